@@ -1,0 +1,55 @@
+"""A batch: one block of text, parsed into flat arrays. See batch.pyx."""
+
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+
+
+cdef enum Kind:
+    EXAMPLE = 0   # a line to learn from or to predict
+    BLANK = 1     # an empty line: counts for the holdout, and for nothing else
+    REJECTED = 2  # a bad line, skipped; it has no features, spans or tag
+
+
+# The arrays of a batch, in the order in which they lie in memory and in the cache.
+# Ranges are half open and stored as begins, with one entry more than there are items:
+# the spans of line i are [span_begin[i], span_begin[i + 1]), and likewise below.
+cdef struct Arrays:
+    size_t lines
+    size_t spans
+    size_t features
+    size_t tag_bytes
+    double* label           # [lines] NaN where the line has none
+    double* importance      # [lines] >= 0, 1 where the line has none
+    double* initial         # [lines] added to the prediction
+    uint32_t* tag_begin     # [lines + 1] into tags
+    uint32_t* span_begin    # [lines + 1] into letter, feature_begin
+    uint32_t* feature_begin  # [spans + 1] into hash, value
+    uint32_t* hash          # [features] 32 bits, not masked
+    float* value            # [features] finite, never zero
+    uint8_t* kind           # [lines] Kind
+    uint8_t* letter         # [spans] first byte of the namespace's name, ' ' if it has none
+    char* tags              # [tag_bytes] all tags, one after the other
+
+
+# What is wrong with a line: which of the parser's complaints, and where.
+cdef struct Fault:
+    uint32_t line      # counted from 0 within the batch
+    uint32_t code      # the parser's; its text is the parser's business
+    uint64_t begin     # the offending token, as offsets into the block
+    uint64_t end
+    uint64_t line_begin
+    uint64_t line_end
+
+
+cdef class Batch:
+    cdef Arrays a
+    cdef size_t line_capacity, span_capacity, feature_capacity, tag_capacity
+    cdef Fault* faults
+    cdef size_t fault_count, fault_capacity
+    cdef object owner          # whoever owns the memory that a view looks at; None: this batch does
+    cdef public object source  # name of the file, for messages
+    cdef public object first_line  # number of the first line in that file, from 1
+
+    cdef object _view(self, void* data, size_t items, size_t size, str code)
+    cdef void clear(self) noexcept nogil
+    cdef int reserve(self, size_t lines, size_t spans, size_t features, size_t tag_bytes) noexcept nogil
+    cdef int add_fault(self, const Fault* fault) noexcept nogil

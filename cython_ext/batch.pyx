@@ -1,0 +1,293 @@
+"""A batch: one block of text, parsed into flat arrays.
+
+The parser fills a batch, the learner reads it, the cache keeps it on disk byte for byte as it
+is in memory and maps it again. A batch knows nothing of files, options or weights.
+
+A batch is used again for the next block: `clear` forgets the content and keeps the memory, so
+that a warm program allocates nothing per line.
+"""
+
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from cpython.memoryview cimport PyMemoryView_FromMemory
+from cpython.buffer cimport PyBUF_READ, PyBUF_SIMPLE, PyObject_GetBuffer, PyBuffer_Release, Py_buffer
+from libc.stdlib cimport free, realloc
+from libc.string cimport memset
+
+cdef enum:
+    COUNTS = 4      # lines, spans, features, tag_bytes: the head of a dump, uint64 each
+    ARRAYS = 11
+
+
+cdef inline size_t aligned(size_t size) noexcept nogil:
+    return (size + 7) & ~<size_t>7
+
+
+cdef void sizes_of(const Arrays* a, size_t* sizes) noexcept nogil:
+    """Bytes of each array, in the order of the struct."""
+    sizes[0] = sizes[1] = sizes[2] = 8 * a.lines
+    sizes[3] = sizes[4] = 4 * (a.lines + 1)
+    sizes[5] = 4 * (a.spans + 1)
+    sizes[6] = sizes[7] = 4 * a.features
+    sizes[8] = a.lines
+    sizes[9] = a.spans
+    sizes[10] = a.tag_bytes
+
+
+cdef inline int grow(void** array, size_t items, size_t size) noexcept nogil:
+    cdef void* grown = realloc(array[0], items * size)
+    if grown == NULL:
+        return -1
+    array[0] = grown
+    return 0
+
+
+cdef class Batch:
+    """One block of text, parsed. Every sequence below is a read-only view that is valid until
+    the batch is filled again."""
+
+    def __cinit__(self):
+        memset(&self.a, 0, sizeof(Arrays))
+        self.source, self.first_line = "", 1
+
+    def __dealloc__(self):
+        if self.owner is None:
+            free(self.a.label)
+            free(self.a.importance)
+            free(self.a.initial)
+            free(self.a.tag_begin)
+            free(self.a.span_begin)
+            free(self.a.feature_begin)
+            free(self.a.hash)
+            free(self.a.value)
+            free(self.a.kind)
+            free(self.a.letter)
+            free(self.a.tags)
+        free(self.faults)
+
+    cdef void clear(self) noexcept nogil:
+        """Forget the content, keep the memory."""
+        self.a.lines = self.a.spans = self.a.features = self.a.tag_bytes = 0
+        self.fault_count = 0
+
+    cdef int reserve(self, size_t lines, size_t spans, size_t features, size_t tag_bytes) noexcept nogil:
+        """Make room for that many more; -1 when memory is out. Doubles, so it costs O(1) an item."""
+        cdef size_t want
+        want = self.a.lines + lines
+        if want >= self.line_capacity:
+            want = max(want + 1, 2 * self.line_capacity)
+            if (grow(<void**>&self.a.label, want, 8) or grow(<void**>&self.a.importance, want, 8)
+                    or grow(<void**>&self.a.initial, want, 8) or grow(<void**>&self.a.tag_begin, want + 1, 4)
+                    or grow(<void**>&self.a.span_begin, want + 1, 4) or grow(<void**>&self.a.kind, want, 1)):
+                return -1
+            self.line_capacity = want
+        want = self.a.spans + spans
+        if want >= self.span_capacity:
+            want = max(want + 1, 2 * self.span_capacity)
+            if grow(<void**>&self.a.feature_begin, want + 1, 4) or grow(<void**>&self.a.letter, want, 1):
+                return -1
+            self.span_capacity = want
+        want = self.a.features + features
+        if want > self.feature_capacity:
+            want = max(want, 2 * self.feature_capacity)
+            if grow(<void**>&self.a.hash, want, 4) or grow(<void**>&self.a.value, want, 4):
+                return -1
+            self.feature_capacity = want
+        want = self.a.tag_bytes + tag_bytes
+        if want > self.tag_capacity:
+            want = max(want, 2 * self.tag_capacity)
+            if grow(<void**>&self.a.tags, want, 1):
+                return -1
+            self.tag_capacity = want
+        return 0
+
+    cdef int add_fault(self, const Fault* fault) noexcept nogil:
+        cdef size_t want
+        if self.fault_count == self.fault_capacity:
+            want = 2 * self.fault_capacity + 16
+            if grow(<void**>&self.faults, want, sizeof(Fault)):
+                return -1
+            self.fault_capacity = want
+        self.faults[self.fault_count] = fault[0]
+        self.fault_count += 1
+        return 0
+
+    # --- what Python sees, for tests and for the cache ---------------------------------------
+
+    def __len__(self):
+        return self.a.lines
+
+    cdef object _view(self, void* data, size_t items, size_t size, str code):
+        if items == 0:   # there may be no memory to look at
+            return memoryview(b"").cast("B").cast(code)
+        return PyMemoryView_FromMemory(<char*>data, items * size, PyBUF_READ).cast(code)
+
+    @property
+    def label(self):
+        return self._view(self.a.label, self.a.lines, 8, "d")
+
+    @property
+    def importance(self):
+        return self._view(self.a.importance, self.a.lines, 8, "d")
+
+    @property
+    def initial(self):
+        return self._view(self.a.initial, self.a.lines, 8, "d")
+
+    @property
+    def kind(self):
+        return self._view(self.a.kind, self.a.lines, 1, "B")
+
+    @property
+    def tag_begin(self):
+        return self._view(self.a.tag_begin, self.a.lines + 1 if self.a.lines else 0, 4, "I")
+
+    @property
+    def span_begin(self):
+        return self._view(self.a.span_begin, self.a.lines + 1 if self.a.lines else 0, 4, "I")
+
+    @property
+    def feature_begin(self):
+        return self._view(self.a.feature_begin, self.a.spans + 1 if self.a.spans else 0, 4, "I")
+
+    @property
+    def letter(self):
+        return self._view(self.a.letter, self.a.spans, 1, "B")
+
+    @property
+    def hash(self):
+        return self._view(self.a.hash, self.a.features, 4, "I")
+
+    @property
+    def value(self):
+        return self._view(self.a.value, self.a.features, 4, "f")
+
+    def tag(self, size_t line):
+        """The tag of a line, as bytes."""
+        if line >= self.a.lines:
+            raise IndexError(line)
+        cdef uint32_t begin = self.a.tag_begin[line]
+        return PyBytes_FromStringAndSize(self.a.tags + begin, self.a.tag_begin[line + 1] - begin)
+
+    # --- as bytes ----------------------------------------------------------------------------
+
+    @property
+    def nbytes(self):
+        """Bytes of `dump`."""
+        cdef size_t sizes[ARRAYS]
+        cdef size_t total = 8 * COUNTS
+        sizes_of(&self.a, sizes)
+        for i in range(ARRAYS):
+            total += aligned(sizes[i])
+        return total
+
+    def dump(self):
+        """The pieces of the batch as bytes-like objects, to be written one after the other.
+
+        Four uint64 counts, then each array padded to 8 bytes, in the machine's byte order.
+        """
+        cdef size_t sizes[ARRAYS]
+        cdef void* arrays[ARRAYS]
+        cdef size_t i
+        # A batch without lines or spans still has its single closing zero.
+        if self.reserve(1, 1, 0, 0) == 0 and self.owner is None:
+            if self.a.lines == 0:
+                self.a.tag_begin[0] = self.a.span_begin[0] = 0
+            if self.a.spans == 0:
+                self.a.feature_begin[0] = 0
+        sizes_of(&self.a, sizes)
+        pointers_of(&self.a, arrays)
+        pieces = [b"".join(int(n).to_bytes(8, "little") for n in
+                           (self.a.lines, self.a.spans, self.a.features, self.a.tag_bytes))]
+        for i in range(ARRAYS):
+            if sizes[i]:
+                pieces.append(PyMemoryView_FromMemory(<char*>arrays[i], sizes[i], PyBUF_READ))
+            if aligned(sizes[i]) != sizes[i]:
+                pieces.append(bytes(aligned(sizes[i]) - sizes[i]))
+        return pieces
+
+    @staticmethod
+    def view(buffer, size_t offset, size_t size):
+        """A batch that looks at what `dump` wrote, at `offset` of a buffer, without copying.
+
+        The buffer is kept alive. ValueError if the counts or the begins contradict the size: a
+        view never reads outside of its piece, whatever the bytes say.
+        """
+        cdef Batch batch = Batch()
+        cdef Py_buffer info
+        cdef size_t sizes[ARRAYS]
+        cdef size_t at, i
+        cdef const uint64_t* counts
+        cdef char* base
+        PyObject_GetBuffer(buffer, &info, PyBUF_SIMPLE)
+        try:
+            if offset % 8 or size < 8 * COUNTS or offset > <size_t>info.len or size > <size_t>info.len - offset:
+                raise ValueError("not a batch: it lies outside of the buffer")
+            base = <char*>info.buf + offset
+        finally:
+            PyBuffer_Release(&info)   # `owner` keeps the exporter alive
+        batch.owner = buffer
+        counts = <const uint64_t*>base
+        for i in range(COUNTS):
+            if counts[i] > size:
+                raise ValueError("not a batch: a count is larger than the whole")
+        batch.a.lines, batch.a.spans = counts[0], counts[1]
+        batch.a.features, batch.a.tag_bytes = counts[2], counts[3]
+        sizes_of(&batch.a, sizes)
+        at = 8 * COUNTS
+        for i in range(ARRAYS):
+            sizes[i] = aligned(sizes[i])
+            at += sizes[i]
+        if at != size:
+            raise ValueError("not a batch: the counts do not add up to the size")
+        at = 8 * COUNTS
+        batch.a.label = <double*>(base + at)
+        at += sizes[0]
+        batch.a.importance = <double*>(base + at)
+        at += sizes[1]
+        batch.a.initial = <double*>(base + at)
+        at += sizes[2]
+        batch.a.tag_begin = <uint32_t*>(base + at)
+        at += sizes[3]
+        batch.a.span_begin = <uint32_t*>(base + at)
+        at += sizes[4]
+        batch.a.feature_begin = <uint32_t*>(base + at)
+        at += sizes[5]
+        batch.a.hash = <uint32_t*>(base + at)
+        at += sizes[6]
+        batch.a.value = <float*>(base + at)
+        at += sizes[7]
+        batch.a.kind = <uint8_t*>(base + at)
+        at += sizes[8]
+        batch.a.letter = <uint8_t*>(base + at)
+        at += sizes[9]
+        batch.a.tags = base + at
+        if not (rises(batch.a.tag_begin, batch.a.lines, batch.a.tag_bytes)
+                and rises(batch.a.span_begin, batch.a.lines, batch.a.spans)
+                and rises(batch.a.feature_begin, batch.a.spans, batch.a.features)):
+            raise ValueError("not a batch: its ranges are out of order")
+        return batch
+
+
+cdef void pointers_of(const Arrays* a, void** arrays) noexcept nogil:
+    arrays[0] = a.label
+    arrays[1] = a.importance
+    arrays[2] = a.initial
+    arrays[3] = a.tag_begin
+    arrays[4] = a.span_begin
+    arrays[5] = a.feature_begin
+    arrays[6] = a.hash
+    arrays[7] = a.value
+    arrays[8] = a.kind
+    arrays[9] = a.letter
+    arrays[10] = a.tags
+
+
+cdef bint rises(const uint32_t* begin, size_t items, size_t last) noexcept nogil:
+    """Whether `begin` runs from 0 to `last` without falling."""
+    cdef size_t i
+    if begin[0] != 0 or begin[items] != last:
+        return False
+    for i in range(items):
+        if begin[i] > begin[i + 1]:
+            return False
+    return True

@@ -1,0 +1,52 @@
+"""What can go wrong, as exceptions with an exit code each.
+
+A message is a sentence for the person at the shell: where, what is wrong, and what to do.
+"""
+
+
+class VwliteError(Exception):
+    """An error that a person can act on: printed without a traceback."""
+
+    exit_code = 70
+
+
+class CheckFailed(VwliteError):
+    """`vwlite check` found something that is not whole or not valid."""
+
+    exit_code = 1
+
+
+class UsageError(VwliteError):
+    """Options that mean nothing, alone or together."""
+
+    exit_code = 2
+
+
+class DataError(VwliteError):
+    """Bad input: a line, a model, a compressed stream; also learning that diverges."""
+
+    exit_code = 65
+
+
+class NoInputError(VwliteError):
+    """An input file that is not there or cannot be read."""
+
+    exit_code = 66
+
+
+class CannotCreateError(VwliteError):
+    """An output that cannot be created: no such folder, not writable."""
+
+    exit_code = 73
+
+
+class WriteError(VwliteError):
+    """An output that could not be written: the disk is full, the device failed."""
+
+    exit_code = 74
+
+
+class BusyError(VwliteError):
+    """Another job is writing the same output."""
+
+    exit_code = 75
