@@ -1,0 +1,38 @@
+"""From a line of a batch to the features of an example. See expand.pyx."""
+
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+
+from vwlite.core.batch cimport Arrays
+
+
+cdef struct Run:
+    const uint32_t* hash
+    const float* value
+    size_t size
+
+
+cdef class Expander:
+    cdef uint32_t* keys       # owned, as is `values`: the features of the last example
+    cdef float* values
+    cdef size_t size, capacity
+    cdef uint32_t mask
+    cdef bint constant, plain
+    cdef uint8_t linear[256]  # whether the features of a namespace count by themselves
+    cdef uint8_t alive[256]   # whether a namespace counts at all
+    cdef uint8_t crossed[256]  # whether some interaction asks for the namespace
+    cdef uint8_t seen[256]    # letters that occurred, for wildcards
+    cdef bint wild, news
+    cdef uint8_t* terms       # owned; the interactions, each as its length and its letters
+    cdef size_t terms_size
+    cdef Run runs[256]
+    cdef uint32_t* gathered_hash   # owned; features of namespaces that occur more than once
+    cdef float* gathered_value
+    cdef size_t gathered, gathered_capacity
+    cdef object patterns
+
+    cdef int expand(self, const Arrays* a, size_t line) noexcept nogil
+    cdef int reserve(self, size_t n) noexcept nogil
+    cdef int cross(self, const Arrays* a, size_t line) noexcept nogil
+    cdef void gather(self, const Arrays* a, size_t span, size_t last) noexcept nogil
+    cdef int combine(self, const uint8_t* letters, size_t order) noexcept nogil
+    cdef object set_terms(self)

@@ -1,0 +1,275 @@
+"""The order of events: an example is expanded, predicted, scored, learned; one after the other.
+
+The learner runs over a batch without the GIL and comes back early when Python has something to do:
+a row of progress to print, a checkpoint to write, a number that is not finite, a signal. It is told
+nothing about text, files or options, and it tells no rule anything but features and outcomes.
+"""
+
+from libc.math cimport INFINITY, NAN, exp, isnan
+from libc.stdint cimport uint32_t, uint64_t
+from libc.stdlib cimport free, realloc
+from libc.string cimport memcpy
+
+from vwlite.core.batch cimport BLANK, EXAMPLE, REJECTED, Arrays, Batch
+from vwlite.core.decimal cimport LONGEST_NUMBER, write_number
+from vwlite.core.expand cimport Expander
+from vwlite.core.losses cimport Loss
+from vwlite.core.rule cimport Example, Outcome, Rule
+from vwlite.core.table cimport Table, prefetch
+from vwlite.core.tally cimport Tally
+
+cdef extern from *:
+    """
+    #define vwlite_load(flag) __atomic_load_n(&(flag), __ATOMIC_RELAXED)
+    #define vwlite_store(flag, value) __atomic_store_n(&(flag), value, __ATOMIC_RELAXED)
+    """
+    int vwlite_load(int flag) noexcept nogil
+    void vwlite_store(int flag, int value) noexcept nogil
+
+# Why `run` came back.
+cpdef enum Reason:
+    DONE = 0         # the batch is learned
+    REPORT = 1       # the weight of examples has reached `report_at`
+    CHECKPOINT = 2   # the number of examples has reached `checkpoint_at`
+    DIVERGED = 3     # the prediction or the loss of the line is not finite
+    STOPPED = 4      # `stop` was called
+    NO_MEMORY = 5
+
+cpdef enum Link:
+    IDENTITY = 0
+    LOGISTIC = 1
+    GLF1 = 2
+    POISSON = 3
+
+cdef enum:
+    NEAR = 1 << 20      # bytes of a table that is in the cache anyway: nothing to prefetch
+
+
+cdef inline double linked(double p, Link link) noexcept nogil:
+    if link == Link.LOGISTIC:
+        return 1 / (1 + exp(-p))
+    if link == Link.GLF1:
+        return 2 / (1 + exp(-p)) - 1
+    if link == Link.POISSON:
+        return exp(p)
+    return p
+
+
+cdef class Text:
+    """Lines of output, waiting to be taken by Python."""
+    cdef char* data       # owned
+    cdef size_t size, capacity
+
+    def __dealloc__(self):
+        free(self.data)
+
+    cdef int line(self, double number, const char* tag, size_t tag_size) noexcept nogil:
+        """Append a number, the tag after a space if there is one, and a newline; -1: no memory."""
+        if self.reserve(LONGEST_NUMBER + tag_size + 2):
+            return -1
+        self.size += write_number(self.data + self.size, number)
+        if tag_size:
+            self.data[self.size] = 32
+            memcpy(self.data + self.size + 1, tag, tag_size)
+            self.size += tag_size + 1
+        self.data[self.size] = 10
+        self.size += 1
+        return 0
+
+    cdef int empty_line(self) noexcept nogil:
+        if self.reserve(1):
+            return -1
+        self.data[self.size] = 10
+        self.size += 1
+        return 0
+
+    cdef int reserve(self, size_t n) noexcept nogil:
+        cdef size_t want = self.size + n
+        cdef void* grown
+        if want <= self.capacity:
+            return 0
+        want = max(2 * want, <size_t>65536)
+        grown = realloc(self.data, want)
+        if grown == NULL:
+            return -1
+        self.data = <char*>grown
+        self.capacity = want
+        return 0
+
+    def take(self):
+        """What was written since the last call, as bytes."""
+        taken = self.data[:self.size] if self.size else b""
+        self.size = 0
+        return taken
+
+
+cdef class Learner:
+    """Learns or predicts the examples of batches.
+
+    learn: whether to learn at all. holdout_period: every so many lines one is only predicted; 0: none.
+    predictions, raw_predictions: whether to write lines into `predictions` and `raw_predictions`.
+    link: what the written predictions go through.
+    """
+
+    cdef readonly Rule rule
+    cdef readonly Expander expander
+    cdef Loss loss
+    cdef Table table
+    cdef bint learning, clips, writes, writes_raw
+    cdef Link link
+    cdef size_t holdout_period
+    cdef char** slots            # owned
+    cdef size_t slot_capacity
+    cdef int stopping
+    cdef readonly Text predictions, raw_predictions
+    cdef readonly Tally progressive    # what is learned, predicted before
+    cdef readonly Tally holdout        # what is held out, in this pass
+    cdef public double min_label, max_label    # the range to which predictions are clipped
+    cdef public double report_at       # weight of examples (held out ones left out) at which to come back
+    cdef public uint64_t checkpoint_at  # number of examples at which to come back
+    cdef readonly Reason reason
+    cdef readonly uint64_t examples    # not held out, over all passes
+    cdef readonly uint64_t unlabelled
+    cdef readonly double unlabelled_weight
+    cdef readonly uint64_t features    # of all examples, held out ones too
+    cdef readonly uint64_t lines       # in this pass, blank ones too
+    # of the last example
+    cdef readonly double label, prediction
+    cdef readonly size_t size
+
+    def __init__(self, Rule rule not None, Loss loss not None, Expander expander not None, *, bint learn=True,
+                 size_t holdout_period=0, bint predictions=False, bint raw_predictions=False, link="identity"):
+        self.rule, self.loss, self.expander = rule, loss, expander
+        self.table = rule.table
+        self.learning, self.clips, self.holdout_period = learn, rule.CLIPS, holdout_period
+        self.writes, self.writes_raw = predictions, raw_predictions
+        self.link = Link[link.upper()]
+        self.predictions, self.raw_predictions = Text(), Text()
+        self.progressive, self.holdout = Tally(), Tally()
+        self.report_at = INFINITY
+        self.checkpoint_at = <uint64_t>-1
+
+    def __dealloc__(self):
+        free(self.slots)
+
+    def stop(self):
+        """Have `run` come back after the example that it is at. May be called from any thread."""
+        vwlite_store(self.stopping, 1)
+
+    def begin_pass(self):
+        """Count lines anew, and what is held out."""
+        self.lines = 0
+        self.holdout = Tally()
+
+    def linked(self, double p):
+        """A prediction as it is written."""
+        return linked(p, self.link)
+
+    def run(self, Batch batch not None, size_t begin=0):
+        """Go through the lines of a batch from `begin`; the line after the last one done.
+
+        `reason` says why it came back. After DIVERGED the line returned is the culprit, not learned.
+        """
+        cdef size_t line
+        if begin > batch.a.lines:
+            raise IndexError(begin)
+        with nogil:
+            line = self.loop(&batch.a, begin)
+        return line
+
+    cdef size_t loop(self, const Arrays* a, size_t begin) noexcept nogil:
+        cdef size_t line
+        cdef double weight
+        self.reason = Reason.DONE
+        for line in range(begin, a.lines):
+            if vwlite_load(self.stopping):
+                self.reason = Reason.STOPPED
+                return line
+            if a.kind[line] != EXAMPLE:
+                self.lines += a.kind[line] == BLANK
+                if a.kind[line] == REJECTED and self.writes and self.predictions.empty_line():
+                    self.reason = Reason.NO_MEMORY
+                    return line
+                if a.kind[line] == REJECTED and self.writes_raw and self.raw_predictions.empty_line():
+                    self.reason = Reason.NO_MEMORY
+                    return line
+                continue
+            self.reason = self.one(a, line)
+            if self.reason != Reason.DONE:
+                return line
+            if self.examples >= self.checkpoint_at:
+                self.reason = Reason.CHECKPOINT
+            weight = self.progressive.weight + self.unlabelled_weight
+            if weight >= self.report_at:
+                self.reason = Reason.REPORT
+            if self.reason != Reason.DONE:
+                return line + 1
+        return a.lines
+
+    cdef inline Reason one(self, const Arrays* a, size_t line) noexcept nogil:
+        """One example: expand, predict, score, learn."""
+        cdef Example e
+        cdef Outcome o
+        cdef double raw
+        cdef bint labelled, held, learns
+        cdef size_t next_first, next_last
+        cdef void* grown
+        self.lines += 1
+        o.label, o.importance = a.label[line], a.importance[line]
+        labelled = not isnan(o.label)
+        held = self.holdout_period and self.lines % self.holdout_period == 0
+        learns = self.learning and labelled and not held and o.importance > 0
+
+        if line + 1 < a.lines and self.table.capacity * self.table.stride > NEAR:
+            next_first = a.feature_begin[a.span_begin[line + 1]]
+            next_last = a.feature_begin[a.span_begin[line + 2]]
+            prefetch(self.table, a.hash + next_first, next_last - next_first, self.expander.mask)
+        if self.expander.expand(a, line):
+            return Reason.NO_MEMORY
+        e.size, e.x, e.initial = self.expander.size, self.expander.values, a.initial[line]
+        if e.size > self.slot_capacity:
+            grown = realloc(self.slots, 2 * e.size * sizeof(char*))
+            if grown == NULL:
+                return Reason.NO_MEMORY
+            self.slots = <char**>grown
+            self.slot_capacity = 2 * e.size
+        e.slots = self.slots
+        if learns:
+            if self.table.resolve(self.expander.keys, e.size, self.slots):
+                return Reason.NO_MEMORY
+        else:
+            self.table.lookup(self.expander.keys, e.size, self.slots)
+
+        raw = self.rule.predict(&e)
+        if raw - raw != 0:
+            return Reason.DIVERGED
+        if learns and self.clips:
+            self.min_label, self.max_label = min(self.min_label, o.label), max(self.max_label, o.label)
+        o.p = min(max(raw, self.min_label), self.max_label) if self.clips else raw
+        if labelled:
+            o.loss = self.loss.value(o.p, o.label)
+            if o.loss - o.loss != 0:
+                return Reason.DIVERGED
+
+        # From here on the example counts.
+        self.features += e.size
+        self.size, self.label, self.prediction = e.size, o.label, o.p
+        if labelled and held and self.holdout.add(o.p, o.label, o.importance, o.loss):
+            return Reason.NO_MEMORY
+        if labelled and not held and self.progressive.add(o.p, o.label, o.importance, o.loss):
+            return Reason.NO_MEMORY
+        if not held:
+            self.examples += 1
+            if not labelled:
+                self.unlabelled += 1
+                self.unlabelled_weight += o.importance
+        if self.writes and self.predictions.line(
+                linked(o.p, self.link), a.tags + a.tag_begin[line], a.tag_begin[line + 1] - a.tag_begin[line]):
+            return Reason.NO_MEMORY
+        if self.writes_raw and self.raw_predictions.line(
+                raw, a.tags + a.tag_begin[line], a.tag_begin[line + 1] - a.tag_begin[line]):
+            return Reason.NO_MEMORY
+        if learns:
+            o.slope = self.loss.slope(o.p, o.label)
+            self.rule.update(&e, &o)
+        return Reason.DONE

@@ -1,0 +1,7 @@
+"""Losses: a number for a prediction and a label, its derivative, and the invariant step."""
+
+
+cdef class Loss:
+    cdef double value(self, double p, double y) noexcept nogil
+    cdef double slope(self, double p, double y) noexcept nogil
+    cdef double invariant_step(self, double p, double y, double eta, double h) noexcept nogil

@@ -1,0 +1,141 @@
+"""Losses l(p, y): the value, the derivative dl/dp, and the importance-aware step.
+
+A loss sees a prediction and a label, never a weight. The invariant step is that of Karampatziakis
+and Langford, Online Importance Weight Aware Updates, 2011: if the prediction moves along
+dp/ds = -h l'(p, y) for a time eta, then p moves by h * invariant_step(p, y, eta, h). It is what
+many tiny gradient steps of total length eta would give, and never passes the label.
+"""
+
+from libc.math cimport exp, expm1, fabs, fmin, log, log1p
+
+
+cdef inline double softplus(double z) noexcept nogil:
+    """log(1 + exp(z)) without overflow."""
+    return z + log1p(exp(-z)) if z > 0 else log1p(exp(z))
+
+
+cdef inline double lambert_of_exp(double x) noexcept nogil:
+    """W(exp(x)) - x, W being Lambert's function, to 9e-5: one step of Halley's kind from a line."""
+    cdef double w, r, t, v
+    if x >= 1:
+        w = 0.86 * x + 0.01
+        r = x - log(w) - w
+    else:
+        w = exp(0.8 * x - 0.65)
+        r = 0.2 * x + 0.65 - w
+    t = 1 + w
+    v = 2 * t * (t + 2 * r / 3)
+    return w * (1 + r / t * (v - r) / (v - 2 * r)) - x
+
+
+cdef class Loss:
+    """The base: what every loss offers, with wrappers for Python."""
+
+    cdef double value(self, double p, double y) noexcept nogil:
+        return 0
+
+    cdef double slope(self, double p, double y) noexcept nogil:
+        """The derivative dl/dp; at a kink, one of the subgradients."""
+        return 0
+
+    cdef double invariant_step(self, double p, double y, double eta, double h) noexcept nogil:
+        return -eta * self.slope(p, y)
+
+    def __call__(self, double p, double y):
+        return self.value(p, y)
+
+    def derivative(self, double p, double y):
+        return self.slope(p, y)
+
+    def step(self, double p, double y, double eta, double h):
+        """The importance-aware step u: the prediction moves by h * u."""
+        return self.invariant_step(p, y, eta, h)
+
+
+cdef class Squared(Loss):
+    """(p - y)^2"""
+
+    cdef double value(self, double p, double y) noexcept nogil:
+        return (p - y) * (p - y)
+
+    cdef double slope(self, double p, double y) noexcept nogil:
+        return 2 * (p - y)
+
+    cdef double invariant_step(self, double p, double y, double eta, double h) noexcept nogil:
+        if eta * h < 1e-6:
+            return 2 * (y - p) * eta
+        return -(y - p) * expm1(-2 * eta * h) / h
+
+
+cdef class Logistic(Loss):
+    """log(1 + exp(-y p)), y in {-1, 1}"""
+
+    cdef double value(self, double p, double y) noexcept nogil:
+        return softplus(-y * p)
+
+    cdef double slope(self, double p, double y) noexcept nogil:
+        return -y / (1 + exp(y * p))
+
+    cdef double invariant_step(self, double p, double y, double eta, double h) noexcept nogil:
+        cdef double yp = y * p
+        if eta * h < 1e-6 or yp > 700:
+            return y * eta / (1 + exp(yp))
+        return -(y * lambert_of_exp(eta * h + yp + exp(yp)) + p) / h
+
+
+cdef class Hinge(Loss):
+    """max(0, 1 - y p), y in {-1, 1}"""
+
+    cdef double value(self, double p, double y) noexcept nogil:
+        return 1 - y * p if y * p < 1 else 0
+
+    cdef double slope(self, double p, double y) noexcept nogil:
+        return -y if y * p < 1 else 0
+
+    cdef double invariant_step(self, double p, double y, double eta, double h) noexcept nogil:
+        if y * p >= 1:
+            return 0
+        return y * fmin(eta, (1 - y * p) / h)
+
+
+cdef class Quantile(Loss):
+    """tau (y - p) below the label, (1 - tau) (p - y) above it"""
+    cdef double tau
+
+    def __init__(self, double tau=0.5):
+        self.tau = tau
+
+    cdef double value(self, double p, double y) noexcept nogil:
+        return self.tau * (y - p) if y > p else (1 - self.tau) * (p - y)
+
+    cdef double slope(self, double p, double y) noexcept nogil:
+        return -self.tau if y > p else 1 - self.tau if y < p else 0
+
+    cdef double invariant_step(self, double p, double y, double eta, double h) noexcept nogil:
+        cdef double e = y - p
+        if e > 0:
+            return fmin(self.tau * eta, e / h)
+        if e < 0:
+            return -fmin((1 - self.tau) * eta, -e / h)
+        return 0
+
+
+cdef class Poisson(Loss):
+    """exp(p) - y p - (y - y log y), y >= 0, p the logarithm of the mean: half the deviance"""
+
+    cdef double value(self, double p, double y) noexcept nogil:
+        if y == 0:
+            return exp(p)
+        return exp(p) - y * p - (y - y * log(y))
+
+    cdef double slope(self, double p, double y) noexcept nogil:
+        return exp(p) - y
+
+    cdef double invariant_step(self, double p, double y, double eta, double h) noexcept nogil:
+        if eta * h < 1e-6:
+            return (y - exp(p)) * eta
+        if y == 0:
+            return -log1p(exp(p) * eta * h) / h
+        if y * eta * h > 44:
+            return -(p - log(y)) / h
+        return y * eta - log1p(exp(p) * expm1(y * eta * h) / y) / h

@@ -1,0 +1,45 @@
+"""What an update rule is. See rule.pyx."""
+
+from vwlite.core.losses cimport Loss
+from vwlite.core.table cimport Table
+
+
+# One example as a rule sees it. The constant feature, if there is one, is the last.
+cdef struct Example:
+    size_t size
+    char** slots          # [size] a feature that occurs twice stands twice
+    const float* x        # [size]
+    double initial        # added to the prediction
+
+
+# How the prediction of an example was judged: what the loss tells the rule.
+cdef struct Outcome:
+    double p              # the prediction, clipped if the rule asks for it
+    double label          # for the loss's invariant step; a rule looks at it for nothing else
+    double importance     # > 0
+    double loss           # l(p, label)
+    double slope          # dl/dp
+
+
+# eta_t = rate * decay * (t + initial_t)^-power_t
+cdef struct Schedule:
+    double rate
+    double decay          # rho^(pass - 1)
+    double power_t
+    double initial_t
+
+
+cdef double learning_rate(const Schedule* s, double t) noexcept nogil
+
+
+cdef class Rule:
+    cdef Loss loss
+    cdef Table table
+    cdef Schedule schedule
+    cdef public double t      # examples learned
+    cdef unsigned int constant    # the mark of the constant feature, 0 if there is none
+
+    cdef double predict(self, const Example* e) noexcept nogil
+    cdef void update(self, const Example* e, const Outcome* o) noexcept nogil
+    cdef double weight(self, const char* slot) noexcept nogil
+    cdef bint idle(self, const char* slot) noexcept nogil

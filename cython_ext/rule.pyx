@@ -1,0 +1,130 @@
+"""What an update rule is: a slot struct, how to predict from it, and how to learn.
+
+A rule is dynamic once per example (`predict`, `update`) and static once per feature: the loops are
+inside. It is the only place that knows what a slot means; table, learner and model file ask it.
+
+To add a rule, write a file like those in `rules/`: the slot struct (first field `uint32_t mark`),
+`SLOT` with its fields as NumPy would spell them, `SCALARS` with the names of the state that is not
+per feature, and the four methods. Then one line in `vwlite/build.py` and its eager twin in
+`tests/reference.py`.
+"""
+
+from libc.math cimport pow, sqrt
+
+from vwlite.core.table cimport Head
+
+
+cdef double learning_rate(const Schedule* s, double t) noexcept nogil:
+    """eta_t for the t-th example, t counted from 1."""
+    cdef double time = t + s.initial_t
+    if s.power_t == 0.5:
+        return s.rate * s.decay / sqrt(time)
+    if s.power_t == 0:
+        return s.rate * s.decay
+    return s.rate * s.decay * pow(time, -s.power_t)
+
+
+cdef bint is_idle(void* rule, const char* slot) noexcept nogil:
+    return (<Rule>rule).idle(slot)
+
+
+cdef class Rule:
+    """The base of the rules.
+
+    loss: where gradients come from. rate, power_t, initial_t: the schedule, eta_t =
+    rate * decay * (t + initial_t)^-power_t. constant: the key of the constant feature (which is
+    never shrunk, truncated or projected), or None.
+    """
+
+    SLOT = [("mark", "<u4")]    # the fields of the slot struct
+    SCALARS = ["t"]             # attributes that are the rest of the state
+    CLIPS = False               # whether predictions are clipped to the range of labels seen
+
+    def __init__(self, Loss loss not None, *, double rate=0.5, double power_t=0.5, double initial_t=0, constant=None):
+        self.loss = loss
+        self.schedule.rate, self.schedule.power_t, self.schedule.initial_t = rate, power_t, initial_t
+        self.schedule.decay = 1
+        self.constant = 0 if constant is None else constant + 1
+        self.table = Table(self.slot_size(), self.blank())
+        self.table.rule = <void*>self
+        self.table.idle = is_idle
+
+    @classmethod
+    def slot_size(cls):
+        """Bytes of a slot."""
+        return sum(int(code[2:]) for _, code in cls.SLOT)
+
+    def blank(self):
+        """The initial slot as bytes; None: all zeros."""
+        return None
+
+    cdef double predict(self, const Example* e) noexcept nogil:
+        """initial + <w, x>. Changes nothing."""
+        return 0
+
+    cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
+        """Learn from an example whose importance is positive."""
+        pass
+
+    cdef double weight(self, const char* slot) noexcept nogil:
+        """The weight now, with everything that the slot has missed."""
+        return 0
+
+    cdef bint idle(self, const char* slot) noexcept nogil:
+        """Whether forgetting the slot would change nothing."""
+        return False
+
+    @property
+    def pass_decay(self):
+        """rho^(pass - 1)."""
+        return self.schedule.decay
+
+    @pass_decay.setter
+    def pass_decay(self, double decay):
+        self.schedule.decay = decay
+
+    def __len__(self):
+        """Features in the table."""
+        return len(self.table)
+
+    @property
+    def table_bytes(self):
+        return self.table.nbytes
+
+    # --- state, for the model file -----------------------------------------------------------
+
+    def scalars(self):
+        """The state that is not per feature, by name."""
+        return {name: getattr(self, name) for name in self.SCALARS}
+
+    def set_scalars(self, scalars):
+        for name in self.SCALARS:
+            setattr(self, name, scalars[name])
+
+    def slots(self):
+        """The live slots as one bytearray, `slot_size()` bytes each, in no order."""
+        return self.table.slots_of_keys()
+
+    def load(self, scalars, slots):
+        """Continue from `scalars()` and `slots()`."""
+        self.set_scalars(scalars)
+        self.table.load(slots)
+
+    def weights(self, const unsigned char[::1] slots, double[::1] out):
+        """The weights now, of slots as `slots()` gives them."""
+        cdef size_t i, stride = self.table.stride
+        for i in range(<size_t>out.shape[0]):
+            out[i] = self.weight(<const char*>&slots[i * stride])
+
+    def count_nonzero(self):
+        """Features whose weight is not zero, the constant left out. O(size of the table)."""
+        cdef Table table = self.table
+        cdef size_t i, n = 0
+        cdef char* slot
+        with nogil:
+            for i in range(table.capacity + 1):
+                slot = table.slots + i * table.stride
+                if (table.has_last if i == table.capacity else (<Head*>slot).mark != 0):
+                    if (<Head*>slot).mark != self.constant or self.constant == 0:
+                        n += self.weight(slot) != 0
+        return n

@@ -1,0 +1,215 @@
+"""Vowpal Wabbit's default update: adaptive, normalized and importance-aware gradient descent.
+
+Per feature: w, G (the sum of squared gradients) and N (the largest |x| seen). With the rate
+r_i = G_i^-power_t * (scale of N_i) and M, the correction for the average scale of the features,
+
+    w_i <- w_i + u M x_i r_i,   u the loss's invariant step for h = M sum x_i^2 r_i.
+
+Ross, Mineiro, Langford. Normalized Online Learning, UAI 2013. Duchi, Hazan, Singer. Adaptive
+Subgradient Methods, JMLR 2011. Karampatziakis, Langford. Online Importance Weight Aware Updates,
+UAI 2011. l1 and l2 are Vowpal Wabbit's: one cumulative gravity and one contraction for all weights,
+paid when a weight is read. The order of operations is that of Vowpal Wabbit's gd, so that both learn
+the same from the same stream.
+"""
+
+from libc.math cimport fabs, pow, sqrt
+from libc.stdint cimport uint32_t
+from libc.string cimport memcpy
+
+from vwlite.core.prox cimport soft_threshold
+from vwlite.core.rule cimport Example, Outcome, Rule
+
+cdef extern from "<math.h>" nogil:
+    float sqrtf(float)
+    float powf(float, float)
+    float fabsf(float)
+
+cdef enum:
+    FOLD_GRAVITY = 1000     # gravity above this is paid by all weights at once
+
+cdef double FOLD_CONTRACTION = 1e-9
+cdef float TINY_SQUARE = 1.17549e-38     # x^2 below this counts as this ...
+cdef float TINY = 1.084202e-19           # ... and |x| as this
+cdef float SMALLEST = 1.1754944e-38      # G below this counts as this, so that a rate is finite
+
+
+cdef struct Slot:
+    uint32_t mark
+    float w
+    float G      # initial_t + sum of importance * (slope x)^2
+    float N      # the largest |x| seen
+
+
+cdef class Gd(Rule):
+    """w <- w + u M x G^-power_t / N"""
+
+    SLOT = [("mark", "<u4"), ("w", "<f4"), ("G", "<f4"), ("N", "<f4")]
+    SCALARS = ["t", "norm_sum", "weight_sum", "gravity", "contraction"]
+    CLIPS = True
+
+    cdef public double norm_sum       # S: sum of importance * sum of (x / N)^2
+    cdef public double weight_sum     # W: sum of importance
+    cdef public double gravity        # g: what |w| still has to pay
+    cdef public double contraction    # c: what every weight is still to be multiplied with
+    cdef double l1, l2
+
+    def __init__(self, loss, *, double l1=0, double l2=0, double initial_t=0, **schedule):
+        self.schedule.initial_t = initial_t     # blank() needs it
+        super().__init__(loss, initial_t=initial_t, **schedule)
+        self.l1, self.l2 = l1, l2
+        self.norm_sum = self.weight_sum = initial_t
+        self.gravity, self.contraction = 0, 1
+
+    def blank(self):
+        cdef Slot slot = Slot(0, 0, <float>self.schedule.initial_t, 0)
+        return (<const char*>&slot)[:sizeof(Slot)]
+
+    cdef inline double now(self, const Slot* s) noexcept nogil:
+        """The weight with gravity paid, the contraction apart; the constant pays too, as in Vowpal Wabbit."""
+        return soft_threshold(s.w, self.gravity) if self.gravity != 0 else s.w
+
+    cdef double predict(self, const Example* e) noexcept nogil:
+        cdef size_t i = 0, n = e.size
+        cdef const float* x = e.x
+        cdef Slot** slots = <Slot**>e.slots
+        cdef double even = 0, odd = 0
+        if self.gravity != 0:
+            for i in range(n):
+                even += soft_threshold(slots[i].w, self.gravity) * x[i]
+        else:
+            while i + 1 < n:
+                even += <double>slots[i].w * x[i]
+                odd += <double>slots[i + 1].w * x[i + 1]
+                i += 2
+            if i < n:
+                even += <double>slots[i].w * x[i]
+        return self.contraction * (e.initial + (even + odd))
+
+    cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
+        cdef size_t i
+        cdef const float* x = e.x
+        cdef Slot** slots = <Slot**>e.slots
+        cdef double g2 = o.importance * o.slope * o.slope
+        cdef double h = 1, norms = 0, scale, step, bare
+        self.t += 1
+        if o.loss <= 0:
+            return
+        if g2 != 0:
+            if self.schedule.power_t == 0.5:
+                h = adapt(slots, x, e.size, <float>g2, &norms)
+            else:
+                h = adapt_to_the_power(slots, x, e.size, <float>g2, <float>self.schedule.power_t, &norms)
+            self.norm_sum += o.importance * norms
+            self.weight_sum += o.importance
+        scale = self.scale()
+        if g2 != 0:
+            h *= scale
+        step = self.loss.invariant_step(o.p, o.label, self.schedule.rate * self.schedule.decay * o.importance, h)
+        if (self.l1 != 0 or self.l2 != 0) and fabs(step) > 1e-8:
+            bare = -step / o.slope if fabs(o.slope) > 1e-8 else 0
+            if fabs(o.slope) > 1e-8:
+                self.contraction *= 1 - self.l2 * bare
+            step /= self.contraction
+            self.gravity += bare * self.l1
+        if step == 0:
+            return
+        step *= scale
+        if self.schedule.power_t == 0.5:
+            move(slots, x, e.size, step)
+        else:
+            move_to_the_power(slots, x, e.size, step, <float>self.schedule.power_t)
+        if self.contraction < FOLD_CONTRACTION or self.gravity > FOLD_GRAVITY:
+            self.fold()
+
+    cdef inline double scale(self) noexcept nogil:
+        """M = (S / W)^(power_t - 1), for power_t = 1/2 that is sqrt(W / S)."""
+        if self.norm_sum <= 0 or self.weight_sum <= 0:
+            return 1
+        if self.schedule.power_t == 0.5:
+            return sqrt(self.weight_sum / self.norm_sum)
+        return pow(self.norm_sum / self.weight_sum, self.schedule.power_t - 1)
+
+    cdef void fold(self) noexcept nogil:
+        """Let every weight pay its gravity and its contraction."""
+        cdef size_t i
+        cdef Slot* s
+        for i in range(self.table.capacity + 1):
+            s = <Slot*>(self.table.slots + i * self.table.stride)
+            if s.w != 0:
+                s.w = <float>(self.now(s) * self.contraction)
+        self.gravity, self.contraction = 0, 1
+
+    cdef double weight(self, const char* slot) noexcept nogil:
+        return self.now(<const Slot*>slot) * self.contraction
+
+    cdef bint idle(self, const char* slot) noexcept nogil:
+        cdef const Slot* s = <const Slot*>slot
+        return s.w == 0 and s.G == self.schedule.initial_t and s.N == 0
+
+
+# The loops. r_i is not kept from `adapt` to `move`: a feature that occurs twice in an example moves by the
+# rate after its last occurrence, as in Vowpal Wabbit, and two roots are cheaper than a larger slot.
+
+cdef inline double adapt(Slot** slots, const float* x, size_t n, float g2, double* norms) noexcept nogil:
+    """Add the example to G and N, for power_t = 1/2; sum of x^2 r, and in `norms` the sum of (x / N)^2."""
+    cdef size_t i
+    cdef Slot* s
+    cdef float size, square, root, r, unit
+    cdef double sum = 0, unit_sum = 0
+    for i in range(n):
+        s = slots[i]
+        size = fabsf(x[i])
+        square = size * size
+        if square < TINY_SQUARE:
+            square, size = TINY_SQUARE, TINY
+        s.G += g2 * square
+        if size > s.N:
+            if s.N > 0:
+                s.w *= s.N / size
+            s.N = size
+        root = sqrtf(max(s.G, SMALLEST))
+        r = 1 / (root * s.N)
+        unit = size * r * root
+        unit_sum += unit * unit
+        sum += square * r
+    norms[0] = unit_sum
+    return sum
+
+
+cdef inline void move(Slot** slots, const float* x, size_t n, double step) noexcept nogil:
+    cdef size_t i
+    cdef Slot* s
+    for i in range(n):
+        s = slots[i]
+        s.w += <float>step * x[i] * (1 / (sqrtf(max(s.G, SMALLEST)) * s.N))
+
+
+cdef double adapt_to_the_power(Slot** slots, const float* x, size_t n, float g2, float power_t, double* norms) noexcept nogil:
+    """`adapt` for any power_t: r = G^-power_t (N^2)^(power_t - 1)."""
+    cdef size_t i
+    cdef Slot* s
+    cdef float size, square
+    cdef double sum = 0, unit_sum = 0
+    for i in range(n):
+        s = slots[i]
+        size = fabsf(x[i])
+        square = size * size
+        if square < TINY_SQUARE:
+            square, size = TINY_SQUARE, TINY
+        s.G += g2 * square
+        if size > s.N:
+            if s.N > 0:
+                s.w *= powf((size / s.N) * (size / s.N), power_t - 1)
+            s.N = size
+        unit_sum += (size / s.N) * (size / s.N)
+        sum += square * powf(max(s.G, SMALLEST), -power_t) * powf(s.N * s.N, power_t - 1)
+    norms[0] = unit_sum
+    return sum
+
+
+cdef void move_to_the_power(Slot** slots, const float* x, size_t n, double step, float power_t) noexcept nogil:
+    cdef size_t i
+    cdef Slot* s
+    for i in range(n):
+        s = slots[i]
+        s.w += <float>step * x[i] * powf(max(s.G, SMALLEST), -power_t) * powf(s.N * s.N, power_t - 1)

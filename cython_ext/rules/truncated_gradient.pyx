@@ -1,0 +1,72 @@
+"""Truncated gradient: w <- T1(w - eta_t g_t, eta_t K l1, theta) when K divides t, applied lazily.
+
+Langford, Li, Zhang. Sparse Online Learning via Truncated Gradient. JMLR 10, 2009; section 3.3, eq. 6.
+
+The cumulative gravity A_t = sum of eta_s K l1 over s <= t with K | s is one global number; a slot
+remembers A as of its last touch. Before a weight is read it pays what it has missed:
+w <- T1(w, A - A_slot, theta). That is exact: an untouched weight either exceeds theta and is never
+shrunk, or does not, and then T1(T1(w, a), b) = T1(w, a + b).
+"""
+
+from libc.math cimport INFINITY
+from libc.stdint cimport uint32_t
+
+from vwlite.core.prox cimport truncate
+from vwlite.core.rule cimport Example, Outcome, Rule, learning_rate
+
+
+cdef struct Slot:
+    uint32_t mark
+    float w             # as of the last touch
+    double gravity      # the cumulative gravity at the last touch
+
+
+cdef class TruncatedGradient(Rule):
+    """T1(w - eta_t g, eta_t K l1, theta) every K examples"""
+
+    SLOT = [("mark", "<u4"), ("w", "<f4"), ("gravity", "<f8")]
+    SCALARS = ["t", "gravity"]
+
+    cdef public double gravity    # A_t
+    cdef double l1, theta
+    cdef size_t period
+
+    def __init__(self, loss, *, double l1=0, size_t period=1, double threshold=INFINITY, **schedule):
+        super().__init__(loss, **schedule)
+        self.l1, self.period, self.theta = l1, period, threshold
+
+    cdef inline double now(self, const Slot* s) noexcept nogil:
+        """The weight with every missed truncation paid."""
+        if s.mark == self.constant:
+            return s.w
+        return truncate(s.w, self.gravity - s.gravity, self.theta)
+
+    cdef double predict(self, const Example* e) noexcept nogil:
+        cdef size_t i
+        cdef const float* x = e.x
+        cdef Slot** slots = <Slot**>e.slots
+        cdef double sum = 0
+        for i in range(e.size):
+            sum += self.now(slots[i]) * x[i]
+        return e.initial + sum
+
+    cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
+        cdef size_t i
+        cdef const float* x = e.x
+        cdef Slot** slots = <Slot**>e.slots
+        cdef double eta, step
+        self.t += 1
+        eta = learning_rate(&self.schedule, self.t)
+        step = -eta * o.importance * o.slope
+        if step != 0:
+            for i in range(e.size):
+                slots[i].w = <float>(self.now(slots[i]) + step * x[i])
+                slots[i].gravity = self.gravity
+        if self.t % self.period == 0:
+            self.gravity += eta * self.period * self.l1
+
+    cdef double weight(self, const char* slot) noexcept nogil:
+        return self.now(<const Slot*>slot)
+
+    cdef bint idle(self, const char* slot) noexcept nogil:
+        return self.now(<const Slot*>slot) == 0

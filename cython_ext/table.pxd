@@ -1,0 +1,54 @@
+"""The weight table: from the key of a feature to its slot. See table.pyx."""
+
+from libc.stdint cimport uint32_t, uint64_t
+
+
+# Every rule's slot begins with this field. 0 is a free slot, else the key plus one.
+cdef struct Head:
+    uint32_t mark
+
+
+ctypedef bint (*Idle)(void* rule, const char* slot) noexcept nogil
+
+
+cdef class Table:
+    cdef char* slots          # owned; capacity slots, and one more for the key 2^32 - 1, whose mark would be 0
+    cdef char* blank          # owned; one slot in the initial state: how an unseen feature looks
+    cdef size_t stride        # bytes of a slot
+    cdef size_t capacity      # a power of two
+    cdef size_t used          # slots taken, the idle ones too
+    cdef size_t limit         # more than this many, and the table makes room first
+    cdef int shift
+    cdef bint has_last        # the slot after the last is taken
+    cdef bint plain           # the initial state is all zero bytes
+    cdef Idle idle            # whether a slot is back to its initial state; NULL: never
+    cdef void* rule           # its first argument; borrowed
+
+    cdef int allocate(self, size_t capacity) noexcept nogil
+    cdef int make_room(self, size_t n) noexcept nogil
+    cdef char* find(self, uint32_t key) noexcept nogil
+    cdef int resolve(self, const uint32_t* keys, size_t n, char** out) noexcept nogil
+    cdef void lookup(self, const uint32_t* keys, size_t n, char** out) noexcept nogil
+    cdef size_t gather(self, char* out) noexcept nogil
+
+
+cdef extern from *:
+    """
+    #define vwlite_prefetch(address) __builtin_prefetch(address, 1, 3)
+    """
+    void prefetch_line "vwlite_prefetch" (const void* address) noexcept nogil
+
+
+cdef inline size_t home(Table table, uint32_t mark) noexcept nogil:
+    """Where the search for a mark begins: Fibonacci hashing, good for murmured and for running keys."""
+    return (mark * <uint64_t>0x9E3779B97F4A7C15) >> table.shift
+
+
+cdef inline void prefetch(Table table, const uint32_t* hashes, size_t n, uint32_t mask) noexcept nogil:
+    """Ask the memory for the slots of an example that comes soon."""
+    cdef size_t i
+    cdef char* slots = table.slots
+    cdef size_t stride = table.stride
+    cdef int shift = table.shift
+    for i in range(n):
+        prefetch_line(slots + stride * (<size_t>(((hashes[i] & mask) + <uint32_t>1) * <uint64_t>0x9E3779B97F4A7C15) >> shift))

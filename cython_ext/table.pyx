@@ -1,0 +1,203 @@
+"""The weight table: an open-addressing hash table from feature keys to slots.
+
+One table serves all rules: the rule says how many bytes a slot has, the table finds it. Keys are
+the whole 32-bit hashes (masked by the learner when `-b` is below 32), so collisions all but
+vanish while memory follows the features that were seen.
+
+Why like this:
+
+- Key and state lie in one record, so a feature costs one cache line.
+- Linear probing at a load of at most 0.6: the next slot is mostly in the same line.
+- A free slot is all zeros, so a new table is untouched memory from calloc; the mark is the key
+  plus one, and the one key whose mark would be zero has a slot of its own behind the last.
+- An example's keys become addresses in one loop. Room for all of them is made before it, so that
+  the addresses hold until the next example.
+- Before it doubles, it forgets idle slots (those back to their initial state, such as a truncated
+  weight at zero). What is left stays as it was, bit by bit: when the table is swept can not be
+  seen in any weight.
+"""
+
+from libc.stdlib cimport calloc, free
+from libc.string cimport memcmp, memcpy, memset
+
+cdef enum:
+    SMALLEST = 1024
+
+
+cdef class Table:
+    """Slots of `stride` bytes by key. `blank`: the initial slot, zeros if not given."""
+
+    def __cinit__(self, size_t stride, bytes blank=None):
+        cdef const char* initial
+        if stride < sizeof(Head) or (blank is not None and len(blank) != stride):
+            raise ValueError("a slot begins with its mark, and the blank one has the same size")
+        self.stride = stride
+        self.plain = True
+        self.blank = <char*>calloc(1, stride)
+        if self.blank == NULL or self.allocate(SMALLEST):
+            raise MemoryError("no memory for the weight table")
+        if blank is not None:
+            initial = blank
+            memcpy(self.blank, initial, stride)
+            memset(self.blank, 0, sizeof(Head))
+            self.plain = not any(blank)
+
+    def __dealloc__(self):
+        free(self.slots)
+        free(self.blank)
+
+    cdef int allocate(self, size_t capacity) noexcept nogil:
+        """Fresh, empty memory for so many slots; -1 if there is none, and all is as it was."""
+        cdef char* slots = <char*>calloc(capacity + 1, self.stride)
+        cdef int bits = 0
+        if slots == NULL:
+            return -1
+        while (<size_t>1 << bits) < capacity:
+            bits += 1
+        self.slots = slots
+        self.capacity = capacity
+        self.shift = 64 - bits
+        self.limit = capacity * 6 // 10
+        self.used = 0
+        return 0
+
+    cdef int make_room(self, size_t n) noexcept nogil:
+        """Make `n` more keys fit: forget the idle slots, then double as long as it is needed."""
+        cdef char* old = self.slots
+        cdef char* slot
+        cdef char* target
+        cdef size_t old_capacity = self.capacity
+        cdef size_t capacity = self.capacity
+        cdef size_t keep = n
+        cdef size_t i, at
+        cdef uint32_t mark
+        for i in range(old_capacity):
+            slot = old + i * self.stride
+            if (<Head*>slot).mark and not (self.idle and self.idle(self.rule, slot)):
+                keep += 1
+        # Sweeping pays only if it leaves room for a while.
+        while keep > capacity * 42 // 100:
+            capacity *= 2
+        if self.allocate(capacity):
+            return -1
+        for i in range(old_capacity):
+            slot = old + i * self.stride
+            mark = (<Head*>slot).mark
+            if mark and not (self.idle and self.idle(self.rule, slot)):
+                at = home(self, mark)
+                target = self.slots + at * self.stride
+                while (<Head*>target).mark:
+                    at = (at + 1) & (capacity - 1)
+                    target = self.slots + at * self.stride
+                memcpy(target, slot, self.stride)
+                self.used += 1
+        memcpy(self.slots + capacity * self.stride, old + old_capacity * self.stride, self.stride)
+        free(old)
+        return 0
+
+    cdef char* find(self, uint32_t key) noexcept nogil:
+        """The slot of a key, or NULL."""
+        cdef uint32_t mark = key + 1
+        cdef size_t at
+        cdef char* slot
+        if mark == 0:
+            return self.slots + self.capacity * self.stride if self.has_last else NULL
+        at = home(self, mark)
+        while True:
+            slot = self.slots + at * self.stride
+            if (<Head*>slot).mark == mark:
+                return slot
+            if (<Head*>slot).mark == 0:
+                return NULL
+            at = (at + 1) & (self.capacity - 1)
+
+    cdef int resolve(self, const uint32_t* keys, size_t n, char** out) noexcept nogil:
+        """The slots of n keys, made where they are missing. They stay where they are until the
+        next call. -1 when memory is out."""
+        cdef char* slots
+        cdef char* slot
+        cdef size_t stride = self.stride
+        cdef size_t last, at, i
+        cdef uint32_t mark, seen
+        cdef int shift
+        if self.used + n > self.limit and self.make_room(n):
+            return -1
+        slots, last, shift = self.slots, self.capacity - 1, self.shift
+        for i in range(n):
+            mark = keys[i] + 1
+            at = (mark * <uint64_t>0x9E3779B97F4A7C15) >> shift
+            slot = slots + at * stride
+            seen = (<Head*>slot).mark
+            while seen != mark and seen != 0:
+                at = (at + 1) & last
+                slot = slots + at * stride
+                seen = (<Head*>slot).mark
+            if seen != mark or mark == 0:
+                if mark == 0:
+                    slot = slots + self.capacity * stride
+                    if self.has_last:
+                        out[i] = slot
+                        continue
+                    self.has_last = True
+                else:
+                    self.used += 1
+                if not self.plain:
+                    memcpy(slot, self.blank, stride)
+                (<Head*>slot).mark = mark
+            out[i] = slot
+        return 0
+
+    cdef void lookup(self, const uint32_t* keys, size_t n, char** out) noexcept nogil:
+        """The slots of n keys, the blank one where they are missing. Changes nothing."""
+        cdef char* slot
+        cdef size_t i
+        for i in range(n):
+            slot = self.find(keys[i])
+            out[i] = slot if slot != NULL else self.blank
+
+    cdef size_t gather(self, char* out) noexcept nogil:
+        """Copy the slots that are not idle to `out` one after the other, unless it is NULL; how many."""
+        cdef size_t i, n = 0
+        cdef char* slot
+        for i in range(self.capacity + 1):
+            slot = self.slots + i * self.stride
+            if not (self.has_last if i == self.capacity else (<Head*>slot).mark != 0):
+                continue
+            if self.idle and self.idle(self.rule, slot):
+                continue
+            if out != NULL:
+                memcpy(out + n * self.stride, slot, self.stride)
+            n += 1
+        return n
+
+    # --- what Python sees --------------------------------------------------------------------
+
+    def __len__(self):
+        """Slots taken, the idle ones too."""
+        return self.used + self.has_last
+
+    @property
+    def nbytes(self):
+        return (self.capacity + 1) * self.stride
+
+    def slots_of_keys(self):
+        """The slots that are not idle, as a bytearray of `stride` bytes each, in no order."""
+        out = bytearray(self.gather(NULL) * self.stride)
+        cdef char* data = out
+        if len(out):
+            with nogil:
+                self.gather(data)
+        return out
+
+    def load(self, const unsigned char[::1] slots):
+        """Take up slots as `slots_of_keys` gives them, for keys that are not in the table yet."""
+        cdef size_t i, n = slots.shape[0] // self.stride
+        cdef uint32_t key
+        cdef char* slot
+        cdef const char* given
+        for i in range(n):
+            given = <const char*>&slots[i * self.stride]
+            key = (<const Head*>given).mark - 1
+            if self.resolve(&key, 1, &slot):
+                raise MemoryError("no memory for the weight table")
+            memcpy(slot, given, self.stride)

@@ -1,0 +1,15 @@
+"""How good predictions are, as a running count. See tally.pyx."""
+
+
+cdef class Tally:
+    cdef readonly double loss             # sum of importance * loss
+    cdef readonly double weight           # sum of importance of the labelled
+    cdef readonly double labels           # sum of importance * label
+    cdef readonly double correct          # importance of those with the right sign
+    cdef readonly bint signs              # every label so far was -1 or 1
+    cdef readonly double min_label, max_label
+    cdef double recent_loss, recent_weight
+    cdef double* negative                 # owned; importance by score, NULL until the first
+    cdef double* positive
+
+    cdef int add(self, double p, double label, double importance, double loss) noexcept nogil

@@ -1,0 +1,34 @@
+"""Which interactions a pattern stands for, in Vowpal Wabbit's order and with its rules."""
+
+from collections.abc import Iterable
+from itertools import product
+
+WILDCARD = ord(":")
+
+
+def concrete(patterns: Iterable[bytes], letters: Iterable[int]) -> list[bytes]:
+    """The interactions that `patterns` stand for when the namespaces `letters` have occurred.
+
+    A pattern is one letter per namespace, `:` for any that has occurred (and is printable). A
+    pattern that begins with a wildcard repeated, such as `::`, stands for each combination once.
+    Interactions are sorted by length and bytes; the same set of letters counts once.
+    """
+    present = sorted(c for c in letters if 32 <= c <= 126)
+    found: list[bytes] = []
+    for pattern in patterns:
+        if WILDCARD not in pattern:
+            found.append(_settled(pattern))
+            continue
+        choices = [present if c == WILDCARD else [c] for c in pattern]
+        for letters_of in product(*choices):
+            wild = [c for c, p in zip(letters_of, pattern, strict=True) if p == WILDCARD]
+            if wild == sorted(wild, reverse=len(wild) > 2):
+                found.append(_settled(bytes(letters_of)))
+    unique = {bytes(sorted(term)): term for term in reversed(sorted(found, key=lambda t: (len(t), t)))}
+    return sorted(unique.values(), key=lambda t: (len(t), t))
+
+
+def _settled(term: bytes) -> bytes:
+    """Letters in the order in which they are hashed: sorted if some repeat and some do not."""
+    mixed = 1 < len(set(term)) < len(term)
+    return bytes(sorted(term)) if mixed else term
