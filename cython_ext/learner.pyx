@@ -115,7 +115,8 @@ cdef class Learner:
     cdef readonly Expander expander
     cdef Loss loss
     cdef Table table
-    cdef bint learning, clips, writes, writes_raw
+    cdef bint learning, writes, writes_raw
+    cdef public bint clips       # whether predictions are clipped
     cdef Link link
     cdef size_t holdout_period
     cdef char** slots            # owned

@@ -51,8 +51,12 @@ cdef class Rule:
 
     @classmethod
     def slot_size(cls):
-        """Bytes of a slot."""
-        return sum(int(code[2:]) for _, code in cls.SLOT)
+        """Bytes of a slot: as C lays the fields out, each at a multiple of its size."""
+        at = 0
+        sizes = [int(code[2:]) for _, code in cls.SLOT]
+        for size in sizes:
+            at += -at % size + size
+        return at + -at % max(sizes)
 
     def blank(self):
         """The initial slot as bytes; None: all zeros."""
@@ -73,6 +77,11 @@ cdef class Rule:
     cdef bint idle(self, const char* slot) noexcept nogil:
         """Whether forgetting the slot would change nothing."""
         return False
+
+    @property
+    def rate(self):
+        """The learning rate at the beginning."""
+        return self.schedule.rate
 
     @property
     def pass_decay(self):

@@ -24,7 +24,7 @@ def concrete(patterns: Iterable[bytes], letters: Iterable[int]) -> list[bytes]:
             wild = [c for c, p in zip(letters_of, pattern, strict=True) if p == WILDCARD]
             if wild == sorted(wild, reverse=len(wild) > 2):
                 found.append(_settled(bytes(letters_of)))
-    unique = {bytes(sorted(term)): term for term in reversed(sorted(found, key=lambda t: (len(t), t)))}
+    unique = {bytes(sorted(term)): term for term in sorted(found, key=lambda t: (len(t), t), reverse=True)}
     return sorted(unique.values(), key=lambda t: (len(t), t))
 
 

@@ -325,3 +325,7 @@ cdef class L1Ball(Rule):
         super().load(scalars, slots)
         if self.rebuild():
             raise MemoryError("no memory for the heap of the l1 ball")
+
+    def shrink(self):
+        """Project now: for a radius that is smaller than that of the loaded state."""
+        self.project()

@@ -1,0 +1,5 @@
+"""`python -m vwlite`."""
+
+from vwlite.cli import main
+
+main()

@@ -1,0 +1,68 @@
+"""The algorithms: what each is called, what it does, which options it takes.
+
+Data only. `vwlite/build.py` makes the objects, `vwlite/options.py` checks the options against this.
+"""
+
+from dataclasses import dataclass
+
+LOSSES = ("squared", "logistic", "hinge", "quantile", "poisson")
+
+# Which labels a loss can use: any number, -1 and 1, or numbers from 0.
+LABEL_DOMAIN = {
+    "squared": "any",
+    "logistic": "binary",
+    "hinge": "binary",
+    "quantile": "any",
+    "poisson": "nonnegative",
+}
+
+# Options that every algorithm takes.
+SCHEDULE = ("learning_rate", "power_t", "initial_t", "decay_learning_rate")
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """One row of the table of algorithms."""
+
+    name: str
+    summary: str
+    formula: str
+    options: tuple[str, ...]  # beside the schedule and the loss
+    paper: str
+    required: tuple[str, ...] = ()
+
+
+ALGORITHMS = {
+    a.name: a
+    for a in (
+        Algorithm(
+            "gd",
+            "adaptive, normalized, importance-aware gradient descent, as Vowpal Wabbit's default",
+            "w_i <- w_i + u M x_i / (sqrt(sum of g_i^2) max|x_i|)",
+            ("l1", "l2"),
+            "Ross, Mineiro, Langford 2013; Karampatziakis, Langford 2011",
+        ),
+        Algorithm(
+            "sgd",
+            "plain stochastic gradient descent",
+            "w <- w - eta_t g",
+            (),
+            "Robbins, Monro 1951",
+        ),
+        Algorithm(
+            "truncated-gradient",
+            "gradient descent that shrinks small weights towards zero every K examples",
+            "w <- T1(w - eta_t g, eta_t K l1, theta)",
+            ("l1", "period", "threshold"),
+            "Langford, Li, Zhang 2009, eq. 6",
+        ),
+        Algorithm(
+            "l1-ball",
+            "gradient descent, projected onto the l1 ball after every example",
+            "w <- argmin ||v - w|| over ||w||_1 <= radius, v = w - eta_t g",
+            ("radius",),
+            "Duchi, Shalev-Shwartz, Singer, Chandra 2008, section 6",
+            required=("radius",),
+        ),
+    )
+}

@@ -1,0 +1,117 @@
+"""From settings to objects: which class is meant by which name."""
+
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from vwlite.algorithms import ALGORITHMS, LABEL_DOMAIN
+from vwlite.core.expand import Expander
+from vwlite.core.learner import Learner
+from vwlite.core.losses import Hinge, Logistic, Loss, Poisson, Quantile, Squared
+from vwlite.core.rule import Rule
+from vwlite.core.rules.gd import Gd
+from vwlite.core.rules.l1_ball import L1Ball
+from vwlite.core.rules.sgd import Sgd
+from vwlite.core.rules.truncated_gradient import TruncatedGradient
+
+RULES: dict[str, type[Rule]] = {
+    "gd": Gd,
+    "sgd": Sgd,
+    "truncated-gradient": TruncatedGradient,
+    "l1-ball": L1Ball,
+}
+
+SIMPLE_LOSSES: dict[str, type[Loss]] = {
+    "squared": Squared,
+    "logistic": Logistic,
+    "hinge": Hinge,
+    "poisson": Poisson,
+}
+
+# Where the range of predictions begins, before it follows the labels; for rules that clip.
+FIRST_RANGE = {"logistic": (-50.0, 50.0), "poisson": (-50.0, 50.0)}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that shapes a model: what is stored in it, under these names."""
+
+    algorithm: str = "gd"
+    loss: str = "squared"
+    quantile_tau: float = 0.5
+    labels: tuple[float, float] | None = None
+    bits: int = 32
+    hash: str = "strings"
+    constant: bool = True
+    interactions: tuple[str, ...] = ()
+    keep: str = ""
+    ignore: str = ""
+    ignore_linear: str = ""
+    learning_rate: float = 0.5
+    power_t: float = 0.5
+    initial_t: float = 0.0
+    decay_learning_rate: float = 1.0
+    l1: float = 0.0
+    l2: float = 0.0
+    period: int = 1
+    threshold: float | None = None  # None: infinite
+    radius: float | None = None
+
+    def stored(self) -> dict[str, Any]:
+        """As JSON can hold it."""
+        return asdict(self)
+
+    @staticmethod
+    def restored(stored: dict[str, Any]) -> "Settings":
+        """What `stored` gave. Unknown names are of a newer program and refused with a KeyError."""
+        known = {f.name for f in fields(Settings)}
+        unknown = sorted(set(stored) - known)
+        if unknown:
+            raise KeyError(f"unknown option {unknown[0]}")
+        values = {k: tuple(v) if isinstance(v, list) else v for k, v in stored.items()}
+        return Settings(**values)
+
+    @property
+    def label_domain(self) -> str:
+        return LABEL_DOMAIN[self.loss]
+
+
+def make_loss(settings: Settings) -> Loss:
+    if settings.loss == "quantile":
+        return Quantile(settings.quantile_tau)
+    return SIMPLE_LOSSES[settings.loss]()
+
+
+def make_expander(settings: Settings) -> Expander:
+    return Expander(
+        bits=settings.bits,
+        constant=settings.constant,
+        keep=settings.keep.encode("latin-1"),
+        ignore=settings.ignore.encode("latin-1"),
+        ignore_linear=settings.ignore_linear.encode("latin-1"),
+        interactions=[pattern.encode("latin-1") for pattern in settings.interactions],
+    )
+
+
+def make_rule(settings: Settings, loss: Loss, constant: int | None) -> Rule:
+    values = {name: getattr(settings, name) for name in ALGORITHMS[settings.algorithm].options}
+    options = {name: value for name, value in values.items() if value is not None}
+    return RULES[settings.algorithm](
+        loss,
+        rate=settings.learning_rate,
+        power_t=settings.power_t,
+        initial_t=settings.initial_t,
+        constant=constant,
+        **options,
+    )
+
+
+def make_learner(settings: Settings, rule_class: type[Rule] | None = None, **options: Any) -> Learner:
+    """A learner that has seen nothing. options: as Learner takes them; rule_class: instead of the algorithm's."""
+    loss, expander = make_loss(settings), make_expander(settings)
+    if rule_class is None:
+        rule = make_rule(settings, loss, expander.constant_key)
+    else:
+        rule = rule_class(loss, constant=expander.constant_key)
+    learner = Learner(rule, loss, expander, **options)
+    learner.min_label, learner.max_label = FIRST_RANGE.get(settings.loss, (0.0, 0.0))
+    return learner

@@ -1,0 +1,240 @@
+"""The cache: parsed batches on disk, as they are in memory.
+
+    magic, format version           16 bytes
+    batches                         each at a multiple of 64 bytes, as Batch.dump writes it, zeros between
+    index                           JSON: the fingerprint, and place, size, CRC and origin of each batch
+    trailer                         32 bytes: place and size of the index, its CRC, magic
+
+A later pass maps the file and parses nothing. A cache that this run did not write is used only if the
+fingerprint is that of the data and options of now, and every byte of it is accounted for.
+"""
+
+import hashlib
+import json
+import mmap
+import os
+import struct
+import sys
+import tempfile
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from vwlite.core.batch import Batch
+from vwlite.errors import WriteError
+from vwlite.output import AtomicFile
+
+VERSION = 1
+MAGIC = b"vwlite cache\0\0" + VERSION.to_bytes(2, "little")
+END = b"vwlite end\0\0"
+TRAILER = struct.Struct("<QQI12s")  # place and size of the index, its CRC, END
+ALIGNMENT = 64
+SAMPLE = 1 << 16  # bytes of each content sample
+
+
+class CacheUnusable(Exception):
+    """Why a cache is not used, as the end of a sentence."""
+
+
+def cache_name(source: str) -> str:
+    """Where the cache of a file lies if it is not said."""
+    return f"{source}.vwlite-cache"
+
+
+def fingerprint(sources: Sequence[str], options: dict[str, Any]) -> dict[str, Any]:
+    """What a cache was made from: the files and the options that shaped it."""
+    return {
+        "version": VERSION,
+        "byte order": sys.byteorder,
+        "options": options,
+        "sources": [_source_fingerprint(source) for source in sources],
+    }
+
+
+def _source_fingerprint(source: str) -> dict[str, Any]:
+    with open(source, "rb") as f:
+        info = os.fstat(f.fileno())
+        digest = hashlib.blake2b(digest_size=16)
+        for place in sorted({0, info.st_size // 3, info.st_size * 2 // 3, max(0, info.st_size - SAMPLE)}):
+            f.seek(place)
+            digest.update(f.read(SAMPLE))
+    return {
+        "name": os.path.basename(source),
+        "size": info.st_size,
+        "mtime": info.st_mtime_ns,
+        "sample": digest.hexdigest(),
+    }
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One batch in the file."""
+
+    place: int
+    size: int
+    crc: int
+    source: str
+    first_line: int
+
+
+class CacheWriter:
+    """Writes a cache. Without a path it is a temporary file that nobody else sees, gone when it is closed."""
+
+    def __init__(self, path: str | None, made_from: dict[str, Any]) -> None:
+        self.path = path
+        self._made_from = made_from
+        self._entries: list[Entry] = []
+        self._file: AtomicFile | None = None
+        if path is None:
+            try:
+                self._temporary = tempfile.TemporaryFile(prefix="vwlite-", buffering=0)  # noqa: SIM115
+            except OSError as e:
+                raise self._error(e) from e
+        else:
+            self._file = AtomicFile(path)
+        self._at = 0
+        self._write(MAGIC)
+
+    def _error(self, e: OSError) -> WriteError:
+        return WriteError(
+            f"the temporary cache in {tempfile.gettempdir()} cannot be written: {e.strerror}; several passes keep "
+            "the parsed data there: set TMPDIR to a folder with more room, or name a --cache-file"
+        )
+
+    def _write(self, data: bytes | memoryview) -> None:
+        view = memoryview(data).cast("B")
+        self._at += view.nbytes
+        if self._file is not None:
+            self._file.write(view)
+            return
+        try:
+            while view.nbytes:
+                view = view[os.write(self._temporary.fileno(), view) :]
+        except OSError as e:
+            raise self._error(e) from e
+
+    def add(self, batch: Batch) -> None:
+        """Append a batch."""
+        self._write(bytes(-self._at % ALIGNMENT))
+        place, crc = self._at, 0
+        for piece in batch.dump():
+            if self.path is not None:
+                crc = zlib.crc32(piece, crc)
+            self._write(piece)
+        self._entries.append(Entry(place, self._at - place, crc, batch.source, batch.first_line))
+
+    def finish(self) -> "CacheReader":
+        """Put the file in its place; how to read it."""
+        index = json.dumps(
+            {
+                "made from": self._made_from,
+                "batches": [[e.place, e.size, e.crc, e.source, e.first_line] for e in self._entries],
+            }
+        ).encode()
+        place = self._at
+        self._write(index)
+        self._write(TRAILER.pack(place, len(index), zlib.crc32(index), END))
+        fd = os.dup(self._file.fileno() if self._file is not None else self._temporary.fileno())
+        try:
+            data = mmap.mmap(fd, 0, access=mmap.ACCESS_READ)
+        finally:
+            os.close(fd)
+        if self._file is not None:
+            self._file.commit()
+        self.close()
+        return CacheReader(data, self._entries)
+
+    def close(self) -> None:
+        """Give up what was not finished."""
+        if self._file is not None:
+            self._file.close()
+        else:
+            self._temporary.close()
+
+
+class CacheReader:
+    """The batches of a cache, as often as they are wanted."""
+
+    def __init__(self, data: mmap.mmap, entries: list[Entry]) -> None:
+        self._data = data
+        self._entries = entries
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file."""
+        return len(self._data)
+
+    def batches(self) -> Iterator[tuple[Batch, int]]:
+        """The batches in order, each with the place in the file where it ends. Valid as long as they are held."""
+        if hasattr(mmap, "MADV_SEQUENTIAL"):
+            self._data.madvise(mmap.MADV_SEQUENTIAL)
+        for entry in self._entries:
+            batch = Batch.view(self._data, entry.place, entry.size)
+            batch.source, batch.first_line = entry.source, entry.first_line
+            yield batch, entry.place + entry.size
+
+
+def open_cache(path: str, wanted: dict[str, Any] | None) -> CacheReader:
+    """A cache that was written earlier. CacheUnusable if there is something wrong with it.
+
+    wanted: the fingerprint that it must have; None: any.
+    """
+    try:
+        with open(path, "rb") as f:
+            if os.fstat(f.fileno()).st_size == 0:
+                raise CacheUnusable("it is empty")
+            data = mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ)
+    except OSError as e:
+        raise CacheUnusable(e.strerror) from e
+    if data[: len(MAGIC) - 2] != MAGIC[:-2]:
+        raise CacheUnusable("it is not a cache of vwlite")
+    if data[len(MAGIC) - 2 : len(MAGIC)] != MAGIC[-2:]:
+        raise CacheUnusable("it is of another version of the format")
+    index, entries = _index(data)
+    _check_bytes(data, entries, index)
+    found = json.loads(index)["made from"]
+    if wanted is not None:
+        _compare(found, wanted)
+    return CacheReader(data, entries)
+
+
+def _index(data: mmap.mmap) -> tuple[bytes, list[Entry]]:
+    if len(data) < len(MAGIC) + TRAILER.size:
+        raise CacheUnusable("it is cut off")
+    place, size, crc, end = TRAILER.unpack(data[-TRAILER.size :])
+    if end != END or place + size != len(data) - TRAILER.size:
+        raise CacheUnusable("it is cut off or damaged")
+    index = data[place : place + size]
+    if zlib.crc32(index) != crc:
+        raise CacheUnusable("it is damaged")
+    return index, [Entry(*entry) for entry in json.loads(index)["batches"]]
+
+
+def _check_bytes(data: mmap.mmap, entries: list[Entry], index: bytes) -> None:
+    """Every byte: the batches by their CRC, what lies between them is zero."""
+    at = len(MAGIC)
+    with memoryview(data) as view:
+        for e in entries:
+            if any(view[at : e.place]) or zlib.crc32(view[e.place : e.place + e.size]) != e.crc:
+                raise CacheUnusable("it is damaged")
+            at = e.place + e.size
+    if at != len(data) - TRAILER.size - len(index):
+        raise CacheUnusable("it is damaged")
+
+
+def _compare(found: dict[str, Any], wanted: dict[str, Any]) -> None:
+    wanted = json.loads(json.dumps(wanted))  # tuples become lists
+    if found.get("byte order") != wanted["byte order"] or found.get("version") != wanted["version"]:
+        raise CacheUnusable("it was made on another kind of machine")
+    old, new = found["options"], wanted["options"]
+    for name in sorted(set(old) | set(new)):
+        if old.get(name) != new.get(name):
+            raise CacheUnusable(f"it was made with another {name.replace('_', ' ')}")
+    if len(found["sources"]) != len(wanted["sources"]):
+        raise CacheUnusable("it was made from other files")
+    for was, now in zip(found["sources"], wanted["sources"], strict=True):
+        if was["name"] != now["name"]:
+            raise CacheUnusable(f"it was made from {was['name']}, not from {now['name']}")
+        if was != now:
+            raise CacheUnusable(f"{now['name']} has changed since it was made")

@@ -1,0 +1,88 @@
+"""The program: finds the command, and turns errors into sentences and exit codes."""
+
+import importlib
+import os
+import sys
+from typing import Any
+
+import click
+
+from vwlite import __version__
+from vwlite.errors import VwliteError
+
+COMMANDS = {
+    "train": "Learn a model from data.",
+    "predict": "Predict with a model.",
+    "info": "Show everything a model knows about itself.",
+    "weights": "Show the weights of a model.",
+    "check": "Check that models, caches and data are whole and valid.",
+}
+
+
+class Program(click.Group):
+    """A group that imports a command only when it is called: starting must not take long."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"vwlite.commands.{cmd_name}")
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, "--version", prog_name="vwlite", message="%(prog)s %(version)s")
+def program() -> None:
+    """Learn sparse linear models from text streams.
+
+    \b
+    vwlite train day1.vw.gz --loss logistic -m clicks.model
+    tail -F events.vw | vwlite predict -m clicks.model | ./act
+    zcat logs/*.gz | vwlite train -i clicks.model -m clicks.model
+    """
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the program and exit: 0, or what the README's table of exit codes says."""
+    sys.exit(run(arguments))
+
+
+def run(arguments: list[str] | None = None) -> int:
+    """Run the program; its exit code."""
+    try:
+        result: Any = program.main(arguments, prog_name="vwlite", standalone_mode=False)
+        code = result if isinstance(result, int) else 0
+        sys.stdout.flush()
+        return code
+    except click.exceptions.Exit as e:
+        return e.exit_code
+    except click.Abort:
+        return 130
+    except click.ClickException as e:
+        e.show()
+        return 2
+    except VwliteError as e:
+        print(e, file=sys.stderr)
+        return e.exit_code
+    except BrokenPipeError:
+        # Whoever read our output has had enough. Python would complain again when it flushes.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except MemoryError as e:
+        print(f"out of memory: {e or 'the model needs more than there is; try fewer --bits'}", file=sys.stderr)
+        return 70
+    except Exception as e:
+        if os.environ.get("VWLITE_DEBUG"):
+            raise
+        print(
+            f"internal error: {type(e).__name__}: {e} (VWLITE_DEBUG=1 shows where; please report it)",
+            file=sys.stderr,
+        )
+        return 70

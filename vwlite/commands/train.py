@@ -1,0 +1,18 @@
+"""`vwlite train`"""
+
+import click
+
+from vwlite.options import Command, TrainOptions, train_options
+
+
+@click.command("train", cls=Command)
+@train_options
+def command(options: TrainOptions) -> int:
+    """Learn a model from DATA, in one pass or many.
+
+    DATA are files of VW text or libsvm, plain or compressed (gzip, bzip2, xz, zstd); none, or -, is
+    standard input.
+    """
+    from vwlite.training import train
+
+    return train(options)

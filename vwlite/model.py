@@ -1,0 +1,229 @@
+"""Model files.
+
+A model file is what `numpy.load(file, allow_pickle=False)` reads: an uncompressed zip of arrays.
+
+    header      the JSON text, as a string array without dimensions
+    keys        uint32 [n], ascending: the masked hashes of the features
+    weights     float64 [n]: the weight now, with everything lazy paid
+    state_*     [n]: what the rule keeps for each feature; absent with --save-weights-only
+
+The comment at the end of the zip holds a BLAKE2b digest of everything before it, so no flipped bit and
+no missing byte goes unnoticed. Nothing in the file depends on when, where or from which file names it
+was made: the same input gives the same bytes.
+"""
+
+import hashlib
+import io
+import json
+import mmap
+import re
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from vwlite.errors import DataError, NoInputError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from vwlite.output import AtomicFile
+
+FORMAT = 1  # raised when older programs cannot read what is written
+_COMMENT = b"vwlite blake2b=%s"
+_DIGEST = re.compile(rb"vwlite blake2b=([0-9a-f]{64})\Z")
+_COMMENT_SIZE = len(_COMMENT % (b"0" * 64))
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+
+
+@dataclass
+class Model:
+    """A model as it is in its file."""
+
+    algorithm: str
+    loss: str
+    options: dict[str, Any]  # what shaped it, by the options' long names
+    counters: dict[str, int]
+    rule: dict[str, float]  # state that is not per feature; empty if weights_only
+    range: tuple[float, float] | None  # to which predictions are clipped
+    keys: "np.ndarray[Any, Any]"
+    weights: "np.ndarray[Any, Any]"
+    state: dict[str, "np.ndarray[Any, Any]"] = field(default_factory=dict)
+    interrupted: bool = False
+    weights_only: bool = False
+    program: str = ""
+    format: int = FORMAT
+
+    def header(self) -> dict[str, Any]:
+        return {
+            "format": self.format,
+            "program": self.program,
+            "algorithm": self.algorithm,
+            "loss": self.loss,
+            "options": self.options,
+            "counters": self.counters,
+            "rule": self.rule,
+            "range": list(self.range) if self.range else None,
+            "interrupted": self.interrupted,
+            "weights_only": self.weights_only,
+        }
+
+
+class _Digesting(io.RawIOBase):
+    """Passes what is written on to a file and digests it, but for the last piece: the comment."""
+
+    def __init__(self, file: "AtomicFile") -> None:
+        self._file = file
+        self.digest = hashlib.blake2b(digest_size=32)
+        self._held = b""
+        self._at = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any, /) -> int:
+        self.digest.update(self._held)
+        self._file.write(self._held)
+        self._held = bytes(data)
+        self._at += len(self._held)
+        return len(self._held)
+
+    def tell(self) -> int:
+        return self._at
+
+    def finish(self) -> None:
+        """Write the comment with the digest of all that came before it."""
+        self._file.write(_COMMENT % self.digest.hexdigest().encode())
+
+
+def write_model(file: "AtomicFile", model: Model) -> None:
+    """Write a model into a file that was begun; the caller commits it.
+
+    DataError if a weight is not finite: such a model is never written.
+    """
+    import numpy as np
+
+    if not np.isfinite(model.weights).all():
+        raise DataError(
+            f"{file.name}: not written: learning has diverged, a weight is not finite; try a smaller "
+            "--learning-rate, or scale the features"
+        )
+    out = _Digesting(file)
+    header = json.dumps(model.header(), sort_keys=True, allow_nan=True)
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as archive:  # type: ignore[call-overload]
+        archive.comment = _COMMENT % (b"0" * 64)  # replaced when the digest is known
+        _add(archive, "header", np.array(header))
+        _add(archive, "keys", model.keys)
+        _add(archive, "weights", model.weights)
+        for name in sorted(model.state):
+            _add(archive, f"state_{name}", model.state[name])
+    out.finish()
+
+
+def _add(archive: zipfile.ZipFile, name: str, array: "np.ndarray[Any, Any]") -> None:
+    from numpy.lib import format as npy
+
+    info = zipfile.ZipInfo(f"{name}.npy", _EPOCH)
+    info.file_size = array.nbytes + 1024  # whether the entry needs 64-bit sizes is decided from this
+    with archive.open(info, "w", force_zip64=True) as member:
+        npy.write_array_header_1_0(member, npy.header_data_from_array_1_0(array))
+        flat = array.reshape(-1)
+        step = max(1, (1 << 22) // max(1, array.itemsize))
+        for i in range(0, flat.size, step):
+            member.write(flat[i : i + step].tobytes())
+
+
+@contextmanager
+def _mapped(path: str) -> Iterator[bytes | mmap.mmap]:
+    try:
+        with open(path, "rb") as f:
+            try:
+                with mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ) as data:
+                    yield data
+            except ValueError:  # empty
+                yield b""
+    except OSError as e:
+        raise NoInputError(f"{path}: {e.strerror}") from e
+
+
+def read_model(path: str) -> Model:
+    """Read a model file, all of it checked.
+
+    NoInputError if it cannot be opened; DataError if it is not a model, not whole, or of a newer format.
+    """
+    import numpy as np
+
+    with _mapped(path) as data:
+        _check_digest(path, data)
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            header = json.loads(str(arrays["header"]))
+            if header["format"] > FORMAT:
+                raise DataError(
+                    f"{path}: written by {header['program']} in format {header['format']}, this program reads "
+                    f"formats up to {FORMAT}: it needs {header['program']} or later"
+                )
+            model = Model(
+                algorithm=header["algorithm"],
+                loss=header["loss"],
+                options=header["options"],
+                counters=header["counters"],
+                rule=header["rule"],
+                range=tuple(header["range"]) if header["range"] else None,
+                keys=arrays["keys"],
+                weights=arrays["weights"],
+                state={n.removeprefix("state_"): arrays[n] for n in arrays.files if n.startswith("state_")},
+                interrupted=header["interrupted"],
+                weights_only=header["weights_only"],
+                program=header["program"],
+                format=header["format"],
+            )
+    except DataError:
+        raise
+    except Exception as e:
+        raise DataError(f"{path}: not a model of this program: {e}") from e
+    wrong = _inconsistency(model)
+    if wrong:
+        raise DataError(f"{path}: not a valid model: {wrong}")
+    return model
+
+
+def _check_digest(path: str, data: bytes | mmap.mmap) -> None:
+    size = len(data)
+    found = _DIGEST.search(data[max(0, size - _COMMENT_SIZE) :])
+    if not found:
+        if data[:4] == b"PK\x03\x04":
+            raise DataError(f"{path}: not a whole model: its end is missing or damaged; use another copy")
+        raise DataError(f"{path}: not a model of vwlite")
+    digest = hashlib.blake2b(digest_size=32)
+    with memoryview(data) as view:
+        digest.update(view[: size - _COMMENT_SIZE])
+    if digest.hexdigest().encode() != found[1]:
+        raise DataError(f"{path}: damaged: its content does not match its checksum; use another copy")
+
+
+def _inconsistency(model: Model) -> str | None:
+    """What is wrong with a model whose checksum is right; None if nothing is."""
+    import numpy as np
+
+    n = model.keys.size
+    if model.keys.dtype != np.uint32 or model.keys.ndim != 1:
+        return "keys are not a row of uint32"
+    if model.weights.dtype != np.float64 or model.weights.shape != (n,):
+        return "weights are not as many float64 as there are keys"
+    if n and not (np.diff(model.keys.astype(np.int64)) > 0).all():
+        return "keys are not ascending"
+    if not np.isfinite(model.weights).all():
+        return "a weight is not finite"
+    for name, array in model.state.items():
+        if array.shape != (n,) or array.dtype.kind not in "fu":
+            return f"state_{name} is not one number for each key"
+    return None
+
+
+def looks_like_model(path: str) -> bool:
+    """Whether the file begins like a model."""
+    with Path(path).open("rb") as f:
+        return f.read(4) == b"PK\x03\x04"

@@ -1,0 +1,66 @@
+"""A predicting run: every example of a stream through a model, which stays as it is."""
+
+from contextlib import ExitStack
+from typing import Any
+
+from vwlite import __version__
+from vwlite.model import read_model
+from vwlite.options import PredictOptions
+from vwlite.pipeline import ParseOptions, Pool, parsed_batches
+from vwlite.reader import check_sources
+from vwlite.run import Run, quality, say, summary
+from vwlite.settings import as_options, check_files
+from vwlite.signals import StopSignal
+from vwlite.state import restore, settings_of
+
+
+def predict(o: PredictOptions) -> int:
+    """Run `vwlite predict`; the exit code."""
+    assert o.model is not None
+    check_files(o)
+    check_sources(o.data)
+    model = read_model(o.model)
+    settings = settings_of(model, o.model)
+    learner = restore(
+        model, settings, o.model, learn=False, predictions=True, raw_predictions=bool(o.raw_predictions), link=o.link
+    )
+    del model
+    parse = ParseOptions(
+        format=o.format,
+        hash_all=settings.hash == "all",
+        labels=settings.labels,
+        label_domain=settings.label_domain,
+        loss_name=settings.loss,
+        lenient_labels=True,
+        skip=o.on_error == "skip",
+    )
+    with ExitStack() as stack:
+        run = Run(o, learner, stack)
+        signals = stack.enter_context(StopSignal(run.stop))
+        pool = Pool()
+        items = parsed_batches(o.data, parse, pool=pool, stop=lambda: run.stopped)
+        for parsed in run.ahead(items, stack):
+            run.feed(parsed.batch)
+            run.bad.take(parsed.bad)
+            pool.give_back(parsed.batch)
+            if run.stopped:
+                break
+        run.bad.finish()
+        results: dict[str, Any] = {"number of examples": learner.examples}
+        if learner.unlabelled:
+            results["unlabelled examples"] = learner.unlabelled
+        if learner.progressive.weight:
+            results.update(quality(learner.progressive))
+        results["seconds"] = round(run.seconds(), 3)
+        if not o.quiet:
+            say(summary(results))
+        run.commit(
+            {
+                "program": f"vwlite {__version__}",
+                "command": "predict",
+                "options": {**as_options(settings), "data": list(o.data) or ["-"], "model": o.model, "link": o.link},
+                "signal": signals.number,
+                "results": results,
+            }
+        )
+        return 128 + signals.number if signals.number else 0

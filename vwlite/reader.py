@@ -1,0 +1,320 @@
+"""From files and standard input to blocks of whole lines.
+
+Any mix of plain and compressed files; compression is told by the first bytes, never by the name. A
+partial last line is carried over to the next block. From a pipe, the lines that are there are
+delivered as soon as the input pauses.
+"""
+
+import bz2
+import errno
+import lzma
+import os
+import select
+import stat
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from vwlite.errors import DataError, NoInputError
+
+BLOCK_SIZE = 1 << 20
+MAX_LINE = 64 << 20
+POLL = 0.1  # seconds between two looks at `stop` while a pipe is silent
+
+GZIP, BZIP2, XZ, ZSTD = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd"
+ZSTD_SKIPPABLE = tuple(bytes([0x50 + i, 0x2A, 0x4D, 0x18]) for i in range(16))
+UNSUPPORTED = {
+    b"PK\x03\x04": "zip",
+    b"\x04\x22\x4d\x18": "lz4",
+    b"\x1f\x9d": "compress",
+    b"7z\xbc\xaf\x27\x1c": "7z",
+    b"\xff\x06\x00\x00sNaPpY": "snappy",
+    b"LZIP": "lzip",
+}
+LONGEST_MAGIC = 10
+
+
+@dataclass(slots=True)
+class Block:
+    """Whole lines of one source; the last line of a source may lack its newline."""
+
+    data: bytes
+    source: str
+    source_index: int
+    first_line: int  # from 1
+    done: int = 0  # bytes of all sources read so far, as they are stored
+    total: int | None = None  # bytes of all sources; None if one of them is a stream
+
+
+@dataclass(slots=True)
+class Fault:
+    """Input that is not lines: a line without end, a compressed stream that ends early."""
+
+    message: str
+    source: str
+    line: int
+    text: bytes = b""
+
+    def __str__(self) -> str:
+        return f"{self.source}:{self.line}:1: {self.message}"
+
+
+def display_name(source: str) -> str:
+    """The name of a source in messages."""
+    return "<stdin>" if source == "-" else source
+
+
+def check_sources(sources: Sequence[str]) -> None:
+    """NoInputError for the first source that cannot be read, before anything is read."""
+    for source in sources:
+        if source == "-":
+            continue
+        try:
+            with open(source, "rb") as f:
+                if stat.S_ISDIR(os.fstat(f.fileno()).st_mode):
+                    raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        except OSError as e:
+            raise NoInputError(f"{source}: {e.strerror}") from e
+
+
+def total_size(sources: Sequence[str]) -> int | None:
+    """Bytes of all sources; None if one of them is not a regular file."""
+    total = 0
+    for source in sources:
+        info = os.fstat(0) if source == "-" else os.stat(source)
+        if not stat.S_ISREG(info.st_mode):
+            return None
+        total += info.st_size
+    return total
+
+
+def read_blocks(
+    sources: Sequence[str],
+    *,
+    block_size: int = BLOCK_SIZE,
+    max_line: int = MAX_LINE,
+    skip_faults: bool = False,
+    stop: Callable[[], bool] = lambda: False,
+) -> Iterator[Block | Fault]:
+    """The blocks of the sources, in order; no sources, or `-`, is standard input.
+
+    A fault raises DataError; with skip_faults it is one of the items, and reading goes on: behind the
+    endless line, or with the next source. When `stop` gives true, the stream ends between two reads.
+    """
+    sources = list(sources) or ["-"]
+    total = total_size(sources)
+    done = 0
+    for index, source in enumerate(sources):
+        file = _File(source, block_size, stop)
+        try:
+            for item in _lines(file, index, block_size, max_line):
+                if isinstance(item, Fault):
+                    if not skip_faults:
+                        raise DataError(str(item))
+                else:
+                    item.done, item.total = done + file.done, total
+                yield item
+        finally:
+            done += file.done
+            file.close()
+
+
+def _lines(file: "_File", index: int, block_size: int, max_line: int) -> Iterator[Block | Fault]:
+    """Cut the bytes of one source at line ends."""
+    pieces: list[bytes] = []  # of a block that is not complete; only the last line may lack its end
+    size = 0  # of the pieces
+    partial = 0  # of the line without end, at the end of the pieces
+    line = 1
+    overlong = False  # inside of a line that is too long: its bytes are thrown away
+    for data in file:
+        if overlong:
+            end = data.find(b"\n")
+            if end < 0:
+                continue
+            data, overlong = data[end + 1 :], False
+            line += 1
+        end = data.rfind(b"\n") + 1
+        if end:
+            head = data if end == len(data) else data[:end]
+            pieces.append(head)
+            size += len(head)
+            partial = 0
+            if size >= block_size or file.pausing():
+                block = b"".join(pieces) if len(pieces) > 1 else pieces[0]
+                yield Block(block, file.name, index, line)
+                line += block.count(b"\n")
+                pieces, size = [], 0
+            if end == len(data):
+                continue
+            data = data[end:]
+        if data:
+            pieces.append(data)
+            size += len(data)
+            partial += len(data)
+            if partial > max_line:
+                block = b"".join(pieces)
+                if size > partial:
+                    yield Block(block[: size - partial], file.name, index, line)
+                    line += block.count(b"\n")
+                yield Fault(f"line is longer than {max_line >> 20} MiB", file.name, line, block[size - partial :])
+                pieces, size, partial, overlong = [], 0, 0, True
+    if file.fault and partial:  # the line is cut off
+        block = b"".join(pieces)[: size - partial]
+        pieces = [block] if block else []
+    if pieces:
+        block = b"".join(pieces)
+        yield Block(block, file.name, index, line)
+        line += block.count(b"\n")
+    if file.fault:
+        yield Fault(f"{file.fault} (after line {line - 1})", file.name, line)
+
+
+class _File:
+    """The decompressed bytes of one source, in pieces. `fault` says why they ended early, if they did."""
+
+    def __init__(self, source: str, block_size: int, stop: Callable[[], bool]) -> None:
+        self.name = display_name(source)
+        self.fault = ""
+        self.done = 0  # bytes read, as stored
+        self._size = block_size
+        self._stop = stop
+        try:
+            self._fd = 0 if source == "-" else os.open(source, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError as e:
+            raise NoInputError(f"{source}: {e.strerror}") from e
+        mode = os.fstat(self._fd).st_mode
+        if stat.S_ISDIR(mode):
+            raise NoInputError(f"{self.name}: {os.strerror(errno.EISDIR)}")
+        self._waits = not stat.S_ISREG(mode)
+
+    def close(self) -> None:
+        if self._fd:
+            os.close(self._fd)
+
+    def pausing(self) -> bool:
+        """Whether reading on would have to wait now."""
+        return self._waits and not select.select([self._fd], [], [], 0)[0]
+
+    def __iter__(self) -> Iterator[bytes]:
+        head = b""
+        while len(head) < LONGEST_MAGIC and (more := self._read()):
+            head += more
+            if not _may_be_magic(head):
+                break
+        name = next((name for magic, name in UNSUPPORTED.items() if head.startswith(magic)), None)
+        if name:
+            self.fault = f"compressed with {name}, which is not supported: decompress it first"
+        elif head.startswith((GZIP, BZIP2, XZ, ZSTD, *ZSTD_SKIPPABLE)):
+            yield from self._decompressed(head)
+        else:
+            while head:
+                yield head
+                head = self._read()
+
+    def _read(self) -> bytes:
+        """The next bytes as they are stored; nothing at the end, or when `stop` says so."""
+        while self._waits and not select.select([self._fd], [], [], POLL)[0]:
+            if self._stop():
+                return b""
+        if self._stop():
+            return b""
+        try:
+            data = os.read(self._fd, self._size)
+        except OSError as e:
+            raise NoInputError(f"{self.name}: {e.strerror}") from e
+        self.done += len(data)
+        return data
+
+    def _decompressed(self, head: bytes) -> Iterator[bytes]:
+        """The content of concatenated compressed members."""
+        data = head
+        while data:
+            kind, decompressor = self._decompressor(data)
+            if decompressor is None:
+                self.fault = f"damaged: bytes after the end of the {kind} data"
+                return
+            while not decompressor.eof:
+                try:
+                    yield from _pieces(decompressor, data)
+                except Exception as e:  # each library has its own
+                    if isinstance(e, MemoryError | GeneratorExit):
+                        raise
+                    self.fault = f"the {kind} data is damaged ({e})"
+                    return
+                if decompressor.eof:
+                    break
+                data = self._read()
+                if not data:
+                    if not self._stop():
+                        self.fault = f"the {kind} data ends early: the file is incomplete"
+                    return
+            data = decompressor.unused_data or self._read()
+            self._kind = kind
+            # The next member may be cut up by the reads; padding of zeros may come before it or at the end.
+            while True:
+                data = data.lstrip(b"\0")
+                if len(data) >= LONGEST_MAGIC:
+                    break
+                more = self._read()
+                if not more:
+                    break
+                data += more
+
+    _kind = ""
+
+    def _decompressor(self, data: bytes) -> tuple[str, Any]:
+        if data.startswith(GZIP):
+            return "gzip", zlib.decompressobj(wbits=31)
+        if data.startswith(BZIP2):
+            return "bzip2", bz2.BZ2Decompressor()
+        if data.startswith(XZ):
+            return "xz", lzma.LZMADecompressor()
+        if data.startswith((ZSTD, *ZSTD_SKIPPABLE)):
+            return "zstd", self._zstd()
+        return self._kind, None
+
+    def _zstd(self) -> Any:
+        try:
+            from compression import zstd  # type: ignore[import-not-found,unused-ignore]  # Python 3.14
+
+            return zstd.ZstdDecompressor()
+        except ImportError:
+            pass
+        try:
+            import zstandard
+        except ImportError:
+            raise DataError(
+                f"{self.name}:1:1: compressed with zstd: pip install 'vwlite[zstd]', or decompress it first"
+            ) from None
+        return zstandard.ZstdDecompressor().decompressobj()
+
+
+def _pieces(decompressor: Any, data: bytes) -> Iterator[bytes]:
+    """What a decompressor makes of some bytes, in pieces that are not much larger than a block."""
+    if hasattr(decompressor, "unconsumed_tail"):  # zlib
+        while True:
+            piece = decompressor.decompress(data, BLOCK_SIZE)
+            data = decompressor.unconsumed_tail
+            if piece:
+                yield piece
+            if decompressor.eof or (not data and len(piece) < BLOCK_SIZE):
+                return
+    if not hasattr(decompressor, "needs_input"):  # zstandard
+        piece = decompressor.decompress(data) if data else b""
+        if piece:
+            yield piece
+        return
+    while True:
+        piece = decompressor.decompress(data, BLOCK_SIZE)
+        data = b""
+        if piece:
+            yield piece
+        if decompressor.eof or decompressor.needs_input:
+            return
+
+
+def _may_be_magic(head: bytes) -> bool:
+    """Whether more bytes could make this the beginning of a compressed file."""
+    magics = (GZIP, BZIP2, XZ, ZSTD, *ZSTD_SKIPPABLE, *UNSUPPORTED)
+    return any(magic.startswith(head) for magic in magics)

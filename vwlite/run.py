@@ -1,0 +1,166 @@
+"""What training and predicting share: the stream through the learner, bad lines, output files."""
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Any
+
+from vwlite.core.batch import Batch
+from vwlite.core.learner import Learner, Reason
+from vwlite.core.tally import Tally
+from vwlite.errors import DataError
+from vwlite.options import InputOptions
+from vwlite.output import AtomicFile, write_all
+from vwlite.pipeline import Ahead, Bad, Parsed
+from vwlite.progress import number
+
+SHOWN = 5  # bad lines of which the message is printed
+
+
+def say(text: str = "") -> None:
+    """A line on standard error."""
+    print(text, file=sys.stderr)
+
+
+class Sink:
+    """Where lines of output go: standard output, or a file that is there whole or not at all."""
+
+    def __init__(self, path: str, stack: ExitStack) -> None:
+        self._file = None if path == "-" else stack.enter_context(AtomicFile(path))
+
+    def write(self, data: bytes) -> None:
+        if not data:
+            return
+        if self._file is None:
+            write_all(sys.stdout.buffer, data, "standard output")
+        else:
+            self._file.write(data)
+
+    def commit(self) -> None:
+        if self._file is not None:
+            self._file.commit()
+
+
+class BadLines:
+    """Counts bad lines, prints the first few, keeps them in a file; raises when there are too many.
+
+    DataError at the first one unless options.on_error is `skip`.
+    """
+
+    def __init__(self, options: InputOptions, stack: ExitStack) -> None:
+        self.count = 0
+        self._skip = options.on_error == "skip"
+        self._most = options.max_errors
+        self._rejects = Sink(options.rejects, stack) if options.rejects else None
+
+    def take(self, bad: list[Bad]) -> None:
+        for b in bad:
+            if not self._skip:
+                raise DataError(str(b))
+            self.count += 1
+            if self.count <= SHOWN:
+                say(f"{b} (skipped)")
+            if self._rejects is not None:
+                self._rejects.write(b.text.rstrip(b"\n") + b"\n")
+            if self._most is not None and self.count > self._most:
+                raise DataError(f"{b}; that is bad line {self.count}, --max-errors allows {self._most}")
+
+    def finish(self) -> None:
+        """Report the count; called when the stream is at its end."""
+        if self.count > SHOWN:
+            say(f"... and {self.count - SHOWN} more bad lines")
+        if self.count:
+            say(f"{self.count} bad line{'s' * (self.count > 1)} skipped")
+        if self._rejects is not None:
+            self._rejects.commit()
+
+
+class Run:
+    """One run of the program over a stream: options, learner, outputs. Use as a context manager."""
+
+    def __init__(self, options: InputOptions, learner: Learner, stack: ExitStack) -> None:
+        self.options = options
+        self.learner = learner
+        self.begin = time.monotonic()
+        self.stopped = False
+        self.bad = BadLines(options, stack)
+        self._sinks = [
+            (Sink(path, stack), text)
+            for path, text in (
+                (options.predictions, learner.predictions),
+                (options.raw_predictions, learner.raw_predictions),
+            )
+            if path is not None
+        ]
+        self._report = stack.enter_context(AtomicFile(options.report)) if options.report else None
+
+    def stop(self) -> None:
+        """End the run after the example that it is at. Called from the thread of the signals."""
+        self.stopped = True
+        self.learner.stop()
+
+    def ahead(self, items: Iterator[Parsed], stack: ExitStack) -> Iterator[Parsed]:
+        """The items, made in a thread of their own if the options say so."""
+        if self.options.threads == 1:
+            return items
+        thread = Ahead(items)
+        stack.callback(thread.close)
+        return iter(thread)
+
+    def feed(self, batch: Batch) -> None:
+        """Send a batch through the learner, and what it wrote to its files."""
+        at = 0
+        while True:
+            at = self.learner.run(batch, at)
+            reason = self.learner.reason
+            if reason == Reason.DIVERGED:
+                self.flush()
+                raise self._diverged(batch, at)
+            if reason == Reason.NO_MEMORY:
+                raise MemoryError("the weight table needs more than there is; try fewer --bits")
+            if reason in (Reason.DONE, Reason.STOPPED):
+                break
+            self.paused(reason)
+        self.flush()
+
+    def paused(self, reason: Reason) -> None:
+        """The learner came back for a report or a checkpoint."""
+
+    def flush(self) -> None:
+        for sink, text in self._sinks:
+            sink.write(text.take())
+
+    def commit(self, report: dict[str, Any]) -> None:
+        """Put the output files in their places."""
+        import json
+
+        for sink, _ in self._sinks:
+            sink.commit()
+        if self._report is not None:
+            self._report.write((json.dumps(report, indent=2, ensure_ascii=False) + "\n").encode())
+            self._report.commit()
+
+    def seconds(self) -> float:
+        return time.monotonic() - self.begin
+
+    def _diverged(self, batch: Batch, line: int) -> DataError:
+        return DataError(
+            f"{batch.source}:{batch.first_line + line}:1: the prediction is not finite: learning has diverged; try a "
+            f"smaller --learning-rate (it is {self.learner.rule.rate:g}), or scale the features"
+        )
+
+
+def quality(tally: Tally) -> dict[str, float | None]:
+    """The measures of predictions that the summary and the report hold."""
+    return {"average loss": tally.average, "accuracy": tally.accuracy, "auc": tally.auc}
+
+
+def summary(lines: dict[str, Any]) -> str:
+    """The lines of the summary: `name = value`. None is left out for what only some tasks have."""
+    out = []
+    for name, value in lines.items():
+        if value is None and name in ("accuracy", "auc"):
+            continue
+        out.append(f"{name} = {number(value) if isinstance(value, float | int | None) else value}")
+    return "\n".join(out)

@@ -1,0 +1,162 @@
+"""What the options mean: from what was typed, and the model that is continued, to the settings."""
+
+import os
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from vwlite.algorithms import ALGORITHMS, LABEL_DOMAIN
+from vwlite.build import Settings
+from vwlite.errors import UsageError
+from vwlite.options import InputOptions, TrainOptions
+
+# Options that may differ from those of the model that is continued.
+CHANGEABLE = ("learning_rate", "decay_learning_rate", "l1", "l2", "radius")
+
+# Options that only some algorithms take, and what to say about those that do not.
+_INSTEAD = {
+    ("l1", "l1-ball"): "the ball's --radius is its strength",
+    ("radius", "truncated-gradient"): "its strength is --l1",
+}
+
+
+def option_name(field: str) -> str:
+    """The option of a setting, as it is typed."""
+    return "--" + {"constant": "no_constant"}.get(field, field).replace("_", "-")
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """Settings, and which of them the command line changed in the model that is continued."""
+
+    settings: Settings
+    changed: dict[str, tuple[Any, Any]]  # name -> (in the model, now)
+
+
+def typed_settings(o: TrainOptions) -> dict[str, Any]:
+    """Those settings that were typed, under their names in Settings."""
+    typed: dict[str, Any] = {
+        name: getattr(o, name)
+        for name in (
+            "labels", "bits", "hash", "algorithm", "loss", "quantile_tau", "learning_rate", "power_t", "initial_t",
+            "decay_learning_rate", "l1", "l2", "period", "threshold", "radius",
+        )
+        if getattr(o, name) is not None
+    }  # fmt: skip
+    if typed.get("threshold") == float("inf"):
+        typed["threshold"] = None
+    if o.no_constant:
+        typed["constant"] = False
+    if o.quadratic or o.cubic or o.interactions:
+        typed["interactions"] = (*o.quadratic, *o.cubic, *o.interactions)
+    for name in ("keep", "ignore", "ignore_linear"):
+        if getattr(o, name):
+            typed[name] = "".join(sorted(set("".join(getattr(o, name)))))
+    return typed
+
+
+def resolve(o: TrainOptions, model: Settings | None) -> Resolved:
+    """The settings of a training run. UsageError for what contradicts the model or itself."""
+    typed = typed_settings(o)
+    changed = {}
+    if model is not None:
+        for name, value in typed.items():
+            old = getattr(model, name)
+            if value == old:
+                continue
+            if name not in CHANGEABLE:
+                raise UsageError(
+                    f"{option_name(name)} {_shown(value)} contradicts the model {o.initial}, which was trained with "
+                    f"{_shown(old)}: leave the option out, or train a new model"
+                )
+            changed[name] = (old, value)
+    settings = replace(model or Settings(), **typed)
+    _check_algorithm(settings, typed)
+    _check_runs(o)
+    return Resolved(settings, changed)
+
+
+def _check_algorithm(settings: Settings, typed: dict[str, Any]) -> None:
+    """Options that the algorithm or the loss has no use for."""
+    algorithm = ALGORITHMS[settings.algorithm]
+    own = {name for a in ALGORITHMS.values() for name in a.options}
+    for name in sorted(own & set(typed)):
+        if name not in algorithm.options:
+            users = ", ".join(a.name for a in ALGORITHMS.values() if name in a.options)
+            why = _INSTEAD.get((name, settings.algorithm), f"it is an option of {users}")
+            raise UsageError(f"{option_name(name)} means nothing to --algorithm {settings.algorithm}: {why}")
+    for name in algorithm.required:
+        if getattr(settings, name) is None:
+            raise UsageError(f"--algorithm {settings.algorithm} needs {option_name(name)}")
+    if "quantile_tau" in typed and settings.loss != "quantile":
+        raise UsageError(f"--quantile-tau means nothing to --loss {settings.loss}: add --loss quantile")
+    if "labels" in typed and LABEL_DOMAIN[settings.loss] == "nonnegative":
+        raise UsageError(f"--labels makes labels -1 and 1, which --loss {settings.loss} cannot use")
+    if settings.keep and settings.ignore:
+        raise UsageError("--keep and --ignore exclude each other: name the namespaces of one kind")
+
+
+def _check_runs(o: TrainOptions) -> None:
+    """Options of the run that mean nothing together."""
+    if o.kill_cache and not (o.cache or o.cache_file):
+        raise UsageError("--kill-cache needs --cache or --cache-file")
+    if o.cache and o.cache_file:
+        raise UsageError("--cache and --cache-file exclude each other: one cache is enough")
+    if o.cache and (not o.data or "-" in o.data):
+        raise UsageError("--cache needs a DATA file to lie beside; for standard input name one with --cache-file")
+    if o.cache_file and (not o.data or "-" in o.data):
+        raise UsageError("--cache-file cannot tell whether standard input has changed: name DATA files")
+    if o.holdout_off and o.holdout_period is not None:
+        raise UsageError("--holdout-off and --holdout-period exclude each other")
+    if o.passes == 1:
+        for name in ("holdout_period", "early_terminate"):
+            if getattr(o, name) is not None:
+                raise UsageError(f"{option_name(name)} needs --passes above 1: a single pass holds nothing out")
+    if o.holdout_off and o.early_terminate is not None:
+        raise UsageError("--early-terminate needs the examples that --holdout-off does not hold out")
+    for name in ("checkpoint_every", "save_weights_only"):
+        if getattr(o, name) and o.model is None:
+            raise UsageError(f"{option_name(name)} needs --model")
+    if o.model == "-":
+        raise UsageError("--model -: a model is not written to standard output; name a file")
+    check_files(o, {"--cache-file": o.cache_file})
+
+
+def check_files(o: InputOptions, more: dict[str, str | None] | None = None) -> None:
+    """Outputs that would overwrite each other or the input; options of errors that go together."""
+    for name in ("max_errors", "rejects"):
+        if getattr(o, name) is not None and o.on_error != "skip":
+            raise UsageError(f"{option_name(name)} needs --on-error skip")
+    outputs: dict[str, str | None] = {
+        "--predictions": o.predictions, "--raw-predictions": o.raw_predictions, "--report": o.report,
+        "--rejects": o.rejects, **(more or {}),
+    }  # fmt: skip
+    if isinstance(o, TrainOptions):
+        outputs["--model"] = o.model
+    taken: dict[str, str] = {}
+    inputs = {_identity(path): path for path in o.data if path != "-"}
+    for name, path in outputs.items():
+        if path is None or (os.path.exists(path) and not os.path.isfile(path)):
+            continue
+        identity = "-" if path == "-" else _identity(path)
+        if identity in taken:
+            raise UsageError(f"{taken[identity]} and {name} are both {path}")
+        if identity in inputs:
+            raise UsageError(f"{name} {path} is one of the DATA files, which it would overwrite")
+        taken[identity] = name
+
+
+def _identity(path: str) -> str:
+    return os.path.realpath(path)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, tuple):
+        return ",".join(_shown(v) for v in value) or "none"
+    if isinstance(value, float):
+        return f"{value:g}"
+    return {"": "none", "None": "none", "True": "a constant", "False": ""}.get(str(value), str(value)).strip()
+
+
+def as_options(settings: Settings) -> dict[str, Any]:
+    """The settings by their long names, for reports and `vwlite info`."""
+    return {f.name.replace("_", "-"): getattr(settings, f.name) for f in fields(settings)}

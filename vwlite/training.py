@@ -1,0 +1,342 @@
+"""A training run: passes over the stream, holdout, progress, checkpoints, the model at the end."""
+
+import math
+import os
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Any
+
+from vwlite import __version__
+from vwlite.build import Settings, make_learner
+from vwlite.cache import CacheReader, CacheUnusable, CacheWriter, cache_name, fingerprint, open_cache
+from vwlite.core.batch import Batch
+from vwlite.core.learner import Learner, Reason
+from vwlite.core.tally import Tally
+from vwlite.model import Model, read_model, write_model
+from vwlite.options import TrainOptions
+from vwlite.output import AtomicFile
+from vwlite.pipeline import Parsed, ParseOptions, Pool, parsed_batches
+from vwlite.progress import HEADER, Interval, LiveLine, Row, format_row
+from vwlite.reader import check_sources
+from vwlite.run import Run, quality, say, summary
+from vwlite.settings import Resolved, as_options, resolve
+from vwlite.signals import StopSignal
+from vwlite.state import restore, settings_of, snapshot
+
+
+def parse_options(o: TrainOptions, settings: Settings) -> ParseOptions:
+    return ParseOptions(
+        format=o.format,
+        hash_all=settings.hash == "all",
+        labels=settings.labels,
+        label_domain=settings.label_domain,
+        loss_name=settings.loss,
+        skip=o.on_error == "skip",
+    )
+
+
+def train(o: TrainOptions) -> int:
+    """Run `vwlite train`; the exit code."""
+    check_sources(o.data)
+    model = read_model(o.initial) if o.initial else None
+    resolved = resolve(o, settings_of(model, o.initial) if model and o.initial else None)
+    options: dict[str, Any] = {
+        "holdout_period": (o.holdout_period or 10) if o.passes > 1 and not o.holdout_off else 0,
+        "predictions": o.predictions is not None,
+        "raw_predictions": o.raw_predictions is not None,
+        "link": o.link,
+    }
+    if model is None or o.initial is None:
+        learner, before = make_learner(resolved.settings, **options), {}
+    else:
+        learner, before = restore(model, resolved.settings, o.initial, **options), model.counters
+        if "radius" in resolved.changed:
+            learner.rule.shrink()
+    del model
+    with ExitStack() as stack:
+        run = Training(o, learner, resolved, before, stack)
+        signals = stack.enter_context(StopSignal(run.stop))
+        run.passes(stack)
+        run.finish(signals.number)
+        if signals.number is not None:
+            say(f"interrupted by signal {signals.number}" + run.kept())
+            return 128 + signals.number
+    return 0
+
+
+class Training(Run):
+    """The state of one training run."""
+
+    options: TrainOptions
+
+    def __init__(
+        self, o: TrainOptions, learner: Learner, resolved: Resolved, before: dict[str, int], stack: ExitStack
+    ) -> None:
+        super().__init__(o, learner, stack)
+        self.resolved = resolved
+        self.settings = resolved.settings
+        self.before = before
+        self.file = stack.enter_context(AtomicFile(o.model)) if o.model else None
+        self.interval = Interval(*o.progress)
+        self.live = LiveLine()
+        if o.quiet:
+            self.live.active = False
+        self.pass_number = 0
+        self.held: Tally | None = None  # of the pass with the best holdout loss
+        self.nonzeros = 0
+        self.losses: list[dict[str, float | None]] = []  # of each pass
+        self.best_pass = 0
+        self.best_is_kept = False  # the model of the best pass is in the file, and is to stay
+        self._checkpoint_time = math.inf
+        examples, seconds = o.checkpoint_every or (None, None)
+        self._every = examples
+        self._seconds = seconds
+        if examples:
+            learner.checkpoint_at = examples
+        if seconds:
+            self._checkpoint_time = time.monotonic() + seconds
+        if not o.quiet:
+            learner.report_at = self.interval.at
+            self._print_head()
+
+    # --- the passes --------------------------------------------------------------------------
+
+    def passes(self, stack: ExitStack) -> None:
+        """All passes, or as many as it takes."""
+        o = self.options
+        cache = self._old_cache()
+        without_gain = 0
+        for self.pass_number in range(1, o.passes + 1):
+            self.learner.begin_pass()
+            cache = self._one_pass(cache, stack)
+            if self.stopped:
+                return
+            self.learner.rule.pass_decay *= self.settings.decay_learning_rate
+            held = self.learner.holdout
+            self.losses.append({"average": self.learner.progressive.average, "holdout": held.average})
+            if held.average is None:
+                continue
+            if self.held is None or self.held.average is None or held.average < self.held.average:
+                self.held, self.best_pass, without_gain = held, self.pass_number, 0
+                if o.passes > self.pass_number:
+                    self._write_model(interrupted=False)
+            else:
+                without_gain += 1
+                if without_gain == (o.early_terminate or 3) and self.pass_number < o.passes:
+                    self.best_is_kept = True
+                    return
+
+    def _one_pass(self, cache: CacheReader | None, stack: ExitStack) -> CacheReader | None:
+        """One pass over the cache or the text; the cache that the next pass reads."""
+        o = self.options
+        if cache is not None:
+            for batch, place in cache.batches():
+                self.feed(batch)
+                self._after_batch(place, cache.size)
+                if self.stopped:
+                    break
+            return cache
+        with ExitStack() as inner:
+            writer = self._cache_writer()
+            if writer is not None:
+                inner.callback(writer.close)
+            pool = Pool()
+            items = parsed_batches(
+                o.data,
+                parse_options(o, self.settings),
+                pool=pool,
+                stop=lambda: self.stopped,
+                each=writer.add if writer else None,
+            )
+            for parsed in self.ahead(items, inner):
+                self.feed(parsed.batch)
+                self.live_clear_if(parsed)
+                self.bad.take(parsed.bad)
+                pool.give_back(parsed.batch)
+                self._after_batch(parsed.done, parsed.total)
+                if self.stopped:
+                    break
+            self.live.clear()
+            self.bad.finish()
+            return writer.finish() if writer is not None and not self.stopped else None
+
+    def live_clear_if(self, parsed: Parsed) -> None:
+        if parsed.bad:
+            self.live.clear()
+
+    def _cache_path(self) -> str | None:
+        o = self.options
+        return o.cache_file or (cache_name(o.data[0]) if o.cache else None)
+
+    def _fingerprint(self) -> dict[str, Any]:
+        parse = parse_options(self.options, self.settings)
+        shaping = {k: v for k, v in vars(parse).items() if k != "loss_name"}
+        return fingerprint(self.options.data, shaping)
+
+    def _old_cache(self) -> CacheReader | None:
+        """The cache of an earlier run, if it may be used; says why if not."""
+        path = self._cache_path()
+        if path is None or self.options.kill_cache or not os.path.exists(path):
+            return None
+        try:
+            return open_cache(path, self._fingerprint())
+        except CacheUnusable as e:
+            say(f"cache {path} is not used: {e}; it is built again")
+            return None
+
+    def _cache_writer(self) -> CacheWriter | None:
+        path = self._cache_path()
+        if path is not None:
+            return CacheWriter(path, self._fingerprint())
+        return CacheWriter(None, {}) if self.options.passes > 1 else None
+
+    # --- on the way --------------------------------------------------------------------------
+
+    def paused(self, reason: Reason) -> None:
+        if reason == Reason.CHECKPOINT and self._every:
+            self._checkpoint()
+            self.learner.checkpoint_at = self.learner.examples + self._every
+        elif reason == Reason.REPORT:
+            self._print_row()
+
+    def _after_batch(self, done: int, total: int | None) -> None:
+        if time.monotonic() >= self._checkpoint_time and self._seconds:
+            self._checkpoint()
+            self._checkpoint_time = time.monotonic() + self._seconds
+        self.live.update(self.learner.examples, done, total)
+
+    def _checkpoint(self) -> None:
+        if self.file is not None:
+            self._write_model(interrupted=True)
+            self.file.commit()
+            self.file.begin()
+
+    def _write_model(self, interrupted: bool) -> None:
+        """Write the model as of now; it is not in its place before it is committed."""
+        self.nonzeros = self.learner.rule.count_nonzero()
+        if self.file is not None:
+            self.file.begin()
+            write_model(self.file, self._snapshot(interrupted))
+
+    def _snapshot(self, interrupted: bool) -> Model:
+        return snapshot(
+            self.learner,
+            self.settings,
+            self.before,
+            interrupted=interrupted,
+            weights_only=self.options.save_weights_only,
+        )
+
+    # --- the end -----------------------------------------------------------------------------
+
+    def finish(self, signal: int | None) -> None:
+        """Save the model, print the summary, write the report."""
+        self.live.clear()
+        if not self.best_is_kept:
+            self._write_model(interrupted=signal is not None)
+        if self.file is not None:
+            self.file.commit()
+        results = self.results()
+        if not self.options.quiet:
+            say()
+            say("interrupted" if signal else "finished run")
+            say(summary(results))
+        if self.learner.examples and self.learner.unlabelled == self.learner.examples:
+            say("warning: no example had a label: nothing was learned")
+        self.commit(
+            {
+                "program": f"vwlite {__version__}",
+                "command": "train",
+                "options": {**as_options(self.settings), **self._typed()},
+                "changed": {k: {"model": a, "now": b} for k, (a, b) in self.resolved.changed.items()},
+                "signal": signal,
+                "passes": self.losses,
+                "results": results,
+            }
+        )
+
+    def kept(self) -> str:
+        """What became of the model of an interrupted run, as the end of a sentence."""
+        if self.file is None:
+            return "; there was no --model to save"
+        return f"; the model as of then is {self.file.name}, -i continues it"
+
+    def results(self) -> dict[str, Any]:
+        """What the summary and the report say, by name."""
+        tally, learner = self.learner.progressive, self.learner
+        held = self.held or (learner.holdout if learner.holdout.weight else None)
+        lines: dict[str, Any] = {"number of examples": learner.examples}
+        if self.options.passes > 1:
+            lines["passes used"] = len(self.losses) or self.pass_number
+            if self.best_is_kept:
+                lines["best pass, kept"] = self.best_pass
+        lines["weighted example sum"] = tally.weight + learner.unlabelled_weight
+        if learner.unlabelled:
+            lines["unlabelled examples"] = learner.unlabelled
+        if self.bad.count:
+            lines["bad lines skipped"] = self.bad.count
+        measures = quality(held or tally)
+        lines.update({f"holdout {k}" if held else k: v for k, v in measures.items() if v is not None or not held})
+        lines["total feature number"] = learner.features
+        lines["nonzero weights"] = self.nonzeros
+        lines["features in the table"] = len(learner.rule)
+        lines["seconds"] = round(self.seconds(), 3)
+        return lines
+
+    def _typed(self) -> dict[str, Any]:
+        o = self.options
+        return {
+            "data": list(o.data) or ["-"],
+            "format": o.format,
+            "on-error": o.on_error,
+            "max-errors": o.max_errors,
+            "passes": o.passes,
+            "holdout-period": self._holdout_period(),
+            "early-terminate": o.early_terminate,
+            "cache": self._cache_path(),
+            "model": o.model,
+            "initial": o.initial,
+            "save-weights-only": o.save_weights_only,
+            "link": o.link,
+            "threads": o.threads,
+        }
+
+    def _holdout_period(self) -> int | None:
+        o = self.options
+        return (o.holdout_period or 10) if o.passes > 1 and not o.holdout_off else None
+
+    # --- what is printed ---------------------------------------------------------------------
+
+    def _print_head(self) -> None:
+        s = self.settings
+        say(f"algorithm = {s.algorithm}, loss = {s.loss}, learning rate = {s.learning_rate:g}, bits = {s.bits}")
+        for name, (old, new) in self.resolved.changed.items():
+            say(f"{name.replace('_', ' ')} = {new}, changed from {old}")
+        if self.options.initial:
+            say(f"continuing {self.options.initial} after {self.before.get('examples', 0)} examples")
+        if self.options.model:
+            say(f"model = {self.options.model}")
+        say(HEADER.rstrip("\n"))
+
+    def _print_row(self) -> None:
+        learner, tally = self.learner, self.learner.progressive
+        held = self.pass_number > 1 and bool(self._holdout_period())
+        shown = learner.holdout if held else tally
+        self.live.clear()
+        say(
+            format_row(
+                Row(
+                    average=shown.average,
+                    recent=shown.take_recent(),
+                    examples=learner.examples,
+                    weight=tally.weight + learner.unlabelled_weight,
+                    label=None if math.isnan(learner.label) else learner.label,
+                    prediction=learner.linked(learner.prediction),
+                    features=learner.size,
+                    nonzeros=learner.rule.count_nonzero(),
+                    holdout=held,
+                )
+            )
+        )
+        learner.report_at = self.interval.advance(tally.weight + learner.unlabelled_weight)
