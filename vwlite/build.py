@@ -67,7 +67,7 @@ class Settings:
         unknown = sorted(set(stored) - known)
         if unknown:
             raise KeyError(f"unknown option {unknown[0]}")
-        values = {k: tuple(v) if isinstance(v, list) else v for k, v in stored.items()}
+        values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in stored.items()}
         return Settings(**values)
 
     @property

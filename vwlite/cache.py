@@ -88,7 +88,7 @@ class CacheWriter:
         self._file: AtomicFile | None = None
         if path is None:
             try:
-                self._temporary = tempfile.TemporaryFile(prefix="vwlite-", buffering=0)  # noqa: SIM115
+                self._temporary = tempfile.TemporaryFile(prefix="vwlite-", buffering=0)
             except OSError as e:
                 raise self._error(e) from e
         else:

@@ -149,7 +149,7 @@ class Letters(click.ParamType):
         wanted = f"{self.size} letters" if self.size else f"at least {self.least} letter{'s' * (self.least > 1)}"
         if (self.size and len(encoded) != self.size) or not self.least <= len(encoded) <= 64:
             self.fail(f"{value!r}: expected {wanted}, the first of each namespace's name", param, ctx)
-        if any(c <= 32 and c != 32 or c in b"|" for c in encoded) or (not self.wildcards and b":" in encoded):
+        if any((c <= 32 and c != 32) or c in b"|" for c in encoded) or (not self.wildcards and b":" in encoded):
             self.fail(f"{value!r}: a letter that no namespace can begin with", param, ctx)
         return encoded.decode("latin-1")
 
@@ -190,8 +190,8 @@ _input = _several(
 _features = _several(
     _option("--labels", group=_IN, type=Labels(), metavar="NEG,POS",
             help="The labels in the data that mean -1 and 1, such as 0,1."),
-    _option("-b", "--bits", "bits", group=_FEATURES, vw=("--bit_precision",), type=click.IntRange(1, 32), metavar="BITS",
-            show_default="32", help="How many bits of a feature's hash count."),
+    _option("-b", "--bits", "bits", group=_FEATURES, vw=("--bit_precision",), type=click.IntRange(1, 32),
+            metavar="BITS", show_default="32", help="How many bits of a feature's hash count."),
     _option("--hash", group=_FEATURES, type=click.Choice(["strings", "all"]), show_default="strings",
             help="Hash names only (a number is its own index), or numbers too."),
     _option("--no-constant", "no_constant", group=_FEATURES, vw=("--noconstant",), is_flag=True, default=None,
@@ -252,8 +252,8 @@ _passes = _several(
             help="End after so many passes in a row without a better holdout loss."),
 )  # fmt: skip
 _written = _several(
-    _option("-r", "--raw-predictions", "raw_predictions", group=_OUT, vw=("--raw_predictions",), type=PATH, metavar="FILE",
-            help="Write predictions to this file, neither clipped nor linked."),
+    _option("-r", "--raw-predictions", "raw_predictions", group=_OUT, vw=("--raw_predictions",), type=PATH,
+            metavar="FILE", help="Write predictions to this file, neither clipped nor linked."),
     _option("--link", group=_OUT, type=click.Choice(LINKS), default="identity", show_default=True,
             help="What predictions go through when they are written; logistic gives probabilities."),
     _option("--quiet", group=_OUT, is_flag=True, default=False, help="Print nothing but errors."),

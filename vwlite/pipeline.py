@@ -81,7 +81,7 @@ class Parsing:
         return [self._bad(block, fault) for fault in parser.faults(block.data, batch)]
 
     def _detect(self, block: Block) -> str:
-        found = detect(block.data)
+        found: str | None = detect(block.data)
         if found is None:
             line = bytes(block.data[:200]).split(b"\n")[0]
             raise DataError(

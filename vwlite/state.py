@@ -110,4 +110,5 @@ def _set_range(learner: Learner, model: Model) -> None:
 def _layout(rule: Rule) -> "np.dtype[Any]":
     import numpy as np
 
-    return np.dtype(rule.SLOT, align=True)
+    layout: np.dtype[Any] = np.dtype(rule.SLOT, align=True)
+    return layout

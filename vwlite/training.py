@@ -3,14 +3,12 @@
 import math
 import os
 import time
-from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any
 
 from vwlite import __version__
 from vwlite.build import Settings, make_learner
 from vwlite.cache import CacheReader, CacheUnusable, CacheWriter, cache_name, fingerprint, open_cache
-from vwlite.core.batch import Batch
 from vwlite.core.learner import Learner, Reason
 from vwlite.core.tally import Tally
 from vwlite.model import Model, read_model, write_model

@@ -1,0 +1,68 @@
+"""`vwlite weights`"""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from vwlite.options import PATH, Command, Option
+
+if TYPE_CHECKING:
+
+    from vwlite.model import Model
+
+CHUNK = 1 << 16  # lines written at a time
+
+
+@click.command("weights", cls=Command)
+@click.argument("model", type=PATH)
+@click.option("--top", cls=Option, type=click.IntRange(min=1), metavar="N", help="Only the N largest.  [default: 20]")
+@click.option("--all", "everything", cls=Option, is_flag=True, help="All weights, those that are zero too.")
+@click.option(
+    "--feature", "names", cls=Option, multiple=True, metavar="NAMESPACE^NAME",
+    help="Only these features, by name (a name alone: no namespace); index, weight and name. May be repeated.",
+)  # fmt: skip
+def command(model: str, top: int | None, everything: bool, names: tuple[str, ...]) -> int:
+    """Show the weights of MODEL: lines of index, TAB, weight, by falling |weight|."""
+    from vwlite.errors import UsageError
+    from vwlite.model import read_model
+
+    if (top is not None) + everything + bool(names) > 1:
+        raise UsageError("--top, --all and --feature exclude each other")
+    loaded = read_model(model)
+    if names:
+        for name in names:
+            index, weight = look_up(loaded, name)
+            click.echo(f"{index}\t{weight!r}\t{name}")
+        return 0
+    write(loaded, None if everything else top or 20, everything)
+    return 0
+
+
+def look_up(model: "Model", name: str) -> tuple[int, float]:
+    """The index and the weight of a feature; a feature that the model has not seen weighs 0."""
+    import numpy as np
+
+    from vwlite.hashing import feature_hash
+
+    namespace, _, feature = name.encode("utf-8", "surrogateescape").rpartition(b"^")
+    index = feature_hash(feature, namespace, hash_all=model.options["hash"] == "all")
+    index &= (1 << model.options["bits"]) - 1
+    at = int(np.searchsorted(model.keys, index))
+    found = at < model.keys.size and model.keys[at] == index
+    return index, float(model.weights[at]) if found else 0.0
+
+
+def write(model: "Model", top: int | None, zeros: bool) -> None:
+    """Write `index TAB weight` lines to standard output; ties by index."""
+    import sys
+
+    import numpy as np
+
+    order: np.ndarray[Any, Any] = np.argsort(-np.abs(model.weights), kind="stable")
+    if not zeros:
+        order = order[: np.count_nonzero(model.weights)]
+    order = order[:top]
+    for begin in range(0, order.size, CHUNK):
+        chosen = order[begin : begin + CHUNK]
+        rows = zip(model.keys[chosen].tolist(), model.weights[chosen].tolist(), strict=True)
+        sys.stdout.write("".join(f"{index}\t{weight!r}\n" for index, weight in rows))
