@@ -22,17 +22,27 @@ _UNITS = {"s": 1, "m": 60, "h": 3600}
 class Option(click.Option):
     """An option with a place in a group of the help, and spellings of Vowpal Wabbit that the help leaves out."""
 
-    def __init__(self, decls: list[str], group: str = "Options", vw: tuple[str, ...] = (), **attributes: Any) -> None:
+    def __init__(
+        self,
+        decls: list[str],
+        group: str = "Options",
+        vw: tuple[str, ...] = (),
+        show_default: bool | str = False,
+        **attributes: Any,
+    ) -> None:
         super().__init__([*decls, *vw], **attributes)
         self.group = group
         self._shown = [o for o in self.opts if o not in vw]
+        if show_default and self.help:
+            self.help += f"  [default: {attributes['default'] if show_default is True else show_default}]"
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         everything, self.opts = self.opts, self._shown
         try:
-            return super().get_help_record(ctx)
+            record = super().get_help_record(ctx)
         finally:
             self.opts = everything
+        return record and (record[0].replace(" INTEGER RANGE", " N"), self.help or "")
 
 
 class Command(click.Command):
@@ -42,11 +52,12 @@ class Command(click.Command):
         groups: dict[str, list[tuple[str, str]]] = {}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
-            if record is not None:
-                groups.setdefault(getattr(parameter, "group", "Other"), []).append(record)
+            if record is not None and isinstance(parameter, click.Option):
+                groups.setdefault(getattr(parameter, "group", "Options"), []).append(record)
+        groups.setdefault("Options", groups.pop("Options", []))  # --help comes last
         for name, records in groups.items():
             with formatter.section(name):
-                formatter.write_dl(records, col_max=34)
+                formatter.write_dl(records, col_max=30)
 
 
 class Number(click.ParamType):
