@@ -1,26 +1,45 @@
-"""From a block of text to a batch. See parser.pyx."""
+"""The parser: a block of text becomes a batch. See parser.pyx."""
 
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stddef cimport size_t
+from libc.stdint cimport uint32_t, uint64_t
 
-from vwlite.core.batch cimport Batch, Fault
+from vwlite.core.batch cimport Batch
+
+
+cdef enum Domain:
+    ANY = 0
+    BINARY = 1       # -1 or 1
+    NONNEGATIVE = 2
+
+
+# What a parser was told, as the loops want it.
+cdef struct Settings:
+    bint strings           # names of digits only are numbers, not hashed
+    uint32_t seed          # hashes the names of namespaces
+    uint32_t unnamed       # the hash of a namespace without a name
+    Domain domain          # of labels
+    bint mapped            # labels are `negative` or `positive`, and become -1 or 1
+    double negative
+    double positive
+    bint lenient           # a label outside of the domain is as good as none
+    bint stop              # at the first bad line
+
+
+# Where in the text a line went wrong.
+cdef struct Trouble:
+    uint32_t code
+    const char* begin
+    const char* end
 
 
 cdef class Parser:
+    cdef Settings settings
+    cdef bint is_libsvm
+    cdef char* scratch           # the last lines of a block, with PADDING behind them
+    cdef size_t scratch_size
     cdef readonly str format
-    cdef bint libsvm, hash_all, stop_at_fault, lenient_labels, mapped
-    cdef uint32_t hash_seed
-    cdef int domain              # a Domain
-    cdef double negative, positive
-    cdef object loss_name
-    # where the fault of the present line is
-    cdef const char* fault_begin
-    cdef const char* fault_end
+    cdef readonly str loss_name
+    cdef readonly tuple labels
 
-    cdef void lines(self, const char* data, size_t size, Batch batch, bint first) noexcept nogil
-    cdef int vw_line(self, const char* p, const char* end, const char* limit, Batch batch) noexcept nogil
-    cdef int header(self, const char* p, const char* end, Batch batch) noexcept nogil
-    cdef int libsvm_line(self, const char* p, const char* end, const char* limit, Batch batch) noexcept nogil
-    cdef int number(self, const char* p, const char* end, double* out) noexcept nogil
-    cdef int label(self, const char* p, const char* end, double* out) noexcept nogil
-    cdef int value(self, const char** p, const char* end, const char* limit, float* out) noexcept nogil
-    cdef int fail(self, int code, const char* begin, const char* end) noexcept nogil
+    cdef int fill(self, const char* data, size_t size, Batch batch, bint first) noexcept nogil
+    cdef int run(self, const char* p, const char* end, size_t offset, size_t skip, Batch batch) noexcept nogil

@@ -1,605 +1,687 @@
-"""From a block of text to a batch: VW text and libsvm.
+"""The parser: a block of text becomes a batch.
 
-A pure function of the bytes and a few settings. Inside, without the GIL, a line is read once from left to
-right; names and numbers are taken eight bytes at a time where the block has eight more. Nothing is
-allocated per line once the batch is warm, nothing is raised: a bad line is a code and a place, and becomes a
-sentence only when Python asks. Each line gives one entry of the batch, so the number of a line is that of
-its entry.
+    VW      [label [importance [initial]]] ['tag | tag touching the bar] |namespace[:scale] feature[:value] ...
+    libsvm  [label] index:value index:value ... [# comment]
 
-    VW text   [label [importance [initial]]] ['tag]|namespace[:weight] name[:value] ... |...
-    libsvm    [label] index:value ... [# comment]
+The grammar is strict: a line that it does not know is a fault, with a place and a reason, and adds
+nothing to the batch. In words, as far as it is not plain from the above:
+
+- Blanks are space and TAB. A line ends with LF, CR LF or the block; a CR elsewhere is a fault. A
+  line of blanks only is BLANK, and so is a libsvm line with a comment only.
+- VW: the last word before the first bar is a tag if it touches the bar or begins with `'`, which
+  is dropped. A name runs to a blank, ':' or '|', and may be empty before ':' in a feature: the
+  feature's hash is then that of its namespace plus k, for the k-th (from 0) nameless feature of the
+  occurrence. Without a value a feature counts 1. Values are multiplied by the scale, as floats.
+- libsvm: indices rise, from 1 to 2^32 - 1; the hash of a feature is that of its index as a name.
+  A first word with a colon is a feature: such a line has no label.
+- Features that are zero, be it by underflow or scale, are left out. Repeated ones stay.
+
+How it is fast. One pass, and hardly a branch that the processor cannot foretell: eight bytes at a
+time are searched for the end of a name, hashed from the same register, and read as digits. That
+needs readable bytes behind every line, so the last lines of a block are parsed in a padded copy;
+every line of the rest has the others behind it. Each line ends with LF then, and no loop below
+looks for the end of the text. A fault carries pointers; words are found for it in
+vwlite/complaints.py when somebody asks.
 """
 
-from libc.math cimport NAN, isinf, isnan
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
-from libc.string cimport memchr, memcpy, memset
+import re
 
-from vwlite.core.batch cimport BLANK, EXAMPLE, REJECTED, Batch, Fault
-from vwlite.core.murmur cimport hash_name, murmur, murmur_short
-from vwlite.core.numbers cimport count_trailing_zeros, exact_number, load_word, scan_number, settles_as_float
+from cpython.buffer cimport PyBUF_SIMPLE, PyObject_GetBuffer, PyBuffer_Release, Py_buffer
+from libc.math cimport NAN, isfinite
+from libc.stdint cimport uint8_t
+from libc.stdlib cimport free, realloc
+from libc.string cimport memchr, memcmp, memcpy, memset
 
-import sys
-from typing import NamedTuple
+from vwlite.core.batch cimport BLANK, EXAMPLE, REJECTED, Arrays, Batch, Fault
+from vwlite.core.murmur cimport finish, hash_strings, mix, murmur, scramble
+from vwlite.core.numbers cimport Double, Float, read_double, read_float
+from vwlite.core.words cimport (
+    PADDING, decimal, digits_of, first_bytes, likely, load64, lowest_byte, mark_delimiters, mark_non_digits, unlikely,
+)
 
-if sys.byteorder != "little":
-    raise ImportError("vwlite needs a little-endian machine")
-
-cdef enum Domain:
-    ANY
-    BINARY
-    NONNEGATIVE
-
-cdef enum Code:
-    FINE = 0
-    BLANK_LINE = -1
-    NO_MEMORY = -2
-    LABEL_NUMBER = 1
-    LABEL_BINARY
-    LABEL_NONNEGATIVE
-    LABEL_UNMAPPED
-    IMPORTANCE_NUMBER
-    IMPORTANCE_NEGATIVE
-    INITIAL_NUMBER
-    HEADER_WORDS
-    NO_BAR
-    NAMESPACE_NAME
-    SCALE_NUMBER
-    VALUE_MISSING
-    VALUE_NUMBER
-    VALUE_RANGE
-    CARRIAGE_RETURN
-    INDEX_VALUE
-    INDEX_NUMBER
-    INDEX_ZERO
-    INDEX_ORDER
-    INDEX_REPEATED
-    INDEX_LARGE
-    QUERY
-
-MESSAGES = {
-    LABEL_NUMBER: "label '{0}' is not a {finite}number",
-    LABEL_BINARY: "label {0}: {loss} needs -1 or 1; for 0/1 labels add --labels 0,1",
-    LABEL_NONNEGATIVE: "label {0}: {loss} needs a label of 0 or more",
-    LABEL_UNMAPPED: "label {0}: expected {negative} or {positive}, as --labels says",
-    IMPORTANCE_NUMBER: "importance '{0}' is not a {finite}number",
-    IMPORTANCE_NEGATIVE: "importance {0} is negative; 0 keeps an example from being learned",
-    INITIAL_NUMBER: "initial prediction '{0}' is not a {finite}number",
-    HEADER_WORDS: "'{0}' is too much: before the '|' stand a label, an importance, an initial prediction and a tag",
-    NO_BAR: "no '|' before the features",
-    NAMESPACE_NAME: "the name of the namespace is missing between '|' and ':'",
-    SCALE_NUMBER: "namespace weight '{0}' is not a {finite}number",
-    VALUE_MISSING: "expected a number after ':'",
-    VALUE_NUMBER: "feature value '{0}' is not a {finite}number",
-    VALUE_RANGE: "feature value '{0}' is too large",
-    CARRIAGE_RETURN: "a carriage return inside the line",
-    INDEX_VALUE: "'{0}': expected index:value",
-    INDEX_NUMBER: "index '{0}' is not a whole number",
-    INDEX_ZERO: "index {0}: the first index is 1",
-    INDEX_ORDER: "index {0} comes after a larger one; indices must ascend",
-    INDEX_REPEATED: "index {0} is repeated",
-    INDEX_LARGE: "index {0} is above 4294967295",
-    QUERY: "'{0}': queries (qid) are for ranking, which is not supported; remove them",
-}
-
-SHOWN = 40      # bytes of a token in a message
-
-
-class BadLine(NamedTuple):
-    """What is wrong with a line of a block."""
-
-    line: int           # from 0, within the block
-    column: int         # in bytes, from 1
-    message: str
-    line_begin: int     # offsets into the block
-    line_end: int
-
-
-cdef inline bint is_space(char c) noexcept nogil:
-    return c == 32 or c == 9
-
-
-cdef inline uint64_t at_most_space(uint64_t word) noexcept nogil:
-    """The high bit of each byte up to the space; right up to the first of them."""
-    return (word - <uint64_t>0x2121212121212121) & ~word & <uint64_t>0x8080808080808080
-
-
-cdef inline uint64_t equal_to(uint64_t word, uint64_t repeated) noexcept nogil:
-    """The high bit of each byte that is the repeated one; right up to the first of them."""
-    cdef uint64_t x = word ^ repeated
-    return (x - <uint64_t>0x0101010101010101) & ~x & <uint64_t>0x8080808080808080
-
-
-cdef inline const char* token_end(const char* p, const char* end) noexcept nogil:
-    """The first space, tab or bar from p."""
-    while p < end and not is_space(p[0]) and p[0] != 124:
-        p += 1
-    return p
-
-
-cdef inline const char* name_end(const char* p, const char* end) noexcept nogil:
-    """The first space, tab, colon, bar or carriage return from p, a byte at a time."""
-    while p < end and not is_space(p[0]) and p[0] != 58 and p[0] != 124 and p[0] != 13:
-        p += 1
-    return p
-
-
-cdef class Parser:
-    """Parses blocks of one format.
-
-    format: `vw` or `libsvm`. hash_all: murmur digits too. label_domain: `any`, `binary` (-1 or 1) or
-    `nonnegative`; loss_name: whose domain that is, for messages. labels: the two labels that mean -1 and
-    1. lenient_labels: what the loss cannot use counts as no label. stop_at_fault: end the batch before the first
-    bad line; else bad lines have an entry of kind REJECTED.
+cdef extern from *:
     """
+    enum { VWLITE_NAME = 1, VWLITE_WORD = 2, VWLITE_PAIR = 4, VWLITE_BLANK = 8 };
+    static const uint8_t vwlite_ends[256] = {
+        [' '] = 15, ['\\t'] = 15, ['\\r'] = 7, ['\\n'] = 7, [':'] = 1, ['|'] = 3, ['#'] = 4};
+    """
+    enum:
+        ENDS_NAME "VWLITE_NAME"   # blank, ':', '|', end of line
+        ENDS_WORD "VWLITE_WORD"   # blank, '|', end of line
+        ENDS_PAIR "VWLITE_PAIR"   # blank, '#', end of line: what ends index:value in libsvm
+        IS_BLANK "VWLITE_BLANK"
+    const uint8_t ENDS "vwlite_ends"[256]
+    const uint64_t LARGEST_INDEX "(uint64_t)0xFFFFFFFF"
 
-    def __init__(self, format="vw", *, bint hash_all=False, uint32_t hash_seed=0, label_domain="any",
-                 loss_name="the loss", labels=None, bint lenient_labels=False, bint stop_at_fault=True):
-        if format not in ("vw", "libsvm"):
-            raise ValueError(f"unknown format {format!r}")
-        self.format, self.libsvm = format, format == "libsvm"
-        self.hash_all, self.hash_seed = hash_all, hash_seed
-        self.domain = {"any": ANY, "binary": BINARY, "nonnegative": NONNEGATIVE}[label_domain]
-        self.loss_name = loss_name
-        self.mapped = labels is not None
-        self.negative, self.positive = labels or (-1, 1)
-        self.lenient_labels, self.stop_at_fault = lenient_labels, stop_at_fault
+# What can be wrong with a line. The names go to vwlite/complaints.py.
+cdef enum Code:
+    OUT_OF_MEMORY
+    NO_BAR
+    CARRIAGE_RETURN
+    EXTRA_WORD
+    LABEL
+    LABEL_LARGE
+    LABEL_DOMAIN
+    LABEL_MAPPING
+    IMPORTANCE
+    IMPORTANCE_LARGE
+    IMPORTANCE_NEGATIVE
+    INITIAL
+    INITIAL_LARGE
+    NAMESPACE_NAME
+    SCALE
+    SCALE_LARGE
+    VALUE
+    VALUE_LARGE
+    VALUE_SCALED
+    PAIR
+    QUERY
+    INDEX
+    INDEX_SMALL
+    INDEX_LARGE
+    INDEX_REPEATED
+    INDEX_ORDER
 
-    def parse(self, const unsigned char[::1] block, Batch batch not None):
-        """Fill the batch with the lines of a block; the number of bad lines.
+CODES = (
+    "out of memory", "no bar", "carriage return", "extra word",
+    "label", "label too large", "label outside domain", "label not mapped",
+    "importance", "importance too large", "importance negative", "initial", "initial too large",
+    "namespace name", "scale", "scale too large", "value", "value too large", "value too large by scale",
+    "pair", "query", "index", "index too small", "index too large", "index repeated", "index order",
+)
 
-        block: whole lines; the newline of the last one may be missing. If batch.first_line is 1, a byte
-        order mark at its beginning is skipped.
-        """
-        cdef bint first = batch.first_line == 1
-        cdef size_t size = block.shape[0]
-        cdef const char* data = <const char*>&block[0] if size else NULL
-        if batch.owner is not None:
-            raise ValueError("this batch is a view")
-        with nogil:
-            batch.clear()
-            self.lines(data, size, batch, first)
-        if batch.fault_count and batch.faults[batch.fault_count - 1].code == <uint32_t>NO_MEMORY:
-            raise MemoryError("no memory for a batch")
-        return batch.fault_count
-
-    def faults(self, const unsigned char[::1] block, Batch batch not None):
-        """What was wrong with the lines of the block that was parsed into the batch."""
-        cdef size_t i
-        found = []
-        for i in range(batch.fault_count):
-            f = batch.faults[i]
-            token = bytes(block[f.begin:min(f.end, f.begin + SHOWN + 1)])
-            found.append(BadLine(f.line, f.begin - f.line_begin + 1, self._message(f.code, token),
-                                 f.line_begin, f.line_end))
-        return found
-
-    def _message(self, code, token):
-        """The sentence for a code."""
-        bare = token.lstrip(b"+-").lower()
-        finite = "finite " if bare in (b"nan", b"inf", b"infinity") else ""
-        cut = token[:SHOWN]
-        if len(token) > SHOWN:      # not within a character
-            while cut and token[len(cut)] & 0xC0 == 0x80:
-                cut = cut[:-1]
-        shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in cut.decode("utf-8", "backslashreplace"))
-        return MESSAGES[code].format(shown + "..." * (len(token) > SHOWN), finite=finite, loss=self.loss_name,
-                                     negative=f"{self.negative:g}", positive=f"{self.positive:g}")
-
-    cdef void lines(self, const char* data, size_t size, Batch batch, bint first) noexcept nogil:
-        cdef const char* p = data
-        cdef const char* limit = data + size
-        cdef const char* end
-        cdef const char* next_line
-        cdef int code
-        cdef size_t n, spans, features, tag_bytes
-        cdef Fault fault
-        if batch.reserve(1, 1, 0, 0):       # for the closing begins
-            return
-        if first and size >= 3 and memcmp3(p):
-            p += 3
-        while p < limit:
-            end = <const char*>memchr(p, 10, limit - p)
-            next_line = limit
-            if end != NULL:
-                next_line = end + 1
-            else:
-                end = limit
-            if end > p and end[-1] == 13:
-                end -= 1
-            n = end - p
-            if batch.reserve(1, n // 2 + 2, n // 2 + 2, n):
-                memset(&fault, 0, sizeof(Fault))
-                fault.code = <uint32_t>NO_MEMORY
-                batch.add_fault(&fault)
-                break
-            n = batch.a.lines
-            spans, features, tag_bytes = batch.a.spans, batch.a.features, batch.a.tag_bytes
-            batch.a.span_begin[n] = <uint32_t>spans
-            batch.a.tag_begin[n] = <uint32_t>tag_bytes
-            batch.a.label[n] = NAN
-            batch.a.importance[n] = 1
-            batch.a.initial[n] = 0
-            batch.a.kind[n] = EXAMPLE
-            if self.libsvm:
-                code = self.libsvm_line(p, end, limit, batch)
-            else:
-                code = self.vw_line(p, end, limit, batch)
-            if code != FINE:
-                batch.a.spans, batch.a.features, batch.a.tag_bytes = spans, features, tag_bytes
-                batch.a.label[n] = NAN
-                batch.a.importance[n] = 1
-                batch.a.initial[n] = 0
-                batch.a.kind[n] = BLANK if code == BLANK_LINE else REJECTED
-            if code > FINE:
-                fault.line, fault.code = <uint32_t>n, <uint32_t>code
-                fault.begin, fault.end = self.fault_begin - data, self.fault_end - data
-                fault.line_begin, fault.line_end = p - data, next_line - data
-                if batch.add_fault(&fault):
-                    fault.code = <uint32_t>NO_MEMORY
-                if self.stop_at_fault:
-                    break
-            batch.a.lines += 1
-            p = next_line
-        batch.a.span_begin[batch.a.lines] = <uint32_t>batch.a.spans
-        batch.a.tag_begin[batch.a.lines] = <uint32_t>batch.a.tag_bytes
-        batch.a.feature_begin[batch.a.spans] = <uint32_t>batch.a.features
-
-    cdef int fail(self, int code, const char* begin, const char* end) noexcept nogil:
-        self.fault_begin, self.fault_end = begin, end
-        return code
-
-    cdef int number(self, const char* p, const char* end, double* out) noexcept nogil:
-        """The finite number that [p, end) spells; nonzero if it does not."""
-        cdef bint rough
-        if scan_number(p, end, out, &rough) != end or p == end:
-            return 1
-        if rough and exact_number(p, end, out):
-            return 1
-        return isinf(out[0])
-
-    cdef int label(self, const char* p, const char* end, double* out) noexcept nogil:
-        """The label that [p, end) spells, as the loss wants it."""
-        cdef double y = 0
-        cdef int code = FINE
-        if self.number(p, end, &y):
-            return self.fail(LABEL_NUMBER, p, end)
-        if self.mapped:
-            if y == self.negative:
-                y = -1
-            elif y == self.positive:
-                y = 1
-            else:
-                code = LABEL_UNMAPPED
-        elif self.domain == BINARY and y != 1 and y != -1:
-            code = LABEL_BINARY
-        if self.domain == NONNEGATIVE and y < 0:
-            code = LABEL_NONNEGATIVE
-        if code != FINE:
-            if not self.lenient_labels:
-                return self.fail(code, p, end)
-            y = NAN
-        out[0] = y
-        return FINE
-
-    cdef inline int value(self, const char** p, const char* end, const char* limit, float* out) noexcept nogil:
-        """The value at p, up to the next space, tab, bar or the end."""
-        cdef const char* begin = p[0]
-        cdef double v = 0
-        cdef bint rough
-        cdef const char* stop = scan_number(begin, end, &v, &rough)
-        if stop == NULL or (stop != end and not is_space(stop[0]) and stop[0] != 124):
-            stop = token_end(begin, end)
-            return self.fail(VALUE_MISSING if stop == begin else VALUE_NUMBER, begin, stop)
-        if rough and not settles_as_float(v) and exact_number(begin, stop, &v):
-            return self.fail(VALUE_NUMBER, begin, stop)
-        out[0] = <float>v
-        if isinf(out[0]):
-            return self.fail(VALUE_RANGE, begin, stop)
-        p[0] = stop
-        return FINE
-
-    cdef int header(self, const char* p, const char* end, Batch batch) noexcept nogil:
-        """What stands before the first bar: label, importance, initial prediction, tag."""
-        cdef size_t line = batch.a.lines
-        cdef const char* begins[4]
-        cdef const char* ends[4]
-        cdef const char* begin
-        cdef size_t n, words = 0
-        cdef int code
-        while True:
-            while p < end and is_space(p[0]):
-                p += 1
-            if p == end:
-                break
-            begin = p
-            while p < end and not is_space(p[0]):
-                if p[0] == 13:
-                    return self.fail(CARRIAGE_RETURN, p, p + 1)
-                p += 1
-            if p == end or (begin[0] == 39 and only_space(p, end)):      # touches the bar, or 'tag
-                begin += begin[0] == 39
-                n = p - begin
-                memcpy(batch.a.tags + batch.a.tag_bytes, begin, n)
-                batch.a.tag_bytes += n
-                break
-            if words == 3:
-                return self.fail(HEADER_WORDS, begin, p)
-            begins[words], ends[words] = begin, p
-            words += 1
-        if words > 0:
-            code = self.label(begins[0], ends[0], &batch.a.label[line])
-            if code != FINE:
-                return code
-        if words > 1:
-            if self.number(begins[1], ends[1], &batch.a.importance[line]):
-                return self.fail(IMPORTANCE_NUMBER, begins[1], ends[1])
-            if batch.a.importance[line] < 0:
-                return self.fail(IMPORTANCE_NEGATIVE, begins[1], ends[1])
-        if words > 2:
-            if self.number(begins[2], ends[2], &batch.a.initial[line]):
-                return self.fail(INITIAL_NUMBER, begins[2], ends[2])
-        return FINE
-
-    cdef int vw_line(self, const char* p, const char* end, const char* limit, Batch batch) noexcept nogil:
-        cdef const char* bar = <const char*>memchr(p, 124, end - p)
-        cdef const char* begin
-        cdef const char* stop
-        cdef uint32_t* hashes
-        cdef float* values
-        cdef size_t features
-        cdef uint32_t space, h, unnamed
-        cdef uint64_t word, stops
-        cdef uint8_t letter
-        cdef double weight
-        cdef float scale, x
-        cdef int code, size
-        cdef bint hash_all = self.hash_all
-        if bar == NULL:
-            if only_space(p, end):
-                return BLANK_LINE
-            return self.fail(NO_BAR, p, end)
-        code = self.header(p, bar, batch)
-        if code != FINE:
-            return code
-        hashes, values, features = batch.a.hash, batch.a.value, batch.a.features
-        p = bar
-        while p < end:
-            # A namespace; p is at its bar.
-            p += 1
-            scale = 1
-            letter = 32
-            space = self.hash_seed if self.hash_seed == 0 else murmur(p, 0, self.hash_seed)
-            if p < end and not is_space(p[0]) and p[0] != 124:
-                begin = p
-                p = name_end(p, end)
-                if p == begin and p[0] == 58:
-                    return self.fail(NAMESPACE_NAME, p, p + 1)
-                if p < end and p[0] == 13:
-                    return self.fail(CARRIAGE_RETURN, p, p + 1)
-                letter = <uint8_t>begin[0]
-                if hash_all:
-                    space = murmur(begin, p - begin, self.hash_seed)
-                else:
-                    space = hash_name(begin, p - begin, self.hash_seed)
-                if p < end and p[0] == 58:
-                    begin = p + 1
-                    p = token_end(begin, end)
-                    if self.number(begin, p, &weight) or isinf(<float>weight):
-                        return self.fail(SCALE_NUMBER, begin, p)
-                    scale = <float>weight
-            batch.a.letter[batch.a.spans] = letter
-            batch.a.feature_begin[batch.a.spans] = <uint32_t>features
-            unnamed = 0
-            while True:
-                while p < end and is_space(p[0]):
-                    p += 1
-                if p == end or p[0] == 124:
-                    break
-                begin = p
-                # The name. Its end is the first byte that is at most a space, a colon or a bar; one of them is at
-                # `end` at the latest, unless the block ends there.
-                word = load_word(p, limit)
-                stops = (at_most_space(word) | equal_to(word, <uint64_t>0x3A3A3A3A3A3A3A3A)
-                         | equal_to(word, <uint64_t>0x7C7C7C7C7C7C7C7C))
-                if stops:
-                    size = count_trailing_zeros(stops) >> 3
-                    p += size
-                    if p < end and p[0] <= 32 and p[0] >= 0 and not is_space(p[0]) and p[0] != 13:
-                        p = name_end(p, end)        # a control character inside of a name
-                        h = murmur(begin, p - begin, space) if hash_all else hash_name(begin, p - begin, space)
-                    elif size and (hash_all or not 48 <= begin[0] <= 57):
-                        h = murmur_short(word, size, space)
-                    elif size:
-                        h = hash_name(begin, size, space)
-                    else:       # no name
-                        h = space + unnamed
-                        unnamed += 1
-                else:
-                    p = long_name_end(p + 8, end, limit)
-                    if hash_all or not 48 <= begin[0] <= 57:
-                        h = murmur(begin, p - begin, space)
-                    else:
-                        h = hash_name(begin, p - begin, space)
-                x = scale
-                if p < end:
-                    if p[0] == 58:
-                        p += 1
-                        code = self.value(&p, end, limit, &x)
-                        if code != FINE:
-                            return code
-                        x *= scale
-                        if isinf(x):
-                            return self.fail(VALUE_RANGE, begin, p)
-                    elif p[0] == 13:
-                        return self.fail(CARRIAGE_RETURN, p, p + 1)
-                if x != 0:
-                    hashes[features] = h
-                    values[features] = x
-                    features += 1
-            if features > batch.a.features:
-                batch.a.spans += 1
-                batch.a.features = features
-        return FINE
-
-    cdef int libsvm_line(self, const char* p, const char* end, const char* limit, Batch batch) noexcept nogil:
-        cdef size_t line = batch.a.lines
-        cdef size_t first = batch.a.features
-        cdef const char* begin
-        cdef const char* stop
-        cdef uint64_t index, last = 0
-        cdef float x
-        cdef int code
-        stop = <const char*>memchr(p, 35, end - p)      # a comment
-        if stop != NULL:
-            end = stop
-        while p < end and is_space(p[0]):
-            p += 1
-        if p == end:
-            return BLANK_LINE
-        stop = p
-        while stop < end and not is_space(stop[0]) and stop[0] != 58:
-            stop += 1
-        if stop == end or stop[0] != 58:        # a label
-            code = self.label(p, stop, &batch.a.label[line])
-            if code != FINE:
-                return code
-            p = stop
-        while True:
-            while p < end and is_space(p[0]):
-                p += 1
-            if p == end:
-                break
-            begin = p
-            index = 0
-            while p < end and 48 <= p[0] <= 57:
-                if index <= <uint64_t>0xFFFFFFFF:
-                    index = index * 10 + <uint64_t>(p[0] - 48)
-                p += 1
-            if p == end or p[0] != 58 or p == begin:
-                stop = space_end(begin, end)
-                p = <const char*>memchr(begin, 58, stop - begin)
-                if p == NULL:
-                    return self.fail(INDEX_VALUE, begin, stop)
-                if p - begin == 3 and begin[0] == 113 and begin[1] == 105 and begin[2] == 100:
-                    return self.fail(QUERY, begin, stop)
-                if begin[0] == 45 and all_digits(begin + 1, p):
-                    return self.fail(INDEX_ZERO, begin, p)
-                return self.fail(INDEX_NUMBER, begin, p)
-            if index > <uint64_t>0xFFFFFFFF:
-                return self.fail(INDEX_LARGE, begin, p)
-            if index <= last:
-                return self.fail(INDEX_ZERO if index == 0 else INDEX_REPEATED if index == last else INDEX_ORDER,
-                                 begin, p)
-            last = index
-            p += 1
-            begin = p
-            code = self.value(&p, end, limit, &x)
-            if code != FINE:
-                return code
-            if p < end and p[0] == 124:
-                return self.fail(VALUE_NUMBER, begin, space_end(p, end))
-            if x != 0:
-                batch.a.hash[batch.a.features] = <uint32_t>index
-                if self.hash_all:
-                    batch.a.hash[batch.a.features] = decimal_hash(<uint32_t>index, self.hash_seed)
-                batch.a.value[batch.a.features] = x
-                batch.a.features += 1
-        if batch.a.features > first:
-            batch.a.letter[batch.a.spans] = 32
-            batch.a.feature_begin[batch.a.spans] = <uint32_t>first
-            batch.a.spans += 1
-        return FINE
+cdef enum:
+    WORDS = 5           # label, importance, initial, one too many, and the last
+    LARGEST_BLOCK = 1 << 30
 
 
-cdef inline bint memcmp3(const char* p) noexcept nogil:
-    """Whether a byte order mark stands at p."""
-    return <uint8_t>p[0] == 0xEF and <uint8_t>p[1] == 0xBB and <uint8_t>p[2] == 0xBF
+cdef struct Name:
+    const char* end
+    uint32_t hash
 
 
-cdef inline bint only_space(const char* p, const char* end) noexcept nogil:
-    while p < end and is_space(p[0]):
-        p += 1
-    return p == end
+# --- words and names -----------------------------------------------------------------------------
 
-
-cdef inline bint all_digits(const char* p, const char* end) noexcept nogil:
-    while p < end and 48 <= p[0] <= 57:
-        p += 1
-    return p == end
-
-
-cdef inline const char* space_end(const char* p, const char* end) noexcept nogil:
-    while p < end and not is_space(p[0]):
+cdef inline const char* find(const char* p, uint8_t ends) noexcept nogil:
+    """The next byte of that class; LF is in all of them."""
+    while not ENDS[<uint8_t>p[0]] & ends:
         p += 1
     return p
 
 
-cdef inline const char* long_name_end(const char* p, const char* end, const char* limit) noexcept nogil:
-    """As name_end, eight bytes at a time."""
-    cdef uint64_t word, stops
-    while True:
-        word = load_word(p, limit)
-        stops = (at_most_space(word) | equal_to(word, <uint64_t>0x3A3A3A3A3A3A3A3A)
-                 | equal_to(word, <uint64_t>0x7C7C7C7C7C7C7C7C))
-        if stops:
-            p += count_trailing_zeros(stops) >> 3
-            if p >= end:
-                return end
-            if p[0] > 32 or is_space(p[0]) or p[0] == 13:
-                return p
-            return name_end(p, end)     # a control character inside of a name
-        p += 8
+cdef inline const char* skip_blanks(const char* p) noexcept nogil:
+    while p[0] == c' ' or p[0] == c'\t':
+        p += 1
+    return p
 
 
-cdef uint32_t decimal_hash(uint32_t n, uint32_t seed) noexcept nogil:
-    """The murmur hash of a number's decimal digits."""
-    cdef char digits[10]
-    cdef int at = 10
-    while True:
-        at -= 1
-        digits[at] = 48 + <char>(n % 10)
-        n //= 10
-        if n == 0:
-            return murmur(digits + at, 10 - at, seed)
+cdef inline const char* line_end(const char* p) noexcept nogil:
+    """The LF of this line if p is at its LF or CR LF; else NULL."""
+    if p[0] == c'\n':
+        return p
+    if p[0] == c'\r' and p[1] == c'\n':
+        return p + 1
+    return NULL
 
 
-def detect(const unsigned char[::1] data):
-    """The format of a text by its first lines: `vw`, `libsvm`, `auto` if all are blank, None if neither."""
-    text = bytes(data[:1 << 16])
-    lines = text.split(b"\n")
-    if len(lines) > 1 and len(text) == 1 << 16:
-        lines.pop()
-    for line in lines[:100]:
-        line = line.removeprefix(b"\xef\xbb\xbf").strip()
-        if not line or line.startswith(b"#"):
-            continue
-        if b"|" in line:
-            return "vw"
-        words = line.split(b"#")[0].split()
-        pairs = words if b":" in words[0] else words[1:]
-        if (b":" in words[0] or _is_number(words[0])) and all(b":" in word for word in pairs):
-            return "libsvm"
-        return None
-    return "auto"
+cdef inline const char* trouble_at(Trouble* trouble, uint32_t code, const char* begin, const char* end) noexcept nogil:
+    trouble.code, trouble.begin, trouble.end = code, begin, end
+    return NULL
 
 
-def _is_number(word):
-    try:
-        float(word)
-    except ValueError:
+cdef inline const char* no_line_end(Trouble* trouble, const char* p) noexcept nogil:
+    """p is at a CR which does not end the line."""
+    return trouble_at(trouble, CARRIAGE_RETURN, p, p + 1)
+
+
+cdef inline Name any_name(const char* p, uint32_t seed, bint strings) noexcept nogil:
+    """`name` without its short ways."""
+    cdef Name name
+    name.end = find(p, ENDS_NAME)
+    if strings:
+        name.hash = hash_strings(p, name.end - p, seed)
+    else:
+        name.hash = murmur(p, name.end - p, seed)
+    return name
+
+
+cdef inline Name name_at(const char* p, uint64_t word, uint64_t marks, uint32_t seed, bint strings) noexcept nogil:
+    """The name at p and its hash. Given: the first eight bytes, and where they may end it.
+
+    Short ways: a word of digits, if that is a number, up to 7; and names without control bytes.
+    """
+    cdef Name name
+    cdef const char* q = p
+    cdef uint32_t h = seed, left
+    cdef uint64_t digits
+    cdef unsigned int n
+    cdef bint full
+    if unlikely(<uint8_t>(p[0] - c'0') <= 9 and strings):
+        if marks != 0:
+            n = lowest_byte(marks)
+            digits = digits_of(word)
+            if lowest_byte(mark_non_digits(digits)) == n and ENDS[<uint8_t>p[n]] & ENDS_NAME:
+                name.end, name.hash = p + n, <uint32_t>decimal(digits, n) + seed
+                return name
+        return any_name(p, seed, strings)
+    while unlikely(marks == 0):
+        h = mix(mix(h, <uint32_t>word), <uint32_t>(word >> 32))
+        q += 8
+        word = load64(q)
+        marks = mark_delimiters(word)
+    n = lowest_byte(marks)
+    word = first_bytes(word, n)
+    # 0 to 7 bytes are left. Whether 4 of them are a block is a coin toss: no branch.
+    full = n >= 4
+    left = mix(h, <uint32_t>word)
+    h = left if full else h
+    left = <uint32_t>(word >> (32 * full))
+    q += n
+    if unlikely(not ENDS[<uint8_t>q[0]] & ENDS_NAME):
+        return any_name(p, seed, strings)
+    name.end, name.hash = q, finish(h ^ scramble(left), q - p)
+    return name
+
+
+# --- lines ---------------------------------------------------------------------------------------
+# Each of these reads the line at p, adds it to the batch and returns where the next one begins; or
+# NULL, with the trouble noted. Then the batch's arrays may hold a part of the line behind their
+# counts, and the counts of spans and features may be too high: `run` sets them back.
+
+cdef inline bint take_label(const Settings* s, const char* p, const char* end, double* label,
+                            Trouble* trouble) noexcept nogil:
+    """The label [p, end), or false."""
+    cdef Double number = read_double(p)
+    cdef double y = number.value
+    if number.end != end:
+        trouble_at(trouble, LABEL, p, end)
         return False
+    if not isfinite(y):
+        trouble_at(trouble, LABEL_LARGE, p, end)
+        return False
+    if s.mapped:
+        if y == s.negative:
+            y = -1
+        elif y == s.positive:
+            y = 1
+        elif s.lenient:
+            y = NAN
+        else:
+            trouble_at(trouble, LABEL_MAPPING, p, end)
+            return False
+    if (s.domain == BINARY and y != 1 and y != -1) or (s.domain == NONNEGATIVE and y < 0):
+        if not s.lenient:
+            trouble_at(trouble, LABEL_DOMAIN, p, end)
+            return False
+        y = NAN
+    label[0] = y
     return True
 
 
-def hash_of(bytes name, uint32_t seed=0, bint hash_all=False):
-    """The compiled hash of a name, for tests."""
-    cdef const char* p = name
-    return murmur(p, len(name), seed) if hash_all else hash_name(p, len(name), seed)
+cdef inline const char* vw_header(const Settings* s, Batch batch, const char* p, Trouble* trouble) noexcept nogil:
+    """The words before the first bar into the next line of the batch, which has room. Returns the
+    bar; or the end of a line that is blank."""
+    cdef const char* begins[WORDS]
+    cdef const char* ends[WORDS]
+    cdef const char* q
+    cdef int count = 0, numbers, last
+    cdef size_t i = batch.a.lines, tag
+    cdef Double number
+    cdef bint touches = False
+    batch.a.label[i], batch.a.importance[i], batch.a.initial[i] = NAN, 1.0, 0.0
+    while True:
+        p = skip_blanks(p)
+        if p[0] == c'|':
+            break
+        if p[0] == c'\n' or p[0] == c'\r':
+            q = line_end(p)
+            if q == NULL:
+                return no_line_end(trouble, p)
+            if count == 0:
+                return q
+            return trouble_at(trouble, NO_BAR, begins[0], p)
+        q = find(p, ENDS_WORD)
+        last = count if count < WORDS - 1 else WORDS - 1
+        begins[last], ends[last] = p, q
+        count += 1
+        touches = q[0] == c'|'
+        p = q
+    if count == 0:
+        return p
+    numbers = count
+    last = count - 1 if count < WORDS else WORDS - 1
+    if touches or begins[last][0] == c'\'':
+        numbers -= 1
+        q = begins[last] + (begins[last][0] == c'\'')
+        tag = ends[last] - q
+        if unlikely(batch.a.tag_bytes + tag > batch.tag_capacity) and batch.reserve(0, 0, 0, tag):
+            return trouble_at(trouble, OUT_OF_MEMORY, p, p)
+        if tag:
+            memcpy(batch.a.tags + batch.a.tag_bytes, q, tag)
+            batch.a.tag_bytes += tag
+    if numbers > 0 and not take_label(s, begins[0], ends[0], &batch.a.label[i], trouble):
+        return NULL
+    if numbers > 1:
+        number = read_double(begins[1])
+        if number.end != ends[1]:
+            return trouble_at(trouble, IMPORTANCE, begins[1], ends[1])
+        if number.value < 0:
+            return trouble_at(trouble, IMPORTANCE_NEGATIVE, begins[1], ends[1])
+        if not isfinite(number.value):
+            return trouble_at(trouble, IMPORTANCE_LARGE, begins[1], ends[1])
+        batch.a.importance[i] = number.value
+    if numbers > 2:
+        number = read_double(begins[2])
+        if number.end != ends[2]:
+            return trouble_at(trouble, INITIAL, begins[2], ends[2])
+        if not isfinite(number.value):
+            return trouble_at(trouble, INITIAL_LARGE, begins[2], ends[2])
+        batch.a.initial[i] = number.value
+    if numbers > 3:
+        return trouble_at(trouble, EXTRA_WORD, begins[3], ends[3])
+    return p
 
 
-def short_hash_of(bytes name, uint32_t seed=0):
-    """The compiled hash of a name of less than eight bytes by the way without loops, for tests."""
+cdef inline const char* close_line(Batch batch, uint8_t kind, const char* end) noexcept nogil:
+    """The line is whole: count it in. `end` is its LF."""
+    cdef size_t i = batch.a.lines + 1
+    batch.a.kind[i - 1] = kind
+    batch.a.tag_begin[i] = <uint32_t>batch.a.tag_bytes
+    batch.a.span_begin[i] = <uint32_t>batch.a.spans
+    batch.a.lines = i
+    return end + 1
+
+
+cdef const char* vw_line(const Settings* s, Batch batch, const char* p, Trouble* trouble) noexcept nogil:
+    cdef uint32_t* hash
+    cdef float* value
+    cdef size_t n, first, limit
+    cdef uint64_t word, marks
+    cdef uint32_t space, nameless
+    cdef float scale, x
+    cdef uint8_t letter
+    cdef const char* begin
+    cdef Name name
+    cdef Float number
+    cdef bint strings = s.strings
+    p = vw_header(s, batch, p, trouble)
+    if p == NULL:
+        return NULL
+    if p[0] == c'\n':
+        return close_line(batch, BLANK, p)
+    hash, value = batch.a.hash, batch.a.value
+    n, limit = batch.a.features, batch.feature_capacity
+    while p[0] == c'|':   # for each occurrence of a namespace
+        p += 1
+        letter, space, scale, nameless, first = c' ', s.unnamed, 1, 0, n
+        if not ENDS[<uint8_t>p[0]] & ENDS_NAME:
+            letter = <uint8_t>p[0]
+            word = load64(p)
+            name = name_at(p, word, mark_delimiters(word), s.seed, strings)
+            p, space = name.end, name.hash
+            if p[0] == c':':
+                begin = p + 1
+                number = read_float(begin)
+                if number.end == NULL or not ENDS[<uint8_t>number.end[0]] & ENDS_WORD:
+                    return trouble_at(trouble, SCALE, begin, find(begin, ENDS_WORD))
+                p, scale = number.end, number.value
+                if not isfinite(scale):
+                    return trouble_at(trouble, SCALE_LARGE, begin, p)
+        elif p[0] == c':':
+            return trouble_at(trouble, NAMESPACE_NAME, p, find(p, ENDS_WORD))
+        while True:           # for each feature
+            word = load64(p)
+            marks = mark_delimiters(word)
+            if unlikely(marks & 0x80):
+                if p[0] == c' ' or p[0] == c'\t':
+                    p += 1
+                    continue
+                if ENDS[<uint8_t>p[0]] & ENDS_WORD:
+                    break
+            if unlikely(n == limit):
+                batch.a.features = n
+                if batch.reserve(0, 0, 64, 0):
+                    return trouble_at(trouble, OUT_OF_MEMORY, p, p)
+                hash, value, limit = batch.a.hash, batch.a.value, batch.feature_capacity
+            if likely(p[0] != c':'):
+                name = name_at(p, word, marks, space, strings)
+                p = name.end
+                hash[n] = name.hash
+            else:
+                hash[n] = space + nameless
+                nameless += 1
+            x = 1
+            if p[0] == c':':
+                begin = p + 1
+                number = read_float(begin)
+                if unlikely(number.end == NULL or not ENDS[<uint8_t>number.end[0]] & ENDS_WORD):
+                    return trouble_at(trouble, VALUE, begin, find(begin, ENDS_WORD))
+                p, x = number.end, number.value
+                if unlikely(not isfinite(x)):
+                    return trouble_at(trouble, VALUE_LARGE, begin, p)
+                if unlikely(not isfinite(x * scale)):
+                    return trouble_at(trouble, VALUE_SCALED, begin, p)
+            x = x * scale
+            value[n] = x
+            n += x != 0
+            p += p[0] == c' '
+        if n != first:
+            batch.a.features = n
+            if unlikely(batch.a.spans + 1 >= batch.span_capacity) and batch.reserve(0, 1, 0, 0):
+                return trouble_at(trouble, OUT_OF_MEMORY, p, p)
+            batch.a.letter[batch.a.spans] = letter
+            batch.a.spans += 1
+            batch.a.feature_begin[batch.a.spans] = <uint32_t>n
+    begin = line_end(p)
+    if begin == NULL:
+        return no_line_end(trouble, p)
+    return close_line(batch, EXAMPLE, begin)
+
+
+cdef const char* bad_index(const char* p, Trouble* trouble) noexcept nogil:
+    """The word at p does not begin with index: - say what is wrong with it."""
+    cdef const char* end = find(p, ENDS_PAIR)
+    cdef const char* colon = <const char*>memchr(p, c':', end - p)
+    cdef const char* q = p
+    if colon == NULL:
+        return trouble_at(trouble, PAIR, p, end)
+    if memcmp(p, b"qid:", 4) == 0:
+        return trouble_at(trouble, QUERY, p, end)
+    q += p[0] == c'-'
+    while <uint8_t>(q[0] - c'0') <= 9:
+        q += 1
+    if q != colon or (colon - 1)[0] == c'-' or q == p:
+        return trouble_at(trouble, INDEX, p, colon)
+    return trouble_at(trouble, INDEX_SMALL if p[0] == c'-' else INDEX_LARGE, p, colon)
+
+
+cdef const char* libsvm_line(const Settings* s, Batch batch, const char* p, Trouble* trouble) noexcept nogil:
+    cdef uint32_t* hash = batch.a.hash
+    cdef float* value = batch.a.value
+    cdef size_t n = batch.a.features, first = n, limit = batch.feature_capacity
+    cdef size_t i = batch.a.lines
+    cdef uint64_t word, index, previous = 0
+    cdef unsigned int digits
+    cdef const char* begin
+    cdef const char* end
+    cdef Float number
+    cdef float x
+    batch.a.label[i], batch.a.importance[i], batch.a.initial[i] = NAN, 1.0, 0.0
+    p = skip_blanks(p)
+    end = end_of_comment(p) if p[0] == c'#' else line_end(p)
+    if end != NULL:
+        return close_line(batch, BLANK, end)
+    end = find(p, ENDS_PAIR)
+    if memchr(p, c':', end - p) == NULL:
+        if p == end:
+            return no_line_end(trouble, p)
+        if not take_label(s, p, end, &batch.a.label[i], trouble):
+            return NULL
+        p = end
+    while True:
+        # The word ended here; a blank or the end of the line is next.
+        while p[0] == c' ' or p[0] == c'\t':
+            p += 1
+        word = digits_of(load64(p))
+        digits = 8
+        if mark_non_digits(word):
+            digits = lowest_byte(mark_non_digits(word))
+        if likely(digits > 0 and digits < 8):
+            index = decimal(word, digits)
+            begin = p
+            p += digits
+        else:
+            if ENDS[<uint8_t>p[0]] & ENDS_PAIR:
+                break
+            begin = p
+            index = 0
+            while <uint8_t>(p[0] - c'0') <= 9:
+                if index <= LARGEST_INDEX:
+                    index = index * 10 + <uint64_t>(p[0] - c'0')
+                p += 1
+        if unlikely(p[0] != c':' or p == begin or index > LARGEST_INDEX):
+            return bad_index(begin, trouble)
+        if unlikely(index <= previous):
+            return trouble_at(trouble, INDEX_SMALL if index == 0 else INDEX_REPEATED if index == previous else INDEX_ORDER,
+                              begin, p)
+        previous = index
+        if unlikely(n == limit):
+            batch.a.features = n
+            if batch.reserve(0, 0, 64, 0):
+                return trouble_at(trouble, OUT_OF_MEMORY, p, p)
+            hash, value, limit = batch.a.hash, batch.a.value, batch.feature_capacity
+        if s.strings:
+            hash[n] = <uint32_t>index + s.unnamed
+        else:
+            while begin[0] == c'0':
+                begin += 1
+            hash[n] = murmur(begin, p - begin, s.unnamed)
+        begin = p + 1
+        number = read_float(begin)
+        if unlikely(number.end == NULL or not ENDS[<uint8_t>number.end[0]] & ENDS_PAIR):
+            return trouble_at(trouble, VALUE, begin, find(begin, ENDS_PAIR))
+        p, x = number.end, number.value
+        if unlikely(not isfinite(x)):
+            return trouble_at(trouble, VALUE_LARGE, begin, p)
+        value[n] = x
+        n += x != 0
+        p += p[0] == c' '
+    end = end_of_comment(p) if p[0] == c'#' else line_end(p)
+    if end == NULL:
+        return no_line_end(trouble, p)
+    if n != first:
+        batch.a.features = n
+        if unlikely(batch.a.spans + 1 >= batch.span_capacity) and batch.reserve(0, 1, 0, 0):
+            return trouble_at(trouble, OUT_OF_MEMORY, p, p)
+        batch.a.letter[batch.a.spans] = c' '
+        batch.a.spans += 1
+        batch.a.feature_begin[batch.a.spans] = <uint32_t>n
+    return close_line(batch, EXAMPLE, end)
+
+
+cdef inline const char* end_of_comment(const char* p) noexcept nogil:
+    """The LF of this line."""
+    while p[0] != c'\n':
+        p += 1
+    return p
+
+
+# --- blocks --------------------------------------------------------------------------------------
+
+cdef class Parser:
+    """Blocks of text become batches.
+
+    format: "vw" or "libsvm".
+    hash_all, hash_seed: how names are hashed, see murmur.pxd.
+    label_domain: "any", "binary" (-1 or 1) or "nonnegative"; `loss_name` is blamed for it.
+    labels: a pair of numbers that become -1 and 1; no other label is valid then.
+    lenient_labels: a label outside of these makes the example unlabelled, which is no fault.
+    stop_at_fault: the batch ends before the first bad line; if not, a bad line is REJECTED and the
+        next is parsed.
+
+    One parser serves one thread at a time.
+    """
+
+    def __cinit__(self, str format="vw", *, bint hash_all=False, uint32_t hash_seed=0, str label_domain="any",
+                  labels=None, bint lenient_labels=False, bint stop_at_fault=True, str loss_name="this loss"):
+        if format not in ("vw", "libsvm"):
+            raise ValueError(f"no such format: {format}")
+        domains = {"any": ANY, "binary": BINARY, "nonnegative": NONNEGATIVE}
+        if label_domain not in domains:
+            raise ValueError(f"no such domain of labels: {label_domain}")
+        self.format, self.loss_name = format, loss_name
+        self.is_libsvm = format == "libsvm"
+        self.settings.strings = not hash_all
+        self.settings.seed = hash_seed
+        self.settings.unnamed = murmur(b"", 0, hash_seed)
+        self.settings.domain = domains[label_domain]
+        self.settings.lenient = lenient_labels
+        self.settings.stop = stop_at_fault
+        if labels is not None:
+            negative, positive = labels
+            self.labels = (float(negative), float(positive))
+            self.settings.mapped = True
+            self.settings.negative, self.settings.positive = self.labels
+
+    def __dealloc__(self):
+        free(self.scratch)
+
+    def parse(self, block, Batch batch):
+        """Clear the batch and fill it with the lines of the block. Returns the number of faults.
+
+        A block is any buffer that begins with a line; its last line may lack the LF. Where
+        batch.first_line is 1, a byte order mark before it is skipped.
+        """
+        cdef Py_buffer info
+        cdef bint first = batch.first_line == 1
+        cdef int failed
+        if batch.owner is not None:
+            raise ValueError("this batch looks at foreign memory: it cannot be filled")
+        PyObject_GetBuffer(block, &info, PyBUF_SIMPLE)
+        try:
+            if info.len > LARGEST_BLOCK:
+                raise ValueError("a block has at most 2^30 bytes")
+            with nogil:
+                failed = self.fill(<const char*>info.buf, info.len, batch, first)
+        finally:
+            PyBuffer_Release(&info)
+        if failed:
+            raise MemoryError("no memory for a batch")
+        return batch.fault_count
+
+    cdef int fill(self, const char* data, size_t size, Batch batch, bint first) noexcept nogil:
+        """`parse` without Python; -1 when memory is out."""
+        cdef size_t whole = size, skip = 0, rest
+        cdef int state
+        batch.clear()
+        if batch.reserve(1, 1, 64, 0):
+            return -1
+        batch.a.tag_begin[0] = batch.a.span_begin[0] = batch.a.feature_begin[0] = 0
+        if first and size >= 3 and memcmp(data, b"\xef\xbb\xbf", 3) == 0:
+            skip = 3
+        # In place: all lines that have PADDING readable bytes behind them.
+        whole = size - PADDING if size > PADDING else 0
+        while whole > 0 and data[whole - 1] != c'\n':
+            whole -= 1
+        if whole:
+            state = self.run(data, data + whole, 0, skip, batch)
+            if state:
+                return state if state < 0 else 0
+            skip = 0
+        # The rest: in a copy, with the LF that the last line may lack.
+        rest = size - whole
+        if rest == 0:
+            return 0
+        if rest + 1 + PADDING > self.scratch_size:
+            free(self.scratch)
+            self.scratch_size = 0
+            self.scratch = <char*>realloc(NULL, rest + rest // 2 + 1 + PADDING)
+            if self.scratch == NULL:
+                return -1
+            self.scratch_size = rest + rest // 2 + 1 + PADDING
+        memcpy(self.scratch, data + whole, rest)
+        memset(self.scratch + rest, 0, PADDING + 1)
+        if data[size - 1] != c'\n':
+            self.scratch[rest] = c'\n'
+            rest += 1
+        state = self.run(self.scratch, self.scratch + rest, whole, skip, batch)
+        return state if state < 0 else 0
+
+    cdef int run(self, const char* p, const char* end, size_t offset, size_t skip, Batch batch) noexcept nogil:
+        """The lines in [p, end), the last byte of which is LF. `offset`: of p in the block. The first
+        line begins with `skip` bytes to skip. -1 when memory is out, 1 if it stopped at a fault."""
+        cdef const char* base = p
+        cdef const char* next
+        cdef Arrays before
+        cdef Trouble trouble
+        cdef Fault fault
+        while p < end:
+            if unlikely(batch.a.lines + 1 >= batch.line_capacity) and batch.reserve(1, 0, 0, 0):
+                return -1
+            before.spans, before.features, before.tag_bytes = batch.a.spans, batch.a.features, batch.a.tag_bytes
+            if self.is_libsvm:
+                next = libsvm_line(&self.settings, batch, p + skip, &trouble)
+            else:
+                next = vw_line(&self.settings, batch, p + skip, &trouble)
+            skip = 0
+            if likely(next != NULL):
+                p = next
+                continue
+            batch.a.spans, batch.a.features, batch.a.tag_bytes = before.spans, before.features, before.tag_bytes
+            if trouble.code == OUT_OF_MEMORY:
+                return -1
+            next = end_of_comment(trouble.end)
+            fault.line, fault.code = <uint32_t>batch.a.lines, trouble.code
+            fault.begin, fault.end = offset + (trouble.begin - base), offset + (trouble.end - base)
+            fault.line_begin, fault.line_end = offset + (p - base), offset + (next - base)
+            if batch.add_fault(&fault):
+                return -1
+            if self.settings.stop:
+                return 1
+            batch.a.label[batch.a.lines], batch.a.importance[batch.a.lines] = NAN, 1
+            batch.a.initial[batch.a.lines] = 0
+            p = close_line(batch, REJECTED, next)
+        return 0
+
+    def faults(self, block, Batch batch, limit=None):
+        """The faults that `parse` found in this block, in order, as a list of
+        vwlite.complaints.BadLine; at most `limit` of them."""
+        from vwlite.complaints import BadLine, explain
+
+        cdef size_t count = batch.fault_count if limit is None else min(<size_t>limit, batch.fault_count)
+        cdef size_t i
+        cdef Fault* fault
+        found = []
+        view = memoryview(block).cast("B")
+        for i in range(count):
+            fault = &batch.faults[i]
+            line = bytes(view[fault.line_begin:fault.line_end])
+            begin, end = fault.begin - fault.line_begin, fault.end - fault.line_begin
+            message = explain(CODES[fault.code], line, begin, end, loss=self.loss_name, labels=self.labels)
+            found.append(BadLine(fault.line, begin + 1, message, fault.line_begin, fault.line_end))
+        return found
+
+
+def detect(first_bytes) -> str | None:
+    """The format of a text, "vw" or "libsvm", by the first line that shows one; None if that line is
+    neither. Text without any such line (blank, or labels only) is taken for libsvm if it has a
+    label and for VW if not."""
+    found = "vw"
+    for line in bytes(first_bytes).removeprefix(b"\xef\xbb\xbf").split(b"\n"):
+        words = line.partition(b"#")[0].split()
+        if b"|" in line and not line.startswith(b"#"):
+            return "vw"
+        if any(re.match(rb"(-?\d+|qid):", word) for word in words[:2]):
+            return "libsvm"
+        if len(words) > 1 or (words and not re.fullmatch(rb"[-+.\deE]+", words[0])):
+            return None
+        if words:
+            found = "libsvm"
+    return found
+
+
+# --- for tests -----------------------------------------------------------------------------------
+
+def murmur3(bytes data, uint32_t seed):
+    """MurmurHash3_x86_32."""
+    cdef const char* p = data
+    return murmur(p, len(data), seed)
+
+
+def name_hash(bytes name, uint32_t seed, bint hash_all=False):
+    """The hash of a name, as in murmur.pxd."""
     cdef const char* p = name
-    if len(name) >= 8:
-        raise ValueError("seven bytes at most")
-    return murmur_short(load_word(p, p + len(name)), len(name), seed)
+    return murmur(p, len(name), seed) if hash_all else hash_strings(p, len(name), seed)
+
+
+def number(bytes token, bint single):
+    """The number that the token is, as a float32 (`single`) or a double; None if it is none."""
+    cdef bytes padded = token + b"\n" + bytes(PADDING)
+    cdef const char* p = padded
+    cdef Float f
+    cdef Double d
+    if single:
+        f = read_float(p)
+        return f.value if f.end == p + len(token) else None
+    d = read_double(p)
+    return d.value if d.end == p + len(token) else None

@@ -1,26 +1,34 @@
-"""From the name of a feature to its hash, in Python: the reference for the compiled parser."""
+"""The hash of a feature by its name, on the Python side. The parser has its own, which agrees."""
 
 import re
 
 import mmh3
 
 _DIGITS = re.compile(rb"[0-9]*")
-_STRIPPED = bytes(range(0x21))
+_BLANKS = bytes(range(0x21))
 
 
-def hash_string(text: bytes, seed: int, hash_all: bool = False) -> int:
-    """Vowpal Wabbit's hash of a name: a run of digits counts as its number, all else is murmured.
+def name_hash(name: bytes, seed: int, hash_all: bool = False) -> int:
+    """Vowpal Wabbit's `--hash strings`, or `--hash all`."""
+    if hash_all:
+        return mmh3.hash(name, seed, signed=False)
+    name = name.strip(_BLANKS)
+    if _DIGITS.fullmatch(name):
+        # Horner's rule mod 2^32 instead of int(), which is slow and limited for long names.
+        number = 0
+        for digit in name:
+            number = (number * 10 + digit - 0x30) & 0xFFFFFFFF
+        return (number + seed) & 0xFFFFFFFF
+    return mmh3.hash(name, seed, signed=False)
 
-    With hash_all digits are murmured too.
-    """
-    if not hash_all:
-        text = text.strip(_STRIPPED)
-        if _DIGITS.fullmatch(text):
-            return (int(text or b"0") + seed) % 2**32
-    return mmh3.hash(text, seed, signed=False)
+
+def namespace_hash(namespace: bytes, hash_all: bool = False, seed: int = 0) -> int:
+    """The seed for the names in a namespace; one without a name is `b""`."""
+    if not namespace:
+        return mmh3.hash(b"", seed, signed=False)
+    return name_hash(namespace, seed, hash_all)
 
 
-def feature_hash(name: bytes, namespace: bytes = b"", hash_all: bool = False, seed: int = 0) -> int:
-    """The 32-bit hash of a feature in a namespace; b"" is the anonymous one."""
-    space = hash_string(namespace, seed, hash_all) if namespace else mmh3.hash(b"", seed, signed=False)
-    return hash_string(name, space, hash_all)
+def feature_hash(name: bytes, namespace: bytes, hash_all: bool = False, seed: int = 0) -> int:
+    """All 32 bits of a feature's hash; its key in a model is `hash & (2**bits - 1)`."""
+    return name_hash(name, namespace_hash(namespace, hash_all, seed), hash_all)

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+from vwlite.complaints import BadLine
 from vwlite.core.batch import Batch
-from vwlite.core.parser import BadLine, Parser, detect
+from vwlite.core.parser import Parser, detect
 from vwlite.errors import DataError
 from vwlite.reader import Block, Fault, read_blocks
 
