@@ -1,0 +1,312 @@
+"""The slow twins: every rule as dense, eager NumPy, straight from its definition.
+
+No laziness and no cleverness: a twin holds one number per key for the whole key space, and does
+everything to every weight at every step. The compiled rules must agree with them.
+
+An example is `keys` and `values` of equal length; a key may occur more than once. The constant is a
+key like any other, but never shrunk, truncated or projected (except by gd, which treats it as Vowpal
+Wabbit does). State is float64, in gd float32 where Vowpal Wabbit's is.
+
+To add a rule, write a class with `weights`, `predict` and `learn`, like those at the end.
+"""
+
+from collections.abc import Sequence
+from math import exp, expm1, inf, log, log1p, sqrt
+from typing import Protocol
+
+import numpy as np
+
+Keys = Sequence[int]
+Values = Sequence[float]
+
+
+# --- formulas --------------------------------------------------------------------------------
+
+
+def soft(v, a):
+    """sign(v) max(|v| - a, 0)"""
+    return np.sign(v) * np.maximum(np.abs(v) - a, 0)
+
+
+def t1(v, a, theta):
+    """max(0, v - a) for 0 <= v <= theta; min(0, v + a) for -theta <= v <= 0; else v."""
+    v = np.asarray(v, float)
+    shrunk = np.where(v >= 0, np.maximum(0, v - a), np.minimum(0, v + a))
+    return np.where(np.abs(v) <= theta, shrunk, v)
+
+
+def t0(v, theta):
+    """0 where |v| < theta, else v."""
+    v = np.asarray(v, float)
+    return np.where(np.abs(v) < theta, 0, v)
+
+
+def project_simplex(v, z):
+    """The nearest point w to v with w >= 0, sum w = z; by sorting."""
+    v = np.asarray(v, float)
+    mu = np.sort(v)[::-1]
+    sums = np.cumsum(mu)
+    count = np.arange(1, len(v) + 1)
+    rho = count[mu - (sums - z) / count > 0].max(initial=1)
+    return np.maximum(v - (sums[rho - 1] - z) / rho, 0)
+
+
+def project_l1(v, z):
+    """The nearest point w to v with ||w||_1 <= z."""
+    v = np.asarray(v, float)
+    return v if np.abs(v).sum() <= z else np.sign(v) * project_simplex(np.abs(v), z)
+
+
+# --- losses ----------------------------------------------------------------------------------
+
+
+class Loss(Protocol):
+    def value(self, p: float, y: float) -> float: ...
+
+    def slope(self, p: float, y: float) -> float: ...
+
+    def invariant_step(self, p: float, y: float, s: float, h: float) -> float:
+        """Vowpal Wabbit's step u for the learning rate s times importance, h = sum of x^2 r."""
+
+
+def exp_or_inf(z: float) -> float:
+    return exp(z) if z < 709 else inf
+
+
+class Squared:
+    def value(self, p, y):
+        return (p - y) ** 2
+
+    def slope(self, p, y):
+        return 2 * (p - y)
+
+    def invariant_step(self, p, y, s, h):
+        if s * h < 1e-6:
+            return 2 * (y - p) * s
+        return (y - p) * (1 - exp(-2 * s * h)) / h
+
+
+class Logistic:
+    def value(self, p, y):
+        return float(np.logaddexp(0, -y * p))
+
+    def slope(self, p, y):
+        return -y / (1 + exp_or_inf(y * p))
+
+    def invariant_step(self, p, y, s, h):
+        if s * h < 1e-6:
+            return y * s / (1 + exp_or_inf(y * p))
+        return -(y * lambert_w_of_exp_minus(s * h + y * p + exp(y * p)) + p) / h
+
+
+class Hinge:
+    def value(self, p, y):
+        return max(0, 1 - y * p)
+
+    def slope(self, p, y):
+        return -y if y * p < 1 else 0
+
+    def invariant_step(self, p, y, s, h):
+        return y * min(s, (1 - y * p) / h) if y * p < 1 else 0
+
+
+class Quantile:
+    def __init__(self, tau=0.5):
+        self.tau = tau
+
+    def value(self, p, y):
+        return self.tau * (y - p) if y > p else (1 - self.tau) * (p - y)
+
+    def slope(self, p, y):
+        return -self.tau if y > p else 1 - self.tau if y < p else 0
+
+    def invariant_step(self, p, y, s, h):
+        e = y - p
+        if e > 0:
+            return e / h if self.tau * s * h >= e else self.tau * s
+        if e < 0:
+            return e / h if (1 - self.tau) * s * h >= -e else -(1 - self.tau) * s
+        return 0
+
+
+class Poisson:
+    def value(self, p, y):
+        """exp(p) - y p, less its smallest value."""
+        return exp_or_inf(p) - y * p - (y - y * log(y) if y > 0 else 0)
+
+    def slope(self, p, y):
+        return exp_or_inf(p) - y
+
+    def invariant_step(self, p, y, s, h):
+        if s * h < 1e-6:
+            return (y - exp(p)) * s
+        if y == 0:
+            return -log1p(exp(p) * s * h) / h
+        if y * s * h > 44:
+            return -(p - log(y)) / h
+        return y * s - log1p(exp(p) * expm1(y * s * h) / y) / h
+
+
+def lambert_w_of_exp_minus(x):
+    """W(e^x) - x by Vowpal Wabbit's approximation, to 9e-5."""
+    if x >= 1:
+        w0 = 0.86 * x + 0.01
+        r = x - log(w0) - w0
+    else:
+        w0 = exp(0.8 * x - 0.65)
+        r = 0.2 * x + 0.65 - w0
+    t = 1 + w0
+    v = 2 * t * (t + 2 * r / 3)
+    return w0 * (1 + r / t * (v - r) / (v - 2 * r)) - x
+
+
+# --- rules -----------------------------------------------------------------------------------
+
+
+class Twin:
+    """Stochastic gradient descent; what comes after the gradient step is the business of `after_step`.
+
+    size: of the key space. t counts the examples learned; eta_t = rate decay (t + initial_t)^-power_t.
+    """
+
+    clips = False
+
+    def __init__(self, loss: Loss, size: int, *, rate=0.5, power_t=0.5, initial_t=0.0, constant=None):
+        self.loss = loss
+        self.weights = np.zeros(size)
+        self.rate, self.power_t, self.initial_t, self.decay = rate, power_t, initial_t, 1.0
+        self.t = 0
+        self.penalized = np.ones(size, bool)
+        if constant is not None:
+            self.penalized[constant] = False
+
+    def eta(self) -> float:
+        return self.rate * self.decay * (self.t + self.initial_t) ** -self.power_t
+
+    def predict(self, keys: Keys, values: Values, initial=0.0) -> float:
+        return initial + sum(self.weights[k] * x for k, x in zip(keys, values, strict=True))
+
+    def learn(self, keys: Keys, values: Values, p: float, y: float, importance=1.0) -> None:
+        self.t += 1
+        gradient = np.zeros_like(self.weights)
+        for k, x in zip(keys, values, strict=True):
+            gradient[k] += importance * self.loss.slope(p, y) * x
+        self.weights = self.weights - self.eta() * gradient
+        self.after_step()
+
+    def after_step(self) -> None:
+        pass
+
+
+class Sgd(Twin):
+    """w <- w - eta_t g_t"""
+
+
+class TruncatedGradient(Twin):
+    """w <- T1(w - eta_t g_t, eta_t K l1, theta) if K divides t, else w - eta_t g_t."""
+
+    def __init__(self, loss, size, *, l1=0.0, period=1, threshold=inf, **schedule):
+        super().__init__(loss, size, **schedule)
+        self.l1, self.period, self.threshold = l1, period, threshold
+
+    def after_step(self):
+        if self.t % self.period == 0:
+            truncated = t1(self.weights, self.eta() * self.period * self.l1, self.threshold)
+            self.weights = np.where(self.penalized, truncated, self.weights)
+
+
+class L1Ball(Twin):
+    """w <- P(w - eta_t g_t), P the projection onto ||w||_1 <= radius."""
+
+    def __init__(self, loss, size, *, radius, **schedule):
+        super().__init__(loss, size, **schedule)
+        self.radius = radius
+
+    def after_step(self):
+        self.weights[self.penalized] = project_l1(self.weights[self.penalized], self.radius)
+
+
+class Gd:
+    """Vowpal Wabbit's default update: adaptive, normalized, invariant; in the order of its gd.
+
+    w, G and N are float32, the rest float64. `stored` is w before gravity and contraction are paid.
+    """
+
+    clips = True
+    tiny_square, tiny = np.float32(1.17549e-38), np.float32(1.084202e-19)
+
+    def __init__(self, loss, size, *, rate=0.5, power_t=0.5, initial_t=0.0, l1=0.0, l2=0.0, constant=None):
+        self.loss = loss
+        self.rate, self.power_t, self.decay = rate, power_t, 1.0
+        self.l1, self.l2 = l1, l2
+        self.stored = np.zeros(size, np.float32)
+        self.G = np.full(size, initial_t, np.float32)
+        self.N = np.zeros(size, np.float32)
+        self.S = self.W = float(initial_t)
+        self.gravity, self.contraction = 0.0, 1.0
+        self.t = 0
+
+    @property
+    def weights(self):
+        return soft(self.stored.astype(float), self.gravity) * self.contraction
+
+    def predict(self, keys, values, initial=0.0):
+        w = soft(self.stored.astype(float), self.gravity)
+        return self.contraction * (initial + sum(w[k] * x for k, x in zip(keys, values, strict=True)))
+
+    def learn(self, keys, values, p, y, importance=1.0):
+        self.t += 1
+        if self.loss.value(p, y) <= 0:
+            return
+        slope = self.loss.slope(p, y)
+        g2 = np.float32(importance * slope**2)
+        h, M = 1.0, self.average_scale()
+        if g2 != 0:
+            h = self.adapt(keys, values, g2, importance)
+            M = self.average_scale()
+            h *= M
+        u = self.loss.invariant_step(p, y, self.rate * self.decay * importance, h)
+        if np.isnan(u):
+            u = 0.0
+        if (self.l1 or self.l2) and abs(u) > 1e-8:
+            bare = -u / slope if abs(slope) > 1e-8 else 0
+            if abs(slope) > 1e-8:
+                self.contraction *= 1 - self.l2 * bare
+            u /= self.contraction
+            self.gravity += bare * self.l1
+        for k, x in zip(keys, values, strict=True):
+            self.stored[k] += np.float32(u * M * x * self.factor(k))
+        if self.contraction < 1e-9 or self.gravity > 1e3:
+            self.stored = self.weights.astype(np.float32)
+            self.gravity, self.contraction = 0.0, 1.0
+
+    def adapt(self, keys, values, g2, importance):
+        """Take the example into G, N, S and W; sum of x^2 r."""
+        h = norms = 0.0
+        for k, x in zip(keys, values, strict=True):
+            size = abs(np.float32(x))
+            square = size * size
+            if square < self.tiny_square:
+                square, size = self.tiny_square, self.tiny
+            self.G[k] += g2 * square
+            if size > self.N[k]:
+                if self.N[k] > 0:
+                    shrink = float(self.N[k]) / float(size)
+                    self.stored[k] *= shrink if self.power_t == 0.5 else (1 / shrink**2) ** (self.power_t - 1)
+                self.N[k] = size
+            norms += 1.0 if np.isinf(square) else float(square) / float(self.N[k]) ** 2
+            h += float(square) * self.factor(k)
+        self.S += importance * norms
+        self.W += importance
+        return h
+
+    def factor(self, k):
+        """r: the rate of one weight."""
+        G, N = float(self.G[k]), float(self.N[k])
+        if self.power_t == 0.5:
+            return 1 / (sqrt(G) * N)
+        return G**-self.power_t * (N**2) ** (self.power_t - 1)
+
+    def average_scale(self):
+        """M = (S / W)^(power_t - 1)"""
+        return (self.S / self.W) ** (self.power_t - 1) if self.S > 0 and self.W > 0 else 1.0
