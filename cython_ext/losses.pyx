@@ -6,7 +6,7 @@ dp/ds = -h l'(p, y) for a time eta, then p moves by h * invariant_step(p, y, eta
 many tiny gradient steps of total length eta would give, and never passes the label.
 """
 
-from libc.math cimport exp, expm1, fabs, fmin, log, log1p
+from libc.math cimport exp, expm1, fmax, fmin, log, log1p
 
 
 cdef inline double softplus(double z) noexcept nogil:
@@ -78,9 +78,14 @@ cdef class Logistic(Loss):
 
     cdef double invariant_step(self, double p, double y, double eta, double h) noexcept nogil:
         cdef double yp = y * p
-        if eta * h < 1e-6 or yp > 700:
-            return y * eta / (1 + exp(yp))
-        return -(y * lambert_of_exp(eta * h + yp + exp(yp)) + p) / h
+        cdef double e = exp(yp)
+        cdef double plain = eta / (1 + e)
+        if eta * h < 1e-6:
+            return y * plain
+        if yp > 15:     # the approximation would lose all digits; this is exact to 1 / e
+            return y * log1p(h * plain) / h
+        # The error of the approximation must not lead out of where the step can be.
+        return y * fmin(fmax(-(lambert_of_exp(eta * h + yp + e) + yp) / h, 0), plain)
 
 
 cdef class Hinge(Loss):
@@ -132,7 +137,7 @@ cdef class Poisson(Loss):
         return exp(p) - y
 
     cdef double invariant_step(self, double p, double y, double eta, double h) noexcept nogil:
-        if eta * h < 1e-6:
+        if eta * h < 1e-100:
             return (y - exp(p)) * eta
         if y == 0:
             return -log1p(exp(p) * eta * h) / h

@@ -94,9 +94,14 @@ class Logistic:
         return -y / (1 + exp_or_inf(y * p))
 
     def invariant_step(self, p, y, s, h):
+        plain = s / (1 + exp_or_inf(y * p))
         if s * h < 1e-6:
-            return y * s / (1 + exp_or_inf(y * p))
-        return -(y * lambert_w_of_exp_minus(s * h + y * p + exp(y * p)) + p) / h
+            return y * plain
+        if y * p > 15:  # x = e^{yp} has no digits left for w(x): solve d + e^{yp} (e^d - 1) = s h for small d
+            return y * log1p(h * plain) / h
+        # The true step lies between none and the plain one; the error of w(x) does not always.
+        step = -(lambert_w_of_exp_minus(s * h + y * p + exp(y * p)) + y * p) / h
+        return y * min(max(step, 0), plain)
 
 
 class Hinge:
@@ -138,8 +143,6 @@ class Poisson:
         return exp_or_inf(p) - y
 
     def invariant_step(self, p, y, s, h):
-        if s * h < 1e-6:
-            return (y - exp(p)) * s
         if y == 0:
             return -log1p(exp(p) * s * h) / h
         if y * s * h > 44:
