@@ -246,7 +246,9 @@ cdef class Learner:
             return Reason.DIVERGED
         if learns and self.clips:
             self.min_label, self.max_label = min(self.min_label, o.label), max(self.max_label, o.label)
-        o.p = min(max(raw, self.min_label), self.max_label) if self.clips else raw
+        o.p = raw
+        if self.clips:
+            o.p = min(max(raw, max(self.min_label, -self.loss.largest_p)), min(self.max_label, self.loss.largest_p))
         if labelled:
             o.loss = self.loss.value(o.p, o.label)
             if o.loss - o.loss != 0:

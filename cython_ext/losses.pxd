@@ -2,6 +2,7 @@
 
 
 cdef class Loss:
+    cdef double largest_p     # a rule that clips its predictions clips them to [-largest_p, largest_p] too
     cdef double value(self, double p, double y) noexcept nogil
     cdef double slope(self, double p, double y) noexcept nogil
     cdef double invariant_step(self, double p, double y, double eta, double h) noexcept nogil

@@ -6,7 +6,7 @@ dp/ds = -h l'(p, y) for a time eta, then p moves by h * invariant_step(p, y, eta
 many tiny gradient steps of total length eta would give, and never passes the label.
 """
 
-from libc.math cimport exp, expm1, fmax, fmin, log, log1p
+from libc.math cimport INFINITY, exp, expm1, fmax, fmin, log, log1p
 
 
 cdef inline double softplus(double z) noexcept nogil:
@@ -30,6 +30,9 @@ cdef inline double lambert_of_exp(double x) noexcept nogil:
 
 cdef class Loss:
     """The base: what every loss offers, with wrappers for Python."""
+
+    def __cinit__(self, *args, **options):
+        self.largest_p = INFINITY
 
     cdef double value(self, double p, double y) noexcept nogil:
         return 0
@@ -127,6 +130,9 @@ cdef class Quantile(Loss):
 
 cdef class Poisson(Loss):
     """exp(p) - y p - (y - y log y), y >= 0, p the logarithm of the mean: half the deviance"""
+
+    def __cinit__(self, *args, **options):
+        self.largest_p = 44     # exp(44)^2 is still a float, as in Vowpal Wabbit
 
     cdef double value(self, double p, double y) noexcept nogil:
         if y == 0:

@@ -233,10 +233,13 @@ class Gd:
     """Vowpal Wabbit's default update: adaptive, normalized, invariant; in the order of its gd.
 
     w, G and N are float32, the rest float64. `stored` is w before gravity and contraction are paid.
+    Where squares underflow, Vowpal Wabbit gets infinite rates; here G counts as at least the smallest
+    normal float.
     """
 
     clips = True
     tiny_square, tiny = np.float32(1.17549e-38), np.float32(1.084202e-19)
+    smallest = float(np.finfo(np.float32).tiny)
 
     def __init__(self, loss, size, *, rate=0.5, power_t=0.5, initial_t=0.0, l1=0.0, l2=0.0, constant=None):
         self.loss = loss
@@ -247,7 +250,7 @@ class Gd:
         self.N = np.zeros(size, np.float32)
         self.S = self.W = float(initial_t)
         self.gravity, self.contraction = 0.0, 1.0
-        self.t = 0
+        self.t = self.folds = 0
 
     @property
     def weights(self):
@@ -269,8 +272,6 @@ class Gd:
             M = self.average_scale()
             h *= M
         u = self.loss.invariant_step(p, y, self.rate * self.decay * importance, h)
-        if np.isnan(u):
-            u = 0.0
         if (self.l1 or self.l2) and abs(u) > 1e-8:
             bare = -u / slope if abs(slope) > 1e-8 else 0
             if abs(slope) > 1e-8:
@@ -282,6 +283,7 @@ class Gd:
         if self.contraction < 1e-9 or self.gravity > 1e3:
             self.stored = self.weights.astype(np.float32)
             self.gravity, self.contraction = 0.0, 1.0
+            self.folds += 1
 
     def adapt(self, keys, values, g2, importance):
         """Take the example into G, N, S and W; sum of x^2 r."""
@@ -297,7 +299,7 @@ class Gd:
                     shrink = float(self.N[k]) / float(size)
                     self.stored[k] *= shrink if self.power_t == 0.5 else (1 / shrink**2) ** (self.power_t - 1)
                 self.N[k] = size
-            norms += 1.0 if np.isinf(square) else float(square) / float(self.N[k]) ** 2
+            norms += float(square) / float(self.N[k]) ** 2
             h += float(square) * self.factor(k)
         self.S += importance * norms
         self.W += importance
@@ -305,7 +307,7 @@ class Gd:
 
     def factor(self, k):
         """r: the rate of one weight."""
-        G, N = float(self.G[k]), float(self.N[k])
+        G, N = max(float(self.G[k]), self.smallest), float(self.N[k])
         if self.power_t == 0.5:
             return 1 / (sqrt(G) * N)
         return G**-self.power_t * (N**2) ** (self.power_t - 1)

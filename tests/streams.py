@@ -1,0 +1,98 @@
+"""Random streams of examples, and the eager walk of a twin over them."""
+
+from math import inf, isnan, nan
+
+import numpy as np
+from batches import Line
+
+CONSTANT = 11650396  # the hash of the constant feature
+
+LABELS = {
+    "squared": lambda rng, score: score + rng.normal(0, 0.3),
+    "logistic": lambda rng, score: 1.0 if score + rng.logistic(0, 0.3) > 0 else -1.0,
+    "hinge": lambda rng, score: 1.0 if score + rng.normal(0, 0.3) > 0 else -1.0,
+    "quantile": lambda rng, score: score + rng.normal(0, 0.5),
+    "poisson": lambda rng, score: float(rng.poisson(np.exp(np.clip(score, -4, 2)))),
+}
+
+
+def random_stream(
+    seed: int,
+    lines: int,
+    *,
+    loss: str,
+    keys: int = 300,
+    width: int = 12,
+    repeats: bool = True,
+    odd: bool = True,
+    scales: bool = True,
+    hashes: np.ndarray | None = None,
+) -> list[Line]:
+    """Examples of a planted linear model over `keys` features, some common, most rare.
+
+    repeats: features that occur twice in an example. odd: unlabelled examples, zero and other importance,
+    initial predictions, blank lines, empty examples. scales: features of sizes from 1/30 to 30.
+    """
+    rng = np.random.default_rng(seed)
+    if hashes is None:
+        hashes = rng.integers(0, 2**32, keys, dtype=np.uint64)
+    keys = len(hashes)
+    truth = rng.normal(0, 1, keys) * (rng.random(keys) < 0.3)
+    scale = np.exp(rng.uniform(-3.4, 3.4, keys)) if scales else np.ones(keys)
+    popularity = 1 / np.arange(1, keys + 1)
+    popularity /= popularity.sum()
+    stream = []
+    for _ in range(lines):
+        if odd and rng.random() < 0.02:
+            stream.append(Line(nan, [], kind=1))
+            continue
+        size = int(rng.integers(1, width + 1))
+        which = rng.choice(keys, min(size, keys), replace=False, p=popularity)
+        if repeats and rng.random() < 0.3:
+            which = np.append(which, rng.choice(which, 2))
+        unit = rng.normal(0, 1, len(which))
+        x = (unit * scale[which]).astype(np.float32)
+        label = LABELS[loss](rng, float(truth[which] @ unit))
+        importance, initial = 1.0, 0.0
+        if odd:
+            label = nan if rng.random() < 0.05 else label
+            importance = float(rng.choice([1, 1, 1, 1, 0, 0.3, 2.5]))
+            initial = float(rng.choice([0, 0, 0, 0.5, -0.25]))
+            if rng.random() < 0.01:
+                which = which[:0]
+        features = [(int(hashes[k]), float(v)) for k, v in zip(which, x, strict=False)]
+        stream.append(Line(label, features, importance, initial))
+    return stream
+
+
+class Walk:
+    """A twin that goes through a stream as the learner must: predict, score, learn, in order."""
+
+    def __init__(self, twin, *, bits, constant=True, holdout_period=0, range_of_labels=(0.0, 0.0), largest_p=inf):
+        self.twin, self.mask = twin, (1 << bits) - 1
+        self.constant, self.holdout_period = constant, holdout_period
+        self.low, self.high = range_of_labels
+        self.largest_p = largest_p
+        self.predictions: list[float] = []
+
+    def run(self, stream: list[Line]) -> None:
+        """One pass."""
+        counted = 0
+        for line in stream:
+            counted += 1
+            if line.kind != 0:
+                continue
+            held_out = self.holdout_period and counted % self.holdout_period == 0
+            learns = not isnan(line.label) and line.importance > 0 and not held_out
+            keys = [h & self.mask for h, _ in line.features]
+            values = [x for _, x in line.features]
+            if self.constant:
+                keys, values = [*keys, CONSTANT & self.mask], [*values, 1.0]
+            p = self.twin.predict(keys, values, line.initial)
+            if self.twin.clips:
+                if learns:
+                    self.low, self.high = min(self.low, line.label), max(self.high, line.label)
+                p = min(max(p, self.low, -self.largest_p), self.high, self.largest_p)
+            self.predictions.append(p)
+            if learns:
+                self.twin.learn(keys, values, p, line.label, line.importance)
