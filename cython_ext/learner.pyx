@@ -275,4 +275,6 @@ cdef class Learner:
         if learns:
             o.slope = self.loss.slope(o.p, o.label)
             self.rule.update(&e, &o)
+            if self.rule.out_of_memory:
+                return Reason.NO_MEMORY
         return Reason.DONE

@@ -37,6 +37,7 @@ cdef class Rule:
     cdef Table table
     cdef Schedule schedule
     cdef public double t      # examples learned
+    cdef bint out_of_memory   # an update could not get memory: the learner ends
     cdef unsigned int constant    # the mark of the constant feature, 0 if there is none
 
     cdef double predict(self, const Example* e) noexcept nogil

@@ -14,7 +14,7 @@ the same from the same stream.
 
 from libc.math cimport fabs, pow, sqrt
 from libc.stdint cimport uint32_t
-from libc.string cimport memcpy
+from libc.stdlib cimport free, realloc
 
 from vwlite.core.prox cimport soft_threshold
 from vwlite.core.rule cimport Example, Outcome, Rule
@@ -40,6 +40,15 @@ cdef struct Slot:
     float N      # the largest |x| seen
 
 
+cdef struct Visit:
+    # What the last example found in its slots, and made of it; all owned by the rule, [capacity].
+    float* size
+    float* square
+    float* G
+    float* N
+    float* rate
+
+
 cdef class Gd(Rule):
     """w <- w + u M x G^-power_t / N"""
 
@@ -52,6 +61,8 @@ cdef class Gd(Rule):
     cdef public double gravity        # g: what |w| still has to pay
     cdef public double contraction    # c: what every weight is still to be multiplied with
     cdef double l1, l2
+    cdef Visit visits
+    cdef size_t capacity
 
     def __init__(self, loss, *, double l1=0, double l2=0, double initial_t=0, **schedule):
         self.schedule.initial_t = initial_t     # blank() needs it
@@ -59,6 +70,9 @@ cdef class Gd(Rule):
         self.l1, self.l2 = l1, l2
         self.norm_sum = self.weight_sum = initial_t
         self.gravity, self.contraction = 0, 1
+
+    def __dealloc__(self):
+        free(self.visits.size)
 
     def blank(self):
         cdef Slot slot = Slot(0, 0, <float>self.schedule.initial_t, 0)
@@ -91,12 +105,16 @@ cdef class Gd(Rule):
         cdef Slot** slots = <Slot**>e.slots
         cdef double g2 = o.importance * o.slope * o.slope
         cdef double h = 1, norms = 0, scale, step, bare
+        cdef double sums[2]
         self.t += 1
         if o.loss <= 0:
             return
         if g2 != 0:
             if self.schedule.power_t == 0.5:
-                h = adapt(slots, x, e.size, <float>g2, &norms)
+                if e.size > self.capacity and self.grow(2 * e.size):
+                    return
+                adapt(&self.visits, slots, x, e.size, <float>g2, sums)
+                h, norms = sums[0], sums[1]
             else:
                 h = adapt_to_the_power(slots, x, e.size, <float>g2, <float>self.schedule.power_t, &norms)
             self.norm_sum += o.importance * norms
@@ -115,11 +133,23 @@ cdef class Gd(Rule):
             return
         step *= scale
         if self.schedule.power_t == 0.5:
-            move(slots, x, e.size, step)
+            if g2 == 0:     # nothing was adapted, so there are no rates
+                return
+            move(&self.visits, slots, x, e.size, <float>step)
         else:
             move_to_the_power(slots, x, e.size, step, <float>self.schedule.power_t)
         if self.contraction < FOLD_CONTRACTION or self.gravity > FOLD_GRAVITY:
             self.fold()
+
+    cdef int grow(self, size_t capacity) noexcept nogil:
+        """Make room for the visits of longer examples; -1: no memory."""
+        cdef float* all = <float*>realloc(self.visits.size, 5 * capacity * sizeof(float))
+        if all == NULL:
+            self.out_of_memory = True
+            return -1
+        self.capacity = capacity
+        self.visits = Visit(all, all + capacity, all + 2 * capacity, all + 3 * capacity, all + 4 * capacity)
+        return 0
 
     cdef inline double scale(self) noexcept nogil:
         """M = (S / W)^(power_t - 1), for power_t = 1/2 that is sqrt(W / S)."""
@@ -147,41 +177,65 @@ cdef class Gd(Rule):
         return s.w == 0 and s.G == self.schedule.initial_t and s.N == 0
 
 
-# The loops. r_i is not kept from `adapt` to `move`: a feature that occurs twice in an example moves by the
-# rate after its last occurrence, as in Vowpal Wabbit, and two roots are cheaper than a larger slot.
+# The loops, for power_t = 1/2. What needs the slots is one loop, roots and divisions another, over arrays,
+# which compilers turn into vector instructions. A feature that occurs twice in an example moves by the rate after
+# its last occurrence, as in Vowpal Wabbit; it is known by its G or N, which are not those of its first visit.
 
-cdef inline double adapt(Slot** slots, const float* x, size_t n, float g2, double* norms) noexcept nogil:
-    """Add the example to G and N, for power_t = 1/2; sum of x^2 r, and in `norms` the sum of (x / N)^2."""
+cdef void adapt(Visit* visits, Slot** slots, const float* x, size_t n, float g2, double* sums) noexcept nogil:
+    """Add the example to G and N. sums: sum of x^2 r, sum of (x / N)^2."""
     cdef size_t i
     cdef Slot* s
-    cdef float size, square, root, r, unit
-    cdef double sum = 0, unit_sum = 0
+    cdef float* size = visits.size
+    cdef float* square = visits.square
+    cdef float* G = visits.G
+    cdef float* N = visits.N
+    cdef float* rate = visits.rate
+    cdef float root, r, unit, value
+    cdef double sum = 0, other_sum = 0, units = 0, other_units = 0
+    for i in range(n):
+        value = fabsf(x[i])
+        square[i] = TINY_SQUARE if value * value < TINY_SQUARE else value * value
+        size[i] = TINY if value * value < TINY_SQUARE else value
     for i in range(n):
         s = slots[i]
-        size = fabsf(x[i])
-        square = size * size
-        if square < TINY_SQUARE:
-            square, size = TINY_SQUARE, TINY
-        s.G += g2 * square
-        if size > s.N:
+        s.G += g2 * square[i]
+        if size[i] > s.N:
             if s.N > 0:
-                s.w *= s.N / size
-            s.N = size
-        root = sqrtf(max(s.G, SMALLEST))
-        r = 1 / (root * s.N)
-        unit = size * r * root
-        unit_sum += unit * unit
-        sum += square * r
-    norms[0] = unit_sum
-    return sum
+                s.w *= s.N / size[i]
+            s.N = size[i]
+        G[i] = s.G
+        N[i] = s.N
+    for i in range(n):
+        root = sqrtf(SMALLEST if G[i] < SMALLEST else G[i])
+        r = 1 / (root * N[i])
+        unit = size[i] * (r * root)
+        rate[i] = r
+        square[i] *= r
+        size[i] = unit * unit
+    i = 0
+    while i + 1 < n:
+        sum += square[i]
+        units += size[i]
+        other_sum += square[i + 1]
+        other_units += size[i + 1]
+        i += 2
+    if i < n:
+        sum += square[i]
+        units += size[i]
+    sums[0], sums[1] = sum + other_sum, units + other_units
 
 
-cdef inline void move(Slot** slots, const float* x, size_t n, double step) noexcept nogil:
+cdef void move(const Visit* visits, Slot** slots, const float* x, size_t n, float step) noexcept nogil:
+    """w += step x r"""
     cdef size_t i
     cdef Slot* s
+    cdef float r
     for i in range(n):
         s = slots[i]
-        s.w += <float>step * x[i] * (1 / (sqrtf(max(s.G, SMALLEST)) * s.N))
+        r = visits.rate[i]
+        if s.G != visits.G[i] or s.N != visits.N[i]:
+            r = 1 / (sqrtf(SMALLEST if s.G < SMALLEST else s.G) * s.N)
+        s.w += step * x[i] * r
 
 
 cdef double adapt_to_the_power(Slot** slots, const float* x, size_t n, float g2, float power_t, double* norms) noexcept nogil:

@@ -62,7 +62,6 @@ cdef class L1Ball(Rule):
     cdef size_t heap_size, heap_capacity
     cdef Slot** waiting               # owned; active, but not in the heap yet
     cdef size_t waiting_size, waiting_capacity
-    cdef bint out_of_memory
 
     def __init__(self, loss, *, double radius, **schedule):
         super().__init__(loss, **schedule)
