@@ -42,7 +42,7 @@ cpdef enum Link:
     POISSON = 3
 
 cdef enum:
-    NEAR = 1 << 20      # bytes of a table that is in the cache anyway: nothing to prefetch
+    NEAR = 1 << 21      # bytes of a table that is in the cache anyway: nothing to prefetch
 
 
 cdef inline double linked(double p, Link link) noexcept nogil:

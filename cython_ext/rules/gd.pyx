@@ -229,11 +229,14 @@ cdef void move(const Visit* visits, Slot** slots, const float* x, size_t n, floa
     """w += step x r"""
     cdef size_t i
     cdef Slot* s
+    cdef const uint32_t* G = <const uint32_t*>visits.G      # as integers: equal is equal
+    cdef const uint32_t* N = <const uint32_t*>visits.N
+    cdef const float* rate = visits.rate
     cdef float r
     for i in range(n):
         s = slots[i]
-        r = visits.rate[i]
-        if s.G != visits.G[i] or s.N != visits.N[i]:
+        r = rate[i]
+        if ((<uint32_t*>&s.G)[0] ^ G[i]) | ((<uint32_t*>&s.N)[0] ^ N[i]):
             r = 1 / (sqrtf(SMALLEST if s.G < SMALLEST else s.G) * s.N)
         s.w += step * x[i] * r
 
