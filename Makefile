@@ -1,0 +1,99 @@
+# Everything from a fresh clone, with a C compiler and Python 3.10 or later: `make` lists the goals.
+
+PYTHON ?= python3
+
+# What the installed package is made of. What is built is what ships: a plain install, not an editable one.
+SOURCES := pyproject.toml README.md LICENSE $(shell find cython_ext vwlite -name '*.py' -o -name '*.pyx' \
+	-o -name '*.pxd' -o -name '*.h' -o -name py.typed)
+INSTALLED := .venv/.installed
+BIN := .venv/bin
+DEMO := build/demo
+DATA := data/breast_cancer
+
+.PHONY: help install demo test lint sanitize bench bench-quick wheel clean
+
+help:
+	@echo "make demo         train, predict and look at a model, on the data in data/"
+	@echo "make test         lint, then the tests, against the installed package"
+	@echo "make lint         ruff and mypy"
+	@echo "make sanitize     the tests of the compiled core, built with AddressSanitizer"
+	@echo "make bench        the table of speed and memory in the README (takes about 20 minutes)"
+	@echo "make bench-quick  the same on tiny data: does the benchmark work?"
+	@echo "make wheel        a wheel in dist/"
+	@echo "make install      only the virtual environment .venv with vwlite in it"
+	@echo "make clean        remove everything that was made"
+	@echo
+	@echo "PYTHON=python3.12 make ... chooses the interpreter for the virtual environments."
+
+install: $(INSTALLED)
+
+.venv/bin/pip:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "vwlite needs Python 3.10 or later: make PYTHON=python3.12")'
+	rm -rf .venv
+	$(PYTHON) -m venv .venv
+
+# Modules that are gone from the sources must not come back from the last build's folder.
+$(INSTALLED): .venv/bin/pip $(SOURCES)
+	rm -rf build/lib* build/bdist* *.egg-info
+	$(BIN)/pip install --quiet --disable-pip-version-check '.[test]'
+	touch $@
+
+demo: $(INSTALLED)
+	@mkdir -p $(DEMO)
+	@echo "# Learn from 426 examples, five times over them."
+	$(BIN)/vwlite train $(DATA).train.vw --loss logistic --passes 5 --holdout-off -m $(DEMO)/model
+	@echo "# Predict 143 other ones."
+	$(BIN)/vwlite predict -m $(DEMO)/model $(DATA).test.vw -p $(DEMO)/predictions.txt --quiet
+	@paste -d ' ' $(DEMO)/predictions.txt $(DATA).test.vw \
+		| awk '{ right += ($$1 > 0) == ($$2 > 0) } END { printf "accuracy: %d of %d right\n", right, NR; exit right < 0.9 * NR }'
+	@echo "# What it looks at."
+	$(BIN)/vwlite weights $(DEMO)/model --top 10
+
+test: lint
+	$(BIN)/pytest
+
+lint: $(INSTALLED)
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+# A folder of its own: objects of the two builds must not be mixed.
+SANITIZED := .venv-asan/.installed
+CORE_TESTS := $(wildcard tests/test_parser.py tests/test_batch.py tests/test_rules.py tests/test_losses.py \
+	tests/test_table.py tests/test_expand.py tests/test_hashing.py)
+
+$(SANITIZED): $(SOURCES)
+	rm -rf .venv-asan build/asan
+	$(PYTHON) -m venv .venv-asan
+	mkdir -p build/asan
+	cp -R pyproject.toml README.md LICENSE vwlite cython_ext build/asan
+	VWLITE_SANITIZE=1 .venv-asan/bin/pip install --quiet --disable-pip-version-check './build/asan[test]'
+	touch $@
+
+# detect_leaks=0: the interpreter itself keeps memory until the end of the process.
+sanitize: $(SANITIZED)
+	LD_PRELOAD="$$(gcc -print-file-name=libasan.so)" ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1 \
+		PYTHONMALLOC=malloc .venv-asan/bin/pytest $(CORE_TESTS)
+
+# vowpalwabbit and scikit-learn are installed for the benchmark only.
+BENCH := .bench/venv/.installed
+
+$(BENCH): $(SOURCES)
+	rm -rf build/lib* build/bdist* *.egg-info
+	mkdir -p .bench
+	test -x .bench/venv/bin/pip || $(PYTHON) -m venv .bench/venv
+	.bench/venv/bin/pip install --quiet --disable-pip-version-check '.[bench]'
+	touch $@
+
+bench: $(BENCH)
+	.bench/venv/bin/python tests/bench/bench.py
+
+bench-quick: $(BENCH)
+	.bench/venv/bin/python tests/bench/bench.py --quick
+
+wheel: $(INSTALLED)
+	rm -rf build/lib* build/bdist* *.egg-info
+	$(BIN)/pip wheel --quiet --disable-pip-version-check --no-deps -w dist .
+
+clean:
+	rm -rf .venv .venv-asan .bench build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+"""Seeded streams of examples, of any length.
+
+    data/generate.py rcv1 --examples 20000 -o news.vw
+    data/generate.py clicks --megabytes 400 --format libsvm | head
+
+rcv1    documents like those of RCV1: 47,236 words, the r-th most frequent with probability proportional to
+        1/r, lognormal(4.1, 0.6) tokens in a document; tf-idf values, unit length; the label is drawn from a
+        logistic model with 4,724 weights that are not zero. As VW text, word 123 is `w123`.
+clicks  impressions of advertisements: 12 namespaces (advertiser, browser, ... to l) with one feature each, up to
+        a million values in a namespace. About one label in five is 1; it depends on every namespace and on
+        which advertiser meets which format, so `-q af` helps. As libsvm, every value has an index of its own.
+
+Examples are made in blocks, each from its own random stream, so memory does not grow with the length, a
+longer stream begins with the shorter one, and the same arguments give the same bytes.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+BLOCK = 4096  # examples made at a time; part of what a seed means
+MODEL = 1 << 40  # the number of the random stream for the planted model, behind those of all blocks
+
+WORDS = 47_236
+PLANTED = WORDS // 10
+WORD_SCALE = 15.0  # of the planted weights; leaves an error of about 7 % to the best classifier
+
+CARDINALITIES = {
+    "advertiser": 5_000,
+    "browser": 50,
+    "campaign": 20_000,
+    "device": 3_000,
+    "exchange": 20,
+    "format": 12,
+    "geo": 40_000,
+    "hour": 24,
+    "isp": 800,
+    "journal": 100_000,
+    "keyword": 1_000_000,
+    "language": 100,
+}
+CROSSED = ("advertiser", "format")
+MAIN_SCALE, CROSS_SCALE, INTERCEPT = 0.25, 1.0, -1.6
+
+
+def stream(seed: int, number: int) -> np.random.Generator:
+    """The random stream of a block."""
+    return np.random.default_rng([seed, number])
+
+
+class Rcv1:
+    """Documents as lists of words with tf-idf values."""
+
+    def __init__(self, seed: int) -> None:
+        rng = stream(seed, MODEL)
+        share = 1 / np.arange(1, WORDS + 1)
+        share /= share.sum()
+        self.cumulative = np.cumsum(share)
+        self.word = 1 + rng.permutation(WORDS)  # of each rank
+        tokens = np.exp(4.1 + 0.6**2 / 2)  # in a mean document
+        documents = -np.expm1(tokens * np.log1p(-share))  # share of the documents with a word
+        self.idf = np.empty(WORDS + 1)
+        self.idf[self.word] = -np.log(documents)
+        self.weights = np.zeros(WORDS + 1)
+        self.weights[rng.choice(self.word, PLANTED, replace=False)] = WORD_SCALE * rng.standard_normal(PLANTED)
+
+    def block(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Labels; the place in words and values where each document begins, and the end; words; values."""
+        lengths = np.maximum(1, np.rint(rng.lognormal(4.1, 0.6, BLOCK))).astype(np.int64)
+        ranks = np.searchsorted(self.cumulative, rng.random(int(lengths.sum())), side="right")
+        words = self.word[np.minimum(ranks, WORDS - 1)]
+        document = np.repeat(np.arange(BLOCK), lengths)
+        pairs, counts = np.unique(document * (WORDS + 1) + words, return_counts=True)
+        document, words = np.divmod(pairs, WORDS + 1)
+        values = (1 + np.log(counts)) * self.idf[words]
+        values /= np.sqrt(np.bincount(document, values * values, BLOCK))[document]
+        margin = np.bincount(document, values * self.weights[words], BLOCK)
+        labels = draw_labels(rng, margin)
+        begins = np.searchsorted(document, np.arange(BLOCK + 1))
+        return labels, begins, words, values
+
+    def text(self, rng: np.random.Generator, form: str) -> list[bytes]:
+        labels, begins, words, values = self.block(rng)
+        head, pair = ("%d |w", " w%d:%.6g") if form == "vw" else ("%d", " %d:%.6g")
+        numbers: list[float] = [0.0] * (2 * len(words))
+        numbers[::2] = words.tolist()
+        numbers[1::2] = values.tolist()
+        lines = []
+        for label, begin, end in zip(labels.tolist(), begins.tolist(), begins[1:].tolist(), strict=False):
+            line = (head + pair * (end - begin) + "\n") % (label, *numbers[2 * begin : 2 * end])
+            lines.append(line.encode())
+        return lines
+
+
+class Clicks:
+    """Rows of one value per namespace."""
+
+    def __init__(self, seed: int) -> None:
+        rng = stream(seed, MODEL)
+        self.names = list(CARDINALITIES)
+        self.sizes = np.array(list(CARDINALITIES.values()))
+        self.offsets = np.concatenate([[0], np.cumsum(self.sizes)[:-1]])
+        self.main = MAIN_SCALE * rng.standard_normal(int(self.sizes.sum()) + 1)
+        self.left, self.right = (self.names.index(name) for name in CROSSED)
+        shape = self.sizes[self.left] + 1, self.sizes[self.right] + 1
+        self.cross = CROSS_SCALE * rng.standard_normal(shape)
+
+    def block(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """Labels; values, one row for each example, from 1 in each namespace. P(value k) = log(1 + 1/k) / log(1 + n)."""
+        values = np.floor((self.sizes + 1) ** rng.random((BLOCK, len(self.sizes)))).astype(np.int64)
+        values = np.clip(values, 1, self.sizes)
+        margin = INTERCEPT + self.main[values + self.offsets].sum(axis=1)
+        margin += self.cross[values[:, self.left], values[:, self.right]]
+        return draw_labels(rng, margin), values
+
+    def text(self, rng: np.random.Generator, form: str) -> list[bytes]:
+        labels, values = self.block(rng)
+        if form == "vw":
+            line = "%d" + "".join(f" |{name} {name[0]}%d" for name in self.names) + "\n"
+        else:
+            line = "%d" + " %d:1" * len(self.names) + "\n"
+            values = values + self.offsets
+        rows = np.column_stack([labels, values])
+        return ((line * BLOCK) % tuple(rows.ravel().tolist())).encode().splitlines(keepends=True)
+
+
+STREAMS: dict[str, Callable[[int], Rcv1 | Clicks]] = {"rcv1": Rcv1, "clicks": Clicks}
+
+
+def draw_labels(rng: np.random.Generator, margin: np.ndarray) -> np.ndarray:
+    """-1 or 1, with P(1) = 1 / (1 + exp(-margin))."""
+    return np.where(rng.random(len(margin)) < 1 / (1 + np.exp(-margin)), 1, -1)
+
+
+def generate(name: str, form: str, seed: int, examples: int | None, megabytes: float | None) -> Iterator[bytes]:
+    """The text, in pieces: so many examples, or whole lines until there are so many megabytes (10^6 bytes)."""
+    source = STREAMS[name](seed)
+    left = examples if examples is not None else sys.maxsize
+    bytes_left = megabytes * 1e6 if megabytes is not None else float("inf")
+    block = 0
+    while left > 0 and bytes_left > 0:
+        lines = source.text(stream(seed, block), form)[:left]
+        piece = b"".join(lines)
+        if len(piece) > bytes_left:
+            ends = np.cumsum([len(line) for line in lines])
+            piece = b"".join(lines[: int(np.searchsorted(ends, bytes_left)) + 1])
+        yield piece
+        left -= len(lines)
+        bytes_left -= len(piece)
+        block += 1
+
+
+def main(arguments: list[str] | None = None) -> int:
+    assert __doc__ is not None
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("stream", choices=list(STREAMS))
+    parser.add_argument("--format", choices=["vw", "libsvm"], default="vw", help="the text (default: vw)")
+    parser.add_argument("--examples", type=count, metavar="N", help="how many lines (default: 10000)")
+    parser.add_argument("--megabytes", type=size, metavar="M", help="stop at the line that reaches M million bytes")
+    parser.add_argument("--seed", type=count, default=0, help="another seed is another model and stream (default: 0)")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write to FILE, not to standard output")
+    typed = parser.parse_args(arguments)
+    if typed.examples is None and typed.megabytes is None:
+        typed.examples = 10_000
+    pieces = generate(typed.stream, typed.format, typed.seed, typed.examples, typed.megabytes)
+    try:
+        if typed.output:
+            write(typed.output, pieces)
+        else:
+            sys.stdout.buffer.writelines(pieces)
+            sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing more to say at exit
+    except OSError as e:
+        print(f"generate.py: {typed.output or 'standard output'}: {e.strerror}", file=sys.stderr)
+        return 74
+    return 0
+
+
+def write(path: str, pieces: Iterator[bytes]) -> None:
+    """Write a file that is there only when it is whole."""
+    unfinished = f"{path}.unfinished"
+    try:
+        with open(unfinished, "wb") as f:
+            f.writelines(pieces)
+        os.replace(unfinished, path)
+    except BaseException:
+        if os.path.exists(unfinished):
+            os.unlink(unfinished)
+        raise
+
+
+def count(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise argparse.ArgumentTypeError(f"{text} is negative")
+    return number
+
+
+def size(text: str) -> float:
+    number = float(text)
+    if not 0 < number < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is not a number above 0")
+    return number
+
+
+if __name__ == "__main__":
+    sys.exit(main())

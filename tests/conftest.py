@@ -1,0 +1,17 @@
+"""The tests are about what ships: the installed package."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+import vwlite
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    place = Path(vwlite.__file__).resolve()
+    if "site-packages" not in place.parts and os.environ.get("VWLITE_TEST_SOURCE") != "1":
+        raise pytest.UsageError(
+            f"the tests would run against {place.parent}, not against an installed vwlite: use `make test`, "
+            "or set VWLITE_TEST_SOURCE=1 if you work with an editable install"
+        )
