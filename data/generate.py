@@ -110,7 +110,7 @@ class Clicks:
         self.cross = CROSS_SCALE * rng.standard_normal(shape)
 
     def block(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """Labels; values, one row for each example, from 1 in each namespace. P(value k) = log(1 + 1/k) / log(1 + n)."""
+        """Labels; values from 1, one row for each example. P(value k of n) = log(1 + 1/k) / log(1 + n)."""
         values = np.floor((self.sizes + 1) ** rng.random((BLOCK, len(self.sizes)))).astype(np.int64)
         values = np.clip(values, 1, self.sizes)
         margin = INTERCEPT + self.main[values + self.offsets].sum(axis=1)

@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""Make the data sets of this folder from those that come with scikit-learn. Needs scikit-learn; its results are here.
+
+    python data/convert.py [FOLDER]
+"""
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.datasets import load_breast_cancer, load_digits
+
+SEED = 1
+TRAIN = 3 / 4
+
+
+def breast_cancer() -> tuple[list[str], str]:
+    """VW text: 1 is malignant, -1 benign; the namespaces are the three statistics of each measurement."""
+    data: Any = load_breast_cancer()
+    places: dict[str, list[tuple[int, str]]] = {"mean": [], "error": [], "worst": []}
+    for i, name in enumerate(data.feature_names):
+        statistic = next(word for word in places if word in name.split())
+        places[statistic].append((i, "_".join(word for word in name.split() if word != statistic)))
+    lines = []
+    for x, malignant in zip(data.data, data.target == 0, strict=True):
+        spaces = (
+            f"|{statistic} " + " ".join(f"{name}:{x[i]:.6g}" for i, name in features)
+            for statistic, features in places.items()
+        )
+        lines.append(f"{'1' if malignant else '-1'} {' '.join(spaces)}")
+    return lines, "vw"
+
+
+def digits() -> tuple[list[str], str]:
+    """libsvm: the label is the digit, 10 for a zero; 64 pixels from 1, row by row, with values 0 to 16; no zeros."""
+    data: Any = load_digits()
+    lines = []
+    for x, digit in zip(data.data, data.target, strict=True):
+        pixels = " ".join(f"{i}:{value:g}" for i, value in enumerate(x, start=1) if value)
+        lines.append(f"{digit or 10} {pixels}")
+    return lines, "libsvm"
+
+
+def main(folder: Path) -> None:
+    for make in (breast_cancer, digits):
+        lines, suffix = make()
+        order = np.random.RandomState(SEED).permutation(len(lines))  # frozen for good, as default_rng is not
+        shuffled = [lines[i] for i in order]
+        cut = int(len(lines) * TRAIN)
+        write(folder / f"{make.__name__}.train.{suffix}", shuffled[:cut])
+        write(folder / f"{make.__name__}.test.{suffix}", shuffled[cut:])
+
+
+def write(path: Path, lines: Iterable[str]) -> None:
+    path.write_bytes("".join(line + "\n" for line in lines).encode())
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent)
