@@ -1,5 +1,7 @@
 """What an update rule is. See rule.pyx."""
 
+from libc.stdint cimport uint64_t
+
 from vwlite.core.losses cimport Loss
 from vwlite.core.table cimport Table
 
@@ -38,7 +40,7 @@ cdef class Rule:
     cdef Schedule schedule
     cdef public double t      # examples learned
     cdef bint out_of_memory   # an update could not get memory: the learner ends
-    cdef unsigned int constant    # the mark of the constant feature, 0 if there is none
+    cdef uint64_t constant    # the mark of the constant feature; 2^32, which no slot has, if there is none
 
     cdef double predict(self, const Example* e) noexcept nogil
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil

@@ -44,7 +44,7 @@ cdef class Rule:
         self.loss = loss
         self.schedule.rate, self.schedule.power_t, self.schedule.initial_t = rate, power_t, initial_t
         self.schedule.decay = 1
-        self.constant = 0 if constant is None else constant + 1
+        self.constant = 1 << 32 if constant is None else (constant + 1) & 0xFFFFFFFF
         self.table = Table(self.slot_size(), self.blank())
         self.table.rule = <void*>self
         self.table.idle = is_idle
@@ -134,6 +134,6 @@ cdef class Rule:
             for i in range(table.capacity + 1):
                 slot = table.slots + i * table.stride
                 if (table.has_last if i == table.capacity else (<Head*>slot).mark != 0):
-                    if (<Head*>slot).mark != self.constant or self.constant == 0:
+                    if (<Head*>slot).mark != self.constant:
                         n += self.weight(slot) != 0
         return n
