@@ -10,12 +10,13 @@ BIN := .venv/bin
 DEMO := build/demo
 DATA := data/breast_cancer
 
-.PHONY: help install demo test lint sanitize bench bench-quick wheel clean
+.PHONY: help install demo test lint docs sanitize bench bench-quick wheel clean
 
 help:
 	@echo "make demo         train, predict and look at a model, on the data in data/"
 	@echo "make test         lint, then the tests, against the installed package"
 	@echo "make lint         ruff and mypy"
+	@echo "make docs         the parts of the README that are made from the program"
 	@echo "make sanitize     the tests of the compiled core, built with AddressSanitizer"
 	@echo "make bench        the table of speed and memory in the README (takes about 20 minutes)"
 	@echo "make bench-quick  the same on tiny data: does the benchmark work?"
@@ -55,6 +56,9 @@ test: lint
 lint: $(INSTALLED)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+docs: $(INSTALLED)
+	$(BIN)/python tests/docs.py
 
 # A folder of its own: objects of the two builds must not be mixed.
 SANITIZED := .venv-asan/.installed

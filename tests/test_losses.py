@@ -5,6 +5,7 @@ from math import exp, inf, isfinite, log
 import numpy as np
 import pytest
 import reference
+
 from vwlite.core.losses import Hinge, Logistic, Poisson, Quantile, Squared
 
 GRID = [i / 64 for i in range(-256, 257)] + [-30.0, 30.0]  # kinks included

@@ -1,13 +1,13 @@
 """Each compiled rule against its dense, eager twin."""
 
-from itertools import pairwise
-from math import inf, sqrt
+from math import inf
 
 import numpy as np
 import pytest
 import reference
-from batches import Line, batch_of
-from streams import CONSTANT, Walk, random_stream
+from batches import batch_of
+from streams import Walk, random_stream
+
 from vwlite.core.expand import Expander
 from vwlite.core.learner import Learner, Reason
 from vwlite.core.losses import Hinge, Logistic, Poisson, Quantile, Squared

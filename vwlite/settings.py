@@ -116,8 +116,6 @@ def _check_runs(o: TrainOptions) -> None:
     for name in ("checkpoint_every", "save_weights_only"):
         if getattr(o, name) and o.model is None:
             raise UsageError(f"{option_name(name)} needs --model")
-    if o.model == "-":
-        raise UsageError("--model -: a model is not written to standard output; name a file")
     check_files(o, {"--cache-file": o.cache_file})
 
 
@@ -132,6 +130,9 @@ def check_files(o: InputOptions, more: dict[str, str | None] | None = None) -> N
     }  # fmt: skip
     if isinstance(o, TrainOptions):
         outputs["--model"] = o.model
+    for name in ("--model", "--report", "--rejects"):
+        if outputs.get(name) == "-":
+            raise UsageError(f"{name} -: standard output is for predictions; name a file")
     taken: dict[str, str] = {}
     inputs = {_identity(path): path for path in o.data if path != "-"}
     for name, path in outputs.items():

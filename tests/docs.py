@@ -1,0 +1,48 @@
+"""The parts of the README that are made from the program: `make docs` writes them, a test checks them."""
+
+import re
+from pathlib import Path
+
+import click
+
+from vwlite.algorithms import ALGORITHMS
+from vwlite.cli import COMMANDS, program
+
+README = Path(__file__).parents[1] / "README.md"
+
+
+def help_of(command: str) -> str:
+    """What `vwlite COMMAND --help` prints."""
+    context = click.Context(program, info_name="vwlite", terminal_width=100, max_content_width=100)
+    found = program.get_command(context, command)
+    assert found is not None
+    return found.get_help(click.Context(found, context, info_name=command, terminal_width=100, max_content_width=100))
+
+
+def algorithm_table() -> str:
+    rows = ["| `--algorithm` | what it does | its options | formula | paper |", "| --- | --- | --- | --- | --- |"]
+    for a in ALGORITHMS.values():
+        options = ", ".join(f"`--{name.replace('_', '-')}`" for name in a.options) or "-"
+        formula = a.formula.replace("|", "\\|")
+        rows.append(f"| `{a.name}` | {a.summary} | {options} | {formula} | {a.paper} |")
+    return "\n".join(rows)
+
+
+def sections() -> dict[str, str]:
+    """The text between the markers `<!-- begin NAME -->` and `<!-- end NAME -->`."""
+    made = {f"help: {command}": f"```text\n$ vwlite {command} --help\n{help_of(command)}\n```" for command in COMMANDS}
+    made["algorithms"] = algorithm_table()
+    return made
+
+
+def updated(text: str) -> str:
+    """The README with its made parts made anew."""
+    for name, content in sections().items():
+        pattern = rf"(<!-- begin {re.escape(name)} -->\n).*?(<!-- end {re.escape(name)} -->)"
+        text, found = re.subn(pattern, lambda m, c=content: f"{m[1]}{c}\n{m[2]}", text, flags=re.DOTALL)
+        assert found == 1, f"README.md has no markers for {name}"
+    return text
+
+
+if __name__ == "__main__":
+    README.write_text(updated(README.read_text(encoding="utf-8")), encoding="utf-8")
