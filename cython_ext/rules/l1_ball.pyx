@@ -17,10 +17,15 @@ What makes it fast:
   are dropped at once.
 
 S is kept as an unevaluated sum of two doubles, so that it stays the sum of |u| however long the stream.
+Everything that is added to it is a multiple of radius / 2^78 or so, which makes the sum exact: it does
+not depend on the order in which features are dropped, and with it no weight depends on how the heap
+happens to lie. (After a model is loaded, it lies otherwise.)
 """
 
+from math import frexp, ldexp
+
 from libc.math cimport INFINITY, copysign, fabs, llrint, nextafter
-from libc.stdint cimport int64_t, uint32_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
 
 from vwlite.core.rule cimport Example, Outcome, Rule, learning_rate
@@ -29,6 +34,7 @@ cdef extern from "<math.h>" nogil:
     float nextafterf(float, float)
 
 cdef double LARGEST_SHIFT = 1e5    # rebase when S outgrows this many radii: u - Theta would lose digits
+cdef double GRID = 1.0 / (1 << 26)
 
 
 cdef struct Slot:
@@ -58,6 +64,7 @@ cdef class L1Ball(Rule):
     cdef public double sum, sum_rest  # S = sum + sum_rest
     cdef public size_t active         # rho
     cdef readonly double radius       # z
+    cdef double scale                 # the power of two above z
     cdef Entry* heap                  # owned; a 4-ary min-heap by bound
     cdef size_t heap_size, heap_capacity
     cdef Slot** waiting               # owned; active, but not in the heap yet
@@ -66,6 +73,7 @@ cdef class L1Ball(Rule):
     def __init__(self, loss, *, double radius, **schedule):
         super().__init__(loss, **schedule)
         self.radius = radius
+        self.scale = ldexp(1, frexp(radius)[1])
 
     def __dealloc__(self):
         free(self.heap)
@@ -117,7 +125,8 @@ cdef class L1Ball(Rule):
             return
         new = fabs(v) + self.shift
         s.u = copysign(new, v)
-        self.add(new - old)
+        self.add(new)
+        self.add(-old)
         if old == 0:
             self.active += 1
             self.wait(s)
@@ -171,11 +180,16 @@ cdef class L1Ball(Rule):
         return ((self.sum - self.radius) + self.sum_rest) / self.active if self.active else 0
 
     cdef inline void add(self, double a) noexcept nogil:
-        """S += a, exactly up to the second double."""
-        cdef double sum = self.sum + a
-        cdef double b = sum - self.sum
-        self.sum_rest += (self.sum - (sum - b)) + (a - b)
-        self.sum = sum
+        """S += a, a taken to the next multiple of scale / 2^78. `sum` is S rounded, `sum_rest` what that leaves."""
+        cdef double unit, sum, b, rest
+        if fabs(a) < self.scale * GRID:
+            unit = copysign(self.scale * GRID, a)      # 2^52 times the multiple
+            a = (unit + a) - unit
+        sum = self.sum + a
+        b = sum - self.sum
+        rest = ((self.sum - (sum - b)) + (a - b)) + self.sum_rest
+        self.sum = sum + rest
+        self.sum_rest = rest - (self.sum - sum)
 
     cdef inline void drop(self, Slot* s) noexcept nogil:
         self.add(-fabs(s.u))
@@ -296,21 +310,25 @@ cdef class L1Ball(Rule):
     cdef void rebase(self) noexcept nogil:
         """Subtract the shift from every |u|, and make S anew.
 
-        The new S is a sum of integers, multiples of radius / 2^61, so that it does not depend on the
+        The new S is a sum of integers, multiples of scale / 2^61, so that it does not depend on the
         order in which the table happens to hold the slots.
         """
         cdef size_t i
         cdef Slot* s
-        cdef double unit = self.radius / (<int64_t>1 << 61)
-        cdef int64_t total = 0
+        cdef double unit = self.scale / (<int64_t>1 << 61)
+        cdef double norm = 0
+        cdef uint64_t total = 0
         for i in range(self.table.capacity + 1):
             s = <Slot*>(self.table.slots + i * self.table.stride)
             if s.u != 0 and s.mark != self.constant:
                 s.u = self.now(s)
-                total += llrint(fabs(s.u) / unit)
+                norm += fabs(s.u)
+                if fabs(s.u) <= self.scale:
+                    total += <uint64_t>llrint(fabs(s.u) / unit)
                 if s.u == 0:
                     self.active -= 1
-        self.shift, self.sum, self.sum_rest = 0, total * unit, 0
+        # A radius too small for the digits of a double leaves noise: the next example projects it.
+        self.shift, self.sum, self.sum_rest = 0, total * unit if norm <= 2 * self.scale else norm, 0
         if self.rebuild():
             self.out_of_memory = True
 
