@@ -5,9 +5,8 @@ from math import inf
 import numpy as np
 import pytest
 import reference
-from batches import batch_of
+from batches import Line, batch_of
 from streams import Walk, random_stream
-
 from vwlite.core.expand import Expander
 from vwlite.core.learner import Learner, Reason
 from vwlite.core.losses import Hinge, Logistic, Poisson, Quantile, Squared
@@ -46,14 +45,16 @@ def weights_of(rule, size):
 
 def run(learner, stream, cut=None):
     """One pass, in batches of `cut` lines."""
-    cut = cut or len(stream)
+    cut = cut or len(stream) or 1
     for begin in range(0, len(stream), cut):
         batch = batch_of(stream[begin : begin + cut])
         assert learner.run(batch) == len(batch)
         assert learner.reason == Reason.DONE
 
 
-def assert_agree(name, loss, stream, options, *, tolerance, passes=1, decay=1.0, bits=BITS, holdout_period=0, constant=True):
+def assert_agree(
+    name, loss, stream, options, *, tolerance, passes=1, decay=1.0, bits=BITS, holdout_period=0, constant=True
+):
     """Run both over the stream; compare the weights after each pass, and every prediction."""
     compiled_loss, plain_loss = LOSSES[loss]
     expander = Expander(bits=bits, constant=constant)
@@ -103,7 +104,9 @@ SCHEDULES = {
 @pytest.mark.parametrize("loss", LOSSES)
 def test_sgd(loss, schedule):
     options = SCHEDULES[schedule] | {"rate": rate_for(loss, schedule == "constant")}
-    assert_agree("sgd", loss, random_stream(1, 700, loss=loss, scales=False), options, tolerance=FLOAT, passes=2, decay=0.8)
+    assert_agree(
+        "sgd", loss, random_stream(1, 700, loss=loss, scales=False), options, tolerance=FLOAT, passes=2, decay=0.8
+    )
 
 
 @pytest.mark.parametrize("threshold", [inf, 0.05])
@@ -114,7 +117,9 @@ def test_truncated_gradient(loss, schedule, period, threshold):
     options = SCHEDULES[schedule] | {"rate": rate_for(loss, schedule == "constant")}
     options |= {"l1": 0.03, "period": period, "threshold": threshold}
     stream = random_stream(2, 400, loss=loss, scales=False)
-    _, twin = assert_agree("truncated-gradient", loss, stream, options, tolerance=FLOAT, passes=2, decay=0.9, holdout_period=7)
+    _, twin = assert_agree(
+        "truncated-gradient", loss, stream, options, tolerance=FLOAT, passes=2, decay=0.9, holdout_period=7
+    )
     assert 0 < np.count_nonzero(twin.weights) < 128  # truncation did something
 
 
@@ -125,7 +130,9 @@ def test_l1_ball(loss, schedule, radius):
     # the ball keeps it from diverging, so rates can be large
     options = SCHEDULES[schedule] | {"rate": 4 * rate_for(loss), "radius": radius}
     stream = random_stream(3, 500, loss=loss, scales=False)
-    compiled, _ = assert_agree("l1-ball", loss, stream, options, tolerance=DOUBLE, passes=2, decay=0.9, holdout_period=10)
+    compiled, _ = assert_agree(
+        "l1-ball", loss, stream, options, tolerance=DOUBLE, passes=2, decay=0.9, holdout_period=10
+    )
     assert compiled.shift > 0 or radius > 0.5
 
 
@@ -170,6 +177,184 @@ def test_few_bits_and_no_constant(name, bits):
 def test_gd_pays_large_gravity_at_once():
     stream = [line._replace(label=1e5 * line.label) for line in random_stream(6, 400, loss="squared", scales=False)]
     options = {"rate": 2000.0, "l1": 0.005, "l2": 1e-7}
-    compiled, twin = assert_agree("gd", "squared", stream, options, tolerance=2e-4, passes=2)
+    _, twin = assert_agree("gd", "squared", stream, options, tolerance=2e-4, passes=2)
     assert twin.folds > 3
     assert np.count_nonzero(twin.weights) > 5
+
+
+# --- the l1 ball, by its properties ----------------------------------------------------------
+
+
+def ball(radius, rate, *, power_t=0.5, bits=32, loss=None):
+    """A learner on the l1 ball without a constant."""
+    loss = loss or Squared()
+    expander = Expander(bits=bits, constant=False)
+    return Learner(L1Ball(loss, radius=radius, rate=rate, power_t=power_t), loss, expander)
+
+
+def norm_of(rule):
+    slots = rule.slots()
+    out = np.zeros(len(slots) // rule.slot_size())
+    rule.weights(slots, out)
+    return float(np.abs(out).sum())
+
+
+@pytest.mark.parametrize(("radius", "rate"), [(1e-4, 0.1), (1e-2, 0.5), (1.0, 0.3), (30.0, 2.0), (1.0, 100.0)], ids=str)
+def test_norm_never_exceeds_the_radius(radius, rate):
+    """After every example, over a stream long enough for many new bases."""
+    stream = random_stream(20, 4000, loss="hinge", keys=2000, width=25, scales=False)
+    learner = ball(radius, rate, power_t=0.0, loss=Hinge())
+    rebases, shift = 0, 0.0
+    for line in stream:
+        run(learner, [line])
+        rebases += learner.rule.shift < shift
+        shift = learner.rule.shift
+        norm = norm_of(learner.rule)
+        assert norm <= radius * (1 + 1e-9)
+        if shift > 0:  # it was projected, so it is on the ball or has moved inwards since
+            assert learner.rule.active > 0
+    assert rebases > 3 or radius / rate > 1
+
+
+def test_norm_over_a_long_run():
+    """A quarter of a million examples; the norm and the book-keeping are still exact."""
+    rng = np.random.default_rng(21)
+    lines, width, keys = 250_000, 8, 5000
+    hashes = rng.zipf(1.4, (lines, width)) % keys
+    values = rng.normal(0, 1, (lines, width)).astype(np.float32)
+    labels = rng.choice([-1.0, 1.0], lines)
+    learner = ball(2.0, 2.0, power_t=0.0, loss=Hinge())
+    rebases, shift = 0, 0.0
+    for begin in range(0, lines, 1000):
+        piece = range(begin, begin + 1000)
+        run(learner, [Line(labels[i], list(zip(hashes[i].tolist(), values[i].tolist(), strict=True))) for i in piece])
+        rebases += learner.rule.shift < shift
+        shift = learner.rule.shift
+        norm = norm_of(learner.rule)
+        assert norm <= 2.0 * (1 + 1e-9)
+        assert norm == pytest.approx(
+            learner.rule.sum + learner.rule.sum_rest - learner.rule.active * learner.rule.shift, rel=1e-9
+        )
+        assert learner.rule.count_nonzero() == learner.rule.active
+    assert rebases > 2
+
+
+def test_each_step_is_the_projection():
+    """KKT: w = P(v) iff |v_j| - |w_j| is one and the same for all that stay, no less than |v_j| for those that go."""
+    stream = random_stream(22, 1500, loss="squared", keys=400, odd=False, scales=False, repeats=False)
+    radius, rate, bits = 3.0, 0.02, 9
+    learner = ball(radius, rate, power_t=0.0, bits=bits)
+    projected = 0
+    for line in stream:
+        before = weights_of(learner.rule, 1 << bits)
+        keys = [h & (2**bits - 1) for h, _ in line.features]
+        p = sum(before[k] * x for k, (_, x) in zip(keys, line.features, strict=True))
+        v = before.copy()
+        for k, (_, x) in zip(keys, line.features, strict=True):
+            v[k] -= rate * 2 * (p - line.label) * x
+        run(learner, [line])
+        w = weights_of(learner.rule, 1 << bits)
+        if np.abs(v).sum() <= radius:
+            np.testing.assert_allclose(w, v, rtol=1e-11, atol=1e-12)
+            continue
+        projected += 1
+        assert np.abs(w).sum() == pytest.approx(radius, rel=1e-11)
+        stays = w != 0
+        assert (np.sign(w[stays]) == np.sign(v[stays])).all()
+        theta = np.abs(v[stays]) - np.abs(w[stays])
+        assert np.ptp(theta) <= 1e-11
+        assert (np.abs(v[~stays]) <= theta.max() + 1e-11).all()
+    assert projected > 500
+
+
+def test_ties_leave_the_ball_together():
+    """Many weights of one size: all stay or all go."""
+    learner = ball(1.0, 0.5, power_t=0.0, loss=Hinge())
+    run(learner, [Line(1.0, [(k, 1.0) for k in range(64)])])
+    w = weights_of(learner.rule, 128)
+    np.testing.assert_allclose(w[:64], 1 / 64, rtol=1e-14)
+    run(learner, [Line(1.0, [(100, 4.0)])])
+    w = weights_of(learner.rule, 128)
+    assert w[100] == pytest.approx(1, rel=1e-14)
+    assert np.count_nonzero(w) == 1
+    assert learner.rule.active == 1
+
+
+def test_weights_cross_zero_and_come_back():
+    learner = ball(10.0, 1.0, power_t=0.0)
+    twin = reference.L1Ball(reference.Squared(), 8, radius=10.0, rate=1.0, power_t=0.0)
+    walk = Walk(twin, bits=3, constant=False)
+    rng = np.random.default_rng(23)
+    stream = []
+    for _ in range(300):
+        k = int(rng.integers(0, 8))
+        # up, down by the same (exactly zero), far down, twice in one example with opposite signs
+        stream += [
+            Line(0.5, [(k, 1.0)]),
+            Line(-0.5, [(k, 0.5)]),
+            Line(float(rng.normal()), [(k, 0.5), ((k + 1) % 8, -0.25), (k, -0.5)]),
+            Line(float(rng.normal(0, 20)), [(k, 0.75), ((k + 3) % 8, 0.5)]),
+        ]
+    run(learner, stream, cut=1)
+    walk.run(stream)
+    np.testing.assert_allclose(weights_of(learner.rule, 8), twin.weights, rtol=1e-11, atol=1e-11)
+
+
+def test_radius_too_large_to_matter_is_plain_descent():
+    stream = random_stream(24, 600, loss="logistic", scales=False)
+    loss = Logistic()
+    learner = ball(1e6, 0.3, bits=BITS, loss=loss)
+    run(learner, stream)
+    twin = reference.Sgd(reference.Logistic(), 1 << BITS, rate=0.3)
+    Walk(twin, bits=BITS, constant=False).run(stream)
+    np.testing.assert_allclose(weights_of(learner.rule, 1 << BITS), twin.weights, rtol=1e-12, atol=1e-12)
+    assert learner.rule.shift == 0
+    plain = Learner(Sgd(loss, rate=0.3), loss, Expander(bits=BITS, constant=False))
+    run(plain, stream)
+    np.testing.assert_allclose(
+        weights_of(learner.rule, 1 << BITS), weights_of(plain.rule, 1 << BITS), rtol=1e-4, atol=1e-5
+    )
+
+
+def test_a_radius_below_the_digits_of_a_double_does_no_harm():
+    learner = ball(1e-300, 0.5, power_t=0.0, loss=Hinge())
+    for line in random_stream(25, 500, loss="hinge", scales=False):
+        run(learner, [line])
+        assert norm_of(learner.rule) < 1e-12
+
+
+# --- the formulas of the twins themselves ----------------------------------------------------
+
+
+def test_projection_is_no_farther_than_any_other_point_of_the_ball():
+    rng = np.random.default_rng(26)
+    for _ in range(200):
+        v, z = rng.normal(0, 2, 6), float(rng.choice([0.1, 1.0, 5.0]))
+        w = reference.project_l1(v, z)
+        assert np.abs(w).sum() <= z * (1 + 1e-12)
+        others = rng.normal(0, 1, (200, 6))
+        others *= z / np.maximum(np.abs(others).sum(axis=1, keepdims=True), z)
+        others = np.vstack([others, 0.999 * w + 0.001 * others])
+        assert (np.linalg.norm(v - w) <= np.linalg.norm(v - others, axis=1) + 1e-12).all()
+    assert reference.project_simplex([0.2, -7.0], 1.0).tolist() == [1.0, 0.0]
+
+
+def test_truncation_on_a_grid():
+    """No point of the grid does better for T1 with theta = inf: min (w - v)^2 / 2 + a |w|."""
+    grid = np.linspace(-3, 3, 6001)
+    for v in np.linspace(-2, 2, 41):
+        for a in (0.0, 0.3, 1.0, 5.0):
+            best = grid[np.argmin((grid - v) ** 2 / 2 + a * np.abs(grid))]
+            assert float(reference.t1(v, a, inf)) == pytest.approx(best, abs=1.1e-3)
+            assert float(reference.soft(v, a)) == pytest.approx(best, abs=1.1e-3)
+    assert reference.t1([0.5, -0.5, 0.6, -0.6], 0.2, 0.5).tolist() == [0.3, -0.3, 0.6, -0.6]
+    assert reference.t0([0.5, -0.4, 0.6, -0.6], 0.5).tolist() == [0.5, 0, 0.6, -0.6]
+
+
+def test_gd_does_not_see_importance_through_the_learning_rate_of_one_example():
+    """The invariant step for weight h is that of h after another, in the limit of equal rates."""
+    for compiled, _ in LOSSES.values():
+        p = 0.3
+        for _ in range(4):
+            p += 0.7 * compiled.step(p, 1.0, 0.5, 0.7)
+        assert 0.3 + 0.7 * compiled.step(0.3, 1.0, 2.0, 0.7) == pytest.approx(p, abs=5e-4)
