@@ -11,8 +11,9 @@ import lzma
 import os
 import select
 import stat
+import sys
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,7 +55,6 @@ class Fault:
     message: str
     source: str
     line: int
-    text: bytes = b""
 
     def __str__(self) -> str:
         return f"{self.source}:{self.line}:1: {self.message}"
@@ -70,10 +70,12 @@ def check_sources(sources: Sequence[str]) -> None:
     for source in sources:
         if source == "-":
             continue
+        mode = _status(source).st_mode
+        if stat.S_ISDIR(mode):
+            raise NoInputError(f"{source}: {os.strerror(errno.EISDIR)}")
         try:
-            with open(source, "rb") as f:
-                if stat.S_ISDIR(os.fstat(f.fileno()).st_mode):
-                    raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+            if stat.S_ISREG(mode):  # opening a pipe and closing it again would end its writer
+                open(source, "rb").close()
         except OSError as e:
             raise NoInputError(f"{source}: {e.strerror}") from e
 
@@ -82,11 +84,18 @@ def total_size(sources: Sequence[str]) -> int | None:
     """Bytes of all sources; None if one of them is not a regular file."""
     total = 0
     for source in sources:
-        info = os.fstat(0) if source == "-" else os.stat(source)
+        info = _status(source)
         if not stat.S_ISREG(info.st_mode):
             return None
         total += info.st_size
     return total
+
+
+def _status(source: str) -> os.stat_result:
+    try:
+        return os.fstat(0) if source == "-" else os.stat(source)
+    except OSError as e:
+        raise NoInputError(f"{display_name(source)}: {e.strerror}") from e
 
 
 def read_blocks(
@@ -127,47 +136,59 @@ def _lines(file: "_File", index: int, block_size: int, max_line: int) -> Iterato
     partial = 0  # of the line without end, at the end of the pieces
     line = 1
     overlong = False  # inside of a line that is too long: its bytes are thrown away
-    for data in file:
+    for data in _at_most(max_line, file):
+        first = data.find(b"\n")
+        if not overlong and partial + (first if first >= 0 else len(data)) > max_line:
+            block = b"".join(pieces)[: size - partial]
+            if block:
+                yield Block(block, file.name, index, line)
+                line += block.count(b"\n")
+            yield Fault(f"line is longer than {_shown_size(max_line)}", file.name, line)
+            pieces, size, partial, overlong = [], 0, 0, True
         if overlong:
-            end = data.find(b"\n")
-            if end < 0:
+            if first < 0:
                 continue
-            data, overlong = data[end + 1 :], False
+            data, overlong = data[first + 1 :], False
             line += 1
         end = data.rfind(b"\n") + 1
         if end:
-            head = data if end == len(data) else data[:end]
-            pieces.append(head)
-            size += len(head)
+            pieces.append(data[:end])
+            size += end
             partial = 0
-            if size >= block_size or file.pausing():
-                block = b"".join(pieces) if len(pieces) > 1 else pieces[0]
-                yield Block(block, file.name, index, line)
-                line += block.count(b"\n")
-                pieces, size = [], 0
-            if end == len(data):
-                continue
-            data = data[end:]
-        if data:
-            pieces.append(data)
-            size += len(data)
-            partial += len(data)
-            if partial > max_line:
-                block = b"".join(pieces)
-                if size > partial:
-                    yield Block(block[: size - partial], file.name, index, line)
-                    line += block.count(b"\n")
-                yield Fault(f"line is longer than {max_line >> 20} MiB", file.name, line, block[size - partial :])
-                pieces, size, partial, overlong = [], 0, 0, True
-    if file.fault and partial:  # the line is cut off
-        block = b"".join(pieces)[: size - partial]
-        pieces = [block] if block else []
-    if pieces:
+        if end < len(data):
+            pieces.append(data[end:])
+            size += len(data) - end
+            partial += len(data) - end
+        if (end and size >= block_size) or (size > partial and file.pausing()):
+            block = b"".join(pieces) if len(pieces) > 1 else pieces[0]
+            pieces = [block[size - partial :]] if partial else []
+            block = block[: size - partial] if partial else block
+            yield Block(block, file.name, index, line)
+            line += block.count(b"\n")
+            size = partial
+    if partial and (file.fault or file.stopped):  # the line is cut off
+        pieces = [b"".join(pieces)[: size - partial]]
+        size -= partial
+    if size:
         block = b"".join(pieces)
         yield Block(block, file.name, index, line)
         line += block.count(b"\n")
     if file.fault:
-        yield Fault(f"{file.fault} (after line {line - 1})", file.name, line)
+        after = f" (after line {line - 1})" if line > 1 else ""
+        yield Fault(file.fault + after, file.name, line)
+
+
+def _at_most(size: int, pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """The pieces, cut up where they are longer: so a line that is too long never lies in one piece."""
+    for piece in pieces:
+        if len(piece) <= size:
+            yield piece
+        else:
+            yield from (piece[i : i + size] for i in range(0, len(piece), size))
+
+
+def _shown_size(size: int) -> str:
+    return f"{size >> 20} MiB" if size >> 20 else f"{size} bytes"
 
 
 class _File:
@@ -176,16 +197,22 @@ class _File:
     def __init__(self, source: str, block_size: int, stop: Callable[[], bool]) -> None:
         self.name = display_name(source)
         self.fault = ""
+        self.stopped = False  # whether `stop` ended it
         self.done = 0  # bytes read, as stored
         self._size = block_size
         self._stop = stop
-        try:
-            self._fd = 0 if source == "-" else os.open(source, os.O_RDONLY | os.O_CLOEXEC)
-        except OSError as e:
-            raise NoInputError(f"{source}: {e.strerror}") from e
-        mode = os.fstat(self._fd).st_mode
+        mode = _status(source).st_mode
         if stat.S_ISDIR(mode):
             raise NoInputError(f"{self.name}: {os.strerror(errno.EISDIR)}")
+        # A named pipe without a writer must not block here, where `stop` is not looked at. (Elsewhere than on
+        # Linux it would seem to be at its end.)
+        waits = os.O_NONBLOCK if stat.S_ISFIFO(mode) and sys.platform == "linux" else 0
+        try:
+            self._fd = 0 if source == "-" else os.open(source, os.O_RDONLY | os.O_CLOEXEC | waits)
+        except OSError as e:
+            raise NoInputError(f"{source}: {e.strerror}") from e
+        if waits and self._fd:
+            os.set_blocking(self._fd, True)
         self._waits = not stat.S_ISREG(mode)
 
     def close(self) -> None:
@@ -216,8 +243,9 @@ class _File:
         """The next bytes as they are stored; nothing at the end, or when `stop` says so."""
         while self._waits and not select.select([self._fd], [], [], POLL)[0]:
             if self._stop():
-                return b""
+                break
         if self._stop():
+            self.stopped = True
             return b""
         try:
             data = os.read(self._fd, self._size)
@@ -236,7 +264,7 @@ class _File:
                 return
             while not decompressor.eof:
                 try:
-                    yield from _pieces(decompressor, data)
+                    yield from _pieces(kind, decompressor, data)
                 except Exception as e:  # each library has its own
                     if isinstance(e, MemoryError | GeneratorExit):
                         raise
@@ -246,7 +274,7 @@ class _File:
                     break
                 data = self._read()
                 if not data:
-                    if not self._stop():
+                    if not self.stopped:
                         self.fault = f"the {kind} data ends early: the file is incomplete"
                     return
             data = decompressor.unused_data or self._read()
@@ -287,31 +315,58 @@ class _File:
             raise DataError(
                 f"{self.name}:1:1: compressed with zstd: pip install 'vwlite[zstd]', or decompress it first"
             ) from None
-        return zstandard.ZstdDecompressor().decompressobj()
+        return _Zstandard(zstandard.ZstdDecompressor().decompressobj())
 
 
-def _pieces(decompressor: Any, data: bytes) -> Iterator[bytes]:
+class _Zstandard:
+    """A decompressor of the package zstandard with the manners of those in the standard library."""
+
+    STEP = 1 << 14  # compressed bytes at a time, as it puts no limit to what it makes of them
+
+    def __init__(self, decompressor: Any) -> None:
+        self._decompressor = decompressor
+        self._rest = memoryview(b"")
+        self.unused_data = b""
+
+    @property
+    def eof(self) -> bool:
+        return bool(self._decompressor.eof)
+
+    @property
+    def needs_input(self) -> bool:
+        return not self._rest
+
+    def decompress(self, data: bytes, size: int) -> bytes:
+        """About `size` bytes of content, perhaps more. data: only if it needs input."""
+        rest = memoryview(data) if data else self._rest
+        pieces = []
+        while rest and size > 0 and not self.eof:
+            piece = self._decompressor.decompress(rest[: self.STEP])
+            pieces.append(piece)
+            size -= len(piece)
+            rest = rest[self.STEP :]
+        self._rest = rest
+        if self.eof:
+            self.unused_data = self._decompressor.unused_data + bytes(rest)
+        return b"".join(pieces)
+
+
+def _pieces(kind: str, decompressor: Any, data: bytes) -> Iterator[bytes]:
     """What a decompressor makes of some bytes, in pieces that are not much larger than a block."""
-    if hasattr(decompressor, "unconsumed_tail"):  # zlib
-        while True:
-            piece = decompressor.decompress(data, BLOCK_SIZE)
-            data = decompressor.unconsumed_tail
-            if piece:
-                yield piece
-            if decompressor.eof or (not data and len(piece) < BLOCK_SIZE):
-                return
-    if not hasattr(decompressor, "needs_input"):  # zstandard
-        piece = decompressor.decompress(data) if data else b""
-        if piece:
-            yield piece
-        return
     while True:
         piece = decompressor.decompress(data, BLOCK_SIZE)
-        data = b""
         if piece:
             yield piece
-        if decompressor.eof or decompressor.needs_input:
+        if decompressor.eof:
             return
+        if kind == "gzip":
+            data = decompressor.unconsumed_tail
+            if not data and len(piece) < BLOCK_SIZE:
+                return
+        else:
+            data = b""
+            if decompressor.needs_input:
+                return
 
 
 def _may_be_magic(head: bytes) -> bool:
