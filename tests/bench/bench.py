@@ -1,0 +1,355 @@
+"""The table of speed and memory in the README, as Markdown on standard output.
+
+    make bench              480 MB of text each time, generated once into .bench/
+    make bench-quick        0.2 MB: does the benchmark work? Its numbers say nothing about speed.
+
+Rivals run in turn, A B C A B C ..., after one turn that does not count: it brings the files into memory, makes
+the caches, and compares the losses. A time is the median over the rounds of the whole process's wall time; a
+ratio is the median of the rounds' ratios. The time of a pass over a cache is a difference: (a run of 1 + PASSES
+passes - a run of 1 pass) / PASSES, both with the cache there. What is not installed is left out.
+
+This process stays small, without NumPy: the peak memory of a child begins with that of its parent.
+"""
+
+import argparse
+import datetime
+import importlib.util
+import json
+import os
+import platform
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from statistics import median
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+PYTHON = sys.executable
+VWLITE = str(Path(PYTHON).with_name("vwlite"))
+VW = [PYTHON, "-m", "vowpalwabbit"]
+HAS_VW = importlib.util.find_spec("vowpalwabbit") is not None
+HAS_SKLEARN = importlib.util.find_spec("sklearn") is not None
+FEATURES = 47_236  # of the documents
+PASSES = 4
+RADIUS = 300.0
+OURS, VW_NAME, VW_24 = "vwlite", "VW", "VW -b 24"
+READ, PARSE = "reading the file", "reading and parsing"
+
+Command = Sequence[str]
+Seconds = dict[str, list[float]]  # of each rival, round by round
+
+
+@dataclass
+class Run:
+    """One process, from its start to its end."""
+
+    seconds: float
+    peak: int  # bytes
+
+
+@dataclass
+class Goal:
+    """The time of one rival over that of another: at most `limit`."""
+
+    rival: str
+    limit: float | None = None
+
+
+@dataclass
+class Work:
+    """A row or more of the table: `ours` against rivals. A rival is a command, or a pair to subtract."""
+
+    name: str
+    rivals: dict[str, Command | tuple[Command, Command]]
+    goals: list[Goal] = field(default_factory=list)
+    ours: str = OURS
+
+
+def run(command: Command) -> Run:
+    """Run a command to its end; its words are thrown away unless it fails."""
+    with open("words.txt", "wb+") as words:
+        begin = time.perf_counter()
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=words)
+        _, status, usage = os.wait4(process.pid, 0)
+        seconds = time.perf_counter() - begin
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            words.seek(0)
+            said = words.read().decode(errors="replace")
+            sys.exit(f"bench.py: exit {process.returncode} of {' '.join(command)}\n{said}")
+    return Run(seconds, usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024))
+
+
+def race(work: Work, rounds: int) -> Seconds:
+    """All rivals in turn, `rounds` times."""
+    seconds: Seconds = {name: [] for name in work.rivals}
+    for turn in range(rounds + 1):
+        for name, rival in work.rivals.items():
+            if isinstance(rival, tuple):
+                short, long = (run(command).seconds for command in rival)
+                elapsed = (long - short) / PASSES
+            else:
+                elapsed = run(rival).seconds
+            if turn:
+                seconds[name].append(elapsed)
+        say(f"{work.name}: {'warm' if not turn else f'round {turn} of {rounds}'}")
+    return seconds
+
+
+def rows(work: Work, seconds: Seconds) -> Iterator[str]:
+    """The rows of the table, one for each rival."""
+    ours = seconds[work.ours]
+    goals = {goal.rival: goal.limit for goal in work.goals}
+    first = True
+    for name, theirs in seconds.items():
+        if name == work.ours:
+            continue
+        ratios = [a / max(b, 1e-9) for a, b in zip(ours, theirs, strict=True)]
+        spread = f"{median(ratios):.2f} ({min(ratios):.2f}-{max(ratios):.2f})"
+        yield row(
+            work.name if first else "", span(median(ours)) if first else "", name, span(median(theirs)), spread,
+            goal_text(goals.get(name)), verdict(median(ratios), goals.get(name)),
+        )  # fmt: skip
+        first = False
+    if first:
+        yield row(work.name, span(median(ours)), "", "", "", "", "")
+
+
+def row(*cells: str) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def span(seconds: float) -> str:
+    return f"{seconds:.3f} s" if abs(seconds) < 1 else f"{seconds:.2f} s"
+
+
+def goal_text(limit: float | None) -> str:
+    return "" if limit is None else f"{limit:.2f}"
+
+
+def verdict(value: float, limit: float | None) -> str:
+    return "" if limit is None else "yes" if value <= limit else "**no**"
+
+
+def say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def works(news: str, clicks: str, libsvm: str) -> list[Work]:
+    """Everything that is raced. Caches and models are files in the current folder."""
+
+    def ours(*arguments: str) -> list[str]:
+        return [VWLITE, *arguments, "--quiet"]
+
+    def vw(*arguments: str) -> list[str]:
+        return [*VW, *arguments, "--quiet"]
+
+    def cached(command: Callable[..., list[str]], cache: str, off: str, *arguments: str) -> tuple[Command, Command]:
+        fixed = [*arguments, "--cache_file", cache, off]
+        return command(*fixed, "--passes", "1"), command(*fixed, "--passes", str(1 + PASSES))
+
+    logistic = ["--loss_function", "logistic"]
+    train = ["train", news, *logistic]
+    vw_pass = cached(vw, "news.vw.cache", "--holdout_off", "-d", news, *logistic)
+    sgd = ["--algorithm", "sgd", "-l", "1"]
+    ball = ["--algorithm", "l1-ball", "-l", "1", "--radius", str(RADIUS)]
+
+    def our_pass(*algorithm: str) -> tuple[Command, Command]:
+        return cached(ours, "news.cache", "--holdout-off", *train, *algorithm)
+
+    crossed = [clicks, *logistic, "-q", "af"]
+    list_of_works = [
+        Work(
+            "train `gd` logistic from text, documents",
+            {
+                OURS: ours(*train, "-m", "news.model"),
+                VW_NAME: vw("-d", news, *logistic, "-f", "news.vw.model"),
+                PARSE: floor("parse", news),
+                READ: floor("read", news),
+            },
+            [Goal(VW_NAME, 1 / 4), Goal(PARSE, 2)],
+        ),
+        Work(
+            "train `gd` logistic from text, clicks, one `-q`",
+            {
+                OURS: ours("train", *crossed, "-m", "clicks.model"),
+                VW_NAME: vw("-d", *crossed, "-f", "clicks.vw.model"),
+                VW_24: vw("-d", *crossed, "-b", "24", "-f", "clicks24.vw.model"),
+                PARSE: floor("parse", clicks),
+            },
+            [Goal(VW_NAME, 1 / 3)],
+        ),
+        Work(
+            "predict from text, documents",
+            {
+                OURS: ours("predict", news, "-m", "news.model", "-p", "/dev/null"),
+                VW_NAME: vw("-t", "-d", news, "-i", "news.vw.model", "-p", "/dev/null"),
+                PARSE: floor("parse", news),
+            },
+            [Goal(VW_NAME, 1 / 4)],
+        ),
+        Work(
+            "train `l1-ball` logistic from text, documents",
+            {
+                OURS: ours(*train, *ball),
+                VW_NAME: vw("-d", news, *logistic),
+            },
+            [Goal(VW_NAME, 1 / 2)],
+        ),
+        Work(
+            "train `sgd` logistic from libsvm text, documents",
+            {
+                OURS: ours("train", libsvm, *logistic, *sgd),
+                "scikit-learn `partial_fit`": [PYTHON, str(HERE / "sklearn_sgd.py"), libsvm, str(FEATURES)],
+                PARSE: floor("parse", libsvm),
+            },
+        ),
+        Work(
+            "a pass over the cache, `gd` logistic, documents",
+            {OURS: our_pass(), VW_NAME: vw_pass},
+            [Goal(VW_NAME, 1 / 3)],
+        ),
+        Work(
+            "a pass over the cache, `sgd` logistic, documents",
+            {OURS: our_pass(*sgd), VW_NAME: vw_pass},
+            [Goal(VW_NAME, 1 / 3)],
+        ),
+        Work(
+            "a pass over the cache, `l1-ball` logistic, documents",
+            {OURS: our_pass(*ball), "vwlite `sgd`": our_pass(*sgd)},
+            [Goal("vwlite `sgd`", 5)],
+        ),
+    ]
+    for work in list_of_works:
+        for name in list(work.rivals):
+            if (name.startswith(VW_NAME) and not HAS_VW) or (name.startswith("scikit") and not HAS_SKLEARN):
+                del work.rivals[name]
+    return list_of_works
+
+
+def floor(what: str, path: str) -> list[str]:
+    return [PYTHON, str(HERE / "floor.py"), what, path]
+
+
+def start_rows(rounds: int) -> Iterator[str]:
+    """How long the shortest commands take."""
+    Path("one.vw").write_text("1 | a b:2\n")
+    version_only = {OURS: [VWLITE, "--version"]}
+    one_line = {OURS: [VWLITE, "train", "one.vw", "--quiet"]}
+    if HAS_VW:
+        version_only[VW_NAME] = [*VW, "--version"]
+        one_line[VW_NAME] = [*VW, "-d", "one.vw", "--quiet"]
+    for name, limit, rivals in (("`vwlite --version`", 0.15, version_only), ("a one-line train", 0.3, one_line)):
+        seconds = race(Work(name, dict(rivals)), rounds)
+        ours = median(seconds[OURS])
+        theirs = span(median(seconds[VW_NAME])) if HAS_VW else ""
+        spread = f"{min(seconds[OURS]):.3f}-{max(seconds[OURS]):.3f} s"
+        yield row(name, span(ours), VW_NAME if HAS_VW else "", theirs, spread, span(limit), verdict(ours, limit))
+
+
+def memory_rows(clicks: str) -> Iterator[str]:
+    """The peak while the table grows, with an interaction that brings a new feature with every other line."""
+    for cross in ("af", "ck"):
+        command = [VWLITE, "train", clicks, "--loss", "logistic", "-q", cross, "--quiet", "--report", "report.json"]
+        peak = run(command).peak
+        table = json.loads(Path("report.json").read_text())["results"]["features in the table"]
+        limit = 64e6 + 100 * table
+        yield row(
+            f"peak memory, clicks, `-q {cross}`, {table:,} features", f"{peak / 1e6:.0f} MB", "", "",
+            f"64 MB and {max(0, peak - 64e6) / table:.0f} bytes per feature", f"{limit / 1e6:.0f} MB",
+            verdict(peak, limit),
+        )  # fmt: skip
+        say(f"peak memory, -q {cross}: {peak / 1e6:.0f} MB")
+
+
+def losses(news: str, clicks: str) -> Iterator[str]:
+    """The progressive losses of both programs: they should have done the same work."""
+    tasks = [("documents", [news], []), ("clicks, `-q af`", [clicks], ["-q", "af"])]
+    for name, data, arguments in tasks:
+        common = [*arguments, "--loss_function", "logistic"]
+        run([VWLITE, "train", *data, *common, "--quiet", "--report", "report.json"])
+        ours = json.loads(Path("report.json").read_text())["results"]["average loss"]
+        text = f"{name}: vwlite {ours:.5f}"
+        for bits in (["18", "24"] if HAS_VW else []):
+            done = subprocess.run([*VW, "-d", *data, *common, "-b", bits], capture_output=True, text=True, check=True)
+            theirs = float(re.search(r"average loss = (\S+)", done.stderr)[1])  # type: ignore[index]
+            text += f", VW `-b {bits}` {theirs:.5f}"
+            if abs(ours / theirs - 1) > 0.05:
+                say(f"bench.py: the losses differ by more than 5 %: {text}")
+        yield text
+
+
+def processor() -> str:
+    with suppress(OSError):
+        found = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+        if found:
+            return found[1]
+    with suppress(OSError, subprocess.CalledProcessError):
+        command = ["sysctl", "-n", "machdep.cpu.brand_string"]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    return platform.processor() or platform.machine()
+
+
+def versions() -> str:
+    found = [f"Python {platform.python_version()}"]
+    for name in ("vwlite", "vowpalwabbit", "scikit-learn", "numpy"):
+        with suppress(PackageNotFoundError):
+            found.append(f"{name} {version(name)}")
+    return ", ".join(found)
+
+
+def text_of(stream: str, form: str, megabytes: float) -> str:
+    """The name of a generated file in the current folder; it is made if it is not there."""
+    path = Path(f"{stream}-{megabytes:g}MB.{form}")
+    if not path.exists():
+        say(f"making {path}")
+        generate = [PYTHON, str(ROOT / "data/generate.py"), stream, "--format", form]
+        run([*generate, "--megabytes", str(megabytes), "-o", str(path)])
+    return str(path)
+
+
+def main() -> int:
+    assert __doc__ is not None
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="tiny data, one round")
+    parser.add_argument("--megabytes", type=float, default=480, help="of text, in each stream (default: 480)")
+    parser.add_argument("--rounds", type=int, default=5, help="(default: 5)")
+    parser.add_argument("--only", default="", metavar="WORDS", help="only rows whose name contains this")
+    parser.add_argument("--folder", type=Path, default=ROOT / ".bench", help="where files go (default: .bench)")
+    typed = parser.parse_args()
+    if typed.quick:
+        typed.megabytes, typed.rounds = 0.2, 1
+    typed.folder.mkdir(parents=True, exist_ok=True)
+    os.chdir(typed.folder)
+    if not HAS_VW:
+        say("bench.py: vowpalwabbit is not installed (pip install '.[bench]'), so there is nothing to compare with")
+
+    news, clicks = text_of("rcv1", "vw", typed.megabytes), text_of("clicks", "vw", typed.megabytes)
+    libsvm = text_of("rcv1", "libsvm", typed.megabytes)
+    table = [row("work", "vwlite", "against", "", "ratio (min-max)", "at most", "reached"), row(*["---"] * 7)]
+    for work in works(news, clicks, libsvm):
+        if typed.only in work.name:
+            table += rows(work, race(work, typed.rounds))
+    if typed.only in "peak memory":
+        table += memory_rows(clicks)
+    if typed.only in "start":
+        table += start_rows(max(typed.rounds, 1))
+    print(f"{datetime.date.today()}; {processor()}, {os.cpu_count()} of them; {versions()}.")
+    print(f"{typed.megabytes:g} MB of text in each stream; medians of {typed.rounds} rounds.")
+    if typed.quick:
+        print("Quick: these numbers say nothing about speed.")
+    print()
+    print("\n".join(table))
+    print()
+    print("Progressive logistic loss: " + "; ".join(losses(news, clicks)) + ".")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
