@@ -41,8 +41,8 @@ $(INSTALLED): .venv/bin/pip $(SOURCES)
 
 demo: $(INSTALLED)
 	@mkdir -p $(DEMO)
-	@echo "# Learn from 426 examples, five times over them."
-	$(BIN)/vwlite train $(DATA).train.vw --loss logistic --passes 5 --holdout-off -m $(DEMO)/model
+	@echo "# Learn from 426 examples, twenty times over them."
+	$(BIN)/vwlite train $(DATA).train.vw --loss logistic --passes 20 --holdout-off -m $(DEMO)/model
 	@echo "# Predict 143 other ones."
 	$(BIN)/vwlite predict -m $(DEMO)/model $(DATA).test.vw -p $(DEMO)/predictions.txt --quiet
 	@paste -d ' ' $(DEMO)/predictions.txt $(DATA).test.vw \
