@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from batches import Line, batch_of
 from streams import random_stream
-from vwlite.core.learner import Learner, Reason
 
 from vwlite.algorithms import ALGORITHMS
 from vwlite.build import RULES, Settings, make_learner
+from vwlite.core.learner import Learner, Reason
 
 LOSSES = ["squared", "logistic", "hinge", "quantile", "poisson"]
 OPTIONS = {

@@ -29,4 +29,4 @@ def test_links_inside_the_readme_lead_somewhere():
     headings = {
         re.sub(r"[^\w\- ]", "", h.lower()).strip().replace(" ", "-") for h in re.findall(r"^#+ (.*)$", README, re.M)
     }
-    assert {link for link in re.findall(r"\]\(#([^)]+)\)", README)} <= headings
+    assert set(re.findall(r"\]\(#([^)]+)\)", README)) <= headings

@@ -7,6 +7,7 @@ import pytest
 import reference
 from batches import Line, batch_of
 from streams import Walk, random_stream
+
 from vwlite.core.expand import Expander
 from vwlite.core.learner import Learner, Reason
 from vwlite.core.losses import Hinge, Logistic, Poisson, Quantile, Squared

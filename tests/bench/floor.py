@@ -21,7 +21,6 @@ def read(path: str) -> None:
 def parse(path: str) -> None:
     from vwlite.core.batch import Batch
     from vwlite.core.parser import Parser, detect
-
     from vwlite.reader import Block, read_blocks
 
     parser, batch = None, Batch()
