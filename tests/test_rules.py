@@ -234,7 +234,7 @@ def test_norm_over_a_long_run():
         norm = norm_of(learner.rule)
         assert norm <= 2.0 * (1 + 1e-9)
         assert norm == pytest.approx(
-            learner.rule.sum + learner.rule.sum_rest - learner.rule.active * learner.rule.shift, rel=1e-9
+            learner.rule.norm, rel=1e-9
         )
         assert learner.rule.count_nonzero() == learner.rule.active
     assert rebases > 2

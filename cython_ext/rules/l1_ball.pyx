@@ -16,16 +16,16 @@ What makes it fast:
 - A feature that has just become active waits outside of the heap until Theta is known, as most of them
   are dropped at once.
 
-S is kept as an unevaluated sum of two doubles, so that it stays the sum of |u| however long the stream.
-Everything that is added to it is a multiple of radius / 2^78 or so, which makes the sum exact: it does
-not depend on the order in which features are dropped, and with it no weight depends on how the heap
-happens to lie. (After a model is loaded, it lies otherwise.)
+S is a sum of integers: each |u|, rounded to a multiple of z / 2^50 or so, as a coarse and a fine count.
+Integers add in a cycle, where a compensated sum of doubles is a long chain; they add to the same in any order,
+so nothing depends on how the heap happens to lie (it lies otherwise after a model is loaded); and however long
+the stream, S stays the sum of |u|.
 """
 
 from math import frexp, ldexp
 
-from libc.math cimport INFINITY, copysign, fabs, llrint, nextafter
-from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.math cimport INFINITY, copysign, fabs, llrint
+from libc.stdint cimport int64_t, uint32_t
 from libc.stdlib cimport free, realloc
 
 from vwlite.core.rule cimport Example, Outcome, Rule, learning_rate
@@ -34,7 +34,9 @@ cdef extern from "<math.h>" nogil:
     float nextafterf(float, float)
 
 cdef double LARGEST_SHIFT = 1e5    # rebase when S outgrows this many radii: u - Theta would lose digits
-cdef double GRID = 1.0 / (1 << 26)
+cdef double COARSE = 1 << 10          # coarse counts in z (or rather the power of two above it)
+cdef double FINE = <double>(<int64_t>1 << 50)      # fine counts in z
+cdef double LARGEST = <double>(<int64_t>1 << 45)   # of |u| in z; beyond, a double has no digits left for z
 
 
 cdef struct Slot:
@@ -58,13 +60,14 @@ cdef class L1Ball(Rule):
     """P(w - eta_t g) onto ||w||_1 <= radius"""
 
     SLOT = [("mark", "<u4"), ("_bound", "<f4"), ("u", "<f8")]
-    SCALARS = ["t", "shift", "sum", "sum_rest", "active"]
+    SCALARS = ["t", "shift", "coarse", "fine", "active"]
 
     cdef public double shift          # Theta
-    cdef public double sum, sum_rest  # S = sum + sum_rest
+    cdef public int64_t coarse, fine  # S = (coarse / 2^10 + fine / 2^50) * scale
     cdef public size_t active         # rho
     cdef readonly double radius       # z
     cdef double scale                 # the power of two above z
+    cdef double to_coarse, to_fine, from_coarse, from_fine    # numbers as counts, and back
     cdef Entry* heap                  # owned; a 4-ary min-heap by bound
     cdef size_t heap_size, heap_capacity
     cdef Slot** waiting               # owned; active, but not in the heap yet
@@ -74,15 +77,17 @@ cdef class L1Ball(Rule):
         super().__init__(loss, **schedule)
         self.radius = radius
         self.scale = ldexp(1, frexp(radius)[1])
+        self.to_coarse, self.to_fine = COARSE / self.scale, FINE / self.scale
+        self.from_coarse, self.from_fine = self.scale / COARSE, self.scale / FINE
 
     def __dealloc__(self):
         free(self.heap)
         free(self.waiting)
 
     cdef inline double now(self, const Slot* s) noexcept nogil:
-        if s.mark == self.constant or s.u == 0:
-            return s.u
-        return copysign(fabs(s.u) - self.shift, s.u)
+        """The weight, if it is not the constant's. No branch: whether a weight is zero is a coin toss."""
+        cdef double size = fabs(s.u) - self.shift
+        return copysign(size if size > 0 else 0, s.u)
 
     cdef double predict(self, const Example* e) noexcept nogil:
         cdef size_t i
@@ -90,7 +95,7 @@ cdef class L1Ball(Rule):
         cdef Slot** slots = <Slot**>e.slots
         cdef double sum = 0
         for i in range(e.size):
-            sum += self.now(slots[i]) * x[i]
+            sum += (slots[i].u if slots[i].mark == self.constant else self.now(slots[i])) * x[i]
         return e.initial + sum
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
@@ -111,7 +116,7 @@ cdef class L1Ball(Rule):
             else:
                 self.change(slots[i], step * x[i])
         self.project()
-        if self.sum > LARGEST_SHIFT * self.radius:
+        if self.sum() > LARGEST_SHIFT * self.radius:
             self.rebase()
 
     cdef inline void change(self, Slot* s, double by) noexcept nogil:
@@ -123,10 +128,9 @@ cdef class L1Ball(Rule):
             if old != 0:
                 self.drop(s)
             return
-        new = fabs(v) + self.shift
+        new = min(fabs(v) + self.shift, LARGEST * self.scale)
         s.u = copysign(new, v)
-        self.add(new)
-        self.add(-old)
+        self.count(new, old)
         if old == 0:
             self.active += 1
             self.wait(s)
@@ -135,15 +139,26 @@ cdef class L1Ball(Rule):
             self.push(s)
 
     cdef void project(self) noexcept nogil:
-        """Raise the shift until ||w||_1 <= radius, and take the waiting features into the heap."""
+        """Raise the shift until ||w||_1 <= radius, and take the waiting features into the heap.
+
+        In rounds: drop all that the shift leaves behind; that raises the shift, as long as there is something.
+        """
         cdef double shift
-        cdef size_t i
-        cdef bint dropped = True
+        cdef size_t i, kept, before
         cdef Slot* s
-        if (self.sum - self.active * self.shift) + self.sum_rest > self.radius:
+        if self.sum() - self.active * self.shift > self.radius:
             shift = self.wanted_shift()
-            while dropped:
-                dropped = False
+            while True:
+                before = self.active
+                kept = 0
+                for i in range(self.waiting_size):
+                    s = self.waiting[i]
+                    if s.bound == INFINITY and fabs(s.u) > shift:
+                        self.waiting[kept] = s
+                        kept += 1
+                    elif s.bound == INFINITY and s.u != 0:
+                        self.drop(s)
+                self.waiting_size = kept
                 while self.heap_size and self.heap[0].bound <= shift:
                     s = self.top_slot()
                     if s == NULL:
@@ -151,7 +166,6 @@ cdef class L1Ball(Rule):
                     elif fabs(s.u) <= shift:
                         self.pop()
                         self.drop(s)
-                        shift = self.wanted_shift()
                     else:
                         s.bound = below(fabs(s.u))
                         if s.bound > shift:
@@ -160,12 +174,9 @@ cdef class L1Ball(Rule):
                         else:       # closer than a float can tell
                             self.pop()
                             self.wait(s)
-                for i in range(self.waiting_size):
-                    s = self.waiting[i]
-                    if s.u != 0 and s.bound == INFINITY and fabs(s.u) <= shift:
-                        self.drop(s)
-                        shift = self.wanted_shift()
-                        dropped = True
+                if self.active == before:
+                    break
+                shift = self.wanted_shift()
             if shift > self.shift:
                 self.shift = shift
         for i in range(self.waiting_size):
@@ -175,26 +186,31 @@ cdef class L1Ball(Rule):
                 self.push(s)
         self.waiting_size = 0
 
+    cdef inline double sum(self) noexcept nogil:
+        """S"""
+        return self.coarse * self.from_coarse + self.fine * self.from_fine
+
     cdef inline double wanted_shift(self) noexcept nogil:
         """(S - z) / rho"""
-        return ((self.sum - self.radius) + self.sum_rest) / self.active if self.active else 0
+        return (self.sum() - self.radius) / self.active if self.active else 0
 
-    cdef inline void add(self, double a) noexcept nogil:
-        """S += a, a taken to the next multiple of scale / 2^78. `sum` is S rounded, `sum_rest` what that leaves."""
-        cdef double unit, sum, b, rest
-        if fabs(a) < self.scale * GRID:
-            unit = copysign(self.scale * GRID, a)      # 2^52 times the multiple
-            a = (unit + a) - unit
-        sum = self.sum + a
-        b = sum - self.sum
-        rest = ((self.sum - (sum - b)) + (a - b)) + self.sum_rest
-        self.sum = sum + rest
-        self.sum_rest = rest - (self.sum - sum)
+    cdef inline void count(self, double new, double old) noexcept nogil:
+        """S += new - old"""
+        cdef int64_t coarse_new = llrint(new * self.to_coarse)
+        cdef int64_t coarse_old = llrint(old * self.to_coarse)
+        self.coarse += coarse_new - coarse_old
+        self.fine += (llrint((new - coarse_new * self.from_coarse) * self.to_fine)
+                      - llrint((old - coarse_old * self.from_coarse) * self.to_fine))
 
     cdef inline void drop(self, Slot* s) noexcept nogil:
-        self.add(-fabs(s.u))
+        self.count(0, fabs(s.u))
         self.active -= 1
         s.u = 0
+
+    @property
+    def norm(self):
+        """||w||_1 = S - rho Theta"""
+        return self.sum() - self.active * self.shift
 
     # --- the heap ----------------------------------------------------------------------------
 
@@ -308,32 +324,24 @@ cdef class L1Ball(Rule):
         return 0
 
     cdef void rebase(self) noexcept nogil:
-        """Subtract the shift from every |u|, and make S anew.
-
-        The new S is a sum of integers, multiples of scale / 2^61, so that it does not depend on the
-        order in which the table happens to hold the slots.
-        """
+        """Subtract the shift from every |u|, and make S anew."""
         cdef size_t i
         cdef Slot* s
-        cdef double unit = self.scale / (<int64_t>1 << 61)
-        cdef double norm = 0
-        cdef uint64_t total = 0
+        self.coarse = self.fine = 0
         for i in range(self.table.capacity + 1):
             s = <Slot*>(self.table.slots + i * self.table.stride)
             if s.u != 0 and s.mark != self.constant:
                 s.u = self.now(s)
-                norm += fabs(s.u)
-                if fabs(s.u) <= self.scale:
-                    total += <uint64_t>llrint(fabs(s.u) / unit)
+                self.count(fabs(s.u), 0)
                 if s.u == 0:
                     self.active -= 1
-        # A radius too small for the digits of a double leaves noise: the next example projects it.
-        self.shift, self.sum, self.sum_rest = 0, total * unit if norm <= 2 * self.scale else norm, 0
+        self.shift = 0
         if self.rebuild():
             self.out_of_memory = True
 
     cdef double weight(self, const char* slot) noexcept nogil:
-        return self.now(<const Slot*>slot)
+        cdef const Slot* s = <const Slot*>slot
+        return s.u if s.mark == self.constant else self.now(s)
 
     cdef bint idle(self, const char* slot) noexcept nogil:
         return (<const Slot*>slot).u == 0
