@@ -4,22 +4,22 @@ Duchi, Shalev-Shwartz, Singer, Chandra. Efficient Projections onto the l1-Ball. 
 
 A nonzero weight is a raw magnitude u and one global shift Theta: w = sign(u) (|u| - Theta). With S the
 sum of |u| and rho the count over the active set {|u| > Theta}, projecting means raising Theta to
-(S - z) / rho, after dropping the active |u| that this leaves behind. Theta never falls, so a min-heap
-finds those in O(log n) each, and every drop is paid for by an earlier insertion.
+(S - z) / rho, after dropping the active |u| that this leaves behind. Every drop is paid for by an earlier
+insertion, so the cost does not depend on the dimension.
 
 What makes it fast:
 
-- A heap entry is a lower bound of |u| (a float, rounded down) and a key: 8 bytes. A weight that rises
-  keeps its entry; only when the entry comes to the top, it is pushed again with the bound of now. A weight
-  that falls below its bound gets a new entry, and the old one is stale: it is known by its bound, which is
-  not that of the slot.
-- A feature that has just become active waits outside of the heap until Theta is known, as most of them
+- Theta never falls, so a monotone queue finds what it leaves behind: a radix heap, which only appends and
+  sweeps short arrays.
+- An entry of the queue is a lower bound of |u| (a float, rounded down) and a key: 8 bytes. A weight that rises
+  keeps its entry; only when Theta comes to it, it is put in again with the bound of now. A weight that falls
+  below its bound gets a new entry, and the old one is stale: its bound is not that of the slot.
+- A feature that has just become active waits outside of the queue until Theta is known, as most of them
   are dropped at once.
 
-S is a sum of integers: each |u|, rounded to a multiple of z / 2^50 or so, as a coarse and a fine count.
-Integers add in a cycle, where a compensated sum of doubles is a long chain; they add to the same in any order,
-so nothing depends on how the heap happens to lie (it lies otherwise after a model is loaded); and however long
-the stream, S stays the sum of |u|.
+S is an integer, the sum of each |u| rounded to a multiple of z / 2^50 or so. Integers add in a cycle, where a
+compensated sum of doubles is a long chain; they add to the same in any order, so nothing depends on how the queue
+happens to lie (it lies otherwise after a model is loaded); and however long the stream, S stays the sum of |u|.
 """
 
 from math import frexp, ldexp
@@ -27,27 +27,50 @@ from math import frexp, ldexp
 from libc.math cimport INFINITY, copysign, fabs, llrint
 from libc.stdint cimport int64_t, uint32_t
 from libc.stdlib cimport free, realloc
+from libc.string cimport memcpy, memmove
 
 from vwlite.core.rule cimport Example, Outcome, Rule, learning_rate
 
-cdef extern from "<math.h>" nogil:
-    float nextafterf(float, float)
+cdef extern from *:
+    """
+    #include <math.h>
+    #define vwlite_bit_length(x) ((x) ? 32 - __builtin_clz(x) : 0)
+    typedef __int128 vwlite_int128;
+    """
+    float nextafterf(float, float) noexcept nogil
+    int bit_length "vwlite_bit_length" (uint32_t x) noexcept nogil
+    ctypedef int int128 "vwlite_int128"
 
 cdef double LARGEST_SHIFT = 1e5    # rebase when S outgrows this many radii: u - Theta would lose digits
-cdef double COARSE = 1 << 10          # coarse counts in z (or rather the power of two above it)
+cdef enum:
+    BUCKETS = 33
+
+cdef double COARSE = 1 << 10          # coarse counts in z (or rather the power of two above it), for very large |u|
 cdef double FINE = <double>(<int64_t>1 << 50)      # fine counts in z
+cdef double FINE_ONLY = 1 << 11       # |u| in z that needs no coarse count
 cdef double LARGEST = <double>(<int64_t>1 << 45)   # of |u| in z; beyond, a double has no digits left for z
 
 
 cdef struct Slot:
     uint32_t mark
-    float bound       # that of the valid heap entry; infinite while it waits outside of the heap
+    float bound       # that of the valid entry of the queue; infinite while it waits outside
     double u          # sign(w) (|w| + Theta); 0 if w is 0. The constant: w itself
 
 
 cdef struct Entry:
-    float bound
+    uint32_t bits     # of the bound; positive floats order as their bits do
     uint32_t key
+
+
+cdef struct Bucket:
+    Entry* entries    # owned by the rule
+    size_t size, capacity
+
+
+cdef inline uint32_t bits_of(float f) noexcept nogil:
+    cdef uint32_t bits
+    memcpy(&bits, &f, 4)
+    return bits
 
 
 cdef inline float below(double u) noexcept nogil:
@@ -60,17 +83,20 @@ cdef class L1Ball(Rule):
     """P(w - eta_t g) onto ||w||_1 <= radius"""
 
     SLOT = [("mark", "<u4"), ("_bound", "<f4"), ("u", "<f8")]
-    SCALARS = ["t", "shift", "coarse", "fine", "active"]
+    SCALARS = ["t", "shift", "count_of_sum", "active"]
 
     cdef public double shift          # Theta
-    cdef public int64_t coarse, fine  # S = (coarse / 2^10 + fine / 2^50) * scale
+    cdef int64_t coarse               # S = (coarse / 2^10 + fine / 2^50) * scale
+    cdef int128 fine
     cdef public size_t active         # rho
     cdef readonly double radius       # z
     cdef double scale                 # the power of two above z
     cdef double to_coarse, to_fine, from_coarse, from_fine    # numbers as counts, and back
-    cdef Entry* heap                  # owned; a 4-ary min-heap by bound
-    cdef size_t heap_size, heap_capacity
-    cdef Slot** waiting               # owned; active, but not in the heap yet
+    cdef double fine_only             # FINE_ONLY, as a number
+    cdef Bucket buckets[BUCKETS]           # entries by the highest bit in which their bound differs from `last`
+    cdef uint32_t last                # the bits of the shift, rounded down: no valid bound is below
+    cdef size_t entries               # in all buckets
+    cdef Slot** waiting               # owned; active, but not in the queue yet
     cdef size_t waiting_size, waiting_capacity
 
     def __init__(self, loss, *, double radius, **schedule):
@@ -79,10 +105,24 @@ cdef class L1Ball(Rule):
         self.scale = ldexp(1, frexp(radius)[1])
         self.to_coarse, self.to_fine = COARSE / self.scale, FINE / self.scale
         self.from_coarse, self.from_fine = self.scale / COARSE, self.scale / FINE
+        self.fine_only = self.scale * FINE_ONLY
 
     def __dealloc__(self):
-        free(self.heap)
+        for i in range(BUCKETS):
+            free(self.buckets[i].entries)
         free(self.waiting)
+
+    # What JSON can hold of S: Python's integers have any size.
+
+    @property
+    def count_of_sum(self):
+        """S in units of scale / 2^50."""
+        return (int(self.coarse) << 40) + (int(<int64_t>(self.fine >> 32)) << 32) + int(<uint32_t>self.fine)
+
+    @count_of_sum.setter
+    def count_of_sum(self, value):
+        self.coarse = 0
+        self.fine = (<int128><int64_t>(value >> 32) << 32) + <uint32_t>(value & 0xFFFFFFFF)
 
     cdef inline double now(self, const Slot* s) noexcept nogil:
         """The weight, if it is not the constant's. No branch: whether a weight is zero is a coin toss."""
@@ -108,7 +148,6 @@ cdef class L1Ball(Rule):
         if step == 0:
             return
         if self.room(e.size):
-            self.out_of_memory = True
             return
         for i in range(e.size):
             if slots[i].mark == self.constant:
@@ -139,7 +178,7 @@ cdef class L1Ball(Rule):
             self.push(s)
 
     cdef void project(self) noexcept nogil:
-        """Raise the shift until ||w||_1 <= radius, and take the waiting features into the heap.
+        """Raise the shift until ||w||_1 <= radius, and take the waiting features into the queue.
 
         In rounds: drop all that the shift leaves behind; that raises the shift, as long as there is something.
         """
@@ -159,21 +198,7 @@ cdef class L1Ball(Rule):
                     elif s.bound == INFINITY and s.u != 0:
                         self.drop(s)
                 self.waiting_size = kept
-                while self.heap_size and self.heap[0].bound <= shift:
-                    s = self.top_slot()
-                    if s == NULL:
-                        self.pop()
-                    elif fabs(s.u) <= shift:
-                        self.pop()
-                        self.drop(s)
-                    else:
-                        s.bound = below(fabs(s.u))
-                        if s.bound > shift:
-                            self.heap[0].bound = s.bound
-                            self.sift_down(0)
-                        else:       # closer than a float can tell
-                            self.pop()
-                            self.wait(s)
+                self.advance(shift)
                 if self.active == before:
                     break
                 shift = self.wanted_shift()
@@ -188,7 +213,7 @@ cdef class L1Ball(Rule):
 
     cdef inline double sum(self) noexcept nogil:
         """S"""
-        return self.coarse * self.from_coarse + self.fine * self.from_fine
+        return self.coarse * self.from_coarse + <double>self.fine * self.from_fine
 
     cdef inline double wanted_shift(self) noexcept nogil:
         """(S - z) / rho"""
@@ -196,11 +221,17 @@ cdef class L1Ball(Rule):
 
     cdef inline void count(self, double new, double old) noexcept nogil:
         """S += new - old"""
-        cdef int64_t coarse_new = llrint(new * self.to_coarse)
-        cdef int64_t coarse_old = llrint(old * self.to_coarse)
-        self.coarse += coarse_new - coarse_old
-        self.fine += (llrint((new - coarse_new * self.from_coarse) * self.to_fine)
-                      - llrint((old - coarse_old * self.from_coarse) * self.to_fine))
+        if new < self.fine_only and old < self.fine_only:
+            self.fine += llrint(new * self.to_fine) - llrint(old * self.to_fine)
+        else:
+            self.count_large(new, 1)
+            self.count_large(old, -1)
+
+    cdef void count_large(self, double u, int sign) noexcept nogil:
+        """`count` for a number of any size."""
+        cdef int64_t coarse = 0 if u < self.fine_only else llrint(u * self.to_coarse)
+        self.coarse += sign * coarse
+        self.fine += sign * llrint((u - coarse * self.from_coarse) * self.to_fine)
 
     cdef inline void drop(self, Slot* s) noexcept nogil:
         self.count(0, fabs(s.u))
@@ -212,116 +243,124 @@ cdef class L1Ball(Rule):
         """||w||_1 = S - rho Theta"""
         return self.sum() - self.active * self.shift
 
-    # --- the heap ----------------------------------------------------------------------------
+    # --- the queue: a radix heap (Ahuja, Mehlhorn, Orlin, Tarjan 1990) -----------------------
 
     cdef int room(self, size_t n) noexcept nogil:
-        """Make room for what an example of n features can push, and throw out stale entries; -1: no memory."""
+        """Make room for the features of an example to wait, and throw out stale entries; -1: no memory."""
         cdef size_t want
         cdef void* grown
-        if self.heap_size > 2 * self.active + 1024:
+        if self.entries > 2 * self.active + 1024:
             self.clean()
-        # Each change pushes at most once, each waiting feature once; those that were popped to wait were in the heap.
-        if self.heap_size + 2 * n > self.heap_capacity:
-            want = 2 * (self.heap_size + 2 * n)
-            grown = realloc(self.heap, want * sizeof(Entry))
-            if grown == NULL:
-                return -1
-            self.heap = <Entry*>grown
-            self.heap_capacity = want
-        # Every feature of the example and every entry of the heap could come to wait, in theory.
-        if self.heap_capacity + n > self.waiting_capacity:
-            want = self.heap_capacity + n
+        if n > self.waiting_capacity:
+            want = 2 * n
             grown = realloc(self.waiting, want * sizeof(Slot*))
             if grown == NULL:
+                self.out_of_memory = True
                 return -1
             self.waiting = <Slot**>grown
             self.waiting_capacity = want
         return 0
 
     cdef inline void wait(self, Slot* s) noexcept nogil:
-        s.bound = INFINITY
-        self.waiting[self.waiting_size] = s
-        self.waiting_size += 1
-
-    cdef inline Slot* top_slot(self) noexcept nogil:
-        """The slot of the smallest entry; NULL if the entry is stale."""
-        cdef Slot* s = <Slot*>self.table.find(self.heap[0].key)
-        if s == NULL or s.u == 0 or s.bound != self.heap[0].bound:
-            return NULL
-        return s
+        # At most once for each feature of an example: it does not wait again before it was dropped, and is not
+        # dropped while the example changes weights, unless its weight comes to be 0 just then.
+        if self.waiting_size < self.waiting_capacity:
+            s.bound = INFINITY
+            self.waiting[self.waiting_size] = s
+            self.waiting_size += 1
 
     cdef inline void push(self, const Slot* s) noexcept nogil:
         """An entry for a slot, by its bound."""
-        cdef size_t at = self.heap_size
-        cdef size_t parent
-        cdef Entry* heap = self.heap
-        self.heap_size += 1
-        while at:
-            parent = (at - 1) >> 2
-            if heap[parent].bound <= s.bound:
-                break
-            heap[at] = heap[parent]
-            at = parent
-        heap[at].bound = s.bound
-        heap[at].key = s.mark - 1
+        self.put(Entry(bits_of(s.bound), s.mark - 1))
 
-    cdef inline void pop(self) noexcept nogil:
-        self.heap_size -= 1
-        self.heap[0] = self.heap[self.heap_size]
-        self.sift_down(0)
+    cdef inline void put(self, Entry entry) noexcept nogil:
+        cdef Bucket* bucket = &self.buckets[bit_length(entry.bits ^ self.last)]
+        if bucket.size == bucket.capacity and self.grow(bucket):
+            return
+        bucket.entries[bucket.size] = entry
+        bucket.size += 1
+        self.entries += 1
 
-    cdef void sift_down(self, size_t at) noexcept nogil:
-        cdef Entry* heap = self.heap
-        cdef Entry moving = heap[at]
-        cdef size_t size = self.heap_size
-        cdef size_t first, child, smallest
-        while True:
-            first = 4 * at + 1
-            if first >= size:
-                break
-            smallest = first
-            for child in range(first + 1, min(first + 4, size)):
-                if heap[child].bound < heap[smallest].bound:
-                    smallest = child
-            if heap[smallest].bound >= moving.bound:
-                break
-            heap[at] = heap[smallest]
-            at = smallest
-        heap[at] = moving
+    cdef int grow(self, Bucket* bucket) noexcept nogil:
+        cdef size_t want = 2 * bucket.capacity + 64
+        cdef void* grown = realloc(bucket.entries, want * sizeof(Entry))
+        if grown == NULL:
+            self.out_of_memory = True
+            return -1
+        bucket.entries = <Entry*>grown
+        bucket.capacity = want
+        return 0
 
-    cdef void heapify(self) noexcept nogil:
-        cdef size_t at = (self.heap_size + 2) >> 2
-        while at:
-            at -= 1
-            self.sift_down(at)
+    cdef inline Slot* slot_of(self, Entry entry) noexcept nogil:
+        """The slot that an entry stands for; NULL if the entry is stale."""
+        cdef Slot* s = <Slot*>self.table.find(entry.key)
+        if s == NULL or s.u == 0 or bits_of(s.bound) != entry.bits:
+            return NULL
+        return s
+
+    cdef void advance(self, double shift) noexcept nogil:
+        """Drop every feature of the queue that a shift leaves behind."""
+        cdef uint32_t to = bits_of(below(shift))
+        cdef int top, i
+        cdef size_t j, size
+        cdef size_t sizes[BUCKETS]
+        cdef Bucket* bucket
+        cdef Entry entry
+        cdef Slot* s
+        top = bit_length(to ^ self.last)
+        # Bounds in lower buckets are all below `to`, in higher ones above it; those in between move down.
+        for i in range(top + 1):
+            sizes[i] = self.buckets[i].size
+        self.last = to
+        for i in range(top + 1):
+            bucket = &self.buckets[i]
+            size = sizes[i]
+            for j in range(size):
+                entry = bucket.entries[j]
+                if entry.bits > to:
+                    self.put(entry)
+                    continue
+                s = self.slot_of(entry)
+                if s == NULL:
+                    continue
+                if fabs(s.u) <= shift:
+                    self.drop(s)
+                else:               # it has risen since
+                    s.bound = below(fabs(s.u))
+                    self.push(s)
+            bucket.size -= size     # what was put in meanwhile stands behind
+            self.entries -= size
+            memmove(bucket.entries, bucket.entries + size, bucket.size * sizeof(Entry))
 
     cdef void clean(self) noexcept nogil:
         """Throw the stale entries out."""
-        cdef size_t i, kept = 0
-        cdef Slot* s
-        for i in range(self.heap_size):
-            s = <Slot*>self.table.find(self.heap[i].key)
-            if s != NULL and s.u != 0 and s.bound == self.heap[i].bound:
-                self.heap[kept] = self.heap[i]
-                kept += 1
-        self.heap_size = kept
-        self.heapify()
+        cdef int i
+        cdef size_t j, kept
+        cdef Bucket* bucket
+        self.entries = 0
+        for i in range(BUCKETS):
+            bucket = &self.buckets[i]
+            kept = 0
+            for j in range(bucket.size):
+                if self.slot_of(bucket.entries[j]) != NULL:
+                    bucket.entries[kept] = bucket.entries[j]
+                    kept += 1
+            bucket.size = kept
+            self.entries += kept
 
-    cdef int rebuild(self) noexcept nogil:
-        """Make the heap anew from the table; -1: no memory."""
+    cdef void rebuild(self) noexcept nogil:
+        """Make the queue anew from the table."""
         cdef size_t i
         cdef Slot* s
-        self.heap_size = 0
-        if self.room(self.active):
-            return -1
+        for i in range(BUCKETS):
+            self.buckets[i].size = 0
+        self.entries = 0
+        self.last = bits_of(below(self.shift))
         for i in range(self.table.capacity + 1):
             s = <Slot*>(self.table.slots + i * self.table.stride)
             if s.u != 0 and s.mark != self.constant:
                 s.bound = below(fabs(s.u))
-                self.heap[self.heap_size] = Entry(s.bound, s.mark - 1)
-                self.heap_size += 1
-        self.heapify()
-        return 0
+                self.push(s)
 
     cdef void rebase(self) noexcept nogil:
         """Subtract the shift from every |u|, and make S anew."""
@@ -336,8 +375,7 @@ cdef class L1Ball(Rule):
                 if s.u == 0:
                     self.active -= 1
         self.shift = 0
-        if self.rebuild():
-            self.out_of_memory = True
+        self.rebuild()
 
     cdef double weight(self, const char* slot) noexcept nogil:
         cdef const Slot* s = <const Slot*>slot
@@ -348,8 +386,9 @@ cdef class L1Ball(Rule):
 
     def load(self, scalars, slots):
         super().load(scalars, slots)
-        if self.rebuild():
-            raise MemoryError("no memory for the heap of the l1 ball")
+        self.rebuild()
+        if self.out_of_memory:
+            raise MemoryError("no memory for the queue of the l1 ball")
 
     def shrink(self):
         """Project now: for a radius that is smaller than that of the loaded state."""
