@@ -9,6 +9,8 @@ INSTALLED := .venv/.installed
 BIN := .venv/bin
 DEMO := build/demo
 DATA := data/breast_cancer
+# Every NAMESPACE^NAME of VW text.
+FEATURES := awk '{ for (i = 2; i <= NF; i++) if ($$i ~ /^[|]/) space = substr($$i, 2); else { split($$i, pair, ":"); print space "^" pair[1] } }'
 
 .PHONY: help install demo test lint docs sanitize bench bench-quick wheel clean
 
@@ -47,8 +49,10 @@ demo: $(INSTALLED)
 	$(BIN)/vwlite predict -m $(DEMO)/model $(DATA).test.vw -p $(DEMO)/predictions.txt --quiet
 	@paste -d ' ' $(DEMO)/predictions.txt $(DATA).test.vw \
 		| awk '{ right += ($$1 > 0) == ($$2 > 0) } END { printf "accuracy: %d of %d right\n", right, NR; exit right < 0.9 * NR }'
-	@echo "# What it looks at."
+	@echo "# What it looks at: the largest weights, then the same by name."
 	$(BIN)/vwlite weights $(DEMO)/model --top 10
+	@$(FEATURES) $(DATA).train.vw | sort -u | sed 's/^/--feature=/' | xargs $(BIN)/vwlite weights $(DEMO)/model \
+		| awk '{ print ($$2 < 0 ? -$$2 : $$2) "\t" $$0 }' | LC_ALL=C sort -k 1,1gr | cut -f 2- | head -n 10
 
 test: lint
 	$(BIN)/pytest

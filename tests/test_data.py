@@ -2,6 +2,7 @@
 
 import gzip
 import importlib.util
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -232,3 +233,40 @@ def test_digits() -> None:
             assert set(features.values()) <= set(range(1, 17))
     assert set(labels) == set(range(1, 11))
     assert labels.total() == 1797 and labels[10] == 178
+
+
+def test_the_readme_names_every_file_and_its_lines() -> None:
+    told: dict[str, str] = {}  # name: lines, or nothing
+    for line in (DATA / "README.md").read_text().splitlines():
+        if line.startswith("| `"):
+            names, lines = ([cell.strip(" `") for cell in cells.split(",")] for cells in line.split("|")[1:3])
+            told.update(zip(names, lines, strict=True))
+    there = {path.name for path in DATA.iterdir() if path.is_file()} - {"README.md"}
+    assert set(told) == there
+    for name, lines in told.items():
+        if lines:
+            assert read_text(DATA / name).count("\n") == int(lines), name
+
+
+@pytest.mark.parametrize("path", sorted([*DATA.glob("*.vw"), *DATA.glob("*.libsvm")]), ids=lambda path: path.name)
+def test_the_parser_finds_nothing_wrong(path: Path) -> None:
+    from vwlite.core.batch import Batch
+    from vwlite.core.parser import Parser, detect
+
+    text = path.read_bytes()
+    assert detect(text) == path.suffix[1:]
+    assert Parser(format=path.suffix[1:]).parse(text, Batch()) == 0
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="no make here")
+def test_make_help_lists_goals_that_exist() -> None:
+    def make(*arguments: str) -> str:
+        return subprocess.run(
+            ["make", "-s", *arguments], cwd=DATA.parent, check=True, capture_output=True, text=True
+        ).stdout
+
+    told = [line.split()[1] for line in make("help").splitlines() if line.startswith("make ")]
+    assert make() == make("help")
+    assert {"demo", "test", "lint", "sanitize", "bench", "clean"} <= set(told)
+    for goal in told:
+        make("--dry-run", goal)
