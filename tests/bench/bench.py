@@ -110,11 +110,15 @@ def rows(work: Work, seconds: Seconds) -> Iterator[str]:
     for name, theirs in seconds.items():
         if name == work.ours:
             continue
-        ratios = [a / max(b, 1e-9) for a, b in zip(ours, theirs, strict=True)]
-        spread = f"{median(ratios):.2f} ({min(ratios):.2f}-{max(ratios):.2f})"
+        if min(ours + theirs) > 0:
+            ratios = [a / b for a, b in zip(ours, theirs, strict=True)]
+            spread = f"{median(ratios):.2f} ({min(ratios):.2f}-{max(ratios):.2f})"
+            reached = verdict(median(ratios), goals.get(name))
+        else:  # differences of two times that are too short to tell apart
+            spread = reached = "n.a."
         yield row(
             work.name if first else "", span(median(ours)) if first else "", name, span(median(theirs)), spread,
-            goal_text(goals.get(name)), verdict(median(ratios), goals.get(name)),
+            goal_text(goals.get(name)), reached,
         )  # fmt: skip
         first = False
     if first:
