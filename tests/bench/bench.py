@@ -50,6 +50,7 @@ class Run:
     """One process, from its start to its end."""
 
     seconds: float
+    processor: float  # seconds that it computed, of all its threads
     peak: int  # bytes
 
 
@@ -83,22 +84,27 @@ def run(command: Command) -> Run:
             words.seek(0)
             said = words.read().decode(errors="replace")
             sys.exit(f"bench.py: exit {process.returncode} of {' '.join(command)}\n{said}")
-    return Run(seconds, usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024))
+    peak = usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    return Run(seconds, usage.ru_utime + usage.ru_stime, peak)
 
 
 def race(work: Work, rounds: int) -> Seconds:
     """All rivals in turn, `rounds` times."""
     seconds: Seconds = {name: [] for name in work.rivals}
     for turn in range(rounds + 1):
+        words = []
         for name, rival in work.rivals.items():
             if isinstance(rival, tuple):
-                short, long = (run(command).seconds for command in rival)
-                elapsed = (long - short) / PASSES
+                short, long = (run(command) for command in rival)
+                elapsed = (long.seconds - short.seconds) / PASSES
+                computed = (long.processor - short.processor) / PASSES
             else:
-                elapsed = run(rival).seconds
+                one = run(rival)
+                elapsed, computed = one.seconds, one.processor
             if turn:
                 seconds[name].append(elapsed)
-        say(f"{work.name}: {'warm' if not turn else f'round {turn} of {rounds}'}")
+            words.append(f"{name} {span(elapsed)} ({span(computed)} computing)")
+        say(f"{work.name}, {f'round {turn} of {rounds}' if turn else 'warm'}: {', '.join(words)}")
     return seconds
 
 
