@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+from running import Shell
 
 import vwlite
 
@@ -15,3 +16,9 @@ def pytest_configure(config: pytest.Config) -> None:
             f"the tests would run against {place.parent}, not against an installed vwlite: use `make test`, "
             "or set VWLITE_TEST_SOURCE=1 if you work with an editable install"
         )
+
+
+@pytest.fixture(name="vwlite")
+def run_in_this_process(capfdbinary: pytest.CaptureFixture[bytes]) -> Shell:
+    """Run the program in this process: `vwlite("train", path, code=65).err`."""
+    return Shell(capfdbinary)

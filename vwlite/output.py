@@ -38,15 +38,15 @@ class AtomicFile:
         self._temporary = target.with_name(f".{target.name}.tmp")
         self._lock_path = target.with_name(f".{target.name}.lock")
         try:
-            mode = target.stat().st_mode
+            mode = os.stat(self.name).st_mode  # not of the target: /dev/fd/63 leads to no path if it is a pipe
         except FileNotFoundError:
             mode = stat.S_IFREG
         except OSError as e:
             raise self._cannot_create(e) from e
-        self._direct = not stat.S_ISREG(mode)
+        self.direct = not stat.S_ISREG(mode)  # written as it comes: there are no versions
         if stat.S_ISDIR(mode):
             raise CannotCreateError(f"{self.name}: cannot be written: it is a folder")
-        if not self._direct:
+        if not self.direct:
             self._lock = self._acquire()
         try:
             self.begin()
@@ -57,11 +57,13 @@ class AtomicFile:
     def begin(self) -> None:
         """Start a new version of the file, empty; one that was begun is thrown away."""
         if self._fd is not None:
+            if self.direct:  # to open a pipe again, its reader would have to do so too
+                return
             os.close(self._fd)
             self._fd = None
         try:
-            if self._direct:
-                self._fd = os.open(self._target, os.O_WRONLY | os.O_CLOEXEC)
+            if self.direct:
+                self._fd = os.open(self.name, os.O_WRONLY | os.O_CLOEXEC)
             else:
                 self._fd = os.open(
                     self._temporary, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666
@@ -95,15 +97,16 @@ class AtomicFile:
     def commit(self) -> None:
         """Put what was written in its place, for good."""
         fd = self.fileno()
+        if self.direct:
+            return
         try:
-            if not self._direct:
-                os.fsync(fd)
-                os.rename(self._temporary, self._target)
-                folder = os.open(self._target.parent, os.O_RDONLY | os.O_CLOEXEC)
-                try:
-                    os.fsync(folder)
-                finally:
-                    os.close(folder)
+            os.fsync(fd)
+            os.rename(self._temporary, self._target)
+            folder = os.open(self._target.parent, os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
             os.close(fd)
             self._fd = None
         except OSError as e:
@@ -114,7 +117,7 @@ class AtomicFile:
         if self._fd is not None:
             os.close(self._fd)
             self._fd = None
-            if not self._direct:
+            if not self.direct:
                 self._temporary.unlink(missing_ok=True)
         if self._lock is not None:
             with contextlib.suppress(OSError):

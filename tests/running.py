@@ -1,0 +1,65 @@
+"""Running the program in tests: in this process where that is enough, else in one of its own."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from vwlite.cli import run
+
+PROGRAM = [sys.executable, "-m", "vwlite"]
+PATIENT = 30  # seconds after which something that should happen will not happen any more
+
+
+@dataclass
+class Result:
+    """What a run of the program gave."""
+
+    code: int
+    out: str
+    err: str
+
+
+class Shell:
+    """Runs commands in this process, with what they print captured."""
+
+    def __init__(self, capfdbinary: "pytest.CaptureFixture[bytes]") -> None:  # noqa: F821
+        self._captured = capfdbinary
+
+    def __call__(self, *arguments: object, code: int | None = 0) -> Result:
+        """Run `vwlite ARGUMENTS`; its exit code must be `code`, unless that is None."""
+        self._captured.readouterr()
+        found = run([str(a) for a in arguments])
+        sys.stdout.flush()
+        sys.stderr.flush()
+        out, err = self._captured.readouterr()
+        result = Result(found, out.decode(), err.decode())
+        assert code is None or found == code, result
+        return result
+
+
+def start(*arguments: object, **options: object) -> "subprocess.Popen[bytes]":
+    """Start `vwlite ARGUMENTS` in a process of its own, with pipes unless the options say otherwise."""
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
+    return subprocess.Popen([*PROGRAM, *(str(a) for a in arguments)], **pipes)  # type: ignore[call-overload]
+
+
+def finish(process: "subprocess.Popen[bytes]", data: bytes | None = None) -> Result:
+    out, err = process.communicate(data, timeout=PATIENT)
+    return Result(process.returncode, (out or b"").decode(), (err or b"").decode())
+
+
+def shell(script: str, **environment: str) -> Result:
+    """Run a script of bash, in which `vwlite` is the program."""
+    prelude = f'set -o pipefail; vwlite() {{ "{sys.executable}" -m vwlite "$@"; }}\n'
+    done = subprocess.run(
+        ["bash", "-c", prelude + script], capture_output=True, timeout=PATIENT, env={**os.environ, **environment}
+    )
+    return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def leftovers(folder: Path, expected: Sequence[str]) -> list[str]:
+    """Files in a folder that nobody expects, such as temporary ones and locks."""
+    return sorted(set(os.listdir(folder)) - set(expected))
