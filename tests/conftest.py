@@ -19,6 +19,6 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.fixture(name="vwlite")
-def run_in_this_process(capfdbinary: pytest.CaptureFixture[bytes]) -> Shell:
+def run_in_this_process(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Shell:
     """Run the program in this process: `vwlite("train", path, code=65).err`."""
-    return Shell(capfdbinary)
+    return Shell(capfdbinary, monkeypatch)

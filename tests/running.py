@@ -7,7 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 from vwlite.cli import run
+from vwlite.signals import StopSignal
 
 PROGRAM = [sys.executable, "-m", "vwlite"]
 PATIENT = 30  # seconds after which something that should happen will not happen any more
@@ -25,8 +28,10 @@ class Result:
 class Shell:
     """Runs commands in this process, with what they print captured."""
 
-    def __init__(self, capfdbinary: "pytest.CaptureFixture[bytes]") -> None:  # noqa: F821
+    def __init__(self, capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
         self._captured = capfdbinary
+        # A run leaves the signals blocked for the little that is left of its process; this one goes on.
+        monkeypatch.setattr(StopSignal, "__enter__", lambda self: self)
 
     def __call__(self, *arguments: object, code: int | None = 0) -> Result:
         """Run `vwlite ARGUMENTS`; its exit code must be `code`, unless that is None."""

@@ -105,6 +105,10 @@ def _check_runs(o: TrainOptions) -> None:
         raise UsageError("--cache needs a DATA file to lie beside; for standard input name one with --cache-file")
     if o.cache_file and (not o.data or "-" in o.data):
         raise UsageError("--cache-file cannot tell whether standard input has changed: name DATA files")
+    if o.cache or o.cache_file:
+        for path in o.data:
+            if not os.path.isfile(path):
+                raise UsageError(f"--cache cannot tell whether {path} has changed, as it is no file: leave it out")
     if o.holdout_off and o.holdout_period is not None:
         raise UsageError("--holdout-off and --holdout-period exclude each other")
     if o.passes == 1:

@@ -1,0 +1,289 @@
+"""The cache: what comes out is what went in, or the cache is not used and the reason is said."""
+
+import os
+import random
+import subprocess
+
+import pytest
+from running import PATIENT, PROGRAM, leftovers
+from vwlite.core.batch import Batch
+from vwlite.core.parser import Parser
+
+from vwlite.cache import CacheUnusable, CacheWriter, fingerprint, open_cache
+
+TEXT = b"".join(b"%d 2.5 'tag%d |a x%d:%d y |b z%d\n" % (i % 2, i, i % 7, i, i % 3) for i in range(30))
+
+
+def batches(*texts):
+    found = []
+    for i, text in enumerate(texts):
+        batch = Batch()
+        Parser(format="vw", stop_at_fault=False).parse(text, batch)
+        batch.source, batch.first_line = f"source{i}", 1 + 10 * i
+        found.append(batch)
+    return found
+
+
+def content(batch):
+    """Everything that a batch holds."""
+    columns = ("label", "importance", "initial", "kind", "span_begin", "feature_begin", "letter", "hash", "value")
+    arrays = [bytes(getattr(batch, name)) for name in columns]
+    return batch.source, batch.first_line, arrays, [batch.tag(i) for i in range(len(batch))]
+
+
+def write_cache(path, parts, made_from):
+    writer = CacheWriter(path and str(path), made_from)
+    for batch in parts:
+        writer.add(batch)
+    return writer.finish()
+
+
+@pytest.fixture
+def made_from(tmp_path):
+    source = tmp_path / "data"
+    source.write_bytes(TEXT)
+    return fingerprint([str(source)], {"format": "vw", "labels": (0, 1)})
+
+
+@pytest.fixture
+def whole(tmp_path, made_from):
+    """A small cache, as bytes."""
+    write_cache(tmp_path / "cache", batches(TEXT[:300], b"", b"\n\n", b"1 |\nnonsense\n1 | a\n"), made_from)
+    return (tmp_path / "cache").read_bytes()
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_round_trip(tmp_path, made_from, named):
+    parts = batches(TEXT, b"", b"\n \n", b"1 |\nnonsense\n1 | a\n", b"1 'x|a b")
+    path = tmp_path / "cache" if named else None
+    cache = write_cache(path, parts, made_from)
+    for _ in range(2):
+        found = list(cache.batches())
+        assert [content(batch) for batch, _ in found] == [content(batch) for batch in parts]
+        places = [place for _, place in found]
+        assert places == sorted(places)
+        assert places[-1] <= cache.size
+    if named:
+        again = open_cache(str(path), made_from)
+        assert [content(batch) for batch, _ in again.batches()] == [content(batch) for batch in parts]
+        assert leftovers(tmp_path, ["cache", "data"]) == []
+
+
+def test_cache_without_batches(tmp_path, made_from):
+    write_cache(tmp_path / "cache", [], made_from)
+    assert list(open_cache(str(tmp_path / "cache"), made_from).batches()) == []
+
+
+def test_what_is_not_finished_is_not_there(tmp_path, made_from):
+    writer = CacheWriter(str(tmp_path / "cache"), made_from)
+    writer.add(batches(TEXT)[0])
+    writer.close()
+    assert leftovers(tmp_path, ["data"]) == []
+
+
+def test_every_truncation_is_refused(tmp_path, made_from, whole):
+    path = tmp_path / "cut"
+    for size in range(len(whole)):
+        path.write_bytes(whole[:size])
+        with pytest.raises(CacheUnusable):
+            open_cache(str(path), made_from)
+    path.write_bytes(whole + b"\0")
+    with pytest.raises(CacheUnusable):
+        open_cache(str(path), made_from)
+
+
+def test_every_flipped_bit_is_refused(tmp_path, made_from, whole):
+    path = tmp_path / "flipped"
+    places = range(8 * len(whole))
+    for at in random.Random(1).sample(places, min(1500, len(places))):
+        damaged = bytearray(whole)
+        damaged[at // 8] ^= 1 << at % 8
+        path.write_bytes(damaged)
+        with pytest.raises(CacheUnusable) as refused:
+            open_cache(str(path), made_from)
+        assert str(refused.value)
+
+
+def test_swapped_pieces_are_refused(tmp_path, made_from, whole):
+    path = tmp_path / "swapped"
+    for at in range(64, len(whole) - 64, 64):
+        path.write_bytes(whole[:at] + whole[at : at + 64][::-1] + whole[at + 64 :])
+        if path.read_bytes() != whole:
+            with pytest.raises(CacheUnusable):
+                open_cache(str(path), made_from)
+
+
+def reason(path, made_from):
+    with pytest.raises(CacheUnusable) as refused:
+        open_cache(str(path), made_from)
+    return str(refused.value)
+
+
+def test_what_is_no_cache(tmp_path, made_from):
+    path = tmp_path / "cache"
+    assert reason(path, made_from) == "No such file or directory"
+    assert reason(tmp_path, made_from) == "Is a directory"
+    path.write_bytes(b"")
+    assert reason(path, made_from) == "it is empty"
+    path.write_bytes(b"1 | a b c\n" * 100)
+    assert reason(path, made_from) == "it is not a cache of vwlite"
+
+
+def test_stale_by_time_size_and_content(tmp_path, made_from, whole):
+    source, path = tmp_path / "data", tmp_path / "cache"
+    stale = "data has changed since it was made"
+    now = os.stat(source)
+    assert open_cache(str(path), fingerprint([str(source)], made_from["options"]))
+
+    os.utime(source, ns=(now.st_atime_ns, now.st_mtime_ns + 1))
+    assert reason(path, fingerprint([str(source)], made_from["options"])) == stale
+
+    source.write_bytes(TEXT.replace(b"x0", b"y0"))
+    os.utime(source, ns=(now.st_atime_ns, now.st_mtime_ns))
+    assert reason(path, fingerprint([str(source)], made_from["options"])) == stale
+
+    source.write_bytes(TEXT + b"\n")
+    os.utime(source, ns=(now.st_atime_ns, now.st_mtime_ns))
+    assert reason(path, fingerprint([str(source)], made_from["options"])) == stale
+
+
+def test_foreign(tmp_path, made_from, whole):
+    path, source = tmp_path / "cache", tmp_path / "data"
+    other = tmp_path / "other"
+    other.write_bytes(TEXT)
+    options = made_from["options"]
+    assert reason(path, fingerprint([str(source)], options | {"labels": (-1, 1)})) == "it was made with another labels"
+    assert reason(path, fingerprint([str(source)], options | {"hash_all": 1})) == "it was made with another hash all"
+    assert reason(path, fingerprint([str(other)], options)) == "it was made from data, not from other"
+    assert reason(path, fingerprint([str(source)] * 2, options)) == "it was made from other files"
+    assert reason(path, {**made_from, "byte order": "middle"}) == "it was made on another kind of machine"
+
+
+# --- in a run ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def data(tmp_path):
+    path = tmp_path / "data.vw"
+    path.write_bytes(TEXT * 20)
+    return path
+
+
+def test_model_is_the_same_with_and_without_a_cache(vwlite, tmp_path, data):
+    def model(*options):
+        result = vwlite("train", data, "--passes", "3", "-m", tmp_path / "model", "-q", "ab", *options)
+        assert "is not used" not in result.err
+        return (tmp_path / "model").read_bytes()
+
+    expected = model()
+    assert leftovers(tmp_path, ["data.vw", "model"]) == []
+    cache = ("--cache-file", tmp_path / "cache")
+    assert model(*cache) == expected
+    built = os.stat(tmp_path / "cache").st_mtime_ns
+    assert model(*cache) == expected
+    assert os.stat(tmp_path / "cache").st_mtime_ns == built
+    assert model(*cache, "-k") == expected
+    assert os.stat(tmp_path / "cache").st_mtime_ns > built
+    assert model("-c") == expected
+    assert model("-c") == expected
+    assert leftovers(tmp_path, ["data.vw", "model", "cache", "data.vw.vwlite-cache"]) == []
+
+
+def test_one_pass_over_a_cache(vwlite, tmp_path, data):
+    vwlite("train", data, "-m", tmp_path / "text")
+    for name in ("built", "used"):
+        vwlite("train", data, "-c", "-m", tmp_path / name)
+        assert (tmp_path / name).read_bytes() == (tmp_path / "text").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("damage", "reason"),
+    [
+        (lambda b: b[:-1], "it is cut off or damaged"),
+        (lambda b: b[:200] + bytes([b[200] ^ 4]) + b[201:], "it is damaged"),
+        (lambda b: b"", "it is empty"),
+        (lambda b: b"hello\n", "it is not a cache of vwlite"),
+        (lambda b: b[:14] + b"\x09" + b[15:], "it is of another version of the format"),
+    ],
+)
+def test_unusable_cache_is_built_again(vwlite, tmp_path, data, damage, reason):
+    command = ("train", data, "--cache-file", tmp_path / "cache", "--passes", 2, "-m", tmp_path / "model")
+    vwlite(*command)
+    cache, model = (tmp_path / "cache").read_bytes(), (tmp_path / "model").read_bytes()
+    (tmp_path / "cache").write_bytes(damage(cache))
+    result = vwlite(*command)
+    assert f"cache {tmp_path}/cache is not used: {reason}; it is built again\n" in result.err
+    assert (tmp_path / "model").read_bytes() == model
+    assert (tmp_path / "cache").read_bytes() == cache
+    assert "is not used" not in vwlite(*command).err
+
+
+def test_changed_data_and_options_in_a_run(vwlite, tmp_path, data):
+    command = ("train", data, "-c", "-m", tmp_path / "model")
+    vwlite(*command)
+    assert (
+        "is not used: it was made with another label domain;"
+        in vwlite(*command, "--loss", "logistic", "--labels", "0,1").err
+    )
+    with data.open("ab") as f:
+        f.write(b"1 |a new\n")
+    assert "is not used:" in vwlite(*command).err
+    cached = (tmp_path / "model").read_bytes()
+    vwlite("train", data, "-m", tmp_path / "model")
+    assert (tmp_path / "model").read_bytes() == cached
+
+
+def test_bits_and_interactions_leave_the_cache_valid(vwlite, tmp_path, data):
+    """They are what the learner does with the features."""
+    vwlite("train", data, "-c", "-m", tmp_path / "model")
+    result = vwlite("train", data, "-c", "-m", tmp_path / "model", "-b", 18, "-q", "ab", "--ignore", "b")
+    assert "is not used" not in result.err
+
+
+def test_bad_line_leaves_no_cache(vwlite, tmp_path, data):
+    with data.open("ab") as f:
+        f.write(b"1 |a x:y\n")
+    vwlite("train", data, "-c", "--passes", 2, code=65)
+    assert leftovers(tmp_path, ["data.vw"]) == []
+
+
+def test_a_pipe_has_no_cache_of_its_own(vwlite, tmp_path):
+    os.mkfifo(tmp_path / "fifo")
+    assert "--cache" in vwlite("train", tmp_path / "fifo", "-c", code=2).err
+
+
+def test_several_files(vwlite, tmp_path):
+    for i in range(3):
+        (tmp_path / f"{i}").write_bytes(TEXT[i * 300 : i * 300 + 300].split(b"\n", 1)[1].rsplit(b"\n", 1)[0])
+    files = [tmp_path / f"{i}" for i in range(3)]
+    vwlite("train", *files, "--passes", 2, "-m", tmp_path / "model")
+    expected = (tmp_path / "model").read_bytes()
+    for _ in range(2):
+        vwlite("train", *files, "--passes", 2, "-c", "-m", tmp_path / "model")
+        assert (tmp_path / "model").read_bytes() == expected
+
+
+def test_full_disk_for_the_temporary_cache_names_the_folder(tmp_path, data):
+    data.write_bytes(TEXT * 2000)
+    code = """
+import resource, signal, sys
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))
+from vwlite.cli import main
+main(sys.argv[1:])
+"""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    done = subprocess.run(
+        [*PROGRAM[:1], "-c", code, "train", str(data), "--passes", "2", "--quiet", "-m", str(tmp_path / "model")],
+        capture_output=True,
+        env={**os.environ, "TMPDIR": str(folder)},
+        timeout=PATIENT,
+    )
+    assert done.returncode == 74
+    assert done.stderr.decode() == (
+        f"the temporary cache in {folder} cannot be written: File too large; several passes keep the parsed data "
+        "there: set TMPDIR to a folder with more room, or name a --cache-file\n"
+    )
+    assert leftovers(tmp_path, ["data.vw", "temporary"]) == []
+    assert os.listdir(folder) == []
