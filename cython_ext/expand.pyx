@@ -33,11 +33,12 @@ cdef class Expander:
         self.constant = constant
         memset(self.alive, not keep, 256)
         memset(self.linear, 1, 256)
-        for c in keep:
+        # As a list, because Cython takes the items of bytes for signed characters.
+        for c in list(keep):
             self.alive[c] = 1
-        for c in ignore:
+        for c in list(ignore):
             self.alive[c] = 0
-        for c in ignore_linear:
+        for c in list(ignore_linear):
             self.linear[c] = 0
         self.patterns = list(interactions)
         if any(not 2 <= len(pattern) <= MOST_TERMS for pattern in self.patterns):
