@@ -61,7 +61,7 @@ def assert_agree(
     expander = Expander(bits=bits, constant=constant)
     compiled = RULES[name][0](compiled_loss, constant=expander.constant_key, **options)
     twin = RULES[name][1](plain_loss, 1 << bits, constant=expander.constant_key, **options)
-    learner = Learner(compiled, compiled_loss, expander, holdout_period=holdout_period, raw_predictions=True)
+    learner = Learner(compiled, compiled_loss, expander, holdout_period=holdout_period, predictions=True)
     low, high = (-50.0, 50.0) if loss in ("logistic", "poisson") else (0.0, 0.0)
     learner.min_label, learner.max_label = low, high
     walk = Walk(
@@ -80,6 +80,10 @@ def assert_agree(
         ours, theirs = weights_of(compiled, 1 << bits), twin.weights
         assert np.abs(theirs).max() > 1e-3  # something was learned
         np.testing.assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance * np.abs(theirs).max())
+        said = [float(text) for text in learner.predictions.take().split()]
+        np.testing.assert_allclose(
+            said, walk.predictions[-len(said) :], rtol=50 * tolerance, atol=1e-6 + 50 * tolerance
+        )
         assert compiled.t == twin.t
         if tolerance == DOUBLE or name == "truncated-gradient":
             penalized = np.arange(1 << bits) != expander.constant_key

@@ -174,7 +174,7 @@ cdef class Gd(Rule):
 
     cdef bint idle(self, const char* slot) noexcept nogil:
         cdef const Slot* s = <const Slot*>slot
-        return s.w == 0 and s.G == self.schedule.initial_t and s.N == 0
+        return s.w == 0 and s.G == <float>self.schedule.initial_t and s.N == 0
 
 
 # The loops, for power_t = 1/2. What needs the slots is one loop, roots and divisions another, over arrays,
