@@ -1,8 +1,11 @@
 """Numbers as text, without the locale and without allocating."""
 
-from libc.math cimport fabs, floor, rint
+from libc.math cimport copysign, fabs, floor, rint
 from libc.stdint cimport uint64_t
 from libc.stdio cimport snprintf
+
+cdef extern from "<math.h>" nogil:
+    double fma(double, double, double)
 
 cdef enum:
     LONGEST_NUMBER = 352     # a double in full, its sign and six decimals
@@ -25,16 +28,21 @@ cdef inline int write_unsigned(char* out, uint64_t n) noexcept nogil:
 cdef inline int write_number(char* out, double v) noexcept nogil:
     """v with six decimals, none if it is an integer, as Vowpal Wabbit writes predictions; the length."""
     cdef int size = 0, i
-    cdef double whole
+    cdef double whole, product, error
     cdef uint64_t decimals
-    if fabs(v) >= 1e15:
+    if fabs(v) >= 9007199254740992.0:     # 2^53: from here on all are integers
         return snprintf(out, LONGEST_NUMBER, "%.0f", v)
-    if v < 0:
+    if copysign(1, v) < 0:
         out[0] = 45
         size = 1
         v = -v
     whole = floor(v)
-    decimals = <uint64_t>rint((v - whole) * 1e6)
+    product = (v - whole) * 1e6
+    decimals = <uint64_t>rint(product)
+    if product - floor(product) == 0.5:     # rounded to a tie, perhaps: what the product has lost decides
+        error = fma(v - whole, 1e6, -product)
+        if error != 0:
+            decimals = <uint64_t>floor(product) + (error > 0)
     if decimals == 1000000:
         whole, decimals = whole + 1, 0
         size += write_unsigned(out + size, <uint64_t>whole)
