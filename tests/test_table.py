@@ -1,5 +1,7 @@
 """The weight table, seen through plain descent: it must behave as a dictionary."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from batches import Line, batch_of
@@ -130,7 +132,7 @@ def test_truncated_weights_leave():
         small.run(batch_of(stream[begin : begin + 500]))
         sizes.append(len(small.rule))
     assert max(sizes) < 6000
-    assert any(b < a for a, b in zip(sizes, sizes[1:], strict=False))
+    assert any(b < a for a, b in pairwise(sizes))
 
     # One that was large from the beginning has never had to forget.
     large = truncating(0.002)
