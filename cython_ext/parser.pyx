@@ -34,9 +34,9 @@ from libc.string cimport memchr, memcmp, memcpy, memset
 
 from vwlite.core.batch cimport BLANK, EXAMPLE, REJECTED, Arrays, Batch, Fault
 from vwlite.core.murmur cimport finish, hash_strings, mix, murmur, scramble
-from vwlite.core.numbers cimport Double, Float, read_double, read_float
+from vwlite.core.numbers cimport Double, Float, read_any_float, read_double, read_float
 from vwlite.core.words cimport (
-    PADDING, decimal, digits_of, first_bytes, likely, load64, lowest_byte, mark_delimiters, mark_non_digits, unlikely,
+    PADDING, decimal, digits_of, first_bytes, foretold, likely, load64, lowest_byte, mark_delimiters, mark_non_digits, unlikely,
 )
 
 cdef extern from *:
@@ -321,7 +321,7 @@ cdef const char* vw_line(const Settings* s, Batch batch, const char* p, Trouble*
             p, space = name.end, name.hash
             if p[0] == c':':
                 begin = p + 1
-                number = read_float(begin)
+                number = read_any_float(begin)
                 if number.end == NULL or not ENDS[<uint8_t>number.end[0]] & ENDS_WORD:
                     return trouble_at(trouble, SCALE, begin, find(begin, ENDS_WORD))
                 p, scale = number.end, number.value
@@ -357,14 +357,14 @@ cdef const char* vw_line(const Settings* s, Batch batch, const char* p, Trouble*
                 if unlikely(number.end == NULL or not ENDS[<uint8_t>number.end[0]] & ENDS_WORD):
                     return trouble_at(trouble, VALUE, begin, find(begin, ENDS_WORD))
                 p, x = number.end, number.value
-                if unlikely(not isfinite(x)):
-                    return trouble_at(trouble, VALUE_LARGE, begin, p)
-                if unlikely(not isfinite(x * scale)):
-                    return trouble_at(trouble, VALUE_SCALED, begin, p)
             x = x * scale
+            if unlikely(not isfinite(x)):
+                return trouble_at(trouble, VALUE_SCALED if isfinite(number.value) else VALUE_LARGE, begin, p)
             value[n] = x
-            n += x != 0
-            p += p[0] == c' '
+            if likely(x != 0):
+                n += 1
+            if likely(p[0] == c' '):
+                p = foretold(p + 1)
         if n != first:
             batch.a.features = n
             if unlikely(batch.a.spans + 1 >= batch.span_capacity) and batch.reserve(0, 1, 0, 0):
@@ -464,8 +464,10 @@ cdef const char* libsvm_line(const Settings* s, Batch batch, const char* p, Trou
         if unlikely(not isfinite(x)):
             return trouble_at(trouble, VALUE_LARGE, begin, p)
         value[n] = x
-        n += x != 0
-        p += p[0] == c' '
+        if likely(x != 0):
+            n += 1
+        if likely(p[0] == c' '):
+            p = foretold(p + 1)
     end = end_of_comment(p) if p[0] == c'#' else line_end(p)
     if end == NULL:
         return no_line_end(trouble, p)
@@ -672,16 +674,3 @@ def name_hash(bytes name, uint32_t seed, bint hash_all=False):
     """The hash of a name, as in murmur.pxd."""
     cdef const char* p = name
     return murmur(p, len(name), seed) if hash_all else hash_strings(p, len(name), seed)
-
-
-def number(bytes token, bint single):
-    """The number that the token is, as a float32 (`single`) or a double; None if it is none."""
-    cdef bytes padded = token + b"\n" + bytes(PADDING)
-    cdef const char* p = padded
-    cdef Float f
-    cdef Double d
-    if single:
-        f = read_float(p)
-        return f.value if f.end == p + len(token) else None
-    d = read_double(p)
-    return d.value if d.end == p + len(token) else None
