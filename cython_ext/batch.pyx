@@ -8,8 +8,7 @@ that a warm program allocates nothing per line.
 """
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
-from cpython.memoryview cimport PyMemoryView_FromMemory
-from cpython.buffer cimport PyBUF_READ, PyBUF_SIMPLE, PyObject_GetBuffer, PyBuffer_Release, Py_buffer
+from cpython.buffer cimport PyBUF_SIMPLE, PyObject_GetBuffer, PyBuffer_FillInfo, PyBuffer_Release, Py_buffer
 from libc.stdlib cimport free, realloc
 from libc.string cimport memset
 
@@ -39,6 +38,26 @@ cdef inline int grow(void** array, size_t items, size_t size) noexcept nogil:
         return -1
     array[0] = grown
     return 0
+
+
+cdef class Piece:
+    """One array of a batch as a buffer of bytes. It keeps the batch alive."""
+
+    cdef Batch batch
+    cdef void* data
+    cdef Py_ssize_t size
+
+    def __getbuffer__(self, Py_buffer* info, int flags):
+        PyBuffer_FillInfo(info, self, self.data, self.size, 1, flags)
+
+
+cdef object view_of(Batch batch, void* data, size_t size):
+    cdef Piece piece
+    if size == 0:   # there may be no memory to look at
+        return memoryview(b"")
+    piece = Piece.__new__(Piece)
+    piece.batch, piece.data, piece.size = batch, data, size
+    return memoryview(piece)
 
 
 cdef class Batch:
@@ -117,9 +136,7 @@ cdef class Batch:
         return self.a.lines
 
     cdef object _view(self, void* data, size_t items, size_t size, str code):
-        if items == 0:   # there may be no memory to look at
-            return memoryview(b"").cast("B").cast(code)
-        return PyMemoryView_FromMemory(<char*>data, items * size, PyBUF_READ).cast(code)
+        return view_of(self, data, items * size).cast(code)
 
     @property
     def label(self):
@@ -189,7 +206,9 @@ cdef class Batch:
         cdef void* arrays[ARRAYS]
         cdef size_t i
         # A batch without lines or spans still has its single closing zero.
-        if self.reserve(1, 1, 0, 0) == 0 and self.owner is None:
+        if self.owner is None:
+            if self.reserve(1, 1, 0, 0):
+                raise MemoryError("no memory for a batch")
             if self.a.lines == 0:
                 self.a.tag_begin[0] = self.a.span_begin[0] = 0
             if self.a.spans == 0:
@@ -200,7 +219,7 @@ cdef class Batch:
                            (self.a.lines, self.a.spans, self.a.features, self.a.tag_bytes))]
         for i in range(ARRAYS):
             if sizes[i]:
-                pieces.append(PyMemoryView_FromMemory(<char*>arrays[i], sizes[i], PyBUF_READ))
+                pieces.append(view_of(self, arrays[i], sizes[i]))
             if aligned(sizes[i]) != sizes[i]:
                 pieces.append(bytes(aligned(sizes[i]) - sizes[i]))
         return pieces
@@ -209,8 +228,10 @@ cdef class Batch:
     def view(buffer, size_t offset, size_t size):
         """A batch that looks at what `dump` wrote, at `offset` of a buffer, without copying.
 
-        The buffer is kept alive. ValueError if the counts or the begins contradict the size: a
-        view never reads outside of its piece, whatever the bytes say.
+        The buffer is kept alive, and cannot be resized or closed as long as the batch lives.
+        ValueError if the counts or the begins contradict the size, or a kind is none: a reader of
+        the view never reads outside of its piece, whatever the bytes say. What the numbers are is
+        for a checksum to know.
         """
         cdef Batch batch = Batch()
         cdef Py_buffer info
@@ -223,9 +244,11 @@ cdef class Batch:
             if offset % 8 or size < 8 * COUNTS or offset > <size_t>info.len or size > <size_t>info.len - offset:
                 raise ValueError("not a batch: it lies outside of the buffer")
             base = <char*>info.buf + offset
+            if <size_t>base % 8:
+                raise ValueError("not a batch: its numbers do not lie at multiples of 8")
+            batch.owner = memoryview(buffer)   # an export of its own
         finally:
-            PyBuffer_Release(&info)   # `owner` keeps the exporter alive
-        batch.owner = buffer
+            PyBuffer_Release(&info)
         counts = <const uint64_t*>base
         for i in range(COUNTS):
             if counts[i] > size:
@@ -265,6 +288,10 @@ cdef class Batch:
                 and rises(batch.a.span_begin, batch.a.lines, batch.a.spans)
                 and rises(batch.a.feature_begin, batch.a.spans, batch.a.features)):
             raise ValueError("not a batch: its ranges are out of order")
+        for i in range(batch.a.lines):
+            if batch.a.kind[i] > REJECTED or (
+                    batch.a.kind[i] != EXAMPLE and batch.a.span_begin[i] != batch.a.span_begin[i + 1]):
+                raise ValueError("not a batch: a line is neither an example nor empty")
         return batch
 
 
