@@ -13,10 +13,11 @@ README = Path(__file__).parents[1] / "README.md"
 
 def help_of(command: str) -> str:
     """What `vwlite COMMAND --help` prints."""
-    context = click.Context(program, info_name="vwlite", terminal_width=100, max_content_width=100)
+    settings = {**program.context_settings, "terminal_width": 100}
+    context = click.Context(program, info_name="vwlite", **settings)
     found = program.get_command(context, command)
     assert found is not None
-    return found.get_help(click.Context(found, context, info_name=command, terminal_width=100, max_content_width=100))
+    return found.get_help(click.Context(found, context, info_name=command, **settings))
 
 
 def algorithm_table() -> str:

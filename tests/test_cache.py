@@ -6,10 +6,10 @@ import subprocess
 
 import pytest
 from running import PATIENT, PROGRAM, leftovers
-from vwlite.core.batch import Batch
-from vwlite.core.parser import Parser
 
 from vwlite.cache import CacheUnusable, CacheWriter, fingerprint, open_cache
+from vwlite.core.batch import Batch
+from vwlite.core.parser import Parser
 
 TEXT = b"".join(b"%d 2.5 'tag%d |a x%d:%d y |b z%d\n" % (i % 2, i, i % 7, i, i % 3) for i in range(30))
 

@@ -7,8 +7,8 @@ import pytest
 from batches import Line, batch_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from vwlite.core.expand import CONSTANT_HASH, Expander
 
+from vwlite.core.expand import CONSTANT_HASH, Expander
 from vwlite.interactions import concrete
 
 PRIME = 16777619

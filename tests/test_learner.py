@@ -6,6 +6,7 @@ from math import exp, inf, nan
 import numpy as np
 import pytest
 from batches import Line, batch_of
+
 from vwlite.core.expand import Expander
 from vwlite.core.learner import Learner, Reason
 from vwlite.core.losses import Hinge, Logistic, Poisson, Squared

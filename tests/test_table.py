@@ -7,6 +7,7 @@ import pytest
 from batches import Line, batch_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from vwlite.core.expand import Expander
 from vwlite.core.learner import Learner
 from vwlite.core.losses import Squared
