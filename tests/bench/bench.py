@@ -173,6 +173,8 @@ def works(news: str, clicks: str, libsvm: str) -> list[Work]:
     def our_pass(*algorithm: str) -> tuple[Command, Command]:
         return cached(ours, "news.cache", "--holdout-off", *train, *algorithm)
 
+    for cache in ("news.cache", "news.vw.cache"):  # VW takes any that is there
+        Path(cache).unlink(missing_ok=True)
     crossed = [clicks, *logistic, "-q", "af"]
     list_of_works = [
         Work(
