@@ -7,6 +7,7 @@ A batch is used again for the next block: `clear` forgets the content and keeps 
 that a warm program allocates nothing per line.
 """
 
+cimport cython
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.buffer cimport PyBUF_SIMPLE, PyObject_GetBuffer, PyBuffer_FillInfo, PyBuffer_Release, Py_buffer
 from libc.stdlib cimport free, realloc
@@ -60,6 +61,7 @@ cdef object view_of(Batch batch, void* data, size_t size):
     return memoryview(piece)
 
 
+@cython.no_gc_clear   # else the garbage collector takes `owner` away before __dealloc__ asks for it
 cdef class Batch:
     """One block of text, parsed. Every sequence below is a read-only view that is valid until
     the batch is filled again."""
