@@ -13,6 +13,7 @@ import hashlib
 import json
 import mmap
 import os
+import stat
 import struct
 import sys
 import tempfile
@@ -21,8 +22,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from vwlite import __version__
 from vwlite.core.batch import Batch
-from vwlite.errors import WriteError
+from vwlite.errors import CannotCreateError, NoInputError, UsageError, WriteError
 from vwlite.output import AtomicFile
 
 VERSION = 1
@@ -43,9 +45,12 @@ def cache_name(source: str) -> str:
 
 
 def fingerprint(sources: Sequence[str], options: dict[str, Any]) -> dict[str, Any]:
-    """What a cache was made from: the files and the options that shaped it."""
+    """What a cache was made from: the files, the options that shaped it, the program that parsed them.
+
+    UsageError for a pipe or a device: nobody can tell whether it would give the same again.
+    """
     return {
-        "version": VERSION,
+        "program": __version__,
         "byte order": sys.byteorder,
         "options": options,
         "sources": [_source_fingerprint(source) for source in sources],
@@ -53,12 +58,17 @@ def fingerprint(sources: Sequence[str], options: dict[str, Any]) -> dict[str, An
 
 
 def _source_fingerprint(source: str) -> dict[str, Any]:
-    with open(source, "rb") as f:
-        info = os.fstat(f.fileno())
+    try:
+        info = os.stat(source)
+        if not stat.S_ISREG(info.st_mode):
+            raise UsageError(f"{source}: not a regular file, so a cache of it cannot be kept: leave --cache out")
         digest = hashlib.blake2b(digest_size=16)
-        for place in sorted({0, info.st_size // 3, info.st_size * 2 // 3, max(0, info.st_size - SAMPLE)}):
-            f.seek(place)
-            digest.update(f.read(SAMPLE))
+        with open(source, "rb") as f:
+            for place in sorted({0, info.st_size // 3, info.st_size * 2 // 3, max(0, info.st_size - SAMPLE)}):
+                f.seek(place)
+                digest.update(f.read(SAMPLE))
+    except OSError as e:
+        raise NoInputError(f"{source}: {e.strerror}") from e
     return {
         "name": os.path.basename(source),
         "size": info.st_size,
@@ -91,14 +101,21 @@ class CacheWriter:
                 self._temporary = tempfile.TemporaryFile(prefix="vwlite-", buffering=0)
             except OSError as e:
                 raise self._error(e) from e
+        elif os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
+            raise CannotCreateError(f"{path}: not a regular file, so it cannot hold a cache")
         else:
             self._file = AtomicFile(path)
         self._at = 0
-        self._write(MAGIC)
+        try:
+            self._write(MAGIC)
+        except BaseException:
+            self.close()
+            raise
 
     def _error(self, e: OSError) -> WriteError:
+        folder = tempfile.tempdir or os.environ.get("TMPDIR", "the folder for temporary files")
         return WriteError(
-            f"the temporary cache in {tempfile.gettempdir()} cannot be written: {e.strerror}; several passes keep "
+            f"the temporary cache in {folder} cannot be written: {e.strerror}; several passes keep "
             "the parsed data there: set TMPDIR to a folder with more room, or name a --cache-file"
         )
 
@@ -173,6 +190,17 @@ class CacheReader:
             batch = Batch.view(self._data, entry.place, entry.size)
             batch.source, batch.first_line = entry.source, entry.first_line
             yield batch, entry.place + entry.size
+            _forget(self._data, entry)
+
+
+def _forget(data: mmap.mmap, entry: Entry) -> None:
+    """Take the pages of a batch out of the process, so that its memory does not grow with the cache.
+
+    They stay in the page cache of the system, and come back when somebody looks at them.
+    """
+    if hasattr(mmap, "MADV_DONTNEED"):
+        begin = entry.place // mmap.PAGESIZE * mmap.PAGESIZE
+        data.madvise(mmap.MADV_DONTNEED, begin, entry.place + entry.size - begin)
 
 
 def open_cache(path: str, wanted: dict[str, Any] | None) -> CacheReader:
@@ -191,15 +219,15 @@ def open_cache(path: str, wanted: dict[str, Any] | None) -> CacheReader:
         raise CacheUnusable("it is not a cache of vwlite")
     if data[len(MAGIC) - 2 : len(MAGIC)] != MAGIC[-2:]:
         raise CacheUnusable("it is of another version of the format")
-    index, entries = _index(data)
-    _check_bytes(data, entries, index)
-    found = json.loads(index)["made from"]
-    if wanted is not None:
-        _compare(found, wanted)
+    made_from, entries, end = _index(data)
+    if wanted is not None:  # before the bytes: this is quick
+        _compare(made_from, wanted)
+    _check_bytes(data, entries, end)
     return CacheReader(data, entries)
 
 
-def _index(data: mmap.mmap) -> tuple[bytes, list[Entry]]:
+def _index(data: mmap.mmap) -> tuple[dict[str, Any], list[Entry], int]:
+    """What the cache was made from, its batches, and the place where they end."""
     if len(data) < len(MAGIC) + TRAILER.size:
         raise CacheUnusable("it is cut off")
     place, size, crc, end = TRAILER.unpack(data[-TRAILER.size :])
@@ -208,24 +236,33 @@ def _index(data: mmap.mmap) -> tuple[bytes, list[Entry]]:
     index = data[place : place + size]
     if zlib.crc32(index) != crc:
         raise CacheUnusable("it is damaged")
-    return index, [Entry(*entry) for entry in json.loads(index)["batches"]]
+    content = json.loads(index)
+    return content["made from"], [Entry(*entry) for entry in content["batches"]], place
 
 
-def _check_bytes(data: mmap.mmap, entries: list[Entry], index: bytes) -> None:
-    """Every byte: the batches by their CRC, what lies between them is zero."""
-    at = len(MAGIC)
-    with memoryview(data) as view:
-        for e in entries:
-            if any(view[at : e.place]) or zlib.crc32(view[e.place : e.place + e.size]) != e.crc:
-                raise CacheUnusable("it is damaged")
-            at = e.place + e.size
-    if at != len(data) - TRAILER.size - len(index):
-        raise CacheUnusable("it is damaged")
+def _check_bytes(data: mmap.mmap, entries: list[Entry], end: int) -> None:
+    """Every byte: the batches by their CRC, what lies between them is zero. Two threads: it is the CRC that takes
+    its time, if the file is not read from a slow disk."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    ends = [len(MAGIC), *(e.place + e.size for e in entries)]
+
+    def whole(entry: Entry, before: int) -> bool:
+        with memoryview(data) as view, view[entry.place : entry.place + entry.size] as batch:
+            good = zlib.crc32(batch) == entry.crc and not any(view[before : entry.place])
+        _forget(data, entry)
+        return good
+
+    with ThreadPoolExecutor(2) as threads:
+        if ends[-1] != end or not all(threads.map(whole, entries, ends)):
+            raise CacheUnusable("it is damaged")
 
 
 def _compare(found: dict[str, Any], wanted: dict[str, Any]) -> None:
     wanted = json.loads(json.dumps(wanted))  # tuples become lists
-    if found.get("byte order") != wanted["byte order"] or found.get("version") != wanted["version"]:
+    if found["program"] != wanted["program"]:
+        raise CacheUnusable(f"it was made by vwlite {found['program']}")
+    if found["byte order"] != wanted["byte order"]:
         raise CacheUnusable("it was made on another kind of machine")
     old, new = found["options"], wanted["options"]
     for name in sorted(set(old) | set(new)):
