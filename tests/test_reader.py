@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vwlite.core.lines import count_lines
 from vwlite.errors import DataError, NoInputError
 from vwlite.reader import Block, Fault, check_sources, read_blocks, total_size
 
@@ -91,6 +92,25 @@ def test_much_data_in_few_bytes(scratch, kind):
     items = read(scratch)
     check_blocks(items, data)
     assert max(len(item.data) for item in items) < 1 << 25  # memory does not follow what is compressed
+
+
+@pytest.mark.parametrize("kind", COMPRESSED)
+def test_blocks_stay_small_whatever_a_few_bytes_stand_for(scratch, kind):
+    """A block of 64 MB makes a batch of 200 MB."""
+    data = b"0 | a\n" * 5_000_000
+    scratch.write_bytes(COMPRESS[kind](data))
+    size = 0
+    for block in read_blocks([str(scratch)]):
+        assert len(block.data) < 3 << 20
+        size += len(block.data)
+    assert size == len(data)
+
+
+@settings(deadline=None, max_examples=200)
+@given(data=st.binary() | st.integers(0, 2000).map(lambda n: b"\n" * n), skip=st.integers(0, 40))
+def test_lines_are_counted(data, skip):
+    assert count_lines(data) == data.count(b"\n")
+    assert count_lines(memoryview(data)[skip:]) == data[skip:].count(b"\n")
 
 
 def test_several_sources_are_numbered_on_their_own(tmp_path):
@@ -324,6 +344,38 @@ def test_a_line_in_a_compressed_pipe_arrives_when_it_is_flushed():
         answers(source, writing, pieces)
 
 
+def first_answer(stored, block_size):
+    """The first lines that come from a pipe with these bytes in it, which is not at its end."""
+    with piped() as (source, writing):
+        os.write(writing, stored)
+        blocks = read_blocks([source], block_size=block_size)
+        found = []
+        thread = threading.Thread(target=lambda: found.append(next(blocks).data))
+        thread.start()
+        thread.join(PATIENT / 4)
+        late = thread.is_alive()
+        os.close(writing)
+        thread.join()
+        blocks.close()
+    assert not late
+    return found[0]
+
+
+def test_a_line_does_not_wait_for_the_compressed_bytes_behind_it():
+    """Between two reads there is no pause, but the second is not enough to make anything of it."""
+    compressor = zlib.compressobj(wbits=31)
+    stored = compressor.compress(b"one\n") + compressor.flush(zlib.Z_SYNC_FLUSH)
+    more = compressor.compress(b"two\n") + compressor.flush(zlib.Z_SYNC_FLUSH)
+    assert first_answer(stored + more[:1], block_size=len(stored)) == b"one\n"
+
+
+@pytest.mark.parametrize("kind", COMPRESSED)
+@pytest.mark.parametrize("behind", [b"", b"\0", b"\x1f", b"\x1f\x8b\x08"])
+def test_a_line_does_not_wait_for_the_next_member(kind, behind):
+    stored = COMPRESS[kind](b"one\n")
+    assert first_answer(stored + behind, block_size=len(stored)) == b"one\n"
+
+
 def test_a_magic_that_arrives_byte_by_byte():
     with piped() as (source, writing):
         stored = COMPRESS["xz"](TEXT)
@@ -417,6 +469,9 @@ def test_closed_standard_input_is_no_input(monkeypatch):
     try:
         with pytest.raises(NoInputError, match="<stdin>: Bad file descriptor"):
             list(read_blocks(["-"]))
+        for sources in ([], ["-"]):
+            with pytest.raises(NoInputError, match="<stdin>: Bad file descriptor"):
+                check_sources(sources)  # before another file gets the number 0
     finally:
         os.dup2(saved, 0)
         os.close(saved)

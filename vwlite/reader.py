@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from vwlite.core.lines import count_lines
 from vwlite.errors import DataError, NoInputError
 
 BLOCK_SIZE = 1 << 20
@@ -67,14 +68,12 @@ def display_name(source: str) -> str:
 
 def check_sources(sources: Sequence[str]) -> None:
     """NoInputError for the first source that cannot be read, before anything is read."""
-    for source in sources:
-        if source == "-":
-            continue
+    for source in sources or ["-"]:
         mode = _status(source).st_mode
         if stat.S_ISDIR(mode):
-            raise NoInputError(f"{source}: {os.strerror(errno.EISDIR)}")
+            raise NoInputError(f"{display_name(source)}: {os.strerror(errno.EISDIR)}")
         try:
-            if stat.S_ISREG(mode):  # opening a pipe and closing it again would end its writer
+            if stat.S_ISREG(mode) and source != "-":  # opening a pipe and closing it again would end its writer
                 open(source, "rb").close()
         except OSError as e:
             raise NoInputError(f"{source}: {e.strerror}") from e
@@ -131,20 +130,31 @@ def read_blocks(
 
 def _lines(file: "_File", index: int, block_size: int, max_line: int) -> Iterator[Block | Fault]:
     """Cut the bytes of one source at line ends."""
-    pieces: list[bytes] = []  # of a block that is not complete; only the last line may lack its end
-    size = 0  # of the pieces
-    partial = 0  # of the line without end, at the end of the pieces
-    line = 1
+    whole: list[bytes | memoryview] = []  # lines that are complete
+    partial: list[bytes] = []  # the line after them, as far as it is there
+    size = length = 0  # of these two
+    line = 1  # number of the first of them
     overlong = False  # inside of a line that is too long: its bytes are thrown away
-    for data in _at_most(max_line, file):
+
+    def take() -> Block:
+        nonlocal size, line
+        block = Block(b"".join(whole), file.name, index, line)
+        whole.clear()
+        size = 0
+        line += count_lines(block.data)
+        return block
+
+    for data in _at_most(min(block_size, max_line), file):
+        if not data:
+            if whole:
+                yield take()
+            continue
         first = data.find(b"\n")
-        if not overlong and partial + (first if first >= 0 else len(data)) > max_line:
-            block = b"".join(pieces)[: size - partial]
-            if block:
-                yield Block(block, file.name, index, line)
-                line += block.count(b"\n")
+        if not overlong and length + (first if first >= 0 else len(data)) > max_line:
+            if whole:
+                yield take()
             yield Fault(f"line is longer than {_shown_size(max_line)}", file.name, line)
-            pieces, size, partial, overlong = [], 0, 0, True
+            partial, length, overlong = [], 0, True
         if overlong:
             if first < 0:
                 continue
@@ -152,34 +162,26 @@ def _lines(file: "_File", index: int, block_size: int, max_line: int) -> Iterato
             line += 1
         end = data.rfind(b"\n") + 1
         if end:
-            pieces.append(data[:end])
-            size += end
-            partial = 0
+            whole += partial
+            whole.append(memoryview(data)[:end] if end < len(data) else data)
+            size += length + end
+            partial, length = [], 0
         if end < len(data):
-            pieces.append(data[end:])
-            size += len(data) - end
-            partial += len(data) - end
-        if (end and size >= block_size) or (size > partial and file.pausing()):
-            block = b"".join(pieces) if len(pieces) > 1 else pieces[0]
-            pieces = [block[size - partial :]] if partial else []
-            block = block[: size - partial] if partial else block
-            yield Block(block, file.name, index, line)
-            line += block.count(b"\n")
-            size = partial
-    if partial and (file.fault or file.stopped):  # the line is cut off
-        pieces = [b"".join(pieces)[: size - partial]]
-        size -= partial
-    if size:
-        block = b"".join(pieces)
-        yield Block(block, file.name, index, line)
-        line += block.count(b"\n")
+            partial.append(data[end:])
+            length += len(data) - end
+        if whole and size + length >= block_size:
+            yield take()
+    if not file.fault and not file.stopped:  # else the last line may be cut off
+        whole += partial
+    if whole:
+        yield take()
     if file.fault:
         after = f" (after line {line - 1})" if line > 1 else ""
         yield Fault(file.fault + after, file.name, line)
 
 
 def _at_most(size: int, pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """The pieces, cut up where they are longer: so a line that is too long never lies in one piece."""
+    """The pieces, cut up where they are longer. So a line that is too long never lies in one piece."""
     for piece in pieces:
         if len(piece) <= size:
             yield piece
@@ -192,7 +194,10 @@ def _shown_size(size: int) -> str:
 
 
 class _File:
-    """The decompressed bytes of one source, in pieces. `fault` says why they ended early, if they did."""
+    """The decompressed bytes of one source, in pieces; an empty piece says that the input pauses.
+
+    `fault` says why they ended early, if they did.
+    """
 
     def __init__(self, source: str, block_size: int, stop: Callable[[], bool]) -> None:
         self.name = display_name(source)
@@ -219,9 +224,10 @@ class _File:
         if self._fd:
             os.close(self._fd)
 
-    def pausing(self) -> bool:
-        """Whether reading on would have to wait now."""
-        return self._waits and not select.select([self._fd], [], [], 0)[0]
+    def _pause(self) -> Iterator[bytes]:
+        """An empty piece, if reading on would have to wait now."""
+        if self._waits and not select.select([self._fd], [], [], 0)[0]:
+            yield b""
 
     def __iter__(self) -> Iterator[bytes]:
         head = b""
@@ -237,6 +243,7 @@ class _File:
         else:
             while head:
                 yield head
+                yield from self._pause()
                 head = self._read()
 
     def _read(self) -> bytes:
@@ -272,18 +279,20 @@ class _File:
                     return
                 if decompressor.eof:
                     break
+                yield from self._pause()
                 data = self._read()
                 if not data:
                     if not self.stopped:
                         self.fault = f"the {kind} data ends early: the file is incomplete"
                     return
-            data = decompressor.unused_data or self._read()
+            data = decompressor.unused_data
             self._kind = kind
             # The next member may be cut up by the reads; padding of zeros may come before it or at the end.
             while True:
                 data = data.lstrip(b"\0")
                 if len(data) >= LONGEST_MAGIC:
                     break
+                yield from self._pause()
                 more = self._read()
                 if not more:
                     break
@@ -321,7 +330,7 @@ class _File:
 class _Zstandard:
     """A decompressor of the package zstandard with the manners of those in the standard library."""
 
-    STEP = 1 << 14  # compressed bytes at a time, as it puts no limit to what it makes of them
+    STEP = 512  # compressed bytes at a time: it makes up to 32 KiB of each, without a limit
 
     def __init__(self, decompressor: Any) -> None:
         self._decompressor = decompressor
