@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from vwlite import __version__
-from vwlite.errors import VwliteError
+from vwlite import __version__, standard
+from vwlite.errors import ClosedPipe, VwliteError
 
 COMMANDS = {
     "train": "Learn a model from data.",
@@ -51,6 +51,7 @@ def program() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the program and exit: 0, or what the README's table of exit codes says."""
+    standard.prepare()
     sys.exit(run(arguments))
 
 
@@ -68,13 +69,11 @@ def run(arguments: list[str] | None = None) -> int:
     except click.ClickException as e:
         e.show()
         return 2
+    except ClosedPipe as e:
+        return e.exit_code
     except VwliteError as e:
         print(e, file=sys.stderr)
         return e.exit_code
-    except BrokenPipeError:
-        # Whoever read our output has had enough. Python would complain again when it flushes.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     except MemoryError as e:
         print(f"out of memory: {e or 'the model needs more than there is; try fewer --bits'}", file=sys.stderr)
         return 70

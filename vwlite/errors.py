@@ -50,3 +50,12 @@ class BusyError(VwliteError):
     """Another job is writing the same output."""
 
     exit_code = 75
+
+
+class ClosedPipe(VwliteError):
+    """Whoever read our output has had enough. That is no error: the program ends quietly.
+
+    Not an OSError, as click would make exit code 1 of it.
+    """
+
+    exit_code = 0

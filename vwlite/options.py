@@ -165,9 +165,18 @@ class Letters(click.ParamType):
         return encoded.decode("latin-1")
 
 
+class FileName(click.Path):
+    """The name of a file, not yet looked at."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not value:
+            self.fail("the name of the file is empty", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 _IN, _FEATURES, _LEARN = "Input", "Features", "Learning"
 _PASSES, _OUT, _RUN = "Passes", "Output", "Run"
-PATH = click.Path(dir_okay=True)
+PATH = FileName()
 
 
 def _option(*decls: str, **attributes: Any) -> Callable[[Any], Any]:

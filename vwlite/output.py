@@ -8,25 +8,32 @@ import contextlib
 import errno
 import fcntl
 import os
+import re
 import stat
 from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
-from typing import IO
 
-from vwlite.errors import BusyError, CannotCreateError, WriteError
+from vwlite.errors import BusyError, CannotCreateError, ClosedPipe, WriteError
 
 Buffer = bytes | bytearray | memoryview
+
+# Names of files that this process has open. They are used as they are: opened again by name they would
+# be written from their beginning, and a pipe could not be found.
+_OPEN_ALREADY = re.compile(r"/dev/(?:(stdout)|(stderr)|fd/(\d{1,6}))|/proc/self/fd/(\d{1,6})")
+
+# What a file system says that cannot flush folders.
+_NO_FOLDER_SYNC = (errno.EINVAL, errno.EACCES, errno.ENOTSUP, errno.ENOSYS)
 
 
 class AtomicFile:
     """A file to be written: locked and its folder tried from the beginning, there from `commit` on.
 
     After `commit`, `begin` starts the next version. Leaving the `with` block removes what was not
-    committed. What is not a regular file (a pipe, /dev/null) is written directly.
+    committed. What is not a regular file (a pipe, /dev/null, /dev/stdout) is written directly, and once.
 
     CannotCreateError: no such folder, no permission. BusyError: another job writes it. WriteError: the
-    disk is full or fails.
+    disk is full or fails. ClosedPipe: the reader of a pipe has gone.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -34,19 +41,23 @@ class AtomicFile:
         target = Path(os.path.realpath(self.name))
         self._fd: int | None = None
         self._lock: int | None = None
+        self._written = False  # something, and directly
         self._target = target
         self._temporary = target.with_name(f".{target.name}.tmp")
         self._lock_path = target.with_name(f".{target.name}.lock")
         try:
-            mode = os.stat(self.name).st_mode  # not of the target: /dev/fd/63 leads to no path if it is a pipe
+            mode = os.stat(self.name).st_mode
         except FileNotFoundError:
             mode = stat.S_IFREG
         except OSError as e:
             raise self._cannot_create(e) from e
-        self.direct = not stat.S_ISREG(mode)  # written as it comes: there are no versions
+        self._open_already = _open_already(self.name)
+        self._direct = not stat.S_ISREG(mode) or self._open_already is not None
         if stat.S_ISDIR(mode):
             raise CannotCreateError(f"{self.name}: cannot be written: it is a folder")
-        if not self.direct:
+        if not self._direct:
+            if target.exists() and not os.access(target, os.W_OK):
+                raise CannotCreateError(f"{self.name}: cannot be written: it is read-only")
             self._lock = self._acquire()
         try:
             self.begin()
@@ -56,13 +67,17 @@ class AtomicFile:
 
     def begin(self) -> None:
         """Start a new version of the file, empty; one that was begun is thrown away."""
+        if self._direct and self._written and not os.path.samefile(self.name, os.devnull):
+            raise CannotCreateError(f"{self.name}: cannot be written twice, as it is not a file: name a regular file")
+        if self._direct and self._fd is not None:
+            return  # closing a pipe would be the end of the file to its reader
         if self._fd is not None:
-            if self.direct:  # to open a pipe again, its reader would have to do so too
-                return
             os.close(self._fd)
             self._fd = None
         try:
-            if self.direct:
+            if self._open_already is not None:
+                self._fd = os.dup(self._open_already)
+            elif self._direct:
                 self._fd = os.open(self.name, os.O_WRONLY | os.O_CLOEXEC)
             else:
                 self._fd = os.open(
@@ -82,11 +97,12 @@ class AtomicFile:
         """Append bytes, all of them."""
         fd = self.fileno()
         view = memoryview(data).cast("B")
+        self._written = self._direct
         try:
             while view.nbytes:
                 view = view[os.write(fd, view[: 1 << 30]) :]
-        except BrokenPipeError:
-            raise
+        except BrokenPipeError as e:
+            raise ClosedPipe(f"{self.name}: nobody reads it any more") from e
         except OSError as e:
             raise self._write_error(e) from e
 
@@ -97,28 +113,36 @@ class AtomicFile:
     def commit(self) -> None:
         """Put what was written in its place, for good."""
         fd = self.fileno()
-        if self.direct:
-            return
         try:
-            os.fsync(fd)
-            os.rename(self._temporary, self._target)
+            if not self._direct:
+                os.fsync(fd)
+                os.rename(self._temporary, self._target)
+            os.close(fd)
+            self._fd = None
+            if not self._direct:
+                self._sync_folder()
+        except OSError as e:
+            raise self._write_error(e) from e
+
+    def _sync_folder(self) -> None:
+        try:
             folder = os.open(self._target.parent, os.O_RDONLY | os.O_CLOEXEC)
             try:
                 os.fsync(folder)
             finally:
                 os.close(folder)
-            os.close(fd)
-            self._fd = None
         except OSError as e:
-            raise self._write_error(e) from e
+            if e.errno not in _NO_FOLDER_SYNC:
+                raise
 
     def close(self) -> None:
         """Give up what was not committed, and the lock."""
         if self._fd is not None:
             os.close(self._fd)
             self._fd = None
-            if not self.direct:
-                self._temporary.unlink(missing_ok=True)
+            if not self._direct:
+                with contextlib.suppress(OSError):
+                    self._temporary.unlink()
         if self._lock is not None:
             with contextlib.suppress(OSError):
                 self._lock_path.unlink(missing_ok=True)
@@ -152,6 +176,9 @@ class AtomicFile:
                 raise BusyError(
                     f"{self.name}: another job is writing it; wait for it, or write to another file"
                 ) from None
+            except OSError as e:  # a file system without locks
+                os.close(lock)
+                raise CannotCreateError(f"{self.name}: cannot be locked: {e.strerror}") from e
 
     def _cannot_create(self, e: OSError) -> CannotCreateError:
         if e.errno == errno.ENOENT:
@@ -162,12 +189,9 @@ class AtomicFile:
         return WriteError(f"{self.name}: cannot be written: {e.strerror}")
 
 
-def write_all(stream: IO[bytes], data: Buffer, name: str) -> None:
-    """Write to a stream that is not ours, such as standard output. WriteError if it fails."""
-    try:
-        stream.write(data)
-        stream.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as e:
-        raise WriteError(f"{name}: cannot be written: {e.strerror}") from e
+def _open_already(name: str) -> int | None:
+    """The file descriptor that a name such as /dev/stdout or /dev/fd/3 stands for."""
+    match = _OPEN_ALREADY.fullmatch(name)
+    if match is None:
+        return None
+    return 1 if match[1] else 2 if match[2] else int(match[3] or match[4])

@@ -11,7 +11,7 @@ from vwlite.core.learner import Learner, Reason
 from vwlite.core.tally import Tally
 from vwlite.errors import DataError
 from vwlite.options import InputOptions
-from vwlite.output import AtomicFile, write_all
+from vwlite.output import AtomicFile
 from vwlite.pipeline import Ahead, Bad, Parsed
 from vwlite.progress import number
 
@@ -33,7 +33,8 @@ class Sink:
         if not data:
             return
         if self._file is None:
-            write_all(sys.stdout.buffer, data, "standard output")
+            sys.stdout.buffer.write(data)
+            sys.stdout.buffer.flush()
         else:
             self._file.write(data)
 

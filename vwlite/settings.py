@@ -71,7 +71,6 @@ def resolve(o: TrainOptions, model: Settings | None) -> Resolved:
             changed[name] = (old, value)
     settings = replace(model or Settings(), **typed)
     _check_algorithm(settings, typed)
-    _check_runs(o)
     return Resolved(settings, changed)
 
 
@@ -95,8 +94,8 @@ def _check_algorithm(settings: Settings, typed: dict[str, Any]) -> None:
         raise UsageError("--keep and --ignore exclude each other: name the namespaces of one kind")
 
 
-def _check_runs(o: TrainOptions) -> None:
-    """Options of the run that mean nothing together."""
+def check_runs(o: TrainOptions) -> None:
+    """Options of the run that mean nothing together: UsageError."""
     if o.kill_cache and not (o.cache or o.cache_file):
         raise UsageError("--kill-cache needs --cache or --cache-file")
     if o.cache and o.cache_file:
@@ -134,24 +133,33 @@ def check_files(o: InputOptions, more: dict[str, str | None] | None = None) -> N
     }  # fmt: skip
     if isinstance(o, TrainOptions):
         outputs["--model"] = o.model
-    for name in ("--model", "--report", "--rejects"):
+    for name in ("--model", "--report", "--rejects", "--cache-file"):
         if outputs.get(name) == "-":
             raise UsageError(f"{name} -: standard output is for predictions; name a file")
-    taken: dict[str, str] = {}
-    inputs = {_identity(path): path for path in o.data if path != "-"}
+    taken: dict[Any, str] = {}
+    inputs: dict[Any, str] = {_identity(path): "one of the DATA files" for path in o.data if path != "-"}
+    model = o.initial if isinstance(o, TrainOptions) else o.model
+    if model is not None:
+        inputs[_identity(model)] = "the model that is read"
     for name, path in outputs.items():
         if path is None or (os.path.exists(path) and not os.path.isfile(path)):
             continue
         identity = "-" if path == "-" else _identity(path)
         if identity in taken:
             raise UsageError(f"{taken[identity]} and {name} are both {path}")
-        if identity in inputs:
-            raise UsageError(f"{name} {path} is one of the DATA files, which it would overwrite")
+        continued = name == "--model" and model is not None and identity == _identity(model)
+        if identity in inputs and not continued:
+            raise UsageError(f"{name} {path} is {inputs[identity]}, which it would overwrite")
         taken[identity] = name
 
 
-def _identity(path: str) -> str:
-    return os.path.realpath(path)
+def _identity(path: str) -> Any:
+    """The same for two names of one file."""
+    try:
+        info = os.stat(path)
+    except OSError:
+        return os.path.realpath(path)
+    return info.st_dev, info.st_ino
 
 
 def _shown(value: Any) -> str:

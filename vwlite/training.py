@@ -18,7 +18,7 @@ from vwlite.pipeline import Parsed, ParseOptions, Pool, parsed_batches
 from vwlite.progress import HEADER, Interval, LiveLine, Row, format_row
 from vwlite.reader import check_sources
 from vwlite.run import Run, quality, say, summary
-from vwlite.settings import Resolved, as_options, resolve
+from vwlite.settings import Resolved, as_options, check_runs, resolve
 from vwlite.signals import StopSignal
 from vwlite.state import restore, settings_of, snapshot
 
@@ -36,6 +36,7 @@ def parse_options(o: TrainOptions, settings: Settings) -> ParseOptions:
 
 def train(o: TrainOptions) -> int:
     """Run `vwlite train`; the exit code."""
+    check_runs(o)
     check_sources(o.data)
     model = read_model(o.initial) if o.initial else None
     resolved = resolve(o, settings_of(model, o.initial) if model and o.initial else None)

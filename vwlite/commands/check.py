@@ -25,7 +25,7 @@ def command(files: tuple[str, ...], format: str) -> int:
 def check_file(path: str, format: str) -> bool:
     """Print what the file is and whether it is sound."""
     from vwlite.cache import MAGIC
-    from vwlite.errors import VwliteError
+    from vwlite.errors import DataError, NoInputError
 
     try:
         with open(path, "rb") as f:
@@ -39,7 +39,7 @@ def check_file(path: str, format: str) -> bool:
         if begin.startswith(MAGIC[:-2]):
             return _check_cache(path)
         return _check_data(path, format)
-    except VwliteError as e:
+    except (DataError, NoInputError) as e:
         click.echo(e)
         return False
 

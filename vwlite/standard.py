@@ -1,0 +1,90 @@
+"""Standard input, output and error as the program wants them.
+
+Whatever they are - closed, a full disk, a pipe that nobody reads any more -, results are never lost
+without an error, and words are never worth one.
+"""
+
+import io
+import os
+import select
+import sys
+from typing import TextIO
+
+from vwlite.errors import ClosedPipe, WriteError
+
+
+class Output(io.RawIOBase):
+    """Standard output. WriteError if it cannot be written, ClosedPipe if its reader has gone.
+
+    What is written after that goes nowhere: it would only fail again, at the latest when Python ends.
+    """
+
+    def __init__(self) -> None:
+        self._failed = False
+
+    def writable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return 1
+
+    def isatty(self) -> bool:
+        return os.isatty(1)
+
+    def write(self, data: "memoryview", /) -> int:  # type: ignore[override]
+        while not self._failed:
+            try:
+                return os.write(1, data)
+            except BlockingIOError:  # somebody who shares it has made it so
+                select.select([], [1], [])
+            except BrokenPipeError as e:
+                self._failed = True
+                raise ClosedPipe("nobody reads standard output any more") from e
+            except OSError as e:
+                self._failed = True
+                raise WriteError(f"standard output: cannot be written: {e.strerror}") from e
+        return len(data)
+
+
+class Words(io.RawIOBase):
+    """Standard error. What it does not take is dropped: nobody would read it, and the work goes on."""
+
+    def writable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return 2
+
+    def isatty(self) -> bool:
+        return os.isatty(2)
+
+    def write(self, data: "memoryview", /) -> int:  # type: ignore[override]
+        try:
+            return os.write(2, data)
+        except OSError:
+            return len(data)
+
+
+def prepare() -> None:
+    """Take over sys.stdout and sys.stderr; once, when the program starts."""
+    _occupy()
+    # A file name that is not UTF-8 goes out as the bytes that came in.
+    sys.stdout = _text(Output(), "surrogateescape", os.isatty(1))
+    sys.stderr = _text(Words(), "backslashreplace", True)
+
+
+def _text(file: io.RawIOBase, errors: str, by_line: bool) -> TextIO:
+    return io.TextIOWrapper(io.BufferedWriter(file), encoding="utf-8", errors=errors, line_buffering=by_line)
+
+
+def _occupy() -> None:
+    """See that 0, 1 and 2 are open, so that no file of ours gets their numbers; using them fails as before."""
+    for fd, flags in ((0, os.O_WRONLY), (1, os.O_RDONLY), (2, os.O_WRONLY)):
+        try:
+            os.fstat(fd)
+        except OSError:
+            opened = os.open(os.devnull, flags)  # the lowest number that is free: this one
+            if opened != fd:
+                os.dup2(opened, fd)
+                os.close(opened)
+            os.set_inheritable(fd, True)
