@@ -337,3 +337,12 @@ def test_what_can_be_written(tmp_path):
         with pytest.raises(ValueError, match="not begun"):
             file.write(b"x")
     assert (tmp_path / "x").read_bytes() == b"abc"
+
+
+def test_what_was_written_is_on_the_disk_before_it_is_renamed(target, monkeypatch):
+    calls = []
+    for name in ("write", "fsync", "rename"):
+        call = getattr(os, name)
+        monkeypatch.setattr(os, name, lambda *a, call=call, name=name: (calls.append(name), call(*a))[1])
+    write(target, NEW)
+    assert calls == ["write", "fsync", "rename", "fsync"]

@@ -62,17 +62,34 @@ class Settings:
 
     @staticmethod
     def restored(stored: dict[str, Any]) -> "Settings":
-        """What `stored` gave. Unknown names are of a newer program and refused with a KeyError."""
-        known = {f.name for f in fields(Settings)}
-        unknown = sorted(set(stored) - known)
+        """What `stored` gave. ValueError for what this program does not know: a newer one wrote it."""
+        unknown = sorted(set(stored) - {f.name for f in fields(Settings)})
         if unknown:
-            raise KeyError(f"unknown option {unknown[0]}")
+            raise ValueError(f"unknown option {unknown[0]}")
         values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in stored.items()}
-        return Settings(**values)
+        found = Settings(**values)
+        for name, value, known in (("algorithm", found.algorithm, ALGORITHMS), ("loss", found.loss, LABEL_DOMAIN)):
+            if value not in known:
+                raise ValueError(f"unknown {name} {value}")
+        if found.labels is not None and (type(found.labels) is not tuple or len(found.labels) != 2):
+            raise ValueError(f"labels is {found.labels!r}")
+        for field in fields(Settings):
+            if not _is_like(getattr(found, field.name), field.default):
+                raise ValueError(f"{field.name} is {getattr(found, field.name)!r}")
+        return found
 
     @property
     def label_domain(self) -> str:
         return LABEL_DOMAIN[self.loss]
+
+
+def _is_like(value: Any, default: Any) -> bool:
+    """Whether a value is of the kind that its option's default shows; None stands for numbers."""
+    if default is None:
+        return value is None or all(type(x) in (int, float) for x in (value if type(value) is tuple else (value,)))
+    if type(default) is tuple:
+        return type(value) is tuple and all(type(x) is str for x in value)
+    return type(value) is type(default) or (type(default) is float and type(value) is int)
 
 
 def make_loss(settings: Settings) -> Loss:

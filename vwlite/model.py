@@ -15,14 +15,17 @@ was made: the same input gives the same bytes.
 import hashlib
 import io
 import json
+import math
 import mmap
+import os
 import re
+import stat
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from vwlite.errors import DataError, NoInputError
 
@@ -36,6 +39,12 @@ _COMMENT = b"vwlite blake2b=%s"
 _DIGEST = re.compile(rb"vwlite blake2b=([0-9a-f]{64})\Z")
 _COMMENT_SIZE = len(_COMMENT % (b"0" * 64))
 _EPOCH = (1980, 1, 1, 0, 0, 0)
+_CHUNK = 1 << 18  # numbers that are looked at at a time
+_HEADER: dict[str, type] = {  # the fields of the header, but for the range
+    "format": int, "program": str, "algorithm": str, "loss": str, "options": dict, "counters": dict, "rule": dict,
+    "interrupted": bool, "weights_only": bool,
+}  # fmt: skip
+ZIP = b"PK\x03\x04"
 
 
 @dataclass
@@ -101,17 +110,17 @@ class _Digesting(io.RawIOBase):
 def write_model(file: "AtomicFile", model: Model) -> None:
     """Write a model into a file that was begun; the caller commits it.
 
-    DataError if a weight is not finite: such a model is never written.
+    DataError if a number in it is not finite: such a model is never written.
     """
     import numpy as np
 
-    if not np.isfinite(model.weights).all():
+    if _not_finite(model):
         raise DataError(
-            f"{file.name}: not written: learning has diverged, a weight is not finite; try a smaller "
+            f"{file.name}: not written: learning has diverged, {_not_finite(model)} is not finite; try a smaller "
             "--learning-rate, or scale the features"
         )
     out = _Digesting(file)
-    header = json.dumps(model.header(), sort_keys=True, allow_nan=True)
+    header = json.dumps(model.header(), sort_keys=True, allow_nan=False)
     with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as archive:  # type: ignore[call-overload]
         archive.comment = _COMMENT % (b"0" * 64)  # replaced when the digest is known
         _add(archive, "header", np.array(header))
@@ -136,14 +145,19 @@ def _add(archive: zipfile.ZipFile, name: str, array: "np.ndarray[Any, Any]") -> 
 
 
 @contextmanager
-def _mapped(path: str) -> Iterator[bytes | mmap.mmap]:
+def _opened(path: str) -> Iterator[tuple[IO[bytes], bytes | mmap.mmap]]:
+    """A file and all of its bytes; what comes through a pipe is held in memory."""
     try:
         with open(path, "rb") as f:
-            try:
-                with mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ) as data:
-                    yield data
-            except ValueError:  # empty
-                yield b""
+            info = os.fstat(f.fileno())
+            if not stat.S_ISREG(info.st_mode):
+                data = f.read()
+                yield io.BytesIO(data), data
+            elif info.st_size == 0:  # cannot be mapped
+                yield f, b""
+            else:
+                with mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+                    yield f, mapped
     except OSError as e:
         raise NoInputError(f"{path}: {e.strerror}") from e
 
@@ -153,50 +167,53 @@ def read_model(path: str) -> Model:
 
     NoInputError if it cannot be opened; DataError if it is not a model, not whole, or of a newer format.
     """
-    import numpy as np
-
-    with _mapped(path) as data:
+    with _opened(path) as (file, data):
         _check_digest(path, data)
-    try:
-        with np.load(path, allow_pickle=False) as arrays:
-            header = json.loads(str(arrays["header"]))
-            if header["format"] > FORMAT:
-                raise DataError(
-                    f"{path}: written by {header['program']} in format {header['format']}, this program reads "
-                    f"formats up to {FORMAT}: it needs {header['program']} or later"
-                )
-            model = Model(
-                algorithm=header["algorithm"],
-                loss=header["loss"],
-                options=header["options"],
-                counters=header["counters"],
-                rule=header["rule"],
-                range=tuple(header["range"]) if header["range"] else None,
-                keys=arrays["keys"],
-                weights=arrays["weights"],
-                state={n.removeprefix("state_"): arrays[n] for n in arrays.files if n.startswith("state_")},
-                interrupted=header["interrupted"],
-                weights_only=header["weights_only"],
-                program=header["program"],
-                format=header["format"],
-            )
-    except DataError:
-        raise
-    except Exception as e:
-        raise DataError(f"{path}: not a model of this program: {e}") from e
+        try:
+            model = _parsed(path, file)
+        except (DataError, MemoryError):
+            raise
+        except Exception as e:  # whatever numpy makes of a file that is not from here
+            raise DataError(f"{path}: not a model of vwlite: {e}") from e
     wrong = _inconsistency(model)
     if wrong:
         raise DataError(f"{path}: not a valid model: {wrong}")
     return model
 
 
+def _parsed(path: str, file: IO[bytes]) -> Model:
+    import numpy as np
+
+    with np.load(file, allow_pickle=False) as arrays:
+        header = json.loads(str(arrays["header"]))
+        if header["format"] > FORMAT:
+            raise DataError(
+                f"{path}: written by {header['program']} in format {header['format']}, this program reads "
+                f"formats up to {FORMAT}: it needs {header['program']} or later"
+            )
+        return Model(
+            **{name: _field(header, name, kind) for name, kind in _HEADER.items()},
+            range=tuple(header["range"]) if header["range"] is not None else None,
+            keys=arrays["keys"],
+            weights=arrays["weights"],
+            state={n.removeprefix("state_"): arrays[n] for n in arrays.files if n.startswith("state_")},
+        )
+
+
+def _field(header: dict[str, Any], name: str, kind: type) -> Any:
+    value = header[name]
+    if type(value) is not kind:
+        raise ValueError(f"{name} is {value!r}")
+    return value
+
+
 def _check_digest(path: str, data: bytes | mmap.mmap) -> None:
     size = len(data)
     found = _DIGEST.search(data[max(0, size - _COMMENT_SIZE) :])
     if not found:
-        if data[:4] == b"PK\x03\x04":
+        if data[:4] == ZIP:
             raise DataError(f"{path}: not a whole model: its end is missing or damaged; use another copy")
-        raise DataError(f"{path}: not a model of vwlite")
+        raise DataError(f"{path}: not a model of vwlite{_what_it_is(data[:4096])}")
     digest = hashlib.blake2b(digest_size=32)
     with memoryview(data) as view:
         digest.update(view[: size - _COMMENT_SIZE])
@@ -204,26 +221,59 @@ def _check_digest(path: str, data: bytes | mmap.mmap) -> None:
         raise DataError(f"{path}: damaged: its content does not match its checksum; use another copy")
 
 
+def _what_it_is(begin: bytes) -> str:
+    """What a file that is no model is instead, as far as its first bytes tell."""
+    if not begin:
+        return ": it is empty"
+    if re.match(rb"[\x01-\x20]\0{3}\d+\.\d+\.\d+\0", begin):
+        return ": it is a model of Vowpal Wabbit"
+    if begin.startswith(b"vwlite cache"):
+        return ": it is a cache of parsed data"
+    if begin.startswith((b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd")):
+        return ": it is compressed; decompress it first"
+    control = set(range(32)) - set(b"\t\n\r\f")
+    return "" if control & set(begin) else ": it is text"
+
+
 def _inconsistency(model: Model) -> str | None:
     """What is wrong with a model whose checksum is right; None if nothing is."""
     import numpy as np
 
     n = model.keys.size
+    if model.format < 1:
+        return f"there is no format {model.format}"
     if model.keys.dtype != np.uint32 or model.keys.ndim != 1:
         return "keys are not a row of uint32"
     if model.weights.dtype != np.float64 or model.weights.shape != (n,):
         return "weights are not as many float64 as there are keys"
-    if n and not (np.diff(model.keys.astype(np.int64)) > 0).all():
+    if n and not (model.keys[1:] > model.keys[:-1]).all():
         return "keys are not ascending"
-    if not np.isfinite(model.weights).all():
-        return "a weight is not finite"
     for name, array in model.state.items():
         if array.shape != (n,) or array.dtype.kind not in "fu":
             return f"state_{name} is not one number for each key"
-    return None
+    if not all(type(x) is int for x in model.counters.values()):
+        return "a counter is not a whole number"
+    if not all(type(x) in (int, float) for x in (*model.rule.values(), *(model.range or ()))):
+        return "the rule's state is not of numbers"
+    if model.range and not (len(model.range) == 2 and model.range[0] <= model.range[1]):
+        return "the range of predictions is none"
+    found = _not_finite(model)
+    return found and f"{found} is not finite"
+
+
+def _not_finite(model: Model) -> str | None:
+    """What in the model is not a finite number; None if nothing is."""
+    import numpy as np
+
+    for name, array in {"a weight": model.weights, **{f"state_{k}": v for k, v in model.state.items()}}.items():
+        for begin in range(0, array.size, _CHUNK):
+            if not np.isfinite(array[begin : begin + _CHUNK]).all():
+                return name
+    numbers = {**model.rule, "the range": sum(model.range or (0,))}
+    return next((name for name, x in numbers.items() if not math.isfinite(x)), None)
 
 
 def looks_like_model(path: str) -> bool:
     """Whether the file begins like a model."""
     with Path(path).open("rb") as f:
-        return f.read(4) == b"PK\x03\x04"
+        return f.read(4) == ZIP

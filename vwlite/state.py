@@ -58,8 +58,8 @@ def settings_of(model: Model, path: str) -> Settings:
     """The settings that a model was trained with. DataError if this program does not know them."""
     try:
         return Settings.restored(model.options)
-    except (KeyError, TypeError) as e:
-        raise DataError(f"{path}: needs {model.program} or later: {e.args[0]}") from e
+    except ValueError as e:
+        raise DataError(f"{path}: needs {model.program} or later: {e}") from e
 
 
 def restore(model: Model, settings: Settings, path: str, **options: Any) -> Learner:
@@ -81,8 +81,8 @@ def restore(model: Model, settings: Settings, path: str, **options: Any) -> Lear
         table[name] = array
     try:
         rule.load(model.rule, table.view(np.uint8).reshape(-1))
-    except KeyError as e:
-        raise DataError(f"{path}: not a valid model: {e.args[0]} is missing") from e
+    except (KeyError, TypeError, ValueError, OverflowError) as e:
+        raise DataError(f"{path}: not a valid model: the rule's state is not that of {settings.algorithm}: {e}") from e
     _set_range(learner, model)
     return learner
 
