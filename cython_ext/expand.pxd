@@ -11,10 +11,16 @@ cdef struct Run:
     size_t size
 
 
+# The features of an example: keys and values.
+cdef struct Features:
+    uint32_t* keys            # owned by the expander, as is `values`
+    float* values
+    size_t size, capacity
+
+
 cdef class Expander:
-    cdef uint32_t* keys       # owned, as is `values`: the features of the last example
-    cdef float* values
-    cdef size_t size, capacity
+    cdef Features buffers[2]  # so that one example can be expanded while another is learned
+    cdef Features* f          # the one that is being filled
     cdef uint32_t mask
     cdef bint constant, plain
     cdef uint8_t linear[256]  # whether the features of a namespace count by themselves
@@ -30,7 +36,7 @@ cdef class Expander:
     cdef size_t gathered, gathered_capacity
     cdef object patterns
 
-    cdef int expand(self, const Arrays* a, size_t line) noexcept nogil
+    cdef int expand(self, const Arrays* a, size_t line, int buffer) noexcept nogil
     cdef int reserve(self, size_t n) noexcept nogil
     cdef int cross(self, const Arrays* a, size_t line) noexcept nogil
     cdef void gather(self, const Arrays* a, size_t span, size_t last) noexcept nogil

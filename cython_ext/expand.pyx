@@ -48,8 +48,9 @@ cdef class Expander:
         self.set_terms()
 
     def __dealloc__(self):
-        free(self.keys)
-        free(self.values)
+        for buffer in range(2):
+            free(self.buffers[buffer].keys)
+            free(self.buffers[buffer].values)
         free(self.terms)
         free(self.gathered_hash)
         free(self.gathered_value)
@@ -78,55 +79,56 @@ cdef class Expander:
 
     cdef int reserve(self, size_t n) noexcept nogil:
         """Make room for n more features; -1: no memory."""
-        cdef size_t want = self.size + n
+        cdef size_t want = self.f.size + n
         cdef void* grown
-        if want <= self.capacity:
+        if want <= self.f.capacity:
             return 0
         want = max(2 * want, <size_t>256)
-        grown = realloc(self.keys, want * sizeof(uint32_t))
+        grown = realloc(self.f.keys, want * sizeof(uint32_t))
         if grown == NULL:
             return -1
-        self.keys = <uint32_t*>grown
-        grown = realloc(self.values, want * sizeof(float))
+        self.f.keys = <uint32_t*>grown
+        grown = realloc(self.f.values, want * sizeof(float))
         if grown == NULL:
             return -1
-        self.values = <float*>grown
-        self.capacity = want
+        self.f.values = <float*>grown
+        self.f.capacity = want
         return 0
 
-    cdef int expand(self, const Arrays* a, size_t line) noexcept nogil:
-        """Fill `keys` and `values` with the features of a line; -1: no memory."""
+    cdef int expand(self, const Arrays* a, size_t line, int buffer) noexcept nogil:
+        """Fill a buffer with the features of a line; -1: no memory."""
         cdef size_t span, first, last, i, n
         cdef uint32_t mask = self.mask
         cdef const uint32_t* hash
         cdef uint32_t* keys
         first, last = a.span_begin[line], a.span_begin[line + 1]
-        self.size = 0
+        self.f = &self.buffers[buffer]
+        self.f.size = 0
         if self.reserve(a.feature_begin[last] - a.feature_begin[first] + 1):
             return -1
         if self.plain:
             n = a.feature_begin[last] - a.feature_begin[first]
             hash = a.hash + a.feature_begin[first]
-            keys = self.keys
+            keys = self.f.keys
             for i in range(n):
                 keys[i] = hash[i] & mask
-            memcpy(self.values, a.value + a.feature_begin[first], n * sizeof(float))
-            self.size = n
+            memcpy(self.f.values, a.value + a.feature_begin[first], n * sizeof(float))
+            self.f.size = n
         else:
             for span in range(first, last):
                 if self.linear[a.letter[span]] and self.alive[a.letter[span]]:
                     for i in range(a.feature_begin[span], a.feature_begin[span + 1]):
-                        self.keys[self.size] = a.hash[i] & mask
-                        self.values[self.size] = a.value[i]
-                        self.size += 1
+                        self.f.keys[self.f.size] = a.hash[i] & mask
+                        self.f.values[self.f.size] = a.value[i]
+                        self.f.size += 1
             if (self.wild or self.terms_size) and self.cross(a, line):
                 return -1
         if self.constant:
             if self.reserve(1):
                 return -1
-            self.keys[self.size] = CONSTANT & mask
-            self.values[self.size] = 1
-            self.size += 1
+            self.f.keys[self.f.size] = CONSTANT & mask
+            self.f.values[self.f.size] = 1
+            self.f.size += 1
         return 0
 
     cdef int cross(self, const Arrays* a, size_t line) noexcept nogil:
@@ -237,15 +239,15 @@ cdef class Expander:
                 return -1
             h, x = hash[depth], value[depth]
             for i in range(begin, inner.size):
-                self.keys[self.size] = <uint32_t>(h ^ inner.hash[i]) & self.mask
-                self.values[self.size] = x * inner.value[i]
-                self.size += 1
+                self.f.keys[self.f.size] = <uint32_t>(h ^ inner.hash[i]) & self.mask
+                self.f.values[self.f.size] = x * inner.value[i]
+                self.f.size += 1
             at[depth] += 1
 
     def features(self, Batch batch not None, size_t line):
         """The keys and values of a line of a batch, as lists. For tests."""
         if line >= batch.a.lines:
             raise IndexError(line)
-        if self.expand(&batch.a, line):
+        if self.expand(&batch.a, line, 0):
             raise MemoryError
-        return [self.keys[i] for i in range(self.size)], [self.values[i] for i in range(self.size)]
+        return [self.f.keys[i] for i in range(self.f.size)], [self.f.values[i] for i in range(self.f.size)]

@@ -12,7 +12,7 @@ from libc.string cimport memcpy
 
 from vwlite.core.batch cimport BLANK, EXAMPLE, REJECTED, Arrays, Batch
 from vwlite.core.decimal cimport LONGEST_NUMBER, write_number
-from vwlite.core.expand cimport Expander
+from vwlite.core.expand cimport Expander, Features
 from vwlite.core.losses cimport Loss
 from vwlite.core.rule cimport Example, Outcome, Rule
 from vwlite.core.table cimport Table, prefetch
@@ -121,6 +121,7 @@ cdef class Learner:
     cdef size_t holdout_period
     cdef char** slots            # owned
     cdef size_t slot_capacity
+    cdef size_t expanded         # the line of the batch that was expanded ahead
     cdef int stopping
     cdef readonly Text predictions, raw_predictions
     cdef readonly Tally progressive    # what is learned, predicted before
@@ -182,6 +183,7 @@ cdef class Learner:
         cdef size_t line
         cdef double weight
         self.reason = Reason.DONE
+        self.expanded = <size_t>-1
         for line in range(begin, a.lines):
             if vwlite_load(self.stopping):
                 self.reason = Reason.STOPPED
@@ -213,7 +215,7 @@ cdef class Learner:
         cdef Outcome o
         cdef double raw
         cdef bint labelled, held, learns
-        cdef size_t next_first, next_last
+        cdef Features* f
         cdef void* grown
         self.lines += 1
         o.label, o.importance = a.label[line], a.importance[line]
@@ -221,13 +223,16 @@ cdef class Learner:
         held = self.holdout_period and self.lines % self.holdout_period == 0
         learns = self.learning and labelled and not held and o.importance > 0
 
-        if line + 1 < a.lines and self.table.capacity * self.table.stride > NEAR:
-            next_first = a.feature_begin[a.span_begin[line + 1]]
-            next_last = a.feature_begin[a.span_begin[line + 2]]
-            prefetch(self.table, a.hash + next_first, next_last - next_first, self.expander.mask)
-        if self.expander.expand(a, line):
+        # The next example is expanded before this one is learned, so that its slots are on their way meanwhile.
+        if self.expanded != line and self.expander.expand(a, line, line & 1):
             return Reason.NO_MEMORY
-        e.size, e.x, e.initial = self.expander.size, self.expander.values, a.initial[line]
+        if line + 1 < a.lines and a.kind[line + 1] == EXAMPLE and self.expander.expand(a, line + 1, (line + 1) & 1) == 0:
+            self.expanded = line + 1
+            if self.table.capacity * self.table.stride > NEAR:
+                f = &self.expander.buffers[(line + 1) & 1]
+                prefetch(self.table, f.keys, f.size)
+        f = &self.expander.buffers[line & 1]
+        e.size, e.x, e.initial = f.size, f.values, a.initial[line]
         if e.size > self.slot_capacity:
             grown = realloc(self.slots, 2 * e.size * sizeof(char*))
             if grown == NULL:
@@ -236,10 +241,10 @@ cdef class Learner:
             self.slot_capacity = 2 * e.size
         e.slots = self.slots
         if learns:
-            if self.table.resolve(self.expander.keys, e.size, self.slots):
+            if self.table.resolve(f.keys, e.size, self.slots):
                 return Reason.NO_MEMORY
         else:
-            self.table.lookup(self.expander.keys, e.size, self.slots)
+            self.table.lookup(f.keys, e.size, self.slots)
 
         raw = self.rule.predict(&e)
         if raw - raw != 0:

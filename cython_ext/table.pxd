@@ -44,11 +44,11 @@ cdef inline size_t home(Table table, uint32_t mark) noexcept nogil:
     return (mark * <uint64_t>0x9E3779B97F4A7C15) >> table.shift
 
 
-cdef inline void prefetch(Table table, const uint32_t* hashes, size_t n, uint32_t mask) noexcept nogil:
+cdef inline void prefetch(Table table, const uint32_t* keys, size_t n) noexcept nogil:
     """Ask the memory for the slots of an example that comes soon."""
     cdef size_t i
     cdef char* slots = table.slots
     cdef size_t stride = table.stride
     cdef int shift = table.shift
     for i in range(n):
-        prefetch_line(slots + stride * (<size_t>(((hashes[i] & mask) + <uint32_t>1) * <uint64_t>0x9E3779B97F4A7C15) >> shift))
+        prefetch_line(slots + stride * (<size_t>((keys[i] + <uint32_t>1) * <uint64_t>0x9E3779B97F4A7C15) >> shift))
