@@ -1,6 +1,6 @@
 """Losses: derivatives against slopes, invariant steps against the ODE that defines them."""
 
-from math import exp, inf, isfinite, log
+from math import exp, expm1, inf, isfinite, log, log1p
 
 import numpy as np
 import pytest
@@ -134,6 +134,17 @@ def test_invariant_step_is_no_longer_than_the_plain_one_and_tends_to_it(name, y)
         curvature = exp(p) if name == "poisson" else 2
         eta, h = 1e-3, 1e-9 / curvature
         assert loss.step(p, y, eta, h) == pytest.approx(-eta * slope, rel=1e-9, abs=1e-15 * eta * curvature), p
+
+
+@pytest.mark.parametrize("y", [-1.0, 1.0])
+def test_logistic_step_is_exact_far_out(y):
+    """The prediction moves by d, where d + e^{yp} (e^d - 1) = eta h."""
+    for margin in np.linspace(15.1, 60, 30):
+        for eta, h in [(0.5, 1e-3), (0.5, 1.0), (3.0, 1e5), (0.5, 1e9)]:
+            d = log1p(eta * h / exp(margin))
+            for _ in range(60):  # Newton
+                d -= (d + exp(margin) * expm1(d) - eta * h) / (1 + exp(margin + d))
+            assert y * h * Logistic().step(y * margin, y, eta, h) == pytest.approx(d, rel=1e-6), (margin, eta, h)
 
 
 def test_lambert_function_is_as_close_as_promised():

@@ -207,7 +207,7 @@ def norm_of(rule):
 @pytest.mark.parametrize(("radius", "rate"), [(1e-4, 0.1), (1e-2, 0.5), (1.0, 0.3), (30.0, 2.0), (1.0, 100.0)], ids=str)
 def test_norm_never_exceeds_the_radius(radius, rate):
     """After every example, over a stream long enough for many new bases."""
-    stream = random_stream(20, 4000, loss="hinge", keys=2000, width=25, scales=False)
+    stream = random_stream(20, 2500, loss="hinge", keys=1500, width=20, scales=False)
     learner = ball(radius, rate, power_t=0.0, loss=Hinge())
     rebases, shift = 0, 0.0
     for line in stream:
