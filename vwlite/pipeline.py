@@ -1,12 +1,13 @@
-"""From files to batches: reading and parsing run in a thread of their own, ahead of learning.
+"""From files to batches: reading and parsing run in threads of their own, ahead of learning.
 
-The thread holds a few batches at most; the consumer gets them in stream order, so the result is bit
-for bit that of one thread.
+They hold a few batches at most; the consumer gets them in stream order, so the result is bit for bit that
+of one thread.
 """
 
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -17,6 +18,7 @@ from vwlite.errors import DataError
 from vwlite.reader import Block, Fault, read_blocks
 
 AHEAD = 4  # batches that wait for the learner at most
+S = TypeVar("S")
 T = TypeVar("T")
 
 
@@ -57,39 +59,59 @@ class Parsed:
     total: int | None = None  # bytes of all input, if known
 
 
+@dataclass
+class Task:
+    """A block and the format of its lines; or what is wrong with the input there."""
+
+    block: Block | Fault
+    format: str = ""
+
+
+def tasks(sources: Sequence[str], options: ParseOptions, stop: Callable[[], bool]) -> Iterator[Task]:
+    """The blocks of the sources in order, with the format of each source found out.
+
+    DataError if a source is of neither format.
+    """
+    format, source = options.format, -1
+    for block in read_blocks(sources, skip_faults=options.skip, stop=stop):
+        if isinstance(block, Fault):
+            yield Task(block)
+            continue
+        if options.format == "auto" and block.source_index != source:
+            format, source = _detected(block), block.source_index
+        yield Task(block, format)
+
+
+def _detected(block: Block) -> str:
+    found: str | None = detect(block.data)
+    if found is None:
+        line = bytes(block.data[:200]).split(b"\n")[0]
+        raise DataError(
+            f"{block.source}:{block.first_line}:1: neither VW text (label |namespace feature ...) nor "
+            f"libsvm (label index:value ...); --format says which: {_shown(line)}"
+        )
+    return found
+
+
 class Parsing:
-    """Parses blocks, with a parser for each format; finds out the format of each source."""
+    """Parses blocks, with a parser for each format. For one thread."""
 
-    def __init__(self, options: ParseOptions) -> None:
+    def __init__(self, options: ParseOptions, pool: "Pool") -> None:
         self.options = options
+        self._pool = pool
         self._parsers: dict[str, Parser] = {}
-        self._source: int | None = None
-        self._format = options.format
 
-    def parse(self, block: Block, batch: Batch) -> list[Bad]:
-        """Fill the batch with the lines of a block; what is wrong with them.
-
-        DataError if the source is of neither format.
-        """
-        if self.options.format == "auto" and block.source_index != self._source:
-            self._format, self._source = self._detect(block), block.source_index
-            if self._format == "auto":  # nothing but blank lines yet
-                self._source = None
-        parser = self._parser("vw" if self._format == "auto" else self._format)
+    def __call__(self, task: Task) -> "Parsed":
+        """The batch of a block."""
+        block, batch = task.block, self._pool.take()
+        if isinstance(block, Fault):
+            return Parsed(batch, [Bad(block.source, block.line, 1, block.message)])
         batch.source, batch.first_line = block.source, block.first_line
-        if parser.parse(block.data, batch) == 0:
-            return []
-        return [self._bad(block, fault) for fault in parser.faults(block.data, batch)]
-
-    def _detect(self, block: Block) -> str:
-        found: str | None = detect(block.data)
-        if found is None:
-            line = bytes(block.data[:200]).split(b"\n")[0]
-            raise DataError(
-                f"{block.source}:{block.first_line}:1: neither VW text (label |namespace feature ...) nor "
-                f"libsvm (label index:value ...); --format says which: {_shown(line)}"
-            )
-        return found
+        parser = self._parser(task.format)
+        bad = []
+        if parser.parse(block.data, batch):
+            bad = [self._bad(block, fault) for fault in parser.faults(block.data, batch)]
+        return Parsed(batch, bad, block.done, block.total)
 
     def _parser(self, format: str) -> Parser:
         if format not in self._parsers:
@@ -123,82 +145,120 @@ class Pool:
         self._free.append(batch)
 
 
+@contextmanager
 def parsed_batches(
     sources: Sequence[str],
     options: ParseOptions,
     *,
     pool: Pool,
-    stop: Callable[[], bool],
-    each: Callable[[Batch], None] | None = None,
-) -> Iterator[Parsed]:
-    """The batches of the sources, in order. `each` is called with every batch as soon as it is parsed.
+    stop: Callable[[], bool] = lambda: False,
+    threads: int = 1,
+) -> Iterator[Iterator[Parsed]]:
+    """The batches of the sources, in order. All threads but one parse, ahead of the consumer.
 
-    With options.skip False the first bad line ends the stream, as the last thing in the last item.
+    Batches go back to the pool when they are done with. With options.skip False the first bad line ends the
+    stream, as the last thing in the last item. Leaving the context ends the threads.
     """
-    parsing = Parsing(options)
-    for block in read_blocks(sources, skip_faults=options.skip, stop=stop):
-        batch = pool.take()
-        if isinstance(block, Fault):
-            yield Parsed(batch, [Bad(block.source, block.line, 1, block.message)])
-            continue
-        bad = parsing.parse(block, batch)
-        if each is not None:
-            each(batch)
-        yield Parsed(batch, bad, block.done, block.total)
-        if bad and not options.skip:
+    if threads == 1:
+        parse = Parsing(options, pool)
+        yield _to_the_first_bad(map(parse, tasks(sources, options, stop)), options.skip)
+        return
+    closing = threading.Event()
+    source = tasks(sources, options, lambda: closing.is_set() or stop())
+    ahead = Ahead(source, lambda: Parsing(options, pool), threads - 1)
+    try:
+        yield _to_the_first_bad(iter(ahead), options.skip)
+    finally:
+        closing.set()
+        ahead.close()
+
+
+def _to_the_first_bad(items: Iterator[Parsed], skip: bool) -> Iterator[Parsed]:
+    for item in items:
+        yield item
+        if item.bad and not skip:
             return
 
 
-class Ahead(Generic[T]):
-    """Runs an iterator in a thread, a few items ahead of its consumer.
+class Ahead(Generic[S, T]):
+    """Maps a function over an iterator in threads, a few items ahead of the consumer, in order.
 
-    An exception in the thread is raised in the consumer, in its place in the stream. `close` ends the thread
-    and waits for it.
+    make: a function for each thread. An exception is raised in the consumer, in its place in the stream.
     """
 
-    def __init__(self, items: Iterator[T], ahead: int = AHEAD) -> None:
-        self._items = items
-        self._ready: deque[T] = deque()
-        self._error: BaseException | None = None
-        self._finished = self._closed = False
-        self._limit = ahead
+    def __init__(self, source: Iterator[S], make: Callable[[], Callable[[S], T]], threads: int) -> None:
+        self._source = source
+        self._reading = threading.Lock()  # one thread at a time asks the source
         self._change = threading.Condition()
-        self._thread = threading.Thread(target=self._run, name="parser", daemon=True)
-        self._thread.start()
+        self._done: dict[int, T | _Raised] = {}  # by number in the stream
+        self._taken = 0  # items that came from the source
+        self._wanted = 0  # the next that the consumer gets
+        self._end: int | None = None  # how many there are, once that is known
+        self._closed = False
+        self._most = AHEAD + threads
+        self._threads = [
+            threading.Thread(target=self._run, args=(make(),), name=f"parser {i}", daemon=True) for i in range(threads)
+        ]
+        for thread in self._threads:
+            thread.start()
 
-    def _run(self) -> None:
-        try:
-            for item in self._items:
+    def _run(self, work: Callable[[S], T]) -> None:
+        while True:
+            with self._reading:
                 with self._change:
-                    while len(self._ready) >= self._limit and not self._closed:
+                    while self._taken - self._wanted >= self._most and not self._closed:
                         self._change.wait()
-                    if self._closed:
-                        break
-                    self._ready.append(item)
-                    self._change.notify_all()
-        except BaseException as error:
-            self._error = error
-        finally:
-            with self._change:
-                self._finished = True
-                self._change.notify_all()
+                    if self._closed or self._end is not None:
+                        return
+                    number = self._taken
+                try:
+                    item = next(self._source)
+                except StopIteration:
+                    self._deliver(number, None, end=number)
+                    return
+                except BaseException as error:
+                    self._deliver(number, _Raised(error), end=number + 1)
+                    return
+                self._taken += 1
+            try:
+                result: T | _Raised = work(item)
+            except BaseException as error:
+                result = _Raised(error)
+            self._deliver(number, result)
+
+    def _deliver(self, number: int, result: "T | _Raised | None", end: int | None = None) -> None:
+        with self._change:
+            if result is not None:
+                self._done[number] = result
+            if end is not None:
+                self._end = end
+            self._change.notify_all()
 
     def __iter__(self) -> Iterator[T]:
         while True:
             with self._change:
-                while not self._ready and not self._finished:
+                while self._wanted not in self._done and self._wanted != self._end:
                     self._change.wait()
-                if not self._ready:
-                    break
-                item = self._ready.popleft()
+                if self._wanted == self._end:
+                    return
+                result = self._done.pop(self._wanted)
+                self._wanted += 1
                 self._change.notify_all()
-            yield item
-        if self._error is not None:
-            raise self._error
+            if isinstance(result, _Raised):
+                raise result.error
+            yield result
 
     def close(self) -> None:
-        """End the thread; what it has not delivered is lost."""
+        """End the threads; what they have not delivered is lost."""
         with self._change:
             self._closed = True
             self._change.notify_all()
-        self._thread.join()
+        for thread in self._threads:
+            thread.join()
+
+
+@dataclass
+class _Raised:
+    """An exception in the place of a result."""
+
+    error: BaseException

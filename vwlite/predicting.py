@@ -38,8 +38,8 @@ def predict(o: PredictOptions) -> int:
         run = Run(o, learner, stack)
         signals = stack.enter_context(StopSignal(run.stop))
         pool = Pool()
-        items = parsed_batches(o.data, parse, pool=pool, stop=lambda: run.stopped)
-        for parsed in run.ahead(items, stack):
+        batches = parsed_batches(o.data, parse, pool=pool, stop=lambda: run.stopped, threads=o.threads)
+        for parsed in stack.enter_context(batches):
             run.feed(parsed.batch)
             run.bad.take(parsed.bad)
             pool.give_back(parsed.batch)

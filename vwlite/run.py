@@ -2,7 +2,6 @@
 
 import sys
 import time
-from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any
 
@@ -12,7 +11,7 @@ from vwlite.core.tally import Tally
 from vwlite.errors import DataError
 from vwlite.options import InputOptions
 from vwlite.output import AtomicFile
-from vwlite.pipeline import Ahead, Bad, Parsed
+from vwlite.pipeline import Bad
 from vwlite.progress import number
 
 SHOWN = 5  # bad lines of which the message is printed
@@ -100,14 +99,6 @@ class Run:
         """End the run after the example that it is at. Called from the thread of the signals."""
         self.stopped = True
         self.learner.stop()
-
-    def ahead(self, items: Iterator[Parsed], stack: ExitStack) -> Iterator[Parsed]:
-        """The items, made in a thread of their own if the options say so."""
-        if self.options.threads == 1:
-            return items
-        thread = Ahead(items)
-        stack.callback(thread.close)
-        return iter(thread)
 
     def feed(self, batch: Batch) -> None:
         """Send a batch through the learner, and what it wrote to its files."""

@@ -141,14 +141,12 @@ class Training(Run):
             if writer is not None:
                 inner.callback(writer.close)
             pool = Pool()
-            items = parsed_batches(
-                o.data,
-                parse_options(o, self.settings),
-                pool=pool,
-                stop=lambda: self.stopped,
-                each=writer.add if writer else None,
+            batches = parsed_batches(
+                o.data, parse_options(o, self.settings), pool=pool, stop=lambda: self.stopped, threads=o.threads
             )
-            for parsed in self.ahead(items, inner):
+            for parsed in inner.enter_context(batches):
+                if writer is not None:
+                    writer.add(parsed.batch)
                 self.feed(parsed.batch)
                 self.live_clear_if(parsed)
                 self.bad.take(parsed.bad)

@@ -71,13 +71,14 @@ def _check_data(path: str, format: str) -> bool:
 
     lines = bad = 0
     pool = Pool()
-    for parsed in parsed_batches([path], ParseOptions(format=format, skip=True), pool=pool, stop=lambda: False):
-        lines += len(parsed.batch)
-        for b in parsed.bad:
-            bad += 1
-            if bad <= SHOWN:
-                click.echo(b)
-        pool.give_back(parsed.batch)
+    with parsed_batches([path], ParseOptions(format=format, skip=True), pool=pool, threads=3) as batches:
+        for parsed in batches:
+            lines += len(parsed.batch)
+            for b in parsed.bad:
+                bad += 1
+                if bad <= SHOWN:
+                    click.echo(b)
+            pool.give_back(parsed.batch)
     if bad > SHOWN:
         click.echo(f"{path}: ... and {bad - SHOWN} more")
     click.echo(f"{path}: data, {lines} lines" + (f", {bad} bad lines" if bad else ", every line valid"))
