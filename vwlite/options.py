@@ -279,7 +279,7 @@ _written = _several(
     _option("--quiet", group=_OUT, is_flag=True, default=False, help="Print nothing but errors."),
     _option("--report", group=_OUT, type=PATH, metavar="FILE",
             help="Write options and results to this file, as JSON."),
-    _option("--threads", group=_RUN, type=click.IntRange(1, 64), default=3, show_default=True,
+    _option("--threads", group=_RUN, type=click.IntRange(1, 64), default=2, show_default=True,
             help="One learns, the others read and parse ahead of it. The result is the same for any number."),
 )  # fmt: skip
 _train_output = _several(
@@ -318,7 +318,7 @@ class InputOptions:
     link: str = "identity"
     quiet: bool = False
     report: str | None = None
-    threads: int = 3
+    threads: int = 2
     model: str | None = None
 
 

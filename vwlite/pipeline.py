@@ -5,11 +5,10 @@ of one thread.
 """
 
 import threading
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from queue import SimpleQueue
 
 from vwlite.complaints import BadLine
 from vwlite.core.batch import Batch
@@ -18,8 +17,6 @@ from vwlite.errors import DataError
 from vwlite.reader import Block, Fault, read_blocks
 
 AHEAD = 4  # batches that wait for the learner at most
-S = TypeVar("S")
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -96,16 +93,15 @@ def _detected(block: Block) -> str:
 class Parsing:
     """Parses blocks, with a parser for each format. For one thread."""
 
-    def __init__(self, options: ParseOptions, pool: "Pool") -> None:
+    def __init__(self, options: ParseOptions) -> None:
         self.options = options
-        self._pool = pool
         self._parsers: dict[str, Parser] = {}
 
-    def __call__(self, task: Task) -> "Parsed":
-        """The batch of a block."""
-        block, batch = task.block, self._pool.take()
+    def parse(self, task: Task, batch: Batch) -> Parsed:
+        """Fill the batch with the lines of a block."""
+        block = task.block
         if isinstance(block, Fault):
-            return Parsed(batch, [Bad(block.source, block.line, 1, block.message)])
+            return Parsed(Batch(), [Bad(block.source, block.line, 1, block.message)])
         batch.source, batch.first_line = block.source, block.first_line
         parser = self._parser(task.format)
         bad = []
@@ -132,44 +128,28 @@ def _shown(line: bytes) -> str:
     return text + ("..." if len(line) > 60 else "")
 
 
-class Pool:
-    """Batches that can be filled again."""
-
-    def __init__(self) -> None:
-        self._free: deque[Batch] = deque()
-
-    def take(self) -> Batch:
-        return self._free.pop() if self._free else Batch()
-
-    def give_back(self, batch: Batch) -> None:
-        self._free.append(batch)
-
-
 @contextmanager
 def parsed_batches(
     sources: Sequence[str],
     options: ParseOptions,
     *,
-    pool: Pool,
     stop: Callable[[], bool] = lambda: False,
     threads: int = 1,
 ) -> Iterator[Iterator[Parsed]]:
-    """The batches of the sources, in order. All threads but one parse, ahead of the consumer.
+    """The batches of the sources, in order; each is valid until the next. All threads but one parse, ahead.
 
-    Batches go back to the pool when they are done with. With options.skip False the first bad line ends the
-    stream, as the last thing in the last item. Leaving the context ends the threads.
+    With options.skip False the first bad line ends the stream, as the last thing in the last item. Leaving the
+    context ends the threads.
     """
     if threads == 1:
-        parse = Parsing(options, pool)
-        yield _to_the_first_bad(map(parse, tasks(sources, options, stop)), options.skip)
+        batch, parsing = Batch(), Parsing(options)
+        items = (parsing.parse(task, batch) for task in tasks(sources, options, stop))
+        yield _to_the_first_bad(items, options.skip)
         return
-    closing = threading.Event()
-    source = tasks(sources, options, lambda: closing.is_set() or stop())
-    ahead = Ahead(source, lambda: Parsing(options, pool), threads - 1)
+    ahead = Ahead(lambda stop: tasks(sources, options, stop), options, threads - 1, stop)
     try:
         yield _to_the_first_bad(iter(ahead), options.skip)
     finally:
-        closing.set()
         ahead.close()
 
 
@@ -180,85 +160,79 @@ def _to_the_first_bad(items: Iterator[Parsed], skip: bool) -> Iterator[Parsed]:
             return
 
 
-class Ahead(Generic[S, T]):
-    """Maps a function over an iterator in threads, a few items ahead of the consumer, in order.
+class Ahead:
+    """Threads that parse ahead of the consumer, who gets the batches in stream order.
 
-    make: a function for each thread. An exception is raised in the consumer, in its place in the stream.
+    A fixed number of batches goes round: a thread takes an empty one, fills it with the next block of the
+    source and hands it on; the consumer puts it back. An exception is raised in the consumer, in its place in
+    the stream.
     """
 
-    def __init__(self, source: Iterator[S], make: Callable[[], Callable[[S], T]], threads: int) -> None:
-        self._source = source
+    def __init__(
+        self,
+        source: Callable[[Callable[[], bool]], Iterator[Task]],
+        options: ParseOptions,
+        threads: int,
+        stop: Callable[[], bool],
+    ) -> None:
+        self._closing = False
+        self._source = source(lambda: self._closing or stop())
         self._reading = threading.Lock()  # one thread at a time asks the source
-        self._change = threading.Condition()
-        self._done: dict[int, T | _Raised] = {}  # by number in the stream
         self._taken = 0  # items that came from the source
-        self._wanted = 0  # the next that the consumer gets
-        self._end: int | None = None  # how many there are, once that is known
-        self._closed = False
-        self._most = AHEAD + threads
+        self._ended = False
+        self._empty: SimpleQueue[Batch | None] = SimpleQueue()
+        self._full: SimpleQueue[tuple[int, Parsed | BaseException | None]] = SimpleQueue()
+        for _ in range(threads + AHEAD):
+            self._empty.put(Batch())
         self._threads = [
-            threading.Thread(target=self._run, args=(make(),), name=f"parser {i}", daemon=True) for i in range(threads)
+            threading.Thread(target=self._run, args=(Parsing(options),), name=f"parser {i}", daemon=True)
+            for i in range(threads)
         ]
         for thread in self._threads:
             thread.start()
 
-    def _run(self, work: Callable[[S], T]) -> None:
-        while True:
+    def _run(self, parsing: Parsing) -> None:
+        while (batch := self._empty.get()) is not None:
             with self._reading:
-                with self._change:
-                    while self._taken - self._wanted >= self._most and not self._closed:
-                        self._change.wait()
-                    if self._closed or self._end is not None:
-                        return
-                    number = self._taken
-                try:
-                    item = next(self._source)
-                except StopIteration:
-                    self._deliver(number, None, end=number)
+                if self._ended or self._closing:
                     return
+                number = self._taken
+                try:
+                    task = next(self._source, None)
                 except BaseException as error:
-                    self._deliver(number, _Raised(error), end=number + 1)
+                    self._ended = True
+                    self._full.put((number, error))
+                    return
+                if task is None:
+                    self._ended = True
+                    self._full.put((number, None))
                     return
                 self._taken += 1
             try:
-                result: T | _Raised = work(item)
+                self._full.put((number, parsing.parse(task, batch)))
             except BaseException as error:
-                result = _Raised(error)
-            self._deliver(number, result)
+                self._full.put((number, error))
 
-    def _deliver(self, number: int, result: "T | _Raised | None", end: int | None = None) -> None:
-        with self._change:
-            if result is not None:
-                self._done[number] = result
-            if end is not None:
-                self._end = end
-            self._change.notify_all()
-
-    def __iter__(self) -> Iterator[T]:
+    def __iter__(self) -> Iterator[Parsed]:
+        early: dict[int, Parsed | BaseException | None] = {}  # what came before its turn
+        number = 0
         while True:
-            with self._change:
-                while self._wanted not in self._done and self._wanted != self._end:
-                    self._change.wait()
-                if self._wanted == self._end:
-                    return
-                result = self._done.pop(self._wanted)
-                self._wanted += 1
-                self._change.notify_all()
-            if isinstance(result, _Raised):
-                raise result.error
+            while number not in early:
+                found, result = self._full.get()
+                early[found] = result
+            result = early.pop(number)
+            number += 1
+            if result is None:
+                return
+            if isinstance(result, BaseException):
+                raise result
             yield result
+            self._empty.put(result.batch)
 
     def close(self) -> None:
         """End the threads; what they have not delivered is lost."""
-        with self._change:
-            self._closed = True
-            self._change.notify_all()
+        self._closing = True
+        for _ in self._threads:
+            self._empty.put(None)
         for thread in self._threads:
             thread.join()
-
-
-@dataclass
-class _Raised:
-    """An exception in the place of a result."""
-
-    error: BaseException

@@ -6,7 +6,7 @@ from typing import Any
 from vwlite import __version__
 from vwlite.model import read_model
 from vwlite.options import PredictOptions
-from vwlite.pipeline import ParseOptions, Pool, parsed_batches
+from vwlite.pipeline import ParseOptions, parsed_batches
 from vwlite.reader import check_sources
 from vwlite.run import Run, quality, say, summary
 from vwlite.settings import as_options, check_files
@@ -37,12 +37,10 @@ def predict(o: PredictOptions) -> int:
     with ExitStack() as stack:
         run = Run(o, learner, stack)
         signals = stack.enter_context(StopSignal(run.stop))
-        pool = Pool()
-        batches = parsed_batches(o.data, parse, pool=pool, stop=lambda: run.stopped, threads=o.threads)
+        batches = parsed_batches(o.data, parse, stop=lambda: run.stopped, threads=o.threads)
         for parsed in stack.enter_context(batches):
             run.feed(parsed.batch)
             run.bad.take(parsed.bad)
-            pool.give_back(parsed.batch)
             if run.stopped:
                 break
         run.bad.finish()

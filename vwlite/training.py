@@ -14,7 +14,7 @@ from vwlite.core.tally import Tally
 from vwlite.model import Model, read_model, write_model
 from vwlite.options import TrainOptions
 from vwlite.output import AtomicFile
-from vwlite.pipeline import Parsed, ParseOptions, Pool, parsed_batches
+from vwlite.pipeline import Parsed, ParseOptions, parsed_batches
 from vwlite.progress import HEADER, Interval, LiveLine, Row, format_row
 from vwlite.reader import check_sources
 from vwlite.run import Run, quality, say, summary
@@ -140,9 +140,8 @@ class Training(Run):
             writer = self._cache_writer()
             if writer is not None:
                 inner.callback(writer.close)
-            pool = Pool()
             batches = parsed_batches(
-                o.data, parse_options(o, self.settings), pool=pool, stop=lambda: self.stopped, threads=o.threads
+                o.data, parse_options(o, self.settings), stop=lambda: self.stopped, threads=o.threads
             )
             for parsed in inner.enter_context(batches):
                 if writer is not None:
@@ -150,7 +149,6 @@ class Training(Run):
                 self.feed(parsed.batch)
                 self.live_clear_if(parsed)
                 self.bad.take(parsed.bad)
-                pool.give_back(parsed.batch)
                 self._after_batch(parsed.done, parsed.total)
                 if self.stopped:
                     break

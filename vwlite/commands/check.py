@@ -67,18 +67,16 @@ def _check_cache(path: str) -> bool:
 
 
 def _check_data(path: str, format: str) -> bool:
-    from vwlite.pipeline import ParseOptions, Pool, parsed_batches
+    from vwlite.pipeline import ParseOptions, parsed_batches
 
     lines = bad = 0
-    pool = Pool()
-    with parsed_batches([path], ParseOptions(format=format, skip=True), pool=pool, threads=3) as batches:
+    with parsed_batches([path], ParseOptions(format=format, skip=True), threads=2) as batches:
         for parsed in batches:
             lines += len(parsed.batch)
             for b in parsed.bad:
                 bad += 1
                 if bad <= SHOWN:
                     click.echo(b)
-            pool.give_back(parsed.batch)
     if bad > SHOWN:
         click.echo(f"{path}: ... and {bad - SHOWN} more")
     click.echo(f"{path}: data, {lines} lines" + (f", {bad} bad lines" if bad else ", every line valid"))
