@@ -123,9 +123,8 @@ def test_a_batch_in_a_cycle_is_left_to_the_garbage_collector(stored):
     """It does not free what is mapped."""
     path, wanted, made_from = stored
     for batch, _ in open_cache(str(path), made_from).batches():
-        cycle = [batch]
-        cycle.append(cycle)
-        del batch, cycle
+        batch.source = [batch]
+        del batch
         gc.collect()
     assert delivered(open_cache(str(path), made_from)) == wanted
 
