@@ -1,5 +1,7 @@
 """The cache: what comes out is what went in, or the cache is not used and the reason is said."""
 
+import gzip
+import json
 import os
 import random
 import subprocess
@@ -287,3 +289,42 @@ main(sys.argv[1:])
     )
     assert leftovers(tmp_path, ["data.vw", "temporary"]) == []
     assert os.listdir(folder) == []
+
+
+def test_bad_lines_are_reported_when_the_cache_leaves_them_out(vwlite, tmp_path):
+    data, report = tmp_path / "data.vw", tmp_path / "report"
+    data.write_bytes(b"1 | a\nbad\n-1 | b\nworse\n")
+
+    def run(*options, code=0):
+        result = vwlite("train", data, "-c", "--on-error", "skip", "--quiet", "--report", report, *options, code=code)
+        return result.err
+
+    def skipped():
+        return json.loads(report.read_bytes())["results"]["bad lines skipped"]
+
+    assert run().count("skipped") == 3
+    assert skipped() == 2
+    assert run() == f"2 bad lines skipped when {data}.vwlite-cache was made\n"
+    assert skipped() == 2
+    rejects = tmp_path / "rejects"
+    assert "it leaves out bad lines (2), which --rejects asks for; it is built again" in run("--rejects", rejects)
+    assert rejects.read_bytes() == b"bad\nworse\n"
+    assert "which --max-errors asks for" in run("--max-errors", "1", code=65)
+    assert "which --max-errors asks for" in run("--max-errors", "2")
+
+
+def test_without_bad_lines_the_rejects_are_empty_from_a_cache_too(vwlite, tmp_path):
+    data, rejects = tmp_path / "data.vw", tmp_path / "rejects"
+    data.write_bytes(b"1 | a\n")
+    for _ in range(2):
+        rejects.write_bytes(b"of an earlier run\n")
+        result = vwlite("train", data, "-c", "--on-error", "skip", "--quiet", "--rejects", rejects)
+        assert (result.code, result.err) == (0, "")
+        assert rejects.read_bytes() == b""
+
+
+def test_a_stream_that_ends_early_is_no_rejected_line(vwlite, tmp_path):
+    data, rejects = tmp_path / "data.vw.gz", tmp_path / "rejects"
+    data.write_bytes(gzip.compress(b"1 | a\nbad\n1 | b\n")[:-1])
+    assert vwlite("train", data, "--on-error", "skip", "--rejects", rejects).code == 0
+    assert rejects.read_bytes() == b"bad\n"

@@ -141,11 +141,12 @@ class CacheWriter:
             self._write(piece)
         self._entries.append(Entry(place, self._at - place, crc, batch.source, batch.first_line))
 
-    def finish(self) -> "CacheReader":
-        """Put the file in its place; how to read it."""
+    def finish(self, skipped: int = 0) -> "CacheReader":
+        """Put the file in its place; how to read it. skipped: how many bad lines it leaves out."""
         index = json.dumps(
             {
                 "made from": self._made_from,
+                "skipped": skipped,
                 "batches": [[e.place, e.size, e.crc, e.source, e.first_line] for e in self._entries],
             }
         ).encode()
@@ -160,7 +161,7 @@ class CacheWriter:
         if self._file is not None:
             self._file.commit()
         self.close()
-        return CacheReader(data, self._entries)
+        return CacheReader(data, self._entries, skipped)
 
     def close(self) -> None:
         """Give up what was not finished."""
@@ -171,9 +172,10 @@ class CacheWriter:
 
 
 class CacheReader:
-    """The batches of a cache, as often as they are wanted."""
+    """The batches of a cache, as often as they are wanted. It leaves out `skipped` bad lines of the data."""
 
-    def __init__(self, data: mmap.mmap, entries: list[Entry]) -> None:
+    def __init__(self, data: mmap.mmap, entries: list[Entry], skipped: int) -> None:
+        self.skipped = skipped
         self._data = data
         self._entries = entries
 
@@ -219,15 +221,15 @@ def open_cache(path: str, wanted: dict[str, Any] | None) -> CacheReader:
         raise CacheUnusable("it is not a cache of vwlite")
     if data[len(MAGIC) - 2 : len(MAGIC)] != MAGIC[-2:]:
         raise CacheUnusable("it is of another version of the format")
-    made_from, entries, end = _index(data)
+    made_from, skipped, entries, end = _index(data)
     if wanted is not None:  # before the bytes: this is quick
         _compare(made_from, wanted)
     _check_bytes(data, entries, end)
-    return CacheReader(data, entries)
+    return CacheReader(data, entries, skipped)
 
 
-def _index(data: mmap.mmap) -> tuple[dict[str, Any], list[Entry], int]:
-    """What the cache was made from, its batches, and the place where they end."""
+def _index(data: mmap.mmap) -> tuple[dict[str, Any], int, list[Entry], int]:
+    """What the cache was made from, the lines it leaves out, its batches, and the place where they end."""
     if len(data) < len(MAGIC) + TRAILER.size:
         raise CacheUnusable("it is cut off")
     place, size, crc, end = TRAILER.unpack(data[-TRAILER.size :])
@@ -236,8 +238,11 @@ def _index(data: mmap.mmap) -> tuple[dict[str, Any], list[Entry], int]:
     index = data[place : place + size]
     if zlib.crc32(index) != crc:
         raise CacheUnusable("it is damaged")
-    content = json.loads(index)
-    return content["made from"], [Entry(*entry) for entry in content["batches"]], place
+    try:
+        content = json.loads(index)
+        return content["made from"], content["skipped"], [Entry(*entry) for entry in content["batches"]], place
+    except (KeyError, TypeError, ValueError) as e:  # the checksum is right: somebody else's index
+        raise CacheUnusable("it is of another version of the format") from e
 
 
 def _check_bytes(data: mmap.mmap, entries: list[Entry], end: int) -> None:

@@ -61,10 +61,18 @@ class BadLines:
             self.count += 1
             if self.count <= SHOWN:
                 say(f"{b} (skipped)")
-            if self._rejects is not None:
+            if self._rejects is not None and b.text:  # a stream that ends early is no line
                 self._rejects.write(b.text.rstrip(b"\n") + b"\n")
             if self._most is not None and self.count > self._most:
                 raise DataError(f"{b}; that is bad line {self.count}, --max-errors allows {self._most}")
+
+    def finish_from(self, cache: str, count: int) -> None:
+        """Report the lines that a cache leaves out: there is no text to be read."""
+        if count:
+            say(f"{count} bad line{'s' * (count > 1)} skipped when {cache} was made")
+            self.count = count
+        else:
+            self.finish()
 
     def finish(self) -> None:
         """Report the count; called when the stream is at its end."""

@@ -154,7 +154,7 @@ class Training(Run):
                     break
             self.live.clear()
             self.bad.finish()
-            return writer.finish() if writer is not None and not self.stopped else None
+            return writer.finish(self.bad.count) if writer is not None and not self.stopped else None
 
     def live_clear_if(self, parsed: Parsed) -> None:
         if parsed.bad:
@@ -175,7 +175,12 @@ class Training(Run):
         if path is None or self.options.kill_cache or not os.path.exists(path):
             return None
         try:
-            return open_cache(path, self._fingerprint())
+            cache = open_cache(path, self._fingerprint())
+            if cache.skipped and (self.options.rejects or self.options.max_errors is not None):
+                option = "--rejects" if self.options.rejects else "--max-errors"
+                raise CacheUnusable(f"it leaves out bad lines ({cache.skipped}), which {option} asks for")
+            self.bad.finish_from(path, cache.skipped)
+            return cache
         except CacheUnusable as e:
             say(f"cache {path} is not used: {e}; it is built again")
             return None
