@@ -42,7 +42,7 @@ class Option(click.Option):
             record = super().get_help_record(ctx)
         finally:
             self.opts = everything
-        return record and (record[0].replace(" INTEGER RANGE", " N"), self.help or "")
+        return record and (record[0], self.help or "")
 
 
 class Command(click.Command):
@@ -74,11 +74,17 @@ class Number(click.ParamType):
     def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
         return "NUMBER"
 
+    def read(self, value: Any) -> float:
+        """ValueError if it is none; 1_000 is none, though Python takes it."""
+        if "_" in str(value):
+            raise ValueError
+        return float(value)
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         try:
-            x = float(value)
+            x = self.read(value)
         except ValueError:
-            self.fail(f"{value!r} is not a number", param, ctx)
+            self.fail(f"{value!r} is not a {self.name}", param, ctx)
         below = x <= self.low if self.open_low else x < self.low
         above = x >= self.high if self.open_high else x > self.high
         if math.isnan(x) or below or above or (math.isinf(x) and not self.infinite):
@@ -94,6 +100,23 @@ class Number(click.ParamType):
         if not self.infinite:
             parts.append("finite")
         return " and ".join(parts)
+
+
+class Whole(Number):
+    """A whole number in a range; both ends belong to it."""
+
+    name = "whole number"
+
+    def __init__(self, low: int, high: float = math.inf) -> None:
+        super().__init__(low, high, infinite=True)
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        return "N"
+
+    def read(self, value: Any) -> int:
+        if not re.fullmatch(r"[+-]?[0-9]{1,18}", str(value)):
+            raise ValueError
+        return int(value)
 
 
 class Labels(click.ParamType):
@@ -202,7 +225,7 @@ _input = _several(
             help="What the text is; auto looks at the first lines of each file."),
     _option("--on-error", group=_IN, type=click.Choice(["stop", "skip"]), default="stop", show_default=True,
             help="At a bad line: end, or go on without it."),
-    _option("--max-errors", group=_IN, type=click.IntRange(min=0), metavar="N",
+    _option("--max-errors", group=_IN, type=Whole(0), metavar="N",
             help="With --on-error skip: end when there are more bad lines than this.  [default: no limit]"),
     _option("--rejects", group=_IN, type=PATH, metavar="FILE",
             help="With --on-error skip: write the bad lines to this file."),
@@ -210,7 +233,7 @@ _input = _several(
 _features = _several(
     _option("--labels", group=_IN, type=Labels(), metavar="NEG,POS",
             help="The labels in the data that mean -1 and 1, such as 0,1."),
-    _option("-b", "--bits", "bits", group=_FEATURES, vw=("--bit_precision",), type=click.IntRange(1, 32),
+    _option("-b", "--bits", "bits", group=_FEATURES, vw=("--bit_precision",), type=Whole(1, 32),
             metavar="BITS", show_default="32", help="How many bits of a feature's hash count."),
     _option("--hash", group=_FEATURES, type=click.Choice(["strings", "all"]), show_default="strings",
             help="Hash names only (a number is its own index), or numbers too."),
@@ -247,7 +270,7 @@ _learning = _several(
     _option("--l1", group=_LEARN, vw=("--gravity",), type=Number(0), show_default="0",
             help="Strength of l1 regularisation: how fast weights shrink to zero."),
     _option("--l2", group=_LEARN, type=Number(0), show_default="0", help="Strength of l2 regularisation."),
-    _option("--period", group=_LEARN, type=click.IntRange(min=1), metavar="K", show_default="1",
+    _option("--period", group=_LEARN, type=Whole(1), metavar="K", show_default="1",
             help="truncated-gradient: shrink every K examples."),
     _option("--threshold", group=_LEARN, type=Number(0, open_low=True, infinite=True), show_default="inf",
             help="truncated-gradient: larger weights are not shrunk."),
@@ -255,7 +278,7 @@ _learning = _several(
             help="l1-ball: the largest sum of |weights|.  [required for it]"),
 )  # fmt: skip
 _passes = _several(
-    _option("--passes", group=_PASSES, type=click.IntRange(min=1), default=1, show_default=True, metavar="N",
+    _option("--passes", group=_PASSES, type=Whole(1), default=1, show_default=True, metavar="N",
             help="How often to go through the data."),
     _option("-c", "--cache", "cache", group=_PASSES, is_flag=True, default=False,
             help="Keep the parsed data beside the (first) file, as FILE.vwlite-cache, for this and later runs."),
@@ -263,12 +286,12 @@ _passes = _several(
             help="As --cache, in this file."),
     _option("-k", "--kill-cache", "kill_cache", group=_PASSES, vw=("--kill_cache",), is_flag=True, default=False,
             help="Build the cache anew."),
-    _option("--holdout-period", "holdout_period", group=_PASSES, vw=("--holdout_period",), type=click.IntRange(min=2),
+    _option("--holdout-period", "holdout_period", group=_PASSES, vw=("--holdout_period",), type=Whole(2),
             metavar="N", show_default="10", help="With several passes, every Nth line is only predicted."),
     _option("--holdout-off", "holdout_off", group=_PASSES, vw=("--holdout_off",), is_flag=True, default=False,
             help="Learn from every line in every pass."),
     _option("--early-terminate", "early_terminate", group=_PASSES, vw=("--early_terminate",), metavar="N",
-            type=click.IntRange(min=1), show_default="3",
+            type=Whole(1), show_default="3",
             help="End after so many passes in a row without a better holdout loss."),
 )  # fmt: skip
 _written = _several(
@@ -279,7 +302,7 @@ _written = _several(
     _option("--quiet", group=_OUT, is_flag=True, default=False, help="Print nothing but errors."),
     _option("--report", group=_OUT, type=PATH, metavar="FILE",
             help="Write options and results to this file, as JSON."),
-    _option("--threads", group=_RUN, type=click.IntRange(1, 64), default=2, show_default=True,
+    _option("--threads", group=_RUN, type=Whole(1, 64), default=2, show_default=True,
             help="One learns, the others read and parse ahead of it. The result is the same for any number."),
 )  # fmt: skip
 _train_output = _several(

@@ -6,6 +6,7 @@ from typing import Any
 
 from vwlite.algorithms import ALGORITHMS, LABEL_DOMAIN
 from vwlite.build import Settings
+from vwlite.cache import cache_name
 from vwlite.errors import UsageError
 from vwlite.options import InputOptions, TrainOptions
 
@@ -65,13 +66,23 @@ def resolve(o: TrainOptions, model: Settings | None) -> Resolved:
                 continue
             if name not in CHANGEABLE:
                 raise UsageError(
-                    f"{option_name(name)} {_shown(value)} contradicts the model {o.initial}, which was trained with "
+                    f"{_typed(o, name, value)} contradicts the model {o.initial}, which was trained with "
                     f"{_shown(old)}: leave the option out, or train a new model"
                 )
             changed[name] = (old, value)
     settings = replace(model or Settings(), **typed)
     _check_algorithm(settings, typed)
     return Resolved(settings, changed)
+
+
+def _typed(o: TrainOptions, name: str, value: Any) -> str:
+    """A setting as it stood on the command line."""
+    if name == "constant":
+        return "--no-constant"
+    if name == "interactions":
+        several = ("quadratic", "cubic", "interactions")
+        return " ".join(f"{option_name(n)} {pattern}" for n in several for pattern in getattr(o, n))
+    return f"{option_name(name)} {_shown(value)}"
 
 
 def _check_algorithm(settings: Settings, typed: dict[str, Any]) -> None:
@@ -100,14 +111,13 @@ def check_runs(o: TrainOptions) -> None:
         raise UsageError("--kill-cache needs --cache or --cache-file")
     if o.cache and o.cache_file:
         raise UsageError("--cache and --cache-file exclude each other: one cache is enough")
-    if o.cache and (not o.data or "-" in o.data):
-        raise UsageError("--cache needs a DATA file to lie beside; for standard input name one with --cache-file")
-    if o.cache_file and (not o.data or "-" in o.data):
-        raise UsageError("--cache-file cannot tell whether standard input has changed: name DATA files")
     if o.cache or o.cache_file:
+        name = "--cache" if o.cache else "--cache-file"
+        if not o.data or "-" in o.data:
+            raise UsageError(f"{name} cannot tell whether standard input has changed: name DATA files")
         for path in o.data:
-            if not os.path.isfile(path):
-                raise UsageError(f"--cache cannot tell whether {path} has changed, as it is no file: leave it out")
+            if os.path.exists(path) and not os.path.isfile(path):
+                raise UsageError(f"{name} cannot tell whether {path} has changed, as it is no file: leave it out")
     if o.holdout_off and o.holdout_period is not None:
         raise UsageError("--holdout-off and --holdout-period exclude each other")
     if o.passes == 1:
@@ -119,7 +129,7 @@ def check_runs(o: TrainOptions) -> None:
     for name in ("checkpoint_every", "save_weights_only"):
         if getattr(o, name) and o.model is None:
             raise UsageError(f"{option_name(name)} needs --model")
-    check_files(o, {"--cache-file": o.cache_file})
+    check_files(o, {"--cache-file": o.cache_file, "--cache": cache_name(o.data[0]) if o.cache else None})
 
 
 def check_files(o: InputOptions, more: dict[str, str | None] | None = None) -> None:

@@ -1,5 +1,7 @@
 """`vwlite check`"""
 
+import os
+
 import click
 
 from vwlite.options import PATH, Command, Option
@@ -16,6 +18,8 @@ SHOWN = 20  # bad lines of a file that are printed
 def command(files: tuple[str, ...], format: str) -> int:
     """Check that each FILE - a model, a cache or data - is whole and valid.
 
+    - is standard input, which must be data.
+
     Exit code 0: all are. 1: some are not; the lines say why.
     """
     sound = [check_file(path, format) for path in files]
@@ -28,12 +32,12 @@ def check_file(path: str, format: str) -> bool:
     from vwlite.errors import DataError, NoInputError
 
     try:
-        with open(path, "rb") as f:
-            begin = f.read(len(MAGIC))
-    except OSError as e:
-        click.echo(f"{path}: {e.strerror}")
-        return False
-    try:
+        begin = _first_bytes(path, len(MAGIC))
+        if begin == b"":
+            click.echo(f"{path}: empty")
+            return False
+        if begin is None:
+            return _check_data(path, format)
         if begin.startswith(b"PK\x03\x04"):
             return _check_model(path)
         if begin.startswith(MAGIC[:-2]):
@@ -44,12 +48,31 @@ def check_file(path: str, format: str) -> bool:
         return False
 
 
+def _first_bytes(path: str, size: int) -> bytes | None:
+    """The first bytes of a file; None for a pipe or the like, which has them only once."""
+    from vwlite.errors import NoInputError
+
+    try:
+        if path == "-" or not os.path.isfile(path):
+            return None
+        with open(path, "rb") as f:
+            return f.read(size)
+    except OSError as e:
+        raise NoInputError(f"{path}: {e.strerror}") from e
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n} {what}{'s' * (n != 1)}"
+
+
 def _check_model(path: str) -> bool:
     from vwlite.commands.info import describe
 
     facts = describe(path)
     state = ", without state" if facts["weights_only"] else ""
-    click.echo(f"{path}: a model, whole: {facts['algorithm']}, {facts['nonzero weights']} nonzero weights{state}")
+    click.echo(
+        f"{path}: a model, whole: {facts['algorithm']}, {_count(facts['nonzero weights'], 'nonzero weight')}{state}"
+    )
     return True
 
 
@@ -62,12 +85,13 @@ def _check_cache(path: str) -> bool:
     except (CacheUnusable, ValueError) as e:
         click.echo(f"{path}: a cache that cannot be used: {e}")
         return False
-    click.echo(f"{path}: a cache, whole: {lines} lines")
+    click.echo(f"{path}: a cache, whole: {_count(lines, 'line')}")
     return True
 
 
 def _check_data(path: str, format: str) -> bool:
     from vwlite.pipeline import ParseOptions, parsed_batches
+    from vwlite.reader import display_name
 
     lines = bad = 0
     with parsed_batches([path], ParseOptions(format=format, skip=True), threads=2) as batches:
@@ -78,6 +102,7 @@ def _check_data(path: str, format: str) -> bool:
                 if bad <= SHOWN:
                     click.echo(b)
     if bad > SHOWN:
-        click.echo(f"{path}: ... and {bad - SHOWN} more")
-    click.echo(f"{path}: data, {lines} lines" + (f", {bad} bad lines" if bad else ", every line valid"))
+        click.echo(f"{display_name(path)}: ... and {bad - SHOWN} more")
+    quality = _count(bad, "bad line") if bad else "every line valid"
+    click.echo(f"{display_name(path)}: data, {_count(lines, 'line')}, {quality}")
     return not bad

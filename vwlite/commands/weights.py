@@ -4,10 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from vwlite.options import PATH, Command, Option
+from vwlite.options import PATH, Command, Option, Whole
 
 if TYPE_CHECKING:
-
     from vwlite.model import Model
 
 CHUNK = 1 << 16  # lines written at a time
@@ -15,7 +14,7 @@ CHUNK = 1 << 16  # lines written at a time
 
 @click.command("weights", cls=Command)
 @click.argument("model", type=PATH)
-@click.option("--top", cls=Option, type=click.IntRange(min=1), metavar="N", help="Only the N largest.  [default: 20]")
+@click.option("--top", cls=Option, type=Whole(1), metavar="N", help="Only the N largest.  [default: 20]")
 @click.option("--all", "everything", cls=Option, is_flag=True, help="All weights, those that are zero too.")
 @click.option(
     "--feature", "names", cls=Option, multiple=True, metavar="NAMESPACE^NAME",
