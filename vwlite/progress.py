@@ -27,7 +27,7 @@ class Row:
     label: float | None
     prediction: float
     features: int
-    nonzeros: int
+    nonzeros: int | str
     holdout: bool = False
 
 

@@ -23,6 +23,9 @@ from vwlite.signals import StopSignal
 from vwlite.state import restore, settings_of, snapshot
 
 
+SMALL_TABLE = 1 << 22  # bytes of a weight table whose nonzero weights are counted for every row
+
+
 def parse_options(o: TrainOptions, settings: Settings) -> ParseOptions:
     return ParseOptions(
         format=o.format,
@@ -84,6 +87,7 @@ class Training(Run):
         self.pass_number = 0
         self.held: Tally | None = None  # of the pass with the best holdout loss
         self.nonzeros = 0
+        self._counted_at = -(1 << 62)  # features learned when the nonzero weights were counted last
         self.losses: list[dict[str, float | None]] = []  # of each pass
         self.best_pass = 0
         self.best_is_kept = False  # the model of the best pass is in the file, and is to stay
@@ -334,9 +338,18 @@ class Training(Run):
                     label=None if math.isnan(learner.label) else learner.label,
                     prediction=learner.linked(learner.prediction),
                     features=learner.size,
-                    nonzeros=learner.rule.count_nonzero(),
+                    nonzeros=self._nonzeros_for_row(),
                     holdout=held,
                 )
             )
         )
         learner.report_at = self.interval.advance(tally.weight + learner.unlabelled_weight)
+
+    def _nonzeros_for_row(self) -> str:
+        """The number of nonzero weights; that of an earlier row, marked ~, when counting again would take longer
+        than what was learned since."""
+        rule, features = self.learner.rule, self.learner.features
+        if rule.table_bytes > SMALL_TABLE and features - self._counted_at < rule.table_bytes // 64:
+            return f"~{self.nonzeros}"
+        self.nonzeros, self._counted_at = rule.count_nonzero(), features
+        return str(self.nonzeros)
