@@ -348,6 +348,14 @@ cdef class L1Ball(Rule):
             bucket.size = kept
             self.entries += kept
 
+    cdef size_t count_active(self) noexcept nogil:
+        cdef size_t i, n = 0
+        cdef Slot* s
+        for i in range(self.table.capacity + 1):
+            s = <Slot*>(self.table.slots + i * self.table.stride)
+            n += s.u != 0 and s.mark != self.constant
+        return n
+
     cdef void rebuild(self) noexcept nogil:
         """Make the queue anew from the table."""
         cdef size_t i
@@ -386,10 +394,13 @@ cdef class L1Ball(Rule):
 
     def load(self, scalars, slots):
         super().load(scalars, slots)
+        if self.active != self.count_active():
+            raise ValueError("the number of active features is not that of the weights")
         self.rebuild()
         if self.out_of_memory:
             raise MemoryError("no memory for the queue of the l1 ball")
 
     def shrink(self):
-        """Project now: for a radius that is smaller than that of the loaded state."""
+        """Go on from a loaded state with another radius: count S anew, as its unit follows the radius; project."""
+        self.rebase()
         self.project()

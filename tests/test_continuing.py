@@ -1,0 +1,151 @@
+"""A model that is continued is as if it had never stopped, for every rule and loss."""
+
+import random
+import shutil
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from vwlite.algorithms import LOSSES
+from vwlite.build import RULES
+from vwlite.model import read_model, write_model
+from vwlite.output import AtomicFile
+
+OPTIONS = {
+    "gd": [(), ("--l1", "1e-4", "--l2", "1e-5")],
+    "sgd": [(), ("--power-t", "0.3", "--initial-t", "2")],
+    "truncated-gradient": [("--l1", "1e-3"), ("--l1", "0.01", "--period", "7", "--threshold", "0.2")],
+    "l1-ball": [("--radius", "2"), ("--radius", "0.1")],
+}
+
+
+def lines_of(seed, count, negative=-1):
+    """Lines with tags, importance, several namespaces, repeated features, blank lines."""
+    chance = random.Random(seed)
+    out = []
+    for i in range(count):
+        label = chance.choice([negative, 1])
+        head = f"{label} {chance.choice([1, 0.5, 3])} 'tag{i}"
+        a = " ".join(f"w{int(chance.paretovariate(0.5)) % 300}:{chance.gauss(0, 1):.3f}" for _ in range(6))
+        b = " ".join(f"{chance.randrange(40)}" for _ in range(3))
+        out.append(f"{head}|a {a} |b {b} |c:0.5 u{chance.randrange(9)}\n")
+        if i % 17 == 5:
+            out.append("\n")
+        if i % 29 == 7:
+            out.append("|a only features\n")
+    return "".join(out)
+
+
+def labels_for(loss):
+    return 0 if loss == "poisson" else -1
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize(("rule", "which"), [(rule, i) for rule in RULES for i in range(2)])
+def test_continuing_is_as_if_it_had_never_stopped(vwlite, tmp_path, rule, which, loss):
+    text = lines_of(which, 400, labels_for(loss)).splitlines(keepends=True)
+    cuts = [0, 150, 151, 320, len(text)]
+    command = ["train", "--quiet", "--algorithm", rule, "--loss", loss, "-l", "0.1", "-q", "ab", *OPTIONS[rule][which]]
+    (tmp_path / "all").write_text("".join(text))
+    vwlite(*command, tmp_path / "all", "-m", tmp_path / "whole")
+    for i, (begin, end) in enumerate(pairwise(cuts)):
+        (tmp_path / "part").write_text("".join(text[begin:end]))
+        if i == 0:
+            vwlite(*command, tmp_path / "part", "-m", tmp_path / "model")
+        else:
+            vwlite("train", "--quiet", tmp_path / "part", "-i", tmp_path / "model", "-m", tmp_path / "model")
+    assert (tmp_path / "model").read_bytes() == (tmp_path / "whole").read_bytes()
+
+
+@pytest.mark.parametrize(("rule", "which"), [(rule, i) for rule in RULES for i in range(2)])
+def test_weights_only_predicts_the_same_and_cannot_be_continued(vwlite, tmp_path, rule, which):
+    (tmp_path / "data").write_text(lines_of(1, 300))
+    command = ["train", tmp_path / "data", "--algorithm", rule, "--loss", "logistic", "-q", "ab", *OPTIONS[rule][which]]
+    vwlite(*command, "-m", tmp_path / "full")
+    vwlite(*command, "-m", tmp_path / "light", "--save-weights-only")
+    assert (tmp_path / "light").stat().st_size < (tmp_path / "full").stat().st_size
+    (tmp_path / "test").write_text(lines_of(2, 100))
+    full, light = (
+        vwlite("predict", "-m", tmp_path / name, tmp_path / "test", "-r", tmp_path / "raw").out
+        for name in ("full", "light")
+    )
+    assert [line.split()[1:] for line in full.splitlines()] == [line.split()[1:] for line in light.splitlines()]
+    numbers = [[float(line.split()[0]) for line in text.splitlines()] for text in (full, light)]
+    assert numbers[0] == pytest.approx(numbers[1], rel=1e-9, abs=1e-9)
+    assert len(set(numbers[0])) > 50
+    err = vwlite("train", "-i", tmp_path / "light", tmp_path / "data", code=65).err
+    assert err == f"{tmp_path}/light: saved with --save-weights-only: it predicts, but cannot be continued\n"
+
+
+@pytest.mark.parametrize("radius", [300, 50, 49, 3, 0.01])
+def test_continuing_in_a_ball_of_another_size(vwlite, tmp_path, radius):
+    (tmp_path / "data").write_text(lines_of(1, 300))
+    command = ["train", tmp_path / "data", "-m", tmp_path / "model", "-l", 20, "--no-constant"]
+    vwlite(*command, "--algorithm", "l1-ball", "--radius", 50)
+    (tmp_path / "more").write_text(lines_of(2, 100))
+    more = ["train", "-i", tmp_path / "model", "--radius", radius, "-m", tmp_path / "more.model"]
+    vwlite(*more, tmp_path / "more")
+    assert np.abs(read_model(str(tmp_path / "more.model")).weights).sum() == pytest.approx(radius, rel=1e-6)
+    # Where the radius is no tighter, nothing changes but what comes afterwards.
+    (tmp_path / "empty").write_text("")
+    vwlite(*more, tmp_path / "empty")
+    before, after = (read_model(str(tmp_path / name)).weights for name in ("model", "more.model"))
+    assert np.abs(after).sum() <= radius * (1 + 1e-9)
+    if radius >= 50:
+        assert after == pytest.approx(before, rel=1e-9)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_the_last_key_of_all_is_kept(vwlite, tmp_path, rule):
+    """2^32 - 1, whose mark in the table is that of an empty slot."""
+    data = tmp_path / "data"
+    data.write_text("".join(f"{(-1) ** i} 1:1 7:{i % 5} 4294967294:2 4294967295:{1 + i % 3}\n" for i in range(30)))
+    command = ["train", "--algorithm", rule, *OPTIONS[rule][0], data]
+    vwlite(*command, "-m", tmp_path / "once")
+    model = read_model(str(tmp_path / "once"))
+    assert model.keys[-1] == 2**32 - 1
+    assert model.weights[-1] != 0
+    data.write_text("".join(data.read_text() for _ in range(2)))
+    vwlite(*command, "-m", tmp_path / "twice")
+    data.write_text(data.read_text()[: len(data.read_text()) // 2])
+    vwlite("train", "-i", tmp_path / "once", data, "-m", tmp_path / "continued")
+    assert (tmp_path / "continued").read_bytes() == (tmp_path / "twice").read_bytes()
+
+
+def test_a_model_without_features(vwlite, tmp_path):
+    (tmp_path / "empty").write_text("")
+    vwlite("train", tmp_path / "empty", "-m", tmp_path / "model")
+    (tmp_path / "data").write_text(lines_of(1, 50))
+    vwlite("train", tmp_path / "data", "-i", tmp_path / "model", "-m", tmp_path / "model")
+    vwlite("train", tmp_path / "data", "-m", tmp_path / "direct")
+    assert (tmp_path / "model").read_bytes() == (tmp_path / "direct").read_bytes()
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_continuing_with_nothing_changes_nothing(vwlite, tmp_path, rule):
+    (tmp_path / "empty").write_text("")
+    (tmp_path / "data").write_text(lines_of(1, 50))
+    model = tmp_path / "model"
+    vwlite("train", tmp_path / "data", "-m", model, "--algorithm", rule, *OPTIONS[rule][1])
+    shutil.copy(model, tmp_path / "before")
+    vwlite("train", tmp_path / "empty", "-i", model, "-m", model)
+    assert model.read_bytes() == (tmp_path / "before").read_bytes()
+
+
+def forge(path, model):
+    """A model file whose checksum is right."""
+    with AtomicFile(path) as f:
+        write_model(f, model)
+        f.commit()
+
+
+@pytest.mark.parametrize("active", [0, 1, 1000, -1, 1 << 62, 2.5])
+def test_forged_count_of_the_l1_ball_is_refused(vwlite, tmp_path, active):
+    (tmp_path / "data").write_text(lines_of(1, 300))
+    vwlite("train", tmp_path / "data", "-m", tmp_path / "model", "--algorithm", "l1-ball", "--radius", 50)
+    model = read_model(str(tmp_path / "model"))
+    assert model.rule["active"] > 2
+    model.rule["active"] = active
+    forge(tmp_path / "model", model)
+    vwlite("train", "-i", tmp_path / "model", tmp_path / "data", code=65)
