@@ -22,7 +22,6 @@ from vwlite.settings import Resolved, as_options, check_runs, resolve
 from vwlite.signals import StopSignal
 from vwlite.state import restore, settings_of, snapshot
 
-
 SMALL_TABLE = 1 << 22  # bytes of a weight table whose nonzero weights are counted for every row
 
 
