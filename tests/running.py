@@ -30,7 +30,7 @@ class Shell:
 
     def __init__(self, capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
         self._captured = capfdbinary
-        # A run leaves the signals blocked for the little that is left of its process; this one goes on.
+        # A run keeps its handling of signals for the little that is left of its process; this one goes on.
         monkeypatch.setattr(StopSignal, "__enter__", lambda self: self)
 
     def __call__(self, *arguments: object, code: int | None = 0) -> Result:

@@ -158,7 +158,7 @@ OUT_OF_RANGE = {
     "--holdout-period 1": "1 is out of range: it must be at least 2",
     "--early-terminate 0": "0 is out of range: it must be at least 1",
     "--max-errors -1": "-1 is out of range: it must be at least 0",
-    "--threads 3": "3 is out of range: it must be at least 1 and at most 2",
+    "--threads 65": "65 is out of range: it must be at least 1 and at most 64",
     "--learning-rate 0": "0 is out of range: it must be above 0 and finite",
     "--learning-rate nan": "nan is out of range: it must be above 0 and finite",
     "--learning-rate inf": "inf is out of range: it must be above 0 and finite",

@@ -1,14 +1,15 @@
 """SIGINT, SIGTERM and SIGHUP: the first asks to stop, the second ends the program.
 
-The signals are blocked in every thread, and one thread waits for them. So they arrive while the core
-runs without the GIL, and no system call of the program is ever interrupted.
+Python's own handler in C writes the number of each signal to a pipe at once, in whichever thread the
+signal arrives (numpy has threads of its own) and while the core runs without the GIL. A thread reads
+them there. System calls that a signal interrupts are taken up again by Python.
 """
 
 import os
 import signal
 import threading
 from collections.abc import Callable
-from types import TracebackType
+from types import FrameType, TracebackType
 
 STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -23,25 +24,35 @@ class StopSignal:
         self.number: int | None = None
         self._on_stop = on_stop
         self._handled = {s for s in STOPPING if signal.getsignal(s) is not signal.SIG_IGN}
-        self._old: set[signal.Signals] | None = None
 
     def __enter__(self) -> "StopSignal":
         if self._handled and threading.current_thread() is threading.main_thread():
-            self._old = set(signal.pthread_sigmask(signal.SIG_BLOCK, self._handled))  # type: ignore[arg-type]
+            self._read, write = os.pipe()
+            os.set_blocking(write, False)
+            signal.set_wakeup_fd(write, warn_on_full_buffer=False)
+            for s in self._handled:
+                signal.signal(s, _nothing_more)
             threading.Thread(target=self._wait, name="signals", daemon=True).start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        # The signals stay blocked: what is left to do is short, and its thread still ends the program
-        # at a second signal.
+        # Nothing is put back: what is left to do is short, and the thread still ends the program at a
+        # second signal.
         pass
 
     def _wait(self) -> None:
-        first = signal.sigwait(self._handled)
-        self.number = int(first)
+        self.number = self._next()
         self._on_stop()
-        second = signal.sigwait(self._handled)
-        os._exit(128 + int(second))
+        os._exit(128 + self._next())
 
+    def _next(self) -> int:
+        while True:
+            number = os.read(self._read, 1)[0]
+            if number in self._handled:
+                return number
+
+
+def _nothing_more(number: int, frame: FrameType | None) -> None:
+    """The thread does what there is to do."""
