@@ -18,6 +18,12 @@ def pytest_configure(config: pytest.Config) -> None:
         )
 
 
+@pytest.fixture(scope="session", autouse=True)
+def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Away from the source tree: a program that is started with `python -c` looks for modules where it is."""
+    os.chdir(tmp_path_factory.mktemp("elsewhere"))
+
+
 @pytest.fixture(name="vwlite")
 def run_in_this_process(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Shell:
     """Run the program in this process: `vwlite("train", path, code=65).err`."""

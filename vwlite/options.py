@@ -261,7 +261,7 @@ _learning = _several(
             type=Number(0, 1, open_low=True, open_high=True), help="Which quantile --loss quantile predicts."),
     _option("-l", "--learning-rate", "learning_rate", group=_LEARN, vw=("--learning_rate",),
             type=Number(0, open_low=True), show_default="0.5", help="The learning rate at the beginning."),
-    _option("--power-t", "power_t", group=_LEARN, vw=("--power_t",), type=Number(0, 1), show_default="0.5",
+    _option("--power-t", "power_t", group=_LEARN, vw=("--power_t",), type=Number(0), show_default="0.5",
             help="The rate falls as (t + initial-t)^-power-t; for gd, each feature's own."),
     _option("--initial-t", "initial_t", group=_LEARN, vw=("--initial_t",), type=Number(0), show_default="0",
             help="Where t begins."),
