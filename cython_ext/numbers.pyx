@@ -22,7 +22,7 @@ from libc.stdio cimport snprintf
 from libc.stdlib cimport strtod
 from libc.string cimport memcpy
 
-from vwlite.core.words cimport PADDING, decimal8, digits_of, likely, load64, mark_non_digits
+from vwlite.core.words cimport PADDING, are_digits, decimal, digits_of, likely, load64
 
 cdef extern from *:
     """
@@ -83,9 +83,9 @@ cdef inline Decimal read_decimal(const char* p) noexcept nogil:
         begin = p
         while m < <uint64_t>100000000000:   # so that eight digits more fit
             word = digits_of(load64(p))
-            if mark_non_digits(word):
+            if not are_digits(word):
                 break
-            m = m * 100000000 + decimal8(word)
+            m = m * 100000000 + decimal(word)
             power -= 8
             p += 8
         while True:
@@ -210,7 +210,7 @@ def number(bytes token, bint single):
     cdef Float f
     cdef Double d
     if single:
-        f = read_float(p)
+        f = read_float(p, p + len(token))
         return f.value if f.end == p + len(token) else None
     d = read_double(p)
     return d.value if d.end == p + len(token) else None

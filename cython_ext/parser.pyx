@@ -16,9 +16,10 @@ nothing to the batch. In words, as far as it is not plain from the above:
   A first word with a colon is a feature: such a line has no label.
 - Features that are zero, be it by underflow or scale, are left out. Repeated ones stay.
 
-How it is fast. One pass, and hardly a branch that the processor cannot foretell: eight bytes at a
-time are searched for the end of a name, hashed from the same register, and read as digits. That
-needs readable bytes behind every line, so the last lines of a block are parsed in a padded copy;
+How it is fast. One pass, and hardly a branch that the processor cannot foretell. A window of 32
+bytes is searched at once for the end of the name and that of the value, so that the place of the
+next feature is known long before this one is hashed and read, eight bytes at a time. That needs
+readable bytes behind every line, so the last lines of a block are parsed in a padded copy;
 every line of the rest has the others behind it. Each line ends with LF then, and no loop below
 looks for the end of the text. A fault carries pointers; words are found for it in
 vwlite/complaints.py when somebody asks.
@@ -34,9 +35,10 @@ from libc.string cimport memchr, memcmp, memcpy, memset
 
 from vwlite.core.batch cimport BLANK, EXAMPLE, REJECTED, Arrays, Batch, Fault
 from vwlite.core.murmur cimport finish, hash_strings, mix, murmur, scramble
-from vwlite.core.numbers cimport Double, Float, read_any_float, read_double, read_float
+from vwlite.core.numbers cimport Double, Float, read_double, read_float
 from vwlite.core.words cimport (
-    PADDING, decimal, digits_of, first_bytes, foretold, likely, load64, lowest_byte, mark_delimiters, mark_non_digits, unlikely,
+    PADDING, are_digits, decimal, delimiters, delimiters_portable, digits_of, first_bytes, foretold, last_of, likely,
+    load64, lowest, unlikely,
 )
 
 cdef extern from *:
@@ -98,6 +100,7 @@ cdef enum:
 cdef struct Name:
     const char* end
     uint32_t hash
+    uint32_t rest       # the delimiters of its window that come after its end
 
 
 # --- words and names -----------------------------------------------------------------------------
@@ -134,10 +137,10 @@ cdef inline const char* no_line_end(Trouble* trouble, const char* p) noexcept no
     return trouble_at(trouble, CARRIAGE_RETURN, p, p + 1)
 
 
-cdef inline Name any_name(const char* p, uint32_t seed, bint strings) noexcept nogil:
-    """`name` without its short ways."""
+cdef Name any_name(const char* p, uint32_t seed, bint strings) noexcept nogil:
+    """`name_at` for every name."""
     cdef Name name
-    name.end = find(p, ENDS_NAME)
+    name.end, name.rest = find(p, ENDS_NAME), 0
     if strings:
         name.hash = hash_strings(p, name.end - p, seed)
     else:
@@ -145,42 +148,51 @@ cdef inline Name any_name(const char* p, uint32_t seed, bint strings) noexcept n
     return name
 
 
-cdef inline Name name_at(const char* p, uint64_t word, uint64_t marks, uint32_t seed, bint strings) noexcept nogil:
-    """The name at p and its hash. Given: the first eight bytes, and where they may end it.
+cdef inline Name name_at(const char* p, uint32_t window, uint32_t seed, bint strings) noexcept nogil:
+    """The name at p and its hash. `window`: the delimiters from p on; p itself is none.
 
-    Short ways: a word of digits, if that is a number, up to 7; and names without control bytes.
+    The short way is for names up to 31 bytes without control bytes, and for numbers up to 7.
     """
     cdef Name name
     cdef const char* q = p
-    cdef uint32_t h = seed, left
-    cdef uint64_t digits
-    cdef unsigned int n
-    cdef bint full
-    if unlikely(<uint8_t>(p[0] - c'0') <= 9 and strings):
-        if marks != 0:
-            n = lowest_byte(marks)
-            digits = digits_of(word)
-            if lowest_byte(mark_non_digits(digits)) == n and ENDS[<uint8_t>p[n]] & ENDS_NAME:
-                name.end, name.hash = p + n, <uint32_t>decimal(digits, n) + seed
-                return name
+    cdef uint32_t h = seed, last, full
+    cdef uint64_t word
+    cdef size_t n
+    if unlikely(window == 0):
         return any_name(p, seed, strings)
-    while unlikely(marks == 0):
+    n = lowest(window)
+    name.end, name.rest = p + n, window & (window - 1)
+    if unlikely(p[n] != c':' and not ENDS[<uint8_t>p[n]] & ENDS_NAME):
+        return any_name(p, seed, strings)
+    if unlikely(<uint8_t>(p[0] - c'0') <= 9 and strings):
+        word = last_of(digits_of(load64(p)), n & 7)
+        if n <= 7 and are_digits(word):
+            name.hash = <uint32_t>decimal(word) + seed
+        else:
+            name.hash = hash_strings(p, n, seed)
+        return name
+    while unlikely(name.end - q >= 8):
+        word = load64(q)
         h = mix(mix(h, <uint32_t>word), <uint32_t>(word >> 32))
         q += 8
-        word = load64(q)
-        marks = mark_delimiters(word)
-    n = lowest_byte(marks)
-    word = first_bytes(word, n)
-    # 0 to 7 bytes are left. Whether 4 of them are a block is a coin toss: no branch.
-    full = n >= 4
-    left = mix(h, <uint32_t>word)
-    h = left if full else h
-    left = <uint32_t>(word >> (32 * full))
-    q += n
-    if unlikely(not ENDS[<uint8_t>q[0]] & ENDS_NAME):
-        return any_name(p, seed, strings)
-    name.end, name.hash = q, finish(h ^ scramble(left), q - p)
+    # 0 to 7 bytes are left. Whether 4 of them are a block is a coin toss: no branch, and none that
+    # the compiler could make of it.
+    word = first_bytes(load64(q), n & 7)
+    full = (n >> 2) & 1
+    h ^= (h ^ mix(h, <uint32_t>word)) & (0 - full)
+    last = <uint32_t>(word >> (32 * full))
+    name.hash = finish(h ^ scramble(last), n)
     return name
+
+
+cdef inline const char* value_end(const char* p, const char* window, uint32_t rest, uint8_t ends) noexcept nogil:
+    """Where the value at p ends. `rest`: the delimiters in the window that come after p."""
+    cdef const char* end
+    if likely(rest != 0):
+        end = window + lowest(rest)
+        if likely(ENDS[<uint8_t>end[0]] & ends):
+            return end
+    return find(p, ends)
 
 
 # --- lines ---------------------------------------------------------------------------------------
@@ -296,11 +308,11 @@ cdef const char* vw_line(const Settings* s, Batch batch, const char* p, Trouble*
     cdef uint32_t* hash
     cdef float* value
     cdef size_t n, first, limit
-    cdef uint64_t word, marks
-    cdef uint32_t space, nameless
+    cdef uint32_t space, nameless, window
     cdef float scale, x
     cdef uint8_t letter
     cdef const char* begin
+    cdef const char* end
     cdef Name name
     cdef Float number
     cdef bint strings = s.strings
@@ -316,47 +328,50 @@ cdef const char* vw_line(const Settings* s, Batch batch, const char* p, Trouble*
         letter, space, scale, nameless, first = c' ', s.unnamed, 1, 0, n
         if not ENDS[<uint8_t>p[0]] & ENDS_NAME:
             letter = <uint8_t>p[0]
-            word = load64(p)
-            name = name_at(p, word, mark_delimiters(word), s.seed, strings)
+            name = name_at(p, delimiters(p, c'|'), s.seed, strings)
             p, space = name.end, name.hash
             if p[0] == c':':
                 begin = p + 1
-                number = read_any_float(begin)
-                if number.end == NULL or not ENDS[<uint8_t>number.end[0]] & ENDS_WORD:
-                    return trouble_at(trouble, SCALE, begin, find(begin, ENDS_WORD))
-                p, scale = number.end, number.value
+                end = find(begin, ENDS_WORD)
+                number = read_float(begin, end)
+                if number.end != end:
+                    return trouble_at(trouble, SCALE, begin, end)
+                p, scale = end, number.value
                 if not isfinite(scale):
                     return trouble_at(trouble, SCALE_LARGE, begin, p)
         elif p[0] == c':':
             return trouble_at(trouble, NAMESPACE_NAME, p, find(p, ENDS_WORD))
         while True:           # for each feature
-            word = load64(p)
-            marks = mark_delimiters(word)
-            if unlikely(marks & 0x80):
-                if p[0] == c' ' or p[0] == c'\t':
-                    p += 1
-                    continue
-                if ENDS[<uint8_t>p[0]] & ENDS_WORD:
-                    break
+            window = delimiters(p, c'|')
             if unlikely(n == limit):
                 batch.a.features = n
                 if batch.reserve(0, 0, 64, 0):
                     return trouble_at(trouble, OUT_OF_MEMORY, p, p)
                 hash, value, limit = batch.a.hash, batch.a.value, batch.feature_capacity
-            if likely(p[0] != c':'):
-                name = name_at(p, word, marks, space, strings)
-                p = name.end
-                hash[n] = name.hash
-            else:
-                hash[n] = space + nameless
+            if likely(not (window & 1)):
+                name = name_at(p, window, space, strings)
+            elif p[0] == c' ' or p[0] == c'\t':
+                p += 1
+                continue
+            elif p[0] == c':':
+                name.end, name.rest = p, window & (window - 1)
+                name.hash = space + nameless
                 nameless += 1
+            elif ENDS[<uint8_t>p[0]] & ENDS_WORD:
+                break
+            else:   # a control byte, which may begin a name
+                name = any_name(p, space, strings)
+            hash[n] = name.hash
             x = 1
-            if p[0] == c':':
-                begin = p + 1
-                number = read_float(begin)
-                if unlikely(number.end == NULL or not ENDS[<uint8_t>number.end[0]] & ENDS_WORD):
-                    return trouble_at(trouble, VALUE, begin, find(begin, ENDS_WORD))
-                p, x = number.end, number.value
+            if name.end[0] == c':':
+                begin = name.end + 1
+                end = value_end(begin, p, name.rest, ENDS_WORD)
+                number = read_float(begin, end)
+                if unlikely(number.end != end):
+                    return trouble_at(trouble, VALUE, begin, end)
+                p, x = end, number.value
+            else:
+                p = name.end
             x = x * scale
             if unlikely(not isfinite(x)):
                 return trouble_at(trouble, VALUE_SCALED if isfinite(number.value) else VALUE_LARGE, begin, p)
@@ -401,9 +416,11 @@ cdef const char* libsvm_line(const Settings* s, Batch batch, const char* p, Trou
     cdef size_t n = batch.a.features, first = n, limit = batch.feature_capacity
     cdef size_t i = batch.a.lines
     cdef uint64_t word, index, previous = 0
-    cdef unsigned int digits
+    cdef uint32_t window, rest
+    cdef size_t digits
     cdef const char* begin
     cdef const char* end
+    cdef const char* name
     cdef Float number
     cdef float x
     batch.a.label[i], batch.a.importance[i], batch.a.initial[i] = NAN, 1.0, 0.0
@@ -419,21 +436,21 @@ cdef const char* libsvm_line(const Settings* s, Batch batch, const char* p, Trou
             return NULL
         p = end
     while True:
-        # The word ended here; a blank or the end of the line is next.
-        while p[0] == c' ' or p[0] == c'\t':
-            p += 1
-        word = digits_of(load64(p))
-        digits = 8
-        if mark_non_digits(word):
-            digits = lowest_byte(mark_non_digits(word))
-        if likely(digits > 0 and digits < 8):
-            index = decimal(word, digits)
-            begin = p
+        # A word ended here; a blank or the end of the line is next.
+        window = delimiters(p, c'#')
+        rest = window & (window - 1)
+        digits = lowest(window) if window else 8
+        word = last_of(digits_of(load64(p)), digits & 7)
+        begin = p
+        if likely(digits > 0 and digits < 8 and are_digits(word)):
+            index = decimal(word)
             p += digits
         else:
+            if p[0] == c' ' or p[0] == c'\t':
+                p += 1
+                continue
             if ENDS[<uint8_t>p[0]] & ENDS_PAIR:
                 break
-            begin = p
             index = 0
             while <uint8_t>(p[0] - c'0') <= 9:
                 if index <= LARGEST_INDEX:
@@ -442,8 +459,9 @@ cdef const char* libsvm_line(const Settings* s, Batch batch, const char* p, Trou
         if unlikely(p[0] != c':' or p == begin or index > LARGEST_INDEX):
             return bad_index(begin, trouble)
         if unlikely(index <= previous):
-            return trouble_at(trouble, INDEX_SMALL if index == 0 else INDEX_REPEATED if index == previous else INDEX_ORDER,
-                              begin, p)
+            if index == 0:
+                return trouble_at(trouble, INDEX_SMALL, begin, p)
+            return trouble_at(trouble, INDEX_REPEATED if index == previous else INDEX_ORDER, begin, p)
         previous = index
         if unlikely(n == limit):
             batch.a.features = n
@@ -453,14 +471,16 @@ cdef const char* libsvm_line(const Settings* s, Batch batch, const char* p, Trou
         if s.strings:
             hash[n] = <uint32_t>index + s.unnamed
         else:
-            while begin[0] == c'0':
-                begin += 1
-            hash[n] = murmur(begin, p - begin, s.unnamed)
+            name = begin
+            while name[0] == c'0':
+                name += 1
+            hash[n] = murmur(name, p - name, s.unnamed)
+        end = value_end(p + 1, begin, rest, ENDS_PAIR)
         begin = p + 1
-        number = read_float(begin)
-        if unlikely(number.end == NULL or not ENDS[<uint8_t>number.end[0]] & ENDS_PAIR):
-            return trouble_at(trouble, VALUE, begin, find(begin, ENDS_PAIR))
-        p, x = number.end, number.value
+        number = read_float(begin, end)
+        if unlikely(number.end != end):
+            return trouble_at(trouble, VALUE, begin, end)
+        p, x = end, number.value
         if unlikely(not isfinite(x)):
             return trouble_at(trouble, VALUE_LARGE, begin, p)
         value[n] = x
@@ -674,3 +694,10 @@ def name_hash(bytes name, uint32_t seed, bint hash_all=False):
     """The hash of a name, as in murmur.pxd."""
     cdef const char* p = name
     return murmur(p, len(name), seed) if hash_all else hash_strings(p, len(name), seed)
+
+
+def window(bytes text, str other, bint portable=False):
+    """The delimiters among the first 32 bytes of the text, as bits."""
+    cdef bytes padded = text + bytes(PADDING)
+    cdef char third = <char>ord(other)
+    return delimiters_portable(padded, third) if portable else delimiters(padded, third)

@@ -1,8 +1,8 @@
-"""Eight bytes of text at a time, in plain 64-bit arithmetic ("SIMD within a register").
+"""Many bytes of text at a time.
 
-A word is loaded so that the first byte of the text is the lowest byte of the integer, on every
-processor. The searches below set the top bit of each byte that they look for; a borrow or carry
-may also mark a byte *after* a true one, so only the lowest mark counts, and that one is exact.
+Words are eight bytes in a 64-bit integer ("SIMD within a register"): the first byte of the text is
+the lowest of the integer, on every processor. Windows are 32 bytes of text, of which one asks where
+the delimiters are; this has a fast way for x86-64 and a portable one for the others.
 """
 
 from libc.stdint cimport uint32_t, uint64_t
@@ -30,8 +30,45 @@ cdef extern from *:
         return word;
     }
 
-    static inline unsigned vwlite_lowest_byte(uint64_t marks) {
-        return (unsigned)__builtin_ctzll(marks) >> 3;
+    #define VWLITE_EACH(byte) ((uint64_t)0x0101010101010101u * (uint8_t)(byte))
+
+    /* The top bit of each byte that is zero, exactly: no carry leaves a byte. */
+    static inline uint64_t vwlite_zeros(uint64_t w) {
+        return ~(((w & VWLITE_EACH(0x7F)) + VWLITE_EACH(0x7F)) | w | VWLITE_EACH(0x7F));
+    }
+
+    static inline uint32_t vwlite_delimiters_portable(const char *p, char other) {
+        uint32_t found = 0;
+        for (int i = 0; i < 4; i++) {
+            uint64_t w = vwlite_load64(p + 8 * i);
+            uint64_t marks = (~(((w & VWLITE_EACH(0x7F)) + VWLITE_EACH(0x7F - 0x20)) | w) & VWLITE_EACH(0x80))
+                | vwlite_zeros(w ^ VWLITE_EACH(':')) | vwlite_zeros(w ^ VWLITE_EACH(other));
+            /* Gathers the marks in the highest byte. */
+            found |= (uint32_t)(((marks >> 7) * 0x0102040810204080u) >> 56) << (8 * i);
+        }
+        return found;
+    }
+
+    #ifdef __SSE2__
+    #include <emmintrin.h>
+
+    static inline uint32_t vwlite_delimiters16(const char *p, char other) {
+        __m128i w = _mm_loadu_si128((const __m128i *)p), blank = _mm_set1_epi8(0x20);
+        __m128i low = _mm_cmpeq_epi8(_mm_min_epu8(w, blank), w);
+        __m128i colon = _mm_cmpeq_epi8(w, _mm_set1_epi8(':'));
+        __m128i third = _mm_cmpeq_epi8(w, _mm_set1_epi8(other));
+        return (uint32_t)_mm_movemask_epi8(_mm_or_si128(_mm_or_si128(low, colon), third));
+    }
+
+    static inline uint32_t vwlite_delimiters(const char *p, char other) {
+        return vwlite_delimiters16(p, other) | vwlite_delimiters16(p + 16, other) << 16;
+    }
+    #else
+    #define vwlite_delimiters vwlite_delimiters_portable
+    #endif
+
+    static inline unsigned vwlite_lowest(uint32_t bits) {
+        return (unsigned)__builtin_ctz(bits);
     }
 
     /* A branch that the processor foretells lets it run ahead; the same choice as arithmetic makes
@@ -41,32 +78,20 @@ cdef extern from *:
         return p;
     }
     """
-    const char* foretold "vwlite_foretold"(const char* p) noexcept nogil
     uint64_t load64 "vwlite_load64"(const void* p) noexcept nogil
     uint32_t load32 "vwlite_load32"(const void* p) noexcept nogil
-    # The index of the byte with the lowest mark; there must be one.
-    unsigned int lowest_byte "vwlite_lowest_byte"(uint64_t marks) noexcept nogil
+    uint64_t EACH "VWLITE_EACH"(int byte) noexcept nogil
+    # Bit i: p[i] is ':' or `other` or at most 0x20, for i from 0 to 31.
+    uint32_t delimiters "vwlite_delimiters"(const char* p, char other) noexcept nogil
+    uint32_t delimiters_portable "vwlite_delimiters_portable"(const char* p, char other) noexcept nogil
+    # The number of the lowest bit; there must be one.
+    unsigned int lowest "vwlite_lowest"(uint32_t bits) noexcept nogil
+    const char* foretold "vwlite_foretold"(const char* p) noexcept nogil
     bint likely(bint) noexcept nogil
     bint unlikely(bint) noexcept nogil
 
 cdef enum:
-    PADDING = 16  # bytes behind the last one of a text that must be readable
-
-cdef extern from *:
-    """
-    #define VWLITE_EACH(byte) ((uint64_t)0x0101010101010101u * (uint8_t)(byte))
-    """
-    uint64_t EACH "VWLITE_EACH"(int byte) noexcept nogil
-
-
-cdef inline uint64_t mark_zeros(uint64_t word) noexcept nogil:
-    return (word - EACH(1)) & ~word & EACH(0x80)
-
-
-cdef inline uint64_t mark_delimiters(uint64_t word) noexcept nogil:
-    """Marks bytes up to 0x20, ':' and '|': all that may end a name, and some that do not."""
-    return ((word - EACH(0x21)) & ~word & EACH(0x80)) \
-        | mark_zeros(word ^ EACH(c':')) | mark_zeros(word ^ EACH(c'|'))
+    PADDING = 32  # bytes behind the last one of a text that must be readable
 
 
 cdef inline uint64_t digits_of(uint64_t word) noexcept nogil:
@@ -74,23 +99,23 @@ cdef inline uint64_t digits_of(uint64_t word) noexcept nogil:
     return word ^ EACH(c'0')
 
 
-cdef inline uint64_t mark_non_digits(uint64_t digits) noexcept nogil:
-    """For a word made by `digits_of`."""
-    return ((digits + EACH(0x76)) | digits) & EACH(0x80)
+cdef inline bint are_digits(uint64_t digits) noexcept nogil:
+    """Whether all eight bytes of a word made by `digits_of` are."""
+    return not (((digits + EACH(0x76)) | digits) & EACH(0x80))
 
 
 cdef inline uint64_t first_bytes(uint64_t word, unsigned int n) noexcept nogil:
-    """The first n bytes, 0 to 7, and zeros."""
+    """The first n bytes, 0 to 7, and zeros behind."""
     return word & ((<uint64_t>1 << (8 * n)) - 1)
 
 
-cdef inline uint64_t decimal8(uint64_t digits) noexcept nogil:
+cdef inline uint64_t last_of(uint64_t word, unsigned int n) noexcept nogil:
+    """The first n bytes, 0 to 7, and zeros before: leading ones, if the word is made of digits."""
+    return (word << (56 - 8 * n)) << 8
+
+
+cdef inline uint64_t decimal(uint64_t digits) noexcept nogil:
     """The number that eight digits (as values) make."""
     digits = digits * 10 + (digits >> 8)
     return ((digits & <uint64_t>0x000000FF000000FF) * <uint64_t>0x000F424000000064
             + ((digits >> 16) & <uint64_t>0x000000FF000000FF) * <uint64_t>0x0000271000000001) >> 32
-
-
-cdef inline uint64_t decimal(uint64_t digits, unsigned int n) noexcept nogil:
-    """The number that the first n digits (as values) make, n from 0 to 7."""
-    return decimal8((digits << (56 - 8 * n)) << 8)

@@ -15,7 +15,7 @@ from slow_parser import BLANK, EXAMPLE, REJECTED, Example, SlowParser
 from vwlite.complaints import explain
 from vwlite.core.batch import Batch
 from vwlite.core.numbers import number
-from vwlite.core.parser import Parser, detect
+from vwlite.core.parser import Parser, detect, window
 from vwlite.hashing import feature_hash
 
 
@@ -456,6 +456,19 @@ def test_labels_become_minus_one_and_one():
     assert faults == [] and [math.isnan(y) for y in batch.label] == [True, True, False]
     batch, faults = parsed(b"0 |\n-1 |\n", label_domain="binary", lenient_labels=True)
     assert faults == [] and [math.isnan(y) for y in batch.label] == [True, False]
+
+
+@pytest.mark.parametrize("other", ["|", "#"])
+def test_windows_on_every_processor(other):
+    """The fast search for delimiters and the portable one, for every byte in every place beside all others."""
+    ends = set(range(0x21)) | {ord(":"), ord(other)}
+    rng = random.Random(3)
+    for byte in range(256):
+        for place in range(32):
+            text = bytearray(rng.randbytes(32) if place % 2 else bytes([rng.randrange(256)]) * 32)
+            text[place] = byte
+            expected = sum(1 << i for i, b in enumerate(text) if b in ends)
+            assert window(bytes(text), other) == window(bytes(text), other, True) == expected
 
 
 # --- faults ----------------------------------------------------------------------------------------
