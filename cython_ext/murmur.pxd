@@ -5,7 +5,8 @@
     strings(s, seed)     strip bytes <= 0x20 at both ends; if only digits are left (or nothing):
                          their decimal value + seed, mod 2^32; else murmur(stripped, seed)
 
-The steps are separate, so that the parser can hash eight bytes while it has them in a register.
+The steps are separate, so that the parser can hash eight bytes while it has them in a register,
+and in C, so that columns.pyx can hash many names at once.
 """
 
 from libc.stddef cimport size_t
@@ -14,26 +15,35 @@ from libc.stdint cimport uint8_t, uint32_t
 from vwlite.core.words cimport load32
 
 
-cdef inline uint32_t scramble(uint32_t k) noexcept nogil:
-    k *= <uint32_t>0xcc9e2d51
-    k = (k << 15) | (k >> 17)
-    return k * <uint32_t>0x1b873593
+cdef extern from *:
+    """
+    #include <stdint.h>
 
+    static inline uint32_t vwlite_scramble(uint32_t k) {
+        k *= 0xcc9e2d51u;
+        k = (k << 15) | (k >> 17);
+        return k * 0x1b873593u;
+    }
 
-cdef inline uint32_t mix(uint32_t h, uint32_t k) noexcept nogil:
-    """Take in four bytes. (The last one to three, zeros behind, are only xored in scrambled.)"""
-    h ^= scramble(k)
-    h = (h << 13) | (h >> 19)
-    return h * 5 + <uint32_t>0xe6546b64
+    static inline uint32_t vwlite_mix(uint32_t h, uint32_t k) {
+        h ^= vwlite_scramble(k);
+        h = (h << 13) | (h >> 19);
+        return h * 5 + 0xe6546b64u;
+    }
 
-
-cdef inline uint32_t finish(uint32_t h, size_t length) noexcept nogil:
-    h ^= <uint32_t>length
-    h ^= h >> 16
-    h *= <uint32_t>0x85ebca6b
-    h ^= h >> 13
-    h *= <uint32_t>0xc2b2ae35
-    return h ^ (h >> 16)
+    static inline uint32_t vwlite_finish(uint32_t h, uint32_t length) {
+        h ^= length;
+        h ^= h >> 16;
+        h *= 0x85ebca6bu;
+        h ^= h >> 13;
+        h *= 0xc2b2ae35u;
+        return h ^ (h >> 16);
+    }
+    """
+    uint32_t scramble "vwlite_scramble"(uint32_t k) noexcept nogil
+    # Take in four bytes. (The last one to three, zeros behind, are only xored in scrambled.)
+    uint32_t mix "vwlite_mix"(uint32_t h, uint32_t k) noexcept nogil
+    uint32_t finish "vwlite_finish"(uint32_t h, uint32_t length) noexcept nogil
 
 
 cdef inline uint32_t murmur(const char* s, size_t n, uint32_t seed) noexcept nogil:
@@ -50,7 +60,7 @@ cdef inline uint32_t murmur(const char* s, size_t n, uint32_t seed) noexcept nog
         tail |= <uint32_t><uint8_t>s[i + 1] << 8
     if n - i >= 1:
         tail |= <uint8_t>s[i]
-    return finish(h ^ scramble(tail), n)
+    return finish(h ^ scramble(tail), <uint32_t>n)
 
 
 cdef inline uint32_t hash_strings(const char* s, size_t n, uint32_t seed) noexcept nogil:

@@ -3,7 +3,8 @@
 from libc.stddef cimport size_t
 from libc.stdint cimport uint32_t, uint64_t
 
-from vwlite.core.batch cimport Batch
+from vwlite.core.batch cimport Arrays, Batch
+from vwlite.core.columns cimport Columns
 
 
 cdef enum Domain:
@@ -25,6 +26,18 @@ cdef struct Settings:
     bint stop              # at the first bad line
 
 
+# The name of a namespace and its hash.
+cdef struct Space:
+    size_t length
+    uint64_t head          # bytes 0 to 7, zeros behind
+    uint64_t more          # bytes 8 to 14
+    uint32_t hash
+
+
+cdef enum:
+    PLACES = 16
+
+
 # Where in the text a line went wrong.
 cdef struct Trouble:
     uint32_t code
@@ -37,9 +50,14 @@ cdef class Parser:
     cdef bint is_libsvm
     cdef char* scratch           # the last lines of a block, with PADDING behind them
     cdef size_t scratch_size
+    cdef Columns* columns        # owned; NULL: lines one by one
+    cdef Space[PLACES] spaces    # the namespaces of the last lines, by their place in the line
     cdef readonly str format
     cdef readonly str loss_name
     cdef readonly tuple labels
 
     cdef int fill(self, const char* data, size_t size, Batch batch, bint first) noexcept nogil
-    cdef int run(self, const char* p, const char* end, size_t offset, size_t skip, Batch batch) noexcept nogil
+    cdef int lines(self, const char* p, const char* end, size_t offset, size_t skip, Batch batch) noexcept nogil
+    cdef int one_by_one(self, const char* p, const char* end, size_t offset, size_t skip, Batch batch) noexcept nogil
+    cdef int by_columns(self, const char* p, const char* end, size_t offset, size_t skip, Batch batch) noexcept nogil
+    cdef int take_columns(self, const char* p, const char* end, size_t offset, Batch batch, const Arrays* begun) noexcept nogil

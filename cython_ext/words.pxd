@@ -67,6 +67,20 @@ cdef extern from *:
     #define vwlite_delimiters vwlite_delimiters_portable
     #endif
 
+    static inline uint64_t vwlite_digits_of(uint64_t word) {
+        return word ^ VWLITE_EACH('0');
+    }
+
+    static inline int vwlite_are_digits(uint64_t digits) {
+        return !(((digits + VWLITE_EACH(0x76)) | digits) & VWLITE_EACH(0x80));
+    }
+
+    static inline uint64_t vwlite_decimal(uint64_t digits) {
+        digits = digits * 10 + (digits >> 8);
+        return ((digits & 0x000000FF000000FFu) * 0x000F424000000064u
+                + ((digits >> 16) & 0x000000FF000000FFu) * 0x0000271000000001u) >> 32;
+    }
+
     static inline unsigned vwlite_lowest(uint32_t bits) {
         return (unsigned)__builtin_ctz(bits);
     }
@@ -81,6 +95,12 @@ cdef extern from *:
     uint64_t load64 "vwlite_load64"(const void* p) noexcept nogil
     uint32_t load32 "vwlite_load32"(const void* p) noexcept nogil
     uint64_t EACH "VWLITE_EACH"(int byte) noexcept nogil
+    # Digits become their values, 0 to 9; everything else becomes a byte above 9.
+    uint64_t digits_of "vwlite_digits_of"(uint64_t word) noexcept nogil
+    # Whether all eight bytes of a word made by `digits_of` are.
+    bint are_digits "vwlite_are_digits"(uint64_t digits) noexcept nogil
+    # The number that eight digits (as values) make.
+    uint64_t decimal "vwlite_decimal"(uint64_t digits) noexcept nogil
     # Bit i: p[i] is ':' or `other` or at most 0x20, for i from 0 to 31.
     uint32_t delimiters "vwlite_delimiters"(const char* p, char other) noexcept nogil
     uint32_t delimiters_portable "vwlite_delimiters_portable"(const char* p, char other) noexcept nogil
@@ -91,17 +111,7 @@ cdef extern from *:
     bint unlikely(bint) noexcept nogil
 
 cdef enum:
-    PADDING = 32  # bytes behind the last one of a text that must be readable
-
-
-cdef inline uint64_t digits_of(uint64_t word) noexcept nogil:
-    """Digits become their values, 0 to 9; everything else becomes a byte above 9."""
-    return word ^ EACH(c'0')
-
-
-cdef inline bint are_digits(uint64_t digits) noexcept nogil:
-    """Whether all eight bytes of a word made by `digits_of` are."""
-    return not (((digits + EACH(0x76)) | digits) & EACH(0x80))
+    PADDING = 64  # bytes behind the last one of a text that must be readable
 
 
 cdef inline uint64_t first_bytes(uint64_t word, unsigned int n) noexcept nogil:
@@ -112,10 +122,3 @@ cdef inline uint64_t first_bytes(uint64_t word, unsigned int n) noexcept nogil:
 cdef inline uint64_t last_of(uint64_t word, unsigned int n) noexcept nogil:
     """The first n bytes, 0 to 7, and zeros before: leading ones, if the word is made of digits."""
     return (word << (56 - 8 * n)) << 8
-
-
-cdef inline uint64_t decimal(uint64_t digits) noexcept nogil:
-    """The number that eight digits (as values) make."""
-    digits = digits * 10 + (digits >> 8)
-    return ((digits & <uint64_t>0x000000FF000000FF) * <uint64_t>0x000F424000000064
-            + ((digits >> 16) & <uint64_t>0x000000FF000000FF) * <uint64_t>0x0000271000000001) >> 32

@@ -14,6 +14,7 @@ from slow_parser import BLANK, EXAMPLE, REJECTED, Example, SlowParser
 
 from vwlite.complaints import explain
 from vwlite.core.batch import Batch
+from vwlite.core.columns import hashes_of, values_of
 from vwlite.core.numbers import number
 from vwlite.core.parser import Parser, detect, window
 from vwlite.hashing import feature_hash
@@ -56,6 +57,9 @@ def exact(examples: list[Example]) -> list[tuple]:
 
 def agree(text: bytes, format: str, first_line: int = 1, **options) -> None:
     batch, faults = parsed(text, format, first_line=first_line, **options)
+    other, other_faults = parsed(text, format, first_line=first_line, columns=False, **options)
+    assert exact(examples_of(other)) == exact(examples_of(batch))
+    assert other_faults == faults
     slow, bad = SlowParser(format, **options).parse(text, first_line)
     assert exact(examples_of(batch)) == exact(slow)
     starts = [0]
@@ -569,3 +573,91 @@ def test_settings_that_do_not_exist():
 )  # fmt: skip
 def test_detect(text, format):
     assert detect(text) == format
+
+
+# --- by columns ------------------------------------------------------------------------------------
+
+
+def plain_value(rng: random.Random) -> str:
+    x = rng.lognormvariate(-3, 2)
+    return rng.choice([f"{x:.6g}", f"{x:.3f}", f"{-x:.8f}", f"{x:.12f}", str(rng.randrange(10**8)), str(int(x)), "5."])
+
+
+def plain_feature(rng: random.Random) -> str:
+    name = rng.choice("abcdefgh0123456789") + "".join(rng.choices("xyz0123456789", k=rng.randrange(20)))
+    name = rng.choice([name, str(rng.randrange(1 << 40))])
+    return name if rng.random() < 0.3 else f"{name}:{plain_value(rng)}"
+
+
+def plain_line(rng: random.Random, features: int) -> str:
+    spaces = []
+    for k in rng.choices([0, 1, 2, features], k=rng.randrange(1, 5)):
+        name = rng.choice(["", "w", "user", "a_long_namespace", "12"])
+        spaces.append(" ".join([name, *(plain_feature(rng) for _ in range(k))]))
+    return rng.choice(["1 ", "-1 ", "", "0.5 2 'tag", "1 2 0.5 tag"]) + "|" + " |".join(spaces)
+
+
+ODD_LINES = ["", "1 |a:2 b c", "1 |a \tb", "1 | :3 :4", "x |a b", "1 | a:0 b", "1 | a:-0.0000000000", "1 | a:1e-60"]
+ODD_LINES += ["1 |a b:1:2", "1 | a:nan", "1 | a:1e39", "1 | a:", "1 | a:- b", "|", "1 | a  b ", "1 |a b|c d"]
+ODD_LINES += ["1 | a:1e-3\r", "1 | a:x"]
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("odd", [0.0, 0.01, 0.5])
+def test_plain_lines_and_others_in_long_blocks(seed, odd):
+    """Many lines, so that the columns are filled and emptied, and some that are longer than these."""
+    rng = random.Random(seed)
+    lines = []
+    for _ in range(400):
+        features = 3000 if rng.random() < 0.01 else rng.randrange(40)
+        lines.append(rng.choice(ODD_LINES) if rng.random() < odd else plain_line(rng, features))
+    text = rng.choice(["\n", "\r\n"]).join(lines).encode()
+    agree(text, "vw", stop_at_fault=False)
+    agree(text, "vw", stop_at_fault=False, hash_all=True, hash_seed=7)
+    agree(text, "vw")
+
+
+def test_the_same_spaces_in_another_order():
+    agree(b"1 |abcdefghi x |abcdefghj x\n1 |abcdefghj x |abcdefghi x\n1 |abcdefg x |a x\n1 |a x |abcdefg y\n", "vw")
+
+
+def as_words(texts: list[bytes]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Bytes 0 to 7, bytes 8 to 15 and length of each text, with rubbish behind its end."""
+    padded = b"".join((text + b" 7:.5|x 9:0.1234")[:16] for text in texts)
+    words = np.frombuffer(padded, dtype="<u8").reshape(-1, 2)
+    return words[:, 0].copy(), words[:, 1].copy(), np.array([len(t) for t in texts], dtype=np.uint32)
+
+
+def test_the_columns_and_their_portable_twin():
+    rng = random.Random(3)
+    names = [plain_feature(rng).partition(":")[0].encode()[:15] for _ in range(3001)]
+    names += [b"1", b"12345678", b"1234567a", b"00000000", b"9"]
+    head, more, length = as_words(names)
+    seed = np.array([rng.randrange(1 << 32) for _ in names], dtype=np.uint32)
+    found, portable = np.zeros(len(names), np.uint32), np.zeros(len(names), np.uint32)
+    hashes_of(head, more, length, seed, found, False)
+    hashes_of(head, more, length, seed, portable, True)
+    assert (found == portable).all()
+    for name, s, h in zip(names, seed.tolist(), found.tolist(), strict=True):
+        if name.isdigit():
+            assert len(name) > 8 or h == (int(name) + s) % 2**32
+        else:
+            assert h == mmh3.hash(name, s, signed=False)
+
+    texts = [plain_value(rng).encode()[:16] for _ in range(3001)]
+    texts += b"0 -0 - . -. 1. -1. 0.00000001 -9.99999999 1.123456789 99999999 100000000 1:5 0.12:345".split()
+    texts += b"1e5 +1 1..2 1.2.3 0.1234567- / : 1234567/ a.5".split()
+    texts.append(b"")
+    head, more, length = as_words(texts)
+    value, other = np.zeros(len(texts), np.float32), np.zeros(len(texts), np.float32)
+    left, left_portable = head.copy(), head.copy()
+    some = values_of(left, more, length, value, False)
+    assert values_of(left_portable, more, length, other, True) == some == bool(left.any())
+    assert (left == left_portable).all()
+    assert value[left == 0].tobytes() == other[left == 0].tobytes()
+    read = 0
+    for text, rest, x in zip(texts, left.tolist(), value, strict=True):
+        if not rest:
+            assert x == (np.float32(float(text)) if text else 1)
+            read += 1
+    assert read > 1000

@@ -1,0 +1,18 @@
+"""Functions that the compiler makes several times, for processors of several ages.
+
+`VWLITE_CLONES` before a C function: the loader takes the copy that fits the processor, without
+which one built for every x86-64 has vectors of 16 bytes only. All copies give the same bits: they
+are one source, and floating-point operations are never contracted (cython_ext/build.py). Where
+the toolchain does not know how, there is one copy.
+"""
+
+cdef extern from *:
+    """
+    #include <stdint.h>  /* whatever the C library, it says now which one it is */
+    #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) \\
+        && __GNUC__ >= 12 && !defined(__SANITIZE_ADDRESS__)
+    #define VWLITE_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+    #else
+    #define VWLITE_CLONES
+    #endif
+    """
