@@ -107,6 +107,7 @@ class Parsing:
         bad = []
         if parser.parse(block.data, batch):
             bad = [self._bad(block, fault) for fault in parser.faults(block.data, batch)]
+        block.release()
         return Parsed(batch, bad, block.done, block.total)
 
     def _parser(self, format: str) -> Parser:

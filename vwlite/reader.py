@@ -22,6 +22,7 @@ from vwlite.errors import DataError, NoInputError
 
 BLOCK_SIZE = 1 << 20
 MAX_LINE = 64 << 20
+FRONT = 64 << 10  # bytes before what is read, for the beginning of its first line
 POLL = 0.1  # seconds between two looks at `stop` while a pipe is silent
 
 GZIP, BZIP2, XZ, ZSTD = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd"
@@ -37,16 +38,52 @@ UNSUPPORTED = {
 LONGEST_MAGIC = 10
 
 
+class Pool:
+    """Buffers that are used again: fresh memory costs more than reading a file into it."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._free: list[bytearray] = []
+
+    def take(self) -> bytearray:
+        return self._free.pop() if self._free else bytearray(self._size)
+
+    def give_back(self, buffer: bytes | bytearray) -> None:
+        if isinstance(buffer, bytearray):
+            self._free.append(buffer)
+
+
+@dataclass(slots=True)
+class Piece:
+    """Some bytes of a source: buffer[begin:end]. If the buffer is of a pool, what lies before them is free."""
+
+    buffer: bytes | bytearray
+    begin: int
+    end: int
+    pool: Pool | None = None
+
+    def view(self, begin: int, end: int) -> memoryview:
+        return memoryview(self.buffer)[begin:end]
+
+
 @dataclass(slots=True)
 class Block:
     """Whole lines of one source; the last line of a source may lack its newline."""
 
-    data: bytes
+    data: bytes | memoryview
     source: str
     source_index: int
     first_line: int  # from 1
     done: int = 0  # bytes of all sources read so far, as they are stored
     total: int | None = None  # bytes of all sources; None if one of them is a stream
+    owner: Piece | None = None  # the memory that `data` looks at, if it may be used again
+
+    def release(self) -> None:
+        """The data is not needed any more."""
+        self.data = b""
+        if self.owner and self.owner.pool:
+            self.owner.pool.give_back(self.owner.buffer)
+        self.owner = None
 
 
 @dataclass(slots=True)
@@ -131,26 +168,40 @@ def read_blocks(
 def _lines(file: "_File", index: int, block_size: int, max_line: int) -> Iterator[Block | Fault]:
     """Cut the bytes of one source at line ends."""
     whole: list[bytes | memoryview] = []  # lines that are complete
+    last: Piece | None = None  # the last item of these is the end of this one's buffer
     partial: list[bytes] = []  # the line after them, as far as it is there
     size = length = 0  # of these two
     line = 1  # number of the first of them
     overlong = False  # inside of a line that is too long: its bytes are thrown away
 
     def take() -> Block:
-        nonlocal size, line
-        block = Block(b"".join(whole), file.name, index, line)
+        nonlocal size, line, last
+        owner, front = last, size - len(whole[-1])
+        data: bytes | memoryview
+        if owner and owner.pool and front <= owner.begin:
+            # What comes before it is put where there is room for it, before the rest.
+            end = owner.begin + len(whole[-1])
+            owner.buffer[owner.begin - front : owner.begin] = b"".join(whole[:-1])  # type: ignore[index]
+            data = owner.view(owner.begin - front, end)
+        else:
+            data = b"".join(whole)
+            if owner and owner.pool:
+                owner.pool.give_back(owner.buffer)
+            owner = None
+        block = Block(data, file.name, index, line, owner=owner)
         whole.clear()
-        size = 0
+        size, last = 0, None
         line += count_lines(block.data)
         return block
 
-    for data in _at_most(min(block_size, max_line), file):
-        if not data:
+    for piece in _at_most(min(block_size, max_line), file):
+        buffer, begin = piece.buffer, piece.begin
+        if begin == piece.end:
             if whole:
                 yield take()
             continue
-        first = data.find(b"\n")
-        if not overlong and length + (first if first >= 0 else len(data)) > max_line:
+        first = buffer.find(b"\n", begin, piece.end)
+        if not overlong and length + (first if first >= 0 else piece.end) - begin > max_line:
             if whole:
                 yield take()
             yield Fault(f"line is longer than {_shown_size(max_line)}", file.name, line)
@@ -158,21 +209,24 @@ def _lines(file: "_File", index: int, block_size: int, max_line: int) -> Iterato
         if overlong:
             if first < 0:
                 continue
-            data, overlong = data[first + 1 :], False
+            piece.begin = begin = first + 1
+            overlong = False
             line += 1
-        end = data.rfind(b"\n") + 1
+        end = buffer.rfind(b"\n", begin, piece.end) + 1
         if end:
             whole += partial
-            whole.append(memoryview(data)[:end] if end < len(data) else data)
-            size += length + end
+            whole.append(piece.view(begin, end))
+            last = piece
+            size += length + end - begin
             partial, length = [], 0
-        if end < len(data):
-            partial.append(data[end:])
-            length += len(data) - end
+        if max(begin, end) < piece.end:
+            partial.append(bytes(piece.view(max(begin, end), piece.end)))
+            length += len(partial[-1])
         if whole and size + length >= block_size:
             yield take()
-    if not file.fault and not file.stopped:  # else the last line may be cut off
+    if not file.fault and not file.stopped and partial:  # else the last line may be cut off
         whole += partial
+        size, last = size + length, None
     if whole:
         yield take()
     if file.fault:
@@ -180,13 +234,14 @@ def _lines(file: "_File", index: int, block_size: int, max_line: int) -> Iterato
         yield Fault(file.fault + after, file.name, line)
 
 
-def _at_most(size: int, pieces: Iterable[bytes]) -> Iterator[bytes]:
+def _at_most(size: int, pieces: Iterable[Piece]) -> Iterator[Piece]:
     """The pieces, cut up where they are longer. So a line that is too long never lies in one piece."""
     for piece in pieces:
-        if len(piece) <= size:
+        if piece.end - piece.begin <= size:
             yield piece
         else:
-            yield from (piece[i : i + size] for i in range(0, len(piece), size))
+            for begin in range(piece.begin, piece.end, size):
+                yield Piece(piece.buffer, begin, min(begin + size, piece.end))
 
 
 def _shown_size(size: int) -> str:
@@ -219,17 +274,18 @@ class _File:
         if waits and self._fd:
             os.set_blocking(self._fd, True)
         self._waits = not stat.S_ISREG(mode)
+        self._pool = Pool(FRONT + block_size)
 
     def close(self) -> None:
         if self._fd:
             os.close(self._fd)
 
-    def _pause(self) -> Iterator[bytes]:
+    def _pause(self) -> Iterator[Piece]:
         """An empty piece, if reading on would have to wait now."""
         if self._waits and not select.select([self._fd], [], [], 0)[0]:
-            yield b""
+            yield Piece(b"", 0, 0)
 
-    def __iter__(self) -> Iterator[bytes]:
+    def __iter__(self) -> Iterator[Piece]:
         head = b""
         while len(head) < LONGEST_MAGIC and (more := self._read()):
             head += more
@@ -240,28 +296,43 @@ class _File:
             self.fault = f"compressed with {name}, which is not supported: decompress it first"
         elif head.startswith((GZIP, BZIP2, XZ, ZSTD, *ZSTD_SKIPPABLE)):
             yield from self._decompressed(head)
-        else:
+        elif self._waits:
             while head:
-                yield head
+                yield Piece(head, 0, len(head))
                 yield from self._pause()
                 head = self._read()
+        else:
+            yield Piece(head, 0, len(head))
+            while True:
+                piece = Piece(self._pool.take(), FRONT, FRONT, self._pool)
+                piece.end += self._read_into(piece.view(FRONT, FRONT + self._size))
+                if piece.end == FRONT:
+                    break
+                yield piece
 
     def _read(self) -> bytes:
         """The next bytes as they are stored; nothing at the end, or when `stop` says so."""
         while self._waits and not select.select([self._fd], [], [], POLL)[0]:
             if self._stop():
                 break
-        if self._stop():
-            self.stopped = True
-            return b""
-        try:
-            data = os.read(self._fd, self._size)
-        except OSError as e:
-            raise NoInputError(f"{self.name}: {e.strerror}") from e
-        self.done += len(data)
+        buffer = self._pool.take()
+        data = bytes(memoryview(buffer)[: self._read_into(memoryview(buffer)[: self._size])])
+        self._pool.give_back(buffer)
         return data
 
-    def _decompressed(self, head: bytes) -> Iterator[bytes]:
+    def _read_into(self, room: memoryview) -> int:
+        """How many bytes came; none at the end, or when `stop` says so."""
+        if self._stop():
+            self.stopped = True
+            return 0
+        try:
+            size = os.readv(self._fd, [room])
+        except OSError as e:
+            raise NoInputError(f"{self.name}: {e.strerror}") from e
+        self.done += size
+        return size
+
+    def _decompressed(self, head: bytes) -> Iterator[Piece]:
         """The content of concatenated compressed members."""
         data = head
         while data:
@@ -271,7 +342,8 @@ class _File:
                 return
             while not decompressor.eof:
                 try:
-                    yield from _pieces(kind, decompressor, data)
+                    for content in _pieces(kind, decompressor, data):
+                        yield Piece(content, 0, len(content))
                 except Exception as e:  # each library has its own
                     if isinstance(e, MemoryError | GeneratorExit):
                         raise

@@ -29,6 +29,7 @@ def parse(path: str) -> None:
         parser = parser or Parser(detect(block.data))
         if parser.parse(block.data, batch):
             sys.exit(f"{path}: a bad line")
+        block.release()
 
 
 if __name__ == "__main__":
