@@ -14,7 +14,15 @@ from vwlite.core.batch cimport Arrays, Batch
 
 from vwlite.interactions import WILDCARD, concrete
 
+cdef extern from *:
+    """
+    #define vwlite_prefetch_soon(address) __builtin_prefetch(address, 0, 3)
+    """
+    void prefetch_soon "vwlite_prefetch_soon"(const void* address) noexcept nogil
+
 cdef enum:
+    LINE = 16               # numbers of a batch in a line of the cache
+    AHEAD = 512             # numbers of a batch that should be there before they are needed
     CONSTANT = 11650396     # the hash of the constant feature
     PRIME = 16777619        # FNV's
     MOST_TERMS = 64
@@ -100,6 +108,7 @@ cdef class Expander:
         cdef size_t span, first, last, i, n
         cdef uint32_t mask = self.mask
         cdef const uint32_t* hash
+        cdef const float* value
         cdef uint32_t* keys
         first, last = a.span_begin[line], a.span_begin[line + 1]
         self.f = &self.buffers[buffer]
@@ -109,10 +118,16 @@ cdef class Expander:
         if self.plain:
             n = a.feature_begin[last] - a.feature_begin[first]
             hash = a.hash + a.feature_begin[first]
+            value = a.value + a.feature_begin[first]
             keys = self.f.keys
+            i = 0
+            while i < n:
+                prefetch_soon(hash + i + AHEAD)
+                prefetch_soon(value + i + AHEAD)
+                i += LINE
             for i in range(n):
                 keys[i] = hash[i] & mask
-            memcpy(self.f.values, a.value + a.feature_begin[first], n * sizeof(float))
+            memcpy(self.f.values, value, n * sizeof(float))
             self.f.size = n
         else:
             for span in range(first, last):

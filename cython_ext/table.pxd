@@ -28,6 +28,7 @@ cdef class Table:
     cdef int make_room(self, size_t n) noexcept nogil
     cdef char* find(self, uint32_t key) noexcept nogil
     cdef int resolve(self, const uint32_t* keys, size_t n, char** out) noexcept nogil
+    cdef char* taken(self, uint32_t mark) noexcept nogil
     cdef void lookup(self, const uint32_t* keys, size_t n, char** out) noexcept nogil
     cdef size_t gather(self, char* out) noexcept nogil
 

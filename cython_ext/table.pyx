@@ -20,8 +20,18 @@ Why like this:
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcmp, memcpy, memset
 
+from vwlite.core.words cimport unlikely
+
 cdef enum:
     SMALLEST = 1024
+
+
+cdef inline char* near_home(char* slots, size_t stride, int shift, uint32_t mark) noexcept nogil:
+    """The slot where the search for a mark begins, or the next one if that is another's. Most searches end in
+    one of the two, and in which of them is a coin toss: so it is chosen without a branch. (Behind the last slot
+    is that of the last key, whose mark is 0.)"""
+    cdef char* slot = slots + (<size_t>((mark * <uint64_t>0x9E3779B97F4A7C15) >> shift)) * stride
+    return slot + (stride & (0 - <size_t>((<Head*>slot).mark != mark)))
 
 
 cdef class Table:
@@ -116,44 +126,56 @@ cdef class Table:
         next call. -1 when memory is out."""
         cdef char* slots
         cdef char* slot
-        cdef size_t stride = self.stride
-        cdef size_t last, at, i
-        cdef uint32_t mark, seen
-        cdef int shift
+        cdef size_t i
+        cdef uint32_t mark
         if self.used + n > self.limit and self.make_room(n):
             return -1
-        slots, last, shift = self.slots, self.capacity - 1, self.shift
+        slots = self.slots
         for i in range(n):
             mark = keys[i] + 1
-            at = (mark * <uint64_t>0x9E3779B97F4A7C15) >> shift
-            slot = slots + at * stride
-            seen = (<Head*>slot).mark
-            while seen != mark and seen != 0:
-                at = (at + 1) & last
-                slot = slots + at * stride
-                seen = (<Head*>slot).mark
-            if seen != mark or mark == 0:
-                if mark == 0:
-                    slot = slots + self.capacity * stride
-                    if self.has_last:
-                        out[i] = slot
-                        continue
-                    self.has_last = True
-                else:
-                    self.used += 1
-                if not self.plain:
-                    memcpy(slot, self.blank, stride)
-                (<Head*>slot).mark = mark
+            slot = near_home(slots, self.stride, self.shift, mark)
+            if unlikely((<Head*>slot).mark != mark or mark == 0):
+                slot = self.taken(mark)
             out[i] = slot
         return 0
 
+    cdef char* taken(self, uint32_t mark) noexcept nogil:
+        """The slot of a mark, made if it is missing; there is room for it."""
+        cdef size_t at = home(self, mark)
+        cdef char* slot
+        if mark == 0:
+            slot = self.slots + self.capacity * self.stride
+            if self.has_last:
+                return slot
+            self.has_last = True
+        else:
+            while True:
+                slot = self.slots + at * self.stride
+                if (<Head*>slot).mark == mark:
+                    return slot
+                if (<Head*>slot).mark == 0:
+                    break
+                at = (at + 1) & (self.capacity - 1)
+            self.used += 1
+        if not self.plain:
+            memcpy(slot, self.blank, self.stride)
+        (<Head*>slot).mark = mark
+        return slot
+
     cdef void lookup(self, const uint32_t* keys, size_t n, char** out) noexcept nogil:
         """The slots of n keys, the blank one where they are missing. Changes nothing."""
+        cdef char* slots = self.slots
         cdef char* slot
         cdef size_t i
+        cdef uint32_t mark
         for i in range(n):
-            slot = self.find(keys[i])
-            out[i] = slot if slot != NULL else self.blank
+            mark = keys[i] + 1
+            slot = near_home(slots, self.stride, self.shift, mark)
+            if unlikely((<Head*>slot).mark != mark or mark == 0):
+                slot = self.find(keys[i])
+                if slot == NULL:
+                    slot = self.blank
+            out[i] = slot
 
     cdef size_t gather(self, char* out) noexcept nogil:
         """Copy the slots that are not idle to `out` one after the other, unless it is NULL; how many."""
