@@ -1,20 +1,21 @@
 """From files to batches: reading and parsing run in threads of their own, ahead of learning.
 
 They hold a few batches at most; the consumer gets them in stream order, so the result is bit for bit that
-of one thread.
+of one thread. When the consumer would have to wait, it parses a block itself: so all threads are busy,
+however much work a byte of text makes for either side.
 """
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 
 from vwlite.complaints import BadLine
 from vwlite.core.batch import Batch
 from vwlite.core.parser import Parser, detect
 from vwlite.errors import DataError
-from vwlite.reader import Block, Fault, read_blocks
+from vwlite.reader import Block, Fault, read_blocks, total_size
 
 AHEAD = 4  # batches that wait for the learner at most
 
@@ -147,7 +148,9 @@ def parsed_batches(
         items = (parsing.parse(task, batch) for task in tasks(sources, options, stop))
         yield _to_the_first_bad(items, options.skip)
         return
-    ahead = Ahead(lambda stop: tasks(sources, options, stop), options, threads - 1, stop)
+    # A pipe may be silent for long: then the consumer must not be the one who waits for it.
+    prompt = total_size(sources) is not None
+    ahead = Ahead(lambda stop: tasks(sources, options, stop), options, threads - 1, stop, helps=prompt)
     try:
         yield _to_the_first_bad(iter(ahead), options.skip)
     finally:
@@ -166,7 +169,7 @@ class Ahead:
 
     A fixed number of batches goes round: a thread takes an empty one, fills it with the next block of the
     source and hands it on; the consumer puts it back. An exception is raised in the consumer, in its place in
-    the stream.
+    the stream. helps: whether the consumer parses too, instead of waiting.
     """
 
     def __init__(
@@ -175,12 +178,14 @@ class Ahead:
         options: ParseOptions,
         threads: int,
         stop: Callable[[], bool],
+        helps: bool = False,
     ) -> None:
         self._closing = False
         self._source = source(lambda: self._closing or stop())
         self._reading = threading.Lock()  # one thread at a time asks the source
         self._taken = 0  # items that came from the source
         self._ended = False
+        self._parsing = Parsing(options) if helps else None  # the consumer's
         self._empty: SimpleQueue[Batch | None] = SimpleQueue()
         self._full: SimpleQueue[tuple[int, Parsed | BaseException | None]] = SimpleQueue()
         for _ in range(threads + AHEAD):
@@ -193,32 +198,48 @@ class Ahead:
             thread.start()
 
     def _run(self, parsing: Parsing) -> None:
-        while (batch := self._empty.get()) is not None:
-            with self._reading:
-                if self._ended or self._closing:
-                    return
-                number = self._taken
-                try:
-                    task = next(self._source, None)
-                except BaseException as error:
-                    self._ended = True
-                    self._full.put((number, error))
-                    return
-                if task is None:
-                    self._ended = True
-                    self._full.put((number, None))
-                    return
-                self._taken += 1
+        while (batch := self._empty.get()) is not None and self._fill(parsing, batch):
+            pass
+
+    def _fill(self, parsing: Parsing, batch: Batch) -> bool:
+        """Parse the next block and hand it on; whether more may follow."""
+        with self._reading:
+            if self._ended or self._closing:
+                return False
+            number = self._taken
             try:
-                self._full.put((number, parsing.parse(task, batch)))
+                task = next(self._source, None)
             except BaseException as error:
+                self._ended = True
                 self._full.put((number, error))
+                return False
+            if task is None:
+                self._ended = True
+                self._full.put((number, None))
+                return False
+            self._taken += 1
+        try:
+            self._full.put((number, parsing.parse(task, batch)))
+        except BaseException as error:
+            self._full.put((number, error))
+        return True
+
+    def _help(self) -> None:
+        """Parse a block if none is ready and a batch is free."""
+        if self._parsing and self._full.empty():
+            try:
+                batch = self._empty.get_nowait()
+            except Empty:
+                return
+            if batch is not None and not self._fill(self._parsing, batch):
+                self._parsing = None
 
     def __iter__(self) -> Iterator[Parsed]:
         early: dict[int, Parsed | BaseException | None] = {}  # what came before its turn
         number = 0
         while True:
             while number not in early:
+                self._help()
                 found, result = self._full.get()
                 early[found] = result
             result = early.pop(number)
