@@ -111,8 +111,8 @@ cdef class Rule:
             setattr(self, name, scalars[name])
 
     def slots(self):
-        """The live slots as one bytearray, `slot_size()` bytes each, in no order."""
-        return self.table.slots_of_keys()
+        """The live slots as one bytearray, `slot_size()` bytes each, by rising key."""
+        return self.table.slots_in_order()
 
     def load(self, scalars, slots):
         """Continue from `scalars()` and `slots()`."""

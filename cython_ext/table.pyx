@@ -17,7 +17,7 @@ Why like this:
   seen in any weight.
 """
 
-from libc.stdlib cimport calloc, free
+from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcmp, memcpy, memset
 
 from vwlite.core.words cimport unlikely
@@ -32,6 +32,26 @@ cdef inline char* near_home(char* slots, size_t stride, int shift, uint32_t mark
     is that of the last key, whose mark is 0.)"""
     cdef char* slot = slots + (<size_t>((mark * <uint64_t>0x9E3779B97F4A7C15) >> shift)) * stride
     return slot + (stride & (0 - <size_t>((<Head*>slot).mark != mark)))
+
+
+cdef void sort_by_high_half(uint64_t* items, uint64_t* spare, size_t n) noexcept nogil:
+    """Sort by the upper 32 bits, byte by byte from the lowest one; `spare` has as much room."""
+    cdef size_t count[256]
+    cdef size_t i, sum
+    cdef int byte, shift
+    for shift in range(32, 64, 8):
+        memset(count, 0, sizeof(count))
+        for i in range(n):
+            count[(items[i] >> shift) & 255] += 1
+        sum = 0
+        for byte in range(256):
+            sum += count[byte]
+            count[byte] = sum - count[byte]
+        for i in range(n):
+            byte = (items[i] >> shift) & 255
+            spare[count[byte]] = items[i]
+            count[byte] += 1
+        items, spare = spare, items
 
 
 cdef class Table:
@@ -177,8 +197,8 @@ cdef class Table:
                     slot = self.blank
             out[i] = slot
 
-    cdef size_t gather(self, char* out) noexcept nogil:
-        """Copy the slots that are not idle to `out` one after the other, unless it is NULL; how many."""
+    cdef size_t live(self, uint64_t* out) noexcept nogil:
+        """Where the slots are that are not idle: key * 2^32 + place, unless out is NULL; how many."""
         cdef size_t i, n = 0
         cdef char* slot
         for i in range(self.capacity + 1):
@@ -188,7 +208,7 @@ cdef class Table:
             if self.idle and self.idle(self.rule, slot):
                 continue
             if out != NULL:
-                memcpy(out + n * self.stride, slot, self.stride)
+                out[n] = <uint64_t>((<Head*>slot).mark - 1) << 32 | i
             n += 1
         return n
 
@@ -202,17 +222,28 @@ cdef class Table:
     def nbytes(self):
         return (self.capacity + 1) * self.stride
 
-    def slots_of_keys(self):
-        """The slots that are not idle, as a bytearray of `stride` bytes each, in no order."""
-        out = bytearray(self.gather(NULL) * self.stride)
-        cdef char* data = out
-        if len(out):
+    def slots_in_order(self):
+        """The slots that are not idle, by rising key, as a bytearray of `stride` bytes each."""
+        cdef size_t i, n = self.live(NULL)
+        cdef size_t stride = self.stride
+        cdef uint64_t* places = <uint64_t*>malloc(2 * n * sizeof(uint64_t) + 1)
+        cdef char* data
+        if places == NULL:
+            raise MemoryError("no memory for the slots in order")
+        try:
+            out = bytearray(n * stride)
+            data = out
             with nogil:
-                self.gather(data)
+                self.live(places)
+                sort_by_high_half(places, places + n, n)
+                for i in range(n):
+                    memcpy(data + i * stride, self.slots + <uint32_t>places[i] * stride, stride)
+        finally:
+            free(places)
         return out
 
     def load(self, const unsigned char[::1] slots):
-        """Take up slots as `slots_of_keys` gives them, for keys that are not in the table yet."""
+        """Take up slots as `slots_in_order` gives them, for keys that are not in the table yet."""
         cdef size_t i, n = slots.shape[0] // self.stride
         cdef uint32_t key
         cdef char* slot

@@ -86,11 +86,11 @@ def test_continuing_in_a_ball_of_another_size(vwlite, tmp_path, radius):
     (tmp_path / "more").write_text(lines_of(2, 100))
     more = ["train", "-i", tmp_path / "model", "--radius", radius, "-m", tmp_path / "more.model"]
     vwlite(*more, tmp_path / "more")
-    assert np.abs(read_model(str(tmp_path / "more.model")).weights).sum() == pytest.approx(radius, rel=1e-6)
+    assert np.abs(np.asarray(read_model(str(tmp_path / "more.model")).weights)).sum() == pytest.approx(radius, rel=1e-6)
     # Where the radius is no tighter, nothing changes but what comes afterwards.
     (tmp_path / "empty").write_text("")
     vwlite(*more, tmp_path / "empty")
-    before, after = (read_model(str(tmp_path / name)).weights for name in ("model", "more.model"))
+    before, after = (np.asarray(read_model(str(tmp_path / name)).weights) for name in ("model", "more.model"))
     assert np.abs(after).sum() <= radius * (1 + 1e-9)
     if radius >= 50:
         assert after == pytest.approx(before, rel=1e-9)

@@ -12,6 +12,7 @@ no missing byte goes unnoticed. Nothing in the file depends on when, where or fr
 was made: the same input gives the same bytes.
 """
 
+import array
 import hashlib
 import io
 import json
@@ -20,18 +21,18 @@ import mmap
 import os
 import re
 import stat
+import struct
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
+from vwlite.core.arrays import all_finite, is_ascending
 from vwlite.errors import DataError, NoInputError
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from vwlite.output import AtomicFile
 
 FORMAT = 1  # raised when older programs cannot read what is written
@@ -39,17 +40,27 @@ _COMMENT = b"vwlite blake2b=%s"
 _DIGEST = re.compile(rb"vwlite blake2b=([0-9a-f]{64})\Z")
 _COMMENT_SIZE = len(_COMMENT % (b"0" * 64))
 _EPOCH = (1980, 1, 1, 0, 0, 0)
-_CHUNK = 1 << 18  # numbers that are looked at at a time
+_CHUNK = 1 << 22  # bytes that are written at a time
+CODES: dict[str, Any] = {"<u4": "I", "<f4": "f", "<f8": "d"}  # from NumPy's names of types to those of memoryviews
+_TYPES = {code: name for name, code in CODES.items()}
+_NPY = b"\x93NUMPY\x01\0"
+_ARRAY = re.compile(r"\{'descr': '(<[a-zA-Z]\d+)', 'fortran_order': False, 'shape': \((?:(\d+),)?\), \} *\n")
 _HEADER: dict[str, type] = {  # the fields of the header, but for the range
     "format": int, "program": str, "algorithm": str, "loss": str, "options": dict, "counters": dict, "rule": dict,
     "interrupted": bool, "weights_only": bool,
 }  # fmt: skip
+Array: TypeAlias = "memoryview[Any]"
 ZIP = b"PK\x03\x04"
+
+
+def array_of(data: "bytes | bytearray | Array", code: Any) -> Array:
+    """The bytes as numbers of that format. (An empty view cannot be cast.)"""
+    return memoryview(data).cast(code) if len(data) else memoryview(array.array(code))
 
 
 @dataclass
 class Model:
-    """A model as it is in its file."""
+    """A model as it is in its file. Arrays are memoryviews of format "I", "f" or "d"."""
 
     algorithm: str
     loss: str
@@ -57,13 +68,18 @@ class Model:
     counters: dict[str, int]
     rule: dict[str, float]  # state that is not per feature; empty if weights_only
     range: tuple[float, float] | None  # to which predictions are clipped
-    keys: "np.ndarray[Any, Any]"
-    weights: "np.ndarray[Any, Any]"
-    state: dict[str, "np.ndarray[Any, Any]"] = field(default_factory=dict)
+    keys: Array
+    weights: Array
+    state: dict[str, Array] = field(default_factory=dict)
     interrupted: bool = False
     weights_only: bool = False
     program: str = ""
     format: int = FORMAT
+
+    def arrays(self) -> dict[str, Array]:
+        """All arrays, by their names in the file."""
+        state = {f"state_{name}": self.state[name] for name in sorted(self.state)}
+        return {"keys": self.keys, "weights": self.weights, **state}
 
     def header(self) -> dict[str, Any]:
         return {
@@ -112,8 +128,6 @@ def write_model(file: "AtomicFile", model: Model) -> None:
 
     DataError if a number in it is not finite: such a model is never written.
     """
-    import numpy as np
-
     if _not_finite(model):
         raise DataError(
             f"{file.name}: not written: learning has diverged, {_not_finite(model)} is not finite; try a smaller "
@@ -123,25 +137,24 @@ def write_model(file: "AtomicFile", model: Model) -> None:
     header = json.dumps(model.header(), sort_keys=True, allow_nan=False)
     with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as archive:  # type: ignore[call-overload]
         archive.comment = _COMMENT % (b"0" * 64)  # replaced when the digest is known
-        _add(archive, "header", np.array(header))
-        _add(archive, "keys", model.keys)
-        _add(archive, "weights", model.weights)
-        for name in sorted(model.state):
-            _add(archive, f"state_{name}", model.state[name])
+        _add(archive, "header", f"<U{len(header)}", "()", memoryview(header.encode("utf-32-le")))
+        for name, numbers in model.arrays().items():
+            _add(archive, name, _TYPES[numbers.format], f"({len(numbers)},)", numbers)
     out.finish()
 
 
-def _add(archive: zipfile.ZipFile, name: str, array: "np.ndarray[Any, Any]") -> None:
-    from numpy.lib import format as npy
-
+def _add(archive: zipfile.ZipFile, name: str, kind: str, shape: str, data: Array) -> None:
+    """Add an array in NumPy's format, version 1.0."""
+    described = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}".encode()
+    size = len(_NPY) + 2 + len(described) + 1
+    described += b" " * (-size % 64) + b"\n"
     info = zipfile.ZipInfo(f"{name}.npy", _EPOCH)
-    info.file_size = array.nbytes + 1024  # whether the entry needs 64-bit sizes is decided from this
+    info.file_size = data.nbytes + 1024  # whether the entry needs 64-bit sizes is decided from this
     with archive.open(info, "w", force_zip64=True) as member:
-        npy.write_array_header_1_0(member, npy.header_data_from_array_1_0(array))
-        flat = array.reshape(-1)
-        step = max(1, (1 << 22) // max(1, array.itemsize))
-        for i in range(0, flat.size, step):
-            member.write(flat[i : i + step].tobytes())
+        member.write(_NPY + struct.pack("<H", len(described)) + described)
+        step = _CHUNK // data.itemsize
+        for i in range(0, len(data), step):
+            member.write(data[i : i + step].tobytes())
 
 
 @contextmanager
@@ -173,7 +186,7 @@ def read_model(path: str) -> Model:
             model = _parsed(path, file)
         except (DataError, MemoryError):
             raise
-        except Exception as e:  # whatever numpy makes of a file that is not from here
+        except Exception as e:  # whatever zipfile and json make of a file that is not from here
             raise DataError(f"{path}: not a model of vwlite: {e}") from e
     wrong = _inconsistency(model)
     if wrong:
@@ -182,22 +195,42 @@ def read_model(path: str) -> Model:
 
 
 def _parsed(path: str, file: IO[bytes]) -> Model:
-    import numpy as np
-
-    with np.load(file, allow_pickle=False) as arrays:
-        header = json.loads(str(arrays["header"]))
+    with zipfile.ZipFile(file) as archive:
+        header = json.loads(_array(archive, "header").tobytes().decode("utf-32-le"))
         if header["format"] > FORMAT:
             raise DataError(
                 f"{path}: written by {header['program']} in format {header['format']}, this program reads "
                 f"formats up to {FORMAT}: it needs {header['program']} or later"
             )
+        names = [name.removesuffix(".npy") for name in archive.namelist()]
         return Model(
             **{name: _field(header, name, kind) for name, kind in _HEADER.items()},
             range=tuple(header["range"]) if header["range"] is not None else None,
-            keys=arrays["keys"],
-            weights=arrays["weights"],
-            state={n.removeprefix("state_"): arrays[n] for n in arrays.files if n.startswith("state_")},
+            keys=_array(archive, "keys"),
+            weights=_array(archive, "weights"),
+            state={n.removeprefix("state_"): _array(archive, n) for n in names if n.startswith("state_")},
         )
+
+
+def _array(archive: zipfile.ZipFile, name: str) -> Array:
+    """An array in NumPy's format: one row of a type of CODES, or a text. ValueError if it is none of these."""
+    data = memoryview(archive.read(f"{name}.npy"))
+    begin = len(_NPY) + 2
+    end = begin + int.from_bytes(data[len(_NPY) : begin], "little")
+    described = _ARRAY.fullmatch(str(data[begin:end], "latin-1"))
+    if data[: len(_NPY)] != _NPY or not described:
+        raise ValueError(f"{name} is no array")
+    kind, items = described[1], int(described[2] or 1)
+    content = data[end:]
+    if len(content) != items * int(kind[2:]) * (4 if kind[1] == "U" else 1):
+        raise ValueError(f"{name} is not as long as it says")
+    if name == "header":
+        if kind[1] != "U" or described[2]:
+            raise ValueError("the header is no text")
+        return content
+    if kind not in CODES or not described[2]:
+        raise ValueError(f"{name} is of type {kind}, which is none of {', '.join(CODES)}")
+    return array_of(content, CODES[kind])
 
 
 def _field(header: dict[str, Any], name: str, kind: type) -> Any:
@@ -237,19 +270,17 @@ def _what_it_is(begin: bytes) -> str:
 
 def _inconsistency(model: Model) -> str | None:
     """What is wrong with a model whose checksum is right; None if nothing is."""
-    import numpy as np
-
-    n = model.keys.size
+    n = len(model.keys)
     if model.format < 1:
         return f"there is no format {model.format}"
-    if model.keys.dtype != np.uint32 or model.keys.ndim != 1:
+    if model.keys.format != "I":
         return "keys are not a row of uint32"
-    if model.weights.dtype != np.float64 or model.weights.shape != (n,):
+    if model.weights.format != "d" or len(model.weights) != n:
         return "weights are not as many float64 as there are keys"
-    if n and not (model.keys[1:] > model.keys[:-1]).all():
+    if not is_ascending(model.keys):
         return "keys are not ascending"
-    for name, array in model.state.items():
-        if array.shape != (n,) or array.dtype.kind not in "fu":
+    for name, numbers in model.state.items():
+        if len(numbers) != n:
             return f"state_{name} is not one number for each key"
     if not all(type(x) is int for x in model.counters.values()):
         return "a counter is not a whole number"
@@ -263,14 +294,11 @@ def _inconsistency(model: Model) -> str | None:
 
 def _not_finite(model: Model) -> str | None:
     """What in the model is not a finite number; None if nothing is."""
-    import numpy as np
-
-    for name, array in {"a weight": model.weights, **{f"state_{k}": v for k, v in model.state.items()}}.items():
-        for begin in range(0, array.size, _CHUNK):
-            if not np.isfinite(array[begin : begin + _CHUNK]).all():
-                return name
-    numbers = {**model.rule, "the range": sum(model.range or (0,))}
-    return next((name for name, x in numbers.items() if not math.isfinite(x)), None)
+    for name, numbers in {"a weight": model.weights, **{f"state_{k}": v for k, v in model.state.items()}}.items():
+        if numbers.format != "I" and not all_finite(numbers):
+            return name
+    scalars = {**model.rule, "the range": sum(model.range or (0,))}
+    return next((name for name, x in scalars.items() if not math.isfinite(x)), None)
 
 
 def looks_like_model(path: str) -> bool:

@@ -1,16 +1,14 @@
 """From a learner to a model and back."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from vwlite import __version__
 from vwlite.build import Settings, make_learner
+from vwlite.core.arrays import shifted
 from vwlite.core.learner import Learner
 from vwlite.core.rule import Rule
 from vwlite.errors import DataError
-from vwlite.model import Model
-
-if TYPE_CHECKING:
-    import numpy as np
+from vwlite.model import CODES, Array, Model, array_of
 
 COUNTERS = ("examples", "unlabelled", "features")
 
@@ -24,20 +22,12 @@ def snapshot(
     weights_only: bool = False,
 ) -> Model:
     """The model as of now. before: the counters of the model that was continued, or zeros."""
-    import numpy as np
-
     rule = learner.rule
-    data = rule.slots()
-    table = np.frombuffer(data, dtype=_layout(rule))
-    order = np.argsort(table["mark"], kind="stable")
-    # The key 2^32 - 1 has the mark 0, and is the last of all keys.
-    last = int(table.size > 0 and table["mark"][order[0]] == 0)
-    order = np.roll(order, -last) if last else order
-    weights = np.empty(table.size)
-    rule.weights(data, weights)
-    state = {}
-    if not weights_only:
-        state = {name: table[name][order] for name, _ in rule.SLOT if name != "mark" and not name.startswith("_")}
+    slots = rule.slots()
+    marks = _field(rule, slots, "mark")
+    weights = array_of(bytearray(8 * len(marks)), "d")
+    rule.weights(slots, weights)
+    state = {} if weights_only else {name: _copy(_field(rule, slots, name)) for name in _state_codes(rule)}
     return Model(
         algorithm=settings.algorithm,
         loss=settings.loss,
@@ -45,8 +35,8 @@ def snapshot(
         counters={name: before.get(name, 0) + getattr(learner, name) for name in COUNTERS},
         rule={} if weights_only else rule.scalars(),
         range=(learner.min_label, learner.max_label) if rule.CLIPS else None,
-        keys=table["mark"][order] - np.uint32(1),
-        weights=weights[order],
+        keys=shifted(_copy(marks), 2**32 - 1),
+        weights=weights,
         state=state,
         interrupted=interrupted,
         weights_only=weights_only,
@@ -64,23 +54,16 @@ def settings_of(model: Model, path: str) -> Settings:
 
 def restore(model: Model, settings: Settings, path: str, **options: Any) -> Learner:
     """A learner that goes on from a model. options: as Learner takes them."""
-    import numpy as np
-
     if model.weights_only:
         if options.get("learn", True):
             raise DataError(f"{path}: saved with --save-weights-only: it predicts, but cannot be continued")
         return _predictor(model, settings, path, options)
     learner = make_learner(settings, **options)
     rule = learner.rule
-    table = np.zeros(model.keys.size, dtype=_layout(rule))
-    table["mark"] = model.keys + np.uint32(1)
-    wanted = {name: np.dtype(code) for name, code in rule.SLOT if name != "mark" and not name.startswith("_")}
-    if {name: array.dtype for name, array in model.state.items()} != wanted:
+    if {name: array.format for name, array in model.state.items()} != _state_codes(rule):
         raise DataError(f"{path}: not a valid model: the state is not that of {settings.algorithm}")
-    for name, array in model.state.items():
-        table[name] = array
     try:
-        rule.load(model.rule, table.view(np.uint8).reshape(-1))
+        rule.load(model.rule, _slots(rule, model.keys, model.state))
     except (KeyError, TypeError, ValueError, OverflowError) as e:
         raise DataError(f"{path}: not a valid model: the rule's state is not that of {settings.algorithm}: {e}") from e
     _set_range(learner, model)
@@ -89,14 +72,10 @@ def restore(model: Model, settings: Settings, path: str, **options: Any) -> Lear
 
 def _predictor(model: Model, settings: Settings, path: str, options: dict[str, Any]) -> Learner:
     """A learner for weights without their state: they are those of plain gradient descent, which keeps no more."""
-    import numpy as np
-
     from vwlite.core.rules.fixed import Fixed
 
     learner = make_learner(settings, rule_class=Fixed, **options)
-    table = np.zeros(model.keys.size, dtype=_layout(learner.rule))
-    table["mark"], table["w"] = model.keys + np.uint32(1), model.weights
-    learner.rule.load({"t": 0}, table.view(np.uint8).reshape(-1))
+    learner.rule.load({"t": 0}, _slots(learner.rule, model.keys, {"w": model.weights}))
     _set_range(learner, model)
     return learner
 
@@ -107,8 +86,32 @@ def _set_range(learner: Learner, model: Model) -> None:
     learner.clips = model.range is not None
 
 
-def _layout(rule: Rule) -> "np.dtype[Any]":
-    import numpy as np
+def _state_codes(rule: Rule) -> dict[str, str]:
+    """The fields of a slot that are kept in the model, with the format of their memoryviews."""
+    return {name: CODES[kind] for name, kind in rule.SLOT if name != "mark" and not name.startswith("_")}
 
-    layout: np.dtype[Any] = np.dtype(rule.SLOT, align=True)
-    return layout
+
+def _field(rule: Rule, slots: bytearray, name: str) -> Array:
+    """One field of all slots, as a view of every so many numbers: from its place in the first, in steps of a slot."""
+    at = 0
+    for field, kind in rule.SLOT:
+        size = int(kind[2:])
+        at += -at % size
+        if field == name:
+            return array_of(slots, CODES[kind])[at // size :: rule.slot_size() // size]
+        at += size
+    raise KeyError(name)
+
+
+def _slots(rule: Rule, keys: Array, fields: dict[str, Array]) -> bytearray:
+    """The slots of these keys, with these fields; the others are zero."""
+    slots = bytearray(len(keys) * rule.slot_size())
+    _field(rule, slots, "mark")[:] = shifted(keys, 1)
+    for name, array in fields.items():
+        _field(rule, slots, name)[:] = array
+    return slots
+
+
+def _copy(view: Array) -> Array:
+    """The numbers of a view, one after the other."""
+    return array_of(view.tobytes(), view.format)

@@ -30,14 +30,15 @@ def describe(path: str) -> dict[str, Any]:
     from vwlite.model import read_model
 
     model = read_model(path)
-    counted = model.weights != 0
+    keys, weights = np.asarray(model.keys), np.asarray(model.weights)
+    counted = weights != 0
     if model.options.get("constant"):
-        counted &= model.keys != CONSTANT_HASH & ((1 << model.options["bits"]) - 1)
+        counted &= keys != CONSTANT_HASH & ((1 << model.options["bits"]) - 1)
     return {
         **model.header(),
-        "features": int(model.keys.size),
+        "features": int(keys.size),
         "nonzero weights": int(np.count_nonzero(counted)),
-        "l1 norm": float(np.abs(model.weights[counted]).sum()),
+        "l1 norm": float(np.abs(weights[counted]).sum()),
         "file size": os.path.getsize(path),
     }
 

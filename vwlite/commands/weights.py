@@ -39,16 +39,16 @@ def command(model: str, top: int | None, everything: bool, names: tuple[str, ...
 
 def look_up(model: "Model", name: str) -> tuple[int, float]:
     """The index and the weight of a feature; a feature that the model has not seen weighs 0."""
-    import numpy as np
+    from bisect import bisect_left
 
     from vwlite.hashing import feature_hash
 
     namespace, _, feature = name.encode("utf-8", "surrogateescape").rpartition(b"^")
     index = feature_hash(feature, namespace, hash_all=model.options["hash"] == "all")
     index &= (1 << model.options["bits"]) - 1
-    at = int(np.searchsorted(model.keys, index))
-    found = at < model.keys.size and model.keys[at] == index
-    return index, float(model.weights[at]) if found else 0.0
+    at = bisect_left(model.keys, index)
+    found = at < len(model.keys) and model.keys[at] == index
+    return index, model.weights[at] if found else 0.0
 
 
 def write(model: "Model", top: int | None, zeros: bool) -> None:
@@ -57,11 +57,12 @@ def write(model: "Model", top: int | None, zeros: bool) -> None:
 
     import numpy as np
 
-    order: np.ndarray[Any, Any] = np.argsort(-np.abs(model.weights), kind="stable")
+    keys, weights = np.asarray(model.keys), np.asarray(model.weights)
+    order: np.ndarray[Any, Any] = np.argsort(-np.abs(weights), kind="stable")
     if not zeros:
-        order = order[: np.count_nonzero(model.weights)]
+        order = order[: np.count_nonzero(weights)]
     order = order[:top]
     for begin in range(0, order.size, CHUNK):
         chosen = order[begin : begin + CHUNK]
-        rows = zip(model.keys[chosen].tolist(), model.weights[chosen].tolist(), strict=True)
+        rows = zip(keys[chosen].tolist(), weights[chosen].tolist(), strict=True)
         sys.stdout.write("".join(f"{index}\t{weight!r}\n" for index, weight in rows))
