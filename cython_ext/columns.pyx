@@ -17,7 +17,7 @@ from libc.stdint cimport UINT32_MAX
 from vwlite.core.clones cimport *
 from vwlite.core.murmur cimport finish, hash_strings, mix, murmur, scramble
 from vwlite.core.numbers cimport Float, read_float
-from vwlite.core.words cimport are_digits, decimal, delimiters, digits_of, lowest, unlikely
+from vwlite.core.words cimport PADDING, are_digits, decimal, delimiters, digits_of, lowest, unlikely
 
 cdef extern from *:
     """
@@ -100,8 +100,8 @@ cdef extern from *:
         return vwlite_read_values_body(n, text, more, length, value);
     }
 
-    /* The marks of 64 bytes: six at a time, because how many there are is hard to foretell. */
-    VWLITE_CLONES static size_t vwlite_find_marks(const char *base, const char *begin, const char *end,
+    /* Six marks at a time, because how many there are in 64 bytes is hard to foretell. */
+    VWLITE_CLONES static size_t vwlite_find_marks_anywhere(const char *base, const char *begin, const char *end,
             uint32_t *marks, size_t room, const char **reached) {
         size_t count = 0;
         while (begin < end && count + 66 <= room) {
@@ -123,6 +123,47 @@ cdef extern from *:
         *reached = begin < end ? begin : end;
         return count;
     }
+
+    #if defined(__x86_64__) && defined(__GNUC__)
+    #include <immintrin.h>
+
+    /* The same with AVX-512, which has an instruction that picks the marked ones among 16 numbers. */
+    __attribute__((target("avx512f,avx512bw,popcnt")))
+    static size_t vwlite_find_marks_512(const char *base, const char *begin, const char *end,
+            uint32_t *marks, size_t room, const char **reached) {
+        const __m512i blank = _mm512_set1_epi8(0x20), colon = _mm512_set1_epi8(':'), bar = _mm512_set1_epi8('|');
+        const __m512i sixteen = _mm512_set1_epi32(16);
+        const __m512i places = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+        size_t count = 0;
+        while (begin < end && count + 80 <= room) {
+            __m512i text = _mm512_loadu_si512(begin);
+            __m512i at = _mm512_add_epi32(places, _mm512_set1_epi32((int)(begin - base)));
+            uint64_t bits = _mm512_cmple_epu8_mask(text, blank) | _mm512_cmpeq_epi8_mask(text, colon)
+                | _mm512_cmpeq_epi8_mask(text, bar);
+            size_t left = end - begin;
+            bits = left < 64 ? bits & (((uint64_t)1 << left) - 1) : bits;
+            for (int i = 0; i < 4; i++) {
+                _mm512_storeu_si512(marks + count, _mm512_maskz_compress_epi32((__mmask16)bits, at));
+                count += _mm_popcnt_u32((uint16_t)bits);
+                at = _mm512_add_epi32(at, sixteen);
+                bits >>= 16;
+            }
+            begin += 64;
+        }
+        *reached = begin < end ? begin : end;
+        return count;
+    }
+
+    static size_t vwlite_find_marks(const char *base, const char *begin, const char *end,
+            uint32_t *marks, size_t room, const char **reached) {
+        if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw")) {
+            return vwlite_find_marks_512(base, begin, end, marks, room, reached);
+        }
+        return vwlite_find_marks_anywhere(base, begin, end, marks, room, reached);
+    }
+    #else
+    #define vwlite_find_marks vwlite_find_marks_anywhere
+    #endif
     """
     void hash_names "vwlite_hash_names"(size_t n, const uint64_t* head, const uint64_t* more, const uint32_t* length,
                                         const uint32_t* seed, uint32_t* hash) noexcept nogil
@@ -136,7 +177,7 @@ cdef extern from *:
 
 cdef size_t find_marks(const char* base, const char* begin, const char* end, uint32_t* marks, size_t room,
                        const char** reached) noexcept nogil:
-    """The delimiters in [begin, end), as distances from base, as long as there is room for 66. How
+    """The delimiters in [begin, end), as distances from base, as long as there is room for 80. How
     many, and how far it came. PADDING bytes behind the end are readable."""
     return mark_delimiters(base, begin, end, marks, room, reached)
 
@@ -172,6 +213,9 @@ cdef long compute(Columns* c, bint strings, uint32_t* hash, float* value) noexce
 # --- for tests -----------------------------------------------------------------------------------
 
 cdef extern from *:
+    size_t mark_anywhere "vwlite_find_marks_anywhere"(
+        const char* base, const char* begin, const char* end, uint32_t* marks, size_t room,
+        const char** reached) noexcept nogil
     void hash_names_portable "vwlite_hash_names_body"(
         size_t n, const uint64_t* head, const uint64_t* more, const uint32_t* length, const uint32_t* seed,
         uint32_t* hash) noexcept nogil
@@ -179,6 +223,20 @@ cdef extern from *:
         size_t n, const uint64_t* head, const uint32_t* length, const uint32_t* seed, uint32_t* hash) noexcept nogil
     uint64_t read_values_portable "vwlite_read_values_body"(
         size_t n, uint64_t* text, const uint64_t* more, const uint32_t* length, float* value) noexcept nogil
+
+
+def marks_of(bytes text, bint portable=False):
+    """The delimiters of a text, as long as there is room for them."""
+    cdef bytes padded = text + bytes(PADDING)
+    cdef const char* p = padded
+    cdef const char* reached = NULL
+    cdef uint32_t marks[MARKS]
+    cdef size_t n
+    if portable:
+        n = mark_anywhere(p, p, p + len(text), marks, MARKS, &reached)
+    else:
+        n = mark_delimiters(p, p, p + len(text), marks, MARKS, &reached)
+    return [marks[i] for i in range(n)], reached - p
 
 
 def hashes_of(const uint64_t[::1] head, const uint64_t[::1] more, const uint32_t[::1] length,

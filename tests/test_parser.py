@@ -14,7 +14,7 @@ from slow_parser import BLANK, EXAMPLE, REJECTED, Example, SlowParser
 
 from vwlite.complaints import explain
 from vwlite.core.batch import Batch
-from vwlite.core.columns import hashes_of, values_of
+from vwlite.core.columns import hashes_of, marks_of, values_of
 from vwlite.core.numbers import number
 from vwlite.core.parser import Parser, detect, window
 from vwlite.hashing import feature_hash
@@ -626,6 +626,17 @@ def as_words(texts: list[bytes]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     padded = b"".join((text + b" 7:.5|x 9:0.1234")[:16] for text in texts)
     words = np.frombuffer(padded, dtype="<u8").reshape(-1, 2)
     return words[:, 0].copy(), words[:, 1].copy(), np.array([len(t) for t in texts], dtype=np.uint32)
+
+
+def test_the_delimiters_and_their_portable_twin():
+    rng = random.Random(5)
+    for length in [*range(200), 5000, 20_000]:
+        text = bytes(rng.choice([rng.randrange(256), *b"abc :|\n"]) for _ in range(length))
+        expected = [i for i, byte in enumerate(text) if byte <= 32 or byte in b":|"]
+        for portable in False, True:
+            marks, reached = marks_of(text, portable)
+            assert reached == length or 1900 < len(marks) <= 2048
+            assert marks == [i for i in expected if i < reached]
 
 
 def test_the_columns_and_their_portable_twin():
