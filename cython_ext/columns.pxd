@@ -13,7 +13,6 @@ cdef enum:
 cdef struct Columns:
     size_t size
     size_t odd_count
-    bint numeric                          # a name begins with a digit
     const char* name[MOST_FEATURES]
     uint64_t head[MOST_FEATURES]          # bytes 0 to 7 of the name, and whatever follows it
     uint64_t more[MOST_FEATURES]          # bytes 8 to 15

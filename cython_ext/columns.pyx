@@ -35,6 +35,15 @@ cdef extern from *:
         }
     }
 
+    /* Whether a name begins with a digit. */
+    VWLITE_CLONES static int vwlite_any_digit(size_t n, const uint64_t *head) {
+        uint64_t found = 0;
+        for (size_t i = 0; i < n; i++) {
+            found |= (head[i] & 0xFF) - '0' <= 9;
+        }
+        return found != 0;
+    }
+
     /* Names that are 1 to 8 digits are hashed to their number. */
     static inline void vwlite_number_names_body(size_t n, const uint64_t *restrict head,
             const uint32_t *restrict length, const uint32_t *restrict seed, uint32_t *restrict hash) {
@@ -167,6 +176,7 @@ cdef extern from *:
     """
     void hash_names "vwlite_hash_names"(size_t n, const uint64_t* head, const uint64_t* more, const uint32_t* length,
                                         const uint32_t* seed, uint32_t* hash) noexcept nogil
+    bint any_digit "vwlite_any_digit"(size_t n, const uint64_t* head) noexcept nogil
     void number_names "vwlite_number_names"(size_t n, const uint64_t* head, const uint32_t* length,
                                             const uint32_t* seed, uint32_t* hash) noexcept nogil
     uint64_t read_values "vwlite_read_values"(size_t n, uint64_t* text, const uint64_t* more, const uint32_t* length,
@@ -190,7 +200,7 @@ cdef long compute(Columns* c, bint strings, uint32_t* hash, float* value) noexce
     cdef Float number
     cdef long zeros = 0
     hash_names(c.size, c.head, c.more, c.length, c.seed, hash)
-    if strings and c.numeric:
+    if strings and any_digit(c.size, c.head):
         number_names(c.size, c.head, c.length, c.seed, hash)
     for k in range(c.odd_count):
         i = c.odd[k]

@@ -436,7 +436,6 @@ cdef inline const char* plain_line(const Settings* s, Batch batch, Columns* c, S
     cdef size_t begin = batch.a.features - n
     cdef uint32_t space
     cdef uint8_t letter
-    cdef bint numeric = False
     cdef Trouble trouble
     p = vw_header(s, batch, p, &trouble)
     if p == NULL or p[0] != c'|':
@@ -465,7 +464,6 @@ cdef inline const char* plain_line(const Settings* s, Batch batch, Columns* c, S
                 continue
             c.name[n], c.length[n], c.seed[n] = p, <uint32_t>(q - p), space
             c.head[n], c.more[n] = load64(p), load64(p + 8)
-            numeric |= <uint8_t>(p[0] - c'0') <= 9
             if unlikely(q - p > 8) and is_odd(p, q - p):
                 c.odd[c.odd_count] = <uint32_t>n
                 c.odd_count += 1
@@ -491,7 +489,6 @@ cdef inline const char* plain_line(const Settings* s, Batch batch, Columns* c, S
     if q[0] != c'\n':
         return NULL
     c.size, batch.a.features = n, begin + n
-    c.numeric |= numeric
     mark[0] = m + 1
     return close_line(batch, EXAMPLE, q)
 
@@ -735,7 +732,6 @@ cdef class Parser:
         cdef size_t odd, lines, patience = 1
         cdef int state
         c.size = c.odd_count = 0
-        c.numeric = False
         while p < end:
             if batch.reserve(1, MARKS, MARKS, 0):
                 return -1
@@ -786,7 +782,6 @@ cdef class Parser:
         cdef size_t first = batch.a.features - c.size
         cdef long zeros = compute(c, self.settings.strings, batch.a.hash + first, batch.a.value + first)
         c.size = c.odd_count = 0
-        c.numeric = False
         if likely(zeros == 0):
             return 0
         # A bad line, or features to be left out: once more, one by one.
