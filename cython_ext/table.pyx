@@ -8,7 +8,7 @@ Why like this:
 
 - Key and state lie in one record, so a feature costs one cache line.
 - Linear probing at a load of at most 0.6: the next slot is mostly in the same line.
-- A free slot is all zeros, so a new table is untouched memory from calloc; the mark is the key
+- A free slot is all zeros, so a new table is untouched memory; the mark is the key
   plus one, and the one key whose mark would be zero has a slot of its own behind the last.
 - An example's keys become addresses in one loop. Room for all of them is made before it, so that
   the addresses hold until the next example.
@@ -21,6 +21,57 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcmp, memcpy, memset
 
 from vwlite.core.words cimport unlikely
+
+cdef extern from *:
+    """
+    #include <stdint.h>
+    #include <stdlib.h>
+    #if defined(__linux__) && !defined(__SANITIZE_ADDRESS__)
+    #include <sys/mman.h>
+    #ifdef MADV_HUGEPAGE
+    #define VWLITE_HUGE ((size_t)1 << 21)
+    #endif
+    #endif
+
+    /* Large memory is asked for in pages of 2 MB: features lie all over a table, so with pages of 4 KB
+       the processor would look up the address of nearly every one. */
+    #ifdef VWLITE_HUGE
+    static void *vwlite_zeros_of(size_t bytes) {
+        size_t whole, before;
+        char *all, *aligned;
+        if (bytes < VWLITE_HUGE) {
+            return calloc(1, bytes);
+        }
+        bytes = (bytes + 65535) / 65536 * 65536;  /* whole pages, whatever their size */
+        whole = bytes + VWLITE_HUGE;
+        all = (char *)mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (all == (char *)MAP_FAILED) {
+            return NULL;
+        }
+        before = -(uintptr_t)all % VWLITE_HUGE;
+        aligned = all + before;
+        if (before) {
+            munmap(all, before);
+        }
+        munmap(aligned + bytes, VWLITE_HUGE - before);
+        madvise(aligned, bytes, MADV_HUGEPAGE);  /* a wish: it may be refused */
+        return aligned;
+    }
+
+    static void vwlite_give_back(void *memory, size_t bytes) {
+        if (memory && bytes >= VWLITE_HUGE) {
+            munmap(memory, (bytes + 65535) / 65536 * 65536);
+        } else {
+            free(memory);
+        }
+    }
+    #else
+    #define vwlite_zeros_of(bytes) calloc(1, bytes)
+    #define vwlite_give_back(memory, bytes) free(memory)
+    #endif
+    """
+    void* zeros_of "vwlite_zeros_of"(size_t size) noexcept nogil
+    void give_back "vwlite_give_back"(void* memory, size_t size) noexcept nogil
 
 cdef enum:
     SMALLEST = 1024
@@ -73,12 +124,12 @@ cdef class Table:
             self.plain = not any(blank)
 
     def __dealloc__(self):
-        free(self.slots)
+        give_back(self.slots, (self.capacity + 1) * self.stride)
         free(self.blank)
 
     cdef int allocate(self, size_t capacity) noexcept nogil:
         """Fresh, empty memory for so many slots; -1 if there is none, and all is as it was."""
-        cdef char* slots = <char*>calloc(capacity + 1, self.stride)
+        cdef char* slots = <char*>zeros_of((capacity + 1) * self.stride)
         cdef int bits = 0
         if slots == NULL:
             return -1
@@ -122,7 +173,7 @@ cdef class Table:
                 memcpy(target, slot, self.stride)
                 self.used += 1
         memcpy(self.slots + capacity * self.stride, old + old_capacity * self.stride, self.stride)
-        free(old)
+        give_back(old, (old_capacity + 1) * self.stride)
         return 0
 
     cdef char* find(self, uint32_t key) noexcept nogil:
