@@ -1,9 +1,10 @@
 """Running the program in tests: in this process where that is enough, else in one of its own."""
 
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -63,6 +64,28 @@ def shell(script: str, **environment: str) -> Result:
         ["bash", "-c", prelude + script], capture_output=True, timeout=PATIENT, env={**os.environ, **environment}
     )
     return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def start_child(work: Callable[[], int]) -> int:
+    """Call `work` in a forked process; its id."""
+    child = os.fork()
+    if child == 0:
+        code = 99
+        try:
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            code = work()
+        finally:
+            os._exit(code)
+    return child
+
+
+def wait_child(child: int) -> int:
+    """Its exit code, or minus the signal that ended it; 99 if `work` raised."""
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def in_child(work: Callable[[], int]) -> int:
+    return wait_child(start_child(work))
 
 
 def leftovers(folder: Path, expected: Sequence[str]) -> list[str]:

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 import pytest
-from shell import in_child, start_child, wait_child
+from running import in_child, start_child, wait_child
 
 from vwlite.errors import BusyError, CannotCreateError, ClosedPipe, WriteError
 from vwlite.output import AtomicFile
