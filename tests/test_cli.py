@@ -344,7 +344,8 @@ def test_no_memory_is_a_sentence(vwlite, monkeypatch):
         raise MemoryError
 
     monkeypatch.setattr("vwlite.model.read_model", full)
-    assert vwlite("info", "d.vw", code=70).err.startswith("out of memory: ")
+    said = "out of memory: the model needs more than there is; try fewer --bits\n"
+    assert vwlite("info", "d.vw", code=70).err == said
 
 
 # --- standard output and error --------------------------------------------------------------

@@ -75,7 +75,7 @@ def run(arguments: list[str] | None = None) -> int:
         print(e, file=sys.stderr)
         return e.exit_code
     except MemoryError as e:
-        print(f"out of memory: {e or 'the model needs more than there is; try fewer --bits'}", file=sys.stderr)
+        print(f"out of memory: {str(e) or 'the model needs more than there is; try fewer --bits'}", file=sys.stderr)
         return 70
     except Exception as e:
         if os.environ.get("VWLITE_DEBUG"):
