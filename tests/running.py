@@ -4,7 +4,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -86,6 +87,19 @@ def wait_child(child: int) -> int:
 
 def in_child(work: Callable[[], int]) -> int:
     return wait_child(start_child(work))
+
+
+@contextmanager
+def standard_input(file: Path) -> Iterator[None]:
+    """A file as the standard input of this process."""
+    kept, opened = os.dup(0), os.open(file, os.O_RDONLY)
+    os.dup2(opened, 0)
+    os.close(opened)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 0)
+        os.close(kept)
 
 
 def leftovers(folder: Path, expected: Sequence[str]) -> list[str]:

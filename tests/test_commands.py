@@ -1,0 +1,492 @@
+"""Whole runs: the same bytes however the data arrives, and nothing lost or half done whatever goes wrong."""
+
+import bz2
+import gzip
+import json
+import lzma
+import os
+import random
+import re
+import resource
+import shutil
+import tempfile
+import time
+from functools import partial
+from pathlib import Path
+
+import pytest
+from running import PATIENT, finish, in_child, leftovers, shell, standard_input, start
+
+from vwlite import pipeline, training
+from vwlite.algorithms import ALGORITHMS
+from vwlite.cli import run
+from vwlite.model import read_model
+from vwlite.output import AtomicFile
+from vwlite.reader import read_blocks
+
+NEEDED = {"truncated-gradient": ("--l1", "0.002", "--period", "3"), "l1-ball": ("--radius", "3")}
+OLD = b"the model of yesterday"
+
+
+def text(seed, count):
+    """Lines with tags, importance, unlabelled and blank ones; two labels."""
+    chance = random.Random(seed)
+    lines = []
+    for i in range(count):
+        words = " ".join(f"w{int(chance.paretovariate(0.6)) % 200}:{chance.gauss(0, 1):.3f}" for _ in range(5))
+        label = "" if i % 31 == 7 else f"{chance.choice([-1, 1])} {chance.choice([1, 0.5, 2])}"
+        lines.append(f"{label} 'tag{i}|a {words} |b {chance.randrange(30)}\n" if i % 23 else "\n")
+    return "".join(lines).encode()
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def blocks_of(monkeypatch):
+    """Set the size of a block."""
+    return lambda size: monkeypatch.setattr(pipeline, "read_blocks", partial(read_blocks, block_size=size))
+
+
+def write(name, data):
+    Path(name).write_bytes(data)
+    return name
+
+
+# --- the same bytes --------------------------------------------------------------------------
+
+
+def zstd(data):
+    return pytest.importorskip("zstandard").ZstdCompressor().compress(data)
+
+
+COMPRESS = {"gzip": gzip.compress, "bzip2": bz2.compress, "xz": lzma.compress, "zstd": zstd}
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_model_and_predictions_are_the_same_however_the_data_arrives(vwlite, blocks_of, algorithm, loss):
+    data = text(1, 300)
+    write("data", data)
+    whole = ("train", "--algorithm", algorithm, "--loss", loss, *NEEDED.get(algorithm, ()), "-q", "ab", "--quiet")
+    command = (*whole, "--passes", "3", "-m", "model", "-p", "predictions", "--report", "report")
+
+    def outcome(*arguments):
+        vwlite(*command, *arguments)
+        results = json.loads(Path("report").read_bytes())["results"]
+        del results["seconds"]
+        return Path("model").read_bytes(), Path("predictions").read_bytes(), results
+
+    expected = outcome("data", "--threads", 1)
+    assert read_model("model").counters["examples"] > 300
+    for size in (1, 700, 4000, 1 << 20):
+        blocks_of(size)
+        for threads in (1, 2, 3, 5) if size == 700 else (2,):
+            assert outcome("data", "--threads", threads) == expected, (size, threads)
+    blocks_of(1500)
+    for kind, compress in COMPRESS.items():
+        write("packed", compress(data))
+        assert outcome("packed") == expected, kind
+    lines = data.splitlines(keepends=True)
+    files = [write(f"part{i}", b"".join(lines[100 * i : 100 * i + 100])) for i in range(3)]
+    files[1] = write("part.gz", gzip.compress(Path(files[1]).read_bytes()))
+    files[2] = write("part", Path(files[2]).read_bytes().rstrip(b"\n"))
+    assert outcome(*files) == expected
+    with standard_input(Path("data")):
+        assert outcome() == expected
+    with standard_input(Path(files[1])):
+        assert outcome(files[0], "-", files[2]) == expected
+    assert outcome("data", "-c") == expected
+    assert Path("data.vwlite-cache").exists()
+    assert outcome("data", "-c") == expected
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_predictions_are_the_same_however_the_data_arrives(vwlite, blocks_of, algorithm):
+    write("data", text(1, 300))
+    vwlite("train", "data", "--algorithm", algorithm, *NEEDED.get(algorithm, ()), "-m", "model", "--quiet")
+    write("more", text(2, 300))
+    expected = vwlite("predict", "-m", "model", "more", "--threads", 1, "--quiet").out
+    assert len(expected.splitlines()) == 300 - 300 // 23 - 1  # a blank line is no example
+    for size, threads in ((1, 2), (700, 1), (700, 2), (700, 3), (700, 5)):
+        blocks_of(size)
+        assert vwlite("predict", "-m", "model", "more", "--threads", threads, "--quiet").out == expected
+    for kind, compress in COMPRESS.items():
+        write("packed", compress(Path("more").read_bytes()))
+        assert vwlite("predict", "-m", "model", "packed", "--quiet").out == expected, kind
+    with standard_input(Path("more")):
+        assert vwlite("predict", "-m", "model", "-p", "file", "--quiet").out == ""
+    assert Path("file").read_text() == expected
+
+
+# --- bad lines -------------------------------------------------------------------------------
+
+GOOD = b"1 |a x y\n-1 |a y z:0.5\n"
+BAD = b"1 |a x:abc\n"
+SAID = "feature value 'abc' is not a number"
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("size", [64, 1 << 20])
+@pytest.mark.parametrize(
+    ("sources", "place"),
+    [
+        ([GOOD * 20 + BAD + GOOD * 20 + b"also bad\n"], "0:41"),
+        ([GOOD * 3, GOOD * 30 + BAD], "1:61"),
+        ([GOOD * 3, gzip.compress(GOOD * 30 + BAD + GOOD), b"also bad"], "1:61"),
+        ([lzma.compress(GOOD) + lzma.compress(BAD + GOOD)], "0:3"),
+        ([GOOD, "-", b"also bad"], "<stdin>:9"),
+    ],
+)
+def test_the_first_bad_line_ends_the_run_and_nothing_has_changed(
+    vwlite, folder, blocks_of, sources, place, size, threads
+):
+    blocks_of(size)
+    files = [s if s == "-" else write(str(i), s) for i, s in enumerate(sources)]
+    write("input", GOOD * 4 + BAD + GOOD)
+    write("model", OLD)
+    write("report", b"old report")
+    before = sorted(os.listdir())
+    command = f"train -m model --report report -p predictions -r raw --passes 2 --quiet --threads {threads}".split()
+    with standard_input(Path("input")):
+        done = vwlite(*command, *files, code=65)
+    assert (done.out, done.err) == ("", f"{place}:8: {SAID}\n")
+    assert Path("model").read_bytes() == OLD
+    assert Path("report").read_bytes() == b"old report"
+    assert leftovers(folder, before) == []
+
+
+def test_a_model_that_is_continued_is_untouched_by_a_bad_line(vwlite, folder):
+    write("good", GOOD * 5)
+    write("bad", GOOD * 5 + BAD)
+    vwlite("train", "good", "-m", "model", "--quiet")
+    before = Path("model").read_bytes()
+    assert vwlite("train", "bad", "-i", "model", "-m", "model", "--quiet", code=65).err == f"bad:11:8: {SAID}\n"
+    assert Path("model").read_bytes() == before
+    assert leftovers(folder, ["good", "bad", "model"]) == []
+
+
+@pytest.mark.parametrize("cache", [(), ("-c",)])
+def test_later_passes_are_about_the_data_of_the_first_one(vwlite, folder, monkeypatch, cache):
+    """Though the file has become another one meanwhile; the next run sees that."""
+    write("data", text(1, 100))
+    vwlite("train", "data", "--passes", 3, "-m", "expected", "--quiet")
+    one_pass = training.Training._one_pass
+
+    def changing(self, *arguments):
+        found = one_pass(self, *arguments)
+        write("data", b"not a line of anything\n")
+        return found
+
+    monkeypatch.setattr(training.Training, "_one_pass", changing)
+    vwlite("train", "data", "--passes", 3, "-m", "model", "--quiet", *cache)
+    assert Path("model").read_bytes() == Path("expected").read_bytes()
+    done = vwlite("train", "data", "--passes", 3, "-m", "model", "--quiet", *cache, code=65)
+    assert done.err.splitlines()[-1].startswith("data:1:1: ")
+    assert Path("model").read_bytes() == Path("expected").read_bytes()
+
+
+def test_a_cache_of_data_that_changes_while_it_is_read_is_not_used_again(vwlite, monkeypatch):
+    write("data", text(1, 100))
+
+    def changing(*arguments, **options):
+        found = pipeline.parsed_batches(*arguments, **options)
+        with open("data", "ab") as f:
+            f.write(GOOD)
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(training, "parsed_batches", changing)
+        vwlite("train", "data", "-c", "-m", "model", "--quiet")
+    assert "data has changed since it was made; it is built again" in vwlite("train", "data", "-c", "--quiet").err
+
+
+REFUSED = [  # with the column where it is
+    (b"nonsense", 1),
+    (b"1 |a x:abc", 8),
+    (b"1 |a x:abc\r", 8),
+    (b"x |a b", 1),
+    (b"1 |a \xff\xfe:nan", 9),
+    (b"1 |a \x1b[2J:1e99", 11),
+    (b"1 |a x:\0", 8),
+    (b"1 |a x: ", 8),
+    (b"1 |a b\rc", 7),
+    (b"1 -2 |a b", 3),
+    (b"1 2 3 4 |a b", 7),
+    (b"1 |a x:0x10", 8),
+]
+
+
+def spoiled(lines, chance):
+    """Good lines with the bad ones among them, and the places of those, from 1."""
+    bad = [line for line, _ in REFUSED]
+    at = sorted(chance.sample(range(len(lines) + len(bad)), len(bad)))
+    good = iter(lines)
+    fill = iter(bad)
+    return [next(fill) if i in at else next(good) for i in range(len(lines) + len(bad))], [i + 1 for i in at]
+
+
+@pytest.mark.parametrize(("size", "threads"), [(1 << 20, 2), (50, 1), (50, 3)])
+def test_bad_lines_are_skipped_counted_shown_and_kept(vwlite, blocks_of, size, threads):
+    lines = [line for line in text(3, 100).splitlines() if line]
+    mixed, at = spoiled(lines, random.Random(5))
+    write("good", b"\n".join(lines))
+    write("mixed", b"\n".join(mixed))
+    vwlite("train", "good", "--loss", "logistic", "-m", "expected", "--quiet")
+    blocks_of(size)
+    command = ("--on-error", "skip", "--quiet", "--threads", threads, "--rejects", "rejects")
+    done = vwlite("train", "mixed", *command, "--loss", "logistic", "-m", "model")
+    assert Path("model").read_bytes() == Path("expected").read_bytes()
+    assert Path("rejects").read_bytes() == b"".join(line + b"\n" for line, _ in REFUSED)
+    said = done.err.splitlines()
+    places = [f"mixed:{line}:{column}:" for line, (_, column) in zip(at, REFUSED, strict=True)]
+    assert [row.split()[0] for row in said[:5]] == places[:5]
+    assert all(row.endswith(" (skipped)") for row in said[:5])
+    assert said[5:] == ["... and 7 more bad lines", "12 bad lines skipped"]
+    assert [row.split()[0] for row in vwlite("check", "mixed", code=1).out.splitlines()[:12]] == places
+    predicted = vwlite("predict", "-m", "model", "good", "--quiet").out.splitlines()
+    rest = iter(predicted)
+    done = vwlite("predict", "-m", "model", "mixed", *command)
+    assert done.out.splitlines() == ["" if i + 1 in at else next(rest) for i in range(len(mixed))]
+    assert [row.split()[0] for row in done.err.splitlines()[:5]] == places[:5]
+    assert Path("rejects").read_bytes() == b"".join(line + b"\n" for line, _ in REFUSED)
+
+
+def test_bad_lines_of_several_files_are_kept_in_order(vwlite, blocks_of):
+    blocks_of(40)
+    with standard_input(Path(write("input", b"in 1\n" + GOOD))):
+        sources = [write("one", GOOD + b"one 3\n"), "-", write("two", gzip.compress(b"two 1\n" + GOOD + b"two 4"))]
+        done = vwlite("train", *sources, "--format", "vw", "--on-error", "skip", "--rejects", "r", "--quiet")
+    assert [row.split()[0] for row in done.err.splitlines()[:4]] == ["one:3:1:", "<stdin>:1:1:", "two:1:1:", "two:4:1:"]
+    assert Path("r").read_bytes() == b"one 3\nin 1\ntwo 1\ntwo 4\n"
+
+
+@pytest.mark.parametrize("command", ["train -m model", "predict -i trained"])
+def test_more_bad_lines_than_allowed_end_the_run(vwlite, folder, command):
+    vwlite("train", write("good", GOOD), "-m", "trained", "--quiet")
+    write("data", GOOD + BAD + GOOD + BAD + GOOD + BAD + GOOD)
+    write("model", OLD)
+    before = sorted(os.listdir())
+    command = (*command.split(), "data", "--quiet", "--on-error", "skip", "--max-errors")
+    for most in (0, 1, 2):
+        line = 3 * most + 3
+        done = vwlite(*command, most, code=65)
+        assert done.err.splitlines()[-1] == (
+            f"data:{line}:8: {SAID}; that is bad line {most + 1}, --max-errors allows {most}"
+        )
+        assert Path("model").read_bytes() == OLD
+        assert leftovers(folder, before) == []
+    assert vwlite(*command, 3).err.endswith("3 bad lines skipped\n")
+
+
+@pytest.mark.parametrize(("size", "threads"), [(1 << 20, 2), (16, 1), (16, 3)])
+def test_predictions_before_a_bad_line_are_given(vwlite, folder, blocks_of, size, threads):
+    vwlite("train", write("good", GOOD), "-m", "model", "--quiet")
+    expected = vwlite("predict", "-m", "model", "good", "--quiet").out
+    write("data", GOOD * 7 + BAD + GOOD)
+    blocks_of(size)
+    done = vwlite("predict", "-m", "model", "data", "--quiet", "--threads", threads, code=65)
+    assert (done.out, done.err) == (expected * 7, f"data:15:8: {SAID}\n")
+    vwlite("predict", "-m", "model", "data", "--quiet", "-p", "predictions", "-r", "raw", code=65)
+    assert leftovers(folder, ["good", "model", "data"]) == []
+
+
+def test_text_of_a_bad_line_cannot_command_the_terminal(vwlite):
+    write("data", b"1 |a x:\x1b]0;title\x07\n1 |a \x1b[2J\x9b:z\n\x1b[31m\n")
+    done = vwlite("train", "data", "--format", "vw", "--on-error", "skip", "--quiet")
+    assert done.err.isascii() and done.err.replace("\n", "").isprintable()
+    assert done.err.count("(skipped)") == 3
+
+
+# --- exit codes of processes -----------------------------------------------------------------
+
+FULL = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
+
+
+@pytest.fixture
+def model(vwlite):
+    """A model; beside it data, and more of it."""
+    write("data", text(1, 100))
+    write("much", text(2, 1000))
+    vwlite("train", "data", "-m", "model", "--quiet")
+    return "model"
+
+
+@pytest.mark.parametrize(
+    ("code", "script", "said"),
+    [
+        (0, "vwlite train data -m m --quiet && vwlite check m >/dev/null", ""),
+        (1, "vwlite check data model broken >/dev/null", ""),
+        (2, "vwlite train data --radius 3", "--radius means nothing to --algorithm gd: it is an option of l1-ball\n"),
+        (2, "vwlite train data --passes", "Error: Option '--passes' requires an argument.\n"),
+        (2, "vwlite", "Usage: vwlite"),
+        (65, "vwlite train data broken --quiet", f"broken:11:8: {SAID}\n"),
+        (65, "cat data broken | vwlite train - --quiet", f"<stdin>:111:8: {SAID}\n"),
+        (65, "head -c 1000 model >cut; vwlite weights cut", "cut: not a whole model: "),
+        (65, "gzip -c data | head -c 500 >cut; vwlite train cut --quiet", "cut:"),
+        (66, "vwlite train data nosuch --quiet", "nosuch: No such file or directory\n"),
+        (66, "vwlite predict -m nosuch data --quiet", "nosuch: No such file or directory\n"),
+        (66, "vwlite predict -m model --quiet <&-", "<stdin>: Bad file descriptor\n"),
+        (66, "vwlite info .", ".: Is a directory\n"),
+    ],
+)
+def test_exit_codes(model, code, script, said):
+    write("broken", GOOD * 5 + BAD)
+    done = shell(script)
+    assert done.code == code
+    assert done.err.startswith(said) if said else done.err == ""
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="cannot tell here how much memory is in use")
+def test_too_little_memory_is_said_and_leaves_no_model(folder, capfd):
+    write("data", b"1 |a " + b" ".join(b"%d" % i for i in range(3000)) + b"\n")  # 4.5 million pairs
+    write("model", OLD)
+
+    def attempt():
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        limit = pages * resource.getpagesize() + (48 << 20)
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+        return run(["train", "data", "-m", "model", "-q", "aa", "--quiet"])
+
+    assert in_child(attempt) == 70
+    assert re.fullmatch("out of memory: .*needs more than there is.*\n", capfd.readouterr().err)
+    assert Path("model").read_bytes() == OLD
+    assert leftovers(folder, ["data", "model"]) == []
+
+
+OUTPUTS = ["-m", "-p", "-r", "--report", "--rejects", "--cache-file"]
+
+
+@pytest.mark.parametrize("option", OUTPUTS)
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("nosuch/x", "cannot be created: there is no folder "),
+        ("data/x", "cannot be created: Not a directory"),
+        ("folder", "cannot be written: it is a folder"),
+    ],
+)
+def test_outputs_that_cannot_be_created_are_found_before_anything_is_learned(model, folder, option, name, reason):
+    os.mkdir("folder")
+    seen = sorted(os.listdir())
+    command = f"--quiet --on-error skip {option} {name} " + ("-r -" if option == "-p" else "-p -")
+    commands = [f"train {command}"]
+    if option in ("-p", "-r", "--report", "--rejects"):
+        commands.append(f"predict -i model {command}")
+    for words in commands:
+        done = finish(start(*words.split(), "data"))
+        assert (done.code, done.out) == (73, "")
+        assert done.err.splitlines()[-1].startswith(f"{name}: {reason}")
+        assert leftovers(folder, seen) == []
+        if option != "--cache-file" and name == "folder":  # nothing is read: the pipe is silent, and stays open
+            process = start(*words.split())
+            assert process.wait(PATIENT) == 73
+            process.communicate()
+
+
+@pytest.mark.parametrize("option", OUTPUTS)
+def test_a_folder_without_permission(option, monkeypatch):
+    place = Path(tempfile.mkdtemp())  # not tmp_path, which only its owner may enter
+    try:
+        place.chmod(0o755)
+        (place / "closed").mkdir(mode=0o555)
+        (place / "data").write_bytes(GOOD)
+        monkeypatch.chdir(place)
+
+        def attempt():
+            if os.geteuid() == 0:  # who may do everything
+                os.setuid(65534)
+            return run(["train", "data", "--quiet", "--on-error", "skip", option, "closed/x"])
+
+        assert in_child(attempt) == 73
+        assert os.listdir("closed") == []
+    finally:
+        (place / "closed").chmod(0o755)
+        shutil.rmtree(place)
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("train much -m old", "old"),
+        ("train much -p old", "old"),
+        ("train much -r old", "old"),
+        ("train much --cache-file old", "old"),
+        ("train much --passes 2 --cache-file old -m new", "old"),
+        ("train broken --on-error skip --rejects old", "old"),
+        ("train much -m old --checkpoint-every 500", "old"),
+        ("train data --report old --quantile-tau 0.5 --loss quantile", "old"),
+        ("predict -i model much -p old", "old"),
+        ("predict -i model much -r old", "old"),
+        pytest.param("train much -m /dev/full", "/dev/full", marks=FULL),
+        pytest.param("train much -p /dev/full", "/dev/full", marks=FULL),
+        pytest.param("train much -r /dev/full", "/dev/full", marks=FULL),
+        pytest.param("train much --report /dev/full", "/dev/full", marks=FULL),
+        pytest.param("train broken --on-error skip --rejects /dev/full", "/dev/full", marks=FULL),
+        pytest.param("predict -i model much -p /dev/full", "/dev/full", marks=FULL),
+        pytest.param("predict -i model much --report /dev/full", "/dev/full", marks=FULL),
+    ],
+)
+def test_a_full_disk_is_an_error_and_the_old_file_stays(model, folder, command, name):
+    write("old", OLD)
+    write("broken", b"nonsense |a b\n" * 200)
+    seen = [*os.listdir(), "new"] if "new" not in command else os.listdir()
+    done = shell(f"ulimit -f 1; vwlite {command} --quiet 2>&1 | grep -v '(skipped)'")
+    reason = "No space left on device" if name == "/dev/full" else "File too large"
+    assert done.out.splitlines()[-1] == f"{name}: cannot be written: {reason}"
+    assert done.code == 74
+    assert Path("old").read_bytes() == OLD
+    assert leftovers(folder, seen) == []
+
+
+@FULL
+def test_a_report_that_cannot_be_written_does_not_cost_the_model(vwlite, model):
+    assert shell("vwlite train data -m new --report /dev/full --quiet").code == 74
+    assert Path("new").read_bytes() == Path(model).read_bytes()
+
+
+@pytest.mark.parametrize("option", [option for option in OUTPUTS if option != "--cache-file"])
+def test_a_second_job_with_the_same_output_is_turned_away(vwlite, model, option):
+    """The first one is in the middle of its work; the second changes nothing about it."""
+    command = ["train", "--quiet", "--on-error", "skip", option]
+    first = start(*command, "output")
+    end = time.monotonic() + PATIENT
+    while not os.path.exists(".output.lock"):
+        assert time.monotonic() < end and first.poll() is None
+        time.sleep(0.01)
+    second = finish(start(*command, "output", "much"))
+    assert (second.code, second.out) == (75, "")
+    assert second.err == "output: another job is writing it; wait for it, or write to another file\n"
+    assert finish(first, Path("data").read_bytes()).code == 0
+    assert leftovers(Path(), ["data", "much", "model", "output"]) == []
+    vwlite(*command, "expected", "data")
+    if option != "--report":  # which tells the time
+        assert Path("output").read_bytes() == Path("expected").read_bytes()
+
+
+def test_a_second_job_with_the_same_cache_is_turned_away(model):
+    with AtomicFile("cache"):
+        done = finish(start("train", "data", "--cache-file", "cache", "--quiet"))
+    assert (done.code, done.err) == (75, "cache: another job is writing it; wait for it, or write to another file\n")
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "vwlite predict -m model huge | head -1 >/dev/null",
+        "vwlite predict -m model huge -p /dev/stdout | head -1 >/dev/null",
+        "{ yes '1 |a x' || true; } | vwlite predict -m model | head -1 >/dev/null",
+        "vwlite train huge --quiet -p - | head -1 >/dev/null",
+        "vwlite weights big --all | head -1 >/dev/null",
+        "mkfifo pipe; head -1 pipe >/dev/null & vwlite predict -m model huge -p pipe && wait",
+    ],
+)
+def test_a_reader_that_has_had_enough_ends_the_run_quietly(vwlite, model, script):
+    write("huge", text(1, 2000) * 20)
+    write("numbers", b"".join(b"1 %d:1\n" % i for i in range(1, 9999)))
+    vwlite("train", "numbers", "-m", "big", "--quiet")
+    done = shell(script)
+    assert (done.code, done.err) == (0, "")
