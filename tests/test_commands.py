@@ -14,8 +14,10 @@ import time
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 from running import PATIENT, finish, in_child, leftovers, shell, standard_input, start
+from streams import CONSTANT
 
 from vwlite import pipeline, training
 from vwlite.algorithms import ALGORITHMS
@@ -490,3 +492,58 @@ def test_a_reader_that_has_had_enough_ends_the_run_quietly(vwlite, model, script
     vwlite("train", "numbers", "-m", "big", "--quiet")
     done = shell(script)
     assert (done.code, done.err) == (0, "")
+
+
+# --- saved on the way ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("passes", [1, 3])
+def test_checkpoints_leave_no_trace_in_the_model(vwlite, folder, algorithm, passes):
+    write("data", text(1, 300))
+    command = ("train", "data", "--algorithm", algorithm, *NEEDED.get(algorithm, ()), "--passes", passes, "--quiet")
+    vwlite(*command, "-m", "expected")
+    for every in ("1", "70", "100000", "1s"):
+        vwlite(*command, "-m", "model", "--checkpoint-every", every)
+        assert Path("model").read_bytes() == Path("expected").read_bytes()
+    assert leftovers(folder, ["data", "model", "expected"]) == []
+
+
+@pytest.mark.parametrize("every", [(), ("--checkpoint-every", "100")])
+def test_the_best_pass_survives_the_checkpoints_of_worse_ones(vwlite, folder, every):
+    """Nothing can be learned here; the first pass is the best, the third after it the last."""
+    chance = random.Random(1)
+    rows = [
+        f"{chance.choice([-1, 1])} |a " + " ".join(f"w{chance.randrange(200)}" for _ in range(8)) for _ in range(300)
+    ]
+    write("data", "\n".join(rows).encode())
+    command = ("train", "data", "--loss", "logistic", "-l", 1, "--l1", 0.003, "--algorithm", "truncated-gradient")
+    done = vwlite(*command, "--passes", 20, "-m", "model", "-P", 50, "--report", "report", *every)
+    assert "best pass, kept = 1\n" in done.err
+    report = json.loads(Path("report").read_bytes())
+    model = read_model("model")
+    assert len(report["passes"]) == 4
+    assert model.counters["examples"] == 270 and not model.interrupted
+    counted = np.count_nonzero(model.weights[model.keys != CONSTANT])
+    assert report["results"]["nonzero weights"] == counted
+    last = [row.split() for row in done.err.splitlines() if row.endswith(" h")][-1]
+    assert last[-2] != str(counted)  # the last pass ended with another number
+    assert leftovers(folder, ["data", "model", "report"]) == []
+
+
+def test_a_model_of_several_passes_can_go_into_a_pipe(vwlite):
+    write("data", text(1, 300))
+    vwlite("train", "data", "--passes", 3, "-m", "expected", "--quiet")
+    assert shell("vwlite train data --passes 3 --quiet -m >(cat >model); wait $!").code == 0
+    assert Path("model").read_bytes() == Path("expected").read_bytes()
+
+
+def test_a_full_disk_for_the_best_pass_is_an_error(folder):
+    write("data", (b"1 |a " + b" ".join(b"%d" % i for i in range(40)) + b"\n") * 4)  # 820 pairs in the model
+    write("model", OLD)
+    command = "vwlite train data --passes 2 --holdout-period 2 -q aa --quiet -m model"
+    done = shell(f"ulimit -f 8; {command}")
+    assert (done.code, done.err) == (74, "model: cannot be written: File too large\n")
+    assert Path("model").read_bytes() == OLD
+    assert leftovers(folder, ["data", "model"]) == []
+    assert shell(f"ulimit -f 64; {command}").code == 0

@@ -33,7 +33,7 @@ from vwlite.core.arrays import all_finite, is_ascending
 from vwlite.errors import DataError, NoInputError
 
 if TYPE_CHECKING:
-    from vwlite.output import AtomicFile
+    from vwlite.output import AtomicFile, Draft
 
 FORMAT = 1  # raised when older programs cannot read what is written
 _COMMENT = b"vwlite blake2b=%s"
@@ -99,7 +99,7 @@ class Model:
 class _Digesting(io.RawIOBase):
     """Passes what is written on to a file and digests it, but for the last piece: the comment."""
 
-    def __init__(self, file: "AtomicFile") -> None:
+    def __init__(self, file: "AtomicFile | Draft") -> None:
         self._file = file
         self.digest = hashlib.blake2b(digest_size=32)
         self._held = b""
@@ -123,7 +123,7 @@ class _Digesting(io.RawIOBase):
         self._file.write(_COMMENT % self.digest.hexdigest().encode())
 
 
-def write_model(file: "AtomicFile", model: Model) -> None:
+def write_model(file: "AtomicFile | Draft", model: Model) -> None:
     """Write a model into a file that was begun; the caller commits it.
 
     DataError if a number in it is not finite: such a model is never written.

@@ -10,6 +10,7 @@ import fcntl
 import os
 import re
 import stat
+import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
@@ -110,6 +111,10 @@ class AtomicFile:
         for piece in pieces:
             self.write(piece)
 
+    def draft(self) -> "Draft":
+        """A draft of this file, on the same disk where that is possible."""
+        return Draft(self.name, None if self._direct else self._target.parent)
+
     def commit(self) -> None:
         """Put what was written in its place, for good."""
         fd = self.fileno()
@@ -186,6 +191,51 @@ class AtomicFile:
         return CannotCreateError(f"{self.name}: cannot be created: {e.strerror}")
 
     def _write_error(self, e: OSError) -> WriteError:
+        return WriteError(f"{self.name}: cannot be written: {e.strerror}")
+
+
+class Draft:
+    """A version of a file that may be wanted later. It has no name of its own, and is gone with the process.
+
+    WriteError: the disk is full or fails.
+    """
+
+    def __init__(self, name: str, folder: Path | None) -> None:
+        self.name = name
+        try:
+            self._file = tempfile.TemporaryFile(prefix="vwlite-", dir=folder, buffering=0)
+        except OSError as e:
+            raise self._error(e) from e
+
+    def begin(self) -> None:
+        """Throw away what was written."""
+        self._file.seek(0)
+        self._file.truncate()
+
+    def write(self, data: Buffer) -> None:
+        """Append bytes, all of them."""
+        view = memoryview(data).cast("B")
+        try:
+            while view.nbytes:
+                view = view[os.write(self._file.fileno(), view[: 1 << 30]) :]
+        except OSError as e:
+            raise self._error(e) from e
+
+    def copy_to(self, file: AtomicFile) -> None:
+        """Append all of it to a file."""
+        self._file.seek(0)
+        while data := self._file.read(1 << 20):
+            file.write(data)
+
+    def __enter__(self) -> "Draft":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+    def _error(self, e: OSError) -> WriteError:
         return WriteError(f"{self.name}: cannot be written: {e.strerror}")
 
 

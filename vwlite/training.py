@@ -13,7 +13,7 @@ from vwlite.core.learner import Learner, Reason
 from vwlite.core.tally import Tally
 from vwlite.model import Model, read_model, write_model
 from vwlite.options import TrainOptions
-from vwlite.output import AtomicFile
+from vwlite.output import AtomicFile, Draft
 from vwlite.pipeline import Parsed, ParseOptions, parsed_batches
 from vwlite.progress import HEADER, Interval, LiveLine, Row, format_row
 from vwlite.reader import check_sources
@@ -89,7 +89,9 @@ class Training(Run):
         self._counted_at = -(1 << 62)  # features learned when the nonzero weights were counted last
         self.losses: list[dict[str, float | None]] = []  # of each pass
         self.best_pass = 0
-        self.best_is_kept = False  # the model of the best pass is in the file, and is to stay
+        self.best_is_kept = False  # the model of the best pass is the result
+        self._best_model: Draft | None = None
+        self._best_nonzeros = 0
         self._checkpoint_time = math.inf
         examples, seconds = o.checkpoint_every or (None, None)
         self._every = examples
@@ -122,7 +124,7 @@ class Training(Run):
             if self.held is None or self.held.average is None or held.average < self.held.average:
                 self.held, self.best_pass, without_gain = held, self.pass_number, 0
                 if o.passes > self.pass_number:
-                    self._write_model(interrupted=False)
+                    self._keep_model(stack)
             else:
                 without_gain += 1
                 if without_gain == (o.early_terminate or 3) and self.pass_number < o.passes:
@@ -222,6 +224,15 @@ class Training(Run):
             self.file.begin()
             write_model(self.file, self._snapshot(interrupted))
 
+    def _keep_model(self, stack: ExitStack) -> None:
+        """Keep the model as of now: no later pass may be better. Checkpoints of those do not touch it."""
+        self._best_nonzeros = self.learner.rule.count_nonzero()
+        if self.file is not None:
+            if self._best_model is None:
+                self._best_model = stack.enter_context(self.file.draft())
+            self._best_model.begin()
+            write_model(self._best_model, self._snapshot(interrupted=False))
+
     def _snapshot(self, interrupted: bool) -> Model:
         return snapshot(
             self.learner,
@@ -238,6 +249,10 @@ class Training(Run):
         self.live.clear()
         if not self.best_is_kept:
             self._write_model(interrupted=signal is not None)
+        else:
+            self.nonzeros = self._best_nonzeros
+            if self.file is not None and self._best_model is not None:
+                self._best_model.copy_to(self.file)
         if self.file is not None:
             self.file.commit()
         results = self.results()
