@@ -8,7 +8,9 @@ import os
 import random
 import re
 import resource
+import select
 import shutil
+import signal
 import tempfile
 import time
 from functools import partial
@@ -16,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from running import PATIENT, finish, in_child, leftovers, shell, standard_input, start
+from running import PATIENT, finish, in_child, leftovers, shell, standard_input, start, start_child, wait_child
 from streams import CONSTANT
 
 from vwlite import pipeline, training
@@ -503,7 +505,7 @@ def test_checkpoints_leave_no_trace_in_the_model(vwlite, folder, algorithm, pass
     write("data", text(1, 300))
     command = ("train", "data", "--algorithm", algorithm, *NEEDED.get(algorithm, ()), "--passes", passes, "--quiet")
     vwlite(*command, "-m", "expected")
-    for every in ("1", "70", "100000", "1s"):
+    for every in ("70", "100000", "1s"):
         vwlite(*command, "-m", "model", "--checkpoint-every", every)
         assert Path("model").read_bytes() == Path("expected").read_bytes()
     assert leftovers(folder, ["data", "model", "expected"]) == []
@@ -547,3 +549,208 @@ def test_a_full_disk_for_the_best_pass_is_an_error(folder):
     assert Path("model").read_bytes() == OLD
     assert leftovers(folder, ["data", "model"]) == []
     assert shell(f"ulimit -f 64; {command}").code == 0
+
+
+def start_training(*options):
+    """A training run that has learned 100 examples and waits for more."""
+    process = start("train", "-m", "model", "-P", "100", *options)
+    process.stdin.write(GOOD * 50)
+    process.stdin.flush()
+    while process.stderr.readline().split()[2:3] != [b"100"]:  # the row that is printed after 100 examples
+        assert process.poll() is None
+    return process
+
+
+def test_a_checkpoint_is_there_while_the_run_goes_on(vwlite):
+    process = start_training("--checkpoint-every", "30")
+    early = read_model("model")
+    assert (early.counters["examples"], early.interrupted) == (90, True)
+    shutil.copy("model", "early")
+    assert finish(process, GOOD * 10).code == 0
+    last = read_model("model")
+    assert (last.counters["examples"], last.interrupted) == (120, False)
+    vwlite("train", write("rest", GOOD * 15), "-i", "early", "-m", "continued", "--quiet")
+    assert Path("continued").read_bytes() == Path("model").read_bytes()
+
+
+def test_checkpoints_by_the_clock():
+    process = start_training("--checkpoint-every", "1s")
+    end = time.monotonic() + PATIENT
+    while not os.path.exists("model"):
+        assert time.monotonic() < end and process.poll() is None
+        process.stdin.write(GOOD)
+        process.stdin.flush()
+        time.sleep(0.1)
+    early = read_model("model")
+    assert early.counters["examples"] >= 100 and early.interrupted
+    assert finish(process).code == 0
+    assert not read_model("model").interrupted
+
+
+# --- kill -9 ---------------------------------------------------------------------------------
+
+
+def wait_for_versions(name, count):
+    """Wait until a file has been replaced `count` times, or long enough: whoever replaces it may be done."""
+    end = time.monotonic() + 3
+    for _ in range(count):
+        was = os.stat(name)
+        while os.path.samestat(was, os.stat(name)) and time.monotonic() < end:
+            time.sleep(0.001)
+
+
+def test_killed_at_any_moment_there_is_a_whole_model_and_nothing_in_the_way(vwlite, folder):
+    write("first", text(1, 100))
+    write("data", text(2, 4000))
+    vwlite("train", "first", "-m", "old", "--quiet")
+    old = Path("old").read_bytes()
+    before = read_model("old").counters["examples"]
+    command = ["train", "data", "-i", "model", "-m", "model", "-c", "--passes", "2", "--quiet"]
+
+    def learned():
+        return read_model("model").counters["examples"] - before
+
+    def job():
+        return run([*command, "--checkpoint-every", "400"])
+
+    write("model", old)
+    assert in_child(job) == 0
+    final = learned()
+    chance = random.Random(1)
+    found = []
+    for i in range(24):  # a moment after the start, or after the first, second, ... checkpoint
+        write("model", old)
+        Path("data.vwlite-cache").unlink(missing_ok=True)
+        child = start_child(job)
+        wait_for_versions("model", i % 5)
+        time.sleep(chance.random() * (0.02 if i else 0))
+        os.kill(child, signal.SIGKILL)
+        assert wait_child(child) in (0, -signal.SIGKILL)
+        assert vwlite("check", "model").out.startswith("model: a model, whole")
+        found.append(learned())
+        assert found[-1] % 400 == 0 or found[-1] == final
+        if os.path.exists("data.vwlite-cache"):
+            assert vwlite("check", "data.vwlite-cache").out.startswith("data.vwlite-cache: a cache, whole")
+    assert 0 in found
+    assert any(0 < count < final for count in found)
+    # What the killed ones left is in nobody's way, and goes.
+    write("model", old)
+    vwlite(*command)
+    assert learned() == final
+    assert leftovers(folder, ["first", "data", "old", "model", "data.vwlite-cache"]) == []
+
+
+# --- pipes -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("line", "reply"), [(b"1 'a|a x\n", b" a\n"), (b"|a x y\n", b"\n"), (b"1 3:1 5:2\n", b"\n"), (b"3:1\n", b"\n")]
+)
+def test_a_line_is_answered_before_the_next_one_comes(model, threads, line, reply):
+    process = start("predict", "-m", model, "--threads", threads)
+    descriptor = process.stdout.fileno()
+    for _ in range(3):
+        process.stdin.write(line)
+        process.stdin.flush()
+        assert select.select([descriptor], [], [], PATIENT)[0], "no answer"
+        answer = os.read(descriptor, 1000)
+        assert answer.endswith(reply)
+        float(answer.split()[0])
+    assert finish(process).code == 0
+
+
+# --- divergence ------------------------------------------------------------------------------
+
+# Poisson, without a constant, rate 1: the first line makes the weight of x 999, and exp(999) is no number.
+DIVERGING = b"1000 |a x\n1 |a y\n1 |a x\n"
+PLAIN = ("--loss", "poisson", "--no-constant", "-l", "1", "--power-t", "0", "--quiet")
+
+
+@pytest.mark.parametrize(
+    "algorithm", [("sgd",), ("truncated-gradient", "--l1", "1e-9"), ("l1-ball", "--radius", "1e9")], ids=lambda a: a[0]
+)
+@pytest.mark.parametrize(
+    ("sources", "place"),
+    [
+        ([DIVERGING], "0:3:1"),
+        ([b"1 |a z\n" * 9 + DIVERGING], "0:12:1"),
+        ([b"1 |a z\n", gzip.compress(DIVERGING)], "1:3:1"),
+        ([b"1 |a z\n", "-"], "<stdin>:3:1"),
+    ],
+)
+def test_diverging_is_an_error_that_names_the_example(vwlite, folder, algorithm, sources, place):
+    files = [s if s == "-" else write(str(i), s) for i, s in enumerate(sources)]
+    write("input", DIVERGING)
+    write("model", OLD)
+    before = os.listdir()
+    with standard_input(Path("input")):
+        done = vwlite("train", *files, "--algorithm", *algorithm, *PLAIN, "-m", "model", code=65)
+    assert done.err == (
+        f"{place}: the prediction is not finite: learning has diverged; try a smaller --learning-rate (it is 1), "
+        "or scale the features\n"
+    )
+    assert Path("model").read_bytes() == OLD
+    assert leftovers(folder, before) == []
+
+
+@pytest.mark.parametrize("cache", [(), ("-c",)])
+def test_diverging_in_a_later_pass_names_the_example_too(vwlite, cache):
+    write("data", b"1 |a z\n1 |a x\n1000 |a x\n")
+    command = ("train", "data", "--algorithm", "sgd", *PLAIN, "--holdout-off", *cache)
+    vwlite(*command, "-m", "model")
+    os.unlink("model")
+    done = vwlite(*command, "--passes", 2, "-m", "model", code=65)
+    assert done.err.startswith("data:2:1: the prediction is not finite: learning has diverged; ")
+    assert not os.path.exists("model")
+
+
+def test_weights_that_overflow_at_the_end_are_not_written(vwlite, folder):
+    """No prediction comes after them: a rate of 1e20 and a value of 1e30 make a weight beyond 32 bits."""
+    write("data", b"1 |a x:1e30\n")
+    done = vwlite("train", "data", "--algorithm", "sgd", "-l", "1e20", "-m", "model", "--quiet", code=65)
+    assert done.err.startswith("model: not written: learning has diverged, a weight is not finite; try a smaller ")
+    assert leftovers(folder, ["data"]) == []
+
+
+def test_a_checkpoint_before_the_divergence_stays(vwlite):
+    write("data", DIVERGING)
+    vwlite("train", "data", "--algorithm", "sgd", *PLAIN, "-m", "model", "--checkpoint-every", 2, code=65)
+    assert read_model("model").counters["examples"] == 2
+
+
+# --- what data can do ------------------------------------------------------------------------
+
+EVIL = [
+    b"1 1 'save_evil|a x",
+    b"1 1 save_evil|a x",
+    b"1 'save|a x",
+    b"|a save_evil",
+    b"1 '--model|a x",
+    b"1 '-f|--final_regressor evil -m evil >evil |-p evil",
+    b"-1 |-q ab --quiet --passes 7 -b 3 --loss hinge",
+    b"1 '$(touch~evil)|a `touch~evil` $(touch~evil) ;touch~evil",
+    b"1 '../evil|/tmp/evil x |../evil y",
+    b"1 '%s%n{0}|a %s{0} {x}",
+    b"1 '\xff\x00\x1b[2J|a \xff\x00",
+]
+
+
+def test_no_line_of_data_writes_a_file_or_changes_an_option(vwlite, folder):
+    write("evil.vw", b"\n".join(EVIL))
+    write("evil.libsvm", b"1 1:2 # -m evil --passes 3\n# save_evil\n-1 2:1 #$(touch evil)\n")
+    write("harmless.vw", b"\n".join(b"1 |a x" for _ in EVIL))
+    before = os.listdir()
+    command = ("train", "-m", "model", "-p", "predictions", "--report", "report", "--passes", 2, "--loss", "logistic")
+    seen = []
+    for name in ("evil.vw", "evil.libsvm", "harmless.vw"):
+        vwlite(*command, name)
+        vwlite("predict", "-i", "model", name, "-p", "predictions")
+        vwlite("check", name, "model")
+        vwlite("weights", "model", "--all")
+        model = read_model("model")
+        options = json.loads(Path("report").read_bytes())["options"]
+        assert options.pop("data") == [name]
+        seen.append((model.options, model.algorithm, model.loss, options))
+    assert seen[0] == seen[1] == seen[2]
+    assert leftovers(folder, [*before, "model", "predictions", "report"]) == []
