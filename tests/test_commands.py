@@ -489,11 +489,34 @@ def test_a_second_job_with_the_same_cache_is_turned_away(model):
     ],
 )
 def test_a_reader_that_has_had_enough_ends_the_run_quietly(vwlite, model, script):
-    write("huge", text(1, 2000) * 20)
+    write("huge", text(1, 2000) * 5)
     write("numbers", b"".join(b"1 %d:1\n" % i for i in range(1, 9999)))
     vwlite("train", "numbers", "-m", "big", "--quiet")
     done = shell(script)
     assert (done.code, done.err) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("out", "command"),
+    [
+        ("-", "train -m"),
+        ("/dev/stdout", "train -m"),
+        ("pipe", "train -m"),
+        ("-", "train -r"),
+        ("-", "train --cache-file"),
+        ("-", "predict -i model -r"),
+        ("pipe", "predict -i model -r"),
+    ],
+)
+def test_a_reader_that_has_had_enough_does_not_cost_the_other_outputs(vwlite, model, out, command):
+    write("huge", text(1, 2000) * 5)
+    os.mkfifo("pipe")
+    script = f"vwlite {command} output huge -p {out} --quiet"
+    done = shell(f"head -1 pipe >/dev/null & {script} && wait" if out == "pipe" else f"{script} | head -1 >/dev/null")
+    assert (done.code, done.err) == (0, "")
+    vwlite(*command.split(), "expected", "huge", "-p", "predictions", "--quiet")
+    assert Path("output").read_bytes() == Path("expected").read_bytes()
+    assert os.path.getsize("predictions") > 1 << 16  # more than a pipe holds
 
 
 # --- saved on the way ------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Any
 from vwlite.core.batch import Batch
 from vwlite.core.learner import Learner, Reason
 from vwlite.core.tally import Tally
-from vwlite.errors import DataError
+from vwlite.errors import ClosedPipe, DataError
 from vwlite.options import InputOptions
 from vwlite.output import AtomicFile
 from vwlite.pipeline import Bad
@@ -26,16 +26,21 @@ class Sink:
     """Where lines of output go: standard output, or a file that is there whole or not at all."""
 
     def __init__(self, path: str, stack: ExitStack) -> None:
+        self.closed = False  # it is a pipe, and its reader has gone
         self._file = None if path == "-" else stack.enter_context(AtomicFile(path))
 
     def write(self, data: bytes) -> None:
-        if not data:
+        if not data or self.closed:
             return
-        if self._file is None:
-            sys.stdout.buffer.write(data)
-            sys.stdout.buffer.flush()
-        else:
-            self._file.write(data)
+        try:
+            if self._file is None:
+                sys.stdout.buffer.write(data)
+                sys.stdout.buffer.flush()
+            else:
+                self._file.write(data)
+        except ClosedPipe:
+            self.closed = True
+            raise
 
     def commit(self) -> None:
         if self._file is not None:
@@ -128,8 +133,18 @@ class Run:
         """The learner came back for a report or a checkpoint."""
 
     def flush(self) -> None:
+        """Write the predictions so far. ClosedPipe if nobody reads them any more and the run has no other output."""
         for sink, text in self._sinks:
-            sink.write(text.take())
+            try:
+                sink.write(text.take())
+            except ClosedPipe:
+                if not self.has_output():
+                    raise
+
+    def has_output(self) -> bool:
+        """Whether the run writes anything that can still be read."""
+        o = self.options
+        return bool(o.report or o.rejects) or any(not sink.closed for sink, _ in self._sinks)
 
     def commit(self, report: dict[str, Any]) -> None:
         """Put the output files in their places."""

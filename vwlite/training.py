@@ -274,6 +274,9 @@ class Training(Run):
             }
         )
 
+    def has_output(self) -> bool:
+        return bool(self.options.model or self._cache_path()) or super().has_output()
+
     def kept(self) -> str:
         """What became of the model of an interrupted run, as the end of a sentence."""
         if self.file is None:
