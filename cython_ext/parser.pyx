@@ -845,8 +845,8 @@ cdef class Parser:
 
 def detect(first_bytes) -> str | None:
     """The format of a text, "vw" or "libsvm", by the first line that shows one; None if that line is
-    neither. Text without any such line (blank, or labels only) is taken for libsvm if it has a
-    label and for VW if not."""
+    neither. Text without any such line (blank, labels, comments) is taken for libsvm if it has a
+    label or a comment and for VW if not."""
     found = "vw"
     for line in bytes(first_bytes).removeprefix(b"\xef\xbb\xbf").split(b"\n"):
         words = line.partition(b"#")[0].split()
@@ -856,7 +856,7 @@ def detect(first_bytes) -> str | None:
             return "libsvm"
         if len(words) > 1 or (words and not re.fullmatch(rb"[-+.\deE]+", words[0])):
             return None
-        if words:
+        if words or line.startswith(b"#"):
             found = "libsvm"
     return found
 

@@ -126,6 +126,20 @@ def test_predictions_are_the_same_however_the_data_arrives(vwlite, blocks_of, al
     assert Path("file").read_text() == expected
 
 
+@pytest.mark.parametrize(
+    "data", [b"\n \r\n1 2:1\n-1 3:1\n", b"# of today\n\n# more | here\n1 2:1\n", b"\n\n1 |a x\n", b"\n"], ids=str
+)
+def test_the_format_is_found_out_however_the_data_arrives(vwlite, blocks_of, data):
+    write("first", b"1 |a x\n")
+    write("data", data)
+    for files in (["data"], ["first", "data"], ["data", "first"]):
+        vwlite("train", *files, "-m", "expected", "--quiet")
+        blocks_of(1)
+        vwlite("train", *files, "-m", "model", "--quiet")
+        assert Path("model").read_bytes() == Path("expected").read_bytes()
+        blocks_of(1 << 20)
+
+
 # --- bad lines -------------------------------------------------------------------------------
 
 GOOD = b"1 |a x y\n-1 |a y z:0.5\n"

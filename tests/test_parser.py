@@ -558,6 +558,7 @@ def test_settings_that_do_not_exist():
         (b"1 3:4 5:6\n", "libsvm"),
         (b"3:4\n", "libsvm"),
         (b"# comment | here\n1 3:4\n", "libsvm"),
+        (b"# comment\n\n", "libsvm"),
         (b"1\n2\n-1 3:4\n", "libsvm"),
         (b"1 qid:3 4:5\n", "libsvm"),
         (b"1\n", "libsvm"),

@@ -70,12 +70,13 @@ def tasks(sources: Sequence[str], options: ParseOptions, stop: Callable[[], bool
 
     DataError if a source is of neither format.
     """
-    format, source = options.format, -1
+    format, source = "vw" if options.format == "auto" else options.format, -1
     for block in read_blocks(sources, skip_faults=options.skip, stop=stop):
         if isinstance(block, Fault):
             yield Task(block)
             continue
-        if options.format == "auto" and block.source_index != source:
+        # What is blank tells nothing yet: from a pipe, it may come long before the first line.
+        if options.format == "auto" and block.source_index != source and bytes(block.data).strip():
             format, source = _detected(block), block.source_index
         yield Task(block, format)
 
