@@ -686,15 +686,18 @@ def test_killed_at_any_moment_there_is_a_whole_model_and_nothing_in_the_way(vwli
 )
 def test_a_line_is_answered_before_the_next_one_comes(model, threads, line, reply):
     process = start("predict", "-m", model, "--threads", threads)
-    descriptor = process.stdout.fileno()
-    for _ in range(3):
-        process.stdin.write(line)
-        process.stdin.flush()
-        assert select.select([descriptor], [], [], PATIENT)[0], "no answer"
-        answer = os.read(descriptor, 1000)
-        assert answer.endswith(reply)
-        float(answer.split()[0])
-    assert finish(process).code == 0
+    try:
+        for _ in range(3):
+            process.stdin.write(line)
+            process.stdin.flush()
+            assert select.select([process.stdout], [], [], PATIENT)[0], "no answer"
+            answer = os.read(process.stdout.fileno(), 1000)
+            assert answer.endswith(reply)
+            float(answer.split()[0])
+        assert finish(process).code == 0
+    finally:
+        process.kill()
+        process.wait()
 
 
 # --- divergence ------------------------------------------------------------------------------

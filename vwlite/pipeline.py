@@ -150,7 +150,7 @@ def parsed_batches(
         yield _to_the_first_bad(items, options.skip)
         return
     # A pipe may be silent for long: then the consumer must not be the one who waits for it.
-    prompt = total_size(sources) is not None
+    prompt = total_size(sources or ["-"]) is not None
     ahead = Ahead(lambda stop: tasks(sources, options, stop), options, threads - 1, stop, helps=prompt)
     try:
         yield _to_the_first_bad(iter(ahead), options.skip)
