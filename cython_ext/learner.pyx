@@ -255,7 +255,7 @@ cdef class Learner:
         if self.clips:
             o.p = min(max(raw, max(self.min_label, -self.loss.largest_p)), min(self.max_label, self.loss.largest_p))
         if labelled:
-            o.loss = self.loss.value(o.p, o.label)
+            o.loss = self.loss.judge(o.p, o.label, &o.slope)
             if o.loss - o.loss != 0:
                 return Reason.DIVERGED
 
@@ -278,7 +278,6 @@ cdef class Learner:
                 raw, a.tags + a.tag_begin[line], a.tag_begin[line + 1] - a.tag_begin[line]):
             return Reason.NO_MEMORY
         if learns:
-            o.slope = self.loss.slope(o.p, o.label)
             self.rule.update(&e, &o)
             if self.rule.out_of_memory:
                 return Reason.NO_MEMORY

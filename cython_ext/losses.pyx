@@ -6,12 +6,7 @@ dp/ds = -h l'(p, y) for a time eta, then p moves by h * invariant_step(p, y, eta
 many tiny gradient steps of total length eta would give, and never passes the label.
 """
 
-from libc.math cimport INFINITY, exp, expm1, fmax, fmin, log, log1p
-
-
-cdef inline double softplus(double z) noexcept nogil:
-    """log(1 + exp(z)) without overflow."""
-    return z + log1p(exp(-z)) if z > 0 else log1p(exp(z))
+from libc.math cimport INFINITY, exp, expm1, fabs, fmax, fmin, log, log1p
 
 
 cdef inline double lambert_of_exp(double x) noexcept nogil:
@@ -41,8 +36,14 @@ cdef class Loss:
         """The derivative dl/dp; at a kink, one of the subgradients."""
         return 0
 
-    cdef double invariant_step(self, double p, double y, double eta, double h) noexcept nogil:
-        return -eta * self.slope(p, y)
+    cdef double judge(self, double p, double y, double* slope) noexcept nogil:
+        """The value, and the slope: both at once, where they have an exponential in common."""
+        slope[0] = self.slope(p, y)
+        return self.value(p, y)
+
+    cdef double invariant_step(self, double p, double y, double slope, double eta, double h) noexcept nogil:
+        """slope: that of p and y."""
+        return -eta * slope
 
     def __call__(self, double p, double y):
         return self.value(p, y)
@@ -52,7 +53,7 @@ cdef class Loss:
 
     def step(self, double p, double y, double eta, double h):
         """The importance-aware step u: the prediction moves by h * u."""
-        return self.invariant_step(p, y, eta, h)
+        return self.invariant_step(p, y, self.slope(p, y), eta, h)
 
 
 cdef class Squared(Loss):
@@ -64,7 +65,7 @@ cdef class Squared(Loss):
     cdef double slope(self, double p, double y) noexcept nogil:
         return 2 * (p - y)
 
-    cdef double invariant_step(self, double p, double y, double eta, double h) noexcept nogil:
+    cdef double invariant_step(self, double p, double y, double slope, double eta, double h) noexcept nogil:
         if eta * h < 1e-6:
             return 2 * (y - p) * eta
         return -(y - p) * expm1(-2 * eta * h) / h
@@ -74,21 +75,33 @@ cdef class Logistic(Loss):
     """log(1 + exp(-y p)), y in {-1, 1}"""
 
     cdef double value(self, double p, double y) noexcept nogil:
-        return softplus(-y * p)
+        cdef double slope
+        return self.judge(p, y, &slope)
 
     cdef double slope(self, double p, double y) noexcept nogil:
-        return -y / (1 + exp(y * p))
+        cdef double slope
+        self.judge(p, y, &slope)
+        return slope
 
-    cdef double invariant_step(self, double p, double y, double eta, double h) noexcept nogil:
+    cdef double judge(self, double p, double y, double* slope) noexcept nogil:
         cdef double yp = y * p
-        cdef double e = exp(yp)
-        cdef double plain = eta / (1 + e)
+        cdef double e = exp(-fabs(yp))      # at most 1, so nothing overflows
+        if yp > 0:
+            slope[0] = -y * e / (1 + e)
+            return log1p(e)
+        slope[0] = -y / (1 + e)
+        return log1p(e) - yp
+
+    cdef double invariant_step(self, double p, double y, double slope, double eta, double h) noexcept nogil:
+        cdef double yp = y * p
+        cdef double steep = fabs(slope)     # 1 / (1 + exp(yp))
+        cdef double plain = eta * steep
         if eta * h < 1e-6:
             return y * plain
-        if yp > 15:     # the approximation would lose all digits; this is exact to 1 / e
+        if yp > 15:     # the approximation would lose all digits; this is exact to exp(-yp)
             return y * log1p(h * plain) / h
         # The error of the approximation must not lead out of where the step can be.
-        return y * fmin(fmax(-(lambert_of_exp(eta * h + yp + e) + yp) / h, 0), plain)
+        return y * fmin(fmax(-(lambert_of_exp(eta * h + yp + (1 / steep - 1)) + yp) / h, 0), plain)
 
 
 cdef class Hinge(Loss):
@@ -100,7 +113,7 @@ cdef class Hinge(Loss):
     cdef double slope(self, double p, double y) noexcept nogil:
         return -y if y * p < 1 else 0
 
-    cdef double invariant_step(self, double p, double y, double eta, double h) noexcept nogil:
+    cdef double invariant_step(self, double p, double y, double slope, double eta, double h) noexcept nogil:
         if y * p >= 1:
             return 0
         return y * fmin(eta, (1 - y * p) / h)
@@ -119,7 +132,7 @@ cdef class Quantile(Loss):
     cdef double slope(self, double p, double y) noexcept nogil:
         return -self.tau if y > p else 1 - self.tau if y < p else 0
 
-    cdef double invariant_step(self, double p, double y, double eta, double h) noexcept nogil:
+    cdef double invariant_step(self, double p, double y, double slope, double eta, double h) noexcept nogil:
         cdef double e = y - p
         if e > 0:
             return fmin(self.tau * eta, e / h)
@@ -142,7 +155,7 @@ cdef class Poisson(Loss):
     cdef double slope(self, double p, double y) noexcept nogil:
         return exp(p) - y
 
-    cdef double invariant_step(self, double p, double y, double eta, double h) noexcept nogil:
+    cdef double invariant_step(self, double p, double y, double slope, double eta, double h) noexcept nogil:
         if eta * h < 1e-100:
             return (y - exp(p)) * eta
         if y == 0:

@@ -122,7 +122,8 @@ cdef class Gd(Rule):
         scale = self.scale()
         if g2 != 0:
             h *= scale
-        step = self.loss.invariant_step(o.p, o.label, self.schedule.rate * self.schedule.decay * o.importance, h)
+        step = self.loss.invariant_step(
+            o.p, o.label, o.slope, self.schedule.rate * self.schedule.decay * o.importance, h)
         if (self.l1 != 0 or self.l2 != 0) and fabs(step) > 1e-8:
             bare = -step / o.slope if fabs(o.slope) > 1e-8 else 0
             if fabs(o.slope) > 1e-8:
