@@ -11,7 +11,7 @@ To add a rule, write a class with `weights`, `predict` and `learn`, like those a
 """
 
 from collections.abc import Sequence
-from math import exp, expm1, inf, log, log1p, sqrt
+from math import exp, expm1, fsum, inf, log, log1p, sqrt
 from typing import Protocol
 
 import numpy as np
@@ -55,6 +55,39 @@ def project_l1(v, z):
     """The nearest point w to v with ||w||_1 <= z."""
     v = np.asarray(v, float)
     return v if np.abs(v).sum() <= z else np.sign(v) * project_simplex(np.abs(v), z)
+
+
+def projection_by_bisection(v, z, *, simplex=False, weights=None, box=inf):
+    """The nearest w to v with w >= 0, sum w = z (simplex), or with sum a |w| <= z and |w| <= b.
+
+    No sorting: w is known but for one number theta, in which its mass falls, so that number is found by halving. For
+    the simplex v is shifted by its largest number first, which does not change w.
+    """
+    v = np.asarray(v, float)
+    a = np.ones_like(v) if weights is None else np.asarray(weights, float)
+    if simplex:
+        v = v - v.max()
+        low, high = -z - 1, 0.0
+
+        def at(theta):
+            return np.maximum(v - theta, 0)
+    else:
+        low, high = 0.0, float((np.abs(v) / a).max(initial=0))
+
+        def at(theta):
+            return np.sign(v) * np.clip(np.abs(v) - theta * a, 0, box)
+
+        if fsum(a * np.abs(at(low))) <= z:
+            return at(low)
+    for _ in range(2000):
+        theta = (low + high) / 2
+        if theta in (low, high):
+            break
+        if fsum(a * np.abs(at(theta))) > z:
+            low = theta
+        else:
+            high = theta
+    return at(high)
 
 
 # --- losses ----------------------------------------------------------------------------------

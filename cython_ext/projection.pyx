@@ -1,0 +1,671 @@
+"""Euclidean projections onto the simplex and the l1 ball, and a vector that stays on the ball while it changes.
+
+Duchi, Shalev-Shwartz, Singer, Chandra. Efficient Projections onto the l1-Ball for Learning in High Dimensions. ICML 2008.
+
+Every projection here is w_i = sign(v_i) min(b, max(|v_i| - theta a_i, 0)) for one number theta >= 0, for which
+sum a_i |w_i| = z (for the simplex, of any sign, and without |.|); all the work is in finding it. `vwlite.projection`
+checks what it is given, and says what is what.
+
+A. Without weights and box (`threshold`). Beside the random pivot of the paper (Fig. 2), each round tries
+   theta = (sum - z) / count over what is left (Michelot 1986): all that is no larger goes, and if none goes this is the
+   answer. It mostly is, after a few rounds; alone it would be quadratic for some inputs. Numbers equal to the pivot are
+   decided with it: of a pivot that is too small the paper only takes one index out, and is quadratic when many tie.
+   Numbers are less the largest one, M, so no digits of z are lost however large they are.
+B. With weights or box (`breakpoint_search`). sum a_i |w_i| falls in theta, and is linear between the breakpoints |v_i| / a_i
+   (w_i becomes 0) and (|v_i| - b) / a_i (w_i leaves the box). A random one that lies between the bounds known so far
+   becomes the new lower or upper bound; a coordinate none of whose breakpoints lies between them is decided.
+
+Both take O(n) expected time for any input. Pivots are random, but from a fixed seed: the same input gives the same bytes.
+
+C. The sparse form (`SparseBall`); section 6 of the paper.
+"""
+
+from math import frexp, ldexp
+
+import numpy as np
+
+from libc.math cimport INFINITY, copysign, fabs, isfinite
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memcpy
+
+from vwlite.core.radix_heap cimport BUCKETS, Bucket, Entry, Queue, append, clear, free_queue, put, take
+
+cdef extern from *:
+    """
+    #define vwlite_prefetch_cell(address) __builtin_prefetch(address, 1, 3)
+    """
+    void prefetch "vwlite_prefetch_cell" (const void* address) noexcept nogil
+
+cdef enum:
+    AHEAD = 16        # how far ahead memory is asked for
+    WAITING = 0xFFFFFFFF
+
+cdef uint64_t SEED = 0x853C49E6748FEA9B
+cdef double LARGEST_SUM = 16          # of |u|, in radii; beyond, u - Theta would lose digits
+cdef double LARGE = 4                 # a weight of so many radii before the projection: `restart` looks at it
+cdef double RANKS_OF_AVERAGE = 1 << 16
+
+
+cdef inline size_t random_below(uint64_t* state, size_t n) noexcept nogil:
+    """xorshift64*"""
+    cdef uint64_t x = state[0]
+    x ^= x >> 12
+    x ^= x << 25
+    x ^= x >> 27
+    state[0] = x
+    return <size_t>((x * <uint64_t>0x2545F4914F6CDD1D) >> 11) % n
+
+
+# --- A. one theta for all ----------------------------------------------------------------------
+
+# The loops below have no branch that depends on the data, as it would be a coin toss; and several sums, as additions
+# in one chain wait for each other.
+
+cdef inline double size_of(double v, bint signed) noexcept nogil:
+    return v if signed else fabs(v)
+
+
+cdef double largest(const double* v, size_t n, bint signed, double* total) noexcept nogil:
+    """The largest v_i, or |v_i|, and the sum of |v_i|."""
+    cdef double sums[4]
+    cdef double tops[4]
+    cdef double x
+    cdef size_t i, j
+    for j in range(4):
+        sums[j], tops[j] = 0, -INFINITY
+    for i in range(0, n - n % 4, 4):
+        for j in range(4):
+            x = size_of(v[i + j], signed)
+            sums[j] += fabs(x)
+            tops[j] = x if x > tops[j] else tops[j]
+    for i in range(n - n % 4, n):
+        x = size_of(v[i], signed)
+        sums[0] += fabs(x)
+        tops[0] = x if x > tops[0] else tops[0]
+    total[0] = (sums[0] + sums[1]) + (sums[2] + sums[3])
+    return max(max(tops[0], tops[1]), max(tops[2], tops[3]))
+
+
+cdef double sum_of(const double* x, size_t n) noexcept nogil:
+    cdef double sums[4]
+    cdef size_t i, j
+    for j in range(4):
+        sums[j] = 0
+    for i in range(0, n - n % 4, 4):
+        for j in range(4):
+            sums[j] += x[i + j]
+    for i in range(n - n % 4, n):
+        sums[0] += x[i]
+    return (sums[0] + sums[1]) + (sums[2] + sums[3])
+
+
+cdef size_t gather(const double* v, size_t n, bint signed, double top, double t, double* out, double* total) noexcept nogil:
+    """Keep v_i - top (or |v_i| - top) where it is above t; how many, and their sum."""
+    cdef size_t i, j, k = 0
+    cdef double x[4]
+    for i in range(0, n - n % 4, 4):
+        for j in range(4):
+            x[j] = size_of(v[i + j], signed) - top
+        for j in range(4):
+            out[k] = x[j]
+            k += x[j] > t
+    for i in range(n - n % 4, n):
+        x[0] = size_of(v[i], signed) - top
+        out[k] = x[0]
+        k += x[0] > t
+    total[0] = sum_of(out, k)
+    return k
+
+
+cdef double threshold(double* d, double* spare, size_t n, double total, double z) noexcept nogil:
+    """theta with sum max(d_i - theta, 0) = z > 0.
+
+    The d_i, whose sum is `total`, are at most 0, and one is 0. They are overwritten; `spare` has room for n more.
+    """
+    cdef uint64_t state = SEED
+    cdef double s = 0, t, p, x, s_greater
+    cdef double* swap
+    cdef size_t rho = 0, kept, greater, less, ties, i
+    cdef int slow = 0      # rounds in a row that took out less than a quarter
+    while n:
+        t = (s + total - z) / (rho + n)
+        kept = gather(d, n, True, 0, t, d, &total)
+        if kept == n:
+            return t
+        slow = slow + 1 if kept > n - n / 4 else 0
+        n = kept
+        if n == 0:
+            break
+        if slow < 2:
+            continue
+        slow = 0
+        p = d[random_below(&state, n)]
+        greater = less = 0
+        for i in range(n):
+            x = d[i]
+            d[greater] = x
+            spare[less] = x
+            greater += x > p
+            less += x < p
+        s_greater = sum_of(d, greater)
+        ties = n - greater - less
+        if s + s_greater - (rho + greater) * p < z:
+            s += s_greater + ties * p
+            rho += greater + ties
+            swap = d
+            d = spare
+            spare = swap
+            n, total = less, sum_of(d, less)
+        else:
+            n, total = greater, s_greater
+    return (s - z) / rho if rho else t
+
+
+def project_plain(const double[::1] v, double z, bint simplex, double[::1] out):
+    """Onto the simplex, or the l1 ball; z > 0. `out` does not overlap v. False: v has a number that is not finite."""
+    cdef size_t n = v.shape[0], kept, i
+    cdef double top, total, t, theta, x
+    cdef double* spare
+    if n == 0:
+        return True
+    with nogil:
+        top = largest(&v[0], n, simplex, &total)
+        if not isfinite(total) and not all_finite(&v[0], n):
+            with gil:
+                return False
+        if not simplex and total <= z:
+            memcpy(&out[0], &v[0], n * sizeof(double))
+            with gil:
+                return True
+        t = -z
+        if not simplex and isfinite(total):
+            # theta is no less than (sum - z) / n; less the most that rounding can have added
+            t = max(t, (total * (1 - n * 2.3e-16) - z) / n - top * (1 + 4.5e-16))
+        kept = gather(&v[0], n, simplex, top, t, &out[0], &total)
+        spare = <double*>malloc(kept * sizeof(double))
+        if spare == NULL:
+            with gil:
+                raise MemoryError("no memory for the projection")
+        theta = threshold(&out[0], spare, kept, total, z)
+        free(spare)
+        for i in range(n):
+            x = (size_of(v[i], simplex) - top) - theta
+            out[i] = copysign(x if x > 0 else 0, 1 if simplex else v[i])
+    return True
+
+
+cdef bint all_finite(const double* v, size_t n) noexcept nogil:
+    cdef size_t i
+    for i in range(n):
+        if not isfinite(v[i]):
+            return False
+    return True
+
+
+# --- B. weights and box ------------------------------------------------------------------------
+
+cdef struct Coordinate:
+    double v, a       # both positive
+
+
+cdef inline double mass(Coordinate c, double theta, double b) noexcept nogil:
+    """a |w|"""
+    cdef double w = c.v - theta * c.a
+    return c.a * (b if w > b else w if w > 0 else 0)
+
+
+cdef double breakpoint_search(Coordinate* undecided, size_t n, double z, double b) noexcept nogil:
+    """theta with sum a_i min(b, max(v_i - theta a_i, 0)) = z > 0; the sum is larger than z for theta = 0."""
+    cdef uint64_t state = SEED
+    cdef double low = 0, high = INFINITY     # theta lies between
+    cdef double fixed = 0     # of those decided: the mass of those that are clipped, and for the others
+    cdef double linear = 0    # sum a v,
+    cdef double slope = 0     # sum a^2
+    cdef double p, zero, clip, found
+    cdef size_t i, kept
+    cdef Coordinate c
+    while n:
+        c = undecided[random_below(&state, n)]
+        zero, clip = c.v / c.a, (c.v - b) / c.a
+        if zero >= high or (clip > low and random_below(&state, 2)):
+            p = clip
+        else:
+            p = zero
+        found = fixed + linear - p * slope
+        for i in range(n):
+            found += mass(undecided[i], p, b)
+        if found >= z:
+            low = p
+        else:
+            high = p
+        kept = 0
+        for i in range(n):
+            c = undecided[i]
+            zero, clip = c.v / c.a, (c.v - b) / c.a
+            if zero <= low:
+                continue
+            if clip >= high:
+                fixed += c.a * b
+            elif zero >= high and clip <= low:
+                linear += c.a * c.v
+                slope += c.a * c.a
+            else:
+                undecided[kept] = c
+                kept += 1
+        n = kept
+    if slope > 0:
+        return min(max((fixed + linear - z) / slope, low), high)
+    return low
+
+
+def project_general(const double[::1] v, double z, weights, double b, double to_unit, double a_to_unit, double[::1] out):
+    """Onto sum a_i |w_i| <= z and |w_i| <= b; z, b > 0. `out` may be v.
+
+    `to_unit` and `a_to_unit` are powers of two that bring the largest |v_i| and a_i to about 1.
+    """
+    cdef const double[::1] a
+    cdef const double* given = NULL
+    cdef size_t n = v.shape[0], i, kept = 0
+    cdef double total = 0, theta, w, radius = z * to_unit * a_to_unit, edge = b * to_unit, back = 1 / to_unit
+    cdef Coordinate c
+    cdef Coordinate* coordinates
+    if n == 0:
+        return
+    if weights is not None:
+        a = weights
+        given = &a[0]
+    with nogil:
+        coordinates = <Coordinate*>malloc(n * sizeof(Coordinate))
+        if coordinates == NULL:
+            with gil:
+                raise MemoryError("no memory for the projection")
+        for i in range(n):
+            c = Coordinate(fabs(v[i]) * to_unit, (given[i] if given else 1) * a_to_unit)
+            total += mass(c, 0, edge)
+            coordinates[kept] = c
+            kept += c.v > 0
+        theta = breakpoint_search(coordinates, kept, radius, edge) if total > radius else 0
+        free(coordinates)
+        if theta == 0:
+            for i in range(n):
+                out[i] = min(max(v[i], -b), b)
+        else:
+            for i in range(n):
+                w = fabs(v[i]) * to_unit - theta * ((given[i] if given else 1) * a_to_unit)
+                out[i] = copysign(min(max(w, 0), edge) * back, v[i])
+
+
+# --- C. the sparse form ------------------------------------------------------------------------
+
+cdef struct Cell:
+    double u          # sign(w) (|w| + Theta); 0 if w is 0
+    uint32_t bound    # the rank of its valid entry in the queue; WAITING: it has none
+
+
+cdef class SparseBall:
+    """SparseBall(n, z, start=None): a vector w of n numbers that stays on the l1 ball, ||w||_1 <= z.
+
+    `add` adds to k of them and projects, exactly, at a cost that does not depend on n: O(k) amortised steps, each of
+    which moves an entry of a radix heap at most 32 times. `start` is the first w (zeros if None); it is projected.
+
+    A nonzero w_i is a raw magnitude u_i and one global shift Theta: w_i = sign(u_i) (|u_i| - Theta). With S the sum of
+    |u| and rho the count over the active set {|u| > Theta}, projecting means raising Theta to (S - z) / rho, after
+    dropping the active |u| that this leaves behind, which are at the head of a queue. Each was added once.
+
+    - Theta never falls, so the queue can be a radix heap. Its ranks are lower bounds of |u|, in units of a fraction of
+      the average weight. A weight that rises keeps its entry, and gets a better one when Theta comes to it. A weight
+      that falls below its bound gets a new entry, and the old one is stale.
+    - What has just become active waits until Theta is known, as much of it is dropped at once.
+    - S is the sum of two doubles, with twice the digits of one, and so stays the sum of |u|.
+    - When S exceeds 16 z, Theta is taken off all |u| (`rebase`). Of the active weights those that have not been touched
+      since the last time were above Theta > 15 z / rho then, with a sum of at most z: at most every 15th. So all the
+      others have paid for it.
+
+    All numbers are kept in units of the power of two above z.
+
+    Duchi, Shalev-Shwartz, Singer, Chandra. Efficient Projections onto the l1-Ball. ICML 2008; section 6, with another
+    queue than its red-black tree.
+    """
+
+    cdef Cell* cells                  # owned; [n]
+    cdef readonly size_t n
+    cdef readonly double z
+    cdef readonly size_t active       # rho: how many weights are not zero
+    cdef double unit, to_unit, radius # radius: z in units
+    cdef double shift                 # Theta
+    cdef double sum, rest             # S = sum + rest
+    cdef double to_rank
+    cdef size_t ranked_for            # `active` when `to_rank` was chosen
+    cdef Queue queue
+    cdef Bucket waiting               # cells that are active and not in the queue; their ranks mean nothing
+    cdef Bucket due
+    cdef bint out_of_memory
+
+    def __cinit__(self, size_t n, double z, start=None):
+        if not 1e-290 <= z <= 1e290:
+            raise ValueError(f"z is {z}: it must lie between 1e-290 and 1e290")
+        if not 0 < n < WAITING:
+            raise ValueError(f"n is {n}: it must be at least 1 and below 2^32 - 1")
+        self.n, self.z = n, z
+        self.unit = ldexp(1, frexp(z)[1])
+        self.to_unit = 1 / self.unit
+        self.radius = z * self.to_unit
+        self.choose_ranks()
+        self.cells = <Cell*>calloc(n, sizeof(Cell))
+        if self.cells == NULL:
+            raise MemoryError("no memory for the vector")
+
+    def __init__(self, n, z, start=None):
+        if start is not None:
+            self.begin(start)
+
+    def __dealloc__(self):
+        free(self.cells)
+        free_queue(&self.queue)
+        free(self.waiting.entries)
+        free(self.due.entries)
+
+    cdef begin(self, start):
+        """Begin at the projection of `start`."""
+        cdef size_t i
+        cdef double u
+        cdef const double[::1] given = np.ascontiguousarray(start, dtype=np.float64)
+        cdef double[::1] projected = np.empty(self.n)
+        if <size_t>given.shape[0] != self.n:
+            raise ValueError(f"start has {given.shape[0]} numbers, not {self.n}")
+        if not project_plain(given, self.z, False, projected):
+            raise ValueError("start has a number that is not finite")
+        with nogil:
+            for i in range(self.n):
+                u = projected[i] * self.to_unit
+                self.cells[i].u = u
+                if u != 0:
+                    self.active += 1
+                    self.count(fabs(u))
+            self.choose_ranks()
+            for i in range(self.n):
+                if self.cells[i].u != 0:
+                    self.push(<uint32_t>i)
+        self.check_memory()
+
+    def add(self, indices, values):
+        """w <- the projection of w + sum_j values[j] e_indices[j] onto the ball.
+
+        `indices` are integers from 0 to n - 1, `values` as many numbers; an index may occur more than once. Raises
+        IndexError or ValueError before anything is changed. A value may be at most 1e290 z.
+        """
+        cdef const int64_t[::1] at
+        cdef const double[::1] by
+        cdef size_t k, i
+        cdef bint large = False
+        cdef double size
+        indices, values = np.asarray(indices), np.ascontiguousarray(values, dtype=np.float64)
+        if indices.ndim != 1 or indices.shape != values.shape:
+            raise ValueError(f"indices and values are vectors of one length, not {indices.shape} and {values.shape}")
+        k = len(indices)
+        if k == 0:
+            return
+        if indices.dtype.kind not in "iu":
+            raise ValueError(f"indices are integers, not {indices.dtype}")
+        if indices.min() < 0 or indices.max() >= self.n:
+            raise IndexError(f"indices go from 0 to {self.n - 1}")
+        at, by = np.ascontiguousarray(indices, dtype=np.int64), values
+        self.check_memory()
+        for i in range(k):
+            if not fabs(by[i] * self.to_unit) <= 1e290 * self.radius:
+                raise ValueError(f"value {by[i]} is not finite, or too large for a ball of radius {self.z}")
+        with nogil:
+            if self.queue.size > 2 * self.active + 1024:
+                self.clean()
+            for i in range(k):
+                if i + AHEAD < k:
+                    prefetch(&self.cells[at[i + AHEAD]])
+                size = self.change(<uint32_t>at[i], by[i] * self.to_unit)
+                large |= size > LARGE
+            if large:
+                self.restart(&at[0], k)
+            else:
+                self.project()
+            if (
+                self.sum > LARGEST_SUM * self.radius
+                or self.active > 4 * self.ranked_for
+                or 16 * self.active + 64 < self.ranked_for
+            ):
+                self.rebase()
+        self.check_memory()
+
+    def vector(self):
+        """w, as a new array."""
+        cdef object array = np.empty(self.n)
+        cdef double[::1] w = array
+        cdef size_t i
+        with nogil:
+            for i in range(self.n):
+                w[i] = self.weight(&self.cells[i]) * self.unit
+        return array
+
+    @property
+    def norm(self):
+        """||w||_1, from the books: S - rho Theta."""
+        return ((self.sum - self.active * self.shift) + self.rest) * self.unit
+
+    @property
+    def entries(self):
+        """In the queue, stale ones too: at most 2 active + 1024, and what the last call put in."""
+        return self.queue.size
+
+    cdef check_memory(self):
+        if self.out_of_memory:
+            raise MemoryError("no memory for the queue of the ball; its vector is lost")
+
+    cdef inline double weight(self, const Cell* c) noexcept nogil:
+        """w, in units. No branch: whether a weight is zero is a coin toss."""
+        cdef double size = fabs(c.u) - self.shift
+        return copysign(size if size > 0 else 0, c.u)
+
+    cdef inline void count(self, double x) noexcept nogil:
+        """S += x"""
+        cdef double sum = self.sum + x
+        cdef double part = sum - self.sum
+        self.rest += (self.sum - (sum - part)) + (x - part)
+        self.sum = sum
+
+    cdef inline double change(self, uint32_t key, double by) noexcept nogil:
+        """w += by, before the projection; the new |w|."""
+        cdef Cell* c = &self.cells[key]
+        cdef double w = self.weight(c) + by
+        cdef double old = fabs(c.u)
+        cdef double new = fabs(w) + self.shift
+        if not new > self.shift:    # w is 0, or too small to be told from it
+            if old != 0:
+                self.drop(c)
+            return 0
+        c.u = copysign(new, w)
+        self.count(new)
+        if old == 0:
+            self.active += 1
+            c.bound = WAITING
+            self.out_of_memory |= append(&self.waiting, Entry(0, key)) != 0
+        else:
+            self.count(-old)
+            if c.bound != WAITING and self.rank(new) < c.bound:
+                self.push(key)
+        return fabs(w)
+
+    cdef void project(self) noexcept nogil:
+        """Raise the shift until ||w||_1 <= z, and take the waiting cells into the queue.
+
+        In rounds: drop all that the shift leaves behind; that raises the shift, as long as there is something.
+        """
+        cdef double shift
+        cdef size_t i, kept, before
+        cdef Cell* c
+        if (self.sum - self.active * self.shift) + self.rest > self.radius:
+            shift = self.wanted_shift()
+            while True:
+                before = self.active
+                kept = 0
+                for i in range(self.waiting.size):
+                    c = &self.cells[self.waiting.entries[i].key]
+                    if c.u == 0 or c.bound != WAITING:
+                        continue
+                    if fabs(c.u) > shift:
+                        self.waiting.entries[kept] = self.waiting.entries[i]
+                        kept += 1
+                    else:
+                        self.drop(c)
+                self.waiting.size = kept
+                self.advance(shift)
+                if self.active == before:
+                    break
+                shift = self.wanted_shift()
+            self.shift = max(self.shift, shift)
+        for i in range(self.waiting.size):
+            c = &self.cells[self.waiting.entries[i].key]
+            if c.u != 0 and c.bound == WAITING:
+                self.push(self.waiting.entries[i].key)
+        self.waiting.size = 0
+
+    cdef inline double wanted_shift(self) noexcept nogil:
+        """(S - z) / rho"""
+        return ((self.sum - self.radius) + self.rest) / self.active if self.active else self.shift
+
+    cdef inline void drop(self, Cell* c) noexcept nogil:
+        self.count(-fabs(c.u))
+        self.active -= 1
+        c.u = 0
+
+    cdef void advance(self, double shift) noexcept nogil:
+        """Drop every cell of the queue that a shift leaves behind."""
+        cdef size_t i
+        cdef Entry entry
+        cdef Cell* c
+        if not shift > self.shift:
+            return
+        self.out_of_memory |= take(&self.queue, max(self.rank(shift), self.queue.last), &self.due) != 0
+        for i in range(self.due.size):
+            if i + AHEAD < self.due.size:
+                prefetch(&self.cells[self.due.entries[i + AHEAD].key])
+            entry = self.due.entries[i]
+            c = &self.cells[entry.key]
+            if c.u == 0 or c.bound != entry.rank:
+                continue
+            if fabs(c.u) <= shift:
+                self.drop(c)
+            else:               # it has risen since
+                self.push(entry.key)
+        self.due.size = 0
+
+    cdef inline uint32_t rank(self, double u) noexcept nogil:
+        """Monotone: a larger rank is a larger u."""
+        cdef double rank = u * self.to_rank
+        return <uint32_t>rank if rank < WAITING - 1 else WAITING - 1
+
+    cdef inline void push(self, uint32_t key) noexcept nogil:
+        """An entry for a cell, and its bound."""
+        cdef Cell* c = &self.cells[key]
+        c.bound = max(self.rank(fabs(c.u)), self.queue.last)
+        self.out_of_memory |= put(&self.queue, Entry(c.bound, key)) != 0
+
+    cdef void clean(self) noexcept nogil:
+        """Throw the stale entries out, and those that stand twice."""
+        cdef size_t i
+        self.gather_due()
+        clear(&self.queue, self.queue.last)
+        for i in range(self.due.size):
+            self.push(self.due.entries[i].key)
+        self.due.size = 0
+
+    cdef void choose_ranks(self) noexcept nogil:
+        self.ranked_for = max(self.active, <size_t>16)
+        self.to_rank = RANKS_OF_AVERAGE * self.ranked_for / self.radius
+
+    cdef void forget(self) noexcept nogil:
+        """Empty books and queue; the cells are as they were."""
+        clear(&self.queue, 0)
+        self.waiting.size = self.active = 0
+        self.sum = self.rest = self.shift = 0
+
+    cdef void gather_due(self) noexcept nogil:
+        """All active cells to `due`, each once; they count as waiting. Nothing waits when this is called."""
+        cdef int i
+        cdef size_t j
+        cdef Entry entry
+        cdef Cell* c
+        for i in range(BUCKETS):
+            for j in range(self.queue.buckets[i].size):
+                entry = self.queue.buckets[i].entries[j]
+                c = &self.cells[entry.key]
+                if c.u != 0 and c.bound == entry.rank:
+                    c.bound = WAITING
+                    self.out_of_memory |= append(&self.due, entry) != 0
+
+    cdef void rebase(self) noexcept nogil:
+        """Take the shift off every |u|, count S anew, and choose the ranks by the average weight of now."""
+        cdef size_t i
+        cdef Cell* c
+        cdef double shift = self.shift
+        self.gather_due()
+        self.forget()
+        for i in range(self.due.size):
+            c = &self.cells[self.due.entries[i].key]
+            c.u = copysign(max(fabs(c.u) - shift, 0), c.u)
+            if c.u != 0:
+                self.active += 1
+                self.count(fabs(c.u))
+        self.choose_ranks()
+        for i in range(self.due.size):
+            if self.cells[self.due.entries[i].key].u != 0:
+                self.push(self.due.entries[i].key)
+        self.due.size = 0
+
+    cdef void restart(self, const int64_t* touched, size_t k) noexcept nogil:
+        """Project after a large change, which can be so large that z has no digits beside it."""
+        cdef size_t i, m = 0
+        cdef double top = 0, total = 0, theta, w
+        cdef double* d
+        cdef Cell* c
+        for i in range(k):
+            top = max(top, fabs(self.weight(&self.cells[touched[i]])))
+        if top <= 2 * self.radius:     # it was taken back in the same call
+            self.project()
+            return
+        # Theta is at least top - z, and so more than z above Theta of before: nothing stays but what was touched.
+        d = <double*>malloc(3 * k * sizeof(double))
+        if d == NULL:
+            self.out_of_memory = True
+            return
+        for i in range(k):
+            c = &self.cells[touched[i]]
+            w = self.weight(c)
+            c.u = 0             # an index that comes again finds nothing
+            d[2 * k + i] = w
+        self.empty_cells()
+        for i in range(k):
+            w = fabs(d[2 * k + i]) - top
+            if d[2 * k + i] != 0 and w > -self.radius:
+                d[m] = w
+                m += 1
+                total += w
+        theta = threshold(d, d + k, m, total, self.radius)
+        for i in range(k):
+            w = (fabs(d[2 * k + i]) - top) - theta
+            if d[2 * k + i] != 0 and w > 0:
+                self.cells[touched[i]].u = copysign(w, d[2 * k + i])
+                self.active += 1
+                self.count(w)
+        self.choose_ranks()
+        for i in range(k):
+            if d[2 * k + i] != 0 and self.cells[touched[i]].u != 0:
+                self.push(<uint32_t>touched[i])
+        free(d)
+
+    cdef void empty_cells(self) noexcept nogil:
+        """Drop everything in the queue."""
+        cdef int i
+        cdef size_t j
+        for i in range(BUCKETS):
+            for j in range(self.queue.buckets[i].size):
+                self.cells[self.queue.buckets[i].entries[j].key].u = 0
+        self.forget()
