@@ -12,7 +12,7 @@ DATA := data/breast_cancer
 # Every NAMESPACE^NAME of VW text.
 FEATURES := awk '{ for (i = 2; i <= NF; i++) if ($$i ~ /^[|]/) space = substr($$i, 2); else { split($$i, pair, ":"); print space "^" pair[1] } }'
 
-.PHONY: help install demo test lint docs sanitize bench bench-quick wheel clean
+.PHONY: help install demo test lint docs sanitize bench bench-quick bench-projection wheel clean
 
 help:
 	@echo "make demo         train, predict and look at a model, on the data in data/"
@@ -22,6 +22,7 @@ help:
 	@echo "make sanitize     the tests of the compiled core, built with AddressSanitizer"
 	@echo "make bench        the table of speed and memory in the README (takes about half an hour)"
 	@echo "make bench-quick  the same on tiny data: does the benchmark work?"
+	@echo "make bench-projection  the table and the picture of projection times in the README (about 2 minutes)"
 	@echo "make wheel        a wheel in dist/"
 	@echo "make install      only the virtual environment .venv with vwlite in it"
 	@echo "make clean        remove everything that was made"
@@ -97,6 +98,9 @@ bench: $(BENCH)
 
 bench-quick: $(BENCH)
 	.bench/venv/bin/python tests/bench/bench.py --quick
+
+bench-projection: $(BENCH)
+	.bench/venv/bin/python tests/bench/projection.py --readme README.md
 
 wheel: $(INSTALLED)
 	rm -rf build/lib* build/bdist* *.egg-info
