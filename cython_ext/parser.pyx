@@ -505,7 +505,7 @@ cdef const char* bad_index(const char* p, Trouble* trouble) noexcept nogil:
     q += p[0] == c'-'
     while <uint8_t>(q[0] - c'0') <= 9:
         q += 1
-    if q != colon or (colon - 1)[0] == c'-' or q == p:
+    if q == p or q != colon or (colon - 1)[0] == c'-':
         return trouble_at(trouble, INDEX, p, colon)
     return trouble_at(trouble, INDEX_SMALL if p[0] == c'-' else INDEX_LARGE, p, colon)
 
