@@ -251,6 +251,18 @@ class TruncatedGradient(Twin):
             self.weights = np.where(self.penalized, truncated, self.weights)
 
 
+class Rounding(Twin):
+    """w <- T0(w - eta_t g_t, theta) if K divides t, else w - eta_t g_t."""
+
+    def __init__(self, loss, size, *, threshold, period=1, **schedule):
+        super().__init__(loss, size, **schedule)
+        self.threshold, self.period = threshold, period
+
+    def after_step(self):
+        if self.t % self.period == 0:
+            self.weights = np.where(self.penalized, t0(self.weights, self.threshold), self.weights)
+
+
 class L1Ball(Twin):
     """w <- P(w - eta_t g_t), P the projection onto ||w||_1 <= radius."""
 

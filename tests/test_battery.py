@@ -19,12 +19,14 @@ LOSSES = ["squared", "logistic", "hinge", "quantile", "poisson"]
 OPTIONS = {
     "gd": {"l1": 1e-4, "l2": 1e-5},
     "truncated-gradient": {"l1": 0.02, "period": 3, "threshold": 0.4},
+    "rounding": {"period": 5, "threshold": 0.01},
     "l1-ball": {"radius": 1.5},
 }
 # What makes nearly every weight zero, for the rules that can.
 HARSH = {
     "gd": {"l1": 100.0},
     "truncated-gradient": {"l1": 100.0},
+    "rounding": {"threshold": 1e6},
 }
 PAIRS = [(rule, loss) for rule in RULES for loss in LOSSES]
 SPARSE_PAIRS = [
@@ -256,7 +258,7 @@ def test_zero_importance_learns_nothing(rule, loss):
 def test_importance_counts(rule, loss):
     """Importance 2 moves further than 1; for the invariant rule it moves about as two examples do."""
     stream = stream_for(loss, 12, odd=False, repeats=False)[:60]
-    extra = {"radius": 1e6} if rule == "l1-ball" else {}
+    extra = {"rounding": {"threshold": 1e-9}, "l1-ball": {"radius": 1e6}}.get(rule, {})
     last = next(line for line in stream[30:] if len(line.features) > 6)
     if loss not in ("logistic", "hinge"):  # far from anything predicted so far
         last = last._replace(label=9.0)

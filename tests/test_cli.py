@@ -210,8 +210,12 @@ MEANINGLESS = {
     "--algorithm truncated-gradient --radius 1": "--radius means nothing to --algorithm truncated-gradient: "
     "its strength is --l1",
     "--radius 1": "--radius means nothing to --algorithm gd: it is an option of l1-ball",
-    "--period 5": "--period means nothing to --algorithm gd: it is an option of truncated-gradient",
-    "--threshold inf": "--threshold means nothing to --algorithm gd: it is an option of truncated-gradient",
+    "--period 5": "--period means nothing to --algorithm gd: it is an option of truncated-gradient, rounding",
+    "--threshold inf": "--threshold means nothing to --algorithm gd: it is an option of truncated-gradient, rounding",
+    "--algorithm rounding": "--algorithm rounding needs --threshold",
+    "--algorithm rounding --threshold inf": "--algorithm rounding needs --threshold",
+    "--algorithm rounding --threshold 1 --l1 1": "--l1 means nothing to --algorithm rounding: "
+    "it is an option of gd, truncated-gradient",
     "--algorithm sgd --l1 1": "--l1 means nothing to --algorithm sgd: it is an option of gd, truncated-gradient",
     "--algorithm sgd --l2 1": "--l2 means nothing to --algorithm sgd: it is an option of gd",
     "--quantile-tau 0.5": "--quantile-tau means nothing to --loss squared: add --loss quantile",

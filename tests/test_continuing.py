@@ -16,6 +16,7 @@ OPTIONS = {
     "gd": [(), ("--l1", "1e-4", "--l2", "1e-5")],
     "sgd": [(), ("--power-t", "0.3", "--initial-t", "2")],
     "truncated-gradient": [("--l1", "1e-3"), ("--l1", "0.01", "--period", "7", "--threshold", "0.2")],
+    "rounding": [("--threshold", "0.01"), ("--threshold", "0.02", "--period", "7")],
     "l1-ball": [("--radius", "2"), ("--radius", "0.1")],
 }
 

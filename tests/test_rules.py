@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 import reference
 from batches import Line, batch_of
-from streams import Walk, random_stream
+from streams import CONSTANT, Walk, random_stream
 
 from vwlite.core.expand import Expander
 from vwlite.core.learner import Learner, Reason
 from vwlite.core.losses import Hinge, Logistic, Poisson, Quantile, Squared
 from vwlite.core.rules.gd import Gd
 from vwlite.core.rules.l1_ball import L1Ball
+from vwlite.core.rules.rounding import Rounding
 from vwlite.core.rules.sgd import Sgd
 from vwlite.core.rules.truncated_gradient import TruncatedGradient
 
@@ -26,10 +27,13 @@ LOSSES = {
 RULES = {
     "sgd": (Sgd, reference.Sgd),
     "truncated-gradient": (TruncatedGradient, reference.TruncatedGradient),
+    "rounding": (Rounding, reference.Rounding),
     "gd": (Gd, reference.Gd),
     "l1-ball": (L1Ball, reference.L1Ball),
 }
+NEEDED = {"rounding": {"threshold": 0.02}, "l1-ball": {"radius": 0.7}}  # options without a default
 FLOAT, DOUBLE = 2e-5, 1e-12  # relative to the largest weight: float32 weights, and state all in doubles
+IN_FLOATS = ("sgd", "truncated-gradient", "gd")
 BITS = 7  # 128 keys for 300 features: collisions everywhere, with the constant too
 
 
@@ -128,6 +132,33 @@ def test_truncated_gradient(loss, schedule, period, threshold):
     assert 0 < np.count_nonzero(twin.weights) < 128  # truncation did something
 
 
+@pytest.mark.parametrize("threshold", [0.01, 0.05])
+@pytest.mark.parametrize("period", [1, 3, 10])
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_rounding(loss, schedule, period, threshold):
+    options = SCHEDULES[schedule] | {"rate": rate_for(loss), "period": period, "threshold": threshold}
+    stream = random_stream(30, 400, loss=loss, scales=False)
+    compiled, twin = assert_agree(
+        "rounding", loss, stream, options, tolerance=DOUBLE, passes=2, decay=0.9, holdout_period=7
+    )
+    assert 0 < np.count_nonzero(twin.weights) < 128  # rounding did something
+    assert compiled.rounds == twin.t // period
+
+
+def test_roundings_are_counted_anew_before_the_count_overflows():
+    stream = random_stream(31, 300, loss="squared", scales=False)
+    options = {"threshold": 0.05, "period": 3, "rate": 0.004, "constant": CONSTANT % (1 << BITS)}
+    plain, full = (Learner(Rounding(Squared(), **options), Squared(), Expander(bits=BITS)) for _ in range(2))
+    full.rule.rounds = 2**32 - 21
+    for line in stream:
+        run(plain, [line])
+        run(full, [line])
+        np.testing.assert_array_equal(weights_of(plain.rule, 1 << BITS), weights_of(full.rule, 1 << BITS))
+    assert plain.rule.rounds == plain.rule.t // 3 > 40
+    assert full.rule.rounds == plain.rule.rounds - 20
+
+
 @pytest.mark.parametrize("radius", [0.01, 1.0, 20.0])
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("loss", LOSSES)
@@ -172,9 +203,9 @@ def test_gd(loss, options):
 @pytest.mark.parametrize("name", RULES)
 @pytest.mark.parametrize("bits", [1, 2, 10])
 def test_few_bits_and_no_constant(name, bits):
-    options = {"rate": 0.05} | ({"radius": 0.7} if name == "l1-ball" else {})
+    options = {"rate": 0.05} | NEEDED.get(name, {})
     stream = random_stream(5, 400, loss="logistic", scales=False)
-    tolerance = DOUBLE if name == "l1-ball" else 4 * FLOAT
+    tolerance = 4 * FLOAT if name in IN_FLOATS else DOUBLE
     assert_agree(name, "logistic", stream, options, tolerance=tolerance, bits=bits, constant=False)
     assert_agree(name, "logistic", stream, options, tolerance=tolerance, bits=bits, constant=True)
 

@@ -57,6 +57,14 @@ ALGORITHMS = {
             "Langford, Li, Zhang 2009, eq. 6",
         ),
         Algorithm(
+            "rounding",
+            "gradient descent that sets small weights to zero every K examples",
+            "w <- T0(w - eta_t g, theta)",
+            ("period", "threshold"),
+            "Langford, Li, Zhang 2009, eq. 4",
+            required=("threshold",),
+        ),
+        Algorithm(
             "l1-ball",
             "gradient descent, projected onto the l1 ball after every example",
             "w <- argmin ||v - w|| over ||w||_1 <= radius, v = w - eta_t g",

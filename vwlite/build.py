@@ -10,6 +10,7 @@ from vwlite.core.losses import Hinge, Logistic, Loss, Poisson, Quantile, Squared
 from vwlite.core.rule import Rule
 from vwlite.core.rules.gd import Gd
 from vwlite.core.rules.l1_ball import L1Ball
+from vwlite.core.rules.rounding import Rounding
 from vwlite.core.rules.sgd import Sgd
 from vwlite.core.rules.truncated_gradient import TruncatedGradient
 
@@ -17,6 +18,7 @@ RULES: dict[str, type[Rule]] = {
     "gd": Gd,
     "sgd": Sgd,
     "truncated-gradient": TruncatedGradient,
+    "rounding": Rounding,
     "l1-ball": L1Ball,
 }
 

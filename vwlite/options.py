@@ -271,9 +271,10 @@ _learning = _several(
             help="Strength of l1 regularisation: how fast weights shrink to zero."),
     _option("--l2", group=_LEARN, type=Number(0), show_default="0", help="Strength of l2 regularisation."),
     _option("--period", group=_LEARN, type=Whole(1), metavar="K", show_default="1",
-            help="truncated-gradient: shrink every K examples."),
+            help="truncated-gradient, rounding: shrink or round every K examples."),
     _option("--threshold", group=_LEARN, type=Number(0, open_low=True, infinite=True), show_default="inf",
-            help="truncated-gradient: larger weights are not shrunk."),
+            help="truncated-gradient: larger weights are not shrunk. rounding, which needs it: smaller "
+                 "ones become zero."),
     _option("--radius", group=_LEARN, type=Number(0, open_low=True),
             help="l1-ball: the largest sum of |weights|.  [required for it]"),
 )  # fmt: skip
