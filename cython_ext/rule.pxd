@@ -39,6 +39,7 @@ cdef class Rule:
     cdef Table table
     cdef Schedule schedule
     cdef public double t      # examples learned
+    cdef public bint finished     # the weights are wanted as they are after the last example of all
     cdef bint out_of_memory   # an update could not get memory: the learner ends
     cdef uint64_t constant    # the mark of the constant feature; 2^32, which no slot has, if there is none
 

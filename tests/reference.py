@@ -263,6 +263,19 @@ class Rounding(Twin):
             self.weights = np.where(self.penalized, t0(self.weights, self.threshold), self.weights)
 
 
+class L1Subgradient(Twin):
+    """w <- w - eta_t g_t - eta_t l1 sgn(w)"""
+
+    def __init__(self, loss, size, *, l1=0.0, **schedule):
+        super().__init__(loss, size, **schedule)
+        self.l1 = l1
+
+    def learn(self, keys, values, p, y, importance=1.0):
+        before = self.weights
+        super().learn(keys, values, p, y, importance)
+        self.weights = self.weights - self.eta() * self.l1 * np.sign(before) * self.penalized
+
+
 class L1Ball(Twin):
     """w <- P(w - eta_t g_t), P the projection onto ||w||_1 <= radius."""
 

@@ -170,6 +170,7 @@ OUT_OF_RANGE = {
     "--threshold 0": "0 is out of range: it must be above 0",
     "--radius 0": "0 is out of range: it must be above 0 and finite",
     "--radius inf": "inf is out of range: it must be above 0 and finite",
+    "--round-at-end -1": "-1 is out of range: it must be at least 0 and finite",
     "--quantile-tau 0": "0 is out of range: it must be above 0 and below 1 and finite",
     "--quantile-tau 1": "1 is out of range: it must be above 0 and below 1 and finite",
     "--quadratic a": "'a': expected 2 letters, the first of each namespace's name",
@@ -203,6 +204,11 @@ def test_values_out_of_range_are_refused_by_name(vwlite, arguments):
     assert found[2] == OUT_OF_RANGE[arguments]
 
 
+def users(option):
+    """Who takes an option, as messages name them."""
+    return ", ".join(a.name for a in ALGORITHMS.values() if option in a.options)
+
+
 MEANINGLESS = {
     "--algorithm l1-ball": "--algorithm l1-ball needs --radius",
     "--algorithm l1-ball --radius 1 --l1 1": "--l1 means nothing to --algorithm l1-ball: "
@@ -215,8 +221,8 @@ MEANINGLESS = {
     "--algorithm rounding": "--algorithm rounding needs --threshold",
     "--algorithm rounding --threshold inf": "--algorithm rounding needs --threshold",
     "--algorithm rounding --threshold 1 --l1 1": "--l1 means nothing to --algorithm rounding: "
-    "it is an option of gd, truncated-gradient",
-    "--algorithm sgd --l1 1": "--l1 means nothing to --algorithm sgd: it is an option of gd, truncated-gradient",
+    f"it is an option of {users('l1')}",
+    "--algorithm sgd --l1 1": f"--l1 means nothing to --algorithm sgd: it is an option of {users('l1')}",
     "--algorithm sgd --l2 1": "--l2 means nothing to --algorithm sgd: it is an option of gd",
     "--quantile-tau 0.5": "--quantile-tau means nothing to --loss squared: add --loss quantile",
     "--loss poisson --labels 0,1": "--labels makes labels -1 and 1, which --loss poisson cannot use",
@@ -498,7 +504,7 @@ def test_starting_loads_nothing_heavy(arguments):
         ("vwlite tr", {"train"}),
         ("vwlite train --pass", {"--passes"}),
         ("vwlite train --loss p", {"poisson"}),
-        ("vwlite train --algorithm l", {"l1-ball"}),
+        ("vwlite train --algorithm t", {"truncated-gradient"}),
         ("vwlite weights --t", {"--top"}),
     ],
 )

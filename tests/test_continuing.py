@@ -17,6 +17,7 @@ OPTIONS = {
     "sgd": [(), ("--power-t", "0.3", "--initial-t", "2")],
     "truncated-gradient": [("--l1", "1e-3"), ("--l1", "0.01", "--period", "7", "--threshold", "0.2")],
     "rounding": [("--threshold", "0.01"), ("--threshold", "0.02", "--period", "7")],
+    "l1-subgradient": [("--l1", "0.05"), ("--l1", "0.01", "--power-t", "0", "-l", "0.01")],
     "l1-ball": [("--radius", "2"), ("--radius", "0.1")],
 }
 
@@ -95,6 +96,44 @@ def test_continuing_in_a_ball_of_another_size(vwlite, tmp_path, radius):
     assert np.abs(after).sum() <= radius * (1 + 1e-9)
     if radius >= 50:
         assert after == pytest.approx(before, rel=1e-9)
+
+
+def test_what_was_missed_is_paid_at_the_strength_of_then(vwlite, tmp_path):
+    """At a strength of 0 from then on, the weights of features that do not come again stay as they are."""
+    (tmp_path / "data").write_text(lines_of(1, 300))
+    (tmp_path / "other").write_text("1 |z z:1\n" * 50)
+    for more in ([], ["--power-t", "0"]):
+        command = ["train", tmp_path / "data", "-m", tmp_path / "model", "--loss", "logistic", *more]
+        vwlite(*command, "--algorithm", "l1-subgradient", "--l1", 0.02)
+        vwlite("train", tmp_path / "other", "-i", tmp_path / "model", "--l1", 0, "-m", tmp_path / "later")
+        model, later = (read_model(str(tmp_path / name)) for name in ("model", "later"))
+        before, after = (dict(zip(m.keys.tolist(), m.weights.tolist(), strict=True)) for m in (model, later))
+        same = [after[key] == before[key] for key in before]
+        assert len(same) > 200
+        assert same.count(False) == 1  # the constant
+
+
+def test_rounding_at_the_end_is_for_the_model_of_a_run_that_ended(vwlite, tmp_path):
+    (tmp_path / "data").write_text(lines_of(1, 300))
+    command = ["train", tmp_path / "data", "--algorithm", "l1-subgradient", "--l1", 0.01, "--loss", "logistic"]
+    command += ["-l", 0.1]
+    for passes in (1, 9):
+        command += ["--passes", passes]
+        vwlite(*command, "-m", tmp_path / "plain")
+        err = vwlite(*command, "-m", tmp_path / "rounded", "--round-at-end", 0.05).err
+        models = [read_model(str(tmp_path / name)) for name in ("plain", "rounded")]
+        (keys, weights), (kept_keys, kept) = ((np.asarray(m.keys), np.asarray(m.weights)) for m in models)
+        large = np.abs(weights) >= 0.05
+        constant = keys == 11650396
+        assert 10 < large.sum() < keys.size - 50
+        np.testing.assert_array_equal(kept_keys, keys[large | constant])
+        np.testing.assert_array_equal(kept, weights[large | constant])
+        assert f"nonzero weights = {(large & ~constant).sum()}\n" in err
+    assert "best pass, kept" in err
+    # Rounding later is rounding at the end.
+    (tmp_path / "empty").write_text("")
+    vwlite("train", tmp_path / "empty", "-i", tmp_path / "plain", "--round-at-end", 0.05, "-m", tmp_path / "later")
+    np.testing.assert_array_equal(np.asarray(read_model(str(tmp_path / "later")).weights), kept)
 
 
 @pytest.mark.parametrize("rule", RULES)

@@ -13,6 +13,7 @@ from vwlite.core.learner import Learner, Reason
 from vwlite.core.losses import Hinge, Logistic, Poisson, Quantile, Squared
 from vwlite.core.rules.gd import Gd
 from vwlite.core.rules.l1_ball import L1Ball
+from vwlite.core.rules.l1_subgradient import L1Subgradient
 from vwlite.core.rules.rounding import Rounding
 from vwlite.core.rules.sgd import Sgd
 from vwlite.core.rules.truncated_gradient import TruncatedGradient
@@ -28,11 +29,13 @@ RULES = {
     "sgd": (Sgd, reference.Sgd),
     "truncated-gradient": (TruncatedGradient, reference.TruncatedGradient),
     "rounding": (Rounding, reference.Rounding),
+    "l1-subgradient": (L1Subgradient, reference.L1Subgradient),
     "gd": (Gd, reference.Gd),
     "l1-ball": (L1Ball, reference.L1Ball),
 }
 NEEDED = {"rounding": {"threshold": 0.02}, "l1-ball": {"radius": 0.7}}  # options without a default
-FLOAT, DOUBLE = 2e-5, 1e-12  # relative to the largest weight: float32 weights, and state all in doubles
+# Relative to the largest weight: float32 weights; state all in doubles, summed otherwise than by the twin; and as it.
+FLOAT, EXACT, DOUBLE = 2e-5, 1e-9, 1e-12
 IN_FLOATS = ("sgd", "truncated-gradient", "gd")
 BITS = 7  # 128 keys for 300 features: collisions everywhere, with the constant too
 
@@ -40,7 +43,7 @@ BITS = 7  # 128 keys for 300 features: collisions everywhere, with the constant 
 def weights_of(rule, size):
     """The weights now, dense."""
     slots = rule.slots()
-    table = np.frombuffer(bytes(slots), dtype=rule.SLOT)
+    table = np.frombuffer(bytes(slots), dtype=np.dtype(rule.SLOT, align=True))
     out = np.zeros(len(table))
     rule.weights(slots, out)
     dense = np.zeros(size)
@@ -157,6 +160,87 @@ def test_roundings_are_counted_anew_before_the_count_overflows():
         np.testing.assert_array_equal(weights_of(plain.rule, 1 << BITS), weights_of(full.rule, 1 << BITS))
     assert plain.rule.rounds == plain.rule.t // 3 > 40
     assert full.rule.rounds == plain.rule.rounds - 20
+
+
+@pytest.mark.parametrize("l1", [0.02, 0.5])
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_l1_subgradient(loss, schedule, l1):
+    """At the larger strength most weights step over zero and back."""
+    rate = rate_for(loss, schedule == "constant") * (5 if schedule == "1/t" else 1)
+    options = SCHEDULES[schedule] | {"rate": rate, "l1": l1}
+    stream = random_stream(32, 400, loss=loss, scales=False)
+    compiled, twin = assert_agree(
+        "l1-subgradient", loss, stream, options, tolerance=EXACT, passes=3, decay=0.9, holdout_period=7
+    )
+    if l1 == 0.5:
+        shrinkage = twin.eta() * l1
+        assert np.count_nonzero((np.abs(twin.weights) > 0) & (np.abs(twin.weights) <= shrinkage)) > 10
+    compiled.finished = True
+    assert compiled.count_nonzero() == np.count_nonzero(twin.weights[twin.penalized])
+
+
+def subgradient(**options):
+    return Learner(L1Subgradient(Squared(), **options), Squared(), Expander(bits=BITS, constant=False))
+
+
+@pytest.mark.parametrize(
+    ("power_t", "w", "l1", "walk"),
+    [
+        (0.0, 0.75, 0.25, [0.5, 0.25, 0, 0, 0]),  # zero exactly: there it stays
+        (0.0, -0.75, 0.25, [-0.5, -0.25, 0, 0, 0]),
+        (0.0, 0.75, 0.5, [0.25, -0.25, 0.25, -0.25, 0.25]),
+        (0.0, -0.75, 0.5, [-0.25, 0.25, -0.25, 0.25, -0.25]),
+        (0.0, 0.125, 0.5, [-0.375, 0.125, -0.375, 0.125]),
+        (0.0, 5.0, 1.0, [4, 3, 2, 1, 0, 0]),
+        (0.0, 1.0, 0.0, [1, 1, 1]),
+        (1.0, 0.25, 1.0, [-0.25, 1 / 12, -1 / 6, 1 / 30, -2 / 15]),  # 1/2, 1/3, 1/4, 1/5, 1/6
+        (1.0, 0.5, 1.0, [0, 0, 0]),
+        (1.0, -0.75, 1.0, [-0.25, 1 / 12, -1 / 6]),
+    ],
+)
+def test_an_untouched_weight_walks_to_zero_and_steps_over_it(power_t, w, l1, walk):
+    learner = subgradient(rate=1.0, power_t=power_t, l1=l1)
+    run(learner, [Line(w / 2, [(1, 1.0)])])
+    assert weights_of(learner.rule, 4)[1] == w
+    for expected in walk:
+        run(learner, [Line(0.0, [(2, 1.0)])])
+        assert weights_of(learner.rule, 4)[1] == pytest.approx(expected, rel=1e-12, abs=1e-16)
+        assert learner.rule.count_nonzero() == (expected != 0)
+    run(learner, [Line(0.0, [(1, 1e-30)])])     # touched, at no gradient to speak of
+    assert abs(weights_of(learner.rule, 4)[1]) == pytest.approx(
+        abs(abs(walk[-1]) - (l1 * (len(walk) + 2) ** -power_t if walk[-1] else 0)), rel=1e-12, abs=1e-16
+    )
+
+
+def test_a_long_walk_at_a_constant_rate():
+    """Where the last step with the same sign ends depends on the digits of w / c; the walk is right to both sides."""
+    rng = np.random.default_rng(33)
+    for _ in range(300):
+        w, c = np.float32(rng.normal()), float(np.exp(rng.uniform(-6, 1)))
+        learner = subgradient(rate=1.0, power_t=0.0, l1=c)
+        run(learner, [Line(float(w) / 2, [(1, 1.0)])])
+        n = int(rng.integers(1, 2 * abs(w) / c + 5))
+        run(learner, [Line(0.0, [(2, 1.0)])] * n)
+        now, expected = weights_of(learner.rule, 4)[1], float(w)
+        for _ in range(n):
+            expected -= c * np.sign(expected)
+        assert now == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
+def test_rounding_at_the_end_leaves_learning_alone():
+    stream = random_stream(34, 300, loss="squared", scales=False)
+    plain, rounded = (subgradient(rate=0.004, l1=0.1, round_at_end=theta) for theta in (0.0, 0.01))
+    for line in stream:
+        for learner in (plain, rounded):
+            run(learner, [line])
+            learner.rule.finished = True
+        kept = weights_of(rounded.rule, 1 << BITS)
+        np.testing.assert_array_equal(kept, reference.t0(weights_of(plain.rule, 1 << BITS), 0.01))
+        assert rounded.rule.count_nonzero() == np.count_nonzero(kept) == len(rounded.rule.slots()) // 32
+        plain.rule.finished = rounded.rule.finished = False
+        np.testing.assert_array_equal(weights_of(rounded.rule, 1 << BITS), weights_of(plain.rule, 1 << BITS))
+    assert 0 < np.count_nonzero(kept) < 100
 
 
 @pytest.mark.parametrize("radius", [0.01, 1.0, 20.0])

@@ -65,6 +65,13 @@ ALGORITHMS = {
             required=("threshold",),
         ),
         Algorithm(
+            "l1-subgradient",
+            "subgradient descent on the l1-regularised loss, a baseline",
+            "w <- w - eta_t g - eta_t l1 sgn(w)",
+            ("l1", "round_at_end"),
+            "Langford, Li, Zhang 2009, eq. 5",
+        ),
+        Algorithm(
             "l1-ball",
             "gradient descent, projected onto the l1 ball after every example",
             "w <- argmin ||v - w|| over ||w||_1 <= radius, v = w - eta_t g",

@@ -10,6 +10,7 @@ from vwlite.core.losses import Hinge, Logistic, Loss, Poisson, Quantile, Squared
 from vwlite.core.rule import Rule
 from vwlite.core.rules.gd import Gd
 from vwlite.core.rules.l1_ball import L1Ball
+from vwlite.core.rules.l1_subgradient import L1Subgradient
 from vwlite.core.rules.rounding import Rounding
 from vwlite.core.rules.sgd import Sgd
 from vwlite.core.rules.truncated_gradient import TruncatedGradient
@@ -19,6 +20,7 @@ RULES: dict[str, type[Rule]] = {
     "sgd": Sgd,
     "truncated-gradient": TruncatedGradient,
     "rounding": Rounding,
+    "l1-subgradient": L1Subgradient,
     "l1-ball": L1Ball,
 }
 
@@ -57,6 +59,7 @@ class Settings:
     period: int = 1
     threshold: float | None = None  # None: infinite
     radius: float | None = None
+    round_at_end: float = 0.0
 
     def stored(self) -> dict[str, Any]:
         """As JSON can hold it."""

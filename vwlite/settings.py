@@ -11,7 +11,7 @@ from vwlite.errors import UsageError
 from vwlite.options import InputOptions, TrainOptions
 
 # Options that may differ from those of the model that is continued.
-CHANGEABLE = ("learning_rate", "decay_learning_rate", "l1", "l2", "radius")
+CHANGEABLE = ("learning_rate", "decay_learning_rate", "l1", "l2", "radius", "round_at_end")
 
 # Options that only some algorithms take, and what to say about those that do not.
 _INSTEAD = {
@@ -39,7 +39,7 @@ def typed_settings(o: TrainOptions) -> dict[str, Any]:
         name: getattr(o, name)
         for name in (
             "labels", "bits", "hash", "algorithm", "loss", "quantile_tau", "learning_rate", "power_t", "initial_t",
-            "decay_learning_rate", "l1", "l2", "period", "threshold", "radius",
+            "decay_learning_rate", "l1", "l2", "period", "threshold", "radius", "round_at_end",
         )
         if getattr(o, name) is not None
     }  # fmt: skip

@@ -219,19 +219,25 @@ class Training(Run):
 
     def _write_model(self, interrupted: bool) -> None:
         """Write the model as of now; it is not in its place before it is committed."""
-        self.nonzeros = self.learner.rule.count_nonzero()
+        rule = self.learner.rule
+        rule.finished = not interrupted
+        self.nonzeros = rule.count_nonzero()
         if self.file is not None:
             self.file.begin()
             write_model(self.file, self._snapshot(interrupted))
+        rule.finished = False
 
     def _keep_model(self, stack: ExitStack) -> None:
         """Keep the model as of now: no later pass may be better. Checkpoints of those do not touch it."""
-        self._best_nonzeros = self.learner.rule.count_nonzero()
+        rule = self.learner.rule
+        rule.finished = True
+        self._best_nonzeros = rule.count_nonzero()
         if self.file is not None:
             if self._best_model is None:
                 self._best_model = stack.enter_context(self.file.draft())
             self._best_model.begin()
             write_model(self._best_model, self._snapshot(interrupted=False))
+        rule.finished = False
 
     def _snapshot(self, interrupted: bool) -> Model:
         return snapshot(

@@ -1,0 +1,146 @@
+"""Subgradient descent on the l1-regularised loss: w <- w - eta_t g_t - c_t sgn(w), c_t = eta_t l1, applied lazily.
+
+Langford, Li, Zhang. Sparse Online Learning via Truncated Gradient. JMLR 10, 2009; section 3.2, eq. 5.
+
+A baseline: a weight steps over zero and back, but hardly ever meets it; --round-at-end makes the model sparse.
+A slot remembers when it was touched last, and A_t = sum of c_s as of then. An untouched weight walks towards zero;
+as long as it has not come there it is |w| - (A_t - A_slot). At a constant rate it walks to r = |w| mod c and then
+alternates between r and r - c. At a decaying rate a walk that has come to zero is gone through step by step: this
+costs as much as there were examples since the last touch.
+"""
+
+from libc.math cimport copysign, fabs, floor
+from libc.stdint cimport uint32_t
+
+from vwlite.core.rule cimport Example, Outcome, Rule, Schedule, learning_rate
+
+
+cdef struct Slot:
+    uint32_t mark
+    double w            # as of the last touch
+    double last         # t at the last touch
+    double gravity      # A at the last touch
+
+
+cdef class L1Subgradient(Rule):
+    """w - eta_t g - eta_t l1 sgn(w)"""
+
+    SLOT = [("mark", "<u4"), ("w", "<f8"), ("last", "<f8"), ("gravity", "<f8")]
+    SCALARS = ["t", "gravity", "strength"]
+
+    cdef public double gravity      # A_t
+    cdef Schedule shrinkage         # of the c that no slot has paid yet; its decay is always 1
+    cdef double l1, theta
+
+    def __init__(self, loss, *, double l1=0, double round_at_end=0, **schedule):
+        super().__init__(loss, **schedule)
+        self.l1, self.theta = l1, round_at_end
+        self.shrinkage = self.schedule
+        self.strength = self.schedule.rate * l1
+
+    @property
+    def strength(self):
+        """c_t is strength * (t + initial_t)^-power_t."""
+        return self.shrinkage.rate
+
+    @strength.setter
+    def strength(self, double strength):
+        self.shrinkage.rate = strength
+
+    @property
+    def pass_decay(self):
+        """rho^(pass - 1)."""
+        return self.schedule.decay
+
+    @pass_decay.setter
+    def pass_decay(self, double decay):
+        self.schedule.decay = decay
+        self.follow()
+
+    def load(self, scalars, slots):
+        """Continue from `scalars()` and `slots()`."""
+        super().load(scalars, slots)
+        self.follow()
+
+    cdef void follow(self):
+        """From here on shrink as rate, decay and l1 are now; what was missed is paid as they were."""
+        cdef double strength = self.schedule.rate * self.schedule.decay * self.l1
+        cdef size_t i
+        cdef Slot* s
+        if strength == self.shrinkage.rate:
+            return
+        with nogil:
+            for i in range(self.table.capacity + 1):
+                s = <Slot*>(self.table.slots + i * self.table.stride)
+                s.w = self.now(s)
+                s.last, s.gravity = self.t, self.gravity
+        self.shrinkage.rate = strength
+
+    cdef inline double now(self, const Slot* s) noexcept nogil:
+        """The weight with every missed step taken."""
+        cdef double size = fabs(s.w)
+        cdef double missed = self.gravity - s.gravity
+        if s.w == 0 or missed == 0 or s.mark == self.constant:
+            return s.w
+        if missed < size:
+            return copysign(size - missed, s.w)
+        return self.walk(s)
+
+    cdef double walk(self, const Slot* s) noexcept nogil:
+        """The weight after a walk that has come to zero, or beyond."""
+        cdef double size = fabs(s.w), w = s.w, t = s.last, c, rest, steps, more
+        if self.shrinkage.power_t == 0:
+            c = self.shrinkage.rate
+            steps = floor(size / c)
+            rest = size - steps * c
+            if rest < 0:        # the quotient was rounded up to a whole number
+                steps -= 1
+                rest += c
+            more = self.t - s.last - steps
+            if more < 0:
+                return copysign(rest - more * c, w)
+            if rest != 0 and 2 * floor(more / 2) != more:
+                rest -= c
+            return rest if w > 0 else -rest
+        while t < self.t and w != 0:
+            t += 1
+            w -= copysign(learning_rate(&self.shrinkage, t), w)
+        return w
+
+    cdef double predict(self, const Example* e) noexcept nogil:
+        cdef size_t i
+        cdef const float* x = e.x
+        cdef Slot** slots = <Slot**>e.slots
+        cdef double sum = 0
+        for i in range(e.size):
+            sum += self.now(slots[i]) * x[i]
+        return e.initial + sum
+
+    cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
+        cdef size_t i
+        cdef const float* x = e.x
+        cdef Slot** slots = <Slot**>e.slots
+        cdef Slot* s
+        cdef double t = self.t + 1
+        cdef double step = -learning_rate(&self.schedule, t) * o.importance * o.slope
+        cdef double c = learning_rate(&self.shrinkage, t)
+        cdef double gravity = self.gravity + c
+        cdef double w
+        for i in range(e.size):
+            s = slots[i]
+            if s.last != t:     # not there yet in this example
+                w = self.now(s)
+                if w != 0 and s.mark != self.constant:
+                    w -= copysign(c, w)
+                s.w, s.last, s.gravity = w, t, gravity
+            s.w += step * x[i]
+        self.t, self.gravity = t, gravity
+
+    cdef double weight(self, const char* slot) noexcept nogil:
+        cdef double w = self.now(<const Slot*>slot)
+        if self.finished and fabs(w) < self.theta and (<const Slot*>slot).mark != self.constant:
+            return 0
+        return w
+
+    cdef bint idle(self, const char* slot) noexcept nogil:
+        return (<const Slot*>slot).w == 0 or (self.finished and self.weight(slot) == 0)
