@@ -287,6 +287,45 @@ class L1Ball(Twin):
         self.weights[self.penalized] = project_l1(self.weights[self.penalized], self.radius)
 
 
+def dense(keys: Keys, values: Values, size: int):
+    """An example as a vector."""
+    x = np.zeros(size)
+    np.add.at(x, list(keys), list(values))
+    return x
+
+
+class Pa(Twin):
+    """w <- w + tau y x, tau = l / ||x||^2; l is the hinge loss."""
+
+    def tau(self, loss, norm, importance):
+        return loss / norm
+
+    def learn(self, keys, values, p, y, importance=1.0):
+        self.t += 1
+        x = dense(keys, values, len(self.weights))
+        loss = max(0, 1 - y * p)
+        if loss > 0 and x @ x > 0:
+            self.weights = self.weights + self.tau(loss, x @ x, importance) * y * x
+
+
+class PaI(Pa):
+    """tau = min(h C, l / ||x||^2)"""
+
+    def __init__(self, loss, size, *, pa_c=1.0, **schedule):
+        super().__init__(loss, size, **schedule)
+        self.pa_c = pa_c
+
+    def tau(self, loss, norm, importance):
+        return min(importance * self.pa_c, loss / norm)
+
+
+class PaII(PaI):
+    """tau = l / (||x||^2 + 1 / (2 h C))"""
+
+    def tau(self, loss, norm, importance):
+        return loss / (norm + 1 / (2 * importance * self.pa_c))
+
+
 class Gd:
     """Vowpal Wabbit's default update: adaptive, normalized, invariant; in the order of its gd.
 

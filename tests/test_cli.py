@@ -170,6 +170,8 @@ OUT_OF_RANGE = {
     "--threshold 0": "0 is out of range: it must be above 0",
     "--radius 0": "0 is out of range: it must be above 0 and finite",
     "--radius inf": "inf is out of range: it must be above 0 and finite",
+    "--pa-c 0": "0 is out of range: it must be above 0 and finite",
+    "--pa-c inf": "inf is out of range: it must be above 0 and finite",
     "--round-at-end -1": "-1 is out of range: it must be at least 0 and finite",
     "--quantile-tau 0": "0 is out of range: it must be above 0 and below 1 and finite",
     "--quantile-tau 1": "1 is out of range: it must be above 0 and below 1 and finite",
@@ -218,6 +220,12 @@ MEANINGLESS = {
     "--radius 1": "--radius means nothing to --algorithm gd: it is an option of l1-ball",
     "--period 5": "--period means nothing to --algorithm gd: it is an option of truncated-gradient, rounding",
     "--threshold inf": "--threshold means nothing to --algorithm gd: it is an option of truncated-gradient, rounding",
+    "--algorithm pa": "--algorithm pa cannot learn from --loss squared: use --loss hinge",
+    "--algorithm pa-ii --loss logistic": "--algorithm pa-ii cannot learn from --loss logistic: use --loss hinge",
+    "--algorithm pa --loss hinge --pa-c 1": "--pa-c means nothing to --algorithm pa: it is an option of pa-i, pa-ii",
+    "--algorithm pa --loss hinge -l 1": "--learning-rate means nothing to --algorithm pa: "
+    "its steps follow from the loss",
+    "--algorithm pa-i --loss hinge --power-t 1": "--power-t means nothing to --algorithm pa-i: use --pa-c",
     "--algorithm rounding": "--algorithm rounding needs --threshold",
     "--algorithm rounding --threshold inf": "--algorithm rounding needs --threshold",
     "--algorithm rounding --threshold 1 --l1 1": "--l1 means nothing to --algorithm rounding: "

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from vwlite.algorithms import LOSSES
+from vwlite.algorithms import ALGORITHMS
 from vwlite.build import RULES
 from vwlite.model import read_model, write_model
 from vwlite.output import AtomicFile
@@ -19,6 +19,9 @@ OPTIONS = {
     "rounding": [("--threshold", "0.01"), ("--threshold", "0.02", "--period", "7")],
     "l1-subgradient": [("--l1", "0.05"), ("--l1", "0.01", "--power-t", "0", "-l", "0.01")],
     "l1-ball": [("--radius", "2"), ("--radius", "0.1")],
+    "pa": [(), ("--no-constant",)],
+    "pa-i": [(), ("--pa-c", "0.1")],
+    "pa-ii": [(), ("--pa-c", "0.1")],
 }
 
 
@@ -43,12 +46,20 @@ def labels_for(loss):
     return 0 if loss == "poisson" else -1
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize(("rule", "which"), [(rule, i) for rule in RULES for i in range(2)])
+def usual_loss(rule):
+    """Logistic loss, for the rules that take it."""
+    losses = ALGORITHMS[rule].losses
+    return "--loss", "logistic" if "logistic" in losses else losses[0]
+
+
+@pytest.mark.parametrize(
+    ("rule", "which", "loss"), [(rule, i, loss) for rule in RULES for i in range(2) for loss in ALGORITHMS[rule].losses]
+)
 def test_continuing_is_as_if_it_had_never_stopped(vwlite, tmp_path, rule, which, loss):
     text = lines_of(which, 400, labels_for(loss)).splitlines(keepends=True)
     cuts = [0, 150, 151, 320, len(text)]
-    command = ["train", "--quiet", "--algorithm", rule, "--loss", loss, "-l", "0.1", "-q", "ab", *OPTIONS[rule][which]]
+    rate = ("-l", "0.1") if ALGORITHMS[rule].schedule else ()
+    command = ["train", "--quiet", "--algorithm", rule, "--loss", loss, *rate, "-q", "ab", *OPTIONS[rule][which]]
     (tmp_path / "all").write_text("".join(text))
     vwlite(*command, tmp_path / "all", "-m", tmp_path / "whole")
     for i, (begin, end) in enumerate(pairwise(cuts)):
@@ -63,7 +74,7 @@ def test_continuing_is_as_if_it_had_never_stopped(vwlite, tmp_path, rule, which,
 @pytest.mark.parametrize(("rule", "which"), [(rule, i) for rule in RULES for i in range(2)])
 def test_weights_only_predicts_the_same_and_cannot_be_continued(vwlite, tmp_path, rule, which):
     (tmp_path / "data").write_text(lines_of(1, 300))
-    command = ["train", tmp_path / "data", "--algorithm", rule, "--loss", "logistic", "-q", "ab", *OPTIONS[rule][which]]
+    command = ["train", tmp_path / "data", "--algorithm", rule, *usual_loss(rule), "-q", "ab", *OPTIONS[rule][which]]
     vwlite(*command, "-m", tmp_path / "full")
     vwlite(*command, "-m", tmp_path / "light", "--save-weights-only")
     assert (tmp_path / "light").stat().st_size < (tmp_path / "full").stat().st_size
@@ -141,7 +152,7 @@ def test_the_last_key_of_all_is_kept(vwlite, tmp_path, rule):
     """2^32 - 1, whose mark in the table is that of an empty slot."""
     data = tmp_path / "data"
     data.write_text("".join(f"{(-1) ** i} 1:1 7:{i % 5} 4294967294:2 4294967295:{1 + i % 3}\n" for i in range(30)))
-    command = ["train", "--algorithm", rule, *OPTIONS[rule][0], data]
+    command = ["train", "--algorithm", rule, *usual_loss(rule), *OPTIONS[rule][0], data]
     vwlite(*command, "-m", tmp_path / "once")
     model = read_model(str(tmp_path / "once"))
     assert model.keys[-1] == 2**32 - 1
@@ -167,7 +178,7 @@ def test_continuing_with_nothing_changes_nothing(vwlite, tmp_path, rule):
     (tmp_path / "empty").write_text("")
     (tmp_path / "data").write_text(lines_of(1, 50))
     model = tmp_path / "model"
-    vwlite("train", tmp_path / "data", "-m", model, "--algorithm", rule, *OPTIONS[rule][1])
+    vwlite("train", tmp_path / "data", "-m", model, "--algorithm", rule, *usual_loss(rule), *OPTIONS[rule][1])
     shutil.copy(model, tmp_path / "before")
     vwlite("train", tmp_path / "empty", "-i", model, "-m", model)
     assert model.read_bytes() == (tmp_path / "before").read_bytes()

@@ -14,6 +14,7 @@ from vwlite.core.losses import Hinge, Logistic, Poisson, Quantile, Squared
 from vwlite.core.rules.gd import Gd
 from vwlite.core.rules.l1_ball import L1Ball
 from vwlite.core.rules.l1_subgradient import L1Subgradient
+from vwlite.core.rules.passive_aggressive import Pa, PaI, PaII
 from vwlite.core.rules.rounding import Rounding
 from vwlite.core.rules.sgd import Sgd
 from vwlite.core.rules.truncated_gradient import TruncatedGradient
@@ -32,10 +33,14 @@ RULES = {
     "l1-subgradient": (L1Subgradient, reference.L1Subgradient),
     "gd": (Gd, reference.Gd),
     "l1-ball": (L1Ball, reference.L1Ball),
+    "pa": (Pa, reference.Pa),
+    "pa-i": (PaI, reference.PaI),
+    "pa-ii": (PaII, reference.PaII),
 }
 NEEDED = {"rounding": {"threshold": 0.02}, "l1-ball": {"radius": 0.7}}  # options without a default
 # Relative to the largest weight: float32 weights; state all in doubles, summed otherwise than by the twin; and as it.
 FLOAT, EXACT, DOUBLE = 2e-5, 1e-9, 1e-12
+HINGE_ONLY = ("pa", "pa-i", "pa-ii")
 IN_FLOATS = ("sgd", "truncated-gradient", "gd")
 BITS = 7  # 128 keys for 300 features: collisions everywhere, with the constant too
 
@@ -256,6 +261,41 @@ def test_l1_ball(loss, schedule, radius):
     assert compiled.shift > 0 or radius > 0.5
 
 
+@pytest.mark.parametrize("scales", [False, True])
+@pytest.mark.parametrize("c", [0.01, 1.0, 1e4])
+@pytest.mark.parametrize("name", ["pa", "pa-i", "pa-ii"])
+def test_passive_aggressive(name, c, scales):
+    options = {} if name == "pa" else {"pa_c": c}
+    stream = random_stream(35, 500, loss="hinge", scales=scales)
+    compiled, _ = assert_agree(name, "hinge", stream, options, tolerance=EXACT, passes=3, decay=0.5, holdout_period=7)
+    assert compiled.count_nonzero() > 50
+
+
+def test_passive_aggressive_steps_just_far_enough():
+    """PA to a margin of 1 exactly. PA-I and PA-II to a point from where none is better: by the objective, on a grid."""
+    x = np.array([0.5, -2.0, 1.0])
+    line = Line(-1.0, [(1, 0.5), (2, -1.0), (3, 1.0), (2, -1.0)], importance=0.7)   # one feature twice
+    grid = np.linspace(0, 1, 20001)
+    for name, options in [("pa", {}), ("pa-i", {"pa_c": 0.1}), ("pa-i", {"pa_c": 9.0}), ("pa-ii", {"pa_c": 0.1})]:
+        learner = Learner(RULES[name][0](Hinge(), **options), Hinge(), Expander(bits=2, constant=False))
+        run(learner, [line])
+        w = weights_of(learner.rule, 4)[1:]
+        tau = -w[0] / x[0]
+        np.testing.assert_allclose(w, -tau * x, rtol=1e-12)
+        loss = np.maximum(0, 1 - grid * (x @ x))
+        slack = {"pa": 1e9 * loss, "pa-i": loss, "pa-ii": loss**2}[name] * 0.7 * options.get("pa_c", 1)
+        best = grid[np.argmin(grid**2 * (x @ x) / 2 + slack)]
+        assert tau == pytest.approx(best, abs=1e-4)
+
+
+def test_an_example_without_features_or_with_tiny_ones_teaches_passive_aggressive_no_nonsense():
+    for name in HINGE_ONLY:
+        learner = Learner(RULES[name][0](Hinge()), Hinge(), Expander(bits=4, constant=False))
+        run(learner, [Line(1.0, []), Line(1.0, [(1, 1e-38)]), Line(1.0, [(2, 1.0), (2, -1.0)])])
+        assert np.isfinite(weights_of(learner.rule, 16)).all()
+        assert weights_of(learner.rule, 16)[2] == 0
+
+
 GD = {
     "default": {},
     "l1": {"l1": 1e-3},
@@ -288,10 +328,11 @@ def test_gd(loss, options):
 @pytest.mark.parametrize("bits", [1, 2, 10])
 def test_few_bits_and_no_constant(name, bits):
     options = {"rate": 0.05} | NEEDED.get(name, {})
-    stream = random_stream(5, 400, loss="logistic", scales=False)
+    loss = "hinge" if name in HINGE_ONLY else "logistic"
+    stream = random_stream(5, 400, loss=loss, scales=False)
     tolerance = 4 * FLOAT if name in IN_FLOATS else DOUBLE
-    assert_agree(name, "logistic", stream, options, tolerance=tolerance, bits=bits, constant=False)
-    assert_agree(name, "logistic", stream, options, tolerance=tolerance, bits=bits, constant=True)
+    assert_agree(name, loss, stream, options, tolerance=tolerance, bits=bits, constant=False)
+    assert_agree(name, loss, stream, options, tolerance=tolerance, bits=bits, constant=True)
 
 
 def test_gd_pays_large_gravity_at_once():

@@ -16,7 +16,7 @@ LABEL_DOMAIN = {
     "poisson": "nonnegative",
 }
 
-# Options that every algorithm takes.
+# Options of the algorithms that have a learning rate.
 SCHEDULE = ("learning_rate", "power_t", "initial_t", "decay_learning_rate")
 
 
@@ -30,6 +30,13 @@ class Algorithm:
     options: tuple[str, ...]  # beside the schedule and the loss
     paper: str
     required: tuple[str, ...] = ()
+    losses: tuple[str, ...] = LOSSES
+    rate: str = "learning_rate"  # the option that says how large steps are; none: ""
+
+    @property
+    def schedule(self) -> tuple[str, ...]:
+        """Its options of the learning rate."""
+        return SCHEDULE if self.rate == "learning_rate" else ()
 
 
 ALGORITHMS = {
@@ -78,6 +85,33 @@ ALGORITHMS = {
             ("radius",),
             "Duchi, Shalev-Shwartz, Singer, Chandra 2008, section 6",
             required=("radius",),
+        ),
+        Algorithm(
+            "pa",
+            "passive-aggressive: the smallest step to a hinge loss of 0",
+            "w <- w + y x l / ||x||^2",
+            (),
+            "Crammer, Dekel, Keshet, Shalev-Shwartz, Singer 2006",
+            losses=("hinge",),
+            rate="",
+        ),
+        Algorithm(
+            "pa-i",
+            "as pa, with steps of limited size",
+            "w <- w + y x min(C, l / ||x||^2)",
+            ("pa_c",),
+            "Crammer, Dekel, Keshet, Shalev-Shwartz, Singer 2006",
+            losses=("hinge",),
+            rate="pa_c",
+        ),
+        Algorithm(
+            "pa-ii",
+            "as pa, with steps that are damped",
+            "w <- w + y x l / (||x||^2 + 1 / (2 C))",
+            ("pa_c",),
+            "Crammer, Dekel, Keshet, Shalev-Shwartz, Singer 2006",
+            losses=("hinge",),
+            rate="pa_c",
         ),
     )
 }

@@ -11,6 +11,7 @@ from vwlite.core.rule import Rule
 from vwlite.core.rules.gd import Gd
 from vwlite.core.rules.l1_ball import L1Ball
 from vwlite.core.rules.l1_subgradient import L1Subgradient
+from vwlite.core.rules.passive_aggressive import Pa, PaI, PaII
 from vwlite.core.rules.rounding import Rounding
 from vwlite.core.rules.sgd import Sgd
 from vwlite.core.rules.truncated_gradient import TruncatedGradient
@@ -22,6 +23,9 @@ RULES: dict[str, type[Rule]] = {
     "rounding": Rounding,
     "l1-subgradient": L1Subgradient,
     "l1-ball": L1Ball,
+    "pa": Pa,
+    "pa-i": PaI,
+    "pa-ii": PaII,
 }
 
 SIMPLE_LOSSES: dict[str, type[Loss]] = {
@@ -60,6 +64,7 @@ class Settings:
     threshold: float | None = None  # None: infinite
     radius: float | None = None
     round_at_end: float = 0.0
+    pa_c: float = 1.0
 
     def stored(self) -> dict[str, Any]:
         """As JSON can hold it."""

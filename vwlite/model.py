@@ -29,6 +29,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
+from vwlite.algorithms import ALGORITHMS
 from vwlite.core.arrays import all_finite, is_ascending
 from vwlite.errors import DataError, NoInputError
 
@@ -129,9 +130,11 @@ def write_model(file: "AtomicFile | Draft", model: Model) -> None:
     DataError if a number in it is not finite: such a model is never written.
     """
     if _not_finite(model):
+        rate = ALGORITHMS[model.algorithm].rate.replace("_", "-")
+        smaller = f"try a smaller --{rate}, or " if rate else ""
         raise DataError(
-            f"{file.name}: not written: learning has diverged, {_not_finite(model)} is not finite; try a smaller "
-            "--learning-rate, or scale the features"
+            f"{file.name}: not written: learning has diverged, {_not_finite(model)} is not finite; {smaller}"
+            "scale the features"
         )
     out = _Digesting(file)
     header = json.dumps(model.header(), sort_keys=True, allow_nan=False)

@@ -279,6 +279,8 @@ _learning = _several(
             help="l1-ball: the largest sum of |weights|.  [required for it]"),
     _option("--round-at-end", "round_at_end", group=_LEARN, type=Number(0), show_default="0",
             help="l1-subgradient: in the model, weights smaller than this are zero."),
+    _option("--pa-c", "pa_c", group=_LEARN, type=Number(0, open_low=True), show_default="1",
+            help="pa-i, pa-ii: how hard to learn from one example."),
 )  # fmt: skip
 _passes = _several(
     _option("--passes", group=_PASSES, type=Whole(1), default=1, show_default=True, metavar="N",
@@ -380,6 +382,7 @@ class TrainOptions(InputOptions):
     threshold: float | None = None
     radius: float | None = None
     round_at_end: float | None = None
+    pa_c: float | None = None
     passes: int = 1
     cache: bool = False
     cache_file: str | None = None

@@ -35,7 +35,7 @@ def predict(o: PredictOptions) -> int:
         skip=o.on_error == "skip",
     )
     with ExitStack() as stack:
-        run = Run(o, learner, stack)
+        run = Run(o, learner, settings, stack)
         signals = stack.enter_context(StopSignal(run.stop))
         batches = parsed_batches(o.data, parse, stop=lambda: run.stopped, threads=o.threads)
         for parsed in stack.enter_context(batches):

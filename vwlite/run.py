@@ -5,6 +5,8 @@ import time
 from contextlib import ExitStack
 from typing import Any
 
+from vwlite.algorithms import ALGORITHMS
+from vwlite.build import Settings
 from vwlite.core.batch import Batch
 from vwlite.core.learner import Learner, Reason
 from vwlite.core.tally import Tally
@@ -13,6 +15,7 @@ from vwlite.options import InputOptions
 from vwlite.output import AtomicFile
 from vwlite.pipeline import Bad
 from vwlite.progress import number
+from vwlite.settings import option_name
 
 SHOWN = 5  # bad lines of which the message is printed
 
@@ -92,8 +95,9 @@ class BadLines:
 class Run:
     """One run of the program over a stream: options, learner, outputs. Use as a context manager."""
 
-    def __init__(self, options: InputOptions, learner: Learner, stack: ExitStack) -> None:
+    def __init__(self, options: InputOptions, learner: Learner, settings: Settings, stack: ExitStack) -> None:
         self.options = options
+        self.settings = settings
         self.learner = learner
         self.begin = time.monotonic()
         self.stopped = False
@@ -160,9 +164,12 @@ class Run:
         return time.monotonic() - self.begin
 
     def _diverged(self, batch: Batch, line: int) -> DataError:
+        rate = ALGORITHMS[self.settings.algorithm].rate
+        value = rate and getattr(self.settings, rate)
+        smaller = f"try a smaller {option_name(rate)} (it is {value:g}), or " if rate else ""
         return DataError(
-            f"{batch.source}:{batch.first_line + line}:1: the prediction is not finite: learning has diverged; try a "
-            f"smaller --learning-rate (it is {self.learner.rule.rate:g}), or scale the features"
+            f"{batch.source}:{batch.first_line + line}:1: the prediction is not finite: learning has diverged; "
+            f"{smaller}scale the features"
         )
 
 

@@ -4,7 +4,7 @@ import os
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from vwlite.algorithms import ALGORITHMS, LABEL_DOMAIN
+from vwlite.algorithms import ALGORITHMS, LABEL_DOMAIN, SCHEDULE
 from vwlite.build import Settings
 from vwlite.cache import cache_name
 from vwlite.errors import UsageError
@@ -40,6 +40,7 @@ def typed_settings(o: TrainOptions) -> dict[str, Any]:
         for name in (
             "labels", "bits", "hash", "algorithm", "loss", "quantile_tau", "learning_rate", "power_t", "initial_t",
             "decay_learning_rate", "l1", "l2", "period", "threshold", "radius", "round_at_end",
+            "pa_c",
         )
         if getattr(o, name) is not None
     }  # fmt: skip
@@ -94,6 +95,13 @@ def _check_algorithm(settings: Settings, typed: dict[str, Any]) -> None:
             users = ", ".join(a.name for a in ALGORITHMS.values() if name in a.options)
             why = _INSTEAD.get((name, settings.algorithm), f"it is an option of {users}")
             raise UsageError(f"{option_name(name)} means nothing to --algorithm {settings.algorithm}: {why}")
+    for name in SCHEDULE:
+        if name in typed and name not in algorithm.schedule:
+            instead = f"use {option_name(algorithm.rate)}" if algorithm.rate else "its steps follow from the loss"
+            raise UsageError(f"{option_name(name)} means nothing to --algorithm {settings.algorithm}: {instead}")
+    if settings.loss not in algorithm.losses:
+        losses = " or ".join(f"--loss {loss}" for loss in algorithm.losses)
+        raise UsageError(f"--algorithm {settings.algorithm} cannot learn from --loss {settings.loss}: use {losses}")
     for name in algorithm.required:
         if getattr(settings, name) is None:
             raise UsageError(f"--algorithm {settings.algorithm} needs {option_name(name)}")

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from vwlite import __version__
+from vwlite.algorithms import ALGORITHMS
 from vwlite.build import Settings, make_learner
 from vwlite.cache import CacheReader, CacheUnusable, CacheWriter, cache_name, fingerprint, open_cache
 from vwlite.core.learner import Learner, Reason
@@ -74,9 +75,8 @@ class Training(Run):
     def __init__(
         self, o: TrainOptions, learner: Learner, resolved: Resolved, before: dict[str, int], stack: ExitStack
     ) -> None:
-        super().__init__(o, learner, stack)
+        super().__init__(o, learner, resolved.settings, stack)
         self.resolved = resolved
-        self.settings = resolved.settings
         self.before = before
         self.file = stack.enter_context(AtomicFile(o.model)) if o.model else None
         self.interval = Interval(*o.progress)
@@ -337,7 +337,9 @@ class Training(Run):
 
     def _print_head(self) -> None:
         s = self.settings
-        say(f"algorithm = {s.algorithm}, loss = {s.loss}, learning rate = {s.learning_rate:g}, bits = {s.bits}")
+        rate = ALGORITHMS[s.algorithm].rate
+        step = f"{rate.replace('_', ' ')} = {getattr(s, rate):g}, " if rate else ""
+        say(f"algorithm = {s.algorithm}, loss = {s.loss}, {step}bits = {s.bits}")
         for name, (old, new) in self.resolved.changed.items():
             say(f"{name.replace('_', ' ')} = {new}, changed from {old}")
         if self.options.initial:

@@ -1,0 +1,57 @@
+"""The distinct features of an example.
+
+A feature that stands twice in an example, or two that share a key, are one coordinate whose value is the sum. A rule
+whose update is not linear in the values needs them so. Its slots begin as `Seen` does; `place` is 0 but between
+`merge` and the end of the update, which sets it back.
+"""
+
+from libc.stdint cimport uint32_t
+from libc.stdlib cimport free, realloc
+
+
+cdef struct Seen:
+    uint32_t mark
+    uint32_t place      # 1 + where the feature stands in the list
+
+
+cdef struct Distinct:
+    char** slots        # owned by the rule, as x; [capacity]
+    double* x
+    size_t size, capacity
+
+
+cdef inline int merge(Distinct* d, char** slots, const float* x, size_t n) noexcept nogil:
+    """List the distinct ones of n features; -1: no memory."""
+    cdef size_t i, size = 0
+    cdef Seen* s
+    if n > d.capacity and grow(d, 2 * n):
+        return -1
+    for i in range(n):
+        s = <Seen*>slots[i]
+        if s.place == 0:
+            d.slots[size] = slots[i]
+            d.x[size] = x[i]
+            size += 1
+            s.place = <uint32_t>size
+        else:
+            d.x[s.place - 1] += x[i]
+    d.size = size
+    return 0
+
+
+cdef inline int grow(Distinct* d, size_t capacity) noexcept nogil:
+    cdef char** slots = <char**>realloc(d.slots, capacity * sizeof(char*))
+    cdef double* x
+    if slots == NULL:
+        return -1
+    d.slots = slots
+    x = <double*>realloc(d.x, capacity * sizeof(double))
+    if x == NULL:
+        return -1
+    d.x, d.capacity = x, capacity
+    return 0
+
+
+cdef inline void release(Distinct* d) noexcept nogil:
+    free(d.slots)
+    free(d.x)
