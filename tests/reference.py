@@ -326,6 +326,22 @@ class PaII(PaI):
         return loss / (norm + 1 / (2 * importance * self.pa_c))
 
 
+class Arow(Twin):
+    """beta = 1 / (x' Sigma x + r / h); w <- w + l beta y Sigma x; Sigma_ii <- Sigma_ii - beta (Sigma_ii x_i)^2."""
+
+    def __init__(self, loss, size, *, arow_r=1.0, **schedule):
+        super().__init__(loss, size, **schedule)
+        self.r = arow_r
+        self.sigma = np.ones(size)
+
+    def learn(self, keys, values, p, y, importance=1.0):
+        self.t += 1
+        x = dense(keys, values, len(self.weights))
+        beta = 1 / (x @ (self.sigma * x) + self.r / importance)
+        self.weights = self.weights + max(0, 1 - y * p) * beta * y * self.sigma * x
+        self.sigma = self.sigma - beta * (self.sigma * x) ** 2
+
+
 class Gd:
     """Vowpal Wabbit's default update: adaptive, normalized, invariant; in the order of its gd.
 

@@ -170,6 +170,7 @@ OUT_OF_RANGE = {
     "--threshold 0": "0 is out of range: it must be above 0",
     "--radius 0": "0 is out of range: it must be above 0 and finite",
     "--radius inf": "inf is out of range: it must be above 0 and finite",
+    "--arow-r 0": "0 is out of range: it must be above 0 and finite",
     "--pa-c 0": "0 is out of range: it must be above 0 and finite",
     "--pa-c inf": "inf is out of range: it must be above 0 and finite",
     "--round-at-end -1": "-1 is out of range: it must be at least 0 and finite",
@@ -226,6 +227,8 @@ MEANINGLESS = {
     "--algorithm pa --loss hinge -l 1": "--learning-rate means nothing to --algorithm pa: "
     "its steps follow from the loss",
     "--algorithm pa-i --loss hinge --power-t 1": "--power-t means nothing to --algorithm pa-i: use --pa-c",
+    "--algorithm arow --loss quantile": "--algorithm arow cannot learn from --loss quantile: use --loss hinge",
+    "--algorithm gd --arow-r 1": "--arow-r means nothing to --algorithm gd: it is an option of arow",
     "--algorithm rounding": "--algorithm rounding needs --threshold",
     "--algorithm rounding --threshold inf": "--algorithm rounding needs --threshold",
     "--algorithm rounding --threshold 1 --l1 1": "--l1 means nothing to --algorithm rounding: "

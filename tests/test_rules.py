@@ -11,6 +11,7 @@ from streams import CONSTANT, Walk, random_stream
 from vwlite.core.expand import Expander
 from vwlite.core.learner import Learner, Reason
 from vwlite.core.losses import Hinge, Logistic, Poisson, Quantile, Squared
+from vwlite.core.rules.arow import Arow
 from vwlite.core.rules.gd import Gd
 from vwlite.core.rules.l1_ball import L1Ball
 from vwlite.core.rules.l1_subgradient import L1Subgradient
@@ -36,11 +37,12 @@ RULES = {
     "pa": (Pa, reference.Pa),
     "pa-i": (PaI, reference.PaI),
     "pa-ii": (PaII, reference.PaII),
+    "arow": (Arow, reference.Arow),
 }
 NEEDED = {"rounding": {"threshold": 0.02}, "l1-ball": {"radius": 0.7}}  # options without a default
 # Relative to the largest weight: float32 weights; state all in doubles, summed otherwise than by the twin; and as it.
 FLOAT, EXACT, DOUBLE = 2e-5, 1e-9, 1e-12
-HINGE_ONLY = ("pa", "pa-i", "pa-ii")
+HINGE_ONLY = ("pa", "pa-i", "pa-ii", "arow")
 IN_FLOATS = ("sgd", "truncated-gradient", "gd")
 BITS = 7  # 128 keys for 300 features: collisions everywhere, with the constant too
 
@@ -289,11 +291,65 @@ def test_passive_aggressive_steps_just_far_enough():
 
 
 def test_an_example_without_features_or_with_tiny_ones_teaches_passive_aggressive_no_nonsense():
-    for name in HINGE_ONLY:
+    for name in ("pa", "pa-i", "pa-ii"):
         learner = Learner(RULES[name][0](Hinge()), Hinge(), Expander(bits=4, constant=False))
         run(learner, [Line(1.0, []), Line(1.0, [(1, 1e-38)]), Line(1.0, [(2, 1.0), (2, -1.0)])])
         assert np.isfinite(weights_of(learner.rule, 16)).all()
         assert weights_of(learner.rule, 16)[2] == 0
+
+
+def sigma_of(rule, size):
+    """The variances of AROW, dense."""
+    table = np.frombuffer(bytes(rule.slots()), dtype=np.dtype(rule.SLOT, align=True))
+    dense = np.ones(size)
+    dense[table["mark"] - np.uint32(1)] = table["sigma"]
+    return dense
+
+
+@pytest.mark.parametrize("scales", [False, True])
+@pytest.mark.parametrize("r", [0.01, 1.0, 100.0])
+def test_arow(r, scales):
+    stream = random_stream(36, 500, loss="hinge", scales=scales)
+    compiled, twin = assert_agree(
+        "arow", "hinge", stream, {"arow_r": r}, tolerance=EXACT, passes=3, decay=0.5, holdout_period=7
+    )
+    np.testing.assert_allclose(sigma_of(compiled, 1 << BITS), twin.sigma, rtol=EXACT)
+    assert twin.sigma.min() < 0.5
+
+
+def test_arow_minimises_its_objective():
+    """KL(N(w, S) || N(w_0, S_0)) + (l(w)^2 + x' S x) h / (2 r): no other w or S near does better."""
+    rng = np.random.default_rng(37)
+    loss, r, h = Hinge(), 0.7, 1.6
+    for _ in range(20):
+        learner = Learner(Arow(loss, arow_r=r), loss, Expander(bits=2, constant=False))
+        run(learner, [Line(float(rng.choice([-1, 1])), [(k, float(rng.normal())) for k in range(4)]) for _ in range(3)])
+        w0, S0 = weights_of(learner.rule, 4), sigma_of(learner.rule, 4)
+        x, y = rng.normal(0, 0.3, 4).astype(np.float32).astype(float), float(rng.choice([-1, 1]))
+        run(learner, [Line(y, list(enumerate(x.tolist())), importance=h)])
+        w, S = weights_of(learner.rule, 4), sigma_of(learner.rule, 4)
+
+        def objective_of_mean(v, w0=w0, S0=S0, x=x, y=y):
+            return ((v - w0) ** 2 / S0).sum() / 2 + max(0, 1 - y * (v @ x)) ** 2 * h / (2 * r)
+
+        best = objective_of_mean(w)
+        assert all(best <= objective_of_mean(w + rng.normal(0, 0.01, 4)) + 1e-12 for _ in range(100))
+        full = np.diag(S0) - np.outer(S0 * x, S0 * x) / (x @ (S0 * x) + r / h)   # of which the rule keeps the diagonal
+        np.testing.assert_allclose(full @ (np.diag(1 / S0) + np.outer(x, x) * h / r), np.eye(4), atol=1e-12)
+        np.testing.assert_allclose(S, np.diag(full), rtol=1e-12)
+
+
+def test_the_variances_of_arow_never_fall_below_zero():
+    """At a tiny r an example leaves no variance along it, but for rounding."""
+    learner = Learner(Arow(Hinge(), arow_r=1e-30), Hinge(), Expander(bits=6, constant=False))
+    rng = np.random.default_rng(38)
+    for i in range(500):
+        keys = rng.integers(0, 64, rng.integers(1, 3))
+        run(learner, [Line((-1.0) ** i, [(int(k), float(rng.normal())) for k in keys])])
+        sigma = sigma_of(learner.rule, 64)
+        assert ((sigma >= 0) & (sigma <= 1)).all()
+    assert sigma.min() == 0
+    assert np.isfinite(weights_of(learner.rule, 64)).all()
 
 
 GD = {

@@ -8,6 +8,7 @@ from vwlite.core.expand import Expander
 from vwlite.core.learner import Learner
 from vwlite.core.losses import Hinge, Logistic, Loss, Poisson, Quantile, Squared
 from vwlite.core.rule import Rule
+from vwlite.core.rules.arow import Arow
 from vwlite.core.rules.gd import Gd
 from vwlite.core.rules.l1_ball import L1Ball
 from vwlite.core.rules.l1_subgradient import L1Subgradient
@@ -26,6 +27,7 @@ RULES: dict[str, type[Rule]] = {
     "pa": Pa,
     "pa-i": PaI,
     "pa-ii": PaII,
+    "arow": Arow,
 }
 
 SIMPLE_LOSSES: dict[str, type[Loss]] = {
@@ -65,6 +67,7 @@ class Settings:
     radius: float | None = None
     round_at_end: float = 0.0
     pa_c: float = 1.0
+    arow_r: float = 1.0
 
     def stored(self) -> dict[str, Any]:
         """As JSON can hold it."""

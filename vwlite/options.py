@@ -281,6 +281,8 @@ _learning = _several(
             help="l1-subgradient: in the model, weights smaller than this are zero."),
     _option("--pa-c", "pa_c", group=_LEARN, type=Number(0, open_low=True), show_default="1",
             help="pa-i, pa-ii: how hard to learn from one example."),
+    _option("--arow-r", "arow_r", group=_LEARN, type=Number(0, open_low=True), show_default="1",
+            help="arow: the larger, the less to learn from one example."),
 )  # fmt: skip
 _passes = _several(
     _option("--passes", group=_PASSES, type=Whole(1), default=1, show_default=True, metavar="N",
@@ -383,6 +385,7 @@ class TrainOptions(InputOptions):
     radius: float | None = None
     round_at_end: float | None = None
     pa_c: float | None = None
+    arow_r: float | None = None
     passes: int = 1
     cache: bool = False
     cache_file: str | None = None

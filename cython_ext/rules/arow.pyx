@@ -1,0 +1,83 @@
+"""AROW, diagonal: a normal distribution of each weight; w moves far where it is wide, and each example narrows it.
+
+Crammer, Kulesza, Dredze. Adaptive Regularization of Weight Vectors. NIPS 2009; figure 1, equations 7 and 9.
+
+With the hinge loss l, Sigma diagonal and 1 at first,
+
+    beta = 1 / (x' Sigma x + r / h),    w <- w + l beta y Sigma x,    Sigma_ii <- Sigma_ii - beta (Sigma_ii x_i)^2.
+
+The importance h multiplies both what the objective says about the example, its loss and its variance. As these
+equations have it, an example narrows Sigma also if its loss is 0; the figure in the paper leaves it out then.
+"""
+
+from libc.stdint cimport uint32_t
+
+from vwlite.core.distinct cimport Distinct, merge, release
+from vwlite.core.rule cimport Example, Outcome, Rule
+
+
+cdef struct Slot:
+    uint32_t mark
+    uint32_t place      # see distinct.pxd
+    double w
+    double sigma        # the variance of w
+
+
+cdef class Arow(Rule):
+    """w + l y Sigma x / (x' Sigma x + r)"""
+
+    SLOT = [("mark", "<u4"), ("_place", "<u4"), ("w", "<f8"), ("sigma", "<f8")]
+
+    cdef double r
+    cdef Distinct found
+
+    def __init__(self, loss, *, double arow_r=1, **schedule):
+        super().__init__(loss, **schedule)
+        self.r = arow_r
+
+    def __dealloc__(self):
+        release(&self.found)
+
+    def blank(self):
+        cdef Slot slot = Slot(0, 0, 0, 1)
+        return (<const char*>&slot)[:sizeof(Slot)]
+
+    cdef double predict(self, const Example* e) noexcept nogil:
+        cdef size_t i = 0, n = e.size
+        cdef const float* x = e.x
+        cdef Slot** slots = <Slot**>e.slots
+        cdef double even = 0, odd = 0
+        while i + 1 < n:
+            even += slots[i].w * x[i]
+            odd += slots[i + 1].w * x[i + 1]
+            i += 2
+        if i < n:
+            even += slots[i].w * x[i]
+        return e.initial + (even + odd)
+
+    cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
+        cdef size_t i
+        cdef Slot** slots
+        cdef const double* x
+        cdef double variance = 0, beta, step, rest, sx
+        self.t += 1
+        if merge(&self.found, e.slots, e.x, e.size):
+            self.out_of_memory = True
+            return
+        slots, x = <Slot**>self.found.slots, self.found.x
+        for i in range(self.found.size):
+            variance += slots[i].sigma * x[i] * x[i]
+        beta = 1 / (variance + self.r / o.importance)
+        step = -o.slope * o.loss * beta     # the slope of the hinge loss is -y
+        for i in range(self.found.size):
+            sx = slots[i].sigma * x[i]
+            rest = 1 - beta * sx * x[i]
+            slots[i].w += step * sx
+            slots[i].sigma *= rest if rest > 0 else 0       # below 0 by rounding only
+            slots[i].place = 0
+
+    cdef double weight(self, const char* slot) noexcept nogil:
+        return (<const Slot*>slot).w
+
+    cdef bint idle(self, const char* slot) noexcept nogil:
+        return (<const Slot*>slot).w == 0 and (<const Slot*>slot).sigma == 1
