@@ -342,6 +342,28 @@ class Arow(Twin):
         self.sigma = self.sigma - beta * (self.sigma * x) ** 2
 
 
+class Ftrl(Twin):
+    """sigma = (sqrt(n + g^2) - sqrt(n)) / alpha; z <- z + g - sigma w; n <- n + g^2;
+
+    w = 0 if |z| <= l1 else -(z - sign(z) l1) / ((beta + sqrt(n)) / alpha + l2). The constant: l1 = l2 = 0.
+    """
+
+    def __init__(self, loss, size, *, ftrl_alpha=0.5, ftrl_beta=1.0, l1=0.0, l2=0.0, **schedule):
+        super().__init__(loss, size, **schedule)
+        self.alpha, self.beta = ftrl_alpha, ftrl_beta
+        self.l1, self.l2 = l1 * self.penalized, l2 * self.penalized
+        self.z, self.n = np.zeros(size), np.zeros(size)
+
+    def learn(self, keys, values, p, y, importance=1.0):
+        self.t += 1
+        g = importance * self.loss.slope(p, y) * dense(keys, values, len(self.weights))
+        sigma = (np.sqrt(self.n + g**2) - np.sqrt(self.n)) / self.alpha
+        self.z = self.z + g - sigma * self.weights
+        self.n = self.n + g**2
+        far = -(self.z - np.sign(self.z) * self.l1) / ((self.beta + np.sqrt(self.n)) / self.alpha + self.l2)
+        self.weights = np.where(np.abs(self.z) <= self.l1, 0, far)
+
+
 class Gd:
     """Vowpal Wabbit's default update: adaptive, normalized, invariant; in the order of its gd.
 

@@ -24,6 +24,7 @@ OPTIONS = {
     "l1-ball": {"radius": 1.5},
     "pa-i": {"pa_c": 0.1},
     "pa-ii": {"pa_c": 0.3},
+    "ftrl": {"ftrl_alpha": 0.1, "l1": 0.3, "l2": 0.01},
 }
 # What makes nearly every weight zero, for the rules that can.
 HARSH = {
@@ -31,6 +32,7 @@ HARSH = {
     "truncated-gradient": {"l1": 100.0},
     "rounding": {"threshold": 1e6},
     "l1-subgradient": {"l1": 0.01, "round_at_end": 1e6},
+    "ftrl": {"l1": 1e5},
 }
 PAIRS = [(rule, loss) for rule in RULES for loss in ALGORITHMS[rule].losses]
 SPARSE_PAIRS = [
@@ -265,7 +267,12 @@ def test_zero_importance_learns_nothing(rule, loss):
 def test_importance_counts(rule, loss):
     """Importance 2 moves further than 1; for the invariant rule it moves about as two examples do."""
     stream = stream_for(loss, 12, odd=False, repeats=False)[:60]
-    extra = {"rounding": {"threshold": 1e-9}, "l1-ball": {"radius": 1e6}, "pa-i": {"pa_c": 0.01}}.get(rule, {})
+    extra = {
+        "rounding": {"threshold": 1e-9},
+        "l1-ball": {"radius": 1e6},
+        "pa-i": {"pa_c": 0.01},
+        "ftrl": {"ftrl_alpha": 0.01},
+    }.get(rule, {})
     last = next(line for line in stream[30:] if len(line.features) > 6)
     if loss not in ("logistic", "hinge"):  # far from anything predicted so far
         last = last._replace(label=9.0)

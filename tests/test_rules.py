@@ -12,6 +12,7 @@ from vwlite.core.expand import Expander
 from vwlite.core.learner import Learner, Reason
 from vwlite.core.losses import Hinge, Logistic, Poisson, Quantile, Squared
 from vwlite.core.rules.arow import Arow
+from vwlite.core.rules.ftrl import Ftrl
 from vwlite.core.rules.gd import Gd
 from vwlite.core.rules.l1_ball import L1Ball
 from vwlite.core.rules.l1_subgradient import L1Subgradient
@@ -38,6 +39,7 @@ RULES = {
     "pa-i": (PaI, reference.PaI),
     "pa-ii": (PaII, reference.PaII),
     "arow": (Arow, reference.Arow),
+    "ftrl": (Ftrl, reference.Ftrl),
 }
 NEEDED = {"rounding": {"threshold": 0.02}, "l1-ball": {"radius": 0.7}}  # options without a default
 # Relative to the largest weight: float32 weights; state all in doubles, summed otherwise than by the twin; and as it.
@@ -350,6 +352,88 @@ def test_the_variances_of_arow_never_fall_below_zero():
         assert ((sigma >= 0) & (sigma <= 1)).all()
     assert sigma.min() == 0
     assert np.isfinite(weights_of(learner.rule, 64)).all()
+
+
+@pytest.mark.parametrize("alpha", [0.02, 0.3])
+@pytest.mark.parametrize(
+    "options", [{}, {"l1": 0.5}, {"l2": 0.1}, {"l1": 2.0, "l2": 1e-3, "ftrl_beta": 1e-6}], ids=lambda o: " ".join(o)
+)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_ftrl(loss, options, alpha):
+    options = {"ftrl_alpha": alpha / 10 if loss == "poisson" else alpha} | options
+    stream = random_stream(39, 500, loss=loss, scales=loss != "poisson")
+    compiled, twin = assert_agree(
+        "ftrl", loss, stream, options, tolerance=EXACT, passes=3, decay=0.5, holdout_period=7
+    )
+    assert compiled.count_nonzero() == np.count_nonzero(twin.weights[twin.penalized])
+    assert ((twin.n > 0) & (twin.weights == 0)).any() == ("l1" in options)
+    table = np.frombuffer(bytes(compiled.slots()), dtype=np.dtype(compiled.SLOT, align=True))
+    keys = table["mark"] - np.uint32(1)
+    np.testing.assert_allclose(table["z"], twin.z[keys], rtol=EXACT, atol=EXACT * np.abs(twin.z).max())
+    np.testing.assert_allclose(table["root"] ** 2, twin.n[keys], rtol=EXACT)
+
+
+def test_ftrl_is_zero_inside_its_threshold_and_only_there():
+    """|z| <= l1 implies w == 0, also on the border; a weight goes back to zero, exactly."""
+    learner = Learner(Ftrl(Quantile(0.5), l1=1.0), Quantile(0.5), Expander(bits=4, constant=False))
+    for i, label in enumerate([9.0] * 5 + [-9.0] * 3):
+        run(learner, [Line(label, [(1, 1.0)])])
+        z = float(np.frombuffer(bytes(learner.rule.slots()), dtype=learner.rule.SLOT)["z"][0])
+        w = weights_of(learner.rule, 16)[1]
+        assert (w == 0) == (abs(z) <= 1), i
+        if i == 1:
+            assert z == -1
+    stream = random_stream(40, 800, loss="logistic", scales=False)
+    learner = Learner(Ftrl(Logistic(), l1=0.7), Logistic(), Expander(bits=BITS))
+    seen = set()
+    for line in stream:
+        run(learner, [line])
+        slots = np.frombuffer(bytes(learner.rule.slots()), dtype=learner.rule.SLOT)
+        w = weights_of(learner.rule, 1 << BITS)[slots["mark"] - np.uint32(1)]
+        shrunk = slots["mark"] != CONSTANT % (1 << BITS) + 1
+        assert ((w == 0) == (np.abs(slots["z"]) <= 0.7))[shrunk].all()
+        assert not np.signbit(w[w == 0]).any()
+        now = set(slots["mark"][w != 0].tolist())
+        back = seen - now
+        seen |= now
+    assert len(back) > 3
+
+
+def test_ftrl_minimises_what_the_paper_says():
+    """w = argmin <sum of g, w> + sum over s of sigma_s (w - w_s)^2 / 2 + l1 |w| + (l2 + beta / alpha) w^2 / 2."""
+    alpha, beta, l1, l2 = 0.3, 0.7, 0.4, 0.2
+    learner = Learner(
+        Ftrl(Squared(), ftrl_alpha=alpha, ftrl_beta=beta, l1=l1, l2=l2), Squared(), Expander(bits=1, constant=False)
+    )
+    rng = np.random.default_rng(41)
+    grid = np.linspace(-3, 3, 60001)
+    objective = l1 * np.abs(grid) + (l2 + beta / alpha) * grid**2 / 2
+    w = n = 0.0
+    for _ in range(60):
+        x, y = float(np.float32(rng.normal())), float(rng.normal())
+        g = 2 * (w * x - y) * x
+        objective += g * grid + (np.sqrt(n + g * g) - np.sqrt(n)) / alpha * (grid - w) ** 2 / 2
+        n += g * g
+        run(learner, [Line(y, [(1, x)])])
+        w = weights_of(learner.rule, 2)[1]
+        assert w == pytest.approx(grid[np.argmin(objective)], abs=2e-4)
+
+
+def test_ftrl_takes_a_changed_strength_at_once():
+    """Its weights follow from z and n: another l1 or l2 after loading is as if it had been there for the last step."""
+    stream = random_stream(42, 300, loss="logistic", scales=False)
+    before = Learner(Ftrl(Logistic(), l1=0.3), Logistic(), Expander(bits=BITS, constant=False))
+    run(before, stream)
+    after = Ftrl(Logistic(), l1=1.0, l2=2.0)
+    after.load(before.rule.scalars(), before.rule.slots())
+    slots = np.frombuffer(bytes(after.slots()), dtype=after.SLOT)
+    expected = np.zeros(1 << BITS)
+    expected[slots["mark"] - np.uint32(1)] = -reference.soft(slots["z"], 1.0) / ((1 + slots["root"]) / 0.5 + 2)
+    np.testing.assert_allclose(weights_of(after, 1 << BITS), expected, rtol=1e-12)
+    learner = Learner(after, Logistic(), Expander(bits=BITS, constant=False), learn=False, raw_predictions=True)
+    run(learner, [Line(1.0, [(k, 1.0)]) for k in range(1 << BITS)])
+    said = [float(text) for text in learner.raw_predictions.take().split()]
+    np.testing.assert_allclose(said, expected, atol=1e-6)
 
 
 GD = {

@@ -122,5 +122,13 @@ ALGORITHMS = {
             losses=("hinge",),
             rate="",
         ),
+        Algorithm(
+            "ftrl",
+            "FTRL-Proximal: sparse, with a learning rate for each feature",
+            "w_i <- -soft(z_i, l1) / ((beta + sqrt(n_i)) / alpha + l2), n_i = sum of g_i^2",
+            ("ftrl_alpha", "ftrl_beta", "l1", "l2"),
+            "McMahan et al. 2013, algorithm 1",
+            rate="ftrl_alpha",
+        ),
     )
 }

@@ -9,6 +9,7 @@ from vwlite.core.learner import Learner
 from vwlite.core.losses import Hinge, Logistic, Loss, Poisson, Quantile, Squared
 from vwlite.core.rule import Rule
 from vwlite.core.rules.arow import Arow
+from vwlite.core.rules.ftrl import Ftrl
 from vwlite.core.rules.gd import Gd
 from vwlite.core.rules.l1_ball import L1Ball
 from vwlite.core.rules.l1_subgradient import L1Subgradient
@@ -28,6 +29,7 @@ RULES: dict[str, type[Rule]] = {
     "pa-i": PaI,
     "pa-ii": PaII,
     "arow": Arow,
+    "ftrl": Ftrl,
 }
 
 SIMPLE_LOSSES: dict[str, type[Loss]] = {
@@ -68,6 +70,8 @@ class Settings:
     round_at_end: float = 0.0
     pa_c: float = 1.0
     arow_r: float = 1.0
+    ftrl_alpha: float = 0.5
+    ftrl_beta: float = 1.0
 
     def stored(self) -> dict[str, Any]:
         """As JSON can hold it."""

@@ -283,6 +283,10 @@ _learning = _several(
             help="pa-i, pa-ii: how hard to learn from one example."),
     _option("--arow-r", "arow_r", group=_LEARN, type=Number(0, open_low=True), show_default="1",
             help="arow: the larger, the less to learn from one example."),
+    _option("--ftrl-alpha", "ftrl_alpha", group=_LEARN, vw=("--ftrl_alpha",), type=Number(0, open_low=True),
+            show_default="0.5", help="ftrl: the learning rate."),
+    _option("--ftrl-beta", "ftrl_beta", group=_LEARN, vw=("--ftrl_beta",), type=Number(0, open_low=True),
+            show_default="1", help="ftrl: the larger, the slower the first steps of a feature."),
 )  # fmt: skip
 _passes = _several(
     _option("--passes", group=_PASSES, type=Whole(1), default=1, show_default=True, metavar="N",
@@ -386,6 +390,8 @@ class TrainOptions(InputOptions):
     round_at_end: float | None = None
     pa_c: float | None = None
     arow_r: float | None = None
+    ftrl_alpha: float | None = None
+    ftrl_beta: float | None = None
     passes: int = 1
     cache: bool = False
     cache_file: str | None = None

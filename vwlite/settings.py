@@ -40,7 +40,7 @@ def typed_settings(o: TrainOptions) -> dict[str, Any]:
         for name in (
             "labels", "bits", "hash", "algorithm", "loss", "quantile_tau", "learning_rate", "power_t", "initial_t",
             "decay_learning_rate", "l1", "l2", "period", "threshold", "radius", "round_at_end",
-            "pa_c", "arow_r",
+            "pa_c", "arow_r", "ftrl_alpha", "ftrl_beta",
         )
         if getattr(o, name) is not None
     }  # fmt: skip

@@ -1,0 +1,138 @@
+"""FTRL-Proximal: follow the (proximally) regularised leader, each coordinate at a rate of its own.
+
+McMahan et al. Ad Click Prediction: a View from the Trenches. KDD 2013; algorithm 1.
+
+    w_i = 0 if |z_i| <= l1, else -(z_i - sgn(z_i) l1) / ((beta + sqrt(n_i)) / alpha + l2),
+    sigma = (sqrt(n_i + g_i^2) - sqrt(n_i)) / alpha,    z_i <- z_i + g_i - sigma w_i,    n_i <- n_i + g_i^2.
+
+A weight follows from z and n, so nothing is ever missed; it is kept beside them, as predicting is then no more than
+a product. Instead of n its root is kept. The constant has neither l1 nor l2.
+"""
+
+from libc.math cimport sqrt
+from libc.stdint cimport uint32_t
+from libc.stdlib cimport free, realloc
+
+from vwlite.core.distinct cimport Distinct, merge, release
+from vwlite.core.prox cimport soft_threshold
+from vwlite.core.rule cimport Example, Outcome, Rule
+
+
+cdef struct Slot:
+    uint32_t mark
+    uint32_t place      # see distinct.pxd
+    double z
+    double root         # sqrt(n), n the sum of g^2
+    double w            # as z and n have it
+
+
+cdef struct Columns:
+    # What the slots of an example hold, side by side for vector instructions; owned by the rule, [capacity].
+    double* z
+    double* root
+    double* w
+    size_t capacity
+
+
+cdef inline double ftrl_weight(double z, double root, double inverse_alpha, double beta, double l1,
+                               double l2) noexcept nogil:
+    return soft_threshold(-z, l1) / ((beta + root) * inverse_alpha + l2)
+
+
+cdef class Ftrl(Rule):
+    """argmin <sum of g, w> + sum of sigma (w - w_s)^2 / 2 + l1 |w| + l2 w^2 / 2"""
+
+    SLOT = [("mark", "<u4"), ("_place", "<u4"), ("z", "<f8"), ("root", "<f8"), ("_w", "<f8")]
+
+    cdef double inverse_alpha, beta, l1, l2
+    cdef Distinct found
+    cdef Columns columns
+
+    def __init__(self, loss, *, double ftrl_alpha=0.5, double ftrl_beta=1, double l1=0, double l2=0, **schedule):
+        super().__init__(loss, **schedule)
+        self.inverse_alpha, self.beta, self.l1, self.l2 = 1 / ftrl_alpha, ftrl_beta, l1, l2
+
+    def __dealloc__(self):
+        release(&self.found)
+        free(self.columns.z)
+
+    def load(self, scalars, slots):
+        """Continue from `scalars()` and `slots()`."""
+        cdef size_t i
+        cdef Slot* s
+        super().load(scalars, slots)
+        for i in range(self.table.capacity + 1):
+            s = <Slot*>(self.table.slots + i * self.table.stride)
+            s.w = self.derived(s)
+
+    cdef inline double derived(self, const Slot* s) noexcept nogil:
+        """The weight as z and n have it."""
+        if s.mark == self.constant:
+            return ftrl_weight(s.z, s.root, self.inverse_alpha, self.beta, 0, 0)
+        return ftrl_weight(s.z, s.root, self.inverse_alpha, self.beta, self.l1, self.l2)
+
+    cdef double predict(self, const Example* e) noexcept nogil:
+        cdef size_t i = 0, n = e.size
+        cdef const float* x = e.x
+        cdef Slot** slots = <Slot**>e.slots
+        cdef double even = 0, odd = 0
+        while i + 1 < n:
+            even += slots[i].w * x[i]
+            odd += slots[i + 1].w * x[i + 1]
+            i += 2
+        if i < n:
+            even += slots[i].w * x[i]
+        return e.initial + (even + odd)
+
+    cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
+        cdef size_t i, size
+        cdef Slot** slots
+        cdef Slot* s
+        cdef double step = o.importance * o.slope
+        self.t += 1
+        if step == 0:
+            return
+        if (e.size > self.columns.capacity and self.grow(2 * e.size)) or merge(&self.found, e.slots, e.x, e.size):
+            self.out_of_memory = True
+            return
+        slots, size = <Slot**>self.found.slots, self.found.size
+        for i in range(size):
+            s = slots[i]
+            self.columns.z[i], self.columns.root[i], self.columns.w[i] = s.z, s.root, s.w
+        follow(&self.columns, self.found.x, size, step, self.inverse_alpha, self.beta, self.l1, self.l2)
+        for i in range(size):
+            s = slots[i]
+            s.z, s.root, s.w = self.columns.z[i], self.columns.root[i], self.columns.w[i]
+            s.place = 0
+            if s.mark == self.constant:
+                s.w = self.derived(s)
+
+    cdef int grow(self, size_t capacity) noexcept nogil:
+        """Make room for longer examples; -1: no memory."""
+        cdef double* all = <double*>realloc(self.columns.z, 3 * capacity * sizeof(double))
+        if all == NULL:
+            return -1
+        self.columns = Columns(all, all + capacity, all + 2 * capacity, capacity)
+        return 0
+
+    cdef double weight(self, const char* slot) noexcept nogil:
+        return self.derived(<const Slot*>slot)
+
+    cdef bint idle(self, const char* slot) noexcept nogil:
+        return (<const Slot*>slot).z == 0 and (<const Slot*>slot).root == 0
+
+
+cdef void follow(const Columns* c, const double* x, size_t size, double step, double inverse_alpha, double beta,
+                 double l1, double l2) noexcept nogil:
+    """One step of all coordinates, g = step x. Compilers make vector instructions of it."""
+    cdef size_t i
+    cdef double* z = c.z
+    cdef double* root = c.root
+    cdef double* w = c.w
+    cdef double g, before
+    for i in range(size):
+        g = step * x[i]
+        before = root[i]
+        root[i] = sqrt(before * before + g * g)
+        z[i] += g - (root[i] - before) * inverse_alpha * w[i]
+        w[i] = ftrl_weight(z[i], root[i], inverse_alpha, beta, l1, l2)
