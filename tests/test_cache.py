@@ -5,6 +5,7 @@ import json
 import os
 import random
 import subprocess
+import threading
 
 import pytest
 from running import PATIENT, PROGRAM, leftovers
@@ -12,6 +13,7 @@ from running import PATIENT, PROGRAM, leftovers
 from vwlite.cache import CacheUnusable, CacheWriter, fingerprint, open_cache
 from vwlite.core.batch import Batch
 from vwlite.core.parser import Parser
+from vwlite.errors import NoInputError
 
 TEXT = b"".join(b"%d 2.5 'tag%d |a x%d:%d y |b z%d\n" % (i % 2, i, i % 7, i, i % 3) for i in range(30))
 
@@ -61,6 +63,8 @@ def test_round_trip(tmp_path, made_from, named):
     cache = write_cache(path, parts, made_from)
     for _ in range(2):
         found = list(cache.batches())
+        ahead = [(content(batch), batch.source, batch.first_line, place) for batch, place in cache.batches(threads=2)]
+        assert ahead == [(content(batch), batch.source, batch.first_line, place) for batch, place in found]
         assert [content(batch) for batch, _ in found] == [content(batch) for batch in parts]
         places = [place for _, place in found]
         assert places == sorted(places)
@@ -328,3 +332,15 @@ def test_a_stream_that_ends_early_is_no_rejected_line(vwlite, tmp_path):
     data.write_bytes(gzip.compress(b"1 | a\nbad\n1 | b\n")[:-1])
     assert vwlite("train", data, "--on-error", "skip", "--rejects", rejects).code == 0
     assert rejects.read_bytes() == b"bad\n"
+
+
+def test_reading_ahead_can_end_early_and_does_not_wait_for_what_is_gone(tmp_path, made_from):
+    parts = batches(*(TEXT for _ in range(20)))
+    cache = write_cache(tmp_path / "cache", parts, made_from)
+    some = cache.batches(threads=2)
+    next(some)
+    some.close()
+    assert not [t for t in threading.enumerate() if t.name == "cache reader"]
+    os.truncate(tmp_path / "cache", 100)
+    with pytest.raises(NoInputError, match="cut off while it was in use"):
+        list(cache.batches(threads=2))

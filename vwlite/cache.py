@@ -17,9 +17,12 @@ import stat
 import struct
 import sys
 import tempfile
+import threading
+import weakref
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from queue import SimpleQueue
 from typing import Any
 
 from vwlite import __version__
@@ -32,6 +35,7 @@ MAGIC = b"vwlite cache\0\0" + VERSION.to_bytes(2, "little")
 END = b"vwlite end\0\0"
 TRAILER = struct.Struct("<QQI12s")  # place and size of the index, its CRC, END
 ALIGNMENT = 64
+FETCHED = 3  # batches that are read ahead
 SAMPLE = 1 << 16  # bytes of each content sample
 
 
@@ -153,15 +157,13 @@ class CacheWriter:
         place = self._at
         self._write(index)
         self._write(TRAILER.pack(place, len(index), zlib.crc32(index), END))
-        fd = os.dup(self._file.fileno() if self._file is not None else self._temporary.fileno())
-        try:
-            data = mmap.mmap(fd, 0, access=mmap.ACCESS_READ)
-        finally:
-            os.close(fd)
+        reader = CacheReader(
+            self._file.fileno() if self._file is not None else self._temporary.fileno(), self._entries, skipped
+        )
         if self._file is not None:
             self._file.commit()
         self.close()
-        return CacheReader(data, self._entries, skipped)
+        return reader
 
     def close(self) -> None:
         """Give up what was not finished."""
@@ -172,11 +174,16 @@ class CacheWriter:
 
 
 class CacheReader:
-    """The batches of a cache, as often as they are wanted. It leaves out `skipped` bad lines of the data."""
+    """The batches of a cache, as often as they are wanted. It leaves out `skipped` bad lines of the data.
 
-    def __init__(self, data: mmap.mmap, entries: list[Entry], skipped: int) -> None:
+    fd: of the file; it may be closed afterwards.
+    """
+
+    def __init__(self, fd: int, entries: list[Entry], skipped: int) -> None:
         self.skipped = skipped
-        self._data = data
+        self._fd = os.dup(fd)
+        weakref.finalize(self, os.close, self._fd)
+        self._data = mmap.mmap(fd, 0, access=mmap.ACCESS_READ)
         self._entries = entries
 
     @property
@@ -184,8 +191,15 @@ class CacheReader:
         """Bytes of the file."""
         return len(self._data)
 
-    def batches(self) -> Iterator[tuple[Batch, int]]:
-        """The batches in order, each with the place in the file where it ends. Valid as long as they are held."""
+    def batches(self, threads: int = 1) -> Iterator[tuple[Batch, int]]:
+        """The batches in order, each with the place in the file where it ends.
+
+        With one thread they are where the file is mapped, and valid as long as they are held. With more, another
+        thread reads them ahead, and each is valid until the next.
+        """
+        if threads > 1:
+            yield from self._read_ahead()
+            return
         if hasattr(mmap, "MADV_SEQUENTIAL"):
             self._data.madvise(mmap.MADV_SEQUENTIAL)
         for entry in self._entries:
@@ -193,6 +207,48 @@ class CacheReader:
             batch.source, batch.first_line = entry.source, entry.first_line
             yield batch, entry.place + entry.size
             _forget(self._data, entry)
+
+    def _read_ahead(self) -> Iterator[tuple[Batch, int]]:
+        size = max((entry.size for entry in self._entries), default=0)
+        empty: SimpleQueue[bytearray | None] = SimpleQueue()
+        full: SimpleQueue[bytearray | NoInputError] = SimpleQueue()
+
+        def run() -> None:
+            for entry in self._entries:
+                buffer = empty.get()
+                if buffer is None:
+                    return
+                full.put(self._read(entry, buffer))
+
+        for _ in range(FETCHED):
+            empty.put(bytearray(size))
+        thread = threading.Thread(target=run, name="cache reader", daemon=True)
+        thread.start()
+        try:
+            for entry in self._entries:
+                buffer = full.get()
+                if isinstance(buffer, NoInputError):
+                    raise buffer
+                batch = Batch.view(buffer, 0, entry.size)
+                batch.source, batch.first_line = entry.source, entry.first_line
+                yield batch, entry.place + entry.size
+                empty.put(buffer)
+        finally:
+            empty.put(None)
+            thread.join()
+
+    def _read(self, entry: Entry, buffer: bytearray) -> bytearray | NoInputError:
+        """The buffer with the bytes of a batch; or what went wrong."""
+        done = 0
+        try:
+            while done < entry.size:
+                more = os.preadv(self._fd, [memoryview(buffer)[done : entry.size]], entry.place + done)
+                if more == 0:
+                    return NoInputError("the cache was cut off while it was in use: try again")
+                done += more
+        except OSError as e:
+            return NoInputError(f"the cache cannot be read: {e.strerror}")
+        return buffer
 
 
 def _forget(data: mmap.mmap, entry: Entry) -> None:
@@ -214,9 +270,13 @@ def open_cache(path: str, wanted: dict[str, Any] | None) -> CacheReader:
         with open(path, "rb") as f:
             if os.fstat(f.fileno()).st_size == 0:
                 raise CacheUnusable("it is empty")
-            data = mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ)
+            return _checked(f.fileno(), wanted)
     except OSError as e:
         raise CacheUnusable(e.strerror) from e
+
+
+def _checked(fd: int, wanted: dict[str, Any] | None) -> CacheReader:
+    data = mmap.mmap(fd, 0, access=mmap.ACCESS_READ)
     if data[: len(MAGIC) - 2] != MAGIC[:-2]:
         raise CacheUnusable("it is not a cache of vwlite")
     if data[len(MAGIC) - 2 : len(MAGIC)] != MAGIC[-2:]:
@@ -225,7 +285,7 @@ def open_cache(path: str, wanted: dict[str, Any] | None) -> CacheReader:
     if wanted is not None:  # before the bytes: this is quick
         _compare(made_from, wanted)
     _check_bytes(data, entries, end)
-    return CacheReader(data, entries, skipped)
+    return CacheReader(fd, entries, skipped)
 
 
 def _index(data: mmap.mmap) -> tuple[dict[str, Any], int, list[Entry], int]:

@@ -135,7 +135,7 @@ class Training(Run):
         """One pass over the cache or the text; the cache that the next pass reads."""
         o = self.options
         if cache is not None:
-            for batch, place in cache.batches():
+            for batch, place in cache.batches(o.threads):
                 self.feed(batch)
                 self._after_batch(place, cache.size)
                 if self.stopped:
