@@ -79,11 +79,6 @@ cdef class Rule:
         return False
 
     @property
-    def rate(self):
-        """The learning rate at the beginning."""
-        return self.schedule.rate
-
-    @property
     def pass_decay(self):
         """rho^(pass - 1)."""
         return self.schedule.decay

@@ -27,7 +27,13 @@ from vwlite.model import read_model
 from vwlite.output import AtomicFile
 from vwlite.reader import read_blocks
 
-NEEDED = {"truncated-gradient": ("--l1", "0.002", "--period", "3"), "l1-ball": ("--radius", "3")}
+NEEDED = {
+    "truncated-gradient": ("--l1", "0.002", "--period", "3"),
+    "rounding": ("--threshold", "0.01", "--period", "3"),
+    "l1-subgradient": ("--l1", "0.002", "--round-at-end", "0.01"),
+    "l1-ball": ("--radius", "3"),
+    "ftrl": ("--l1", "0.1"),
+} | {name: ("--loss", a.losses[0]) for name, a in ALGORITHMS.items() if "squared" not in a.losses}
 OLD = b"the model of yesterday"
 
 
@@ -69,8 +75,10 @@ def zstd(data):
 COMPRESS = {"gzip": gzip.compress, "bzip2": bz2.compress, "xz": lzma.compress, "zstd": zstd}
 
 
-@pytest.mark.parametrize("loss", ["squared", "logistic"])
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize(
+    ("algorithm", "loss"),
+    [(name, loss) for name, a in ALGORITHMS.items() for loss in a.losses if loss in (a.losses[0], "logistic")],
+)
 def test_model_and_predictions_are_the_same_however_the_data_arrives(vwlite, blocks_of, algorithm, loss):
     data = text(1, 300)
     write("data", data)
