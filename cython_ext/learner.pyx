@@ -34,6 +34,7 @@ cpdef enum Reason:
     DIVERGED = 3     # the prediction or the loss of the line is not finite
     STOPPED = 4      # `stop` was called
     NO_MEMORY = 5
+    TOO_MANY = 6     # the rule was made for fewer features
 
 cpdef enum Link:
     IDENTITY = 0
@@ -281,4 +282,6 @@ cdef class Learner:
             self.rule.update(&e, &o)
             if self.rule.out_of_memory:
                 return Reason.NO_MEMORY
+            if self.rule.too_many:
+                return Reason.TOO_MANY
         return Reason.DONE

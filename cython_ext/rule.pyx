@@ -44,6 +44,7 @@ cdef class Rule:
         self.loss = loss
         self.schedule.rate, self.schedule.power_t, self.schedule.initial_t = rate, power_t, initial_t
         self.schedule.decay = 1
+        self.has_constant = constant is not None
         self.constant = 1 << 32 if constant is None else (constant + 1) & 0xFFFFFFFF
         self.table = Table(self.slot_size(), self.blank())
         self.table.rule = <void*>self
@@ -113,6 +114,9 @@ cdef class Rule:
         """Continue from `scalars()` and `slots()`."""
         self.set_scalars(scalars)
         self.table.load(slots)
+
+    def shrink(self):
+        """Go on from a loaded state with another radius."""
 
     def weights(self, const unsigned char[::1] slots, double[::1] out):
         """The weights now, of slots as `slots()` gives them."""

@@ -222,12 +222,15 @@ class Twin:
     def predict(self, keys: Keys, values: Values, initial=0.0) -> float:
         return initial + sum(self.weights[k] * x for k, x in zip(keys, values, strict=True))
 
-    def learn(self, keys: Keys, values: Values, p: float, y: float, importance=1.0) -> None:
-        self.t += 1
+    def gradient(self, keys: Keys, values: Values, p: float, y: float, importance: float) -> np.ndarray:
         gradient = np.zeros_like(self.weights)
         for k, x in zip(keys, values, strict=True):
             gradient[k] += importance * self.loss.slope(p, y) * x
-        self.weights = self.weights - self.eta() * gradient
+        return gradient
+
+    def learn(self, keys: Keys, values: Values, p: float, y: float, importance=1.0) -> None:
+        self.t += 1
+        self.weights = self.weights - self.eta() * self.gradient(keys, values, p, y, importance)
         self.after_step()
 
     def after_step(self) -> None:
@@ -285,6 +288,49 @@ class L1Ball(Twin):
 
     def after_step(self):
         self.weights[self.penalized] = project_l1(self.weights[self.penalized], self.radius)
+
+
+class Eg(Twin):
+    """w_i <- w_i exp(-eta_t g_i) / Z on {w >= 0, sum w = radius}; in logarithms, so that nothing overflows.
+
+    features: d, those that never occur too; all keys but the constant's if not given.
+    """
+
+    signs = (1,)
+
+    def __init__(self, loss, size, *, radius, features=None, **schedule):
+        super().__init__(loss, size, **schedule)
+        self.radius = radius
+        self.features = np.count_nonzero(self.penalized) if features is None else features
+        self.logs = np.zeros(size)
+        self.seen = ~self.penalized
+        self.set_weights()
+
+    def set_weights(self):
+        rest = self.features - np.count_nonzero(self.seen & self.penalized)
+        assert rest >= 0
+        logs = [sign * self.logs for sign in self.signs]
+        top = max(max(part[self.penalized].max() for part in logs), 0)
+        parts = [np.exp(part - top) for part in logs]
+        total = sum(part[self.seen & self.penalized].sum() + rest * exp(-top) for part in parts)
+        weights = self.radius / total * sum(sign * part for sign, part in zip(self.signs, parts, strict=True))
+        weights[~self.seen & (rest == 0)] = 0  # there is no such feature
+        self.weights = np.where(self.penalized, weights, self.weights)
+
+    def learn(self, keys, values, p, y, importance=1.0):
+        self.t += 1
+        step = self.eta() * self.gradient(keys, values, p, y, importance)
+        self.logs -= np.where(self.penalized, step, 0)
+        self.weights = np.where(self.penalized, 0, self.weights - step)
+        if self.loss.slope(p, y) != 0:
+            self.seen[list(keys)] = True
+        self.set_weights()
+
+
+class EgPm(Eg):
+    """The same for w+ and w-, w = w+ - w-, sum w+ + w- = radius: g for w+, -g for w-."""
+
+    signs = (1, -1)
 
 
 def dense(keys: Keys, values: Values, size: int):

@@ -22,10 +22,14 @@ OPTIONS = {
     "rounding": {"period": 5, "threshold": 0.01},
     "l1-subgradient": {"l1": 0.02},
     "l1-ball": {"radius": 1.5},
+    "eg": {"radius": 20.0, "features": 10000},
+    "eg-pm": {"radius": 20.0, "features": 10000},
     "pa-i": {"pa_c": 0.1},
     "pa-ii": {"pa_c": 0.3},
     "ftrl": {"ftrl_alpha": 0.1, "l1": 0.3, "l2": 0.01},
 }
+# Where a feature that was never seen has a weight.
+UNSEEN = ("eg",)
 # What makes nearly every weight zero, for the rules that can.
 HARSH = {
     "gd": {"l1": 100.0},
@@ -45,7 +49,7 @@ SPARSE_PAIRS = [
             strict=True,
             raises=KeyError,
             reason="the projection onto a ball is on the ball, never empty"
-            if rule == "l1-ball"
+            if "radius" in OPTIONS.get(rule, {})
             else f"{rule} has nothing that makes weights zero",
         ),
     )
@@ -161,7 +165,10 @@ def test_unseen_features_are_harmless(rule, loss):
     go(learner, stream_for(loss, 3))
     predictor = restored(fresh(rule, loss, learn=False), state_of(learner))
     plain = [line for line in stream_for(loss, 3)[:50] if line.kind == 0]
-    with_unseen = [line._replace(features=[*line.features, (0xFFFFFFFF, 3.0), (0, -2.0), (77, 1e30)]) for line in plain]
+    unseen = [(0xFFFFFFFF, 3.0), (0, -2.0), (77, 1e30)]
+    if rule in UNSEEN:
+        unseen[2] = (77, -1.0)  # they all weigh the same
+    with_unseen = [line._replace(features=[*line.features, *unseen]) for line in plain]
     assert go(predictor, with_unseen) == go(predictor, plain)
 
 
@@ -272,6 +279,8 @@ def test_importance_counts(rule, loss):
         "l1-ball": {"radius": 1e6},
         "pa-i": {"pa_c": 0.01},
         "ftrl": {"ftrl_alpha": 0.01},
+        "eg": OPTIONS["eg"],
+        "eg-pm": OPTIONS["eg-pm"],
     }.get(rule, {})
     last = next(line for line in stream[30:] if len(line.features) > 6)
     if loss not in ("logistic", "hinge"):  # far from anything predicted so far

@@ -73,7 +73,7 @@ def test_help_shows_defaults_that_are_those_in_use():
     settings = {k.replace("_", "-"): v for k, v in vars(Settings()).items()}
     settings |= {k.replace("_", "-"): v for k, v in vars(TrainOptions()).items() if k not in vars(Settings())}
     settings |= {"threshold": float("inf"), "holdout-period": 10, "early-terminate": 3, "progress": 2.0}
-    settings |= {"max-errors": "no limit"}
+    settings |= {"max-errors": "no limit", "features": "2^bits"}
     assert len(shown) >= 19
     for name, text in shown.items():
         default = settings[name]
@@ -169,6 +169,9 @@ OUT_OF_RANGE = {
     "--l2 inf": "inf is out of range: it must be at least 0 and finite",
     "--threshold 0": "0 is out of range: it must be above 0",
     "--radius 0": "0 is out of range: it must be above 0 and finite",
+    "--features 0": "0 is out of range: it must be at least 1 and at most 4.29497e+09",
+    "--radius nan": "nan is out of range: it must be above 0 and finite",
+    "--radius -1": "-1 is out of range: it must be above 0 and finite",
     "--radius inf": "inf is out of range: it must be above 0 and finite",
     "--arow-r 0": "0 is out of range: it must be above 0 and finite",
     "--ftrl-alpha 0": "0 is out of range: it must be above 0 and finite",
@@ -221,7 +224,14 @@ MEANINGLESS = {
     "the ball's --radius is its strength",
     "--algorithm truncated-gradient --radius 1": "--radius means nothing to --algorithm truncated-gradient: "
     "its strength is --l1",
-    "--radius 1": "--radius means nothing to --algorithm gd: it is an option of l1-ball",
+    "--algorithm eg": "--algorithm eg needs --radius",
+    "--algorithm eg-pm": "--algorithm eg-pm needs --radius",
+    "--algorithm eg --radius 1 --l1 1": "--l1 means nothing to --algorithm eg: "
+    "what multiplies weights makes none zero; use --algorithm l1-ball, or truncated-gradient",
+    "--algorithm eg-pm --radius 1 --l1 1": "--l1 means nothing to --algorithm eg-pm: "
+    "what multiplies weights makes none zero; use --algorithm l1-ball, or truncated-gradient",
+    "--features 5": "--features means nothing to --algorithm gd: it is an option of eg, eg-pm",
+    "--radius 1": "--radius means nothing to --algorithm gd: it is an option of l1-ball, eg, eg-pm",
     "--period 5": "--period means nothing to --algorithm gd: it is an option of truncated-gradient, rounding",
     "--threshold inf": "--threshold means nothing to --algorithm gd: it is an option of truncated-gradient, rounding",
     "--algorithm pa": "--algorithm pa cannot learn from --loss squared: use --loss hinge",

@@ -19,6 +19,8 @@ OPTIONS = {
     "rounding": [("--threshold", "0.01"), ("--threshold", "0.02", "--period", "7")],
     "l1-subgradient": [("--l1", "0.05"), ("--l1", "0.01", "--power-t", "0", "-l", "0.01")],
     "l1-ball": [("--radius", "2"), ("--radius", "0.1")],
+    "eg": [("--radius", "20", "--features", "20000"), ("--radius", "5", "--features", "3000", "--power-t", "0")],
+    "eg-pm": [("--radius", "20", "--features", "20000"), ("--radius", "5", "--features", "3000", "--power-t", "0")],
     "pa": [(), ("--no-constant",)],
     "pa-i": [(), ("--pa-c", "0.1")],
     "pa-ii": [(), ("--pa-c", "0.1")],
@@ -184,6 +186,49 @@ def test_continuing_with_nothing_changes_nothing(vwlite, tmp_path, rule):
     shutil.copy(model, tmp_path / "before")
     vwlite("train", tmp_path / "empty", "-i", model, "-m", model)
     assert model.read_bytes() == (tmp_path / "before").read_bytes()
+
+
+@pytest.mark.parametrize("rule", ["eg"])
+def test_features_that_were_never_seen_have_their_weight_everywhere(vwlite, tmp_path, rule):
+    """In predictions, those from weights alone too, in `vwlite weights`, and when the radius is another."""
+    (tmp_path / "data").write_text("1 |a x y\n-1 |a x:0.5 z\n")
+    (tmp_path / "test").write_text("|a new other\n|a x y z new\n|\n")
+    command = ["train", tmp_path / "data", "--algorithm", rule, "--radius", 8, "--features", 10]
+    vwlite(*command, "-m", tmp_path / "model")
+    vwlite(*command, "-m", tmp_path / "light", "--save-weights-only")
+    unseen = float(vwlite("weights", tmp_path / "model", "--feature", "a^new").out.split()[1])
+    rows = vwlite("weights", tmp_path / "model", "--feature=a^x", "--feature=a^y", "--feature=a^z").out.splitlines()
+    seen = sum(float(row.split()[1]) for row in rows)
+    assert seen + 7 * unseen == pytest.approx(8, rel=1e-12)
+    full, light = (vwlite("predict", "-m", tmp_path / m, tmp_path / "test").out for m in ("model", "light"))
+    assert full == light
+    both, all_seen, constant = map(float, full.split())
+    assert both - constant == pytest.approx(2 * unseen, abs=2e-6)
+    assert all_seen - constant == pytest.approx(seen + unseen, abs=2e-6)
+    assert both != constant != 0
+    (tmp_path / "empty").write_text("")
+    vwlite("train", "-i", tmp_path / "model", tmp_path / "empty", "--radius", 2, "-m", tmp_path / "model")
+    model = read_model(str(tmp_path / "model"))
+    of_features = sum(w for key, w in zip(model.keys, model.weights, strict=True) if key != 11650396)
+    assert of_features + 7 * model.rule["unseen"] == pytest.approx(2, rel=1e-9)
+    # Before anything is learned; the constant weighs nothing then.
+    for name in ("model", "light"):
+        light = ["--save-weights-only"] if name == "light" else []
+        vwlite(*command[:1], tmp_path / "empty", *command[2:], "-m", tmp_path / name, *light)
+        assert vwlite("predict", "-m", tmp_path / name, tmp_path / "test").out == "1.600000\n3.200000\n0\n"
+
+
+@pytest.mark.parametrize("rule", ["eg", "eg-pm"])
+def test_more_features_than_the_option_says(vwlite, tmp_path, rule):
+    (tmp_path / "data").write_text("1 |a x y\n-1 |a x:0.5 z\n")
+    command = ["train", tmp_path / "data", "--algorithm", rule, "--radius", 8, "-m", tmp_path / "model", "--features"]
+    vwlite(*command, 3)
+    (tmp_path / "model").unlink()
+    err = vwlite(*command, 2, code=65).err.splitlines()[-1]
+    assert err == (
+        f"{tmp_path}/data:2:1: more features than --features allows: count them again, or leave the option out"
+    )
+    assert not (tmp_path / "model").exists()
 
 
 def forge(path, model):

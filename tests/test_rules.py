@@ -12,6 +12,7 @@ from vwlite.core.expand import Expander
 from vwlite.core.learner import Learner, Reason
 from vwlite.core.losses import Hinge, Logistic, Poisson, Quantile, Squared
 from vwlite.core.rules.arow import Arow
+from vwlite.core.rules.eg import Eg, EgPm
 from vwlite.core.rules.ftrl import Ftrl
 from vwlite.core.rules.gd import Gd
 from vwlite.core.rules.l1_ball import L1Ball
@@ -35,27 +36,35 @@ RULES = {
     "l1-subgradient": (L1Subgradient, reference.L1Subgradient),
     "gd": (Gd, reference.Gd),
     "l1-ball": (L1Ball, reference.L1Ball),
+    "eg": (Eg, reference.Eg),
+    "eg-pm": (EgPm, reference.EgPm),
     "pa": (Pa, reference.Pa),
     "pa-i": (PaI, reference.PaI),
     "pa-ii": (PaII, reference.PaII),
     "arow": (Arow, reference.Arow),
     "ftrl": (Ftrl, reference.Ftrl),
 }
-NEEDED = {"rounding": {"threshold": 0.02}, "l1-ball": {"radius": 0.7}}  # options without a default
+NEEDED = {  # options without a default; a rate at which a rule that multiplies learns something
+    "rounding": {"threshold": 0.02},
+    "l1-ball": {"radius": 0.7},
+    "eg": {"rate": 1.0, "radius": 10.0},
+    "eg-pm": {"rate": 1.0, "radius": 10.0},
+}
 # Relative to the largest weight: float32 weights; state all in doubles, summed otherwise than by the twin; and as it.
 FLOAT, EXACT, DOUBLE = 2e-5, 1e-9, 1e-12
 HINGE_ONLY = ("pa", "pa-i", "pa-ii", "arow")
+NEVER_ZERO = ("eg", "eg-pm")  # unseen features have weights too, or any weight but 0
 IN_FLOATS = ("sgd", "truncated-gradient", "gd")
 BITS = 7  # 128 keys for 300 features: collisions everywhere, with the constant too
 
 
 def weights_of(rule, size):
-    """The weights now, dense."""
+    """The weights now, dense; those of features that were never seen too."""
     slots = rule.slots()
     table = np.frombuffer(bytes(slots), dtype=np.dtype(rule.SLOT, align=True))
     out = np.zeros(len(table))
     rule.weights(slots, out)
-    dense = np.zeros(size)
+    dense = np.full(size, rule.scalars().get("unseen", 0.0))
     dense[table["mark"] - np.uint32(1)] = out
     return dense
 
@@ -75,7 +84,8 @@ def assert_agree(
     """Run both over the stream; compare the weights after each pass, and every prediction."""
     compiled_loss, plain_loss = LOSSES[loss]
     expander = Expander(bits=bits, constant=constant)
-    compiled = RULES[name][0](compiled_loss, constant=expander.constant_key, **options)
+    of_compiled = {"features": (1 << bits) - constant} | options if name in ("eg", "eg-pm") else options
+    compiled = RULES[name][0](compiled_loss, constant=expander.constant_key, **of_compiled)
     twin = RULES[name][1](plain_loss, 1 << bits, constant=expander.constant_key, **options)
     learner = Learner(compiled, compiled_loss, expander, holdout_period=holdout_period, predictions=True)
     low, high = (-50.0, 50.0) if loss in ("logistic", "poisson") else (0.0, 0.0)
@@ -101,7 +111,7 @@ def assert_agree(
             said, walk.predictions[-len(said) :], rtol=50 * tolerance, atol=1e-6 + 50 * tolerance
         )
         assert compiled.t == twin.t
-        if tolerance == DOUBLE or name == "truncated-gradient":
+        if (tolerance == DOUBLE or name == "truncated-gradient") and name not in NEVER_ZERO:
             penalized = np.arange(1 << bits) != expander.constant_key
             assert compiled.count_nonzero() == np.count_nonzero(theirs[penalized])
     return compiled, twin
@@ -436,6 +446,20 @@ def test_ftrl_takes_a_changed_strength_at_once():
     np.testing.assert_allclose(said, expected, atol=1e-6)
 
 
+@pytest.mark.parametrize("features", [None, 1000])
+@pytest.mark.parametrize(("radius", "rate"), [(0.05, 40.0), (5.0, 10.0), (20.0, 4.0)])
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("name", ["eg", "eg-pm"])
+def test_exponentiated_gradient(name, loss, schedule, radius, rate, features):
+    rate *= rate_for(loss, schedule == "constant")
+    options = SCHEDULES[schedule] | {"rate": rate, "radius": radius}
+    if features:
+        options["features"] = features
+    stream = random_stream(30, 250, loss=loss, scales=False)
+    assert_agree(name, loss, stream, options, tolerance=DOUBLE * 100, passes=2, decay=0.9, holdout_period=10)
+
+
 GD = {
     "default": {},
     "l1": {"l1": 1e-3},
@@ -622,6 +646,90 @@ def test_a_radius_below_the_digits_of_a_double_does_no_harm():
     for line in random_stream(25, 500, loss="hinge", scales=False):
         run(learner, [line])
         assert norm_of(learner.rule) < 1e-12
+
+
+# --- exponentiated gradient, by its properties -----------------------------------------------
+
+
+def multiplicative(name, radius, rate, features, *, power_t=0.0, loss=None):
+    """A learner of eg or eg-pm without a constant."""
+    loss = loss or Hinge()
+    rule = RULES[name][0](loss, radius=radius, rate=rate, power_t=power_t, features=features)
+    return Learner(rule, loss, Expander(bits=32, constant=False))
+
+
+def mass_of(name, rule):
+    """The sum of all weights, those of features that were never seen too; for eg-pm of w+ and w-."""
+    slots = rule.slots()
+    out = np.zeros(len(slots) // rule.slot_size())
+    rule.weights(slots, out)
+    assert np.isfinite(out).all()
+    if name == "eg-pm":  # w+ w- is the same for all: that of an unseen feature, which is w+ = w- = half of its mass
+        return float(np.abs(out).sum())
+    assert (out >= 0).all()
+    return float(out.sum()) + (rule.features - len(out)) * rule.unseen
+
+
+@pytest.mark.parametrize("features", [1500, 10**5, 2**32])
+@pytest.mark.parametrize(("radius", "rate"), [(1e-3, 0.5), (1.0, 0.3), (30.0, 2.0), (1.0, 100.0), (2.0, 1e6)], ids=str)
+def test_weights_of_eg_add_up_to_the_radius(radius, rate, features):
+    """After every example."""
+    stream = random_stream(31, 1500, loss="hinge", keys=1500, width=20, scales=False)
+    learner = multiplicative("eg", radius, rate, features)
+    assert mass_of("eg", learner.rule) == pytest.approx(radius, rel=1e-12)
+    for line in stream:
+        run(learner, [line])
+        assert mass_of("eg", learner.rule) == pytest.approx(radius, rel=1e-9)
+    learner = multiplicative("eg-pm", radius, rate, features)
+    for line in stream:
+        run(learner, [line])
+        assert mass_of("eg-pm", learner.rule) <= radius * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("name", ["eg", "eg-pm"])
+@pytest.mark.parametrize("features", [4, 10**6])
+@pytest.mark.parametrize("label", [-1e3, 1e3])
+def test_nothing_overflows_in_ten_million_examples(name, features, label):
+    """The logarithms of unnormalised weights come to millions, up or down; what they differ by is exact."""
+    loss = Quantile(0.5)
+    learner = multiplicative(name, 2.0, 0.5, features, loss=loss)
+    lines = [Line(label, [(1, 1.0), (2, 0.5)]), Line(label, [(3, 1.0), (4, 0.75)])]
+    batch = batch_of(lines * 5000)
+    for _ in range(1000):
+        assert learner.run(batch) == len(batch)
+    logs = np.array([1.0, 0.5, 1.0, 0.75]) * 5e6 * 0.25 * np.sign(label)
+    if features > 4:
+        logs = np.append(logs, 0)  # the unseen ones; their number does not matter beside e^1e6
+    both = np.append(logs, -logs) if name == "eg-pm" else logs
+    parts = np.exp(both - both.max())
+    parts[-1] *= features - 4 if features > 4 and name == "eg" else 1
+    parts *= 2.0 / parts.sum()
+    expected = parts[: len(logs)] - parts[len(logs) :] if name == "eg-pm" else parts
+    np.testing.assert_allclose(weights_of(learner.rule, 5)[1:], expected[:4], rtol=1e-8, atol=1e-300)
+
+
+def test_a_weight_that_was_nearly_zero_comes_back():
+    """Down by e^-3000, far below the smallest double, and up again by as much."""
+    learner = multiplicative("eg", 1.0, 1.0, 10, loss=Quantile(0.5))
+    down, up = Line(-1e9, [(1, 2000.0)]), Line(1e9, [(1, 2000.0)])
+    before = learner.rule.unseen
+    run(learner, [down] * 3)
+    assert weights_of(learner.rule, 5)[1] == 0
+    assert learner.rule.unseen == pytest.approx(1 / 9, rel=1e-12)
+    run(learner, [up] * 3)
+    np.testing.assert_allclose(weights_of(learner.rule, 5)[1], before, rtol=1e-11)
+    run(learner, [up] * 30)
+    assert weights_of(learner.rule, 5)[1] == 1
+    run(learner, [down] * 30)
+    np.testing.assert_allclose(weights_of(learner.rule, 5)[1], before, rtol=1e-9)
+
+
+def test_more_features_than_there_are_said_to_be():
+    learner = multiplicative("eg", 1.0, 0.5, 3)
+    run(learner, [Line(1.0, [(1, 1.0), (2, -1.0), (3, 1.0)])])
+    assert learner.rule.unseen == 0
+    assert learner.run(batch_of([Line(1.0, [(4, 1.0)])])) == 0
+    assert learner.reason == Reason.TOO_MANY
 
 
 # --- the formulas of the twins themselves ----------------------------------------------------

@@ -87,6 +87,22 @@ ALGORITHMS = {
             required=("radius",),
         ),
         Algorithm(
+            "eg",
+            "exponentiated gradient: multiplies weights, which are positive and add up to the radius",
+            "w_i <- w_i exp(-eta_t g_i) / Z, Z such that sum w = radius",
+            ("radius", "features"),
+            "Kivinen, Warmuth 1997; Duchi, Shalev-Shwartz, Singer, Chandra 2008, eq. 13",
+            required=("radius",),
+        ),
+        Algorithm(
+            "eg-pm",
+            "exponentiated gradient for weights of any sign, each the difference of two positive ones",
+            "w = w+ - w-, w+-_i <- w+-_i exp(-+eta_t g_i) / Z, Z such that sum w+ + w- = radius",
+            ("radius", "features"),
+            "Kivinen, Warmuth 1997; Duchi, Shalev-Shwartz, Singer, Chandra 2008, section 7",
+            required=("radius",),
+        ),
+        Algorithm(
             "pa",
             "passive-aggressive: the smallest step to a hinge loss of 0",
             "w <- w + y x l / ||x||^2",

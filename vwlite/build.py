@@ -9,6 +9,7 @@ from vwlite.core.learner import Learner
 from vwlite.core.losses import Hinge, Logistic, Loss, Poisson, Quantile, Squared
 from vwlite.core.rule import Rule
 from vwlite.core.rules.arow import Arow
+from vwlite.core.rules.eg import Eg, EgPm
 from vwlite.core.rules.ftrl import Ftrl
 from vwlite.core.rules.gd import Gd
 from vwlite.core.rules.l1_ball import L1Ball
@@ -25,6 +26,8 @@ RULES: dict[str, type[Rule]] = {
     "rounding": Rounding,
     "l1-subgradient": L1Subgradient,
     "l1-ball": L1Ball,
+    "eg": Eg,
+    "eg-pm": EgPm,
     "pa": Pa,
     "pa-i": PaI,
     "pa-ii": PaII,
@@ -38,6 +41,9 @@ SIMPLE_LOSSES: dict[str, type[Loss]] = {
     "hinge": Hinge,
     "poisson": Poisson,
 }
+
+# Algorithms whose number of features is that of all keys if --features does not say it.
+EVERY_KEY = ("eg", "eg-pm")
 
 # Where the range of predictions begins, before it follows the labels; for rules that clip.
 FIRST_RANGE = {"logistic": (-50.0, 50.0), "poisson": (-50.0, 50.0)}
@@ -72,6 +78,7 @@ class Settings:
     arow_r: float = 1.0
     ftrl_alpha: float = 0.5
     ftrl_beta: float = 1.0
+    features: int | None = None
 
     def stored(self) -> dict[str, Any]:
         """As JSON can hold it."""
@@ -129,6 +136,8 @@ def make_expander(settings: Settings) -> Expander:
 def make_rule(settings: Settings, loss: Loss, constant: int | None) -> Rule:
     values = {name: getattr(settings, name) for name in ALGORITHMS[settings.algorithm].options}
     options = {name: value for name, value in values.items() if value is not None}
+    if settings.algorithm in EVERY_KEY:
+        options.setdefault("features", (1 << settings.bits) - settings.constant)
     return RULES[settings.algorithm](
         loss,
         rate=settings.learning_rate,

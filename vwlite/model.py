@@ -42,7 +42,7 @@ _DIGEST = re.compile(rb"vwlite blake2b=([0-9a-f]{64})\Z")
 _COMMENT_SIZE = len(_COMMENT % (b"0" * 64))
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _CHUNK = 1 << 22  # bytes that are written at a time
-CODES: dict[str, Any] = {"<u4": "I", "<f4": "f", "<f8": "d"}  # from NumPy's names of types to those of memoryviews
+CODES: dict[str, Any] = {"<u4": "I", "<i4": "i", "<f4": "f", "<f8": "d"}  # from NumPy's types to those of memoryviews
 _TYPES = {code: name for name, code in CODES.items()}
 _NPY = b"\x93NUMPY\x01\0"
 _ARRAY = re.compile(r"\{'descr': '(<[a-zA-Z]\d+)', 'fortran_order': False, 'shape': \((?:(\d+),)?\), \} *\n")
@@ -67,7 +67,7 @@ class Model:
     loss: str
     options: dict[str, Any]  # what shaped it, by the options' long names
     counters: dict[str, int]
-    rule: dict[str, float]  # state that is not per feature; empty if weights_only
+    rule: dict[str, float]  # state that is not per feature; if weights_only, at most the weight `unseen`
     range: tuple[float, float] | None  # to which predictions are clipped
     keys: Array
     weights: Array
@@ -298,7 +298,7 @@ def _inconsistency(model: Model) -> str | None:
 def _not_finite(model: Model) -> str | None:
     """What in the model is not a finite number; None if nothing is."""
     for name, numbers in {"a weight": model.weights, **{f"state_{k}": v for k, v in model.state.items()}}.items():
-        if numbers.format != "I" and not all_finite(numbers):
+        if numbers.format in "fd" and not all_finite(numbers):
             return name
     scalars = {**model.rule, "the range": sum(model.range or (0,))}
     return next((name for name, x in scalars.items() if not math.isfinite(x)), None)

@@ -128,6 +128,11 @@ class Run:
                 raise self._diverged(batch, at)
             if reason == Reason.NO_MEMORY:
                 raise MemoryError("the weight table needs more than there is; try fewer --bits")
+            if reason == Reason.TOO_MANY:
+                raise DataError(
+                    f"{batch.source}:{batch.first_line + at}:1: more features than --features allows: count them "
+                    "again, or leave the option out"
+                )
             if reason in (Reason.DONE, Reason.STOPPED):
                 break
             self.paused(reason)

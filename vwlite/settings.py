@@ -17,6 +17,10 @@ CHANGEABLE = ("learning_rate", "decay_learning_rate", "l1", "l2", "radius", "rou
 _INSTEAD = {
     ("l1", "l1-ball"): "the ball's --radius is its strength",
     ("radius", "truncated-gradient"): "its strength is --l1",
+    ("l1", "eg"): "what multiplies weights makes none zero; use --algorithm l1-ball, or truncated-gradient",
+    ("l1", "eg-pm"): "what multiplies weights makes none zero; use --algorithm l1-ball, or truncated-gradient",
+    ("l2", "eg"): "it keeps the sum of the weights at --radius; leave --l2 out",
+    ("l2", "eg-pm"): "it keeps the sum of the weights at --radius; leave --l2 out",
 }
 
 
@@ -40,7 +44,7 @@ def typed_settings(o: TrainOptions) -> dict[str, Any]:
         for name in (
             "labels", "bits", "hash", "algorithm", "loss", "quantile_tau", "learning_rate", "power_t", "initial_t",
             "decay_learning_rate", "l1", "l2", "period", "threshold", "radius", "round_at_end",
-            "pa_c", "arow_r", "ftrl_alpha", "ftrl_beta",
+            "pa_c", "arow_r", "ftrl_alpha", "ftrl_beta", "features",
         )
         if getattr(o, name) is not None
     }  # fmt: skip

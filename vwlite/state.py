@@ -28,12 +28,13 @@ def snapshot(
     weights = array_of(bytearray(8 * len(marks)), "d")
     rule.weights(slots, weights)
     state = {} if weights_only else {name: _copy(_field(rule, slots, name)) for name in _state_codes(rule)}
+    unseen = rule.scalars().get("unseen", 0.0)
     return Model(
         algorithm=settings.algorithm,
         loss=settings.loss,
         options=settings.stored(),
         counters={name: before.get(name, 0) + getattr(learner, name) for name in COUNTERS},
-        rule={} if weights_only else rule.scalars(),
+        rule={"unseen": unseen} if weights_only and unseen else {} if weights_only else rule.scalars(),
         range=(learner.min_label, learner.max_label) if rule.CLIPS else None,
         keys=shifted(_copy(marks), 2**32 - 1),
         weights=weights,
@@ -75,7 +76,8 @@ def _predictor(model: Model, settings: Settings, path: str, options: dict[str, A
     from vwlite.core.rules.fixed import Fixed
 
     learner = make_learner(settings, rule_class=Fixed, **options)
-    learner.rule.load({"t": 0}, _slots(learner.rule, model.keys, {"w": model.weights}))
+    fields = _slots(learner.rule, model.keys, {"w": model.weights})
+    learner.rule.load({"t": 0, "unseen": model.rule.get("unseen", 0.0)}, fields)
     _set_range(learner, model)
     return learner
 

@@ -38,7 +38,7 @@ def command(model: str, top: int | None, everything: bool, names: tuple[str, ...
 
 
 def look_up(model: "Model", name: str) -> tuple[int, float]:
-    """The index and the weight of a feature; a feature that the model has not seen weighs 0."""
+    """The index and the weight of a feature; one that the model has not seen has a weight in some algorithms."""
     from bisect import bisect_left
 
     from vwlite.hashing import feature_hash
@@ -48,7 +48,7 @@ def look_up(model: "Model", name: str) -> tuple[int, float]:
     index &= (1 << model.options["bits"]) - 1
     at = bisect_left(model.keys, index)
     found = at < len(model.keys) and model.keys[at] == index
-    return index, model.weights[at] if found else 0.0
+    return index, float(model.weights[at]) if found else float(model.rule.get("unseen", 0.0))
 
 
 def write(model: "Model", top: int | None, zeros: bool) -> None:

@@ -1,0 +1,331 @@
+"""Exponentiated gradient: w_i <- w_i exp(-eta_t g_i) / Z on the simplex {w >= 0, sum w = z}.
+
+Kivinen, Warmuth. Exponentiated Gradient versus Gradient Descent for Linear Predictors. Information and
+Computation 132, 1997; in Duchi, Shalev-Shwartz, Singer, Chandra, ICML 2008, eq. 13.
+
+All d weights begin as z / d. A slot keeps an unnormalised weight v, 1 at the beginning, and w = z v / V, where V is
+the sum of all v; a feature that was never touched has v = 1 too, so it needs no slot and a step costs O(k).
+
+Any number of steps neither overflows nor loses a digit:
+
+- v = m 2^(10 block), with 1 <= m < 1024 and a whole block: no exponent is too large, and multiplying by e^a changes
+  v by half a unit in the last place.
+- V is kept as one sum for each block. As m has 52 bits behind the point, m 2^52 is a whole number: the sums are of
+  integers, exact in any order, and what is subtracted is what was once added. V itself is read from the topmost ten
+  blocks; the rest is below the last bit of a double, even with 2^32 features.
+
+Only the blocks in a window below the topmost one have a sum. When the topmost v have fallen through half of the
+window, which is e^14000, the sums are counted anew from the table.
+"""
+
+from libc.math cimport exp, llrint
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+
+from vwlite.core.rule cimport Example, Outcome, Rule, learning_rate
+
+cdef extern from *:
+    """
+    typedef __int128 vwlite_int128;
+    """
+    ctypedef int int128 "vwlite_int128"
+
+cdef enum:
+    WIDTH = 10          # bits of a block
+    WINDOW = 4096       # blocks that have a sum; a power of two
+    DEPTH = 10          # blocks of which V is made
+    LAST = 1 << 30      # of a block's number, up and down
+    POWERS = 112        # more than this many blocks below the topmost, a double is 0
+
+cdef double UNIT = <double>(<int64_t>1 << 52)
+cdef double BLOCK = <double>(1 << WIDTH)
+# 10 ln 2 in two parts: whole multiples of the first, which has 32 bits, are exact.
+cdef double LN_HIGH = 6.9314718041568995
+cdef double LN_LOW = 1.4425536419628485e-09
+cdef double LARGEST_STEP = 1e8     # of a logarithm
+
+cdef double power_of_block[POWERS + 1]    # 2^(-10 i), the last one 0
+for _i in range(POWERS):
+    power_of_block[_i] = 2.0 ** (-10 * _i)
+power_of_block[POWERS] = 0
+
+
+cdef struct Slot:
+    uint32_t mark
+    int32_t block
+    double m          # v = m 2^(10 block); 0: never touched, as v = 1. The constant: w itself
+
+
+cdef inline double of_block(int64_t depth) noexcept nogil:
+    """2^(-10 depth) for depth >= 0"""
+    return power_of_block[depth if depth < POWERS else POWERS]
+
+
+cdef inline void multiply(double* m, int32_t* block, double a) noexcept nogil:
+    """(m, block) *= e^a"""
+    cdef int64_t whole = 0, bits
+    cdef int64_t by, to
+    if not -300 < a < 300:
+        a = min(max(a, -LARGEST_STEP), LARGEST_STEP)
+        whole = llrint(a / LN_HIGH)
+        a = (a - whole * LN_HIGH) - whole * LN_LOW
+    m[0] *= exp(a)
+    memcpy(&bits, m, 8)
+    by = (bits >> 52) - 1023
+    if by < 0 or by >= WIDTH or whole != 0:
+        by = (by if by >= 0 else by - (WIDTH - 1)) / WIDTH     # rounded down
+        bits -= (WIDTH * by) << 52
+        memcpy(m, &bits, 8)
+        to = block[0] + by + whole
+        block[0] = <int32_t>min(max(to, -LAST), LAST)
+
+
+cdef class Exponentiated(Rule):
+    """What both forms share: the sums of the blocks, and d.
+
+    radius: z. features: d; `too_many` is set when more are touched.
+    """
+
+    SLOT = [("mark", "<u4"), ("block", "<i4"), ("m", "<f8")]
+
+    cdef readonly double radius
+    cdef readonly uint64_t features
+    cdef uint64_t touched               # features that have a v of their own
+    cdef int128 sums[WINDOW]            # of m 2^52, at block % WINDOW
+    cdef int64_t low, top               # the lowest block that has a sum; the topmost one that is not empty
+    cdef double norm                    # z / (V / 2^(10 top))
+    cdef readonly double unseen         # the weight of a feature that was never touched
+
+    def __init__(self, loss, *, double radius, uint64_t features, **schedule):
+        super().__init__(loss, **schedule)
+        self.radius, self.features = radius, features
+        self.recount()
+
+    cdef inline void add(self, double m, int64_t block) noexcept nogil:
+        if block < self.low:
+            return
+        if block > self.top:
+            self.rise(block)
+        self.sums[block & (WINDOW - 1)] += <int64_t>(m * UNIT)
+
+    cdef inline void move(self, double m, int64_t block, double old_m, int64_t old_block) noexcept nogil:
+        """Replace what was added."""
+        if block == old_block:
+            if block >= self.low:
+                self.sums[block & (WINDOW - 1)] += <int64_t>(m * UNIT) - <int64_t>(old_m * UNIT)
+            return
+        if old_block >= self.low:
+            self.sums[old_block & (WINDOW - 1)] -= <int64_t>(old_m * UNIT)
+        self.add(m, block)
+
+    cdef void rise(self, int64_t top) noexcept nogil:
+        """Have the window reach up to a new topmost block."""
+        self.top = top
+        if top - self.low >= 2 * WINDOW:
+            memset(self.sums, 0, sizeof(self.sums))
+            self.low = top - WINDOW + 1
+        while top - self.low >= WINDOW:
+            self.sums[self.low & (WINDOW - 1)] = 0
+            self.low += 1
+
+    cdef void settle(self) noexcept nogil:
+        """After a step: the topmost block, V and the norm."""
+        cdef int64_t i
+        cdef double sum = 0
+        while self.top > self.low and self.sums[self.top & (WINDOW - 1)] == 0:
+            self.top -= 1
+        if self.top < self.low + DEPTH:
+            self.recount()
+            return
+        for i in range(DEPTH):
+            if self.sums[(self.top - i) & (WINDOW - 1)] != 0:
+                sum += <double>self.sums[(self.top - i) & (WINDOW - 1)] * power_of_block[i]
+        self.norm = self.radius / (sum / UNIT)
+        self.unseen = self.first_weight() if self.touched < self.features else 0
+
+    cdef void recount(self) noexcept nogil:
+        """The sums from the table, and from the features that are not in it."""
+        cdef size_t i
+        cdef Slot* s
+        memset(self.sums, 0, sizeof(self.sums))
+        self.touched = 0
+        self.top = -<int64_t>LAST - 1
+        for i in range(self.table.capacity + 1):
+            s = <Slot*>(self.table.slots + i * self.table.stride)
+            if s.m != 0 and s.mark != self.constant:
+                self.touched += 1
+                self.top = max(self.top, self.topmost(s.block))
+        if self.touched < self.features:
+            self.top = max(self.top, 0)
+        self.low = self.top - WINDOW // 2
+        for i in range(self.table.capacity + 1):
+            s = <Slot*>(self.table.slots + i * self.table.stride)
+            if s.m != 0 and s.mark != self.constant:
+                self.enter(s.m, s.block)
+        if self.touched < self.features:
+            self.count_untouched(self.features - self.touched)
+        self.settle()
+
+    cdef int64_t topmost(self, int64_t block) noexcept nogil:
+        """The higher block of a feature's."""
+        return block
+
+    cdef void enter(self, double m, int64_t block) noexcept nogil:
+        """Add a feature to the sums."""
+        self.add(m, block)
+
+    cdef void count_untouched(self, uint64_t n) noexcept nogil:
+        """Add n features with v = 1 to the sums."""
+        if self.low <= 0:
+            self.sums[0] += <int128>n << 52
+
+    cdef double first_weight(self) noexcept nogil:
+        """The weight for v = 1."""
+        return 0
+
+    cdef inline void touch(self, Slot* s) noexcept nogil:
+        """Give a feature a v of its own."""
+        if s.m == 0:
+            s.m = 1
+            self.touched += 1
+            self.too_many = self.touched > self.features
+
+    cdef bint idle(self, const char* slot) noexcept nogil:
+        return (<const Slot*>slot).m == 0
+
+    def scalars(self):
+        return {**super().scalars(), "unseen": self.unseen}
+
+    def load(self, scalars, slots):
+        super().load(scalars, slots)
+        cdef size_t i
+        cdef Slot* s
+        for i in range(self.table.capacity + 1):
+            s = <Slot*>(self.table.slots + i * self.table.stride)
+            if s.m != 0 and s.mark != self.constant and not (1 <= s.m < BLOCK and -LAST <= s.block <= LAST):
+                raise ValueError("a weight is out of its block")
+        self.recount()
+        if self.touched > self.features:
+            raise ValueError("there are more weights than features")
+
+
+cdef class Eg(Exponentiated):
+    """w_i <- w_i exp(-eta_t g_i) / Z, w >= 0, sum w = radius"""
+
+    cdef inline double now(self, const Slot* s) noexcept nogil:
+        if s.m == 0:
+            return self.unseen
+        return s.m * self.norm * of_block(self.top - s.block)
+
+    cdef double predict(self, const Example* e) noexcept nogil:
+        cdef size_t i, n = e.size
+        cdef const float* x = e.x
+        cdef Slot** slots = <Slot**>e.slots
+        cdef double sum = 0, norm = self.norm
+        cdef int64_t top = self.top
+        if n > 0 and self.has_constant:     # the constant is the last, and in no slot if it was not learned
+            n -= 1
+            sum = slots[n].m * x[n]
+        for i in range(n):
+            if slots[i].m == 0:
+                if slots[i].mark != self.constant:
+                    sum += self.unseen * x[i]
+            elif slots[i].mark == self.constant:
+                sum += slots[i].m * x[i]
+            else:
+                sum += slots[i].m * norm * of_block(top - slots[i].block) * x[i]
+        return e.initial + sum
+
+    cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
+        cdef size_t i
+        cdef const float* x = e.x
+        cdef Slot* s
+        cdef double step, old_m
+        cdef int32_t old_block
+        self.t += 1
+        step = -learning_rate(&self.schedule, self.t) * o.importance * o.slope
+        if step == 0:
+            return
+        for i in range(e.size):
+            s = <Slot*>e.slots[i]
+            if s.mark == self.constant:
+                s.m += step * x[i]
+                continue
+            self.touch(s)
+            old_m, old_block = s.m, s.block
+            multiply(&s.m, &s.block, step * x[i])
+            self.move(s.m, s.block, old_m, old_block)
+        self.settle()
+
+    cdef double weight(self, const char* slot) noexcept nogil:
+        cdef const Slot* s = <const Slot*>slot
+        return s.m if s.mark == self.constant else self.now(s)
+
+    cdef double first_weight(self) noexcept nogil:
+        return self.norm * of_block(self.top)
+
+
+cdef class EgPm(Exponentiated):
+    """w = w+ - w-: w+_i <- w+_i exp(-eta_t g_i) / Z, w-_i <- w-_i exp(eta_t g_i) / Z, sum w+ + w- = radius
+
+    The two begin as one and are multiplied by f and 1 / f: the slot keeps v+ = v, and v- = 1 / v. With
+    v = m 2^(10 block), v- is 1024 / m at block -block - 1.
+    """
+
+    cdef inline double now(self, double m, int64_t block) noexcept nogil:
+        # The topmost block is at least 0 and at least that of either part.
+        return self.norm * (m * of_block(self.top - block) - BLOCK / m * of_block(self.top + block + 1))
+
+    cdef double predict(self, const Example* e) noexcept nogil:
+        cdef size_t i
+        cdef const float* x = e.x
+        cdef Slot* s
+        cdef double sum = 0
+        for i in range(e.size):
+            s = <Slot*>e.slots[i]
+            if s.mark == self.constant:
+                sum += s.m * x[i]
+            elif s.m != 0:
+                sum += self.now(s.m, s.block) * x[i]
+        return e.initial + sum
+
+    cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
+        cdef size_t i
+        cdef const float* x = e.x
+        cdef Slot* s
+        cdef double step, old_m
+        cdef int32_t old_block
+        self.t += 1
+        step = -learning_rate(&self.schedule, self.t) * o.importance * o.slope
+        if step == 0:
+            return
+        for i in range(e.size):
+            s = <Slot*>e.slots[i]
+            if s.mark == self.constant:
+                s.m += step * x[i]
+                continue
+            self.touch(s)
+            old_m, old_block = s.m, s.block
+            multiply(&s.m, &s.block, step * x[i])
+            self.move(s.m, s.block, old_m, old_block)
+            self.move(BLOCK / s.m, -s.block - 1, BLOCK / old_m, -old_block - 1)
+        self.settle()
+
+    cdef int64_t topmost(self, int64_t block) noexcept nogil:
+        return max(block, -block - 1)
+
+    cdef void enter(self, double m, int64_t block) noexcept nogil:
+        self.add(m, block)
+        self.add(BLOCK / m, -block - 1)
+
+    cdef void count_untouched(self, uint64_t n) noexcept nogil:
+        if self.low <= 0:
+            self.sums[0] += <int128>n << 52
+        if self.low <= -1:
+            self.sums[WINDOW - 1] += <int128>n << (52 + WIDTH)
+
+    cdef double weight(self, const char* slot) noexcept nogil:
+        cdef const Slot* s = <const Slot*>slot
+        if s.mark == self.constant or s.m == 0:
+            return s.m
+        return self.now(s.m, s.block)
