@@ -333,6 +333,39 @@ class EgPm(Eg):
     signs = (1, -1)
 
 
+class Smidas(Twin):
+    """theta <- soft(theta - eta_t g_t, eta_t l1), w_j = sign(theta_j) |theta_j|^(p-1) / ||theta||_p^(p-2), p = 2 ln d.
+
+    features: d; if it is not given, the number of features in the examples learned so far. The constant has no
+    part in it, nor in the norm: its weight is its theta, and it does not shrink. p is at least 2.
+    """
+
+    def __init__(self, loss, size, *, l1=0.0, features=None, **schedule):
+        super().__init__(loss, size, **schedule)
+        self.l1, self.features = l1, features
+        self.theta = np.zeros(size)
+        self.seen = ~self.penalized
+
+    @property
+    def p(self):
+        d = self.features or np.count_nonzero(self.seen & self.penalized)
+        return max(2, 2 * log(max(d, 1)))
+
+    @property
+    def norm(self):
+        return (np.abs(self.theta[self.penalized]) ** self.p).sum() ** (1 / self.p)
+
+    def learn(self, keys, values, p, y, importance=1.0):
+        self.t += 1
+        self.theta = self.theta - self.eta() * self.gradient(keys, values, p, y, importance)
+        self.theta = np.where(self.penalized, soft(self.theta, self.eta() * self.l1), self.theta)
+        self.seen[list(keys)] = True
+        linked = np.zeros_like(self.theta)
+        if self.norm > 0:
+            linked = np.sign(self.theta) * np.abs(self.theta) ** (self.p - 1) / self.norm ** (self.p - 2)
+        self.weights = np.where(self.penalized, linked, self.theta)
+
+
 def dense(keys: Keys, values: Values, size: int):
     """An example as a vector."""
     x = np.zeros(size)

@@ -27,6 +27,7 @@ OPTIONS = {
     "pa-i": {"pa_c": 0.1},
     "pa-ii": {"pa_c": 0.3},
     "ftrl": {"ftrl_alpha": 0.1, "l1": 0.3, "l2": 0.01},
+    "smidas": {"l1": 0.01},
 }
 # Where a feature that was never seen has a weight.
 UNSEEN = ("eg",)
@@ -37,6 +38,7 @@ HARSH = {
     "rounding": {"threshold": 1e6},
     "l1-subgradient": {"l1": 0.01, "round_at_end": 1e6},
     "ftrl": {"l1": 1e5},
+    "smidas": {"l1": 100.0},
 }
 PAIRS = [(rule, loss) for rule in RULES for loss in ALGORITHMS[rule].losses]
 SPARSE_PAIRS = [

@@ -73,7 +73,7 @@ def test_help_shows_defaults_that_are_those_in_use():
     settings = {k.replace("_", "-"): v for k, v in vars(Settings()).items()}
     settings |= {k.replace("_", "-"): v for k, v in vars(TrainOptions()).items() if k not in vars(Settings())}
     settings |= {"threshold": float("inf"), "holdout-period": 10, "early-terminate": 3, "progress": 2.0}
-    settings |= {"max-errors": "no limit", "features": "2^bits"}
+    settings |= {"max-errors": "no limit", "features": "2^bits; smidas: those seen so far"}
     assert len(shown) >= 19
     for name, text in shown.items():
         default = settings[name]
@@ -230,7 +230,8 @@ MEANINGLESS = {
     "what multiplies weights makes none zero; use --algorithm l1-ball, or truncated-gradient",
     "--algorithm eg-pm --radius 1 --l1 1": "--l1 means nothing to --algorithm eg-pm: "
     "what multiplies weights makes none zero; use --algorithm l1-ball, or truncated-gradient",
-    "--features 5": "--features means nothing to --algorithm gd: it is an option of eg, eg-pm",
+    "--algorithm smidas --radius 1": "--radius means nothing to --algorithm smidas: its strength is --l1",
+    "--features 5": "--features means nothing to --algorithm gd: it is an option of eg, eg-pm, smidas",
     "--radius 1": "--radius means nothing to --algorithm gd: it is an option of l1-ball, eg, eg-pm",
     "--period 5": "--period means nothing to --algorithm gd: it is an option of truncated-gradient, rounding",
     "--threshold inf": "--threshold means nothing to --algorithm gd: it is an option of truncated-gradient, rounding",

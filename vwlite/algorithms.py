@@ -146,5 +146,13 @@ ALGORITHMS = {
             "McMahan et al. 2013, algorithm 1",
             rate="ftrl_alpha",
         ),
+        Algorithm(
+            "smidas",
+            "mirror descent between adding and multiplying, soft-thresholded",
+            "theta <- soft(theta - eta_t g, eta_t l1), w_j = sign(theta_j) |theta_j|^(p-1) / ||theta||_p^(p-2), "
+            "p = 2 ln d",
+            ("l1", "features"),
+            "Shalev-Shwartz, Tewari 2009, Algorithm 3",
+        ),
     )
 }

@@ -17,6 +17,7 @@ from vwlite.core.rules.l1_subgradient import L1Subgradient
 from vwlite.core.rules.passive_aggressive import Pa, PaI, PaII
 from vwlite.core.rules.rounding import Rounding
 from vwlite.core.rules.sgd import Sgd
+from vwlite.core.rules.smidas import Smidas
 from vwlite.core.rules.truncated_gradient import TruncatedGradient
 
 RULES: dict[str, type[Rule]] = {
@@ -33,6 +34,7 @@ RULES: dict[str, type[Rule]] = {
     "pa-ii": PaII,
     "arow": Arow,
     "ftrl": Ftrl,
+    "smidas": Smidas,
 }
 
 SIMPLE_LOSSES: dict[str, type[Loss]] = {

@@ -288,7 +288,8 @@ _learning = _several(
     _option("--ftrl-beta", "ftrl_beta", group=_LEARN, vw=("--ftrl_beta",), type=Number(0, open_low=True),
             show_default="1", help="ftrl: the larger, the slower the first steps of a feature."),
     _option("--features", group=_LEARN, type=Whole(1, 1 << 32), metavar="N",
-            help="eg, eg-pm: how many features there are, the constant not counted.  [default: 2^bits]"),
+            help="eg, eg-pm, smidas: how many features there are, the constant not counted.  [default: 2^bits; smidas: "
+                 "those seen so far]"),
 )  # fmt: skip
 _passes = _several(
     _option("--passes", group=_PASSES, type=Whole(1), default=1, show_default=True, metavar="N",

@@ -17,6 +17,7 @@ CHANGEABLE = ("learning_rate", "decay_learning_rate", "l1", "l2", "radius", "rou
 _INSTEAD = {
     ("l1", "l1-ball"): "the ball's --radius is its strength",
     ("radius", "truncated-gradient"): "its strength is --l1",
+    ("radius", "smidas"): "its strength is --l1",
     ("l1", "eg"): "what multiplies weights makes none zero; use --algorithm l1-ball, or truncated-gradient",
     ("l1", "eg-pm"): "what multiplies weights makes none zero; use --algorithm l1-ball, or truncated-gradient",
     ("l2", "eg"): "it keeps the sum of the weights at --radius; leave --l2 out",

@@ -1,0 +1,243 @@
+"""SMIDAS: mirror descent with a p-norm link, made sparse by a soft threshold in the dual space.
+
+Shalev-Shwartz, Tewari. Stochastic Methods for l1 Regularized Loss Minimization. ICML 2009, Algorithm 3.
+
+    theta~ = theta - eta_t g_t,  theta_j = soft(theta~_j, eta_t l1),
+    w_j = sign(theta_j) |theta_j|^(p-1) / ||theta||_p^(p-2),  p = max(2, 2 ln d).
+
+What makes it fast:
+
+- All |theta_j| shrink by the same amount in a step: as in the l1 ball, a nonzero theta is a raw magnitude u and one
+  global shift Theta, theta = sign(u) max(|u| - Theta, 0).
+- ||theta||_p changes in every step, but few coordinates make it: with d of them, those below
+  c max|theta|, c = (p eps / d)^(1/p), add up to less than p eps of the p-th power, so eps of the norm. The others, the
+  heavy ones, stand in a list (and those near to them, so that it does not change with every step): a step costs
+  O(k + heavy).
+
+The list holds every |u| from `least` on. As Theta grows, everything comes down by the same, and nothing that is not
+in the list becomes heavy; only when the largest |theta| itself falls much below what it was, the table is swept.
+What is summed is exactly what is heavy, in integers: nothing depends on what else is in the list, or on its order.
+"""
+
+from libc.math cimport copysign, exp, fabs, log
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.stdlib cimport free, realloc
+
+from vwlite.core.rule cimport Example, Outcome, Rule, learning_rate
+
+cdef extern from *:
+    """
+    typedef __int128 vwlite_int128;
+    """
+    ctypedef int int128 "vwlite_int128"
+
+cdef double NEGLIGIBLE = 5e-13      # of ||theta||_p
+cdef double MARGIN = 0.7            # the list begins at this share of what is heavy
+cdef double UNIT = <double>(<int64_t>1 << 62)
+
+
+cdef struct Slot:
+    uint32_t mark
+    uint32_t place    # in the list, from 1; 0: not in it
+    double u          # sign(theta) (|theta| + Theta); theta is 0 where |u| <= Theta. The constant: w itself
+
+
+cdef struct Entry:
+    double u          # |u| of the slot
+    uint32_t key
+
+
+cdef class Smidas(Rule):
+    """theta <- soft(theta - eta_t g, eta_t l1), w = the p-norm link of theta
+
+    features: d; if it is 0, the number of features in the examples learned so far, the constant left out.
+    """
+
+    SLOT = [("mark", "<u4"), ("_place", "<u4"), ("u", "<f8")]
+    SCALARS = ["t", "shift"]
+
+    cdef public double shift            # Theta
+    cdef double l1
+    cdef readonly uint64_t features     # d, if it is given
+    cdef readonly double p
+    cdef readonly double norm           # ||theta||_p
+    cdef double share                   # c
+    cdef uint64_t d                     # of which p is made
+    cdef Entry* heavy                   # owned; those with |u| >= least, at least
+    cdef size_t size, capacity
+    cdef size_t usual                   # entries after the list was made or pruned
+    cdef double least
+    cdef double top                     # the largest |u| in the list, or 0
+    cdef bint top_fell                  # and is to be looked for
+
+    def __init__(self, loss, *, double l1=0, uint64_t features=0, **schedule):
+        super().__init__(loss, **schedule)
+        self.l1, self.features = l1, features
+        self.set_d()
+
+    def __dealloc__(self):
+        free(self.heavy)
+
+    cdef inline double now(self, const Slot* s) noexcept nogil:
+        """theta, if it is not the constant's."""
+        cdef double size = fabs(s.u) - self.shift
+        return copysign(size if size > 0 else 0, s.u)
+
+    cdef inline double link(self, double theta) noexcept nogil:
+        """w"""
+        if theta == 0:
+            return 0
+        return copysign(self.norm * exp((self.p - 1) * log(fabs(theta) / self.norm)), theta)
+
+    cdef double predict(self, const Example* e) noexcept nogil:
+        cdef size_t i
+        cdef const float* x = e.x
+        cdef Slot** slots = <Slot**>e.slots
+        cdef double sum = 0
+        for i in range(e.size):
+            sum += (slots[i].u if slots[i].mark == self.constant else self.link(self.now(slots[i]))) * x[i]
+        return e.initial + sum
+
+    cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
+        cdef size_t i
+        cdef const float* x = e.x
+        cdef Slot** slots = <Slot**>e.slots
+        cdef double eta, step
+        cdef bint grown = self.set_d()
+        self.t += 1
+        eta = learning_rate(&self.schedule, self.t)
+        step = -eta * o.importance * o.slope
+        if step != 0:
+            for i in range(e.size):
+                if slots[i].mark == self.constant:
+                    slots[i].u += step * x[i]
+                else:
+                    self.change(slots[i], step * x[i])
+        self.shift += eta * self.l1
+        if step != 0 or self.l1 != 0 or grown:
+            self.settle()
+
+    cdef inline void change(self, Slot* s, double by) noexcept nogil:
+        """theta += by"""
+        cdef double v = self.now(s) + by
+        cdef double u = fabs(v) + self.shift
+        s.u = copysign(u, v)
+        if s.place != 0:
+            if self.heavy[s.place - 1].u == self.top and u < self.top:
+                self.top_fell = True
+            self.heavy[s.place - 1].u = u
+            self.top = max(self.top, u)
+        elif u >= self.least:
+            self.put(s)
+
+    cdef bint set_d(self) noexcept nogil:
+        """Make p of the number of features; whether it has changed."""
+        cdef uint64_t d = self.features
+        if d == 0:
+            d = self.table.used + self.table.has_last
+            d -= d > 0 and self.has_constant
+        if d == self.d and self.p != 0:
+            return False
+        self.d = d
+        self.p = max(2.0, 2 * log(<double>max(d, <uint64_t>1)))
+        self.share = exp(log(self.p * NEGLIGIBLE / max(d, <uint64_t>1)) / self.p)
+        return True
+
+    cdef void settle(self) noexcept nogil:
+        """Make ||theta||_p anew."""
+        cdef size_t i, heavy = 0
+        cdef double largest, a
+        cdef int128 total = 0
+        if self.top_fell:
+            self.find_top()
+        if self.least > self.shift and not self.least - self.shift <= self.share * (self.top - self.shift):
+            self.sweep()
+        largest = self.top - self.shift
+        if largest <= 0:
+            self.norm = 0
+            return
+        for i in range(self.size):
+            a = (self.heavy[i].u - self.shift) / largest
+            if a >= self.share:
+                heavy += 1
+                total += <int64_t>(exp(self.p * log(a)) * UNIT)
+        self.norm = largest * exp(log(<double>total / UNIT) / self.p)
+        if self.size > 2 * max(self.usual, heavy) + 64:
+            self.prune(self.shift + MARGIN * self.share * largest)
+
+    # --- the list ------------------------------------------------------------------------------
+
+    cdef void find_top(self) noexcept nogil:
+        cdef size_t i
+        self.top_fell = False
+        self.top = 0
+        for i in range(self.size):
+            self.top = max(self.top, self.heavy[i].u)
+
+    cdef void put(self, Slot* s) noexcept nogil:
+        cdef size_t want
+        cdef void* grown
+        if self.size == self.capacity:
+            want = 2 * self.capacity + 64
+            grown = realloc(self.heavy, want * sizeof(Entry))
+            if grown == NULL:
+                self.out_of_memory = True
+                return
+            self.heavy = <Entry*>grown
+            self.capacity = want
+        self.heavy[self.size] = Entry(fabs(s.u), s.mark - 1)
+        self.size += 1
+        s.place = <uint32_t>self.size
+        self.top = max(self.top, fabs(s.u))
+
+    cdef void prune(self, double least) noexcept nogil:
+        """Leave those with |u| >= least in the list."""
+        cdef size_t i, kept = 0
+        cdef Slot* s
+        self.least = max(least, self.least)
+        for i in range(self.size):
+            s = <Slot*>self.table.find(self.heavy[i].key)
+            if self.heavy[i].u < self.least:
+                if s != NULL:         # the table has not forgotten it
+                    s.place = 0
+                continue
+            self.heavy[kept] = self.heavy[i]
+            kept += 1
+            s.place = <uint32_t>kept
+        self.size = self.usual = kept
+
+    cdef void sweep(self) noexcept nogil:
+        """Make the list anew from the table, with some that are not heavy."""
+        cdef size_t i
+        cdef Slot* s
+        cdef double u = self.shift
+        for i in range(self.table.capacity + 1):
+            s = <Slot*>(self.table.slots + i * self.table.stride)
+            if s.mark != self.constant:
+                s.place = 0
+                u = max(u, fabs(s.u))
+        self.least = self.shift + MARGIN * self.share * (u - self.shift)
+        self.size = 0
+        self.top, self.top_fell = 0, False
+        for i in range(self.table.capacity + 1):
+            s = <Slot*>(self.table.slots + i * self.table.stride)
+            if fabs(s.u) >= self.least and s.u != 0 and s.mark != self.constant:
+                self.put(s)
+        self.usual = self.size
+
+    cdef double weight(self, const char* slot) noexcept nogil:
+        cdef const Slot* s = <const Slot*>slot
+        return s.u if s.mark == self.constant else self.link(self.now(s))
+
+    cdef bint idle(self, const char* slot) noexcept nogil:
+        if self.features == 0 or (<const Slot*>slot).mark == self.constant:     # it counts as a feature
+            return False
+        return self.now(<const Slot*>slot) == 0
+
+    def load(self, scalars, slots):
+        super().load(scalars, slots)
+        self.set_d()
+        self.sweep()
+        self.settle()
+        if self.out_of_memory:
+            raise MemoryError("no memory for the list of heavy features")
