@@ -290,6 +290,34 @@ class L1Ball(Twin):
         self.weights[self.penalized] = project_l1(self.weights[self.penalized], self.radius)
 
 
+class Simplex(Twin):
+    """w <- P(w - eta_t g_t), P the projection onto w >= 0, sum w = radius; all begin with radius / d.
+
+    features: d, those that never occur too, which all weigh the same; all keys but the constant's if not given.
+    """
+
+    def __init__(self, loss, size, *, radius, features=None, **schedule):
+        super().__init__(loss, size, **schedule)
+        self.radius = radius
+        keys = np.count_nonzero(self.penalized)
+        self.others = (features or keys) - keys  # features that are none of the keys
+        assert self.others >= 0
+        self.other = radius / (keys + self.others)
+        self.weights[self.penalized] = self.other
+
+    def learn(self, keys, values, p, y, importance=1.0):
+        if self.loss.slope(p, y) == 0:
+            self.t += 1  # a point of the simplex is its own projection
+        else:
+            super().learn(keys, values, p, y, importance)
+
+    def after_step(self):
+        v = np.append(self.weights[self.penalized], np.full(self.others, self.other))
+        w = project_simplex(v, self.radius)
+        self.weights[self.penalized] = w[: w.size - self.others]
+        self.other = w[-1]
+
+
 class Eg(Twin):
     """w_i <- w_i exp(-eta_t g_i) / Z on {w >= 0, sum w = radius}; in logarithms, so that nothing overflows.
 

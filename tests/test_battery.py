@@ -22,6 +22,7 @@ OPTIONS = {
     "rounding": {"period": 5, "threshold": 0.01},
     "l1-subgradient": {"l1": 0.02},
     "l1-ball": {"radius": 1.5},
+    "simplex": {"radius": 2.0, "features": 10000},
     "eg": {"radius": 20.0, "features": 10000},
     "eg-pm": {"radius": 20.0, "features": 10000},
     "pa-i": {"pa_c": 0.1},
@@ -30,7 +31,7 @@ OPTIONS = {
     "smidas": {"l1": 0.01},
 }
 # Where a feature that was never seen has a weight.
-UNSEEN = ("eg",)
+UNSEEN = ("simplex", "eg")
 # What makes nearly every weight zero, for the rules that can.
 HARSH = {
     "gd": {"l1": 100.0},

@@ -224,6 +224,9 @@ MEANINGLESS = {
     "the ball's --radius is its strength",
     "--algorithm truncated-gradient --radius 1": "--radius means nothing to --algorithm truncated-gradient: "
     "its strength is --l1",
+    "--algorithm simplex": "--algorithm simplex needs --radius",
+    "--algorithm simplex --radius 1 --l1 1": "--l1 means nothing to --algorithm simplex: "
+    "the sum of its weights is its --radius; --algorithm l1-ball shrinks with the radius",
     "--algorithm eg": "--algorithm eg needs --radius",
     "--algorithm eg-pm": "--algorithm eg-pm needs --radius",
     "--algorithm eg --radius 1 --l1 1": "--l1 means nothing to --algorithm eg: "
@@ -231,8 +234,8 @@ MEANINGLESS = {
     "--algorithm eg-pm --radius 1 --l1 1": "--l1 means nothing to --algorithm eg-pm: "
     "what multiplies weights makes none zero; use --algorithm l1-ball, or truncated-gradient",
     "--algorithm smidas --radius 1": "--radius means nothing to --algorithm smidas: its strength is --l1",
-    "--features 5": "--features means nothing to --algorithm gd: it is an option of eg, eg-pm, smidas",
-    "--radius 1": "--radius means nothing to --algorithm gd: it is an option of l1-ball, eg, eg-pm",
+    "--features 5": "--features means nothing to --algorithm gd: it is an option of simplex, eg, eg-pm, smidas",
+    "--radius 1": "--radius means nothing to --algorithm gd: it is an option of l1-ball, simplex, eg, eg-pm",
     "--period 5": "--period means nothing to --algorithm gd: it is an option of truncated-gradient, rounding",
     "--threshold inf": "--threshold means nothing to --algorithm gd: it is an option of truncated-gradient, rounding",
     "--algorithm pa": "--algorithm pa cannot learn from --loss squared: use --loss hinge",

@@ -19,6 +19,7 @@ OPTIONS = {
     "rounding": [("--threshold", "0.01"), ("--threshold", "0.02", "--period", "7")],
     "l1-subgradient": [("--l1", "0.05"), ("--l1", "0.01", "--power-t", "0", "-l", "0.01")],
     "l1-ball": [("--radius", "2"), ("--radius", "0.1")],
+    "simplex": [("--radius", "1000", "--features", "20000"), ("--radius", "5", "--features", "3000", "--power-t", "0")],
     "eg": [("--radius", "20", "--features", "20000"), ("--radius", "5", "--features", "3000", "--power-t", "0")],
     "eg-pm": [("--radius", "20", "--features", "20000"), ("--radius", "5", "--features", "3000", "--power-t", "0")],
     "pa": [(), ("--no-constant",)],
@@ -189,7 +190,7 @@ def test_continuing_with_nothing_changes_nothing(vwlite, tmp_path, rule):
     assert model.read_bytes() == (tmp_path / "before").read_bytes()
 
 
-@pytest.mark.parametrize("rule", ["eg"])
+@pytest.mark.parametrize("rule", ["simplex", "eg"])
 def test_features_that_were_never_seen_have_their_weight_everywhere(vwlite, tmp_path, rule):
     """In predictions, those from weights alone too, in `vwlite weights`, and when the radius is another."""
     (tmp_path / "data").write_text("1 |a x y\n-1 |a x:0.5 z\n")
@@ -219,7 +220,7 @@ def test_features_that_were_never_seen_have_their_weight_everywhere(vwlite, tmp_
         assert vwlite("predict", "-m", tmp_path / name, tmp_path / "test").out == "1.600000\n3.200000\n0\n"
 
 
-@pytest.mark.parametrize("rule", ["eg", "eg-pm"])
+@pytest.mark.parametrize("rule", ["simplex", "eg", "eg-pm"])
 def test_more_features_than_the_option_says(vwlite, tmp_path, rule):
     (tmp_path / "data").write_text("1 |a x y\n-1 |a x:0.5 z\n")
     command = ["train", tmp_path / "data", "--algorithm", rule, "--radius", 8, "-m", tmp_path / "model", "--features"]

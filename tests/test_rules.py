@@ -21,6 +21,7 @@ from vwlite.core.rules.l1_subgradient import L1Subgradient
 from vwlite.core.rules.passive_aggressive import Pa, PaI, PaII
 from vwlite.core.rules.rounding import Rounding
 from vwlite.core.rules.sgd import Sgd
+from vwlite.core.rules.simplex import Simplex
 from vwlite.core.rules.smidas import Smidas
 from vwlite.core.rules.truncated_gradient import TruncatedGradient
 
@@ -38,6 +39,7 @@ RULES = {
     "l1-subgradient": (L1Subgradient, reference.L1Subgradient),
     "gd": (Gd, reference.Gd),
     "l1-ball": (L1Ball, reference.L1Ball),
+    "simplex": (Simplex, reference.Simplex),
     "eg": (Eg, reference.Eg),
     "eg-pm": (EgPm, reference.EgPm),
     "pa": (Pa, reference.Pa),
@@ -50,6 +52,7 @@ RULES = {
 NEEDED = {  # options without a default; a rate at which a rule that multiplies learns something
     "rounding": {"threshold": 0.02},
     "l1-ball": {"radius": 0.7},
+    "simplex": {"rate": 1.0, "radius": 10.0},
     "eg": {"rate": 1.0, "radius": 10.0},
     "eg-pm": {"rate": 1.0, "radius": 10.0},
     "smidas": {"l1": 0.01},
@@ -57,7 +60,7 @@ NEEDED = {  # options without a default; a rate at which a rule that multiplies 
 # Relative to the largest weight: float32 weights; state all in doubles, summed otherwise than by the twin; and as it.
 FLOAT, EXACT, DOUBLE = 2e-5, 1e-9, 1e-12
 HINGE_ONLY = ("pa", "pa-i", "pa-ii", "arow")
-NEVER_ZERO = ("eg", "eg-pm")  # unseen features have weights too, or any weight but 0
+NEVER_ZERO = ("simplex", "eg", "eg-pm")  # or features that were never seen have weights too
 IN_FLOATS = ("sgd", "truncated-gradient", "gd")
 BITS = 7  # 128 keys for 300 features: collisions everywhere, with the constant too
 
@@ -88,7 +91,7 @@ def assert_agree(
     """Run both over the stream; compare the weights after each pass, and every prediction."""
     compiled_loss, plain_loss = LOSSES[loss]
     expander = Expander(bits=bits, constant=constant)
-    of_compiled = {"features": (1 << bits) - constant} | options if name in ("eg", "eg-pm") else options
+    of_compiled = {"features": (1 << bits) - constant} | options if name in ("simplex", "eg", "eg-pm") else options
     compiled = RULES[name][0](compiled_loss, constant=expander.constant_key, **of_compiled)
     twin = RULES[name][1](plain_loss, 1 << bits, constant=expander.constant_key, **options)
     learner = Learner(compiled, compiled_loss, expander, holdout_period=holdout_period, predictions=True)
@@ -451,6 +454,18 @@ def test_ftrl_takes_a_changed_strength_at_once():
 
 
 @pytest.mark.parametrize("features", [None, 1000])
+@pytest.mark.parametrize("radius", [0.01, 1.0, 20.0])
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_simplex(loss, schedule, radius, features):
+    options = SCHEDULES[schedule] | {"rate": rate_for(loss), "radius": radius}
+    if features:
+        options["features"] = features
+    stream = random_stream(50, 400, loss=loss, scales=False)
+    assert_agree("simplex", loss, stream, options, tolerance=DOUBLE * 100, passes=2, decay=0.9, holdout_period=10)
+
+
+@pytest.mark.parametrize("features", [None, 1000])
 @pytest.mark.parametrize(("radius", "rate"), [(0.05, 40.0), (5.0, 10.0), (20.0, 4.0)])
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("loss", LOSSES)
@@ -514,7 +529,7 @@ def test_few_bits_and_no_constant(name, bits):
     options = {"rate": 0.05} | NEEDED.get(name, {})
     loss = "hinge" if name in HINGE_ONLY else "logistic"
     stream = random_stream(5, 400, loss=loss, scales=False)
-    tolerance = 4 * FLOAT if name in IN_FLOATS else EXACT if name == "smidas" else DOUBLE
+    tolerance = 4 * FLOAT if name in IN_FLOATS else EXACT if name in ("simplex", "smidas") else DOUBLE
     assert_agree(name, loss, stream, options, tolerance=tolerance, bits=bits, constant=False)
     assert_agree(name, loss, stream, options, tolerance=tolerance, bits=bits, constant=True)
 
@@ -666,6 +681,56 @@ def test_a_radius_below_the_digits_of_a_double_does_no_harm():
     for line in random_stream(25, 500, loss="hinge", scales=False):
         run(learner, [line])
         assert norm_of(learner.rule) < 1e-12
+
+
+# --- the simplex, by its properties -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("features", [1500, 10**5, 2**32])
+@pytest.mark.parametrize(("radius", "rate"), [(1e-4, 0.1), (1.0, 0.001), (1.0, 0.3), (30.0, 2.0), (1.0, 1e4)], ids=str)
+def test_weights_of_the_simplex_add_up_to_the_radius(radius, rate, features):
+    """After every example; none is negative; the books agree with the weights."""
+    stream = random_stream(51, 1500, loss="squared", keys=1500, width=20, scales=False)
+    loss = Squared() if rate < 0.01 else Quantile(0.6)
+    rule = Simplex(loss, radius=radius, rate=rate, power_t=0.0, features=features)
+    learner = Learner(rule, loss, Expander(bits=32, constant=False))
+    risen = fallen = 0
+    shift = rule.shift
+    for line in stream:
+        run(learner, [line])
+        slots = rule.slots()
+        out = np.zeros(len(slots) // rule.slot_size())
+        rule.weights(slots, out)
+        assert (out >= 0).all()
+        assert out.sum() + (features - len(out)) * rule.unseen == pytest.approx(radius, rel=1e-9)
+        assert rule.touched == len(out) == rule.active + rule.zeros
+        assert np.count_nonzero(out) == rule.active
+        risen, fallen = risen + (rule.shift > shift), fallen + (rule.shift < shift)
+        shift = rule.shift
+    assert risen > 0
+    assert fallen > 0
+    assert min(risen, fallen) > 10 or rate > 1000 * radius or rate < 0.01
+
+
+def test_zeros_of_the_simplex_come_up_together():
+    """All that were dropped, at different times, weigh the same after the shift has fallen."""
+    loss = Quantile(0.5)
+    rule = Simplex(loss, radius=1.0, rate=1.0, power_t=0.0, features=64)
+    learner = Learner(rule, loss, Expander(bits=32, constant=False))
+    twin = reference.Simplex(reference.Quantile(0.5), 64, radius=1.0, rate=1.0, power_t=0.0)
+    rng = np.random.default_rng(52)
+    walk = Walk(twin, bits=6, constant=False)
+    alike = 0
+    for _ in range(600):
+        keys = rng.choice(64, int(rng.integers(1, 5)))
+        size = float(rng.choice([2**-10, 2**-6, 0.5, 3.0]))
+        line = Line(float(rng.choice([-1e9, 1e9])), [(int(k), size * float(rng.choice([1, 2]))) for k in keys])
+        run(learner, [line])
+        walk.run([line])
+        ours = weights_of(learner.rule, 64)
+        np.testing.assert_allclose(ours, twin.weights, rtol=1e-9, atol=1e-12)
+        alike = max(alike, max(np.unique(ours[ours > 0], return_counts=True)[1]))
+    assert alike > 20
 
 
 # --- exponentiated gradient, by its properties -----------------------------------------------

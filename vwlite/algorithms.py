@@ -87,6 +87,14 @@ ALGORITHMS = {
             required=("radius",),
         ),
         Algorithm(
+            "simplex",
+            "gradient descent, projected after every example onto the positive weights that add up to the radius",
+            "w <- argmin ||v - w|| over w >= 0, sum w = radius, v = w - eta_t g",
+            ("radius", "features"),
+            "Duchi, Shalev-Shwartz, Singer, Chandra 2008, sections 3 and 6",
+            required=("radius",),
+        ),
+        Algorithm(
             "eg",
             "exponentiated gradient: multiplies weights, which are positive and add up to the radius",
             "w_i <- w_i exp(-eta_t g_i) / Z, Z such that sum w = radius",

@@ -17,6 +17,7 @@ from vwlite.core.rules.l1_subgradient import L1Subgradient
 from vwlite.core.rules.passive_aggressive import Pa, PaI, PaII
 from vwlite.core.rules.rounding import Rounding
 from vwlite.core.rules.sgd import Sgd
+from vwlite.core.rules.simplex import Simplex
 from vwlite.core.rules.smidas import Smidas
 from vwlite.core.rules.truncated_gradient import TruncatedGradient
 
@@ -27,6 +28,7 @@ RULES: dict[str, type[Rule]] = {
     "rounding": Rounding,
     "l1-subgradient": L1Subgradient,
     "l1-ball": L1Ball,
+    "simplex": Simplex,
     "eg": Eg,
     "eg-pm": EgPm,
     "pa": Pa,
@@ -45,7 +47,7 @@ SIMPLE_LOSSES: dict[str, type[Loss]] = {
 }
 
 # Algorithms whose number of features is that of all keys if --features does not say it.
-EVERY_KEY = ("eg", "eg-pm")
+EVERY_KEY = ("simplex", "eg", "eg-pm")
 
 # Where the range of predictions begins, before it follows the labels; for rules that clip.
 FIRST_RANGE = {"logistic": (-50.0, 50.0), "poisson": (-50.0, 50.0)}

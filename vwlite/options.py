@@ -276,7 +276,7 @@ _learning = _several(
             help="truncated-gradient: larger weights are not shrunk. rounding, which needs it: smaller "
                  "ones become zero."),
     _option("--radius", group=_LEARN, type=Number(0, open_low=True),
-            help="l1-ball: the largest sum of |weights|; eg, eg-pm: their sum.  [required for these]"),
+            help="l1-ball: the largest sum of |weights|; simplex, eg, eg-pm: their sum.  [required]"),
     _option("--round-at-end", "round_at_end", group=_LEARN, type=Number(0), show_default="0",
             help="l1-subgradient: in the model, weights smaller than this are zero."),
     _option("--pa-c", "pa_c", group=_LEARN, type=Number(0, open_low=True), show_default="1",
@@ -288,8 +288,8 @@ _learning = _several(
     _option("--ftrl-beta", "ftrl_beta", group=_LEARN, vw=("--ftrl_beta",), type=Number(0, open_low=True),
             show_default="1", help="ftrl: the larger, the slower the first steps of a feature."),
     _option("--features", group=_LEARN, type=Whole(1, 1 << 32), metavar="N",
-            help="eg, eg-pm, smidas: how many features there are, the constant not counted.  [default: 2^bits; smidas: "
-                 "those seen so far]"),
+            help="simplex, eg, eg-pm, smidas: how many features there are, without the constant.  [default: 2^bits; "
+                 "smidas: those seen so far]"),
 )  # fmt: skip
 _passes = _several(
     _option("--passes", group=_PASSES, type=Whole(1), default=1, show_default=True, metavar="N",

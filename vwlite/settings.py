@@ -18,6 +18,7 @@ _INSTEAD = {
     ("l1", "l1-ball"): "the ball's --radius is its strength",
     ("radius", "truncated-gradient"): "its strength is --l1",
     ("radius", "smidas"): "its strength is --l1",
+    ("l1", "simplex"): "the sum of its weights is its --radius; --algorithm l1-ball shrinks with the radius",
     ("l1", "eg"): "what multiplies weights makes none zero; use --algorithm l1-ball, or truncated-gradient",
     ("l1", "eg-pm"): "what multiplies weights makes none zero; use --algorithm l1-ball, or truncated-gradient",
     ("l2", "eg"): "it keeps the sum of the weights at --radius; leave --l2 out",

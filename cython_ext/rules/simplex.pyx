@@ -1,0 +1,481 @@
+"""Stochastic projected subgradient on the simplex: w <- P(w - eta_t g), w >= 0 and sum w = z after every example.
+
+Duchi, Shalev-Shwartz, Singer, Chandra. Efficient Projections onto the l1-Ball. ICML 2008; sections 3 and 6.
+
+As in the l1 ball, a weight is a raw number u less one global shift Theta, w = max(u - Theta, 0), and a step costs
+O(k log n). What differs: the sum is always z, so Theta falls as well as it rises, and when it falls, every weight
+rises, those that were zero too.
+
+- Weights that are zero are all alike. They are counted, nothing more, until Theta falls from a value T: then they go
+  on together, as a level of that many weights with u = T. When Theta comes back to T, they are zero again. So the
+  levels are a stack, the lowest last. A slot knows what the next level was called when it was touched last: if there
+  is a level since then that is not below its u, it belongs to the first such one.
+- Features that were never touched are up to 2^32, and have one weight together.
+- A heap finds what a rising Theta leaves behind. Its entries are lower bounds of u (floats, rounded down), as in the
+  l1 ball; but a radix heap needs a Theta that never falls, so it is a plain one.
+
+The sum S over the active weights is an integer, as in the l1 ball, exact in any order: a level counts as its weights
+would one by one, so it cannot be seen after a model is loaded whether they came up together.
+"""
+
+from math import frexp, ldexp
+
+from libc.math cimport INFINITY, fabs, llrint
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.stdlib cimport free, realloc
+from libc.string cimport memcpy
+
+from vwlite.core.rule cimport Example, Outcome, Rule, learning_rate
+
+cdef extern from *:
+    """
+    #include <math.h>
+    typedef __int128 vwlite_int128;
+    """
+    float nextafterf(float, float) noexcept nogil
+    ctypedef int int128 "vwlite_int128"
+
+cdef double LARGEST_SHIFT = 4e6    # rebase when |Theta| times the touched weights outgrows this many radii: the rounding
+                                   # of Theta is in each of them, also in the zeros once they are lifted
+cdef double FINE = <double>(<int64_t>1 << 50)     # S counts in z / 2^70 (or rather the power of two above z) ...
+cdef double FINER = <double>(<int64_t>1 << 20) * FINE
+cdef double SMALL = 1 << 12        # ... in two steps up to so many z
+cdef double LARGEST = <double>(<int64_t>1 << 45)  # of |u| in z
+
+cdef uint64_t WAITING = <uint64_t>-1
+
+
+cdef struct Slot:
+    uint32_t mark
+    float bound       # that of the valid entry of the heap; infinite if there is none
+    double u          # the weight plus Theta, unless a level since then is not below it. The constant: w itself
+    uint64_t since    # the level that came next when it was touched; 0: never touched; WAITING: in this example
+
+
+cdef struct Level:
+    uint64_t name     # ascending, from 1
+    double u          # descending, all above Theta
+    uint64_t size     # weights in it
+
+
+cdef inline float below(double u) noexcept nogil:
+    """The largest float that is at most u."""
+    cdef float f = <float>u
+    return f if f <= u else nextafterf(f, -INFINITY)
+
+
+cdef inline float bound_of(double u, double shift) noexcept nogil:
+    """A bound with room, so that few weights that fall need a new one: when the shift comes to it, there is time."""
+    return below(shift + 0.75 * (u - shift))
+
+
+cdef inline uint64_t entry_of(float bound, uint32_t key) noexcept nogil:
+    """An entry of the heap: ordered as the bounds are."""
+    cdef uint32_t bits
+    memcpy(&bits, &bound, 4)
+    bits ^= (<uint32_t>0 - (bits >> 31)) | (<uint32_t>1 << 31)
+    return (<uint64_t>bits << 32) | key
+
+
+cdef class Simplex(Rule):
+    """P(w - eta_t g) onto w >= 0, sum w = radius
+
+    features: d; `too_many` is set when more are touched. All begin with radius / d.
+    """
+
+    SLOT = [("mark", "<u4"), ("_bound", "<f4"), ("u", "<f8"), ("_since", "<u8")]
+    SCALARS = ["t", "shift", "unseen"]
+
+    cdef public double shift            # Theta
+    cdef public double unseen           # the weight of each feature that was never touched
+    cdef readonly double radius         # z
+    cdef readonly uint64_t features     # d
+    cdef readonly uint64_t touched
+    cdef readonly uint64_t zeros                 # touched features whose weight is zero
+    cdef readonly uint64_t active                # touched features whose weight is not, waiting ones left out
+    cdef int128 sum                     # S, over the active ones
+    cdef double scale                   # the power of two above z
+    cdef double to_fine, from_fine, to_finer, from_finer, small
+    cdef Level* levels                  # owned
+    cdef size_t level_size, level_capacity
+    cdef uint64_t next_level
+    cdef uint64_t* heap                 # owned; the children of i are 2 i + 1 and 2 i + 2
+    cdef size_t heap_size, heap_capacity
+    cdef Slot** waiting                 # owned; the features of this example
+    cdef size_t waiting_size, waiting_capacity
+
+    def __init__(self, loss, *, double radius, uint64_t features, **schedule):
+        super().__init__(loss, **schedule)
+        self.radius, self.features = radius, features
+        self.scale = ldexp(1, frexp(radius)[1])
+        self.to_fine, self.from_fine = FINE / self.scale, self.scale / FINE
+        self.to_finer, self.from_finer = FINER / self.scale, self.scale / FINER
+        self.small = SMALL * self.scale
+        self.unseen = radius / features
+        self.next_level = 1
+
+    def __dealloc__(self):
+        free(self.levels)
+        free(self.heap)
+        free(self.waiting)
+
+    # --- weights -----------------------------------------------------------------------------
+
+    cdef inline Level* level_of(self, const Slot* s) noexcept nogil:
+        """The level that a feature belongs to, or NULL."""
+        cdef size_t low = 0, high = self.level_size, middle
+        if high == 0 or self.levels[high - 1].name < s.since:
+            return NULL
+        while low < high:
+            middle = (low + high) // 2
+            if self.levels[middle].name < s.since:
+                low = middle + 1
+            else:
+                high = middle
+        return &self.levels[low] if self.levels[low].u >= s.u else NULL
+
+    cdef inline double now(self, const Slot* s) noexcept nogil:
+        """The weight, if it is not the constant's."""
+        cdef Level* level
+        if s.since == 0:
+            return self.unseen
+        level = self.level_of(s)
+        return max((s.u if level == NULL else level.u) - self.shift, 0.0)
+
+    cdef double predict(self, const Example* e) noexcept nogil:
+        cdef size_t i, n = e.size
+        cdef const float* x = e.x
+        cdef Slot** slots = <Slot**>e.slots
+        cdef double sum = 0
+        if n > 0 and self.has_constant:     # it is the last, and in no slot if it was not learned
+            n -= 1
+            sum = slots[n].u * x[n]
+        for i in range(n):
+            sum += (slots[i].u if slots[i].mark == self.constant else self.now(slots[i])) * x[i]
+        return e.initial + sum
+
+    cdef double weight(self, const char* slot) noexcept nogil:
+        cdef const Slot* s = <const Slot*>slot
+        return s.u if s.mark == self.constant else self.now(s)
+
+    cdef bint idle(self, const char* slot) noexcept nogil:
+        cdef const Slot* s = <const Slot*>slot
+        return s.u == 0 if s.mark == self.constant else s.since == 0
+
+    # --- learning ----------------------------------------------------------------------------
+
+    cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
+        cdef size_t i
+        cdef const float* x = e.x
+        cdef Slot* s
+        cdef double step, most = LARGEST * self.scale
+        self.t += 1
+        step = -learning_rate(&self.schedule, self.t) * o.importance * o.slope
+        if step == 0:
+            return
+        if self.room(e.size):
+            return
+        for i in range(e.size):
+            s = <Slot*>e.slots[i]
+            if s.mark == self.constant:
+                s.u += step * x[i]
+                continue
+            if s.since != WAITING:
+                self.take_out(s)
+            s.u = min(max(s.u + step * x[i], -most), most)
+        for i in range(self.waiting_size):
+            self.sum += self.units(self.waiting[i].u)
+        self.project()
+        if self.touched * fabs(self.shift) > LARGEST_SHIFT * self.radius:
+            self.rebase()
+
+    cdef void take_out(self, Slot* s) noexcept nogil:
+        """Count a feature no more, and have it wait with its u as of now."""
+        cdef Level* level
+        if s.since == 0:
+            s.u = self.unseen + self.shift
+            s.bound = INFINITY
+            self.touched += 1
+            self.too_many = self.touched > self.features
+        else:
+            level = self.level_of(s)
+            if level != NULL:
+                s.u = level.u
+                level.size -= 1
+            if s.u > self.shift:
+                self.sum -= self.units(s.u)
+                self.active -= 1
+            else:
+                s.u = self.shift
+                self.zeros -= 1
+        s.since = WAITING
+        self.waiting[self.waiting_size] = s
+        self.waiting_size += 1
+
+    cdef void project(self) noexcept nogil:
+        """Move the shift so that the weights add up to z, and have nobody wait any more.
+
+        In rounds: begin with all weights, zeros too; drop all that the shift leaves behind; that raises the shift, as
+        long as there is something.
+        """
+        cdef double by, shift
+        cdef size_t i, kept
+        cdef Slot* s
+        cdef uint64_t unseen = self.features - min(self.touched, self.features)
+        cdef uint64_t lifted = self.zeros        # zeros that the shift lifts
+        cdef uint64_t dropped = 0, count, before
+        self.active += self.waiting_size
+        kept = self.waiting_size
+        while True:
+            count = self.active + lifted + unseen
+            by = self.excess(unseen) / <double>count
+            shift = self.shift + by
+            before = count
+            if by >= 0:
+                lifted = 0
+            if self.unseen <= by:
+                unseen = 0
+            i = 0
+            while i < kept:
+                s = self.waiting[i]
+                if s.u > shift:
+                    i += 1
+                    continue
+                self.sum -= self.units(s.u)
+                self.active -= 1
+                dropped += 1
+                kept -= 1
+                self.waiting[i], self.waiting[kept] = self.waiting[kept], s
+            while self.level_size > 0 and self.levels[self.level_size - 1].u <= shift:
+                self.level_size -= 1
+                self.sum -= <int128>self.levels[self.level_size].size * self.units(self.levels[self.level_size].u)
+                self.active -= self.levels[self.level_size].size
+                dropped += self.levels[self.level_size].size
+            dropped += self.drop_below(shift)
+            count = self.active + lifted + unseen
+            if count == before or count == 0:
+                break
+        if lifted > 0 and shift < self.shift:     # by may be too small to tell
+            self.lift()
+        self.unseen = self.unseen - by if unseen > 0 else 0
+        self.shift = shift
+        self.zeros += dropped
+        for i in range(self.waiting_size):
+            s = self.waiting[i]
+            s.since = self.next_level
+            if i >= kept:
+                s.bound = INFINITY
+            elif s.bound > s.u:       # also if it has none
+                s.bound = bound_of(s.u, shift)
+                self.push(entry_of(s.bound, s.mark - 1))
+        self.waiting_size = 0
+
+    cdef inline double excess(self, uint64_t unseen) noexcept nogil:
+        """The sum of the weights, with so many unseen ones, less z."""
+        return <double>(self.sum - <int128>self.active * self.units(self.shift)) * self.from_finer + (
+            unseen * self.unseen - self.radius)
+
+    cdef void lift(self) noexcept nogil:
+        """Make the zeros a level."""
+        cdef size_t want
+        cdef void* grown
+        if self.level_size == self.level_capacity:
+            want = 2 * self.level_capacity + 64
+            grown = realloc(self.levels, want * sizeof(Level))
+            if grown == NULL:
+                self.out_of_memory = True
+                return
+            self.levels = <Level*>grown
+            self.level_capacity = want
+        self.levels[self.level_size] = Level(self.next_level, self.shift, self.zeros)
+        self.level_size += 1
+        self.next_level += 1
+        self.sum += <int128>self.zeros * self.units(self.shift)
+        self.active += self.zeros
+        self.zeros = 0
+
+    cdef inline int128 units(self, double u) noexcept nogil:
+        """A number as S counts it."""
+        cdef int64_t fine
+        if fabs(u) < self.small:
+            fine = llrint(u * self.to_fine)
+            return (<int128>fine << 20) + llrint((u - fine * self.from_fine) * self.to_finer)
+        return <int128>(u * self.to_finer)
+
+    # --- the heap ----------------------------------------------------------------------------
+
+    cdef int room(self, size_t n) noexcept nogil:
+        """Make room for the features of an example to wait, and throw out stale entries; -1: no memory."""
+        cdef void* grown
+        if self.heap_size > 2 * self.active + 1024:
+            self.clean()
+        if n > self.waiting_capacity:
+            grown = realloc(self.waiting, 2 * n * sizeof(Slot*))
+            if grown == NULL:
+                self.out_of_memory = True
+                return -1
+            self.waiting = <Slot**>grown
+            self.waiting_capacity = 2 * n
+        return 0
+
+    cdef void push(self, uint64_t entry) noexcept nogil:
+        cdef size_t want, i, up
+        cdef void* grown
+        if self.heap_size == self.heap_capacity:
+            want = 2 * self.heap_capacity + 64
+            grown = realloc(self.heap, want * sizeof(uint64_t))
+            if grown == NULL:
+                self.out_of_memory = True
+                return
+            self.heap = <uint64_t*>grown
+            self.heap_capacity = want
+        i = self.heap_size
+        self.heap_size += 1
+        while i > 0:
+            up = (i - 1) // 2
+            if self.heap[up] <= entry:
+                break
+            self.heap[i] = self.heap[up]
+            i = up
+        self.heap[i] = entry
+
+    cdef void sink(self, size_t i, uint64_t entry) noexcept nogil:
+        """Put an entry at place i or below."""
+        cdef size_t down = 2 * i + 1
+        while down < self.heap_size:
+            if down + 1 < self.heap_size and self.heap[down + 1] < self.heap[down]:
+                down += 1
+            if self.heap[down] >= entry:
+                break
+            self.heap[i] = self.heap[down]
+            i = down
+            down = 2 * i + 1
+        self.heap[i] = entry
+
+    cdef inline Slot* slot_of(self, uint64_t entry) noexcept nogil:
+        """The slot that an entry stands for; NULL if the entry is stale."""
+        cdef Slot* s = <Slot*>self.table.find(<uint32_t>entry)
+        if s == NULL or s.since == 0 or entry_of(s.bound, <uint32_t>entry) != entry:
+            return NULL
+        return s
+
+    cdef uint64_t drop_below(self, double shift) noexcept nogil:
+        """Drop every feature of the heap that a shift leaves behind; how many."""
+        cdef uint64_t most = entry_of(below(shift), <uint32_t>-1)
+        cdef uint64_t entry, dropped = 0
+        cdef size_t i, end = self.heap_size, aside = 0     # entries set aside stand at the end of where the heap was
+        cdef Slot* s
+        while self.heap_size > 0 and self.heap[0] <= most:
+            entry = self.heap[0]
+            s = self.slot_of(entry)
+            if s != NULL and s.since != WAITING and s.u > shift:
+                s.bound = bound_of(s.u, shift)     # it has risen since, or a float cannot tell it from the shift
+                entry = entry_of(s.bound, <uint32_t>entry)
+                if entry > most:
+                    self.sink(0, entry)
+                    continue
+            self.heap_size -= 1
+            if self.heap_size > 0:
+                self.sink(0, self.heap[self.heap_size])
+            if s == NULL:
+                continue
+            if s.since == WAITING:
+                s.bound = INFINITY
+            elif s.u > shift:
+                aside += 1
+                self.heap[end - aside] = entry
+            else:
+                s.bound = INFINITY
+                self.sum -= self.units(s.u)
+                self.active -= 1
+                dropped += 1
+        for i in range(end - aside, end):
+            self.push(self.heap[i])
+        return dropped
+
+    cdef void clean(self) noexcept nogil:
+        """Throw the stale entries out."""
+        cdef size_t i, kept = 0
+        for i in range(self.heap_size):
+            if self.slot_of(self.heap[i]) != NULL:
+                self.heap[kept] = self.heap[i]
+                kept += 1
+        self.heap_size = kept
+        for i in range(kept // 2, 0, -1):
+            self.sink(i - 1, self.heap[i - 1])
+
+    # --- all at once -------------------------------------------------------------------------
+
+    cdef void settle(self, Slot* s) noexcept nogil:
+        """Pay what a slot has missed; a zero has u = Theta."""
+        cdef Level* level = self.level_of(s)
+        if level != NULL:
+            s.u = level.u
+        s.u = max(s.u, self.shift)
+
+    cdef void rebuild(self) noexcept nogil:
+        """Everything but the weights anew, from slots that are settled."""
+        cdef size_t i
+        cdef Slot* s
+        self.level_size = self.heap_size = 0
+        self.next_level = 1
+        self.sum = 0
+        self.touched = self.active = self.zeros = 0
+        for i in range(self.table.capacity + 1):
+            s = <Slot*>(self.table.slots + i * self.table.stride)
+            if s.since == 0 or s.mark == self.constant:
+                continue
+            s.since = 1
+            s.bound = INFINITY
+            self.touched += 1
+            if s.u > self.shift:
+                self.sum += self.units(s.u)
+                self.active += 1
+                s.bound = bound_of(s.u, self.shift)
+                self.push(entry_of(s.bound, s.mark - 1))
+            else:
+                self.zeros += 1
+
+    cdef void rebase(self) noexcept nogil:
+        """Subtract the shift from every u."""
+        cdef size_t i
+        cdef Slot* s
+        for i in range(self.table.capacity + 1):
+            s = <Slot*>(self.table.slots + i * self.table.stride)
+            if s.since != 0 and s.mark != self.constant:
+                self.settle(s)
+                s.u -= self.shift
+        self.shift = 0
+        self.rebuild()
+
+    def slots(self):
+        out = super().slots()
+        cdef char* data = out
+        cdef size_t i
+        for i in range(<size_t>len(out) // self.table.stride):
+            if (<Slot*>(data + i * self.table.stride)).mark != self.constant:
+                self.settle(<Slot*>(data + i * self.table.stride))
+        return out
+
+    def load(self, scalars, slots):
+        cdef size_t i, n = 0
+        cdef Slot* s
+        touched = bytearray(slots)      # else the table would forget them when it grows
+        cdef char* data = touched
+        for i in range(<size_t>len(touched) // self.table.stride):
+            (<Slot*>(data + i * self.table.stride)).since = 1
+        super().load(scalars, touched)
+        for i in range(self.table.capacity + 1):
+            s = <Slot*>(self.table.slots + i * self.table.stride)
+            if (self.table.has_last if i == self.table.capacity else s.mark != 0) and s.mark != self.constant:
+                n += 1
+                if not self.shift <= s.u <= LARGEST * self.scale:
+                    raise ValueError("a weight is negative or too large")
+        if n > self.features or not self.unseen >= 0:
+            raise ValueError("there are more weights than features")
+        self.rebuild()
+        if self.out_of_memory:
+            raise MemoryError("no memory for the heap of the simplex")
+
+    def shrink(self):
+        self.project()
