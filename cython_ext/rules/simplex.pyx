@@ -99,7 +99,7 @@ cdef class Simplex(Rule):
     cdef Level* levels                  # owned
     cdef size_t level_size, level_capacity
     cdef uint64_t next_level
-    cdef uint64_t* heap                 # owned; the children of i are 2 i + 1 and 2 i + 2
+    cdef uint64_t* heap                 # owned; the children of i are 4 i + 1 to 4 i + 4
     cdef size_t heap_size, heap_capacity
     cdef Slot** waiting                 # owned; the features of this example
     cdef size_t waiting_size, waiting_capacity
@@ -332,7 +332,7 @@ cdef class Simplex(Rule):
         i = self.heap_size
         self.heap_size += 1
         while i > 0:
-            up = (i - 1) // 2
+            up = (i - 1) // 4
             if self.heap[up] <= entry:
                 break
             self.heap[i] = self.heap[up]
@@ -341,16 +341,20 @@ cdef class Simplex(Rule):
 
     cdef void sink(self, size_t i, uint64_t entry) noexcept nogil:
         """Put an entry at place i or below."""
-        cdef size_t down = 2 * i + 1
-        while down < self.heap_size:
-            if down + 1 < self.heap_size and self.heap[down + 1] < self.heap[down]:
-                down += 1
-            if self.heap[down] >= entry:
+        cdef uint64_t* heap = self.heap
+        cdef size_t first = 4 * i + 1, down, j, size = self.heap_size
+        cdef uint64_t least
+        while first < size:
+            down, least = first, heap[first]
+            for j in range(first + 1, min(first + 4, size)):
+                down = j if heap[j] < least else down
+                least = min(least, heap[j])
+            if least >= entry:
                 break
-            self.heap[i] = self.heap[down]
+            heap[i] = least
             i = down
-            down = 2 * i + 1
-        self.heap[i] = entry
+            first = 4 * i + 1
+        heap[i] = entry
 
     cdef inline Slot* slot_of(self, uint64_t entry) noexcept nogil:
         """The slot that an entry stands for; NULL if the entry is stale."""
@@ -401,7 +405,7 @@ cdef class Simplex(Rule):
                 self.heap[kept] = self.heap[i]
                 kept += 1
         self.heap_size = kept
-        for i in range(kept // 2, 0, -1):
+        for i in range(min(kept, kept // 4 + 1), 0, -1):
             self.sink(i - 1, self.heap[i - 1])
 
     # --- all at once -------------------------------------------------------------------------
