@@ -57,6 +57,29 @@ def project_l1(v, z):
     return v if np.abs(v).sum() <= z else np.sign(v) * project_simplex(np.abs(v), z)
 
 
+def project_weighted(v, z, a, b):
+    """The nearest point w to v with sum a_i |w_i| <= z, |w_i| <= b: sign(v) min(b, max(|v| - theta a, 0)).
+
+    theta is found by its pieces: sum a_i |w_i| is linear in theta between the points where a weight reaches 0 or b.
+    """
+    v = np.asarray(v, float)
+
+    def at(theta):
+        return np.minimum(b, np.maximum(np.abs(v) - theta * a, 0))
+
+    if (a * at(0)).sum() <= z:
+        return np.sign(v) * at(0)
+    points = np.unique(np.concatenate([[0], np.abs(v) / a, (np.abs(v) - b) / a]))
+    points = points[(points >= 0) & np.isfinite(points)]
+    low = max(theta for theta in points if (a * at(theta)).sum() > z)
+    high = min(theta for theta in points if (a * at(theta)).sum() <= z)
+    middle = (low + high) / 2
+    w = at(middle)
+    free = (w > 0) & (np.abs(v) - middle * a < b)
+    theta = ((a * np.abs(v))[free].sum() + (a * b)[(w > 0) & ~free].sum() - z) / (a * a)[free].sum()
+    return np.sign(v) * at(theta)
+
+
 def projection_by_bisection(v, z, *, simplex=False, weights=None, box=inf):
     """The nearest w to v with w >= 0, sum w = z (simplex), or with sum a |w| <= z and |w| <= b.
 
@@ -288,6 +311,18 @@ class L1Ball(Twin):
 
     def after_step(self):
         self.weights[self.penalized] = project_l1(self.weights[self.penalized], self.radius)
+
+
+class WeightedL1Ball(Twin):
+    """The same for sum of a_i |w_i| <= radius and |w_i| <= box."""
+
+    def __init__(self, loss, size, *, radius, a=1.0, box=inf, **schedule):
+        super().__init__(loss, size, **schedule)
+        self.radius, self.box = radius, box
+        self.a = np.broadcast_to(np.asarray(a, float), (size,))[self.penalized]
+
+    def after_step(self):
+        self.weights[self.penalized] = project_weighted(self.weights[self.penalized], self.radius, self.a, self.box)
 
 
 class Simplex(Twin):

@@ -74,6 +74,7 @@ def test_help_shows_defaults_that_are_those_in_use():
     settings |= {k.replace("_", "-"): v for k, v in vars(TrainOptions()).items() if k not in vars(Settings())}
     settings |= {"threshold": float("inf"), "holdout-period": 10, "early-terminate": 3, "progress": 2.0}
     settings |= {"max-errors": "no limit", "features": "2^bits; smidas: those seen so far"}
+    settings |= {"feature-weights": 1, "box": "no limit"}
     assert len(shown) >= 19
     for name, text in shown.items():
         default = settings[name]
@@ -169,6 +170,8 @@ OUT_OF_RANGE = {
     "--l2 inf": "inf is out of range: it must be at least 0 and finite",
     "--threshold 0": "0 is out of range: it must be above 0",
     "--radius 0": "0 is out of range: it must be above 0 and finite",
+    "--box 0": "0 is out of range: it must be above 0 and finite",
+    "--box inf": "inf is out of range: it must be above 0 and finite",
     "--features 0": "0 is out of range: it must be at least 1 and at most 4.29497e+09",
     "--radius nan": "nan is out of range: it must be above 0 and finite",
     "--radius -1": "-1 is out of range: it must be above 0 and finite",
@@ -234,6 +237,9 @@ MEANINGLESS = {
     "--algorithm eg-pm --radius 1 --l1 1": "--l1 means nothing to --algorithm eg-pm: "
     "what multiplies weights makes none zero; use --algorithm l1-ball, or truncated-gradient",
     "--algorithm smidas --radius 1": "--radius means nothing to --algorithm smidas: its strength is --l1",
+    "--box 5": "--box means nothing to --algorithm gd: it is an option of l1-ball",
+    "--algorithm simplex --radius 1 --feature-weights f": "--feature-weights means nothing to --algorithm simplex: "
+    "it is an option of l1-ball",
     "--features 5": "--features means nothing to --algorithm gd: it is an option of simplex, eg, eg-pm, smidas",
     "--radius 1": "--radius means nothing to --algorithm gd: it is an option of l1-ball, simplex, eg, eg-pm",
     "--period 5": "--period means nothing to --algorithm gd: it is an option of truncated-gradient, rounding",

@@ -233,6 +233,58 @@ def test_more_features_than_the_option_says(vwlite, tmp_path, rule):
     assert not (tmp_path / "model").exists()
 
 
+def test_feature_weights_are_kept_in_the_model(vwlite, tmp_path):
+    """Also those of features that were not seen yet; with a box, continued at many places, with another radius."""
+    text = lines_of(3, 400).splitlines(keepends=True)
+    chance = random.Random(4)
+    (tmp_path / "weights").write_text("".join(f"a^w{i} {chance.uniform(0.2, 5):.3f}\n\n" for i in range(0, 300, 2)))
+    (tmp_path / "all").write_text("".join(text))
+    options = ["--quiet", "--algorithm", "l1-ball", "--radius", 3, "--box", 0.1]
+    options += ["--feature-weights", tmp_path / "weights"]
+    vwlite("train", *options, tmp_path / "all", "-m", tmp_path / "whole")
+    for i, (begin, end) in enumerate(pairwise([0, 3, 150, 151, 400, len(text)])):
+        (tmp_path / "part").write_text("".join(text[begin:end]))
+        start = options if i == 0 else ["--quiet", "-i", tmp_path / "model"]
+        vwlite("train", *start, tmp_path / "part", "-m", tmp_path / "model")
+    assert (tmp_path / "model").read_bytes() == (tmp_path / "whole").read_bytes()
+    model = read_model(str(tmp_path / "whole"))
+    w, a = np.asarray(model.weights), np.asarray(model.state["a"])
+    penalized = np.asarray(model.keys) != 11650396
+    assert (a * np.abs(w))[penalized].sum() == pytest.approx(3, rel=1e-9)
+    assert np.abs(w[penalized]).max() <= 0.1
+    assert (a != 1).sum() == 150
+    (tmp_path / "empty").write_text("")
+    for radius in (1, 30):
+        command = ["train", "-i", tmp_path / "whole", tmp_path / "empty", "--radius", radius, "-m", tmp_path / "other"]
+        vwlite(*command)
+        loaded = read_model(str(tmp_path / "other"))
+        b, other = np.asarray(loaded.state["a"]), np.array(loaded.weights)
+        other[np.asarray(loaded.keys) == 11650396] = 0
+        assert (b * np.abs(other)).sum() == pytest.approx(min(3, radius), rel=1e-9)
+    err = vwlite("train", "-i", tmp_path / "whole", "--feature-weights", tmp_path / "weights", code=2).err
+    assert f"--feature-weights: the model {tmp_path}/whole keeps those that it began with: leave it out" in err
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("a^x 1\na^y\n", "2: expected a feature and its weight, with a space between them"),
+        ("a^x 1 2\n", "1: expected a feature and its weight, with a space between them"),
+        ("\na^x -1\n", "2: the weight '-1' is not a number from 0.001 to 1000"),
+        ("a^x 0\n", "1: the weight '0' is not a number from 0.001 to 1000"),
+        ("a^x nan\n", "1: the weight 'nan' is not a number from 0.001 to 1000"),
+        ("a^x 1_0\n", "1: the weight '1_0' is not a number from 0.001 to 1000"),
+        ("a^x 2\nb^x 2\na^x 3\n", "3: the same feature, or one with the same index, has another weight in line 1"),
+    ],
+)
+def test_bad_lines_of_feature_weights(vwlite, tmp_path, text, complaint):
+    (tmp_path / "data").write_text("1 |a x\n")
+    (tmp_path / "weights").write_text(text)
+    command = ["train", tmp_path / "data", "--algorithm", "l1-ball", "--radius", 1, "--feature-weights"]
+    assert vwlite(*command, tmp_path / "weights", code=65).err == f"{tmp_path}/weights:{complaint}\n"
+    assert vwlite(*command, tmp_path / "none", code=66).err == f"{tmp_path}/none: No such file or directory\n"
+
+
 def forge(path, model):
     """A model file whose checksum is right."""
     with AtomicFile(path) as f:

@@ -16,7 +16,7 @@ from vwlite.core.rules.arow import Arow
 from vwlite.core.rules.eg import Eg, EgPm
 from vwlite.core.rules.ftrl import Ftrl
 from vwlite.core.rules.gd import Gd
-from vwlite.core.rules.l1_ball import L1Ball
+from vwlite.core.rules.l1_ball import L1Ball, WeightedL1Ball
 from vwlite.core.rules.l1_subgradient import L1Subgradient
 from vwlite.core.rules.passive_aggressive import Pa, PaI, PaII
 from vwlite.core.rules.rounding import Rounding
@@ -495,6 +495,40 @@ def test_smidas(loss, schedule, l1, features):
     assert compiled.norm == pytest.approx(twin.norm, rel=1e-11)
 
 
+@pytest.mark.parametrize("box", [None, 1e-4, 0.05, 0.5])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("radius", [0.01, 1.0, 5.0])
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_l1_ball_with_weights_and_box(loss, schedule, radius, weighted, box):
+    size = 1 << BITS
+    rng = np.random.default_rng(60)
+    options = SCHEDULES[schedule] | {"rate": 2 * rate_for(loss), "radius": radius}
+    if box is not None:
+        options["box"] = box
+    compiled_loss, plain_loss = LOSSES[loss]
+    expander = Expander(bits=BITS)
+    constant = expander.constant_key
+    a = np.exp(rng.uniform(-2, 2, size)).round(4) if weighted else np.ones(size)
+    a[::5] = 1
+    compiled = WeightedL1Ball(compiled_loss, constant=constant, **options)
+    compiled.set_weights(np.arange(size, dtype=np.uint32), a)
+    twin = reference.WeightedL1Ball(plain_loss, size, constant=constant, a=a, **options)
+    learner = Learner(compiled, compiled_loss, expander)
+    walk = Walk(twin, bits=BITS, largest_p=44)
+    stream = random_stream(61, 160, loss=loss, scales=False)
+    penalized = np.arange(size) != constant
+    for line in stream:
+        run(learner, [line])
+        walk.run([line])
+        ours = weights_of(compiled, size)
+        np.testing.assert_allclose(ours, twin.weights, rtol=1e-10, atol=1e-10 * np.abs(twin.weights).max())
+        assert (a * np.abs(ours))[penalized].sum() <= radius * (1 + 1e-9)
+        assert np.abs(ours[penalized]).max() <= (box or inf)
+        assert compiled.count_nonzero() == compiled.active == np.count_nonzero(twin.weights[penalized])
+    assert compiled.norm == pytest.approx((a * np.abs(ours))[penalized].sum(), rel=1e-9)
+
+
 GD = {
     "default": {},
     "l1": {"l1": 1e-3},
@@ -901,6 +935,24 @@ def test_projection_is_no_farther_than_any_other_point_of_the_ball():
         others = np.vstack([others, 0.999 * w + 0.001 * others])
         assert (np.linalg.norm(v - w) <= np.linalg.norm(v - others, axis=1) + 1e-12).all()
     assert reference.project_simplex([0.2, -7.0], 1.0).tolist() == [1.0, 0.0]
+
+
+def test_weighted_projection_is_no_farther_than_any_other_point():
+    rng = np.random.default_rng(62)
+    for _ in range(300):
+        v, a = rng.normal(0, 2, 5), np.exp(rng.normal(0, 1, 5))
+        z, b = float(rng.choice([0.1, 1.0, 5.0])), float(rng.choice([0.05, 0.5, 2.0, inf]))
+        w = reference.project_weighted(v, z, a, b)
+        assert (a * np.abs(w)).sum() <= z * (1 + 1e-12)
+        assert np.abs(w).max() <= b
+        other_way = reference.projection_by_bisection(v, z, weights=a, box=b)
+        np.testing.assert_allclose(w, other_way, rtol=1e-9, atol=1e-12)
+        others = np.clip(rng.normal(0, 1, (200, 5)), -b, b)
+        others *= z / np.maximum((a * np.abs(others)).sum(axis=1, keepdims=True), z)
+        others = np.vstack([others, 0.999 * w + 0.001 * others])
+        assert (np.linalg.norm(v - w) <= np.linalg.norm(v - others, axis=1) + 1e-12).all()
+    v = rng.normal(0, 2, 9)
+    np.testing.assert_allclose(reference.project_weighted(v, 1.5, np.ones(9), inf), reference.project_l1(v, 1.5))
 
 
 def test_truncation_on_a_grid():

@@ -12,7 +12,7 @@ from vwlite.core.rules.arow import Arow
 from vwlite.core.rules.eg import Eg, EgPm
 from vwlite.core.rules.ftrl import Ftrl
 from vwlite.core.rules.gd import Gd
-from vwlite.core.rules.l1_ball import L1Ball
+from vwlite.core.rules.l1_ball import L1Ball, WeightedL1Ball
 from vwlite.core.rules.l1_subgradient import L1Subgradient
 from vwlite.core.rules.passive_aggressive import Pa, PaI, PaII
 from vwlite.core.rules.rounding import Rounding
@@ -83,6 +83,8 @@ class Settings:
     ftrl_alpha: float = 0.5
     ftrl_beta: float = 1.0
     features: int | None = None
+    feature_weights: bool = False
+    box: float | None = None
 
     def stored(self) -> dict[str, Any]:
         """As JSON can hold it."""
@@ -139,10 +141,12 @@ def make_expander(settings: Settings) -> Expander:
 
 def make_rule(settings: Settings, loss: Loss, constant: int | None) -> Rule:
     values = {name: getattr(settings, name) for name in ALGORITHMS[settings.algorithm].options}
+    weighted = values.pop("feature_weights", False)
     options = {name: value for name, value in values.items() if value is not None}
+    kind = WeightedL1Ball if weighted or "box" in options else RULES[settings.algorithm]
     if settings.algorithm in EVERY_KEY:
         options.setdefault("features", (1 << settings.bits) - settings.constant)
-    return RULES[settings.algorithm](
+    return kind(
         loss,
         rate=settings.learning_rate,
         power_t=settings.power_t,

@@ -290,6 +290,10 @@ _learning = _several(
     _option("--features", group=_LEARN, type=Whole(1, 1 << 32), metavar="N",
             help="simplex, eg, eg-pm, smidas: how many features there are, without the constant.  [default: 2^bits; "
                  "smidas: those seen so far]"),
+    _option("--feature-weights", "feature_weights", group=_LEARN, type=PATH, metavar="FILE",
+            help="l1-ball: how much each feature counts in the sum; lines of NAMESPACE^NAME WEIGHT.  [default: 1]"),
+    _option("--box", group=_LEARN, type=Number(0, open_low=True),
+            help="l1-ball: the largest |weight|.  [default: no limit]"),
 )  # fmt: skip
 _passes = _several(
     _option("--passes", group=_PASSES, type=Whole(1), default=1, show_default=True, metavar="N",
@@ -396,6 +400,8 @@ class TrainOptions(InputOptions):
     ftrl_alpha: float | None = None
     ftrl_beta: float | None = None
     features: int | None = None
+    feature_weights: str | None = None
+    box: float | None = None
     passes: int = 1
     cache: bool = False
     cache_file: str | None = None

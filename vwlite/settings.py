@@ -46,12 +46,14 @@ def typed_settings(o: TrainOptions) -> dict[str, Any]:
         for name in (
             "labels", "bits", "hash", "algorithm", "loss", "quantile_tau", "learning_rate", "power_t", "initial_t",
             "decay_learning_rate", "l1", "l2", "period", "threshold", "radius", "round_at_end",
-            "pa_c", "arow_r", "ftrl_alpha", "ftrl_beta", "features",
+            "pa_c", "arow_r", "ftrl_alpha", "ftrl_beta", "features", "box",
         )
         if getattr(o, name) is not None
     }  # fmt: skip
     if typed.get("threshold") == float("inf"):
         typed["threshold"] = None
+    if o.feature_weights is not None:
+        typed["feature_weights"] = True
     if o.no_constant:
         typed["constant"] = False
     if o.quadratic or o.cubic or o.interactions:
@@ -67,6 +69,8 @@ def resolve(o: TrainOptions, model: Settings | None) -> Resolved:
     typed = typed_settings(o)
     changed = {}
     if model is not None:
+        if "feature_weights" in typed:
+            raise UsageError(f"--feature-weights: the model {o.initial} keeps those that it began with: leave it out")
         for name, value in typed.items():
             old = getattr(model, name)
             if value == old:
@@ -162,6 +166,8 @@ def check_files(o: InputOptions, more: dict[str, str | None] | None = None) -> N
             raise UsageError(f"{name} -: standard output is for predictions; name a file")
     taken: dict[Any, str] = {}
     inputs: dict[Any, str] = {_identity(path): "one of the DATA files" for path in o.data if path != "-"}
+    if isinstance(o, TrainOptions) and o.feature_weights is not None:
+        inputs[_identity(o.feature_weights)] = "the file of --feature-weights"
     model = o.initial if isinstance(o, TrainOptions) else o.model
     if model is not None:
         inputs[_identity(model)] = "the model that is read"

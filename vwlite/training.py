@@ -12,6 +12,7 @@ from vwlite.build import Settings, make_learner
 from vwlite.cache import CacheReader, CacheUnusable, CacheWriter, cache_name, fingerprint, open_cache
 from vwlite.core.learner import Learner, Reason
 from vwlite.core.tally import Tally
+from vwlite.feature_weights import read_feature_weights
 from vwlite.model import Model, read_model, write_model
 from vwlite.options import TrainOptions
 from vwlite.output import AtomicFile, Draft
@@ -51,6 +52,11 @@ def train(o: TrainOptions) -> int:
     }
     if model is None or o.initial is None:
         learner, before = make_learner(resolved.settings, **options), {}
+        if o.feature_weights is not None:
+            s = resolved.settings
+            learner.rule.set_weights(
+                *read_feature_weights(o.feature_weights, bits=s.bits, hash_all=s.hash == "all")
+            )
     else:
         learner, before = restore(model, resolved.settings, o.initial, **options), model.counters
         if "radius" in resolved.changed:

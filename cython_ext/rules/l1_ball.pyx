@@ -20,6 +20,8 @@ What makes it fast:
 S is an integer, the sum of each |u| rounded to a multiple of z / 2^50 or so. Integers add in a cycle, where a
 compensated sum of doubles is a long chain; they add to the same in any order, so nothing depends on how the queue
 happens to lie (it lies otherwise after a model is loaded); and however long the stream, S stays the sum of |u|.
+
+With a weight a for each feature and a box, ||w||_inf <= b, the same machine works on v = w / a: see WeightedL1Ball.
 """
 
 from math import frexp, ldexp
@@ -55,6 +57,19 @@ cdef struct Slot:
     uint32_t mark
     float bound       # that of the valid entry of the queue; infinite while it waits outside
     double u          # sign(w) (|w| + Theta); 0 if w is 0. The constant: w itself
+
+
+# The beginning is that of Slot, so that the queue is the same.
+cdef struct WeightedSlot:
+    uint32_t mark
+    float bound
+    double u          # sign(w) (|w| / a + Theta)
+    double a
+
+
+cdef struct Capped:
+    WeightedSlot* slot
+    double u          # |u| without the box
 
 
 cdef struct Entry:
@@ -98,6 +113,9 @@ cdef class L1Ball(Rule):
     cdef size_t entries               # in all buckets
     cdef Slot** waiting               # owned; active, but not in the queue yet
     cdef size_t waiting_size, waiting_capacity
+    cdef bint weighted                # slots are WeightedSlot
+    cdef int128 squares               # then: the sum of a^2 over the active set, as `square` counts it
+    cdef double to_square, from_square
 
     def __init__(self, loss, *, double radius, **schedule):
         super().__init__(loss, **schedule)
@@ -233,9 +251,21 @@ cdef class L1Ball(Rule):
         self.coarse += sign * coarse
         self.fine += sign * llrint((u - coarse * self.from_coarse) * self.to_fine)
 
+    cdef inline double part(self, const Slot* s) noexcept nogil:
+        """What a feature is in S: |u|, or a^2 |u|."""
+        if not self.weighted:
+            return fabs(s.u)
+        return (<WeightedSlot*>s).a * (<WeightedSlot*>s).a * fabs(s.u)
+
+    cdef inline int128 square(self, const Slot* s) noexcept nogil:
+        """a^2, as an integer."""
+        return <int128>((<WeightedSlot*>s).a * (<WeightedSlot*>s).a * self.to_square)
+
     cdef inline void drop(self, Slot* s) noexcept nogil:
-        self.count(0, fabs(s.u))
+        self.count(0, self.part(s))
         self.active -= 1
+        if self.weighted:
+            self.squares -= self.square(s)
         s.u = 0
 
     @property
@@ -379,9 +409,11 @@ cdef class L1Ball(Rule):
             s = <Slot*>(self.table.slots + i * self.table.stride)
             if s.u != 0 and s.mark != self.constant:
                 s.u = self.now(s)
-                self.count(fabs(s.u), 0)
+                self.count(self.part(s), 0)
                 if s.u == 0:
                     self.active -= 1
+                    if self.weighted:
+                        self.squares -= self.square(s)
         self.shift = 0
         self.rebuild()
 
@@ -404,3 +436,229 @@ cdef class L1Ball(Rule):
         """Go on from a loaded state with another radius: count S anew, as its unit follows the radius; project."""
         self.rebase()
         self.project()
+
+
+cdef class WeightedL1Ball(L1Ball):
+    """P(w - eta_t g) onto sum of a_i |w_i| <= radius, |w_i| <= box
+
+    a is 1 unless `set_weights` says otherwise. In v = w / a, all features shrink by one common amount, as in the l1
+    ball: w = sign(u) a (|u| - Theta), S = sum of a^2 |u|, rho = sum of a^2. rho is an integer too.
+
+    Only features of this example can be outside of the box, as the others only shrink. They are capped at first, and
+    are no part of S. If that is not enough, the shift rises; when it takes more of a capped feature than what is
+    outside of the box, the feature takes part as it is.
+    """
+
+    SLOT = [("mark", "<u4"), ("_bound", "<f4"), ("u", "<f8"), ("a", "<f8")]
+
+    cdef readonly double box
+    cdef Capped* capped               # owned; the features outside of the box
+    cdef size_t capped_size, capped_capacity
+
+    def __init__(self, loss, *, double box=INFINITY, **options):
+        super().__init__(loss, **options)
+        self.box = box
+        self.weighted = True
+        self.count_squares()
+
+    def __dealloc__(self):
+        free(self.capped)
+
+    def blank(self):
+        cdef WeightedSlot slot = WeightedSlot(0, 0, 0, 1)
+        return (<const char*>&slot)[:sizeof(WeightedSlot)]
+
+    def set_weights(self, const uint32_t[::1] keys, const double[::1] weights):
+        """Before anything is learned: the weights of these keys, each above 0. MemoryError."""
+        cdef Py_ssize_t i
+        cdef char* slot
+        for i in range(keys.shape[0]):
+            if self.table.resolve(&keys[i], 1, &slot):
+                raise MemoryError("no memory for the weights of features")
+            (<WeightedSlot*>slot).a = weights[i]
+        self.count_squares()
+
+    cdef void count_squares(self) noexcept nogil:
+        """rho anew, in units of the smallest a^2 / 2^50."""
+        cdef size_t i
+        cdef WeightedSlot* s
+        cdef double smallest = 1
+        for i in range(self.table.capacity + 1):
+            s = <WeightedSlot*>(self.table.slots + i * self.table.stride)
+            if 0 < s.a < smallest:
+                smallest = s.a
+        self.to_square = FINE / (smallest * smallest)
+        self.from_square = 1 / self.to_square
+        self.squares = 0
+        for i in range(self.table.capacity + 1):
+            s = <WeightedSlot*>(self.table.slots + i * self.table.stride)
+            if s.u != 0 and s.mark != self.constant:
+                self.squares += self.square(<Slot*>s)
+
+    cdef inline double now_weighted(self, const WeightedSlot* s) noexcept nogil:
+        cdef double size = s.a * (fabs(s.u) - self.shift)
+        return copysign(min(max(size, 0.0), self.box), s.u)
+
+    cdef double predict(self, const Example* e) noexcept nogil:
+        cdef size_t i
+        cdef const float* x = e.x
+        cdef WeightedSlot** slots = <WeightedSlot**>e.slots
+        cdef double sum = 0
+        for i in range(e.size):
+            sum += (slots[i].u if slots[i].mark == self.constant else self.now_weighted(slots[i])) * x[i]
+        return e.initial + sum
+
+    cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
+        cdef size_t i
+        cdef const float* x = e.x
+        cdef WeightedSlot** slots = <WeightedSlot**>e.slots
+        cdef double step
+        self.t += 1
+        step = -learning_rate(&self.schedule, self.t) * o.importance * o.slope
+        if step == 0:
+            return
+        if self.room(e.size) or self.room_for_capped(e.size):
+            return
+        for i in range(e.size):
+            if slots[i].mark == self.constant:
+                slots[i].u += step * x[i]
+            else:
+                self.change_weighted(slots[i], step * x[i])
+        for i in range(e.size):
+            if slots[i].mark != self.constant and fabs(slots[i].u) > self.cap(slots[i]):
+                self.capped[self.capped_size] = Capped(slots[i], fabs(slots[i].u))
+                self.capped_size += 1
+                self.set_u(slots[i], copysign(self.cap(slots[i]), slots[i].u))    # a second look at it does not find it outside
+        self.project()
+        if self.sum() > LARGEST_SHIFT * self.radius:
+            self.rebase()
+
+    cdef int room_for_capped(self, size_t n) noexcept nogil:
+        cdef void* grown
+        if n > self.capped_capacity:
+            grown = realloc(self.capped, 2 * n * sizeof(Capped))
+            if grown == NULL:
+                self.out_of_memory = True
+                return -1
+            self.capped = <Capped*>grown
+            self.capped_capacity = 2 * n
+        return 0
+
+    cdef inline double cap(self, const WeightedSlot* s) noexcept nogil:
+        """|u| at the wall of the box."""
+        return self.box / s.a + self.shift
+
+    cdef inline void change_weighted(self, WeightedSlot* s, double by) noexcept nogil:
+        """w += by, before the projection; w may be outside of the box for now."""
+        cdef double size = fabs(s.u) - self.shift
+        cdef double v = copysign(s.a * size if size > 0 else 0, s.u) + by
+        cdef double largest = LARGEST * self.scale
+        if v == 0:
+            if s.u != 0:
+                self.drop(<Slot*>s)
+            return
+        if s.u == 0:
+            self.active += 1
+            self.squares += self.square(<Slot*>s)
+            self.wait(<Slot*>s)
+        self.set_u(s, copysign(min(fabs(v) / s.a + self.shift, largest / max(s.a * s.a, 1.0)), v))
+
+    cdef inline void set_u(self, WeightedSlot* s, double u) noexcept nogil:
+        """Another u for an active feature; S and the queue follow."""
+        cdef double old = self.part(<Slot*>s)
+        s.u = u
+        self.count(self.part(<Slot*>s), old)
+        if fabs(u) < s.bound and s.bound != INFINITY:
+            s.bound = below(fabs(u))
+            self.push(<Slot*>s)
+
+    cdef inline double rho(self) noexcept nogil:
+        return <double>self.squares * self.from_square
+
+    cdef void project(self) noexcept nogil:
+        """As for the l1 ball, in rounds; before the shift passes what is outside of the box of a capped feature, that
+        feature takes part."""
+        cdef double shift = self.shift, wanted, rho, capped = 0, limit, most
+        cdef size_t i, kept, before, first
+        cdef WeightedSlot* s
+        if self.sum() - self.rho() * self.shift > self.radius:
+            most = LARGEST * self.scale
+            for i in range(self.capped_size):
+                s = self.capped[i].slot
+                capped += s.a * self.box
+                self.count(0, self.part(<Slot*>s))
+                self.squares -= self.square(<Slot*>s)
+                s.u = copysign(2 * most, s.u)     # nothing drops it
+            while True:
+                rho = self.rho()
+                if rho > 0:
+                    wanted = max((self.sum() + capped - self.radius) / rho, shift)
+                else:
+                    wanted = INFINITY if capped > self.radius else shift
+                first, limit = 0, INFINITY
+                for i in range(self.capped_size):
+                    s = self.capped[i].slot
+                    if self.capped[i].u - self.box / s.a < limit:
+                        first, limit = i, self.capped[i].u - self.box / s.a
+                if limit < wanted:
+                    s = self.capped[first].slot
+                    capped -= s.a * self.box
+                    self.take_part(s, self.capped[first].u)
+                    self.capped_size -= 1
+                    self.capped[first] = self.capped[self.capped_size]
+                    continue
+                shift = wanted
+                before = self.active
+                kept = 0
+                for i in range(self.waiting_size):
+                    s = <WeightedSlot*>self.waiting[i]
+                    if s.bound == INFINITY and fabs(s.u) > shift:
+                        self.waiting[kept] = <Slot*>s
+                        kept += 1
+                    elif s.bound == INFINITY and s.u != 0:
+                        self.drop(<Slot*>s)
+                self.waiting_size = kept
+                self.advance(shift)
+                if self.active == before:
+                    break
+            self.shift = shift
+            for i in range(self.capped_size):
+                self.take_part(self.capped[i].slot, min(self.cap(self.capped[i].slot), most))
+        self.capped_size = 0
+        for i in range(self.waiting_size):
+            s = <WeightedSlot*>self.waiting[i]
+            if s.u != 0 and s.bound == INFINITY:
+                s.bound = below(fabs(s.u))
+                self.push(<Slot*>s)
+        self.waiting_size = 0
+
+    cdef void take_part(self, WeightedSlot* s, double u) noexcept nogil:
+        """Count a capped feature again, with |u| = u."""
+        s.u = copysign(u, s.u)
+        self.count(self.part(<Slot*>s), 0)
+        self.squares += self.square(<Slot*>s)
+        if s.bound != INFINITY and u < s.bound:
+            s.bound = below(u)
+            self.push(<Slot*>s)
+
+    @property
+    def norm(self):
+        """sum of a_i |w_i| = S - rho Theta"""
+        return self.sum() - self.rho() * self.shift
+
+    cdef double weight(self, const char* slot) noexcept nogil:
+        cdef const WeightedSlot* s = <const WeightedSlot*>slot
+        return s.u if s.mark == self.constant else self.now_weighted(s)
+
+    cdef bint idle(self, const char* slot) noexcept nogil:
+        return (<const WeightedSlot*>slot).u == 0 and (<const WeightedSlot*>slot).a == 1
+
+    def load(self, scalars, slots):
+        cdef size_t i
+        cdef WeightedSlot* s
+        super().load(scalars, slots)
+        for i in range(self.table.capacity + 1):
+            s = <WeightedSlot*>(self.table.slots + i * self.table.stride)
+            if s.mark != 0 and not 0 < s.a < INFINITY:
+                raise ValueError("the weight of a feature is not above 0")
+        self.count_squares()

@@ -1,0 +1,49 @@
+"""The file of --feature-weights: how much each feature counts in the norm.
+
+Lines of `NAMESPACE^NAME WEIGHT` (a name alone: no namespace), as `vwlite weights --feature` takes names. Blank lines
+are skipped. Features that are not in the file have the weight 1.
+"""
+
+import array
+import re
+
+from vwlite.errors import DataError, NoInputError
+from vwlite.hashing import feature_hash
+
+SMALLEST, LARGEST = 1e-3, 1e3  # so that sums of squares are exact
+_NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+def read_feature_weights(path: str, *, bits: int, hash_all: bool) -> tuple["array.array[int]", "array.array[float]"]:
+    """The keys and weights of a file: NoInputError, or DataError with file and line."""
+    try:
+        with open(path, "rb") as f:
+            lines = f.read().split(b"\n")
+    except OSError as e:
+        raise NoInputError(f"{path}: {e.strerror}") from e
+    found: dict[int, tuple[float, int]] = {}
+    for number, line in enumerate(lines, 1):
+        words = line.split()
+        if not words:
+            continue
+        try:
+            name, weight = _parsed(words)
+            namespace, _, feature = name.rpartition(b"^")
+            key = feature_hash(feature, namespace, hash_all) & ((1 << bits) - 1)
+            before, where = found.setdefault(key, (weight, number))
+            if before != weight:
+                raise ValueError(f"the same feature, or one with the same index, has another weight in line {where}")
+        except ValueError as e:
+            raise DataError(f"{path}:{number}: {e}") from None
+    return array.array("I", found), array.array("d", [weight for weight, _ in found.values()])
+
+
+def _parsed(words: list[bytes]) -> tuple[bytes, float]:
+    """A feature's name and weight; ValueError says what is wrong."""
+    if len(words) != 2:
+        raise ValueError("expected a feature and its weight, with a space between them")
+    name, text = words
+    if not _NUMBER.fullmatch(text) or not SMALLEST <= float(text) <= LARGEST:
+        shown = text.decode("utf-8", "backslashreplace")
+        raise ValueError(f"the weight {shown!r} is not a number from {SMALLEST:g} to {LARGEST:g}")
+    return name, float(text)
