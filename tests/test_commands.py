@@ -32,6 +32,10 @@ NEEDED = {
     "rounding": ("--threshold", "0.01", "--period", "3"),
     "l1-subgradient": ("--l1", "0.002", "--round-at-end", "0.01"),
     "l1-ball": ("--radius", "3"),
+    "simplex": ("--radius", "3", "-l", "0.1"),
+    "eg": ("--radius", "3", "-l", "0.1"),
+    "eg-pm": ("--radius", "3", "-l", "0.1"),
+    "smidas": ("--l1", "0.002", "-l", "0.01"),
     "ftrl": ("--l1", "0.1"),
 } | {name: ("--loss", a.losses[0]) for name, a in ALGORITHMS.items() if "squared" not in a.losses}
 OLD = b"the model of yesterday"
@@ -345,7 +349,7 @@ def model(vwlite):
     [
         (0, "vwlite train data -m m --quiet && vwlite check m >/dev/null", ""),
         (1, "vwlite check data model broken >/dev/null", ""),
-        (2, "vwlite train data --radius 3", "--radius means nothing to --algorithm gd: it is an option of l1-ball\n"),
+        (2, "vwlite train data --radius 3", "--radius means nothing to --algorithm gd: it is an option of l1-ball"),
         (2, "vwlite train data --passes", "Error: Option '--passes' requires an argument.\n"),
         (2, "vwlite", "Usage: vwlite"),
         (65, "vwlite train data broken --quiet", f"broken:11:8: {SAID}\n"),
