@@ -88,6 +88,11 @@ cdef class Rule:
     def pass_decay(self, double decay):
         self.schedule.decay = decay
 
+    @property
+    def refusal(self):
+        """Why an example was refused; for rules that do."""
+        return ""
+
     def __len__(self):
         """Features in the table."""
         return len(self.table)

@@ -80,6 +80,17 @@ def project_weighted(v, z, a, b):
     return np.sign(v) * at(theta)
 
 
+def project_l1_weighted(v, H, z):
+    """The nearest point w to v with ||w||_1 <= z, in the norm sum of H_i (w_i - v_i)^2; by sorting."""
+    size = np.abs(v)
+    if size.sum() <= z:
+        return v
+    order = np.argsort(-H * size)  # those that stay are the first
+    theta = (np.cumsum(size[order]) - z) / np.cumsum(1 / H[order])
+    count = np.flatnonzero((H * size)[order] > theta).max(initial=0)
+    return np.sign(v) * np.maximum(size - theta[count] / H, 0)
+
+
 def projection_by_bisection(v, z, *, simplex=False, weights=None, box=inf):
     """The nearest w to v with w >= 0, sum w = z (simplex), or with sum a |w| <= z and |w| <= b.
 
@@ -111,6 +122,20 @@ def projection_by_bisection(v, z, *, simplex=False, weights=None, box=inf):
         else:
             high = theta
     return at(high)
+
+
+def l1_quadratic(S, b, c):
+    """argmin w^T S w / 2 - b^T w + sum of c_i |w_i|, one weight after the other until none moves."""
+    if not c.any():
+        return np.linalg.solve(S, b)
+    w = np.zeros(len(b))
+    for _ in range(100_000):
+        before = w.copy()
+        for i in range(len(b)):
+            w[i] = soft(b[i] - S[i] @ w + S[i, i] * w[i], c[i]) / S[i, i]
+        if np.abs(w - before).max() <= 1e-15 * np.abs(w).max():
+            break
+    return w
 
 
 # --- losses ----------------------------------------------------------------------------------
@@ -253,7 +278,10 @@ class Twin:
 
     def learn(self, keys: Keys, values: Values, p: float, y: float, importance=1.0) -> None:
         self.t += 1
-        self.weights = self.weights - self.eta() * self.gradient(keys, values, p, y, importance)
+        self.step(self.gradient(keys, values, p, y, importance))
+
+    def step(self, gradient: np.ndarray) -> None:
+        self.weights = self.weights - self.eta() * gradient
         self.after_step()
 
     def after_step(self) -> None:
@@ -427,6 +455,87 @@ class Smidas(Twin):
         if self.norm > 0:
             linked = np.sign(self.theta) * np.abs(self.theta) ** (self.p - 1) / self.norm ** (self.p - 2)
         self.weights = np.where(self.penalized, linked, self.theta)
+
+
+class Adagrad(Twin):
+    """w <- soft(w - eta_t g / H, eta_t l1 / H), H = delta + sqrt(sum of g^2)."""
+
+    def __init__(self, loss, size, *, l1=0.0, delta=1e-8, **schedule):
+        super().__init__(loss, size, **schedule)
+        self.l1, self.delta = l1, delta
+        self.squares = np.zeros(size)
+
+    def step(self, gradient):
+        self.squares += gradient**2
+        H = self.delta + np.sqrt(self.squares)
+        v = self.weights - self.eta() * gradient / H
+        self.weights = np.where(self.penalized, soft(v, self.eta() * self.l1 / H), v)
+
+
+class AdagradRda(Twin):
+    """w <- -sign(G) (eta_t t / H) max(|G| / t - l1, 0), G = sum of g, H = delta + sqrt(sum of g^2)."""
+
+    def __init__(self, loss, size, *, l1=0.0, delta=1e-8, **schedule):
+        super().__init__(loss, size, **schedule)
+        self.l1, self.delta = l1, delta
+        self.sums, self.squares = np.zeros(size), np.zeros(size)
+
+    def step(self, gradient):
+        self.sums += gradient
+        self.squares += gradient**2
+        H = self.delta + np.sqrt(self.squares)
+        average = np.abs(self.sums) / self.t
+        kept = np.where(self.penalized, np.maximum(average - self.l1, 0), average)
+        self.weights = -np.sign(self.sums) * self.eta() * self.t / H * kept
+
+
+class AdagradBall(Twin):
+    """w <- argmin sum of H_i (w_i - v_i)^2 over ||w||_1 <= radius, v = w - eta_t g / H; H as for adagrad."""
+
+    def __init__(self, loss, size, *, radius, delta=1e-8, **schedule):
+        super().__init__(loss, size, **schedule)
+        self.radius, self.delta = radius, delta
+        self.squares = np.zeros(size)
+
+    def step(self, gradient):
+        self.squares += gradient**2
+        H = self.delta + np.sqrt(self.squares)
+        v = self.weights - self.eta() * gradient / H
+        v[self.penalized] = project_l1_weighted(v[self.penalized], H[self.penalized], self.radius)
+        self.weights = v
+
+
+class AdagradFull(Twin):
+    """The argmin over w of
+
+    cmd: eta_t <g, w> + eta_t l1 ||w||_1 + (w - w_t)^T S (w - w_t) / 2
+    rda: eta_t <sum of g, w> + eta_t t l1 ||w||_1 + w^T S w / 2
+
+    with S = delta I + G^(1/2), G = sum of g g^T. The root is made anew after `root_every` gradients, and when S^-1 g
+    would be longer than 1.
+    """
+
+    def __init__(self, loss, size, *, update="cmd", l1=0.0, delta=1e-8, root_every=1, **schedule):
+        super().__init__(loss, size, **schedule)
+        self.update, self.l1, self.delta, self.root_every = update, l1, delta, root_every
+        self.sums, self.G, self.S = np.zeros(size), np.zeros((size, size)), delta * np.eye(size)
+        self.age = self.roots = 0
+
+    def step(self, g):
+        self.sums += g
+        self.G += np.outer(g, g)
+        self.age += g.any()
+        if self.age >= self.root_every or np.linalg.norm(np.linalg.solve(self.S, g)) > 1 + 1e-9:
+            values, vectors = np.linalg.eigh(self.G)
+            values[values < 1e-14 * values.max()] = 0  # an error of 1e-16 in a zero would be one of 1e-8 in its root
+            self.S = self.delta * np.eye(len(g)) + vectors @ np.diag(np.sqrt(values)) @ vectors.T
+            self.age = 0
+            self.roots += 1
+        c = self.eta() * self.l1 * self.penalized
+        if self.update == "cmd":
+            self.weights = l1_quadratic(self.S, self.S @ self.weights - self.eta() * g, c)
+        else:
+            self.weights = l1_quadratic(self.S, -self.eta() * self.sums, self.t * c)
 
 
 def dense(keys: Keys, values: Values, size: int):

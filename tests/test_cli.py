@@ -15,9 +15,11 @@ from running import shell
 
 from vwlite import __version__
 from vwlite.algorithms import ALGORITHMS, LOSSES
+from vwlite.build import Settings
 from vwlite.cli import COMMANDS, program, run
 from vwlite.hashing import feature_hash
 from vwlite.options import Command, PredictOptions, TrainOptions, predict_options, train_options
+from vwlite.settings import resolve
 
 DATA = """\
 1 |a x:1.5 y |b u
@@ -67,8 +69,6 @@ def test_help_has_the_groups_in_order_and_our_spelling_only():
 
 
 def test_help_shows_defaults_that_are_those_in_use():
-    from vwlite.build import Settings
-
     shown = dict(re.findall(r"--([\w-]+)(?:(?!\n  -).)*?\[default:\s+([^\]]+)\]", help_of("train"), re.S))
     settings = {k.replace("_", "-"): v for k, v in vars(Settings()).items()}
     settings |= {k.replace("_", "-"): v for k, v in vars(TrainOptions()).items() if k not in vars(Settings())}
@@ -79,6 +79,13 @@ def test_help_shows_defaults_that_are_those_in_use():
     for name, text in shown.items():
         default = settings[name]
         assert (float(text) if isinstance(default, float | int) else text) == default, name
+
+
+def test_the_common_rate_of_adagrad_does_not_fall_unless_asked():
+    assert resolve(TrainOptions(algorithm="adagrad"), None).settings.power_t == 0
+    assert resolve(TrainOptions(algorithm="adagrad", power_t=0.5), None).settings.power_t == 0.5
+    assert resolve(TrainOptions(algorithm="sgd"), None).settings.power_t == 0.5
+    assert resolve(TrainOptions(), None).settings == Settings()
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["-h"], *([c, "-h"] for c in COMMANDS)])
@@ -176,6 +183,10 @@ OUT_OF_RANGE = {
     "--radius nan": "nan is out of range: it must be above 0 and finite",
     "--radius -1": "-1 is out of range: it must be above 0 and finite",
     "--radius inf": "inf is out of range: it must be above 0 and finite",
+    "--root-every 0": "0 is out of range: it must be at least 1",
+    "--update pa": "'pa' is not one of 'cmd', 'rda'.",
+    "--delta 0": "0 is out of range: it must be above 0 and finite",
+    "--delta nan": "nan is out of range: it must be above 0 and finite",
     "--arow-r 0": "0 is out of range: it must be above 0 and finite",
     "--ftrl-alpha 0": "0 is out of range: it must be above 0 and finite",
     "--ftrl-alpha nan": "nan is out of range: it must be above 0 and finite",
@@ -241,7 +252,7 @@ MEANINGLESS = {
     "--algorithm simplex --radius 1 --feature-weights f": "--feature-weights means nothing to --algorithm simplex: "
     "it is an option of l1-ball",
     "--features 5": "--features means nothing to --algorithm gd: it is an option of simplex, eg, eg-pm, smidas",
-    "--radius 1": "--radius means nothing to --algorithm gd: it is an option of l1-ball, simplex, eg, eg-pm",
+    "--radius 1": f"--radius means nothing to --algorithm gd: it is an option of {users('radius')}",
     "--period 5": "--period means nothing to --algorithm gd: it is an option of truncated-gradient, rounding",
     "--threshold inf": "--threshold means nothing to --algorithm gd: it is an option of truncated-gradient, rounding",
     "--algorithm pa": "--algorithm pa cannot learn from --loss squared: use --loss hinge",
@@ -261,6 +272,10 @@ MEANINGLESS = {
     f"it is an option of {users('l1')}",
     "--algorithm sgd --l1 1": f"--l1 means nothing to --algorithm sgd: it is an option of {users('l1')}",
     "--algorithm sgd --l2 1": f"--l2 means nothing to --algorithm sgd: it is an option of {users('l2')}",
+    "--delta 1": f"--delta means nothing to --algorithm gd: it is an option of {users('delta')}",
+    "--root-every 3": "--root-every means nothing to --algorithm gd: it is an option of adagrad-full",
+    "--algorithm adagrad --update rda": "--update means nothing to --algorithm adagrad: it is an option of "
+    "adagrad-full",
     "--quantile-tau 0.5": "--quantile-tau means nothing to --loss squared: add --loss quantile",
     "--loss poisson --labels 0,1": "--labels makes labels -1 and 1, which --loss poisson cannot use",
     "--keep a --ignore b": "--keep and --ignore exclude each other: name the namespaces of one kind",

@@ -12,6 +12,8 @@ from streams import CONSTANT, Walk, random_stream
 from vwlite.core.expand import Expander
 from vwlite.core.learner import Learner, Reason
 from vwlite.core.losses import Hinge, Logistic, Poisson, Quantile, Squared
+from vwlite.core.rules.adagrad import Adagrad, AdagradRda
+from vwlite.core.rules.adagrad_ball import AdagradBall
 from vwlite.core.rules.arow import Arow
 from vwlite.core.rules.eg import Eg, EgPm
 from vwlite.core.rules.ftrl import Ftrl
@@ -42,6 +44,9 @@ RULES = {
     "simplex": (Simplex, reference.Simplex),
     "eg": (Eg, reference.Eg),
     "eg-pm": (EgPm, reference.EgPm),
+    "adagrad": (Adagrad, reference.Adagrad),
+    "adagrad-rda": (AdagradRda, reference.AdagradRda),
+    "adagrad-ball": (AdagradBall, reference.AdagradBall),
     "pa": (Pa, reference.Pa),
     "pa-i": (PaI, reference.PaI),
     "pa-ii": (PaII, reference.PaII),
@@ -52,6 +57,7 @@ RULES = {
 NEEDED = {  # options without a default; a rate at which a rule that multiplies learns something
     "rounding": {"threshold": 0.02},
     "l1-ball": {"radius": 0.7},
+    "adagrad-ball": {"radius": 0.7},
     "simplex": {"rate": 1.0, "radius": 10.0},
     "eg": {"rate": 1.0, "radius": 10.0},
     "eg-pm": {"rate": 1.0, "radius": 10.0},
@@ -62,6 +68,7 @@ FLOAT, EXACT, DOUBLE = 2e-5, 1e-9, 1e-12
 HINGE_ONLY = ("pa", "pa-i", "pa-ii", "arow")
 NEVER_ZERO = ("simplex", "eg", "eg-pm")  # or features that were never seen have weights too
 IN_FLOATS = ("sgd", "truncated-gradient", "gd")
+ADAPTIVE = 1e-10  # for AdaGrad, all in doubles, whose feedback makes more of the last digits
 BITS = 7  # 128 keys for 300 features: collisions everywhere, with the constant too
 
 
@@ -118,7 +125,7 @@ def assert_agree(
             said, walk.predictions[-len(said) :], rtol=50 * tolerance, atol=1e-6 + 50 * tolerance
         )
         assert compiled.t == twin.t
-        if (tolerance == DOUBLE or name == "truncated-gradient") and name not in NEVER_ZERO:
+        if (tolerance in (DOUBLE, ADAPTIVE) or name == "truncated-gradient") and name not in NEVER_ZERO:
             penalized = np.arange(1 << bits) != expander.constant_key
             assert compiled.count_nonzero() == np.count_nonzero(theirs[penalized])
     return compiled, twin
@@ -557,13 +564,81 @@ def test_gd(loss, options):
     assert compiled.contraction == pytest.approx(twin.contraction, rel=1e-4)
 
 
+ADAPTIVE_RATES = {"squared": 0.1, "logistic": 0.1, "hinge": 0.1, "quantile": 0.05, "poisson": 0.01}
+
+
+@pytest.mark.parametrize(("l1", "delta"), [(0.0, 1e-8), (0.02, 1e-8), (0.1, 0.5), (1e-3, 1e-300)])
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_adagrad(loss, schedule, l1, delta):
+    options = SCHEDULES[schedule] | {"rate": ADAPTIVE_RATES[loss], "l1": l1, "delta": delta}
+    stream = random_stream(9, 500, loss=loss, scales=False)
+    _, twin = assert_agree(
+        "adagrad", loss, stream, options, tolerance=ADAPTIVE, passes=3, decay=0.8, holdout_period=9
+    )
+    assert np.count_nonzero(twin.weights) < np.count_nonzero(twin.squares) or l1 < 0.01
+
+
+@pytest.mark.parametrize(("l1", "delta"), [(0.0, 1e-8), (0.02, 1e-8), (0.1, 0.5), (1e-3, 1e-300)])
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_adagrad_rda(loss, schedule, l1, delta):
+    options = SCHEDULES[schedule] | {"rate": ADAPTIVE_RATES[loss], "l1": l1, "delta": delta}
+    if schedule == "1/t":  # the rate of now is that of all gradients so far
+        options["rate"] *= 100
+    stream = random_stream(9, 500, loss=loss, scales=False)
+    rule, twin = assert_agree(
+        "adagrad-rda", loss, stream, options, tolerance=ADAPTIVE, passes=3, decay=0.8, holdout_period=9
+    )
+    # Inside the threshold a weight is exactly zero, outside it is not.
+    zeros = (np.abs(twin.sums) <= twin.t * l1) & twin.penalized
+    np.testing.assert_array_equal(weights_of(rule, 1 << BITS)[zeros], 0)
+    assert (weights_of(rule, 1 << BITS)[~zeros] != 0).all()
+    assert np.count_nonzero(zeros & (twin.squares > 0)) or l1 < 0.01
+
+
+@pytest.mark.parametrize("delta", [1e-8, 0.5, 1e-300])
+@pytest.mark.parametrize("radius", [0.01, 0.3, 3.0])
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_adagrad_ball(loss, schedule, radius, delta):
+    options = SCHEDULES[schedule] | {"rate": ADAPTIVE_RATES[loss], "radius": radius, "delta": delta}
+    stream = random_stream(9, 400, loss=loss, scales=False)
+    rule, _ = assert_agree(
+        "adagrad-ball", loss, stream, options, tolerance=ADAPTIVE, passes=2, decay=0.8, holdout_period=9
+    )
+    assert rule.shift > 0 or radius > 0.1
+    assert rule.active == rule.count_nonzero()
+
+
+@pytest.mark.parametrize("name", [name for name in RULES if name.startswith("adagrad")])
+def test_adagrad_squares_the_gradient_of_the_whole_example(name):
+    """Halves of a feature are the feature; a feature and its opposite are nothing."""
+    options = {"radius": 2.0} if name == "adagrad-ball" else {"l1": 1e-3}
+    whole = [Line(1.0, [(1, 2.0), (2, 1.0)]), Line(-1.0, [(2, 3.0)]), Line(1.0, [(1, -0.5)])]
+    parts = [
+        Line(1.0, [(1, 0.5), (2, 4.0), (1, 1.5), (2, -3.0), (3, 1.0), (3, -1.0)]),
+        Line(-1.0, [(2, 1.0), (3, -2.0), (2, 1.0), (3, 2.0), (2, 1.0)]),
+        Line(1.0, [(1, 1.0), (1, -1.5)]),
+    ]
+    loss, weights = Squared(), []
+    for stream in (whole, parts):
+        expander = Expander(bits=3, constant=False)
+        rule = RULES[name][0](loss, rate=0.3, power_t=0, **options)
+        run(Learner(rule, loss, expander), stream)
+        weights.append(weights_of(rule, 8))
+    np.testing.assert_array_equal(*weights)
+    assert np.count_nonzero(weights[0]) == 2
+
+
 @pytest.mark.parametrize("name", RULES)
 @pytest.mark.parametrize("bits", [1, 2, 10])
 def test_few_bits_and_no_constant(name, bits):
     options = {"rate": 0.05} | NEEDED.get(name, {})
     loss = "hinge" if name in HINGE_ONLY else "logistic"
     stream = random_stream(5, 400, loss=loss, scales=False)
-    tolerance = 4 * FLOAT if name in IN_FLOATS else EXACT if name in ("simplex", "smidas") else DOUBLE
+    exact = ADAPTIVE if name.startswith("adagrad") else EXACT if name in ("simplex", "smidas") else DOUBLE
+    tolerance = 4 * FLOAT if name in IN_FLOATS else exact
     assert_agree(name, loss, stream, options, tolerance=tolerance, bits=bits, constant=False)
     assert_agree(name, loss, stream, options, tolerance=tolerance, bits=bits, constant=True)
 
@@ -631,6 +706,28 @@ def test_norm_over_a_long_run():
         )
         assert learner.rule.count_nonzero() == learner.rule.active
     assert rebases > 2
+
+
+@pytest.mark.parametrize(("radius", "rate", "delta"), [(2.0, 2.0, 1e-8), (0.05, 1.0, 1e-3), (30.0, 0.3, 10.0)])
+def test_norm_over_a_long_run_in_the_adaptive_norm(radius, rate, delta):
+    rng = np.random.default_rng(27)
+    lines, width, keys = 30_000, 8, 3000
+    hashes = rng.zipf(1.4, (lines, width)) % keys
+    values = (rng.normal(0, 1, (lines, width)) * 10.0 ** rng.integers(-4, 4, (lines, width))).astype(np.float32)
+    labels = rng.choice([-1.0, 1.0], lines)
+    loss = Hinge()
+    rule = AdagradBall(loss, radius=radius, rate=rate, power_t=0.0, delta=delta)
+    learner = Learner(rule, loss, Expander(bits=32, constant=False))
+    rebases, shift = 0, 0.0
+    for begin in range(0, lines, 500):
+        piece = range(begin, begin + 500)
+        run(learner, [Line(labels[i], list(zip(hashes[i].tolist(), values[i].tolist(), strict=True))) for i in piece])
+        rebases += rule.shift < shift
+        shift = rule.shift
+        assert norm_of(rule) == pytest.approx(rule.norm, rel=1e-9)
+        assert norm_of(rule) <= radius * (1 + 1e-9)
+        assert rule.count_nonzero() == rule.active > 0
+    assert rebases or radius > 1
 
 
 def test_each_step_is_the_projection():

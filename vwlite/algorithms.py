@@ -3,7 +3,8 @@
 Data only. `vwlite/build.py` makes the objects, `vwlite/options.py` checks the options against this.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 LOSSES = ("squared", "logistic", "hinge", "quantile", "poisson")
 
@@ -19,6 +20,11 @@ LABEL_DOMAIN = {
 # Options of the algorithms that have a learning rate.
 SCHEDULE = ("learning_rate", "power_t", "initial_t", "decay_learning_rate")
 
+# The rate of AdaGrad falls for each feature by itself, so the common one stays.
+ADAPTIVE = {"power_t": 0.0}
+
+UPDATES = ("cmd", "rda")
+
 
 @dataclass(frozen=True)
 class Algorithm:
@@ -32,6 +38,7 @@ class Algorithm:
     required: tuple[str, ...] = ()
     losses: tuple[str, ...] = LOSSES
     rate: str = "learning_rate"  # the option that says how large steps are; none: ""
+    defaults: dict[str, Any] = field(default_factory=dict)  # where they are not those of Settings
 
     @property
     def schedule(self) -> tuple[str, ...]:
@@ -109,6 +116,39 @@ ALGORITHMS = {
             ("radius", "features"),
             "Kivinen, Warmuth 1997; Duchi, Shalev-Shwartz, Singer, Chandra 2008, section 7",
             required=("radius",),
+        ),
+        Algorithm(
+            "adagrad",
+            "composite mirror descent: gradient descent with a rate for each feature, and shrinking",
+            "w_i <- soft(w_i - eta_t g_i / H_i, eta_t l1 / H_i), H = delta + sqrt(sum of g^2)",
+            ("l1", "delta"),
+            "Duchi, Hazan, Singer 2011, eq. 6",
+            defaults=ADAPTIVE,
+        ),
+        Algorithm(
+            "adagrad-rda",
+            "regularized dual averaging with a rate for each feature: sparser models than adagrad",
+            "w_i <- -sign(G_i) (eta_t t / H_i) max(|G_i| / t - l1, 0), G = sum of g, H = delta + sqrt(sum of g^2)",
+            ("l1", "delta"),
+            "Duchi, Hazan, Singer 2011, eq. 5",
+            defaults=ADAPTIVE,
+        ),
+        Algorithm(
+            "adagrad-ball",
+            "gradient descent with a rate for each feature, projected onto the l1 ball in the adaptive norm",
+            "w <- argmin sum of H_i (w_i - v_i)^2 over ||w||_1 <= radius, v_i = w_i - eta_t g_i / H_i",
+            ("radius", "delta"),
+            "Duchi, Hazan, Singer 2011, eq. 2",
+            required=("radius",),
+            defaults=ADAPTIVE,
+        ),
+        Algorithm(
+            "adagrad-full",
+            "AdaGrad with the full matrix, for at most 4,096 features: descent (cmd) or averaging (rda)",
+            "w <- argmin eta_t <g, w> + eta_t l1 ||w||_1 + ||w - w_t||_S^2 / 2, S = delta I + (sum of g g^T)^(1/2)",
+            ("update", "l1", "delta", "root_every"),
+            "Duchi, Hazan, Singer 2011, eq. 1, 5, 6",
+            defaults=ADAPTIVE,
         ),
         Algorithm(
             "pa",

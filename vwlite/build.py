@@ -3,11 +3,14 @@
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from vwlite.algorithms import ALGORITHMS, LABEL_DOMAIN
+from vwlite.algorithms import ALGORITHMS, LABEL_DOMAIN, UPDATES
 from vwlite.core.expand import Expander
 from vwlite.core.learner import Learner
 from vwlite.core.losses import Hinge, Logistic, Loss, Poisson, Quantile, Squared
 from vwlite.core.rule import Rule
+from vwlite.core.rules.adagrad import Adagrad, AdagradRda
+from vwlite.core.rules.adagrad_ball import AdagradBall
+from vwlite.core.rules.adagrad_full import AdagradFull
 from vwlite.core.rules.arow import Arow
 from vwlite.core.rules.eg import Eg, EgPm
 from vwlite.core.rules.ftrl import Ftrl
@@ -31,6 +34,10 @@ RULES: dict[str, type[Rule]] = {
     "simplex": Simplex,
     "eg": Eg,
     "eg-pm": EgPm,
+    "adagrad": Adagrad,
+    "adagrad-rda": AdagradRda,
+    "adagrad-ball": AdagradBall,
+    "adagrad-full": AdagradFull,
     "pa": Pa,
     "pa-i": PaI,
     "pa-ii": PaII,
@@ -77,6 +84,9 @@ class Settings:
     period: int = 1
     threshold: float | None = None  # None: infinite
     radius: float | None = None
+    delta: float = 1e-8
+    update: str = "cmd"
+    root_every: int = 1
     round_at_end: float = 0.0
     pa_c: float = 1.0
     arow_r: float = 1.0
@@ -91,6 +101,11 @@ class Settings:
         return asdict(self)
 
     @staticmethod
+    def of(algorithm: str) -> "Settings":
+        """The defaults of an algorithm."""
+        return Settings(algorithm=algorithm, **ALGORITHMS[algorithm].defaults)
+
+    @staticmethod
     def restored(stored: dict[str, Any]) -> "Settings":
         """What `stored` gave. ValueError for what this program does not know: a newer one wrote it."""
         unknown = sorted(set(stored) - {f.name for f in fields(Settings)})
@@ -98,7 +113,10 @@ class Settings:
             raise ValueError(f"unknown option {unknown[0]}")
         values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in stored.items()}
         found = Settings(**values)
-        for name, value, known in (("algorithm", found.algorithm, ALGORITHMS), ("loss", found.loss, LABEL_DOMAIN)):
+        for name, value, known in (
+            ("algorithm", found.algorithm, ALGORITHMS), ("loss", found.loss, LABEL_DOMAIN),
+            ("update", found.update, UPDATES),
+        ):  # fmt: skip
             if value not in known:
                 raise ValueError(f"unknown {name} {value}")
         if found.labels is not None and (type(found.labels) is not tuple or len(found.labels) != 2):

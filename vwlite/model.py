@@ -6,6 +6,7 @@ A model file is what `numpy.load(file, allow_pickle=False)` reads: an uncompress
     keys        uint32 [n], ascending: the masked hashes of the features
     weights     float64 [n]: the weight now, with everything lazy paid
     state_*     [n]: what the rule keeps for each feature; absent with --save-weights-only
+    more_*      what else some rules keep, such as a matrix, row after row
 
 The comment at the end of the zip holds a BLAKE2b digest of everything before it, so no flipped bit and
 no missing byte goes unnoticed. Nothing in the file depends on when, where or from which file names it
@@ -72,6 +73,7 @@ class Model:
     keys: Array
     weights: Array
     state: dict[str, Array] = field(default_factory=dict)
+    more: dict[str, Array] = field(default_factory=dict)  # what the rule keeps beside, a row of numbers each
     interrupted: bool = False
     weights_only: bool = False
     program: str = ""
@@ -80,7 +82,8 @@ class Model:
     def arrays(self) -> dict[str, Array]:
         """All arrays, by their names in the file."""
         state = {f"state_{name}": self.state[name] for name in sorted(self.state)}
-        return {"keys": self.keys, "weights": self.weights, **state}
+        more = {f"more_{name}": self.more[name] for name in sorted(self.more)}
+        return {"keys": self.keys, "weights": self.weights, **state, **more}
 
     def header(self) -> dict[str, Any]:
         return {
@@ -212,6 +215,7 @@ def _parsed(path: str, file: IO[bytes]) -> Model:
             keys=_array(archive, "keys"),
             weights=_array(archive, "weights"),
             state={n.removeprefix("state_"): _array(archive, n) for n in names if n.startswith("state_")},
+            more={n.removeprefix("more_"): _array(archive, n) for n in names if n.startswith("more_")},
         )
 
 
@@ -297,7 +301,7 @@ def _inconsistency(model: Model) -> str | None:
 
 def _not_finite(model: Model) -> str | None:
     """What in the model is not a finite number; None if nothing is."""
-    for name, numbers in {"a weight": model.weights, **{f"state_{k}": v for k, v in model.state.items()}}.items():
+    for name, numbers in {"a weight": model.weights, **model.arrays()}.items():
         if numbers.format in "fd" and not all_finite(numbers):
             return name
     scalars = {**model.rule, "the range": sum(model.range or (0,))}

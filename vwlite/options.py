@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from vwlite.algorithms import ALGORITHMS, LOSSES
+from vwlite.algorithms import ALGORITHMS, LOSSES, UPDATES
 
 LINKS = ("identity", "logistic", "glf1", "poisson")
 _UNITS = {"s": 1, "m": 60, "h": 3600}
@@ -253,8 +253,8 @@ _features = _several(
             metavar="LETTERS", help="As --ignore, but interactions still see them."),
 )  # fmt: skip
 _learning = _several(
-    _option("--algorithm", group=_LEARN, type=click.Choice(list(ALGORITHMS)), show_default="gd",
-            help="How to learn."),
+    _option("--algorithm", group=_LEARN, type=click.Choice(list(ALGORITHMS)), metavar="NAME", show_default="gd",
+            help=f"How to learn: {', '.join(ALGORITHMS)}."),
     _option("--loss", group=_LEARN, vw=("--loss_function",), type=click.Choice(LOSSES), show_default="squared",
             help="What to minimise."),
     _option("--quantile-tau", "quantile_tau", group=_LEARN, vw=("--quantile_tau",), show_default="0.5",
@@ -262,7 +262,7 @@ _learning = _several(
     _option("-l", "--learning-rate", "learning_rate", group=_LEARN, vw=("--learning_rate",),
             type=Number(0, open_low=True), show_default="0.5", help="The learning rate at the beginning."),
     _option("--power-t", "power_t", group=_LEARN, vw=("--power_t",), type=Number(0), show_default="0.5",
-            help="The rate falls as (t + initial-t)^-power-t; for gd, each feature's own."),
+            help="The rate falls as (t + initial-t)^-power-t; for gd, each feature's own; for adagrad, only if given."),
     _option("--initial-t", "initial_t", group=_LEARN, vw=("--initial_t",), type=Number(0), show_default="0",
             help="Where t begins."),
     _option("--decay-learning-rate", "decay_learning_rate", group=_LEARN, vw=("--decay_learning_rate",),
@@ -276,7 +276,13 @@ _learning = _several(
             help="truncated-gradient: larger weights are not shrunk. rounding, which needs it: smaller "
                  "ones become zero."),
     _option("--radius", group=_LEARN, type=Number(0, open_low=True),
-            help="l1-ball: the largest sum of |weights|; simplex, eg, eg-pm: their sum.  [required]"),
+            help="l1-ball, adagrad-ball: the largest sum of |weights|; simplex, eg, eg-pm: their sum.  [required]"),
+    _option("--delta", group=_LEARN, type=Number(0, open_low=True), show_default="1e-8",
+            help="adagrad*: what is added to the root of the squared gradients."),
+    _option("--update", group=_LEARN, type=click.Choice(UPDATES), show_default="cmd",
+            help="adagrad-full: composite mirror descent, or regularized dual averaging."),
+    _option("--root-every", "root_every", group=_LEARN, type=Whole(1), metavar="N", show_default="1",
+            help="adagrad-full: make the root of the matrix anew every N gradients."),
     _option("--round-at-end", "round_at_end", group=_LEARN, type=Number(0), show_default="0",
             help="l1-subgradient: in the model, weights smaller than this are zero."),
     _option("--pa-c", "pa_c", group=_LEARN, type=Number(0, open_low=True), show_default="1",
@@ -394,6 +400,9 @@ class TrainOptions(InputOptions):
     period: int | None = None
     threshold: float | None = None
     radius: float | None = None
+    delta: float | None = None
+    update: str | None = None
+    root_every: int | None = None
     round_at_end: float | None = None
     pa_c: float | None = None
     arow_r: float | None = None

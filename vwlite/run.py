@@ -126,6 +126,9 @@ class Run:
             if reason == Reason.DIVERGED:
                 self.flush()
                 raise self._diverged(batch, at)
+            if reason == Reason.REFUSED:
+                self.flush()
+                raise DataError(f"{batch.source}:{batch.first_line + at}:1: {self.learner.rule.refusal}")
             if reason == Reason.NO_MEMORY:
                 raise MemoryError("the weight table needs more than there is; try fewer --bits")
             if reason == Reason.TOO_MANY:

@@ -16,6 +16,7 @@ CHANGEABLE = ("learning_rate", "decay_learning_rate", "l1", "l2", "radius", "rou
 # Options that only some algorithms take, and what to say about those that do not.
 _INSTEAD = {
     ("l1", "l1-ball"): "the ball's --radius is its strength",
+    ("l1", "adagrad-ball"): "the ball's --radius is its strength",
     ("radius", "truncated-gradient"): "its strength is --l1",
     ("radius", "smidas"): "its strength is --l1",
     ("l1", "simplex"): "the sum of its weights is its --radius; --algorithm l1-ball shrinks with the radius",
@@ -45,8 +46,8 @@ def typed_settings(o: TrainOptions) -> dict[str, Any]:
         name: getattr(o, name)
         for name in (
             "labels", "bits", "hash", "algorithm", "loss", "quantile_tau", "learning_rate", "power_t", "initial_t",
-            "decay_learning_rate", "l1", "l2", "period", "threshold", "radius", "round_at_end",
-            "pa_c", "arow_r", "ftrl_alpha", "ftrl_beta", "features", "box",
+            "decay_learning_rate", "l1", "l2", "period", "threshold", "radius", "delta", "update", "root_every",
+            "round_at_end", "pa_c", "arow_r", "ftrl_alpha", "ftrl_beta", "features", "box",
         )
         if getattr(o, name) is not None
     }  # fmt: skip
@@ -81,7 +82,7 @@ def resolve(o: TrainOptions, model: Settings | None) -> Resolved:
                     f"{_shown(old)}: leave the option out, or train a new model"
                 )
             changed[name] = (old, value)
-    settings = replace(model or Settings(), **typed)
+    settings = replace(model or Settings.of(typed.get("algorithm", "gd")), **typed)
     _check_algorithm(settings, typed)
     return Resolved(settings, changed)
 

@@ -28,13 +28,16 @@ def snapshot(
     weights = array_of(bytearray(8 * len(marks)), "d")
     rule.weights(slots, weights)
     state = {} if weights_only else {name: _copy(_field(rule, slots, name)) for name in _state_codes(rule)}
-    unseen = rule.scalars().get("unseen", 0.0)
+    scalars = rule.scalars()
+    if weights_only:  # a rule may give a weight to features that were never seen
+        scalars = {name: x for name, x in scalars.items() if name == "unseen" and x}
     return Model(
         algorithm=settings.algorithm,
         loss=settings.loss,
         options=settings.stored(),
         counters={name: before.get(name, 0) + getattr(learner, name) for name in COUNTERS},
-        rule={"unseen": unseen} if weights_only and unseen else {} if weights_only else rule.scalars(),
+        rule={name: x for name, x in scalars.items() if not isinstance(x, memoryview)},
+        more={name: x for name, x in scalars.items() if isinstance(x, memoryview)},
         range=(learner.min_label, learner.max_label) if rule.CLIPS else None,
         keys=shifted(_copy(marks), 2**32 - 1),
         weights=weights,
@@ -64,7 +67,7 @@ def restore(model: Model, settings: Settings, path: str, **options: Any) -> Lear
     if {name: array.format for name, array in model.state.items()} != _state_codes(rule):
         raise DataError(f"{path}: not a valid model: the state is not that of {settings.algorithm}")
     try:
-        rule.load(model.rule, _slots(rule, model.keys, model.state))
+        rule.load(model.rule | model.more, _slots(rule, model.keys, model.state))
     except (KeyError, TypeError, ValueError, OverflowError) as e:
         raise DataError(f"{path}: not a valid model: the rule's state is not that of {settings.algorithm}: {e}") from e
     _set_range(learner, model)

@@ -1,0 +1,41 @@
+"""What the rules of the AdaGrad family with a diagonal matrix share. See adagrad.pyx."""
+
+from libc.stdint cimport uint32_t
+
+from vwlite.core.rule cimport Example, Rule
+
+
+# w = scale * soft(z, shift) / H, H = delta + sqrt(S)
+cdef struct Slot:
+    uint32_t mark
+    uint32_t at           # a number of the last example that had the feature
+    double z
+    double S              # the sum of g^2
+    double inverse        # 1 / H; 0 as long as there was no gradient
+
+
+# The state of the features of the example that is being learned, to compute with; owned by the rule, [capacity].
+cdef struct Visit:
+    double* x             # summed over all places where the feature occurs
+    double* z
+    double* S
+    double* inverse
+    Slot* constant        # the constant's slot, and where it is in the arrays; NULL if the example has none
+    size_t constant_at
+    bint repeated         # some feature occurs twice; `at` of a slot is its last place then
+
+
+cdef class Adaptive(Rule):
+    cdef public double shift
+    cdef public double scale
+    cdef readonly double delta
+    cdef Visit visited
+    cdef size_t capacity
+    cdef uint32_t number      # of the example, in a cycle: it only says which features occur twice
+
+    cdef int visit(self, const Example* e) noexcept nogil
+    cdef void merge(self, const Example* e) noexcept nogil
+    cdef void leave(self, const Example* e) noexcept nogil
+
+
+cdef void descend(const Visit* v, size_t n, double slope, double eta, double delta, double shift) noexcept nogil

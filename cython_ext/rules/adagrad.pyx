@@ -1,0 +1,225 @@
+"""AdaGrad with a diagonal matrix: every weight has a rate of its own, eta_t / H_i, H = delta + sqrt(sum of g^2).
+
+Duchi, Hazan, Singer. Adaptive Subgradient Methods for Online Learning and Stochastic Optimization. JMLR 12,
+2011; Algorithm 1. Composite mirror descent, eq. 6:
+
+    w_i <- soft(w_i - eta_t g_i / H_i, eta_t l1 / H_i).
+
+H_i stays as it is while i is untouched, so a weight that misses the steps s pays soft(w_i, sum of eta_s l1 / H_i).
+With one global number, the shift A = sum of eta_s l1, and z = sign(w) (H |w| + A) in the slot, w = soft(z, A) / H at
+any moment: nothing is to be caught up with.
+
+Regularized dual averaging, eq. 5, with G = sum of g:
+
+    w_i = -sign(G_i) (eta_t t / H_i) max(|G_i| / t - l1, 0),
+
+which is eta_t soft(z, A) / H with z = -G and A = t l1.
+
+A gradient is that of the whole example. A feature that occurs twice in it, or collides with another, has the sum of
+both, and its square goes into S once; so the features of an example are first collected, then computed, then written
+back: the middle of it is plain arithmetic on arrays, and writing one feature back twice does no harm.
+"""
+
+from libc.math cimport copysign, fabs, sqrt
+from libc.stdint cimport uint32_t, uint64_t
+from libc.stdlib cimport free, realloc
+
+from vwlite.core.rule cimport Example, Outcome, Rule, learning_rate
+
+cdef double SMALLEST = 2.2250738585072014e-308     # 1 / delta must be finite
+
+
+cdef inline double divided(const Slot* s, double shift, uint64_t constant) noexcept nogil:
+    """soft(z, shift) / H. No branch, not even a hidden one: whether a weight is zero is a coin toss."""
+    cdef double size = fabs(s.z) - (0 if s.mark == constant else shift)
+    return copysign(0.5 * (size + fabs(size)), s.z) * s.inverse
+
+
+cdef class Adaptive(Rule):
+    """The base: w = scale * soft(z, shift) / H. A subclass says how an example moves z and S, and the shift."""
+
+    SLOT = [("mark", "<u4"), ("_at", "<u4"), ("z", "<f8"), ("S", "<f8"), ("_inverse", "<f8")]
+    SCALARS = ["t", "shift"]
+
+    def __init__(self, loss, *, double delta=1e-8, **schedule):
+        super().__init__(loss, **schedule)
+        self.delta = max(delta, SMALLEST)
+        self.scale = self.number = 1
+
+    def __dealloc__(self):
+        free(self.visited.x)
+
+    cdef double predict(self, const Example* e) noexcept nogil:
+        cdef size_t i = 0, n = e.size
+        cdef const float* x = e.x
+        cdef Slot** slots = <Slot**>e.slots
+        cdef double shift = self.shift
+        cdef uint64_t constant = self.constant
+        cdef double even = 0, odd = 0      # two sums, so that additions overlap
+        while i + 1 < n:
+            even += divided(slots[i], shift, constant) * x[i]
+            odd += divided(slots[i + 1], shift, constant) * x[i + 1]
+            i += 2
+        if i < n:
+            even += divided(slots[i], shift, constant) * x[i]
+        return e.initial + self.scale * (even + odd)
+
+    cdef double weight(self, const char* slot) noexcept nogil:
+        return self.scale * divided(<const Slot*>slot, self.shift, self.constant)
+
+    cdef bint idle(self, const char* slot) noexcept nogil:
+        return (<const Slot*>slot).S == 0 and (<const Slot*>slot).z == 0
+
+    cdef int visit(self, const Example* e) noexcept nogil:
+        """Collect the state of the example's features; -1: no memory."""
+        cdef size_t i, n = e.size
+        cdef const float* x = e.x
+        cdef Slot** slots = <Slot**>e.slots
+        cdef Visit v
+        cdef Slot* s
+        cdef double* grown
+        cdef size_t want = 2 * n
+        cdef uint32_t number = self.number
+        cdef uint64_t constant = self.constant
+        cdef bint repeated = False
+        if n > self.capacity:
+            grown = <double*>realloc(self.visited.x, 4 * want * sizeof(double))
+            if grown == NULL:
+                self.out_of_memory = True
+                return -1
+            self.capacity = want
+            self.visited = Visit(grown, grown + want, grown + 2 * want, grown + 3 * want, NULL, 0, False)
+        v = self.visited
+        v.constant = NULL
+        for i in range(n):
+            s = slots[i]
+            repeated |= s.at == number
+            s.at = number
+            v.x[i] = x[i]
+            v.z[i] = s.z
+            v.S[i] = s.S
+            v.inverse[i] = s.inverse
+            if s.mark == constant:
+                v.constant, v.constant_at = s, i
+        v.repeated = repeated
+        self.visited = v
+        self.number += 1
+        if repeated:
+            self.merge(e)
+        return 0
+
+    cdef void merge(self, const Example* e) noexcept nogil:
+        """Give every place of a feature the sum of its values."""
+        cdef size_t i
+        cdef Slot** slots = <Slot**>e.slots
+        cdef double* x = self.visited.x
+        for i in range(e.size):
+            slots[i].at = <uint32_t>i
+            x[i] = 0
+        for i in range(e.size):
+            x[slots[i].at] += e.x[i]
+        for i in range(e.size):
+            x[i] = x[slots[i].at]
+
+    cdef void leave(self, const Example* e) noexcept nogil:
+        """Write the state of the example's features back."""
+        cdef size_t i
+        cdef Slot** slots = <Slot**>e.slots
+        cdef Visit v = self.visited
+        for i in range(e.size):
+            slots[i].z = v.z[i]
+            slots[i].S = v.S[i]
+            slots[i].inverse = v.inverse[i]
+
+    def load(self, scalars, slots):
+        cdef size_t i
+        cdef Slot* s
+        super().load(scalars, slots)
+        for i in range(self.table.capacity + 1):
+            s = <Slot*>(self.table.slots + i * self.table.stride)
+            if (self.table.has_last if i == self.table.capacity else s.mark != 0):
+                if not s.S >= 0:
+                    raise ValueError("a sum of squares is negative")
+                s.inverse = 1 / (self.delta + sqrt(s.S))
+
+
+cdef class Adagrad(Adaptive):
+    """soft(w - eta g / H, eta l1 / H)"""
+
+    cdef double l1
+
+    def __init__(self, loss, *, double l1=0, **options):
+        super().__init__(loss, **options)
+        self.l1 = l1
+
+    cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
+        cdef double eta, slope = o.importance * o.slope
+        self.t += 1
+        eta = learning_rate(&self.schedule, self.t)
+        if slope != 0:
+            if self.visit(e):
+                return
+            descend(&self.visited, e.size, slope, eta, self.delta, self.shift)
+            self.leave(e)
+        self.shift += eta * self.l1
+
+
+cdef void descend(const Visit* v, size_t n, double slope, double eta, double delta, double shift) noexcept nogil:
+    """S += g^2; H w <- H w - eta g, for the new H."""
+    cdef size_t i
+    cdef const double* x = v.x
+    cdef double* z = v.z
+    cdef double* S = v.S
+    cdef double* inverse = v.inverse
+    cdef double g, H, size, new, constant = 0
+    if v.constant != NULL:      # it is not shrunk
+        g = slope * x[v.constant_at]
+        constant = v.constant.z * v.constant.inverse * (delta + sqrt(v.constant.S + g * g)) - eta * g
+    for i in range(n):
+        g = slope * x[i]
+        S[i] += g * g
+        H = delta + sqrt(S[i])
+        size = fabs(z[i]) - shift
+        new = copysign(size if size > 0 else 0, z[i]) * inverse[i] * H - eta * g
+        z[i] = new + copysign(shift, new)
+        inverse[i] = 1 / H
+    if v.constant != NULL:
+        z[v.constant_at] = constant
+
+
+cdef class AdagradRda(Adaptive):
+    """-eta t soft(G / t, l1) / H"""
+
+    SCALARS = ["t", "shift", "scale"]
+
+    cdef double l1
+
+    def __init__(self, loss, *, double l1=0, **options):
+        super().__init__(loss, **options)
+        self.l1 = l1
+
+    cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
+        cdef double slope = o.importance * o.slope
+        self.t += 1
+        if slope != 0:
+            if self.visit(e):
+                return
+            average(&self.visited, e.size, slope, self.delta)
+            self.leave(e)
+        self.shift += self.l1
+        self.scale = learning_rate(&self.schedule, self.t)
+
+
+cdef void average(const Visit* v, size_t n, double slope, double delta) noexcept nogil:
+    """S += g^2; z -= g"""
+    cdef size_t i
+    cdef const double* x = v.x
+    cdef double* z = v.z
+    cdef double* S = v.S
+    cdef double* inverse = v.inverse
+    cdef double g
+    for i in range(n):
+        g = slope * x[i]
+        S[i] += g * g
+        z[i] -= g
+        inverse[i] = 1 / (delta + sqrt(S[i]))

@@ -1,0 +1,390 @@
+"""AdaGrad on the l1 ball: w <- argmin over ||w||_1 <= radius of the distance to w - eta_t g / H, in the norm of H.
+
+Duchi, Hazan, Singer. Adaptive Subgradient Methods for Online Learning and Stochastic Optimization. JMLR 12, 2011;
+eq. 2. Duchi, Shalev-Shwartz, Singer, Chandra. Efficient Projections onto the l1-Ball. ICML 2008; section 6.
+
+The solution is w_i = sign(v_i) max(|v_i| - theta / H_i, 0), theta = (sum of |v_i| - radius) / (sum of 1 / H_i), both sums
+over those that stay: the ones with the largest H_i |v_i|. So in the numbers H w all shrink by the same theta, and as for
+the ball in the common norm (l1_ball.pyx) one global shift Theta, the sum of all theta, stands for the weights that an
+example does not touch: z = sign(w) (H |w| + Theta), w = soft(z, Theta) / H. The sums are S = sum of |z_i| / H_i and
+R = sum of 1 / H_i over the active set {|z| > Theta}; projecting means raising Theta to (S - radius) / R, after dropping
+what this leaves behind. Every drop is paid for by an earlier insertion.
+
+As in l1_ball.pyx, the queue of active features holds lower bounds of |z|: one that rises keeps its entry, one that falls
+below it gets another; and a feature that has just become active waits outside until Theta is known.
+
+Terms of S and R may differ by many powers of ten, and what was added is later taken away: both are sums of two doubles,
+without error for the first of them. What is taken away at once is taken in the order of keys, so nothing depends on how
+the queue happens to lie (it lies otherwise after a model is loaded).
+"""
+
+from libc.math cimport INFINITY, copysign, fabs
+from libc.stdint cimport uint32_t
+from libc.stdlib cimport free, malloc, qsort, realloc
+from libc.string cimport memcpy
+
+from vwlite.core.radix_heap cimport Bucket, Entry, Queue, clear, free_queue, put, take
+from vwlite.core.rule cimport Example, Outcome, learning_rate
+from vwlite.core.rules.adagrad cimport Adaptive, Visit, descend
+
+cdef extern from "<math.h>" nogil:
+    float nextafterf(float, float)
+
+cdef double LARGEST_SHIFT = 1e5    # rebase when S outgrows this many radii: |z| - Theta would lose digits
+cdef double LARGEST = 3.5e13       # of |w| in radii, before it is projected
+
+
+cdef struct Slot:         # begins like that of Adaptive
+    uint32_t mark
+    uint32_t at
+    double z              # 0 if w is 0
+    double S              # the sum of g^2
+    double inverse        # 1 / H
+    double bound          # that of the valid entry of the queue: a float
+
+
+cdef inline uint32_t bits_of(float f) noexcept nogil:
+    """As a rank: positive floats order as their bits do."""
+    cdef uint32_t bits
+    memcpy(&bits, &f, 4)
+    return bits
+
+
+cdef inline float below(double u) noexcept nogil:
+    """The largest float that is at most u."""
+    cdef float f = <float>u
+    return f if f <= u else nextafterf(f, 0)
+
+
+cdef struct Sum:
+    double high, low
+
+
+cdef inline void add(Sum* sum, double x) noexcept nogil:
+    """sum += x; what the high part loses goes into the low one (Knuth's two-sum)."""
+    cdef double high = sum.high + x
+    cdef double part = high - sum.high
+    sum.low += (sum.high - (high - part)) + (x - part)
+    sum.high = high
+
+
+cdef inline void settle(Sum* sum) noexcept nogil:
+    """Let the high part be all of the sum that a double can hold."""
+    cdef double high = sum.high + sum.low
+    sum.low -= high - sum.high
+    sum.high = high
+
+
+cdef inline void sort_by_key(Slot** list, size_t n) noexcept nogil:
+    cdef size_t i, j
+    cdef Slot* s
+    if n > 64:
+        qsort(list, n, sizeof(Slot*), by_key)
+        return
+    for i in range(1, n):
+        s = list[i]
+        j = i
+        while j > 0 and list[j - 1].mark > s.mark:
+            list[j] = list[j - 1]
+            j -= 1
+        list[j] = s
+
+
+cdef inline bint is_close(double x, double y) noexcept nogil:
+    return fabs(x - y) <= 1e-6 * y
+
+
+cdef int by_key(const void* a, const void* b) noexcept nogil:
+    cdef uint32_t one = (<Slot**>a)[0].mark, other = (<Slot**>b)[0].mark
+    return (one > other) - (one < other)
+
+
+cdef class AdagradBall(Adaptive):
+    """The projection of w - eta g / H onto ||w||_1 <= radius in the norm of H"""
+
+    SLOT = [("mark", "<u4"), ("_at", "<u4"), ("z", "<f8"), ("S", "<f8"), ("_inverse", "<f8"), ("_bound", "<f8")]
+    SCALARS = ["t", "shift", "sum", "sum_rest", "inverses", "inverses_rest"]
+
+    cdef readonly double radius
+    cdef readonly size_t active       # features whose weight is not zero, the constant left out
+    cdef Sum S                        # of |z| / H
+    cdef Sum R                        # of 1 / H
+    cdef Queue queue                  # of active features that do not wait; a key is a place in the table
+    cdef Bucket due                   # owned; what was taken from the queue
+    cdef char* slots_of_queue         # where the table was then
+    cdef Slot** list                  # owned; [list_capacity], for features that wait and those that are dropped
+    cdef size_t waiting, list_capacity
+
+    def __init__(self, loss, *, double radius, **options):
+        super().__init__(loss, **options)
+        self.radius = radius
+
+    def __dealloc__(self):
+        free_queue(&self.queue)
+        free(self.due.entries)
+        free(self.list)
+
+    @property
+    def sum(self):
+        return self.S.high
+
+    @sum.setter
+    def sum(self, double x):
+        self.S.high = x
+
+    @property
+    def sum_rest(self):
+        return self.S.low
+
+    @sum_rest.setter
+    def sum_rest(self, double x):
+        self.S.low = x
+
+    @property
+    def inverses(self):
+        return self.R.high
+
+    @inverses.setter
+    def inverses(self, double x):
+        self.R.high = x
+
+    @property
+    def inverses_rest(self):
+        return self.R.low
+
+    @inverses_rest.setter
+    def inverses_rest(self, double x):
+        self.R.low = x
+
+    @property
+    def norm(self):
+        """||w||_1 = S - R Theta"""
+        return self.S.high - self.R.high * self.shift
+
+    cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
+        cdef size_t i
+        cdef Slot** slots = <Slot**>e.slots
+        cdef double slope = o.importance * o.slope
+        cdef Visit* v = &self.visited
+        cdef Slot* s
+        self.t += 1
+        if slope == 0:
+            return
+        if self.visit(e) or self.room(self.active + e.size):
+            return
+        descend(v, e.size, slope, learning_rate(&self.schedule, self.t), self.delta, self.shift)
+        for i in range(e.size):
+            s = slots[i]
+            if v.repeated and s.at != i:
+                continue
+            s.S = v.S[i]
+            if s.mark == self.constant:
+                s.z, s.inverse = v.z[i], v.inverse[i]
+            else:
+                self.change(s, v.z[i], v.inverse[i])
+        self.project()
+        if self.S.high > LARGEST_SHIFT * self.radius:
+            self.rebase()
+
+    cdef inline void change(self, Slot* s, double z, double inverse) noexcept nogil:
+        """Give a feature its state from before the projection."""
+        cdef double old = fabs(s.z)
+        cdef double new = fabs(z)
+        if old != 0:
+            add(&self.S, -old * s.inverse)
+            add(&self.R, -s.inverse)
+        s.inverse = inverse
+        if new <= self.shift:
+            self.active -= old != 0
+            s.z = 0
+            return
+        if (new - self.shift) * inverse > LARGEST * self.radius:
+            new = LARGEST * self.radius / inverse + self.shift
+        s.z = copysign(new, z)
+        if old == 0:
+            s.bound = INFINITY      # an entry from earlier is stale
+            self.list[self.waiting] = s
+            self.waiting += 1
+            return
+        add(&self.S, new * inverse)
+        add(&self.R, inverse)
+        if new < s.bound:
+            s.bound = below(new)
+            self.push(s)
+
+    cdef void project(self) noexcept nogil:
+        """Raise the shift until ||w||_1 <= radius, and take the waiting features into the queue.
+
+        In rounds: drop all that the shift leaves behind; that raises the shift, as long as there is something.
+        """
+        cdef double shift = self.shift
+        cdef double S, R        # with those that wait
+        cdef size_t i, before
+        cdef Slot* s
+        self.sum_up(&S, &R)
+        if S - R * shift > self.radius:
+            while True:
+                before = self.active + self.waiting
+                if before:
+                    shift = max(shift, (S - self.radius) / R)
+                self.turn_away(shift)
+                self.advance(shift)
+                if self.active + self.waiting == before:
+                    break
+                self.sum_up(&S, &R)
+            self.shift = shift
+        for i in range(self.waiting):
+            s = self.list[i]
+            add(&self.S, fabs(s.z) * s.inverse)
+            add(&self.R, s.inverse)
+            s.bound = below(fabs(s.z))
+            self.push(s)
+        self.active += self.waiting
+        self.waiting = 0
+        settle(&self.S)
+        settle(&self.R)
+
+    cdef inline void sum_up(self, double* S, double* R) noexcept nogil:
+        """S and R, with the features that wait."""
+        cdef size_t i
+        cdef double sum = 0, inverses = 0
+        for i in range(self.waiting):
+            sum += fabs(self.list[i].z) * self.list[i].inverse
+            inverses += self.list[i].inverse
+        S[0] = (self.S.high + self.S.low) + sum
+        R[0] = (self.R.high + self.R.low) + inverses
+
+    cdef inline void turn_away(self, double shift) noexcept nogil:
+        """Drop the features that wait and that a shift leaves behind."""
+        cdef size_t i, kept = 0
+        cdef Slot* s
+        cdef bint stays
+        for i in range(self.waiting):
+            s = self.list[i]
+            stays = fabs(s.z) > shift
+            self.list[kept] = s
+            kept += stays
+            s.z *= stays
+        self.waiting = kept
+
+    cdef inline void drop(self, Slot* s) noexcept nogil:
+        add(&self.S, -fabs(s.z) * s.inverse)
+        add(&self.R, -s.inverse)
+        self.active -= 1
+        s.z = 0
+
+    # --- the queue ---------------------------------------------------------------------------
+
+    cdef int room(self, size_t n) noexcept nogil:
+        """Make room for so many features in the list, and throw out stale entries; -1: no memory."""
+        cdef void* grown
+        if self.queue.size > 2 * self.active + 1024 or self.slots_of_queue != self.table.slots:
+            self.rebuild()
+        if n > self.list_capacity:
+            grown = realloc(self.list, 2 * n * sizeof(Slot*))
+            if grown == NULL:
+                self.out_of_memory = True
+                return -1
+            self.list = <Slot**>grown
+            self.list_capacity = 2 * n
+        return 0
+
+    cdef inline void push(self, const Slot* s) noexcept nogil:
+        """An entry for a slot, by its bound."""
+        cdef uint32_t at = <uint32_t>(<const Slot*>s - <const Slot*>self.table.slots)
+        if put(&self.queue, Entry(bits_of(<float>s.bound), at)):
+            self.out_of_memory = True
+
+    cdef void advance(self, double shift) noexcept nogil:
+        """Drop every feature of the queue that a shift leaves behind."""
+        cdef size_t j, dropped = 0
+        cdef Slot** list = self.list + self.waiting     # with those that wait, they are at most all active ones
+        cdef Entry entry
+        cdef Slot* s
+        self.due.size = 0
+        if take(&self.queue, bits_of(below(shift)), &self.due):
+            self.out_of_memory = True
+        for j in range(self.due.size):
+            entry = self.due.entries[j]
+            s = <Slot*>self.table.slots + entry.key
+            if s.z == 0 or bits_of(<float>s.bound) != entry.rank:
+                continue            # stale
+            if fabs(s.z) <= shift:
+                s.bound = INFINITY  # so that another entry of it is stale
+                list[dropped] = s
+                dropped += 1
+            else:                   # it has risen since
+                s.bound = below(fabs(s.z))
+                self.push(s)
+        sort_by_key(list, dropped)
+        for j in range(dropped):
+            self.drop(list[j])
+
+    cdef inline Slot* active_slot(self, size_t i) noexcept nogil:
+        """The i-th slot of the table if its weight is not zero and no constant, else NULL."""
+        cdef Slot* s = <Slot*>(self.table.slots + i * self.table.stride)
+        return s if s.z != 0 and s.mark != self.constant else NULL
+
+    cdef void rebuild(self) noexcept nogil:
+        """Make the queue anew from the table."""
+        cdef size_t i
+        cdef Slot* s
+        clear(&self.queue, bits_of(below(self.shift)))
+        self.slots_of_queue = self.table.slots
+        for i in range(self.table.capacity + 1):
+            s = self.active_slot(i)
+            if s != NULL:
+                s.bound = below(fabs(s.z))
+                self.push(s)
+
+    cdef void rebase(self) noexcept nogil:
+        """Subtract the shift from every |z|, and make the sums anew, in the order of keys."""
+        cdef size_t i, n = 0
+        cdef Slot* s
+        cdef Slot** all = <Slot**>malloc((self.active + 1) * sizeof(Slot*))
+        if all == NULL:
+            self.out_of_memory = True
+            return
+        for i in range(self.table.capacity + 1):
+            s = self.active_slot(i)
+            if s != NULL:
+                all[n] = s
+                n += 1
+        sort_by_key(all, n)
+        self.S = self.R = Sum(0, 0)
+        self.active = n
+        for i in range(n):
+            s = all[i]
+            s.z = copysign(fabs(s.z) - self.shift, s.z)
+            add(&self.S, fabs(s.z) * s.inverse)
+            add(&self.R, s.inverse)
+        free(all)
+        settle(&self.S)
+        settle(&self.R)
+        self.shift = 0
+        self.rebuild()
+
+    def load(self, scalars, slots):
+        cdef size_t i
+        cdef Slot* s
+        cdef Sum sum = Sum(0, 0), inverses = Sum(0, 0)
+        super().load(scalars, slots)
+        self.active = 0
+        for i in range(self.table.capacity + 1):
+            s = self.active_slot(i)
+            if s != NULL:
+                if fabs(s.z) <= self.shift:
+                    raise ValueError("a feature is neither active nor not")
+                self.active += 1
+                add(&sum, fabs(s.z) * s.inverse)
+                add(&inverses, s.inverse)
+        if not (is_close(self.S.high, sum.high) and is_close(self.R.high, inverses.high)):
+            raise ValueError("the sums are not those of the weights")
+        self.rebuild()
+        if self.out_of_memory:
+            raise MemoryError("no memory for the queue of the l1 ball")
+
+    def shrink(self):
+        """Go on from a loaded state with another radius."""
+        self.room(self.active)
+        self.project()

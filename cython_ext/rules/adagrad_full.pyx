@@ -1,0 +1,246 @@
+"""AdaGrad with the full matrix: S = delta I + G^(1/2), G = sum of g g^T, takes the place of the rates.
+
+Duchi, Hazan, Singer. Adaptive Subgradient Methods for Online Learning and Stochastic Optimization. JMLR 12,
+2011; eq. 1, 5 and 6. With c = eta_t l1 and ||v||_S^2 = v^T S v,
+
+    cmd:  w <- argmin eta_t <g, w> + c ||w||_1 + ||w - w_t||_S^2 / 2
+    rda:  w <- argmin eta_t <sum of g, w> + t c ||w||_1 + ||w||_S^2 / 2,
+
+without l1 these are w_t - eta_t S^-1 g and -eta_t S^-1 (sum of g). With l1 both are min w^T S w / 2 - b^T w + c ||w||_1,
+solved exactly by the feature-sign search of Lee, Battle, Raina, Ng (Efficient Sparse Coding Algorithms, NIPS 2006).
+
+The matrices are those of the features seen, in the order in which they came. The root is made anew when `root_every`
+gradients have come since, and at once when the old one would make a step S^-1 g longer than 1, which a new one never
+does: g g^T <= G. Without that a gradient that leads out of the old G would be divided by delta alone.
+
+A step costs O(n^2) for n features, a root O(n^3): it is for few features, and says so when there are more.
+"""
+
+from libc.stdint cimport uint32_t
+
+from vwlite.core.rule cimport Example, Outcome, Rule, learning_rate
+
+cpdef enum:
+    MOST_FEATURES = 4096
+
+ARRAYS = {"w": 1, "sums": 1, "G": 2, "basis": 2, "root": 1}     # and their dimensions
+np = None
+
+
+def import_numpy():
+    """Only when this rule is used: the others do without, and start faster."""
+    global np
+    import numpy
+    np = numpy
+
+
+cdef struct Slot:
+    uint32_t mark
+    uint32_t place      # of the feature in the arrays, from 1; 0: it had no gradient yet
+
+
+cdef class AdagradFull(Rule):
+    """Mirror descent or dual averaging in the norm of delta I + G^(1/2)"""
+
+    SLOT = [("mark", "<u4"), ("place", "<u4")]
+    SCALARS = ["t", "shift", "age"]
+
+    cdef public double shift      # sum of l1
+    cdef public size_t age        # gradients since the root was made
+    cdef double l1, delta
+    cdef bint averages
+    cdef size_t root_every
+    cdef size_t n                 # features with a place
+    cdef object penalized         # [n] 1, or 0 for the constant
+    cdef object w, sums           # [n]
+    cdef object G                 # [n, n]
+    cdef object basis, root       # [m, m], [m]: eigenvectors and the roots of eigenvalues; m <= n
+    cdef double[::1] now          # w
+
+    def __init__(self, loss, *, update="cmd", double l1=0, double delta=1e-8, size_t root_every=1, **schedule):
+        import_numpy()
+        super().__init__(loss, **schedule)
+        self.averages = {"cmd": False, "rda": True}[update]
+        self.l1, self.delta, self.root_every = l1, delta, root_every
+        self.put({name: np.zeros((0,) * dimensions) for name, dimensions in ARRAYS.items()})
+        self.penalized = np.zeros(0)
+
+    cdef double predict(self, const Example* e) noexcept nogil:
+        cdef size_t i
+        cdef Slot** slots = <Slot**>e.slots
+        cdef double sum = 0
+        for i in range(e.size):
+            if slots[i].place:
+                sum += self.now[slots[i].place - 1] * e.x[i]
+        return e.initial + sum
+
+    cdef double weight(self, const char* slot) noexcept nogil:
+        cdef uint32_t place = (<const Slot*>slot).place
+        return self.now[place - 1] if place else 0
+
+    cdef bint idle(self, const char* slot) noexcept nogil:
+        return (<const Slot*>slot).place == 0
+
+    cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
+        cdef double eta
+        self.t += 1
+        self.shift += self.l1
+        eta = learning_rate(&self.schedule, self.t)
+        with gil:
+            try:
+                g = self.gradient(e, o.importance * o.slope)
+                if not self.refused and self.n:
+                    self.step(g, eta)
+            except MemoryError:
+                self.out_of_memory = True
+            except np.linalg.LinAlgError:       # G is not finite
+                self.w[:] = np.nan
+
+    @property
+    def refusal(self):
+        return f"more than {MOST_FEATURES} features: too many for the full matrix; use adagrad, or fewer --bits"
+
+    cdef gradient(self, const Example* e, double slope):
+        """The gradient as a vector; features that have none yet get a place in it if it is not zero there."""
+        cdef size_t i
+        cdef Slot** slots = <Slot**>e.slots
+        cdef size_t before = self.n
+        sums = {}
+        for i in range(e.size):
+            key = <size_t>slots[i]
+            sums[key] = sums.get(key, 0.0) + slope * e.x[i]
+        for i in range(e.size):
+            if slots[i].place == 0 and sums[<size_t>slots[i]] != 0:
+                if self.n == MOST_FEATURES:
+                    self.refused = True
+                    return None
+                self.n += 1
+                slots[i].place = <uint32_t>self.n
+                self.penalized = np.append(self.penalized, 0.0 if slots[i].mark == self.constant else 1.0)
+        if self.n > before:
+            self.put({"w": np.append(self.w, np.zeros(self.n - before)),
+                      "sums": np.append(self.sums, np.zeros(self.n - before)),
+                      "G": np.pad(self.G, (0, self.n - before)), "basis": self.basis, "root": self.root})
+        g = np.zeros(self.n)
+        for key, x in sums.items():
+            if (<Slot*><size_t>key).place:
+                g[(<Slot*><size_t>key).place - 1] = x
+        return g
+
+    def step(self, g, double eta):
+        """Learn from the gradient g."""
+        cdef bint moved = g.any()
+        direction = None
+        if moved:
+            touched = np.flatnonzero(g)
+            self.G[np.ix_(touched, touched)] += np.outer(g[touched], g[touched])
+            self.sums += g
+            self.age += 1
+            if self.age < self.root_every:
+                direction = self.divided(g)
+            if direction is None or np.linalg.norm(direction) > 1 + 1e-9:
+                self.make_root()
+                direction = self.divided(g)
+        if self.averages:
+            if self.l1 == 0:
+                self.w[:] = -eta * self.divided(self.sums)
+            else:
+                self.w[:] = feature_sign(self.matrix(), -eta * self.sums, eta * self.shift * self.penalized, self.w)
+        elif self.l1 != 0:
+            S = self.matrix()
+            self.w[:] = feature_sign(S, S @ self.w - eta * g, eta * self.l1 * self.penalized, self.w)
+        elif moved:
+            self.w -= eta * direction
+
+    cdef make_root(self):
+        values, self.basis = np.linalg.eigh(self.G)
+        # What is below the digits of the largest is zero.
+        values[values < values[-1] * values.size * np.finfo(float).eps] = 0
+        self.root = np.sqrt(values)
+        self.age = 0
+
+    cdef divided(self, v):
+        """S^-1 v"""
+        cdef size_t m = self.root.size
+        parts = (v[:m] @ self.basis) / (self.delta + self.root)
+        if self.age == 0:       # v is in the range of G, but for its last digits
+            parts[self.root == 0] = 0
+        return np.append(self.basis @ parts, v[m:] / self.delta)
+
+    cdef matrix(self):
+        """S"""
+        cdef size_t m = self.root.size
+        S = np.diag(np.full(self.n, self.delta))
+        S[:m, :m] += (self.basis * self.root) @ self.basis.T
+        return S
+
+    # --- state -------------------------------------------------------------------------------
+
+    cdef put(self, arrays):
+        self.w, self.sums, self.G, self.basis, self.root = (arrays[name] for name in ARRAYS)
+        self.now = self.w
+
+    def scalars(self):
+        own = {"w": self.w, "sums": self.sums, "G": self.G, "basis": self.basis, "root": self.root}
+        return super().scalars() | {name: memoryview(array.flatten()) for name, array in own.items()}
+
+    def load(self, scalars, slots):
+        cdef size_t i, n = 0
+        cdef Slot* s
+        flat = {name: np.array(scalars[name], np.float64) for name in ARRAYS}
+        size, m = flat["w"].size, flat["root"].size
+        if m > size:
+            raise ValueError("the root is larger than the matrix")
+        super().load(scalars, slots)
+        shapes = {"w": (size,), "sums": (size,), "G": (size, size), "basis": (m, m), "root": (m,)}
+        self.put({name: flat[name].reshape(shape) for name, shape in shapes.items()})
+        self.n = size
+        self.penalized = np.full(size, np.nan)
+        for i in range(self.table.capacity + 1):
+            s = <Slot*>(self.table.slots + i * self.table.stride)
+            if s.place:
+                if s.place > self.n:
+                    raise ValueError("a feature is not in the arrays")
+                self.penalized[s.place - 1] = 0.0 if s.mark == self.constant else 1.0
+        if np.isnan(self.penalized).any():
+            raise ValueError("the arrays have more features than there are")
+
+
+def feature_sign(S, b, c, w):
+    """argmin w^T S w / 2 - b^T w + sum of c_i |w_i|, S positive definite, c >= 0; begun at w.
+
+    It keeps a set of weights that are not zero, with their signs, and solves for them exactly. Where a sign would
+    change, it goes to the best point on the way; when nothing does, it takes in the weight whose gradient is farthest
+    from what a zero allows. The objective falls every time, so no set of signs comes twice.
+    """
+    import_numpy()
+    w = w.copy()
+    signs = np.sign(w)
+    used = (w != 0) | (c == 0)
+    slack = 1e-12 * max(np.abs(b).max(), c.max())
+    for _ in range(100 * w.size + 1000):
+        A = np.flatnonzero(used)
+        if A.size:
+            old, S_A, b_A, c_A = w[A], S[np.ix_(A, A)], b[A], c[A]
+            new = np.linalg.solve(S_A, b_A - c_A * signs[A])
+            crossing = (c_A > 0) & (new * signs[A] <= 0)
+            if crossing.any():
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    stops = old[crossing] / (old[crossing] - new[crossing])
+                stops = np.append(np.unique(stops[(stops > 0) & (stops < 1)]), 1.0)
+                points = old + stops[:, None] * (new - old)
+                points[:-1][np.abs(points[:-1]) <= 1e-15 * np.abs(new - old)] = 0
+                values = np.einsum("ij,jk,ik->i", points, S_A, points) / 2 - points @ b_A + np.abs(points) @ c_A
+                new = points[np.argmin(values)]
+                w[A] = new
+                signs[A] = np.sign(new)
+                used[A] = (new != 0) | (c_A == 0)
+                continue
+            w[A] = new
+        slope = S @ w - b
+        excess = np.where(used, 0, np.abs(slope) - c)
+        worst = int(np.argmax(excess))
+        if excess[worst] <= slack:
+            return w
+        used[worst], signs[worst] = True, -np.sign(slope[worst])
+    return w
