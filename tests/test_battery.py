@@ -293,6 +293,7 @@ def test_importance_counts(rule, loss):
         "adagrad-ball": {"radius": 1e6},
         "pa-i": {"pa_c": 0.01},
         "ftrl": {"ftrl_alpha": 0.01},
+        "simplex": OPTIONS["simplex"],
         "eg": OPTIONS["eg"],
         "eg-pm": OPTIONS["eg-pm"],
     }.get(rule, {})
