@@ -486,6 +486,8 @@ cdef inline const char* plain_line(const Settings* s, Batch batch, Columns* c, S
     if q[0] == c'\r' and q[1] == c'\n':
         q += 1
         m += 1
+        if m >= last:     # the search ended between the two
+            return line
     if q[0] != c'\n':
         return NULL
     c.size, batch.a.features = n, begin + n
