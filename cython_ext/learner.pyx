@@ -35,7 +35,6 @@ cpdef enum Reason:
     STOPPED = 4      # `stop` was called
     NO_MEMORY = 5
     TOO_MANY = 6     # the rule was made for fewer features
-    REFUSED = 7      # the rule cannot learn the line; its `refusal` says why
 
 cpdef enum Link:
     IDENTITY = 0
@@ -285,6 +284,4 @@ cdef class Learner:
                 return Reason.NO_MEMORY
             if self.rule.too_many:
                 return Reason.TOO_MANY
-            if self.rule.refused:
-                return Reason.REFUSED
         return Reason.DONE

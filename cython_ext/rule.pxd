@@ -43,7 +43,6 @@ cdef class Rule:
     cdef bint out_of_memory   # an update could not get memory: the learner ends
     cdef bint too_many        # there are more features than the rule was made for: the learner ends
     cdef bint has_constant
-    cdef bint refused         # an update could not take the example: the learner ends, `refusal` says why
     cdef uint64_t constant    # the mark of the constant feature; 2^32, which no slot has, if there is none
 
     cdef double predict(self, const Example* e) noexcept nogil

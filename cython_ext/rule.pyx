@@ -38,6 +38,7 @@ cdef class Rule:
 
     SLOT = [("mark", "<u4")]    # the fields of the slot struct
     SCALARS = ["t"]             # attributes that are the rest of the state
+    MOST_FEATURES = None        # how many it can take at most
     CLIPS = False               # whether predictions are clipped to the range of labels seen
 
     def __init__(self, Loss loss not None, *, double rate=0.5, double power_t=0.5, double initial_t=0, constant=None):
@@ -87,11 +88,6 @@ cdef class Rule:
     @pass_decay.setter
     def pass_decay(self, double decay):
         self.schedule.decay = decay
-
-    @property
-    def refusal(self):
-        """Why an example was refused; for rules that do."""
-        return ""
 
     def __len__(self):
         """Features in the table."""

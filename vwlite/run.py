@@ -126,16 +126,14 @@ class Run:
             if reason == Reason.DIVERGED:
                 self.flush()
                 raise self._diverged(batch, at)
-            if reason == Reason.REFUSED:
-                self.flush()
-                raise DataError(f"{batch.source}:{batch.first_line + at}:1: {self.learner.rule.refusal}")
             if reason == Reason.NO_MEMORY:
                 raise MemoryError("the weight table needs more than there is; try fewer --bits")
             if reason == Reason.TOO_MANY:
-                raise DataError(
-                    f"{batch.source}:{batch.first_line + at}:1: more features than --features allows: count them "
-                    "again, or leave the option out"
-                )
+                most = self.learner.rule.MOST_FEATURES
+                why = "more features than --features allows: count them again, or leave the option out"
+                if most is not None:
+                    why = f"more than {most} features, too many for a matrix: use --algorithm adagrad, or fewer --bits"
+                raise DataError(f"{batch.source}:{batch.first_line + at}:1: {why}")
             if reason in (Reason.DONE, Reason.STOPPED):
                 break
             self.paused(reason)

@@ -20,8 +20,8 @@ from libc.stdint cimport uint32_t
 
 from vwlite.core.rule cimport Example, Outcome, Rule, learning_rate
 
-cpdef enum:
-    MOST_FEATURES = 4096
+cdef enum:
+    MOST = 4096
 
 ARRAYS = {"w": 1, "sums": 1, "G": 2, "basis": 2, "root": 1}     # and their dimensions
 np = None
@@ -44,6 +44,7 @@ cdef class AdagradFull(Rule):
 
     SLOT = [("mark", "<u4"), ("place", "<u4")]
     SCALARS = ["t", "shift", "age"]
+    MOST_FEATURES = MOST
 
     cdef public double shift      # sum of l1
     cdef public size_t age        # gradients since the root was made
@@ -89,16 +90,12 @@ cdef class AdagradFull(Rule):
         with gil:
             try:
                 g = self.gradient(e, o.importance * o.slope)
-                if not self.refused and self.n:
+                if not self.too_many and self.n:
                     self.step(g, eta)
             except MemoryError:
                 self.out_of_memory = True
             except np.linalg.LinAlgError:       # G is not finite
                 self.w[:] = np.nan
-
-    @property
-    def refusal(self):
-        return f"more than {MOST_FEATURES} features: too many for the full matrix; use adagrad, or fewer --bits"
 
     cdef gradient(self, const Example* e, double slope):
         """The gradient as a vector; features that have none yet get a place in it if it is not zero there."""
@@ -111,8 +108,8 @@ cdef class AdagradFull(Rule):
             sums[key] = sums.get(key, 0.0) + slope * e.x[i]
         for i in range(e.size):
             if slots[i].place == 0 and sums[<size_t>slots[i]] != 0:
-                if self.n == MOST_FEATURES:
-                    self.refused = True
+                if self.n == MOST:
+                    self.too_many = True
                     return None
                 self.n += 1
                 slots[i].place = <uint32_t>self.n
