@@ -2,7 +2,7 @@
 
 A feature that stands twice in an example, or two that share a key, are one coordinate whose value is the sum. A rule
 whose update is not linear in the values needs them so. Its slots begin as `Seen` does; `place` is 0 but between
-`merge` and the end of the update, which sets it back.
+`merge` and the end of the update, which sets it back, and `w` is the weight.
 """
 
 from libc.stdint cimport uint32_t
@@ -12,6 +12,7 @@ from libc.stdlib cimport free, realloc
 cdef struct Seen:
     uint32_t mark
     uint32_t place      # 1 + where the feature stands in the list
+    double w
 
 
 cdef struct Distinct:
@@ -55,3 +56,16 @@ cdef inline int grow(Distinct* d, size_t capacity) noexcept nogil:
 cdef inline void release(Distinct* d) noexcept nogil:
     free(d.slots)
     free(d.x)
+
+
+cdef inline double dot(char** slots, const float* x, size_t n) noexcept nogil:
+    """The sum of w x, in two sums, so that additions overlap."""
+    cdef size_t i = 0
+    cdef double even = 0, odd = 0
+    while i + 1 < n:
+        even += (<Seen*>slots[i]).w * x[i]
+        odd += (<Seen*>slots[i + 1]).w * x[i + 1]
+        i += 2
+    if i < n:
+        even += (<Seen*>slots[i]).w * x[i]
+    return even + odd

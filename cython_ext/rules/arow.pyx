@@ -12,7 +12,7 @@ equations have it, an example narrows Sigma also if its loss is 0; the figure in
 
 from libc.stdint cimport uint32_t
 
-from vwlite.core.distinct cimport Distinct, merge, release
+from vwlite.core.distinct cimport Distinct, dot, merge, release
 from vwlite.core.rule cimport Example, Outcome, Rule
 
 
@@ -43,17 +43,7 @@ cdef class Arow(Rule):
         return (<const char*>&slot)[:sizeof(Slot)]
 
     cdef double predict(self, const Example* e) noexcept nogil:
-        cdef size_t i = 0, n = e.size
-        cdef const float* x = e.x
-        cdef Slot** slots = <Slot**>e.slots
-        cdef double even = 0, odd = 0
-        while i + 1 < n:
-            even += slots[i].w * x[i]
-            odd += slots[i + 1].w * x[i + 1]
-            i += 2
-        if i < n:
-            even += slots[i].w * x[i]
-        return e.initial + (even + odd)
+        return e.initial + dot(e.slots, e.x, e.size)
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
         cdef size_t i

@@ -13,7 +13,7 @@ from libc.math cimport sqrt
 from libc.stdint cimport uint32_t
 from libc.stdlib cimport free, realloc
 
-from vwlite.core.distinct cimport Distinct, merge, release
+from vwlite.core.distinct cimport Distinct, dot, merge, release
 from vwlite.core.prox cimport soft_threshold
 from vwlite.core.rule cimport Example, Outcome, Rule
 
@@ -21,9 +21,9 @@ from vwlite.core.rule cimport Example, Outcome, Rule
 cdef struct Slot:
     uint32_t mark
     uint32_t place      # see distinct.pxd
+    double w            # as z and n have it
     double z
     double root         # sqrt(n), n the sum of g^2
-    double w            # as z and n have it
 
 
 cdef struct Columns:
@@ -42,7 +42,7 @@ cdef inline double ftrl_weight(double z, double root, double inverse_alpha, doub
 cdef class Ftrl(Rule):
     """argmin <sum of g, w> + sum of sigma (w - w_s)^2 / 2 + l1 |w| + l2 w^2 / 2"""
 
-    SLOT = [("mark", "<u4"), ("_place", "<u4"), ("z", "<f8"), ("root", "<f8"), ("_w", "<f8")]
+    SLOT = [("mark", "<u4"), ("_place", "<u4"), ("_w", "<f8"), ("z", "<f8"), ("root", "<f8")]
 
     cdef double inverse_alpha, beta, l1, l2
     cdef Distinct found
@@ -72,17 +72,7 @@ cdef class Ftrl(Rule):
         return ftrl_weight(s.z, s.root, self.inverse_alpha, self.beta, self.l1, self.l2)
 
     cdef double predict(self, const Example* e) noexcept nogil:
-        cdef size_t i = 0, n = e.size
-        cdef const float* x = e.x
-        cdef Slot** slots = <Slot**>e.slots
-        cdef double even = 0, odd = 0
-        while i + 1 < n:
-            even += slots[i].w * x[i]
-            odd += slots[i + 1].w * x[i + 1]
-            i += 2
-        if i < n:
-            even += slots[i].w * x[i]
-        return e.initial + (even + odd)
+        return e.initial + dot(e.slots, e.x, e.size)
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
         cdef size_t i, size
