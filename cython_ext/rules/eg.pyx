@@ -87,6 +87,7 @@ cdef class Exponentiated(Rule):
     """
 
     SLOT = [("mark", "<u4"), ("block", "<i4"), ("m", "<f8")]
+    TWO_SIDED = False       # whether a feature has 1 / v beside v
 
     cdef readonly double radius
     cdef readonly uint64_t features
@@ -95,10 +96,11 @@ cdef class Exponentiated(Rule):
     cdef int64_t low, top               # the lowest block that has a sum; the topmost one that is not empty
     cdef double norm                    # z / (V / 2^(10 top))
     cdef readonly double unseen         # the weight of a feature that was never touched
+    cdef bint two_sided                 # TWO_SIDED
 
     def __init__(self, loss, *, double radius, uint64_t features, **schedule):
         super().__init__(loss, **schedule)
-        self.radius, self.features = radius, features
+        self.radius, self.features, self.two_sided = radius, features, self.TWO_SIDED
         self.recount()
 
     cdef inline void add(self, double m, int64_t block) noexcept nogil:
@@ -168,16 +170,20 @@ cdef class Exponentiated(Rule):
 
     cdef int64_t topmost(self, int64_t block) noexcept nogil:
         """The higher block of a feature's."""
-        return block
+        return max(block, -block - 1) if self.two_sided else block
 
     cdef void enter(self, double m, int64_t block) noexcept nogil:
         """Add a feature to the sums."""
         self.add(m, block)
+        if self.two_sided:
+            self.add(BLOCK / m, -block - 1)
 
     cdef void count_untouched(self, uint64_t n) noexcept nogil:
         """Add n features with v = 1 to the sums."""
         if self.low <= 0:
             self.sums[0] += <int128>n << 52
+        if self.two_sided and self.low <= -1:
+            self.sums[WINDOW - 1] += <int128>n << (52 + WIDTH)
 
     cdef double first_weight(self) noexcept nogil:
         """The weight for v = 1."""
@@ -189,6 +195,29 @@ cdef class Exponentiated(Rule):
             s.m = 1
             self.touched += 1
             self.too_many = self.touched > self.features
+
+    cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
+        cdef size_t i
+        cdef const float* x = e.x
+        cdef Slot* s
+        cdef double step, old_m
+        cdef int32_t old_block
+        self.t += 1
+        step = -learning_rate(&self.schedule, self.t) * o.importance * o.slope
+        if step == 0:
+            return
+        for i in range(e.size):
+            s = <Slot*>e.slots[i]
+            if s.mark == self.constant:
+                s.m += step * x[i]
+                continue
+            self.touch(s)
+            old_m, old_block = s.m, s.block
+            multiply(&s.m, &s.block, step * x[i])
+            self.move(s.m, s.block, old_m, old_block)
+            if self.two_sided:
+                self.move(BLOCK / s.m, -s.block - 1, BLOCK / old_m, -old_block - 1)
+        self.settle()
 
     cdef bint idle(self, const char* slot) noexcept nogil:
         return (<const Slot*>slot).m == 0
@@ -236,27 +265,6 @@ cdef class Eg(Exponentiated):
                 sum += slots[i].m * norm * of_block(top - slots[i].block) * x[i]
         return e.initial + sum
 
-    cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
-        cdef size_t i
-        cdef const float* x = e.x
-        cdef Slot* s
-        cdef double step, old_m
-        cdef int32_t old_block
-        self.t += 1
-        step = -learning_rate(&self.schedule, self.t) * o.importance * o.slope
-        if step == 0:
-            return
-        for i in range(e.size):
-            s = <Slot*>e.slots[i]
-            if s.mark == self.constant:
-                s.m += step * x[i]
-                continue
-            self.touch(s)
-            old_m, old_block = s.m, s.block
-            multiply(&s.m, &s.block, step * x[i])
-            self.move(s.m, s.block, old_m, old_block)
-        self.settle()
-
     cdef double weight(self, const char* slot) noexcept nogil:
         cdef const Slot* s = <const Slot*>slot
         return s.m if s.mark == self.constant else self.now(s)
@@ -271,6 +279,8 @@ cdef class EgPm(Exponentiated):
     The two begin as one and are multiplied by f and 1 / f: the slot keeps v+ = v, and v- = 1 / v. With
     v = m 2^(10 block), v- is 1024 / m at block -block - 1.
     """
+
+    TWO_SIDED = True
 
     cdef inline double now(self, double m, int64_t block) noexcept nogil:
         # The topmost block is at least 0 and at least that of either part.
@@ -288,41 +298,6 @@ cdef class EgPm(Exponentiated):
             elif s.m != 0:
                 sum += self.now(s.m, s.block) * x[i]
         return e.initial + sum
-
-    cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
-        cdef size_t i
-        cdef const float* x = e.x
-        cdef Slot* s
-        cdef double step, old_m
-        cdef int32_t old_block
-        self.t += 1
-        step = -learning_rate(&self.schedule, self.t) * o.importance * o.slope
-        if step == 0:
-            return
-        for i in range(e.size):
-            s = <Slot*>e.slots[i]
-            if s.mark == self.constant:
-                s.m += step * x[i]
-                continue
-            self.touch(s)
-            old_m, old_block = s.m, s.block
-            multiply(&s.m, &s.block, step * x[i])
-            self.move(s.m, s.block, old_m, old_block)
-            self.move(BLOCK / s.m, -s.block - 1, BLOCK / old_m, -old_block - 1)
-        self.settle()
-
-    cdef int64_t topmost(self, int64_t block) noexcept nogil:
-        return max(block, -block - 1)
-
-    cdef void enter(self, double m, int64_t block) noexcept nogil:
-        self.add(m, block)
-        self.add(BLOCK / m, -block - 1)
-
-    cdef void count_untouched(self, uint64_t n) noexcept nogil:
-        if self.low <= 0:
-            self.sums[0] += <int128>n << 52
-        if self.low <= -1:
-            self.sums[WINDOW - 1] += <int128>n << (52 + WIDTH)
 
     cdef double weight(self, const char* slot) noexcept nogil:
         cdef const Slot* s = <const Slot*>slot
