@@ -10,12 +10,15 @@ The queue does not know whether an entry still counts: its user does.
 
 from libc.stdint cimport uint32_t
 from libc.stdlib cimport free, realloc
+from libc.string cimport memcpy
 
 cdef extern from *:
     """
+    #include <math.h>
     #define vwlite_bit_length(x) ((x) ? 32 - __builtin_clz(x) : 0)
     """
     int bit_length "vwlite_bit_length" (uint32_t x) noexcept nogil
+    float nextafterf(float, float) noexcept nogil
 
 cdef enum:
     BUCKETS = 33
@@ -35,6 +38,19 @@ cdef struct Queue:
     Bucket buckets[BUCKETS]
     uint32_t last
     size_t size       # entries in all buckets
+
+
+cdef inline uint32_t bits_of(float f) noexcept nogil:
+    """A positive float as a rank: they order as their bits do."""
+    cdef uint32_t bits
+    memcpy(&bits, &f, 4)
+    return bits
+
+
+cdef inline float below(double u) noexcept nogil:
+    """The largest float that is at most u."""
+    cdef float f = <float>u
+    return f if f <= u else nextafterf(f, 0)
 
 
 cdef inline int append(Bucket* bucket, Entry entry) noexcept nogil:

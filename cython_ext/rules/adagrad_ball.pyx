@@ -21,14 +21,10 @@ the queue happens to lie (it lies otherwise after a model is loaded).
 from libc.math cimport INFINITY, copysign, fabs
 from libc.stdint cimport uint32_t
 from libc.stdlib cimport free, malloc, qsort, realloc
-from libc.string cimport memcpy
 
-from vwlite.core.radix_heap cimport Bucket, Entry, Queue, clear, free_queue, put, take
+from vwlite.core.radix_heap cimport Bucket, Entry, Queue, below, bits_of, clear, free_queue, put, take
 from vwlite.core.rule cimport Example, Outcome, learning_rate
 from vwlite.core.rules.adagrad cimport Adaptive, Visit, descend
-
-cdef extern from "<math.h>" nogil:
-    float nextafterf(float, float)
 
 cdef double LARGEST_SHIFT = 1e5    # rebase when S outgrows this many radii: |z| - Theta would lose digits
 cdef double LARGEST = 3.5e13       # of |w| in radii, before it is projected
@@ -41,19 +37,6 @@ cdef struct Slot:         # begins like that of Adaptive
     double S              # the sum of g^2
     double inverse        # 1 / H
     double bound          # that of the valid entry of the queue: a float
-
-
-cdef inline uint32_t bits_of(float f) noexcept nogil:
-    """As a rank: positive floats order as their bits do."""
-    cdef uint32_t bits
-    memcpy(&bits, &f, 4)
-    return bits
-
-
-cdef inline float below(double u) noexcept nogil:
-    """The largest float that is at most u."""
-    cdef float f = <float>u
-    return f if f <= u else nextafterf(f, 0)
 
 
 cdef struct Sum:

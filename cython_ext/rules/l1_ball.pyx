@@ -29,24 +29,17 @@ from math import frexp, ldexp
 from libc.math cimport INFINITY, copysign, fabs, llrint
 from libc.stdint cimport int64_t, uint32_t
 from libc.stdlib cimport free, realloc
-from libc.string cimport memcpy, memmove
 
+from vwlite.core.radix_heap cimport BUCKETS, Bucket, Entry, Queue, below, bits_of, clear, free_queue, put, take
 from vwlite.core.rule cimport Example, Outcome, Rule, learning_rate
 
 cdef extern from *:
     """
-    #include <math.h>
-    #define vwlite_bit_length(x) ((x) ? 32 - __builtin_clz(x) : 0)
     typedef __int128 vwlite_int128;
     """
-    float nextafterf(float, float) noexcept nogil
-    int bit_length "vwlite_bit_length" (uint32_t x) noexcept nogil
     ctypedef int int128 "vwlite_int128"
 
 cdef double LARGEST_SHIFT = 1e5    # rebase when S outgrows this many radii: u - Theta would lose digits
-cdef enum:
-    BUCKETS = 33
-
 cdef double COARSE = 1 << 10          # coarse counts in z (or rather the power of two above it), for very large |u|
 cdef double FINE = <double>(<int64_t>1 << 50)      # fine counts in z
 cdef double FINE_ONLY = 1 << 11       # |u| in z that needs no coarse count
@@ -72,28 +65,6 @@ cdef struct Capped:
     double u          # |u| without the box
 
 
-cdef struct Entry:
-    uint32_t bits     # of the bound; positive floats order as their bits do
-    uint32_t key
-
-
-cdef struct Bucket:
-    Entry* entries    # owned by the rule
-    size_t size, capacity
-
-
-cdef inline uint32_t bits_of(float f) noexcept nogil:
-    cdef uint32_t bits
-    memcpy(&bits, &f, 4)
-    return bits
-
-
-cdef inline float below(double u) noexcept nogil:
-    """The largest float that is at most u."""
-    cdef float f = <float>u
-    return f if f <= u else nextafterf(f, 0)
-
-
 cdef class L1Ball(Rule):
     """P(w - eta_t g) onto ||w||_1 <= radius"""
 
@@ -108,9 +79,8 @@ cdef class L1Ball(Rule):
     cdef double scale                 # the power of two above z
     cdef double to_coarse, to_fine, from_coarse, from_fine    # numbers as counts, and back
     cdef double fine_only             # FINE_ONLY, as a number
-    cdef Bucket buckets[BUCKETS]           # entries by the highest bit in which their bound differs from `last`
-    cdef uint32_t last                # the bits of the shift, rounded down: no valid bound is below
-    cdef size_t entries               # in all buckets
+    cdef Queue queue                  # ranks are bounds: none that is valid is below the shift, rounded down
+    cdef Bucket due                   # owned; what was taken from the queue
     cdef Slot** waiting               # owned; active, but not in the queue yet
     cdef size_t waiting_size, waiting_capacity
     cdef bint weighted                # slots are WeightedSlot
@@ -126,8 +96,8 @@ cdef class L1Ball(Rule):
         self.fine_only = self.scale * FINE_ONLY
 
     def __dealloc__(self):
-        for i in range(BUCKETS):
-            free(self.buckets[i].entries)
+        free_queue(&self.queue)
+        free(self.due.entries)
         free(self.waiting)
 
     # What JSON can hold of S: Python's integers have any size.
@@ -273,13 +243,13 @@ cdef class L1Ball(Rule):
         """||w||_1 = S - rho Theta"""
         return self.sum() - self.active * self.shift
 
-    # --- the queue: a radix heap (Ahuja, Mehlhorn, Orlin, Tarjan 1990) -----------------------
+    # --- the queue ---------------------------------------------------------------------------
 
     cdef int room(self, size_t n) noexcept nogil:
         """Make room for the features of an example to wait, and throw out stale entries; -1: no memory."""
         cdef size_t want
         cdef void* grown
-        if self.entries > 2 * self.active + 1024:
+        if self.queue.size > 2 * self.active + 1024:
             self.clean()
         if n > self.waiting_capacity:
             want = 2 * n
@@ -301,82 +271,48 @@ cdef class L1Ball(Rule):
 
     cdef inline void push(self, const Slot* s) noexcept nogil:
         """An entry for a slot, by its bound."""
-        self.put(Entry(bits_of(s.bound), s.mark - 1))
-
-    cdef inline void put(self, Entry entry) noexcept nogil:
-        cdef Bucket* bucket = &self.buckets[bit_length(entry.bits ^ self.last)]
-        if bucket.size == bucket.capacity and self.grow(bucket):
-            return
-        bucket.entries[bucket.size] = entry
-        bucket.size += 1
-        self.entries += 1
-
-    cdef int grow(self, Bucket* bucket) noexcept nogil:
-        cdef size_t want = 2 * bucket.capacity + 64
-        cdef void* grown = realloc(bucket.entries, want * sizeof(Entry))
-        if grown == NULL:
+        if put(&self.queue, Entry(bits_of(s.bound), s.mark - 1)):
             self.out_of_memory = True
-            return -1
-        bucket.entries = <Entry*>grown
-        bucket.capacity = want
-        return 0
 
     cdef inline Slot* slot_of(self, Entry entry) noexcept nogil:
         """The slot that an entry stands for; NULL if the entry is stale."""
         cdef Slot* s = <Slot*>self.table.find(entry.key)
-        if s == NULL or s.u == 0 or bits_of(s.bound) != entry.bits:
+        if s == NULL or s.u == 0 or bits_of(s.bound) != entry.rank:
             return NULL
         return s
 
     cdef void advance(self, double shift) noexcept nogil:
         """Drop every feature of the queue that a shift leaves behind."""
-        cdef uint32_t to = bits_of(below(shift))
-        cdef int top, i
-        cdef size_t j, size
-        cdef size_t sizes[BUCKETS]
-        cdef Bucket* bucket
-        cdef Entry entry
+        cdef size_t j
         cdef Slot* s
-        top = bit_length(to ^ self.last)
-        # Bounds in lower buckets are all below `to`, in higher ones above it; those in between move down.
-        for i in range(top + 1):
-            sizes[i] = self.buckets[i].size
-        self.last = to
-        for i in range(top + 1):
-            bucket = &self.buckets[i]
-            size = sizes[i]
-            for j in range(size):
-                entry = bucket.entries[j]
-                if entry.bits > to:
-                    self.put(entry)
-                    continue
-                s = self.slot_of(entry)
-                if s == NULL:
-                    continue
-                if fabs(s.u) <= shift:
-                    self.drop(s)
-                else:               # it has risen since
-                    s.bound = below(fabs(s.u))
-                    self.push(s)
-            bucket.size -= size     # what was put in meanwhile stands behind
-            self.entries -= size
-            memmove(bucket.entries, bucket.entries + size, bucket.size * sizeof(Entry))
+        self.due.size = 0
+        if take(&self.queue, bits_of(below(shift)), &self.due):
+            self.out_of_memory = True
+        for j in range(self.due.size):
+            s = self.slot_of(self.due.entries[j])
+            if s == NULL:
+                continue
+            if fabs(s.u) <= shift:
+                self.drop(s)
+            else:                   # it has risen since
+                s.bound = below(fabs(s.u))
+                self.push(s)
 
     cdef void clean(self) noexcept nogil:
         """Throw the stale entries out."""
         cdef int i
         cdef size_t j, kept
         cdef Bucket* bucket
-        self.entries = 0
+        self.queue.size = 0
         for i in range(BUCKETS):
-            bucket = &self.buckets[i]
+            bucket = &self.queue.buckets[i]
             kept = 0
             for j in range(bucket.size):
                 if self.slot_of(bucket.entries[j]) != NULL:
                     bucket.entries[kept] = bucket.entries[j]
                     kept += 1
             bucket.size = kept
-            self.entries += kept
+            self.queue.size += kept
 
     cdef size_t count_active(self) noexcept nogil:
         cdef size_t i, n = 0
@@ -390,10 +326,7 @@ cdef class L1Ball(Rule):
         """Make the queue anew from the table."""
         cdef size_t i
         cdef Slot* s
-        for i in range(BUCKETS):
-            self.buckets[i].size = 0
-        self.entries = 0
-        self.last = bits_of(below(self.shift))
+        clear(&self.queue, bits_of(below(self.shift)))
         for i in range(self.table.capacity + 1):
             s = <Slot*>(self.table.slots + i * self.table.stride)
             if s.u != 0 and s.mark != self.constant:
