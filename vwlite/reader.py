@@ -14,6 +14,7 @@ import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -149,9 +150,10 @@ def read_blocks(
     """
     sources = list(sources) or ["-"]
     total = total_size(sources)
+    pool = Pool(FRONT + block_size)
     done = 0
     for index, source in enumerate(sources):
-        file = _File(source, block_size, stop)
+        file = _File(source, block_size, pool, stop)
         try:
             for item in _lines(file, index, block_size, max_line):
                 if isinstance(item, Fault):
@@ -254,7 +256,7 @@ class _File:
     `fault` says why they ended early, if they did.
     """
 
-    def __init__(self, source: str, block_size: int, stop: Callable[[], bool]) -> None:
+    def __init__(self, source: str, block_size: int, pool: Pool, stop: Callable[[], bool]) -> None:
         self.name = display_name(source)
         self.fault = ""
         self.stopped = False  # whether `stop` ended it
@@ -274,7 +276,7 @@ class _File:
         if waits and self._fd:
             os.set_blocking(self._fd, True)
         self._waits = not stat.S_ISREG(mode)
-        self._pool = Pool(FRONT + block_size)
+        self._pool = pool  # of buffers of FRONT + block_size
 
     def close(self) -> None:
         if self._fd:
@@ -307,6 +309,7 @@ class _File:
                 piece = Piece(self._pool.take(), FRONT, FRONT, self._pool)
                 piece.end += self._read_into(piece.view(FRONT, FRONT + self._size))
                 if piece.end == FRONT:
+                    self._pool.give_back(piece.buffer)
                     break
                 yield piece
 
@@ -315,22 +318,26 @@ class _File:
         while self._waits and not select.select([self._fd], [], [], POLL)[0]:
             if self._stop():
                 break
-        buffer = self._pool.take()
-        data = bytes(memoryview(buffer)[: self._read_into(memoryview(buffer)[: self._size])])
-        self._pool.give_back(buffer)
+        with self._readable() as readable:
+            data = os.read(self._fd, self._size) if readable else b""
+            self.done += len(data)
         return data
 
     def _read_into(self, room: memoryview) -> int:
         """How many bytes came; none at the end, or when `stop` says so."""
-        if self._stop():
-            self.stopped = True
-            return 0
+        with self._readable() as readable:
+            size = os.readv(self._fd, [room]) if readable else 0
+            self.done += size
+        return size
+
+    @contextmanager
+    def _readable(self) -> Iterator[bool]:
+        """Whether to read on, and what to say if that fails."""
+        self.stopped = self._stop()
         try:
-            size = os.readv(self._fd, [room])
+            yield not self.stopped
         except OSError as e:
             raise NoInputError(f"{self.name}: {e.strerror}") from e
-        self.done += size
-        return size
 
     def _decompressed(self, head: bytes) -> Iterator[Piece]:
         """The content of concatenated compressed members."""
