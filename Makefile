@@ -20,7 +20,7 @@ help:
 	@echo "make lint         ruff and mypy"
 	@echo "make docs         the parts of the README that are made from the program"
 	@echo "make sanitize     the tests of the compiled core, built with AddressSanitizer"
-	@echo "make bench        the table of speed and memory in the README (takes about half an hour)"
+	@echo "make bench        the table of speed and memory in the README (about a quarter of an hour)"
 	@echo "make bench-quick  the same on tiny data: does the benchmark work?"
 	@echo "make bench-projection  the table and the picture of projection times in the README (about 2 minutes)"
 	@echo "make wheel        a wheel in dist/"

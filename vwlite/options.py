@@ -327,7 +327,7 @@ _written = _several(
     _option("--report", group=_OUT, type=PATH, metavar="FILE",
             help="Write options and results to this file, as JSON."),
     _option("--threads", group=_RUN, type=Whole(1, 64), default=2, show_default=True,
-            help="One learns, the others read and parse ahead of it. The result is the same for any number."),
+            help="One learns; the others read and parse ahead, or read the cache. Any number gives the same result."),
 )  # fmt: skip
 _train_output = _several(
     _option("-m", "-f", "--model", "model", group=_OUT, vw=("--final_regressor",), type=PATH, metavar="FILE",

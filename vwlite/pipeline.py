@@ -139,7 +139,8 @@ def parsed_batches(
     stop: Callable[[], bool] = lambda: False,
     threads: int = 1,
 ) -> Iterator[Iterator[Parsed]]:
-    """The batches of the sources, in order; each is valid until the next. All threads but one parse, ahead.
+    """The batches of the sources, in order; each is valid until the next. With more than one thread, all but the
+    caller's parse ahead, and the caller's parses too when it would wait.
 
     With options.skip False the first bad line ends the stream, as the last thing in the last item. Leaving the
     context ends the threads.
