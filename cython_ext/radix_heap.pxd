@@ -9,8 +9,10 @@ The queue does not know whether an entry still counts: its user does.
 """
 
 from libc.stdint cimport uint32_t
-from libc.stdlib cimport free, realloc
+from libc.stdlib cimport free
 from libc.string cimport memcpy
+
+from vwlite.core.room cimport make_room
 
 cdef extern from *:
     """
@@ -55,15 +57,8 @@ cdef inline float below(double u) noexcept nogil:
 
 cdef inline int append(Bucket* bucket, Entry entry) noexcept nogil:
     """-1: no memory, and all is as it was."""
-    cdef size_t want
-    cdef void* grown
-    if bucket.size == bucket.capacity:
-        want = 2 * bucket.capacity + 64
-        grown = realloc(bucket.entries, want * sizeof(Entry))
-        if grown == NULL:
-            return -1
-        bucket.entries = <Entry*>grown
-        bucket.capacity = want
+    if make_room(<void**>&bucket.entries, &bucket.capacity, bucket.size + 1, sizeof(Entry)):
+        return -1
     bucket.entries[bucket.size] = entry
     bucket.size += 1
     return 0

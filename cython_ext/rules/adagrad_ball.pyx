@@ -20,9 +20,10 @@ the queue happens to lie (it lies otherwise after a model is loaded).
 
 from libc.math cimport INFINITY, copysign, fabs
 from libc.stdint cimport uint32_t
-from libc.stdlib cimport free, malloc, qsort, realloc
+from libc.stdlib cimport free, malloc, qsort
 
 from vwlite.core.radix_heap cimport Bucket, Entry, Queue, below, bits_of, clear, free_queue, put, take
+from vwlite.core.room cimport make_room
 from vwlite.core.rule cimport Example, Outcome, learning_rate
 from vwlite.core.rules.adagrad cimport Adaptive, Visit, descend
 
@@ -260,16 +261,11 @@ cdef class AdagradBall(Adaptive):
 
     cdef int room(self, size_t n) noexcept nogil:
         """Make room for so many features in the list, and throw out stale entries; -1: no memory."""
-        cdef void* grown
         if self.queue.size > 2 * self.active + 1024 or self.slots_of_queue != self.table.slots:
             self.rebuild()
-        if n > self.list_capacity:
-            grown = realloc(self.list, 2 * n * sizeof(Slot*))
-            if grown == NULL:
-                self.out_of_memory = True
-                return -1
-            self.list = <Slot**>grown
-            self.list_capacity = 2 * n
+        if make_room(<void**>&self.list, &self.list_capacity, n, sizeof(Slot*)):
+            self.out_of_memory = True
+            return -1
         return 0
 
     cdef inline void push(self, const Slot* s) noexcept nogil:

@@ -28,9 +28,10 @@ from math import frexp, ldexp
 
 from libc.math cimport INFINITY, copysign, fabs, llrint
 from libc.stdint cimport int64_t, uint32_t
-from libc.stdlib cimport free, realloc
+from libc.stdlib cimport free
 
 from vwlite.core.radix_heap cimport BUCKETS, Bucket, Entry, Queue, below, bits_of, clear, free_queue, put, take
+from vwlite.core.room cimport make_room
 from vwlite.core.rule cimport Example, Outcome, Rule, learning_rate
 
 cdef extern from *:
@@ -247,18 +248,11 @@ cdef class L1Ball(Rule):
 
     cdef int room(self, size_t n) noexcept nogil:
         """Make room for the features of an example to wait, and throw out stale entries; -1: no memory."""
-        cdef size_t want
-        cdef void* grown
         if self.queue.size > 2 * self.active + 1024:
             self.clean()
-        if n > self.waiting_capacity:
-            want = 2 * n
-            grown = realloc(self.waiting, want * sizeof(Slot*))
-            if grown == NULL:
-                self.out_of_memory = True
-                return -1
-            self.waiting = <Slot**>grown
-            self.waiting_capacity = want
+        if make_room(<void**>&self.waiting, &self.waiting_capacity, n, sizeof(Slot*)):
+            self.out_of_memory = True
+            return -1
         return 0
 
     cdef inline void wait(self, Slot* s) noexcept nogil:
@@ -450,7 +444,10 @@ cdef class WeightedL1Ball(L1Ball):
         step = -learning_rate(&self.schedule, self.t) * o.importance * o.slope
         if step == 0:
             return
-        if self.room(e.size) or self.room_for_capped(e.size):
+        if self.room(e.size):
+            return
+        if make_room(<void**>&self.capped, &self.capped_capacity, e.size, sizeof(Capped)):
+            self.out_of_memory = True
             return
         for i in range(e.size):
             if slots[i].mark == self.constant:
@@ -465,17 +462,6 @@ cdef class WeightedL1Ball(L1Ball):
         self.project()
         if self.sum() > LARGEST_SHIFT * self.radius:
             self.rebase()
-
-    cdef int room_for_capped(self, size_t n) noexcept nogil:
-        cdef void* grown
-        if n > self.capped_capacity:
-            grown = realloc(self.capped, 2 * n * sizeof(Capped))
-            if grown == NULL:
-                self.out_of_memory = True
-                return -1
-            self.capped = <Capped*>grown
-            self.capped_capacity = 2 * n
-        return 0
 
     cdef inline double cap(self, const WeightedSlot* s) noexcept nogil:
         """|u| at the wall of the box."""

@@ -22,9 +22,10 @@ from math import frexp, ldexp
 
 from libc.math cimport INFINITY, fabs, llrint
 from libc.stdint cimport int64_t, uint32_t, uint64_t
-from libc.stdlib cimport free, realloc
+from libc.stdlib cimport free
 from libc.string cimport memcpy
 
+from vwlite.core.room cimport make_room
 from vwlite.core.rule cimport Example, Outcome, Rule, learning_rate
 
 cdef extern from *:
@@ -277,16 +278,9 @@ cdef class Simplex(Rule):
 
     cdef void lift(self) noexcept nogil:
         """Make the zeros a level."""
-        cdef size_t want
-        cdef void* grown
-        if self.level_size == self.level_capacity:
-            want = 2 * self.level_capacity + 64
-            grown = realloc(self.levels, want * sizeof(Level))
-            if grown == NULL:
-                self.out_of_memory = True
-                return
-            self.levels = <Level*>grown
-            self.level_capacity = want
+        if make_room(<void**>&self.levels, &self.level_capacity, self.level_size + 1, sizeof(Level)):
+            self.out_of_memory = True
+            return
         self.levels[self.level_size] = Level(self.next_level, self.shift, self.zeros)
         self.level_size += 1
         self.next_level += 1
@@ -306,29 +300,18 @@ cdef class Simplex(Rule):
 
     cdef int room(self, size_t n) noexcept nogil:
         """Make room for the features of an example to wait, and throw out stale entries; -1: no memory."""
-        cdef void* grown
         if self.heap_size > 2 * self.active + 1024:
             self.clean()
-        if n > self.waiting_capacity:
-            grown = realloc(self.waiting, 2 * n * sizeof(Slot*))
-            if grown == NULL:
-                self.out_of_memory = True
-                return -1
-            self.waiting = <Slot**>grown
-            self.waiting_capacity = 2 * n
+        if make_room(<void**>&self.waiting, &self.waiting_capacity, n, sizeof(Slot*)):
+            self.out_of_memory = True
+            return -1
         return 0
 
     cdef void push(self, uint64_t entry) noexcept nogil:
-        cdef size_t want, i, up
-        cdef void* grown
-        if self.heap_size == self.heap_capacity:
-            want = 2 * self.heap_capacity + 64
-            grown = realloc(self.heap, want * sizeof(uint64_t))
-            if grown == NULL:
-                self.out_of_memory = True
-                return
-            self.heap = <uint64_t*>grown
-            self.heap_capacity = want
+        cdef size_t i, up
+        if make_room(<void**>&self.heap, &self.heap_capacity, self.heap_size + 1, sizeof(uint64_t)):
+            self.out_of_memory = True
+            return
         i = self.heap_size
         self.heap_size += 1
         while i > 0:

@@ -21,8 +21,9 @@ What is summed is exactly what is heavy, in integers: nothing depends on what el
 
 from libc.math cimport copysign, exp, fabs, log
 from libc.stdint cimport int64_t, uint32_t, uint64_t
-from libc.stdlib cimport free, realloc
+from libc.stdlib cimport free
 
+from vwlite.core.room cimport make_room
 from vwlite.core.rule cimport Example, Outcome, Rule, learning_rate
 
 cdef extern from *:
@@ -175,16 +176,9 @@ cdef class Smidas(Rule):
             self.top = max(self.top, self.heavy[i].u)
 
     cdef void put(self, Slot* s) noexcept nogil:
-        cdef size_t want
-        cdef void* grown
-        if self.size == self.capacity:
-            want = 2 * self.capacity + 64
-            grown = realloc(self.heavy, want * sizeof(Entry))
-            if grown == NULL:
-                self.out_of_memory = True
-                return
-            self.heavy = <Entry*>grown
-            self.capacity = want
+        if make_room(<void**>&self.heavy, &self.capacity, self.size + 1, sizeof(Entry)):
+            self.out_of_memory = True
+            return
         self.heavy[self.size] = Entry(fabs(s.u), s.mark - 1)
         self.size += 1
         s.place = <uint32_t>self.size
