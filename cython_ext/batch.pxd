@@ -3,6 +3,10 @@
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 
+cdef enum:
+    MOST_DISTINCT = 1 << 16     # hashes that are numbered, so that a number has two bytes
+
+
 cdef enum Kind:
     EXAMPLE = 0   # a line to learn from or to predict
     BLANK = 1     # an empty line: counts for the holdout, and for nothing else
@@ -17,13 +21,16 @@ cdef struct Arrays:
     size_t spans
     size_t features
     size_t tag_bytes
+    size_t distinct         # hashes, if they are numbered; else 0
     double* label           # [lines] NaN where the line has none
     double* importance      # [lines] >= 0, 1 where the line has none
     double* initial         # [lines] added to the prediction
     uint32_t* tag_begin     # [lines + 1] into tags
     uint32_t* span_begin    # [lines + 1] into letter, feature_begin
     uint32_t* feature_begin  # [spans + 1] into hash, value
-    uint32_t* hash          # [features] 32 bits, not masked
+    uint32_t* hash          # [features] 32 bits, not masked; NULL in a view of a numbered batch
+    uint16_t* number        # [features] which of the distinct hashes it is, if they are numbered
+    uint32_t* distinct_hash  # [distinct]
     float* value            # [features] finite, never zero
     uint8_t* kind           # [lines] Kind
     uint8_t* letter         # [spans] first byte of the namespace's name, ' ' if it has none
@@ -43,6 +50,9 @@ cdef struct Fault:
 cdef class Batch:
     cdef Arrays a
     cdef size_t line_capacity, span_capacity, feature_capacity, tag_capacity
+    cdef size_t number_capacity
+    cdef uint32_t* places      # owned, [2 * MOST_DISTINCT]; for numbering: 1 + the number of the hash that is there
+    cdef uint32_t* spelled     # owned; the hashes of a view of a numbered batch
     cdef Fault* faults
     cdef size_t fault_count, fault_capacity
     cdef object owner          # whoever owns the memory that a view looks at; None: this batch does
@@ -53,3 +63,5 @@ cdef class Batch:
     cdef void clear(self) noexcept nogil
     cdef int reserve(self, size_t lines, size_t spans, size_t features, size_t tag_bytes) noexcept nogil
     cdef int add_fault(self, const Fault* fault) noexcept nogil
+    cdef int number(self) noexcept nogil
+    cdef int spell_out(self) noexcept nogil

@@ -5,6 +5,9 @@ is in memory and maps it again. A batch knows nothing of files, options or weigh
 
 A batch is used again for the next block: `clear` forgets the content and keeps the memory, so
 that a warm program allocates nothing per line.
+
+Most features of a block occur in it many times. So a batch can number the distinct ones: in the
+cache two bytes then stand for a hash, and the learner asks the table once for each distinct hash.
 """
 
 cimport cython
@@ -14,8 +17,8 @@ from libc.stdlib cimport free, realloc
 from libc.string cimport memset
 
 cdef enum:
-    COUNTS = 4      # lines, spans, features, tag_bytes: the head of a dump, uint64 each
-    ARRAYS = 11
+    COUNTS = 5      # lines, spans, features, tag_bytes, distinct: the head of a dump, uint64 each
+    ARRAYS = 12
 
 
 cdef inline size_t aligned(size_t size) noexcept nogil:
@@ -27,10 +30,12 @@ cdef void sizes_of(const Arrays* a, size_t* sizes) noexcept nogil:
     sizes[0] = sizes[1] = sizes[2] = 8 * a.lines
     sizes[3] = sizes[4] = 4 * (a.lines + 1)
     sizes[5] = 4 * (a.spans + 1)
-    sizes[6] = sizes[7] = 4 * a.features
-    sizes[8] = a.lines
-    sizes[9] = a.spans
-    sizes[10] = a.tag_bytes
+    sizes[6] = 4 * a.distinct
+    sizes[7] = 2 * a.features if a.distinct else 4 * a.features     # numbers or hashes
+    sizes[8] = 4 * a.features
+    sizes[9] = a.lines
+    sizes[10] = a.spans
+    sizes[11] = a.tag_bytes
 
 
 cdef inline int grow(void** array, size_t items, size_t size) noexcept nogil:
@@ -79,15 +84,19 @@ cdef class Batch:
             free(self.a.span_begin)
             free(self.a.feature_begin)
             free(self.a.hash)
+            free(self.a.number)
+            free(self.a.distinct_hash)
             free(self.a.value)
             free(self.a.kind)
             free(self.a.letter)
             free(self.a.tags)
         free(self.faults)
+        free(self.places)
+        free(self.spelled)
 
     cdef void clear(self) noexcept nogil:
         """Forget the content, keep the memory."""
-        self.a.lines = self.a.spans = self.a.features = self.a.tag_bytes = 0
+        self.a.lines = self.a.spans = self.a.features = self.a.tag_bytes = self.a.distinct = 0
         self.fault_count = 0
 
     cdef int reserve(self, size_t lines, size_t spans, size_t features, size_t tag_bytes) noexcept nogil:
@@ -132,6 +141,70 @@ cdef class Batch:
         self.fault_count += 1
         return 0
 
+    def number_hashes(self):
+        """Number the distinct hashes, in the order in which they first occur, if they are few: at most half as many as
+        features, and at most 2^16. MemoryError."""
+        cdef int failed
+        if self.owner is not None:
+            raise ValueError("a view is as it was written")
+        with nogil:
+            failed = self.number()
+        if failed:
+            raise MemoryError("no memory for the numbers of a batch")
+
+    cdef int number(self) noexcept nogil:
+        cdef size_t i, capacity, n = self.a.features, distinct = 0
+        cdef size_t most = min(n // 2, <size_t>MOST_DISTINCT)
+        cdef size_t at
+        cdef int shift = 64
+        cdef uint32_t hash, found
+        self.a.distinct = 0
+        if most == 0:
+            return 0
+        if self.places == NULL and grow(<void**>&self.places, 2 * MOST_DISTINCT, 4):
+            return -1
+        if self.a.distinct_hash == NULL and grow(<void**>&self.a.distinct_hash, MOST_DISTINCT, 4):
+            return -1
+        if n > self.number_capacity:
+            if grow(<void**>&self.a.number, 2 * n, 2):
+                return -1
+            self.number_capacity = 2 * n
+        capacity = 1
+        while capacity < 2 * most:
+            capacity *= 2
+            shift -= 1
+        memset(self.places, 0, capacity * 4)
+        for i in range(n):
+            hash = self.a.hash[i]
+            at = (hash * <uint64_t>0x9E3779B97F4A7C15) >> shift
+            while True:
+                found = self.places[at]
+                if found == 0:
+                    if distinct == most:
+                        return 0
+                    self.a.distinct_hash[distinct] = hash
+                    distinct += 1
+                    self.places[at] = found = <uint32_t>distinct
+                    break
+                if self.a.distinct_hash[found - 1] == hash:
+                    break
+                at = (at + 1) & (capacity - 1)
+            self.a.number[i] = <uint16_t>(found - 1)
+        self.a.distinct = distinct
+        return 0
+
+    cdef int spell_out(self) noexcept nogil:
+        """Have the hashes of a view of a numbered batch; -1: no memory."""
+        cdef size_t i
+        if self.a.hash != NULL or self.a.distinct == 0:
+            return 0
+        if grow(<void**>&self.spelled, self.a.features + 1, 4):
+            return -1
+        self.a.hash = self.spelled
+        for i in range(self.a.features):
+            self.a.hash[i] = self.a.distinct_hash[self.a.number[i]]
+        return 0
+
     # --- what Python sees, for tests and for the cache ---------------------------------------
 
     def __len__(self):
@@ -173,7 +246,14 @@ cdef class Batch:
         return self._view(self.a.letter, self.a.spans, 1, "B")
 
     @property
+    def distinct(self):
+        """The distinct hashes if they are numbered, else nothing."""
+        return self._view(self.a.distinct_hash, self.a.distinct, 4, "I")
+
+    @property
     def hash(self):
+        if self.spell_out():
+            raise MemoryError("no memory for the hashes of a batch")
         return self._view(self.a.hash, self.a.features, 4, "I")
 
     @property
@@ -202,7 +282,8 @@ cdef class Batch:
     def dump(self):
         """The pieces of the batch as bytes-like objects, to be written one after the other.
 
-        Four uint64 counts, then each array padded to 8 bytes, in the machine's byte order.
+        Five uint64 counts, then each array padded to 8 bytes, in the machine's byte order. If the hashes are numbered,
+        their numbers stand in their place, behind the distinct ones.
         """
         cdef size_t sizes[ARRAYS]
         cdef void* arrays[ARRAYS]
@@ -218,7 +299,7 @@ cdef class Batch:
         sizes_of(&self.a, sizes)
         pointers_of(&self.a, arrays)
         pieces = [b"".join(int(n).to_bytes(8, "little") for n in
-                           (self.a.lines, self.a.spans, self.a.features, self.a.tag_bytes))]
+                           (self.a.lines, self.a.spans, self.a.features, self.a.tag_bytes, self.a.distinct))]
         for i in range(ARRAYS):
             if sizes[i]:
                 pieces.append(view_of(self, arrays[i], sizes[i]))
@@ -256,7 +337,7 @@ cdef class Batch:
             if counts[i] > size:
                 raise ValueError("not a batch: a count is larger than the whole")
         batch.a.lines, batch.a.spans = counts[0], counts[1]
-        batch.a.features, batch.a.tag_bytes = counts[2], counts[3]
+        batch.a.features, batch.a.tag_bytes, batch.a.distinct = counts[2], counts[3], counts[4]
         sizes_of(&batch.a, sizes)
         at = 8 * COUNTS
         for i in range(ARRAYS):
@@ -277,19 +358,27 @@ cdef class Batch:
         at += sizes[4]
         batch.a.feature_begin = <uint32_t*>(base + at)
         at += sizes[5]
-        batch.a.hash = <uint32_t*>(base + at)
+        batch.a.distinct_hash = <uint32_t*>(base + at)
         at += sizes[6]
-        batch.a.value = <float*>(base + at)
+        if batch.a.distinct:
+            batch.a.number = <uint16_t*>(base + at)
+        else:
+            batch.a.hash = <uint32_t*>(base + at)
         at += sizes[7]
-        batch.a.kind = <uint8_t*>(base + at)
+        batch.a.value = <float*>(base + at)
         at += sizes[8]
-        batch.a.letter = <uint8_t*>(base + at)
+        batch.a.kind = <uint8_t*>(base + at)
         at += sizes[9]
+        batch.a.letter = <uint8_t*>(base + at)
+        at += sizes[10]
         batch.a.tags = base + at
         if not (rises(batch.a.tag_begin, batch.a.lines, batch.a.tag_bytes)
                 and rises(batch.a.span_begin, batch.a.lines, batch.a.spans)
                 and rises(batch.a.feature_begin, batch.a.spans, batch.a.features)):
             raise ValueError("not a batch: its ranges are out of order")
+        if batch.a.distinct and not (batch.a.distinct <= MOST_DISTINCT
+                                     and all_below(batch.a.number, batch.a.features, batch.a.distinct)):
+            raise ValueError("not a batch: a feature has a number that is none")
         for i in range(batch.a.lines):
             if batch.a.kind[i] > REJECTED or (
                     batch.a.kind[i] != EXAMPLE and batch.a.span_begin[i] != batch.a.span_begin[i + 1]):
@@ -304,11 +393,20 @@ cdef void pointers_of(const Arrays* a, void** arrays) noexcept nogil:
     arrays[3] = a.tag_begin
     arrays[4] = a.span_begin
     arrays[5] = a.feature_begin
-    arrays[6] = a.hash
-    arrays[7] = a.value
-    arrays[8] = a.kind
-    arrays[9] = a.letter
-    arrays[10] = a.tags
+    arrays[6] = a.distinct_hash
+    arrays[7] = <void*>a.number if a.distinct else <void*>a.hash
+    arrays[8] = a.value
+    arrays[9] = a.kind
+    arrays[10] = a.letter
+    arrays[11] = a.tags
+
+
+cdef bint all_below(const uint16_t* number, size_t items, size_t limit) noexcept nogil:
+    cdef size_t i
+    cdef uint16_t largest = 0
+    for i in range(items):
+        largest = max(largest, number[i])
+    return items == 0 or largest < limit
 
 
 cdef bint rises(const uint32_t* begin, size_t items, size_t last) noexcept nogil:

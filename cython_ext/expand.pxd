@@ -1,8 +1,12 @@
 """From a line of a batch to the features of an example. See expand.pyx."""
 
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 from vwlite.core.batch cimport Arrays
+
+
+cdef enum:
+    CONSTANT = 11650396     # the hash of the constant feature
 
 
 cdef struct Run:
@@ -11,9 +15,10 @@ cdef struct Run:
     size_t size
 
 
-# The features of an example: keys and values.
+# The features of an example: keys and values. If they are numbered, of the keys there is only that of the constant.
 cdef struct Features:
     uint32_t* keys            # owned by the expander, as is `values`
+    const uint16_t* numbers   # of the batch; NULL: not numbered
     float* values
     size_t size, capacity
 
@@ -36,7 +41,8 @@ cdef class Expander:
     cdef size_t gathered, gathered_capacity
     cdef object patterns
 
-    cdef int expand(self, const Arrays* a, size_t line, int buffer) noexcept nogil
+    cdef bint takes_numbers(self, const Arrays* a) noexcept nogil
+    cdef int expand(self, const Arrays* a, size_t line, int buffer, bint numbered) noexcept nogil
     cdef int reserve(self, size_t n) noexcept nogil
     cdef int cross(self, const Arrays* a, size_t line) noexcept nogil
     cdef void gather(self, const Arrays* a, size_t span, size_t last) noexcept nogil

@@ -23,7 +23,6 @@ cdef extern from *:
 cdef enum:
     LINE = 16               # numbers of a batch in a line of the cache
     AHEAD = 512             # numbers of a batch that should be there before they are needed
-    CONSTANT = 11650396     # the hash of the constant feature
     PRIME = 16777619        # FNV's
     MOST_TERMS = 64
 
@@ -103,8 +102,12 @@ cdef class Expander:
         self.f.capacity = want
         return 0
 
-    cdef int expand(self, const Arrays* a, size_t line, int buffer) noexcept nogil:
-        """Fill a buffer with the features of a line; -1: no memory."""
+    cdef bint takes_numbers(self, const Arrays* a) noexcept nogil:
+        """Whether the numbers of features will do."""
+        return self.plain and a.distinct != 0
+
+    cdef int expand(self, const Arrays* a, size_t line, int buffer, bint numbered) noexcept nogil:
+        """Fill a buffer with the features of a line, by numbers if that is possible and wanted; -1: no memory."""
         cdef size_t span, first, last, i, n
         cdef uint32_t mask = self.mask
         cdef const uint32_t* hash
@@ -115,7 +118,19 @@ cdef class Expander:
         self.f.size = 0
         if self.reserve(a.feature_begin[last] - a.feature_begin[first] + 1):
             return -1
-        if self.plain:
+        self.f.numbers = NULL
+        if numbered and self.takes_numbers(a):
+            n = a.feature_begin[last] - a.feature_begin[first]
+            self.f.numbers = a.number + a.feature_begin[first]
+            value = a.value + a.feature_begin[first]
+            i = 0
+            while i < n:
+                prefetch_soon(self.f.numbers + i + AHEAD)
+                prefetch_soon(value + i + AHEAD)
+                i += LINE
+            memcpy(self.f.values, value, n * sizeof(float))
+            self.f.size = n
+        elif self.plain:
             n = a.feature_begin[last] - a.feature_begin[first]
             hash = a.hash + a.feature_begin[first]
             value = a.value + a.feature_begin[first]
@@ -263,6 +278,6 @@ cdef class Expander:
         """The keys and values of a line of a batch, as lists. For tests."""
         if line >= batch.a.lines:
             raise IndexError(line)
-        if self.expand(&batch.a, line, 0):
+        if batch.spell_out() or self.expand(&batch.a, line, 0, False):
             raise MemoryError
         return [self.f.keys[i] for i in range(self.f.size)], [self.f.values[i] for i in range(self.f.size)]

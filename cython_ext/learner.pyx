@@ -7,15 +7,15 @@ nothing about text, files or options, and it tells no rule anything but features
 
 from libc.math cimport INFINITY, NAN, exp, isnan
 from libc.stdint cimport uint32_t, uint64_t
-from libc.stdlib cimport free, realloc
+from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy
 
-from vwlite.core.batch cimport BLANK, EXAMPLE, REJECTED, Arrays, Batch
+from vwlite.core.batch cimport BLANK, EXAMPLE, MOST_DISTINCT, REJECTED, Arrays, Batch
 from vwlite.core.decimal cimport LONGEST_NUMBER, write_number
-from vwlite.core.expand cimport Expander, Features
+from vwlite.core.expand cimport CONSTANT, Expander, Features
 from vwlite.core.losses cimport Loss
 from vwlite.core.rule cimport Example, Outcome, Rule
-from vwlite.core.table cimport Table, prefetch
+from vwlite.core.table cimport Table, prefetch, prefetch_line
 from vwlite.core.tally cimport Tally
 
 cdef extern from *:
@@ -120,8 +120,11 @@ cdef class Learner:
     cdef public bint clips       # whether predictions are clipped
     cdef Link link
     cdef size_t holdout_period
-    cdef char** slots            # owned
+    cdef char** slots            # owned; of an example
     cdef size_t slot_capacity
+    cdef bint numbered           # the features of the batch are numbered, and this is where they are:
+    cdef char** known            # owned; [distinct, and one more for the constant]
+    cdef uint32_t* known_keys    # owned
     cdef size_t expanded         # the line of the batch that was expanded ahead
     cdef int stopping
     cdef readonly Text predictions, raw_predictions
@@ -154,6 +157,8 @@ cdef class Learner:
 
     def __dealloc__(self):
         free(self.slots)
+        free(self.known)
+        free(self.known_keys)
 
     def stop(self):
         """Have `run` come back after the example that it is at. May be called from any thread."""
@@ -176,6 +181,9 @@ cdef class Learner:
         cdef size_t line
         if begin > batch.a.lines:
             raise IndexError(begin)
+        self.numbered = self.expander.takes_numbers(&batch.a) and not self.rule.counts_slots
+        if not self.numbered and batch.spell_out():
+            raise MemoryError("no memory for the hashes of a batch")
         with nogil:
             line = self.loop(&batch.a, begin)
         return line
@@ -185,6 +193,9 @@ cdef class Learner:
         cdef double weight
         self.reason = Reason.DONE
         self.expanded = <size_t>-1
+        if self.numbered and self.know(a):
+            self.reason = Reason.NO_MEMORY
+            return begin
         for line in range(begin, a.lines):
             if vwlite_load(self.stopping):
                 self.reason = Reason.STOPPED
@@ -210,6 +221,26 @@ cdef class Learner:
                 return line + 1
         return a.lines
 
+    cdef int know(self, const Arrays* a) noexcept nogil:
+        """Find the slots of all features of a batch. They stay where they are until the next one; -1: no memory.
+
+        A feature that is only in examples that are not learned gets a slot too, which is idle.
+        """
+        cdef size_t i, n = a.distinct
+        if self.known == NULL:
+            self.known = <char**>malloc((MOST_DISTINCT + 1) * sizeof(char*))
+            self.known_keys = <uint32_t*>malloc((MOST_DISTINCT + 1) * sizeof(uint32_t))
+        if self.known == NULL or self.known_keys == NULL:
+            return -1
+        for i in range(n):
+            self.known_keys[i] = a.distinct_hash[i] & self.expander.mask
+        self.known_keys[n] = CONSTANT & self.expander.mask
+        n += self.expander.constant
+        if self.learning:
+            return self.table.resolve_all(self.known_keys, n, self.known)
+        self.table.lookup(self.known_keys, n, self.known)
+        return 0
+
     cdef inline Reason one(self, const Arrays* a, size_t line) noexcept nogil:
         """One example: expand, predict, score, learn."""
         cdef Example e
@@ -218,6 +249,7 @@ cdef class Learner:
         cdef bint labelled, held, learns
         cdef Features* f
         cdef void* grown
+        cdef size_t i
         self.lines += 1
         o.label, o.importance = a.label[line], a.importance[line]
         labelled = not isnan(o.label)
@@ -225,13 +257,18 @@ cdef class Learner:
         learns = self.learning and labelled and not held and o.importance > 0
 
         # The next example is expanded before this one is learned, so that its slots are on their way meanwhile.
-        if self.expanded != line and self.expander.expand(a, line, line & 1):
+        if self.expanded != line and self.expander.expand(a, line, line & 1, self.numbered):
             return Reason.NO_MEMORY
-        if line + 1 < a.lines and a.kind[line + 1] == EXAMPLE and self.expander.expand(a, line + 1, (line + 1) & 1) == 0:
+        if (line + 1 < a.lines and a.kind[line + 1] == EXAMPLE
+                and self.expander.expand(a, line + 1, (line + 1) & 1, self.numbered) == 0):
             self.expanded = line + 1
             if self.table.capacity * self.table.stride > NEAR:
                 f = &self.expander.buffers[(line + 1) & 1]
-                prefetch(self.table, f.keys, f.size)
+                if self.numbered:
+                    for i in range(f.size - self.expander.constant):
+                        prefetch_line(self.known[f.numbers[i]])
+                else:
+                    prefetch(self.table, f.keys, f.size)
         f = &self.expander.buffers[line & 1]
         e.size, e.x, e.initial = f.size, f.values, a.initial[line]
         if e.size > self.slot_capacity:
@@ -241,7 +278,12 @@ cdef class Learner:
             self.slots = <char**>grown
             self.slot_capacity = 2 * e.size
         e.slots = self.slots
-        if learns:
+        if self.numbered:
+            for i in range(f.size - self.expander.constant):
+                self.slots[i] = self.known[f.numbers[i]]
+            if self.expander.constant:
+                self.slots[f.size - 1] = self.known[a.distinct]
+        elif learns:
             if self.table.resolve(f.keys, e.size, self.slots):
                 return Reason.NO_MEMORY
         else:

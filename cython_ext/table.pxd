@@ -29,6 +29,7 @@ cdef class Table:
     cdef char* find(self, uint32_t key) noexcept nogil
     cdef int resolve(self, const uint32_t* keys, size_t n, char** out) noexcept nogil
     cdef char* taken(self, uint32_t mark) noexcept nogil
+    cdef int resolve_all(self, const uint32_t* keys, size_t n, char** out) noexcept nogil
     cdef void lookup(self, const uint32_t* keys, size_t n, char** out) noexcept nogil
     cdef size_t live(self, uint64_t* out) noexcept nogil
 

@@ -210,6 +210,23 @@ cdef class Table:
             out[i] = slot
         return 0
 
+    cdef int resolve_all(self, const uint32_t* keys, size_t n, char** out) noexcept nogil:
+        """`resolve` for many keys of which most are there already: room is made for those that are not."""
+        cdef size_t i, missing = 0
+        self.lookup(keys, n, out)
+        for i in range(n):
+            missing += out[i] == self.blank
+        if missing == 0:
+            return 0
+        if self.used + missing > self.limit:
+            if self.make_room(missing):
+                return -1
+            self.lookup(keys, n, out)
+        for i in range(n):
+            if out[i] == self.blank:
+                out[i] = self.taken(keys[i] + 1)
+        return 0
+
     cdef char* taken(self, uint32_t mark) noexcept nogil:
         """The slot of a mark, made if it is missing; there is room for it."""
         cdef size_t at = home(self, mark)

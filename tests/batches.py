@@ -20,12 +20,15 @@ class Line(NamedTuple):
     kind: int = 0
 
 
-def batch_of(lines: Iterable[Line]) -> Batch:
-    """The batch that holds these lines."""
+def batch_of(lines: Iterable[Line], *, numbered: bool = False) -> Batch:
+    """The batch that holds these lines. numbered: with numbers instead of hashes, however many are distinct."""
     lines = list(lines)
     spans = [line.spans or ([(ord(" "), len(line.features))] if line.features else []) for line in lines]
     flat_spans = [span for of_line in spans for span in of_line]
     features = [feature for line in lines for feature in line.features]
+    hashes = [h for h, _ in features]
+    distinct = list(dict.fromkeys(hashes)) if numbered else []
+    numbers = {h: i for i, h in enumerate(distinct)}
     tags = b"".join(line.tag for line in lines)
     arrays = [
         np.array([line.label for line in lines], "<f8"),
@@ -34,13 +37,14 @@ def batch_of(lines: Iterable[Line]) -> Batch:
         np.cumsum([0] + [len(line.tag) for line in lines]).astype("<u4"),
         np.cumsum([0] + [len(s) for s in spans]).astype("<u4"),
         np.cumsum([0] + [size for _, size in flat_spans]).astype("<u4"),
-        np.array([h for h, _ in features], "<u4"),
+        np.array(distinct, "<u4"),
+        np.array([numbers[h] for h in hashes], "<u2") if distinct else np.array(hashes, "<u4"),
         np.array([x for _, x in features], "<f4"),
         np.array([line.kind for line in lines], "u1"),
         np.array([letter for letter, _ in flat_spans], "u1"),
         np.frombuffer(tags, "u1"),
     ]
-    data = np.array([len(lines), len(flat_spans), len(features), len(tags)], "<u8").tobytes()
+    data = np.array([len(lines), len(flat_spans), len(features), len(tags), len(distinct)], "<u8").tobytes()
     for array in arrays:
         piece = array.tobytes()
         data += piece + bytes(-len(piece) % 8)

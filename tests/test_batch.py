@@ -33,13 +33,70 @@ def content(batch: Batch) -> list:
     return [bytes(getattr(batch, name)) for name in arrays] + [batch.tag(i) for i in range(len(batch))]
 
 
-@pytest.mark.parametrize("text", [TEXT, b"", b"\n", b"|\n", b"|\n\n", b"| a", b"'t |"])
-def test_a_dump_can_be_viewed(text):
+@pytest.mark.parametrize("numbered", [False, True])
+@pytest.mark.parametrize("text", [TEXT, b"", b"\n", b"|\n", b"|\n\n", b"| a", b"'t |", b"| a a\n"])
+def test_a_dump_can_be_viewed(text, numbered):
     batch = batch_from(text)
+    if numbered:
+        batch.number_hashes()
     data = dumped(batch)
     view = Batch.view(data, 0, len(data))
-    assert content(view) == content(batch)
     assert dumped(view) == data
+    assert content(view) == content(batch)
+    assert list(view.distinct) == list(batch.distinct)
+    assert dumped(view) == data
+
+
+def test_hashes_are_numbered_in_the_order_of_their_first_occurrence():
+    batch = batch_from(b"1 | 9 4 9\n-1 | 4 4294967295 0 9 4 0 4294967295\n")
+    batch.number_hashes()
+    assert list(batch.distinct) == [9, 4, 2**32 - 1, 0]
+    assert list(batch.hash) == [9, 4, 9, 4, 2**32 - 1, 0, 9, 4, 0, 2**32 - 1]
+    by_hand = batch_of(
+        [
+            Line(1, [(9, 1), (4, 1), (9, 1)]),
+            Line(-1, [(h, 1) for h in (4, 2**32 - 1, 0, 9, 4, 0, 2**32 - 1)]),
+        ],
+        numbered=True,
+    )
+    assert dumped(by_hand) == dumped(batch)
+
+
+@pytest.mark.parametrize(("distinct", "features"), [(3, 6), (3, 5), (65536, 131072), (65537, 131075)])
+def test_hashes_are_numbered_if_they_are_few(distinct, features):
+    names = [str(i % distinct) for i in range(features)]
+    batch = batch_from(f"1 | {' '.join(names)}\n".encode())
+    for _ in range(2):  # again, when the memory is there
+        batch.number_hashes()
+        assert list(batch.distinct) == (list(range(distinct)) if 2 * distinct <= features and distinct <= 65536 else [])
+    data = dumped(batch)
+    assert content(Batch.view(data, 0, len(data))) == content(batch)
+
+
+def test_a_batch_that_is_filled_again_is_not_numbered():
+    batch = batch_from(b"1 | 7 7\n")
+    batch.number_hashes()
+    assert len(batch.distinct) == 1
+    Parser().parse(b"1 | 5 5\n", batch)
+    assert len(batch.distinct) == 0
+    assert list(batch.hash) == [5, 5]
+
+
+def test_a_number_that_is_none_is_refused():
+    data = bytearray(dumped(batch_of([Line(1, [(9, 1), (4, 1), (9, 1)])], numbered=True)))
+    at = data.index(struct.pack("=II", 9, 4)) + 8
+    assert struct.unpack_from("=HHH", data, at) == (0, 1, 0)
+    for i in range(3):
+        for wrong in (2, 65535):
+            broken = bytearray(data)
+            struct.pack_into("=H", broken, at + 2 * i, wrong)
+            with pytest.raises(ValueError, match="number"):
+                Batch.view(bytes(broken), 0, len(broken))
+
+
+def test_a_view_cannot_be_numbered():
+    with pytest.raises(ValueError, match="view"):
+        batch_of([Line(1, [(9, 1), (9, 1)])]).number_hashes()
 
 
 def test_a_view_at_an_offset():
@@ -65,8 +122,12 @@ def test_batches_by_hand_are_as_parsed_ones():
     assert content(by_hand) == content(batch_from(b"1 2 0.5 'tag | 5:2 6 |7 0:0.5\n\n-1 |\n"))
 
 
-def test_every_truncation_is_refused():
-    data = dumped(batch_from(TEXT))
+@pytest.mark.parametrize("numbered", [False, True])
+def test_every_truncation_is_refused(numbered):
+    batch = batch_from(TEXT)
+    if numbered:
+        batch.number_hashes()
+    data = dumped(batch)
     for size in range(len(data)):
         with pytest.raises(ValueError, match="not a batch"):
             Batch.view(data[:size], 0, size)
@@ -81,12 +142,12 @@ def test_trailing_bytes_are_refused(more):
         Batch.view(data, 0, len(data))
 
 
-@pytest.mark.parametrize("position", range(4))
+@pytest.mark.parametrize("position", range(5))
 def test_wrong_counts_are_refused(position):
     data = bytearray(dumped(batch_from(TEXT)))
     (count,) = struct.unpack_from("=Q", data, 8 * position)
     # (Up to seven bytes of tags more or less may be hidden by the padding: then the ranges say it.)
-    for wrong in {0, 1, count - 1, count + 1, 2 * count, 2**31, 2**32, 2**61, 2**63, 2**64 - 1} - {count}:
+    for wrong in {0, 1, count - 1, count + 1, 2 * count, 2**31, 2**32, 2**61, 2**63, 2**64 - 1} - {count, -1}:
         struct.pack_into("=Q", data, 8 * position, wrong)
         with pytest.raises(ValueError, match="not a batch"):
             Batch.view(bytes(data), 0, len(data))
@@ -95,7 +156,7 @@ def test_wrong_counts_are_refused(position):
 def places_of(batch: Batch) -> dict[str, int]:
     """Where the ranges and kinds lie in a dump."""
     lines, spans, features = len(batch), len(batch.letter), len(batch.hash)
-    at, places = 32, {}
+    at, places = 40, {}
     for name, size in [
         ("numbers", 24 * lines), ("tag_begin", 4 * lines + 4), ("span_begin", 4 * lines + 4),
         ("feature_begin", 4 * spans + 4), ("hash", 4 * features), ("value", 4 * features), ("kind", lines),
@@ -132,10 +193,14 @@ def test_wrong_kinds_are_refused():
             Batch.view(bytes(broken), 0, len(broken))
 
 
-def test_random_damage_is_refused_or_harmless():
+@pytest.mark.parametrize("numbered", [False, True])
+def test_random_damage_is_refused_or_harmless(numbered):
     """Whatever `view` lets through can be read to the end."""
     rng = random.Random(5)
-    data = dumped(batch_from(TEXT))
+    batch = batch_from(TEXT)
+    if numbered:
+        batch.number_hashes()
+    data = dumped(batch)
     refused = 0
     for _ in range(5000):
         broken = bytearray(data)

@@ -87,11 +87,11 @@ def stream_for(loss: str, seed: int, lines: int = 400, **options) -> list[Line]:
     return random_stream(seed, lines, loss=loss, **({"scales": False} | options))
 
 
-def go(learner: Learner, stream: list[Line], cut: int | None = None) -> bytes:
+def go(learner: Learner, stream: list[Line], cut: int | None = None, *, numbered: bool = False) -> bytes:
     """Run over the stream in batches of `cut` lines; the raw predictions as text."""
     cut = cut or len(stream) or 1
     for begin in range(0, len(stream), cut):
-        batch = batch_of(stream[begin : begin + cut])
+        batch = batch_of(stream[begin : begin + cut], numbered=numbered)
         assert learner.run(batch) == len(batch)
         assert learner.reason == Reason.DONE
     return learner.raw_predictions.take()
@@ -170,6 +170,24 @@ def test_predicting_changes_no_bit(rule, loss):
         go(restored(fresh(rule, loss, learn=False), state_of(learner)), unseen[::-1]).splitlines()
         == first.splitlines()[::-1]
     )
+
+
+@pytest.mark.parametrize("bits", [32, 7])
+@pytest.mark.parametrize(("rule", "loss"), PAIRS)
+def test_numbered_features_leave_no_trace(rule, loss, bits):
+    stream = [
+        line._replace(label=nan) if i % 7 == 3 else line._replace(importance=0.0) if i % 7 == 5 else line
+        for i, line in enumerate(stream_for(loss, 21))
+    ]
+    plain, numbered = fresh(rule, loss, bits=bits), fresh(rule, loss, bits=bits)
+    for cut in (150, 1, None):
+        assert go(numbered, stream, cut, numbered=True) == go(plain, stream, 60)
+    assert bits_of(state_of(numbered)) == bits_of(state_of(plain))
+    predictor = restored(fresh(rule, loss, bits=bits, learn=False), state_of(plain))
+    unseen = stream_for(loss, 22, keys=3000)
+    size = len(predictor.rule)
+    assert go(predictor, unseen, 50, numbered=True) == go(predictor, unseen, 50)
+    assert len(predictor.rule) == size
 
 
 @pytest.mark.parametrize(("rule", "loss"), PAIRS)

@@ -95,8 +95,9 @@ def _detected(block: Block) -> str:
 class Parsing:
     """Parses blocks, with a parser for each format. For one thread."""
 
-    def __init__(self, options: ParseOptions) -> None:
+    def __init__(self, options: ParseOptions, number: bool = False) -> None:
         self.options = options
+        self._number = number
         self._parsers: dict[str, Parser] = {}
 
     def parse(self, task: Task, batch: Batch) -> Parsed:
@@ -110,6 +111,8 @@ class Parsing:
         if parser.parse(block.data, batch):
             bad = [self._bad(block, fault) for fault in parser.faults(block.data, batch)]
         block.release()
+        if self._number:
+            batch.number_hashes()
         return Parsed(batch, bad, block.done, block.total)
 
     def _parser(self, format: str) -> Parser:
@@ -138,21 +141,24 @@ def parsed_batches(
     *,
     stop: Callable[[], bool] = lambda: False,
     threads: int = 1,
+    number: bool = False,
 ) -> Iterator[Iterator[Parsed]]:
     """The batches of the sources, in order; each is valid until the next. With more than one thread, all but the
     caller's parse ahead, and the caller's parses too when it would wait.
 
     With options.skip False the first bad line ends the stream, as the last thing in the last item. Leaving the
-    context ends the threads.
+    context ends the threads. number: whether to number the distinct hashes of a batch, if they are few.
     """
     if threads == 1:
-        batch, parsing = Batch(), Parsing(options)
+        batch, parsing = Batch(), Parsing(options, number)
         items = (parsing.parse(task, batch) for task in tasks(sources, options, stop))
         yield _to_the_first_bad(items, options.skip)
         return
     # A pipe may be silent for long: then the consumer must not be the one who waits for it.
     prompt = total_size(sources or ["-"]) is not None
-    ahead = Ahead(lambda stop: tasks(sources, options, stop), options, threads - 1, stop, helps=prompt)
+    ahead = Ahead(
+        lambda stop: tasks(sources, options, stop), lambda: Parsing(options, number), threads - 1, stop, helps=prompt
+    )
     try:
         yield _to_the_first_bad(iter(ahead), options.skip)
     finally:
@@ -177,7 +183,7 @@ class Ahead:
     def __init__(
         self,
         source: Callable[[Callable[[], bool]], Iterator[Task]],
-        options: ParseOptions,
+        parsing: Callable[[], Parsing],
         threads: int,
         stop: Callable[[], bool],
         helps: bool = False,
@@ -187,13 +193,13 @@ class Ahead:
         self._reading = threading.Lock()  # one thread at a time asks the source
         self._taken = 0  # items that came from the source
         self._ended = False
-        self._parsing = Parsing(options) if helps else None  # the consumer's
+        self._parsing = parsing() if helps else None  # the consumer's
         self._empty: SimpleQueue[Batch | None] = SimpleQueue()
         self._full: SimpleQueue[tuple[int, Parsed | BaseException | None]] = SimpleQueue()
         for _ in range(threads + AHEAD):
             self._empty.put(Batch())
         self._threads = [
-            threading.Thread(target=self._run, args=(Parsing(options),), name=f"parser {i}", daemon=True)
+            threading.Thread(target=self._run, args=(parsing(),), name=f"parser {i}", daemon=True)
             for i in range(threads)
         ]
         for thread in self._threads:

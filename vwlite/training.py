@@ -152,7 +152,11 @@ class Training(Run):
             if writer is not None:
                 inner.callback(writer.close)
             batches = parsed_batches(
-                o.data, parse_options(o, self.settings), stop=lambda: self.stopped, threads=o.threads
+                o.data,
+                parse_options(o, self.settings),
+                stop=lambda: self.stopped,
+                threads=o.threads,
+                number=writer is not None,
             )
             for parsed in inner.enter_context(batches):
                 if writer is not None:

@@ -74,6 +74,7 @@ cdef class Smidas(Rule):
     def __init__(self, loss, *, double l1=0, uint64_t features=0, **schedule):
         super().__init__(loss, **schedule)
         self.l1, self.features = l1, features
+        self.counts_slots = features == 0
         self.set_d()
 
     def __dealloc__(self):
