@@ -1,15 +1,32 @@
 """The formulas that shrink a weight: each exists once, on plain doubles."""
 
-from libc.math cimport fabs
+from libc.math cimport copysign, fabs
+
+cdef extern from *:
+    """
+    #include <stdint.h>
+    #include <string.h>
+
+    /* Without branches: whether a weight is zero is a coin toss. Written in C, where compilers see it. */
+    static inline double vwlite_positive_part(double x) {
+        return x > 0 ? x : 0;
+    }
+
+    static inline double vwlite_only_if(int condition, double x) {
+        uint64_t bits;
+        memcpy(&bits, &x, 8);
+        bits &= -(uint64_t)(condition != 0);
+        memcpy(&x, &bits, 8);
+        return x;
+    }
+    """
+    double positive_part "vwlite_positive_part"(double x) noexcept nogil
+    double only_if "vwlite_only_if"(bint condition, double x) noexcept nogil     # else 0
 
 
 cdef inline double soft_threshold(double v, double a) noexcept nogil:
-    """sign(v) max(|v| - a, 0), for a >= 0."""
-    if v > a:
-        return v - a
-    if v < -a:
-        return v + a
-    return 0
+    """sign(v) max(|v| - a, 0), for a >= 0; never -0."""
+    return copysign(positive_part(fabs(v) - a), v) + 0.0
 
 
 cdef inline double truncate(double v, double a, double theta) noexcept nogil:

@@ -10,6 +10,7 @@ were more since, its weight is rounded before it is read.
 from libc.math cimport fabs
 from libc.stdint cimport uint32_t
 
+from vwlite.core.prox cimport only_if
 from vwlite.core.rule cimport Example, Outcome, Rule, learning_rate
 
 cdef uint32_t LAST = 0xFFFFFFFF     # the largest count of roundings
@@ -37,7 +38,7 @@ cdef class Rounding(Rule):
 
     cdef inline double now(self, const Slot* s) noexcept nogil:
         """The weight with a missed rounding done. One condition without branches: its parts are coin tosses."""
-        return 0 if (s.rounds != self.rounds) & (fabs(s.w) < self.theta) & (s.mark != self.constant) else s.w
+        return only_if((s.rounds == self.rounds) | (fabs(s.w) >= self.theta) | (s.mark == self.constant), s.w)
 
     cdef double predict(self, const Example* e) noexcept nogil:
         cdef size_t i
