@@ -7,6 +7,7 @@ import click
 
 from vwlite.algorithms import ALGORITHMS
 from vwlite.cli import COMMANDS, program
+from vwlite.commands.algorithms import defaults
 
 README = Path(__file__).parents[1] / "README.md"
 
@@ -21,9 +22,10 @@ def help_of(command: str) -> str:
 
 
 def algorithm_table() -> str:
-    rows = ["| `--algorithm` | what it does | its options | formula | paper |", "| --- | --- | --- | --- | --- |"]
+    titles = ["`--algorithm`", "what it does", "its options and defaults", "formula", "paper"]
+    rows = ["| " + " | ".join(row) + " |" for row in (titles, ["---"] * 5)]
     for a in ALGORITHMS.values():
-        options = ", ".join(f"`--{name.replace('_', '-')}`" for name in a.options) or "-"
+        options = ", ".join(f"`{option}` {default}" for option, default in defaults(a).items()) or "-"
         formula = a.formula.replace("|", "\\|")
         rows.append(f"| `{a.name}` | {a.summary} | {options} | {formula} | {a.paper} |")
     return "\n".join(rows)

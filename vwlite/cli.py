@@ -15,6 +15,7 @@ COMMANDS = {
     "predict": "Predict with a model.",
     "info": "Show everything a model knows about itself.",
     "weights": "Show the weights of a model.",
+    "algorithms": "Show what --algorithm can be: formulas, options, papers.",
     "check": "Check that models, caches and data are whole and valid.",
 }
 

@@ -254,7 +254,7 @@ _features = _several(
 )  # fmt: skip
 _learning = _several(
     _option("--algorithm", group=_LEARN, type=click.Choice(list(ALGORITHMS)), metavar="NAME", show_default="gd",
-            help=f"How to learn: {', '.join(ALGORITHMS)}."),
+            help=f"How to learn: {', '.join(ALGORITHMS)}; `vwlite algorithms` explains them."),
     _option("--loss", group=_LEARN, vw=("--loss_function",), type=click.Choice(LOSSES), show_default="squared",
             help="What to minimise."),
     _option("--quantile-tau", "quantile_tau", group=_LEARN, vw=("--quantile_tau",), show_default="0.5",

@@ -4,7 +4,7 @@ import os
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from vwlite.algorithms import ALGORITHMS, LABEL_DOMAIN, SCHEDULE
+from vwlite.algorithms import ALGORITHMS, LABEL_DOMAIN, SCHEDULE, Algorithm
 from vwlite.build import Settings
 from vwlite.cache import cache_name
 from vwlite.errors import UsageError
@@ -97,19 +97,24 @@ def _typed(o: TrainOptions, name: str, value: Any) -> str:
     return f"{option_name(name)} {_shown(value)}"
 
 
+def refused(algorithm: Algorithm) -> dict[str, str]:
+    """Options of other algorithms that this one has no use for, and why or what to use instead."""
+    found = {}
+    for name in sorted({name for a in ALGORITHMS.values() for name in a.options} - set(algorithm.options)):
+        users = ", ".join(a.name for a in ALGORITHMS.values() if name in a.options)
+        found[name] = _INSTEAD.get((name, algorithm.name), f"it is an option of {users}")
+    for name in SCHEDULE:
+        if name not in algorithm.schedule:
+            found[name] = f"use {option_name(algorithm.rate)}" if algorithm.rate else "its steps follow from the loss"
+    return found
+
+
 def _check_algorithm(settings: Settings, typed: dict[str, Any]) -> None:
     """Options that the algorithm or the loss has no use for."""
     algorithm = ALGORITHMS[settings.algorithm]
-    own = {name for a in ALGORITHMS.values() for name in a.options}
-    for name in sorted(own & set(typed)):
-        if name not in algorithm.options:
-            users = ", ".join(a.name for a in ALGORITHMS.values() if name in a.options)
-            why = _INSTEAD.get((name, settings.algorithm), f"it is an option of {users}")
+    for name, why in refused(algorithm).items():
+        if name in typed:
             raise UsageError(f"{option_name(name)} means nothing to --algorithm {settings.algorithm}: {why}")
-    for name in SCHEDULE:
-        if name in typed and name not in algorithm.schedule:
-            instead = f"use {option_name(algorithm.rate)}" if algorithm.rate else "its steps follow from the loss"
-            raise UsageError(f"{option_name(name)} means nothing to --algorithm {settings.algorithm}: {instead}")
     if settings.loss not in algorithm.losses:
         losses = " or ".join(f"--loss {loss}" for loss in algorithm.losses)
         raise UsageError(f"--algorithm {settings.algorithm} cannot learn from --loss {settings.loss}: use {losses}")

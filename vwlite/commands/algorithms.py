@@ -1,0 +1,192 @@
+"""`vwlite algorithms`"""
+
+import re
+from textwrap import fill, indent
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from vwlite.options import Command
+
+if TYPE_CHECKING:
+    from vwlite.algorithms import Algorithm
+
+WIDTH = 100
+
+# Of options, or of options of one algorithm: what stands for a default that is no number, and the meaning where the
+# help of `train` has several.
+DEFAULTS: dict[str | tuple[str, str], str] = {
+    "threshold": "inf",
+    "feature_weights": "1",
+    "box": "no limit",
+    "features": "2^bits",
+    ("features", "smidas"): "those seen so far",
+}
+MEANINGS: dict[str | tuple[str, str], str] = {
+    ("threshold", "truncated-gradient"): "Larger weights are not shrunk.",
+    ("threshold", "rounding"): "Smaller weights become zero.",
+    ("radius", "l1-ball"): "The largest sum of |weights|.",
+    ("radius", "adagrad-ball"): "The largest sum of |weights|.",
+    ("radius", "simplex"): "The sum of the weights.",
+    ("radius", "eg"): "The sum of the weights.",
+    ("radius", "eg-pm"): "The sum of the weights for and those against.",
+    "power_t": "The rate falls as (t + initial-t)^-power-t.",
+    ("power_t", "gd"): "The rate of a feature falls as the sum of its squared gradients to the power -power-t.",
+    ("initial_t", "gd"): "Where that sum begins.",
+}
+
+
+class Name(click.ParamType):
+    """The name of an algorithm; for one that there is not, the nearest are named."""
+
+    name = "name"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from difflib import get_close_matches
+
+        from vwlite.algorithms import ALGORITHMS
+
+        if value in ALGORITHMS:
+            return str(value)
+        near = get_close_matches(value.lower(), ALGORITHMS, n=3, cutoff=0.5)
+        near += [name for name in ALGORITHMS if name.startswith(value.lower()) and name not in near]
+        hint = f"do you mean {' or '.join(near)}?" if value and near else "`vwlite algorithms` shows all"
+        self.fail(f"{value!r} is no algorithm: {hint}", param, ctx)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> Any:
+        from click.shell_completion import CompletionItem
+
+        from vwlite.algorithms import ALGORITHMS
+
+        return [CompletionItem(name) for name in ALGORITHMS if name.startswith(incomplete)]
+
+
+@click.command("algorithms", cls=Command)
+@click.argument("name", required=False, type=Name(), metavar="[NAME]")
+def command(name: str | None) -> int:
+    """Show what `vwlite train --algorithm` can be: all of them in short, or all about NAME."""
+    click.echo(table() if name is None else page(name))
+    return 0
+
+
+def table() -> str:
+    """Name, what it does, formula, options with defaults, paper: of each algorithm."""
+    from vwlite.algorithms import ALGORITHMS
+
+    rows = []
+    for a in ALGORITHMS.values():
+        options = [f"{option} {default}" for option, default in defaults(a).items()]
+        lines = [a.summary, a.formula, ", ".join(options) or "no options of its own", a.paper]
+        rows.append("\n".join(_wrapped(line, 20, 2) for line in lines).replace(" " * 20, f"{a.name:<20}", 1))
+    return "\n\n".join(rows)
+
+
+def defaults(a: "Algorithm") -> dict[str, str]:
+    """Its own options as they are typed, with their defaults; those of the rate only where they are its own too."""
+    from vwlite.settings import option_name
+
+    return {option_name(name): default_of(a, name) for name in (*a.options, *a.defaults)}
+
+
+def default_of(a: "Algorithm", name: str) -> str:
+    """The default of an option, as text."""
+    from vwlite.build import Settings
+
+    value = getattr(Settings.of(a.name), name)
+    if name in a.required:
+        return "required"
+    if value is None or value is False:
+        return DEFAULTS.get((name, a.name)) or DEFAULTS[name]
+    return f"{value:g}".replace("e-0", "e-") if isinstance(value, float) else str(value)
+
+
+def page(name: str) -> str:
+    """All about one algorithm."""
+    from vwlite.algorithms import ALGORITHMS
+    from vwlite.pages import PAGES
+
+    a, p = ALGORITHMS[name], PAGES[name]
+    parts = [_wrapped(f"{a.name}: {a.summary}", 0), _wrapped(p.about, 0)]
+    parts += _section("A step", p.step.split("\n"), where(a, p.d))
+    parts += _section("Options", options_of(a) or ["None of its own."])
+    parts += _section("Refuses", refusals(a, p.refuses))
+    parts += _section("Cost of an example with k features", [p.cost + "."])
+    parts += _section("Source", [p.source + "."])
+    loss = "logistic" if "logistic" in a.losses else a.losses[0]
+    begin = f"vwlite train data/breast_cancer.train.vw --loss {loss} --passes 20 --holdout-off"
+    end = f"--algorithm {name} {p.command} -m {name}.model".replace("  ", " ")
+    parts += _section("Try", [f"{begin} \\", f"  {end}"])
+    return "\n\n".join(parts)
+
+
+def where(a: "Algorithm", d: str) -> list[str]:
+    """What the letters of the formulas stand for."""
+    found = ["t counts the examples, p is the prediction <w, x>, h the importance of the example"]
+    if a.schedule and a.name != "gd":
+        found.append("eta_t = learning-rate decay-learning-rate^(pass - 1) (t + initial-t)^-power-t")
+    if a.name != "gd" and len(a.losses) > 1:
+        found.append("g = h l'(p, y) x, the gradient")
+    if d:
+        found.append(f"d = {d}")
+    if a.name != "gd" and {"l1", "radius", "threshold"} & set(a.options):
+        found.append("The constant feature is learned like any other, but never shrunk, rounded or projected.")
+    return found
+
+
+def options_of(a: "Algorithm") -> list[str]:
+    """A line for each option: how it is typed, what it means, its default."""
+    from vwlite.commands.train import command as train
+    from vwlite.settings import option_name
+
+    context = click.Context(train)
+    rows = {p.name: p.get_help_record(context) for p in train.params if isinstance(p, click.Option)}
+    found = []
+    for name in (*a.options, *a.schedule):
+        record = rows[name]
+        assert record is not None
+        typed = f"{option_name(name)} {record[0].split(' ')[-1]}"
+        # The help of `train` begins with the algorithms that an option is for.
+        text = re.sub(r"  \[.*\]$", "", re.sub(r"^[a-z0-9*-]+(, [a-z0-9*-]+)*: ", "", record[1]))
+        text = MEANINGS.get((name, a.name)) or MEANINGS.get(name) or text[0].upper() + text[1:]
+        found.append(f"{typed:<28} {text}  [{_described(a, name)}]")
+    return found
+
+
+def _described(a: "Algorithm", name: str) -> str:
+    default = default_of(a, name)
+    return default if default == "required" else f"default: {default}"
+
+
+def refusals(a: "Algorithm", more: str) -> list[str]:
+    """Options that mean nothing to it and the reason, those of one reason together; then what else it refuses."""
+    from vwlite.algorithms import LOSSES
+    from vwlite.settings import option_name, refused
+
+    found: dict[str, list[str]] = {}
+    elsewhere = []
+    for name, why in refused(a).items():
+        if why.startswith("it is an option of "):
+            elsewhere.append(option_name(name))
+        else:
+            found.setdefault(why, []).append(option_name(name))
+    lines = [f"{', '.join(names)}: {why}." for why, names in found.items()]
+    lines.append(f"Options of other algorithms: {', '.join(elsewhere)}.")
+    if set(a.losses) != set(LOSSES):
+        lines.insert(0, f"--loss {', '.join(loss for loss in LOSSES if loss not in a.losses)}: use {a.losses[0]}.")
+    return [*lines, more] if more else lines
+
+
+def _section(title: str, *blocks: list[str]) -> list[str]:
+    """A heading with indented lines; a blank line between blocks."""
+    text = "\n\n".join("\n".join(_wrapped(line, 2, 29 if "  [" in line else 2) for line in b) for b in blocks)
+    return [f"{title}:\n{text}"]
+
+
+def _wrapped(line: str, left: int, more: int = 0) -> str:
+    """A line folded to the width, `left` spaces before it and `more` before what follows."""
+    if left + len(line) <= WIDTH:
+        return indent(line, " " * left)
+    return fill(
+        line, WIDTH, initial_indent=" " * left, subsequent_indent=" " * (left + more), break_on_hyphens=False,
+        break_long_words=False,
+    )  # fmt: skip
