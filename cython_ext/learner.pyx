@@ -289,7 +289,7 @@ cdef class Learner:
         else:
             self.table.lookup(f.keys, e.size, self.slots)
 
-        raw = self.rule.predict(&e)
+        raw = self.rule.predict(&e) if learns else self.rule.answer(&e)
         if raw - raw != 0:
             return Reason.DIVERGED
         if learns and self.clips:

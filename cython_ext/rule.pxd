@@ -47,6 +47,7 @@ cdef class Rule:
     cdef uint64_t constant    # the mark of the constant feature; 2^32, which no slot has, if there is none
 
     cdef double predict(self, const Example* e) noexcept nogil
+    cdef double answer(self, const Example* e) noexcept nogil
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil
     cdef double weight(self, const char* slot) noexcept nogil
     cdef bint idle(self, const char* slot) noexcept nogil

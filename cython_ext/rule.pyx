@@ -65,8 +65,12 @@ cdef class Rule:
         return None
 
     cdef double predict(self, const Example* e) noexcept nogil:
-        """initial + <w, x>. Changes nothing."""
+        """initial + <w, x>, w the weights that learning goes on from. Changes nothing."""
         return 0
+
+    cdef double answer(self, const Example* e) noexcept nogil:
+        """initial + <w, x>, w the weights of the model: for an example that is not learned. Changes nothing."""
+        return self.predict(e)
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
         """Learn from an example whose importance is positive."""

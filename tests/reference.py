@@ -615,6 +615,62 @@ class Ftrl(Twin):
         self.weights = np.where(np.abs(self.z) <= self.l1, 0, far)
 
 
+class Averaged:
+    """The mean of w_1, ..., w_T, those weights of a twin that T examples were predicted with before it learned them.
+
+    `predict` is for examples that are learned next, `answer` for others. A subclass names the twin.
+    """
+
+    clips = False
+    kind: type[Twin]
+
+    def __init__(self, loss, size, **options):
+        self.twin = self.kind(loss, size, **options)
+        self.sum = np.zeros(size)
+
+    @property
+    def weights(self):
+        return self.sum / max(self.twin.t, 1)
+
+    def predict(self, keys, values, initial=0.0):
+        return self.twin.predict(keys, values, initial)
+
+    def answer(self, keys, values, initial=0.0):
+        return initial + sum(self.weights[k] * x for k, x in zip(keys, values, strict=True))
+
+    def learn(self, keys, values, p, y, importance=1.0):
+        self.sum += self.twin.weights
+        self.twin.learn(keys, values, p, y, importance)
+
+    @property
+    def t(self):
+        return self.twin.t
+
+    @property
+    def decay(self):
+        return self.twin.decay
+
+    @decay.setter
+    def decay(self, decay):
+        self.twin.decay = decay
+
+
+class AveragedSgd(Averaged):
+    kind = Sgd
+
+
+class AveragedTruncatedGradient(Averaged):
+    kind = TruncatedGradient
+
+
+class AveragedL1Ball(Averaged):
+    kind = L1Ball
+
+
+class AveragedAdagrad(Averaged):
+    kind = Adagrad
+
+
 class Gd:
     """Vowpal Wabbit's default update: adaptive, normalized, invariant; in the order of its gd.
 

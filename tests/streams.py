@@ -88,7 +88,8 @@ class Walk:
             values = [x for _, x in line.features]
             if self.constant:
                 keys, values = [*keys, CONSTANT & self.mask], [*values, 1.0]
-            p = self.twin.predict(keys, values, line.initial)
+            predict = self.twin.predict if learns else getattr(self.twin, "answer", self.twin.predict)
+            p = predict(keys, values, line.initial)
             if self.twin.clips:
                 if learns:
                     self.low, self.high = min(self.low, line.label), max(self.high, line.label)

@@ -266,6 +266,13 @@ MEANINGLESS = {
     "--algorithm ftrl -l 1": "--learning-rate means nothing to --algorithm ftrl: use --ftrl-alpha",
     "--algorithm ftrl --arow-r 1": "--arow-r means nothing to --algorithm ftrl: it is an option of arow",
     "--algorithm sgd --ftrl-beta 1": "--ftrl-beta means nothing to --algorithm sgd: it is an option of ftrl",
+    "--average": f"--average means nothing to --algorithm gd: it is an option of {users('average')}",
+    "--algorithm adagrad-rda --average": "--average means nothing to --algorithm adagrad-rda: "
+    f"it is an option of {users('average')}",
+    "--algorithm l1-ball --radius 1 --box 1 --average": "--average and --box exclude each other: "
+    "leave one of them out",
+    "--algorithm l1-ball --radius 1 --feature-weights f --average": "--average and --feature-weights "
+    "exclude each other: leave one of them out",
     "--algorithm rounding": "--algorithm rounding needs --threshold",
     "--algorithm rounding --threshold inf": "--algorithm rounding needs --threshold",
     "--algorithm rounding --threshold 1 --l1 1": "--l1 means nothing to --algorithm rounding: "
@@ -326,6 +333,7 @@ CONTRADICTIONS = {
     "-q ab --cubic aab": "--quadratic ab --cubic aab contradicts the model m, which was trained with none",
     "--keep b --keep a": "--keep ab contradicts the model m, which was trained with none",
     "--labels 0,1": "--labels 0,1 contradicts the model m, which was trained with none",
+    "--average": "--average contradicts the model m, which was trained with plain weights",
     "--power-t 0.25": "--power-t 0.25 contradicts the model m, which was trained with 0.5",
 }
 

@@ -8,21 +8,21 @@ from vwlite.core.expand import Expander
 from vwlite.core.learner import Learner
 from vwlite.core.losses import Hinge, Logistic, Loss, Poisson, Quantile, Squared
 from vwlite.core.rule import Rule
-from vwlite.core.rules.adagrad import Adagrad, AdagradRda
+from vwlite.core.rules.adagrad import Adagrad, AdagradRda, AveragedAdagrad
 from vwlite.core.rules.adagrad_ball import AdagradBall
 from vwlite.core.rules.adagrad_full import AdagradFull
 from vwlite.core.rules.arow import Arow
 from vwlite.core.rules.eg import Eg, EgPm
 from vwlite.core.rules.ftrl import Ftrl
 from vwlite.core.rules.gd import Gd
-from vwlite.core.rules.l1_ball import L1Ball, WeightedL1Ball
+from vwlite.core.rules.l1_ball import AveragedL1Ball, L1Ball, WeightedL1Ball
 from vwlite.core.rules.l1_subgradient import L1Subgradient
 from vwlite.core.rules.passive_aggressive import Pa, PaI, PaII
 from vwlite.core.rules.rounding import Rounding
-from vwlite.core.rules.sgd import Sgd
+from vwlite.core.rules.sgd import AveragedSgd, Sgd
 from vwlite.core.rules.simplex import Simplex
 from vwlite.core.rules.smidas import Smidas
-from vwlite.core.rules.truncated_gradient import TruncatedGradient
+from vwlite.core.rules.truncated_gradient import AveragedTruncatedGradient, TruncatedGradient
 
 RULES: dict[str, type[Rule]] = {
     "gd": Gd,
@@ -44,6 +44,13 @@ RULES: dict[str, type[Rule]] = {
     "arow": Arow,
     "ftrl": Ftrl,
     "smidas": Smidas,
+}
+
+AVERAGED: dict[str, type[Rule]] = {
+    "sgd": AveragedSgd,
+    "truncated-gradient": AveragedTruncatedGradient,
+    "l1-ball": AveragedL1Ball,
+    "adagrad": AveragedAdagrad,
 }
 
 SIMPLE_LOSSES: dict[str, type[Loss]] = {
@@ -95,6 +102,7 @@ class Settings:
     features: int | None = None
     feature_weights: bool = False
     box: float | None = None
+    average: bool = False
 
     def stored(self) -> dict[str, Any]:
         """As JSON can hold it."""
@@ -159,9 +167,11 @@ def make_expander(settings: Settings) -> Expander:
 
 def make_rule(settings: Settings, loss: Loss, constant: int | None) -> Rule:
     values = {name: getattr(settings, name) for name in ALGORITHMS[settings.algorithm].options}
-    weighted = values.pop("feature_weights", False)
+    weighted, averaged = values.pop("feature_weights", False), values.pop("average", False)
     options = {name: value for name, value in values.items() if value is not None}
     kind = WeightedL1Ball if weighted or "box" in options else RULES[settings.algorithm]
+    if averaged:
+        kind = AVERAGED[settings.algorithm]
     if settings.algorithm in EVERY_KEY:
         options.setdefault("features", (1 << settings.bits) - settings.constant)
     return kind(

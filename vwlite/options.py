@@ -300,6 +300,9 @@ _learning = _several(
             help="l1-ball: how much each feature counts in the sum; lines of NAMESPACE^NAME WEIGHT.  [default: 1]"),
     _option("--box", group=_LEARN, type=Number(0, open_low=True),
             help="l1-ball: the largest |weight|.  [default: no limit]"),
+    _option("--average", group=_LEARN, is_flag=True, default=None,
+            help="sgd, truncated-gradient, l1-ball, adagrad: the model is the mean of all weights on the way; learning "
+                 "goes on from the last ones."),
 )  # fmt: skip
 _passes = _several(
     _option("--passes", group=_PASSES, type=Whole(1), default=1, show_default=True, metavar="N",
@@ -411,6 +414,7 @@ class TrainOptions(InputOptions):
     features: int | None = None
     feature_weights: str | None = None
     box: float | None = None
+    average: bool | None = None
     passes: int = 1
     cache: bool = False
     cache_file: str | None = None

@@ -48,6 +48,7 @@ def typed_settings(o: TrainOptions) -> dict[str, Any]:
             "labels", "bits", "hash", "algorithm", "loss", "quantile_tau", "learning_rate", "power_t", "initial_t",
             "decay_learning_rate", "l1", "l2", "period", "threshold", "radius", "delta", "update", "root_every",
             "round_at_end", "pa_c", "arow_r", "ftrl_alpha", "ftrl_beta", "features", "box",
+            "average",
         )
         if getattr(o, name) is not None
     }  # fmt: skip
@@ -79,7 +80,7 @@ def resolve(o: TrainOptions, model: Settings | None) -> Resolved:
             if name not in CHANGEABLE:
                 raise UsageError(
                     f"{_typed(o, name, value)} contradicts the model {o.initial}, which was trained with "
-                    f"{_shown(old)}: leave the option out, or train a new model"
+                    f"{_shown(old) or 'plain weights'}: leave the option out, or train a new model"
                 )
             changed[name] = (old, value)
     settings = replace(model or Settings.of(typed.get("algorithm", "gd")), **typed)
@@ -91,6 +92,8 @@ def _typed(o: TrainOptions, name: str, value: Any) -> str:
     """A setting as it stood on the command line."""
     if name == "constant":
         return "--no-constant"
+    if name == "average":
+        return "--average"
     if name == "interactions":
         several = ("quadratic", "cubic", "interactions")
         return " ".join(f"{option_name(n)} {pattern}" for n in several for pattern in getattr(o, n))
@@ -115,6 +118,10 @@ def _check_algorithm(settings: Settings, typed: dict[str, Any]) -> None:
     for name, why in refused(algorithm).items():
         if name in typed:
             raise UsageError(f"{option_name(name)} means nothing to --algorithm {settings.algorithm}: {why}")
+    if settings.average:
+        for name in ("feature_weights", "box"):
+            if getattr(settings, name):
+                raise UsageError(f"--average and {option_name(name)} exclude each other: leave one of them out")
     if settings.loss not in algorithm.losses:
         losses = " or ".join(f"--loss {loss}" for loss in algorithm.losses)
         raise UsageError(f"--algorithm {settings.algorithm} cannot learn from --loss {settings.loss}: use {losses}")

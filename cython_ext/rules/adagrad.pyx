@@ -24,6 +24,7 @@ from libc.math cimport copysign, fabs, sqrt
 from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
 
+from vwlite.core.averaging cimport Account, Memory, forget, free_memory, remember, shrinking
 from vwlite.core.rule cimport Example, Outcome, Rule, learning_rate
 
 cdef double SMALLEST = 2.2250738585072014e-308     # 1 / delta must be finite
@@ -185,6 +186,98 @@ cdef void descend(const Visit* v, size_t n, double slope, double eta, double del
         inverse[i] = 1 / H
     if v.constant != NULL:
         z[v.constant_at] = constant
+
+
+cdef struct AveragedSlot:
+    Slot slot
+    Account account
+
+
+cdef class AveragedAdagrad(Adagrad):
+    """The mean of the weights of AdaGrad: see averaging.pxd; what shrinks is |z|"""
+
+    SLOT = [*Adagrad.SLOT, ("sum", "<f8"), ("since", "<f8"), ("area", "<f8")]
+    SCALARS = [*Adagrad.SCALARS, "area"]
+
+    cdef public double area       # the sum of the shifts after 0, ..., t - 1 examples
+    cdef Memory memory
+
+    def __init__(self, *arguments, **options):
+        super().__init__(*arguments, **options)
+        self.begin()
+
+    def __dealloc__(self):
+        free_memory(&self.memory)
+
+    cdef void begin(self) noexcept nogil:
+        if forget(&self.memory, self.t, self.shift, self.area):
+            self.out_of_memory = True
+
+    cdef inline double open(self, const AveragedSlot* s) noexcept nogil:
+        """What the examples since the last touch add to the sum."""
+        cdef double sum
+        if s.slot.z == 0:
+            return 0
+        if s.slot.mark == self.constant:
+            return (self.t - s.account.since) * s.slot.z * s.slot.inverse
+        sum = shrinking(&self.memory, &s.account, fabs(s.slot.z), 0, self.shift, self.t, self.area)
+        return copysign(sum, s.slot.z) * s.slot.inverse
+
+    cdef inline bint is_zero(self, const AveragedSlot* s) noexcept nogil:
+        return fabs(s.slot.z) <= (0 if s.slot.mark == self.constant else self.shift)
+
+    cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
+        cdef size_t i
+        cdef AveragedSlot** slots = <AveragedSlot**>e.slots
+        cdef AveragedSlot* s
+        self.area += self.shift
+        if o.importance * o.slope != 0:
+            self.t += 1
+            for i in range(e.size):
+                s = slots[i]
+                s.account = Account(s.account.sum + self.open(s), self.t, self.area)
+                if self.is_zero(s):
+                    s.slot.z = 0
+            self.t -= 1
+        Adagrad.update(self, e, o)
+        if remember(&self.memory, self.shift, self.area):
+            self.out_of_memory = True
+        if self.memory.size > self.table.capacity:
+            self.sweep()
+
+    cdef void sweep(self) noexcept nogil:
+        """Close the accounts of the weights that have become zero."""
+        cdef size_t i
+        cdef AveragedSlot* s
+        for i in range(self.table.capacity + 1):
+            s = <AveragedSlot*>(self.table.slots + i * self.table.stride)
+            if s.slot.z != 0 and self.is_zero(s):
+                s.account = Account(s.account.sum + self.open(s), 0, 0)
+                s.slot.z = 0
+        self.begin()
+
+    def slots(self):
+        """The live slots, with no account of a zero open: the memory is not kept."""
+        self.sweep()
+        return super().slots()
+
+    def load(self, scalars, slots):
+        super().load(scalars, slots)
+        self.begin()
+
+    cdef inline double mean(self, const AveragedSlot* s) noexcept nogil:
+        return (s.account.sum + self.open(s)) / self.t if self.t else 0
+
+    cdef double answer(self, const Example* e) noexcept nogil:
+        cdef size_t i
+        cdef AveragedSlot** slots = <AveragedSlot**>e.slots
+        cdef double sum = 0
+        for i in range(e.size):
+            sum += self.mean(slots[i]) * e.x[i]
+        return e.initial + sum
+
+    cdef double weight(self, const char* slot) noexcept nogil:
+        return self.mean(<const AveragedSlot*>slot)
 
 
 cdef class AdagradRda(Adaptive):

@@ -30,6 +30,7 @@ from libc.math cimport INFINITY, copysign, fabs, llrint
 from libc.stdint cimport int64_t, uint32_t
 from libc.stdlib cimport free
 
+from vwlite.core.averaging cimport Account
 from vwlite.core.radix_heap cimport BUCKETS, Bucket, Entry, Queue, below, bits_of, clear, free_queue, put, take
 from vwlite.core.room cimport make_room
 from vwlite.core.rule cimport Example, Outcome, Rule, learning_rate
@@ -61,6 +62,14 @@ cdef struct WeightedSlot:
     double a
 
 
+# The same, with what averaging.pxd says; the size that shrinks is |u|.
+cdef struct AveragedSlot:
+    uint32_t mark
+    float bound
+    double u
+    Account account
+
+
 cdef struct Capped:
     WeightedSlot* slot
     double u          # |u| without the box
@@ -87,6 +96,8 @@ cdef class L1Ball(Rule):
     cdef bint weighted                # slots are WeightedSlot
     cdef int128 squares               # then: the sum of a^2 over the active set, as `square` counts it
     cdef double to_square, from_square
+    cdef bint averaging               # slots are AveragedSlot
+    cdef public double area           # then: the sum of the shifts after 0, ..., t - 1 examples
 
     def __init__(self, loss, *, double radius, **schedule):
         super().__init__(loss, **schedule)
@@ -233,11 +244,26 @@ cdef class L1Ball(Rule):
         return <int128>((<WeightedSlot*>s).a * (<WeightedSlot*>s).a * self.to_square)
 
     cdef inline void drop(self, Slot* s) noexcept nogil:
+        if self.averaging:
+            self.settle(<AveragedSlot*>s)
         self.count(0, self.part(s))
         self.active -= 1
         if self.weighted:
             self.squares -= self.square(s)
         s.u = 0
+
+    # --- averaging: see AveragedL1Ball -------------------------------------------------------
+
+    cdef inline double open(self, const AveragedSlot* s) noexcept nogil:
+        """What the examples since the last touch add to the sum. A weight that is zero has no open account."""
+        if s.u == 0:
+            return 0
+        if s.mark == self.constant:
+            return (self.t - s.account.since) * s.u
+        return copysign((self.t - s.account.since) * fabs(s.u) - (self.area - s.account.area), s.u)
+
+    cdef inline void settle(self, AveragedSlot* s) noexcept nogil:
+        s.account = Account(s.account.sum + self.open(s), self.t, self.area)
 
     @property
     def norm(self):
@@ -335,6 +361,8 @@ cdef class L1Ball(Rule):
         for i in range(self.table.capacity + 1):
             s = <Slot*>(self.table.slots + i * self.table.stride)
             if s.u != 0 and s.mark != self.constant:
+                if self.averaging:
+                    self.settle(<AveragedSlot*>s)
                 s.u = self.now(s)
                 self.count(self.part(s), 0)
                 if s.u == 0:
@@ -363,6 +391,48 @@ cdef class L1Ball(Rule):
         """Go on from a loaded state with another radius: count S anew, as its unit follows the radius; project."""
         self.rebase()
         self.project()
+
+
+cdef class AveragedL1Ball(L1Ball):
+    """The mean of the weights of the l1 ball
+
+    An account is as in averaging.pxd, but nothing has to be remembered: a weight that becomes zero is dropped by the
+    queue at once, and its account is closed then.
+    """
+
+    SLOT = [*L1Ball.SLOT, ("sum", "<f8"), ("since", "<f8"), ("area", "<f8")]
+    SCALARS = [*L1Ball.SCALARS, "area"]
+
+    def __init__(self, *arguments, **options):
+        super().__init__(*arguments, **options)
+        self.averaging = True
+
+    cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
+        cdef size_t i
+        cdef AveragedSlot** slots = <AveragedSlot**>e.slots
+        self.area += self.shift
+        self.t += 1
+        for i in range(e.size):
+            self.settle(slots[i])
+        self.t -= 1
+        L1Ball.update(self, e, o)
+
+    cdef inline double mean(self, const AveragedSlot* s) noexcept nogil:
+        return (s.account.sum + self.open(s)) / self.t if self.t else 0
+
+    cdef double answer(self, const Example* e) noexcept nogil:
+        cdef size_t i
+        cdef AveragedSlot** slots = <AveragedSlot**>e.slots
+        cdef double sum = 0
+        for i in range(e.size):
+            sum += self.mean(slots[i]) * e.x[i]
+        return e.initial + sum
+
+    cdef double weight(self, const char* slot) noexcept nogil:
+        return self.mean(<const AveragedSlot*>slot)
+
+    cdef bint idle(self, const char* slot) noexcept nogil:
+        return (<const AveragedSlot*>slot).u == 0 and (<const AveragedSlot*>slot).account.sum == 0
 
 
 cdef class WeightedL1Ball(L1Ball):

@@ -1,4 +1,8 @@
-"""Stochastic gradient descent: w <- w - eta_t g, eta_t = rate * decay * (t + t0)^-power_t."""
+"""Stochastic gradient descent: w <- w - eta_t g, eta_t = rate * decay * (t + t0)^-power_t.
+
+Averaged, the model is the mean of w_1, ..., w_T, the weights that made the predictions. A slot keeps the sum as of its
+last touch: since then its weight has been the same.
+"""
 
 from libc.stdint cimport uint32_t
 
@@ -45,3 +49,47 @@ cdef class Sgd(Rule):
 
     cdef bint idle(self, const char* slot) noexcept nogil:
         return (<const Slot*>slot).w == 0
+
+
+cdef struct AveragedSlot:
+    uint32_t mark
+    float w
+    double sum          # of the weights of the examples 1, ..., since
+    double since
+
+
+cdef class AveragedSgd(Sgd):
+    """The mean of the weights of gradient descent"""
+
+    SLOT = [("mark", "<u4"), ("w", "<f4"), ("sum", "<f8"), ("since", "<f8")]
+
+    cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
+        cdef size_t i
+        cdef const float* x = e.x
+        cdef AveragedSlot** slots = <AveragedSlot**>e.slots
+        cdef double step
+        self.t += 1
+        step = -learning_rate(&self.schedule, self.t) * o.importance * o.slope
+        if step == 0:
+            return
+        for i in range(e.size):
+            slots[i].sum += (self.t - slots[i].since) * slots[i].w
+            slots[i].since = self.t
+            slots[i].w += <float>(step * x[i])
+
+    cdef inline double mean(self, const AveragedSlot* s) noexcept nogil:
+        return (s.sum + (self.t - s.since) * s.w) / self.t if self.t else 0
+
+    cdef double answer(self, const Example* e) noexcept nogil:
+        cdef size_t i
+        cdef AveragedSlot** slots = <AveragedSlot**>e.slots
+        cdef double sum = 0
+        for i in range(e.size):
+            sum += self.mean(slots[i]) * e.x[i]
+        return e.initial + sum
+
+    cdef double weight(self, const char* slot) noexcept nogil:
+        return self.mean(<const AveragedSlot*>slot)
+
+    cdef bint idle(self, const char* slot) noexcept nogil:
+        return (<const AveragedSlot*>slot).w == 0 and (<const AveragedSlot*>slot).sum == 0

@@ -8,9 +8,10 @@ w <- T1(w, A - A_slot, theta). That is exact: an untouched weight either exceeds
 shrunk, or does not, and then T1(T1(w, a), b) = T1(w, a + b).
 """
 
-from libc.math cimport INFINITY
+from libc.math cimport INFINITY, copysign, fabs
 from libc.stdint cimport uint32_t
 
+from vwlite.core.averaging cimport Account, Memory, forget, free_memory, remember, shrinking
 from vwlite.core.prox cimport truncate
 from vwlite.core.rule cimport Example, Outcome, Rule, learning_rate
 
@@ -70,3 +71,101 @@ cdef class TruncatedGradient(Rule):
 
     cdef bint idle(self, const char* slot) noexcept nogil:
         return self.now(<const Slot*>slot) == 0
+
+
+cdef struct AveragedSlot:
+    uint32_t mark
+    float w
+    double gravity
+    Account account
+
+
+cdef class AveragedTruncatedGradient(TruncatedGradient):
+    """The mean of the weights of truncated gradient: see averaging.pxd"""
+
+    SLOT = [*TruncatedGradient.SLOT, ("sum", "<f8"), ("since", "<f8"), ("area", "<f8")]
+    SCALARS = [*TruncatedGradient.SCALARS, "area"]
+
+    cdef public double area       # the sum of A_0, ..., A_{t-1}
+    cdef Memory memory
+
+    def __init__(self, *arguments, **options):
+        super().__init__(*arguments, **options)
+        self.begin()
+
+    def __dealloc__(self):
+        free_memory(&self.memory)
+
+    cdef void begin(self) noexcept nogil:
+        if forget(&self.memory, self.t, self.gravity, self.area):
+            self.out_of_memory = True
+
+    cdef inline double open(self, const AveragedSlot* s) noexcept nogil:
+        """What the examples since the last touch add to the sum."""
+        cdef double size = fabs(s.w)
+        if s.w == 0:
+            return 0
+        if size > self.theta or s.mark == self.constant:
+            return (self.t - s.account.since) * s.w
+        return copysign(shrinking(&self.memory, &s.account, size, s.gravity, self.gravity, self.t, self.area), s.w)
+
+    cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
+        cdef size_t i
+        cdef const float* x = e.x
+        cdef AveragedSlot** slots = <AveragedSlot**>e.slots
+        cdef AveragedSlot* s
+        cdef double eta, step
+        self.t += 1
+        self.area += self.gravity
+        eta = learning_rate(&self.schedule, self.t)
+        step = -eta * o.importance * o.slope
+        if step != 0:
+            for i in range(e.size):
+                s = slots[i]
+                s.account = Account(s.account.sum + self.open(s), self.t, self.area)
+                s.w = <float>(self.now(<Slot*>s) + step * x[i])
+                s.gravity = self.gravity
+        if self.t % self.period == 0:
+            self.gravity += eta * self.period * self.l1
+        if remember(&self.memory, self.gravity, self.area):
+            self.out_of_memory = True
+        if self.memory.size > self.table.capacity:
+            self.sweep()
+
+    cdef void sweep(self) noexcept nogil:
+        """Close the accounts of the weights that have become zero."""
+        cdef size_t i
+        cdef AveragedSlot* s
+        for i in range(self.table.capacity + 1):
+            s = <AveragedSlot*>(self.table.slots + i * self.table.stride)
+            if s.w != 0 and self.now(<Slot*>s) == 0 and s.mark != self.constant:
+                s.account = Account(s.account.sum + self.open(s), 0, 0)
+                s.w = s.gravity = 0
+        self.begin()
+
+    def slots(self):
+        """The live slots, with no account of a zero open: the memory is not kept."""
+        self.sweep()
+        return super().slots()
+
+    def load(self, scalars, slots):
+        super().load(scalars, slots)
+        self.begin()
+
+    cdef inline double mean(self, const AveragedSlot* s) noexcept nogil:
+        return (s.account.sum + self.open(s)) / self.t if self.t else 0
+
+    cdef double answer(self, const Example* e) noexcept nogil:
+        cdef size_t i
+        cdef AveragedSlot** slots = <AveragedSlot**>e.slots
+        cdef double sum = 0
+        for i in range(e.size):
+            sum += self.mean(slots[i]) * e.x[i]
+        return e.initial + sum
+
+    cdef double weight(self, const char* slot) noexcept nogil:
+        return self.mean(<const AveragedSlot*>slot)
+
+    cdef bint idle(self, const char* slot) noexcept nogil:
+        cdef const AveragedSlot* s = <const AveragedSlot*>slot
+        return self.now(<const Slot*>s) == 0 and s.account.sum + self.open(s) == 0

@@ -95,7 +95,9 @@ def default_of(a: "Algorithm", name: str) -> str:
     value = getattr(Settings.of(a.name), name)
     if name in a.required:
         return "required"
-    if value is None or value is False:
+    if value is False:
+        return "off"
+    if value is None:
         return DEFAULTS.get((name, a.name)) or DEFAULTS[name]
     return f"{value:g}".replace("e-0", "e-") if isinstance(value, float) else str(value)
 
