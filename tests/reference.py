@@ -11,7 +11,7 @@ To add a rule, write a class with `weights`, `predict` and `learn`, like those a
 """
 
 from collections.abc import Sequence
-from math import exp, expm1, fsum, inf, log, log1p, sqrt
+from math import exp, expm1, floor, fsum, inf, log, log1p, sqrt
 from typing import Protocol
 
 import numpy as np
@@ -669,6 +669,125 @@ class AveragedL1Ball(Averaged):
 
 class AveragedAdagrad(Averaged):
     kind = Adagrad
+
+
+class Limited:
+    """--nonzeros: looks at the weights before some examples, and adapts the strength; see limited.pyx.
+
+    After 8 examples, then a sixteenth more (at most 131,072 more), but at least a 64th of `features` and 1 more.
+    A subclass is also of a rule. `features` counts the features in the table; `model` has the N largest weights.
+    """
+
+    margin, gain = 2, 0.7
+
+    def __init__(self, loss, size, *, nonzeros, **options):
+        super().__init__(loss, size, **options)
+        self.nonzeros, self.goal, self.look_at = nonzeros, floor(self.margin * nonzeros), 8
+
+    @property
+    def model(self):
+        order = sorted(np.flatnonzero(self.weights * self.penalized), key=lambda k: (-abs(self.weights[k]), k))
+        kept = np.where(self.penalized, 0, self.weights)
+        kept[order[: self.nonzeros]] = self.weights[order[: self.nonzeros]]
+        return kept
+
+    def learn(self, keys, values, p, y, importance=1.0):
+        if self.t >= self.look_at:
+            examples = max(min(self.t // 16, 131072), self.features() // 64, 1)
+            sizes = self.sizes()[self.penalized]
+            self.adapt(-np.sort(-sizes[sizes > 0]), examples)
+            self.look_at = self.t + examples
+        super().learn(keys, values, p, y, importance)
+
+    def features(self):
+        """Those that are not forgotten: in a rule without memory, those whose weight is not 0."""
+        return np.count_nonzero(self.weights)
+
+    def sizes(self):
+        return np.abs(self.weights)
+
+    def adapt(self, sizes, examples):
+        """sizes: those above 0, falling."""
+        rate = self.rate * self.decay * (self.t + 1 + self.initial_t) ** -self.power_t
+        finite = sizes[np.isfinite(sizes)]
+        largest = finite[0] if finite.size else 0
+        if self.l1 == 0:
+            if sizes.size > self.goal:
+                self.l1 = 65 / 64 * min(sizes[self.goal], largest) / (rate * examples)
+            return
+        new = self.l1 * min(max((sizes.size / self.goal) ** self.gain, 0.25), 4)
+        if sizes.size < self.goal:
+            self.l1 = 0 if new * rate * examples < 1e-6 * largest else new
+        else:
+            self.l1 = min(new, max(self.l1, 2 * largest / rate))
+
+    @property
+    def strength(self):
+        return self.l1
+
+
+class LimitedTruncatedGradient(Limited, TruncatedGradient):
+    def sizes(self):
+        return np.where(np.abs(self.weights) > self.threshold, inf, np.abs(self.weights))
+
+
+class LimitedAdagrad(Limited, Adagrad):
+    def sizes(self):
+        return np.abs(self.weights) * (self.delta + np.sqrt(self.squares))
+
+    def features(self):
+        return np.count_nonzero(self.squares)
+
+
+class LimitedAdagradRda(Limited, AdagradRda):
+    def features(self):
+        return np.count_nonzero(self.squares)
+
+    def sizes(self):
+        return np.abs(self.sums)
+
+    def adapt(self, sizes, examples):
+        self.l1 = sizes[self.goal] / self.t if sizes.size > self.goal else 0
+
+
+class LimitedFtrl(Limited, Ftrl):
+    def __init__(self, loss, size, *, l1=0.0, **options):
+        super().__init__(loss, size, l1=l1, **options)
+        self.strength = l1
+
+    def features(self):
+        return np.count_nonzero(self.n)
+
+    def sizes(self):
+        return np.abs(self.z)
+
+    def adapt(self, sizes, examples):
+        self.strength = sizes[self.goal] if sizes.size > self.goal else 0
+        self.l1 = self.strength * self.penalized
+        far = -(self.z - np.sign(self.z) * self.l1) / ((self.beta + np.sqrt(self.n)) / self.alpha + self.l2)
+        self.weights = np.where(np.abs(self.z) <= self.l1, 0, far)
+
+    strength = 0.0
+
+
+class LimitedL1Ball(Limited, L1Ball):
+    gain = 0.2
+
+    def __init__(self, loss, size, *, radius=1.0, **options):
+        super().__init__(loss, size, radius=radius, **options)
+
+    def adapt(self, sizes, examples):
+        norm, n = sizes.sum(), sizes.size
+        factor = min(max((self.goal / n) ** self.gain, 0.25), 4) if n else 4
+        if n > self.goal:
+            self.radius = min(norm, self.radius) * factor
+        elif norm > 0.999 * self.radius:
+            self.radius *= factor
+        self.after_step()
+
+    @property
+    def strength(self):
+        return self.radius
 
 
 class Gd:

@@ -74,7 +74,7 @@ def test_help_shows_defaults_that_are_those_in_use():
     settings |= {k.replace("_", "-"): v for k, v in vars(TrainOptions()).items() if k not in vars(Settings())}
     settings |= {"threshold": float("inf"), "holdout-period": 10, "early-terminate": 3, "progress": 2.0}
     settings |= {"max-errors": "no limit", "features": "2^bits; smidas: those seen so far"}
-    settings |= {"feature-weights": 1, "box": "no limit"}
+    settings |= {"feature-weights": 1, "box": "no limit", "nonzeros": "no limit"}
     assert len(shown) >= 19
     for name, text in shown.items():
         default = settings[name]
@@ -193,6 +193,8 @@ OUT_OF_RANGE = {
     "--ftrl-beta 0": "0 is out of range: it must be above 0 and finite",
     "--pa-c 0": "0 is out of range: it must be above 0 and finite",
     "--pa-c inf": "inf is out of range: it must be above 0 and finite",
+    "--nonzeros 0": "0 is out of range: it must be at least 1",
+    "--nonzeros 1.5": "'1.5' is not a whole number",
     "--round-at-end -1": "-1 is out of range: it must be at least 0 and finite",
     "--quantile-tau 0": "0 is out of range: it must be above 0 and below 1 and finite",
     "--quantile-tau 1": "1 is out of range: it must be above 0 and below 1 and finite",
@@ -273,6 +275,13 @@ MEANINGLESS = {
     "leave one of them out",
     "--algorithm l1-ball --radius 1 --feature-weights f --average": "--average and --feature-weights "
     "exclude each other: leave one of them out",
+    "--nonzeros 5": f"--nonzeros means nothing to --algorithm gd: it is an option of {users('nonzeros')}",
+    "--algorithm rounding --threshold 1 --nonzeros 5": "--nonzeros means nothing to --algorithm rounding: "
+    "its weights are zero below --threshold; use --algorithm truncated-gradient",
+    "--algorithm adagrad-ball --radius 1 --nonzeros 5": "--nonzeros means nothing to --algorithm adagrad-ball: "
+    "use --algorithm adagrad or l1-ball",
+    "--algorithm adagrad --nonzeros 5 --average": "--average and --nonzeros exclude each other: "
+    "the mean of weights is rarely zero, leave one of them out",
     "--algorithm rounding": "--algorithm rounding needs --threshold",
     "--algorithm rounding --threshold inf": "--algorithm rounding needs --threshold",
     "--algorithm rounding --threshold 1 --l1 1": "--l1 means nothing to --algorithm rounding: "
@@ -333,6 +342,7 @@ CONTRADICTIONS = {
     "-q ab --cubic aab": "--quadratic ab --cubic aab contradicts the model m, which was trained with none",
     "--keep b --keep a": "--keep ab contradicts the model m, which was trained with none",
     "--labels 0,1": "--labels 0,1 contradicts the model m, which was trained with none",
+    "--nonzeros 5": "--nonzeros 5 contradicts the model m, which was trained with none",
     "--average": "--average contradicts the model m, which was trained with plain weights",
     "--power-t 0.25": "--power-t 0.25 contradicts the model m, which was trained with 0.5",
 }

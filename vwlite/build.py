@@ -63,6 +63,9 @@ SIMPLE_LOSSES: dict[str, type[Loss]] = {
 # Algorithms whose number of features is that of all keys if --features does not say it.
 EVERY_KEY = ("simplex", "eg", "eg-pm")
 
+# Where the radius begins that --nonzeros finds, if --radius does not say it.
+FIRST_RADIUS = 1.0
+
 # Where the range of predictions begins, before it follows the labels; for rules that clip.
 FIRST_RANGE = {"logistic": (-50.0, 50.0), "poisson": (-50.0, 50.0)}
 
@@ -103,6 +106,7 @@ class Settings:
     feature_weights: bool = False
     box: float | None = None
     average: bool = False
+    nonzeros: int | None = None
 
     def stored(self) -> dict[str, Any]:
         """As JSON can hold it."""
@@ -170,6 +174,8 @@ def make_rule(settings: Settings, loss: Loss, constant: int | None) -> Rule:
     weighted, averaged = values.pop("feature_weights", False), values.pop("average", False)
     options = {name: value for name, value in values.items() if value is not None}
     kind = WeightedL1Ball if weighted or "box" in options else RULES[settings.algorithm]
+    if "nonzeros" in options and "radius" in ALGORITHMS[settings.algorithm].required:
+        options.setdefault("radius", FIRST_RADIUS)
     if averaged:
         kind = AVERAGED[settings.algorithm]
     if settings.algorithm in EVERY_KEY:

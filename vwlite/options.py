@@ -303,6 +303,9 @@ _learning = _several(
     _option("--average", group=_LEARN, is_flag=True, default=None,
             help="sgd, truncated-gradient, l1-ball, adagrad: the model is the mean of all weights on the way; learning "
                  "goes on from the last ones."),
+    _option("--nonzeros", group=_LEARN, type=Whole(1), metavar="N",
+            help="truncated-gradient, l1-ball, adagrad, adagrad-rda, ftrl: a model of at most N nonzero weights; --l1 "
+                 "or --radius is found while learning.  [default: no limit]"),
 )  # fmt: skip
 _passes = _several(
     _option("--passes", group=_PASSES, type=Whole(1), default=1, show_default=True, metavar="N",
@@ -415,6 +418,7 @@ class TrainOptions(InputOptions):
     feature_weights: str | None = None
     box: float | None = None
     average: bool | None = None
+    nonzeros: int | None = None
     passes: int = 1
     cache: bool = False
     cache_file: str | None = None

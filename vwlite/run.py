@@ -190,5 +190,8 @@ def summary(lines: dict[str, Any]) -> str:
     for name, value in lines.items():
         if value is None and name in ("accuracy", "auc"):
             continue
+        if name.endswith(" found"):
+            out.append(f"{name} = {value:.6g}")
+            continue
         out.append(f"{name} = {number(value) if isinstance(value, float | int | None) else value}")
     return "\n".join(out)

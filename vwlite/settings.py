@@ -15,6 +15,9 @@ CHANGEABLE = ("learning_rate", "decay_learning_rate", "l1", "l2", "radius", "rou
 
 # Options that only some algorithms take, and what to say about those that do not.
 _INSTEAD = {
+    ("nonzeros", "rounding"): "its weights are zero below --threshold; use --algorithm truncated-gradient",
+    ("nonzeros", "l1-subgradient"): "its weights meet zero by chance only; use --algorithm truncated-gradient",
+    ("nonzeros", "adagrad-ball"): "use --algorithm adagrad or l1-ball",
     ("l1", "l1-ball"): "the ball's --radius is its strength",
     ("l1", "adagrad-ball"): "the ball's --radius is its strength",
     ("radius", "truncated-gradient"): "its strength is --l1",
@@ -48,7 +51,7 @@ def typed_settings(o: TrainOptions) -> dict[str, Any]:
             "labels", "bits", "hash", "algorithm", "loss", "quantile_tau", "learning_rate", "power_t", "initial_t",
             "decay_learning_rate", "l1", "l2", "period", "threshold", "radius", "delta", "update", "root_every",
             "round_at_end", "pa_c", "arow_r", "ftrl_alpha", "ftrl_beta", "features", "box",
-            "average",
+            "average", "nonzeros",
         )
         if getattr(o, name) is not None
     }  # fmt: skip
@@ -119,14 +122,15 @@ def _check_algorithm(settings: Settings, typed: dict[str, Any]) -> None:
         if name in typed:
             raise UsageError(f"{option_name(name)} means nothing to --algorithm {settings.algorithm}: {why}")
     if settings.average:
-        for name in ("feature_weights", "box"):
+        for name in ("feature_weights", "box", "nonzeros"):
             if getattr(settings, name):
-                raise UsageError(f"--average and {option_name(name)} exclude each other: leave one of them out")
+                why = "the mean of weights is rarely zero, " if name == "nonzeros" else ""
+                raise UsageError(f"--average and {option_name(name)} exclude each other: {why}leave one of them out")
     if settings.loss not in algorithm.losses:
         losses = " or ".join(f"--loss {loss}" for loss in algorithm.losses)
         raise UsageError(f"--algorithm {settings.algorithm} cannot learn from --loss {settings.loss}: use {losses}")
     for name in algorithm.required:
-        if getattr(settings, name) is None:
+        if getattr(settings, name) is None and not (name == "radius" and settings.nonzeros):
             raise UsageError(f"--algorithm {settings.algorithm} needs {option_name(name)}")
     if "quantile_tau" in typed and settings.loss != "quantile":
         raise UsageError(f"--quantile-tau means nothing to --loss {settings.loss}: add --loss quantile")

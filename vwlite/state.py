@@ -62,6 +62,8 @@ def restore(model: Model, settings: Settings, path: str, **options: Any) -> Lear
         if options.get("learn", True):
             raise DataError(f"{path}: saved with --save-weights-only: it predicts, but cannot be continued")
         return _predictor(model, settings, path, options)
+    if settings.nonzeros and not options.get("learn", True):  # the state has more weights than the model
+        return _predictor(model, settings, path, options)
     learner = make_learner(settings, **options)
     rule = learner.rule
     if {name: array.format for name, array in model.state.items()} != _state_codes(rule):
@@ -75,7 +77,7 @@ def restore(model: Model, settings: Settings, path: str, **options: Any) -> Lear
 
 
 def _predictor(model: Model, settings: Settings, path: str, options: dict[str, Any]) -> Learner:
-    """A learner for weights without their state: they are those of plain gradient descent, which keeps no more."""
+    """A learner for weights without their state."""
     from vwlite.core.rules.fixed import Fixed
 
     learner = make_learner(settings, rule_class=Fixed, **options)

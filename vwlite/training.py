@@ -38,6 +38,11 @@ def parse_options(o: TrainOptions, settings: Settings) -> ParseOptions:
     )
 
 
+def _strength(settings: Settings) -> str:
+    """The option that --nonzeros adapts."""
+    return "radius" if "radius" in ALGORITHMS[settings.algorithm].options else "l1"
+
+
 def train(o: TrainOptions) -> int:
     """Run `vwlite train`; the exit code."""
     check_runs(o)
@@ -59,7 +64,9 @@ def train(o: TrainOptions) -> int:
             )
     else:
         learner, before = restore(model, resolved.settings, o.initial, **options), model.counters
-        if "radius" in resolved.changed:
+        if resolved.settings.nonzeros and {"l1", "radius"} & set(resolved.changed):
+            learner.rule.restart(getattr(resolved.settings, _strength(resolved.settings)))
+        elif "radius" in resolved.changed:
             learner.rule.shrink()
     del model
     with ExitStack() as stack:
@@ -98,6 +105,8 @@ class Training(Run):
         self.best_is_kept = False  # the model of the best pass is the result
         self._best_model: Draft | None = None
         self._best_nonzeros = 0
+        self.strength: float | None = None  # found by --nonzeros
+        self._best_strength: float | None = None
         self._checkpoint_time = math.inf
         examples, seconds = o.checkpoint_every or (None, None)
         self._every = examples
@@ -231,7 +240,7 @@ class Training(Run):
         """Write the model as of now; it is not in its place before it is committed."""
         rule = self.learner.rule
         rule.finished = not interrupted
-        self.nonzeros = rule.count_nonzero()
+        self.nonzeros, self.strength = rule.count_nonzero(), self._found()
         if self.file is not None:
             self.file.begin()
             write_model(self.file, self._snapshot(interrupted))
@@ -241,13 +250,17 @@ class Training(Run):
         """Keep the model as of now: no later pass may be better. Checkpoints of those do not touch it."""
         rule = self.learner.rule
         rule.finished = True
-        self._best_nonzeros = rule.count_nonzero()
+        self._best_nonzeros, self._best_strength = rule.count_nonzero(), self._found()
         if self.file is not None:
             if self._best_model is None:
                 self._best_model = stack.enter_context(self.file.draft())
             self._best_model.begin()
             write_model(self._best_model, self._snapshot(interrupted=False))
         rule.finished = False
+
+    def _found(self) -> float | None:
+        """The strength that --nonzeros has found so far."""
+        return self.learner.rule.strength if self.settings.nonzeros else None
 
     def _snapshot(self, interrupted: bool) -> Model:
         return snapshot(
@@ -266,7 +279,7 @@ class Training(Run):
         if not self.best_is_kept:
             self._write_model(interrupted=signal is not None)
         else:
-            self.nonzeros = self._best_nonzeros
+            self.nonzeros, self.strength = self._best_nonzeros, self._best_strength
             if self.file is not None and self._best_model is not None:
                 self._best_model.copy_to(self.file)
         if self.file is not None:
@@ -276,6 +289,8 @@ class Training(Run):
             say()
             say("interrupted" if signal else "finished run")
             say(summary(results))
+            if self.settings.nonzeros and self.learner.rule.slack:
+                say(f"--nonzeros {self.settings.nonzeros} allows more weights than the data needs: none was shrunk")
         if self.learner.examples and self.learner.unlabelled == self.learner.examples:
             say("warning: no example had a label: nothing was learned")
         self.commit(
@@ -317,6 +332,8 @@ class Training(Run):
         lines.update({f"holdout {k}" if held else k: v for k, v in measures.items() if v is not None or not held})
         lines["total feature number"] = learner.features
         lines["nonzero weights"] = self.nonzeros
+        if self.strength is not None:
+            lines[f"{_strength(self.settings)} found"] = self.strength
         lines["features in the table"] = len(learner.rule)
         lines["seconds"] = round(self.seconds(), 3)
         return lines

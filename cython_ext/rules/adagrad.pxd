@@ -2,7 +2,8 @@
 
 from libc.stdint cimport uint32_t
 
-from vwlite.core.rule cimport Example, Rule
+from vwlite.core.limited cimport Limited
+from vwlite.core.rule cimport Example
 
 
 # w = scale * soft(z, shift) / H, H = delta + sqrt(S)
@@ -25,7 +26,7 @@ cdef struct Visit:
     bint repeated         # some feature occurs twice; `at` of a slot is its last place then
 
 
-cdef class Adaptive(Rule):
+cdef class Adaptive(Limited):
     cdef public double shift
     cdef public double scale
     cdef readonly double delta

@@ -25,7 +25,8 @@ from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
 
 from vwlite.core.averaging cimport Account, Memory, forget, free_memory, remember, shrinking
-from vwlite.core.rule cimport Example, Outcome, Rule, learning_rate
+from vwlite.core.limited cimport Limited, kth_largest
+from vwlite.core.rule cimport Example, Outcome, learning_rate
 
 cdef double SMALLEST = 2.2250738585072014e-308     # 1 / delta must be finite
 
@@ -36,7 +37,7 @@ cdef inline double divided(const Slot* s, double shift, uint64_t constant) noexc
     return copysign(0.5 * (size + fabs(size)), s.z) * s.inverse
 
 
-cdef class Adaptive(Rule):
+cdef class Adaptive(Limited):
     """The base: w = scale * soft(z, shift) / H. A subclass says how an example moves z and S, and the shift."""
 
     SLOT = [("mark", "<u4"), ("_at", "<u4"), ("z", "<f8"), ("S", "<f8"), ("_inverse", "<f8")]
@@ -151,10 +152,21 @@ cdef class Adagrad(Adaptive):
 
     def __init__(self, loss, *, double l1=0, **options):
         super().__init__(loss, **options)
-        self.l1 = l1
+        self.l1 = self.strength = l1
+
+    cdef void use(self, double strength) noexcept nogil:
+        self.l1 = strength
+
+    cdef double size(self, const char* slot) noexcept nogil:
+        return fabs((<const Slot*>slot).z) - self.shift
+
+    cdef double adapted(self, size_t n, double examples) noexcept nogil:
+        return self.shrunk(n, learning_rate(&self.schedule, self.t + 1), examples)
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
         cdef double eta, slope = o.importance * o.slope
+        if self.t >= self.look_at:
+            self.look()
         self.t += 1
         eta = learning_rate(&self.schedule, self.t)
         if slope != 0:
@@ -289,10 +301,24 @@ cdef class AdagradRda(Adaptive):
 
     def __init__(self, loss, *, double l1=0, **options):
         super().__init__(loss, **options)
-        self.l1 = l1
+        self.l1 = self.strength = l1
+
+    cdef void use(self, double strength) noexcept nogil:
+        self.l1 = strength
+
+    cdef void follow(self) noexcept nogil:
+        self.shift = self.t * self.l1
+
+    cdef double size(self, const char* slot) noexcept nogil:
+        return fabs((<const Slot*>slot).z)
+
+    cdef double adapted(self, size_t n, double examples) noexcept nogil:
+        return kth_largest(self.sizes, n, <size_t>self.goal + 1) / self.t if n > self.goal else 0
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
         cdef double slope = o.importance * o.slope
+        if self.t >= self.look_at:
+            self.look()
         self.t += 1
         if slope != 0:
             if self.visit(e):

@@ -9,13 +9,14 @@ A weight follows from z and n, so nothing is ever missed; it is kept beside them
 a product. Instead of n its root is kept. The constant has neither l1 nor l2.
 """
 
-from libc.math cimport sqrt
+from libc.math cimport fabs, sqrt
 from libc.stdint cimport uint32_t
 from libc.stdlib cimport free, realloc
 
 from vwlite.core.distinct cimport Distinct, dot, merge, release
+from vwlite.core.limited cimport Limited, kth_largest
 from vwlite.core.prox cimport soft_threshold
-from vwlite.core.rule cimport Example, Outcome, Rule
+from vwlite.core.rule cimport Example, Outcome
 
 
 cdef struct Slot:
@@ -39,7 +40,7 @@ cdef inline double ftrl_weight(double z, double root, double inverse_alpha, doub
     return soft_threshold(-z, l1) / ((beta + root) * inverse_alpha + l2)
 
 
-cdef class Ftrl(Rule):
+cdef class Ftrl(Limited):
     """argmin <sum of g, w> + sum of sigma (w - w_s)^2 / 2 + l1 |w| + l2 w^2 / 2"""
 
     SLOT = [("mark", "<u4"), ("_place", "<u4"), ("_w", "<f8"), ("z", "<f8"), ("root", "<f8")]
@@ -51,6 +52,7 @@ cdef class Ftrl(Rule):
     def __init__(self, loss, *, double ftrl_alpha=0.5, double ftrl_beta=1, double l1=0, double l2=0, **schedule):
         super().__init__(loss, **schedule)
         self.inverse_alpha, self.beta, self.l1, self.l2 = 1 / ftrl_alpha, ftrl_beta, l1, l2
+        self.strength = l1
 
     def __dealloc__(self):
         release(&self.found)
@@ -58,12 +60,25 @@ cdef class Ftrl(Rule):
 
     def load(self, scalars, slots):
         """Continue from `scalars()` and `slots()`."""
+        super().load(scalars, slots)
+        self.follow()
+
+    cdef void use(self, double strength) noexcept nogil:
+        self.l1 = strength
+
+    cdef void follow(self) noexcept nogil:
         cdef size_t i
         cdef Slot* s
-        super().load(scalars, slots)
         for i in range(self.table.capacity + 1):
             s = <Slot*>(self.table.slots + i * self.table.stride)
-            s.w = self.derived(s)
+            if s.z != 0 or s.root != 0:
+                s.w = self.derived(s)
+
+    cdef double size(self, const char* slot) noexcept nogil:
+        return fabs((<const Slot*>slot).z)
+
+    cdef double adapted(self, size_t n, double examples) noexcept nogil:
+        return kth_largest(self.sizes, n, <size_t>self.goal + 1) if n > self.goal else 0
 
     cdef inline double derived(self, const Slot* s) noexcept nogil:
         """The weight as z and n have it."""
@@ -79,6 +94,8 @@ cdef class Ftrl(Rule):
         cdef Slot** slots
         cdef Slot* s
         cdef double step = o.importance * o.slope
+        if self.t >= self.look_at:
+            self.look()
         self.t += 1
         if step == 0:
             return

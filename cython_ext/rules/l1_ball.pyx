@@ -24,16 +24,15 @@ happens to lie (it lies otherwise after a model is loaded); and however long the
 With a weight a for each feature and a box, ||w||_inf <= b, the same machine works on v = w / a: see WeightedL1Ball.
 """
 
-from math import frexp, ldexp
-
-from libc.math cimport INFINITY, copysign, fabs, llrint
+from libc.math cimport INFINITY, copysign, fabs, frexp, ldexp, llrint, pow
 from libc.stdint cimport int64_t, uint32_t
 from libc.stdlib cimport free
 
 from vwlite.core.averaging cimport Account
+from vwlite.core.limited cimport Limited
 from vwlite.core.radix_heap cimport BUCKETS, Bucket, Entry, Queue, below, bits_of, clear, free_queue, put, take
 from vwlite.core.room cimport make_room
-from vwlite.core.rule cimport Example, Outcome, Rule, learning_rate
+from vwlite.core.rule cimport Example, Outcome, learning_rate
 
 cdef extern from *:
     """
@@ -41,6 +40,8 @@ cdef extern from *:
     """
     ctypedef int int128 "vwlite_int128"
 
+cdef double SMALLEST_RADIUS = 1e-100     # these two for --nonzeros: see limited.pyx
+cdef double GAIN = 0.2
 cdef double LARGEST_SHIFT = 1e5    # rebase when S outgrows this many radii: u - Theta would lose digits
 cdef double COARSE = 1 << 10          # coarse counts in z (or rather the power of two above it), for very large |u|
 cdef double FINE = <double>(<int64_t>1 << 50)      # fine counts in z
@@ -75,7 +76,7 @@ cdef struct Capped:
     double u          # |u| without the box
 
 
-cdef class L1Ball(Rule):
+cdef class L1Ball(Limited):
     """P(w - eta_t g) onto ||w||_1 <= radius"""
 
     SLOT = [("mark", "<u4"), ("_bound", "<f4"), ("u", "<f8")]
@@ -101,11 +102,37 @@ cdef class L1Ball(Rule):
 
     def __init__(self, loss, *, double radius, **schedule):
         super().__init__(loss, **schedule)
+        self.strength = radius
+        self.use(radius)
+
+    cdef void use(self, double radius) noexcept nogil:
+        cdef int exponent
+        frexp(radius, &exponent)
         self.radius = radius
-        self.scale = ldexp(1, frexp(radius)[1])
+        self.scale = ldexp(1, exponent)
         self.to_coarse, self.to_fine = COARSE / self.scale, FINE / self.scale
         self.from_coarse, self.from_fine = self.scale / COARSE, self.scale / FINE
         self.fine_only = self.scale * FINE_ONLY
+
+    cdef void follow(self) noexcept nogil:
+        """Count S anew, as its unit follows the radius, and project."""
+        self.rebase()
+        self.project()
+
+    cdef double l1_norm(self) noexcept nogil:
+        return self.sum() - self.active * self.shift
+
+    cdef double adapted(self, size_t n, double examples) noexcept nogil:
+        cdef double norm = self.l1_norm()
+        cdef double factor = min(max(pow(self.goal / n, GAIN), 0.25), 4.0) if n else 4.0
+        if n > self.goal:
+            return max(min(norm, self.radius) * factor, SMALLEST_RADIUS)
+        return self.radius * factor if norm > 0.999 * self.radius else self.radius
+
+    @property
+    def slack(self):
+        """Whether the weights are fewer than the limit, with nothing to keep them so."""
+        return self.active <= self.goal and self.l1_norm() < 0.999 * self.radius
 
     def __dealloc__(self):
         free_queue(&self.queue)
@@ -143,6 +170,8 @@ cdef class L1Ball(Rule):
         cdef const float* x = e.x
         cdef Slot** slots = <Slot**>e.slots
         cdef double step
+        if self.t >= self.look_at:
+            self.look()
         self.t += 1
         step = -learning_rate(&self.schedule, self.t) * o.importance * o.slope
         if step == 0:
@@ -268,7 +297,7 @@ cdef class L1Ball(Rule):
     @property
     def norm(self):
         """||w||_1 = S - rho Theta"""
-        return self.sum() - self.active * self.shift
+        return self.l1_norm()
 
     # --- the queue ---------------------------------------------------------------------------
 
@@ -388,9 +417,8 @@ cdef class L1Ball(Rule):
             raise MemoryError("no memory for the queue of the l1 ball")
 
     def shrink(self):
-        """Go on from a loaded state with another radius: count S anew, as its unit follows the radius; project."""
-        self.rebase()
-        self.project()
+        """Go on from a loaded state with another radius."""
+        self.restart(self.strength if self.nonzeros else self.radius)
 
 
 cdef class AveragedL1Ball(L1Ball):
@@ -510,6 +538,8 @@ cdef class WeightedL1Ball(L1Ball):
         cdef const float* x = e.x
         cdef WeightedSlot** slots = <WeightedSlot**>e.slots
         cdef double step
+        if self.t >= self.look_at:
+            self.look()
         self.t += 1
         step = -learning_rate(&self.schedule, self.t) * o.importance * o.slope
         if step == 0:
@@ -630,8 +660,7 @@ cdef class WeightedL1Ball(L1Ball):
             s.bound = below(u)
             self.push(<Slot*>s)
 
-    @property
-    def norm(self):
+    cdef double l1_norm(self) noexcept nogil:
         """sum of a_i |w_i| = S - rho Theta"""
         return self.sum() - self.rho() * self.shift
 

@@ -12,8 +12,9 @@ from libc.math cimport INFINITY, copysign, fabs
 from libc.stdint cimport uint32_t
 
 from vwlite.core.averaging cimport Account, Memory, forget, free_memory, remember, shrinking
+from vwlite.core.limited cimport Limited
 from vwlite.core.prox cimport truncate
-from vwlite.core.rule cimport Example, Outcome, Rule, learning_rate
+from vwlite.core.rule cimport Example, Outcome, learning_rate
 
 
 cdef struct Slot:
@@ -22,7 +23,7 @@ cdef struct Slot:
     double gravity      # the cumulative gravity at the last touch
 
 
-cdef class TruncatedGradient(Rule):
+cdef class TruncatedGradient(Limited):
     """T1(w - eta_t g, eta_t K l1, theta) every K examples"""
 
     SLOT = [("mark", "<u4"), ("w", "<f4"), ("gravity", "<f8")]
@@ -34,7 +35,18 @@ cdef class TruncatedGradient(Rule):
 
     def __init__(self, loss, *, double l1=0, size_t period=1, double threshold=INFINITY, **schedule):
         super().__init__(loss, **schedule)
-        self.l1, self.period, self.theta = l1, period, threshold
+        self.l1 = self.strength = l1
+        self.period, self.theta = period, threshold
+
+    cdef void use(self, double strength) noexcept nogil:
+        self.l1 = strength
+
+    cdef double size(self, const char* slot) noexcept nogil:
+        cdef double size = fabs(self.now(<const Slot*>slot))
+        return size if size <= self.theta else INFINITY
+
+    cdef double adapted(self, size_t n, double examples) noexcept nogil:
+        return self.shrunk(n, learning_rate(&self.schedule, self.t + 1), examples)
 
     cdef inline double now(self, const Slot* s) noexcept nogil:
         """The weight with every missed truncation paid."""
@@ -56,6 +68,8 @@ cdef class TruncatedGradient(Rule):
         cdef const float* x = e.x
         cdef Slot** slots = <Slot**>e.slots
         cdef double eta, step
+        if self.t >= self.look_at:
+            self.look()
         self.t += 1
         eta = learning_rate(&self.schedule, self.t)
         step = -eta * o.importance * o.slope

@@ -19,6 +19,8 @@ DEFAULTS: dict[str | tuple[str, str], str] = {
     "threshold": "inf",
     "feature_weights": "1",
     "box": "no limit",
+    "average": "off",
+    "nonzeros": "no limit",
     "features": "2^bits",
     ("features", "smidas"): "those seen so far",
 }
@@ -95,9 +97,7 @@ def default_of(a: "Algorithm", name: str) -> str:
     value = getattr(Settings.of(a.name), name)
     if name in a.required:
         return "required"
-    if value is False:
-        return "off"
-    if value is None:
+    if value is None or value is False:
         return DEFAULTS.get((name, a.name)) or DEFAULTS[name]
     return f"{value:g}".replace("e-0", "e-") if isinstance(value, float) else str(value)
 
