@@ -1,6 +1,8 @@
 """The parts of the README that are made from the program: `make docs` writes them, a test checks them."""
 
+import json
 import re
+import sys
 from pathlib import Path
 
 import click
@@ -9,7 +11,8 @@ from vwlite.algorithms import ALGORITHMS
 from vwlite.cli import COMMANDS, program
 from vwlite.commands.algorithms import defaults
 
-README = Path(__file__).parents[1] / "README.md"
+HERE = Path(__file__).parent
+README = HERE.parent / "README.md"
 
 
 def help_of(command: str) -> str:
@@ -35,7 +38,18 @@ def sections() -> dict[str, str]:
     """The text between the markers `<!-- begin NAME -->` and `<!-- end NAME -->`."""
     made = {f"help: {command}": f"```text\n$ vwlite {command} --help\n{help_of(command)}\n```" for command in COMMANDS}
     made["algorithms"] = algorithm_table()
+    made["bench: compare"] = comparison()
     return made
+
+
+def comparison() -> str:
+    """The tables of `make compare`, from the results that it left."""
+    sys.path.insert(0, str(HERE / "bench"))
+    try:
+        from compare import document
+    finally:
+        sys.path.pop(0)
+    return document(json.loads((HERE / "bench/compare.json").read_text(encoding="utf-8")))
 
 
 def updated(text: str) -> str:

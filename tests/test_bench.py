@@ -1,13 +1,21 @@
 """The benchmark works; how fast anything is, no test says."""
 
 import importlib.util
+import json
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
+
+import numpy as np
+import pytest
+
+from vwlite.algorithms import ALGORITHMS
 
 HERE = Path(__file__).parent
 BENCH = HERE / "bench" / "bench.py"
 PROJECTION = HERE / "bench" / "projection.py"
+COMPARE = HERE / "bench" / "compare.py"
 
 
 def test_the_quick_benchmark_fills_its_table(tmp_path: Path) -> None:
@@ -45,3 +53,95 @@ def test_the_readme_has_room_for_the_projections() -> None:
     assert readme.count("<!-- begin bench: projection -->\n") == 1
     assert readme.count("<!-- end bench: projection -->") == 1
     assert (HERE / "bench" / "projection.png").exists()
+
+
+def test_the_quick_comparison_has_every_algorithm(tmp_path: Path) -> None:
+    command = [sys.executable, str(COMPARE), "--quick", "--out", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found = json.loads((tmp_path / "compare.json").read_text())["sets"]
+    assert {"documents", "tumours"} <= set(found)
+    # Documents have too many features for a matrix.
+    assert set(found["documents"]["algorithms"]) == set(ALGORITHMS) - {"adagrad-full"}
+    assert set(found["tumours"]["algorithms"]) == set(ALGORITHMS)
+    for name, results in found.items():
+        rows, weights = results["algorithms"], results["features"] * (results["classes"] if name == "digits" else 1)
+        for row in rows.values():
+            assert 0 <= row["error"] <= 1 and 0 <= row["nonzeros"] <= weights
+            assert len(row["curve"]) in (0, 2)
+        assert f"compare-{name}.png" in done.stdout
+        assert all(f"| `{algorithm}` |" in done.stdout for algorithm in rows)
+        assert name != "tumours" or min(row["error"] for row in rows.values()) < 0.1
+        if importlib.util.find_spec("matplotlib"):
+            assert (tmp_path / f"compare-{name}.png").read_bytes().startswith(b"\x89PNG")
+    if not importlib.util.find_spec("matplotlib"):
+        assert "pip install 'vwlite[bench]'" in done.stderr
+
+
+def test_the_comparison_says_where_missing_data_can_be_had(tmp_path: Path) -> None:
+    command = [sys.executable, str(COMPARE), "--data", str(tmp_path / "gone"), "--out", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 66
+    assert f"no rcv1.train.libsvm.gz in {tmp_path / 'gone'}: --data names the folder" in done.stderr
+    assert "UCI Machine Learning Repository" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture
+def compare(monkeypatch):
+    monkeypatch.syspath_prepend(str(COMPARE.parent))
+    return importlib.import_module("compare")
+
+
+def test_the_measures_of_the_comparison(compare) -> None:
+    rng = np.random.default_rng(1)
+    scores, labels = rng.integers(-3, 4, 50) / 2.0, rng.choice([-1.0, 1.0], 50)
+    pairs = list(product(scores[labels > 0], scores[labels < 0]))
+    assert compare.auc(scores, labels) == pytest.approx(sum((a > b) + (a == b) / 2 for a, b in pairs) / len(pairs))
+    assert compare.log_loss(scores, labels) == pytest.approx(
+        sum(np.log(1 + np.exp(-y * x)) for x, y in zip(scores, labels, strict=True)) / 50
+    )
+    assert compare.error(np.array([0.0, 1, -1, 2]), np.array([-1.0, 1, 1, -1])) == 0.5
+    assert compare.error(np.array([3.0, 1, 2]), np.array([3.0, 1, 1]), classes=3) == pytest.approx(1 / 3)
+
+
+def test_no_other_line_makes_the_log_loss_of_scores_less(compare) -> None:
+    rng = np.random.default_rng(2)
+    scores = rng.normal(size=400) * 7 + 2
+    labels = np.where(rng.random(400) < 1 / (1 + np.exp(-(0.4 * scores - 1.5))), 1.0, -1.0)
+    a, b = compare.straight_line(scores, labels)
+    least = compare.log_loss(a * scores + b, labels)
+    for i, j in product((-1e-2, 0, 1e-2), repeat=2):
+        assert compare.log_loss((a + i) * scores + b + j, labels) >= least
+    assert 0.2 < a < 0.8 and -3 < b < 0
+
+
+def test_a_setting_is_chosen_for_few_weights_among_the_good_ones(compare) -> None:
+    def setting(loss, nonzeros):
+        return compare.Setting(1.0, 1.0, [], loss, nonzeros)
+
+    good, close, sparse = setting(0.1, 900), setting(0.1009, 30), setting(0.1011, 3)
+    assert compare.chosen([good, sparse, close]) is close
+
+
+def test_the_smallest_good_models_are_found(compare) -> None:
+    def row(error, nonzeros, *curve):
+        return {"error": error, "nonzeros": nonzeros, "curve": [row(e, n) for e, n in curve]}
+
+    algorithms = {"a": row(0.05, 900, (0.05, 900), (0.059, 70), (0.061, 5)), "b": row(0.058, 80), "c": row(0.2, 1)}
+    lines = compare.smallest({"sets": {"news": {"algorithms": algorithms}}}).splitlines()
+    assert lines[2:] == ["| `a` | **70** |", "| `b` | 80 |", "| `c` | - |"]
+
+
+def test_scaling_divides_by_the_root_mean_square(compare) -> None:
+    lines = ["1 |a x:3 y |b x:2", "-1 |a x:4"]
+    by = compare.scales(lines)
+    assert by == {("|a", "x"): 12.5**0.5, ("|a", "y"): 0.5**0.5, ("|b", "x"): 2**0.5}
+    assert compare.scaled("-1 |a x:5 |b y:2", lambda space, name: 2.0) == "-1 |a x:2.5 |b y:1"
+
+
+def test_the_readme_has_the_pictures_of_the_comparison() -> None:
+    readme = (HERE.parent / "README.md").read_text(encoding="utf-8")
+    for name in json.loads((HERE / "bench" / "compare.json").read_text(encoding="utf-8"))["sets"]:
+        assert f"(tests/bench/compare-{name}.png)" in readme
+        assert (HERE / "bench" / f"compare-{name}.png").exists()
