@@ -51,3 +51,4 @@ cdef class Rule:
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil
     cdef double weight(self, const char* slot) noexcept nogil
     cdef bint idle(self, const char* slot) noexcept nogil
+    cdef void complete(self, char* slot) noexcept nogil

@@ -84,6 +84,14 @@ cdef class Rule:
         """Whether forgetting the slot would change nothing."""
         return False
 
+    cdef void complete(self, char* slot) noexcept nogil:
+        """Bring the copy of a slot that goes into a model up to date, if fields of it would not be right there."""
+        pass
+
+    def prepared(self, slots):
+        """Slots of a model as the table must have them from the beginning, so that it does not forget them."""
+        return slots
+
     @property
     def pass_decay(self):
         """rho^(pass - 1)."""
@@ -113,12 +121,17 @@ cdef class Rule:
 
     def slots(self):
         """The live slots as one bytearray, `slot_size()` bytes each, by rising key."""
-        return self.table.slots_in_order()
+        out = self.table.slots_in_order()
+        cdef char* data = out
+        cdef size_t i, n = len(out) // self.table.stride
+        for i in range(n):
+            self.complete(data + i * self.table.stride)
+        return out
 
     def load(self, scalars, slots):
         """Continue from `scalars()` and `slots()`."""
         self.set_scalars(scalars)
-        self.table.load(slots)
+        self.table.load(self.prepared(slots))
 
     def shrink(self):
         """Go on from a loaded state with another radius."""

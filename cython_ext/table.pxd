@@ -14,7 +14,8 @@ ctypedef bint (*Idle)(void* rule, const char* slot) noexcept nogil
 cdef class Table:
     cdef char* slots          # owned; capacity slots, and one more for the key 2^32 - 1, whose mark would be 0
     cdef char* blank          # owned; one slot in the initial state: how an unseen feature looks
-    cdef size_t stride        # bytes of a slot
+    cdef size_t stride        # bytes from one slot to the next
+    cdef size_t record        # bytes of one of the records that make a slot; each begins with the mark
     cdef size_t capacity      # a power of two
     cdef size_t used          # slots taken, the idle ones too
     cdef size_t limit         # more than this many, and the table makes room first
@@ -23,6 +24,8 @@ cdef class Table:
     cdef bint plain           # the initial state is all zero bytes
     cdef Idle idle            # whether a slot is back to its initial state; NULL: never
     cdef void* rule           # its first argument; borrowed
+    cdef Table owner          # of slots and blank, if not this table: it is a view of one record of each slot
+    cdef size_t offset        # of that record
 
     cdef int allocate(self, size_t capacity) noexcept nogil
     cdef int make_room(self, size_t n) noexcept nogil
@@ -32,6 +35,9 @@ cdef class Table:
     cdef int resolve_all(self, const uint32_t* keys, size_t n, char** out) noexcept nogil
     cdef void lookup(self, const uint32_t* keys, size_t n, char** out) noexcept nogil
     cdef size_t live(self, uint64_t* out) noexcept nogil
+    cdef void give_up(self) noexcept
+    cdef void view(self, Table owner, size_t offset)
+    cdef void follow(self) noexcept nogil
 
 
 cdef extern from *:

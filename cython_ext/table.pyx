@@ -15,8 +15,11 @@ Why like this:
 - Before it doubles, it forgets idle slots (those back to their initial state, such as a truncated
   weight at zero). What is left stays as it was, bit by bit: when the table is swept can not be
   seen in any weight.
+- A slot may be several records, one after the other, each with a copy of the mark: one look-up serves several
+  rules of one kind. Each of them has a table that is a view of its record of every slot.
 """
 
+cimport cython
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcmp, memcpy, memset
 
@@ -105,27 +108,49 @@ cdef void sort_by_high_half(uint64_t* items, uint64_t* spare, size_t n) noexcept
         items, spare = spare, items
 
 
+@cython.no_gc_clear   # else the garbage collector takes `owner` away before __dealloc__ asks for it
 cdef class Table:
-    """Slots of `stride` bytes by key. `blank`: the initial slot, zeros if not given."""
+    """Slots by key, each of so many records of `record` bytes. `blank`: the initial record, zeros if not given."""
 
-    def __cinit__(self, size_t stride, bytes blank=None):
+    def __cinit__(self, size_t record, bytes blank=None, size_t records=1):
         cdef const char* initial
-        if stride < sizeof(Head) or (blank is not None and len(blank) != stride):
+        cdef size_t i
+        if record < sizeof(Head) or (blank is not None and len(blank) != record):
             raise ValueError("a slot begins with its mark, and the blank one has the same size")
-        self.stride = stride
+        self.record = record
+        self.stride = record * records
         self.plain = True
-        self.blank = <char*>calloc(1, stride)
+        self.blank = <char*>calloc(1, self.stride)
         if self.blank == NULL or self.allocate(SMALLEST):
             raise MemoryError("no memory for the weight table")
         if blank is not None:
             initial = blank
-            memcpy(self.blank, initial, stride)
-            memset(self.blank, 0, sizeof(Head))
+            for i in range(records):
+                memcpy(self.blank + i * record, initial, record)
+                memset(self.blank + i * record, 0, sizeof(Head))
             self.plain = not any(blank)
 
     def __dealloc__(self):
-        give_back(self.slots, (self.capacity + 1) * self.stride)
-        free(self.blank)
+        self.give_up()
+
+    cdef void give_up(self) noexcept:
+        if self.owner is None:
+            give_back(self.slots, (self.capacity + 1) * self.stride)
+            free(self.blank)
+
+    cdef void view(self, Table owner, size_t offset):
+        """Be a view of the record at that offset in each slot of another table, which alone makes slots."""
+        self.give_up()
+        self.owner, self.offset = owner, offset
+        self.stride = owner.stride
+        self.limit = <size_t>-1
+        self.follow()
+
+    cdef void follow(self) noexcept nogil:
+        """Look at the owner as it is now: it may have moved, or have more slots."""
+        self.slots, self.blank = self.owner.slots + self.offset, self.owner.blank + self.offset
+        self.capacity, self.shift = self.owner.capacity, self.owner.shift
+        self.used, self.has_last = self.owner.used, self.owner.has_last
 
     cdef int allocate(self, size_t capacity) noexcept nogil:
         """Fresh, empty memory for so many slots; -1 if there is none, and all is as it was."""
@@ -247,7 +272,10 @@ cdef class Table:
             self.used += 1
         if not self.plain:
             memcpy(slot, self.blank, self.stride)
-        (<Head*>slot).mark = mark
+        at = 0
+        while at < self.stride:
+            (<Head*>(slot + at)).mark = mark
+            at += self.record
         return slot
 
     cdef void lookup(self, const uint32_t* keys, size_t n, char** out) noexcept nogil:

@@ -435,23 +435,22 @@ cdef class Simplex(Rule):
         self.shift = 0
         self.rebuild()
 
-    def slots(self):
-        out = super().slots()
-        cdef char* data = out
-        cdef size_t i
-        for i in range(<size_t>len(out) // self.table.stride):
-            if (<Slot*>(data + i * self.table.stride)).mark != self.constant:
-                self.settle(<Slot*>(data + i * self.table.stride))
-        return out
+    cdef void complete(self, char* slot) noexcept nogil:
+        if (<Slot*>slot).mark != self.constant:
+            self.settle(<Slot*>slot)
+
+    def prepared(self, slots):
+        touched = bytearray(slots)
+        cdef char* data = touched
+        cdef size_t i, n = len(touched) // sizeof(Slot)
+        for i in range(n):
+            (<Slot*>(data + i * sizeof(Slot))).since = 1
+        return touched
 
     def load(self, scalars, slots):
         cdef size_t i, n = 0
         cdef Slot* s
-        touched = bytearray(slots)      # else the table would forget them when it grows
-        cdef char* data = touched
-        for i in range(<size_t>len(touched) // self.table.stride):
-            (<Slot*>(data + i * self.table.stride)).since = 1
-        super().load(scalars, touched)
+        super().load(scalars, slots)
         for i in range(self.table.capacity + 1):
             s = <Slot*>(self.table.slots + i * self.table.stride)
             if (self.table.has_last if i == self.table.capacity else s.mark != 0) and s.mark != self.constant:
