@@ -331,14 +331,17 @@ class L1Subgradient(Twin):
 
 
 class L1Ball(Twin):
-    """w <- P(w - eta_t g_t), P the projection onto ||w||_1 <= radius."""
+    """w <- P(w - eta_t g_t), P the projection onto ||w||_1 <= radius; nonnegative: onto that with w >= 0."""
 
-    def __init__(self, loss, size, *, radius, **schedule):
+    def __init__(self, loss, size, *, radius, nonnegative=False, **schedule):
         super().__init__(loss, size, **schedule)
-        self.radius = radius
+        self.radius, self.nonnegative = radius, nonnegative
 
     def after_step(self):
-        self.weights[self.penalized] = project_l1(self.weights[self.penalized], self.radius)
+        v = self.weights[self.penalized]
+        if self.nonnegative:  # what is below zero is zero in the nearest point, too
+            v = np.maximum(v, 0)
+        self.weights[self.penalized] = project_l1(v, self.radius)
 
 
 class WeightedL1Ball(Twin):

@@ -502,6 +502,48 @@ def test_smidas(loss, schedule, l1, features):
     assert compiled.norm == pytest.approx(twin.norm, rel=1e-11)
 
 
+@pytest.mark.parametrize("radius", [0.2, 5.0, 1e6])
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_l1_ball_without_negative_weights(loss, schedule, radius):
+    """Repeated features may go below zero on the way through an example."""
+    options = SCHEDULES[schedule] | {"rate": rate_for(loss), "radius": radius, "nonnegative": True}
+    stream = random_stream(61, 400, loss=loss, scales=False)
+    compiled, _ = assert_agree(
+        "l1-ball", loss, stream, options, tolerance=DOUBLE, passes=2, decay=0.9, holdout_period=10
+    )
+    weights = np.delete(weights_of(compiled, 1 << BITS), CONSTANT % (1 << BITS))
+    assert weights.min() == 0 < np.count_nonzero(weights) < 127
+    assert weights.sum() <= radius * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("constants", [{"a": 0.5}, {"a": 1.0, "box": 0.03}])
+def test_weighted_l1_ball_without_negative_weights(constants):
+    """The nearest point of the whole ball to what is left when weights below zero are zero."""
+    a, box = constants["a"], constants.get("box", inf)
+    stream = random_stream(62, 300, loss="squared", scales=False)
+    keys = np.arange(1 << BITS, dtype=np.uint32)
+    of_compiled = {"rate": 0.01, "radius": 0.3, "nonnegative": True, "constant": CONSTANT % (1 << BITS), "box": box}
+    rule = WeightedL1Ball(Squared(), **of_compiled)
+    rule.set_weights(keys, np.full(1 << BITS, a))
+    learner = Learner(rule, Squared(), Expander(bits=BITS))
+    twin = reference.WeightedL1Ball(
+        reference.Squared(), 1 << BITS, rate=0.01, radius=0.3, constant=CONSTANT % (1 << BITS), a=a, box=box
+    )
+
+    def step(gradient, plain=twin.after_step):
+        twin.weights = twin.weights - twin.eta() * gradient
+        twin.weights[twin.penalized] = np.maximum(twin.weights[twin.penalized], 0)
+        plain()
+
+    twin.step = step
+    run(learner, stream)
+    Walk(twin, bits=BITS).run(stream)
+    ours = weights_of(rule, 1 << BITS)
+    np.testing.assert_allclose(ours, twin.weights, rtol=1e-9, atol=1e-9)
+    assert 0 < np.count_nonzero(np.delete(ours, CONSTANT % (1 << BITS)) > 0) < 127
+
+
 @pytest.mark.parametrize("box", [None, 1e-4, 0.05, 0.5])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("radius", [0.01, 1.0, 5.0])

@@ -89,7 +89,7 @@ ALGORITHMS = {
             "l1-ball",
             "gradient descent, projected onto the l1 ball after every example",
             "w <- argmin ||v - w|| over ||w||_1 <= radius, v = w - eta_t g",
-            ("radius", "feature_weights", "box", "average", "nonzeros"),
+            ("radius", "feature_weights", "box", "nonnegative", "average", "nonzeros"),
             "Duchi, Shalev-Shwartz, Singer, Chandra 2008, section 6",
             required=("radius",),
         ),

@@ -105,6 +105,7 @@ class Settings:
     features: int | None = None
     feature_weights: bool = False
     box: float | None = None
+    nonnegative: bool = False
     average: bool = False
     nonzeros: int | None = None
 

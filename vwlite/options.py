@@ -300,6 +300,7 @@ _learning = _several(
             help="l1-ball: how much each feature counts in the sum; lines of NAMESPACE^NAME WEIGHT.  [default: 1]"),
     _option("--box", group=_LEARN, type=Number(0, open_low=True),
             help="l1-ball: the largest |weight|.  [default: no limit]"),
+    _option("--nonnegative", group=_LEARN, is_flag=True, default=None, help="l1-ball: no weight is below zero."),
     _option("--average", group=_LEARN, is_flag=True, default=None,
             help="sgd, truncated-gradient, l1-ball, adagrad: the model is the mean of all weights on the way; learning "
                  "goes on from the last ones."),
@@ -417,6 +418,7 @@ class TrainOptions(InputOptions):
     features: int | None = None
     feature_weights: str | None = None
     box: float | None = None
+    nonnegative: bool | None = None
     average: bool | None = None
     nonzeros: int | None = None
     passes: int = 1

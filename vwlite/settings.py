@@ -51,7 +51,7 @@ def typed_settings(o: TrainOptions) -> dict[str, Any]:
             "labels", "bits", "hash", "algorithm", "loss", "quantile_tau", "learning_rate", "power_t", "initial_t",
             "decay_learning_rate", "l1", "l2", "period", "threshold", "radius", "delta", "update", "root_every",
             "round_at_end", "pa_c", "arow_r", "ftrl_alpha", "ftrl_beta", "features", "box",
-            "average", "nonzeros",
+            "nonnegative", "average", "nonzeros",
         )
         if getattr(o, name) is not None
     }  # fmt: skip

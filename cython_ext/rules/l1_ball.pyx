@@ -77,7 +77,7 @@ cdef struct Capped:
 
 
 cdef class L1Ball(Limited):
-    """P(w - eta_t g) onto ||w||_1 <= radius"""
+    """P(w - eta_t g) onto ||w||_1 <= radius; with `nonnegative`, and w >= 0"""
 
     SLOT = [("mark", "<u4"), ("_bound", "<f4"), ("u", "<f8")]
     SCALARS = ["t", "shift", "count_of_sum", "active"]
@@ -87,6 +87,7 @@ cdef class L1Ball(Limited):
     cdef int128 fine
     cdef public size_t active         # rho
     cdef readonly double radius       # z
+    cdef readonly bint nonnegative
     cdef double scale                 # the power of two above z
     cdef double to_coarse, to_fine, from_coarse, from_fine    # numbers as counts, and back
     cdef double fine_only             # FINE_ONLY, as a number
@@ -100,8 +101,9 @@ cdef class L1Ball(Limited):
     cdef bint averaging               # slots are AveragedSlot
     cdef public double area           # then: the sum of the shifts after 0, ..., t - 1 examples
 
-    def __init__(self, loss, *, double radius, **schedule):
+    def __init__(self, loss, *, double radius, bint nonnegative=False, **schedule):
         super().__init__(loss, **schedule)
+        self.nonnegative = nonnegative
         self.strength = radius
         self.use(radius)
 
@@ -183,6 +185,8 @@ cdef class L1Ball(Limited):
                 slots[i].u += step * x[i]
             else:
                 self.change(slots[i], step * x[i])
+        if self.nonnegative:
+            self.drop_negative(e)
         self.project()
         if self.sum() > LARGEST_SHIFT * self.radius:
             self.rebase()
@@ -205,6 +209,15 @@ cdef class L1Ball(Limited):
         elif new < s.bound and s.bound != INFINITY:
             s.bound = below(new)
             self.push(s)
+
+    cdef void drop_negative(self, const Example* e) noexcept nogil:
+        """Make the weights of an example that are below 0 zero; the projection of what is left is that of all."""
+        cdef size_t i
+        cdef Slot* s
+        for i in range(e.size):
+            s = <Slot*>e.slots[i]
+            if s.u < 0 and s.mark != self.constant:
+                self.drop(s)
 
     cdef void project(self) noexcept nogil:
         """Raise the shift until ||w||_1 <= radius, and take the waiting features into the queue.
@@ -554,6 +567,8 @@ cdef class WeightedL1Ball(L1Ball):
                 slots[i].u += step * x[i]
             else:
                 self.change_weighted(slots[i], step * x[i])
+        if self.nonnegative:
+            self.drop_negative(e)
         for i in range(e.size):
             if slots[i].mark != self.constant and fabs(slots[i].u) > self.cap(slots[i]):
                 self.capped[self.capped_size] = Capped(slots[i], fabs(slots[i].u))
