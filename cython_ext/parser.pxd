@@ -5,6 +5,7 @@ from libc.stdint cimport uint32_t, uint64_t
 
 from vwlite.core.batch cimport Arrays, Batch
 from vwlite.core.columns cimport Columns
+from vwlite.core.names cimport Names
 
 
 cdef enum Domain:
@@ -22,6 +23,7 @@ cdef struct Settings:
     bint mapped            # labels are `negative` or `positive`, and become -1 or 1
     double negative
     double positive
+    void* names            # a Names: labels are classes, and become their numbers; NULL: they are numbers
     bint lenient           # a label outside of the domain is as good as none
     bint stop              # at the first bad line
 
@@ -52,10 +54,14 @@ cdef class Parser:
     cdef size_t scratch_size
     cdef Columns* columns        # owned; NULL: lines one by one
     cdef Space[PLACES] spaces    # the namespaces of the last lines, by their place in the line
+    cdef readonly Names names    # of classes, or None
+    cdef uint32_t named          # classes that had a name where the columns begin
     cdef readonly str format
     cdef readonly str loss_name
     cdef readonly tuple labels
 
+    cdef uint32_t names_so_far(self) noexcept nogil
+    cdef void forget_names(self, uint32_t count) noexcept nogil
     cdef int fill(self, const char* data, size_t size, Batch batch, bint first) noexcept nogil
     cdef int lines(self, const char* p, const char* end, size_t offset, size_t skip, Batch batch) noexcept nogil
     cdef int one_by_one(self, const char* p, const char* end, size_t offset, size_t skip, Batch batch) noexcept nogil

@@ -12,6 +12,7 @@ nothing to the batch. In words, as far as it is not plain from the above:
   is dropped. A name runs to a blank, ':' or '|', and may be empty before ':' in a feature: the
   feature's hash is then that of its namespace plus k, for the k-th (from 0) nameless feature of the
   occurrence. Without a value a feature counts 1. Values are multiplied by the scale, as floats.
+- With classes, the label is a word that names one, whatever it looks like, or a number from 1 to K.
 - libsvm: indices rise, from 1 to 2^32 - 1; the hash of a feature is that of its index as a name.
   A first word with a colon is a feature: such a line has no label.
 - Features that are zero, be it by underflow or scale, are left out. Repeated ones stay.
@@ -41,6 +42,7 @@ from libc.string cimport memchr, memcmp, memcpy, memmove, memset
 from vwlite.core.batch cimport BLANK, EXAMPLE, REJECTED, Arrays, Batch, Fault
 from vwlite.core.columns cimport FULL, MARKS, Columns, compute, find_marks, is_odd
 from vwlite.core.murmur cimport finish, hash_strings, mix, murmur, scramble
+from vwlite.core.names cimport Names
 from vwlite.core.numbers cimport Double, Float, read_double, read_float
 from vwlite.core.words cimport (
     PADDING, are_digits, decimal, delimiters, delimiters_portable, digits_of, first_bytes, foretold, last_of, likely,
@@ -89,6 +91,9 @@ cdef enum Code:
     INDEX_LARGE
     INDEX_REPEATED
     INDEX_ORDER
+    CLASS_NUMBER
+    CLASS_UNKNOWN
+    CLASS_EXTRA
 
 CODES = (
     "out of memory", "no bar", "carriage return", "extra word",
@@ -96,6 +101,7 @@ CODES = (
     "importance", "importance too large", "importance negative", "initial", "initial too large",
     "namespace name", "scale", "scale too large", "value", "value too large", "value too large by scale",
     "pair", "query", "index", "index too small", "index too large", "index repeated", "index order",
+    "class number", "class unknown", "class extra",
 )
 
 cdef enum:
@@ -214,11 +220,37 @@ cdef inline const char* value_end(const char* p, const char* window, uint32_t re
 # NULL, with the trouble noted. Then the batch's arrays may hold a part of the line behind their
 # counts, and the counts of spans and features may be too high: `one_by_one` sets them back.
 
+cdef bint take_class(const Settings* s, const char* p, const char* end, double* label, Trouble* trouble) noexcept nogil:
+    """The number of the class that the label [p, end) names, or false."""
+    cdef Double number
+    cdef uint32_t found = 0
+    cdef uint32_t code
+    if (<Names>s.names).numbers:
+        code = CLASS_NUMBER
+        number = read_double(p)
+        if number.end == end and 1 <= number.value <= (<Names>s.names).room and number.value == <uint32_t>number.value:
+            found = <uint32_t>number.value
+    else:
+        code = CLASS_EXTRA if (<Names>s.names).grows else CLASS_UNKNOWN
+        if (<Names>s.names).take(p, end - p, &found):
+            trouble_at(trouble, OUT_OF_MEMORY, p, end)
+            return False
+    if found == 0 and not s.lenient:
+        trouble_at(trouble, code, p, end)
+        return False
+    label[0] = found if found != 0 else NAN
+    return True
+
+
 cdef inline bint take_label(const Settings* s, const char* p, const char* end, double* label,
                             Trouble* trouble) noexcept nogil:
     """The label [p, end), or false."""
-    cdef Double number = read_double(p)
-    cdef double y = number.value
+    cdef Double number
+    cdef double y
+    if unlikely(s.names != NULL):
+        return take_class(s, p, end, label, trouble)
+    number = read_double(p)
+    y = number.value
     if number.end != end:
         trouble_at(trouble, LABEL, p, end)
         return False
@@ -612,6 +644,8 @@ cdef class Parser:
     hash_all, hash_seed: how names are hashed, see murmur.pxd.
     label_domain: "any", "binary" (-1 or 1) or "nonnegative"; `loss_name` is blamed for it.
     labels: a pair of numbers that become -1 and 1; no other label is valid then.
+    names: a vwlite.core.names.Names; labels are classes, and their numbers take the place of labels. Several parsers
+        may share one that grows, as long as they take turns in the order of the stream.
     lenient_labels: a label outside of these makes the example unlabelled, which is no fault.
     stop_at_fault: the batch ends before the first bad line; if not, a bad line is REJECTED and the
         next is parsed.
@@ -622,7 +656,7 @@ cdef class Parser:
     """
 
     def __cinit__(self, str format="vw", *, bint hash_all=False, uint32_t hash_seed=0, str label_domain="any",
-                  labels=None, bint lenient_labels=False, bint stop_at_fault=True, str loss_name="this loss",
+                  labels=None, Names names=None, bint lenient_labels=False, bint stop_at_fault=True, str loss_name="this loss",
                   bint columns=True):
         if format not in ("vw", "libsvm"):
             raise ValueError(f"no such format: {format}")
@@ -635,6 +669,8 @@ cdef class Parser:
         self.settings.seed = hash_seed
         self.settings.unnamed = murmur(b"", 0, hash_seed)
         self.settings.domain = domains[label_domain]
+        self.names = names
+        self.settings.names = NULL if names is None else <void*>names
         self.settings.lenient = lenient_labels
         self.settings.stop = stop_at_fault
         if labels is not None:
@@ -713,6 +749,14 @@ cdef class Parser:
         state = self.lines(self.scratch, self.scratch + rest, whole, skip, batch)
         return state if state < 0 else 0
 
+    cdef inline uint32_t names_so_far(self) noexcept nogil:
+        return (<Names>self.settings.names).count if self.settings.names != NULL else 0
+
+    cdef inline void forget_names(self, uint32_t count) noexcept nogil:
+        """Names that came after so many are of lines that do not count, or are parsed again."""
+        if self.settings.names != NULL:
+            (<Names>self.settings.names).forget(count)
+
     cdef int lines(self, const char* p, const char* end, size_t offset, size_t skip, Batch batch) noexcept nogil:
         """The lines in [p, end), the last byte of which is LF. `offset`: of p in the block. The first
         line begins with `skip` bytes to skip. -1 when memory is out, 1 if it stopped at a fault."""
@@ -732,12 +776,15 @@ cdef class Parser:
         cdef const char* next
         cdef Arrays before
         cdef size_t odd, lines, patience = 1
+        cdef uint32_t named
         cdef int state
         c.size = c.odd_count = 0
+        self.named = self.names_so_far()
         while p < end:
             if batch.reserve(1, MARKS, MARKS, 0):
                 return -1
             before.spans, before.tag_bytes, odd = batch.a.spans, batch.a.tag_bytes, c.odd_count
+            named = self.names_so_far()
             next = plain_line(&self.settings, batch, c, self.spaces, base, p, &m, last) if not skip else NULL
             if likely(next != NULL and next != p):
                 p, patience = next, 1
@@ -745,9 +792,10 @@ cdef class Parser:
                     state = self.take_columns(begin, p, offset + (begin - base), batch, &begun)
                     if state:
                         return state
-                    begun, begin = batch.a, p
+                    begun, begin, self.named = batch.a, p, self.names_so_far()
                 continue
             batch.a.spans, batch.a.tag_bytes, c.odd_count = before.spans, before.tag_bytes, odd
+            self.forget_names(named)
             if next == p and seen < end:
                 memmove(c.marks, m, (last - m) * sizeof(uint32_t))
                 last = c.marks + (last - m)
@@ -775,7 +823,7 @@ cdef class Parser:
                 m += 1
             if seen < p:
                 seen = p
-            begun, begin = batch.a, p
+            begun, begin, self.named = batch.a, p, self.names_so_far()
         return 0
 
     cdef int take_columns(self, const char* p, const char* end, size_t offset, Batch batch, const Arrays* begun) noexcept nogil:
@@ -789,6 +837,7 @@ cdef class Parser:
         # A bad line, or features to be left out: once more, one by one.
         batch.a.lines, batch.a.spans = begun.lines, begun.spans
         batch.a.features, batch.a.tag_bytes = begun.features, begun.tag_bytes
+        self.forget_names(self.named)
         return self.one_by_one(p, end, offset, 0, batch)
 
     cdef int one_by_one(self, const char* p, const char* end, size_t offset, size_t skip, Batch batch) noexcept nogil:
@@ -798,10 +847,12 @@ cdef class Parser:
         cdef Arrays before
         cdef Trouble trouble
         cdef Fault fault
+        cdef uint32_t named
         while p < end:
             if unlikely(batch.a.lines + 1 >= batch.line_capacity) and batch.reserve(1, 0, 0, 0):
                 return -1
             before.spans, before.features, before.tag_bytes = batch.a.spans, batch.a.features, batch.a.tag_bytes
+            named = self.names_so_far()
             if self.is_libsvm:
                 next = libsvm_line(&self.settings, batch, p + skip, &trouble)
             else:
@@ -811,6 +862,7 @@ cdef class Parser:
                 p = next
                 continue
             batch.a.spans, batch.a.features, batch.a.tag_bytes = before.spans, before.features, before.tag_bytes
+            self.forget_names(named)
             if trouble.code == OUT_OF_MEMORY:
                 return -1
             next = line_feed(trouble.end)
@@ -840,7 +892,8 @@ cdef class Parser:
             fault = &batch.faults[i]
             line = bytes(view[fault.line_begin:fault.line_end])
             begin, end = fault.begin - fault.line_begin, fault.end - fault.line_begin
-            message = explain(CODES[fault.code], line, begin, end, loss=self.loss_name, labels=self.labels)
+            message = explain(CODES[fault.code], line, begin, end, loss=self.loss_name, labels=self.labels,
+                              names=self.names)
             found.append(BadLine(fault.line, begin + 1, message, fault.line_begin, fault.line_end))
         return found
 

@@ -1,9 +1,13 @@
 """What is wrong with a line, in words. The parser only says which complaint and where."""
 
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from vwlite.core.names import Names
 
 LONGEST = 40  # bytes of a token that are shown
+MOST_NAMES = 8  # of classes that are shown
 
 _NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _NOT_FINITE = re.compile(rb"[+-]?(nan|inf|infinity)", re.IGNORECASE)
@@ -32,6 +36,11 @@ def shown(token: bytes) -> str:
     if len(token) > LONGEST:
         # A character that the cut went through is left out, not shown in pieces.
         text = re.sub(r"(\\x[89a-f][0-9a-f]){1,3}$", "", text) + "..."
+    return printable(text)
+
+
+def printable(text: str) -> str:
+    """Text from data as it may be shown: it must not command a terminal."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
@@ -43,8 +52,9 @@ def explain(
     *,
     loss: str = "this loss",
     labels: tuple[float, float] | None = None,
+    names: "Names | None" = None,
 ) -> str:
-    """The sentence for a complaint about line[begin:end]. `loss` and `labels` are the parser's."""
+    """The sentence for a complaint about line[begin:end]. `loss`, `labels` and `names` are the parser's."""
     token = shown(line[begin:end])
     if code in _NOUNS:
         return _not_a_number(code, line, begin, end)
@@ -57,6 +67,9 @@ def explain(
     if code == "label not mapped":
         assert labels is not None
         return f"label {token}: expected {labels[0]:g} or {labels[1]:g}, as --labels says"
+    if code.startswith("class "):
+        assert names is not None
+        return _class(code, token, names)
     previous = ""
     if code == "index order":
         previous = shown(line[:begin].split()[-1].partition(b":")[0])
@@ -91,6 +104,20 @@ def _not_a_number(code: str, line: bytes, begin: int, end: int) -> str:
     if code in ("importance", "initial"):
         return f"{noun} '{token}' is not a number; a tag touches the '|' or begins with '"
     return f"{noun} '{token}' is not a number"
+
+
+def _class(code: str, token: str, names: "Names") -> str:
+    count = len(names)
+    if code == "class number":
+        wanted = f"label '{token}': --oaa {count} takes whole numbers from 1 to {count}"
+        if re.fullmatch(r"[1-9]\d*", token):
+            return f"{wanted}; with more classes give --oaa a larger number"
+        return f"{wanted}; for other numbers and for words add --classes auto"
+    shown_names = ", ".join(printable(name) for name in names.first(min(count, MOST_NAMES)))
+    shown_names += ", ..." if count > MOST_NAMES else ""
+    if code == "class unknown":
+        return f"label '{token}' is none of the classes {shown_names}; --classes must name them all"
+    return f"label '{token}' is one class more than --oaa {count} has room for, after {shown_names}"
 
 
 def _domain(loss: str, label: bytes) -> str:

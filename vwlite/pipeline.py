@@ -13,6 +13,7 @@ from queue import Empty, SimpleQueue
 
 from vwlite.complaints import BadLine
 from vwlite.core.batch import Batch
+from vwlite.core.names import Names
 from vwlite.core.parser import Parser, detect
 from vwlite.errors import DataError
 from vwlite.reader import Block, Fault, read_blocks, total_size
@@ -31,6 +32,7 @@ class ParseOptions:
     loss_name: str = "squared"  # for messages
     lenient_labels: bool = False
     skip: bool = False  # go on after a bad line
+    names: Names | None = None  # of classes, which labels are then
 
 
 @dataclass
@@ -120,7 +122,7 @@ class Parsing:
             o = self.options
             self._parsers[format] = Parser(
                 format=format, hash_all=o.hash_all, labels=o.labels, label_domain=o.label_domain,
-                loss_name=o.loss_name, lenient_labels=o.lenient_labels, stop_at_fault=not o.skip,
+                names=o.names, loss_name=o.loss_name, lenient_labels=o.lenient_labels, stop_at_fault=not o.skip,
             )  # fmt: skip
         return self._parsers[format]
 
@@ -157,7 +159,12 @@ def parsed_batches(
     # A pipe may be silent for long: then the consumer must not be the one who waits for it.
     prompt = total_size(sources or ["-"]) is not None
     ahead = Ahead(
-        lambda stop: tasks(sources, options, stop), lambda: Parsing(options, number), threads - 1, stop, helps=prompt
+        lambda stop: tasks(sources, options, stop),
+        lambda: Parsing(options, number),
+        threads - 1,
+        stop,
+        helps=prompt,
+        in_order=options.names is not None and options.names.grows,  # classes get their numbers as they appear
     )
     try:
         yield _to_the_first_bad(iter(ahead), options.skip)
@@ -177,7 +184,8 @@ class Ahead:
 
     A fixed number of batches goes round: a thread takes an empty one, fills it with the next block of the
     source and hands it on; the consumer puts it back. An exception is raised in the consumer, in its place in
-    the stream. helps: whether the consumer parses too, instead of waiting.
+    the stream. helps: whether the consumer parses too, instead of waiting. in_order: parse one block after the other,
+    as what a block means may depend on those before it.
     """
 
     def __init__(
@@ -187,10 +195,12 @@ class Ahead:
         threads: int,
         stop: Callable[[], bool],
         helps: bool = False,
+        in_order: bool = False,
     ) -> None:
         self._closing = False
         self._source = source(lambda: self._closing or stop())
         self._reading = threading.Lock()  # one thread at a time asks the source
+        self._in_order = in_order  # and parses what it got
         self._taken = 0  # items that came from the source
         self._ended = False
         self._parsing = parsing() if helps else None  # the consumer's
@@ -226,11 +236,17 @@ class Ahead:
                 self._full.put((number, None))
                 return False
             self._taken += 1
+            if self._in_order:
+                self._parse(number, parsing, task, batch)
+                return True
+        self._parse(number, parsing, task, batch)
+        return True
+
+    def _parse(self, number: int, parsing: Parsing, task: Task, batch: Batch) -> None:
         try:
             self._full.put((number, parsing.parse(task, batch)))
         except BaseException as error:
             self._full.put((number, error))
-        return True
 
     def _help(self) -> None:
         """Parse a block if none is ready and a batch is free."""
