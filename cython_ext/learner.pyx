@@ -3,17 +3,21 @@
 The learner runs over a batch without the GIL and comes back early when Python has something to do:
 a row of progress to print, a checkpoint to write, a number that is not finite, a signal. It is told
 nothing about text, files or options, and it tells no rule anything but features and outcomes.
+
+With classes (classifier.pyx), labels and predictions are their numbers, and the loss is 0 or 1.
 """
 
 from libc.math cimport INFINITY, NAN, exp, isnan
 from libc.stdint cimport uint32_t, uint64_t
-from libc.stdlib cimport free, malloc, realloc
+from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcpy
 
 from vwlite.core.batch cimport BLANK, EXAMPLE, MOST_DISTINCT, REJECTED, Arrays, Batch
+from vwlite.core.classifier cimport Classifier
 from vwlite.core.decimal cimport LONGEST_NUMBER, write_number
 from vwlite.core.expand cimport CONSTANT, Expander, Features
 from vwlite.core.losses cimport Loss
+from vwlite.core.names cimport Names
 from vwlite.core.rule cimport Example, Outcome, Rule
 from vwlite.core.table cimport Table, prefetch, prefetch_line
 from vwlite.core.tally cimport Tally
@@ -77,6 +81,25 @@ cdef class Text:
         self.size += 1
         return 0
 
+    cdef int write(self, const char* text, size_t size) noexcept nogil:
+        if self.reserve(size):
+            return -1
+        memcpy(self.data + self.size, text, size)
+        self.size += size
+        return 0
+
+    cdef int write_number(self, double number) noexcept nogil:
+        if self.reserve(LONGEST_NUMBER):
+            return -1
+        self.size += write_number(self.data + self.size, number)
+        return 0
+
+    cdef int end_line(self, const char* tag, size_t tag_size) noexcept nogil:
+        """Append the tag after a space if there is one, and a newline."""
+        if tag_size and (self.write(b" ", 1) or self.write(tag, tag_size)):
+            return -1
+        return self.write(b"\n", 1)
+
     cdef int empty_line(self) noexcept nogil:
         if self.reserve(1):
             return -1
@@ -110,13 +133,20 @@ cdef class Learner:
     learn: whether to learn at all. holdout_period: every so many lines one is only predicted; 0: none.
     predictions, raw_predictions: whether to write lines into `predictions` and `raw_predictions`.
     link: what the written predictions go through.
+    names: of the classes, if the rule is a Classifier. probabilities: whether to write those of all classes, instead of
+    the class that is predicted.
     """
 
     cdef readonly Rule rule
     cdef readonly Expander expander
     cdef Loss loss
     cdef Table table
-    cdef bint learning, writes, writes_raw
+    cdef readonly Classifier classifier    # the rule, or None
+    cdef readonly Names names
+    cdef public size_t named     # classes that have a name so far, as this stream and the model say
+    cdef double* shares          # owned; [classes]
+    cdef bint several            # there are classes
+    cdef bint learning, writes, writes_raw, probabilities
     cdef public bint clips       # whether predictions are clipped
     cdef Link link
     cdef size_t holdout_period
@@ -144,14 +174,25 @@ cdef class Learner:
     cdef readonly size_t size
 
     def __init__(self, Rule rule not None, Loss loss not None, Expander expander not None, *, bint learn=True,
-                 size_t holdout_period=0, bint predictions=False, bint raw_predictions=False, link="identity"):
+                 size_t holdout_period=0, bint predictions=False, bint raw_predictions=False, link="identity",
+                 Names names=None, bint probabilities=False):
         self.rule, self.loss, self.expander = rule, loss, expander
         self.table = rule.table
         self.learning, self.clips, self.holdout_period = learn, rule.CLIPS, holdout_period
         self.writes, self.writes_raw = predictions, raw_predictions
         self.link = Link[link.upper()]
         self.predictions, self.raw_predictions = Text(), Text()
-        self.progressive, self.holdout = Tally(), Tally()
+        self.several = isinstance(rule, Classifier)
+        if self.several:
+            if names is None or names.room != rule.classes:
+                raise ValueError("there are not as many names as classes")
+            self.classifier, self.names, self.named = rule, names, names.count
+            self.probabilities = probabilities
+            free(self.shares)
+            self.shares = <double*>calloc(self.classifier.classes, sizeof(double))
+            if self.shares == NULL:
+                raise MemoryError("no memory for the probabilities")
+        self.progressive, self.holdout = self.new_tally(), self.new_tally()
         self.report_at = INFINITY
         self.checkpoint_at = <uint64_t>-1
 
@@ -159,6 +200,10 @@ cdef class Learner:
         free(self.slots)
         free(self.known)
         free(self.known_keys)
+        free(self.shares)
+
+    cdef new_tally(self):
+        return Tally(self.classifier.classes if self.several else 0)
 
     def stop(self):
         """Have `run` come back after the example that it is at. May be called from any thread."""
@@ -167,7 +212,7 @@ cdef class Learner:
     def begin_pass(self):
         """Count lines anew, and what is held out."""
         self.lines = 0
-        self.holdout = Tally()
+        self.holdout = self.new_tally()
 
     def linked(self, double p):
         """A prediction as it is written."""
@@ -253,6 +298,8 @@ cdef class Learner:
         self.lines += 1
         o.label, o.importance = a.label[line], a.importance[line]
         labelled = not isnan(o.label)
+        if self.several:
+            labelled = 1 <= o.label <= self.classifier.classes
         held = self.holdout_period and self.lines % self.holdout_period == 0
         learns = self.learning and labelled and not held and o.importance > 0
 
@@ -297,7 +344,16 @@ cdef class Learner:
         o.p = raw
         if self.clips:
             o.p = min(max(raw, max(self.min_label, -self.loss.largest_p)), min(self.max_label, self.loss.largest_p))
-        if labelled:
+        if self.several:
+            if self.classifier.out_of_memory:
+                return Reason.NO_MEMORY
+            if labelled and o.label > self.named:
+                self.named = <size_t>o.label
+            o.p = self.classifier.best(self.named)
+            o.loss = o.p != o.label
+            if learns and not self.classifier.judge(<size_t>o.label, o.importance, self.named):
+                return Reason.DIVERGED
+        elif labelled:
             o.loss = self.loss.judge(o.p, o.label, &o.slope)
             if o.loss - o.loss != 0:
                 return Reason.DIVERGED
@@ -314,12 +370,16 @@ cdef class Learner:
             if not labelled:
                 self.unlabelled += 1
                 self.unlabelled_weight += o.importance
-        if self.writes and self.predictions.line(
-                linked(o.p, self.link), a.tags + a.tag_begin[line], a.tag_begin[line + 1] - a.tag_begin[line]):
-            return Reason.NO_MEMORY
-        if self.writes_raw and self.raw_predictions.line(
-                raw, a.tags + a.tag_begin[line], a.tag_begin[line + 1] - a.tag_begin[line]):
-            return Reason.NO_MEMORY
+        if self.several:
+            if self.write_classes(o.p, a.tags + a.tag_begin[line], a.tag_begin[line + 1] - a.tag_begin[line]):
+                return Reason.NO_MEMORY
+        else:
+            if self.writes and self.predictions.line(
+                    linked(o.p, self.link), a.tags + a.tag_begin[line], a.tag_begin[line + 1] - a.tag_begin[line]):
+                return Reason.NO_MEMORY
+            if self.writes_raw and self.raw_predictions.line(
+                    raw, a.tags + a.tag_begin[line], a.tag_begin[line + 1] - a.tag_begin[line]):
+                return Reason.NO_MEMORY
         if learns:
             self.rule.update(&e, &o)
             if self.rule.out_of_memory:
@@ -327,3 +387,37 @@ cdef class Learner:
             if self.rule.too_many:
                 return Reason.TOO_MANY
         return Reason.DONE
+
+    cdef int write_classes(self, double p, const char* tag, size_t tag_size) noexcept nogil:
+        """The lines of an example: the name of the class or all probabilities; all scores. -1: no memory."""
+        if self.writes:
+            if self.probabilities:
+                if self.named > 0:
+                    self.classifier.probabilities(self.named, self.shares)
+                if self.write_all(self.predictions, self.shares):
+                    return -1
+            elif self.write_name(self.predictions, <size_t>p):
+                return -1
+            if self.predictions.end_line(tag, tag_size):
+                return -1
+        if self.writes_raw:
+            if self.write_all(self.raw_predictions, self.classifier.scores):
+                return -1
+            if self.raw_predictions.end_line(tag, tag_size):
+                return -1
+        return 0
+
+    cdef int write_name(self, Text text, size_t number) noexcept nogil:
+        if number == 0:
+            return text.write(b"?", 1)
+        return text.write(self.names.names[number - 1].text, self.names.names[number - 1].size)
+
+    cdef int write_all(self, Text text, const double* numbers) noexcept nogil:
+        """NAME:NUMBER for each class that has a name, with blanks between them."""
+        cdef size_t k
+        for k in range(self.named):
+            if k > 0 and text.write(b" ", 1):
+                return -1
+            if self.write_name(text, k + 1) or text.write(b":", 1) or text.write_number(numbers[k]):
+                return -1
+        return 0

@@ -46,6 +46,7 @@ cdef class Rule:
     cdef bint has_constant
     cdef uint64_t constant    # the mark of the constant feature; 2^32, which no slot has, if there is none
 
+    cdef make_table(self, size_t record, bytes blank, size_t records)
     cdef double predict(self, const Example* e) noexcept nogil
     cdef double answer(self, const Example* e) noexcept nogil
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil

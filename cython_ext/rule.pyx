@@ -47,7 +47,11 @@ cdef class Rule:
         self.schedule.decay = 1
         self.has_constant = constant is not None
         self.constant = 1 << 32 if constant is None else (constant + 1) & 0xFFFFFFFF
-        self.table = Table(self.slot_size(), self.blank())
+        self.make_table(self.slot_size(), self.blank(), 1)
+
+    cdef make_table(self, size_t record, bytes blank, size_t records):
+        """An empty table of slots with so many records."""
+        self.table = Table(record, blank, records)
         self.table.rule = <void*>self
         self.table.idle = is_idle
 
@@ -88,6 +92,9 @@ cdef class Rule:
         """Bring the copy of a slot that goes into a model up to date, if fields of it would not be right there."""
         pass
 
+    def tidy(self):
+        """Before slots go into a model: do what is put off, if the model could not do it later."""
+
     def prepared(self, slots):
         """Slots of a model as the table must have them from the beginning, so that it does not forget them."""
         return slots
@@ -106,6 +113,11 @@ cdef class Rule:
         return len(self.table)
 
     @property
+    def records(self):
+        """How many weights a feature has: one, or one for each class."""
+        return self.table.stride // self.table.record
+
+    @property
     def table_bytes(self):
         return self.table.nbytes
 
@@ -121,6 +133,7 @@ cdef class Rule:
 
     def slots(self):
         """The live slots as one bytearray, `slot_size()` bytes each, by rising key."""
+        self.tidy()
         out = self.table.slots_in_order()
         cdef char* data = out
         cdef size_t i, n = len(out) // self.table.stride

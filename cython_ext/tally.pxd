@@ -9,6 +9,8 @@ cdef class Tally:
     cdef readonly bint signs              # every label so far was -1 or 1
     cdef readonly double min_label, max_label
     cdef double recent_loss, recent_weight
+    cdef readonly size_t classes          # how many there are; 0: labels are numbers
+    cdef double* confusion                # owned; [classes, classes] of importance by label and prediction, or NULL
     cdef double* negative                 # owned; importance by score, NULL until the first
     cdef double* positive
 

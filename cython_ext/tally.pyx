@@ -1,4 +1,5 @@
-"""How good predictions are, as a running count: loss, and for labels of -1 and 1 accuracy and AUC.
+"""How good predictions are, as a running count: loss, for labels of -1 and 1 accuracy and AUC, for classes which is
+taken for which.
 
 The area under the ROC curve needs the order of all scores. They are counted in bins by the top
 bits of their single-precision pattern (which orders as the numbers do), so memory does not grow
@@ -12,6 +13,7 @@ from libc.string cimport memcpy, memset
 cdef enum:
     DROPPED_BITS = 14
     BINS = 1 << (32 - DROPPED_BITS)
+    MOST_CLASSES = 1000     # of which a matrix is kept
 
 
 cdef inline uint32_t bin_of(double score) noexcept nogil:
@@ -23,12 +25,21 @@ cdef inline uint32_t bin_of(double score) noexcept nogil:
 
 
 cdef class Tally:
-    """The running count. Every sum is weighted by importance."""
+    """The running count. Every sum is weighted by importance.
 
-    def __init__(self):
+    classes: labels and predictions are the numbers of classes, from 1 to this. 0: they are just numbers.
+    """
+
+    def __init__(self, size_t classes=0):
         self.signs = True
+        self.classes = classes
+        if 0 < classes <= MOST_CLASSES:
+            self.confusion = <double*>calloc(classes * classes, sizeof(double))
+            if self.confusion == NULL:
+                raise MemoryError("no memory for the confusion matrix")
 
     def __dealloc__(self):
+        free(self.confusion)
         free(self.negative)
         free(self.positive)
 
@@ -43,6 +54,11 @@ cdef class Tally:
         self.labels += importance * label
         self.recent_loss += importance * loss
         self.recent_weight += importance
+        if self.classes:
+            self.correct += importance * (p == label)
+            if self.confusion != NULL and p > 0:
+                self.confusion[(<size_t>label - 1) * self.classes + <size_t>p - 1] += importance
+            return 0
         if not self.signs:
             return 0
         if label != 1 and label != -1:
@@ -61,7 +77,9 @@ cdef class Tally:
         return 0
 
     def count(self, double p, double label, double importance=1, double loss=0):
-        """Count one labelled prediction."""
+        """Count one labelled prediction. ValueError for what is no class."""
+        if self.classes and not (1 <= label <= self.classes and 0 <= p <= self.classes):
+            raise ValueError(f"{p} for {label} with {self.classes} classes")
         if self.add(p, label, importance, loss):
             raise MemoryError
 
@@ -78,7 +96,8 @@ cdef class Tally:
 
     @property
     def accuracy(self):
-        """The share with the right sign (a score of 0 counts as negative); None unless all labels are -1 or 1."""
+        """The share of the right class, or with the right sign (a score of 0 counts as negative); None unless all labels
+        are classes, or -1 or 1."""
         return self.correct / self.weight if self.signs and self.weight else None
 
     @property
@@ -86,10 +105,18 @@ cdef class Tally:
         """The probability that a positive scores above a negative; None without both of them."""
         cdef double area = 0, below = 0, positives = 0
         cdef size_t i
-        if not self.signs or self.negative == NULL:
+        if self.classes or not self.signs or self.negative == NULL:
             return None
         for i in range(BINS):
             area += self.positive[i] * (below + self.negative[i] / 2)
             below += self.negative[i]
             positives += self.positive[i]
         return area / (below * positives) if below and positives else None
+
+    def matrix(self, size_t n):
+        """The weight of examples by label (rows) and prediction, for the first n classes, as lists; None if there are
+        too many classes, or none."""
+        cdef size_t i, j
+        if self.confusion == NULL or n > self.classes:
+            return None
+        return [[self.confusion[i * self.classes + j] for j in range(n)] for i in range(n)]

@@ -244,6 +244,19 @@ def lambert_w_of_exp_minus(x):
     return w0 * (1 + r / t * (v - r) / (v - 2 * r)) - x
 
 
+# --- losses of several scores ------------------------------------------------------------------
+
+
+def multinomial_loss(scores, y):
+    """log(1 + sum over r != y of exp(s_r - s_y))"""
+    return np.log1p(np.exp(np.delete(scores, y) - scores[y]).sum())
+
+
+def softmax(scores):
+    """exp(s_r) / sum of exp(s)"""
+    return np.exp(scores - scores.max()) / np.exp(scores - scores.max()).sum()
+
+
 # --- rules -----------------------------------------------------------------------------------
 
 

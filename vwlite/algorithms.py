@@ -25,6 +25,11 @@ ADAPTIVE = {"power_t": 0.0}
 
 UPDATES = ("cmd", "rda")
 
+MOST_CLASSES = 1 << 16
+
+# Algorithms that need more of a loss than its slope, so not --softmax.
+MORE_THAN_SLOPES = ("gd", "pa", "pa-i", "pa-ii", "arow")
+
 
 @dataclass(frozen=True)
 class Algorithm:

@@ -1,12 +1,15 @@
 """From settings to objects: which class is meant by which name."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from vwlite.algorithms import ALGORITHMS, LABEL_DOMAIN, UPDATES
+from vwlite.algorithms import ALGORITHMS, LABEL_DOMAIN, MOST_CLASSES, UPDATES
+from vwlite.core.classifier import OneAgainstAll, Softmax
 from vwlite.core.expand import Expander
 from vwlite.core.learner import Learner
 from vwlite.core.losses import Hinge, Logistic, Loss, Poisson, Quantile, Squared
+from vwlite.core.names import Names
 from vwlite.core.rule import Rule
 from vwlite.core.rules.adagrad import Adagrad, AdagradRda, AveragedAdagrad
 from vwlite.core.rules.adagrad_ball import AdagradBall
@@ -68,6 +71,7 @@ FIRST_RADIUS = 1.0
 
 # Where the range of predictions begins, before it follows the labels; for rules that clip.
 FIRST_RANGE = {"logistic": (-50.0, 50.0), "poisson": (-50.0, 50.0)}
+NO_RANGE = (0.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -108,6 +112,9 @@ class Settings:
     nonnegative: bool = False
     average: bool = False
     nonzeros: int | None = None
+    oaa: int | None = None  # how many classes there are at most; None: labels are numbers
+    classes: str = ""  # names with commas between them; auto: those that appear; "": the numbers from 1
+    softmax: bool = False
 
     def stored(self) -> dict[str, Any]:
         """As JSON can hold it."""
@@ -134,6 +141,11 @@ class Settings:
                 raise ValueError(f"unknown {name} {value}")
         if found.labels is not None and (type(found.labels) is not tuple or len(found.labels) != 2):
             raise ValueError(f"labels is {found.labels!r}")
+        if found.oaa is not None and not (type(found.oaa) is int and 2 <= found.oaa <= MOST_CLASSES):
+            raise ValueError(f"oaa is {found.oaa!r}")
+        names = found.classes.split(",") if found.classes not in ("", "auto") else []
+        if (names and len(names) != found.oaa) or (found.oaa is None and (found.classes or found.softmax)):
+            raise ValueError(f"classes is {found.classes!r}")
         for field in fields(Settings):
             if not _is_like(getattr(found, field.name), field.default):
                 raise ValueError(f"{field.name} is {getattr(found, field.name)!r}")
@@ -170,7 +182,30 @@ def make_expander(settings: Settings) -> Expander:
     )
 
 
-def make_rule(settings: Settings, loss: Loss, constant: int | None) -> Rule:
+def make_names(settings: Settings, known: Sequence[str] = (), *, grows: bool = True) -> Names:
+    """The names of the classes. known: those that a model has found. grows: whether --classes auto may find more."""
+    if not settings.classes:
+        return Names(settings.oaa, numbers=True)
+    names = known if settings.classes == "auto" else settings.classes.split(",")
+    encoded = [name.encode("utf-8", "surrogateescape") for name in names]
+    return Names(settings.oaa, encoded, grows=grows and settings.classes == "auto")
+
+
+def make_rule(settings: Settings, loss: Loss, constant: int | None, rule_class: type[Rule] | None = None) -> Rule:
+    """The rule of the algorithm; or, with classes, one for each of them together. rule_class: instead of that."""
+
+    def one() -> Rule:
+        return rule_class(loss, constant=constant) if rule_class else _make_one(settings, loss, constant)
+
+    if settings.oaa is None:
+        return one()
+    rules = [one() for _ in range(settings.oaa)]
+    if settings.softmax:
+        return Softmax(rules)
+    return OneAgainstAll(rules, begin=FIRST_RANGE.get(settings.loss, NO_RANGE))
+
+
+def _make_one(settings: Settings, loss: Loss, constant: int | None) -> Rule:
     values = {name: getattr(settings, name) for name in ALGORITHMS[settings.algorithm].options}
     weighted, averaged = values.pop("feature_weights", False), values.pop("average", False)
     options = {name: value for name, value in values.items() if value is not None}
@@ -191,13 +226,17 @@ def make_rule(settings: Settings, loss: Loss, constant: int | None) -> Rule:
     )
 
 
-def make_learner(settings: Settings, rule_class: type[Rule] | None = None, **options: Any) -> Learner:
-    """A learner that has seen nothing. options: as Learner takes them; rule_class: instead of the algorithm's."""
+def make_learner(
+    settings: Settings, rule_class: type[Rule] | None = None, names: Sequence[str] = (), **options: Any
+) -> Learner:
+    """A learner that has seen nothing.
+
+    options: as Learner takes them. rule_class: instead of the algorithm's. names: the classes that a model has found.
+    """
     loss, expander = make_loss(settings), make_expander(settings)
-    if rule_class is None:
-        rule = make_rule(settings, loss, expander.constant_key)
-    else:
-        rule = rule_class(loss, constant=expander.constant_key)
+    rule = make_rule(settings, loss, expander.constant_key, rule_class)
+    if settings.oaa is not None:
+        options["names"] = make_names(settings, names, grows=options.get("learn", True))
     learner = Learner(rule, loss, expander, **options)
-    learner.min_label, learner.max_label = FIRST_RANGE.get(settings.loss, (0.0, 0.0))
+    learner.min_label, learner.max_label = FIRST_RANGE.get(settings.loss, NO_RANGE)
     return learner

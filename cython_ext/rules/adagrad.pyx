@@ -268,10 +268,9 @@ cdef class AveragedAdagrad(Adagrad):
                 s.slot.z = 0
         self.begin()
 
-    def slots(self):
-        """The live slots, with no account of a zero open: the memory is not kept."""
+    def tidy(self):
+        """No account of a zero stays open: the memory is not kept."""
         self.sweep()
-        return super().slots()
 
     def load(self, scalars, slots):
         super().load(scalars, slots)
