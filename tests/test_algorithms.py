@@ -14,7 +14,7 @@ from vwlite.pages import PAGES
 from vwlite.settings import option_name
 
 ROOT = Path(__file__).parents[1]
-FLAGS = {"--average"}  # options without a value
+FLAGS = {"--average", "--nonnegative"}  # options without a value
 
 
 def sections(page):

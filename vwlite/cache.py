@@ -2,7 +2,8 @@
 
     magic, format version           16 bytes
     batches                         each at a multiple of 64 bytes, as Batch.dump writes it, zeros between
-    index                           JSON: the fingerprint, and place, size, CRC and origin of each batch
+    index                           JSON: the fingerprint, the names of classes, and place, size, CRC and origin of
+                                    each batch
     trailer                         32 bytes: place and size of the index, its CRC, magic
 
 A later pass maps the file and parses nothing. A cache that this run did not write is used only if the
@@ -145,12 +146,16 @@ class CacheWriter:
             self._write(piece)
         self._entries.append(Entry(place, self._at - place, crc, batch.source, batch.first_line))
 
-    def finish(self, skipped: int = 0) -> "CacheReader":
-        """Put the file in its place; how to read it. skipped: how many bad lines it leaves out."""
+    def finish(self, skipped: int = 0, classes: Sequence[str] = ()) -> "CacheReader":
+        """Put the file in its place; how to read it.
+
+        skipped: how many bad lines it leaves out. classes: the names that its labels are the numbers of.
+        """
         index = json.dumps(
             {
                 "made from": self._made_from,
                 "skipped": skipped,
+                "classes": list(classes),
                 "batches": [[e.place, e.size, e.crc, e.source, e.first_line] for e in self._entries],
             }
         ).encode()
@@ -158,7 +163,7 @@ class CacheWriter:
         self._write(index)
         self._write(TRAILER.pack(place, len(index), zlib.crc32(index), END))
         reader = CacheReader(
-            self._file.fileno() if self._file is not None else self._temporary.fileno(), self._entries, skipped
+            self._file.fileno() if self._file is not None else self._temporary.fileno(), self._entries, skipped, classes
         )
         if self._file is not None:
             self._file.commit()
@@ -174,13 +179,14 @@ class CacheWriter:
 
 
 class CacheReader:
-    """The batches of a cache, as often as they are wanted. It leaves out `skipped` bad lines of the data.
+    """The batches of a cache, as often as they are wanted. It leaves out `skipped` bad lines of the data; its labels
+    are the numbers of `classes`, if there are some.
 
     fd: of the file; it may be closed afterwards.
     """
 
-    def __init__(self, fd: int, entries: list[Entry], skipped: int) -> None:
-        self.skipped = skipped
+    def __init__(self, fd: int, entries: list[Entry], skipped: int, classes: Sequence[str] = ()) -> None:
+        self.skipped, self.classes = skipped, list(classes)
         self._fd = os.dup(fd)
         weakref.finalize(self, os.close, self._fd)
         self._data = mmap.mmap(fd, 0, access=mmap.ACCESS_READ)
@@ -281,15 +287,15 @@ def _checked(fd: int, wanted: dict[str, Any] | None) -> CacheReader:
         raise CacheUnusable("it is not a cache of vwlite")
     if data[len(MAGIC) - 2 : len(MAGIC)] != MAGIC[-2:]:
         raise CacheUnusable("it is of another version of the format")
-    made_from, skipped, entries, end = _index(data)
+    made_from, skipped, classes, entries, end = _index(data)
     if wanted is not None:  # before the bytes: this is quick
         _compare(made_from, wanted)
     _check_bytes(data, entries, end)
-    return CacheReader(fd, entries, skipped)
+    return CacheReader(fd, entries, skipped, classes)
 
 
-def _index(data: mmap.mmap) -> tuple[dict[str, Any], int, list[Entry], int]:
-    """What the cache was made from, the lines it leaves out, its batches, and the place where they end."""
+def _index(data: mmap.mmap) -> tuple[dict[str, Any], int, list[str], list[Entry], int]:
+    """What the cache was made from, the lines it leaves out, the classes, its batches, and where they end."""
     if len(data) < len(MAGIC) + TRAILER.size:
         raise CacheUnusable("it is cut off")
     place, size, crc, end = TRAILER.unpack(data[-TRAILER.size :])
@@ -300,7 +306,8 @@ def _index(data: mmap.mmap) -> tuple[dict[str, Any], int, list[Entry], int]:
         raise CacheUnusable("it is damaged")
     try:
         content = json.loads(index)
-        return content["made from"], content["skipped"], [Entry(*entry) for entry in content["batches"]], place
+        entries = [Entry(*entry) for entry in content["batches"]]
+        return content["made from"], content["skipped"], content.get("classes", []), entries, place
     except (KeyError, TypeError, ValueError) as e:  # the checksum is right: somebody else's index
         raise CacheUnusable("it is of another version of the format") from e
 

@@ -4,8 +4,8 @@ A model file is what `numpy.load(file, allow_pickle=False)` reads: an uncompress
 
     header      the JSON text, as a string array without dimensions
     keys        uint32 [n], ascending: the masked hashes of the features
-    weights     float64 [n]: the weight now, with everything lazy paid
-    state_*     [n]: what the rule keeps for each feature; absent with --save-weights-only
+    weights     float64 [n]: the weight now, with everything lazy paid; with K classes [n, K]
+    state_*     [n] or [n, K]: what the rule keeps for each feature; absent with --save-weights-only
     more_*      what else some rules keep, such as a matrix, row after row
 
 The comment at the end of the zip holds a BLAKE2b digest of everything before it, so no flipped bit and
@@ -46,7 +46,7 @@ _CHUNK = 1 << 22  # bytes that are written at a time
 CODES: dict[str, Any] = {"<u4": "I", "<i4": "i", "<f4": "f", "<f8": "d"}  # from NumPy's types to those of memoryviews
 _TYPES = {code: name for name, code in CODES.items()}
 _NPY = b"\x93NUMPY\x01\0"
-_ARRAY = re.compile(r"\{'descr': '(<[a-zA-Z]\d+)', 'fortran_order': False, 'shape': \((?:(\d+),)?\), \} *\n")
+_ARRAY = re.compile(r"\{'descr': '(<[a-zA-Z]\d+)', 'fortran_order': False, 'shape': \((?:(\d+),(?: (\d+))?)?\), \} *\n")
 _HEADER: dict[str, type] = {  # the fields of the header, but for the range
     "format": int, "program": str, "algorithm": str, "loss": str, "options": dict, "counters": dict, "rule": dict,
     "interrupted": bool, "weights_only": bool,
@@ -68,16 +68,38 @@ class Model:
     loss: str
     options: dict[str, Any]  # what shaped it, by the options' long names
     counters: dict[str, int]
-    rule: dict[str, float]  # state that is not per feature; if weights_only, at most the weight `unseen`
+    rule: dict[str, Any]  # state that is not per feature (K of each with classes); if weights_only, at most `unseen`
     range: tuple[float, float] | None  # to which predictions are clipped
     keys: Array
     weights: Array
     state: dict[str, Array] = field(default_factory=dict)
     more: dict[str, Array] = field(default_factory=dict)  # what the rule keeps beside, a row of numbers each
+    classes: list[str] = field(default_factory=list)  # the names that were found with --classes auto
     interrupted: bool = False
     weights_only: bool = False
     program: str = ""
     format: int = FORMAT
+
+    @property
+    def records(self) -> int:
+        """How many weights a feature has: one, or one for each class."""
+        return self.options.get("oaa") or 1
+
+    def class_names(self) -> list[str]:
+        """The names of the classes; `?4` for the fourth if it has none yet. Without classes there are none."""
+        found = self.classes
+        if self.options.get("classes", "") not in ("", "auto"):
+            found = self.options["classes"].split(",")
+        elif self.options.get("oaa") and not self.options.get("classes"):
+            found = [str(k + 1) for k in range(self.records)]
+        return found + [f"?{k + 1}" for k in range(len(found), self.records)] if self.options.get("oaa") else []
+
+    def shape(self, name: str, numbers: Array) -> str:
+        """That of an array, as NumPy writes it."""
+        k = self.records
+        if k > 1 and (name == "weights" or name.startswith("state_")):
+            return f"({len(numbers) // k}, {k})"
+        return f"({len(numbers)},)"
 
     def arrays(self) -> dict[str, Array]:
         """All arrays, by their names in the file."""
@@ -97,6 +119,7 @@ class Model:
             "range": list(self.range) if self.range else None,
             "interrupted": self.interrupted,
             "weights_only": self.weights_only,
+            **({"classes": self.classes} if self.classes else {}),
         }
 
 
@@ -145,7 +168,7 @@ def write_model(file: "AtomicFile | Draft", model: Model) -> None:
         archive.comment = _COMMENT % (b"0" * 64)  # replaced when the digest is known
         _add(archive, "header", f"<U{len(header)}", "()", memoryview(header.encode("utf-32-le")))
         for name, numbers in model.arrays().items():
-            _add(archive, name, _TYPES[numbers.format], f"({len(numbers)},)", numbers)
+            _add(archive, name, _TYPES[numbers.format], model.shape(name, numbers), numbers)
     out.finish()
 
 
@@ -216,6 +239,7 @@ def _parsed(path: str, file: IO[bytes]) -> Model:
             weights=_array(archive, "weights"),
             state={n.removeprefix("state_"): _array(archive, n) for n in names if n.startswith("state_")},
             more={n.removeprefix("more_"): _array(archive, n) for n in names if n.startswith("more_")},
+            classes=header.get("classes", []),
         )
 
 
@@ -227,7 +251,7 @@ def _array(archive: zipfile.ZipFile, name: str) -> Array:
     described = _ARRAY.fullmatch(str(data[begin:end], "latin-1"))
     if data[: len(_NPY)] != _NPY or not described:
         raise ValueError(f"{name} is no array")
-    kind, items = described[1], int(described[2] or 1)
+    kind, items = described[1], int(described[2] or 1) * int(described[3] or 1)
     content = data[end:]
     if len(content) != items * int(kind[2:]) * (4 if kind[1] == "U" else 1):
         raise ValueError(f"{name} is not as long as it says")
@@ -282,19 +306,25 @@ def _inconsistency(model: Model) -> str | None:
         return f"there is no format {model.format}"
     if model.keys.format != "I":
         return "keys are not a row of uint32"
-    if model.weights.format != "d" or len(model.weights) != n:
-        return "weights are not as many float64 as there are keys"
+    k = model.records
+    if type(k) is not int or model.weights.format != "d" or len(model.weights) != n * k:
+        return "weights are not as many float64 as there are keys" + (" and classes" if k != 1 else "")
     if not is_ascending(model.keys):
         return "keys are not ascending"
     for name, numbers in model.state.items():
-        if len(numbers) != n:
-            return f"state_{name} is not one number for each key"
+        if len(numbers) != n * k:
+            return f"state_{name} is not one number for each key" + (" and class" if k != 1 else "")
     if not all(type(x) is int for x in model.counters.values()):
         return "a counter is not a whole number"
-    if not all(type(x) in (int, float) for x in (*model.rule.values(), *(model.range or ()))):
+    if not all(type(x) in (int, float) for x in (*_numbers(model.rule), *(model.range or ()))):
         return "the rule's state is not of numbers"
     if model.range and not (len(model.range) == 2 and model.range[0] <= model.range[1]):
         return "the range of predictions is none"
+    names = model.classes
+    if type(names) is not list or not all(type(x) is str and x for x in names) or len(set(names)) != len(names):
+        return "the classes are not different names"
+    if len(names) > k:
+        return "there are more names than classes"
     found = _not_finite(model)
     return found and f"{found} is not finite"
 
@@ -304,8 +334,13 @@ def _not_finite(model: Model) -> str | None:
     for name, numbers in {"a weight": model.weights, **model.arrays()}.items():
         if numbers.format in "fd" and not all_finite(numbers):
             return name
-    scalars = {**model.rule, "the range": sum(model.range or (0,))}
-    return next((name for name, x in scalars.items() if not math.isfinite(x)), None)
+    scalars = {**model.rule, "the range": list(model.range or ())}
+    return next((name for name, x in scalars.items() if not all(map(math.isfinite, _numbers({name: x})))), None)
+
+
+def _numbers(scalars: dict[str, Any]) -> list[Any]:
+    """All numbers of a rule's state, those of classes too."""
+    return [x for value in scalars.values() for x in (value if type(value) is list else [value])]
 
 
 def looks_like_model(path: str) -> bool:

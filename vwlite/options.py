@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from vwlite.algorithms import ALGORITHMS, LOSSES, UPDATES
+from vwlite.algorithms import ALGORITHMS, LOSSES, MOST_CLASSES, UPDATES
 
 LINKS = ("identity", "logistic", "glf1", "poisson")
 _UNITS = {"s": 1, "m": 60, "h": 3600}
@@ -136,6 +136,23 @@ class Labels(click.ParamType):
         return negative, positive
 
 
+class Classes(click.ParamType):
+    """auto, or NAME,NAME,...: the names of classes."""
+
+    name = "classes"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        names = str(value).split(",")
+        if value != "auto" and len(names) < 2:
+            self.fail(f"{value!r} is neither auto nor two or more names with commas between them", param, ctx)
+        for name in names:
+            if not name or re.search(r"[\s|]", name):
+                self.fail(f"{value!r}: {name!r} cannot be a label: a name is one word without |", param, ctx)
+        if len(set(names)) < len(names):
+            self.fail(f"{value!r}: a name stands there twice", param, ctx)
+        return str(value)
+
+
 class Interval(click.ParamType):
     """A number of examples, or a time such as 60s, 5m, 1h: (examples, None) or (None, seconds)."""
 
@@ -197,7 +214,7 @@ class FileName(click.Path):
         return super().convert(value, param, ctx)
 
 
-_IN, _FEATURES, _LEARN = "Input", "Features", "Learning"
+_IN, _FEATURES, _LEARN, _CLASSES = "Input", "Features", "Learning", "Classes"
 _PASSES, _OUT, _RUN = "Passes", "Output", "Run"
 PATH = FileName()
 
@@ -308,6 +325,15 @@ _learning = _several(
             help="truncated-gradient, l1-ball, adagrad, adagrad-rda, ftrl: a model of at most N nonzero weights; --l1 "
                  "or --radius is found while learning.  [default: no limit]"),
 )  # fmt: skip
+_classes = _several(
+    _option("--oaa", group=_CLASSES, type=Whole(2, MOST_CLASSES), metavar="K",
+            help="One against all: labels are K classes, 1 to K; each has weights of its own."),
+    _option("--classes", group=_CLASSES, type=Classes(), metavar="NAMES",
+            help="The labels that are classes, such as red,green,blue; auto: those in the data, at most K of them."),
+    _option("--softmax", group=_CLASSES, is_flag=True, default=None,
+            help="One loss for all classes together, the multinomial logistic one.  [algorithm: l1-ball, a ball for "
+                 "each class]"),
+)  # fmt: skip
 _passes = _several(
     _option("--passes", group=_PASSES, type=Whole(1), default=1, show_default=True, metavar="N",
             help="How often to go through the data."),
@@ -353,6 +379,8 @@ _train_output = _several(
 _predict_output = _several(
     _option("-m", "-i", "--model", "model", group=_IN, vw=("--initial_regressor",), type=PATH, required=True,
             metavar="FILE", help="The model."),
+    _option("--probabilities", group=_OUT, is_flag=True, default=False,
+            help="Write the probabilities of all classes, as CLASS:PROBABILITY ..."),
     _option("-p", "--predictions", "predictions", group=_OUT, type=PATH, metavar="FILE", default="-", show_default="-",
             help="Write the predictions to this file; - is standard output."),
 )  # fmt: skip
@@ -379,6 +407,8 @@ class InputOptions:
 @dataclass(frozen=True)
 class PredictOptions(InputOptions):
     """The options of `vwlite predict`, as typed."""
+
+    probabilities: bool = False
 
 
 @dataclass(frozen=True)
@@ -421,6 +451,9 @@ class TrainOptions(InputOptions):
     nonnegative: bool | None = None
     average: bool | None = None
     nonzeros: int | None = None
+    oaa: int | None = None
+    classes: str | None = None
+    softmax: bool | None = None
     passes: int = 1
     cache: bool = False
     cache_file: str | None = None
@@ -446,7 +479,7 @@ def _collect(kind: type[Any], f: Callable[[Any], int]) -> Callable[..., int]:
 
 
 def train_options(f: Callable[[TrainOptions], int]) -> Callable[..., int]:
-    groups = _several(_data, _input, _features, _learning, _passes, _train_output, _written)
+    groups = _several(_data, _input, _features, _learning, _classes, _passes, _train_output, _written)
     decorated: Callable[..., int] = groups(_collect(TrainOptions, f))
     return decorated
 

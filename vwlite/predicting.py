@@ -4,11 +4,13 @@ from contextlib import ExitStack
 from typing import Any
 
 from vwlite import __version__
+from vwlite.build import Settings
+from vwlite.errors import UsageError
 from vwlite.model import read_model
 from vwlite.options import PredictOptions
 from vwlite.pipeline import ParseOptions, parsed_batches
 from vwlite.reader import check_sources
-from vwlite.run import Run, quality, say, summary
+from vwlite.run import Run, say, summary
 from vwlite.settings import as_options, check_files
 from vwlite.signals import StopSignal
 from vwlite.state import restore, settings_of
@@ -21,9 +23,11 @@ def predict(o: PredictOptions) -> int:
     check_sources(o.data)
     model = read_model(o.model)
     settings = settings_of(model, o.model)
+    _check(o, settings)
     learner = restore(
-        model, settings, o.model, learn=False, predictions=True, raw_predictions=bool(o.raw_predictions), link=o.link
-    )
+        model, settings, o.model, learn=False, predictions=True, raw_predictions=bool(o.raw_predictions), link=o.link,
+        **({"probabilities": True} if o.probabilities else {}),
+    )  # fmt: skip
     del model
     parse = ParseOptions(
         format=o.format,
@@ -33,6 +37,7 @@ def predict(o: PredictOptions) -> int:
         loss_name=settings.loss,
         lenient_labels=True,
         skip=o.on_error == "skip",
+        names=learner.names,
     )
     with ExitStack() as stack:
         run = Run(o, learner, settings, stack)
@@ -48,7 +53,7 @@ def predict(o: PredictOptions) -> int:
         if learner.unlabelled:
             results["unlabelled examples"] = learner.unlabelled
         if learner.progressive.weight:
-            results.update(quality(learner.progressive))
+            results.update(run.measures(learner.progressive))
         results["seconds"] = round(run.seconds(), 3)
         if not o.quiet:
             say(summary(results))
@@ -62,3 +67,18 @@ def predict(o: PredictOptions) -> int:
             }
         )
         return 128 + signals.number if signals.number else 0
+
+
+def _check(o: PredictOptions, settings: Settings) -> None:
+    """Options that mean nothing to the model: UsageError."""
+    if settings.oaa is None:
+        if o.probabilities:
+            raise UsageError(f"--probabilities is for classes, and {o.model} has none: use --link logistic")
+        return
+    if o.link != "identity":
+        raise UsageError(f"--link {o.link} is for one score, but {o.model} has one for each class: use --probabilities")
+    if o.probabilities and settings.loss != "logistic":
+        raise UsageError(
+            f"--probabilities needs a model of --loss logistic or --softmax: {o.model} was trained with "
+            f"--loss {settings.loss}, whose scores are none"
+        )

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TextIO
 
+from vwlite.complaints import printable
+
 HEADER = """\
 average  since         example        example        current        current  current   nonzero
 loss     last          counter         weight          label        predict features   weights
@@ -24,8 +26,8 @@ class Row:
     recent: float | None
     examples: int
     weight: float
-    label: float | None
-    prediction: float
+    label: float | str | None
+    prediction: float | str
     features: int
     nonzeros: int | str
     holdout: bool = False
@@ -35,16 +37,22 @@ def format_row(row: Row) -> str:
     """The row as text, without a newline."""
     unknown = "unknown" if row.holdout else "n.a."
     average, recent = (unknown if x is None else f"{x:.6f}" for x in (row.average, row.recent))
-    label = "unknown" if row.label is None else _fit(f"{row.label:.4f}")
+    label = "unknown" if row.label is None else _cell(row.label)
     return (
         f"{average[:8]:<8} {recent[:8]:<8} {row.examples:>12} {row.weight:>14.1f} {label:>14} "
-        f"{_fit(f'{row.prediction:.4f}'):>14} {row.features:>8} {row.nonzeros:>9}"
+        f"{_cell(row.prediction):>14} {row.features:>8} {row.nonzeros:>9}"
         + (" h" if row.holdout else "")
     )
 
 
-def _fit(number: str) -> str:
-    return number if len(number) <= 14 else number[:11] + "..."
+def _cell(x: float | str) -> str:
+    return fit(x if isinstance(x, str) else f"{x:.4f}")
+
+
+def fit(text: str) -> str:
+    """A number or the name of a class, cut where it does not fit into a column."""
+    text = printable(text)
+    return text if len(text) <= 14 else text[:11] + "..."
 
 
 class Interval:

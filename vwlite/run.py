@@ -14,10 +14,11 @@ from vwlite.errors import ClosedPipe, DataError
 from vwlite.options import InputOptions
 from vwlite.output import AtomicFile
 from vwlite.pipeline import Bad
-from vwlite.progress import number
+from vwlite.progress import fit, number
 from vwlite.settings import option_name
 
 SHOWN = 5  # bad lines of which the message is printed
+MOST_ROWS = 20  # of a confusion matrix that is printed
 
 
 def say(text: str = "") -> None:
@@ -166,6 +167,22 @@ class Run:
             self._report.write((json.dumps(report, indent=2, ensure_ascii=False) + "\n").encode())
             self._report.commit()
 
+    def shown(self, x: float) -> float | str:
+        """A label or a prediction of the learner as it is printed: the name of a class, or a number."""
+        names = self.learner.names
+        if names is None:
+            return float(self.learner.linked(x))
+        return str(names[int(x) - 1]) if 1 <= x <= len(names) else "none"
+
+    def measures(self, tally: Tally) -> dict[str, Any]:
+        """`quality`, and which class is taken for which."""
+        found: dict[str, Any] = {**quality(tally)}
+        if self.learner.names is not None:
+            rows = tally.matrix(self.learner.named)
+            if rows is not None:
+                found["confusion matrix"] = {"classes": self.learner.names.first(self.learner.named), "rows": rows}
+        return found
+
     def seconds(self) -> float:
         return time.monotonic() - self.begin
 
@@ -188,10 +205,26 @@ def summary(lines: dict[str, Any]) -> str:
     """The lines of the summary: `name = value`. None is left out for what only some tasks have."""
     out = []
     for name, value in lines.items():
-        if value is None and name in ("accuracy", "auc"):
+        if isinstance(value, dict) or (value is None and name in ("accuracy", "auc")):
             continue
         if name.endswith(" found"):
             out.append(f"{name} = {value:.6g}")
             continue
         out.append(f"{name} = {number(value) if isinstance(value, float | int | None) else value}")
+    out += [f"{name}: {_table(**value)}" for name, value in lines.items() if isinstance(value, dict)]
     return "\n".join(out)
+
+
+def _table(classes: list[str], rows: list[list[float]]) -> str:
+    """A confusion matrix as text, with a line for each label."""
+    if len(classes) > MOST_ROWS:
+        return f"that of {len(classes)} classes is in the --report"
+    names = [fit(name) for name in classes]
+    cells = [[number(x) if float(x).is_integer() else f"{x:.1f}" for x in row] for row in rows]
+    first = max(map(len, names), default=0)
+    widths = [max(map(len, column)) for column in zip(names, *cells, strict=True)]
+    lines = ["a row for each label, a column for each prediction"]
+    for name, row in zip(["", *names], [names, *cells], strict=True):
+        columns = [cell.rjust(width) for cell, width in zip(row, widths, strict=True)]
+        lines.append(" ".join([name.ljust(first), *columns]))
+    return "\n".join(lines)

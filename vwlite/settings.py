@@ -4,7 +4,7 @@ import os
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from vwlite.algorithms import ALGORITHMS, LABEL_DOMAIN, SCHEDULE, Algorithm
+from vwlite.algorithms import ALGORITHMS, LABEL_DOMAIN, MORE_THAN_SLOPES, SCHEDULE, Algorithm
 from vwlite.build import Settings
 from vwlite.cache import cache_name
 from vwlite.errors import UsageError
@@ -51,7 +51,7 @@ def typed_settings(o: TrainOptions) -> dict[str, Any]:
             "labels", "bits", "hash", "algorithm", "loss", "quantile_tau", "learning_rate", "power_t", "initial_t",
             "decay_learning_rate", "l1", "l2", "period", "threshold", "radius", "delta", "update", "root_every",
             "round_at_end", "pa_c", "arow_r", "ftrl_alpha", "ftrl_beta", "features", "box",
-            "nonnegative", "average", "nonzeros",
+            "nonnegative", "average", "nonzeros", "oaa", "classes", "softmax",
         )
         if getattr(o, name) is not None
     }  # fmt: skip
@@ -59,6 +59,8 @@ def typed_settings(o: TrainOptions) -> dict[str, Any]:
         typed["threshold"] = None
     if o.feature_weights is not None:
         typed["feature_weights"] = True
+    if o.classes and o.classes != "auto" and o.oaa is None:
+        typed["oaa"] = len(o.classes.split(","))
     if o.no_constant:
         typed["constant"] = False
     if o.quadratic or o.cubic or o.interactions:
@@ -86,7 +88,10 @@ def resolve(o: TrainOptions, model: Settings | None) -> Resolved:
                     f"{_shown(old) or 'plain weights'}: leave the option out, or train a new model"
                 )
             changed[name] = (old, value)
+    if typed.get("softmax") and model is None:
+        typed = {"algorithm": "l1-ball", "loss": "logistic"} | typed
     settings = replace(model or Settings.of(typed.get("algorithm", "gd")), **typed)
+    _check_classes(settings, typed, o)
     _check_algorithm(settings, typed)
     return Resolved(settings, changed)
 
@@ -138,6 +143,42 @@ def _check_algorithm(settings: Settings, typed: dict[str, Any]) -> None:
         raise UsageError(f"--labels makes labels -1 and 1, which --loss {settings.loss} cannot use")
     if settings.keep and settings.ignore:
         raise UsageError("--keep and --ignore exclude each other: name the namespaces of one kind")
+
+
+def _check_classes(settings: Settings, typed: dict[str, Any], o: TrainOptions) -> None:
+    """Options of classes that contradict each other, or the algorithm."""
+    count, names = settings.oaa, settings.classes
+    if count is None:
+        if names == "auto":
+            raise UsageError("--classes auto needs --oaa K, the largest number of classes that there may be")
+        if settings.softmax:
+            raise UsageError("--softmax needs the classes: add --oaa K for labels from 1 to K, or --classes")
+        return
+    if names not in ("", "auto") and len(names.split(",")) != count:
+        raise UsageError(f"--oaa {count} contradicts --classes, which names {len(names.split(','))}: leave --oaa out")
+    option = "--softmax" if settings.softmax else "--oaa"
+    if settings.nonzeros:
+        strength = "--radius" if settings.algorithm == "l1-ball" else "--l1"
+        raise UsageError(
+            f"--nonzeros counts the weights of one score, but {option} has one for each class: use {strength}"
+        )
+    if settings.labels is not None:
+        raise UsageError(f"--labels makes labels -1 and 1, but with {option} they are classes: use --classes")
+    if o.link != "identity":
+        raise UsageError(f"--link {o.link} is for one score, but {option} has one for each class: leave it out; "
+                         "vwlite predict --probabilities prints probabilities")  # fmt: skip
+    if settings.softmax:
+        if settings.loss != "logistic":
+            raise UsageError(f"--softmax has a loss of its own: leave --loss {settings.loss} out")
+        if settings.algorithm in MORE_THAN_SLOPES:
+            raise UsageError(
+                f"--algorithm {settings.algorithm} cannot learn from --softmax, as its steps need the loss of one "
+                "score: use l1-ball, sgd, adagrad or ftrl"
+            )
+    elif LABEL_DOMAIN[settings.loss] == "nonnegative":
+        raise UsageError(
+            f"--oaa learns from labels of 1 and -1, which --loss {settings.loss} cannot use: use --loss logistic"
+        )
 
 
 def check_runs(o: TrainOptions) -> None:

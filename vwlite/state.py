@@ -26,11 +26,12 @@ def snapshot(
     slots = rule.slots()
     marks = _field(rule, slots, "mark")
     weights = array_of(bytearray(8 * len(marks)), "d")
+    marks = marks[:: rule.records]
     rule.weights(slots, weights)
     state = {} if weights_only else {name: _copy(_field(rule, slots, name)) for name in _state_codes(rule)}
     scalars = rule.scalars()
     if weights_only:  # a rule may give a weight to features that were never seen
-        scalars = {name: x for name, x in scalars.items() if name == "unseen" and x}
+        scalars = {name: x for name, x in scalars.items() if name == "unseen" and (any(x) if rule.records > 1 else x)}
     return Model(
         algorithm=settings.algorithm,
         loss=settings.loss,
@@ -44,6 +45,7 @@ def snapshot(
         state=state,
         interrupted=interrupted,
         weights_only=weights_only,
+        classes=learner.names.first(learner.named) if settings.classes == "auto" else [],
         program=f"vwlite {__version__}",
     )
 
@@ -64,7 +66,7 @@ def restore(model: Model, settings: Settings, path: str, **options: Any) -> Lear
         return _predictor(model, settings, path, options)
     if settings.nonzeros and not options.get("learn", True):  # the state has more weights than the model
         return _predictor(model, settings, path, options)
-    learner = make_learner(settings, **options)
+    learner = make_learner(settings, names=model.classes, **options)
     rule = learner.rule
     if {name: array.format for name, array in model.state.items()} != _state_codes(rule):
         raise DataError(f"{path}: not a valid model: the state is not that of {settings.algorithm}")
@@ -80,9 +82,16 @@ def _predictor(model: Model, settings: Settings, path: str, options: dict[str, A
     """A learner for weights without their state."""
     from vwlite.core.rules.fixed import Fixed
 
-    learner = make_learner(settings, rule_class=Fixed, **options)
-    fields = _slots(learner.rule, model.keys, {"w": model.weights})
-    learner.rule.load({"t": 0, "unseen": model.rule.get("unseen", 0.0)}, fields)
+    learner = make_learner(settings, rule_class=Fixed, names=model.classes, **options)
+    rule = learner.rule
+    fields = _slots(rule, model.keys, {"w": model.weights})
+    scalars = {"t": 0, "unseen": 0.0} | model.rule
+    if rule.records > 1:
+        scalars = {name: x if type(x) is list else [x] * rule.records for name, x in scalars.items()}
+    try:
+        rule.load(scalars, fields)
+    except (TypeError, ValueError) as e:
+        raise DataError(f"{path}: not a valid model: {e}") from e
     _set_range(learner, model)
     return learner
 
@@ -112,8 +121,10 @@ def _field(rule: Rule, slots: bytearray, name: str) -> Array:
 
 def _slots(rule: Rule, keys: Array, fields: dict[str, Array]) -> bytearray:
     """The slots of these keys, with these fields; the others are zero."""
-    slots = bytearray(len(keys) * rule.slot_size())
-    _field(rule, slots, "mark")[:] = shifted(keys, 1)
+    slots = bytearray(len(keys) * rule.records * rule.slot_size())
+    marks = shifted(keys, 1)
+    for k in range(rule.records):
+        _field(rule, slots, "mark")[k :: rule.records] = marks
     for name, array in fields.items():
         _field(rule, slots, name)[:] = array
     return slots

@@ -11,6 +11,7 @@ from vwlite.algorithms import ALGORITHMS
 from vwlite.build import Settings, make_learner
 from vwlite.cache import CacheReader, CacheUnusable, CacheWriter, cache_name, fingerprint, open_cache
 from vwlite.core.learner import Learner, Reason
+from vwlite.core.names import Names
 from vwlite.core.tally import Tally
 from vwlite.feature_weights import read_feature_weights
 from vwlite.model import Model, read_model, write_model
@@ -19,7 +20,7 @@ from vwlite.output import AtomicFile, Draft
 from vwlite.pipeline import Parsed, ParseOptions, parsed_batches
 from vwlite.progress import HEADER, Interval, LiveLine, Row, format_row
 from vwlite.reader import check_sources
-from vwlite.run import Run, quality, say, summary
+from vwlite.run import Run, say, summary
 from vwlite.settings import Resolved, as_options, check_runs, resolve
 from vwlite.signals import StopSignal
 from vwlite.state import restore, settings_of, snapshot
@@ -27,7 +28,7 @@ from vwlite.state import restore, settings_of, snapshot
 SMALL_TABLE = 1 << 22  # bytes of a weight table whose nonzero weights are counted for every row
 
 
-def parse_options(o: TrainOptions, settings: Settings) -> ParseOptions:
+def parse_options(o: TrainOptions, settings: Settings, names: Names | None = None) -> ParseOptions:
     return ParseOptions(
         format=o.format,
         hash_all=settings.hash == "all",
@@ -35,6 +36,7 @@ def parse_options(o: TrainOptions, settings: Settings) -> ParseOptions:
         label_domain=settings.label_domain,
         loss_name=settings.loss,
         skip=o.on_error == "skip",
+        names=names,
     )
 
 
@@ -91,6 +93,7 @@ class Training(Run):
         super().__init__(o, learner, resolved.settings, stack)
         self.resolved = resolved
         self.before = before
+        self._named = learner.names.first(learner.named) if resolved.settings.classes else []
         self.file = stack.enter_context(AtomicFile(o.model)) if o.model else None
         self.interval = Interval(*o.progress)
         self.live = LiveLine()
@@ -160,12 +163,9 @@ class Training(Run):
             writer = self._cache_writer()
             if writer is not None:
                 inner.callback(writer.close)
+            parse = parse_options(o, self.settings, self.learner.names)
             batches = parsed_batches(
-                o.data,
-                parse_options(o, self.settings),
-                stop=lambda: self.stopped,
-                threads=o.threads,
-                number=writer is not None,
+                o.data, parse, stop=lambda: self.stopped, threads=o.threads, number=writer is not None
             )
             for parsed in inner.enter_context(batches):
                 if writer is not None:
@@ -178,7 +178,10 @@ class Training(Run):
                     break
             self.live.clear()
             self.bad.finish()
-            return writer.finish(self.bad.count) if writer is not None and not self.stopped else None
+            if writer is None or self.stopped:
+                return None
+            names = self.learner.names
+            return writer.finish(self.bad.count, names.first(len(names)) if self.settings.classes == "auto" else ())
 
     def live_clear_if(self, parsed: Parsed) -> None:
         if parsed.bad:
@@ -190,7 +193,10 @@ class Training(Run):
 
     def _fingerprint(self) -> dict[str, Any]:
         parse = parse_options(self.options, self.settings)
-        shaping = {k: v for k, v in vars(parse).items() if k != "loss_name"}
+        shaping = {k: v for k, v in vars(parse).items() if k not in ("loss_name", "names")}
+        if self.settings.oaa is not None:
+            shaping |= {"number of classes": self.settings.oaa, "choice of classes": self.settings.classes}
+            shaping |= {"order of classes": self._named}
         return fingerprint(self.options.data, shaping)
 
     def _old_cache(self) -> CacheReader | None:
@@ -204,6 +210,9 @@ class Training(Run):
                 option = "--rejects" if self.options.rejects else "--max-errors"
                 raise CacheUnusable(f"it leaves out bad lines ({cache.skipped}), which {option} asks for")
             self.bad.finish_from(path, cache.skipped)
+            if self.settings.classes == "auto":
+                new = cache.classes[len(self._named) :]
+                self.learner.names.extend([name.encode("utf-8", "surrogateescape") for name in new])
             return cache
         except CacheUnusable as e:
             say(f"cache {path} is not used: {e}; it is built again")
@@ -328,7 +337,7 @@ class Training(Run):
             lines["unlabelled examples"] = learner.unlabelled
         if self.bad.count:
             lines["bad lines skipped"] = self.bad.count
-        measures = quality(held or tally)
+        measures = self.measures(held or tally)
         lines.update({f"holdout {k}" if held else k: v for k, v in measures.items() if v is not None or not held})
         lines["total feature number"] = learner.features
         lines["nonzero weights"] = self.nonzeros
@@ -366,7 +375,9 @@ class Training(Run):
         s = self.settings
         rate = ALGORITHMS[s.algorithm].rate
         step = f"{rate.replace('_', ' ')} = {getattr(s, rate):g}, " if rate else ""
-        say(f"algorithm = {s.algorithm}, loss = {s.loss}, {step}bits = {s.bits}")
+        loss = "softmax" if s.softmax else s.loss
+        classes = f"{s.oaa} classes, " if s.oaa else ""
+        say(f"algorithm = {s.algorithm}, loss = {loss}, {classes}{step}bits = {s.bits}")
         for name, (old, new) in self.resolved.changed.items():
             say(f"{name.replace('_', ' ')} = {new}, changed from {old}")
         if self.options.initial:
@@ -387,8 +398,8 @@ class Training(Run):
                     recent=shown.take_recent(),
                     examples=learner.examples,
                     weight=tally.weight + learner.unlabelled_weight,
-                    label=None if math.isnan(learner.label) else learner.label,
-                    prediction=learner.linked(learner.prediction),
+                    label=None if math.isnan(learner.label) else self.shown(learner.label),
+                    prediction=self.shown(learner.prediction),
                     features=learner.size,
                     nonzeros=self._nonzeros_for_row(),
                     holdout=held,

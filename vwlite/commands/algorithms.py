@@ -20,6 +20,7 @@ DEFAULTS: dict[str | tuple[str, str], str] = {
     "feature_weights": "1",
     "box": "no limit",
     "average": "off",
+    "nonnegative": "off",
     "nonzeros": "no limit",
     "features": "2^bits",
     ("features", "smidas"): "those seen so far",

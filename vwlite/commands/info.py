@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from vwlite.complaints import printable
 from vwlite.options import PATH, Command, Option
 
 
@@ -31,12 +32,14 @@ def describe(path: str) -> dict[str, Any]:
 
     model = read_model(path)
     keys, weights = np.asarray(model.keys), np.asarray(model.weights)
+    features = keys.size
+    keys = np.repeat(keys, model.records)  # a weight for each class
     counted = weights != 0
     if model.options.get("constant"):
         counted &= keys != CONSTANT_HASH & ((1 << model.options["bits"]) - 1)
     return {
         **model.header(),
-        "features": int(keys.size),
+        "features": int(features),
         "nonzero weights": int(np.count_nonzero(counted)),
         "l1 norm": float(np.abs(weights[counted]).sum()),
         "file size": os.path.getsize(path),
@@ -62,4 +65,4 @@ def _shown(value: Any) -> str:
         return ", ".join(_shown(v) for v in value) or "-"
     if isinstance(value, float):
         return f"{value:.10g}"
-    return "-" if value in (None, "") else str(value)
+    return "-" if value in (None, "") else printable(str(value))

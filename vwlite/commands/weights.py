@@ -18,10 +18,13 @@ CHUNK = 1 << 16  # lines written at a time
 @click.option("--all", "everything", cls=Option, is_flag=True, help="All weights, those that are zero too.")
 @click.option(
     "--feature", "names", cls=Option, multiple=True, metavar="NAMESPACE^NAME",
-    help="Only these features, by name (a name alone: no namespace); index, weight and name. May be repeated.",
+    help="Only these features, by name (a name alone: no namespace); the name comes last. May be repeated.",
 )  # fmt: skip
 def command(model: str, top: int | None, everything: bool, names: tuple[str, ...]) -> int:
-    """Show the weights of MODEL: lines of index, TAB, weight, by falling |weight|."""
+    """Show the weights of MODEL: lines of index, TAB, weight, by falling |weight|.
+
+    With classes: index, class, weight.
+    """
     from vwlite.errors import UsageError
     from vwlite.model import read_model
 
@@ -30,15 +33,24 @@ def command(model: str, top: int | None, everything: bool, names: tuple[str, ...
     loaded = read_model(model)
     if names:
         for name in names:
-            index, weight = look_up(loaded, name)
-            click.echo(f"{index}\t{weight!r}\t{name}")
+            index, weights = look_up(loaded, name)
+            for of_class, weight in zip(_columns(loaded), weights, strict=True):
+                click.echo(f"{index}{of_class}\t{weight!r}\t{name}")
         return 0
     write(loaded, None if everything else top or 20, everything)
     return 0
 
 
-def look_up(model: "Model", name: str) -> tuple[int, float]:
-    """The index and the weight of a feature; one that the model has not seen has a weight in some algorithms."""
+def _columns(model: "Model") -> list[str]:
+    """What stands before a weight, for each class: TAB and its name. Without classes nothing does."""
+    from vwlite.complaints import printable
+
+    return [f"\t{printable(name)}" for name in model.class_names()] or [""]
+
+
+def look_up(model: "Model", name: str) -> tuple[int, list[float]]:
+    """The index of a feature and its weight, or those of all classes; one that the model has not seen has a weight in
+    some algorithms."""
     from bisect import bisect_left
 
     from vwlite.hashing import feature_hash
@@ -47,12 +59,15 @@ def look_up(model: "Model", name: str) -> tuple[int, float]:
     index = feature_hash(feature, namespace, hash_all=model.options["hash"] == "all")
     index &= (1 << model.options["bits"]) - 1
     at = bisect_left(model.keys, index)
-    found = at < len(model.keys) and model.keys[at] == index
-    return index, float(model.weights[at]) if found else float(model.rule.get("unseen", 0.0))
+    k = model.records
+    if at < len(model.keys) and model.keys[at] == index:
+        return index, [float(w) for w in model.weights[at * k : (at + 1) * k]]
+    unseen = model.rule.get("unseen", 0.0)
+    return index, unseen if isinstance(unseen, list) else [unseen] * k
 
 
 def write(model: "Model", top: int | None, zeros: bool) -> None:
-    """Write `index TAB weight` lines to standard output; ties by index."""
+    """Write `index TAB weight` lines to standard output, the class between them if there are some; ties by index."""
     import sys
 
     import numpy as np
@@ -62,7 +77,9 @@ def write(model: "Model", top: int | None, zeros: bool) -> None:
     if not zeros:
         order = order[: np.count_nonzero(weights)]
     order = order[:top]
+    columns = _columns(model)
     for begin in range(0, order.size, CHUNK):
         chosen = order[begin : begin + CHUNK]
-        rows = zip(keys[chosen].tolist(), weights[chosen].tolist(), strict=True)
-        sys.stdout.write("".join(f"{index}\t{weight!r}\n" for index, weight in rows))
+        features, classes = np.divmod(chosen, len(columns))
+        rows = zip(keys[features].tolist(), classes.tolist(), weights[chosen].tolist(), strict=True)
+        sys.stdout.write("".join(f"{index}{columns[k]}\t{weight!r}\n" for index, k, weight in rows))

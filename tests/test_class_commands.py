@@ -1,0 +1,270 @@
+"""Several classes on the command line: labels, outputs, models, caches, options that contradict each other."""
+
+import json
+import random
+
+import numpy as np
+import pytest
+from reference import softmax
+
+from vwlite.model import read_model
+
+TAKES = "--oaa 3 takes whole numbers from 1 to 3"
+OTHERS = "for other numbers and for words add --classes auto"
+BAD = [
+    ("--oaa 3", "4 |f a", f"label '4': {TAKES}; with more classes give --oaa a larger number"),
+    ("--oaa 3", "0 |f a", f"label '0': {TAKES}; {OTHERS}"),
+    ("--oaa 3", "1.5 |f a", f"label '1.5': {TAKES}; {OTHERS}"),
+    ("--oaa 3", "red |f a", f"label 'red': {TAKES}; {OTHERS}"),
+    ("--oaa 3", "-1 |f a", f"label '-1': {TAKES}; {OTHERS}"),
+    ("--oaa 3", "1x |f a", f"label '1x': {TAKES}; {OTHERS}"),
+    ("--classes 1,2", "3 |f a", "label '3' is none of the classes 1, 2; --classes must name them all"),
+    ("--classes 1,2,3,4,5,6,7,8,9", "x |f a",
+     "label 'x' is none of the classes 1, 2, 3, 4, 5, 6, 7, 8, ...; --classes must name them all"),
+    ("--oaa 2 --classes auto", "3 |f a", "label '3' is one class more than --oaa 2 has room for, after 1, 2"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("options", "line", "message"), BAD)
+def test_labels_that_are_no_class(vwlite, tmp_path, options, line, message):
+    file = tmp_path / "data.vw"
+    file.write_text(f"1 |f a\n2 |f b\n \t{line}\n1 |f c\n")
+    model = tmp_path / "model"
+    assert vwlite("train", file, *options.split(), "-m", model, "--quiet", code=65).err == f"{file}:3:3: {message}\n"
+    assert not model.exists()
+    vwlite("train", file, *options.split(), "-m", model, "--quiet", "--on-error", "skip")
+    done = vwlite("predict", "-m", model, file, "--report", tmp_path / "report")  # no fault there: as good as no label
+    assert len(done.out.splitlines()) == 4
+    assert json.loads((tmp_path / "report").read_text())["results"]["unlabelled examples"] == 1
+
+
+def text_of(seed, lines, names=("red", "green", "blue")):
+    """Each class has words of its own, and shares others."""
+    chance = random.Random(seed)
+    out = []
+    for i in range(lines):
+        name = chance.choice(names)
+        words = " ".join(f"{name}{chance.randrange(30)}" for _ in range(2))
+        words += " " + " ".join(f"w{chance.randrange(50)}:{chance.random():.2f}" for _ in range(5))
+        out.append(f"{name} {chance.choice(['', '2', '0.5'])} 't{i}|f {words}\n")
+    return "".join(out)
+
+
+@pytest.fixture(name="data")
+def data_of_words(tmp_path):
+    file = tmp_path / "words.vw"
+    file.write_text(text_of(1, 600))
+    return file
+
+
+METHODS = {
+    "gd": ["--oaa", "4"],
+    "logistic": ["--oaa", "4", "--loss", "logistic"],
+    "l1-ball": ["--oaa", "4", "--algorithm", "l1-ball", "--radius", "3", "--loss", "logistic"],
+    "softmax": ["--oaa", "4", "--softmax", "--radius", "3"],
+    "simplex": ["--oaa", "4", "--algorithm", "simplex", "--radius", "20", "--features", "1000"],
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_whole_run(vwlite, tmp_path, data, method):
+    """Learn, predict, look; nothing depends on threads, caches, or on how the data is cut up."""
+    options = [*METHODS[method], "--classes", "auto"]
+    model = tmp_path / "model"
+    report = tmp_path / "report"
+    done = vwlite("train", data, *options, "-m", model, "-p", "-", "--report", report, "-P", "200")
+    names = list(dict.fromkeys(line.split()[0] for line in data.read_text().splitlines()))
+    labels = [line.split()[0] for line in data.read_text().splitlines()]
+    said = [line.split() for line in done.out.splitlines()]
+    assert [tag for _, tag in said] == [f"t{i}" for i in range(600)]
+    results = json.loads(report.read_text())["results"]
+    importance = [float(([*line.split("'")[0].split(), "1"])[1]) for line in data.read_text().splitlines()]
+    expected = np.zeros((3, 3))
+    for (name, _), label, h in zip(said, labels, importance, strict=True):
+        expected[names.index(label), names.index(name)] += h
+    assert results["confusion matrix"] == {"classes": names, "rows": expected.tolist()}
+    assert results["accuracy"] == pytest.approx(np.trace(expected) / expected.sum())
+    assert results["average loss"] == pytest.approx(1 - results["accuracy"])
+    assert results["accuracy"] > 0.5
+    assert f"accuracy = {results['accuracy']:.6f}" in done.err
+    assert "confusion matrix: a row for each label, a column for each prediction\n" in done.err
+    rows = [line.split() for line in done.err.splitlines() if len(line.split()) == 8 and line[0] in "01"]
+    assert len(rows) >= 2
+    assert all(row[4] in names and row[5] in names for row in rows)
+    # the model predicts what it says
+    again = vwlite("predict", "-m", model, data, "--report", report)
+    assert json.loads(report.read_text())["results"]["accuracy"] > results["accuracy"]
+    assert {line.split()[0] for line in again.out.splitlines()} == set(names)
+    # other ways to the same bytes
+    halves = tmp_path / "halves"
+    lines = data.read_text().splitlines(keepends=True)
+    for name, part in (("first", lines[:250]), ("second", lines[250:])):
+        (tmp_path / name).write_text("".join(part))
+    for threads in (1, 2, 3):
+        vwlite("train", data, *options, "-m", halves, "--threads", threads, "--quiet")
+        assert halves.read_bytes() == model.read_bytes()
+    vwlite("train", tmp_path / "first", *options, "-m", halves, "--quiet")
+    vwlite("train", tmp_path / "second", "-i", halves, "-m", halves, "--quiet")
+    assert halves.read_bytes() == model.read_bytes()
+    for _ in range(2):  # a cache that is made, and one that is there
+        vwlite("train", data, *options, "-m", halves, "-c", "--quiet")
+        assert halves.read_bytes() == model.read_bytes()
+    # weights without state predict the same
+    vwlite("train", data, *options, "-m", halves, "--save-weights-only", "--quiet")
+    assert vwlite("predict", "-m", halves, data).out == again.out
+    # what is in it
+    loaded = read_model(str(model))
+    assert loaded.classes == names and loaded.records == 4
+    arrays = np.load(model, allow_pickle=False)
+    assert arrays["weights"].shape == (len(loaded.keys), 4)
+    assert all(arrays[name].shape == (len(loaded.keys), 4) for name in arrays.files if name.startswith("state_"))
+    info = json.loads(vwlite("info", "--json", model).out)
+    assert info["classes"] == names and info["nonzero weights"] == results["nonzero weights"]
+    constant = vwlite("weights", model, "--all").out.splitlines()
+    assert len(constant) == 4 * len(loaded.keys)
+    key, found = int(loaded.keys[3]), {}
+    for line in constant:
+        index, name, weight = line.split("\t")
+        if int(index) == key:
+            found[name] = float(weight)
+    assert [found[name] for name in [*names, "?4"]] == arrays["weights"][3].tolist()
+
+
+def test_a_class_alone_has_the_weights_of_its_own_run(vwlite, tmp_path, data):
+    options = ["--algorithm", "adagrad", "--loss", "logistic", "--l1", "0.001", "--passes", "3", "--quiet"]
+    vwlite("train", data, "--classes", "red,green,blue", *options, "--holdout-off", "-m", tmp_path / "all")
+    green = tmp_path / "green.vw"
+    lines = (line.split(" ", 1) for line in data.read_text().splitlines())
+    green.write_text("".join(f"{1 if name == 'green' else -1} {rest}\n" for name, rest in lines))
+    vwlite("train", green, *options, "--holdout-off", "-m", tmp_path / "one")
+    alone = vwlite("weights", tmp_path / "one", "--all").out.splitlines()
+    together = vwlite("weights", tmp_path / "all", "--all").out.splitlines()
+    assert sorted(alone) == sorted(line.replace("\tgreen\t", "\t") for line in together if "\tgreen\t" in line)
+    feature = vwlite("weights", tmp_path / "all", "--feature", "f^green3").out.splitlines()
+    assert [line.split("\t")[1] for line in feature] == ["red", "green", "blue"]
+    assert all(line.endswith("\tf^green3") for line in feature)
+
+
+@pytest.mark.parametrize("method", ["logistic", "softmax"])
+def test_probabilities(vwlite, tmp_path, data, method):
+    model, raw = tmp_path / "model", tmp_path / "raw"
+    vwlite("train", data, *METHODS[method], "--classes", "auto", "-m", model, "--quiet")
+    done = vwlite("predict", "-m", model, data, "--probabilities", "-r", raw)
+    names = read_model(str(model)).classes
+    for line, scores in zip(done.out.splitlines(), raw.read_text().splitlines(), strict=True):
+        *parts, tag = line.split()
+        *said, other = scores.split()
+        assert tag == other
+        assert [p.split(":")[0] for p in parts] == [s.split(":")[0] for s in said] == names
+        s = np.array([float(s.split(":")[1]) for s in said])
+        expected = softmax(s) if method == "softmax" else (1 / (1 + np.exp(-s))) / (1 / (1 + np.exp(-s))).sum()
+        np.testing.assert_allclose([float(p.split(":")[1]) for p in parts], expected, atol=3e-6)
+
+
+def test_a_cache_keeps_the_names_and_is_not_for_another_order(vwlite, tmp_path, data):
+    """The cache of a fresh run numbers classes from the data; a model that is continued has an order of its own."""
+    other = tmp_path / "other.vw"
+    other.write_text(text_of(3, 100, names=("blue", "red")))
+    model, plain = tmp_path / "model", tmp_path / "plain"
+    options = ["--oaa", "3", "--classes", "auto", "--quiet"]
+    vwlite("train", data, *options, "-c", "-m", model)
+    vwlite("train", other, *options, "-m", model)
+    vwlite("train", data, "-i", model, "-m", plain, "--quiet")
+    done = vwlite("train", data, "-i", model, "-c", "-m", model, "--quiet")
+    assert "it was made with another order of classes; it is built again" in done.err
+    assert model.read_bytes() == plain.read_bytes()
+    done = vwlite("train", data, "--oaa", "4", "--classes", "auto", "-c", "-m", model, "--quiet")
+    assert "it was made with another number of classes" in done.err
+
+
+def test_several_passes_hold_out_and_show_classes(vwlite, tmp_path, data):
+    report = tmp_path / "report"
+    done = vwlite("train", data, "--oaa", "3", "--classes", "auto", "--passes", "3", "--report", report)
+    results = json.loads(report.read_text())["results"]
+    assert results["holdout accuracy"] > 0.8
+    assert np.sum(results["holdout confusion matrix"]["rows"]) > 30
+    assert "holdout confusion matrix: a row" in done.err
+
+
+def test_names_that_the_model_knows_are_the_only_ones_to_predict(vwlite, tmp_path, data):
+    model = tmp_path / "model"
+    vwlite("train", data, "--oaa", "9", "--classes", "auto", "--loss", "logistic", "-m", model, "--quiet")
+    file = tmp_path / "test.vw"
+    file.write_text("violet |f red1 red2 red3\nred |f red1 red2\n")
+    done = vwlite("predict", "-m", model, file)
+    assert done.out == "red\nred\n"
+    assert "unlabelled examples = 1\n" in done.err
+    parts = vwlite("predict", "-m", model, file, "--probabilities").out.splitlines()[0].split()
+    assert sorted(part.split(":")[0] for part in parts) == ["blue", "green", "red"]
+
+
+def test_a_model_that_has_seen_no_class_predicts_none(vwlite, tmp_path):
+    (tmp_path / "data.vw").write_text(" |f a\n")
+    vwlite("train", tmp_path / "data.vw", "--oaa", "2", "--classes", "auto", "-m", tmp_path / "model", "--quiet",
+           "--loss", "logistic")  # fmt: skip
+    assert vwlite("predict", "-m", tmp_path / "model", tmp_path / "data.vw").out == "?\n"
+    assert vwlite("predict", "-m", tmp_path / "model", tmp_path / "data.vw", "--probabilities").out == "\n"
+
+
+def test_a_name_cannot_command_the_terminal(vwlite, tmp_path):
+    file = tmp_path / "data.vw"
+    file.write_bytes(b"\x1b[31m |f a\n\xff |f b\n\x1b[31m |f a\n")
+    done = vwlite("train", file, "--oaa", "3", "--classes", "auto", "-m", tmp_path / "model")
+    assert "\x1b" not in done.err and "\\x1b[31m" in done.err
+    assert "\x1b" not in vwlite("weights", tmp_path / "model").out
+    assert "\x1b" not in vwlite("info", tmp_path / "model").out
+    vwlite("train", file, "-i", tmp_path / "model", "-m", tmp_path / "model", "--quiet")
+    assert read_model(str(tmp_path / "model")).classes == ["\x1b[31m", "\udcff"]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("--oaa 0", "0 is out of range: it must be at least 2 and at most 65536"),
+        ("--oaa 1", "1 is out of range: it must be at least 2 and at most 65536"),
+        ("--oaa x", "'x' is not a whole number"),
+        ("--classes red", "'red' is neither auto nor two or more names with commas between them"),
+        ("--classes red,red", "'red,red': a name stands there twice"),
+        ("--classes red,", "'red,': '' cannot be a label: a name is one word without |"),
+        ("--classes auto", "--classes auto needs --oaa K, the largest number of classes that there may be"),
+        ("--oaa 3 --classes a,b", "--oaa 3 contradicts --classes, which names 2: leave --oaa out"),
+        ("--softmax --radius 1", "--softmax needs the classes: add --oaa K for labels from 1 to K, or --classes"),
+        ("--softmax --oaa 3", "--algorithm l1-ball needs --radius"),
+        (
+            "--oaa 3 --algorithm ftrl --nonzeros 9",
+            "--nonzeros counts the weights of one score, but --oaa has one for each class: use --l1",
+        ),
+        ("--oaa 3 --labels 0,1", "--labels makes labels -1 and 1, but with --oaa they are classes: use --classes"),
+        ("--oaa 3 --loss poisson", "--oaa learns from labels of 1 and -1, which --loss poisson cannot use: "
+         "use --loss logistic"),
+        ("--oaa 3 --link logistic", "--link logistic is for one score, but --oaa has one for each class: leave it out; "
+         "vwlite predict --probabilities prints probabilities"),
+        ("--oaa 3 --softmax --radius 1 --loss squared", "--softmax has a loss of its own: leave --loss squared out"),
+        ("--oaa 3 --softmax --algorithm gd", "--algorithm gd cannot learn from --softmax, as its steps need the loss "
+         "of one score: use l1-ball, sgd, adagrad or ftrl"),
+        ("--oaa 3 --softmax --algorithm pa --loss hinge", "--softmax has a loss of its own: leave --loss hinge out"),
+        ("--oaa 3 --nonnegative", "--nonnegative means nothing to --algorithm gd: it is an option of l1-ball"),
+    ],
+)  # fmt: skip
+def test_options_that_contradict_each_other(vwlite, tmp_path, options, said):
+    """Before any data is read: the file is not there."""
+    (tmp_path / "data").write_text("bad\n")
+    done = vwlite("train", tmp_path / "data", *options.split(), code=2)
+    assert done.err.rstrip("\n").endswith(said)
+
+
+def test_options_of_classes_belong_to_the_model(vwlite, tmp_path, data):
+    model = tmp_path / "model"
+    vwlite("train", data, "--oaa", "3", "--classes", "auto", "-m", model, "--quiet")
+    done = vwlite("train", data, "-i", model, "--oaa", "4", code=2)
+    assert "--oaa 4 contradicts the model" in done.err
+    done = vwlite("predict", "-m", model, data, "--probabilities", code=2)
+    assert done.err == (
+        f"--probabilities needs a model of --loss logistic or --softmax: {model} was trained with --loss squared, "
+        "whose scores are none\n"
+    )
+    assert "use --probabilities" in vwlite("predict", "-m", model, data, "--link", "logistic", code=2).err
+    two = tmp_path / "two.vw"
+    two.write_text("1 |f a\n-1 |f b\n")
+    vwlite("train", two, "-m", model, "--quiet")
+    assert "has none: use --link logistic" in vwlite("predict", "-m", model, two, "--probabilities", code=2).err
