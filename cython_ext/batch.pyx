@@ -14,7 +14,7 @@ cimport cython
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.buffer cimport PyBUF_SIMPLE, PyObject_GetBuffer, PyBuffer_FillInfo, PyBuffer_Release, Py_buffer
 from libc.stdlib cimport free, realloc
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 cdef enum:
     COUNTS = 5      # lines, spans, features, tag_bytes, distinct: the head of a dump, uint64 each
@@ -204,6 +204,80 @@ cdef class Batch:
         for i in range(self.a.features):
             self.a.hash[i] = self.a.distinct_hash[self.a.number[i]]
         return 0
+
+    # --- what Python fills in ----------------------------------------------------------------
+
+    def append(self, int kind, double label, double importance, double initial, bytes tag, spans):
+        """Add a line. spans: for each span its letter, the hashes and the values of its features, as sequences.
+
+        As in every batch, no value may be zero; empty spans are left out.
+        """
+        cdef size_t line = self.a.lines, n
+        cdef const char* text = tag
+        if self.owner is not None:
+            raise ValueError("this batch looks at foreign memory: it cannot be filled")
+        if self.reserve(1, 1, 0, len(tag)):
+            raise MemoryError("no memory for a batch")
+        if line == 0:
+            self.a.tag_begin[0] = self.a.span_begin[0] = self.a.feature_begin[0] = 0
+        for letter, hashes, values in spans:
+            if self.reserve(0, 1, len(hashes), 0):
+                raise MemoryError("no memory for a batch")
+            n = self.a.features
+            for hash, value in zip(hashes, values):
+                if value != 0:
+                    self.a.hash[n], self.a.value[n] = <uint32_t>(<uint64_t>hash), <float><double>value
+                    n += 1
+            if n == self.a.features:
+                continue
+            self.a.letter[self.a.spans] = letter
+            self.a.spans += 1
+            self.a.features = n
+            self.a.feature_begin[self.a.spans] = <uint32_t>n
+        memcpy(self.a.tags + self.a.tag_bytes, text, len(tag))
+        self.a.tag_bytes += len(tag)
+        self.a.label[line], self.a.importance[line], self.a.initial[line] = label, importance, initial
+        self.a.kind[line] = kind
+        self.a.lines += 1
+        self.a.tag_begin[line + 1], self.a.span_begin[line + 1] = <uint32_t>self.a.tag_bytes, <uint32_t>self.a.spans
+
+    def extend(self, Batch other not None, size_t begin, size_t end):
+        """Add the lines [begin, end) of another batch."""
+        cdef size_t i, lines, spans, features, tags, first_span, first_feature, first_tag
+        if self.owner is not None:
+            raise ValueError("this batch looks at foreign memory: it cannot be filled")
+        if begin > end or end > other.a.lines:
+            raise IndexError(end)
+        if begin == end:
+            return
+        first_span, first_tag = other.a.span_begin[begin], other.a.tag_begin[begin]
+        first_feature = other.a.feature_begin[first_span]
+        spans, tags = other.a.span_begin[end] - first_span, other.a.tag_begin[end] - first_tag
+        features = other.a.feature_begin[first_span + spans] - first_feature
+        lines = end - begin
+        if self.reserve(lines, spans + 1, features, tags):
+            raise MemoryError("no memory for a batch")
+        if self.a.lines == 0:
+            self.a.tag_begin[0] = self.a.span_begin[0] = self.a.feature_begin[0] = 0
+        memcpy(self.a.label + self.a.lines, other.a.label + begin, 8 * lines)
+        memcpy(self.a.importance + self.a.lines, other.a.importance + begin, 8 * lines)
+        memcpy(self.a.initial + self.a.lines, other.a.initial + begin, 8 * lines)
+        memcpy(self.a.kind + self.a.lines, other.a.kind + begin, lines)
+        memcpy(self.a.letter + self.a.spans, other.a.letter + first_span, spans)
+        memcpy(self.a.hash + self.a.features, other.a.hash + first_feature, 4 * features)
+        memcpy(self.a.value + self.a.features, other.a.value + first_feature, 4 * features)
+        memcpy(self.a.tags + self.a.tag_bytes, other.a.tags + first_tag, tags)
+        for i in range(1, lines + 1):
+            self.a.tag_begin[self.a.lines + i] = <uint32_t>(other.a.tag_begin[begin + i] - first_tag + self.a.tag_bytes)
+            self.a.span_begin[self.a.lines + i] = <uint32_t>(
+                other.a.span_begin[begin + i] - first_span + self.a.spans)
+        for i in range(1, spans + 1):
+            self.a.feature_begin[self.a.spans + i] = <uint32_t>(
+                other.a.feature_begin[first_span + i] - first_feature + self.a.features)
+        self.a.lines += lines
+        self.a.spans += spans
+        self.a.features += features
+        self.a.tag_bytes += tags
 
     # --- what Python sees, for tests and for the cache ---------------------------------------
 

@@ -27,7 +27,7 @@ cdef class Expander:
     cdef Features buffers[2]  # so that one example can be expanded while another is learned
     cdef Features* f          # the one that is being filled
     cdef uint32_t mask
-    cdef bint constant, plain
+    cdef bint constant, plain, leave_duplicates, permutations
     cdef uint8_t linear[256]  # whether the features of a namespace count by themselves
     cdef uint8_t alive[256]   # whether a namespace counts at all
     cdef uint8_t crossed[256]  # whether some interaction asks for the namespace
@@ -39,7 +39,7 @@ cdef class Expander:
     cdef uint32_t* gathered_hash   # owned; features of namespaces that occur more than once
     cdef float* gathered_value
     cdef size_t gathered, gathered_capacity
-    cdef object patterns
+    cdef object patterns, concrete
 
     cdef bint takes_numbers(self, const Arrays* a) noexcept nogil
     cdef int expand(self, const Arrays* a, size_t line, int buffer, bint numbered) noexcept nogil

@@ -31,13 +31,15 @@ CONSTANT_HASH = CONSTANT
 
 cdef class Expander:
     """bits: how many bits of the hash make the key. keep, ignore, ignore_linear: first letters of
-    namespaces, as bytes. interactions: patterns such as b"ab"."""
+    namespaces, as bytes. interactions: patterns such as b"ab"; `leave_duplicates`: the same letters may cross more
+    than once; `permutations`: a namespace that stands twice gives every pair, in both orders."""
 
     def __init__(self, *, int bits=32, bint constant=True, bytes keep=b"", bytes ignore=b"",
-                 bytes ignore_linear=b"", interactions=()):
+                 bytes ignore_linear=b"", interactions=(), bint leave_duplicates=False, bint permutations=False):
         cdef int c
         self.mask = <uint32_t>((<uint64_t>1 << bits) - 1)
         self.constant = constant
+        self.leave_duplicates, self.permutations = leave_duplicates, permutations
         memset(self.alive, not keep, 256)
         memset(self.linear, 1, 256)
         # As a list, because Cython takes the items of bytes for signed characters.
@@ -67,11 +69,17 @@ cdef class Expander:
         """The key of the constant feature; None if there is none."""
         return CONSTANT & self.mask if self.constant else None
 
+    @property
+    def terms(self):
+        """The interactions as they are now, in order."""
+        return self.concrete
+
     cdef object set_terms(self):
         """Spell out the interactions for the namespaces seen so far."""
         cdef bytes spelled
         cdef int c
-        terms = concrete(self.patterns, [c for c in range(256) if self.seen[c]])
+        terms = concrete(self.patterns, [c for c in range(256) if self.seen[c]], self.leave_duplicates)
+        self.concrete = terms
         spelled = b"".join(bytes([len(term)]) + term for term in terms)
         memset(self.crossed, 0, 256)
         for term in terms:
@@ -260,7 +268,7 @@ cdef class Expander:
             else:
                 hash[depth] = <uint64_t>PRIME * (hash[depth - 1] ^ run.hash[at[depth]])
                 value[depth] = value[depth - 1] * run.value[at[depth]]
-            begin = at[depth] if letters[depth + 1] == letters[depth] else 0
+            begin = at[depth] if letters[depth + 1] == letters[depth] and not self.permutations else 0
             if depth + 2 < order:
                 depth += 1
                 at[depth] = begin

@@ -71,6 +71,39 @@ cdef class Squared(Loss):
         return -(y - p) * expm1(-2 * eta * h) / h
 
 
+cdef class Classic(Loss):
+    """(p - y)^2, with plain steps: a large importance passes the label, as in Vowpal Wabbit's classic loss"""
+
+    cdef double value(self, double p, double y) noexcept nogil:
+        return (p - y) * (p - y)
+
+    cdef double slope(self, double p, double y) noexcept nogil:
+        return 2 * (p - y)
+
+
+cdef class Expectile(Loss):
+    """q (p - y)^2 above the label, (1 - q) (p - y)^2 below it"""
+    cdef double q
+
+    def __init__(self, double q=0.5):
+        self.q = q
+
+    cdef inline double factor(self, double p, double y) noexcept nogil:
+        return self.q if y < p else 1 - self.q
+
+    cdef double value(self, double p, double y) noexcept nogil:
+        return self.factor(p, y) * (p - y) * (p - y)
+
+    cdef double slope(self, double p, double y) noexcept nogil:
+        return self.factor(p, y) * 2 * (p - y)
+
+    cdef double invariant_step(self, double p, double y, double slope, double eta, double h) noexcept nogil:
+        eta *= self.factor(p, y)
+        if eta * h < 1e-6:
+            return 2 * (y - p) * eta
+        return -(y - p) * expm1(-2 * eta * h) / h
+
+
 cdef class Logistic(Loss):
     """log(1 + exp(-y p)), y in {-1, 1}"""
 
@@ -102,6 +135,35 @@ cdef class Logistic(Loss):
             return y * log1p(h * plain) / h
         # The error of the approximation must not lead out of where the step can be.
         return y * fmin(fmax(-(lambert_of_exp(eta * h + yp + (1 / steep - 1)) + yp) / h, 0), plain)
+
+
+cdef class SoftLogistic(Logistic):
+    """z log(1 + exp(-p)) + (1 - z) log(1 + exp(p)), z = (y - low) / (high - low): labels between two ends"""
+    cdef double low, high
+
+    def __init__(self, double low=-1, double high=1):
+        self.low, self.high = low, high
+
+    cdef double judge(self, double p, double y, double* slope) noexcept nogil:
+        cdef double z = (y - self.low) / (self.high - self.low)
+        cdef double value, rising
+        if z == 1 or z == 0:
+            return Logistic.judge(self, p, 2 * z - 1, slope)
+        value = z * Logistic.judge(self, p, 1, slope)
+        rising = z * slope[0]
+        value += (1 - z) * Logistic.judge(self, p, -1, slope)
+        slope[0] = rising + (1 - z) * slope[0]
+        return value
+
+    cdef double invariant_step(self, double p, double y, double slope, double eta, double h) noexcept nogil:
+        cdef double z = (y - self.low) / (self.high - self.low)
+        cdef double up, down
+        if z == 1 or z == 0:
+            return Logistic.invariant_step(self, p, 2 * z - 1, slope, eta, h)
+        Logistic.judge(self, p, 1, &up)
+        Logistic.judge(self, p, -1, &down)
+        return (z * Logistic.invariant_step(self, p, 1, up, eta, h)
+                + (1 - z) * Logistic.invariant_step(self, p, -1, down, eta, h))
 
 
 cdef class Hinge(Loss):
@@ -163,3 +225,10 @@ cdef class Poisson(Loss):
         if y * eta * h > 44:
             return -(p - log(y)) / h
         return y * eta - log1p(exp(p) * expm1(y * eta * h) / y) / h
+
+
+cdef class PoissonDeviance(Poisson):
+    """2 (y (log(y + 1e-6) - p) - (y - exp(p))): the deviance, as Vowpal Wabbit reports it; steps are Poisson's"""
+
+    cdef double value(self, double p, double y) noexcept nogil:
+        return 2 * (y * (log(y + 1e-6) - p) - (y - exp(p)))

@@ -26,6 +26,7 @@ cdef struct Settings:
     void* names            # a Names: labels are classes, and become their numbers; NULL: they are numbers
     bint lenient           # a label outside of the domain is as good as none
     bint stop              # at the first bad line
+    bint wary              # of lines that Vowpal Wabbit reads otherwise: they are faults
 
 
 # The name of a namespace and its hash.

@@ -94,6 +94,7 @@ cdef enum Code:
     CLASS_NUMBER
     CLASS_UNKNOWN
     CLASS_EXTRA
+    WARY
 
 CODES = (
     "out of memory", "no bar", "carriage return", "extra word",
@@ -102,6 +103,7 @@ CODES = (
     "namespace name", "scale", "scale too large", "value", "value too large", "value too large by scale",
     "pair", "query", "index", "index too small", "index too large", "index repeated", "index order",
     "class number", "class unknown", "class extra",
+    "read otherwise by Vowpal Wabbit",
 )
 
 cdef enum:
@@ -282,6 +284,7 @@ cdef inline const char* vw_header(const Settings* s, Batch batch, const char* p,
     cdef const char* begins[WORDS]
     cdef const char* ends[WORDS]
     cdef const char* q
+    cdef const char* line = p
     cdef int count = 0, numbers, last
     cdef size_t i = batch.a.lines, tag
     cdef Double number
@@ -296,6 +299,8 @@ cdef inline const char* vw_header(const Settings* s, Batch batch, const char* p,
             if q == NULL:
                 return no_line_end(trouble, p)
             if count == 0:
+                if unlikely(s.wary and p != line):
+                    return trouble_at(trouble, WARY, line, p)
                 return q
             return trouble_at(trouble, NO_BAR, begins[0], p)
         q = find(p, ENDS_WORD)
@@ -304,6 +309,8 @@ cdef inline const char* vw_header(const Settings* s, Batch batch, const char* p,
         count += 1
         touches = q[0] == c'|'
         p = q
+    if unlikely(s.wary and memchr(line, c'\t', p - line) != NULL):
+        return trouble_at(trouble, WARY, line, p)
     if count == 0:
         return p
     numbers = count
@@ -385,6 +392,8 @@ cdef const char* vw_line(const Settings* s, Batch batch, const char* p, Trouble*
                 p, scale = end, number.value
                 if not isfinite(scale):
                     return trouble_at(trouble, SCALE_LARGE, begin, p)
+                if unlikely(s.wary and (p[0] == c'\n' or p[0] == c'\r')):
+                    return trouble_at(trouble, WARY, begin, p)
         elif p[0] == c':':
             return trouble_at(trouble, NAMESPACE_NAME, p, find(p, ENDS_WORD))
         while True:           # for each feature
@@ -650,6 +659,9 @@ cdef class Parser:
     stop_at_fault: the batch ends before the first bad line; if not, a bad line is REJECTED and the
         next is parsed.
 
+    wary: VW text that Vowpal Wabbit reads otherwise, or with a warning, is a fault too: blanks alone in
+        a line, a TAB before the first bar, a namespace's scale before the end of the line.
+
     columns: read plain lines of VW text by columns, which gives the same in less time.
 
     One parser serves one thread at a time.
@@ -657,7 +669,7 @@ cdef class Parser:
 
     def __cinit__(self, str format="vw", *, bint hash_all=False, uint32_t hash_seed=0, str label_domain="any",
                   labels=None, Names names=None, bint lenient_labels=False, bint stop_at_fault=True, str loss_name="this loss",
-                  bint columns=True):
+                  bint columns=True, bint wary=False):
         if format not in ("vw", "libsvm"):
             raise ValueError(f"no such format: {format}")
         domains = {"any": ANY, "binary": BINARY, "nonnegative": NONNEGATIVE}
@@ -673,6 +685,7 @@ cdef class Parser:
         self.settings.names = NULL if names is None else <void*>names
         self.settings.lenient = lenient_labels
         self.settings.stop = stop_at_fault
+        self.settings.wary = wary
         if labels is not None:
             negative, positive = labels
             self.labels = (float(negative), float(positive))
@@ -877,6 +890,13 @@ cdef class Parser:
             batch.a.initial[batch.a.lines] = 0
             p = close_line(batch, REJECTED, next)
         return 0
+
+    @staticmethod
+    def rejected(Batch batch not None):
+        """Where the faults that `parse` found are: number of the line in the batch, its begin and end in the block."""
+        cdef size_t i
+        return [(batch.faults[i].line, batch.faults[i].line_begin, batch.faults[i].line_end)
+                for i in range(batch.fault_count)]
 
     def faults(self, block, Batch batch, limit=None):
         """The faults that `parse` found in this block, in order, as a list of

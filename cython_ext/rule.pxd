@@ -12,6 +12,7 @@ cdef struct Example:
     char** slots          # [size] a feature that occurs twice stands twice
     const float* x        # [size]
     double initial        # added to the prediction
+    double importance     # for `predict_to_learn` only
 
 
 # How the prediction of an example was judged: what the loss tells the rule.
@@ -49,6 +50,7 @@ cdef class Rule:
     cdef make_table(self, size_t record, bytes blank, size_t records)
     cdef double predict(self, const Example* e) noexcept nogil
     cdef double answer(self, const Example* e) noexcept nogil
+    cdef double predict_to_learn(self, const Example* e) noexcept nogil
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil
     cdef double weight(self, const char* slot) noexcept nogil
     cdef bint idle(self, const char* slot) noexcept nogil

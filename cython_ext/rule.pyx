@@ -76,6 +76,10 @@ cdef class Rule:
         """initial + <w, x>, w the weights of the model: for an example that is not learned. Changes nothing."""
         return self.predict(e)
 
+    cdef double predict_to_learn(self, const Example* e) noexcept nogil:
+        """The prediction of an example that is learned next; a rule may note its features already."""
+        return self.predict(e)
+
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
         """Learn from an example whose importance is positive."""
         pass
@@ -145,6 +149,10 @@ cdef class Rule:
         """Continue from `scalars()` and `slots()`."""
         self.set_scalars(scalars)
         self.table.load(self.prepared(slots))
+
+    def table_load(self, slots):
+        """Take up slots as `slots()` gives them, the rest of the state apart."""
+        self.table.load(slots)
 
     def shrink(self):
         """Go on from a loaded state with another radius."""

@@ -187,6 +187,7 @@ class CacheReader:
 
     def __init__(self, fd: int, entries: list[Entry], skipped: int, classes: Sequence[str] = ()) -> None:
         self.skipped, self.classes = skipped, list(classes)
+        self.made_from: dict[str, Any] = {}
         self._fd = os.dup(fd)
         weakref.finalize(self, os.close, self._fd)
         self._data = mmap.mmap(fd, 0, access=mmap.ACCESS_READ)
@@ -291,7 +292,9 @@ def _checked(fd: int, wanted: dict[str, Any] | None) -> CacheReader:
     if wanted is not None:  # before the bytes: this is quick
         _compare(made_from, wanted)
     _check_bytes(data, entries, end)
-    return CacheReader(fd, entries, skipped, classes)
+    reader = CacheReader(fd, entries, skipped, classes)
+    reader.made_from = made_from
+    return reader
 
 
 def _index(data: mmap.mmap) -> tuple[dict[str, Any], int, list[str], list[Entry], int]:

@@ -6,12 +6,12 @@ from itertools import product
 WILDCARD = ord(":")
 
 
-def concrete(patterns: Iterable[bytes], letters: Iterable[int]) -> list[bytes]:
+def concrete(patterns: Iterable[bytes], letters: Iterable[int], leave_duplicates: bool = False) -> list[bytes]:
     """The interactions that `patterns` stand for when the namespaces `letters` have occurred.
 
     A pattern is one letter per namespace, `:` for any that has occurred (and is printable). A
     pattern that begins with a wildcard repeated, such as `::`, stands for each combination once.
-    Interactions are sorted by length and bytes; the same set of letters counts once.
+    Interactions are sorted by length and bytes; the same set of letters counts once, unless `leave_duplicates`.
     """
     present = sorted(c for c in letters if 32 <= c <= 126)
     found: list[bytes] = []
@@ -22,8 +22,10 @@ def concrete(patterns: Iterable[bytes], letters: Iterable[int]) -> list[bytes]:
         choices = [present if c == WILDCARD else [c] for c in pattern]
         for letters_of in product(*choices):
             wild = [c for c, p in zip(letters_of, pattern, strict=True) if p == WILDCARD]
-            if wild == sorted(wild, reverse=len(wild) > 2):
+            if leave_duplicates or wild == sorted(wild, reverse=len(wild) > 2):
                 found.append(_settled(bytes(letters_of)))
+    if leave_duplicates:
+        return sorted(found, key=lambda t: (len(t), t))
     unique = {bytes(sorted(term)): term for term in sorted(found, key=lambda t: (len(t), t), reverse=True)}
     return sorted(unique.values(), key=lambda t: (len(t), t))
 

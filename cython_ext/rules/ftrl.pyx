@@ -46,11 +46,16 @@ cdef class Ftrl(Limited):
     SLOT = [("mark", "<u4"), ("_place", "<u4"), ("_w", "<f8"), ("z", "<f8"), ("root", "<f8")]
 
     cdef double inverse_alpha, beta, l1, l2
+    cdef bint merging
     cdef Distinct found
     cdef Columns columns
 
-    def __init__(self, loss, *, double ftrl_alpha=0.5, double ftrl_beta=1, double l1=0, double l2=0, **schedule):
+    def __init__(self, loss, *, double ftrl_alpha=0.5, double ftrl_beta=1, double l1=0, double l2=0,
+                 bint merging=True, **schedule):
+        """merging: whether the values of a feature that occurs twice in an example are added up, or learned one
+        after the other, as in Vowpal Wabbit."""
         super().__init__(loss, **schedule)
+        self.merging = merging
         self.inverse_alpha, self.beta, self.l1, self.l2 = 1 / ftrl_alpha, ftrl_beta, l1, l2
         self.strength = l1
 
@@ -97,6 +102,9 @@ cdef class Ftrl(Limited):
         if self.t >= self.look_at:
             self.look()
         self.t += 1
+        if not self.merging:
+            self.update_one_by_one(e, step)
+            return
         if step == 0:
             return
         if (e.size > self.columns.capacity and self.grow(2 * e.size)) or merge(&self.found, e.slots, e.x, e.size):
@@ -113,6 +121,17 @@ cdef class Ftrl(Limited):
             s.place = 0
             if s.mark == self.constant:
                 s.w = self.derived(s)
+
+    cdef void update_one_by_one(self, const Example* e, double step) noexcept nogil:
+        cdef size_t i
+        cdef Slot* s
+        cdef double g, before
+        for i in range(e.size):
+            s = (<Slot**>e.slots)[i]
+            g, before = step * e.x[i], s.root
+            s.root = sqrt(before * before + g * g)
+            s.z += g - (s.root - before) * self.inverse_alpha * s.w
+            s.w = self.derived(s)
 
     cdef int grow(self, size_t capacity) noexcept nogil:
         """Make room for longer examples; -1: no memory."""

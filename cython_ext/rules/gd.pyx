@@ -10,9 +10,12 @@ Subgradient Methods, JMLR 2011. Karampatziakis, Langford. Online Importance Weig
 UAI 2011. l1 and l2 are Vowpal Wabbit's: one cumulative gravity and one contraction for all weights,
 paid when a weight is read. The order of operations is that of Vowpal Wabbit's gd, so that both learn
 the same from the same stream.
+
+Each of adaptive, normalized and invariant can be turned off. Without `adaptive` the rate of an example falls
+with the weight of the examples before it, as (t + importance)^-power_t.
 """
 
-from libc.math cimport fabs, pow, sqrt
+from libc.math cimport INFINITY, fabs, isnan, pow, sqrt
 from libc.stdint cimport uint32_t
 from libc.stdlib cimport free, realloc
 
@@ -30,6 +33,8 @@ cdef enum:
 cdef double FOLD_CONTRACTION = 1e-9
 cdef float TINY_SQUARE = 1.17549e-38     # x^2 below this counts as this ...
 cdef float TINY = 1.084202e-19           # ... and |x| as this
+cdef float LARGEST = 1.8446743e19        # the square of a larger one is no float
+cdef double LARGEST_SQUARE = 3.4028234663852886e38
 cdef float SMALLEST = 1.1754944e-38      # G below this counts as this, so that a rate is finite
 
 
@@ -61,15 +66,31 @@ cdef class Gd(Rule):
     cdef public double gravity        # g: what |w| still has to pay
     cdef public double contraction    # c: what every weight is still to be multiplied with
     cdef double l1, l2
+    cdef public double elapsed        # initial_t + sum of importance: the time of the schedule without `adaptive`
+    cdef public bint wound            # whether somebody else moves `elapsed` on
+    cdef readonly bint too_large, lost     # of the last example: a feature whose square is no float; a step that is NaN
+    cdef bint plain                   # the update is the default one
+    cdef bint adaptive, normalized, invariant, adax, masked, forgiving
+    cdef double sparse_l2
+    cdef double multiplier            # M, after the last example that had a gradient
     cdef Visit visits
     cdef size_t capacity
 
-    def __init__(self, loss, *, double l1=0, double l2=0, double initial_t=0, **schedule):
-        self.schedule.initial_t = initial_t     # blank() needs it
-        super().__init__(loss, initial_t=initial_t, **schedule)
-        self.l1, self.l2 = l1, l2
-        self.norm_sum = self.weight_sum = initial_t
+    def __init__(self, loss, *, double l1=0, double l2=0, double initial_t=0, bint adaptive=True, bint normalized=True,
+                 bint invariant=True, bint adax=False, bint masked=False, bint forgiving=False, double sparse_l2=0,
+                 **schedule):
+        """adax: the adaptive sum counts x^2 only. masked: weights that are 0 stay 0. forgiving: features whose
+        square no float can hold are left out, and a step that is not a number is none. sparse_l2: how much of the
+        prediction is taken from each step."""
+        self.schedule.initial_t = initial_t if adaptive else 0     # blank() needs it
+        super().__init__(loss, initial_t=self.schedule.initial_t, **schedule)
+        self.l1, self.l2, self.sparse_l2 = l1, l2, sparse_l2
+        self.adaptive, self.normalized, self.invariant = adaptive, normalized, invariant
+        self.adax, self.masked, self.forgiving = adax, masked, forgiving
+        self.plain = adaptive and normalized and invariant and not (adax or masked or forgiving or sparse_l2)
+        self.norm_sum = self.weight_sum = self.elapsed = initial_t
         self.gravity, self.contraction = 0, 1
+        self.multiplier = 1
 
     def __dealloc__(self):
         free(self.visits.size)
@@ -107,6 +128,11 @@ cdef class Gd(Rule):
         cdef double h = 1, norms = 0, scale, step, bare
         cdef double sums[2]
         self.t += 1
+        if not self.plain:
+            if not (self.forgiving and self.is_plain(e)):
+                self.update_any(e, o)
+                return
+            self.too_large = self.lost = False
         if o.loss <= 0:
             return
         if g2 != 0:
@@ -141,6 +167,117 @@ cdef class Gd(Rule):
             move_to_the_power(slots, x, e.size, step, <float>self.schedule.power_t)
         if self.contraction < FOLD_CONTRACTION or self.gravity > FOLD_GRAVITY:
             self.fold()
+
+    cdef bint is_plain(self, const Example* e) noexcept nogil:
+        """Whether the default update would do the same, which is faster."""
+        cdef size_t i
+        cdef float largest = 0
+        if not (self.adaptive and self.normalized and self.invariant) or self.adax or self.masked or self.sparse_l2:
+            return False
+        for i in range(e.size):
+            largest = max(largest, fabsf(e.x[i]))
+        return largest < LARGEST
+
+    cdef void update_any(self, const Example* e, const Outcome* o) noexcept nogil:
+        """`update` for any choice of the flags."""
+        cdef size_t i, n = e.size
+        cdef const float* x = e.x
+        cdef Slot** slots = <Slot**>e.slots
+        cdef Slot* s
+        cdef double eta = self.schedule.rate * self.schedule.decay * o.importance
+        cdef double g2 = o.importance * (1 if self.adax else o.slope * o.slope)
+        cdef double h = 0, norms = 0, power_t = self.schedule.power_t, step, bare, square
+        cdef float size
+        self.too_large = self.lost = False
+        if not self.wound:
+            self.elapsed += o.importance
+        if o.loss <= 0:
+            return
+        if not (self.adaptive or self.normalized):
+            for i in range(n):
+                h += <double>x[i] * x[i]
+        elif g2 == 0:
+            h = 1
+        else:
+            for i in range(n):
+                s = slots[i]
+                if self.masked and s.w == 0:
+                    continue
+                square, size = <double>x[i] * x[i], fabsf(x[i])
+                if square < TINY_SQUARE:
+                    square, size = TINY_SQUARE, TINY
+                if self.adaptive:
+                    s.G += <float>(g2 * square)
+                if self.normalized:
+                    if size > s.N:
+                        if s.N > 0:
+                            s.w *= self.rescaling(s.N, size)
+                        s.N = size
+                    if square > LARGEST_SQUARE:
+                        self.too_large = True
+                        norms += 1
+                    else:
+                        norms += square / (<double>s.N * s.N)
+                h += square * self.feature_rate(s)
+            if self.normalized:
+                self.norm_sum += o.importance * norms
+                self.weight_sum += o.importance
+                self.multiplier = self.average_scale()
+                h *= self.multiplier
+        if not self.adaptive and power_t != 0:
+            eta *= pow(self.elapsed if not self.wound else self.elapsed + o.importance, -power_t)
+        step = self.loss.invariant_step(o.p, o.label, o.slope, eta, h) if self.invariant else -eta * o.slope
+        if self.sparse_l2:
+            step -= self.sparse_l2 * o.p
+        if (self.l1 != 0 or self.l2 != 0) and fabs(step) > 1e-8:
+            bare = -step / o.slope if fabs(o.slope) > 1e-8 else 0
+            if fabs(o.slope) > 1e-8:
+                self.contraction *= 1 - self.l2 * bare
+            step /= self.contraction
+            self.gravity += bare * self.l1
+        if isnan(step):
+            self.lost = True
+            return
+        step *= self.multiplier
+        if step == 0:
+            return
+        for i in range(n):
+            s = slots[i]
+            if fabsf(x[i]) < INFINITY and not (self.masked and s.w == 0):
+                s.w += <float>(step * x[i] * (self.feature_rate(s) if self.adaptive or self.normalized else 1))
+        if self.contraction < FOLD_CONTRACTION or self.gravity > FOLD_GRAVITY:
+            self.fold()
+
+    cdef inline double feature_rate(self, const Slot* s) noexcept nogil:
+        """G^-power_t, times the scale of N."""
+        cdef double rate = 1, power_t = self.schedule.power_t
+        if self.adaptive:
+            rate = 1 / sqrt(max(s.G, SMALLEST)) if power_t == 0.5 else pow(max(s.G, SMALLEST), -power_t)
+        if self.normalized:
+            if power_t == 0.5:
+                rate *= 1 / <double>s.N if self.adaptive else 1 / (<double>s.N * s.N)
+            else:
+                rate *= pow(<double>s.N * s.N, power_t - 1)
+        return rate
+
+    cdef inline float rescaling(self, float before, float now) noexcept nogil:
+        """What a weight is multiplied with when the largest |x| grows."""
+        cdef double ratio = <double>before / now
+        if self.schedule.power_t == 0.5:
+            return <float>(ratio if self.adaptive else ratio * ratio)
+        return <float>pow(1 / (ratio * ratio), self.schedule.power_t - 1)
+
+    cdef inline double average_scale(self) noexcept nogil:
+        """M for any choice of the flags."""
+        if self.norm_sum <= 0 or self.weight_sum <= 0:
+            return 1
+        if self.schedule.power_t == 0.5 and not self.adaptive:
+            return self.weight_sum / self.norm_sum
+        return self.scale()
+
+    def fold_weights(self):
+        """Let every weight pay its gravity and its contraction now."""
+        self.fold()
 
     cdef int grow(self, size_t capacity) noexcept nogil:
         """Make room for the visits of longer examples; -1: no memory."""

@@ -1,0 +1,152 @@
+"""One example at a time, under the command of Python: for learners made of several linear models.
+
+A stepper holds the features of the example at hand. It has 2^shift models in one table: the key of a feature in
+model k is its hash times 2^shift, plus k, cut to `bits` bits.
+"""
+
+from libc.math cimport isnan
+from libc.stdint cimport uint32_t, uint64_t
+from libc.stdlib cimport free, realloc
+from libc.string cimport memcpy
+
+from vwlite.core.batch cimport Batch
+from vwlite.core.expand cimport Expander
+from vwlite.core.losses cimport Loss
+from vwlite.core.rule cimport Example, Outcome, Rule
+
+
+cdef inline int grow(void** array, size_t items, size_t size) noexcept nogil:
+    cdef void* grown = realloc(array[0], items * size)
+    if grown == NULL:
+        return -1
+    array[0] = grown
+    return 0
+
+
+cdef class Stepper:
+    """rule, loss: what learns. expander: makes features of lines; its keys are whole hashes (bits=32).
+
+    min_label, max_label: predictions are clipped to this range; `learn` widens it if `widens`.
+    """
+
+    cdef readonly Rule rule
+    cdef readonly Expander expander
+    cdef public Loss loss
+    cdef public double min_label, max_label
+    cdef public bint widens
+    cdef uint32_t mask
+    cdef int shift
+    cdef readonly size_t size      # features of the example
+    cdef size_t capacity
+    cdef uint32_t* hashes          # owned, as are the next three: [capacity]
+    cdef uint32_t* keys
+    cdef float* values
+    cdef char** slots
+    # of the last `predict` or `learn`
+    cdef readonly double raw       # before it was clipped
+    cdef readonly double value     # of the loss
+    cdef readonly double slope
+    cdef readonly bint lost        # the raw prediction was not a number
+
+    def __init__(self, Rule rule not None, Loss loss not None, Expander expander not None, *, int bits, int shift=0):
+        self.rule, self.loss, self.expander = rule, loss, expander
+        self.mask = <uint32_t>((<uint64_t>1 << bits) - 1)
+        self.shift = shift
+        self.widens = True
+
+    def __dealloc__(self):
+        free(self.hashes)
+        free(self.keys)
+        free(self.values)
+        free(self.slots)
+
+    cdef int room(self, size_t n) except -1:
+        cdef size_t want
+        if n <= self.capacity:
+            return 0
+        want = 2 * n + 64
+        if (grow(<void**>&self.hashes, want, sizeof(uint32_t)) or grow(<void**>&self.keys, want, sizeof(uint32_t))
+                or grow(<void**>&self.values, want, sizeof(float)) or grow(<void**>&self.slots, want, sizeof(char*))):
+            raise MemoryError("no memory for an example")
+        self.capacity = want
+        return 0
+
+    def take(self, Batch batch not None, size_t line):
+        """Make a line of a batch the example at hand. Returns its number of features."""
+        if line >= batch.a.lines:
+            raise IndexError(line)
+        if self.expander.expand(&batch.a, line, 0):
+            raise MemoryError("no memory for an example")
+        self.size = self.expander.f.size
+        self.room(self.size)
+        memcpy(self.hashes, self.expander.f.keys, self.size * 4)
+        memcpy(self.values, self.expander.f.values, self.size * 4)
+        return self.size
+
+    def set(self, hashes, values):
+        """Make an example of hashes and values."""
+        cdef size_t i = 0
+        self.room(len(hashes))
+        for hash, x in zip(hashes, values):
+            self.hashes[i], self.values[i] = <uint32_t>(<uint64_t>hash), <float><double>x
+            i += 1
+        self.size = i
+        return self.size
+
+    def features(self):
+        """The hashes and values of the example, as lists."""
+        return [self.hashes[i] for i in range(self.size)], [self.values[i] for i in range(self.size)]
+
+    def keys_of(self, uint32_t model=0):
+        """The keys of the example's features in a model, as a list."""
+        return [((self.hashes[i] << self.shift) + model) & self.mask for i in range(self.size)]
+
+    def slots_of(self, keys):
+        """The slots of these keys, as one bytes object; the blank slot for those that are not there."""
+        cdef uint32_t key
+        cdef char* slot
+        out = []
+        for k in keys:
+            key = <uint32_t>(<uint64_t>k)
+            self.rule.table.lookup(&key, 1, &slot)
+            out.append(slot[:self.rule.table.stride])
+        return b"".join(out)
+
+    cdef inline void locate(self, uint32_t model) noexcept nogil:
+        cdef size_t i
+        for i in range(self.size):
+            self.keys[i] = ((self.hashes[i] << self.shift) + model) & self.mask
+
+    cdef inline double clipped(self, double p) noexcept nogil:
+        if isnan(p):
+            self.lost = True
+            p = 0
+        return min(max(p, self.min_label), self.max_label)
+
+    def predict(self, uint32_t model=0, double initial=0):
+        """The clipped prediction of a model."""
+        cdef Example e = Example(self.size, self.slots, self.values, initial, 1)
+        self.locate(model)
+        self.rule.table.lookup(self.keys, self.size, self.slots)
+        self.lost = False
+        self.raw = self.rule.predict(&e)
+        return self.clipped(self.raw)
+
+    def learn(self, double label, double importance=1, uint32_t model=0, double initial=0):
+        """Have a model learn the example; the clipped prediction that it made before."""
+        cdef Example e = Example(self.size, self.slots, self.values, initial, importance)
+        cdef Outcome o
+        self.locate(model)
+        if self.rule.table.resolve(self.keys, self.size, self.slots):
+            raise MemoryError("no memory for the weight table")
+        self.lost = False
+        self.raw = self.rule.predict_to_learn(&e)
+        if self.widens:
+            self.min_label, self.max_label = min(self.min_label, label), max(self.max_label, label)
+        o.p, o.label, o.importance = self.clipped(self.raw), label, importance
+        o.loss = self.loss.judge(o.p, label, &o.slope)
+        self.value, self.slope = o.loss, o.slope
+        self.rule.update(&e, &o)
+        if self.rule.out_of_memory:
+            raise MemoryError("no memory for an example")
+        return o.p

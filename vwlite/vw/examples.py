@@ -1,0 +1,296 @@
+"""Where examples come from: the data or its cache, as batches of the engine, with names where they are wanted.
+
+A label that is not a simple one is kept as text: in the tag of the batch's line, before a NUL.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from vwlite.cache import CacheReader, CacheUnusable, CacheWriter, open_cache
+from vwlite.core.batch import Batch
+from vwlite.core.parser import Parser
+from vwlite.reader import Fault, read_blocks
+from vwlite.vw.text import Example, Features, Space, TextParser, read_number
+from vwlite.vw.words import Critical, Streams
+
+EXAMPLE, BLANK, REJECTED = 0, 1, 2
+NAN = float("nan")
+PRIME = 27942141
+MASK = 0xFFFFFFFF
+
+Names = list[dict[int, list[bytes]]]  # for each line of a batch, the names of its features by namespace
+
+
+@dataclass
+class Shape:
+    """What is done to an example after parsing: the options that a cache does not hold."""
+
+    ngrams: dict[int, int] = field(default_factory=dict)  # by letter; 0: all namespaces
+    skips: dict[int, int] = field(default_factory=dict)
+    limits: dict[int, int] = field(default_factory=dict)
+    dropped: Callable[[int], bool] = lambda letter: False  # --ignore and --keep
+
+    @property
+    def plain(self) -> bool:
+        return not (self.ngrams or self.limits)
+
+    def apply(self, example: Example) -> None:
+        """Add n-grams, and cut namespaces that are too long."""
+        for letter, space in example.spaces.items():
+            if self.dropped(letter):
+                continue
+            n = self.ngrams.get(letter, self.ngrams.get(0, 0))
+            if n >= 2:
+                _add_ngrams(space, n, self.skips.get(letter, self.skips.get(0, 0)))
+            limit = self.limits.get(letter, self.limits.get(0))
+            if limit is not None and len(space.hashes) > limit:
+                sort_space(space, limit)
+
+
+def _add_ngrams(space: Space, longest: int, skips: int) -> None:
+    """Every run of 2 to `longest` features, with at most `skips` left out in between."""
+    count = len(space.hashes)
+    hashes, names = list(space.hashes), list(space.names)
+    for n in range(2, longest + 1):
+        for offsets in _offsets(n, skips):
+            for start in range(count - offsets[-1]):
+                h = hashes[start]
+                name = names[start]
+                for offset in offsets[1:]:
+                    h = (h * PRIME + hashes[start + offset]) & 0xFFFFFFFFFFFFFFFF
+                    name = name + b"^" + names[start + offset].rpartition(b"^")[2]
+                space.hashes.append(h & MASK)
+                space.values.append(1.0)
+                space.names.append(name)
+
+
+def _offsets(n: int, skips: int) -> list[list[int]]:
+    """The places of n features, from 0, in Vowpal Wabbit's order: without a gap, then with more and more of them."""
+    found: list[list[int]] = []
+
+    def extend(places: list[int], left: int) -> None:
+        if len(places) == n:
+            found.append(places)
+            return
+        for gap in range(left + 1):
+            extend([*places, places[-1] + 1 + gap], left - gap)
+
+    extend([0], skips)
+    return found
+
+
+def sort_space(space: Space, limit: int | None = None) -> None:
+    """Sort the features by index, keep the first of equal ones, and at most `limit` of them."""
+    order = sorted(range(len(space.hashes)), key=space.hashes.__getitem__)
+    kept: list[int] = []
+    for i in order:
+        if not kept or space.hashes[kept[-1]] != space.hashes[i]:
+            kept.append(i)
+    kept = kept[:limit]
+    space.hashes = [space.hashes[i] for i in kept]
+    space.values = [space.values[i] for i in kept]
+    space.names = [space.names[i] for i in kept]
+
+
+@dataclass
+class Source:
+    """The data of a run, and how its lines become examples.
+
+    simple: labels are numbers. wants_names: names are collected. make: how a line becomes an example if it is not
+    Vowpal Wabbit's text. classes: the weight of a label.
+    """
+
+    paths: Sequence[str]
+    features: Features
+    streams: Streams
+    simple: bool = True
+    wants_names: bool = False
+    strict: bool = False
+    sort: bool = False
+    make: Callable[[bytes], Example | None] | None = None
+    cache: str | None = None
+    kill_cache: bool = False
+    bits: int = 18
+    examples: int | None = None
+    shape: Shape = field(default_factory=Shape)
+
+    reader: CacheReader | None = None
+    cached: bool = False  # an older cache is used
+
+    def __post_init__(self) -> None:
+        self.text = TextParser(self.features, self.streams, self.strict)
+        self.simple_reader = SimpleLabels(self.streams)
+
+    def find_cache(self) -> bool:
+        """Use the cache of an earlier run if there is one; whether there is."""
+        if self.cache is None or self.kill_cache or not os.path.exists(self.cache):
+            return False
+        try:
+            self.reader = open_cache(self.cache, None)
+        except CacheUnusable:
+            raise Critical(f"cache file {self.cache} is possibly corrupted or of another program", "cache.cc") from None
+        if self.reader.made_from.get("vw bits", 0) < self.bits:
+            self.streams.warn("cache file is ignored as it's made with less bit precision than required.")
+            self.reader = None
+            return False
+        self.cached = True
+        return True
+
+    def passes(self) -> Iterator[tuple[Batch, Names | None]]:
+        """The batches of one pass. The first one over text writes the cache."""
+        if self.reader is not None:
+            for batch, _ in self.reader.batches():
+                yield self._shaped(batch, None)
+            return
+        writer = None
+        if self.cache is not None:
+            writer = CacheWriter(self.cache, {"vw bits": self.bits})
+        try:
+            for batch, names in self._parsed():
+                if writer is not None:
+                    writer.add(batch)
+                yield self._shaped(batch, names)
+            if writer is not None:
+                self.reader = writer.finish()
+        finally:
+            if writer is not None and self.reader is None:
+                writer.close()
+
+    # --- parsing -----------------------------------------------------------------------------
+
+    @property
+    def _quick(self) -> bool:
+        return self.features.plain and self.simple and not (self.wants_names or self.make or self.sort)
+
+    def _parsed(self) -> Iterator[tuple[Batch, Names | None]]:
+        parser = Parser(hash_all=self.features.hash_all, hash_seed=self.features.hash_seed, stop_at_fault=False, wary=True)
+        left = self.examples
+        for block in read_blocks(self.paths):
+            if isinstance(block, Fault):
+                raise Critical(str(block), "io_adapter.cc")
+            data = block.data
+            if left is not None:
+                data = _first_lines(bytes(data), left)
+                left -= data.count(b"\n")
+            if self._quick:
+                batch = self._by_engine(parser, data, block.first_line)
+                names = None
+            else:
+                batch, names = self._by_line(bytes(data))
+            block.release()
+            yield batch, names
+            if left is not None and left <= 0:
+                return
+
+    def _by_engine(self, parser: Parser, data: bytes | bytearray | memoryview, first_line: int) -> Batch:
+        """A block through the engine's parser; what that one does not know is read line by line."""
+        batch = Batch()
+        batch.first_line = first_line
+        if not parser.parse(data, batch):
+            self.text.number += len(batch)
+            return batch
+        whole, begin = Batch(), 0
+        view = memoryview(data)
+        for line, first, last in parser.rejected(batch):
+            whole.extend(batch, begin, line)
+            self.text.number += line - begin
+            self._add(whole, self.text.line(bytes(view[first:last])))
+            begin = line + 1
+        whole.extend(batch, begin, len(batch))
+        self.text.number += len(batch) - begin
+        return whole
+
+    def _by_line(self, data: bytes) -> tuple[Batch, Names | None]:
+        batch = Batch()
+        names: Names | None = [] if self.wants_names else None
+        lines = data.split(b"\n")
+        if lines[-1] == b"":
+            lines.pop()
+        for line in lines:
+            example = self.make(line) if self.make else self.text.line(line)
+            if example is None:
+                continue
+            if self.sort:
+                for space in example.spaces.values():
+                    sort_space(space)
+            self._add(batch, example)
+            if names is not None:
+                names.append({letter: space.names for letter, space in example.spaces.items()})
+        return batch, names
+
+    def _add(self, batch: Batch, example: Example) -> None:
+        label, weight, initial, tag = NAN, 1.0, 0.0, example.tag
+        if not example.blank:
+            if self.simple:
+                label, weight, initial = self.simple_reader.read(example.words)
+            else:
+                tag = b" ".join(example.words) + b"\0" + tag
+        spans = [(letter, space.hashes, space.values) for letter, space in example.spaces.items()]
+        batch.append(BLANK if example.blank else EXAMPLE, label, weight, initial, b"" if example.blank else tag, spans)
+
+    def _shaped(self, batch: Batch, names: Names | None) -> tuple[Batch, Names | None]:
+        """The batch after n-grams and limits."""
+        if self.shape.plain:
+            return batch, names
+        shaped = Batch()
+        for line in range(len(batch)):
+            example = example_of(batch, line, names[line] if names else None)
+            self.shape.apply(example)
+            spans = [(letter, space.hashes, space.values) for letter, space in example.spaces.items()]
+            shaped.append(
+                batch.kind[line], batch.label[line], batch.importance[line], batch.initial[line], batch.tag(line), spans
+            )
+            if names:
+                names[line] = {letter: space.names for letter, space in example.spaces.items()}
+        return shaped, names
+
+
+def example_of(batch: Batch, line: int, names: dict[int, list[bytes]] | None) -> Example:
+    """A line of a batch, to be changed. Namespaces with the same letter become one."""
+    example = Example()
+    for span in range(batch.span_begin[line], batch.span_begin[line + 1]):
+        begin, end = batch.feature_begin[span], batch.feature_begin[span + 1]
+        space = example.space(batch.letter[span])
+        space.hashes += batch.hash[begin:end].tolist()
+        space.values += batch.value[begin:end].tolist()
+    for letter, space in example.spaces.items():
+        space.names = list(names[letter]) if names and letter in names else [b""] * len(space.hashes)
+    return example
+
+
+def _first_lines(data: bytes, count: int) -> bytes:
+    at = 0
+    for _ in range(count):
+        end = data.find(b"\n", at)
+        if end < 0:
+            return data
+        at = end + 1
+    return data[:at]
+
+
+class SimpleLabels:
+    """Label, weight and initial prediction, with Vowpal Wabbit's words for bad ones."""
+
+    def __init__(self, streams: Streams) -> None:
+        self.streams = streams
+
+    def number(self, word: bytes) -> float:
+        value, end = read_number(word)
+        if end < len(word) or value != value or not word:
+            self.streams.warn(f"'{word.decode('utf-8', 'surrogateescape')}' is not a good float, replacing with 0")
+            return 0.0
+        return value
+
+    def read(self, words: list[bytes]) -> tuple[float, float, float]:
+        """Label (NaN: none), weight, initial."""
+        if len(words) > 3:
+            shown = b" ".join(words).decode("utf-8", "surrogateescape")
+            self.streams.error(f"Error: {len(words)} is too many tokens for a simple label: {shown}")
+            return NAN, 1.0, 0.0
+        numbers = [self.number(word) for word in words]
+        return (
+            numbers[0] if numbers else NAN,
+            numbers[1] if len(numbers) > 1 else 1.0,
+            numbers[2] if len(numbers) > 2 else 0.0,
+        )

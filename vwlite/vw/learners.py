@@ -1,0 +1,245 @@
+"""The layers of a learner: a linear model at the bottom, reductions above it, as Vowpal Wabbit stacks them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from math import exp
+from typing import Any
+
+from vwlite.core.stepper import Stepper
+from vwlite.vw.words import Streams
+
+NO_LABEL = float("nan")
+
+
+@dataclass
+class Current:
+    """The example at hand, on its way through the layers."""
+
+    label: float = NO_LABEL
+    weight: float = 1.0
+    initial: float = 0.0
+    tag: bytes = b""
+    words: list[bytes] = field(default_factory=list)  # of a label that is not simple
+    target: Any = None  # such a label, read
+    held: bool = False
+    test: bool = False  # only predict
+    names: dict[int, list[bytes]] | None = None
+    batch: Any = None
+    line: int = 0
+
+    model: int = 0  # which of the linear models is meant
+    features: int = 0
+    prediction: Any = 0.0
+    partial: float = 0.0  # the score before it was clipped
+    loss: float = 0.0
+    confidence: float = 0.0
+
+    @property
+    def labelled(self) -> bool:
+        return self.label == self.label
+
+
+class Layer:
+    """A learner over another one. `width`: how many of those it uses; `name`: as the header shows it."""
+
+    name = ""
+    width = 1
+
+    def __init__(self, base: "Layer") -> None:
+        self.base = base
+        self.increment = base.increment * base.width  # models between two of the base
+
+    def predict(self, e: Current) -> None:
+        self.base.predict(e)
+
+    def learn(self, e: Current) -> None:
+        self.base.learn(e)
+
+    def predict_with(self, e: Current, i: int) -> None:
+        """Have the i-th base predict."""
+        e.model += i * self.increment
+        self.base.predict(e)
+        e.model -= i * self.increment
+
+    def learn_with(self, e: Current, i: int) -> None:
+        """Have the i-th base learn."""
+        e.model += i * self.increment
+        self.base.learn(e)
+        e.model -= i * self.increment
+
+    def end_pass(self) -> None:
+        self.base.end_pass()
+
+    @property
+    def names(self) -> list[str]:
+        """The layers from the bottom up, as the header lists them."""
+        return self.base.names + ([self.name] if self.name else [])
+
+    @property
+    def models(self) -> int:
+        """Linear models in all, in what lies below and here."""
+        return self.base.models * self.width
+
+    @property
+    def bottom(self) -> "Linear":
+        return self.base.bottom
+
+
+class Linear(Layer):
+    """The linear model itself: the stepper's rule."""
+
+    def __init__(self, name: str, stepper: Stepper, streams: Streams, predicts_apart: bool = False) -> None:
+        self.name, self.stepper, self.streams = name, stepper, streams
+        self.increment = 1
+        self.predicts_apart = predicts_apart  # what is shown is predicted before learning, on its own
+        self.audit: Callable[[Current], None] | None = None
+        self.collect: Callable[[Current], None] | None = None
+        self.example_number = 0
+        self.before_pass: Callable[[], None] | None = None
+
+    def predict(self, e: Current) -> None:
+        e.prediction = self.stepper.predict(e.model, e.initial)
+        self._after(e)
+
+    def learn(self, e: Current) -> None:
+        if self.audit is not None:
+            e.prediction = self.stepper.predict(e.model, e.initial)
+            if self.stepper.widens:
+                low, high = min(self.stepper.min_label, e.label), max(self.stepper.max_label, e.label)
+                e.prediction = min(max(self.stepper.raw, low), high)
+            self.audit(e)
+        e.prediction = self.stepper.learn(e.label, e.weight, e.model, e.initial)
+        self._warn(e)
+        rule = self.stepper.rule
+        if getattr(rule, "too_large", False):
+            self.streams.error("The features have too much magnitude")
+        if getattr(rule, "lost", False):
+            self.streams.warn("update is NAN, replacing with 0")
+        if self.collect is not None:
+            self.collect(e)
+
+    def _after(self, e: Current) -> None:
+        self._warn(e)
+        if self.audit is not None:
+            self.audit(e)
+        if self.collect is not None:
+            self.collect(e)
+
+    def _warn(self, e: Current) -> None:
+        e.partial = self.stepper.raw
+        if self.stepper.lost:
+            self.streams.warn(f"NAN prediction in example {self.example_number + 1}, forcing 0")
+            e.partial = 0.0
+
+    def end_pass(self) -> None:
+        pass
+
+    @property
+    def names(self) -> list[str]:
+        return [self.name]
+
+    @property
+    def models(self) -> int:
+        return 1
+
+    @property
+    def bottom(self) -> "Linear":
+        return self
+
+
+class Named(Layer):
+    """A layer that is only a name in the header."""
+
+    def __init__(self, base: Layer, name: str) -> None:
+        super().__init__(base)
+        self.name = name
+
+
+LINKS: dict[str, Callable[[float], float]] = {
+    "identity": lambda p: p,
+    "logistic": lambda p: 1 / (1 + _exp(-p)),
+    "glf1": lambda p: 2 / (1 + _exp(-p)) - 1,
+    "poisson": lambda p: _exp(p),
+}
+
+
+def _exp(x: float) -> float:
+    return exp(x) if x < 709 else float("inf")
+
+
+class Scorer(Layer):
+    """Learns if there is something to learn, tells the loss, and puts the prediction through the link."""
+
+    def __init__(self, base: Layer, link: str) -> None:
+        super().__init__(base)
+        self.name = f"scorer-{link}"
+        self.link = None if link == "identity" else LINKS[link]
+        self.loss = base.bottom.stepper.loss
+
+    def predict(self, e: Current) -> None:
+        self.base.predict(e)
+        self._judge(e)
+
+    def learn(self, e: Current) -> None:
+        if e.weight > 0 and e.label == e.label:
+            self.base.learn(e)
+        else:
+            self.base.predict(e)
+        self._judge(e)
+
+    def _judge(self, e: Current) -> None:
+        if e.weight > 0 and e.label == e.label:
+            e.loss = self.loss(e.prediction, e.label) * e.weight
+        if self.link is not None:
+            e.prediction = self.link(e.prediction)
+
+
+class Binary(Layer):
+    """Predicts the sign, and counts wrong ones."""
+
+    name = "binary"
+
+    def __init__(self, base: Layer, streams: Streams) -> None:
+        super().__init__(base)
+        self.streams = streams
+
+    def predict(self, e: Current) -> None:
+        self.base.predict(e)
+        self._sign(e)
+
+    def learn(self, e: Current) -> None:
+        self.base.learn(e)
+        self._sign(e)
+
+    def _sign(self, e: Current) -> None:
+        e.prediction = 1.0 if e.prediction > 0 else -1.0
+        if e.labelled:
+            if abs(e.label) != 1:
+                self.streams.error(f"You are using label '{e.label:g}' not -1 or 1 as loss function expects!")
+            elif e.prediction == e.label:
+                e.loss = 0.0
+            else:
+                e.loss = e.weight
+
+
+class ClassWeight(Layer):
+    """Multiplies the importance by the weight of the class."""
+
+    def __init__(self, base: Layer, weights: dict[int, float], kind: str = "scalar") -> None:
+        super().__init__(base)
+        self.weights, self.name = weights, f"classweight-{kind}"
+
+    def _weigh(self, e: Current) -> None:
+        if self.name.endswith("scalar"):
+            if e.labelled:
+                e.weight *= self.weights.get(int(e.label), 1.0)
+        elif e.target is not None:
+            e.weight *= self.weights.get(int(e.target), 1.0)
+
+    def predict(self, e: Current) -> None:
+        self._weigh(e)
+        self.base.predict(e)
+
+    def learn(self, e: Current) -> None:
+        self._weigh(e)
+        self.base.learn(e)

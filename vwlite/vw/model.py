@@ -1,0 +1,316 @@
+"""Vowpal Wabbit's model files: binary, and the text of `--readable_model` and `--invert_hash`."""
+
+import struct
+from array import array
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from vwlite.core.parser import murmur3
+from vwlite.vw.words import VERSION, Critical, short
+
+# The fields of a rule's slot in the order of Vowpal Wabbit's floats.
+LAYOUTS: dict[str, tuple[str, ...]] = {
+    "ftrl": ("w", "z", "n"),
+    "pistol": ("w", "z", "n", "m"),
+    "coin": ("w", "z", "n", "m", "reward", "L"),
+    "freegrad": ("w", "G", "V", "h1", "h", "S"),
+}
+
+
+@dataclass
+class Header:
+    """The head of a model: everything before the weights."""
+
+    id: str = ""
+    min_label: float = 0.0
+    max_label: float = 0.0
+    bits: int = 18
+    ngrams: list[str] = field(default_factory=list)
+    skips: list[str] = field(default_factory=list)
+    options: str = ""
+
+
+# Name in the readable model, format in the binary one.
+STATE = [
+    ("initial_t", "<f"), ("norm normalizer", "<d"), ("t", "<d"), ("sum_loss", "<d"),
+    ("sum_loss_since_last_dump", "<d"), ("dump_interval", "<f"), ("min_label", "<f"), ("max_label", "<f"),
+    ("weighted_labeled_examples", "<d"), ("weighted_labels", "<d"), ("weighted_unlabeled_examples", "<d"),
+    ("example_number", "<Q"), ("total_features", "<Q"), ("total_weight", "<d"),
+    ("sd::oec.weighted_labeled_examples", "<d"), ("current_pass", "<Q"), ("l1_state", "<d"), ("l2_state", "<d"),
+]  # fmt: skip
+
+
+@dataclass
+class Model:
+    """A whole model. weights: slot and its floats, by rising slot. state: None if it cannot be continued."""
+
+    header: Header
+    state: dict[str, float] | None
+    width: int  # floats of a slot
+    slots: "array[int]"
+    floats: "array[float]"
+    version: str = VERSION
+
+
+class _Checksum:
+    """A running murmur hash over chunks."""
+
+    def __init__(self) -> None:
+        self.value = 0
+
+    def add(self, chunk: bytes) -> bytes:
+        if chunk:
+            self.value = murmur3(chunk, self.value)
+        return chunk
+
+
+def binary_head(h: Header) -> bytes:
+    """The header as bytes, with its checksum."""
+    version = VERSION.encode() + b"\0"
+    out = [struct.pack("<I", len(version)), version]
+    check = _Checksum()
+
+    def put(*chunks: bytes) -> None:
+        out.extend(check.add(chunk) for chunk in chunks)
+
+    def text(s: str) -> None:
+        data = s.encode("utf-8", "surrogateescape") + b"\0"
+        put(struct.pack("<I", len(data)), data)
+
+    text(h.id)
+    put(b"m", struct.pack("<f", h.min_label), struct.pack("<f", h.max_label), struct.pack("<I", h.bits))
+    put(struct.pack("<I", 0))
+    for entries in (h.ngrams, h.skips):
+        put(struct.pack("<I", len(entries)))
+        for entry in entries:
+            put(entry.encode("latin-1")[:2].ljust(3, b"\0"))
+    text(h.options)
+    return b"".join(out) + struct.pack("<II", 4, check.value)
+
+
+def text_head(h: Header) -> str:
+    """The header as the readable model begins."""
+    check = _Checksum()
+    lines = []
+
+    def put(text: str) -> None:
+        check.add(text.encode("utf-8", "surrogateescape"))
+        lines.append(text)
+
+    put(f"Id {h.id}\n")
+    put(f"Min label:{short(h.min_label)}\n")
+    put(f"Max label:{short(h.max_label)}\n")
+    put(f"bits:{h.bits}\n")
+    put("lda:0\n")
+    for what, entries in (("ngram", h.ngrams), ("skip", h.skips)):
+        put(f"{len(entries)} {what}:")
+        for entry in entries:
+            put(f"{entry} ")
+        put("\n")
+    put(f"options:{h.options}\n")
+    return f"Version {VERSION}\n" + "".join(lines) + f"Checksum: {check.value}\n"
+
+
+def write_binary(model: Model, extra: bytes = b"") -> bytes:
+    """The whole file. extra: what reductions write before the state."""
+    out = [binary_head(model.header), extra, struct.pack("<B", model.state is not None)]
+    if model.state is not None:
+        out += [struct.pack(form, _whole(form, model.state[name])) for name, form in STATE]
+    width = model.width
+    wide = "Q" if model.header.bits >= 31 else "I"
+    entry = struct.Struct(f"<{wide}{width}f")
+    floats = model.floats
+    if model.state is None:
+        entry = struct.Struct(f"<{wide}f")
+        out += [entry.pack(slot, floats[i * width]) for i, slot in enumerate(model.slots) if floats[i * width] != 0]
+    elif width == 1:
+        out += [entry.pack(slot, w) for slot, w in zip(model.slots, floats, strict=True) if w != 0]
+    else:
+        for i, slot in enumerate(model.slots):
+            values = floats[i * width : (i + 1) * width]
+            if any(values):
+                out.append(entry.pack(slot, *values))
+    return b"".join(out)
+
+
+def _whole(form: str, x: float) -> Any:
+    return int(x) if form == "<Q" else x
+
+
+def write_text(model: Model, extra: str = "", names: dict[int, bytes] | None = None, hexfloat: bool = False) -> str:
+    """The readable model; with names, the inverted one. extra: what reductions write before the state."""
+    show: Callable[[float], str] = _hexfloat if hexfloat else short
+    out = [text_head(model.header), extra]
+    if model.state is None:
+        out.append(":0\n")
+        for i, slot in enumerate(model.slots):
+            w = model.floats[i * model.width]
+            if w != 0:
+                out.append(f"{_called(slot, names, True)}{slot}:{show(w)}\n")
+        return "".join(out)
+    out.append(":1\n")
+    for name, form in STATE:
+        value = model.state[name]
+        out.append(f"{name} {int(value) if form == '<Q' else short(value)}\n")
+    for i, slot in enumerate(model.slots):
+        values = model.floats[i * model.width : (i + 1) * model.width]
+        if any(values):
+            out.append(f"{_called(slot, names, False)}{slot}:{' '.join(show(v) for v in values)}\n")
+    return "".join(out)
+
+
+def _called(slot: int, names: dict[int, bytes] | None, predict_only: bool) -> str:
+    if names is None:
+        return ""
+    name = names.get(slot)
+    if name is not None:
+        return name.decode("utf-8", "surrogateescape") + ":"
+    return ":" if predict_only else ""
+
+
+def _hexfloat(x: float) -> str:
+    """As C++'s hexfloat prints it: without zeros at the end of the mantissa."""
+    text = float(x).hex()
+    head, p, power = text.partition("p")
+    if "." in head:
+        head = head.rstrip("0").rstrip(".")
+    return head + p + power
+
+
+# --- reading -------------------------------------------------------------------------------------
+
+
+def damaged(path: str, why: str) -> Critical:
+    return Critical(f"bad model file {path}: {why}", "parse_regressor.cc", 500)
+
+
+class _Bytes:
+    """The bytes of a file, taken one piece after the other."""
+
+    def __init__(self, path: str, data: bytes) -> None:
+        self.path, self.data, self.at = path, data, 0
+        self.check: _Checksum | None = None
+
+    def take(self, size: int) -> bytes:
+        if size > len(self.data) - self.at:
+            raise damaged(self.path, "it is cut off, or a length in it is wrong")
+        piece = self.data[self.at : self.at + size]
+        self.at += size
+        if self.check is not None:
+            self.check.add(piece)
+        return piece
+
+    def number(self, form: str) -> Any:
+        return struct.unpack(form, self.take(struct.calcsize(form)))[0]
+
+    def text(self) -> str:
+        size = self.number("<I")
+        data = self.take(size)
+        if not data.endswith(b"\0"):
+            raise damaged(self.path, "a text in it does not end")
+        return data[:-1].decode("utf-8", "surrogateescape")
+
+
+def read_head(path: str, data: bytes) -> tuple[Header, _Bytes]:
+    """The header of a binary model, and what comes behind it. Critical if the file is no model or damaged."""
+    source = _Bytes(path, data)
+    version = source.text()
+    parts = version.split(".")
+    if len(parts) < 3 or not all(part.isdigit() for part in parts[:2]):
+        raise damaged(path, "it does not begin with a version")
+    if tuple(map(int, parts[:2])) < (9, 0):
+        raise damaged(path, f"it is of version {version}; models of version 9 are read")
+    h = Header()
+    source.check = check = _Checksum()
+    h.id = source.text()
+    if source.take(1) != b"m":
+        raise damaged(path, "it is not a model of Vowpal Wabbit")
+    h.min_label, h.max_label, h.bits = source.number("<f"), source.number("<f"), source.number("<I")
+    if h.bits > 32:
+        raise damaged(path, f"it has {h.bits} bits; 32 are the most here")
+    if source.number("<I"):
+        raise damaged(path, "it is a topic model (--lda)")
+    for entries in (h.ngrams, h.skips):
+        for _ in range(source.number("<I")):
+            entries.append(source.take(3).rstrip(b"\0").decode("latin-1"))
+    h.options = source.text()
+    source.check = None
+    if source.number("<I") != 4 or source.number("<I") != check.value:
+        raise damaged(path, "its checksum is wrong")
+    return h, source
+
+
+def read_rest(h: Header, source: _Bytes, width: int) -> Model:
+    """The state and the weights, `width` floats to a slot if the model can be continued."""
+    resume = source.number("<B")
+    if resume not in (0, 1):
+        raise damaged(source.path, "it is damaged behind its header")
+    state = None
+    if resume:
+        state = {name: source.number(form) for name, form in STATE}
+    else:
+        width = 1
+    entry = struct.Struct(f"<{'Q' if h.bits >= 31 else 'I'}{width}f")
+    rest = source.data[source.at :]
+    if len(rest) % entry.size:
+        raise damaged(source.path, "bytes are missing or too many at its end")
+    slots, floats = array("Q"), array("f")
+    for slot, *values in entry.iter_unpack(rest):
+        if slot >= 1 << h.bits:
+            raise damaged(source.path, f"slot {slot} lies outside of its {h.bits} bits")
+        slots.append(slot)
+        floats.extend(values)
+    return Model(h, state, width, slots, floats)
+
+
+def looks_like_vw(data: bytes) -> bool:
+    """Whether a file begins as a model of Vowpal Wabbit does."""
+    return len(data) > 8 and data[4:6] in (b"9.", b"8.") and struct.unpack("<I", data[:4])[0] < 32
+
+
+# --- between slots of a rule and floats -------------------------------------------------------------
+
+
+class Layout:
+    """How the slots of a rule are Vowpal Wabbit's floats."""
+
+    def __init__(self, rule: Any, fields: Iterable[str]) -> None:
+        self.rule, self.fields = rule, tuple(fields)
+        codes = {"u4": "I", "f4": "f", "f8": "d"}
+        self.names = [name for name, _ in rule.SLOT]
+        self.struct = struct.Struct("@" + "".join(codes[code[1:]] for _, code in rule.SLOT))
+        self.size = rule.slot_size()
+
+    def _stored(self, name: str) -> str:
+        """What the rule calls a field."""
+        return name if name in self.names else {"w": "_w", "n": "root"}[name]
+
+    def read(self) -> Iterator[tuple[int, list[float]]]:
+        """Each live slot: its key and floats."""
+        places = [self.names.index(self._stored(name)) for name in self.fields]
+        data = self.rule.slots()
+        for at in range(0, len(data), self.size):
+            values = self.struct.unpack_from(data, at)
+            floats = [
+                values[place] ** 2 if self.names[place] == "root" else values[place]
+                for place in places
+            ]
+            yield (values[0] - 1) & 0xFFFFFFFF, floats
+
+    def write(self, keys: Iterable[int], floats: "array[float]", width: int, defaults: dict[str, float]) -> bytes:
+        """Slots from keys and `width` floats for each, the first of our fields; the others have their defaults."""
+        out = bytearray()
+        pad = bytes(self.size - self.struct.size)
+        known = {self._stored(name): i for i, name in enumerate(self.fields[:width])}
+        for i, key in enumerate(keys):
+            values: list[Any] = [(key + 1) & 0xFFFFFFFF]
+            for name in self.names[1:]:
+                if name in known:
+                    x = floats[i * width + known[name]]
+                    values.append(x**0.5 if name == "root" else x)
+                else:
+                    values.append(0 if name == "_place" else defaults.get(name, 0.0))
+            out += self.struct.pack(*values) + pad
+        return bytes(out)
+

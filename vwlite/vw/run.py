@@ -1,0 +1,491 @@
+"""`vwlite vw`: a run of Vowpal Wabbit's command line, from the arguments to the summary."""
+
+import os
+import sys
+from array import array
+from collections.abc import Iterator
+from typing import IO, Any
+
+from vwlite.core.batch import Batch
+from vwlite.errors import VwliteError
+from vwlite.vw.arguments import Arguments, parse
+from vwlite.vw.examples import BLANK, REJECTED, Names, Source
+from vwlite.vw.labels import LABELS
+from vwlite.vw.learners import Current, Layer
+from vwlite.vw.model import Header, Layout, Model, read_rest, write_binary, write_text
+from vwlite.vw.random import Random
+from vwlite.vw.setup import (
+    UPDATE_OPTIONS, Setup, build, letters, load_model, make_features, make_interactions, make_shape, merge_options,
+)  # fmt: skip
+from vwlite.vw.statistics import Statistics
+from vwlite.vw.words import HEADER, VERSION, Critical, Refused, Streams, short
+
+SAVE_NOTE = (
+    "VW 9.0.0 introduced a change to the default model save behavior. Please use '--predict_only_model' when using "
+    "either '--invert_hash' or '--readable_model' to get the old behavior. Details: https://vowpalwabbit.org/link/1"
+)
+
+
+def main(arguments: list[str]) -> int:
+    """Run `vwlite vw`; the exit code."""
+    streams = Streams()
+    try:
+        a = parse(arguments)
+        if a.flag("version"):
+            print(VERSION)
+            return 0
+        if a.flag("help"):
+            from vwlite.vw.help import text
+
+            print(text())
+            return 0
+        set_streams(a, streams)
+        Run(a, streams).run()
+    except Critical as e:
+        streams.flush()
+        sys.stdout.write(f"[critical] vw ({e.place}): {e}\n")
+        sys.stdout.flush()
+        return e.exit_code
+    except VwliteError as e:
+        streams.flush()
+        print(e, file=sys.stderr)
+        return e.exit_code if isinstance(e, Refused) else 1
+    streams.flush()
+    return 0
+
+
+def set_streams(a: Arguments, streams: Streams) -> None:
+    """Where the words of this run go."""
+    if a.get("driver_output") == "stdout":
+        streams.driver = sys.stdout
+    if a.flag("driver_output_off") or a.flag("quiet"):
+        streams.driver = None
+    if a.get("log_output") == "stderr":
+        streams.log = sys.stderr
+    if a.flag("quiet") and "log_level" not in a:
+        streams.level = "off"
+    if "log_level" in a:
+        streams.level = a["log_level"].replace("warn", "warning")
+    streams.limit = a.get("limit_output", 0)
+
+
+class Predictions:
+    """A file of predictions."""
+
+    def __init__(self, path: str) -> None:
+        self._own = path not in ("stdout", "/dev/stdout")
+        try:
+            self.file: IO[str] = open(path, "w", errors="surrogateescape") if self._own else sys.stdout
+        except OSError as e:
+            raise Critical(f"Error opening the predictions file: {path}, {e.strerror}", "parse_args.cc", 1500) from None
+
+    def write(self, text: str) -> None:
+        self.file.write(text)
+
+    def close(self) -> None:
+        if self._own:
+            self.file.close()
+
+
+class Run:
+    """One run."""
+
+    def __init__(self, a: Arguments, streams: Streams) -> None:
+        self.arguments, self.streams = a, streams
+        self.statistics = Statistics()
+        if len(a.positional) > 1:
+            streams.warn(
+                "Multiple data files passed as positional parameters, only the first one will be read and the rest will "
+                "be ignored."
+            )
+        model = None
+        if "initial_regressor" in a:
+            header, source = load_model(a["initial_regressor"][0])
+            merge_options(a, header, streams)
+        self.random = Random(a.get("random_seed", 0))
+        s = self.setup = Setup(a, streams, self.random, self.statistics)
+        s.bits = a.get("bit_precision", 18)
+        if s.bits > 32:
+            raise Refused(f"-b {s.bits} (more than 32 bits)")
+        self.passes = a.get("passes", 1)
+        self.testing = a.flag("testonly") or a.get("learning_rate") == 0 and self.passes <= 1
+        a.values["testonly"] = self.testing
+        self.holdout = (
+            not a.flag("holdout_off") and not self.testing and (self.passes > 1 or a.get("holdout_after", 0) > 0)
+        )
+        self._progress()
+        self.shape = make_shape(a, s)
+        self._say_parsing()
+        self.namer: Any = None
+        # The model's floats depend on the update, which is known only now.
+        if "initial_regressor" in a:
+            from vwlite.vw.setup import model_fields
+
+            model = read_rest(header, source, len(model_fields(a)))
+            s.model = model
+        self.learner: Layer = build(a, s)
+        self.labels = LABELS[s.kind](self)
+        self.source = self._source()
+        self.predictions = Predictions(a["predictions"]) if "predictions" in a else None
+        self.raw = Predictions(a["raw_predictions"]) if "raw_predictions" in a else None
+        self._say_learning()
+        self.lines = 0  # in this pass, blank ones too
+        self.done = False
+
+    # --- the header --------------------------------------------------------------------------
+
+    def _progress(self) -> None:
+        self.factor, self.step = 2.0, None
+        value = self.arguments.get("progress")
+        if value is None:
+            return
+        if "." in value or not value.lstrip("-").isdigit():
+            try:
+                self.factor = float(value)
+            except ValueError:
+                raise Critical(f"Failed to convert {value} to f") from None
+            if self.factor <= 1:
+                self.streams.warn(f"Multiplicative --progress <float> '{value}' is <= 1.0: adding 1.0")
+                self.factor += 1
+        else:
+            self.step = float(value)
+            if self.step < 1:
+                self.streams.warn(f"Additive --progress <int> '{value}' is < 1: forcing to 1")
+                self.step = 1.0
+            self.statistics.dump_interval = self.step
+
+    def _say_parsing(self) -> None:
+        a, s = self.arguments, self.setup
+        if "named_labels" in a:
+            s.names = a["named_labels"].split(",")
+            s.say(f"parsed {len(s.names)} named labels")
+        make_interactions(a, s)
+        for name, words in (
+            ("ignore", "ignoring namespaces beginning with:"),
+            ("ignore_linear", "ignoring linear terms for namespaces beginning with:"),
+            ("keep", "using namespaces beginning with:"),
+        ):
+            if name in a:
+                s.say(f"{words} {' '.join(c for c in letters(a[name]).decode('utf-8', 'surrogateescape'))} ")
+        if self.testing:
+            s.say("only testing")
+        if a.get("l1", 0.0) > 0:
+            s.say(f"using l1 regularization = {short(a['l1'])}")
+        if a.get("l2", 0.0) > 0:
+            s.say(f"using l2 regularization = {short(a['l2'])}")
+        for name, words in (
+            ("final_regressor", "final_regressor"), ("predictions", "predictions"), ("raw_predictions", "raw predictions")
+        ):  # fmt: skip
+            if name in a:
+                s.say(f"{words} = {a[name]}")
+        if ("readable_model" in a or "invert_hash" in a) and not a.flag("predict_only_model"):
+            self.streams.info(SAVE_NOTE)
+
+    def _source(self) -> Source:
+        a, s = self.arguments, self.setup
+        path = a.get("data") or (a.positional[0] if a.positional else None)
+        self.data_name = path or ("none" if a.flag("no_stdin") else "stdin")
+        cache = a["cache_file"][0] if "cache_file" in a else None
+        if cache is None and a.flag("cache"):
+            if path is None:
+                raise Critical("need a data file to make a cache of", "parser.cc", 300)
+            cache = f"{path}.cache"
+        features = make_features(a, s)
+        make = None
+        wants_names = a.flag("audit") or "invert_hash" in a or "audit_regressor" in a
+        if a.flag("json"):
+            from vwlite.vw.jsontext import JsonParser
+
+            make = JsonParser(features, self.streams, a.flag("chain_hash"), s.kind).line
+        elif a.flag("csv"):
+            from vwlite.vw.csvtext import CsvParser
+
+            make = CsvParser(a, features, self.streams).line
+        if "invert_hash" in a and cache is not None:
+            raise Critical("invert_hash is incompatible with a cache file.  Use it in single pass mode only.", "parse_args.cc", 350)
+        return Source(
+            paths=[path or "-"], features=features, streams=self.streams, simple=s.kind == "SIMPLE",
+            wants_names=wants_names or s.needs_names, strict=a.flag("strict_parse"), sort=a.flag("sort_features"), make=make, cache=cache,
+            kill_cache=a.flag("kill_cache"), bits=s.bits, shape=self.shape,
+            examples=a["examples"] if a.get("examples", -1) >= 0 else None,
+        )  # fmt: skip
+
+    def _say_learning(self) -> None:
+        a, s, source = self.arguments, self.setup, self.source
+        for line in s.header_lines:
+            if not line.startswith(("scanned dictionary", "dictionary ")):
+                s.say(line)
+        reads = self.data_name != "none"
+        if source.find_cache():
+            s.say(f"using cache_file = {source.cache}")
+            s.say("ignoring text input in favor of cache input")
+        elif source.cache is not None:
+            s.say(f"creating cache_file = {source.cache}")
+            s.say(f"Reading datafile = {self.data_name}")
+        else:
+            s.say("using no cache")
+            if reads and self.data_name != "stdin" and not os.path.exists(self.data_name):
+                raise Critical(
+                    f"Failed to open input data file '{self.data_name}'. Inner error: can't open: {self.data_name}, "
+                    "errno = No such file or directory", "parser.cc", 560,
+                )  # fmt: skip
+            s.say(f"Reading datafile = {self.data_name}")
+        if self.passes > 1 and source.cache is None:
+            raise Critical(
+                "need a cache file for multiple passes : try using  --cache or --cache_file <name>", "parser.cc", 590
+            )
+        s.say(f"num sources = {int(reads)}")
+        s.say(f"Num weight bits = {s.bits}")
+        s.say(f"learning rate = {short(s.learning_rate)}")
+        s.say(f"initial_t = {short(s.initial_t)}")
+        s.say(f"power_t = {short(s.power_t)}")
+        if self.passes > 1:
+            s.say(f"decay_learning_rate = {short(a.get('decay_learning_rate', 1.0))}")
+        for line in s.header_lines:
+            if line.startswith(("scanned dictionary", "dictionary ")):
+                s.say(line)
+        if s.shows_learners:
+            s.say(f"Enabled learners: {', '.join(self.learner.names)}")
+        s.say(f"Input label = {s.kind}")
+        s.say(f"Output pred = {s.output}")
+        if s.table:
+            s.say(HEADER)
+
+    # --- the passes --------------------------------------------------------------------------
+
+    def run(self) -> None:
+        a = self.arguments
+        bottom = self.learner.bottom
+        if a.flag("audit") or "invert_hash" in a:
+            from vwlite.vw.audit import Namer
+
+            self.namer = Namer(self)
+            if a.flag("audit"):
+                bottom.audit = self.namer.audit
+            if "invert_hash" in a:
+                bottom.collect = self.namer.collect
+        if a.flag("dry_run"):
+            return
+        early = False
+        for _ in range(self.passes):
+            if self.data_name != "none":
+                self.one_pass()
+            early = self.end_pass()
+            if early:
+                break
+        if not early:
+            self.save()
+        if self.setup.finish is not None:
+            self.setup.finish()
+        for file in (self.predictions, self.raw):
+            if file is not None:
+                file.close()
+        if self.setup.table or self.setup.summary:
+            self.statistics.summary(self.streams, self.holdout, self.loss_words)
+
+    @property
+    def loss_words(self) -> Any:
+        shown = self.setup.kind == "SIMPLE" and not self.arguments.flag("dont_output_best_constant")
+        return self.setup.loss_words if shown else None
+
+    def one_pass(self) -> None:
+        self.lines = 0
+        if self.setup.multiline:
+            for group in self._groups():
+                self.setup.multi(self, group)
+            return
+        for batch, names in self.source.passes():
+            self.feed(batch, names)
+
+    def examples(self) -> Iterator[Current | None]:
+        """The examples of a pass, one by one; None for a blank line."""
+        for batch, names in self.source.passes():
+            kinds = batch.kind
+            for line in range(len(batch)):
+                self.lines += 1
+                if kinds[line] == BLANK:
+                    yield None
+                elif kinds[line] != REJECTED:
+                    yield self._current(batch, line, names)
+
+    def _groups(self) -> Iterator[list[Current]]:
+        group: list[Current] = []
+        for e in self.examples():
+            if e is not None:
+                group.append(e)
+            elif group:
+                yield group
+                group = []
+        if group:
+            yield group
+
+    def feed(self, batch: Batch, names: Names | None) -> None:
+        """Go through the examples of a batch."""
+        kinds = batch.kind
+        for line in range(len(batch)):
+            self.lines += 1
+            if kinds[line] == BLANK or kinds[line] == REJECTED:
+                continue
+            self.one(self._current(batch, line, names))
+
+    def _current(self, batch: Batch, line: int, names: Names | None) -> Current:
+        e = Current(
+            batch.label[line], batch.importance[line], batch.initial[line], batch.tag(line), batch=batch, line=line,
+            names=names[line] if names else None,
+        )  # fmt: skip
+        if self.holdout:
+            after = self.arguments.get("holdout_after", 0)
+            period = self.arguments.get("holdout_period", 10)
+            e.held = self.lines > after if after else period > 0 and self.lines % period == 0
+        e.test = e.held or self.testing
+        self.labels.read(e)
+        if e.weight < 0 or e.weight != e.weight:
+            words = (
+                f"Example has an invalid importance weight ({short(e.weight)}); importance weights must be non-negative. "
+                "Use 0 to hold an example out of training."
+            )
+            if self.arguments.flag("strict_parse"):
+                raise Critical(words, "parser.cc", 800)
+            self.streams.warn(words)
+        return e
+
+    def one(self, e: Current) -> None:
+        """Predict and learn an example, count it, and tell of it."""
+        learner, bottom = self.learner, self.learner.bottom
+        e.features = bottom.stepper.take(e.batch, e.line)
+        bottom.example_number = self.statistics.example_number
+        rule = bottom.stepper.rule
+        if hasattr(rule, "elapsed"):
+            s = self.statistics
+            rule.elapsed = s.t - s.holdout_weight - s.weighted_unlabeled_examples
+        if e.test:
+            learner.predict(e)
+        elif bottom.predicts_apart:
+            learner.predict(e)
+            shown, raw, weight = e.prediction, e.partial, e.weight
+            learner.learn(e)
+            e.prediction, e.partial = shown, raw
+            del weight
+        else:
+            learner.learn(e)
+        self.finish(e)
+
+    def finish(self, e: Current) -> None:
+        """Count an example, write its predictions, and print a row if one is due."""
+        self.labels.count(e)
+        if self.raw is not None:
+            self.raw.write(self.labels.raw_text(e))
+        if self.predictions is not None:
+            self.predictions.write(self.labels.text(e))
+        statistics = self.statistics
+        if statistics.weight >= statistics.dump_interval and not self.arguments.flag("quiet"):
+            self.streams.say(
+                statistics.row(self.labels.shown_label(e), self.labels.shown(e), self.labels.size(e), self.holdout)
+            )
+            statistics.advance(self.step, self.factor)
+
+    def end_pass(self) -> bool:
+        """What follows a pass; whether it was the last one, for want of progress."""
+        a, statistics = self.arguments, self.statistics
+        rule = self.learner.bottom.stepper.rule
+        statistics.current_pass += 1
+        rule.pass_decay = rule.pass_decay * a.get("decay_learning_rate", 1.0)
+        self.learner.end_pass()
+        if a.flag("predict_only_model") and hasattr(rule, "fold_weights"):
+            rule.fold_weights()
+        if a.flag("save_per_pass") and "final_regressor" in a:
+            self.save_binary(f"{a['final_regressor']}.{statistics.current_pass - 1}")
+        if not self.holdout:
+            return False
+        if statistics.best_so_far():
+            self.save()
+        return statistics.without_gain == a.get("early_terminate", 3)
+
+    # --- models ------------------------------------------------------------------------------
+
+    def model(self) -> Model:
+        """The model as of now."""
+        a, s = self.arguments, self.setup
+        stepper = self.learner.bottom.stepper
+        rule = stepper.rule
+        predict_only = a.flag("predict_only_model")
+        header = Header(
+            a.get("id", ""), stepper.min_label, stepper.max_label, s.bits,
+            list(a.get("ngram", [])), list(a.get("skips", [])), self.options(predict_only),
+        )  # fmt: skip
+        state = None
+        if not predict_only:
+            t = self.statistics
+            state = {
+                "initial_t": a.get("initial_t", s.first_t), "norm normalizer": getattr(rule, "norm_sum", 0.0), "t": t.t,
+                "sum_loss": t.sum_loss, "sum_loss_since_last_dump": t.sum_loss_since_last_dump,
+                "dump_interval": t.dump_interval, "min_label": stepper.min_label, "max_label": stepper.max_label,
+                "weighted_labeled_examples": t.weighted_labeled_examples, "weighted_labels": t.weighted_labels,
+                "weighted_unlabeled_examples": t.weighted_unlabeled_examples, "example_number": t.example_number,
+                "total_features": t.total_features, "total_weight": getattr(rule, "weight_sum", 0.0),
+                "sd::oec.weighted_labeled_examples": t.old_weighted_labeled_examples,
+                "current_pass": t.current_pass, "l1_state": getattr(rule, "gravity", 0.0),
+                "l2_state": getattr(rule, "contraction", 1.0),
+            }  # fmt: skip
+        slots, floats = array("Q"), array("f")
+        for key, values in Layout(rule, s.fields).read():
+            slots.append(key)
+            floats.extend(values)
+        return Model(header, state, len(s.fields), slots, floats)
+
+    def options(self, predict_only: bool) -> str:
+        """The options that the model keeps."""
+        from vwlite.vw.arguments import OPTIONS
+        from vwlite.vw.text import to_float
+
+        out = []
+        a = self.arguments
+        for name in sorted(a.values):
+            option = OPTIONS[name]
+            if not option.keep or name in ("ignore", "ignore_linear", "keep"):
+                continue
+            if predict_only and name in UPDATE_OPTIONS:
+                continue
+            value = a[name]
+            if option.type == "bool":
+                out.append(f" --{name}" if value else "")
+            elif option.type == "list[str]":
+                out += [f" --{name} {item}" for item in value]
+            elif option.type == "float":
+                out.append(f" --{name} {to_float(value):.15g}")
+            else:
+                out.append(f" --{name} {value}")
+        for name in ("ignore", "ignore_linear", "keep"):
+            if name in a:
+                merged = bytes(sorted(set(letters(a[name])))).decode("utf-8", "surrogateescape")
+                out.append(f" --{name} {merged}")
+        if self.random.state:
+            out.append(f" --random_seed {self.random.state}")
+        return "".join(out)
+
+    def save(self) -> None:
+        """Write every model that was asked for."""
+        a = self.arguments
+        if "final_regressor" in a:
+            self.save_binary(a["final_regressor"])
+        for name in ("readable_model", "invert_hash"):
+            if name in a:
+                names = self.namer.found if name == "invert_hash" else None
+                text = write_text(self.model(), self.setup.model_text(), names, a.flag("hexfloat_weights"))
+                self._write(a[name], text.encode("utf-8", "surrogateescape"))
+
+    def save_binary(self, path: str) -> None:
+        self._write(path, write_binary(self.model(), self.setup.model_bytes()))
+
+    @staticmethod
+    def _write(path: str, data: bytes) -> None:
+        from vwlite.output import AtomicFile
+
+        if path == "/dev/stdout":
+            sys.stdout.write(data.decode("utf-8", "surrogateescape"))
+            return
+        with AtomicFile(path) as file:
+            file.begin()
+            file.write(data)
+            file.commit()
+

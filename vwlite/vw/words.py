@@ -1,0 +1,99 @@
+"""What Vowpal Wabbit prints: its streams, its numbers, the rows of its table; and how it fails."""
+
+import sys
+from typing import TextIO
+
+from vwlite.errors import VwliteError
+
+VERSION = "9.11.2"
+
+HEADER = """\
+average  since         example        example        current        current  current
+loss     last          counter         weight          label        predict features"""
+
+LEVELS = ["off", "critical", "error", "warning", "info"]
+
+
+class Critical(VwliteError):
+    """What Vowpal Wabbit gives up for, in its words; `place` is where its sources say so."""
+
+    exit_code = 1
+
+    def __init__(self, message: str, file: str = "parse_args.cc", line: int = 1) -> None:
+        super().__init__(message)
+        self.place = f"{file}:{line}"
+
+
+class Refused(VwliteError):
+    """What Vowpal Wabbit has and this program does not."""
+
+    exit_code = 2
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"vwlite vw: {what} is not here: this is Vowpal Wabbit's linear learner and some reductions of it, "
+            "without contextual bandits, search, topic models, kernels, daemons and clusters"
+        )
+
+
+class Streams:
+    """Where words go: the driver's to standard error, log lines to standard output, unless said otherwise."""
+
+    def __init__(self) -> None:
+        self.driver: TextIO | None = sys.stderr
+        self.log: TextIO | None = sys.stdout
+        self.level = "info"
+        self.limit = 0  # log lines at most; 0: any number
+        self._count = 0
+
+    def say(self, text: str = "") -> None:
+        """A line of the driver."""
+        if self.driver is not None:
+            self.driver.write(text + "\n")
+
+    def note(self, level: str, text: str) -> None:
+        """A line of the log."""
+        if self.log is None or LEVELS.index(level) > LEVELS.index(self.level):
+            return
+        self._count += 1
+        if not self.limit or self._count <= self.limit:
+            self.log.write(f"[{level}] {text}\n")
+
+    def info(self, text: str) -> None:
+        self.note("info", text)
+
+    def warn(self, text: str) -> None:
+        self.note("warning", text)
+
+    def error(self, text: str) -> None:
+        self.note("error", text)
+
+    def flush(self) -> None:
+        for stream in (self.driver, self.log):
+            if stream is not None:
+                stream.flush()
+
+
+def short(x: float) -> str:
+    """A number as C++ streams print it: %g."""
+    return f"{x:g}"
+
+
+def prediction(p: float) -> str:
+    """A number as it stands in a file of predictions: integers without decimals."""
+    if p == int(p) if abs(p) < 1e15 else False:
+        return f"{p:.0f}"
+    return f"{p:.6f}"
+
+
+def fitted(text: str) -> str:
+    """A label or prediction as its column of the table holds it."""
+    return text if len(text) <= 14 else text[:11] + "..."
+
+
+def row(average: str, recent: str, counter: int, weight: float, label: str, predicted: str, features: int) -> str:
+    """One row of the table."""
+    return (
+        f"{average[:8]:<8} {recent[:8]:<8} {counter:>12} {f'{weight:.1f}'[:14]:>14} {fitted(label):>14} "
+        f"{fitted(predicted):>14} {features:>8}"
+    )
