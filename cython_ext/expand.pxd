@@ -33,6 +33,7 @@ cdef class Expander:
     cdef uint8_t crossed[256]  # whether some interaction asks for the namespace
     cdef uint8_t seen[256]    # letters that occurred, for wildcards
     cdef bint wild, news
+    cdef readonly size_t hidden   # features of the last line that --ignore-linear left out
     cdef uint8_t* terms       # owned; the interactions, each as its length and its letters
     cdef size_t terms_size
     cdef Run runs[256]

@@ -124,6 +124,7 @@ cdef class Expander:
         first, last = a.span_begin[line], a.span_begin[line + 1]
         self.f = &self.buffers[buffer]
         self.f.size = 0
+        self.hidden = 0
         if self.reserve(a.feature_begin[last] - a.feature_begin[first] + 1):
             return -1
         self.f.numbers = NULL
@@ -159,6 +160,8 @@ cdef class Expander:
                         self.f.keys[self.f.size] = a.hash[i] & mask
                         self.f.values[self.f.size] = a.value[i]
                         self.f.size += 1
+                elif self.alive[a.letter[span]]:
+                    self.hidden += a.feature_begin[span + 1] - a.feature_begin[span]
             if (self.wild or self.terms_size) and self.cross(a, line):
                 return -1
         if self.constant:

@@ -38,7 +38,7 @@ cdef class Stepper:
     cdef int shift
     cdef readonly size_t size      # features of the example
     cdef size_t capacity
-    cdef uint32_t* hashes          # owned, as are the next three: [capacity]
+    cdef uint32_t* bases           # keys in model 0, not cut; owned, as are the next three: [capacity]
     cdef uint32_t* keys
     cdef float* values
     cdef char** slots
@@ -55,7 +55,7 @@ cdef class Stepper:
         self.widens = True
 
     def __dealloc__(self):
-        free(self.hashes)
+        free(self.bases)
         free(self.keys)
         free(self.values)
         free(self.slots)
@@ -65,7 +65,7 @@ cdef class Stepper:
         if n <= self.capacity:
             return 0
         want = 2 * n + 64
-        if (grow(<void**>&self.hashes, want, sizeof(uint32_t)) or grow(<void**>&self.keys, want, sizeof(uint32_t))
+        if (grow(<void**>&self.bases, want, sizeof(uint32_t)) or grow(<void**>&self.keys, want, sizeof(uint32_t))
                 or grow(<void**>&self.values, want, sizeof(float)) or grow(<void**>&self.slots, want, sizeof(char*))):
             raise MemoryError("no memory for an example")
         self.capacity = want
@@ -73,33 +73,46 @@ cdef class Stepper:
 
     def take(self, Batch batch not None, size_t line):
         """Make a line of a batch the example at hand. Returns its number of features."""
+        cdef size_t i
         if line >= batch.a.lines:
             raise IndexError(line)
         if self.expander.expand(&batch.a, line, 0):
             raise MemoryError("no memory for an example")
         self.size = self.expander.f.size
         self.room(self.size)
-        memcpy(self.hashes, self.expander.f.keys, self.size * 4)
+        for i in range(self.size):
+            self.bases[i] = self.expander.f.keys[i] << self.shift
         memcpy(self.values, self.expander.f.values, self.size * 4)
         return self.size
 
-    def set(self, hashes, values):
-        """Make an example of hashes and values."""
+    def set(self, keys, values):
+        """Make an example of keys in model 0 and values."""
         cdef size_t i = 0
-        self.room(len(hashes))
-        for hash, x in zip(hashes, values):
-            self.hashes[i], self.values[i] = <uint32_t>(<uint64_t>hash), <float><double>x
+        self.room(len(keys))
+        for key, x in zip(keys, values):
+            self.bases[i], self.values[i] = <uint32_t>(<uint64_t>key), <float><double>x
             i += 1
         self.size = i
         return self.size
 
     def features(self):
-        """The hashes and values of the example, as lists."""
-        return [self.hashes[i] for i in range(self.size)], [self.values[i] for i in range(self.size)]
+        """The keys in model 0 and the values of the example, as lists; `set` takes them back."""
+        return [self.bases[i] for i in range(self.size)], [self.values[i] for i in range(self.size)]
+
+    def key(self, uint32_t hash, uint32_t model=0):
+        """The key of a hash in a model."""
+        return ((hash << self.shift) + model) & self.mask
 
     def keys_of(self, uint32_t model=0):
         """The keys of the example's features in a model, as a list."""
-        return [((self.hashes[i] << self.shift) + model) & self.mask for i in range(self.size)]
+        return [(self.bases[i] + model) & self.mask for i in range(self.size)]
+
+    def weight(self, uint32_t key):
+        """The weight of a key, cut to the bits that there are."""
+        cdef char* slot
+        key &= self.mask
+        self.rule.table.lookup(&key, 1, &slot)
+        return self.rule.weight(slot)
 
     def slots_of(self, keys):
         """The slots of these keys, as one bytes object; the blank slot for those that are not there."""
@@ -115,7 +128,7 @@ cdef class Stepper:
     cdef inline void locate(self, uint32_t model) noexcept nogil:
         cdef size_t i
         for i in range(self.size):
-            self.keys[i] = ((self.hashes[i] << self.shift) + model) & self.mask
+            self.keys[i] = (self.bases[i] + model) & self.mask
 
     cdef inline double clipped(self, double p) noexcept nogil:
         if isnan(p):

@@ -16,7 +16,7 @@ from vwlite.core.rule cimport Example, Outcome, Rule
 
 cdef struct Slot:
     uint32_t mark
-    float w
+    float w      # before the last example learned: what a model file shows
     float G
     float V
     float h1
@@ -63,10 +63,12 @@ cdef class FreeGrad(Rule):
             s = slots[i]
             g = o.importance * o.slope * e.x[i]
             cut, before = g, s.h
+            s.w = <float>self.now(s)
             if g == 0:
                 continue
             if s.h1 == 0:
                 s.h1 = s.h = <float>fabs(g)
+                s.V += <float>(g * g)       # and once more below, as Vowpal Wabbit does
             elif fabs(g) > s.h:
                 cut = g * s.h / fabs(g)
                 s.h = <float>fabs(g)
@@ -78,7 +80,6 @@ cdef class FreeGrad(Rule):
                 s.V += <float>(cut * cut)
             if before > 0:
                 s.S += <float>(fabs(cut) / before)
-            s.w = <float>self.now(s)
 
     cdef double weight(self, const char* slot) noexcept nogil:
         return self.now(<const Slot*>slot)

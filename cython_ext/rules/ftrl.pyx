@@ -87,6 +87,8 @@ cdef class Ftrl(Limited):
 
     cdef inline double derived(self, const Slot* s) noexcept nogil:
         """The weight as z and n have it."""
+        if s.mark != self.constant and fabs(s.z) <= self.l1:
+            return 0
         if s.mark == self.constant:
             return ftrl_weight(s.z, s.root, self.inverse_alpha, self.beta, 0, 0)
         return ftrl_weight(s.z, s.root, self.inverse_alpha, self.beta, self.l1, self.l2)

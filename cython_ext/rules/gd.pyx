@@ -192,6 +192,8 @@ cdef class Gd(Rule):
         if not self.wound:
             self.elapsed += o.importance
         if o.loss <= 0:
+            if self.sparse_l2:
+                self.move_any(e, -self.sparse_l2 * o.p * self.multiplier)
             return
         if not (self.adaptive or self.normalized):
             for i in range(n):
@@ -238,15 +240,24 @@ cdef class Gd(Rule):
         if isnan(step):
             self.lost = True
             return
-        step *= self.multiplier
-        if step == 0:
-            return
-        for i in range(n):
-            s = slots[i]
-            if fabsf(x[i]) < INFINITY and not (self.masked and s.w == 0):
-                s.w += <float>(step * x[i] * (self.feature_rate(s) if self.adaptive or self.normalized else 1))
+        self.move_any(e, step * self.multiplier)
         if self.contraction < FOLD_CONTRACTION or self.gravity > FOLD_GRAVITY:
             self.fold()
+
+    cdef void move_any(self, const Example* e, double step) noexcept nogil:
+        """w += step x r, for any choice of the flags. A feature that never had a gradient has no rate yet."""
+        cdef size_t i
+        cdef Slot* s
+        if step == 0:
+            return
+        for i in range(e.size):
+            s = (<Slot**>e.slots)[i]
+            if fabsf(e.x[i]) == INFINITY or (self.masked and s.w == 0):
+                continue
+            if not (self.adaptive or self.normalized):
+                s.w += <float>(step * e.x[i])
+            elif (s.N > 0 or not self.normalized) and (s.G > 0 or not self.adaptive):
+                s.w += <float>(step * e.x[i] * self.feature_rate(s))
 
     cdef inline double feature_rate(self, const Slot* s) noexcept nogil:
         """G^-power_t, times the scale of N."""
@@ -274,6 +285,13 @@ cdef class Gd(Rule):
         if self.schedule.power_t == 0.5 and not self.adaptive:
             return self.weight_sum / self.norm_sum
         return self.scale()
+
+    def set_weight(self, uint32_t key, float w):
+        """Give a key a weight; the rest of its slot stays."""
+        cdef char* slot
+        if self.table.resolve(&key, 1, &slot):
+            raise MemoryError("no memory for the weight table")
+        (<Slot*>slot).w = w
 
     def fold_weights(self):
         """Let every weight pay its gravity and its contraction now."""

@@ -352,7 +352,7 @@ class Run:
     def one(self, e: Current) -> None:
         """Predict and learn an example, count it, and tell of it."""
         learner, bottom = self.learner, self.learner.bottom
-        e.features = bottom.stepper.take(e.batch, e.line)
+        e.features = bottom.stepper.take(e.batch, e.line) + bottom.stepper.expander.hidden
         bottom.example_number = self.statistics.example_number
         rule = bottom.stepper.rule
         if hasattr(rule, "elapsed"):

@@ -1,0 +1,187 @@
+"""One model per class: oaa, csoaa, multilabel_oaa."""
+
+from math import exp
+
+from vwlite.vw.learners import Current, Layer
+from vwlite.vw.setup import Setup
+
+
+class Indexing:
+    """Whether classes are counted from 0 or from 1: as said, or as the first label at an end of the range tells."""
+
+    def __init__(self, k: int, given: int | None, s: Setup) -> None:
+        self.k, self.first, self.streams = k, given, s.streams
+
+    def check(self, label: int) -> None:
+        """Look at a label."""
+        if self.first is None and label in (0, self.k):
+            self.first = 0 if label == 0 else 1
+            self.streams.info(f"label {label} found -- labels are now considered {self.first}-indexed.")
+        if self.first == 0 and not 0 <= label < self.k:
+            self.streams.warn(f"label {label} is not in {{0,{self.k - 1}}} This won't work for 0-indexed actions.")
+        elif self.first != 0 and not 1 <= label <= self.k:
+            self.streams.warn(f"label {label} is not in {{1,{self.k}}} This won't work for 1-indexed actions.")
+
+    def label(self, place: int) -> int:
+        """The label of the place-th class, from 0. Counted from 1 as long as it is not known."""
+        return place if self.first == 0 else place + 1
+
+
+class Oaa(Layer):
+    """One against all."""
+
+    def __init__(self, base: Layer, k: int, s: Setup, *, indexing: int | None, probabilities: bool, scores: bool,
+                 subsample: int = 0) -> None:  # fmt: skip
+        super().__init__(base)
+        self.k, self.width = k, k
+        self.indexing = Indexing(k, indexing, s)
+        self.probabilities, self.scores = probabilities, scores
+        self.subsample = subsample if subsample < k else 0
+        self.name = "oaa-prob" if probabilities else "oaa-scores" if scores else "oaa"
+        self.random = s.random
+        self.order: list[int] = []
+        self.next = 0
+
+    def predict(self, e: Current) -> None:
+        label, weight = e.label, e.weight
+        e.label = float("nan")
+        found = []
+        for i in range(self.k):
+            self.predict_with(e, i)
+            found.append((e.partial if self.subsample else e.prediction, e.partial))
+        e.label, e.weight = label, weight
+        best = max(range(self.k), key=lambda i: (found[i][0], -i))
+        e.raw_scores = [raw for _, raw in found]  # type: ignore[attr-defined]
+        e.prediction = self.indexing.label(best)
+        e.scores = None  # type: ignore[attr-defined]
+        if self.probabilities:
+            odds = [1 / (1 + exp(-min(max(p, -500.0), 500.0))) for p, _ in found]
+            total = sum(odds)
+            e.scores = [p / total for p in odds] if total else [1 / self.k] * self.k  # type: ignore[attr-defined]
+        elif self.scores:
+            e.scores = [p for p, _ in found]  # type: ignore[attr-defined]
+
+    def learn(self, e: Current) -> None:
+        self.predict(e)
+        label = e.target
+        if label is None:
+            return
+        self.indexing.check(label)
+        shown, kept, scores = e.prediction, e.partial, e.scores  # type: ignore[attr-defined]
+        if self.subsample:
+            self._learn_some(e, label)
+        else:
+            for i in range(self.k):
+                e.label = 1.0 if label == self.indexing.label(i) else -1.0
+                self.learn_with(e, i)
+        e.label = float("nan")
+        e.prediction, e.partial, e.scores = shown, kept, scores  # type: ignore[attr-defined]
+
+    def _learn_some(self, e: Current, label: int) -> None:
+        """Learn the class itself and `subsample` others, which come round in a random order."""
+        if not self.order:
+            self.order = list(range(self.k))
+            for i in range(self.k):
+                j = i + int(self.random.next() * (self.k - i))
+                self.order[i], self.order[j] = self.order[j], self.order[i]
+        weight = e.weight
+        e.label = 1.0
+        self.learn_with(e, label - 1 if self.indexing.first != 0 else label)
+        e.weight = weight * self.k / self.subsample
+        e.label = -1.0
+        count, begin = 0, self.next
+        while count < self.subsample:
+            i = self.order[self.next]
+            self.next = (self.next + 1) % self.k
+            if self.indexing.label(i) == label:
+                continue
+            self.learn_with(e, i)
+            count += 1
+            if self.next == begin:
+                break
+        e.weight = weight
+
+
+class Csoaa(Layer):
+    """A regression of the cost for each class; the cheapest is predicted."""
+
+    name = "csoaa"
+
+    def __init__(self, base: Layer, k: int, s: Setup, indexing: int | None) -> None:
+        super().__init__(base)
+        self.k, self.width = k, k
+        self.indexing = Indexing(k, indexing, s)
+
+    def _one(self, e: Current, place: int, cost: float | None, learns: bool) -> None:
+        if learns:
+            e.label = 0.0 if cost is None else cost
+            e.weight = 0.0 if cost is None else 1.0
+            self.learn_with(e, place)
+        else:
+            e.label = float("nan")
+            self.predict_with(e, place)
+
+    def _all(self, e: Current, learns: bool) -> None:
+        costs: list[tuple[int, float | None]] = e.target or []
+        for label, _ in costs:
+            self.indexing.check(label)
+        first = 0 if self.indexing.first == 0 else 1
+        places = [(label, cost) for label, cost in costs if first <= label < first + self.k]
+        if not places:
+            places, learns = [(i + first, None) for i in range(self.k)], False
+        weight = e.weight
+        best, score = first, float("inf")
+        for label, cost in places:
+            self._one(e, label - first, cost, learns)
+            if e.partial < score or (e.partial == score and label < best):
+                best, score = label, e.partial
+        e.label, e.weight = float("nan"), weight
+        e.prediction, e.partial = best, score
+
+    def predict(self, e: Current) -> None:
+        self._all(e, False)
+
+    def learn(self, e: Current) -> None:
+        self._all(e, True)
+
+
+class MultilabelOaa(Layer):
+    """One against all, where several classes may be right."""
+
+    def __init__(self, base: Layer, k: int, s: Setup, probabilities: bool, link: str) -> None:
+        super().__init__(base)
+        self.k, self.width, self.streams = k, k, s.streams
+        self.probabilities, self.limit = probabilities, 0.5 if link == "logistic" else 0.0
+        self.name = "multilabel_oaa-prob" if probabilities else "multilabel_oaa"
+
+    def _all(self, e: Current, learns: bool) -> None:
+        labels = e.target or []
+        found, scores = [], []
+        for i in range(self.k):
+            if learns:
+                e.label = 1.0 if i in labels else -1.0
+                self.learn_with(e, i)
+            else:
+                e.label = float("nan")
+                self.predict_with(e, i)
+            scores.append(e.prediction)
+            if e.prediction > self.limit:
+                found.append(i)
+        for label in labels:
+            if learns and label >= self.k:
+                self.streams.error(f"label {label} is not in {{0,{self.k - 1}}} This won't work right.")
+        e.label = float("nan")
+        e.prediction = [] if self.probabilities else found
+        e.scores = scores if self.probabilities else None  # type: ignore[attr-defined]
+
+    def predict(self, e: Current) -> None:
+        self._all(e, False)
+
+    def learn(self, e: Current) -> None:
+        self._all(e, True)
+
+
+def probability_words(scores: list[float], first: int) -> str:
+    """As predictions show them."""
+    return " ".join(f"{i + first}:{p:g}" for i, p in enumerate(scores))
+
