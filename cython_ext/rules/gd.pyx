@@ -286,6 +286,40 @@ cdef class Gd(Rule):
             return self.weight_sum / self.norm_sum
         return self.scale()
 
+    def sensitivity(self, const unsigned char[::1] slots, values, double p, double label, double importance):
+        """How far the prediction would move per unit of slope, were these features learned. Changes nothing.
+
+        slots: copies of the features' slots, one after the other.
+        """
+        cdef size_t i, n = len(values)
+        cdef Slot s
+        cdef double slope = self.loss.slope(p, label)
+        cdef double g2 = importance * (1 if self.adax else slope * slope)
+        cdef double h = 0, norms = 0, square, scale = 1, eta = self.schedule.rate * self.schedule.decay
+        cdef float size, x
+        for i in range(n):
+            s = (<const Slot*>&slots[i * sizeof(Slot)])[0]
+            x = values[i]
+            square, size = <double>x * x, fabsf(x)
+            if not (self.adaptive or self.normalized):
+                h += square
+                continue
+            if square < TINY_SQUARE:
+                square, size = TINY_SQUARE, TINY
+            s.G += <float>(g2 * square)
+            s.N = max(s.N, size)
+            norms += square / (<double>s.N * s.N)
+            h += square * self.feature_rate(&s)
+        if self.normalized and norms > 0:
+            scale = (self.norm_sum + importance * norms) / (self.weight_sum + importance)
+            if self.schedule.power_t == 0.5:
+                scale = 1 / sqrt(scale) if self.adaptive else 1 / scale
+            else:
+                scale = pow(scale, self.schedule.power_t - 1)
+        if not self.adaptive and self.schedule.power_t != 0:
+            eta *= pow(self.elapsed + 1, -self.schedule.power_t)
+        return eta * h * scale
+
     def set_weight(self, uint32_t key, float w):
         """Give a key a weight; the rest of its slot stays."""
         cdef char* slot

@@ -1,9 +1,11 @@
 """Kinds of labels: how they are read and counted, and how they and their predictions are shown."""
 
+from math import log
 from typing import Any
 
 from vwlite.vw.learners import Current
-from vwlite.vw.words import prediction, short
+from vwlite.vw.text import read_number
+from vwlite.vw.words import Critical, prediction, short
 
 
 def tagged(text: str, e: Current) -> str:
@@ -53,10 +55,191 @@ class Simple:
         return e.features
 
     def text(self, e: Current) -> str:
+        a = self.run.arguments
+        if "bootstrap" in a:
+            tag = f" {e.tag.decode('utf-8', 'surrogateescape')}" if e.tag else ""
+            low, high = e.range  # type: ignore[attr-defined]
+            return f"{e.prediction:.6f}{tag} {low:.6f} {high:.6f}\n"
+        if a.flag("confidence"):
+            return tagged(f"{e.prediction:.6f} {e.confidence:.6f}", e)
         return tagged(prediction(e.prediction), e)
 
     def raw_text(self, e: Current) -> str:
         return tagged(prediction(e.partial), e)
 
 
-LABELS: dict[str, Any] = {"SIMPLE": Simple}
+class Packed:
+    """Labels that are not simple: their words lie before a NUL in the tag of a batch's line."""
+
+    def __init__(self, run: Any) -> None:
+        self.run = run
+        self.names: list[str] = run.setup.names
+
+    def read(self, e: Current) -> None:
+        head, _, e.tag = e.tag.partition(b"\0")
+        e.words = head.split()
+        e.label = float("nan")
+        self.parse(e)
+
+    def parse(self, e: Current) -> None:
+        raise NotImplementedError
+
+    def number(self, word: bytes) -> float:
+        value, end = read_number(word)
+        if end < len(word) or value != value:
+            shown = word.decode("utf-8", "surrogateescape")
+            self.run.streams.warn(f"'{shown}' is not a good float, replacing with 0")
+            return 0.0
+        return value
+
+    def class_of(self, word: bytes) -> int:
+        """The number of a class, which may have a name."""
+        text = word.decode("utf-8", "surrogateescape")
+        if self.names:
+            if text not in self.names:
+                self.run.streams.warn(f"missing named label: {text}")
+                return 0
+            return self.names.index(text) + 1
+        try:
+            return int(float(text))
+        except ValueError:
+            raise Critical(f"malformed label: {text}", "multiclass.cc", 50) from None
+
+    def called(self, label: Any) -> str:
+        """A class as it is shown."""
+        if self.names and isinstance(label, int) and 1 <= label <= len(self.names):
+            return self.names[label - 1]
+        return str(label)
+
+    def size(self, e: Current) -> int:
+        return e.features
+
+    def text(self, e: Current) -> str:
+        return tagged(self.called(e.prediction), e)
+
+    def shown(self, e: Current) -> str:
+        return self.called(e.prediction)
+
+    def raw_text(self, e: Current) -> str:
+        return ""
+
+
+class Multiclass(Packed):
+    """A class and an importance."""
+
+    def __init__(self, run: Any) -> None:
+        super().__init__(run)
+        self.log_loss = self.log_weight = 0.0
+
+    def parse(self, e: Current) -> None:
+        if not e.words:
+            e.target = None
+            return
+        if len(e.words) > 2:
+            shown = b" ".join(e.words).decode("utf-8", "surrogateescape")
+            raise Critical(f"malformed example, words.size() = {len(e.words)}: {shown}", "multiclass.cc", 130)
+        e.target = self.class_of(e.words[0])
+        if e.target == -1:
+            e.target = None
+        if len(e.words) == 2:
+            e.weight = self.number(e.words[1])
+
+    def count(self, e: Current) -> None:
+        s = self.run.statistics
+        labelled = e.target is not None
+        loss = e.weight if labelled and e.target != e.prediction else 0.0
+        if getattr(self.run.setup, "hides_labels", False):
+            labelled, loss = False, 0.0
+        s.update(e.held, labelled, loss, e.weight, e.features)
+        scores = getattr(e, "scores", None)
+        if scores is not None and labelled and "probabilities" in self.run.arguments:
+            first = self.first
+            if first <= e.target < first + len(scores):
+                self.log_loss -= log(max(scores[e.target - first], 1e-45)) * e.weight
+                self.log_weight += e.weight
+
+    @property
+    def first(self) -> int:
+        """The number of the first class."""
+        return 0 if getattr(self.run.setup.indexing, "first", None) == 0 else 1
+
+    def shown_label(self, e: Current) -> str:
+        return "unknown" if e.target is None else self.called(e.target)
+
+    def shown(self, e: Current) -> str:
+        scores = getattr(e, "scores", None)
+        if scores is not None and self.run.arguments.flag("probabilities"):
+            return f"{self.called(e.prediction)}({scores[e.prediction - self.first] * 100:.0f}%)"
+        return self.called(e.prediction)
+
+    def text(self, e: Current) -> str:
+        scores = getattr(e, "scores", None)
+        if scores is None:
+            return super().text(e)
+        return tagged(" ".join(f"{self.called(i + self.first)}:{p:g}" for i, p in enumerate(scores)), e)
+
+    def raw_text(self, e: Current) -> str:
+        raw = list(getattr(e, "raw_scores", []))
+        if self.first == 0 and raw:
+            raw = [raw[-1], *raw[:-1]]  # as Vowpal Wabbit prints it
+        return tagged(" " + " ".join(f"{i + self.first}:{p:g}" for i, p in enumerate(raw)), e)
+
+
+class Costs(Packed):
+    """The cost of each class, as `class:cost`."""
+
+    def parse(self, e: Current) -> None:
+        e.target = []
+        for word in e.words:
+            if word == b"shared":
+                e.target.append((-1, None))
+                continue
+            name, colon, cost = word.partition(b":")
+            e.target.append((self.class_of(name), self.number(cost) if colon and cost else None))
+
+    def _known(self, e: Current) -> bool:
+        return any(cost is not None for _, cost in e.target)
+
+    def count(self, e: Current) -> None:
+        s = self.run.statistics
+        known = self._known(e)
+        loss = 0.0
+        if known:
+            costs = [(label, cost) for label, cost in e.target if cost is not None]
+            chosen = next((cost for label, cost in costs if label == e.prediction), max(cost for _, cost in costs))
+            least = 0.0 if self.run.arguments.flag("cs_absolute_loss") else min(cost for _, cost in costs)
+            loss = (chosen - least) * e.weight
+        s.update(e.held, known, loss, e.weight, e.features)
+
+    def shown_label(self, e: Current) -> str:
+        return "known" if self._known(e) else "unknown"
+
+
+class Multilabels(Packed):
+    """Classes, separated by commas."""
+
+    def parse(self, e: Current) -> None:
+        e.target = None
+        if e.words:
+            e.target = [self.class_of(word) for word in e.words[0].split(b",") if word]
+
+    def count(self, e: Current) -> None:
+        s = self.run.statistics
+        labelled = e.target is not None
+        loss = float(len(set(e.target) ^ set(e.prediction))) * e.weight if labelled else 0.0
+        s.update(e.held, labelled, loss, e.weight, e.features)
+
+    def shown_label(self, e: Current) -> str:
+        return "unknown" if e.target is None else ",".join(map(str, e.target))
+
+    def shown(self, e: Current) -> str:
+        return ",".join(map(str, e.prediction))
+
+    def text(self, e: Current) -> str:
+        scores = getattr(e, "scores", None)
+        if scores is not None:
+            return " ".join(f"{i}:{p:g}" for i, p in enumerate(scores)) + "\n" + tagged("", e)
+        return tagged(self.shown(e), e)
+
+
+LABELS: dict[str, Any] = {"SIMPLE": Simple, "MULTICLASS": Multiclass, "CS": Costs, "MULTILABEL": Multilabels}

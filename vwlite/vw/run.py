@@ -14,6 +14,7 @@ from vwlite.vw.labels import LABELS
 from vwlite.vw.learners import Current, Layer
 from vwlite.vw.model import Header, Layout, Model, read_rest, write_binary, write_text
 from vwlite.vw.random import Random
+from vwlite.vw.reductions import check
 from vwlite.vw.setup import (
     UPDATE_OPTIONS, Setup, build, letters, load_model, make_features, make_interactions, make_shape, merge_options,
 )  # fmt: skip
@@ -93,6 +94,7 @@ class Run:
     def __init__(self, a: Arguments, streams: Streams) -> None:
         self.arguments, self.streams = a, streams
         self.statistics = Statistics()
+        check(a)
         if len(a.positional) > 1:
             streams.warn(
                 "Multiple data files passed as positional parameters, only the first one will be read and the rest will "
@@ -102,6 +104,7 @@ class Run:
         if "initial_regressor" in a:
             header, source = load_model(a["initial_regressor"][0])
             merge_options(a, header, streams)
+            check(a)
         self.random = Random(a.get("random_seed", 0))
         s = self.setup = Setup(a, streams, self.random, self.statistics)
         s.bits = a.get("bit_precision", 18)
@@ -281,7 +284,16 @@ class Run:
             if file is not None:
                 file.close()
         if self.setup.table or self.setup.summary:
-            self.statistics.summary(self.streams, self.holdout, self.loss_words)
+            self.statistics.summary(self.streams, self.holdout, self.loss_words, self._more_words())
+            for queries in self.setup.queries:
+                self.streams.say(f"total queries = {queries}")
+
+    def _more_words(self) -> list[str]:
+        """Lines of the summary that only some learners have."""
+        weight = getattr(self.labels, "log_weight", 0.0)
+        if not weight:
+            return []
+        return [f"average multiclass log loss = {self.labels.log_loss / weight:.6f}"]
 
     @property
     def loss_words(self) -> Any:

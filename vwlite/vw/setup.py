@@ -57,6 +57,9 @@ class Setup:
     model: Model | None = None
     loss_words: ConstantLoss | None = None
     multiline: bool = False
+    indexing: Any = None  # of classes
+    hides_labels: bool = False  # labels are not counted
+    queries: list[int] = field(default_factory=list)  # of active learning
     names: list[str] = field(default_factory=list)  # of labels
     needs_names: bool = False  # of features
     shows_learners: bool = True

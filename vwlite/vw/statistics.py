@@ -120,8 +120,8 @@ class Statistics:
             self.without_gain += 1
         return False
 
-    def summary(self, streams: Streams, holdout: bool, loss: "ConstantLoss | None") -> None:
-        """The lines at the end. loss: for the best constant; None if it is not wanted."""
+    def summary(self, streams: Streams, holdout: bool, loss: "ConstantLoss | None", more: list[str]) -> None:
+        """The lines at the end. loss: for the best constant; None if it is not wanted. more: other lines."""
         say = streams.say
         say("\nfinished run")
         if self.current_pass <= 1:
@@ -136,6 +136,8 @@ class Statistics:
         else:
             found = _ratio(self.sum_loss, self.weighted_labeled_examples, "n.a.")
         say(f"average loss = {found}")
+        for line in more:
+            say(line)
         best = loss and loss.best(self)
         if best:
             constant, value = best

@@ -1,24 +1,150 @@
 """Reductions: learners made of several linear models. What stands in which order is decided here."""
 
+from typing import Any
+
 from vwlite.vw.arguments import Arguments
 from vwlite.vw.learners import Binary, ClassWeight, Layer, Named, Scorer
 from vwlite.vw.setup import Setup, class_weights
+from vwlite.vw.words import Critical, Refused
+
+# Known to Vowpal Wabbit's command line, and not (yet) here.
+ABSENT = (
+    "audit_regressor", "baseline", "csoaa_ldf", "csoaa_rank", "ect", "interact", "lrqdropout", "marginal", "nn", "noop",
+    "replay_b", "replay_c", "replay_m", "stage_poly", "svrg", "top", "wap_ldf", "compressed", "bfgs",
+    "conjugate_gradient", "direct", "input_feature_regularizer",
+    "output_feature_regularizer_binary", "output_feature_regularizer_text",
+)  # fmt: skip
+
+# What an option needs to mean something. Vowpal Wabbit ignores it otherwise; here nothing is ignored.
+NEEDS = {
+    "simulation": ("active",), "mellowness": ("active",), "alg": ("boosting",), "gamma": ("boosting",),
+    "bs_type": ("bootstrap",), "confidence_after_training": ("confidence",), "indexing": ("oaa", "csoaa"),
+    "probabilities": ("oaa", "multilabel_oaa"), "scores": ("oaa",), "oaa_subsample": ("oaa",),
+    "cs_absolute_loss": ("csoaa",), "ftrl_alpha": ("ftrl", "pistol", "coin"), "ftrl_beta": ("ftrl", "pistol", "coin"),
+    "restart": ("freegrad",), "fepsilon": ("freegrad",), "chain_hash": ("json",), "csv_separator": ("csv",),
+    "csv_no_file_header": ("csv",), "csv_header": ("csv",), "csv_ns_value": ("csv",), "adax": ("adaptive",),
+    "lr_multiplier": ("baseline",), "global_only": ("baseline",), "check_enabled": ("baseline",),
+    "hessian_on": ("bfgs", "conjugate_gradient"), "mem": ("bfgs", "conjugate_gradient"),
+    "termination": ("bfgs", "conjugate_gradient"), "batch_sz": ("stage_poly",), "sched_exponent": ("stage_poly",),
+    "batch_sz_no_doubling": ("stage_poly",), "stage_size": ("svrg",), "inpass": ("nn",), "multitask": ("nn",),
+    "dropout": ("nn",), "meanfield": ("nn",), "initial_numerator": ("marginal",), "initial_denominator": ("marginal",),
+    "decay": ("marginal",), "compete": ("marginal",), "unweighted_marginals": ("marginal",),
+    "update_before_learn": ("marginal",), "ldf_override": ("csoaa_ldf", "wap_ldf"), "error": ("ect",),
+    "no_bias_regularization": ("bfgs", "conjugate_gradient"), "expectile_q": (), "quantile_tau": (),
+    "replay_b_count": ("replay_b",), "replay_c_count": ("replay_c",), "replay_m_count": ("replay_m",),
+}  # fmt: skip
+
+
+def check(a: Arguments) -> None:
+    """Refused for what is not here, alone or without what it belongs to."""
+    for name in ABSENT:
+        if name in a:
+            raise Refused(f"--{name}")
+    for name, others in NEEDS.items():
+        if name in a and others and not any(other in a for other in others):
+            raise Refused(f"--{name} without --{' or --'.join(others)}")
+    several = [name for name in ("oaa", "csoaa", "multilabel_oaa") if name in a]
+    if len(several) > 1:
+        raise Refused(f"--{several[0]} with --{several[1]}")
+    if several and any(name in a for name in ("binary", "confidence", "active")):
+        raise Refused(f"--{several[0]} with --binary, --confidence or --active")
+    if len(a.get("initial_regressor", [])) > 1:
+        raise Refused("-i with several models")
+    if len(a.get("cache_file", [])) > 1:
+        raise Refused("--cache_file with several files")
 
 
 def count_models(a: Arguments) -> int:
     """How many linear models the reductions need, before it is rounded up to a power of two."""
-    return 1
+    count = 1
+    for name in ("oaa", "csoaa", "multilabel_oaa", "bootstrap", "boosting"):
+        count *= max(1, a.get(name, 1))
+    for value in a.get("lrq", []):
+        count = max(count, 1 + int(value[2:]) if value[2:].isdigit() else 1)
+    if "lrqfa" in a:
+        fields, k = _lrqfa(a)
+        count *= 1 + k * len(fields)
+    return count
+
+
+def _lrqfa(a: Arguments) -> tuple[str, int]:
+    text = a["lrqfa"]
+    fields = text.rstrip("0123456789")
+    if not fields or fields == text:
+        raise Critical(f"lrqfa needs namespaces and a rank: {text}", "lrqfa.cc", 150)
+    return fields, int(text[len(fields) :])
 
 
 def stack(a: Arguments, s: Setup, learner: Layer) -> Layer:
     """The layers over the linear model."""
+    from vwlite.vw.reductions import many, scalar
+
+    loss = learner.bottom.stepper.loss
+    link = a.get("link", "identity")
+    if a.flag("probabilities"):
+        if a.get("loss_function") != "logistic":
+            s.streams.warn("--probabilities should be used only with --loss_function=logistic")
+        link = "logistic" if "multilabel_oaa" in a else "identity"
     if any(b":" in pattern for pattern in s.interactions):
         learner = Named(learner, "generate_interactions")
-    learner = Scorer(learner, a.get("link", "identity"))
+    if "lrqfa" in a:
+        learner = scalar.Lrqfa(learner, *_lrqfa(a), s)
+    if "lrq" in a:
+        learner = scalar.Lrq(learner, [_lrq(value) for value in a["lrq"]], s, a.flag("lrqdropout"))
+    if "autolink" in a:
+        learner = scalar.Autolink(learner, a["autolink"])
+    if a.flag("confidence"):
+        learner = scalar.Confidence(learner, a.flag("confidence_after_training"))
+    if a.flag("active"):
+        active = scalar.Active(learner, s, a.flag("simulation"), a.get("mellowness", 8.0))
+        learner = active
+        if a.flag("simulation"):
+            s.finish = lambda: s.queries.append(active.queries)
+    learner = Scorer(learner, link)
     if a.flag("binary"):
         learner = Binary(learner, s.streams)
+    if "bootstrap" in a:
+        learner = scalar.Bootstrap(learner, a["bootstrap"], a.get("bs_type", "mean"), s.random, loss)
+    if "boosting" in a:
+        learner = scalar.Boosting(learner, a["boosting"], a.get("alg", "BBM"), a.get("gamma", 0.1), s.random)
+    layer = _of_classes(a, s, learner, many, link)
+    if layer is not None:
+        if "classweight" in a:
+            layer = ClassWeight(layer, class_weights(a["classweight"], s.streams), "multiclass")
+        return layer
     if "classweight" in a:
         learner = ClassWeight(learner, class_weights(a["classweight"], s.streams))
     if not a.flag("dont_output_best_constant"):
         learner = Named(learner, "count_label")
     return learner
+
+
+def _of_classes(a: Arguments, s: Setup, learner: Layer, many: Any, link: str) -> Layer | None:
+    """The layer of a multi-class learner."""
+    if "oaa" in a:
+        s.kind, s.output = "MULTICLASS", "MULTICLASS"
+        oaa = many.Oaa(
+            learner, a["oaa"], s, indexing=a.get("indexing"), probabilities=a.flag("probabilities"),
+            scores=a.flag("scores"), subsample=a.get("oaa_subsample", 0),
+        )  # fmt: skip
+        if a.flag("probabilities") or a.flag("scores"):
+            s.output = "SCALARS"
+        if "raw_predictions" in a:
+            oaa.name += "-raw"
+        s.indexing, s.hides_labels = oaa.indexing, bool(oaa.subsample)
+        return oaa  # type: ignore[no-any-return]
+    if "csoaa" in a:
+        s.kind, s.output = "CS", "MULTICLASS"
+        csoaa = many.Csoaa(learner, a["csoaa"], s, a.get("indexing"))
+        s.indexing = csoaa.indexing
+        return csoaa  # type: ignore[no-any-return]
+    if "multilabel_oaa" in a:
+        s.kind, s.output = "MULTILABEL", "SCALARS" if a.flag("probabilities") else "MULTILABELS"
+        return many.MultilabelOaa(learner, a["multilabel_oaa"], s, a.flag("probabilities"), link)  # type: ignore[no-any-return]
+    return None
+
+
+def _lrq(text: str) -> tuple[int, int, int]:
+    if len(text) < 3 or not text[2:].isdigit():
+        raise Critical("LRQ flag combinations with namespace names and a rank: " + text, "lrq.cc", 200)
+    return ord(text[0]), ord(text[1]), int(text[2:])

@@ -18,9 +18,9 @@ class Indexing:
             self.first = 0 if label == 0 else 1
             self.streams.info(f"label {label} found -- labels are now considered {self.first}-indexed.")
         if self.first == 0 and not 0 <= label < self.k:
-            self.streams.warn(f"label {label} is not in {{0,{self.k - 1}}} This won't work for 0-indexed actions.")
+            self.streams.warn(f"label {label} is not in {{0,{self.k - 1}}}. This won't work for 0-indexed actions.")
         elif self.first != 0 and not 1 <= label <= self.k:
-            self.streams.warn(f"label {label} is not in {{1,{self.k}}} This won't work for 1-indexed actions.")
+            self.streams.warn(f"label {label} is not in {{1,{self.k}}}. This won't work for 1-indexed actions.")
 
     def label(self, place: int) -> int:
         """The label of the place-th class, from 0. Counted from 1 as long as it is not known."""
@@ -126,7 +126,8 @@ class Csoaa(Layer):
         for label, _ in costs:
             self.indexing.check(label)
         first = 0 if self.indexing.first == 0 else 1
-        places = [(label, cost) for label, cost in costs if first <= label < first + self.k]
+        # A class out of range counts as the k-th, which is 0 if they are counted from 0.
+        places = [(c if first <= c < first + self.k else (0 if first == 0 else self.k), cost) for c, cost in costs]
         if not places:
             places, learns = [(i + first, None) for i in range(self.k)], False
         weight = e.weight
