@@ -46,6 +46,8 @@ cdef class Stepper:
     cdef readonly double raw       # before it was clipped
     cdef readonly double value     # of the loss
     cdef readonly double slope
+    cdef uint32_t model            # whose sums the rule holds now
+    cdef list sums                 # those of all models; None: the rule has none
     cdef readonly bint lost        # the raw prediction was not a number
 
     def __init__(self, Rule rule not None, Loss loss not None, Expander expander not None, *, int bits, int shift=0):
@@ -53,6 +55,8 @@ cdef class Stepper:
         self.mask = <uint32_t>((<uint64_t>1 << bits) - 1)
         self.shift = shift
         self.widens = True
+        if shift and hasattr(rule, "norm_sum"):
+            self.share_sums()
 
     def __dealloc__(self):
         free(self.bases)
@@ -70,6 +74,19 @@ cdef class Stepper:
             raise MemoryError("no memory for an example")
         self.capacity = want
         return 0
+
+    def share_sums(self):
+        """Let every model begin with the sums over scales that the rule holds; from then on each has its own."""
+        self.sums = [(self.rule.norm_sum, self.rule.weight_sum)] * (1 << self.shift)
+        self.model = 0
+
+    def select(self, uint32_t model):
+        """Have the rule hold the sums of a model."""
+        if self.sums is None or model == self.model:
+            return
+        self.sums[self.model] = (self.rule.norm_sum, self.rule.weight_sum)
+        self.rule.norm_sum, self.rule.weight_sum = self.sums[model]
+        self.model = model
 
     def take(self, Batch batch not None, size_t line):
         """Make a line of a batch the example at hand. Returns its number of features."""
@@ -149,6 +166,8 @@ cdef class Stepper:
         """Have a model learn the example; the clipped prediction that it made before."""
         cdef Example e = Example(self.size, self.slots, self.values, initial, importance)
         cdef Outcome o
+        if self.sums is not None and model != self.model:
+            self.select(model)
         self.locate(model)
         if self.rule.table.resolve(self.keys, self.size, self.slots):
             raise MemoryError("no memory for the weight table")

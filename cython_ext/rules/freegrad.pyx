@@ -5,7 +5,8 @@ With G = sum of g, V = sum of g^2, h the largest |g| and h_1 the first,
     w = -G epsilon (2 V + h |G|) h_1^2 / (2 (V + h |G|)^2 sqrt(V)) exp(|G|^2 / (2 V + 2 h |G|)).
 
 A gradient larger than h is cut to it. Mhammedi, Koolen. Lipschitz and Comparator-Norm Adaptivity in Online Learning.
-COLT 2020, equation 9; as in Vowpal Wabbit.
+COLT 2020, equation 9; as in Vowpal Wabbit, which keeps the weight that the last example learned was predicted with:
+an example that is only predicted sees that.
 """
 
 from libc.math cimport exp, fabs, sqrt
@@ -16,7 +17,7 @@ from vwlite.core.rule cimport Example, Outcome, Rule
 
 cdef struct Slot:
     uint32_t mark
-    float w      # before the last example learned: what a model file shows
+    float w      # before the last example learned
     float G
     float V
     float h1
@@ -46,6 +47,14 @@ cdef class FreeGrad(Rule):
                 * exp(size * size / (2 * s.V + 2 * hG)))
 
     cdef double predict(self, const Example* e) noexcept nogil:
+        cdef size_t i
+        cdef Slot** slots = <Slot**>e.slots
+        cdef double sum = 0
+        for i in range(e.size):
+            sum += <double>slots[i].w * e.x[i]
+        return e.initial + sum
+
+    cdef double predict_to_learn(self, const Example* e) noexcept nogil:
         cdef size_t i
         cdef Slot** slots = <Slot**>e.slots
         cdef double sum = 0
@@ -82,7 +91,7 @@ cdef class FreeGrad(Rule):
                 s.S += <float>(fabs(cut) / before)
 
     cdef double weight(self, const char* slot) noexcept nogil:
-        return self.now(<const Slot*>slot)
+        return (<const Slot*>slot).w
 
     cdef bint idle(self, const char* slot) noexcept nogil:
         return (<const Slot*>slot).h1 == 0

@@ -370,14 +370,16 @@ class Run:
         if hasattr(rule, "elapsed"):
             s = self.statistics
             rule.elapsed = s.t - s.holdout_weight - s.weighted_unlabeled_examples
+        if self.setup.kind == "SIMPLE" and not e.test and e.label == e.label and bottom.stepper.widens:
+            bottom.stepper.min_label = min(bottom.stepper.min_label, e.label)
+            bottom.stepper.max_label = max(bottom.stepper.max_label, e.label)
         if e.test:
             learner.predict(e)
         elif bottom.predicts_apart:
             learner.predict(e)
-            shown, raw, weight = e.prediction, e.partial, e.weight
+            shown, raw = e.prediction, e.partial
             learner.learn(e)
             e.prediction, e.partial = shown, raw
-            del weight
         else:
             learner.learn(e)
         self.finish(e)
@@ -419,6 +421,7 @@ class Run:
         """The model as of now."""
         a, s = self.arguments, self.setup
         stepper = self.learner.bottom.stepper
+        stepper.select(0)
         rule = stepper.rule
         predict_only = a.flag("predict_only_model")
         header = Header(

@@ -320,6 +320,7 @@ def make_rule(a: Arguments, s: Setup, loss: Loss) -> tuple[Rule, str]:
         invariant=invariant, adax=a.flag("adax"), masked="feature_mask" in a, forgiving=True,
         sparse_l2=a.get("sparse_l2", 0.0), l1=a.get("l1", 0.0), l2=a.get("l2", 0.0),
     )  # fmt: skip
+    s.statistics.t = s.initial_t
     rule.gravity, rule.contraction = a.get("l1_state", 0.0), a.get("l2_state", 1.0)
     s.stride = 4 if (adaptive or normalized) and not tests else 1
     return rule, "gd"
@@ -417,6 +418,7 @@ def restore(a: Arguments, s: Setup, stepper: Stepper, model: Model) -> None:
     s.initial_t = statistics.t
     if hasattr(rule, "norm_sum"):
         rule.norm_sum, rule.weight_sum = state["norm normalizer"], state["total_weight"]
+        stepper.share_sums()
     if isinstance(rule, Gd):
         rule.elapsed = statistics.t
         rule.gravity = a.get("l1_state", state["l1_state"])
