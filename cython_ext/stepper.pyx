@@ -35,7 +35,7 @@ cdef class Stepper:
     cdef public double min_label, max_label
     cdef public bint widens
     cdef uint32_t mask
-    cdef int shift
+    cdef readonly int shift
     cdef readonly size_t size      # features of the example
     cdef size_t capacity
     cdef uint32_t* bases           # keys in model 0, not cut; owned, as are the next three: [capacity]

@@ -10,7 +10,22 @@ import pytest
 SUITE = Path(__file__).resolve().parents[2] / "shared" / "vw-suite"
 
 # Cases that are known to fail, and why. One that passes must leave the list.
-EXPECTED_FAILURES: dict[int, str] = {}
+EXPECTED_FAILURES: dict[int, str] = {
+    **dict.fromkeys((15, 315, 476, 534, 552, 583, 470), "bfgs, conjugate_gradient: the batch solvers are not here"),
+    **dict.fromkeys((9, 57, 84, 108, 377, 414, 510, 709, 710), "csoaa_ldf: label dependent features are not here"),
+    **dict.fromkeys((19, 20, 38, 410, 411, 412, 521, 596), "nn: neural networks are not here"),
+    **dict.fromkeys((56, 676, 678), "stage_poly is not here"),
+    **dict.fromkeys((151, 382, 527), "marginal is not here"),
+    **dict.fromkeys((643, 644), "svrg is not here"),
+    **dict.fromkeys((115, 153), "audit_regressor is not here"),
+    **dict.fromkeys((93, 116), "replay_c is not here"),
+    **dict.fromkeys((34,), "top is not here"),
+    **dict.fromkeys((333,), "baseline is not here"),
+    **dict.fromkeys((111,), "confidence: the sensitivity is 3 % off"),
+    **dict.fromkeys((149,), "lrqfa: the order of the fields is another"),
+    **dict.fromkeys((612,), "autolink: powers above the first are another"),
+    **dict.fromkeys((655,), "boosting --alg adaptive: the predictions are off"),
+}
 
 pytestmark = pytest.mark.skipif(not (SUITE / "run.py").exists(), reason="the recorded runs are not here")
 

@@ -191,38 +191,43 @@ wap_ldf - str keep
 """
 
 # What Vowpal Wabbit has and this program does not: bandits, search, topics, daemons, clusters, kernels and the like.
-_ABSENT = """
-OjaNewton action_cache_slack active_cover all_slots_loss alpha alpha_inverse automl automl_significance_level
-bag bandwidth baseline_challenger_cb bern_hyper beta_scale block_size bonferroni_denominator cats cats_pdf
-cats_tree cb cb_adf cb_c_alpha cb_c_tau cb_discrete cb_dro cb_dro_alpha cb_dro_tau cb_dro_wmax cb_explore
-cb_explore_adf cb_explore_pdf cb_force_legacy cb_max_cost cb_min_cost cb_sample cb_to_cbadf cb_type cbify
-cbify_cs cbify_ldf cbify_reg cbzo ccb_explore_adf ccb_no_slot_index challenger_epsilon choices_lambda clip_p
-constant_epsilon corrupt_prob_warm_start corrupt_type_warm_start cost_max cost_min cover cs_active csa_debug
-csv_trace daemon debug_reversed_learn default_lease degree domination dream_at_update dream_repeats dry_run
-dsjson dump_json_weights_experimental dump_json_weights_include_extra_online_state_experimental
-dump_json_weights_include_feature_names_experimental elim emt emt_initial emt_leaf emt_router emt_scorer
-emt_tree epoch_size epsilon epsilon_decay epsilon_decay_audit epsilon_decay_significance_level eval exclude_eval
-experimental_full_name_interactions experimental_igl explore_eval extra_metrics first first_only
-fixed_significance_level flatbuffer flip_loss_sign flipschitz_const foreground gamma_exponent gamma_scale
-get_pmf graph_feedback greedify ignore_features_dsjson_experimental initial_epsilon initial_pass_length
-input_feature_regularizer interaction interaction_type interaction_update kary_tree kernel ksvm lambda
-lambda_scheme large_action_space las_hint_explicit_simd lda lda_D lda_alpha lda_epsilon lda_rho
-leaf_example_multiplier learn learn_at_leaf learning_rate_cnt log_multi loss0 loss1 loss_01_ratio loss_option
-loss_report math max_actions max_candidates max_depth max_labels max_number_of_labels max_value memory_tree
-metrics min_champ_examples min_labels min_scope min_value minibatch model_count multiplier multiworld_test
-new_mf no_predict no_progress node node_only normalize nounif num_children oas online opt_func oracle_type
-oracular ot overwrite_label para_active per_model_save_load pid_file plt plt_force_load_legacy_model pmf_to_pdf
-policy pool_greedy pool_size port port_file print priority_challengers priority_type project psi radius
-random_init randomized_routing range_c rank rank_all recall_tree regcb regcbopt reprocess reward_as_cost rnd
-rnd_alpha rnd_invlambda sample_pdf search search_active_verify search_allowed_transitions search_alpha
-search_beta search_history_length search_interpolation search_linear_ordering search_metatask
-search_neighbor_features search_no_caching search_passes_per_policy search_perturb_oracle search_rollin
-search_rollout search_rollout_num_steps search_save_every_k_runs search_subsample_time search_task
-search_total_nb_policies search_trained_nb_policies search_xv sendto shift_model_bounds sim_bandit sketch_size
-slates softmax span_server span_server_port spanner_c squarecb subsample swap_resistance synthcover
-synthcoverpsi synthcoversize target_rate thread_pool_size threshold tol_x top_K top_k total tree_bandwidth
-two_pass_svd unique_id verbose_metrics warm_cb warm_cb_cs warm_start warm_start_update
-""".split()
+_ABSENT = ["OjaNewton", "action_cache_slack", "active_cover", "all_slots_loss", "alpha", "alpha_inverse",
+"automl", "automl_significance_level", "bag", "bandwidth", "baseline_challenger_cb", "bern_hyper", "beta_scale",
+"block_size", "bonferroni_denominator", "cats", "cats_pdf", "cats_tree", "cb", "cb_adf", "cb_c_alpha",
+"cb_c_tau", "cb_discrete", "cb_dro", "cb_dro_alpha", "cb_dro_tau", "cb_dro_wmax", "cb_explore",
+"cb_explore_adf", "cb_explore_pdf", "cb_force_legacy", "cb_max_cost", "cb_min_cost", "cb_sample", "cb_to_cbadf",
+"cb_type", "cbify", "cbify_cs", "cbify_ldf", "cbify_reg", "cbzo", "ccb_explore_adf", "ccb_no_slot_index",
+"challenger_epsilon", "choices_lambda", "clip_p", "constant_epsilon", "corrupt_prob_warm_start",
+"corrupt_type_warm_start", "cost_max", "cost_min", "cover", "cs_active", "csa_debug", "csv_trace", "daemon",
+"debug_reversed_learn", "default_lease", "degree", "domination", "dream_at_update", "dream_repeats", "dry_run",
+"dsjson", "dump_json_weights_experimental", "dump_json_weights_include_extra_online_state_experimental",
+"dump_json_weights_include_feature_names_experimental", "elim", "emt", "emt_initial", "emt_leaf", "emt_router",
+"emt_scorer", "emt_tree", "epoch_size", "epsilon", "epsilon_decay", "epsilon_decay_audit",
+"epsilon_decay_significance_level", "eval", "exclude_eval", "experimental_full_name_interactions",
+"experimental_igl", "explore_eval", "extra_metrics", "first", "first_only", "fixed_significance_level",
+"flatbuffer", "flip_loss_sign", "flipschitz_const", "foreground", "gamma_exponent", "gamma_scale", "get_pmf",
+"graph_feedback", "greedify", "ignore_features_dsjson_experimental", "initial_epsilon", "initial_pass_length",
+"input_feature_regularizer", "interaction", "interaction_type", "interaction_update", "kary_tree", "kernel",
+"ksvm", "lambda", "lambda_scheme", "large_action_space", "las_hint_explicit_simd", "lda", "lda_D", "lda_alpha",
+"lda_epsilon", "lda_rho", "leaf_example_multiplier", "learn", "learn_at_leaf", "learning_rate_cnt", "log_multi",
+"loss0", "loss1", "loss_01_ratio", "loss_option", "loss_report", "math", "max_actions", "max_candidates",
+"max_depth", "max_labels", "max_number_of_labels", "max_value", "memory_tree", "metrics", "min_champ_examples",
+"min_labels", "min_scope", "min_value", "minibatch", "model_count", "multiplier", "multiworld_test", "new_mf",
+"no_predict", "no_progress", "node", "node_only", "normalize", "nounif", "num_children", "oas", "online",
+"opt_func", "oracle_type", "oracular", "ot", "overwrite_label", "para_active", "per_model_save_load",
+"pid_file", "plt", "plt_force_load_legacy_model", "pmf_to_pdf", "policy", "pool_greedy", "pool_size", "port",
+"port_file", "print", "priority_challengers", "priority_type", "project", "psi", "radius", "random_init",
+"randomized_routing", "range_c", "rank", "rank_all", "recall_tree", "regcb", "regcbopt", "reprocess",
+"reward_as_cost", "rnd", "rnd_alpha", "rnd_invlambda", "sample_pdf", "search", "search_active_verify",
+"search_allowed_transitions", "search_alpha", "search_beta", "search_history_length", "search_interpolation",
+"search_linear_ordering", "search_metatask", "search_neighbor_features", "search_no_caching",
+"search_passes_per_policy", "search_perturb_oracle", "search_rollin", "search_rollout",
+"search_rollout_num_steps", "search_save_every_k_runs", "search_subsample_time", "search_task",
+"search_total_nb_policies", "search_trained_nb_policies", "search_xv", "sendto", "shift_model_bounds",
+"sim_bandit", "sketch_size", "slates", "softmax", "span_server", "span_server_port", "spanner_c", "squarecb",
+"subsample", "swap_resistance", "synthcover", "synthcoverpsi", "synthcoversize", "target_rate",
+"thread_pool_size", "threshold", "tol_x", "top_K", "top_k", "total", "tree_bandwidth", "two_pass_svd",
+"unique_id", "verbose_metrics", "warm_cb", "warm_cb_cs", "warm_start", "warm_start_update"]
 
 _FILE = "options_cli.cc"
 

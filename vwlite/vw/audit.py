@@ -29,8 +29,9 @@ def expanded_names(
 
 
 def _cross(
-    names: dict[int, list[bytes]], term: bytes, depth: int, begin: int, prefix: bytes, out: list[bytes], permutations: bool
-) -> None:
+    names: dict[int, list[bytes]], term: bytes, depth: int, begin: int, prefix: bytes, out: list[bytes],
+    permutations: bool,
+) -> None:  # fmt: skip
     own = names[term[depth]]
     for i in range(begin, len(own)):
         name = prefix + b"*" + own[i] if depth else own[i]

@@ -164,7 +164,8 @@ class Source:
         return self.features.plain and self.simple and not (self.wants_names or self.make or self.sort)
 
     def _parsed(self) -> Iterator[tuple[Batch, Names | None]]:
-        parser = Parser(hash_all=self.features.hash_all, hash_seed=self.features.hash_seed, stop_at_fault=False, wary=True)
+        f = self.features
+        parser = Parser(hash_all=f.hash_all, hash_seed=f.hash_seed, stop_at_fault=False, wary=True)
         left = self.examples
         for block in read_blocks(self.paths):
             if isinstance(block, Fault):

@@ -7,7 +7,6 @@ from vwlite.vw.text import MASK, Example, Features, to_float
 from vwlite.vw.words import Critical, Streams
 
 
-
 class JsonParser:
     """Objects become examples, one a line; see the README for what stands for what."""
 

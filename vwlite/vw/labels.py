@@ -30,8 +30,8 @@ class Simple:
             warn(f"The label {short(e.label)} is not -1 or 1 or in [0,1] as the hinge loss function expects.")
         elif self.loss == "logistic" and not self.low <= e.label <= self.high:
             warn(
-                f"The label {short(e.label)} is not in the range [{short(self.low)},{short(self.high)}] as the logistic loss "
-                "function expects."
+                f"The label {short(e.label)} is not in the range [{short(self.low)},{short(self.high)}] as the "
+                "logistic loss function expects."
             )
         elif self.loss == "poisson" and e.label < 0:
             warn("The poisson loss function expects a label >= 0")

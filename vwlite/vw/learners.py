@@ -44,6 +44,7 @@ class Layer:
 
     name = ""
     width = 1
+    increment: int
 
     def __init__(self, base: "Layer") -> None:
         self.base = base
@@ -66,6 +67,10 @@ class Layer:
         e.model += i * self.increment
         self.base.learn(e)
         e.model -= i * self.increment
+
+    def settle(self) -> None:
+        """What follows an example."""
+        self.base.settle()
 
     def end_pass(self) -> None:
         self.base.end_pass()
@@ -131,6 +136,9 @@ class Linear(Layer):
             self.streams.warn(f"NAN prediction in example {self.example_number + 1}, forcing 0")
             e.partial = 0.0
 
+    def settle(self) -> None:
+        pass
+
     def end_pass(self) -> None:
         pass
 
@@ -145,6 +153,16 @@ class Linear(Layer):
     @property
     def bottom(self) -> "Linear":
         return self
+
+
+class Noop(Linear):
+    """A bottom that learns nothing and predicts 0."""
+
+    def predict(self, e: Current) -> None:
+        e.prediction = e.partial = 0.0
+
+    def learn(self, e: Current) -> None:
+        e.prediction = e.partial = 0.0
 
 
 class Named(Layer):
@@ -175,17 +193,31 @@ class Scorer(Layer):
         self.name = f"scorer-{link}"
         self.link = None if link == "identity" else LINKS[link]
         self.loss = base.bottom.stepper.loss
+        self.range = (float("inf"), float("-inf"))  # of the labels learned
 
     def predict(self, e: Current) -> None:
         self.base.predict(e)
         self._judge(e)
 
     def learn(self, e: Current) -> None:
+        stepper = self.bottom.stepper
+        before = stepper.min_label, stepper.max_label
+        if e.label == e.label and stepper.widens:
+            stepper.min_label, stepper.max_label = min(stepper.min_label, e.label), max(stepper.max_label, e.label)
+            self.range = min(self.range[0], e.label), max(self.range[1], e.label)
         if e.weight > 0 and e.label == e.label:
             self.base.learn(e)
         else:
             self.base.predict(e)
+        stepper.min_label, stepper.max_label = before
         self._judge(e)
+
+    def settle(self) -> None:
+        """From the next example on, predictions may be as large as the labels of this one."""
+        stepper = self.bottom.stepper
+        if stepper.widens:
+            stepper.min_label = min(stepper.min_label, self.range[0])
+            stepper.max_label = max(stepper.max_label, self.range[1])
 
     def _judge(self, e: Current) -> None:
         if e.weight > 0 and e.label == e.label:

@@ -8,7 +8,7 @@ from typing import IO, Any
 
 from vwlite.core.batch import Batch
 from vwlite.errors import VwliteError
-from vwlite.vw.arguments import Arguments, parse
+from vwlite.vw.arguments import OPTIONS, Arguments, parse
 from vwlite.vw.examples import BLANK, REJECTED, Names, Source
 from vwlite.vw.labels import LABELS
 from vwlite.vw.learners import Current, Layer
@@ -16,7 +16,15 @@ from vwlite.vw.model import Header, Layout, Model, read_rest, write_binary, writ
 from vwlite.vw.random import Random
 from vwlite.vw.reductions import check
 from vwlite.vw.setup import (
-    UPDATE_OPTIONS, Setup, build, letters, load_model, make_features, make_interactions, make_shape, merge_options,
+    UPDATE_OPTIONS,
+    Setup,
+    build,
+    letters,
+    load_model,
+    make_features,
+    make_interactions,
+    make_shape,
+    merge_options,
 )  # fmt: skip
 from vwlite.vw.statistics import Statistics
 from vwlite.vw.words import HEADER, VERSION, Critical, Refused, Streams, short
@@ -36,9 +44,7 @@ def main(arguments: list[str]) -> int:
             print(VERSION)
             return 0
         if a.flag("help"):
-            from vwlite.vw.help import text
-
-            print(text())
+            print("\n".join(f"    --{option.name}" for option in OPTIONS.values()))
             return 0
         set_streams(a, streams)
         Run(a, streams).run()
@@ -97,8 +103,8 @@ class Run:
         check(a)
         if len(a.positional) > 1:
             streams.warn(
-                "Multiple data files passed as positional parameters, only the first one will be read and the rest will "
-                "be ignored."
+                "Multiple data files passed as positional parameters, only the first one will be read and the rest "
+                "will be ignored."
             )
         model = None
         if "initial_regressor" in a:
@@ -111,7 +117,7 @@ class Run:
         if s.bits > 32:
             raise Refused(f"-b {s.bits} (more than 32 bits)")
         self.passes = a.get("passes", 1)
-        self.testing = a.flag("testonly") or a.get("learning_rate") == 0 and self.passes <= 1
+        self.testing = a.flag("testonly") or (a.get("learning_rate") == 0 and self.passes <= 1)
         a.values["testonly"] = self.testing
         self.holdout = (
             not a.flag("holdout_off") and not self.testing and (self.passes > 1 or a.get("holdout_after", 0) > 0)
@@ -159,9 +165,6 @@ class Run:
 
     def _say_parsing(self) -> None:
         a, s = self.arguments, self.setup
-        if "named_labels" in a:
-            s.names = a["named_labels"].split(",")
-            s.say(f"parsed {len(s.names)} named labels")
         make_interactions(a, s)
         for name, words in (
             ("ignore", "ignoring namespaces beginning with:"),
@@ -172,12 +175,16 @@ class Run:
                 s.say(f"{words} {' '.join(c for c in letters(a[name]).decode('utf-8', 'surrogateescape'))} ")
         if self.testing:
             s.say("only testing")
+        if "named_labels" in a:
+            s.names = a["named_labels"].split(",")
+            s.say(f"parsed {len(s.names)} named labels")
         if a.get("l1", 0.0) > 0:
             s.say(f"using l1 regularization = {short(a['l1'])}")
         if a.get("l2", 0.0) > 0:
             s.say(f"using l2 regularization = {short(a['l2'])}")
         for name, words in (
-            ("final_regressor", "final_regressor"), ("predictions", "predictions"), ("raw_predictions", "raw predictions")
+            ("final_regressor", "final_regressor"), ("predictions", "predictions"),
+            ("raw_predictions", "raw predictions"),
         ):  # fmt: skip
             if name in a:
                 s.say(f"{words} = {a[name]}")
@@ -205,11 +212,11 @@ class Run:
 
             make = CsvParser(a, features, self.streams).line
         if "invert_hash" in a and cache is not None:
-            raise Critical("invert_hash is incompatible with a cache file.  Use it in single pass mode only.", "parse_args.cc", 350)
+            raise Critical("invert_hash is incompatible with a cache file.  Use it in single pass mode only.")
         return Source(
             paths=[path or "-"], features=features, streams=self.streams, simple=s.kind == "SIMPLE",
-            wants_names=wants_names or s.needs_names, strict=a.flag("strict_parse"), sort=a.flag("sort_features"), make=make, cache=cache,
-            kill_cache=a.flag("kill_cache"), bits=s.bits, shape=self.shape,
+            wants_names=wants_names, strict=a.flag("strict_parse"), sort=a.flag("sort_features"), make=make,
+            cache=cache, kill_cache=a.flag("kill_cache"), bits=s.bits, shape=self.shape,
             examples=a["examples"] if a.get("examples", -1) >= 0 else None,
         )  # fmt: skip
 
@@ -353,8 +360,8 @@ class Run:
         self.labels.read(e)
         if e.weight < 0 or e.weight != e.weight:
             words = (
-                f"Example has an invalid importance weight ({short(e.weight)}); importance weights must be non-negative. "
-                "Use 0 to hold an example out of training."
+                f"Example has an invalid importance weight ({short(e.weight)}); importance weights must be "
+                "non-negative. Use 0 to hold an example out of training."
             )
             if self.arguments.flag("strict_parse"):
                 raise Critical(words, "parser.cc", 800)
@@ -370,9 +377,6 @@ class Run:
         if hasattr(rule, "elapsed"):
             s = self.statistics
             rule.elapsed = s.t - s.holdout_weight - s.weighted_unlabeled_examples
-        if self.setup.kind == "SIMPLE" and not e.test and e.label == e.label and bottom.stepper.widens:
-            bottom.stepper.min_label = min(bottom.stepper.min_label, e.label)
-            bottom.stepper.max_label = max(bottom.stepper.max_label, e.label)
         if e.test:
             learner.predict(e)
         elif bottom.predicts_apart:
@@ -382,6 +386,7 @@ class Run:
             e.prediction, e.partial = shown, raw
         else:
             learner.learn(e)
+        learner.settle()
         self.finish(e)
 
     def finish(self, e: Current) -> None:
@@ -413,7 +418,7 @@ class Run:
             return False
         if statistics.best_so_far():
             self.save()
-        return statistics.without_gain == a.get("early_terminate", 3)
+        return bool(statistics.without_gain == a.get("early_terminate", 3))
 
     # --- models ------------------------------------------------------------------------------
 
@@ -450,7 +455,6 @@ class Run:
 
     def options(self, predict_only: bool) -> str:
         """The options that the model keeps."""
-        from vwlite.vw.arguments import OPTIONS
         from vwlite.vw.text import to_float
 
         out = []

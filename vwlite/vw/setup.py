@@ -14,7 +14,7 @@ from vwlite.core.rules.gd import Gd
 from vwlite.core.stepper import Stepper
 from vwlite.vw.arguments import OPTIONS, Arguments
 from vwlite.vw.examples import Shape
-from vwlite.vw.learners import Layer, Linear
+from vwlite.vw.learners import Layer, Linear, Noop
 from vwlite.vw.model import LAYOUTS, Header, Layout, Model, read_head, read_rest
 from vwlite.vw.random import Random, normal_weights, uniform_weights
 from vwlite.vw.statistics import ConstantLoss, Statistics
@@ -61,7 +61,6 @@ class Setup:
     hides_labels: bool = False  # labels are not counted
     queries: list[int] = field(default_factory=list)  # of active learning
     names: list[str] = field(default_factory=list)  # of labels
-    needs_names: bool = False  # of features
     shows_learners: bool = True
     table: bool = True  # rows and their head
     summary: bool = True
@@ -251,7 +250,7 @@ def make_interactions(a: Arguments, s: Setup) -> None:
                     raise Critical("error, quadratic features must involve two sets.)", "parse_args.cc", 820)
                 raise Critical("error, cubic features must involve three sets.", "parse_args.cc", 830)
             if len(pattern) < 2:
-                raise Critical("error, feature interactions must involve at least two namespaces.", "parse_args.cc", 840)
+                raise Critical("error, feature interactions must involve at least two namespaces.", "parse_args.cc")
             patterns.append(pattern)
         s.say(intro + " ".join(a[name]) + (" " if size else ""))
     s.interactions = patterns
@@ -282,7 +281,7 @@ def make_loss(a: Arguments) -> tuple[Loss, ConstantLoss]:
         loss: Loss = Quantile(a.get("quantile_tau", 0.5))
     elif name == "expectile":
         if not 0 < a.get("expectile_q", 0.0) <= 0.5:
-            raise Critical("'q' must be specified for expectile loss and must be in (0.0, 0.5]", "loss_functions.cc", 500)
+            raise Critical("'q' must be specified for expectile loss and must be in (0.0, 0.5]", "loss_functions.cc")
         loss = Expectile(a["expectile_q"])
     elif name == "logistic":
         loss = SoftLogistic(low, high)
@@ -475,6 +474,8 @@ def build(a: Arguments, s: Setup) -> Layer:
         stepper.min_label, stepper.max_label = -50.0, 50.0
     apart = a.flag("ftrl") or a.flag("coin")
     learner: Layer = Linear(name, stepper, s.streams, apart)
+    if a.flag("noop"):
+        learner = Noop("noop", stepper, s.streams)
     if isinstance(rule, Gd):
         rule.wound = True
         rule.elapsed = s.initial_t

@@ -99,7 +99,7 @@ class Features:
         return not (self.affixes or self.spelling or self.dictionaries or self.redefined)
 
     def hash(self, name: bytes, seed: int) -> int:
-        return name_hash(name, seed, self.hash_all)
+        return int(name_hash(name, seed, self.hash_all))
 
 
 class TextParser:
@@ -213,18 +213,19 @@ class _Line:
             value, size = read_number(line[self.at :])
             if size:
                 if value != value:
+                    rest = _shown(line[self.at :])
                     self.parser.complain(
-                        f'Invalid feature value:"{_shown(line[self.at :])}" read as NaN. Replacing with 0.{self._where()}'
+                        f'Invalid feature value:"{rest}" read as NaN. Replacing with 0.{self._where()}'
                     )
                     value = 0.0
                 self.at += size
             else:
-                rest = line[self.at :]
-                begin = len(rest) - len(rest.lstrip(b" \t\r\n"))
+                after = line[self.at :]
+                begin = len(after) - len(after.lstrip(b" \t\r\n"))
                 end = begin
-                while end < len(rest) and rest[end] not in b" \t\r\n":
+                while end < len(after) and after[end] not in b" \t\r\n":
                     end += 1
-                text = rest[begin:end]
+                text = after[begin:end]
                 self.at += end if text else 0
         if text:
             value = 1.0

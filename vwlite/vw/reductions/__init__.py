@@ -9,15 +9,16 @@ from vwlite.vw.words import Critical, Refused
 
 # Known to Vowpal Wabbit's command line, and not (yet) here.
 ABSENT = (
-    "audit_regressor", "baseline", "csoaa_ldf", "csoaa_rank", "ect", "interact", "lrqdropout", "marginal", "nn", "noop",
+    "audit_regressor", "baseline", "csoaa_ldf", "ect", "lrqdropout", "marginal", "nn",
     "replay_b", "replay_c", "replay_m", "stage_poly", "svrg", "top", "wap_ldf", "compressed", "bfgs",
-    "conjugate_gradient", "direct", "input_feature_regularizer",
+    "conjugate_gradient", "input_feature_regularizer",
     "output_feature_regularizer_binary", "output_feature_regularizer_text",
 )  # fmt: skip
 
 # What an option needs to mean something. Vowpal Wabbit ignores it otherwise; here nothing is ignored.
 NEEDS = {
-    "simulation": ("active",), "mellowness": ("active",), "alg": ("boosting",), "gamma": ("boosting",),
+    "simulation": ("active",), "direct": ("active",), "csoaa_rank": ("csoaa", "csoaa_ldf"),
+    "mellowness": ("active",), "alg": ("boosting",), "gamma": ("boosting",),
     "bs_type": ("bootstrap",), "confidence_after_training": ("confidence",), "indexing": ("oaa", "csoaa"),
     "probabilities": ("oaa", "multilabel_oaa"), "scores": ("oaa",), "oaa_subsample": ("oaa",),
     "cs_absolute_loss": ("csoaa",), "ftrl_alpha": ("ftrl", "pistol", "coin"), "ftrl_beta": ("ftrl", "pistol", "coin"),
@@ -101,6 +102,8 @@ def stack(a: Arguments, s: Setup, learner: Layer) -> Layer:
         if a.flag("simulation"):
             s.finish = lambda: s.queries.append(active.queries)
     learner = Scorer(learner, link)
+    if "interact" in a:
+        learner = scalar.Interact(learner, a["interact"], s)
     if a.flag("binary"):
         learner = Binary(learner, s.streams)
     if "bootstrap" in a:

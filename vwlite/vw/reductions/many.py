@@ -62,11 +62,14 @@ class Oaa(Layer):
             e.scores = [p for p, _ in found]  # type: ignore[attr-defined]
 
     def learn(self, e: Current) -> None:
-        self.predict(e)
         label = e.target
+        if label is not None and self.probabilities:
+            self.indexing.check(label)
+        self.predict(e)
         if label is None:
             return
-        self.indexing.check(label)
+        if not self.probabilities:
+            self.indexing.check(label)
         shown, kept, scores = e.prediction, e.partial, e.scores  # type: ignore[attr-defined]
         if self.subsample:
             self._learn_some(e, label)

@@ -53,7 +53,7 @@ class Bootstrap(Layer):
 
 def _vote(found: list[float]) -> float:
     """The mean of the predictions that round to what most of them round to."""
-    rounded = [int(floor(p + 0.5)) for p in found]
+    rounded = [floor(p + 0.5) for p in found]
     counts = {value: rounded.count(value) for value in rounded}
     most = max(counts.values())
     winner = next(value for value in rounded if counts[value] == most)
@@ -197,7 +197,8 @@ def sensitivity(bottom: Linear, e: Current, label: float) -> float:
     if not isinstance(rule, Gd):
         raise Critical("a sensitivity is needed, which only the gradient descent learner has", "learner.h", 400)
     p = stepper.predict(e.model, e.initial)
-    return float(rule.sensitivity(stepper.slots_of(stepper.keys_of(e.model)), stepper.features()[1], p, label, e.weight))
+    slots = stepper.slots_of(stepper.keys_of(e.model))
+    return float(rule.sensitivity(slots, stepper.features()[1], p, label, e.weight))
 
 
 class Active(Layer):
@@ -257,6 +258,61 @@ class Active(Layer):
             return 1.0
         rs = (sl + sqrt(sl * sl + 4 * gap)) / (2 * gap)
         return b * rs * rs
+
+
+class Interact(Layer):
+    """The features of two namespaces that stand at the same places after the first, multiplied."""
+
+    name = "interact"
+
+    def __init__(self, base: Layer, letters: str, s: Setup) -> None:
+        super().__init__(base)
+        if len(letters) != 2:
+            raise Critical("Need two namespace arguments to interact: " + letters + " won't do EXITING", "interact.cc")
+        self.first, self.second = letters.encode()[:2]
+        self.mask, self.streams = (1 << s.bits) - 1, s.streams
+        s.streams.info(f"Interacting namespaces {letters[0]} and {letters[1]}")
+
+    def _run(self, e: Current, learns: bool) -> None:
+        stepper = self.bottom.stepper
+        keys, values = stepper.features()
+        spaces = _spaces(e, stepper.shift)
+        one, two = spaces.get(self.first), spaces.get(self.second)
+        if one and two and one[0][1] == 1 and two[0][1] == 1:
+            first = [key for key, _ in one]
+            second = [key for key, _ in two]
+            gone = {*first, *second}
+            rest = [(key, x) for key, x in zip(keys, values, strict=True) if key not in gone]
+            made = self._multiply(one, two)
+            stepper.set([key for key, _ in made + rest], [x for _, x in made + rest])
+        if learns:
+            self.base.learn(e)
+        else:
+            self.base.predict(e)
+        stepper.set(keys, values)
+
+    def _multiply(self, one: list[tuple[int, float]], two: list[tuple[int, float]]) -> list[tuple[int, float]]:
+        made = [(one[0][0], one[0][1] * two[0][1])]
+        base_one, base_two = one[0][0] & self.mask, two[0][0] & self.mask
+        i = j = 1
+        while i < len(one) and j < len(two):
+            a = ((one[i][0] & self.mask) - base_one) & self.mask
+            b = ((two[j][0] & self.mask) - base_two) & self.mask
+            if a == b:
+                made.append((one[i][0], one[i][1] * two[j][1]))
+                i += 1
+                j += 1
+            elif a < b:
+                i += 1
+            else:
+                j += 1
+        return made
+
+    def predict(self, e: Current) -> None:
+        self._run(e, False)
+
+    def learn(self, e: Current) -> None:
+        self._run(e, True)
 
 
 def merand(x: int) -> float:
