@@ -17,6 +17,7 @@ COMMANDS = {
     "weights": "Show the weights of a model.",
     "algorithms": "Show what --algorithm can be: formulas, options, papers.",
     "check": "Check that models, caches and data are whole and valid.",
+    "export": "Write a model in the format of another program.",
     "vw": "Take the arguments of Vowpal Wabbit, and do what it does.",
 }
 

@@ -210,6 +210,10 @@ def read_model(path: str) -> Model:
     NoInputError if it cannot be opened; DataError if it is not a model, not whole, or of a newer format.
     """
     with _opened(path) as (file, data):
+        if looks_like_vw(data[:16]):
+            from vwlite.vw.convert import from_vw
+
+            return from_vw(path, bytes(data))
         _check_digest(path, data)
         try:
             model = _parsed(path, file)
@@ -341,6 +345,11 @@ def _not_finite(model: Model) -> str | None:
 def _numbers(scalars: dict[str, Any]) -> list[Any]:
     """All numbers of a rule's state, those of classes too."""
     return [x for value in scalars.values() for x in (value if type(value) is list else [value])]
+
+
+def looks_like_vw(begin: bytes) -> bool:
+    """Whether a file begins as a model of Vowpal Wabbit does: with the length of its version, and that."""
+    return len(begin) > 8 and begin[1:4] == b"\0\0\0" and begin[0] < 32 and begin[4:5].isdigit() and begin[5:6] == b"."
 
 
 def looks_like_model(path: str) -> bool:

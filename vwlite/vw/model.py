@@ -264,11 +264,6 @@ def read_rest(h: Header, source: _Bytes, width: int) -> Model:
     return Model(h, state, width, slots, floats)
 
 
-def looks_like_vw(data: bytes) -> bool:
-    """Whether a file begins as a model of Vowpal Wabbit does."""
-    return len(data) > 8 and data[4:6] in (b"9.", b"8.") and struct.unpack("<I", data[:4])[0] < 32
-
-
 # --- between slots of a rule and floats -------------------------------------------------------------
 
 

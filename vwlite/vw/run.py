@@ -14,7 +14,7 @@ from vwlite.vw.labels import LABELS
 from vwlite.vw.learners import Current, Layer
 from vwlite.vw.model import Header, Layout, Model, read_rest, write_binary, write_text
 from vwlite.vw.random import Random
-from vwlite.vw.reductions import check
+from vwlite.vw.reductions import ABSENT, check
 from vwlite.vw.setup import (
     UPDATE_OPTIONS,
     Setup,
@@ -44,7 +44,11 @@ def main(arguments: list[str]) -> int:
             print(VERSION)
             return 0
         if a.flag("help"):
-            print("\n".join(f"    --{option.name}" for option in OPTIONS.values()))
+            print("Usage: vwlite vw ARGUMENTS...\n\nVowpal Wabbit's arguments, as far as they are here:")
+            for option in OPTIONS.values():
+                if option.name not in ABSENT:
+                    letter = f"-{option.letter}, " if option.letter else ""
+                    print(f"    {letter}--{option.name}{'' if option.type == 'bool' else ' arg'}")
             return 0
         set_streams(a, streams)
         Run(a, streams).run()

@@ -1,0 +1,127 @@
+"""Models between Vowpal Wabbit's files and those of vwlite."""
+
+from array import array
+from typing import Any
+
+from vwlite.build import Settings
+from vwlite.errors import DataError
+from vwlite.model import Model, array_of
+from vwlite.vw import model as vw
+from vwlite.vw.arguments import Arguments, parse
+from vwlite.vw.setup import letters, model_fields
+from vwlite.vw.text import to_float
+from vwlite.vw.words import VERSION, Critical, Refused
+
+# Options that a model of Vowpal Wabbit may keep and that have a counterpart.
+_KNOWN = (
+    "quadratic", "cubic", "interactions", "keep", "ignore", "ignore_linear", "noconstant", "hash", "learning_rate",
+    "power_t", "sgd", "adaptive", "normalized", "invariant", "link", "hash_seed", "random_seed",
+)  # fmt: skip
+
+
+def from_vw(path: str, data: bytes) -> Model:
+    """A model of Vowpal Wabbit as one of vwlite. DataError if it is damaged or needs what is not there.
+
+    The default update, continued, goes on as `gd`; with any other the model predicts and cannot be continued. The file
+    does not know its loss: squared is taken.
+    """
+    try:
+        header, source = vw.read_head(path, data)
+        a = parse(header.options.split())
+        for name in a.values:
+            if name not in _KNOWN or (name == "hash_seed" and a[name]):
+                raise DataError(f"{path}: a model of Vowpal Wabbit with --{name}: `vwlite vw -i` takes it")
+        if header.ngrams or header.skips:
+            raise DataError(f"{path}: a model of Vowpal Wabbit with --ngram: `vwlite vw -i` takes it")
+        fields = model_fields(a)
+        found = vw.read_rest(header, source, len(fields))
+    except (Critical, Refused) as e:
+        raise DataError(str(e)) from e
+    whole = found.state is not None and fields == ("w", "G", "N") and not _flags(a)
+    settings = _settings(a, header, found)
+    keys = array("I", found.slots)
+    columns = [found.floats[i :: found.width] for i in range(found.width)]
+    state = found.state or {}
+    gravity, contraction = state.get("l1_state", 0.0), state.get("l2_state", 1.0)
+    weights = array("d", (max(abs(w) - gravity, 0.0) * (contraction if w > 0 else -contraction) for w in columns[0]))
+    options = settings.stored()
+    return Model(
+        algorithm="gd",
+        loss="squared",
+        options={name: list(value) if isinstance(value, tuple) else value for name, value in options.items()},
+        counters={"examples": 0, "unlabelled": 0, "features": 0},
+        rule={
+            "t": state["t"], "norm_sum": state["norm normalizer"], "weight_sum": state["total_weight"],
+            "gravity": gravity, "contraction": contraction,
+        } if whole else {},
+        range=(state.get("min_label", header.min_label), state.get("max_label", header.max_label)),
+        keys=array_of(keys.tobytes(), "I"),
+        weights=array_of(weights.tobytes(), "d"),
+        state={name: array_of(columns[i].tobytes(), "f") for i, name in enumerate(fields)} if whole else {},
+        weights_only=not whole,
+        program=f"Vowpal Wabbit {VERSION}",
+    )  # fmt: skip
+
+
+def _flags(a: Arguments) -> bool:
+    return any(a.flag(name) for name in ("sgd", "adaptive", "normalized", "invariant"))
+
+
+def _settings(a: Arguments, header: vw.Header, found: vw.Model) -> Settings:
+    patterns = [p for name in ("quadratic", "cubic", "interactions") for p in a.get(name, [])]
+
+    def text(name: str) -> str:
+        return letters(a.get(name, [])).decode("latin-1")
+
+    return Settings(
+        bits=header.bits, hash=a.get("hash", "strings"), constant=not a.flag("noconstant"),
+        interactions=tuple(letters([p]).decode("latin-1") for p in patterns), keep=text("keep"), ignore=text("ignore"),
+        ignore_linear=text("ignore_linear"), learning_rate=a.get("learning_rate", 0.5), power_t=a.get("power_t", 0.5),
+        initial_t=(found.state or {}).get("initial_t", 0.0),
+    )  # fmt: skip
+
+
+def to_vw(path: str, model: Model) -> bytes:
+    """A model of vwlite as the bytes of a file of Vowpal Wabbit. DataError if that has no such models.
+
+    A model of `gd` with all its state can be continued there; any other one predicts.
+    """
+    s = Settings.restored(model.options)
+    if s.hash not in ("strings", "all"):
+        raise DataError(f"{path}: --hash {s.hash} is not known to Vowpal Wabbit")
+    low, high = model.range or (-3.4028234663852886e38, 3.4028234663852886e38)
+    whole = s.algorithm == "gd" and not model.weights_only and bool(model.rule)
+    options = _options(s, whole)
+    header = vw.Header(min_label=low, max_label=high, bits=s.bits, options=options)
+    slots, floats = array("Q", model.keys), array("f")
+    state: dict[str, float] | None = None
+    if whole:
+        for w, G, N in zip(model.state["w"], model.state["G"], model.state["N"], strict=True):
+            floats.extend((w, G, N))
+        rule: dict[str, Any] = model.rule
+        state = {name: 0.0 for name, _ in vw.STATE}
+        state.update({
+            "initial_t": s.initial_t, "norm normalizer": rule["norm_sum"], "t": s.initial_t + rule["t"],
+            "dump_interval": 1.0, "min_label": low, "max_label": high, "total_weight": rule["weight_sum"],
+            "l1_state": rule["gravity"], "l2_state": rule["contraction"],
+        })  # fmt: skip
+    else:
+        floats.extend(to_float(w) for w in model.weights)
+    return vw.write_binary(vw.Model(header, state, 3 if whole else 1, slots, floats))
+
+
+def _options(s: Settings, whole: bool) -> str:
+    words = []
+    if s.hash != "strings":
+        words.append(f" --hash {s.hash}")
+    words += [f" --interactions {pattern}" for pattern in s.interactions]
+    if whole and s.learning_rate != 0.5:
+        words.append(f" --learning_rate {to_float(s.learning_rate):.15g}")
+    if not s.constant:
+        words.append(" --noconstant")
+    if whole and s.power_t != 0.5:
+        words.append(f" --power_t {to_float(s.power_t):.15g}")
+    for name in ("ignore", "ignore_linear", "keep"):
+        if value := getattr(s, name):
+            words.append(f" --{name} {''.join(sorted(set(value)))}")
+    return "".join(words)
