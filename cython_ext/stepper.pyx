@@ -93,7 +93,7 @@ cdef class Stepper:
         cdef size_t i
         if line >= batch.a.lines:
             raise IndexError(line)
-        if self.expander.expand(&batch.a, line, 0):
+        if batch.spell_out() or self.expander.expand(&batch.a, line, 0, False):
             raise MemoryError("no memory for an example")
         self.size = self.expander.f.size
         self.room(self.size)
