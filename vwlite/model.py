@@ -293,8 +293,6 @@ def _what_it_is(begin: bytes) -> str:
     """What a file that is no model is instead, as far as its first bytes tell."""
     if not begin:
         return ": it is empty"
-    if re.match(rb"[\x01-\x20]\0{3}\d+\.\d+\.\d+\0", begin):
-        return ": it is a model of Vowpal Wabbit"
     if begin.startswith(b"vwlite cache"):
         return ": it is a cache of parsed data"
     if begin.startswith((b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd")):
