@@ -236,19 +236,21 @@ def _parsed(path: str, file: IO[bytes]) -> Model:
                 f"formats up to {FORMAT}: it needs {header['program']} or later"
             )
         names = [name.removesuffix(".npy") for name in archive.namelist()]
+        columns = _field(header, "options", dict).get("oaa") or 1
         return Model(
             **{name: _field(header, name, kind) for name, kind in _HEADER.items()},
             range=tuple(header["range"]) if header["range"] is not None else None,
             keys=_array(archive, "keys"),
-            weights=_array(archive, "weights"),
-            state={n.removeprefix("state_"): _array(archive, n) for n in names if n.startswith("state_")},
+            weights=_array(archive, "weights", columns),
+            state={n.removeprefix("state_"): _array(archive, n, columns) for n in names if n.startswith("state_")},
             more={n.removeprefix("more_"): _array(archive, n) for n in names if n.startswith("more_")},
             classes=header.get("classes", []),
         )
 
 
-def _array(archive: zipfile.ZipFile, name: str) -> Array:
-    """An array in NumPy's format: one row of a type of CODES, or a text. ValueError if it is none of these."""
+def _array(archive: zipfile.ZipFile, name: str, columns: int = 1) -> Array:
+    """An array in NumPy's format, of a type of CODES: a row, or rows of so many columns; or a text, the header.
+    ValueError if it is none of these."""
     data = memoryview(archive.read(f"{name}.npy"))
     begin = len(_NPY) + 2
     end = begin + int.from_bytes(data[len(_NPY) : begin], "little")
@@ -265,6 +267,8 @@ def _array(archive: zipfile.ZipFile, name: str) -> Array:
         return content
     if kind not in CODES or not described[2]:
         raise ValueError(f"{name} is of type {kind}, which is none of {', '.join(CODES)}")
+    if described[3] != (None if columns == 1 else str(columns)):
+        raise ValueError(f"{name} has another shape")
     return array_of(content, CODES[kind])
 
 
