@@ -25,7 +25,8 @@ def test_the_quick_benchmark_fills_its_table(tmp_path: Path) -> None:
     table = [line.split("|")[1:-1] for line in done.stdout.splitlines() if line.startswith("|")]
     assert {len(cells) for cells in table} == {7}
     works = " ".join(cells[0] for cells in table)
-    for word in ("`gd`", "clicks", "predict", "libsvm", "cache", "`sgd`", "`l1-ball`", "memory", "--version", "one"):
+    rows = ["`gd`", "clicks", "predict", "libsvm", "cache", "`sgd`", "`l1-ball`", "`adagrad`", "`arow`", "memory"]
+    for word in (*rows, "--version", "one"):
         assert word in works
     assert "Progressive logistic loss: documents: vwlite 0." in done.stdout
 
