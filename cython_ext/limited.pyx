@@ -1,8 +1,9 @@
 """--nonzeros N: a strength that is found while learning, for a model of at most N nonzero weights.
 
 After 8 examples, and then whenever there are a sixteenth more of them (or 131,072 more, or a 64th of the number of
-features in the table), the nonzero weights are counted. Learning should have 2 N of them: many are of features that were just touched, and a count comes with a delay and some
-noise. The N largest of 2 N make a better model than N that were left alone.
+features in the table), the nonzero weights are counted. Learning should have 2 N of them: many are of features that were
+just touched, and a count comes with a delay and some noise. The N largest of 2 N make a better model than N that were
+left alone.
 
 - where l1 shrinks the weights, it is multiplied by (count / 2 N)^0.7, at least 1/4 and at most 4. From 0 it begins
   with what takes the weights that are too many to zero until the next look; and to 0 it falls where it means nothing.
