@@ -87,6 +87,21 @@ def test_the_other_commands_take_such_models(vwlite, tmp_path):
     assert [float(p) for p in open(at["p"]).read().split()] == pytest.approx(learned, abs=2e-5)
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("--oaa 2 --classes auto", "a model of classes cannot be exported: `vwlite vw --oaa` makes one"),
+        ("--algorithm eg --radius 3", "a model of --algorithm eg cannot be exported: features that were never seen"),
+    ],
+)
+def test_a_model_that_vowpal_wabbit_cannot_have_is_not_exported(vwlite, tmp_path, options, said):
+    at = {name: str(tmp_path / name) for name in "dmo"}
+    (tmp_path / "d").write_text(DATA)
+    vwlite("train", at["d"], *options.split(), "-m", at["m"], "--quiet")
+    assert f"{at['m']}: {said}" in vwlite("export", at["m"], "--to", "vw", "-o", at["o"], code=65).err
+    assert not (tmp_path / "o").exists()
+
+
 def test_a_model_that_needs_more_is_refused(vwlite, tmp_path):
     (tmp_path / "d").write_text(DATA)
     vwlite("vw", "-d", str(tmp_path / "d"), "-f", str(tmp_path / "m"), "--ftrl")

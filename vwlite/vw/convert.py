@@ -89,6 +89,13 @@ def to_vw(path: str, model: Model) -> bytes:
     s = Settings.restored(model.options)
     if s.hash not in ("strings", "all"):
         raise DataError(f"{path}: --hash {s.hash} is not known to Vowpal Wabbit")
+    if model.records > 1:
+        raise DataError(f"{path}: a model of classes cannot be exported: `vwlite vw --oaa` makes one for Vowpal Wabbit")
+    if model.rule.get("unseen"):
+        raise DataError(
+            f"{path}: a model of --algorithm {s.algorithm} cannot be exported: features that were never seen have a "
+            "weight in it, and none in Vowpal Wabbit"
+        )
     low, high = model.range or (-3.4028234663852886e38, 3.4028234663852886e38)
     whole = s.algorithm == "gd" and not model.weights_only and bool(model.rule)
     options = _options(s, whole)
