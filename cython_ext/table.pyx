@@ -78,6 +78,7 @@ cdef extern from *:
 
 cdef enum:
     SMALLEST = 1024
+    LITTLE = 1 << 20    # bytes of a table that may double although few of its slots are in use
 
 
 cdef inline char* near_home(char* slots, size_t stride, int shift, uint32_t mark) noexcept nogil:
@@ -181,9 +182,14 @@ cdef class Table:
             slot = old + i * self.stride
             if (<Head*>slot).mark and not (self.idle and self.idle(self.rule, slot)):
                 keep += 1
-        # Sweeping pays only if it leaves room for a while.
+        # Sweeping pays only if it leaves room for a while,
         while keep > capacity * 42 // 100:
             capacity *= 2
+        # and if the last one did: else what is forgotten comes back at once, and is better kept for some time.
+        if (capacity == old_capacity and self.asked < 16 * capacity
+                and (capacity <= 4 * keep or capacity * self.stride <= LITTLE)):
+            capacity *= 2
+        self.asked = 0
         if self.allocate(capacity):
             return -1
         for i in range(old_capacity):
@@ -224,6 +230,7 @@ cdef class Table:
         cdef char* slot
         cdef size_t i
         cdef uint32_t mark
+        self.asked += n
         if self.used + n > self.limit and self.make_room(n):
             return -1
         slots = self.slots
@@ -238,6 +245,7 @@ cdef class Table:
     cdef int resolve_all(self, const uint32_t* keys, size_t n, char** out) noexcept nogil:
         """`resolve` for many keys of which most are there already: room is made for those that are not."""
         cdef size_t i, missing = 0
+        self.asked += n
         self.lookup(keys, n, out)
         for i in range(n):
             missing += out[i] == self.blank

@@ -122,25 +122,25 @@ def truncating(gravity):
 def test_truncated_weights_leave():
     """A stream of ever new features keeps the table small; the weights are those of a table that never forgot."""
     rng = np.random.default_rng(3)
-    stream, common = [], list(range(50))
-    for i in range(20_000):
-        rare = 1000 + i
-        features = [(rare, 1.0), (int(rng.choice(common)), 1.0)]
-        stream.append(Line(float(rng.normal(2, 1)), features))
+    n = 200_000
+    common, labels = rng.integers(0, 50, n).tolist(), rng.normal(2, 1, n).tolist()
+    stream = [Line(labels[i], [(1000 + i, 1.0), (common[i], 1.0)]) for i in range(n)]
     small = truncating(0.002)
-    sizes = []
+    sizes, room = [], []
     for begin in range(0, len(stream), 500):
         small.run(batch_of(stream[begin : begin + 500]))
         sizes.append(len(small.rule))
-    assert max(sizes) < 6000
-    assert any(b < a for a, b in pairwise(sizes))
+        room.append(small.rule.table_bytes)
+    assert max(room) < 2.1 * 2**20
+    assert max(sizes) < n / 2
+    assert sum(b < a for a, b in pairwise(sizes)) >= 2
 
     # One that was large from the beginning has never had to forget.
     large = truncating(0.002)
-    large.run(batch_of([Line(0.0, [(2**31 + k, 1.0) for k in range(60_000)])]))
+    large.run(batch_of([Line(0.0, [(2**31 + k, 1.0) for k in range(600_000)])]))
     large.rule.t = large.rule.gravity = 0  # that example taught it nothing
     large.run(batch_of(stream))
-    assert len(large.rule) == 60_000 + 20_050
+    assert len(large.rule) == 600_000 + n + 50
     assert weights_of(large.rule) == weights_of(small.rule)
     assert large.rule.scalars() == small.rule.scalars()
     assert 0 < len(weights_of(small.rule)) < 6000
