@@ -88,13 +88,13 @@ cdef class Classifier(Rule):
         return 0
 
     cdef double predict(self, const Example* e) noexcept nogil:
-        return self.score(e, True)
-
-    cdef double answer(self, const Example* e) noexcept nogil:
         return self.score(e, False)
 
+    cdef double predict_to_learn(self, const Example* e) noexcept nogil:
+        return self.score(e, True)
+
     cdef double score(self, const Example* e, bint learns) noexcept nogil:
-        """Fill `scores` with what the rules predict, or answer; 0, or NaN if one of them is not finite."""
+        """Fill `scores` with what the rules predict; 0, or NaN if one of them is not finite."""
         cdef size_t k, i
         cdef Example part
         cdef double finite = 0
@@ -103,9 +103,9 @@ cdef class Classifier(Rule):
         for k in range(self.classes):
             (<Rule>self.each[k]).table.follow()
             if learns:
-                self.scores[k] = (<Rule>self.each[k]).predict(&part)
+                self.scores[k] = (<Rule>self.each[k]).predict_to_learn(&part)
             else:
-                self.scores[k] = (<Rule>self.each[k]).answer(&part)
+                self.scores[k] = (<Rule>self.each[k]).predict(&part)
             finite += self.scores[k] - self.scores[k]
             for i in range(e.size):
                 part.slots[i] += self.record

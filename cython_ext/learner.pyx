@@ -317,7 +317,7 @@ cdef class Learner:
                 else:
                     prefetch(self.table, f.keys, f.size)
         f = &self.expander.buffers[line & 1]
-        e.size, e.x, e.initial = f.size, f.values, a.initial[line]
+        e.size, e.x, e.initial, e.importance = f.size, f.values, a.initial[line], o.importance
         if e.size > self.slot_capacity:
             grown = realloc(self.slots, 2 * e.size * sizeof(char*))
             if grown == NULL:
@@ -336,7 +336,7 @@ cdef class Learner:
         else:
             self.table.lookup(f.keys, e.size, self.slots)
 
-        raw = self.rule.predict(&e) if learns else self.rule.answer(&e)
+        raw = self.rule.predict_to_learn(&e) if learns else self.rule.predict(&e)
         if raw - raw != 0:
             return Reason.DIVERGED
         if learns and self.clips:

@@ -7,11 +7,7 @@ cdef extern from *:
     #include <stdint.h>
     #include <string.h>
 
-    /* Without branches: whether a weight is zero is a coin toss. Written in C, where compilers see it. */
-    static inline double vwlite_positive_part(double x) {
-        return x > 0 ? x : 0;
-    }
-
+    /* No branch, not even a hidden one: whether a weight is zero is a coin toss. */
     static inline double vwlite_only_if(int condition, double x) {
         uint64_t bits;
         memcpy(&bits, &x, 8);
@@ -20,8 +16,12 @@ cdef extern from *:
         return x;
     }
     """
-    double positive_part "vwlite_positive_part"(double x) noexcept nogil
     double only_if "vwlite_only_if"(bint condition, double x) noexcept nogil     # else 0
+
+
+cdef inline double positive_part(double x) noexcept nogil:
+    """max(x, 0) for a finite x, exactly, and without the jump that compilers may make of a conditional expression."""
+    return 0.5 * (x + fabs(x))
 
 
 cdef inline double soft_threshold(double v, double a) noexcept nogil:

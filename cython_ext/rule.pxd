@@ -49,7 +49,6 @@ cdef class Rule:
 
     cdef make_table(self, size_t record, bytes blank, size_t records)
     cdef double predict(self, const Example* e) noexcept nogil
-    cdef double answer(self, const Example* e) noexcept nogil
     cdef double predict_to_learn(self, const Example* e) noexcept nogil
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil
     cdef double weight(self, const char* slot) noexcept nogil

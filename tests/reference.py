@@ -842,7 +842,7 @@ class Gd:
         if self.loss.value(p, y) <= 0:
             return
         slope = self.loss.slope(p, y)
-        g2 = np.float32(importance * slope**2)
+        g2 = np.float32(min(importance * slope**2, np.finfo(np.float32).max))
         h, M = 1.0, self.average_scale()
         if g2 != 0:
             h = self.adapt(keys, values, g2, importance)
@@ -870,7 +870,7 @@ class Gd:
             square = size * size
             if square < self.tiny_square:
                 square, size = self.tiny_square, self.tiny
-            self.G[k] += g2 * square
+            self.G[k] = min(self.G[k] + g2 * square, np.finfo(np.float32).max)
             if size > self.N[k]:
                 if self.N[k] > 0:
                     shrink = float(self.N[k]) / float(size)

@@ -9,7 +9,7 @@ from vwlite.core.rule cimport Example
 # w = scale * soft(z, shift) / H, H = delta + sqrt(S)
 cdef struct Slot:
     uint32_t mark
-    uint32_t at           # a number of the last example that had the feature
+    uint32_t at           # see repeated.pxd
     double z
     double S              # the sum of g^2
     double inverse        # 1 / H; 0 as long as there was no gradient
@@ -21,6 +21,7 @@ cdef struct Visit:
     double* z
     double* S
     double* inverse
+    double* w             # as it is before the example
     Slot* constant        # the constant's slot, and where it is in the arrays; NULL if the example has none
     size_t constant_at
     bint repeated         # some feature occurs twice; `at` of a slot is its last place then

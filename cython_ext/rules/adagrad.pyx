@@ -26,15 +26,16 @@ from libc.stdlib cimport free, realloc
 
 from vwlite.core.averaging cimport Account, Memory, forget, free_memory, remember, shrinking
 from vwlite.core.limited cimport Limited, kth_largest
-from vwlite.core.rule cimport Example, Outcome, learning_rate
+from vwlite.core.prox cimport positive_part
+from vwlite.core.repeated cimport add_up, met
+from vwlite.core.rule cimport Example, Outcome, Rule, learning_rate
 
 cdef double SMALLEST = 2.2250738585072014e-308     # 1 / delta must be finite
 
 
 cdef inline double divided(const Slot* s, double shift, uint64_t constant) noexcept nogil:
-    """soft(z, shift) / H. No branch, not even a hidden one: whether a weight is zero is a coin toss."""
-    cdef double size = fabs(s.z) - (0 if s.mark == constant else shift)
-    return copysign(0.5 * (size + fabs(size)), s.z) * s.inverse
+    """soft(z, shift) / H."""
+    return copysign(positive_part(fabs(s.z) - (0 if s.mark == constant else shift)), s.z) * s.inverse
 
 
 cdef class Adaptive(Limited):
@@ -66,6 +67,25 @@ cdef class Adaptive(Limited):
             even += divided(slots[i], shift, constant) * x[i]
         return e.initial + self.scale * (even + odd)
 
+    cdef double predict_to_learn(self, const Example* e) noexcept nogil:
+        cdef size_t i = 0, n = e.size
+        cdef const float* x = e.x
+        cdef const double* w
+        cdef double even = 0, odd = 0
+        if self.visit(e):
+            return 0
+        weigh(&self.visited, n, self.shift)
+        if self.visited.repeated:       # a feature may share the constant's slot
+            return Adaptive.predict(self, e)
+        w = self.visited.w
+        while i + 1 < n:
+            even += w[i] * x[i]
+            odd += w[i + 1] * x[i + 1]
+            i += 2
+        if i < n:
+            even += w[i] * x[i]
+        return e.initial + self.scale * (even + odd)
+
     cdef double weight(self, const char* slot) noexcept nogil:
         return self.scale * divided(<const Slot*>slot, self.shift, self.constant)
 
@@ -85,18 +105,17 @@ cdef class Adaptive(Limited):
         cdef uint64_t constant = self.constant
         cdef bint repeated = False
         if n > self.capacity:
-            grown = <double*>realloc(self.visited.x, 4 * want * sizeof(double))
+            grown = <double*>realloc(self.visited.x, 5 * want * sizeof(double))
             if grown == NULL:
                 self.out_of_memory = True
                 return -1
             self.capacity = want
-            self.visited = Visit(grown, grown + want, grown + 2 * want, grown + 3 * want, NULL, 0, False)
+            self.visited = Visit(grown, grown + want, grown + 2 * want, grown + 3 * want, grown + 4 * want, NULL, 0, False)
         v = self.visited
         v.constant = NULL
         for i in range(n):
             s = slots[i]
-            repeated |= s.at == number
-            s.at = number
+            repeated |= met(s, number)
             v.x[i] = x[i]
             v.z[i] = s.z
             v.S[i] = s.S
@@ -106,22 +125,12 @@ cdef class Adaptive(Limited):
         v.repeated = repeated
         self.visited = v
         self.number += 1
-        if repeated:
-            self.merge(e)
         return 0
 
     cdef void merge(self, const Example* e) noexcept nogil:
         """Give every place of a feature the sum of its values."""
-        cdef size_t i
-        cdef Slot** slots = <Slot**>e.slots
-        cdef double* x = self.visited.x
-        for i in range(e.size):
-            slots[i].at = <uint32_t>i
-            x[i] = 0
-        for i in range(e.size):
-            x[slots[i].at] += e.x[i]
-        for i in range(e.size):
-            x[i] = x[slots[i].at]
+        if self.visited.repeated:
+            add_up(e.slots, e.x, e.size, self.visited.x)
 
     cdef void leave(self, const Example* e) noexcept nogil:
         """Write the state of the example's features back."""
@@ -170,11 +179,22 @@ cdef class Adagrad(Adaptive):
         self.t += 1
         eta = learning_rate(&self.schedule, self.t)
         if slope != 0:
-            if self.visit(e):
-                return
+            self.merge(e)
             descend(&self.visited, e.size, slope, eta, self.delta, self.shift)
             self.leave(e)
         self.shift += eta * self.l1
+
+
+cdef void weigh(const Visit* v, size_t n, double shift) noexcept nogil:
+    """w = soft(z, shift) / H"""
+    cdef size_t i
+    cdef double* w = v.w
+    cdef const double* z = v.z
+    cdef const double* inverse = v.inverse
+    for i in range(n):
+        w[i] = copysign(positive_part(fabs(z[i]) - shift), z[i]) * inverse[i]
+    if v.constant != NULL:      # it is not shrunk
+        w[v.constant_at] = z[v.constant_at] * inverse[v.constant_at]
 
 
 cdef void descend(const Visit* v, size_t n, double slope, double eta, double delta, double shift) noexcept nogil:
@@ -184,16 +204,16 @@ cdef void descend(const Visit* v, size_t n, double slope, double eta, double del
     cdef double* z = v.z
     cdef double* S = v.S
     cdef double* inverse = v.inverse
-    cdef double g, H, size, new, constant = 0
-    if v.constant != NULL:      # it is not shrunk
+    cdef const double* w = v.w
+    cdef double g, H, new, constant = 0
+    if v.constant != NULL:
         g = slope * x[v.constant_at]
-        constant = v.constant.z * v.constant.inverse * (delta + sqrt(v.constant.S + g * g)) - eta * g
+        constant = w[v.constant_at] * (delta + sqrt(v.constant.S + g * g)) - eta * g
     for i in range(n):
         g = slope * x[i]
         S[i] += g * g
         H = delta + sqrt(S[i])
-        size = fabs(z[i]) - shift
-        new = copysign(size if size > 0 else 0, z[i]) * inverse[i] * H - eta * g
+        new = w[i] * H - eta * g
         z[i] = new + copysign(shift, new)
         inverse[i] = 1 / H
     if v.constant != NULL:
@@ -279,13 +299,8 @@ cdef class AveragedAdagrad(Adagrad):
     cdef inline double mean(self, const AveragedSlot* s) noexcept nogil:
         return (s.account.sum + self.open(s)) / self.t if self.t else 0
 
-    cdef double answer(self, const Example* e) noexcept nogil:
-        cdef size_t i
-        cdef AveragedSlot** slots = <AveragedSlot**>e.slots
-        cdef double sum = 0
-        for i in range(e.size):
-            sum += self.mean(slots[i]) * e.x[i]
-        return e.initial + sum
+    cdef double predict(self, const Example* e) noexcept nogil:
+        return Rule.predict(self, e)
 
     cdef double weight(self, const char* slot) noexcept nogil:
         return self.mean(<const AveragedSlot*>slot)
@@ -320,8 +335,7 @@ cdef class AdagradRda(Adaptive):
             self.look()
         self.t += 1
         if slope != 0:
-            if self.visit(e):
-                return
+            self.merge(e)
             average(&self.visited, e.size, slope, self.delta)
             self.leave(e)
         self.shift += self.l1

@@ -154,8 +154,9 @@ cdef class AdagradBall(Adaptive):
         self.t += 1
         if slope == 0:
             return
-        if self.visit(e) or self.room(self.active + e.size):
+        if self.room(self.active + e.size):
             return
+        self.merge(e)
         descend(v, e.size, slope, learning_rate(&self.schedule, self.t), self.delta, self.shift)
         for i in range(e.size):
             s = slots[i]

@@ -44,14 +44,6 @@ cdef class Coin(Rule):
         cdef double Lm = s.L * m
         return (self.alpha + s.reward) / (Lm * (Lm + s.n)) * s.z if Lm > 0 else 0
 
-    cdef double predict(self, const Example* e) noexcept nogil:
-        cdef size_t i
-        cdef Slot** slots = <Slot**>e.slots
-        cdef double sum = 0
-        for i in range(e.size):
-            sum += <double>slots[i].w * e.x[i]
-        return e.initial + sum
-
     cdef double predict_to_learn(self, const Example* e) noexcept nogil:
         cdef size_t i
         cdef Slot** slots = <Slot**>e.slots

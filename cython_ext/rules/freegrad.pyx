@@ -46,14 +46,6 @@ cdef class FreeGrad(Rule):
         return (-s.G * self.epsilon * (2 * s.V + hG) * s.h1 * s.h1 / (2 * (s.V + hG) * (s.V + hG) * sqrt(s.V))
                 * exp(size * size / (2 * s.V + 2 * hG)))
 
-    cdef double predict(self, const Example* e) noexcept nogil:
-        cdef size_t i
-        cdef Slot** slots = <Slot**>e.slots
-        cdef double sum = 0
-        for i in range(e.size):
-            sum += <double>slots[i].w * e.x[i]
-        return e.initial + sum
-
     cdef double predict_to_learn(self, const Example* e) noexcept nogil:
         cdef size_t i
         cdef Slot** slots = <Slot**>e.slots

@@ -10,18 +10,19 @@ a product. Instead of n its root is kept. The constant has neither l1 nor l2.
 """
 
 from libc.math cimport fabs, sqrt
-from libc.stdint cimport uint32_t
+from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
 
-from vwlite.core.distinct cimport Distinct, dot, merge, release
+from vwlite.core.distinct cimport dot
 from vwlite.core.limited cimport Limited, kth_largest
 from vwlite.core.prox cimport soft_threshold
+from vwlite.core.repeated cimport add_up, met
 from vwlite.core.rule cimport Example, Outcome
 
 
 cdef struct Slot:
     uint32_t mark
-    uint32_t place      # see distinct.pxd
+    uint32_t at         # see repeated.pxd
     double w            # as z and n have it
     double z
     double root         # sqrt(n), n the sum of g^2
@@ -29,10 +30,13 @@ cdef struct Slot:
 
 cdef struct Columns:
     # What the slots of an example hold, side by side for vector instructions; owned by the rule, [capacity].
+    double* x           # summed over all places where the feature occurs
     double* z
     double* root
     double* w
     size_t capacity
+    size_t constant_at  # the place of the constant; no place of the example, if it has none
+    bint repeated       # some feature occurs twice
 
 
 cdef inline double ftrl_weight(double z, double root, double inverse_alpha, double beta, double l1,
@@ -43,12 +47,12 @@ cdef inline double ftrl_weight(double z, double root, double inverse_alpha, doub
 cdef class Ftrl(Limited):
     """argmin <sum of g, w> + sum of sigma (w - w_s)^2 / 2 + l1 |w| + l2 w^2 / 2"""
 
-    SLOT = [("mark", "<u4"), ("_place", "<u4"), ("_w", "<f8"), ("z", "<f8"), ("root", "<f8")]
+    SLOT = [("mark", "<u4"), ("_at", "<u4"), ("_w", "<f8"), ("z", "<f8"), ("root", "<f8")]
 
     cdef double inverse_alpha, beta, l1, l2
     cdef bint merging
-    cdef Distinct found
     cdef Columns columns
+    cdef uint32_t number      # of the example, in a cycle: it only says which features occur twice
 
     def __init__(self, loss, *, double ftrl_alpha=0.5, double ftrl_beta=1, double l1=0, double l2=0,
                  bint merging=True, **schedule):
@@ -58,10 +62,10 @@ cdef class Ftrl(Limited):
         self.merging = merging
         self.inverse_alpha, self.beta, self.l1, self.l2 = 1 / ftrl_alpha, ftrl_beta, l1, l2
         self.strength = l1
+        self.number = 1
 
     def __dealloc__(self):
-        release(&self.found)
-        free(self.columns.z)
+        free(self.columns.x)
 
     def load(self, scalars, slots):
         """Continue from `scalars()` and `slots()`."""
@@ -96,33 +100,79 @@ cdef class Ftrl(Limited):
     cdef double predict(self, const Example* e) noexcept nogil:
         return e.initial + dot(e.slots, e.x, e.size)
 
-    cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
-        cdef size_t i, size
-        cdef Slot** slots
+    cdef double predict_to_learn(self, const Example* e) noexcept nogil:
+        cdef size_t i = 0
+        cdef const float* x = e.x
+        cdef const double* w
+        cdef double even = 0, odd = 0
+        if not self.merging:
+            return self.predict(e)
+        if self.visit(e):
+            return 0
+        w = self.columns.w
+        while i + 1 < e.size:
+            even += w[i] * x[i]
+            odd += w[i + 1] * x[i + 1]
+            i += 2
+        if i < e.size:
+            even += w[i] * x[i]
+        return e.initial + (even + odd)
+
+    cdef int visit(self, const Example* e) noexcept nogil:
+        """Collect the state of the example's features; -1: no memory."""
+        cdef size_t i
+        cdef Slot** slots = <Slot**>e.slots
         cdef Slot* s
+        cdef Columns c
+        cdef uint32_t number = self.number
+        cdef uint64_t constant = self.constant
+        cdef bint repeated = False
+        if e.size > self.columns.capacity and self.grow(2 * e.size):
+            self.out_of_memory = True
+            return -1
+        c = self.columns
+        c.constant_at = e.size
+        for i in range(e.size):
+            s = slots[i]
+            repeated |= met(s, number)
+            c.x[i] = e.x[i]
+            c.z[i] = s.z
+            c.root[i] = s.root
+            c.w[i] = s.w
+            if s.mark == constant:
+                c.constant_at = i
+        c.repeated = repeated
+        self.columns = c
+        self.number += 1
+        return 0
+
+    cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
+        cdef size_t i
+        cdef Slot* s
+        cdef Columns c
         cdef double step = o.importance * o.slope
         if self.t >= self.look_at:
             self.look()
+            if self.merging and self.visit(e):      # the weights are others now
+                return
         self.t += 1
         if not self.merging:
             self.update_one_by_one(e, step)
             return
         if step == 0:
             return
-        if (e.size > self.columns.capacity and self.grow(2 * e.size)) or merge(&self.found, e.slots, e.x, e.size):
-            self.out_of_memory = True
-            return
-        slots, size = <Slot**>self.found.slots, self.found.size
-        for i in range(size):
-            s = slots[i]
-            self.columns.z[i], self.columns.root[i], self.columns.w[i] = s.z, s.root, s.w
-        follow(&self.columns, self.found.x, size, step, self.inverse_alpha, self.beta, self.l1, self.l2)
-        for i in range(size):
-            s = slots[i]
-            s.z, s.root, s.w = self.columns.z[i], self.columns.root[i], self.columns.w[i]
-            s.place = 0
-            if s.mark == self.constant:
-                s.w = self.derived(s)
+        c = self.columns
+        if c.repeated:
+            add_up(e.slots, e.x, e.size, c.x)
+        follow(&c, e.size, step, self.inverse_alpha, self.beta, self.l1, self.l2)
+        i = c.constant_at
+        if i < e.size:
+            c.w[i] = ftrl_weight(c.z[i], c.root[i], self.inverse_alpha, self.beta, 0, 0)
+        for i in range(e.size):
+            s = (<Slot**>e.slots)[i]
+            s.z = c.z[i]
+            s.root = c.root[i]
+            s.w = c.w[i]
 
     cdef void update_one_by_one(self, const Example* e, double step) noexcept nogil:
         cdef size_t i
@@ -137,10 +187,10 @@ cdef class Ftrl(Limited):
 
     cdef int grow(self, size_t capacity) noexcept nogil:
         """Make room for longer examples; -1: no memory."""
-        cdef double* all = <double*>realloc(self.columns.z, 3 * capacity * sizeof(double))
+        cdef double* all = <double*>realloc(self.columns.x, 4 * capacity * sizeof(double))
         if all == NULL:
             return -1
-        self.columns = Columns(all, all + capacity, all + 2 * capacity, capacity)
+        self.columns = Columns(all, all + capacity, all + 2 * capacity, all + 3 * capacity, capacity, 0, False)
         return 0
 
     cdef double weight(self, const char* slot) noexcept nogil:
@@ -150,10 +200,11 @@ cdef class Ftrl(Limited):
         return (<const Slot*>slot).z == 0 and (<const Slot*>slot).root == 0
 
 
-cdef void follow(const Columns* c, const double* x, size_t size, double step, double inverse_alpha, double beta,
-                 double l1, double l2) noexcept nogil:
+cdef void follow(const Columns* c, size_t size, double step, double inverse_alpha, double beta, double l1,
+                 double l2) noexcept nogil:
     """One step of all coordinates, g = step x. Compilers make vector instructions of it."""
     cdef size_t i
+    cdef const double* x = c.x
     cdef double* z = c.z
     cdef double* root = c.root
     cdef double* w = c.w

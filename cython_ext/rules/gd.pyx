@@ -15,6 +15,7 @@ Each of adaptive, normalized and invariant can be turned off. Without `adaptive`
 with the weight of the examples before it, as (t + importance)^-power_t.
 """
 
+from libc.float cimport FLT_MAX
 from libc.math cimport INFINITY, fabs, isnan, pow, sqrt
 from libc.stdint cimport uint32_t
 from libc.stdlib cimport free, realloc
@@ -124,7 +125,7 @@ cdef class Gd(Rule):
         cdef size_t i
         cdef const float* x = e.x
         cdef Slot** slots = <Slot**>e.slots
-        cdef double g2 = o.importance * o.slope * o.slope
+        cdef double g2 = min(o.importance * o.slope * o.slope, FLT_MAX)
         cdef double h = 1, norms = 0, scale, step, bare
         cdef double sums[2]
         self.t += 1
@@ -388,7 +389,7 @@ cdef void adapt(Visit* visits, Slot** slots, const float* x, size_t n, float g2,
         size[i] = TINY if value * value < TINY_SQUARE else value
     for i in range(n):
         s = slots[i]
-        s.G += g2 * square[i]
+        s.G = min(s.G + g2 * square[i], <float>FLT_MAX)
         if size[i] > s.N:
             if s.N > 0:
                 s.w *= s.N / size[i]
@@ -443,7 +444,7 @@ cdef double adapt_to_the_power(Slot** slots, const float* x, size_t n, float g2,
         square = size * size
         if square < TINY_SQUARE:
             square, size = TINY_SQUARE, TINY
-        s.G += g2 * square
+        s.G = min(s.G + g2 * square, <float>FLT_MAX)
         if size > s.N:
             if s.N > 0:
                 s.w *= powf((size / s.N) * (size / s.N), power_t - 1)

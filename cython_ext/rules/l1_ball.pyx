@@ -31,8 +31,9 @@ from libc.stdlib cimport free
 from vwlite.core.averaging cimport Account
 from vwlite.core.limited cimport Limited
 from vwlite.core.radix_heap cimport BUCKETS, Bucket, Entry, Queue, below, bits_of, clear, free_queue, put, take
+from vwlite.core.prox cimport positive_part
 from vwlite.core.room cimport make_room
-from vwlite.core.rule cimport Example, Outcome, learning_rate
+from vwlite.core.rule cimport Example, Outcome, Rule, learning_rate
 
 cdef extern from *:
     """
@@ -154,9 +155,8 @@ cdef class L1Ball(Limited):
         self.fine = (<int128><int64_t>(value >> 32) << 32) + <uint32_t>(value & 0xFFFFFFFF)
 
     cdef inline double now(self, const Slot* s) noexcept nogil:
-        """The weight, if it is not the constant's. No branch: whether a weight is zero is a coin toss."""
-        cdef double size = fabs(s.u) - self.shift
-        return copysign(size if size > 0 else 0, s.u)
+        """The weight, if it is not the constant's."""
+        return copysign(positive_part(fabs(s.u) - self.shift), s.u)
 
     cdef double predict(self, const Example* e) noexcept nogil:
         cdef size_t i
@@ -461,13 +461,11 @@ cdef class AveragedL1Ball(L1Ball):
     cdef inline double mean(self, const AveragedSlot* s) noexcept nogil:
         return (s.account.sum + self.open(s)) / self.t if self.t else 0
 
-    cdef double answer(self, const Example* e) noexcept nogil:
-        cdef size_t i
-        cdef AveragedSlot** slots = <AveragedSlot**>e.slots
-        cdef double sum = 0
-        for i in range(e.size):
-            sum += self.mean(slots[i]) * e.x[i]
-        return e.initial + sum
+    cdef double predict(self, const Example* e) noexcept nogil:
+        return Rule.predict(self, e)
+
+    cdef double predict_to_learn(self, const Example* e) noexcept nogil:
+        return L1Ball.predict(self, e)
 
     cdef double weight(self, const char* slot) noexcept nogil:
         return self.mean(<const AveragedSlot*>slot)

@@ -34,14 +34,6 @@ cdef class Pistol(Rule):
         super().__init__(loss, **schedule)
         self.alpha, self.beta = alpha, beta
 
-    cdef double predict(self, const Example* e) noexcept nogil:
-        cdef size_t i
-        cdef Slot** slots = <Slot**>e.slots
-        cdef double sum = 0
-        for i in range(e.size):
-            sum += <double>slots[i].w * e.x[i]
-        return e.initial + sum
-
     cdef double predict_to_learn(self, const Example* e) noexcept nogil:
         cdef size_t i
         cdef Slot** slots = <Slot**>e.slots

@@ -8,7 +8,7 @@ were more since, its weight is rounded before it is read.
 """
 
 from libc.math cimport fabs
-from libc.stdint cimport uint32_t
+from libc.stdint cimport uint32_t, uint64_t
 
 from vwlite.core.prox cimport only_if
 from vwlite.core.rule cimport Example, Outcome, Rule, learning_rate
@@ -60,7 +60,7 @@ cdef class Rounding(Rule):
             for i in range(e.size):
                 slots[i].w = self.now(slots[i]) + step * x[i]
                 slots[i].rounds = self.rounds
-        if self.t % self.period == 0:
+        if <uint64_t>self.t % self.period == 0:
             if self.rounds == LAST:
                 self.round_all()
             self.rounds += 1

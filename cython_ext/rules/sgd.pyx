@@ -80,13 +80,11 @@ cdef class AveragedSgd(Sgd):
     cdef inline double mean(self, const AveragedSlot* s) noexcept nogil:
         return (s.sum + (self.t - s.since) * s.w) / self.t if self.t else 0
 
-    cdef double answer(self, const Example* e) noexcept nogil:
-        cdef size_t i
-        cdef AveragedSlot** slots = <AveragedSlot**>e.slots
-        cdef double sum = 0
-        for i in range(e.size):
-            sum += self.mean(slots[i]) * e.x[i]
-        return e.initial + sum
+    cdef double predict(self, const Example* e) noexcept nogil:
+        return Rule.predict(self, e)
+
+    cdef double predict_to_learn(self, const Example* e) noexcept nogil:
+        return Sgd.predict(self, e)
 
     cdef double weight(self, const char* slot) noexcept nogil:
         return self.mean(<const AveragedSlot*>slot)

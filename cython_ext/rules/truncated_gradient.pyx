@@ -9,18 +9,25 @@ shrunk, or does not, and then T1(T1(w, a), b) = T1(w, a + b).
 """
 
 from libc.math cimport INFINITY, copysign, fabs
-from libc.stdint cimport uint32_t
+from libc.stdint cimport uint32_t, uint64_t
 
 from vwlite.core.averaging cimport Account, Memory, forget, free_memory, remember, shrinking
 from vwlite.core.limited cimport Limited
 from vwlite.core.prox cimport truncate
-from vwlite.core.rule cimport Example, Outcome, learning_rate
+from vwlite.core.rule cimport Example, Outcome, Rule, learning_rate
 
 
 cdef struct Slot:
     uint32_t mark
     float w             # as of the last touch
     double gravity      # the cumulative gravity at the last touch
+
+
+cdef inline double paid(const Slot* s, double gravity, double theta, uint64_t constant) noexcept nogil:
+    """The weight with every missed truncation paid."""
+    if s.mark == constant:
+        return s.w
+    return truncate(s.w, gravity - s.gravity, theta)
 
 
 cdef class TruncatedGradient(Limited):
@@ -50,23 +57,29 @@ cdef class TruncatedGradient(Limited):
 
     cdef inline double now(self, const Slot* s) noexcept nogil:
         """The weight with every missed truncation paid."""
-        if s.mark == self.constant:
-            return s.w
-        return truncate(s.w, self.gravity - s.gravity, self.theta)
+        return paid(s, self.gravity, self.theta, self.constant)
 
     cdef double predict(self, const Example* e) noexcept nogil:
-        cdef size_t i
+        cdef size_t i = 0, n = e.size
         cdef const float* x = e.x
         cdef Slot** slots = <Slot**>e.slots
-        cdef double sum = 0
-        for i in range(e.size):
-            sum += self.now(slots[i]) * x[i]
-        return e.initial + sum
+        cdef double gravity = self.gravity, theta = self.theta
+        cdef uint64_t constant = self.constant
+        cdef double even = 0, odd = 0      # two sums, so that additions overlap
+        while i + 1 < n:
+            even += paid(slots[i], gravity, theta, constant) * x[i]
+            odd += paid(slots[i + 1], gravity, theta, constant) * x[i + 1]
+            i += 2
+        if i < n:
+            even += paid(slots[i], gravity, theta, constant) * x[i]
+        return e.initial + (even + odd)
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
         cdef size_t i
         cdef const float* x = e.x
         cdef Slot** slots = <Slot**>e.slots
+        cdef double gravity = self.gravity, theta = self.theta
+        cdef uint64_t constant = self.constant
         cdef double eta, step
         if self.t >= self.look_at:
             self.look()
@@ -75,9 +88,9 @@ cdef class TruncatedGradient(Limited):
         step = -eta * o.importance * o.slope
         if step != 0:
             for i in range(e.size):
-                slots[i].w = <float>(self.now(slots[i]) + step * x[i])
-                slots[i].gravity = self.gravity
-        if self.t % self.period == 0:
+                slots[i].w = <float>(paid(slots[i], gravity, theta, constant) + step * x[i])
+                slots[i].gravity = gravity
+        if <uint64_t>self.t % self.period == 0:
             self.gravity += eta * self.period * self.l1
 
     cdef double weight(self, const char* slot) noexcept nogil:
@@ -139,7 +152,7 @@ cdef class AveragedTruncatedGradient(TruncatedGradient):
                 s.account = Account(s.account.sum + self.open(s), self.t, self.area)
                 s.w = <float>(self.now(<Slot*>s) + step * x[i])
                 s.gravity = self.gravity
-        if self.t % self.period == 0:
+        if <uint64_t>self.t % self.period == 0:
             self.gravity += eta * self.period * self.l1
         if remember(&self.memory, self.gravity, self.area):
             self.out_of_memory = True
@@ -168,13 +181,11 @@ cdef class AveragedTruncatedGradient(TruncatedGradient):
     cdef inline double mean(self, const AveragedSlot* s) noexcept nogil:
         return (s.account.sum + self.open(s)) / self.t if self.t else 0
 
-    cdef double answer(self, const Example* e) noexcept nogil:
-        cdef size_t i
-        cdef AveragedSlot** slots = <AveragedSlot**>e.slots
-        cdef double sum = 0
-        for i in range(e.size):
-            sum += self.mean(slots[i]) * e.x[i]
-        return e.initial + sum
+    cdef double predict(self, const Example* e) noexcept nogil:
+        return Rule.predict(self, e)
+
+    cdef double predict_to_learn(self, const Example* e) noexcept nogil:
+        return TruncatedGradient.predict(self, e)
 
     cdef double weight(self, const char* slot) noexcept nogil:
         return self.mean(<const AveragedSlot*>slot)

@@ -305,7 +305,7 @@ class Layout:
                     x = floats[i * width + known[name]]
                     values.append(x**0.5 if name == "root" else x)
                 else:
-                    values.append(0 if name == "_place" else defaults.get(name, 0.0))
+                    values.append(0 if name == "_at" else defaults.get(name, 0.0))
             out += self.struct.pack(*values) + pad
         return bytes(out)
 
