@@ -18,10 +18,13 @@ Only the blocks in a window below the topmost one have a sum. When the topmost v
 window, which is e^14000, the sums are counted anew from the table.
 """
 
-from libc.math cimport exp, llrint
+from libc.math cimport fabs, llrint
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
+from vwlite.core.elementary cimport exp_of, exponentials
+from vwlite.core.room cimport make_room
 from vwlite.core.rule cimport Example, Outcome, Rule, learning_rate
 
 cdef extern from *:
@@ -43,6 +46,7 @@ cdef double BLOCK = <double>(1 << WIDTH)
 cdef double LN_HIGH = 6.9314718041568995
 cdef double LN_LOW = 1.4425536419628485e-09
 cdef double LARGEST_STEP = 1e8     # of a logarithm
+cdef double SMALL_STEP = 300        # e^a is neither too large nor too small for a double, nor is m e^a
 
 cdef double power_of_block[POWERS + 1]    # 2^(-10 i), the last one 0
 for _i in range(POWERS):
@@ -61,15 +65,18 @@ cdef inline double of_block(int64_t depth) noexcept nogil:
     return power_of_block[depth if depth < POWERS else POWERS]
 
 
-cdef inline void multiply(double* m, int32_t* block, double a) noexcept nogil:
-    """(m, block) *= e^a"""
-    cdef int64_t whole = 0, bits
-    cdef int64_t by, to
-    if not -300 < a < 300:
-        a = min(max(a, -LARGEST_STEP), LARGEST_STEP)
-        whole = llrint(a / LN_HIGH)
-        a = (a - whole * LN_HIGH) - whole * LN_LOW
-    m[0] *= exp(a)
+cdef void multiply_far(double* m, int32_t* block, double a) noexcept nogil:
+    """(m, block) *= e^a, for any a"""
+    cdef int64_t whole
+    a = min(max(a, -LARGEST_STEP), LARGEST_STEP)
+    whole = llrint(a / LN_HIGH)
+    multiply(m, block, exp_of((a - whole * LN_HIGH) - whole * LN_LOW), whole)
+
+
+cdef inline void multiply(double* m, int32_t* block, double factor, int64_t whole) noexcept nogil:
+    """(m, block) *= factor 2^(10 whole)"""
+    cdef int64_t bits, by, to
+    m[0] *= factor
     memcpy(&bits, m, 8)
     by = (bits >> 52) - 1023
     if by < 0 or by >= WIDTH or whole != 0:
@@ -97,11 +104,18 @@ cdef class Exponentiated(Rule):
     cdef double norm                    # z / (V / 2^(10 top))
     cdef readonly double unseen         # the weight of a feature that was never touched
     cdef bint two_sided                 # TWO_SIDED
+    cdef double* steps                  # owned; of the features of an example, what their logarithms change by ...
+    cdef double* factors                # owned; ... and e to that
+    cdef size_t steps_capacity, factors_capacity
 
     def __init__(self, loss, *, double radius, uint64_t features, **schedule):
         super().__init__(loss, **schedule)
         self.radius, self.features, self.two_sided = radius, features, self.TWO_SIDED
         self.recount()
+
+    def __dealloc__(self):
+        free(self.steps)
+        free(self.factors)
 
     cdef inline void add(self, double m, int64_t block) noexcept nogil:
         if block < self.low:
@@ -202,18 +216,32 @@ cdef class Exponentiated(Rule):
         cdef Slot* s
         cdef double step, old_m
         cdef int32_t old_block
+        cdef double* steps
+        cdef double* factors
         self.t += 1
         step = -learning_rate(&self.schedule, self.t) * o.importance * o.slope
         if step == 0:
             return
+        if (make_room(<void**>&self.steps, &self.steps_capacity, e.size, sizeof(double))
+                or make_room(<void**>&self.factors, &self.factors_capacity, e.size, sizeof(double))):
+            self.out_of_memory = True
+            return
+        steps, factors = self.steps, self.factors
+        for i in range(e.size):
+            steps[i] = step * x[i]
+            factors[i] = steps[i] if fabs(steps[i]) < SMALL_STEP else 0
+        exponentials(factors, factors, e.size)
         for i in range(e.size):
             s = <Slot*>e.slots[i]
             if s.mark == self.constant:
-                s.m += step * x[i]
+                s.m += steps[i]
                 continue
             self.touch(s)
             old_m, old_block = s.m, s.block
-            multiply(&s.m, &s.block, step * x[i])
+            if fabs(steps[i]) < SMALL_STEP:
+                multiply(&s.m, &s.block, factors[i], 0)
+            else:
+                multiply_far(&s.m, &s.block, steps[i])
             self.move(s.m, s.block, old_m, old_block)
             if self.two_sided:
                 self.move(BLOCK / s.m, -s.block - 1, BLOCK / old_m, -old_block - 1)

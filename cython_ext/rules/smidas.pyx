@@ -23,6 +23,8 @@ from libc.math cimport copysign, exp, fabs, log
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free
 
+from vwlite.core.elementary cimport powers
+from vwlite.core.prox cimport positive_part
 from vwlite.core.room cimport make_room
 from vwlite.core.rule cimport Example, Outcome, Rule, learning_rate
 
@@ -43,11 +45,6 @@ cdef struct Slot:
     double u          # sign(theta) (|theta| + Theta); theta is 0 where |u| <= Theta. The constant: w itself
 
 
-cdef struct Entry:
-    double u          # |u| of the slot
-    uint32_t key
-
-
 cdef class Smidas(Rule):
     """theta <- soft(theta - eta_t g, eta_t l1), w = the p-norm link of theta
 
@@ -64,8 +61,11 @@ cdef class Smidas(Rule):
     cdef readonly double norm           # ||theta||_p
     cdef double share                   # c
     cdef uint64_t d                     # of which p is made
-    cdef Entry* heavy                   # owned; those with |u| >= least, at least
-    cdef size_t size, capacity
+    cdef double* heavy                  # owned; |u| of those with |u| >= least, at least ...
+    cdef uint32_t* keys                 # owned; ... and which they are
+    cdef size_t size, capacity, key_capacity
+    cdef double* scratch                # owned; the powers of thetas
+    cdef size_t scratch_capacity
     cdef size_t usual                   # entries after the list was made or pruned
     cdef double least
     cdef double top                     # the largest |u| in the list, or 0
@@ -79,26 +79,42 @@ cdef class Smidas(Rule):
 
     def __dealloc__(self):
         free(self.heavy)
+        free(self.keys)
+        free(self.scratch)
 
     cdef inline double now(self, const Slot* s) noexcept nogil:
         """theta, if it is not the constant's."""
-        cdef double size = fabs(s.u) - self.shift
-        return copysign(size if size > 0 else 0, s.u)
+        return copysign(positive_part(fabs(s.u) - self.shift), s.u)
 
     cdef inline double link(self, double theta) noexcept nogil:
         """w"""
+        cdef double power
         if theta == 0:
             return 0
-        return copysign(self.norm * exp((self.p - 1) * log(fabs(theta) / self.norm)), theta)
+        power = fabs(theta) / self.norm
+        powers(&power, self.p - 1, &power, 1)
+        return copysign(self.norm * power, theta)
 
     cdef double predict(self, const Example* e) noexcept nogil:
         cdef size_t i
         cdef const float* x = e.x
         cdef Slot** slots = <Slot**>e.slots
-        cdef double sum = 0
+        cdef double* power
+        cdef double shift = self.shift, scale = 1 / self.norm if self.norm > 0 else 0
+        cdef double sum = 0, rest = 0
+        if make_room(<void**>&self.scratch, &self.scratch_capacity, e.size, sizeof(double)):
+            self.out_of_memory = True
+            return 0
+        power = self.scratch
         for i in range(e.size):
-            sum += (slots[i].u if slots[i].mark == self.constant else self.link(self.now(slots[i]))) * x[i]
-        return e.initial + sum
+            power[i] = positive_part(fabs(slots[i].u) - shift) * scale
+            if slots[i].mark == self.constant:
+                power[i] = 0
+                rest += slots[i].u * x[i]
+        powers(power, self.p - 1, power, e.size)
+        for i in range(e.size):
+            sum += copysign(power[i], slots[i].u) * x[i]
+        return e.initial + (self.norm * sum + rest)
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
         cdef size_t i
@@ -125,9 +141,9 @@ cdef class Smidas(Rule):
         cdef double u = fabs(v) + self.shift
         s.u = copysign(u, v)
         if s.place != 0:
-            if self.heavy[s.place - 1].u == self.top and u < self.top:
+            if self.heavy[s.place - 1] == self.top and u < self.top:
                 self.top_fell = True
-            self.heavy[s.place - 1].u = u
+            self.heavy[s.place - 1] = u
             self.top = max(self.top, u)
         elif u >= self.least:
             self.put(s)
@@ -148,7 +164,8 @@ cdef class Smidas(Rule):
     cdef void settle(self) noexcept nogil:
         """Make ||theta||_p anew."""
         cdef size_t i, heavy = 0
-        cdef double largest, a
+        cdef double largest, scale, shift = self.shift
+        cdef double* power
         cdef int128 total = 0
         if self.top_fell:
             self.find_top()
@@ -158,11 +175,17 @@ cdef class Smidas(Rule):
         if largest <= 0:
             self.norm = 0
             return
+        if make_room(<void**>&self.scratch, &self.scratch_capacity, self.size, sizeof(double)):
+            self.out_of_memory = True
+            return
+        power, scale = self.scratch, 1 / largest
         for i in range(self.size):
-            a = (self.heavy[i].u - self.shift) / largest
-            if a >= self.share:
-                heavy += 1
-                total += <int64_t>(exp(self.p * log(a)) * UNIT)
+            power[i] = (self.heavy[i] - shift) * scale
+            power[i] = power[i] if power[i] >= self.share else 0
+        powers(power, self.p, power, self.size)
+        for i in range(self.size):
+            heavy += power[i] > 0
+            total += <int64_t>(power[i] * UNIT)
         self.norm = largest * exp(log(<double>total / UNIT) / self.p)
         if self.size > 2 * max(self.usual, heavy) + 64:
             self.prune(self.shift + MARGIN * self.share * largest)
@@ -174,13 +197,14 @@ cdef class Smidas(Rule):
         self.top_fell = False
         self.top = 0
         for i in range(self.size):
-            self.top = max(self.top, self.heavy[i].u)
+            self.top = max(self.top, self.heavy[i])
 
     cdef void put(self, Slot* s) noexcept nogil:
-        if make_room(<void**>&self.heavy, &self.capacity, self.size + 1, sizeof(Entry)):
+        if (make_room(<void**>&self.heavy, &self.capacity, self.size + 1, sizeof(double))
+                or make_room(<void**>&self.keys, &self.key_capacity, self.size + 1, sizeof(uint32_t))):
             self.out_of_memory = True
             return
-        self.heavy[self.size] = Entry(fabs(s.u), s.mark - 1)
+        self.heavy[self.size], self.keys[self.size] = fabs(s.u), s.mark - 1
         self.size += 1
         s.place = <uint32_t>self.size
         self.top = max(self.top, fabs(s.u))
@@ -191,12 +215,12 @@ cdef class Smidas(Rule):
         cdef Slot* s
         self.least = max(least, self.least)
         for i in range(self.size):
-            s = <Slot*>self.table.find(self.heavy[i].key)
-            if self.heavy[i].u < self.least:
+            s = <Slot*>self.table.find(self.keys[i])
+            if self.heavy[i] < self.least:
                 if s != NULL:         # the table has not forgotten it
                     s.place = 0
                 continue
-            self.heavy[kept] = self.heavy[i]
+            self.heavy[kept], self.keys[kept] = self.heavy[i], self.keys[i]
             kept += 1
             s.place = <uint32_t>kept
         self.size = self.usual = kept
