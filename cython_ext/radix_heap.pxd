@@ -8,6 +8,7 @@ are swept. An entry moves to a lower bucket each time, so at most 32 times.
 The queue does not know whether an entry still counts: its user does.
 """
 
+from libc.math cimport INFINITY
 from libc.stdint cimport uint32_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy
@@ -52,7 +53,7 @@ cdef inline uint32_t bits_of(float f) noexcept nogil:
 cdef inline float below(double u) noexcept nogil:
     """The largest float that is at most u."""
     cdef float f = <float>u
-    return f if f <= u else nextafterf(f, 0)
+    return f if f <= u else nextafterf(f, -INFINITY)
 
 
 cdef inline int append(Bucket* bucket, Entry entry) noexcept nogil:

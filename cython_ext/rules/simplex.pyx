@@ -11,8 +11,9 @@ rises, those that were zero too.
   levels are a stack, the lowest last. A slot knows what the next level was called when it was touched last: if there
   is a level since then that is not below its u, it belongs to the first such one.
 - Features that were never touched are up to 2^32, and have one weight together.
-- A heap finds what a rising Theta leaves behind. Its entries are lower bounds of u (floats, rounded down), as in the
-  l1 ball; but a radix heap needs a Theta that never falls, so it is a plain one.
+- A queue finds what a rising Theta leaves behind. Its entries are lower bounds of u (floats, rounded down), as in the
+  l1 ball. It is a radix heap as there, from the largest Theta on; what comes below that, when Theta has fallen, goes
+  into a plain heap, which is small: when it grows, everything is queued anew from the Theta of then on.
 
 The sum S over the active weights is an integer, as in the l1 ball, exact in any order: a level counts as its weights
 would one by one, so it cannot be seen after a model is loaded whether they came up together.
@@ -23,17 +24,27 @@ from math import frexp, ldexp
 from libc.math cimport INFINITY, fabs, llrint
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free
-from libc.string cimport memcpy
 
+from vwlite.core.radix_heap cimport (
+    BUCKETS,
+    Bucket,
+    Entry,
+    Queue,
+    append,
+    below,
+    bits_of,
+    clear,
+    free_queue,
+    put,
+    take,
+)
 from vwlite.core.room cimport make_room
 from vwlite.core.rule cimport Example, Outcome, Rule, learning_rate
 
 cdef extern from *:
     """
-    #include <math.h>
     typedef __int128 vwlite_int128;
     """
-    float nextafterf(float, float) noexcept nogil
     ctypedef int int128 "vwlite_int128"
 
 cdef double LARGEST_SHIFT = 4e6    # rebase when |Theta| times the touched weights outgrows this many radii: the rounding
@@ -48,7 +59,7 @@ cdef uint64_t WAITING = <uint64_t>-1
 
 cdef struct Slot:
     uint32_t mark
-    float bound       # that of the valid entry of the heap; infinite if there is none
+    float bound       # that of the valid entry of the queue; infinite if there is none
     double u          # the weight plus Theta, unless a level since then is not below it. The constant: w itself
     uint64_t since    # the level that came next when it was touched; 0: never touched; WAITING: in this example
 
@@ -59,23 +70,15 @@ cdef struct Level:
     uint64_t size     # weights in it
 
 
-cdef inline float below(double u) noexcept nogil:
-    """The largest float that is at most u."""
-    cdef float f = <float>u
-    return f if f <= u else nextafterf(f, -INFINITY)
-
-
 cdef inline float bound_of(double u, double shift) noexcept nogil:
     """A bound with room, so that few weights that fall need a new one: when the shift comes to it, there is time."""
-    return below(shift + 0.75 * (u - shift))
+    return below(shift + 0.97 * (u - shift))
 
 
-cdef inline uint64_t entry_of(float bound, uint32_t key) noexcept nogil:
-    """An entry of the heap: ordered as the bounds are."""
-    cdef uint32_t bits
-    memcpy(&bits, &bound, 4)
-    bits ^= (<uint32_t>0 - (bits >> 31)) | (<uint32_t>1 << 31)
-    return (<uint64_t>bits << 32) | key
+cdef inline uint32_t rank_of(float bound) noexcept nogil:
+    """A number of any sign as a rank: they order alike."""
+    cdef uint32_t bits = bits_of(bound)
+    return bits ^ ((<uint32_t>0 - (bits >> 31)) | (<uint32_t>1 << 31))
 
 
 cdef class Simplex(Rule):
@@ -100,7 +103,10 @@ cdef class Simplex(Rule):
     cdef Level* levels                  # owned
     cdef size_t level_size, level_capacity
     cdef uint64_t next_level
-    cdef uint64_t* heap                 # owned; the children of i are 4 i + 1 to 4 i + 4
+    cdef Queue queue                    # of bounds from its `last` on; a key is a place in the table
+    cdef Bucket due                     # owned; what was taken from the queue
+    cdef char* slots_of_queue           # where the table was then
+    cdef uint64_t* heap                 # owned; of bounds below that: rank, place. The children of i are 4 i + 1 to 4 i + 4
     cdef size_t heap_size, heap_capacity
     cdef Slot** waiting                 # owned; the features of this example
     cdef size_t waiting_size, waiting_capacity
@@ -117,6 +123,8 @@ cdef class Simplex(Rule):
 
     def __dealloc__(self):
         free(self.levels)
+        free_queue(&self.queue)
+        free(self.due.entries)
         free(self.heap)
         free(self.waiting)
 
@@ -268,7 +276,7 @@ cdef class Simplex(Rule):
                 s.bound = INFINITY
             elif s.bound > s.u:       # also if it has none
                 s.bound = bound_of(s.u, shift)
-                self.push(entry_of(s.bound, s.mark - 1))
+                self.push(s)
         self.waiting_size = 0
 
     cdef inline double excess(self, uint64_t unseen) noexcept nogil:
@@ -296,19 +304,31 @@ cdef class Simplex(Rule):
             return (<int128>fine << 20) + llrint((u - fine * self.from_fine) * self.to_finer)
         return <int128>(u * self.to_finer)
 
-    # --- the heap ----------------------------------------------------------------------------
+    # --- the queue ---------------------------------------------------------------------------
 
     cdef int room(self, size_t n) noexcept nogil:
-        """Make room for the features of an example to wait, and throw out stale entries; -1: no memory."""
-        if self.heap_size > 2 * self.active + 1024:
-            self.clean()
+        """Make room for the features of an example to wait, and put the queue in order; -1: no memory."""
+        if self.slots_of_queue != self.table.slots:
+            self.enter_all()
+        elif (self.queue.size + self.heap_size > 2 * self.active + 1024
+                or self.heap_size > self.active // 16 + 256):
+            self.queue_anew()
         if make_room(<void**>&self.waiting, &self.waiting_capacity, n, sizeof(Slot*)):
             self.out_of_memory = True
             return -1
         return 0
 
-    cdef void push(self, uint64_t entry) noexcept nogil:
+    cdef inline void push(self, const Slot* s) noexcept nogil:
+        """An entry for a slot, by its bound."""
+        self.push_entry(Entry(rank_of(s.bound), <uint32_t>(s - <const Slot*>self.table.slots)))
+
+    cdef void push_entry(self, Entry entry) noexcept nogil:
         cdef size_t i, up
+        cdef uint64_t item = <uint64_t>entry.rank << 32 | entry.key
+        if entry.rank >= self.queue.last:
+            if put(&self.queue, entry):
+                self.out_of_memory = True
+            return
         if make_room(<void**>&self.heap, &self.heap_capacity, self.heap_size + 1, sizeof(uint64_t)):
             self.out_of_memory = True
             return
@@ -316,80 +336,97 @@ cdef class Simplex(Rule):
         self.heap_size += 1
         while i > 0:
             up = (i - 1) // 4
-            if self.heap[up] <= entry:
+            if self.heap[up] <= item:
                 break
             self.heap[i] = self.heap[up]
             i = up
-        self.heap[i] = entry
+        self.heap[i] = item
 
-    cdef void sink(self, size_t i, uint64_t entry) noexcept nogil:
-        """Put an entry at place i or below."""
+    cdef Entry pop(self) noexcept nogil:
+        """Take the least entry from the heap, which is not empty."""
         cdef uint64_t* heap = self.heap
-        cdef size_t first = 4 * i + 1, down, j, size = self.heap_size
-        cdef uint64_t least
+        cdef uint64_t item = heap[0], last, least
+        cdef size_t i = 0, first = 1, down, j, size = self.heap_size - 1
+        last = heap[size]
+        self.heap_size = size
         while first < size:
             down, least = first, heap[first]
             for j in range(first + 1, min(first + 4, size)):
                 down = j if heap[j] < least else down
                 least = min(least, heap[j])
-            if least >= entry:
+            if least >= last:
                 break
             heap[i] = least
             i = down
             first = 4 * i + 1
-        heap[i] = entry
+        heap[i] = last
+        return Entry(<uint32_t>(item >> 32), <uint32_t>item)
 
-    cdef inline Slot* slot_of(self, uint64_t entry) noexcept nogil:
+    cdef inline Slot* slot_of(self, Entry entry) noexcept nogil:
         """The slot that an entry stands for; NULL if the entry is stale."""
-        cdef Slot* s = <Slot*>self.table.find(<uint32_t>entry)
-        if s == NULL or s.since == 0 or entry_of(s.bound, <uint32_t>entry) != entry:
-            return NULL
-        return s
+        cdef Slot* s = <Slot*>self.table.slots + entry.key
+        return s if s.since != 0 and rank_of(s.bound) == entry.rank else NULL
 
     cdef uint64_t drop_below(self, double shift) noexcept nogil:
-        """Drop every feature of the heap that a shift leaves behind; how many."""
-        cdef uint64_t most = entry_of(below(shift), <uint32_t>-1)
-        cdef uint64_t entry, dropped = 0
-        cdef size_t i, end = self.heap_size, aside = 0     # entries set aside stand at the end of where the heap was
+        """Drop every feature of the queue that a shift leaves behind; how many."""
+        cdef uint32_t to = rank_of(below(shift))
+        cdef uint64_t dropped = 0
+        cdef size_t i
         cdef Slot* s
-        while self.heap_size > 0 and self.heap[0] <= most:
-            entry = self.heap[0]
-            s = self.slot_of(entry)
-            if s != NULL and s.since != WAITING and s.u > shift:
-                s.bound = bound_of(s.u, shift)     # it has risen since, or a float cannot tell it from the shift
-                entry = entry_of(s.bound, <uint32_t>entry)
-                if entry > most:
-                    self.sink(0, entry)
-                    continue
-            self.heap_size -= 1
-            if self.heap_size > 0:
-                self.sink(0, self.heap[self.heap_size])
+        self.due.size = 0
+        while self.heap_size > 0 and self.heap[0] >> 32 <= to:
+            if append(&self.due, self.pop()):
+                self.out_of_memory = True
+        if to >= self.queue.last and take(&self.queue, to, &self.due):
+            self.out_of_memory = True
+        for i in range(self.due.size):
+            s = self.slot_of(self.due.entries[i])
             if s == NULL:
                 continue
             if s.since == WAITING:
                 s.bound = INFINITY
-            elif s.u > shift:
-                aside += 1
-                self.heap[end - aside] = entry
+            elif s.u > shift:       # it has risen since, or a float cannot tell it from the shift
+                s.bound = bound_of(s.u, shift)
+                self.push(s)
             else:
                 s.bound = INFINITY
                 self.sum -= self.units(s.u)
                 self.active -= 1
                 dropped += 1
-        for i in range(end - aside, end):
-            self.push(self.heap[i])
         return dropped
 
-    cdef void clean(self) noexcept nogil:
-        """Throw the stale entries out."""
-        cdef size_t i, kept = 0
+    cdef void queue_anew(self) noexcept nogil:
+        """Throw the stale entries out, and leave the heap empty."""
+        cdef int j
+        cdef size_t i
+        cdef Bucket* bucket
+        self.due.size = 0
         for i in range(self.heap_size):
-            if self.slot_of(self.heap[i]) != NULL:
-                self.heap[kept] = self.heap[i]
-                kept += 1
-        self.heap_size = kept
-        for i in range(min(kept, kept // 4 + 1), 0, -1):
-            self.sink(i - 1, self.heap[i - 1])
+            self.set_aside(Entry(<uint32_t>(self.heap[i] >> 32), <uint32_t>self.heap[i]))
+        for j in range(BUCKETS):
+            bucket = &self.queue.buckets[j]
+            for i in range(bucket.size):
+                self.set_aside(bucket.entries[i])
+        self.heap_size = 0
+        clear(&self.queue, rank_of(below(self.shift)))
+        for i in range(self.due.size):
+            self.push_entry(self.due.entries[i])
+
+    cdef inline void set_aside(self, Entry entry) noexcept nogil:
+        if self.slot_of(entry) != NULL and append(&self.due, entry):
+            self.out_of_memory = True
+
+    cdef void enter_all(self) noexcept nogil:
+        """Make the queue anew from the table, which has moved."""
+        cdef size_t i
+        cdef Slot* s
+        self.slots_of_queue = self.table.slots
+        self.heap_size = 0
+        clear(&self.queue, rank_of(below(self.shift)))
+        for i in range(self.table.capacity + 1):
+            s = <Slot*>self.table.slots + i
+            if s.since != 0 and s.mark != self.constant and s.bound < INFINITY:
+                self.push(s)
 
     # --- all at once -------------------------------------------------------------------------
 
@@ -405,6 +442,8 @@ cdef class Simplex(Rule):
         cdef size_t i
         cdef Slot* s
         self.level_size = self.heap_size = 0
+        clear(&self.queue, rank_of(below(self.shift)))
+        self.slots_of_queue = self.table.slots
         self.next_level = 1
         self.sum = 0
         self.touched = self.active = self.zeros = 0
@@ -419,7 +458,7 @@ cdef class Simplex(Rule):
                 self.sum += self.units(s.u)
                 self.active += 1
                 s.bound = bound_of(s.u, self.shift)
-                self.push(entry_of(s.bound, s.mark - 1))
+                self.push(s)
             else:
                 self.zeros += 1
 
@@ -461,7 +500,7 @@ cdef class Simplex(Rule):
             raise ValueError("there are more weights than features")
         self.rebuild()
         if self.out_of_memory:
-            raise MemoryError("no memory for the heap of the simplex")
+            raise MemoryError("no memory for the queue of the simplex")
 
     def shrink(self):
         self.project()
