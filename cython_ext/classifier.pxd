@@ -7,6 +7,7 @@ cdef class Classifier(Rule):
     cdef readonly list rules          # one for each class
     cdef void** each                  # owned; the same, borrowed
     cdef readonly size_t classes      # K
+    cdef readonly bint probable       # whether the scores mean probabilities
     cdef size_t record                # bytes from the record of one class in a slot to that of the next
     cdef double* scores               # owned, [K]; of the example that was predicted last
     cdef Outcome* outcomes            # owned, [K]; as `judge` found them
@@ -19,3 +20,4 @@ cdef class Classifier(Rule):
     cdef size_t best(self, size_t named) noexcept nogil
     cdef bint judge(self, size_t label, double importance, size_t named) noexcept nogil
     cdef void probabilities(self, size_t named, double* out) noexcept nogil
+    cdef double surprise(self, size_t label, size_t named) noexcept nogil

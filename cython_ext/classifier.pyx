@@ -15,10 +15,11 @@ largest score among these is predicted, the first of several; the others are the
 against all they learn from the beginning, that no example is theirs; in softmax they take no part until they have a name.
 """
 
-from libc.math cimport exp, log
+from libc.math cimport exp, log, log1p
 from libc.stdint cimport uint32_t
 from libc.stdlib cimport calloc, free, realloc
 
+from vwlite.core.losses import Logistic
 from vwlite.core.rule cimport Example, Outcome, Rule
 from vwlite.core.table cimport Table
 
@@ -140,6 +141,10 @@ cdef class Classifier(Rule):
     cdef void probabilities(self, size_t named, double* out) noexcept nogil:
         """Of the classes that have a name; they add up to 1."""
         pass
+
+    cdef double surprise(self, size_t label, size_t named) noexcept nogil:
+        """-log of the probability of a class that has a name; finite, also where that is 0 in a double."""
+        return 0
 
     # --- what Python sees --------------------------------------------------------------------
 
@@ -267,6 +272,7 @@ cdef class OneAgainstAll(Classifier):
     def __init__(self, list rules not None, *, begin=(0.0, 0.0)):
         super().__init__(rules)
         self.clips = rules[0].CLIPS
+        self.probable = isinstance(self.loss, Logistic)
         for k in range(self.classes):
             self.low[k], self.high[k] = begin
 
@@ -303,6 +309,15 @@ cdef class OneAgainstAll(Classifier):
         for k in range(named):
             out[k] /= sum
 
+    cdef double surprise(self, size_t label, size_t named) noexcept nogil:
+        cdef size_t k
+        cdef double sum = 0, score = self.scores[label - 1], largest = self.scores[self.best(named) - 1]
+        cdef double far = largest if largest < -700 else 0
+        for k in range(named):
+            sum += exp(self.scores[k] - far) if far != 0 else 1 / (1 + exp(-self.scores[k]))
+        # far cancels: where it is not 0, log1p(exp(score)) is.
+        return log(sum) + far - score + log1p(exp(score)) if score < 0 else log(sum) + log1p(exp(-score))
+
     def scalars(self):
         found = super().scalars()
         if self.clips:
@@ -319,6 +334,10 @@ cdef class OneAgainstAll(Classifier):
 
 cdef class Softmax(Classifier):
     """The multinomial logistic loss. For rules that learn from the slope alone."""
+
+    def __init__(self, list rules not None):
+        super().__init__(rules)
+        self.probable = True
 
     cdef bint judge(self, size_t label, double importance, size_t named) noexcept nogil:
         cdef size_t k, y = label - 1
@@ -349,3 +368,11 @@ cdef class Softmax(Classifier):
             sum += out[k]
         for k in range(named):
             out[k] /= sum
+
+    cdef double surprise(self, size_t label, size_t named) noexcept nogil:
+        """The loss of `judge`."""
+        cdef size_t k
+        cdef double total = 0, largest = self.scores[self.best(named) - 1]
+        for k in range(named):
+            total += exp(self.scores[k] - largest)
+        return log(total) - (self.scores[label - 1] - largest)

@@ -203,7 +203,9 @@ cdef class Learner:
         free(self.shares)
 
     cdef new_tally(self):
-        return Tally(self.classifier.classes if self.several else 0)
+        if not self.several:
+            return Tally()
+        return Tally(self.classifier.classes, probable=self.classifier.probable)
 
     def stop(self):
         """Have `run` come back after the example that it is at. May be called from any thread."""
@@ -290,7 +292,7 @@ cdef class Learner:
         """One example: expand, predict, score, learn."""
         cdef Example e
         cdef Outcome o
-        cdef double raw
+        cdef double raw, surprise = 0
         cdef bint labelled, held, learns
         cdef Features* f
         cdef void* grown
@@ -351,6 +353,8 @@ cdef class Learner:
                 self.named = <size_t>o.label
             o.p = self.classifier.best(self.named)
             o.loss = o.p != o.label
+            if labelled and self.classifier.probable:
+                surprise = self.classifier.surprise(<size_t>o.label, self.named)
             if learns and not self.classifier.judge(<size_t>o.label, o.importance, self.named):
                 return Reason.DIVERGED
         elif labelled:
@@ -361,9 +365,9 @@ cdef class Learner:
         # From here on the example counts.
         self.features += e.size
         self.size, self.label, self.prediction = e.size, o.label, o.p
-        if labelled and held and self.holdout.add(o.p, o.label, o.importance, o.loss):
+        if labelled and held and self.holdout.add(o.p, o.label, o.importance, o.loss, surprise):
             return Reason.NO_MEMORY
-        if labelled and not held and self.progressive.add(o.p, o.label, o.importance, o.loss):
+        if labelled and not held and self.progressive.add(o.p, o.label, o.importance, o.loss, surprise):
             return Reason.NO_MEMORY
         if not held:
             self.examples += 1

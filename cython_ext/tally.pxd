@@ -10,8 +10,10 @@ cdef class Tally:
     cdef readonly double min_label, max_label
     cdef double recent_loss, recent_weight
     cdef readonly size_t classes          # how many there are; 0: labels are numbers
+    cdef readonly bint probable           # they have probabilities
+    cdef double surprise                  # sum of importance * -log of the probability that the label's class had
     cdef double* confusion                # owned; [classes, classes] of importance by label and prediction, or NULL
     cdef double* negative                 # owned; importance by score, NULL until the first
     cdef double* positive
 
-    cdef int add(self, double p, double label, double importance, double loss) noexcept nogil
+    cdef int add(self, double p, double label, double importance, double loss, double surprise) noexcept nogil

@@ -28,9 +28,11 @@ cdef class Tally:
     """The running count. Every sum is weighted by importance.
 
     classes: labels and predictions are the numbers of classes, from 1 to this. 0: they are just numbers.
+    probable: each prediction comes with the probability that the label's class had.
     """
 
-    def __init__(self, size_t classes=0):
+    def __init__(self, size_t classes=0, *, bint probable=False):
+        self.probable = probable
         self.signs = True
         self.classes = classes
         if 0 < classes <= MOST_CLASSES:
@@ -43,13 +45,14 @@ cdef class Tally:
         free(self.negative)
         free(self.positive)
 
-    cdef int add(self, double p, double label, double importance, double loss) noexcept nogil:
-        """Count one labelled prediction; -1: no memory."""
+    cdef int add(self, double p, double label, double importance, double loss, double surprise) noexcept nogil:
+        """Count one labelled prediction; -1: no memory. surprise: -log of the label's probability, if there are such."""
         if self.weight == 0:
             self.min_label = self.max_label = label
         self.min_label = min(self.min_label, label)
         self.max_label = max(self.max_label, label)
         self.loss += importance * loss
+        self.surprise += importance * surprise
         self.weight += importance
         self.labels += importance * label
         self.recent_loss += importance * loss
@@ -76,17 +79,22 @@ cdef class Tally:
             self.negative[bin_of(p)] += importance
         return 0
 
-    def count(self, double p, double label, double importance=1, double loss=0):
+    def count(self, double p, double label, double importance=1, double loss=0, double surprise=0):
         """Count one labelled prediction. ValueError for what is no class."""
         if self.classes and not (1 <= label <= self.classes and 0 <= p <= self.classes):
             raise ValueError(f"{p} for {label} with {self.classes} classes")
-        if self.add(p, label, importance, loss):
+        if self.add(p, label, importance, loss, surprise):
             raise MemoryError
 
     @property
     def average(self):
         """The average loss; None if there is none."""
         return self.loss / self.weight if self.weight else None
+
+    @property
+    def log_loss(self):
+        """The average of -log of the probability that the label's class had; None without probabilities."""
+        return self.surprise / self.weight if self.probable and self.weight else None
 
     def take_recent(self):
         """The average loss since the last call; None if there is none."""

@@ -85,6 +85,7 @@ def test_a_whole_run(vwlite, tmp_path, data, method):
     assert results["confusion matrix"] == {"classes": names, "rows": expected.tolist()}
     assert results["accuracy"] == pytest.approx(np.trace(expected) / expected.sum())
     assert results["average loss"] == pytest.approx(1 - results["accuracy"])
+    assert ("log loss" in results) == ("logistic" in options or "--softmax" in options)
     assert results["accuracy"] > 0.5
     assert f"accuracy = {results['accuracy']:.6f}" in done.err
     assert "confusion matrix: a row for each label, a column for each prediction\n" in done.err
@@ -143,6 +144,36 @@ def test_a_class_alone_has_the_weights_of_its_own_run(vwlite, tmp_path, data):
     feature = vwlite("weights", tmp_path / "all", "--feature", "f^green3").out.splitlines()
     assert [line.split("\t")[1] for line in feature] == ["red", "green", "blue"]
     assert all(line.endswith("\tf^green3") for line in feature)
+
+
+@pytest.mark.parametrize("passes", [1, 2])
+@pytest.mark.parametrize("method", ["logistic", "softmax"])
+def test_log_loss(vwlite, tmp_path, data, method, passes):
+    """From the scores of each example before it is learned, or that is only predicted."""
+    model, raw, report = tmp_path / "model", tmp_path / "raw", tmp_path / "report"
+
+    def expected(command, tell, held=()):
+        """Of the scores that the run has written, in the last pass; and of `held`, the lines that count."""
+        scores = raw.read_text().splitlines()[-600:]
+        labels = [line.split("'")[0].split() for line in data.read_text().splitlines()]
+        total = weight = 0.0
+        for i, (line, (name, *importance)) in enumerate(zip(scores, labels, strict=True)):
+            if held and i not in held:
+                continue
+            said = dict(part.rsplit(":", 1) for part in line.split()[:-1])
+            s = np.array([float(x) for x in said.values()])
+            shares = softmax(s) if method == "softmax" else (1 / (1 + np.exp(-s))) / (1 / (1 + np.exp(-s))).sum()
+            h = float(importance[0]) if importance else 1.0
+            total -= h * np.log(shares[list(said).index(name)])
+            weight += h
+        found = json.loads(report.read_text())["results"][tell]
+        assert found == pytest.approx(total / weight, abs=1e-5) and 0.1 < found < 1.5
+        assert f"\n{tell} = {found:.6f}\n" in command.err
+
+    options = [*METHODS[method], "--classes", "auto", "--passes", passes]
+    done = vwlite("train", data, *options, "-m", model, "-r", raw, "--report", report)
+    expected(done, *(["log loss"] if passes == 1 else ["holdout log loss", range(9, 600, 10)]))
+    expected(vwlite("predict", "-m", model, data, "-r", raw, "--report", report, "-p", tmp_path / "p"), "log loss")
 
 
 @pytest.mark.parametrize("method", ["logistic", "softmax"])

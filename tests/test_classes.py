@@ -284,3 +284,33 @@ def test_softmax_of_scores_that_are_far_apart():
     go(learner, [Line(1 + i % 3, [(i % 3, 1000.0)]) for i in range(12)])
     assert learner.reason == Reason.DONE
     assert learner.progressive.correct >= 8
+    assert 1e3 < learner.progressive.log_loss < np.inf  # where the probability of the label is 0 in a double
+
+
+@pytest.mark.parametrize("far", [1.0, 30.0, 800.0, 1e6])
+@pytest.mark.parametrize("softmax", [False, True])
+def test_log_loss_of_scores_that_are_far_apart(softmax, far):
+    """In logarithms throughout, where probabilities underflow too. One step sets the scores, the rest is predicted."""
+    options = {"softmax": softmax, "learning_rate": 1.0, "power_t": 0.0, "constant": False, "bits": 32}
+    learner = learner_of("sgd", holdout_period=0, **options)
+    go(learner, [Line(2, [(1, 1.0)])])
+    slope = np.array([1, -2, 1]) / 3 if softmax else np.array([1, -1, 1]) / 2
+    predictor = learner_of("sgd", learn=False, holdout_period=0, **options)
+    predictor.rule.load(learner.rule.scalars(), learner.rule.slots())
+    total = weight = 0.0
+    for x in (far, -far):
+        scores = -slope * x
+        logs = scores if softmax else -np.logaddexp(0, -scores)
+        logs = logs - np.logaddexp.reduce(logs)
+        for label, h in ((1, 1.0), (2, 0.5), (3, 2.0)):
+            go(predictor, [Line(label, [(1, x)], h)])
+            total, weight = total - h * logs[label - 1], weight + h
+            assert predictor.progressive.log_loss == pytest.approx(total / weight, rel=1e-6)
+
+
+def test_scores_that_mean_no_probabilities_have_no_log_loss():
+    for loss in ("squared", "hinge"):
+        learner = learner_of("gd", loss)
+        go(learner, stream_of(1, 50))
+        assert learner.progressive.weight > 0 and learner.progressive.log_loss is None
+    assert Tally(3, probable=True).log_loss is None

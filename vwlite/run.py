@@ -175,8 +175,10 @@ class Run:
         return str(names[int(x) - 1]) if 1 <= x <= len(names) else "none"
 
     def measures(self, tally: Tally) -> dict[str, Any]:
-        """`quality`, and which class is taken for which."""
+        """`quality`, the log loss of classes that have probabilities, and which class is taken for which."""
         found: dict[str, Any] = {**quality(tally)}
+        if tally.probable:
+            found["log loss"] = tally.log_loss
         if self.learner.names is not None:
             rows = tally.matrix(self.learner.named)
             if rows is not None:
@@ -205,7 +207,7 @@ def summary(lines: dict[str, Any]) -> str:
     """The lines of the summary: `name = value`. None is left out for what only some tasks have."""
     out = []
     for name, value in lines.items():
-        if isinstance(value, dict) or (value is None and name in ("accuracy", "auc")):
+        if isinstance(value, dict) or (value is None and name in ("accuracy", "auc", "log loss")):
             continue
         if name.endswith(" found"):
             out.append(f"{name} = {value:.6g}")
