@@ -538,6 +538,33 @@ def test_check_says_why_and_goes_on(vwlite, folder, model):
     assert done.err == ""
 
 
+@pytest.mark.parametrize(
+    ("options", "bad"),
+    [
+        ("", []),
+        ("--loss logistic", [1, 3]),
+        ("--loss poisson", [2]),
+        ("--labels 0,1", [2, 3]),
+        ("--labels 0,3 --loss logistic", [2, 4]),
+    ],
+)
+def test_check_takes_the_labels_that_train_takes(vwlite, tmp_path, options, bad):
+    data = tmp_path / "data.vw"
+    data.write_text("0 |f a\n-1 |f b\n3 |f c\n1 |f d\n")
+    done = vwlite("check", data, *options.split(), code=1 if bad else 0)
+    places = [line.split(":")[1] for line in done.out.splitlines()[:-1]]
+    assert places == [str(line) for line in bad]
+    trained = vwlite("train", data, *options.split(), "--quiet", code=None)
+    assert trained.code == (65 if bad else 0)
+    assert trained.err.splitlines()[:1] == done.out.splitlines()[:1] if bad else not trained.err
+
+
+def test_check_refuses_options_of_labels_that_contradict_each_other(vwlite, folder):
+    for options in ("--labels 0,1 --loss poisson", "--classes auto", "--oaa 3 --labels 0,1", "--oaa 3 --classes a,b"):
+        said = vwlite("check", "d.vw", *options.split(), code=2).err
+        assert said == vwlite("train", "d.vw", *options.split(), code=2).err != ""
+
+
 @pytest.mark.parametrize("command", ["vwlite check - <d.vw", "cat d.vw | vwlite check -", "vwlite check <(cat d.vw)"])
 def test_check_reads_pipes_from_their_beginning(command):
     done = shell(command)

@@ -235,11 +235,30 @@ def _several(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 _data = click.argument("data", nargs=-1, type=PATH, metavar="[DATA]...")
+_format = _option(
+    "--format", group=_IN, type=click.Choice(["auto", "vw", "libsvm"]), default="auto", show_default=True,
+    help="What the text is; auto looks at the first lines of each file.",
+)  # fmt: skip
+_labels = _option(
+    "--labels", group=_IN, type=Labels(), metavar="NEG,POS",
+    help="The labels in the data that mean -1 and 1, such as 0,1.",
+)  # fmt: skip
+_loss = _option(
+    "--loss", group=_LEARN, vw=("--loss_function",), type=click.Choice(LOSSES), show_default="squared",
+    help="What to minimise.",
+)  # fmt: skip
+_oaa = _option(
+    "--oaa", group=_CLASSES, type=Whole(2, MOST_CLASSES), metavar="K",
+    help="One against all: labels are K classes, 1 to K; each has weights of its own.",
+)  # fmt: skip
+_class_names = _option(
+    "--classes", group=_CLASSES, type=Classes(), metavar="NAMES",
+    help="The labels that are classes, such as red,green,blue; auto: those in the data, at most K of them.",
+)  # fmt: skip
 _input = _several(
     _option("-d", "--data", "data_options", group=_IN, multiple=True, type=PATH, metavar="FILE",
             help="The same as DATA."),
-    _option("--format", group=_IN, type=click.Choice(["auto", "vw", "libsvm"]), default="auto", show_default=True,
-            help="What the text is; auto looks at the first lines of each file."),
+    _format,
     _option("--on-error", group=_IN, type=click.Choice(["stop", "skip"]), default="stop", show_default=True,
             help="At a bad line: end, or go on without it."),
     _option("--max-errors", group=_IN, type=Whole(0), metavar="N",
@@ -248,8 +267,7 @@ _input = _several(
             help="With --on-error skip: write the bad lines to this file."),
 )  # fmt: skip
 _features = _several(
-    _option("--labels", group=_IN, type=Labels(), metavar="NEG,POS",
-            help="The labels in the data that mean -1 and 1, such as 0,1."),
+    _labels,
     _option("-b", "--bits", "bits", group=_FEATURES, vw=("--bit_precision",), type=Whole(1, 32),
             metavar="BITS", show_default="32", help="How many bits of a feature's hash count."),
     _option("--hash", group=_FEATURES, type=click.Choice(["strings", "all"]), show_default="strings",
@@ -272,8 +290,7 @@ _features = _several(
 _learning = _several(
     _option("--algorithm", group=_LEARN, type=click.Choice(list(ALGORITHMS)), metavar="NAME", show_default="gd",
             help=f"How to learn: {', '.join(ALGORITHMS)}; `vwlite algorithms` explains them."),
-    _option("--loss", group=_LEARN, vw=("--loss_function",), type=click.Choice(LOSSES), show_default="squared",
-            help="What to minimise."),
+    _loss,
     _option("--quantile-tau", "quantile_tau", group=_LEARN, vw=("--quantile_tau",), show_default="0.5",
             type=Number(0, 1, open_low=True, open_high=True), help="Which quantile --loss quantile predicts."),
     _option("-l", "--learning-rate", "learning_rate", group=_LEARN, vw=("--learning_rate",),
@@ -326,10 +343,8 @@ _learning = _several(
                  "or --radius is found while learning.  [default: no limit]"),
 )  # fmt: skip
 _classes = _several(
-    _option("--oaa", group=_CLASSES, type=Whole(2, MOST_CLASSES), metavar="K",
-            help="One against all: labels are K classes, 1 to K; each has weights of its own."),
-    _option("--classes", group=_CLASSES, type=Classes(), metavar="NAMES",
-            help="The labels that are classes, such as red,green,blue; auto: those in the data, at most K of them."),
+    _oaa,
+    _class_names,
     _option("--softmax", group=_CLASSES, is_flag=True, default=None,
             help="One loss for all classes together, the multinomial logistic one.  [algorithm: l1-ball, a ball for "
                  "each class]"),
@@ -481,6 +496,17 @@ def _collect(kind: type[Any], f: Callable[[Any], int]) -> Callable[..., int]:
 def train_options(f: Callable[[TrainOptions], int]) -> Callable[..., int]:
     groups = _several(_data, _input, _features, _learning, _classes, _passes, _train_output, _written)
     decorated: Callable[..., int] = groups(_collect(TrainOptions, f))
+    return decorated
+
+
+def check_options(f: Callable[..., int]) -> Callable[..., int]:
+    """What decides which labels are valid. The function gets `files` and a TrainOptions for the rest."""
+
+    @functools.wraps(f)
+    def command(files: tuple[str, ...], **typed: Any) -> int:
+        return f(files, TrainOptions(on_error="skip", **typed))
+
+    decorated: Callable[..., int] = _several(_format, _labels, _loss, _oaa, _class_names)(command)
     return decorated
 
 

@@ -1,32 +1,40 @@
 """`vwlite check`"""
 
 import os
+from typing import TYPE_CHECKING
 
 import click
 
-from vwlite.options import PATH, Command, Option
+from vwlite.options import PATH, Command, TrainOptions, check_options
+
+if TYPE_CHECKING:
+    from vwlite.pipeline import ParseOptions
 
 SHOWN = 20  # bad lines of a file that are printed
 
 
 @click.command("check", cls=Command)
 @click.argument("files", nargs=-1, required=True, type=PATH, metavar="FILE...")
-@click.option(
-    "--format", cls=Option, type=click.Choice(["auto", "vw", "libsvm"]), default="auto", show_default=True,
-    help="What the text of data files is.",
-)  # fmt: skip
-def command(files: tuple[str, ...], format: str) -> int:
+@check_options
+def command(files: tuple[str, ...], options: TrainOptions) -> int:
     """Check that each FILE - a model, a cache or data - is whole and valid.
 
-    - is standard input, which must be data.
+    - is standard input, which must be data. A label is valid if `vwlite train` takes it with the same
+    options. --classes auto counts the classes of all FILEs together.
 
     Exit code 0: all are. 1: some are not; the lines say why.
     """
-    sound = [check_file(path, format) for path in files]
+    from vwlite.build import make_names
+    from vwlite.settings import resolve
+    from vwlite.training import parse_options
+
+    settings = resolve(options, None).settings
+    parse = parse_options(options, settings, make_names(settings) if settings.oaa else None)
+    sound = [check_file(path, parse) for path in files]
     return 0 if all(sound) else 1
 
 
-def check_file(path: str, format: str) -> bool:
+def check_file(path: str, options: "ParseOptions") -> bool:
     """Print what the file is and whether it is sound."""
     from vwlite.cache import MAGIC
     from vwlite.errors import DataError, NoInputError
@@ -37,12 +45,12 @@ def check_file(path: str, format: str) -> bool:
             click.echo(f"{path}: empty")
             return False
         if begin is None:
-            return _check_data(path, format)
+            return _check_data(path, options)
         if begin.startswith(b"PK\x03\x04"):
             return _check_model(path)
         if begin.startswith(MAGIC[:-2]):
             return _check_cache(path)
-        return _check_data(path, format)
+        return _check_data(path, options)
     except (DataError, NoInputError) as e:
         click.echo(e)
         return False
@@ -89,12 +97,12 @@ def _check_cache(path: str) -> bool:
     return True
 
 
-def _check_data(path: str, format: str) -> bool:
-    from vwlite.pipeline import ParseOptions, parsed_batches
+def _check_data(path: str, options: "ParseOptions") -> bool:
+    from vwlite.pipeline import parsed_batches
     from vwlite.reader import display_name
 
     lines = bad = 0
-    with parsed_batches([path], ParseOptions(format=format, skip=True), threads=2) as batches:
+    with parsed_batches([path], options, threads=2) as batches:
         for parsed in batches:
             lines += len(parsed.batch)
             for b in parsed.bad:
