@@ -154,8 +154,9 @@ def test_a_whole_run(vwlite, tmp_path, data, method):
     assert [found[name] for name in [*names, "?4"]] == arrays["weights"][3].tolist()
 
 
-def test_a_class_alone_has_the_weights_of_its_own_run(vwlite, tmp_path, data):
-    options = ["--algorithm", "adagrad", "--loss", "logistic", "--l1", "0.001", "--passes", "3", "--quiet"]
+@pytest.mark.parametrize("average", [[], ["--average"]])
+def test_a_class_alone_has_the_weights_of_its_own_run(vwlite, tmp_path, data, average):
+    options = [*average, "--algorithm", "adagrad", "--loss", "logistic", "--l1", "0.001", "--passes", "3", "--quiet"]
     vwlite("train", data, "--classes", "red,green,blue", *options, "--holdout-off", "-m", tmp_path / "all")
     green = tmp_path / "green.vw"
     lines = (line.split(" ", 1) for line in data.read_text().splitlines())

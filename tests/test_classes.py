@@ -10,7 +10,7 @@ from batches import Line, batch_of
 from streams import CONSTANT, random_stream
 
 from vwlite.algorithms import ALGORITHMS, MORE_THAN_SLOPES
-from vwlite.build import RULES, Settings, make_learner
+from vwlite.build import AVERAGED, RULES, Settings, make_learner
 from vwlite.core.learner import Reason
 from vwlite.core.tally import Tally
 
@@ -76,18 +76,18 @@ def weights_of(rule):
 
 
 @pytest.mark.parametrize("loss", ["logistic", "squared"])
-@pytest.mark.parametrize("rule", list(RULES))
-def test_one_against_all_is_a_run_of_two_labels_for_each_class(rule, loss):
+@pytest.mark.parametrize(("rule", "average"), [*((r, False) for r in RULES), *((r, True) for r in AVERAGED)])
+def test_one_against_all_is_a_run_of_two_labels_for_each_class(rule, loss, average):
     lines, passes = (60, 1) if rule == "adagrad-full" else (500, 2)
     stream = stream_of(1, lines)
-    together = learner_of(rule, loss)
+    together = learner_of(rule, loss, average=average)
     go(together, stream, passes)
     assert rule != "sgd" or len(together.rule) > 614  # the table has grown
     weights, state = weights_of(together.rule)
     scalars = together.rule.scalars()
     nonzero = 0
     for k in range(K):
-        alone = learner_of(rule, loss, oaa=None)
+        alone = learner_of(rule, loss, oaa=None, average=average)
         go(alone, [line._replace(label=two_labels(line.label, k)) for line in stream], passes)
         own_weights, own_state = weights_of(alone.rule)
         unseen = alone.rule.scalars().get("unseen", 0.0)
@@ -111,13 +111,19 @@ def two_labels(label, k):
 
 
 @pytest.mark.parametrize(
-    ("rule", "softmax"),
-    [(rule, softmax) for rule in RULES for softmax in (False, True) if not (softmax and rule in MORE_THAN_SLOPES)],
+    ("rule", "softmax", "average"),
+    [
+        (rule, softmax, average)
+        for rule in RULES
+        for softmax in (False, True)
+        for average in (False, True)
+        if not (softmax and rule in MORE_THAN_SLOPES) and not (average and rule not in AVERAGED)
+    ],
 )
-def test_continuing_is_as_if_it_had_never_stopped(rule, softmax):
+def test_continuing_is_as_if_it_had_never_stopped(rule, softmax, average):
     lines = 60 if rule == "adagrad-full" else 300
     stream = stream_of(2, lines)
-    options = {"softmax": softmax}
+    options = {"softmax": softmax, "average": average}
     whole, first, second = (learner_of(rule, holdout_period=0, **options) for _ in range(3))
     go(whole, stream)
     go(first, stream[: lines // 2])
@@ -252,6 +258,26 @@ def test_softmax_is_its_eager_twin(name, radius):
         without = np.arange(1 << BITS) != CONSTANT & mask
         assert (np.abs(dense[:, without]).sum(axis=1) <= radius * (1 + 1e-9)).all()
         assert name != "nonnegative" or (dense[:, without] >= 0).all()
+
+
+@pytest.mark.parametrize("rule", list(AVERAGED))
+def test_softmax_with_average_is_the_mean_of_the_weights_on_the_way(rule):
+    options = {"softmax": True, "holdout_period": 0, "learning_rate": 0.3}
+    plain, averaged = learner_of(rule, **options), learner_of(rule, average=True, **options)
+    total, learned = np.zeros((K, 1 << BITS)), 0
+    for line in stream_of(5, 200):
+        if line.kind == 0 and not isnan(line.label) and line.importance > 0:
+            for key, row in weights_of(plain.rule)[0].items():  # which predict this example
+                total[:, key] += row
+            learned += 1
+        go(plain, [line])
+        go(averaged, [line])
+        assert averaged.predictions.take() == plain.predictions.take() or line.importance == 0 or isnan(line.label)
+    mean, ours = total / learned, np.zeros_like(total)
+    for key, row in weights_of(averaged.rule)[0].items():
+        ours[:, key] = row
+    np.testing.assert_allclose(ours, mean, rtol=1e-9, atol=1e-10 * np.abs(mean).max())
+    assert np.abs(mean).max() > 1e-2
 
 
 @pytest.mark.parametrize("label", [1, 2, 3])
