@@ -12,11 +12,12 @@ DATA := data/breast_cancer
 # Every NAMESPACE^NAME of VW text.
 FEATURES := awk '{ for (i = 2; i <= NF; i++) if ($$i ~ /^[|]/) space = substr($$i, 2); else { split($$i, pair, ":"); print space "^" pair[1] } }'
 
-.PHONY: help install demo test lint docs sanitize bench bench-quick bench-projection compare compare-quick wheel clean
+.PHONY: help install demo test test-long lint docs sanitize bench bench-quick bench-projection compare compare-quick wheel clean
 
 help:
 	@echo "make demo         train, predict and look at a model, on the data in data/"
 	@echo "make test         lint, then the tests, against the installed package"
+	@echo "make test-long    runs of ten million examples, that the others have no time for (about 5 minutes)"
 	@echo "make lint         ruff and mypy"
 	@echo "make docs         the parts of the README that are made from the program"
 	@echo "make sanitize     the tests of the compiled core, built with AddressSanitizer"
@@ -60,6 +61,9 @@ demo: $(INSTALLED)
 
 test: lint
 	$(BIN)/pytest
+
+test-long: $(INSTALLED)
+	$(BIN)/pytest -m long
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .
