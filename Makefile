@@ -12,7 +12,7 @@ DATA := data/breast_cancer
 # Every NAMESPACE^NAME of VW text.
 FEATURES := awk '{ for (i = 2; i <= NF; i++) if ($$i ~ /^[|]/) space = substr($$i, 2); else { split($$i, pair, ":"); print space "^" pair[1] } }'
 
-.PHONY: help install demo test test-long lint docs sanitize bench bench-quick bench-projection compare compare-quick wheel clean
+.PHONY: help install demo test test-long lint docs sanitize bench bench-quick bench-projection bench-dimension compare compare-quick wheel clean
 
 help:
 	@echo "make demo         train, predict and look at a model, on the data in data/"
@@ -24,6 +24,7 @@ help:
 	@echo "make bench        the table of speed and memory in the README (about a quarter of an hour)"
 	@echo "make bench-quick  the same on tiny data: does the benchmark work?"
 	@echo "make bench-projection  the table and the picture of projection times in the README (about 2 minutes)"
+	@echo "make bench-dimension   the tables of time over the number of features in the README (about 5 minutes)"
 	@echo "make compare      the tables and pictures of all algorithms on real data in the README (about 20 minutes);"
 	@echo "                  SETS=FOLDER says where the data sets are"
 	@echo "make compare-quick  the same on small data: does it work?"
@@ -109,6 +110,9 @@ bench-quick: $(BENCH)
 
 bench-projection: $(BENCH)
 	.bench/venv/bin/python tests/bench/projection.py --readme README.md
+
+bench-dimension: $(BENCH)
+	.bench/venv/bin/python tests/bench/dimension.py --readme README.md
 
 SETS := ../shared/data
 

@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import re
 import subprocess
 import sys
 from itertools import product
@@ -16,6 +17,7 @@ HERE = Path(__file__).parent
 BENCH = HERE / "bench" / "bench.py"
 PROJECTION = HERE / "bench" / "projection.py"
 COMPARE = HERE / "bench" / "compare.py"
+DIMENSION = HERE / "bench" / "dimension.py"
 
 
 def test_the_quick_benchmark_fills_its_table(tmp_path: Path) -> None:
@@ -56,6 +58,41 @@ def test_the_readme_has_room_for_the_projections() -> None:
     assert (HERE / "bench" / "projection.png").exists()
 
 
+def test_the_quick_benchmark_of_dimensions_fills_the_readme(tmp_path: Path) -> None:
+    readme = tmp_path / "README.md"
+    readme.write_text("a\n<!-- begin bench: dimension -->\nold\n<!-- end bench: dimension -->\nb\n")
+    command = [sys.executable, str(DIMENSION), "--quick", "--readme", str(readme)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    text = readme.read_text()
+    assert text.startswith("a\n") and text.endswith("b\n") and "old" not in text
+    assert done.stdout in text
+    table = [line.split("|")[1:-1] for line in done.stdout.splitlines() if line.startswith("|")]
+    assert {len(cells) for cells in table} == {7}
+    named = [cells[0].strip(" `") for cells in table if cells[0].startswith(" `") and "--" not in cells[0]]
+    assert named == [name for name in ALGORITHMS if name != "adagrad-full"] * 2
+    used = [int(n.replace(",", "")) for n in re.search(r"in use: ([0-9, ]+)\.", done.stdout)[1].split(", ")]
+    assert used == sorted(used) and used[-1] == 500  # all of them different
+
+
+def test_the_growth_of_time_is_that_of_the_least_times(dimension) -> None:
+    times = {"sgd": {10**4: [9.0, 5.0], 10**5: [20.0, 15.0]}, "eg": {10**4: [2.0, 3.0], 10**5: [9.0, 8.0]}}
+    assert list(dimension.rows(times))[2:] == [
+        "| `sgd` | 5.0 ns | 3.00 | **no** |",
+        "| `eg` | 2.0 ns | 4.00 | **no** |",
+    ]
+    assert list(dimension.rows(times, "sgd"))[2:] == [
+        "| `sgd` | 5.0 ns | 3.00 (1.00) | yes |",
+        "| `eg` | 2.0 ns | 4.00 (1.33) | yes |",
+    ]
+
+
+def test_the_readme_has_room_for_the_dimensions() -> None:
+    readme = (HERE.parent / "README.md").read_text(encoding="utf-8")
+    assert readme.count("<!-- begin bench: dimension -->\n") == 1
+    assert readme.count("<!-- end bench: dimension -->") == 1
+
+
 def test_the_quick_comparison_has_every_algorithm(tmp_path: Path) -> None:
     command = [sys.executable, str(COMPARE), "--quick", "--out", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True)
@@ -86,6 +123,12 @@ def test_the_comparison_says_where_missing_data_can_be_had(tmp_path: Path) -> No
     assert f"no rcv1.train.libsvm.gz in {tmp_path / 'gone'}: --data names the folder" in done.stderr
     assert "UCI Machine Learning Repository" in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture
+def dimension(monkeypatch):
+    monkeypatch.syspath_prepend(str(DIMENSION.parent))
+    return importlib.import_module("dimension")
 
 
 @pytest.fixture

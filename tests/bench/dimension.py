@@ -1,0 +1,185 @@
+"""Does an example cost what its features do, however many features there are? For every algorithm that is lazy.
+
+    make bench-dimension     writes the tables in the README
+
+The number d of ids grows from 10^4 to 10^8; the examples stay as many, and as long. Two streams tell two things apart:
+
+    same        10^4 features are in use; only the ids from which they are drawn, and --features where there is such an
+                option, become more. The table is the same size, so this is what the algorithm costs.
+    uniform     every feature of every example is drawn from all d ids. So the table grows too, until hardly any feature
+                comes twice, and memory is far away from the processor. What of this is the memory's, the row of sgd
+                shows, which does nothing but to look for weights and to change them: beside each time stands how many
+                times that of sgd it grew.
+
+A time is processor time per feature, learning included, reading and parsing not. Each pass over the stream has labels
+opposite to those of the pass before, so there is always something to learn, also from features that come once only. The
+first pass, in which the table grows, does not count. Of the others, all dimensions in turn, the least counts: what else
+the machine does only adds.
+"""
+
+import argparse
+import datetime
+import os
+import random
+import re
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from projection import processor, say
+
+from vwlite.algorithms import ALGORITHMS
+from vwlite.build import RULES, Settings, make_learner
+from vwlite.core.batch import Batch
+from vwlite.core.learner import Learner
+from vwlite.core.parser import Parser
+
+DIMENSIONS = [10**i for i in range(4, 9)]
+USED = 10**4  # features of the stream "same"
+LIMIT = 2.0  # how many times the time at 10^4 a time may be
+BLOCK = 1000  # examples that are parsed, and learned, together
+LAZY = [name for name, rule in RULES.items() if rule.MOST_FEATURES is None]
+# So that every algorithm shrinks, rounds or projects in each example, and has many weights that are not zero. The rate
+# of l1-subgradient stays: when it falls, a weight that has come to zero since its last example goes through all the
+# examples between, which is not O(k).
+OPTIONS: dict[str, dict[str, object]] = {
+    "gd": {"l1": 1e-6},
+    "truncated-gradient": {"l1": 1e-4},
+    "rounding": {"threshold": 1e-3, "period": 10},
+    "l1-subgradient": {"l1": 1e-4, "power_t": 0.0, "learning_rate": 0.01},
+    "l1-ball": {"radius": 100.0},
+    "simplex": {"radius": 100.0},
+    "eg": {"radius": 100.0},
+    "eg-pm": {"radius": 100.0},
+    "adagrad": {"l1": 1e-4},
+    "adagrad-rda": {"l1": 1e-4},
+    "adagrad-ball": {"radius": 100.0},
+    "ftrl": {"l1": 0.1},
+    "smidas": {"l1": 1e-4},
+}
+Times = dict[str, dict[int, list[float]]]  # of each algorithm, by d: nanoseconds per feature, pass by pass
+
+
+def stream(uniform: bool, d: int, examples: int, width: int) -> tuple[list[list[Batch]], int]:
+    """The batches of passes with even and with odd numbers, and how many features they have."""
+    rng = np.random.default_rng(d + uniform)
+    if uniform:
+        ids = rng.integers(0, d, (examples, width))
+    else:
+        used = np.array(random.Random(d).sample(range(d), USED))
+        ids = used[rng.integers(0, USED, (examples, width))]
+    labels = rng.choice([-1, 1], examples)
+    names = [" ".join(map(str, row)) for row in ids.tolist()]
+    passes = []
+    for sign in (1, -1):
+        batches = []
+        for begin in range(0, examples, BLOCK):
+            lines = zip((sign * labels[begin : begin + BLOCK]).tolist(), names[begin : begin + BLOCK], strict=True)
+            batch = Batch()
+            if Parser("vw").parse("".join(f"{label} | {name}\n" for label, name in lines).encode(), batch):
+                raise ValueError("a bad line")
+            batches.append(batch)
+        passes.append(batches)
+    return passes, len(np.unique(ids))
+
+
+def learner_of(algorithm: str, d: int) -> Learner:
+    options = dict(OPTIONS.get(algorithm, {}))
+    if "features" in ALGORITHMS[algorithm].options:
+        options["features"] = d
+    loss = "logistic" if "logistic" in ALGORITHMS[algorithm].losses else "hinge"
+    return make_learner(replace(Settings.of(algorithm), loss=loss, constant=False, **options))
+
+
+def measure(streams: dict[int, list[list[Batch]]], rounds: int, features: int) -> Times:
+    """Every algorithm over all streams: a pass that does not count, then `rounds` more, the dimensions in turn."""
+    times: Times = {}
+    for name in LAZY:
+        learners = {d: learner_of(name, d) for d in streams}
+        times[name] = {d: [] for d in streams}
+        for turn in range(1 + rounds):
+            for d, passes in streams.items():
+                began = time.process_time()
+                for batch in passes[turn % 2]:
+                    if learners[d].run(batch) != len(batch):
+                        raise ValueError(f"{name}, d = {d}: {learners[d].reason.name}")
+                if turn:
+                    times[name][d].append((time.process_time() - began) / features * 1e9)
+        found = (f"{min(seconds):.1f}" for seconds in times[name].values())
+        say(f"{name}: {' '.join(found)} ns")
+    return times
+
+
+def rows(times: Times, beside: str | None = None) -> Iterator[str]:
+    """The table. beside: the algorithm whose growth stands beside each."""
+    dimensions = list(next(iter(times.values())))
+    first, *others = dimensions
+    yield row("`--algorithm`", f"d = {power(first)}", *(power(d) for d in others), f"at most {LIMIT:g}")
+    yield row("---", *["---:"] * (len(dimensions) + 1))
+    growth = {name: {d: min(of[d]) / min(of[first]) for d in others} for name, of in times.items()}
+    for name, of in times.items():
+        cells = [f"{growth[name][d]:.2f}" for d in others]
+        relative = growth[name]
+        if beside:
+            relative = {d: growth[name][d] / growth[beside][d] for d in others}
+            cells = [f"{cell} ({relative[d]:.2f})" for cell, d in zip(cells, others, strict=True)]
+        reached = "yes" if max(relative.values()) <= LIMIT else "**no**"
+        yield row(f"`{name}`", f"{min(of[first]):.1f} ns", *cells, reached)
+
+
+def row(*cells: str) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def power(d: int) -> str:
+    return f"10^{len(str(d)) - 1}"
+
+
+def put_into(readme: Path, content: str) -> None:
+    text = readme.read_text(encoding="utf-8")
+    pattern = r"(<!-- begin bench: dimension -->\n).*?(<!-- end bench: dimension -->)"
+    text, found = re.subn(pattern, lambda m: f"{m[1]}{content}\n{m[2]}", text, flags=re.DOTALL)
+    if found != 1:
+        sys.exit(f"dimension.py: {readme} has no markers for the tables")
+    readme.write_text(text, encoding="utf-8")
+
+
+def main() -> int:
+    assert __doc__ is not None
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="few examples: does it work? Its numbers say nothing")
+    parser.add_argument("--examples", type=int, default=10_000, help="of a stream (default: 10,000)")
+    parser.add_argument("--width", type=int, default=100, help="features of an example (default: 100)")
+    parser.add_argument("--rounds", type=int, default=3, help="passes that count (default: 3)")
+    parser.add_argument("--readme", type=Path, help="put the tables into this file, between its markers")
+    typed = parser.parse_args()
+    examples, width, rounds = typed.examples, typed.width, typed.rounds
+    if typed.quick:
+        examples, width, rounds = 50, 10, 1
+    parts = []
+    for uniform in (False, True):
+        made = {d: stream(uniform, d, examples, width) for d in DIMENSIONS}
+        say("uniform" if uniform else "same")
+        times = measure({d: passes for d, (passes, _) in made.items()}, rounds, examples * width)
+        counts = ", ".join(f"{count:,}" for _, count in made.values())
+        if uniform:
+            parts.append(f"Ids drawn from all d; features in use: {counts}. In brackets: growth over that of `sgd`.")
+        else:
+            parts.append(f"Ids of {USED:,} features, drawn from all d.")
+        parts.append("\n".join(rows(times, "sgd" if uniform else None)))
+    note = f"{datetime.date.today()}; {processor()}, {os.cpu_count()} of them; "
+    note += f"{examples:,} examples of {width} features; processor time per feature at d = 10^4, then how many times "
+    note += f"that; the least of {rounds} passes."
+    parts.append(note)
+    content = "\n\n".join(parts)
+    print(content)
+    if typed.readme:
+        put_into(typed.readme, content)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
