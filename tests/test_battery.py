@@ -28,6 +28,7 @@ OPTIONS = {
     "adagrad": {"l1": 0.01},
     "adagrad-rda": {"l1": 0.01},
     "adagrad-ball": {"radius": 1.5},
+    "adagrad-full": {"delta": 3.0, "root_every": 20},
     "pa-i": {"pa_c": 0.1},
     "pa-ii": {"pa_c": 0.3},
     "ftrl": {"ftrl_alpha": 0.1, "l1": 0.3, "l2": 0.01},
@@ -41,14 +42,15 @@ HARSH = {
     "truncated-gradient": {"l1": 100.0},
     "adagrad": {"l1": 1000.0},
     "adagrad-rda": {"l1": 1000.0},
+    "adagrad-full": {"l1": 1000.0, "delta": 0.1},
     "rounding": {"threshold": 1e6},
     "l1-subgradient": {"l1": 0.01, "round_at_end": 1e6},
     "ftrl": {"l1": 1e5},
     "smidas": {"l1": 100.0},
 }
-# The full matrix is for few features; test_adagrad_full.py has what holds for it.
+# A step costs the cube of the number of features that were seen: shorter streams of fewer features.
 FULL = "adagrad-full"
-PAIRS = [(rule, loss) for rule in RULES if rule != FULL for loss in ALGORITHMS[rule].losses]
+PAIRS = [(rule, loss) for rule in RULES for loss in ALGORITHMS[rule].losses]
 SPARSE_PAIRS = [
     pytest.param(
         rule,
@@ -83,8 +85,10 @@ def fresh(rule: str, loss: str, *, learn: bool = True, extra: dict | None = None
     )
 
 
-def stream_for(loss: str, seed: int, lines: int = 400, **options) -> list[Line]:
-    return random_stream(seed, lines, loss=loss, **({"scales": False} | options))
+def stream_for(rule: str, loss: str, seed: int, lines: int = 400, keys: int = 300, **options) -> list[Line]:
+    if rule == FULL:
+        lines, keys = min(lines, 150), min(keys, 20)
+    return random_stream(seed, lines, loss=loss, keys=keys, **({"scales": False} | options))
 
 
 def go(learner: Learner, stream: list[Line], cut: int | None = None, *, numbered: bool = False) -> bytes:
@@ -111,7 +115,8 @@ def state_of(learner: Learner) -> tuple[dict, tuple[float, float], np.ndarray]:
 
 def bits_of(state) -> tuple[str, bytes]:
     scalars, label_range, slots = state
-    return repr((scalars, label_range)), b"".join(slots[name].tobytes() for name in slots.dtype.names)
+    plain = {name: x.tobytes() if isinstance(x, memoryview) else x for name, x in scalars.items()}
+    return repr((plain, label_range)), b"".join(slots[name].tobytes() for name in slots.dtype.names)
 
 
 def restored(learner: Learner, state) -> Learner:
@@ -141,7 +146,7 @@ def assert_close(ours: dict[int, float], theirs: dict[int, float], tolerance: fl
 def test_the_battery_covers_every_algorithm():
     assert set(RULES) == set(ALGORITHMS)
     hinge_only = {"pa", "pa-i", "pa-ii", "arow"}
-    assert len(PAIRS) == (len(ALGORITHMS) - 1) * 5 - 4 * len(hinge_only)
+    assert len(PAIRS) == len(ALGORITHMS) * 5 - 4 * len(hinge_only)
     assert all(loss == "hinge" for rule, loss in PAIRS if rule in hinge_only)
     assert len(PAIRS) >= 20
     assert set(OPTIONS) | {"sgd"} <= set(RULES)
@@ -151,9 +156,9 @@ def test_the_battery_covers_every_algorithm():
 @pytest.mark.parametrize(("rule", "loss"), PAIRS)
 def test_predicting_changes_no_bit(rule, loss):
     learner = fresh(rule, loss)
-    go(learner, stream_for(loss, 1))
+    go(learner, stream_for(rule, loss, 1))
     before, size = bits_of(state_of(learner)), len(learner.rule)
-    unseen = stream_for(loss, 2, keys=3000)
+    unseen = stream_for(rule, loss, 2, keys=3000)
     for line in unseen[::3]:  # without a label, with no weight, with features that are unseen
         learner.run(batch_of([line._replace(label=nan)]))
         learner.run(batch_of([line._replace(importance=0.0)]))
@@ -177,14 +182,14 @@ def test_predicting_changes_no_bit(rule, loss):
 def test_numbered_features_leave_no_trace(rule, loss, bits):
     stream = [
         line._replace(label=nan) if i % 7 == 3 else line._replace(importance=0.0) if i % 7 == 5 else line
-        for i, line in enumerate(stream_for(loss, 21))
+        for i, line in enumerate(stream_for(rule, loss, 21))
     ]
     plain, numbered = fresh(rule, loss, bits=bits), fresh(rule, loss, bits=bits)
     for cut in (150, 1, None):
         assert go(numbered, stream, cut, numbered=True) == go(plain, stream, 60)
     assert bits_of(state_of(numbered)) == bits_of(state_of(plain))
     predictor = restored(fresh(rule, loss, bits=bits, learn=False), state_of(plain))
-    unseen = stream_for(loss, 22, keys=3000)
+    unseen = stream_for(rule, loss, 22, keys=3000)
     size = len(predictor.rule)
     assert go(predictor, unseen, 50, numbered=True) == go(predictor, unseen, 50)
     assert len(predictor.rule) == size
@@ -193,9 +198,9 @@ def test_numbered_features_leave_no_trace(rule, loss, bits):
 @pytest.mark.parametrize(("rule", "loss"), PAIRS)
 def test_unseen_features_are_harmless(rule, loss):
     learner = fresh(rule, loss)
-    go(learner, stream_for(loss, 3))
+    go(learner, stream_for(rule, loss, 3))
     predictor = restored(fresh(rule, loss, learn=False), state_of(learner))
-    plain = [line for line in stream_for(loss, 3)[:50] if line.kind == 0]
+    plain = [line for line in stream_for(rule, loss, 3)[:50] if line.kind == 0]
     unseen = [(0xFFFFFFFF, 3.0), (0, -2.0), (77, 1e30)]
     if rule in UNSEEN:
         unseen[2] = (77, -1.0)  # they all weigh the same
@@ -205,7 +210,7 @@ def test_unseen_features_are_harmless(rule, loss):
 
 @pytest.mark.parametrize(("rule", "loss"), PAIRS)
 def test_order_of_features_does_not_matter(rule, loss):
-    stream = stream_for(loss, 4, repeats=False)
+    stream = stream_for(rule, loss, 4, repeats=False)
     rng = np.random.default_rng(5)
     shuffled = [
         line._replace(features=[line.features[i] for i in rng.permutation(len(line.features))]) for line in stream
@@ -219,7 +224,7 @@ def test_order_of_features_does_not_matter(rule, loss):
 
 @pytest.mark.parametrize(("rule", "loss"), PAIRS)
 def test_batch_boundaries_are_invisible(rule, loss):
-    stream = stream_for(loss, 6, lines=600, keys=2000)
+    stream = stream_for(rule, loss, 6, lines=600, keys=2000)
     whole = fresh(rule, loss)
     text, state = go(whole, stream), bits_of(state_of(whole))
     for cut in (1, 7, 250):
@@ -231,7 +236,7 @@ def test_batch_boundaries_are_invisible(rule, loss):
 @pytest.mark.parametrize(("rule", "loss"), PAIRS)
 def test_save_load_continue_equals_never_stopping(rule, loss):
     """At many places, some of them around the growth of the table."""
-    stream = stream_for(loss, 7, lines=700, keys=4000, width=25)
+    stream = stream_for(rule, loss, 7, lines=700, keys=4000, width=25)
     straight, sizes, text = fresh(rule, loss), [], []
     states = []
     for line in stream:
@@ -242,7 +247,7 @@ def test_save_load_continue_equals_never_stopping(rule, loss):
     grown = [i for i in range(1, len(sizes)) if sizes[i] != sizes[i - 1]]
     if rule in ("gd", "sgd"):  # the others forget most of them
         assert len(grown) >= 1
-    cuts = {1, 50, 123, 350, 699} | {i + d for i in grown for d in (-1, 0, 1)}
+    cuts = {1, 50, 123, len(stream) // 2, len(stream) - 1} | {i + d for i in grown for d in (-1, 0, 1)}
     for cut in sorted(cuts):
         learner = restored(fresh(rule, loss), states[cut - 1])
         assert bits_of(state_of(learner)) == bits_of(states[cut - 1])
@@ -261,7 +266,7 @@ def test_the_order_of_the_heap_is_invisible(loss):
     radius, rate, keys = {"squared": (5.0, 0.05, 3000), "logistic": (20.0, 1.0, 3000), "hinge": (3.0, 0.5, 300)}[loss]
     settings = {"extra": {"radius": radius}, "learning_rate": rate}
     for seed in range(3):
-        stream = stream_for(loss, 100 + seed, lines=1200, keys=keys, width=30)
+        stream = stream_for("l1-ball", loss, 100 + seed, lines=1200, keys=keys, width=30)
         straight = fresh("l1-ball", loss, **settings)
         states = [state_of(straight) for line in stream if go(straight, [line]) is not None]
         assert len(states[-1][2]) > 50
@@ -274,7 +279,7 @@ def test_the_order_of_the_heap_is_invisible(loss):
 @pytest.mark.parametrize(("rule", "loss"), SPARSE_PAIRS)
 def test_harsh_regularization_gives_an_empty_model(rule, loss):
     learner = fresh(rule, loss, extra=HARSH[rule])
-    go(learner, stream_for(loss, 8))
+    go(learner, stream_for(rule, loss, 8))
     assert learner.rule.t > 100
     learner.rule.finished = True
     assert learner.rule.count_nonzero() == 0
@@ -288,12 +293,12 @@ def test_harsh_regularization_gives_an_empty_model(rule, loss):
 def test_zero_importance_learns_nothing(rule, loss):
     learner = fresh(rule, loss)
     before = bits_of(state_of(learner))
-    go(learner, [line._replace(importance=0.0) for line in stream_for(loss, 9)])
+    go(learner, [line._replace(importance=0.0) for line in stream_for(rule, loss, 9)])
     assert bits_of(state_of(learner)) == before
     assert len(learner.rule) == 0
 
-    stream = stream_for(loss, 10, odd=False)
-    zeros = stream_for(loss, 11, odd=False)
+    stream = stream_for(rule, loss, 10, odd=False)
+    zeros = stream_for(rule, loss, 11, odd=False)
     mixed = [line for pair in zip(stream, zeros, strict=True) for line in (pair[0], pair[1]._replace(importance=0.0))]
     one, other = fresh(rule, loss), fresh(rule, loss)
     go(one, stream)
@@ -304,7 +309,7 @@ def test_zero_importance_learns_nothing(rule, loss):
 @pytest.mark.parametrize(("rule", "loss"), PAIRS)
 def test_importance_counts(rule, loss):
     """Importance 2 moves further than 1; for the invariant rule it moves about as two examples do."""
-    stream = stream_for(loss, 12, odd=False, repeats=False)[:60]
+    stream = stream_for(rule, loss, 12, odd=False, repeats=False)[:60]
     extra = {
         "rounding": {"threshold": 1e-9},
         "l1-ball": {"radius": 1e6},
@@ -346,7 +351,7 @@ def test_importance_counts(rule, loss):
 def test_count_of_nonzero_weights_leaves_the_constant_out(rule, loss):
     for bits, constant in [(32, True), (5, True), (32, False)]:
         learner = fresh(rule, loss, bits=bits, constant=constant)
-        go(learner, stream_for(loss, 13))
+        go(learner, stream_for(rule, loss, 13))
         nonzero = set(weights_of(learner)) - {learner.expander.constant_key}
         assert learner.rule.count_nonzero() == len(nonzero) > 0
 
@@ -354,8 +359,8 @@ def test_count_of_nonzero_weights_leaves_the_constant_out(rule, loss):
 @pytest.mark.parametrize(("rule", "loss"), PAIRS)
 def test_the_last_key_is_a_feature_like_any_other(rule, loss):
     """2^32 - 1 is stored apart in the table. Giving it to another feature changes nothing else."""
-    stream = stream_for(loss, 14)
-    popular = stream_for(loss, 14, odd=False)[0].features[0][0]
+    stream = stream_for(rule, loss, 14)
+    popular = stream_for(rule, loss, 14, odd=False)[0].features[0][0]
     renamed = [
         line._replace(features=[(0xFFFFFFFF if h == popular else h, x) for h, x in line.features]) for line in stream
     ]
@@ -377,7 +382,7 @@ def test_wildcards_survive_a_restart(rule, loss):
     """Which namespaces have been seen is not in the model, and need not be."""
     rng = np.random.default_rng(15)
     stream = []
-    for line in stream_for(loss, 16, lines=150, width=6):
+    for line in stream_for(rule, loss, 16, lines=150, width=6):
         size = len(line.features)
         first = int(rng.integers(0, size + 1))
         letters = rng.choice(list(b"abcd"), 2, replace=False)
@@ -393,7 +398,7 @@ def test_wildcards_survive_a_restart(rule, loss):
 
 def test_settings_of_the_battery_reach_the_rule():
     """That options are not lost on the way: another value gives another model."""
-    stream = stream_for("logistic", 17)
+    stream = stream_for("truncated-gradient", "logistic", 17)
     models = {
         repr(extra): bits_of(state_of(learner))
         for extra in ({}, {"l1": 0.01}, {"l1": 0.01, "period": 7}, {"l1": 0.01, "threshold": 0.1})
