@@ -7,3 +7,4 @@ cdef class Loss:
     cdef double slope(self, double p, double y) noexcept nogil
     cdef double judge(self, double p, double y, double* slope) noexcept nogil
     cdef double invariant_step(self, double p, double y, double slope, double eta, double h) noexcept nogil
+    cdef double curvature(self, double p, double y) noexcept nogil

@@ -45,11 +45,31 @@ cdef class Loss:
         """slope: that of p and y."""
         return -eta * slope
 
+    cdef double curvature(self, double p, double y) noexcept nogil:
+        """The second derivative d2l/dp2; 0 at kinks."""
+        return 0
+
     def __call__(self, double p, double y):
         return self.value(p, y)
 
     def derivative(self, double p, double y):
         return self.slope(p, y)
+
+    def second_derivative(self, double p, double y):
+        return self.curvature(p, y)
+
+    def judge_each(
+        self, const double[::1] p, const double[::1] y, double[::1] value, double[::1] slope, double[::1] curvature
+    ):
+        """For each prediction and label, fill in the loss and its first two derivatives. All are of one length."""
+        cdef size_t i, n = p.shape[0]
+        if not (<size_t>y.shape[0] == <size_t>value.shape[0] == <size_t>slope.shape[0]
+                == <size_t>curvature.shape[0] == n):
+            raise ValueError("arrays of different lengths")
+        with nogil:
+            for i in range(n):
+                value[i] = self.judge(p[i], y[i], &slope[i])
+                curvature[i] = self.curvature(p[i], y[i])
 
     def step(self, double p, double y, double eta, double h):
         """The importance-aware step u: the prediction moves by h * u."""
@@ -65,6 +85,9 @@ cdef class Squared(Loss):
     cdef double slope(self, double p, double y) noexcept nogil:
         return 2 * (p - y)
 
+    cdef double curvature(self, double p, double y) noexcept nogil:
+        return 2
+
     cdef double invariant_step(self, double p, double y, double slope, double eta, double h) noexcept nogil:
         if eta * h < 1e-6:
             return 2 * (y - p) * eta
@@ -79,6 +102,9 @@ cdef class Classic(Loss):
 
     cdef double slope(self, double p, double y) noexcept nogil:
         return 2 * (p - y)
+
+    cdef double curvature(self, double p, double y) noexcept nogil:
+        return 2
 
 
 cdef class Expectile(Loss):
@@ -96,6 +122,9 @@ cdef class Expectile(Loss):
 
     cdef double slope(self, double p, double y) noexcept nogil:
         return self.factor(p, y) * 2 * (p - y)
+
+    cdef double curvature(self, double p, double y) noexcept nogil:
+        return 2 * self.factor(p, y)
 
     cdef double invariant_step(self, double p, double y, double slope, double eta, double h) noexcept nogil:
         eta *= self.factor(p, y)
@@ -124,6 +153,10 @@ cdef class Logistic(Loss):
             return log1p(e)
         slope[0] = -y / (1 + e)
         return log1p(e) - yp
+
+    cdef double curvature(self, double p, double y) noexcept nogil:
+        cdef double e = exp(-fabs(p))
+        return e / ((1 + e) * (1 + e))
 
     cdef double invariant_step(self, double p, double y, double slope, double eta, double h) noexcept nogil:
         cdef double yp = y * p
@@ -216,6 +249,9 @@ cdef class Poisson(Loss):
 
     cdef double slope(self, double p, double y) noexcept nogil:
         return exp(p) - y
+
+    cdef double curvature(self, double p, double y) noexcept nogil:
+        return exp(p)
 
     cdef double invariant_step(self, double p, double y, double slope, double eta, double h) noexcept nogil:
         if eta * h < 1e-100:
