@@ -11,7 +11,6 @@ SUITE = Path(__file__).resolve().parents[2] / "shared" / "vw-suite"
 
 # Cases that are known to fail, and why. One that passes must leave the list.
 EXPECTED_FAILURES: dict[int, str] = {
-    **dict.fromkeys((15, 315, 476, 534, 552, 583, 470), "bfgs, conjugate_gradient: the batch solvers are not here"),
     **dict.fromkeys((9, 57, 84, 108, 377, 414, 510, 709, 710), "csoaa_ldf: label dependent features are not here"),
     **dict.fromkeys((19, 20, 38, 410, 411, 412, 521, 596), "nn: neural networks are not here"),
     **dict.fromkeys((56, 676, 678), "stage_poly is not here"),

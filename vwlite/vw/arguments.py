@@ -92,6 +92,7 @@ initial_regressor i list[str]
 initial_t - float
 initial_weight - float
 inpass - bool keep
+input_feature_regularizer - str
 interact - str keep
 interactions - list[str] keep
 invariant - bool keep
@@ -207,7 +208,7 @@ _ABSENT = ["OjaNewton", "action_cache_slack", "active_cover", "all_slots_loss", 
 "experimental_igl", "explore_eval", "extra_metrics", "first", "first_only", "fixed_significance_level",
 "flatbuffer", "flip_loss_sign", "flipschitz_const", "foreground", "gamma_exponent", "gamma_scale", "get_pmf",
 "graph_feedback", "greedify", "ignore_features_dsjson_experimental", "initial_epsilon", "initial_pass_length",
-"input_feature_regularizer", "interaction", "interaction_type", "interaction_update", "kary_tree", "kernel",
+"interaction", "interaction_type", "interaction_update", "kary_tree", "kernel",
 "ksvm", "lambda", "lambda_scheme", "large_action_space", "las_hint_explicit_simd", "lda", "lda_D", "lda_alpha",
 "lda_epsilon", "lda_rho", "leaf_example_multiplier", "learn", "learn_at_leaf", "learning_rate_cnt", "log_multi",
 "loss0", "loss1", "loss_01_ratio", "loss_option", "loss_report", "math", "max_actions", "max_candidates",

@@ -16,6 +16,7 @@ from vwlite.vw.words import VERSION, Critical, Refused
 _KNOWN = (
     "quadratic", "cubic", "interactions", "keep", "ignore", "ignore_linear", "noconstant", "hash", "learning_rate",
     "power_t", "sgd", "adaptive", "normalized", "invariant", "link", "hash_seed", "random_seed",
+    "bfgs", "conjugate_gradient",
 )  # fmt: skip
 
 

@@ -133,8 +133,11 @@ class Linear(Layer):
     def _warn(self, e: Current) -> None:
         e.partial = self.stepper.raw
         if self.stepper.lost:
-            self.streams.warn(f"NAN prediction in example {self.example_number + 1}, forcing 0")
-            e.partial = 0.0
+            self._forgive(e)
+
+    def _forgive(self, e: Current) -> None:
+        self.streams.warn(f"NAN prediction in example {self.example_number + 1}, forcing 0")
+        e.partial = 0.0
 
     def settle(self) -> None:
         pass

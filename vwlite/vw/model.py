@@ -134,6 +134,18 @@ def write_binary(model: Model, extra: bytes = b"") -> bytes:
     return b"".join(out)
 
 
+def write_regularizer(h: Header, slots: "array[int]", floats: "array[float]") -> bytes:
+    """A file for `--input_feature_regularizer`: at 2 j the strength for weight j, at 2 j + 1 where it pulls to."""
+    entry = struct.Struct("<If")
+    return binary_head(h) + b"\1" + b"".join(map(entry.pack, slots, floats))
+
+
+def write_regularizer_text(h: Header, slots: "array[int]", floats: "array[float]", hexfloat: bool = False) -> str:
+    """The same to be read."""
+    show: Callable[[float], str] = _hexfloat if hexfloat else short
+    return text_head(h) + ":1\n" + "".join(f"{slot}:{show(x)}\n" for slot, x in zip(slots, floats, strict=True))
+
+
 def _whole(form: str, x: float) -> Any:
     return int(x) if form == "<Q" else x
 
@@ -246,6 +258,8 @@ def read_rest(h: Header, source: _Bytes, width: int) -> Model:
     resume = source.number("<B")
     if resume not in (0, 1):
         raise damaged(source.path, "it is damaged behind its header")
+    if resume and {"--bfgs", "--conjugate_gradient"} & set(h.options.split()):
+        raise damaged(source.path, "it is a regularizer: --input_feature_regularizer takes it")
     state = None
     if resume:
         state = {name: source.number(form) for name, form in STATE}
@@ -262,6 +276,23 @@ def read_rest(h: Header, source: _Bytes, width: int) -> Model:
         slots.append(slot)
         floats.extend(values)
     return Model(h, state, width, slots, floats)
+
+
+def read_regularizer(h: Header, source: _Bytes) -> tuple["array[int]", "array[float]"]:
+    """What `write_regularizer` wrote behind the head."""
+    if source.number("<B") != 1:
+        raise damaged(source.path, "it is a model, not a regularizer")
+    entry = struct.Struct("<If")
+    rest = source.data[source.at :]
+    if len(rest) % entry.size:
+        raise damaged(source.path, "bytes are missing or too many at its end")
+    slots, floats = array("Q"), array("f")
+    for slot, x in entry.iter_unpack(rest):
+        if slot >= 2 << h.bits:
+            raise damaged(source.path, f"place {slot} lies outside of its {h.bits} bits")
+        slots.append(slot)
+        floats.append(x)
+    return slots, floats
 
 
 # --- between slots of a rule and floats -------------------------------------------------------------

@@ -4,6 +4,7 @@ import os
 import sys
 from array import array
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import IO, Any
 
 from vwlite.core.batch import Batch
@@ -11,8 +12,18 @@ from vwlite.errors import VwliteError
 from vwlite.vw.arguments import OPTIONS, Arguments, parse
 from vwlite.vw.examples import BLANK, REJECTED, Names, Source
 from vwlite.vw.labels import LABELS
-from vwlite.vw.learners import Current, Layer
-from vwlite.vw.model import Header, Layout, Model, read_rest, write_binary, write_text
+from vwlite.vw.learners import Current, Layer, Named, Scorer
+from vwlite.vw.model import (
+    Header,
+    Layout,
+    Model,
+    read_regularizer,
+    read_rest,
+    write_binary,
+    write_regularizer,
+    write_regularizer_text,
+    write_text,
+)
 from vwlite.vw.random import Random
 from vwlite.vw.reductions import ABSENT, check
 from vwlite.vw.setup import (
@@ -25,6 +36,7 @@ from vwlite.vw.setup import (
     make_interactions,
     make_shape,
     merge_options,
+    model_fields,
 )  # fmt: skip
 from vwlite.vw.statistics import Statistics
 from vwlite.vw.words import HEADER, VERSION, Critical, Refused, Streams, short
@@ -104,15 +116,15 @@ class Run:
     def __init__(self, a: Arguments, streams: Streams) -> None:
         self.arguments, self.streams = a, streams
         self.statistics = Statistics()
-        check(a)
+        check(a, whole=not ("initial_regressor" in a or "input_feature_regularizer" in a))
         if len(a.positional) > 1:
             streams.warn(
                 "Multiple data files passed as positional parameters, only the first one will be read and the rest "
                 "will be ignored."
             )
-        model = None
-        if "initial_regressor" in a:
-            header, source = load_model(a["initial_regressor"][0])
+        before = a["initial_regressor"][0] if "initial_regressor" in a else a.get("input_feature_regularizer")
+        if before is not None:
+            header, source = load_model(before)
             merge_options(a, header, streams)
             check(a)
         self.random = Random(a.get("random_seed", 0))
@@ -131,19 +143,25 @@ class Run:
         self._say_parsing()
         self.namer: Any = None
         # The model's floats depend on the update, which is known only now.
-        if "initial_regressor" in a:
-            from vwlite.vw.setup import model_fields
-
-            model = read_rest(header, source, len(model_fields(a)))
-            s.model = model
+        if "input_feature_regularizer" in a:
+            s.regularizer = slots, floats = read_regularizer(header, source)
+            pulls = [(slot >> 1, x) for slot, x in zip(slots, floats, strict=True) if slot & 1]
+            s.model = Model(header, None, 1, array("Q", [j for j, _ in pulls]), array("f", [x for _, x in pulls]))
+        elif before is not None:
+            s.model = read_rest(header, source, len(model_fields(a)))
+        self.writes_regularizer = False
+        self.counts: dict[str, float] = {}  # of a pass
+        self.repeats = False  # the next pass will have the same
         self.learner: Layer = build(a, s)
+        if s.batch is not None:
+            self.setup.table = False
+            self.statistics.strict, self.statistics.best_holdout = True, float("inf")
         self.labels = LABELS[s.kind](self)
         self.source = self._source()
         self.predictions = Predictions(a["predictions"]) if "predictions" in a else None
         self.raw = Predictions(a["raw_predictions"]) if "raw_predictions" in a else None
         self._say_learning()
         self.lines = 0  # in this pass, blank ones too
-        self.done = False
 
     # --- the header --------------------------------------------------------------------------
 
@@ -229,6 +247,13 @@ class Run:
         for line in s.header_lines:
             if not line.startswith(("scanned dictionary", "dictionary ")):
                 s.say(line)
+        if s.batch is not None:
+            s.streams.info(f"m = {s.batch.solver.m}, allocated {s.batch.megabytes}M for weights and mem")
+            s.say(s.batch.solver.HEAD)
+            self.writes_regularizer = any(f"output_feature_regularizer_{form}" in a for form in ("binary", "text"))
+            if self.writes_regularizer and self.holdout:
+                s.say("Making holdout_set_off=true since output regularizer specified")
+                self.holdout = False
         reads = self.data_name != "none"
         if source.find_cache():
             s.say(f"using cache_file = {source.cache}")
@@ -281,9 +306,14 @@ class Run:
         if a.flag("dry_run"):
             return
         early = False
-        for _ in range(self.passes):
-            if self.data_name != "none":
+        for number in range(self.passes):
+            if number and self.repeats:
+                self.statistics.repeat(self.counts, *self.setup.batch.repeat())
+            elif self.data_name != "none":
+                before, words = replace(self.statistics), self.streams.count
                 self.one_pass()
+                self.counts = self.statistics - before
+                self.repeats = self.streams.count == words and self._repeatable()
             early = self.end_pass()
             if early:
                 break
@@ -298,6 +328,15 @@ class Run:
             self.statistics.summary(self.streams, self.holdout, self.loss_words, self._more_words())
             for queries in self.setup.queries:
                 self.streams.say(f"total queries = {queries}")
+
+    def _repeatable(self) -> bool:
+        """Whether later passes need not go through the examples one by one."""
+        if self.setup.batch is None or self.testing or not (self.predictions is self.raw is self.namer is None):
+            return False
+        layer = self.learner
+        while isinstance(layer, Scorer | Named):
+            layer = layer.base
+        return layer is self.setup.batch
 
     def _more_words(self) -> list[str]:
         """Lines of the summary that only some learners have."""
@@ -376,6 +415,8 @@ class Run:
         """Predict and learn an example, count it, and tell of it."""
         learner, bottom = self.learner, self.learner.bottom
         e.features = bottom.stepper.take(e.batch, e.line) + bottom.stepper.expander.hidden
+        if self.setup.batch is not None and self.setup.interactions:
+            e.features = self._uncrossed(e)
         bottom.example_number = self.statistics.example_number
         rule = bottom.stepper.rule
         if hasattr(rule, "elapsed"):
@@ -393,6 +434,15 @@ class Run:
         learner.settle()
         self.finish(e)
 
+    def _uncrossed(self, e: Current) -> int:
+        """The number of features without those of interactions, which batch solvers do not count."""
+        batch = e.batch
+        count = 0 if self.arguments.flag("noconstant") else 1
+        for span in range(batch.span_begin[e.line], batch.span_begin[e.line + 1]):
+            if not self.shape.dropped(batch.letter[span]):
+                count += batch.feature_begin[span + 1] - batch.feature_begin[span]
+        return count
+
     def finish(self, e: Current) -> None:
         """Count an example, write its predictions, and print a row if one is due."""
         self.labels.count(e)
@@ -401,7 +451,7 @@ class Run:
         if self.predictions is not None:
             self.predictions.write(self.labels.text(e))
         statistics = self.statistics
-        if statistics.weight >= statistics.dump_interval and not self.arguments.flag("quiet"):
+        if self.setup.table and statistics.weight >= statistics.dump_interval and not self.arguments.flag("quiet"):
             self.streams.say(
                 statistics.row(self.labels.shown_label(e), self.labels.shown(e), self.labels.size(e), self.holdout)
             )
@@ -412,6 +462,8 @@ class Run:
         a, statistics = self.arguments, self.statistics
         rule = self.learner.bottom.stepper.rule
         statistics.current_pass += 1
+        if self.setup.batch is not None:
+            return self._end_batch_pass()
         rule.pass_decay = rule.pass_decay * a.get("decay_learning_rate", 1.0)
         self.learner.end_pass()
         if a.flag("predict_only_model") and hasattr(rule, "fold_weights"):
@@ -424,7 +476,45 @@ class Run:
             self.save()
         return bool(statistics.without_gain == a.get("early_terminate", 3))
 
+    def _end_batch_pass(self) -> bool:
+        """What follows a pass of a batch solver; whether it was the last one."""
+        a, statistics, batch = self.arguments, self.statistics, self.setup.batch
+        if self.data_name == "none":
+            return False
+        batch.finish_pass(statistics.holdout_of_pass if self.holdout and statistics.current_pass > 1 else None)
+        last = statistics.current_pass == self.passes
+        if a.flag("save_per_pass") and "final_regressor" in a:
+            self.save_binary(f"{a['final_regressor']}.{statistics.current_pass}")
+        if last:
+            self.streams.put("Maximum number of passes reached. ")
+            if self.writes_regularizer:
+                self.streams.say(
+                    "\nRegular model file has been created. Output feature regularizer file is created only when the "
+                    "convergence is reached. Try increasing the number of passes for convergence"
+                )
+                self.writes_regularizer = False
+            else:
+                self.streams.say("To optimize further, increase the number of passes")
+        stops: bool = last or batch.solver.converged
+        if self.holdout:
+            if statistics.best_so_far():
+                self.save()
+            if statistics.without_gain == a.get("early_terminate", 3):
+                self.streams.put("Early termination reached w.r.t. holdout set error")
+                return True
+        if stops:
+            self.save()
+        return stops
+
     # --- models ------------------------------------------------------------------------------
+
+    def header(self) -> Header:
+        """The head of the model as of now."""
+        a, stepper = self.arguments, self.learner.bottom.stepper
+        return Header(
+            a.get("id", ""), stepper.min_label, stepper.max_label, self.setup.bits, list(a.get("ngram", [])),
+            list(a.get("skips", [])), self.options(a.flag("predict_only_model")),
+        )  # fmt: skip
 
     def model(self) -> Model:
         """The model as of now."""
@@ -433,11 +523,10 @@ class Run:
         stepper.select(0)
         rule = stepper.rule
         predict_only = a.flag("predict_only_model")
-        header = Header(
-            a.get("id", ""), stepper.min_label, stepper.max_label, s.bits,
-            list(a.get("ngram", [])), list(a.get("skips", [])), self.options(predict_only),
-        )  # fmt: skip
+        header = self.header()
         state = None
+        if s.batch is not None:
+            s.batch.store()
         if not predict_only:
             t = self.statistics
             state = {
@@ -489,16 +578,31 @@ class Run:
     def save(self) -> None:
         """Write every model that was asked for."""
         a = self.arguments
-        if "final_regressor" in a:
-            self.save_binary(a["final_regressor"])
+        binary = a.get("output_feature_regularizer_binary", a.get("final_regressor"))
+        if binary is not None:
+            self.save_binary(binary)
+        if "output_feature_regularizer_text" in a:
+            self._write(a["output_feature_regularizer_text"], self.text(None).encode("utf-8", "surrogateescape"))
+            return
         for name in ("readable_model", "invert_hash"):
             if name in a:
                 names = self.namer.found if name == "invert_hash" else None
-                text = write_text(self.model(), self.setup.model_text(), names, a.flag("hexfloat_weights"))
-                self._write(a[name], text.encode("utf-8", "surrogateescape"))
+                self._write(a[name], self.text(names).encode("utf-8", "surrogateescape"))
+
+    def text(self, names: dict[int, bytes] | None) -> str:
+        """The readable model, with names the inverted one; or the regularizer, if that is to be written."""
+        hexfloat = self.arguments.flag("hexfloat_weights")
+        if self.writes_regularizer:
+            slots, floats = self.setup.batch.next_regularizer()
+            return write_regularizer_text(self.header(), slots, floats, hexfloat)
+        return write_text(self.model(), self.setup.model_text(), names, hexfloat)
 
     def save_binary(self, path: str) -> None:
-        self._write(path, write_binary(self.model(), self.setup.model_bytes()))
+        if self.writes_regularizer:
+            data = write_regularizer(self.header(), *self.setup.batch.next_regularizer())
+        else:
+            data = write_binary(self.model(), self.setup.model_bytes())
+        self._write(path, data)
 
     @staticmethod
     def _write(path: str, data: bytes) -> None:

@@ -19,9 +19,13 @@ from vwlite.vw.model import LAYOUTS, Header, Layout, Model, read_head, read_rest
 from vwlite.vw.random import Random, normal_weights, uniform_weights
 from vwlite.vw.statistics import ConstantLoss, Statistics
 from vwlite.vw.text import Features, TextParser, parse_affixes, read_dictionary
-from vwlite.vw.words import Critical, Streams, short
+from vwlite.vw.words import Critical, Refused, Streams, short
 
 UPDATE_OPTIONS = ("sgd", "adaptive", "invariant", "normalized", "learning_rate", "power_t")
+ONLINE = (
+    "adaptive", "normalized", "invariant", "sgd", "adax", "sparse_l2", "l1_state", "l2_state", "ftrl", "pistol", "coin",
+    "freegrad",
+)  # fmt: skip
 CROSSING = ("quadratic", "cubic", "interactions")
 
 
@@ -71,6 +75,8 @@ class Setup:
     model_bytes: Callable[[], bytes] = lambda: b""  # ... and into a binary one
     not_linear: bytes = b""  # --ignore_linear
     stride: int = 1  # of the slots in Vowpal Wabbit's memory
+    batch: Any = None  # the linear model, if its weights change between passes only
+    regularizer: Any = None  # what was read for it
     dictionaries: dict[bytes, Any] = field(default_factory=dict)  # by content
 
     def say(self, text: str) -> None:
@@ -295,6 +301,12 @@ def make_rule(a: Arguments, s: Setup, loss: Loss) -> tuple[Rule, str]:
     tests = a.flag("testonly")
     s.learning_rate, s.power_t = a.get("learning_rate", 0.5), a.get("power_t", 0.5)
     s.initial_t = a.get("initial_t", 0.0)
+    if a.flag("bfgs") or a.flag("conjugate_gradient"):
+        for name in ONLINE:
+            if name in a:
+                raise Critical(f"unrecognised option '--{name}'", "options_cli.cc", 294)
+        s.fields, s.stride = model_fields(a), 4
+        return Gd(loss, forgiving=True, adaptive=False, normalized=False, invariant=False), "bfgs"
     betting = next((name for name in ("ftrl", "pistol", "coin") if a.flag(name)), None)
     if betting is not None or a.flag("freegrad"):
         return _make_parameter_free(a, s, loss, betting or "freegrad")
@@ -365,6 +377,8 @@ def model_fields(a: Arguments) -> tuple[str, ...]:
     for name in ("ftrl", "pistol", "coin", "freegrad"):
         if a.flag(name):
             return LAYOUTS[name]
+    if a.flag("bfgs") or a.flag("conjugate_gradient"):
+        return ("w",)
     flags = ("sgd", "adaptive", "normalized", "invariant", "adax")
     if not any(a.flag(name) for name in flags):
         return ("w", "G", "N")
@@ -454,6 +468,49 @@ def class_weights(values: list[str], streams: Streams) -> dict[int, float]:
     return found
 
 
+RESUMING = (
+    "BFGS does not support models with save_resume data. Only models produced and consumed with --predict_only_model "
+    "can be used with BFGS."
+)
+
+
+def make_batch(a: Arguments, s: Setup, stepper: Stepper) -> Linear:
+    """The linear model of `--bfgs` or `--conjugate_gradient`."""
+    from vwlite.vw.batch_solvers import Batch, Regularizer, Solver
+
+    if a.flag("bfgs") and a.flag("conjugate_gradient"):
+        raise Critical("'conjugate_gradient' and 'bfgs' cannot be used together.", "bfgs.cc", 1110)
+    memory = a.get("mem", 15) if a.flag("bfgs") else 0
+    if memory < 0:
+        raise Refused(f"--mem {memory}")
+    curved = a.flag("hessian_on") or memory == 0
+    what = "BFGS based optimization" if memory else "conjugate gradient optimization via BFGS"
+    s.header_lines.append(f"enabling {what} {'with' if curved else '**without**'} curvature calculation")
+    tests = a.flag("testonly")
+    if a.get("passes", 1) < 2 and not tests:
+        raise Critical("At least 2 passes must be used for BFGS", "bfgs.cc", 1160)
+    if not a.flag("predict_only_model"):
+        if s.model is not None:
+            path = a["initial_regressor"][0] if s.regularizer is None else a["input_feature_regularizer"]
+            raise Critical(f"model load failed. Error Details: {RESUMING}, model files = {path}", "bfgs.cc", 1000)
+        if any(name in a for name in WRITTEN):
+            raise Critical(f"model save failed. Error Details: {RESUMING}", "bfgs.cc", 1000)
+    regularizer = Regularizer(a.get("l2", 0.0))
+    if s.regularizer is not None:
+        regularizer.take(*s.regularizer)
+    termination = a.get("termination", 0.001) if a.flag("bfgs") else 0.0
+    solver = Solver(memory, termination, curved, s.streams, stepper.loss)
+    constant = stepper.key(CONSTANT_HASH) if a.flag("no_bias_regularization") else -1
+    name = "bfgs-audit" if a.flag("audit") or "invert_hash" in a else "bfgs"
+    return Batch(name, stepper, s.streams, solver, regularizer, s.bits, constant, tests)
+
+
+WRITTEN = (
+    "final_regressor", "readable_model", "invert_hash", "output_feature_regularizer_binary",
+    "output_feature_regularizer_text",
+)  # fmt: skip
+
+
 def build(a: Arguments, s: Setup) -> Layer:
     """The learner, from the bottom up."""
     from vwlite.vw import reductions
@@ -474,6 +531,8 @@ def build(a: Arguments, s: Setup) -> Layer:
         stepper.min_label, stepper.max_label = -50.0, 50.0
     apart = a.flag("ftrl") or a.flag("coin")
     learner: Layer = Linear(name, stepper, s.streams, apart)
+    if name == "bfgs":
+        learner = s.batch = make_batch(a, s, stepper)
     if a.flag("noop"):
         learner = Noop("noop", stepper, s.streams)
     if isinstance(rule, Gd):
@@ -490,6 +549,8 @@ def build(a: Arguments, s: Setup) -> Layer:
         stepper.min_label = a["min_prediction"]
     if "max_prediction" in a:
         stepper.max_label = a["max_prediction"]
+    if s.batch is not None:
+        s.batch.begin()
     stepper.widens = not (a.flag("testonly") or "min_prediction" in a or "max_prediction" in a)
     return learner
 

@@ -7,6 +7,11 @@ from vwlite.vw.words import Streams, row
 
 UNKNOWN = 3.4028234663852886e38 * 0.5  # a holdout loss that nobody has measured
 
+COUNTS = (
+    "t", "weighted_labeled_examples", "weighted_labels", "weighted_unlabeled_examples", "example_number",
+    "total_features", "holdout_weight", "holdout_weight_since_dump", "holdout_weight_since_pass",
+)  # fmt: skip
+
 
 @dataclass
 class Statistics:
@@ -32,6 +37,7 @@ class Statistics:
     holdout_loss_since_pass: float = 0.0
     best_holdout: float = UNKNOWN
     without_gain: int = 0
+    strict: bool = False  # a pass without a holdout loss is one without a gain
 
     first_label: float | None = None
     second_label: float | None = None
@@ -65,6 +71,20 @@ class Statistics:
         self.sum_loss_since_last_dump += loss
         self.total_features += features
         self.example_number += 1
+
+    def __sub__(self, other: "Statistics") -> dict[str, float]:
+        """What was counted in between, losses apart."""
+        return {name: getattr(self, name) - getattr(other, name) for name in COUNTS}
+
+    def repeat(self, counts: dict[str, float], loss: float, holdout_loss: float) -> None:
+        """Count the examples of an earlier pass again, with other losses."""
+        for name, count in counts.items():
+            setattr(self, name, getattr(self, name) + count)
+        self.sum_loss += loss
+        self.sum_loss_since_last_dump += loss
+        self.holdout_loss += holdout_loss
+        self.holdout_loss_since_dump += holdout_loss
+        self.holdout_loss_since_pass += holdout_loss
 
     def see_label(self, label: float) -> None:
         """Remember which labels there are, for the best constant."""
@@ -116,9 +136,15 @@ class Statistics:
         if loss < self.best_holdout:
             self.best_holdout, self.without_gain = loss, 0
             return True
-        if loss != UNKNOWN:
+        if loss != UNKNOWN or self.strict:
             self.without_gain += 1
         return False
+
+    @property
+    def holdout_of_pass(self) -> float:
+        """The average holdout loss of this pass; NaN if there is none."""
+        weight = self.holdout_weight_since_pass
+        return self.holdout_loss_since_pass / weight if weight > 0 else float("nan")
 
     def summary(self, streams: Streams, holdout: bool, loss: "ConstantLoss | None", more: list[str]) -> None:
         """The lines at the end. loss: for the best constant; None if it is not wanted. more: other lines."""

@@ -44,19 +44,25 @@ class Streams:
         self.log: TextIO | None = sys.stdout
         self.level = "info"
         self.limit = 0  # log lines at most; 0: any number
-        self._count = 0
+        self.count = 0
 
     def say(self, text: str = "") -> None:
         """A line of the driver."""
         if self.driver is not None:
             self.driver.write(text + "\n")
 
+    def put(self, text: str) -> None:
+        """A part of a line of the driver."""
+        if self.driver is not None:
+            self.driver.write(text)
+            self.driver.flush()
+
     def note(self, level: str, text: str) -> None:
         """A line of the log."""
         if self.log is None or LEVELS.index(level) > LEVELS.index(self.level):
             return
-        self._count += 1
-        if not self.limit or self._count <= self.limit:
+        self.count += 1
+        if not self.limit or self.count <= self.limit:
             self.log.write(f"[{level}] {text}\n")
 
     def info(self, text: str) -> None:

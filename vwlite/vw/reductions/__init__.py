@@ -10,9 +10,7 @@ from vwlite.vw.words import Critical, Refused
 # Known to Vowpal Wabbit's command line, and not (yet) here.
 ABSENT = (
     "audit_regressor", "baseline", "csoaa_ldf", "ect", "lrqdropout", "marginal", "nn",
-    "replay_b", "replay_c", "replay_m", "stage_poly", "svrg", "top", "wap_ldf", "compressed", "bfgs",
-    "conjugate_gradient", "input_feature_regularizer",
-    "output_feature_regularizer_binary", "output_feature_regularizer_text",
+    "replay_b", "replay_c", "replay_m", "stage_poly", "svrg", "top", "wap_ldf", "compressed",
 )  # fmt: skip
 
 # What an option needs to mean something. Vowpal Wabbit ignores it otherwise; here nothing is ignored.
@@ -25,23 +23,33 @@ NEEDS = {
     "restart": ("freegrad",), "fepsilon": ("freegrad",), "chain_hash": ("json",), "csv_separator": ("csv",),
     "csv_no_file_header": ("csv",), "csv_header": ("csv",), "csv_ns_value": ("csv",), "adax": ("adaptive",),
     "lr_multiplier": ("baseline",), "global_only": ("baseline",), "check_enabled": ("baseline",),
-    "hessian_on": ("bfgs", "conjugate_gradient"), "mem": ("bfgs", "conjugate_gradient"),
-    "termination": ("bfgs", "conjugate_gradient"), "batch_sz": ("stage_poly",), "sched_exponent": ("stage_poly",),
+    "hessian_on": ("bfgs", "conjugate_gradient"), "mem": ("bfgs",),
+    "termination": ("bfgs",), "batch_sz": ("stage_poly",), "sched_exponent": ("stage_poly",),
     "batch_sz_no_doubling": ("stage_poly",), "stage_size": ("svrg",), "inpass": ("nn",), "multitask": ("nn",),
     "dropout": ("nn",), "meanfield": ("nn",), "initial_numerator": ("marginal",), "initial_denominator": ("marginal",),
     "decay": ("marginal",), "compete": ("marginal",), "unweighted_marginals": ("marginal",),
     "update_before_learn": ("marginal",), "ldf_override": ("csoaa_ldf", "wap_ldf"), "error": ("ect",),
     "no_bias_regularization": ("bfgs", "conjugate_gradient"), "expectile_q": (), "quantile_tau": (),
+    "input_feature_regularizer": ("bfgs", "conjugate_gradient"),
+    "output_feature_regularizer_binary": ("bfgs", "conjugate_gradient"),
+    "output_feature_regularizer_text": ("bfgs", "conjugate_gradient"),
     "replay_b_count": ("replay_b",), "replay_c_count": ("replay_c",), "replay_m_count": ("replay_m",),
 }  # fmt: skip
 
 
-def check(a: Arguments) -> None:
-    """Refused for what is not here, alone or without what it belongs to."""
+# What does not go with weights that change between passes only, or has no meaning there.
+NOT_IN_BATCHES = (
+    "l1", "feature_mask", "noop", "lrq", "lrqfa", "autolink", "confidence", "active", "bootstrap", "boosting",
+    "oaa_subsample",
+)  # fmt: skip
+
+
+def check(a: Arguments, whole: bool = True) -> None:
+    """Refused for what is not here, alone or without what it belongs to. whole: a model has no more arguments."""
     for name in ABSENT:
         if name in a:
             raise Refused(f"--{name}")
-    for name, others in NEEDS.items():
+    for name, others in NEEDS.items() if whole else ():
         if name in a and others and not any(other in a for other in others):
             raise Refused(f"--{name} without --{' or --'.join(others)}")
     several = [name for name in ("oaa", "csoaa", "multilabel_oaa") if name in a]
@@ -53,6 +61,12 @@ def check(a: Arguments) -> None:
         raise Refused("-i with several models")
     if len(a.get("cache_file", [])) > 1:
         raise Refused("--cache_file with several files")
+    if "initial_regressor" in a and "input_feature_regularizer" in a:
+        raise Refused("-i with --input_feature_regularizer")
+    batch = next((name for name in ("bfgs", "conjugate_gradient") if name in a), None)
+    for name in NOT_IN_BATCHES if batch else ():
+        if name in a:
+            raise Refused(f"--{batch} with --{name}")
 
 
 def count_models(a: Arguments) -> int:
