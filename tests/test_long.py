@@ -142,18 +142,11 @@ def test_the_norm_is_in_the_ball_after_every_example_of_a_million(name: str) -> 
 
 
 SETTINGS = [(1e-3, 0.1), (1.0, 0.01), (1.0, 0.3), (30.0, 2.0), (1.0, 10.0)]
-# A shift is rounded, and counts a^2 times in the norm: with steps a hundred times the radius that is seen.
-INEXACT = [("feature weights", 1e-3, 0.1), ("feature weights", 1.0, 10.0)]
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    ("name", "radius", "rate"),
-    [
-        pytest.param(*case, marks=pytest.mark.xfail(strict=True, reason="off by 1e-8 or so") if case in INEXACT else ())
-        for case in [(name, *setting) for name in BALLS for setting in SETTINGS]
-    ],
-)
+@pytest.mark.parametrize(("radius", "rate"), [*SETTINGS, (1e-3, 0.5)])
+@pytest.mark.parametrize("name", BALLS)
 def test_the_norm_is_in_other_balls_too(name: str, radius: float, rate: float) -> None:
     stay_in_the_ball(name, radius, rate)
 

@@ -170,6 +170,7 @@ cdef class AdagradBall(Adaptive):
         self.project()
         if self.S.high > LARGEST_SHIFT * self.radius:
             self.rebase()
+            self.project()      # what one step has lost in digits before
 
     cdef inline void change(self, Slot* s, double z, double inverse) noexcept nogil:
         """Give a feature its state from before the projection."""

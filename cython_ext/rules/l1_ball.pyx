@@ -190,6 +190,7 @@ cdef class L1Ball(Limited):
         self.project()
         if self.sum() > LARGEST_SHIFT * self.radius:
             self.rebase()
+            self.project()      # what one step has lost in digits before
 
     cdef inline void change(self, Slot* s, double by) noexcept nogil:
         """w += by, before the projection."""
@@ -575,6 +576,7 @@ cdef class WeightedL1Ball(L1Ball):
         self.project()
         if self.sum() > LARGEST_SHIFT * self.radius:
             self.rebase()
+            self.project()      # what one step has lost in digits before
 
     cdef inline double cap(self, const WeightedSlot* s) noexcept nogil:
         """|u| at the wall of the box."""

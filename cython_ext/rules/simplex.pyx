@@ -197,6 +197,7 @@ cdef class Simplex(Rule):
         self.project()
         if self.touched * fabs(self.shift) > LARGEST_SHIFT * self.radius:
             self.rebase()
+            self.project()      # what one step has lost in digits before
 
     cdef void take_out(self, Slot* s) noexcept nogil:
         """Count a feature no more, and have it wait with its u as of now."""
