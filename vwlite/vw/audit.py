@@ -53,8 +53,8 @@ class Namer:
 
     def names(self, e: Current) -> list[bytes]:
         """The names of the features of the example, as the stepper has them; empty where they are not known."""
-        if getattr(e, "made_names", None) is not None:
-            return list(e.made_names)  # type: ignore[attr-defined]
+        if e.made_names is not None:
+            return e.made_names
         run = self.run
         batch, line = e.batch, e.line
         letters: list[int] = []
@@ -80,7 +80,7 @@ class Namer:
         if e.names is None and e.batch is not None:
             return
         for key, name in zip(self.stepper.keys_of(e.model), self.names(e), strict=False):
-            if key not in self.found and name:
+            if key not in self.found and (name or e.made_names is not None):
                 self.found[key] = name + (b"[%d]" % e.model if e.model else b"")
 
     def audit(self, e: Current) -> None:

@@ -36,6 +36,10 @@ class Simple:
         elif self.loss == "poisson" and e.label < 0:
             warn("The poisson loss function expects a label >= 0")
 
+    def known(self, e: Current) -> bool:
+        """Whether there is a label to learn from."""
+        return e.labelled
+
     def count(self, e: Current) -> None:
         s = self.run.statistics
         labelled = e.label == e.label
@@ -83,6 +87,9 @@ class Packed:
 
     def parse(self, e: Current) -> None:
         raise NotImplementedError
+
+    def known(self, e: Current) -> bool:
+        return True
 
     def number(self, word: bytes) -> float:
         value, end = read_number(word)
@@ -143,6 +150,9 @@ class Multiclass(Packed):
             e.target = None
         if len(e.words) == 2:
             e.weight = self.number(e.words[1])
+
+    def known(self, e: Current) -> bool:
+        return e.target is not None
 
     def count(self, e: Current) -> None:
         s = self.run.statistics

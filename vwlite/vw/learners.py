@@ -24,8 +24,10 @@ class Current:
     held: bool = False
     test: bool = False  # only predict
     names: dict[int, list[bytes]] | None = None
+    made_names: list[bytes] | None = None  # of features that a reduction has put in place of those of the line
     batch: Any = None
     line: int = 0
+    counter: int = 0  # its number in the run, from 0: blank lines and the ends of passes count too
 
     model: int = 0  # which of the linear models is meant
     features: int = 0
@@ -40,7 +42,10 @@ class Current:
 
 
 class Layer:
-    """A learner over another one. `width`: how many of those it uses; `name`: as the header shows it."""
+    """A learner over another one. `width`: how many of those it uses; `name`: as the header shows it.
+
+    predicts_apart: what is shown is predicted before learning, on its own.
+    """
 
     name = ""
     width = 1
@@ -49,6 +54,7 @@ class Layer:
     def __init__(self, base: "Layer") -> None:
         self.base = base
         self.increment = base.increment * base.width  # models between two of the base
+        self.predicts_apart: bool = base.predicts_apart
 
     def predict(self, e: Current) -> None:
         self.base.predict(e)
@@ -75,6 +81,17 @@ class Layer:
     def end_pass(self) -> None:
         self.base.end_pass()
 
+    # What a model keeps of the layers, from the top down: in a readable one, in a binary one, and read back.
+
+    def saved_text(self) -> str:
+        return self.base.saved_text()
+
+    def saved_bytes(self) -> bytes:
+        return self.base.saved_bytes()
+
+    def load(self, source: Any) -> None:
+        self.base.load(source)
+
     @property
     def names(self) -> list[str]:
         """The layers from the bottom up, as the header lists them."""
@@ -96,7 +113,7 @@ class Linear(Layer):
     def __init__(self, name: str, stepper: Stepper, streams: Streams, predicts_apart: bool = False) -> None:
         self.name, self.stepper, self.streams = name, stepper, streams
         self.increment = 1
-        self.predicts_apart = predicts_apart  # what is shown is predicted before learning, on its own
+        self.predicts_apart = predicts_apart
         self.audit: Callable[[Current], None] | None = None
         self.collect: Callable[[Current], None] | None = None
         self.example_number = 0
@@ -143,6 +160,15 @@ class Linear(Layer):
         pass
 
     def end_pass(self) -> None:
+        pass
+
+    def saved_text(self) -> str:
+        return ""
+
+    def saved_bytes(self) -> bytes:
+        return b""
+
+    def load(self, source: Any) -> None:
         pass
 
     @property
@@ -236,7 +262,7 @@ class Binary(Layer):
 
     def __init__(self, base: Layer, streams: Streams) -> None:
         super().__init__(base)
-        self.streams = streams
+        self.streams, self.predicts_apart = streams, False
 
     def predict(self, e: Current) -> None:
         self.base.predict(e)

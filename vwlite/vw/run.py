@@ -18,7 +18,6 @@ from vwlite.vw.model import (
     Layout,
     Model,
     read_regularizer,
-    read_rest,
     write_binary,
     write_regularizer,
     write_regularizer_text,
@@ -36,7 +35,6 @@ from vwlite.vw.setup import (
     make_interactions,
     make_shape,
     merge_options,
-    model_fields,
 )  # fmt: skip
 from vwlite.vw.statistics import Statistics
 from vwlite.vw.words import HEADER, VERSION, Critical, Refused, Streams, short
@@ -122,13 +120,14 @@ class Run:
                 "Multiple data files passed as positional parameters, only the first one will be read and the rest "
                 "will be ignored."
             )
+        head = None
         before = a["initial_regressor"][0] if "initial_regressor" in a else a.get("input_feature_regularizer")
         if before is not None:
-            header, source = load_model(before)
-            merge_options(a, header, streams)
+            head = load_model(before)
+            merge_options(a, head[0], streams)
             check(a)
         self.random = Random(a.get("random_seed", 0))
-        s = self.setup = Setup(a, streams, self.random, self.statistics)
+        s = self.setup = Setup(a, streams, self.random, self.statistics, head=head)
         s.bits = a.get("bit_precision", 18)
         if s.bits > 32:
             raise Refused(f"-b {s.bits} (more than 32 bits)")
@@ -142,13 +141,12 @@ class Run:
         self.shape = make_shape(a, s)
         self._say_parsing()
         self.namer: Any = None
-        # The model's floats depend on the update, which is known only now.
-        if "input_feature_regularizer" in a:
+        if "input_feature_regularizer" in a and head is not None:
+            header, source = head
+            s.head = None
             s.regularizer = slots, floats = read_regularizer(header, source)
             pulls = [(slot >> 1, x) for slot, x in zip(slots, floats, strict=True) if slot & 1]
             s.model = Model(header, None, 1, array("Q", [j for j, _ in pulls]), array("f", [x for _, x in pulls]))
-        elif before is not None:
-            s.model = read_rest(header, source, len(model_fields(a)))
         self.writes_regularizer = False
         self.counts: dict[str, float] = {}  # of a pass
         self.repeats = False  # the next pass will have the same
@@ -162,6 +160,7 @@ class Run:
         self.raw = Predictions(a["raw_predictions"]) if "raw_predictions" in a else None
         self._say_learning()
         self.lines = 0  # in this pass, blank ones too
+        self.earlier = 0  # lines of the passes before, and an end for each
 
     # --- the header --------------------------------------------------------------------------
 
@@ -351,6 +350,7 @@ class Run:
         return self.setup.loss_words if shown else None
 
     def one_pass(self) -> None:
+        self.earlier += self.lines + 1 if self.lines else 0
         self.lines = 0
         if self.setup.multiline:
             for group in self._groups():
@@ -393,7 +393,7 @@ class Run:
     def _current(self, batch: Batch, line: int, names: Names | None) -> Current:
         e = Current(
             batch.label[line], batch.importance[line], batch.initial[line], batch.tag(line), batch=batch, line=line,
-            names=names[line] if names else None,
+            names=names[line] if names else None, counter=self.earlier + self.lines - 1,
         )  # fmt: skip
         if self.holdout:
             after = self.arguments.get("holdout_after", 0)
@@ -422,13 +422,13 @@ class Run:
         if hasattr(rule, "elapsed"):
             s = self.statistics
             rule.elapsed = s.t - s.holdout_weight - s.weighted_unlabeled_examples
-        if e.test:
+        if e.test or not self.labels.known(e):
             learner.predict(e)
-        elif bottom.predicts_apart:
+        elif learner.predicts_apart:
             learner.predict(e)
-            shown, raw = e.prediction, e.partial
+            shown = e.prediction
             learner.learn(e)
-            e.prediction, e.partial = shown, raw
+            e.prediction = shown
         else:
             learner.learn(e)
         learner.settle()
@@ -595,13 +595,13 @@ class Run:
         if self.writes_regularizer:
             slots, floats = self.setup.batch.next_regularizer()
             return write_regularizer_text(self.header(), slots, floats, hexfloat)
-        return write_text(self.model(), self.setup.model_text(), names, hexfloat)
+        return write_text(self.model(), self.learner.saved_text(), names, hexfloat)
 
     def save_binary(self, path: str) -> None:
         if self.writes_regularizer:
             data = write_regularizer(self.header(), *self.setup.batch.next_regularizer())
         else:
-            data = write_binary(self.model(), self.setup.model_bytes())
+            data = write_binary(self.model(), self.learner.saved_bytes())
         self._write(path, data)
 
     @staticmethod

@@ -58,7 +58,8 @@ class Setup:
     kind: str = "SIMPLE"  # of labels
     output: str = "SCALAR"  # of predictions
     fields: tuple[str, ...] = ("w",)
-    model: Model | None = None
+    head: tuple[Header, Any] | None = None  # of the model that is continued, and what follows it
+    model: Model | None = None  # weights from elsewhere
     loss_words: ConstantLoss | None = None
     multiline: bool = False
     indexing: Any = None  # of classes
@@ -71,9 +72,8 @@ class Setup:
     finish: Callable[[], None] | None = None  # what follows the last pass
     multi: Any = None  # what learns the examples of a group
     first_t: float = 0.0  # initial_t before a model was loaded
-    model_text: Callable[[], str] = lambda: ""  # what reductions write into a readable model ...
-    model_bytes: Callable[[], bytes] = lambda: b""  # ... and into a binary one
     not_linear: bytes = b""  # --ignore_linear
+    dropped: Callable[[int], bool] = lambda letter: False  # --ignore and --keep
     stride: int = 1  # of the slots in Vowpal Wabbit's memory
     batch: Any = None  # the linear model, if its weights change between passes only
     regularizer: Any = None  # what was read for it
@@ -229,6 +229,7 @@ def make_shape(a: Arguments, s: Setup) -> Shape:
                 s.streams.warn(f"limiting to {limit} features for namespace {chr(letter)}")
     keep, ignore = letters(a.get("keep", [])), letters(a.get("ignore", []))
     shape.dropped = lambda letter: letter < 128 and ((bool(keep) and letter not in keep) or letter in ignore)
+    s.dropped = shape.dropped
     return shape
 
 
@@ -490,7 +491,7 @@ def make_batch(a: Arguments, s: Setup, stepper: Stepper) -> Linear:
     if a.get("passes", 1) < 2 and not tests:
         raise Critical("At least 2 passes must be used for BFGS", "bfgs.cc", 1160)
     if not a.flag("predict_only_model"):
-        if s.model is not None:
+        if s.head is not None or s.model is not None:
             path = a["initial_regressor"][0] if s.regularizer is None else a["input_feature_regularizer"]
             raise Critical(f"model load failed. Error Details: {RESUMING}, model files = {path}", "bfgs.cc", 1000)
         if any(name in a for name in WRITTEN):
@@ -541,10 +542,14 @@ def build(a: Arguments, s: Setup) -> Layer:
     initial_weights(a, s, rule)
     s.first_t = s.initial_t
     learner = reductions.stack(a, s, learner)
-    if s.model is not None:
+    if s.head is not None:
+        header, source = s.head
+        learner.load(source)
+        restore(a, s, stepper, read_rest(header, source, len(s.fields)))
+    elif s.model is not None:
         restore(a, s, stepper, s.model)
     if "feature_mask" in a:
-        load_mask(a, s, stepper, s.model is not None)
+        load_mask(a, s, stepper, s.head is not None)
     if "min_prediction" in a:
         stepper.min_label = a["min_prediction"]
     if "max_prediction" in a:

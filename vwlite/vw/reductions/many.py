@@ -33,7 +33,7 @@ class Oaa(Layer):
     def __init__(self, base: Layer, k: int, s: Setup, *, indexing: int | None, probabilities: bool, scores: bool,
                  subsample: int = 0) -> None:  # fmt: skip
         super().__init__(base)
-        self.k, self.width = k, k
+        self.k, self.width, self.predicts_apart = k, k, False
         self.indexing = Indexing(k, indexing, s)
         self.probabilities, self.scores = probabilities, scores
         self.subsample = subsample if subsample < k else 0
@@ -112,7 +112,7 @@ class Csoaa(Layer):
 
     def __init__(self, base: Layer, k: int, s: Setup, indexing: int | None) -> None:
         super().__init__(base)
-        self.k, self.width = k, k
+        self.k, self.width, self.predicts_apart = k, k, False
         self.indexing = Indexing(k, indexing, s)
 
     def _one(self, e: Current, place: int, cost: float | None, learns: bool) -> None:
@@ -154,7 +154,7 @@ class MultilabelOaa(Layer):
 
     def __init__(self, base: Layer, k: int, s: Setup, probabilities: bool, link: str) -> None:
         super().__init__(base)
-        self.k, self.width, self.streams = k, k, s.streams
+        self.k, self.width, self.streams, self.predicts_apart = k, k, s.streams, False
         self.probabilities, self.limit = probabilities, 0.5 if link == "logistic" else 0.0
         self.name = "multilabel_oaa-prob" if probabilities else "multilabel_oaa"
 

@@ -24,6 +24,7 @@ class Bootstrap(Layer):
     def __init__(self, base: Layer, rounds: int, kind: str, random: Random, loss: Any) -> None:
         super().__init__(base)
         self.width, self.kind, self.random, self.loss = rounds, kind, random, loss
+        self.predicts_apart = False
 
     def _draw(self) -> float:
         x = self.random.next()
