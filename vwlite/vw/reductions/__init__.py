@@ -10,7 +10,7 @@ from vwlite.vw.words import Critical, Refused
 # Known to Vowpal Wabbit's command line, and not (yet) here.
 ABSENT = (
     "audit_regressor", "baseline", "csoaa_ldf", "ect", "lrqdropout", "marginal", "nn",
-    "replay_b", "replay_c", "replay_m", "stage_poly", "svrg", "top", "wap_ldf", "compressed",
+    "replay_b", "replay_c", "replay_m", "svrg", "top", "wap_ldf", "compressed",
 )  # fmt: skip
 
 # What an option needs to mean something. Vowpal Wabbit ignores it otherwise; here nothing is ignored.
@@ -36,11 +36,14 @@ NEEDS = {
     "replay_b_count": ("replay_b",), "replay_c_count": ("replay_c",), "replay_m_count": ("replay_m",),
 }  # fmt: skip
 
+# Learners that count the features of an example themselves.
+COUNTING = ("oaa", "csoaa", "multilabel_oaa", "bootstrap", "boosting")
+
 
 # What does not go with weights that change between passes only, or has no meaning there.
 NOT_IN_BATCHES = (
     "l1", "feature_mask", "noop", "lrq", "lrqfa", "autolink", "confidence", "active", "bootstrap", "boosting",
-    "oaa_subsample",
+    "oaa_subsample", "stage_poly", "marginal", "ect",
 )  # fmt: skip
 
 
@@ -102,28 +105,35 @@ def stack(a: Arguments, s: Setup, learner: Layer) -> Layer:
         link = "logistic" if "multilabel_oaa" in a else "identity"
     if any(b":" in pattern for pattern in s.interactions):
         learner = Named(learner, "generate_interactions")
-    if "lrqfa" in a:
-        learner = scalar.Lrqfa(learner, *_lrqfa(a), s)
-    if "lrq" in a:
-        learner = scalar.Lrq(learner, [_lrq(value) for value in a["lrq"]], s, a.flag("lrqdropout"))
-    if "autolink" in a:
-        learner = scalar.Autolink(learner, a["autolink"])
-    if a.flag("confidence"):
-        learner = scalar.Confidence(learner, a.flag("confidence_after_training"))
     if a.flag("active"):
         active = scalar.Active(learner, s, a.flag("simulation"), a.get("mellowness", 8.0))
         learner = active
         if a.flag("simulation"):
             s.finish = lambda: s.queries.append(active.queries)
+    if a.flag("confidence"):
+        learner = scalar.Confidence(learner, a.flag("confidence_after_training"))
+    if "autolink" in a:
+        learner = scalar.Autolink(learner, a["autolink"])
+    if "lrq" in a:
+        learner = scalar.Lrq(learner, [_lrq(value) for value in a["lrq"]], s, a.flag("lrqdropout"))
+    if "lrqfa" in a:
+        learner = scalar.Lrqfa(learner, *_lrqfa(a), s)
+    if a.flag("stage_poly"):
+        from vwlite.vw.reductions.stage_poly import StagePoly
+
+        learner = StagePoly(
+            learner, s, exponent=a.get("sched_exponent", 1.0), batch=a.get("batch_sz", 1000),
+            doubles=not a.flag("batch_sz_no_doubling"), counts=not any(name in a for name in COUNTING),
+        )  # fmt: skip
     learner = Scorer(learner, link)
     if "interact" in a:
         learner = scalar.Interact(learner, a["interact"], s)
-    if a.flag("binary"):
-        learner = Binary(learner, s.streams)
     if "bootstrap" in a:
         learner = scalar.Bootstrap(learner, a["bootstrap"], a.get("bs_type", "mean"), s.random, loss)
     if "boosting" in a:
         learner = scalar.Boosting(learner, a["boosting"], a.get("alg", "BBM"), a.get("gamma", 0.1), s.random)
+    if a.flag("binary"):
+        learner = Binary(learner, s.streams)
     layer = _of_classes(a, s, learner, many, link)
     if layer is not None:
         if "classweight" in a:
