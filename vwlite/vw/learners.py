@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from math import exp
 from typing import Any
 
+from vwlite.core.losses import Loss, Squared
 from vwlite.core.stepper import Stepper
 from vwlite.vw.words import Streams
 
@@ -214,6 +215,15 @@ def _exp(x: float) -> float:
     return exp(x) if x < 709 else float("inf")
 
 
+def judged(loss: Loss, p: float, y: float, stepper: Stepper) -> float:
+    """The loss of a prediction. The squared one grows linearly outside of the labels seen."""
+    low, high = stepper.min_label, stepper.max_label
+    if low <= p <= high or not isinstance(loss, Squared):
+        return float(loss(p, y))
+    edge = low if p < low else high
+    return float((y - edge) ** 2 + 2 * (y - edge) * (edge - p))
+
+
 class Scorer(Layer):
     """Learns if there is something to learn, tells the loss, and puts the prediction through the link."""
 
@@ -238,8 +248,8 @@ class Scorer(Layer):
             self.base.learn(e)
         else:
             self.base.predict(e)
-        stepper.min_label, stepper.max_label = before
         self._judge(e)
+        stepper.min_label, stepper.max_label = before
 
     def settle(self) -> None:
         """From the next example on, predictions may be as large as the labels of this one."""
@@ -250,7 +260,7 @@ class Scorer(Layer):
 
     def _judge(self, e: Current) -> None:
         if e.weight > 0 and e.label == e.label:
-            e.loss = self.loss(e.prediction, e.label) * e.weight
+            e.loss = judged(self.loss, e.prediction, e.label, self.bottom.stepper) * e.weight
         if self.link is not None:
             e.prediction = self.link(e.prediction)
 

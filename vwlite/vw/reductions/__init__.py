@@ -9,7 +9,7 @@ from vwlite.vw.words import Critical, Refused
 
 # Known to Vowpal Wabbit's command line, and not (yet) here.
 ABSENT = (
-    "audit_regressor", "baseline", "csoaa_ldf", "ect", "lrqdropout", "marginal", "nn",
+    "audit_regressor", "baseline", "csoaa_ldf", "ect", "lrqdropout", "nn",
     "replay_b", "replay_c", "replay_m", "svrg", "top", "wap_ldf", "compressed",
 )  # fmt: skip
 
@@ -112,6 +112,10 @@ def stack(a: Arguments, s: Setup, learner: Layer) -> Layer:
             s.finish = lambda: s.queries.append(active.queries)
     if a.flag("confidence"):
         learner = scalar.Confidence(learner, a.flag("confidence_after_training"))
+    if "marginal" in a:
+        from vwlite.vw.reductions.marginal import Marginal
+
+        learner = Marginal(learner, s, a)
     if "autolink" in a:
         learner = scalar.Autolink(learner, a["autolink"])
     if "lrq" in a:
