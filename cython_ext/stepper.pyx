@@ -76,8 +76,8 @@ cdef class Stepper:
         return 0
 
     def share_sums(self):
-        """Let every model begin with the sums over scales that the rule holds; from then on each has its own."""
-        self.sums = [(self.rule.norm_sum, self.rule.weight_sum)] * (1 << self.shift)
+        """Let model 0 begin with the sums over scales that the rule holds, and the others with none."""
+        self.sums = [(self.rule.norm_sum, self.rule.weight_sum)] + [(0.0, 0.0)] * ((1 << self.shift) - 1)
         self.model = 0
 
     def select(self, uint32_t model):

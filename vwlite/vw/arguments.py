@@ -261,7 +261,9 @@ class Option:
             if not re.fullmatch(r"\s*[-+]?\d+", text):
                 raise Critical(f"Failed to convert {text} to {'j' if self.type == 'uint' else 'i'}", _FILE, 46)
             number = int(text)
-            return number % (1 << 32) if self.type == "uint" else number
+            if self.type == "int":
+                return number
+            return number % (1 << 64 if self.name == "random_seed" else 1 << 32)
         if self.type == "float":
             try:
                 return float(text)

@@ -25,6 +25,7 @@ class Current:
     held: bool = False
     test: bool = False  # only predict
     names: dict[int, list[bytes]] | None = None
+    more_names: list[bytes] = field(default_factory=list)  # of features behind those of the line
     made_names: list[bytes] | None = None  # of features that a reduction has put in place of those of the line
     batch: Any = None
     line: int = 0
@@ -232,7 +233,6 @@ class Scorer(Layer):
         self.name = f"scorer-{link}"
         self.link = None if link == "identity" else LINKS[link]
         self.loss = base.bottom.stepper.loss
-        self.range = (float("inf"), float("-inf"))  # of the labels learned
 
     def predict(self, e: Current) -> None:
         self.base.predict(e)
@@ -240,23 +240,13 @@ class Scorer(Layer):
 
     def learn(self, e: Current) -> None:
         stepper = self.bottom.stepper
-        before = stepper.min_label, stepper.max_label
         if e.label == e.label and stepper.widens:
             stepper.min_label, stepper.max_label = min(stepper.min_label, e.label), max(stepper.max_label, e.label)
-            self.range = min(self.range[0], e.label), max(self.range[1], e.label)
         if e.weight > 0 and e.label == e.label:
             self.base.learn(e)
         else:
             self.base.predict(e)
         self._judge(e)
-        stepper.min_label, stepper.max_label = before
-
-    def settle(self) -> None:
-        """From the next example on, predictions may be as large as the labels of this one."""
-        stepper = self.bottom.stepper
-        if stepper.widens:
-            stepper.min_label = min(stepper.min_label, self.range[0])
-            stepper.max_label = max(stepper.max_label, self.range[1])
 
     def _judge(self, e: Current) -> None:
         if e.weight > 0 and e.label == e.label:
