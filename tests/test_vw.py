@@ -18,10 +18,7 @@ EXPECTED_FAILURES: dict[int, str] = {
     **dict.fromkeys((93, 116), "replay_c is not here"),
     **dict.fromkeys((34,), "top is not here"),
     **dict.fromkeys((333,), "baseline is not here"),
-    **dict.fromkeys((111,), "confidence: the sensitivity is 3 % off"),
-    **dict.fromkeys((149,), "lrqfa: the order of the fields is another"),
     **dict.fromkeys((612,), "autolink: powers above the first are another"),
-    **dict.fromkeys((655,), "boosting --alg adaptive: the predictions are off"),
 }
 
 pytestmark = pytest.mark.skipif(not (SUITE / "run.py").exists(), reason="the recorded runs are not here")

@@ -70,10 +70,11 @@ class Namer:
             letter: (e.names or {}).get(letter) or [b""] * counts[letter] for letter in letters if not dropped(letter)
         }
         linear = run.setup.not_linear
-        return expanded_names(
+        found = expanded_names(
             names, letters, lambda letter: letter in names and letter not in linear, self.stepper.expander.terms,
             run.arguments.flag("permutations"), not run.arguments.flag("noconstant"),
         )  # fmt: skip
+        return found + e.more_names
 
     def collect(self, e: Current) -> None:
         """Remember which name each slot has."""

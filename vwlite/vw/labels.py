@@ -20,6 +20,11 @@ class Simple:
         self.run = run
         a = run.arguments
         self.loss = a.get("loss_function", "squared")
+        # Active learning tells the importance of labels that it would like to have.
+        self.asks = a.flag("active") and not any(
+            name in a for name in ("simulation", "direct", "confidence", "bootstrap", "boosting", "stage_poly")
+        )
+        self.asked = ""
         self.low, self.high = a.get("logistic_min", -1.0), a.get("logistic_max", 1.0)
 
     def read(self, e: Current) -> None:
@@ -48,6 +53,11 @@ class Simple:
             s.weighted_labels += e.label * e.weight
         if labelled:
             s.see_label(e.label)
+        self.asked = ""
+        if self.asks and not labelled:
+            importance = self.run.setup.active.decide(e.confidence, s.weighted_unlabeled_examples)
+            if importance >= 0:
+                self.asked = f" {importance:.6f}"
 
     def shown_label(self, e: Current) -> str:
         return f"{e.label:.4f}" if e.label == e.label else "unknown"
@@ -61,11 +71,14 @@ class Simple:
     def text(self, e: Current) -> str:
         a = self.run.arguments
         if "bootstrap" in a:
-            tag = f" {e.tag.decode('utf-8', 'surrogateescape')}" if e.tag else ""
+            behind = f" {e.tag.decode('utf-8', 'surrogateescape')}" if e.tag else ""
             low, high = e.range  # type: ignore[attr-defined]
-            return f"{e.prediction:.6f}{tag} {low:.6f} {high:.6f}\n"
-        if a.flag("confidence"):
-            return tagged(f"{e.prediction:.6f} {e.confidence:.6f}", e)
+            return f"{e.prediction:.6f}{behind} {low:.6f} {high:.6f}\n"
+        tag = e.tag.decode("utf-8", "surrogateescape")
+        if a.flag("confidence") and not a.flag("testonly"):
+            return f"{e.prediction:.6f} {e.confidence:.6f} {tag}\n"
+        if self.asks:
+            return f"{e.prediction:.6f} {tag}{self.asked}\n"
         return tagged(prediction(e.prediction), e)
 
     def raw_text(self, e: Current) -> str:

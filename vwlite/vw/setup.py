@@ -65,6 +65,7 @@ class Setup:
     indexing: Any = None  # of classes
     hides_labels: bool = False  # labels are not counted
     queries: list[int] = field(default_factory=list)  # of active learning
+    active: Any = None  # the layer of active learning
     names: list[str] = field(default_factory=list)  # of labels
     shows_learners: bool = True
     table: bool = True  # rows and their head

@@ -4,18 +4,19 @@ from typing import Any
 
 from vwlite.vw.arguments import Arguments
 from vwlite.vw.learners import Binary, ClassWeight, Layer, Named, Scorer
-from vwlite.vw.setup import Setup, class_weights
+from vwlite.vw.reductions.ect import Circuit, Ect
+from vwlite.vw.setup import Setup, class_weights, unescaped
 from vwlite.vw.words import Critical, Refused
 
 # Known to Vowpal Wabbit's command line, and not (yet) here.
 ABSENT = (
-    "audit_regressor", "baseline", "csoaa_ldf", "ect", "lrqdropout", "nn",
+    "audit_regressor", "baseline", "csoaa_ldf", "nn",
     "replay_b", "replay_c", "replay_m", "svrg", "top", "wap_ldf", "compressed",
 )  # fmt: skip
 
 # What an option needs to mean something. Vowpal Wabbit ignores it otherwise; here nothing is ignored.
 NEEDS = {
-    "simulation": ("active",), "direct": ("active",), "csoaa_rank": ("csoaa", "csoaa_ldf"),
+    "simulation": ("active",), "direct": ("active",), "lrqdropout": ("lrq",), "csoaa_rank": ("csoaa", "csoaa_ldf"),
     "mellowness": ("active",), "alg": ("boosting",), "gamma": ("boosting",),
     "bs_type": ("bootstrap",), "confidence_after_training": ("confidence",), "indexing": ("oaa", "csoaa"),
     "probabilities": ("oaa", "multilabel_oaa"), "scores": ("oaa",), "oaa_subsample": ("oaa",),
@@ -37,7 +38,12 @@ NEEDS = {
 }  # fmt: skip
 
 # Learners that count the features of an example themselves.
-COUNTING = ("oaa", "csoaa", "multilabel_oaa", "bootstrap", "boosting")
+COUNTING = ("oaa", "csoaa", "multilabel_oaa", "ect", "bootstrap", "boosting")
+
+NO_CONFIDENCE = (
+    "Confidence does not work in test mode because learning algorithm state is needed.  Do not use "
+    "--predict_only_model when saving the model and avoid --test_only"
+)
 
 
 # What does not go with weights that change between passes only, or has no meaning there.
@@ -55,7 +61,7 @@ def check(a: Arguments, whole: bool = True) -> None:
     for name, others in NEEDS.items() if whole else ():
         if name in a and others and not any(other in a for other in others):
             raise Refused(f"--{name} without --{' or --'.join(others)}")
-    several = [name for name in ("oaa", "csoaa", "multilabel_oaa") if name in a]
+    several = [name for name in ("oaa", "csoaa", "multilabel_oaa", "ect") if name in a]
     if len(several) > 1:
         raise Refused(f"--{several[0]} with --{several[1]}")
     if several and any(name in a for name in ("binary", "confidence", "active")):
@@ -77,8 +83,10 @@ def count_models(a: Arguments) -> int:
     count = 1
     for name in ("oaa", "csoaa", "multilabel_oaa", "bootstrap", "boosting"):
         count *= max(1, a.get(name, 1))
-    for value in a.get("lrq", []):
-        count = max(count, 1 + int(value[2:]) if value[2:].isdigit() else 1)
+    if "ect" in a:
+        count *= Circuit(a["ect"], a.get("error", 0)).width
+    if "lrq" in a:
+        count *= 1 + max(rank for _, _, rank in _lrq(a))
     if "lrqfa" in a:
         fields, k = _lrqfa(a)
         count *= 1 + k * len(fields)
@@ -86,11 +94,25 @@ def count_models(a: Arguments) -> int:
 
 
 def _lrqfa(a: Arguments) -> tuple[str, int]:
-    text = a["lrqfa"]
+    text = unescaped(a["lrqfa"])
+    if ":" in text:
+        raise Critical("--lrqfa does not support wildcards ':'", "lrqfa.cc", 151)
     fields = text.rstrip("0123456789")
     if not fields or fields == text:
         raise Critical(f"lrqfa needs namespaces and a rank: {text}", "lrqfa.cc", 150)
     return fields, int(text[len(fields) :])
+
+
+def _lrq(a: Arguments) -> list[tuple[int, int, int]]:
+    """The pairs of namespaces and their ranks, sorted and each once."""
+    pairs = []
+    for text in sorted({unescaped(value) for value in a["lrq"]}):
+        if ":" in text:
+            raise Critical("--lrq does not support wildcards ':'", "lrq.cc", 184)
+        if len(text) < 3 or not text[2:].isdigit():
+            raise Critical("Low-rank quadratic features must involve two sets and a rank: " + text, "lrq.cc", 209)
+        pairs.append((ord(text[0]), ord(text[1]), int(text[2:])))
+    return pairs
 
 
 def stack(a: Arguments, s: Setup, learner: Layer) -> Layer:
@@ -106,12 +128,16 @@ def stack(a: Arguments, s: Setup, learner: Layer) -> Layer:
     if any(b":" in pattern for pattern in s.interactions):
         learner = Named(learner, "generate_interactions")
     if a.flag("active"):
-        active = scalar.Active(learner, s, a.flag("simulation"), a.get("mellowness", 8.0))
-        learner = active
+        active = scalar.Active(learner, s, a)
+        learner = s.active = active
         if a.flag("simulation"):
             s.finish = lambda: s.queries.append(active.queries)
-    if a.flag("confidence"):
-        learner = scalar.Confidence(learner, a.flag("confidence_after_training"))
+    if a.flag("confidence") and a.flag("testonly"):
+        s.streams.warn(NO_CONFIDENCE)
+    elif a.flag("confidence"):
+        learner = scalar.Confidence(
+            learner, a.flag("confidence_after_training"), a.get("example_queue_limit", a.get("ring_size", 256))
+        )  # fmt: skip
     if "marginal" in a:
         from vwlite.vw.reductions.marginal import Marginal
 
@@ -119,7 +145,7 @@ def stack(a: Arguments, s: Setup, learner: Layer) -> Layer:
     if "autolink" in a:
         learner = scalar.Autolink(learner, a["autolink"])
     if "lrq" in a:
-        learner = scalar.Lrq(learner, [_lrq(value) for value in a["lrq"]], s, a.flag("lrqdropout"))
+        learner = scalar.Lrq(learner, _lrq(a), s, a.flag("lrqdropout"))
     if "lrqfa" in a:
         learner = scalar.Lrqfa(learner, *_lrqfa(a), s)
     if a.flag("stage_poly"):
@@ -135,7 +161,7 @@ def stack(a: Arguments, s: Setup, learner: Layer) -> Layer:
     if "bootstrap" in a:
         learner = scalar.Bootstrap(learner, a["bootstrap"], a.get("bs_type", "mean"), s.random, loss)
     if "boosting" in a:
-        learner = scalar.Boosting(learner, a["boosting"], a.get("alg", "BBM"), a.get("gamma", 0.1), s.random)
+        learner = scalar.Boosting(learner, a["boosting"], a.get("alg", "BBM"), a.get("gamma", 0.1), s)
     if a.flag("binary"):
         learner = Binary(learner, s.streams)
     layer = _of_classes(a, s, learner, many, link)
@@ -164,6 +190,9 @@ def _of_classes(a: Arguments, s: Setup, learner: Layer, many: Any, link: str) ->
             oaa.name += "-raw"
         s.indexing, s.hides_labels = oaa.indexing, bool(oaa.subsample)
         return oaa  # type: ignore[no-any-return]
+    if "ect" in a:
+        s.kind, s.output = "MULTICLASS", "MULTICLASS"
+        return Ect(learner, Circuit(a["ect"], a.get("error", 0)), s, 0.5 if link == "logistic" else 0.0)
     if "csoaa" in a:
         s.kind, s.output = "CS", "MULTICLASS"
         csoaa = many.Csoaa(learner, a["csoaa"], s, a.get("indexing"))
@@ -173,9 +202,3 @@ def _of_classes(a: Arguments, s: Setup, learner: Layer, many: Any, link: str) ->
         s.kind, s.output = "MULTILABEL", "SCALARS" if a.flag("probabilities") else "MULTILABELS"
         return many.MultilabelOaa(learner, a["multilabel_oaa"], s, a.flag("probabilities"), link)  # type: ignore[no-any-return]
     return None
-
-
-def _lrq(text: str) -> tuple[int, int, int]:
-    if len(text) < 3 or not text[2:].isdigit():
-        raise Critical("LRQ flag combinations with namespace names and a rank: " + text, "lrq.cc", 200)
-    return ord(text[0]), ord(text[1]), int(text[2:])

@@ -1,7 +1,7 @@
 """The mean label of an id in place of the id: --marginal.
 
-The features of a marked namespace come in pairs: what is meant, and an id. Each pair becomes one feature, whose value is
-the decayed mean of the labels that came with the id. With --compete these means are also experts next to the linear
+The features of a marked namespace come in pairs: what is meant, and an id. Each pair becomes one feature, whose value
+is the decayed mean of the labels that came with the id. With --compete these means are also experts next to the linear
 model, by AdaNormalHedge (Luo, Schapire. Achieving All with No Parameters, COLT 2015).
 """
 

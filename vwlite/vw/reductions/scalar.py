@@ -1,13 +1,21 @@
 """Reductions that predict a number: bootstrap, boosting, autolink, lrq, confidence, active."""
 
+import struct
+from itertools import combinations
 from math import comb, exp, floor, log, sqrt
 from typing import Any
 
 from vwlite.core.rules.gd import Gd
+from vwlite.vw.arguments import Arguments
+from vwlite.vw.examples import example_of
 from vwlite.vw.learners import Current, Layer, Linear
+from vwlite.vw.model import damaged
 from vwlite.vw.random import Random, uniform
 from vwlite.vw.setup import Setup
-from vwlite.vw.words import Critical
+from vwlite.vw.text import to_float
+from vwlite.vw.words import Critical, short
+
+Spaces = dict[int, list[tuple[int, float, bytes]]]
 
 POISSON = (
     0.3678794411714423, 0.7357588823428847, 0.9196986029286058, 0.9810118431238462, 0.9963401531726563,
@@ -63,32 +71,39 @@ def _vote(found: list[float]) -> float:
 
 
 class Boosting(Layer):
-    """Online boosting: BBM, logistic or adaptive."""
+    """Online boosting: BBM, logistic or adaptive. Beygelzimer, Kale, Luo. Optimal and Adaptive Algorithms for Online
+    Boosting, ICML 2015."""
 
-    def __init__(self, base: Layer, rounds: int, kind: str, gamma: float, random: Random) -> None:
+    def __init__(self, base: Layer, rounds: int, kind: str, gamma: float, s: Setup) -> None:
         super().__init__(base)
-        self.width, self.kind, self.gamma, self.random = rounds, kind, gamma, random
+        self.width, self.kind, self.gamma, self.random = rounds, kind, to_float(gamma), s.random
         self.name = "boosting" if kind == "BBM" else f"boosting-{kind}"
+        self.predicts_apart = True
+        self.streams, self.statistics = s.streams, s.statistics
+        self.quiet = s.arguments.flag("quiet")
         self.alpha = [0.0] * rounds
-        self.v = [1.0 / rounds] * rounds
+        self.v = [1.0] * rounds
         self.t = 0
+        self.streams.info(f"Number of weak learners = {rounds}")
+        self.streams.info(f"Gamma = {shortest(self.gamma)}")
 
     def predict(self, e: Current) -> None:
         total, passed = 0.0, 0.0
-        stop = self.random.next() if self.kind == "adaptive" else 2.0
+        stop = self.random.next() if self.kind == "adaptive" else float("inf")
         for i in range(self.width):
             self.predict_with(e, i)
-            if self.kind == "adaptive" and passed > stop:
+            if passed > stop:
                 break
             total += e.prediction * (1.0 if self.kind == "BBM" else self.alpha[i])
             passed += self.v[i]
-        e.prediction = e.partial = total
+        e.prediction = to_float(total)
 
     def learn(self, e: Current) -> None:
         weight, s, total = e.weight, 0.0, 0.0
         self.t += 1
         eta = 4 / sqrt(self.t)
-        stop = self.random.next() if self.kind == "adaptive" else 2.0
+        adaptive = self.kind == "adaptive"
+        stop = self.random.next() if adaptive else float("inf")
         passed = partial = norm = 0.0
         for i in range(self.width):
             e.weight = weight * (self._bbm(i, s) if self.kind == "BBM" else 1 / (1 + _safe_exp(s)))
@@ -101,25 +116,73 @@ class Boosting(Layer):
                 s += z * self.alpha[i]
                 if passed <= stop:
                     total += e.prediction * self.alpha[i]
-                if self.kind == "adaptive":
+                if adaptive:
                     partial += e.prediction * self.alpha[i]
                     passed += self.v[i]
                     if e.label * partial < 0:
-                        self.v[i] *= 0.36788
+                        self.v[i] = to_float(self.v[i] * 0.36788)
                     norm += self.v[i]
-                self.alpha[i] = min(max(self.alpha[i] + eta * z / (1 + _safe_exp(s)), -2.0), 2.0)
+                self.alpha[i] = to_float(min(max(self.alpha[i] + eta * z / (1 + _safe_exp(s)), -2.0), 2.0))
             self.learn_with(e, i)
-        if self.kind == "adaptive" and norm:
-            self.v = [v / norm for v in self.v]
+        if adaptive and norm:
+            self.v = [to_float(v / norm) for v in self.v]
         e.weight = weight
-        e.prediction = e.partial = total
+        e.prediction = to_float(total)
 
     def _bbm(self, i: int, s: float) -> float:
         left = self.width - (i + 1)
         k = floor((self.width - i - s) / 2)
-        if left < 0 or k > left or k < 0:
+        if k > left or k < 0:
             return 0.0
         return float(comb(left, k) * (0.5 + self.gamma) ** k * (0.5 - self.gamma) ** (left - k))
+
+    # --- models: BBM keeps nothing ---------------------------------------------------------
+
+    def _kept(self) -> list[tuple[str, float]]:
+        kept = [("alpha", x) for x in self.alpha] if self.kind != "BBM" else []
+        return kept + [("v", x) for x in self.v] if self.kind == "adaptive" else kept
+
+    def _tell(self, what: str) -> None:
+        """Say what is kept, which Vowpal Wabbit does whenever it reads or writes a model."""
+        if self.kind == "adaptive":
+            rows = [f"{shortest(alpha)} {shortest(v)}" for alpha, v in zip(self.alpha, self.v, strict=True)]
+            self.streams.info("\n".join([what.format("alpha and v"), *rows, ""]))
+        elif self.kind == "logistic" and not self.quiet:
+            self.streams.info("\n".join([what.format("alpha"), *map(shortest, self.alpha), ""]))
+
+    def _tell_saved(self) -> None:
+        self._tell(f"Saving {{}}, current weighted_examples = {shortest(self.statistics.weight)}")
+
+    def saved_text(self) -> str:
+        kept = self._kept()
+        self._tell_saved()
+        lines = [f"boosts {self.width}\n"] if kept else []
+        return "".join(lines + [f"{name} {short(x)}\n" for name, x in kept]) + super().saved_text()
+
+    def saved_bytes(self) -> bytes:
+        kept = self._kept()
+        self._tell_saved()
+        head = struct.pack("<i", self.width) if kept else b""
+        return head + b"".join(struct.pack("<f", x) for _, x in kept) + super().saved_bytes()
+
+    def load(self, source: Any) -> None:
+        if self.kind != "BBM":
+            if source.number("<i") != self.width:
+                raise damaged(source.path, "its number of weak learners is another")
+            self.alpha = [source.number("<f") for _ in range(self.width)]
+            if self.kind == "adaptive":
+                self.v = [source.number("<f") for _ in range(self.width)]
+            self._tell("Loading {}: ")
+        super().load(source)
+
+
+def shortest(x: float) -> str:
+    """The shortest digits that give the same 32-bit float, as Vowpal Wabbit's log shows numbers."""
+    for digits in range(1, 10):
+        text = f"{x:.{digits}g}"
+        if to_float(float(text)) == to_float(x):
+            break
+    return text
 
 
 def _safe_exp(x: float) -> float:
@@ -163,26 +226,35 @@ class Confidence(Layer):
     """Tells how sure a prediction is: its distance from 0 over how far one example could move it."""
 
     name = "confidence"
-
-    def __init__(self, base: Layer, afterwards: bool) -> None:
+    def __init__(self, base: Layer, afterwards: bool, pool: int) -> None:
         super().__init__(base)
-        self.afterwards = afterwards
+        self.afterwards, self.predicts_apart = afterwards, False
+        self.stale = [0.0] * pool
+        self.last: Current | None = None
+
+    def _before(self, e: Current) -> float:
+        """What an example shows before it is predicted: the prediction of the one that had its place in the pool."""
+        if self.last is not None:
+            self.stale[self.last.counter % len(self.stale)] = self.last.prediction
+        self.last = e
+        return self.stale[e.counter % len(self.stale)]
 
     def _run(self, e: Current, learns: bool) -> None:
-        label = e.label
+        found = self._before(e)
+        target = e.label
         if not e.labelled:
             self.base.predict(e)
-            e.label = -1.0 if e.prediction > 0 else 1.0
-        target = e.label
-        before = 0.0 if self.afterwards else sensitivity(self.bottom, e, target)
-        e.label = label
+            found = e.prediction
+            target = -1.0 if found > 0 else 1.0
+        if not self.afterwards:
+            moves = sensitivity(self.bottom, e, target, found)
         if learns:
             self.base.learn(e)
         else:
             self.base.predict(e)
         if self.afterwards:
-            before = sensitivity(self.bottom, e, target)
-        e.confidence = abs(e.prediction) / before if before else float("inf")
+            moves = sensitivity(self.bottom, e, e.label if e.labelled else NO_LABEL, e.prediction)
+        e.confidence = abs(e.prediction) / moves if moves else float("inf")
 
     def predict(self, e: Current) -> None:
         self._run(e, False)
@@ -191,74 +263,91 @@ class Confidence(Layer):
         self._run(e, True)
 
 
-def sensitivity(bottom: Linear, e: Current, label: float) -> float:
-    """How far the prediction would move per unit of the loss's slope, were the example learned with the label."""
+NO_LABEL = 3.4028234663852886e38  # Vowpal Wabbit's number for it
+
+
+def sensitivity(bottom: Linear, e: Current, label: float, p: float) -> float:
+    """How far the prediction would move per unit of the loss's slope at p, were the example learned with the label."""
     stepper = bottom.stepper
     rule = stepper.rule
     if not isinstance(rule, Gd):
         raise Critical("a sensitivity is needed, which only the gradient descent learner has", "learner.h", 400)
-    p = stepper.predict(e.model, e.initial)
+    stepper.select(e.model)
     slots = stepper.slots_of(stepper.keys_of(e.model))
     return float(rule.sensitivity(slots, stepper.features()[1], p, label, e.weight))
 
 
 class Active(Layer):
-    """Active learning: labels are asked for where they matter. In a simulation they are there, and left unread."""
+    """Active learning: labels are asked for where they matter. In a simulation they are there, and left unread.
 
-    name = "active"
+    Beygelzimer, Hsu, Langford, Zhang. Agnostic Active Learning Without Constraints, NIPS 2010.
+    """
 
-    def __init__(self, base: Layer, s: Setup, simulation: bool, mellowness: float) -> None:
+    def __init__(self, base: Layer, s: Setup, a: Arguments) -> None:
         super().__init__(base)
-        self.setup, self.simulation, self.c0 = s, simulation, mellowness
+        self.setup, self.c0 = s, a.get("mellowness", 1.0)
+        self.simulation = a.flag("simulation")
+        self.direct = a.flag("direct") and not self.simulation
+        self.name = "active-simulation" if self.simulation else "active"
+        if self.simulation:
+            self.predicts_apart = False
+        self.low, self.high = 0.0, 1.0  # the labels seen, widened from these
         self.queries = 0
 
     def predict(self, e: Current) -> None:
         self.base.predict(e)
-        self._ask(e)
+        if not self.simulation:
+            self._ask(e)
+
+    def learn(self, e: Current) -> None:
+        if self.simulation:
+            self._simulate(e)
+        else:
+            self.base.learn(e)
+            self._ask(e)
 
     def _ask(self, e: Current) -> None:
-        if self.simulation or e.labelled:
+        """Of an example without a label: how much the other label would matter."""
+        if e.labelled:
+            self.low, self.high = min(self.low, e.label), max(self.high, e.label)
+            return
+        if self.direct and not e.tag.startswith(b"query?"):
             return
         stepper = self.bottom.stepper
         threshold = (stepper.max_label + stepper.min_label) / 2
-        p = e.prediction
-        found = sensitivity(self.bottom, e, -1.0 if p > threshold else 1.0)
-        e.confidence = abs(p - threshold) / found if found else float("inf")
+        found = sensitivity(self.bottom, e, self.low if e.prediction >= threshold else self.high, e.prediction)
+        e.confidence = abs(e.prediction - threshold) / found if found else float("inf")
+        if self.direct:
+            e.prediction = self.decide(e.confidence, self.setup.statistics.weighted_unlabeled_examples)
 
-    def learn(self, e: Current) -> None:
-        if not self.simulation:
-            self.base.learn(e)
-            self._ask(e)
-            return
+    def _simulate(self, e: Current) -> None:
         self.base.predict(e)
-        p, partial = e.prediction, e.partial
-        found = sensitivity(self.bottom, e, e.label)
-        e.confidence = abs(p) / found if found else float("inf")
-        importance = self._importance(e.confidence)
-        e.prediction, e.partial = p, partial
+        found = sensitivity(self.bottom, e, e.label, e.prediction)
+        e.confidence = abs(e.prediction) / found if found else float("inf")
+        importance = self.decide(e.confidence, self.setup.statistics.t)
         if importance > 0:
             self.queries += 1
             e.weight *= importance
             self.base.learn(e)
         else:
+            self.setup.statistics.see_label(e.label)
             e.label, e.weight = float("nan"), 0.0
 
-    def _importance(self, revert: float) -> float:
-        s = self.setup.statistics
-        k = s.t
+    def decide(self, revert: float, count: float) -> float:
+        """The importance of an example whose label is asked for, by chance; -1 if it is not. revert: updates that
+        would turn the prediction; count: examples so far."""
         bias = 1.0
-        if k > 1:
-            average = s.sum_loss / k + sqrt((1 + 0.5 * log(k)) / (s.weighted_labeled_examples + 0.0001))
-            bias = self._bias(k, average, revert / k)
+        if count > 1:
+            average = min(max(self.setup.statistics.sum_loss / count, 0.0), 1.0)
+            bias = self._bias(count, average, revert / count)
         return 1 / bias if self.setup.random.next() < bias else -1.0
 
-    def _bias(self, k: float, average: float, gap: float) -> float:
-        b = self.c0 * (log(k + 1) + 0.0001) / (k + 0.0001)
-        sl = sqrt(average) + sqrt(average + gap)
-        if gap <= sqrt(b) * sl + b:
+    def _bias(self, count: float, average: float, gap: float) -> float:
+        b = self.c0 * (log(count + 1) + 0.0001) / (count + 0.0001)
+        if gap <= sqrt(b) * min(1.0, sqrt(average + gap)) + b:
             return 1.0
-        rs = (sl + sqrt(sl * sl + 4 * gap)) / (2 * gap)
-        return b * rs * rs
+        root = (sqrt(b) + sqrt(b + 4 * gap * b)) / 2 * gap
+        return root * root
 
 
 class Interact(Layer):
@@ -322,16 +411,29 @@ def merand(x: int) -> float:
 
 
 class Lrq(Layer):
-    """Low rank quadratic features: each feature has vectors of weights, which multiply those of another namespace."""
+    """Low rank quadratic features: each feature has vectors of weights, which multiply those of another namespace.
+
+    An example is learned twice, once with each side of a pair held. See Rendle. Factorization Machines, ICDM 2010.
+    """
+
+    name = "lrq"
 
     def __init__(self, base: Layer, pairs: list[tuple[int, int, int]], s: Setup, dropout: bool) -> None:
         super().__init__(base)
-        self.pairs, self.dropout, self.name = pairs, dropout, "lrq"
-        self.rank = max(k for _, _, k in pairs)
-        self.width = 1 + self.rank
-        self.stride, self.counter = s.stride, 0
-        self.random = Random(s.arguments.get("random_seed", 0))
-        self.low_rank = [(left, right, k, 0, 0, 1.0) for left, right, k in pairs]
+        self.setup, self.pairs, self.dropout = s, pairs, dropout
+        self.width = 1 + max(rank for _, _, rank in pairs)
+        self.random = Random(s.random.state | 8675309)
+        words = "".join(f"{chr(one)}{chr(other)}{rank} " for one, other, rank in pairs)
+        s.header_lines.append(
+            f"creating low rank quadratic features for pairs: {'(using dropout) ' if dropout else ''}{words}"
+        )
+        letters = [letter for one, other, _ in pairs for letter in (one, other)]
+        for letter in sorted(set(letters)):
+            if letters.count(letter) > 1:
+                s.streams.warn(
+                    f"Namespace '{chr(letter)}' appears in {letters.count(letter)} LRQ pairs. This may cause weight "
+                    "collisions."
+                )
 
     def predict(self, e: Current) -> None:
         self._run(e, False)
@@ -341,67 +443,98 @@ class Lrq(Layer):
 
     def _run(self, e: Current, learns: bool) -> None:
         stepper = self.bottom.stepper
-        shift = max(0, (self.bottom_models() - 1).bit_length())
         keys, values = stepper.features()
-        constant = 1 if stepper.expander.constant_key is not None else 0
-        spaces = _spaces(e, shift)
-        dropping = self.dropout and learns and not e.test
-        scale = 0.5 if self.dropout and not dropping else 1.0
-        kept: tuple[float, float, float] | None = None
-        which = self.counter
-        self.counter += 1
-        for iteration in range(2 if learns and not e.test else 1):
-            more_keys: list[int] = []
-            more_values: list[float] = []
-            for pair in self.low_rank:
-                one, other, k, one_id, other_id, shrink = pair
-                swapped = (which + iteration) % 2
-                left, right = (other, one) if swapped else (one, other)
-                left_id, right_id = (other_id, one_id) if swapped else (one_id, other_id)
-                for lkey, lx in spaces.get(left, ()):
-                    for n in range(1, k + 1):
-                        if dropping and self.random.next() < 0.5:
-                            continue
-                        place = (lkey + right_id * k + n) & stepper_mask(stepper)
-                        w = stepper.weight(place)
-                        if learns and not e.test and w == 0:
-                            w = merand(place * self.stride) * shrink
-                            stepper.rule.set_weight(place, w)
-                        for rkey, rx in spaces.get(right, ()):
-                            more_keys.append((rkey + left_id * k + n) & 0xFFFFFFFF)
-                            more_values.append(scale * w * lx * rx)
-            end = len(keys) - constant
-            stepper.set(keys[:end] + more_keys + keys[end:], values[:end] + more_values + values[end:])
+        spaces = _bare_spaces(e, self.setup, stepper.shift)
+        which = e.counter if learns else 0
+        shown = loss = confidence = 0.0
+        for turn in range(2 if learns else 1):
+            more = self._products(e, spaces, (which + turn) % 2, learns)
+            stepper.set(keys + [key for key, _, _ in more], values + [x for _, x, _ in more])
+            e.more_names = [name for _, _, name in more]
             if learns:
                 self.base.learn(e)
             else:
                 self.base.predict(e)
-            if kept is None:
-                kept = (e.prediction, e.loss, e.partial)
+            if turn == 0:
+                shown, loss, confidence = e.prediction, e.loss, e.confidence
         stepper.set(keys, values)
-        assert kept is not None
-        e.prediction, e.loss, e.partial = kept
+        e.more_names = []
+        e.prediction, e.loss, e.confidence = shown, loss, confidence
 
-    def bottom_models(self) -> int:
-        return self.width * self.base.models
+    def _products(self, e: Current, spaces: Spaces, odd: int, learns: bool) -> list[tuple[int, float, bytes]]:
+        """Key, value and name of the features that a turn adds."""
+        drops = self.dropout and learns
+        scale = 0.5 if self.dropout and not drops else 1.0
+        found = []
+        for one, other, rank in self.pairs:
+            left, right = (other, one) if odd else (one, other)
+            for base, x, _ in spaces.get(left, ()):
+                for n in range(1, rank + 1):
+                    if drops and self.random.next() <= 0.5:
+                        continue
+                    w = self._weight(base + e.model + n, 1.0, learns)
+                    for key, y, name in spaces.get(right, ()):
+                        found.append((key + n, scale * w * x * y, b"lrq^%c^%s^%d" % (right, name, n)))
+        return found
+
+    def _weight(self, place: int, size: float, learns: bool) -> float:
+        """The weight in a place, which is no longer 0 when it has been learned."""
+        stepper = self.bottom.stepper
+        w = float(stepper.weight(place & 0xFFFFFFFF))
+        if learns and w == 0:
+            w = merand(place * self.setup.stride) * size
+            stepper.rule.set_weight(place & stepper.key(0, 0xFFFFFFFF), w)
+        return w
 
 
 class Lrqfa(Lrq):
     """The same with a vector for every pair of fields: a field-aware factorization."""
 
-    def __init__(self, base: Layer, fields: str, k: int, s: Setup) -> None:
-        letters = fields.encode()
-        pairs = [(letters[i], letters[j], k) for i in range(len(letters)) for j in range(i + 1, len(letters))]
-        super().__init__(base, pairs or [(letters[0], letters[0], k)], s, False)
-        self.name = "lrqfa"
-        self.width = 1 + k * len(letters)
-        ids = {letter: i for i, letter in enumerate(letters)}
-        # With the first of a pair on the right in even turns.
-        self.low_rank = [(b, a, k, ids[b], ids[a], 0.5 / sqrt(k)) for a, b, k in pairs]
+    name = "lrqfa"
+
+    def __init__(self, base: Layer, fields: str, rank: int, s: Setup) -> None:
+        Layer.__init__(self, base)
+        self.setup, self.fields, self.rank = s, fields.encode(), rank
+        self.width = 1 + rank * len(self.fields)
+        self.ids = {letter: i for i, letter in enumerate(self.fields)}
+        # The second turn finds the keys of the first one before its own, because Vowpal Wabbit leaves them there.
+        self.held: dict[int, list[int]] = {}
+
+    def _run(self, e: Current, learns: bool) -> None:
+        self.held.clear()
+        super()._run(e, learns)
+
+    def _products(self, e: Current, spaces: Spaces, odd: int, learns: bool) -> list[tuple[int, float, bytes]]:
+        found: dict[int, list[tuple[int, float, bytes]]] = {}
+        rank, ids = self.rank, self.ids
+        for one, other in combinations(self.fields, 2):
+            left, right = (one, other) if odd else (other, one)
+            for base, x, _ in spaces.get(left, ()):
+                for n in range(1, rank + 1):
+                    # As in Vowpal Wabbit, this is the first model's weight even where others learn.
+                    w = self._weight(base + ids[right] * rank + n, 0.5 / sqrt(rank), learns)
+                    for key, y, name in spaces.get(right, ()):
+                        product = key + ids[left] * rank + n, w * x * y, b"lrqfa^%c^%s^%d" % (right, name, n)
+                        found.setdefault(right, []).append(product)
+        out = []
+        for right, products in found.items():
+            keys = self.held.setdefault(right, [])
+            keys += [key for key, _, _ in products]
+            out += [(key, x, name) for key, (_, x, name) in zip(keys, products, strict=False)]
+        return out
 
 
-def stepper_mask(stepper: Any) -> int:
-    return int(stepper.key(0xFFFFFFFF) | stepper.key(0, 0xFFFFFFFF))
+def _bare_spaces(e: Current, s: Setup, shift: int) -> Spaces:
+    """Index in model 0, not cut to the table, value and bare name of the features of each namespace that is kept."""
+    example = example_of(e.batch, e.line, e.names)
+    mask = (1 << s.bits) - 1
+    return {
+        letter: [
+            ((h & mask) << shift, x, name if letter == 32 else name.partition(b"^")[2])
+            for h, x, name in zip(space.hashes, space.values, space.names, strict=True)
+        ]
+        for letter, space in example.spaces.items() if not s.dropped(letter)
+    }
 
 
 def _spaces(e: Current, shift: int) -> dict[int, list[tuple[int, float]]]:
