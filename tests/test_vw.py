@@ -18,7 +18,6 @@ EXPECTED_FAILURES: dict[int, str] = {
     **dict.fromkeys((93, 116), "replay_c is not here"),
     **dict.fromkeys((34,), "top is not here"),
     **dict.fromkeys((333,), "baseline is not here"),
-    **dict.fromkeys((612,), "autolink: powers above the first are another"),
 }
 
 pytestmark = pytest.mark.skipif(not (SUITE / "run.py").exists(), reason="the recorded runs are not here")

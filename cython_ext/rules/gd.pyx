@@ -74,6 +74,8 @@ cdef class Gd(Rule):
     cdef bint adaptive, normalized, invariant, adax, masked, forgiving
     cdef double sparse_l2
     cdef double multiplier            # M, after the last example that had a gradient
+    cdef public double more_h, more_norms    # what features outside of the table add to sum x^2 r and sum (x / N)^2
+    cdef readonly double moved        # u M of the last example: its weights moved by this times x r
     cdef Visit visits
     cdef size_t capacity
 
@@ -129,6 +131,7 @@ cdef class Gd(Rule):
         cdef double h = 1, norms = 0, scale, step, bare
         cdef double sums[2]
         self.t += 1
+        self.moved = 0
         if not self.plain:
             if not (self.forgiving and self.is_plain(e)):
                 self.update_any(e, o)
@@ -144,7 +147,8 @@ cdef class Gd(Rule):
                 h, norms = sums[0], sums[1]
             else:
                 h = adapt_to_the_power(slots, x, e.size, <float>g2, <float>self.schedule.power_t, &norms)
-            self.norm_sum += o.importance * norms
+            h += self.more_h
+            self.norm_sum += o.importance * (norms + self.more_norms)
             self.weight_sum += o.importance
         scale = self.scale()
         if g2 != 0:
@@ -160,6 +164,7 @@ cdef class Gd(Rule):
         if step == 0:
             return
         step *= scale
+        self.moved = step
         if self.schedule.power_t == 0.5:
             if g2 == 0:     # nothing was adapted, so there are no rates
                 return
@@ -222,6 +227,8 @@ cdef class Gd(Rule):
                     else:
                         norms += square / (<double>s.N * s.N)
                 h += square * self.feature_rate(s)
+            h += self.more_h
+            norms += self.more_norms
             if self.normalized:
                 self.norm_sum += o.importance * norms
                 self.weight_sum += o.importance
@@ -249,6 +256,7 @@ cdef class Gd(Rule):
         """w += step x r, for any choice of the flags. A feature that never had a gradient has no rate yet."""
         cdef size_t i
         cdef Slot* s
+        self.moved = step
         if step == 0:
             return
         for i in range(e.size):
@@ -327,6 +335,13 @@ cdef class Gd(Rule):
         if self.table.resolve(&key, 1, &slot):
             raise MemoryError("no memory for the weight table")
         (<Slot*>slot).w = w
+
+    def set_slot(self, uint32_t key, float w, float G, float N):
+        """Give a key all its numbers."""
+        cdef char* slot
+        if self.table.resolve(&key, 1, &slot):
+            raise MemoryError("no memory for the weight table")
+        (<Slot*>slot).w, (<Slot*>slot).G, (<Slot*>slot).N = w, G, N
 
     def fold_weights(self):
         """Let every weight pay its gravity and its contraction now."""

@@ -143,7 +143,7 @@ def stack(a: Arguments, s: Setup, learner: Layer) -> Layer:
 
         learner = Marginal(learner, s, a)
     if "autolink" in a:
-        learner = scalar.Autolink(learner, a["autolink"])
+        learner = scalar.Autolink(learner, a["autolink"], s)
     if "lrq" in a:
         learner = scalar.Lrq(learner, _lrq(a), s, a.flag("lrqdropout"))
     if "lrqfa" in a:
