@@ -1032,12 +1032,14 @@ def test_norm_of_smidas_is_that_of_all_weights(features, shape):
         np.testing.assert_allclose(weights_of(rule, size), w, rtol=1e-9, atol=1e-9 * np.abs(w).max())
 
 
-def test_norm_of_smidas_is_much_faster_than_over_all_weights():
-    """A million nonzero weights, some much larger than most, as in text: at least 20 times faster than the plain sum,
-    which NumPy vectorizes, and the same to 1e-12."""
+@pytest.mark.parametrize("shape", ["lognormal", "normal", "uniform"])
+def test_norm_of_smidas_is_much_faster_than_over_all_weights(shape):
+    """A million nonzero weights, some much larger than most, as in text, or half of them heavy: at least 20 times
+    faster than the plain sum, which NumPy vectorizes, and the same to 1e-12."""
     rng = np.random.default_rng(42)
     size = 10**6
-    start = (rng.choice([-1, 1], size) * rng.lognormal(0, 1, size)).astype(np.float32)
+    draw = {"lognormal": lambda: rng.lognormal(0, 1, size), "normal": lambda: rng.normal(0, 1, size)}
+    start = (rng.choice([-1, 1], size) * draw.get(shape, lambda: rng.random(size) + 1e-3)()).astype(np.float32)
     loss = Quantile(0.5)
     rule = Smidas(loss, rate=2.0, power_t=0.0, l1=1e-8, features=size)
     learner = Learner(rule, loss, Expander(bits=32, constant=False))

@@ -11,17 +11,25 @@ What makes it fast:
   global shift Theta, theta = sign(u) max(|u| - Theta, 0).
 - ||theta||_p changes in every step, but few coordinates make it: with d of them, those below
   c max|theta|, c = (p eps / d)^(1/p), add up to less than p eps of the p-th power, so eps of the norm. The others, the
-  heavy ones, stand in a list (and those near to them, so that it does not change with every step): a step costs
-  O(k + heavy).
+  heavy ones, stand in a list (and those near to them, so that it does not change with every step).
+- The list is not summed in every step either. Of a moment when Theta was Theta_0 and the largest |theta| was L, with
+  a_j = (|u_j| - Theta_0) / L, the sums M_k of a_j^(p - k) over the heavy ones are kept, and
+
+      sum of ((|u_j| - Theta) / L)^p = sum over k of binomial(p, k) (-delta)^k M_k,    delta = (Theta - Theta_0) / L.
+
+  While p delta is small, six terms are enough, and a feature that is touched leaves the sums and enters them anew: a
+  step costs O(k). When it is not, or the norm has moved far from L, the sums are made anew from the list.
 
 The list holds every |u| from `least` on. As Theta grows, everything comes down by the same, and nothing that is not
 in the list becomes heavy; only when the largest |theta| itself falls much below what it was, the table is swept.
-What is summed is exactly what is heavy, in integers: nothing depends on what else is in the list, or on its order.
+What is summed is exactly what was heavy by Theta_0 and L, in integers: nothing depends on what else is in the list, or
+on its order.
 """
 
-from libc.math cimport copysign, exp, fabs, log
+from libc.math cimport INFINITY, copysign, exp, fabs, llrint, log
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free
+from libc.string cimport memset
 
 from vwlite.core.elementary cimport powers
 from vwlite.core.prox cimport positive_part
@@ -34,9 +42,17 @@ cdef extern from *:
     """
     ctypedef int int128 "vwlite_int128"
 
-cdef double NEGLIGIBLE = 5e-13      # of ||theta||_p
+cdef double NEGLIGIBLE = 1e-13      # of ||theta||_p
 cdef double MARGIN = 0.7            # the list begins at this share of what is heavy
-cdef double UNIT = <double>(<int64_t>1 << 62)
+cdef double UNIT = <double>(<int64_t>1 << 56)
+cdef double LARGEST = 1.1           # a: its power is below 2^7 times the unit, for any p that 2^32 features make
+cdef double LEAST_SUM = 0.3         # of a^p: what is not heavy is still negligible beside it
+cdef double FARTHEST = 0.02         # p delta: the seventh term is below 1e-13 of the first
+
+cdef double LEAST_P = 12            # for more than one term: 400 features
+
+cdef enum:
+    TERMS = 6
 
 
 cdef struct Slot:
@@ -52,9 +68,15 @@ cdef class Smidas(Rule):
     """
 
     SLOT = [("mark", "<u4"), ("_place", "<u4"), ("u", "<f8")]
-    SCALARS = ["t", "shift"]
+    SCALARS = ["t", "shift", "base", "unit"]
 
     cdef public double shift            # Theta
+    cdef public double base             # Theta_0
+    cdef public double unit             # L; 0: there are no sums
+    cdef int128 moments[TERMS]          # M_k
+    cdef int terms                      # 1 if there are few features: then M_0 is made anew when Theta changes
+    cdef double heaviest                # |u| that would make a power too large
+    cdef double lightest                # |u| from which on a feature is in the sums
     cdef double l1
     cdef readonly uint64_t features     # d, if it is given
     cdef readonly double p
@@ -64,12 +86,11 @@ cdef class Smidas(Rule):
     cdef double* heavy                  # owned; |u| of those with |u| >= least, at least ...
     cdef uint32_t* keys                 # owned; ... and which they are
     cdef size_t size, capacity, key_capacity
-    cdef double* scratch                # owned; the powers of thetas
-    cdef size_t scratch_capacity
+    cdef double* scratch                # owned; numbers whose powers are wanted ...
+    cdef double* sizes                  # owned; ... and what they were
+    cdef size_t scratch_capacity, sizes_capacity
     cdef size_t usual                   # entries after the list was made or pruned
     cdef double least
-    cdef double top                     # the largest |u| in the list, or 0
-    cdef bint top_fell                  # and is to be looked for
 
     def __init__(self, loss, *, double l1=0, uint64_t features=0, **schedule):
         super().__init__(loss, **schedule)
@@ -81,6 +102,7 @@ cdef class Smidas(Rule):
         free(self.heavy)
         free(self.keys)
         free(self.scratch)
+        free(self.sizes)
 
     cdef inline double now(self, const Slot* s) noexcept nogil:
         """theta, if it is not the constant's."""
@@ -121,32 +143,43 @@ cdef class Smidas(Rule):
         cdef const float* x = e.x
         cdef Slot** slots = <Slot**>e.slots
         cdef double eta, step
+        cdef size_t changed = 0
         cdef bint grown = self.set_d()
         self.t += 1
         eta = learning_rate(&self.schedule, self.t)
         step = -eta * o.importance * o.slope
+        if grown:
+            self.unit = 0
         if step != 0:
+            if make_room(<void**>&self.scratch, &self.scratch_capacity, 2 * e.size, sizeof(double)):
+                self.out_of_memory = True
+                return
             for i in range(e.size):
                 if slots[i].mark == self.constant:
                     slots[i].u += step * x[i]
                 else:
-                    self.change(slots[i], step * x[i])
+                    self.change(slots[i], step * x[i], &changed)
+            if self.unit > 0:
+                self.count(self.scratch, changed, 1)
         self.shift += eta * self.l1
         if step != 0 or self.l1 != 0 or grown:
             self.settle()
 
-    cdef inline void change(self, Slot* s, double by) noexcept nogil:
-        """theta += by"""
+    cdef inline void change(self, Slot* s, double by, size_t* changed) noexcept nogil:
+        """theta += by. What leaves the sums and what enters them are pairs in `scratch`, below 0 what is in neither."""
         cdef double v = self.now(s) + by
-        cdef double u = fabs(v) + self.shift
+        cdef double u = fabs(v) + self.shift, old = fabs(s.u)
         s.u = copysign(u, v)
         if s.place != 0:
-            if self.heavy[s.place - 1] == self.top and u < self.top:
-                self.top_fell = True
             self.heavy[s.place - 1] = u
-            self.top = max(self.top, u)
         elif u >= self.least:
             self.put(s)
+        if old >= self.lightest or u >= self.lightest:
+            self.scratch[changed[0]] = old
+            self.scratch[changed[0] + 1] = u
+            changed[0] += 2
+            if u > self.heaviest:
+                self.unit = 0       # the sums are made anew
 
     cdef bint set_d(self) noexcept nogil:
         """Make p of the number of features; whether it has changed."""
@@ -158,46 +191,95 @@ cdef class Smidas(Rule):
             return False
         self.d = d
         self.p = max(2.0, 2 * log(<double>max(d, <uint64_t>1)))
+        self.terms = TERMS if self.p >= LEAST_P else 1
         self.share = exp(log(self.p * NEGLIGIBLE / max(d, <uint64_t>1)) / self.p)
         return True
 
     cdef void settle(self) noexcept nogil:
         """Make ||theta||_p anew."""
+        cdef double sum = self.sum_of_powers() if self.unit > 0 else 0
+        if sum < LEAST_SUM:
+            self.sum_up()
+            sum = self.sum_of_powers() if self.unit > 0 else 0
+        self.norm = self.unit * exp(log(sum) / self.p) if self.unit > 0 else 0
+
+    cdef double sum_of_powers(self) noexcept nogil:
+        """The sum of (|theta| / L)^p; 0 if it is to be made anew."""
+        cdef int k
+        cdef double delta = (self.shift - self.base) / self.unit, sum = 0, factor = 1
+        if delta * self.p > FARTHEST or 8 * delta > self.share or (delta > 0 and self.terms == 1):
+            return 0
+        for k in range(self.terms):
+            sum += factor * (<double>self.moments[k] / UNIT)
+            factor *= -delta * (self.p - k) / (k + 1)
+        return sum
+
+    cdef void sum_up(self) noexcept nogil:
+        """Make the sums anew from the list."""
         cdef size_t i, heavy = 0
-        cdef double largest, scale, shift = self.shift
-        cdef double* power
-        cdef int128 total = 0
-        if self.top_fell:
-            self.find_top()
-        if self.least > self.shift and not self.least - self.shift <= self.share * (self.top - self.shift):
-            self.sweep()
-        largest = self.top - self.shift
-        if largest <= 0:
-            self.norm = 0
+        cdef double top = self.top()
+        if self.least > self.shift and not self.least - self.shift <= self.share * (top - self.shift):
+            top = self.sweep()
+        self.set_base(self.shift, top - self.shift)
+        if self.unit == 0:
             return
+        self.count_list()
+        for i in range(self.size):
+            heavy += self.heavy[i] >= self.lightest
+        if self.size > 2 * max(self.usual, heavy) + 64:
+            self.prune(self.shift + MARGIN * self.share * self.unit)
+
+    cdef void count_list(self) noexcept nogil:
+        """Make the sums of what the list has, for the base as it is."""
+        cdef size_t i
+        memset(self.moments, 0, sizeof(self.moments))
         if make_room(<void**>&self.scratch, &self.scratch_capacity, self.size, sizeof(double)):
             self.out_of_memory = True
             return
-        power, scale = self.scratch, 1 / largest
         for i in range(self.size):
-            power[i] = (self.heavy[i] - shift) * scale
-            power[i] = power[i] if power[i] >= self.share else 0
-        powers(power, self.p, power, self.size)
-        for i in range(self.size):
-            heavy += power[i] > 0
-            total += <int64_t>(power[i] * UNIT)
-        self.norm = largest * exp(log(<double>total / UNIT) / self.p)
-        if self.size > 2 * max(self.usual, heavy) + 64:
-            self.prune(self.shift + MARGIN * self.share * largest)
+            self.scratch[i] = self.heavy[i]
+        self.count(self.scratch, self.size, 0)
+
+    cdef void set_base(self, double base, double unit) noexcept nogil:
+        self.base, self.unit = base, unit if unit > 0 else 0
+        self.heaviest = base + LARGEST * unit if unit > 0 else INFINITY
+        self.lightest = base + self.share * unit if unit > 0 else INFINITY
+
+    cdef void count(self, double* u, size_t n, size_t sign) noexcept nogil:
+        """Add the powers of heavy |u| to the sums; with sign 1 those at even places are subtracted. u is overwritten."""
+        cdef size_t i
+        cdef int k
+        cdef double scale = 1 / self.unit, base = self.base, lightest = self.lightest
+        cdef double a, power
+        cdef int64_t whole, minus
+        cdef double* size
+        if make_room(<void**>&self.sizes, &self.sizes_capacity, n, sizeof(double)):
+            self.out_of_memory = True
+            return
+        size = self.sizes
+        for i in range(n):
+            size[i] = (u[i] - base) * scale
+            u[i] = size[i] if u[i] >= lightest else 0
+        powers(u, self.p - (self.terms - 1), u, n)
+        for i in range(n):
+            a, power = size[i], u[i]
+            if power == 0:
+                continue
+            minus = -<int64_t>(sign & ~i & 1)
+            for k in range(self.terms - 1, -1, -1):
+                whole = llrint(power * UNIT)
+                self.moments[k] += (whole ^ minus) - minus
+                power *= a
 
     # --- the list ------------------------------------------------------------------------------
 
-    cdef void find_top(self) noexcept nogil:
+    cdef double top(self) noexcept nogil:
+        """The largest |u| in the list, or 0."""
         cdef size_t i
-        self.top_fell = False
-        self.top = 0
+        cdef double top = 0
         for i in range(self.size):
-            self.top = max(self.top, self.heavy[i])
+            top = max(top, self.heavy[i])
+        return top
 
     cdef void put(self, Slot* s) noexcept nogil:
         if (make_room(<void**>&self.heavy, &self.capacity, self.size + 1, sizeof(double))
@@ -207,7 +289,6 @@ cdef class Smidas(Rule):
         self.heavy[self.size], self.keys[self.size] = fabs(s.u), s.mark - 1
         self.size += 1
         s.place = <uint32_t>self.size
-        self.top = max(self.top, fabs(s.u))
 
     cdef void prune(self, double least) noexcept nogil:
         """Leave those with |u| >= least in the list."""
@@ -225,8 +306,8 @@ cdef class Smidas(Rule):
             s.place = <uint32_t>kept
         self.size = self.usual = kept
 
-    cdef void sweep(self) noexcept nogil:
-        """Make the list anew from the table, with some that are not heavy."""
+    cdef double sweep(self) noexcept nogil:
+        """Make the list anew from the table, with some that are not heavy; the largest |u|, or Theta."""
         cdef size_t i
         cdef Slot* s
         cdef double u = self.shift
@@ -237,12 +318,12 @@ cdef class Smidas(Rule):
                 u = max(u, fabs(s.u))
         self.least = self.shift + MARGIN * self.share * (u - self.shift)
         self.size = 0
-        self.top, self.top_fell = 0, False
         for i in range(self.table.capacity + 1):
             s = <Slot*>(self.table.slots + i * self.table.stride)
             if fabs(s.u) >= self.least and s.u != 0 and s.mark != self.constant:
                 self.put(s)
         self.usual = self.size
+        return u
 
     cdef double weight(self, const char* slot) noexcept nogil:
         cdef const Slot* s = <const Slot*>slot
@@ -257,6 +338,9 @@ cdef class Smidas(Rule):
         super().load(scalars, slots)
         self.set_d()
         self.sweep()
+        self.set_base(self.base, self.unit)
+        if self.unit > 0:
+            self.count_list()
         self.settle()
         if self.out_of_memory:
             raise MemoryError("no memory for the list of heavy features")
