@@ -40,6 +40,7 @@ from vwlite.core.radix_heap cimport (
 )
 from vwlite.core.room cimport make_room
 from vwlite.core.rule cimport Example, Outcome, Rule, learning_rate
+from vwlite.core.table cimport prefetch_line
 
 cdef extern from *:
     """
@@ -49,9 +50,9 @@ cdef extern from *:
 
 cdef double LARGEST_SHIFT = 4e6    # rebase when |Theta| times the touched weights outgrows this many radii: the rounding
                                    # of Theta is in each of them, also in the zeros once they are lifted
-cdef double FINE = <double>(<int64_t>1 << 50)     # S counts in z / 2^70 (or rather the power of two above z) ...
-cdef double FINER = <double>(<int64_t>1 << 20) * FINE
-cdef double SMALL = 1 << 12        # ... in two steps up to so many z
+cdef double FINE = <double>(<int64_t>1 << 50)     # S counts in z / 2^50 (or rather the power of two above z) ...
+cdef double FINER = <double>(<int64_t>1 << 20) * FINE     # ... and Theta, which counts once for each weight, in z / 2^70
+cdef double SMALL = 1 << 12        # of |u| in z: up to so much an integer of 64 bits is enough
 cdef double LARGEST = <double>(<int64_t>1 << 45)  # of |u| in z
 
 cdef uint64_t WAITING = <uint64_t>-1
@@ -189,11 +190,12 @@ cdef class Simplex(Rule):
             if s.mark == self.constant:
                 s.u += step * x[i]
                 continue
-            if s.since != WAITING:
+            if s.since == WAITING:      # it stands twice
+                self.sum -= self.units(s.u)
+            else:
                 self.take_out(s)
             s.u = min(max(s.u + step * x[i], -most), most)
-        for i in range(self.waiting_size):
-            self.sum += self.units(self.waiting[i].u)
+            self.sum += self.units(s.u)
         self.project()
         if self.touched * fabs(self.shift) > LARGEST_SHIFT * self.radius:
             self.rebase()
@@ -282,7 +284,7 @@ cdef class Simplex(Rule):
 
     cdef inline double excess(self, uint64_t unseen) noexcept nogil:
         """The sum of the weights, with so many unseen ones, less z."""
-        return <double>(self.sum - <int128>self.active * self.units(self.shift)) * self.from_finer + (
+        return <double>((self.sum << 20) - <int128>self.active * self.fine_units(self.shift)) * self.from_finer + (
             unseen * self.unseen - self.radius)
 
     cdef void lift(self) noexcept nogil:
@@ -299,6 +301,12 @@ cdef class Simplex(Rule):
 
     cdef inline int128 units(self, double u) noexcept nogil:
         """A number as S counts it."""
+        if fabs(u) < self.small:
+            return llrint(u * self.to_fine)
+        return <int128>(u * self.to_fine)
+
+    cdef inline int128 fine_units(self, double u) noexcept nogil:
+        """A number in z / 2^70."""
         cdef int64_t fine
         if fabs(u) < self.small:
             fine = llrint(u * self.to_fine)
@@ -380,6 +388,8 @@ cdef class Simplex(Rule):
                 self.out_of_memory = True
         if to >= self.queue.last and take(&self.queue, to, &self.due):
             self.out_of_memory = True
+        for i in range(self.due.size):
+            prefetch_line(<Slot*>self.table.slots + self.due.entries[i].key)
         for i in range(self.due.size):
             s = self.slot_of(self.due.entries[i])
             if s == NULL:
