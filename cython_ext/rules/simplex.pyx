@@ -25,6 +25,7 @@ from libc.math cimport INFINITY, fabs, llrint
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free
 
+from vwlite.core.prox cimport positive_part
 from vwlite.core.radix_heap cimport (
     BUCKETS,
     Bucket,
@@ -150,7 +151,7 @@ cdef class Simplex(Rule):
         if s.since == 0:
             return self.unseen
         level = self.level_of(s)
-        return max((s.u if level == NULL else level.u) - self.shift, 0.0)
+        return positive_part((s.u if level == NULL else level.u) - self.shift)
 
     cdef double predict(self, const Example* e) noexcept nogil:
         cdef size_t i, n = e.size
@@ -192,6 +193,8 @@ cdef class Simplex(Rule):
                 continue
             if s.since == WAITING:      # it stands twice
                 self.sum -= self.units(s.u)
+            elif self.stays(s, step * x[i], most):
+                continue
             else:
                 self.take_out(s)
             s.u = min(max(s.u + step * x[i], -most), most)
@@ -200,6 +203,26 @@ cdef class Simplex(Rule):
         if self.touched * fabs(self.shift) > LARGEST_SHIFT * self.radius:
             self.rebase()
             self.project()      # what one step has lost in digits before
+
+    cdef inline bint stays(self, Slot* s, double by, double most) noexcept nogil:
+        """u += by, if the weight is above zero before and after that: such a feature need not wait."""
+        cdef Level* level
+        cdef double u, new
+        if s.since == 0:
+            return False
+        level = self.level_of(s)
+        u = s.u if level == NULL else level.u
+        new = min(u + by, most)
+        if u <= self.shift or new <= self.shift:
+            return False
+        if level != NULL:
+            level.size -= 1
+        self.sum += self.units(new) - self.units(u)
+        s.u, s.since = new, self.next_level
+        if s.bound > new:       # also if it has none
+            s.bound = bound_of(new, self.shift)
+            self.push(s)
+        return True
 
     cdef void take_out(self, Slot* s) noexcept nogil:
         """Count a feature no more, and have it wait with its u as of now."""
