@@ -458,7 +458,7 @@ cdef class Simplex(Rule):
         self.heap_size = 0
         clear(&self.queue, rank_of(below(self.shift)))
         for i in range(self.table.capacity + 1):
-            s = <Slot*>self.table.slots + i
+            s = <Slot*>(self.table.slots + i * self.table.stride)
             if s.since != 0 and s.mark != self.constant and s.bound < INFINITY:
                 self.push(s)
 
