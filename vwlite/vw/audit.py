@@ -93,7 +93,7 @@ class Namer:
         size = self.layout.size
         gravity = getattr(rule, "gravity", 0.0)
         contraction = getattr(rule, "contraction", 1.0)
-        shows_g = "G" in self.run.setup.fields
+        shows_g = "G" in self.run.setup.fields and not self.run.testing
         place_w = self.layout.names.index("w") if "w" in self.layout.names else self.layout.names.index("_w")
         rows = []
         for i, (key, x, name) in enumerate(zip(keys, values, self.names(e), strict=False)):

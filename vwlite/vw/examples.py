@@ -278,7 +278,7 @@ class SimpleLabels:
 
     def number(self, word: bytes) -> float:
         value, end = read_number(word)
-        if end < len(word) or value != value or not word:
+        if not end or value != value:
             self.streams.warn(f"'{word.decode('utf-8', 'surrogateescape')}' is not a good float, replacing with 0")
             return 0.0
         return value

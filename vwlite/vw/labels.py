@@ -106,7 +106,7 @@ class Packed:
 
     def number(self, word: bytes) -> float:
         value, end = read_number(word)
-        if end < len(word) or value != value:
+        if not end or value != value:
             shown = word.decode("utf-8", "surrogateescape")
             self.run.streams.warn(f"'{shown}' is not a good float, replacing with 0")
             return 0.0

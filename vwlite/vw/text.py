@@ -207,7 +207,7 @@ class _Line:
             return
         f, line = self.features, self.line
         name = self._name()
-        text, value = b"", 1.0
+        text, value, scale = b"", 1.0, self.scale
         if not self._ends(b" \t|\r"):
             self.at += 1
             value, size = read_number(line[self.at :])
@@ -227,12 +227,12 @@ class _Line:
                     end += 1
                 text = after[begin:end]
                 self.at += end if text else 0
+                value = scale = 1.0  # of `name:text`, and of `name:` with nothing behind it
         if text:
-            value = 1.0
             hash = f.hash(text, f.hash(name, self.hash))
             called = name + b"^" + text
         else:
-            value = to_float(self.scale * value)
+            value = to_float(scale * value)
             if value == 0:
                 return
             if name:
