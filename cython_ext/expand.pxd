@@ -27,7 +27,7 @@ cdef class Expander:
     cdef Features buffers[2]  # so that one example can be expanded while another is learned
     cdef Features* f          # the one that is being filled
     cdef uint32_t mask
-    cdef bint constant, plain, leave_duplicates, permutations
+    cdef bint constant, plain, leave_duplicates, permutations, constant_early
     cdef uint8_t linear[256]  # whether the features of a namespace count by themselves
     cdef uint8_t alive[256]   # whether a namespace counts at all
     cdef uint8_t crossed[256]  # whether some interaction asks for the namespace
@@ -44,6 +44,7 @@ cdef class Expander:
 
     cdef bint takes_numbers(self, const Arrays* a) noexcept nogil
     cdef int expand(self, const Arrays* a, size_t line, int buffer, bint numbered) noexcept nogil
+    cdef int add_constant(self) noexcept nogil
     cdef int reserve(self, size_t n) noexcept nogil
     cdef int cross(self, const Arrays* a, size_t line) noexcept nogil
     cdef void gather(self, const Arrays* a, size_t span, size_t last) noexcept nogil

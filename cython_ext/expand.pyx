@@ -32,14 +32,17 @@ CONSTANT_HASH = CONSTANT
 cdef class Expander:
     """bits: how many bits of the hash make the key. keep, ignore, ignore_linear: first letters of
     namespaces, as bytes. interactions: patterns such as b"ab"; `leave_duplicates`: the same letters may cross more
-    than once; `permutations`: a namespace that stands twice gives every pair, in both orders."""
+    than once; `permutations`: a namespace that stands twice gives every pair, in both orders; `constant_early`: the
+    constant stands before the interactions."""
 
     def __init__(self, *, int bits=32, bint constant=True, bytes keep=b"", bytes ignore=b"",
-                 bytes ignore_linear=b"", interactions=(), bint leave_duplicates=False, bint permutations=False):
+                 bytes ignore_linear=b"", interactions=(), bint leave_duplicates=False, bint permutations=False,
+                 bint constant_early=False):
         cdef int c
         self.mask = <uint32_t>((<uint64_t>1 << bits) - 1)
         self.constant = constant
         self.leave_duplicates, self.permutations = leave_duplicates, permutations
+        self.constant_early = constant_early
         memset(self.alive, not keep, 256)
         memset(self.linear, 1, 256)
         # As a list, because Cython takes the items of bytes for signed characters.
@@ -162,14 +165,22 @@ cdef class Expander:
                         self.f.size += 1
                 elif self.alive[a.letter[span]]:
                     self.hidden += a.feature_begin[span + 1] - a.feature_begin[span]
+            if self.constant and self.constant_early and self.add_constant():
+                return -1
             if (self.wild or self.terms_size) and self.cross(a, line):
                 return -1
+            if self.constant_early:
+                return 0
         if self.constant:
-            if self.reserve(1):
-                return -1
-            self.f.keys[self.f.size] = CONSTANT & mask
-            self.f.values[self.f.size] = 1
-            self.f.size += 1
+            return self.add_constant()
+        return 0
+
+    cdef int add_constant(self) noexcept nogil:
+        if self.reserve(1):
+            return -1
+        self.f.keys[self.f.size] = CONSTANT & self.mask
+        self.f.values[self.f.size] = 1
+        self.f.size += 1
         return 0
 
     cdef int cross(self, const Arrays* a, size_t line) noexcept nogil:

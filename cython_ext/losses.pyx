@@ -266,5 +266,8 @@ cdef class Poisson(Loss):
 cdef class PoissonDeviance(Poisson):
     """2 (y (log(y + 1e-6) - p) - (y - exp(p))): the deviance, as Vowpal Wabbit reports it; steps are Poisson's"""
 
+    def __cinit__(self, *args, **options):
+        self.largest_p = INFINITY       # the learner has limits of its own
+
     cdef double value(self, double p, double y) noexcept nogil:
         return 2 * (y * (log(y + 1e-6) - p) - (y - exp(p)))

@@ -55,7 +55,7 @@ cdef class Coin(Rule):
                 norms += <double>e.x[i] * e.x[i] / (m * m)
         self.norm_sum += e.importance * norms
         self.weight_sum += e.importance
-        return e.initial + sum / self.average()
+        return sum / self.average()     # as in Vowpal Wabbit, without e.initial
 
     cdef inline double average(self) noexcept nogil:
         return (self.norm_sum + 1e-6) / self.weight_sum

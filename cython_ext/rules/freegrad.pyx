@@ -1,6 +1,6 @@
 """FreeGrad, each coordinate on its own: a parameter-free method that adapts to the scale of the gradients.
 
-With G = sum of g, V = sum of g^2, h the largest |g| and h_1 the first,
+With G = sum of importance * g, V = sum of importance * g^2, h the largest |g| and h_1 the first,
 
     w = -G epsilon (2 V + h |G|) h_1^2 / (2 (V + h |G|)^2 sqrt(V)) exp(|G|^2 / (2 V + 2 h |G|)).
 
@@ -31,6 +31,7 @@ cdef class FreeGrad(Rule):
     SLOT = [("mark", "<u4"), ("w", "<f4"), ("G", "<f4"), ("V", "<f4"), ("h1", "<f4"), ("h", "<f4"), ("S", "<f4")]
     CLIPS = True
 
+    cdef readonly double weight_sum     # of the examples learned
     cdef double epsilon
     cdef bint restart
 
@@ -52,35 +53,37 @@ cdef class FreeGrad(Rule):
         cdef double sum = 0
         for i in range(e.size):
             sum += self.now(slots[i]) * e.x[i]
-        return e.initial + sum
+        return sum      # as in Vowpal Wabbit, without e.initial
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
         cdef size_t i
         cdef Slot** slots = <Slot**>e.slots
         cdef Slot* s
-        cdef double g, cut, before
+        cdef double g, cut, before, importance = o.importance
+        cdef double more = importance - 1       # what an importance adds is not cut, as in Vowpal Wabbit
         self.t += 1
+        self.weight_sum += importance
         for i in range(e.size):
             s = slots[i]
-            g = o.importance * o.slope * e.x[i]
+            g = o.slope * e.x[i]
             cut, before = g, s.h
             s.w = <float>self.now(s)
             if g == 0:
                 continue
             if s.h1 == 0:
                 s.h1 = s.h = <float>fabs(g)
-                s.V += <float>(g * g)       # and once more below, as Vowpal Wabbit does
+                s.V += <float>(importance * g * g)      # and once more below, as Vowpal Wabbit does
             elif fabs(g) > s.h:
                 cut = g * s.h / fabs(g)
                 s.h = <float>fabs(g)
             if self.restart and s.h / s.h1 > s.S + 2:
                 s.h1 = s.h
-                s.G, s.V = <float>cut, <float>(cut * cut)
+                s.G, s.V = <float>(cut + more * g), <float>(cut * cut + more * g * g)
             else:
-                s.G += <float>cut
-                s.V += <float>(cut * cut)
+                s.G += <float>(cut + more * g)
+                s.V += <float>(cut * cut + more * g * g)
             if before > 0:
-                s.S += <float>(fabs(cut) / before)
+                s.S += <float>(importance * fabs(cut) / before)
 
     cdef double weight(self, const char* slot) noexcept nogil:
         return (<const Slot*>slot).w

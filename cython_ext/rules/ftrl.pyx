@@ -197,7 +197,8 @@ cdef class Ftrl(Limited):
         return self.derived(<const Slot*>slot)
 
     cdef bint idle(self, const char* slot) noexcept nogil:
-        return (<const Slot*>slot).z == 0 and (<const Slot*>slot).root == 0
+        cdef const Slot* s = <const Slot*>slot
+        return s.z == 0 and s.root == 0 and s.w == 0
 
 
 cdef void follow(const Columns* c, size_t size, double step, double inverse_alpha, double beta, double l1,

@@ -136,7 +136,7 @@ cdef class Gd(Rule):
             if not (self.forgiving and self.is_plain(e)):
                 self.update_any(e, o)
                 return
-            self.too_large = self.lost = False
+            self.too_large = self.lost = self.noted = False
         if o.loss <= 0:
             return
         if g2 != 0:
@@ -194,7 +194,7 @@ cdef class Gd(Rule):
         cdef double g2 = o.importance * (1 if self.adax else o.slope * o.slope)
         cdef double h = 0, norms = 0, power_t = self.schedule.power_t, step, bare, square
         cdef float size
-        self.too_large = self.lost = False
+        self.too_large = self.lost = self.noted = False
         if not self.wound:
             self.elapsed += o.importance
         if o.loss <= 0:
@@ -222,7 +222,7 @@ cdef class Gd(Rule):
                             s.w *= self.rescaling(s.N, size)
                         s.N = size
                     if square > LARGEST_SQUARE:
-                        self.too_large = True
+                        self.too_large = self.noted = True
                         norms += 1
                     else:
                         norms += square / (<double>s.N * s.N)
@@ -237,16 +237,16 @@ cdef class Gd(Rule):
         if not self.adaptive and power_t != 0:
             eta *= pow(self.elapsed if not self.wound else self.elapsed + o.importance, -power_t)
         step = self.loss.invariant_step(o.p, o.label, o.slope, eta, h) if self.invariant else -eta * o.slope
-        if self.sparse_l2:
-            step -= self.sparse_l2 * o.p
         if (self.l1 != 0 or self.l2 != 0) and fabs(step) > 1e-8:
             bare = -step / o.slope if fabs(o.slope) > 1e-8 else 0
             if fabs(o.slope) > 1e-8:
                 self.contraction *= 1 - self.l2 * bare
             step /= self.contraction
             self.gravity += bare * self.l1
+        if self.sparse_l2:
+            step -= self.sparse_l2 * o.p
         if isnan(step):
-            self.lost = True
+            self.lost = self.noted = True
             return
         self.move_any(e, step * self.multiplier)
         if self.contraction < FOLD_CONTRACTION or self.gravity > FOLD_GRAVITY:

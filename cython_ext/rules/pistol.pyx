@@ -46,7 +46,7 @@ cdef class Pistol(Rule):
                 T = 1 / (self.alpha * s.m * (<double>s.n + s.m))
                 s.w = <float>(sqrt(s.n) * self.beta * s.z * exp(<double>s.z * s.z * T / 2) * T)
             sum += <double>s.w * e.x[i]
-        return e.initial + sum
+        return sum      # as in Vowpal Wabbit, without e.initial
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
         cdef size_t i

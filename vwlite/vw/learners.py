@@ -134,13 +134,17 @@ class Linear(Layer):
             self.audit(e)
         e.prediction = self.stepper.learn(e.label, e.weight, e.model, e.initial)
         self._warn(e)
+        self.warn_of_update()
+        if self.collect is not None:
+            self.collect(e)
+
+    def warn_of_update(self) -> None:
+        """Tell of what the last update met."""
         rule = self.stepper.rule
         if getattr(rule, "too_large", False):
             self.streams.error("The features have too much magnitude")
         if getattr(rule, "lost", False):
             self.streams.warn("update is NAN, replacing with 0")
-        if self.collect is not None:
-            self.collect(e)
 
     def _after(self, e: Current) -> None:
         self._warn(e)
@@ -289,6 +293,7 @@ class ClassWeight(Layer):
     def __init__(self, base: Layer, weights: dict[int, float], kind: str = "scalar") -> None:
         super().__init__(base)
         self.weights, self.name = weights, f"classweight-{kind}"
+        self.predicts_apart = True
 
     def _weigh(self, e: Current) -> None:
         if self.name.endswith("scalar"):

@@ -153,7 +153,6 @@ class Run:
         self.learner: Layer = build(a, s)
         if s.batch is not None:
             self.setup.table = False
-            self.statistics.strict, self.statistics.best_holdout = True, float("inf")
         self.labels = LABELS[s.kind](self)
         self.source = self._source()
         self.predictions = Predictions(a["predictions"]) if "predictions" in a else None
@@ -425,8 +424,9 @@ class Run:
         if e.test or not self.labels.known(e):
             learner.predict(e)
         elif learner.predicts_apart:
+            weight = e.weight
             learner.predict(e)
-            shown = e.prediction
+            shown, e.weight = e.prediction, weight
             learner.learn(e)
             e.prediction = shown
         else:

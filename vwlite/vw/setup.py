@@ -282,6 +282,16 @@ def make_interactions(a: Arguments, s: Setup) -> None:
 # --- the learner ---------------------------------------------------------------------------------
 
 
+def make_expander(a: Arguments, s: Setup, bits: int) -> Expander:
+    """What makes features of a line, with keys of so many bits."""
+    return Expander(
+        bits=bits, constant=not a.flag("noconstant"), keep=letters(a.get("keep", [])),
+        ignore=letters(a.get("ignore", [])), ignore_linear=s.not_linear, interactions=s.interactions,
+        leave_duplicates=a.flag("leave_duplicate_interactions"), permutations=a.flag("permutations"),
+        constant_early=True,
+    )  # fmt: skip
+
+
 def make_loss(a: Arguments) -> tuple[Loss, ConstantLoss]:
     name = a.get("loss_function", "squared")
     low, high = a.get("logistic_min", -1.0), a.get("logistic_max", 1.0)
@@ -399,7 +409,7 @@ def initial_weights(a: Arguments, s: Setup, rule: Rule) -> None:
         weights = array("f", [a["initial_weight"]]) * slots
     else:
         weights = array("f")
-    constant = a.get("constant", 0.0)
+    constant = a.get("constant", 0.0) if isinstance(rule, Gd) else 0.0  # others do not know it
     defaults = {"G": s.initial_t if "G" in s.fields else 0.0}
     if weights:
         if constant:
@@ -438,6 +448,8 @@ def restore(a: Arguments, s: Setup, stepper: Stepper, model: Model) -> None:
         rule.elapsed = statistics.t
         rule.gravity = a.get("l1_state", state["l1_state"])
         rule.contraction = a.get("l2_state", state["l2_state"])
+        if a.flag("testonly"):
+            rule.fold_weights()
 
 
 _WHOLE = ("example_number", "total_features", "current_pass")
@@ -519,17 +531,12 @@ def build(a: Arguments, s: Setup) -> Layer:
 
     loss, s.loss_words = make_loss(a)
     rule, name = make_rule(a, s, loss)
-    constant = not a.flag("noconstant")
     s.not_linear = letters(a.get("ignore_linear", []))
-    expander = Expander(
-        bits=32, constant=constant, keep=letters(a.get("keep", [])), ignore=letters(a.get("ignore", [])),
-        ignore_linear=s.not_linear, interactions=s.interactions,
-        leave_duplicates=a.flag("leave_duplicate_interactions"), permutations=a.flag("permutations"),
-    )  # fmt: skip
     models = reductions.count_models(a)
     shift = max(0, (models - 1).bit_length())
-    stepper = Stepper(rule, loss, expander, bits=s.bits, shift=shift)
-    if a.get("loss_function") in ("logistic", "poisson"):
+    stepper = Stepper(rule, loss, make_expander(a, s, 32), bits=s.bits, shift=shift)
+    stepper.widens = not (a.flag("testonly") or "min_prediction" in a or "max_prediction" in a)
+    if a.get("loss_function") in ("logistic", "poisson") and stepper.widens:
         stepper.min_label, stepper.max_label = -50.0, 50.0
     apart = a.flag("ftrl") or a.flag("coin")
     learner: Layer = Linear(name, stepper, s.streams, apart)
@@ -557,6 +564,5 @@ def build(a: Arguments, s: Setup) -> Layer:
         stepper.max_label = a["max_prediction"]
     if s.batch is not None:
         s.batch.begin()
-    stepper.widens = not (a.flag("testonly") or "min_prediction" in a or "max_prediction" in a)
     return learner
 

@@ -5,7 +5,8 @@ from math import exp, log
 
 from vwlite.vw.words import Streams, row
 
-UNKNOWN = 3.4028234663852886e38 * 0.5  # a holdout loss that nobody has measured
+LARGEST = 3.4028234663852886e38  # as a 32-bit float
+UNKNOWN = LARGEST * 0.5  # the loss of a pass that held nothing out: worse than any, better than none
 
 COUNTS = (
     "t", "weighted_labeled_examples", "weighted_labels", "weighted_unlabeled_examples", "example_number",
@@ -35,9 +36,8 @@ class Statistics:
     holdout_loss_since_dump: float = 0.0
     holdout_weight_since_pass: float = 0.0
     holdout_loss_since_pass: float = 0.0
-    best_holdout: float = UNKNOWN
+    best_holdout: float = LARGEST
     without_gain: int = 0
-    strict: bool = False  # a pass without a holdout loss is one without a gain
 
     first_label: float | None = None
     second_label: float | None = None
@@ -136,8 +136,7 @@ class Statistics:
         if loss < self.best_holdout:
             self.best_holdout, self.without_gain = loss, 0
             return True
-        if loss != UNKNOWN or self.strict:
-            self.without_gain += 1
+        self.without_gain += 1
         return False
 
     @property
@@ -158,7 +157,7 @@ class Statistics:
         say(f"weighted example sum = {self.weight:.6f}")
         say(f"weighted label sum = {self.weighted_labels:.6f}")
         if holdout:
-            found = f"{self.best_holdout:.6f} h" if self.best_holdout != UNKNOWN else "undefined (no holdout)"
+            found = f"{self.best_holdout:.6f} h" if self.best_holdout < UNKNOWN else "undefined (no holdout)"
         else:
             found = _ratio(self.sum_loss, self.weighted_labeled_examples, "n.a.")
         say(f"average loss = {found}")

@@ -87,7 +87,7 @@ def short(x: float) -> str:
 
 def prediction(p: float) -> str:
     """A number as it stands in a file of predictions: integers without decimals."""
-    if p == int(p) if abs(p) < 1e15 else False:
+    if float(p).is_integer():
         return f"{p:.0f}"
     return f"{p:.6f}"
 

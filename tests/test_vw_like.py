@@ -1,0 +1,97 @@
+"""What `make compat` has found: each is how Vowpal Wabbit does it, worked out by hand."""
+
+from math import exp, sqrt
+
+import pytest
+
+from vwlite.core.batch import Batch
+from vwlite.core.expand import CONSTANT_HASH, Expander
+from vwlite.core.parser import Parser
+
+
+def predictions(vwlite, folder, text: str, *arguments: str) -> list[float]:
+    (folder / "t").write_text(text)
+    vwlite("vw", "-d", folder / "t", "-p", folder / "p", "--quiet", *arguments)
+    return [float(line.split()[0]) for line in (folder / "p").read_text().splitlines()]
+
+
+def test_a_first_pass_that_holds_nothing_out_is_the_best_one(vwlite, tmp_path):
+    # The second pass is then one without gain: two passes of two examples.
+    more = ("-c", "-k", "--passes", "5", "--early_terminate", "1")
+    assert len(predictions(vwlite, tmp_path, "1 |a x\n0 |a y\n", *more)) == 4
+
+
+@pytest.mark.parametrize("rule", ["--ftrl", "--coin", "--pistol", "--freegrad"])
+def test_only_gradient_descent_knows_the_constant_at_the_beginning(vwlite, tmp_path, rule):
+    text = "1 |a x\n0 |a y\n1 |a x\n"
+    assert predictions(vwlite, tmp_path, text, rule, "--constant", "0.3") == predictions(vwlite, tmp_path, text, rule)
+
+
+def test_ftrl_begins_with_the_initial_weight(vwlite, tmp_path):
+    # Two features of 0.3 each; the first label has allowed predictions up to 1 before.
+    more = ("--ftrl", "--initial_weight", "0.3", "--noconstant")
+    assert predictions(vwlite, tmp_path, "1 |a x\n1 |b y z\n", *more)[1] == pytest.approx(0.6)
+
+
+def test_what_a_class_weight_shows_is_predicted_before_the_label_is_seen(vwlite, tmp_path):
+    more = ("--classweight", "1:2", "--initial_weight", "0.1")
+    assert predictions(vwlite, tmp_path, "1 |a x\n", *more) == [0]  # no label allows another prediction yet
+    assert predictions(vwlite, tmp_path, "1 |a x\n", *more[2:]) == [pytest.approx(0.2)]
+
+
+def test_a_limit_of_predictions_takes_away_those_of_the_loss(vwlite, tmp_path):
+    # Without it, logistic loss allows -50 to 50; with it, the range begins as that of no label at all: 0.
+    text = "-1 |a x\n-1 |a x\n"
+    assert predictions(vwlite, tmp_path, text, "--loss_function", "logistic", "--max_prediction", "1") == [0, 0]
+    assert predictions(vwlite, tmp_path, text, "--loss_function", "logistic")[1] < 0
+
+
+def test_coin_and_pistol_learn_without_the_initial_prediction(vwlite, tmp_path):
+    # The second example's slope is that of sum w x alone; so is every weight after it.
+    with_initial, without = "1 |a x\n2 1 0.5 |a x\n1 |a x\n", "1 |a x\n2 |a x\n1 |a x\n"
+    for rule in ("--coin", "--pistol"):
+        one, other = (predictions(vwlite, tmp_path, text, rule) for text in (with_initial, without))
+        assert one[2] == other[2]
+
+
+def test_weights_are_folded_before_they_only_predict(vwlite, tmp_path):
+    # Else the contraction of --l2 would shrink the initial prediction too.
+    predictions(vwlite, tmp_path, "1 |a x\n-1 |a x\n", "--l2", "0.1", "-f", tmp_path / "m")
+    text = "1 1 0.5 |b never\n1 1 0 |b never\n"
+    (tmp_path / "t").write_text(text)
+    vwlite("vw", "-d", tmp_path / "t", "-r", tmp_path / "r", "-t", "-i", tmp_path / "m", "--quiet")
+    one, other = map(float, (tmp_path / "r").read_text().split())
+    assert one - other == pytest.approx(0.5, abs=2e-6)
+
+
+def test_freegrad_does_not_cut_what_an_importance_adds(vwlite, tmp_path):
+    # Squared loss, one feature, no constant: G, V and the shown weight by hand.
+    text = "1 |a x\n-1 3 |a x:2\n1 |a x\n"
+    got = predictions(vwlite, tmp_path, text, "--freegrad", "--noconstant", "--min_prediction", "-9",
+                      "--max_prediction", "9")  # fmt: skip
+    G = V = 0.0
+    h = h1 = 0.0
+    expected = []
+    for y, c, x in ((1, 1, 1), (-1, 3, 2), (1, 1, 1)):
+        w = 0.0
+        if h1:
+            s = abs(G)
+            w = -G * (2 * V + h * s) * h1**2 / (2 * (V + h * s) ** 2 * sqrt(V)) * exp(s * s / (2 * V + 2 * h * s))
+        expected.append(w * x)
+        g = cut = 2 * (w * x - y) * x
+        if not h1:
+            h1 = h = abs(g)
+            V += c * g * g
+        elif abs(g) > h:
+            cut, h = g * h / abs(g), abs(g)
+        G += cut + (c - 1) * g
+        V += cut * cut + (c - 1) * g * g
+    assert got == pytest.approx(expected, abs=1e-5)
+
+
+def test_the_constant_stands_before_the_interactions():
+    batch = Batch()
+    Parser().parse(b"1 |a x y\n", batch)
+    for early, place in ((True, 2), (False, 5)):
+        keys, _ = Expander(interactions=[b"aa"], constant_early=early).features(batch, 0)
+        assert len(keys) == 6 and keys.index(CONSTANT_HASH) == place
