@@ -12,7 +12,7 @@ DATA := data/breast_cancer
 # Every NAMESPACE^NAME of VW text.
 FEATURES := awk '{ for (i = 2; i <= NF; i++) if ($$i ~ /^[|]/) space = substr($$i, 2); else { split($$i, pair, ":"); print space "^" pair[1] } }'
 
-.PHONY: help install demo test test-long lint docs sanitize bench bench-quick bench-projection bench-dimension compare compare-quick wheel clean
+.PHONY: help install demo test test-long lint docs sanitize compat bench bench-quick bench-projection bench-dimension compare compare-quick wheel clean
 
 help:
 	@echo "make demo         train, predict and look at a model, on the data in data/"
@@ -21,6 +21,7 @@ help:
 	@echo "make lint         ruff and mypy"
 	@echo "make docs         the parts of the README that are made from the program"
 	@echo "make sanitize     the tests of the compiled core, built with AddressSanitizer"
+	@echo "make compat       \`vwlite vw\` beside the real Vowpal Wabbit, on 2,000 drawn command lines and texts"
 	@echo "make bench        the table of speed and memory in the README (about a quarter of an hour)"
 	@echo "make bench-quick  the same on tiny data: does the benchmark work?"
 	@echo "make bench-projection  the table and the picture of projection times in the README (about 2 minutes)"
@@ -92,7 +93,7 @@ sanitize: $(SANITIZED)
 	LD_PRELOAD="$$(gcc -print-file-name=libasan.so)" ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1 \
 		PYTHONMALLOC=malloc .venv-asan/bin/pytest $(CORE_TESTS)
 
-# vowpalwabbit and scikit-learn are installed for the benchmark only.
+# vowpalwabbit and scikit-learn are installed for comparing only.
 BENCH := .bench/venv/.installed
 
 $(BENCH): $(SOURCES)
@@ -101,6 +102,9 @@ $(BENCH): $(SOURCES)
 	test -x .bench/venv/bin/pip || $(PYTHON) -m venv .bench/venv
 	.bench/venv/bin/pip install --quiet --disable-pip-version-check '.[bench]'
 	touch $@
+
+compat: $(INSTALLED) $(BENCH)
+	VWLITE_COMPAT_RUNS=2000 $(BIN)/pytest tests/test_compat.py
 
 bench: $(BENCH)
 	.bench/venv/bin/python tests/bench/bench.py

@@ -1,0 +1,121 @@
+"""`vwlite vw` beside the real Vowpal Wabbit, on drawn command lines and texts: `make compat`."""
+
+import contextlib
+import math
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, seed, settings
+from real_vw import RealVw, interpreter
+from vw_draws import Case, cases
+
+from vwlite.vw.run import main
+
+RUNS = int(os.environ.get("VWLITE_COMPAT_RUNS", "100"))
+AT_ONCE = 25
+TOLERANCE = 1e-3
+
+PYTHON = interpreter()
+pytestmark = pytest.mark.skipif(
+    PYTHON is None,
+    reason="Vowpal Wabbit is not installed for this interpreter, nor in .bench/venv (`make compat` does it)",
+)
+
+
+@pytest.fixture(scope="module", name="real")
+def real_vw() -> Iterator[RealVw]:
+    assert PYTHON is not None
+    real = RealVw(PYTHON)
+    yield real
+    real.close()
+
+
+def ours(folder: Path, arguments: list[str]) -> int:
+    """Run ours in a folder, as `RealVw` does with the real one."""
+    before = os.getcwd()
+    os.chdir(folder)
+    try:
+        with (
+            open("out", "w", errors="surrogateescape") as out,
+            open("err", "w", errors="surrogateescape") as err,
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(err),
+        ):
+            return main(arguments)
+    finally:
+        os.chdir(before)
+
+
+def numbers(path: Path) -> list[list[float | bytes]]:
+    """The lines of a file of predictions: number and tag."""
+    rows: list[list[float | bytes]] = []
+    for line in path.read_bytes().split(b"\n"):
+        number, _, tag = line.partition(b" ")
+        rows.append([float(number) if number else math.nan, tag])
+    return rows
+
+
+def difference(one: Path, other: Path) -> str | None:
+    """How two files of predictions differ; None: they agree."""
+    left, right = numbers(one), numbers(other)
+    if len(left) != len(right):
+        return f"{len(left) - 1} predictions instead of {len(right) - 1}"
+    for i, ((p, tag), (q, other_tag)) in enumerate(zip(left, right, strict=True), 1):
+        if tag != other_tag:
+            return f"prediction {i}: the tag is {tag!r} instead of {other_tag!r}"
+        if not (p == q or abs(p - q) <= TOLERANCE * max(1, abs(q)) or (p != p and q != q)):
+            return f"prediction {i}: {p} instead of {q}"
+    return None
+
+
+def compare(case: Case, real: RealVw, folder: Path) -> None:
+    """Learn with both, then have each predict with the model of both."""
+    a, b = folder / "ours", folder / "real"
+    for place in (a, b):
+        place.mkdir(parents=True, exist_ok=True)
+        for file in place.iterdir():
+            file.unlink()
+        (place / "train").write_bytes(case.train)
+        (place / "test").write_bytes(case.test)
+    arguments = ["-d", "train", "-p", "p", "-f", "model", *case.arguments]
+    if case.predict_only:
+        arguments.append("--predict_only_model")
+    codes = ours(a, arguments), real(b, arguments)
+    assert (codes[0] == 0) == (codes[1] == 0), f"exit code {codes[0]} instead of {codes[1]}"
+    if codes[0]:
+        return
+    why = difference(a / "p", b / "p")
+    assert why is None, f"learning: {why}"
+    loss = case.arguments[:2]
+    arguments = ["-d", "test", "-t", *loss]
+    if "--expectile_q" in case.arguments:
+        arguments += ["--expectile_q", "0.5"]
+    for model in (a / "model", b / "model"):
+        who = model.parent.name
+        more = ["-i", str(model), "-p", f"p_{who}"]
+        codes = ours(a, arguments + more), real(b, arguments + more)
+        assert codes == (0, 0), f"predicting with the model of {who}: exit codes {codes}"
+        why = difference(a / f"p_{who}", b / f"p_{who}")
+        assert why is None, f"predicting with the model of {who}: {why}"
+    why = difference(a / "p_ours", a / "p_real")
+    assert why is None, f"the models: {why}"
+
+
+def test_drawn_runs_agree(real: RealVw, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    compared = 0
+
+    @settings(max_examples=AT_ONCE, database=None, deadline=None, suppress_health_check=HealthCheck)
+    @given(cases())
+    def check(case: Case) -> None:
+        nonlocal compared
+        compare(case, real, tmp_path)
+        compared += 1
+
+    # Afresh from time to time, because hypothesis likes to draw again what it has drawn before.
+    for number in range(-(-RUNS // AT_ONCE)):
+        seed(number)(check)()
+    assert compared >= RUNS
+    with capsys.disabled():
+        print(f"\n{compared} drawn runs of vwlite vw and Vowpal Wabbit compared, each with the models of both")

@@ -1,0 +1,134 @@
+"""Command lines and texts for `vwlite vw` and Vowpal Wabbit, drawn by hypothesis."""
+
+from dataclasses import dataclass
+
+from hypothesis import strategies as st
+
+LABELS = {
+    "squared": ["1", "-1", "0", "0.5", "2", "-3.25", "1e0"],
+    "classic": ["1", "-1", "0", "0.5", "2"],
+    "logistic": ["1", "-1"],
+    "soft": ["1", "-1", "0", "0.25", "-.5"],
+    "hinge": ["1", "-1"],
+    "quantile": ["1", "-1", "0", "0.5", "2"],
+    "expectile": ["1", "-1", "0", "0.5", "2"],
+    "poisson": ["0", "1", "2", "3"],
+}
+SPACES = ["a", "b", "c", "ab", ""]
+NAMES = ["x", "y", "z", "long_name", "5", "05", "12a", "-3", "x^y", "x*y", "'q", "\u00e9", "\udcff", "X."]
+NUMBERS = ["1", "2", "0.5", "-1", "1.25", "3e-1", "0"]
+ODD_NUMBERS = [
+    ".5", "5.", "+2", "1e", "0x2", "1E0", "-.25", "1e-50", "00.50", "-0", "nan", "1e+0", "--1", "-", "", "word",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Case:
+    """A command line, a text to learn and one to predict. exact: nothing in it is approximate in Vowpal Wabbit."""
+
+    arguments: list[str]
+    train: bytes
+    test: bytes
+    predict_only: bool
+
+
+def _feature(number: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    name = st.sampled_from(NAMES)
+    return st.one_of(name, st.builds("{}:{}".format, name, number), st.builds("{}:{}".format, name, number))
+
+
+@st.composite
+def line(draw: st.DrawFn, labels: list[str], odd: bool) -> str:
+    """A line of text; odd: with the corners of the grammar."""
+    if draw(st.integers(0, 29 if not odd else 9)) == 7:
+        return draw(st.sampled_from(["", " ", "|", "1", "'tag", "1 2 3 4 |a x", "1 'tag"])) if odd else ""
+    number = st.sampled_from(NUMBERS + (ODD_NUMBERS if odd else []))
+    words = []
+    if draw(st.integers(0, 9)):
+        words.append(draw(st.sampled_from(labels + (["nan", "x1"] if odd and "0.5" in labels else []))))
+        if draw(st.integers(0, 3)) == 0:
+            words.append(draw(st.sampled_from(["1", "2", "0.5", "0", "1.5", "0.1"] + (["-1", "nan"] if odd else []))))
+            if draw(st.integers(0, 3)) == 0:
+                words.append(draw(st.sampled_from(["0", "0.25", "-1"])))
+    if draw(st.integers(0, 3)) == 0:
+        words.append(draw(st.sampled_from(["'tag", "'12", "'"])))
+    text = (draw(st.sampled_from([" ", "  ", "\t"])) if odd else " ").join(words)
+    if words and not (odd and draw(st.integers(0, 4)) == 0):
+        text += " "
+    for _ in range(draw(st.integers(1, 3))):
+        space = draw(st.sampled_from(SPACES))
+        if draw(st.integers(0, 9)) == 0:
+            space += ":" + draw(number)
+        features = draw(st.lists(_feature(number), max_size=5))
+        gap = draw(st.sampled_from([" ", "  ", "\t", " \t "])) if odd else " "
+        text += f"|{space}" + "".join(gap + feature for feature in features)
+        text += draw(st.sampled_from(["", " ", "\t", "\r", "\ufeff"])) if odd else " "
+    return text
+
+
+def texts(labels: list[str], odd: bool) -> st.SearchStrategy[bytes]:
+    lines = st.lists(line(labels, odd), min_size=5, max_size=30)
+    ends = st.sampled_from(["\n", "\n", "\n", "\r\n" if odd else "\n", ""])
+    return st.builds(
+        lambda lines, end: ("\n".join(lines) + end).encode("utf-8", "surrogateescape"), lines, ends
+    )  # fmt: skip
+
+
+def _some(draw: st.DrawFn, one_in: int, *choices: str) -> list[str]:
+    """One of these options, or none."""
+    if draw(st.integers(0, one_in - 1)):
+        return []
+    return draw(st.sampled_from(choices)).split()
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    """One run. Rates are those with which plain steps do not grow without end."""
+    loss = draw(st.sampled_from(list(LABELS)))
+    arguments = ["--loss_function", "logistic" if loss == "soft" else loss]
+    if loss == "expectile":
+        arguments += ["--expectile_q", draw(st.sampled_from(["0.1", "0.25", "0.5"]))]
+    if loss == "quantile":
+        arguments += _some(draw, 2, "--quantile_tau 0.2", "--quantile_tau 0.9")
+    flags = draw(st.sampled_from(FLAGS))
+    arguments += flags.split()
+    betting = "--ftrl" in flags or "--coin" in flags or "--pistol" in flags or "--freegrad" in flags
+    plain = bool(flags) and not betting
+    if betting:
+        if "--freegrad" in flags:
+            arguments += _some(draw, 3, "--restart", "--fepsilon 0.5", "--fepsilon 2 --restart")
+        else:
+            arguments += _some(draw, 3, "--ftrl_alpha 0.1", "--ftrl_beta 2", "--ftrl_alpha 0.3 --ftrl_beta 0.5")
+    else:
+        rates = ["0.01", "0.05", "0.1"] if plain else ["0.1", "0.5", "1", "2"]
+        if plain or draw(st.booleans()):
+            arguments += ["-l", draw(st.sampled_from(rates))]
+        arguments += _some(draw, 3, "--power_t 0", "--power_t 0.25", "--power_t 0.7", "--power_t 1")
+        arguments += _some(draw, 5, "--initial_t 1", "--initial_t 2.5")
+        arguments += _some(draw, 10, "--initial_weight 0.1", "--sparse_l2 0.01")
+    arguments += _some(draw, 4, "--l1 1e-4", "--l1 1e-3", "--l1 0.02") if "--freegrad" not in flags else []
+    arguments += _some(draw, 4, "--l2 1e-4", "--l2 1e-2") if "--freegrad" not in flags else []
+    arguments += _some(draw, 3, "-q ab", "-q aa", "-q ba -q ac", "--cubic abc", "--cubic aab", "-q ::",
+                       "--interactions ab --interactions abc", "--interactions aabb", "-q a:", "-q ff",
+                       "-q ab -q ba --leave_duplicate_interactions", "-q aa --permutations")  # fmt: skip
+    arguments += _some(draw, 4, "-c -k --passes 3 --holdout_off", "-c -k --passes 4", "-c -k --passes 2",
+                       "-c -k --passes 3 --holdout_period 4 --early_terminate 1", "--holdout_after 6",
+                       "-c -k --passes 3 --holdout_off --decay_learning_rate 0.9")  # fmt: skip
+    arguments += _some(draw, 5, "--link logistic", "--link glf1", "--link identity", "--link poisson")
+    arguments += _some(draw, 6, "--noconstant", "--constant 0.3")
+    arguments += _some(draw, 4, "-b 10", "-b 4", "-b 20", "-b 1")
+    arguments += _some(draw, 6, "--ngram 2", "--ngram a2", "--ngram 3 --skips 1", "--ngram a3 --skips a2")
+    arguments += _some(draw, 6, "--ignore a", "--ignore_linear b", "--keep a --keep c", "--ignore a --ignore b")
+    arguments += _some(draw, 8, "--hash all", "--hash_seed 7", "--hash all --hash_seed 3", "--redefine c:=a",
+                       "--affix +2a,-1b", "--spelling a", "--feature_limit 2", "--feature_limit a1",
+                       "--sort_features")  # fmt: skip
+    arguments += _some(draw, 10, "--min_prediction -0.5 --max_prediction 0.5", "--max_prediction 1")
+    arguments += _some(draw, 12, "--binary", "--classweight 1:2.5", "--classweight 1:0.5,-1:2")
+    odd = draw(st.integers(0, 2)) == 0
+    text = texts(LABELS[loss], odd)
+    return Case(arguments, draw(text), draw(text), draw(st.integers(0, 2)) == 0)
+
+
+FLAGS = ["", "", "", "--sgd", "--adaptive", "--normalized", "--invariant", "--adaptive --normalized",
+         "--adaptive --invariant", "--normalized --invariant", "--adaptive --normalized --invariant",
+         "--ftrl", "--coin", "--pistol", "--freegrad"]  # fmt: skip
