@@ -39,6 +39,8 @@ cpdef enum Reason:
     STOPPED = 4      # `stop` was called
     NO_MEMORY = 5
     TOO_MANY = 6     # the rule was made for fewer features
+    NOTED = 7        # the rule has something to tell of the last example
+    UNUSUAL = 8      # the label or the importance of the line is none of `usual`
 
 cpdef enum Link:
     IDENTITY = 0
@@ -133,6 +135,10 @@ cdef class Learner:
     learn: whether to learn at all. holdout_period: every so many lines one is only predicted; 0: none.
     predictions, raw_predictions: whether to write lines into `predictions` and `raw_predictions`.
     link: what the written predictions go through.
+    holdout_after: all lines of a pass after so many are held out. holdout_labelled: examples without a label are not.
+    widens: labels that are learned widen the range to which predictions are clipped.
+    usual: the least and the largest label, and whether only these two are usual. With it the learner comes back before
+    a line with another label or an importance that is not positive. None: everything is usual.
     names: of the classes, if the rule is a Classifier. probabilities: whether to write those of all classes, instead of
     the class that is predicted.
     """
@@ -149,7 +155,10 @@ cdef class Learner:
     cdef bint learning, writes, writes_raw, probabilities
     cdef public bint clips       # whether predictions are clipped
     cdef Link link
-    cdef size_t holdout_period
+    cdef size_t holdout_period, holdout_after
+    cdef bint holdout_labelled, widens
+    cdef bint careful, only_ends
+    cdef double usual_low, usual_high
     cdef char** slots            # owned; of an example
     cdef size_t slot_capacity
     cdef bint numbered           # the features of the batch are numbered, and this is where they are:
@@ -164,21 +173,29 @@ cdef class Learner:
     cdef public double report_at       # weight of examples (held out ones left out) at which to come back
     cdef public uint64_t checkpoint_at  # number of examples at which to come back
     cdef readonly Reason reason
-    cdef readonly uint64_t examples    # not held out, over all passes
+    cdef public uint64_t examples      # not held out, over all passes
     cdef readonly uint64_t unlabelled
-    cdef readonly double unlabelled_weight
+    cdef public double unlabelled_weight
+    cdef public double time            # weight of all examples, held out ones too
     cdef readonly uint64_t features    # of all examples, held out ones too
-    cdef readonly uint64_t lines       # in this pass, blank ones too
+    cdef public uint64_t held_features
+    cdef public uint64_t lines         # in this pass, blank ones too
+    cdef readonly int distinct_labels  # how many different labels there were; 3: or more
+    cdef readonly double first_label, second_label
     # of the last example
     cdef readonly double label, prediction
     cdef readonly size_t size
 
     def __init__(self, Rule rule not None, Loss loss not None, Expander expander not None, *, bint learn=True,
-                 size_t holdout_period=0, bint predictions=False, bint raw_predictions=False, link="identity",
-                 Names names=None, bint probabilities=False):
+                 size_t holdout_period=0, size_t holdout_after=0, bint holdout_labelled=False, bint widens=True, usual=None,
+                 bint predictions=False, bint raw_predictions=False, link="identity", Names names=None, bint probabilities=False):
         self.rule, self.loss, self.expander = rule, loss, expander
         self.table = rule.table
         self.learning, self.clips, self.holdout_period = learn, rule.CLIPS, holdout_period
+        self.holdout_after, self.holdout_labelled, self.widens = holdout_after, holdout_labelled, widens
+        self.careful = usual is not None
+        if usual is not None:
+            self.usual_low, self.usual_high, self.only_ends = usual
         self.writes, self.writes_raw = predictions, raw_predictions
         self.link = Link[link.upper()]
         self.predictions, self.raw_predictions = Text(), Text()
@@ -220,22 +237,37 @@ cdef class Learner:
         """A prediction as it is written."""
         return linked(p, self.link)
 
-    def run(self, Batch batch not None, size_t begin=0):
-        """Go through the lines of a batch from `begin`; the line after the last one done.
+    def see_label(self, double label):
+        """Count a label among the different ones."""
+        self.note_label(label)
 
-        `reason` says why it came back. After DIVERGED the line returned is the culprit, not learned.
+    cdef inline void note_label(self, double label) noexcept nogil:
+        if self.distinct_labels == 0:
+            self.first_label = label
+        elif label == self.first_label:
+            return
+        elif self.distinct_labels == 1:
+            self.second_label = label
+        elif label == self.second_label:
+            return
+        self.distinct_labels += 1
+
+    def run(self, Batch batch not None, size_t begin=0, end=None):
+        """Go through the lines of a batch from `begin` to `end`; the line after the last one done.
+
+        `reason` says why it came back. After DIVERGED and UNUSUAL the line returned is the culprit, not learned.
         """
-        cdef size_t line
-        if begin > batch.a.lines:
+        cdef size_t line, last = batch.a.lines if end is None else end
+        if not begin <= last <= batch.a.lines:
             raise IndexError(begin)
         self.numbered = self.expander.takes_numbers(&batch.a) and not self.rule.counts_slots
         if not self.numbered and batch.spell_out():
             raise MemoryError("no memory for the hashes of a batch")
         with nogil:
-            line = self.loop(&batch.a, begin)
+            line = self.loop(&batch.a, begin, last)
         return line
 
-    cdef size_t loop(self, const Arrays* a, size_t begin) noexcept nogil:
+    cdef size_t loop(self, const Arrays* a, size_t begin, size_t end) noexcept nogil:
         cdef size_t line
         cdef double weight
         self.reason = Reason.DONE
@@ -243,7 +275,7 @@ cdef class Learner:
         if self.numbered and self.know(a):
             self.reason = Reason.NO_MEMORY
             return begin
-        for line in range(begin, a.lines):
+        for line in range(begin, end):
             if vwlite_load(self.stopping):
                 self.reason = Reason.STOPPED
                 return line
@@ -256,6 +288,9 @@ cdef class Learner:
                     self.reason = Reason.NO_MEMORY
                     return line
                 continue
+            if self.careful and self.unusual(a.label[line], a.importance[line]):
+                self.reason = Reason.UNUSUAL
+                return line
             self.reason = self.one(a, line)
             if self.reason != Reason.DONE:
                 return line
@@ -264,9 +299,21 @@ cdef class Learner:
             weight = self.progressive.weight + self.unlabelled_weight
             if weight >= self.report_at:
                 self.reason = Reason.REPORT
+            if self.rule.noted:
+                self.rule.noted = False
+                self.reason = Reason.NOTED
             if self.reason != Reason.DONE:
                 return line + 1
-        return a.lines
+        return end
+
+    cdef inline bint unusual(self, double label, double importance) noexcept nogil:
+        if not importance > 0:
+            return True
+        if isnan(label):
+            return False
+        if self.only_ends:
+            return label != self.usual_low and label != self.usual_high
+        return not self.usual_low <= label <= self.usual_high
 
     cdef int know(self, const Arrays* a) noexcept nogil:
         """Find the slots of all features of a batch. They stay where they are until the next one; -1: no memory.
@@ -302,7 +349,10 @@ cdef class Learner:
         labelled = not isnan(o.label)
         if self.several:
             labelled = 1 <= o.label <= self.classifier.classes
-        held = self.holdout_period and self.lines % self.holdout_period == 0
+        held = self.lines > self.holdout_after if self.holdout_after else (
+            self.holdout_period and self.lines % self.holdout_period == 0)
+        if not labelled and self.holdout_labelled:
+            held = False
         learns = self.learning and labelled and not held and o.importance > 0
 
         # The next example is expanded before this one is learned, so that its slots are on their way meanwhile.
@@ -341,7 +391,7 @@ cdef class Learner:
         raw = self.rule.predict_to_learn(&e) if learns else self.rule.predict(&e)
         if raw - raw != 0:
             return Reason.DIVERGED
-        if learns and self.clips:
+        if learns and self.clips and self.widens:
             self.min_label, self.max_label = min(self.min_label, o.label), max(self.max_label, o.label)
         o.p = raw
         if self.clips:
@@ -365,6 +415,11 @@ cdef class Learner:
         # From here on the example counts.
         self.features += e.size
         self.size, self.label, self.prediction = e.size, o.label, o.p
+        self.time += o.importance
+        if held:
+            self.held_features += e.size
+        if labelled and self.distinct_labels < 3 and not self.several:
+            self.note_label(o.label)
         if labelled and held and self.holdout.add(o.p, o.label, o.importance, o.loss, surprise):
             return Reason.NO_MEMORY
         if labelled and not held and self.progressive.add(o.p, o.label, o.importance, o.loss, surprise):

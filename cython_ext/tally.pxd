@@ -8,7 +8,8 @@ cdef class Tally:
     cdef readonly double correct          # importance of those with the right sign
     cdef readonly bint signs              # every label so far was -1 or 1
     cdef readonly double min_label, max_label
-    cdef double recent_loss, recent_weight
+    cdef readonly double recent_loss      # since `take_recent` or `resume`
+    cdef double recent_weight
     cdef readonly size_t classes          # how many there are; 0: labels are numbers
     cdef readonly bint probable           # they have probabilities
     cdef double surprise                  # sum of importance * -log of the probability that the label's class had

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from vwlite.cache import CacheReader, CacheUnusable, CacheWriter, open_cache
 from vwlite.core.batch import Batch
 from vwlite.core.parser import Parser
-from vwlite.reader import Fault, read_blocks
+from vwlite.pipeline import Ahead, Bad, Parsed, ParseOptions, Parsing, Task
+from vwlite.reader import Block, Fault, read_blocks, total_size
 from vwlite.vw.text import Example, Features, Space, TextParser, read_number
 from vwlite.vw.words import Critical, Streams
 
@@ -164,40 +165,48 @@ class Source:
         return self.features.plain and self.simple and not (self.wants_names or self.make or self.sort)
 
     def _parsed(self) -> Iterator[tuple[Batch, Names | None]]:
-        f = self.features
-        parser = Parser(hash_all=f.hash_all, hash_seed=f.hash_seed, stop_at_fault=False, wary=True)
+        if not self._quick:
+            for block in self._blocks():
+                data = bytes(block.data)
+                block.release()
+                yield self._by_line(data)
+            return
+        # A pipe may be silent for long: then the consumer must not be the one who waits for it.
+        ahead = Ahead(
+            lambda stop: map(Task, self._blocks()), lambda: _Parsing(self.features, self.cache is not None), threads=1,
+            stop=lambda: False, helps=total_size(self.paths) is not None,
+        )  # fmt: skip
+        try:
+            for parsed in ahead:
+                yield self._completed(parsed), None
+        finally:
+            ahead.close()
+
+    def _blocks(self) -> Iterator[Block]:
+        """The data in whole lines, as many as are asked for."""
         left = self.examples
         for block in read_blocks(self.paths):
             if isinstance(block, Fault):
                 raise Critical(str(block), "io_adapter.cc")
-            data = block.data
             if left is not None:
-                data = _first_lines(bytes(data), left)
-                left -= data.count(b"\n")
-            if self._quick:
-                batch = self._by_engine(parser, data, block.first_line)
-                names = None
-            else:
-                batch, names = self._by_line(bytes(data))
-            block.release()
-            yield batch, names
+                block.data = _first_lines(bytes(block.data), left)
+                left -= block.data.count(b"\n")
+            yield block
             if left is not None and left <= 0:
                 return
 
-    def _by_engine(self, parser: Parser, data: bytes | bytearray | memoryview, first_line: int) -> Batch:
-        """A block through the engine's parser; what that one does not know is read line by line."""
-        batch = Batch()
-        batch.first_line = first_line
-        if not parser.parse(data, batch):
+    def _completed(self, parsed: Parsed) -> Batch:
+        """The batch of a block, with the lines that the engine's parser does not know read one by one."""
+        batch = parsed.batch
+        if not parsed.bad:
             self.text.number += len(batch)
             return batch
         whole, begin = Batch(), 0
-        view = memoryview(data)
-        for line, first, last in parser.rejected(batch):
-            whole.extend(batch, begin, line)
-            self.text.number += line - begin
-            self._add(whole, self.text.line(bytes(view[first:last])))
-            begin = line + 1
+        for odd in parsed.bad:
+            whole.extend(batch, begin, odd.line)
+            self.text.number += odd.line - begin
+            self._add(whole, self.text.line(odd.text))
+            begin = odd.line + 1
         whole.extend(batch, begin, len(batch))
         self.text.number += len(batch) - begin
         return whole
@@ -245,6 +254,30 @@ class Source:
             if names:
                 names[line] = {letter: space.names for letter, space in example.spaces.items()}
         return shaped, names
+
+
+class _Parsing(Parsing):
+    """Parses blocks. Lines that the engine's parser does not know are told as bad ones, by their place in the batch.
+
+    numbers: for a cache, whose batches number their distinct hashes.
+    """
+
+    def __init__(self, features: Features, numbers: bool) -> None:
+        super().__init__(ParseOptions(format="vw", skip=True), numbers)
+        self.parser = Parser(hash_all=features.hash_all, hash_seed=features.hash_seed, stop_at_fault=False, wary=True)
+        self.numbers = numbers
+
+    def parse(self, task: Task, batch: Batch) -> Parsed:
+        block, odd = task.block, []
+        assert isinstance(block, Block)
+        batch.first_line = block.first_line
+        if self.parser.parse(block.data, batch):
+            for line, first, last in self.parser.rejected(batch):
+                odd.append(Bad(block.source, line, 1, "", bytes(block.data[first:last])))
+        elif self.numbers:
+            batch.number_hashes()
+        block.release()
+        return Parsed(batch, odd)
 
 
 def example_of(batch: Batch, line: int, names: dict[int, list[bytes]] | None) -> Example:

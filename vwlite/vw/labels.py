@@ -1,6 +1,6 @@
 """Kinds of labels: how they are read and counted, and how they and their predictions are shown."""
 
-from math import log
+from math import inf, log
 from typing import Any
 
 from vwlite.vw.learners import Current
@@ -26,6 +26,15 @@ class Simple:
         )
         self.asked = ""
         self.low, self.high = a.get("logistic_min", -1.0), a.get("logistic_max", 1.0)
+
+    @property
+    def usual(self) -> tuple[float, float, bool]:
+        """The least and the largest label that `read` does not warn of, and whether only these two are such."""
+        if self.loss == "hinge":
+            return -1.0, 1.0, True
+        if self.loss == "logistic":
+            return self.low, self.high, False
+        return (0.0 if self.loss == "poisson" else -inf), inf, False
 
     def read(self, e: Current) -> None:
         if e.label != e.label:

@@ -23,6 +23,7 @@ from vwlite.vw.model import (
     write_regularizer_text,
     write_text,
 )
+from vwlite.vw.quick import Quick, is_plain
 from vwlite.vw.random import Random
 from vwlite.vw.reductions import ABSENT, check
 from vwlite.vw.setup import (
@@ -150,6 +151,7 @@ class Run:
         self.writes_regularizer = False
         self.counts: dict[str, float] = {}  # of a pass
         self.repeats = False  # the next pass will have the same
+        self.quick: Quick | None = None  # examples go through the engine's loop
         self.learner: Layer = build(a, s)
         if s.batch is not None:
             self.setup.table = False
@@ -303,6 +305,8 @@ class Run:
                 bottom.collect = self.namer.collect
         if a.flag("dry_run"):
             return
+        if is_plain(self):
+            self.quick = Quick(self)
         early = False
         for number in range(self.passes):
             if number and self.repeats:
@@ -355,8 +359,9 @@ class Run:
             for group in self._groups():
                 self.setup.multi(self, group)
             return
+        feed = self.quick.feed if self.quick is not None else self.feed
         for batch, names in self.source.passes():
-            self.feed(batch, names)
+            feed(batch, names)
 
     def examples(self) -> Iterator[Current | None]:
         """The examples of a pass, one by one; None for a blank line."""
@@ -367,7 +372,7 @@ class Run:
                 if kinds[line] == BLANK:
                     yield None
                 elif kinds[line] != REJECTED:
-                    yield self._current(batch, line, names)
+                    yield self.current(batch, line, names)
 
     def _groups(self) -> Iterator[list[Current]]:
         group: list[Current] = []
@@ -387,9 +392,10 @@ class Run:
             self.lines += 1
             if kinds[line] == BLANK or kinds[line] == REJECTED:
                 continue
-            self.one(self._current(batch, line, names))
+            self.one(self.current(batch, line, names))
 
-    def _current(self, batch: Batch, line: int, names: Names | None) -> Current:
+    def current(self, batch: Batch, line: int, names: Names | None) -> Current:
+        """A line of a batch as an example."""
         e = Current(
             batch.label[line], batch.importance[line], batch.initial[line], batch.tag(line), batch=batch, line=line,
             names=names[line] if names else None, counter=self.earlier + self.lines - 1,

@@ -1,0 +1,135 @@
+"""Plain runs through the engine's loop, many examples at a time; what comes out is the same as one by one.
+
+A run is plain if it is one linear model with the usual update over simple labels, without audit. The engine comes
+back where there is something to say: a row, a warning. What is unusual (an odd label, a prediction that is not finite)
+goes the way of all other runs, one example at a time.
+"""
+
+from math import inf
+from typing import Any
+
+from vwlite.core.batch import Batch
+from vwlite.core.learner import Learner, Reason
+from vwlite.core.rules.gd import Gd
+from vwlite.vw.examples import Names
+from vwlite.vw.learners import Linear, Named, Scorer
+from vwlite.vw.setup import make_expander
+
+ONLY_NAMES = ("generate_interactions", "count_label")  # layers that do nothing
+
+
+def is_plain(run: Any) -> bool:
+    """Whether the engine's loop can do this run."""
+    layer = run.learner
+    while type(layer) is Scorer or (type(layer) is Named and layer.name in ONLY_NAMES):
+        layer = layer.base
+    if type(layer) is not Linear or type(layer.stepper.rule) is not Gd:
+        return False
+    s = run.setup
+    return s.kind == "SIMPLE" and not (
+        run.namer or s.not_linear or layer.stepper.shift or any(b":" in pattern for pattern in s.interactions)
+    )
+
+
+class Quick:
+    """The engine's loop as a part of a run, whose statistics go in before it runs and come out after it."""
+
+    def __init__(self, run: Any) -> None:
+        a, s = run.arguments, run.setup
+        self.run, self.statistics = run, run.statistics
+        self.stepper = run.learner.bottom.stepper
+        self.rule = self.stepper.rule
+        self.rule.wound = False
+        holdout: dict[str, int] = {}
+        if run.holdout:
+            after = a.get("holdout_after", 0)
+            holdout = {"holdout_after": after} if after else {"holdout_period": a.get("holdout_period", 10)}
+        self.learner = Learner(
+            self.rule, self.stepper.loss, make_expander(a, s, s.bits), learn=not run.testing, holdout_labelled=True,
+            widens=self.stepper.widens, usual=run.labels.usual, predictions=run.predictions is not None,
+            raw_predictions=run.raw is not None, link=a.get("link", "identity"), **holdout,
+        )  # fmt: skip
+        self.quiet = a.flag("quiet")
+
+    def feed(self, batch: Batch, names: Names | None) -> None:
+        """Go through the examples of a batch."""
+        run, learner = self.run, self.learner
+        at, end = 0, len(batch)
+        while at < end:
+            self._enter()
+            at = learner.run(batch, at)
+            self._leave()
+            reason = learner.reason
+            if reason == Reason.NO_MEMORY:
+                raise MemoryError("no memory for the weight table")
+            if reason == Reason.NOTED:
+                self._write(warns=True)
+            else:
+                self._write()
+            if reason in (Reason.DIVERGED, Reason.UNUSUAL):
+                run.lines += reason == Reason.UNUSUAL  # the other one is counted already
+                run.one(run.current(batch, at, None))
+                at += 1
+            elif reason != Reason.DONE:
+                self._report()
+
+    def _enter(self) -> None:
+        """Have the engine go on from the statistics."""
+        s, learner = self.statistics, self.learner
+        learner.progressive.resume(
+            s.sum_loss, s.weighted_labeled_examples, s.weighted_labels, s.sum_loss_since_last_dump
+        )
+        learner.holdout.resume(s.holdout_loss_since_pass, s.holdout_weight_since_pass, 0, s.holdout_loss_since_dump)
+        learner.examples, learner.unlabelled_weight, learner.time = s.example_number, s.weighted_unlabeled_examples, s.t
+        learner.lines = self.run.lines
+        learner.min_label, learner.max_label = self.stepper.min_label, self.stepper.max_label
+        learner.report_at = inf if self.quiet else s.dump_interval
+        self.rule.elapsed = s.t - s.holdout_weight - s.weighted_unlabeled_examples
+        self._features = learner.features - learner.held_features
+
+    def _leave(self) -> None:
+        """Take over what the engine has counted."""
+        s, learner = self.statistics, self.learner
+        tally, held = learner.progressive, learner.holdout
+        s.sum_loss, s.sum_loss_since_last_dump = tally.loss, tally.recent_loss
+        s.weighted_labeled_examples, s.weighted_labels = tally.weight, tally.labels
+        s.holdout_loss += held.loss - s.holdout_loss_since_pass
+        weight = held.weight - s.holdout_weight_since_pass
+        s.holdout_weight += weight
+        s.holdout_weight_since_dump += weight
+        s.holdout_loss_since_pass, s.holdout_weight_since_pass = held.loss, held.weight
+        s.holdout_loss_since_dump = held.recent_loss
+        s.example_number, s.weighted_unlabeled_examples, s.t = learner.examples, learner.unlabelled_weight, learner.time
+        s.total_features += learner.features - learner.held_features - self._features
+        if learner.distinct_labels:
+            s.see_label(learner.first_label)
+        if learner.distinct_labels > 1:
+            s.see_label(learner.second_label)
+        s.more_labels = s.more_labels or learner.distinct_labels > 2
+        self.run.lines = learner.lines
+        self.stepper.min_label, self.stepper.max_label = learner.min_label, learner.max_label
+
+    def _write(self, warns: bool = False) -> None:
+        """Write the predictions so far; warns: with the warnings of the last example before its own ones."""
+        pairs = [(self.run.raw, self.learner.raw_predictions), (self.run.predictions, self.learner.predictions)]
+        found = [(file, text.take().decode("utf-8", "surrogateescape")) for file, text in pairs if file is not None]
+        if not warns:
+            for file, text in found:
+                file.write(text)
+            return
+        starts = [text.rfind("\n", 0, -1) + 1 for _, text in found]
+        for (file, text), start in zip(found, starts, strict=True):
+            file.write(text[:start])
+        self.run.learner.bottom.warn_of_update()
+        for (file, text), start in zip(found, starts, strict=True):
+            file.write(text[start:])
+
+    def _report(self) -> None:
+        """Print a row, if one is due."""
+        s, learner, run = self.statistics, self.learner, self.run
+        if self.quiet or s.weight < s.dump_interval:
+            return
+        label = f"{learner.label:.4f}" if learner.label == learner.label else "unknown"
+        shown = f"{learner.linked(learner.prediction):.4f}"
+        run.streams.say(s.row(label, shown, learner.size, run.holdout))
+        s.advance(run.step, run.factor)
