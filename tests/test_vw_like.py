@@ -95,3 +95,9 @@ def test_the_constant_stands_before_the_interactions():
     for early, place in ((True, 2), (False, 5)):
         keys, _ = Expander(interactions=[b"aa"], constant_early=early).features(batch, 0)
         assert len(keys) == 6 and keys.index(CONSTANT_HASH) == place
+
+
+def test_ngrams_of_sorted_features_are_refused(vwlite, tmp_path):
+    (tmp_path / "t").write_text("1 |a x y\n")
+    said = vwlite("vw", "-d", tmp_path / "t", "--ngram", "2", "--sort_features", code=1).out
+    assert "ngram is incompatible with sort_features" in said

@@ -214,6 +214,8 @@ def make_shape(a: Arguments, s: Setup) -> Shape:
     """N-grams, skips and limits, with their words."""
     shape = Shape()
     if "ngram" in a:
+        if a.flag("sort_features"):
+            raise Critical("ngram is incompatible with sort_features.")
         shape.ngrams = per_space(a["ngram"], "ngram")
         _say_spaces(s, shape.ngrams, "Generating {}-grams for {} namespaces.")
     if "skips" in a:
