@@ -20,11 +20,11 @@ def expanded_names(
     for letter in letters:
         if keep(letter):
             out += names.get(letter, [])
+    if constant:
+        out.append(b"Constant")
     for term in terms:
         if all(names.get(letter) for letter in term):
             _cross(names, term, 0, 0, b"", out, permutations)
-    if constant:
-        out.append(b"Constant")
     return out
 
 
