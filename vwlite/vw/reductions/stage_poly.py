@@ -54,17 +54,8 @@ class StagePoly(Layer):
 
     # --- monomials ---------------------------------------------------------------------------
 
-    def _features(self, e: Current) -> list[tuple[int, float]]:
-        """Key in model 0 and value of each feature, with the constant before the interactions."""
-        keys, values = self.stepper.features()
-        pairs = [(key & self.mask, x) for key, x in zip(keys, values, strict=True)]
-        if self.stepper.expander.constant_key is not None:
-            crossed = len(pairs) + self.stepper.expander.hidden - self._linear(e)
-            pairs.insert(len(pairs) - 1 - crossed, pairs.pop())
-        return pairs
-
     def _linear(self, e: Current) -> int:
-        """How many are not, the hidden ones of --ignore_linear too."""
+        """How many features are no interactions, the hidden ones of --ignore_linear too."""
         batch, line = e.batch, e.line
         dropped = self.setup.dropped
         spans = range(batch.span_begin[line], batch.span_begin[line + 1])
@@ -84,7 +75,7 @@ class StagePoly(Layer):
     def _expand(self, e: Current, learns: bool) -> list[tuple[int, float]]:
         """The monomials of the example. One that learns is noted at its depth, which may move it there."""
         slots, mask, offset = self.slots, self.mask, e.model
-        atoms = self._features(e)
+        atoms = [(key & mask, x) for key, x in zip(*self.stepper.features(), strict=True)]
         found: list[tuple[int, float]] = []
         seen: set[int] = set()
         # A parent at work: how far its children are done, its key and its value.
