@@ -165,20 +165,40 @@ cdef class Stepper:
     def learn(self, double label, double importance=1, uint32_t model=0, double initial=0):
         """Have a model learn the example; the clipped prediction that it made before."""
         cdef Example e = Example(self.size, self.slots, self.values, initial, importance)
-        cdef Outcome o
+        self.prepare(model)
+        self.lost = False
+        self.raw = self.rule.predict_to_learn(&e)
+        if self.widens:
+            self.min_label, self.max_label = min(self.min_label, label), max(self.max_label, label)
+        return self.judge(&e, self.clipped(self.raw), label)
+
+    def update(self, double p, double label, double importance=1, uint32_t model=0):
+        """Have a model learn the example as if `p` were its prediction."""
+        cdef Example e = Example(self.size, self.slots, self.values, 0, importance)
+        self.prepare(model)
+        self.rule.predict_to_learn(&e)      # what a rule notes on the way is needed
+        return self.judge(&e, p, label)
+
+    def use(self, Loss loss not None):
+        """From now on, learn by this loss."""
+        self.loss = self.rule.loss = loss
+
+    cdef int prepare(self, uint32_t model) except -1:
+        """Find the slots of the example in a model, and let the rule hold the sums of that."""
         if self.sums is not None and model != self.model:
             self.select(model)
         self.locate(model)
         if self.rule.table.resolve(self.keys, self.size, self.slots):
             raise MemoryError("no memory for the weight table")
-        self.lost = False
-        self.raw = self.rule.predict_to_learn(&e)
-        if self.widens:
-            self.min_label, self.max_label = min(self.min_label, label), max(self.max_label, label)
-        o.p, o.label, o.importance = self.clipped(self.raw), label, importance
-        o.loss = self.loss.judge(o.p, label, &o.slope)
+        return 0
+
+    cdef double judge(self, Example* e, double p, double label) except? -1:
+        """Have the rule learn from a prediction."""
+        cdef Outcome o
+        o.p, o.label, o.importance = p, label, e.importance
+        o.loss = self.loss.judge(p, label, &o.slope)
         self.value, self.slope = o.loss, o.slope
-        self.rule.update(&e, &o)
+        self.rule.update(e, &o)
         if self.rule.out_of_memory:
             raise MemoryError("no memory for an example")
-        return o.p
+        return p

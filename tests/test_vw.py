@@ -10,15 +10,7 @@ import pytest
 SUITE = Path(__file__).resolve().parents[2] / "shared" / "vw-suite"
 
 # Cases that are known to fail, and why. One that passes must leave the list.
-EXPECTED_FAILURES: dict[int, str] = {
-    **dict.fromkeys((9, 57, 84, 108, 377, 414, 510, 709, 710), "csoaa_ldf: label dependent features are not here"),
-    **dict.fromkeys((19, 20, 38, 410, 411, 412, 521, 596), "nn: neural networks are not here"),
-    **dict.fromkeys((643, 644), "svrg is not here"),
-    **dict.fromkeys((115, 153), "audit_regressor is not here"),
-    **dict.fromkeys((93, 116), "replay_c is not here"),
-    **dict.fromkeys((34,), "top is not here"),
-    **dict.fromkeys((333,), "baseline is not here"),
-}
+EXPECTED_FAILURES: dict[int, str] = {}
 
 pytestmark = pytest.mark.skipif(not (SUITE / "run.py").exists(), reason="the recorded runs are not here")
 

@@ -153,7 +153,7 @@ progress P str
 quadratic q list[str] keep
 quantile_tau - float
 quiet - bool
-random_seed - uint
+random_seed - ulong
 random_weights - bool
 raw_predictions r str
 readable_model - str
@@ -231,6 +231,7 @@ _ABSENT = ["OjaNewton", "action_cache_slack", "active_cover", "all_slots_loss", 
 "unique_id", "verbose_metrics", "warm_cb", "warm_cb_cs", "warm_start", "warm_start_update"]
 
 _FILE = "options_cli.cc"
+_CODES = {"uint": "j", "ulong": "m", "int": "i"}
 
 CHOICES = {
     "alg": ["BBM", "adaptive", "logistic"],
@@ -257,13 +258,11 @@ class Option:
 
     def read(self, text: str) -> Any:
         """The value of an argument. Critical, in Vowpal Wabbit's words, if it is none."""
-        if self.type in ("uint", "int"):
+        if self.type in ("uint", "ulong", "int"):
             if not re.fullmatch(r"\s*[-+]?\d+", text):
-                raise Critical(f"Failed to convert {text} to {'j' if self.type == 'uint' else 'i'}", _FILE, 46)
+                raise Critical(f"Failed to convert {text} to {_CODES[self.type]}", _FILE, 46)
             number = int(text)
-            if self.type == "int":
-                return number
-            return number % (1 << 64 if self.name == "random_seed" else 1 << 32)
+            return number % (1 << {"uint": 32, "ulong": 64}[self.type]) if self.type != "int" else number
         if self.type == "float":
             try:
                 return float(text)

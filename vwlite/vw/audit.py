@@ -1,11 +1,11 @@
-"""Names of features: what `--audit` shows, and what `--invert_hash` collects."""
+"""Names of features: what `--audit` shows, what `--invert_hash` collects, and `--audit_regressor` tells of a model."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TextIO
 
 from vwlite.vw.learners import Current
 from vwlite.vw.model import Layout
-from vwlite.vw.words import prediction, short
+from vwlite.vw.words import Critical, prediction, short
 
 
 def expanded_names(
@@ -47,34 +47,52 @@ class Namer:
 
     def __init__(self, run: Any) -> None:
         self.run = run
-        self.stepper = run.learner.bottom.stepper
         self.layout = Layout(self.stepper.rule, run.setup.fields)
         self.found: dict[int, bytes] = {}  # names by slot
+
+    @property
+    def stepper(self) -> Any:
+        return self.run.learner.bottom.stepper
 
     def names(self, e: Current) -> list[bytes]:
         """The names of the features of the example, as the stepper has them; empty where they are not known."""
         if e.made_names is not None:
-            return e.made_names
+            return list(e.made_names)
         run = self.run
+        counts = self._counts(e)
+        names = {letter: (e.names or {}).get(letter) or [b""] * count for letter, count in counts.items()}
+        linear = run.setup.not_linear
+        return expanded_names(
+            names, list(counts), lambda letter: letter not in linear, self.stepper.expander.terms,
+            run.arguments.flag("permutations"), not run.arguments.flag("noconstant"),
+        ) + e.more_names  # fmt: skip
+
+    def _counts(self, e: Current) -> dict[int, int]:
+        """How many features each namespace has that is not dropped, in order."""
         batch, line = e.batch, e.line
-        letters: list[int] = []
+        dropped = self.run.source.shape.dropped
         counts: dict[int, int] = {}
         for span in range(batch.span_begin[line], batch.span_begin[line + 1]):
             letter = batch.letter[span]
-            size = batch.feature_begin[span + 1] - batch.feature_begin[span]
-            if letter not in counts:
-                letters.append(letter)
-            counts[letter] = counts.get(letter, 0) + size
-        dropped = run.source.shape.dropped
-        names = {
-            letter: (e.names or {}).get(letter) or [b""] * counts[letter] for letter in letters if not dropped(letter)
-        }
-        linear = run.setup.not_linear
-        found = expanded_names(
-            names, letters, lambda letter: letter in names and letter not in linear, self.stepper.expander.terms,
-            run.arguments.flag("permutations"), not run.arguments.flag("noconstant"),
-        )  # fmt: skip
-        return found + e.more_names
+            if not dropped(letter):
+                size = batch.feature_begin[span + 1] - batch.feature_begin[span]
+                counts[letter] = counts.get(letter, 0) + size
+        return counts
+
+    def ordered(self, e: Current) -> tuple[list[int], list[float], list[bytes]]:
+        """Keys in model 0, values and names of the features of the example, in Vowpal Wabbit's order."""
+        lists: tuple[list[Any], ...] = (*self.stepper.features(), self.names(e))
+        for items in lists:
+            self.place_constant(e, items)
+        return lists  # type: ignore[return-value]
+
+    def place_constant(self, e: Current, items: list[Any]) -> None:
+        """Move what belongs to the constant to where Vowpal Wabbit has it: before the features of a shared line."""
+        if self.stepper.expander.constant_key is None or e.own is None:
+            return
+        linear = [(letter, n) for letter, n in self._counts(e).items() if letter not in self.run.setup.not_linear]
+        place = sum(n for letter, n in linear if letter in e.own)
+        items.insert(place, items.pop(sum(n for _, n in linear)))
 
     def collect(self, e: Current) -> None:
         """Remember which name each slot has."""
@@ -106,6 +124,8 @@ class Namer:
             if shows_g:
                 text += f"@{short(fields[self.layout.names.index('G')])}"
             rows.append((abs(w * x), text))
+        if e.made_names is None:
+            self.place_constant(e, rows)
         rows.sort(key=lambda row: -row[0])
         out = self.run.streams.log
         if out is not None:
@@ -113,3 +133,68 @@ class Namer:
             out.write(prediction(e.prediction) + (f" {tag}" if tag else "") + "\n")
             out.write("".join("\t" + text for _, text in rows) + "\n")
 
+
+class RegressorAudit:
+    """Names the weights of a model by the features of data: `--audit_regressor`."""
+
+    def __init__(self, run: Any) -> None:
+        a = run.arguments
+        self.run, self.path = run, a["audit_regressor"]
+        if run.passes > 1:
+            raise Critical("audit_regressor can't be used with --passes > 1.", "audit_regressor.cc", 290)
+        if run.source.cache is not None and not a.flag("kill_cache"):
+            raise Critical(
+                "audit_regressor is incompatible with a cache file. Use it in single pass mode only.",
+                "audit_regressor.cc", 230,
+            )  # fmt: skip
+        self.classes = a.get("csoaa", 1)
+        layout = Layout(run.learner.bottom.stepper.rule, run.setup.fields)
+        place = layout.fields.index("w")
+        self.weights = {slot: values[place] for slot, values in layout.read() if values[place] != 0}
+        self.total = len(self.weights)
+        if not self.weights:
+            raise Critical("regressor has no non-zero weights. Nothing to audit.", "audit_regressor.cc", 260)
+
+    def go(self) -> None:
+        """Go through the data until all weights are named, or it is over."""
+        run = self.run
+        streams, statistics = run.streams, run.statistics
+        quiet = run.arguments.flag("quiet")
+        streams.say(f"Regressor contains {self.total} values\nexample     values        total")
+        streams.say("counter    audited     progress")
+        statistics.dump_interval = 1.0
+        with open(self.path, "w", encoding="utf-8", errors="surrogateescape") as file:
+            for e in run.examples():
+                if e is None:
+                    continue
+                self._name(e, file)
+                due = run.lines >= statistics.dump_interval
+                if due and not quiet:
+                    statistics.weighted_unlabeled_examples = float(run.lines)
+                    statistics.advance(run.step, run.factor)
+                if due or not self.weights:
+                    found = self.total - len(self.weights)
+                    streams.say(f"{run.lines:<8} {found:>9} {found * 100 // self.total:>11}%")
+                if not self.weights:
+                    break
+        if self.weights:
+            streams.say(
+                "Note: for some reason audit couldn't find all regressor values in dataset "
+                f"({self.total - len(self.weights)} of {self.total} found)."
+            )
+
+    def _name(self, e: Current, file: TextIO) -> None:
+        """Write the weights of the features of an example that were not named before."""
+        run = self.run
+        stepper = run.learner.bottom.stepper
+        stepper.take(e.batch, e.line)
+        names = run.namer.names(e)
+        order = list(range(stepper.size))
+        run.namer.place_constant(e, order)
+        for k in range(self.classes):
+            keys = stepper.keys_of(k)
+            for i in order:
+                w = self.weights.pop(keys[i], None)
+                if w is not None:
+                    name = names[i].decode("utf-8", "surrogateescape")
+                    file.write(f"{f'{k}:' if self.classes > 1 else ''}{name}:{keys[i]}:{short(w)}\n")

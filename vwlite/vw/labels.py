@@ -3,9 +3,12 @@
 from math import inf, log
 from typing import Any
 
+from vwlite.core.parser import name_hash
 from vwlite.vw.learners import Current
 from vwlite.vw.text import read_number
 from vwlite.vw.words import Critical, prediction, short
+
+UNKNOWN_COST = 3.4028234663852886e38  # of a class without a cost, in an example of several lines
 
 
 def tagged(text: str, e: Current) -> str:
@@ -91,7 +94,7 @@ class Simple:
         return tagged(prediction(e.prediction), e)
 
     def raw_text(self, e: Current) -> str:
-        return tagged(prediction(e.partial), e)
+        return "" if "nn" in self.run.arguments else tagged(prediction(e.partial), e)  # nn has written its own
 
 
 class Packed:
@@ -247,6 +250,39 @@ class Costs(Packed):
         return "known" if self._known(e) else "unknown"
 
 
+class Lines(Packed):
+    """The class of a line and its cost, for examples of several lines; counted by their learner."""
+
+    def __init__(self, run: Any) -> None:
+        super().__init__(run)
+        self.log_loss = self.log_weight = 0.0
+
+    def parse(self, e: Current) -> None:
+        e.target = []
+        if e.words == [b"shared"]:
+            return
+        error = self.run.streams.error
+        for word in e.words:
+            name, *cost = word.split(b":")
+            shown = word.decode("utf-8", "surrogateescape")
+            if len(cost) > 1:
+                error(f"example with a weird name. What is '{shown}'?")
+                continue
+            x = self.number(cost[0]) if cost else UNKNOWN_COST
+            if len(e.words) == 1 and name == b"shared":
+                error(f"shared feature vectors should not have costs on: {shown}")
+            elif len(e.words) == 1 and name == b"label" and not cost:
+                error(f"label feature vectors should have exactly one cost on: {shown}")
+            else:
+                e.target.append((0 if len(e.words) == 1 and name == b"label" else self.class_of(name), x))
+
+    def class_of(self, word: bytes) -> int:
+        return super().class_of(word) if self.names else int(name_hash(word, 0))
+
+    def count(self, e: Current) -> None:
+        raise NotImplementedError
+
+
 class Multilabels(Packed):
     """Classes, separated by commas."""
 
@@ -274,4 +310,6 @@ class Multilabels(Packed):
         return tagged(self.shown(e), e)
 
 
-LABELS: dict[str, Any] = {"SIMPLE": Simple, "MULTICLASS": Multiclass, "CS": Costs, "MULTILABEL": Multilabels}
+LABELS: dict[str, Any] = {
+    "SIMPLE": Simple, "MULTICLASS": Multiclass, "CS": Costs, "MULTILABEL": Multilabels, "LINES": Lines,
+}  # fmt: skip

@@ -26,7 +26,8 @@ class Current:
     test: bool = False  # only predict
     names: dict[int, list[bytes]] | None = None
     more_names: list[bytes] = field(default_factory=list)  # of features behind those of the line
-    made_names: list[bytes] | None = None  # of features that a reduction has put in place of those of the line
+    made_names: list[bytes] | None = None  # of its features, if they are not those of its line
+    own: set[int] | None = None  # the namespaces that are not only of a line shared with others
     batch: Any = None
     line: int = 0
     counter: int = 0  # its number in the run, from 0: blank lines and the ends of passes count too
@@ -145,6 +146,10 @@ class Linear(Layer):
             self.streams.error("The features have too much magnitude")
         if getattr(rule, "lost", False):
             self.streams.warn("update is NAN, replacing with 0")
+
+    def update(self, e: Current, p: float) -> None:
+        """Learn as if `p` had been predicted."""
+        self.stepper.update(p, e.label, e.weight, e.model)
 
     def _after(self, e: Current) -> None:
         self._warn(e)

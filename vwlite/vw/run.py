@@ -155,10 +155,11 @@ class Run:
         self.learner: Layer = build(a, s)
         if s.batch is not None:
             self.setup.table = False
-        self.labels = LABELS[s.kind](self)
+        self.labels = LABELS["LINES" if s.multiline and s.kind == "CS" else s.kind](self)
         self.source = self._source()
         self.predictions = Predictions(a["predictions"]) if "predictions" in a else None
         self.raw = Predictions(a["raw_predictions"]) if "raw_predictions" in a else None
+        s.raw = self.raw
         self._say_learning()
         self.lines = 0  # in this pass, blank ones too
         self.earlier = 0  # lines of the passes before, and an end for each
@@ -295,14 +296,18 @@ class Run:
     def run(self) -> None:
         a = self.arguments
         bottom = self.learner.bottom
-        if a.flag("audit") or "invert_hash" in a:
-            from vwlite.vw.audit import Namer
+        if a.flag("audit") or "invert_hash" in a or "audit_regressor" in a:
+            from vwlite.vw.audit import Namer, RegressorAudit
 
-            self.namer = Namer(self)
+            self.namer = self.setup.namer = Namer(self)
+        if a.flag("audit") or "invert_hash" in a:
             if a.flag("audit"):
                 bottom.audit = self.namer.audit
             if "invert_hash" in a:
                 bottom.collect = self.namer.collect
+        if "audit_regressor" in a:
+            RegressorAudit(self).go()
+            return
         if a.flag("dry_run"):
             return
         if is_plain(self):
@@ -404,7 +409,8 @@ class Run:
             after = self.arguments.get("holdout_after", 0)
             period = self.arguments.get("holdout_period", 10)
             e.held = self.lines > after if after else period > 0 and self.lines % period == 0
-        e.test = e.held or self.testing
+        # Examples of several lines are learned in any case, as Vowpal Wabbit does.
+        e.test = self.testing or (e.held and not self.setup.multiline)
         self.labels.read(e)
         if e.weight < 0 or e.weight != e.weight:
             words = (
@@ -418,15 +424,17 @@ class Run:
 
     def one(self, e: Current) -> None:
         """Predict and learn an example, count it, and tell of it."""
+        self.learn(e)
+        self.finish(e)
+
+    def learn(self, e: Current) -> None:
+        """Predict and learn an example."""
         learner, bottom = self.learner, self.learner.bottom
         e.features = bottom.stepper.take(e.batch, e.line) + bottom.stepper.expander.hidden
         if self.setup.batch is not None and self.setup.interactions:
             e.features = self._uncrossed(e)
         bottom.example_number = self.statistics.example_number
-        rule = bottom.stepper.rule
-        if hasattr(rule, "elapsed"):
-            s = self.statistics
-            rule.elapsed = s.t - s.holdout_weight - s.weighted_unlabeled_examples
+        self._set_time()
         if e.test or not self.labels.known(e):
             learner.predict(e)
         elif learner.predicts_apart:
@@ -438,7 +446,12 @@ class Run:
         else:
             learner.learn(e)
         learner.settle()
-        self.finish(e)
+
+    def _set_time(self) -> None:
+        """Tell the rule how much it has learned."""
+        rule, s = self.learner.bottom.stepper.rule, self.statistics
+        if hasattr(rule, "elapsed"):
+            rule.elapsed = s.t - s.holdout_weight - s.weighted_unlabeled_examples
 
     def _uncrossed(self, e: Current) -> int:
         """The number of features without those of interactions, which batch solvers do not count."""
@@ -470,8 +483,9 @@ class Run:
         statistics.current_pass += 1
         if self.setup.batch is not None:
             return self._end_batch_pass()
-        rule.pass_decay = rule.pass_decay * a.get("decay_learning_rate", 1.0)
+        self._set_time()
         self.learner.end_pass()
+        rule.pass_decay = rule.pass_decay * a.get("decay_learning_rate", 1.0)
         if a.flag("predict_only_model") and hasattr(rule, "fold_weights"):
             rule.fold_weights()
         if a.flag("save_per_pass") and "final_regressor" in a:

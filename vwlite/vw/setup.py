@@ -72,6 +72,8 @@ class Setup:
     summary: bool = True
     finish: Callable[[], None] | None = None  # what follows the last pass
     multi: Any = None  # what learns the examples of a group
+    raw: Any = None  # where raw predictions go
+    namer: Any = None  # knows the names of features, if they are wanted
     first_t: float = 0.0  # initial_t before a model was loaded
     not_linear: bytes = b""  # --ignore_linear
     dropped: Callable[[int], bool] = lambda letter: False  # --ignore and --keep
@@ -345,6 +347,8 @@ def make_rule(a: Arguments, s: Setup, loss: Loss) -> tuple[Rule, str]:
         invariant=invariant, adax=a.flag("adax"), masked="feature_mask" in a, forgiving=True,
         sparse_l2=a.get("sparse_l2", 0.0), l1=a.get("l1", 0.0), l2=a.get("l2", 0.0),
     )  # fmt: skip
+    if "initial_t" not in a:
+        rule.norm_sum = rule.weight_sum = 0.0
     s.statistics.t = s.initial_t
     rule.gravity, rule.contraction = a.get("l1_state", 0.0), a.get("l2_state", 1.0)
     s.stride = 4 if (adaptive or normalized) and not tests else 1
@@ -391,7 +395,7 @@ def model_fields(a: Arguments) -> tuple[str, ...]:
     for name in ("ftrl", "pistol", "coin", "freegrad"):
         if a.flag(name):
             return LAYOUTS[name]
-    if a.flag("bfgs") or a.flag("conjugate_gradient"):
+    if a.flag("bfgs") or a.flag("conjugate_gradient") or a.flag("svrg"):
         return ("w",)
     flags = ("sgd", "adaptive", "normalized", "invariant", "adax")
     if not any(a.flag(name) for name in flags):
@@ -540,10 +544,14 @@ def build(a: Arguments, s: Setup) -> Layer:
     stepper.widens = not (a.flag("testonly") or "min_prediction" in a or "max_prediction" in a)
     if a.get("loss_function") in ("logistic", "poisson") and stepper.widens:
         stepper.min_label, stepper.max_label = -50.0, 50.0
-    apart = a.flag("ftrl") or a.flag("coin")
+    apart = (a.flag("ftrl") or a.flag("coin")) and "nn" not in a
     learner: Layer = Linear(name, stepper, s.streams, apart)
     if name == "bfgs":
         learner = s.batch = make_batch(a, s, stepper)
+    if a.flag("svrg"):
+        from vwlite.vw.reductions.svrg import Svrg
+
+        learner = Svrg(stepper, s.streams, s.statistics, s.learning_rate, a.get("stage_size", 1))
     if a.flag("noop"):
         learner = Noop("noop", stepper, s.streams)
     if isinstance(rule, Gd):
@@ -551,6 +559,7 @@ def build(a: Arguments, s: Setup) -> Layer:
         rule.elapsed = s.initial_t
     initial_weights(a, s, rule)
     s.first_t = s.initial_t
+    s.shows_learners = s.table = "audit_regressor" not in a
     learner = reductions.stack(a, s, learner)
     if s.head is not None:
         header, source = s.head

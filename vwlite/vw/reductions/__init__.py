@@ -2,28 +2,26 @@
 
 from typing import Any
 
-from vwlite.vw.arguments import Arguments
+from vwlite.vw.arguments import CHOICES, Arguments
 from vwlite.vw.learners import Binary, ClassWeight, Layer, Named, Scorer
 from vwlite.vw.reductions.ect import Circuit, Ect
 from vwlite.vw.setup import Setup, class_weights, unescaped
 from vwlite.vw.words import Critical, Refused
 
 # Known to Vowpal Wabbit's command line, and not (yet) here.
-ABSENT = (
-    "audit_regressor", "baseline", "csoaa_ldf", "nn",
-    "replay_b", "replay_c", "replay_m", "svrg", "top", "wap_ldf", "compressed",
-)  # fmt: skip
+ABSENT = ("compressed",)
 
 # What an option needs to mean something. Vowpal Wabbit ignores it otherwise; here nothing is ignored.
 NEEDS = {
-    "simulation": ("active",), "direct": ("active",), "lrqdropout": ("lrq",), "csoaa_rank": ("csoaa", "csoaa_ldf"),
+    "simulation": ("active",), "direct": ("active",), "lrqdropout": ("lrq",),
+    "csoaa_rank": ("csoaa", "csoaa_ldf", "wap_ldf"),
     "mellowness": ("active",), "alg": ("boosting",), "gamma": ("boosting",),
     "bs_type": ("bootstrap",), "confidence_after_training": ("confidence",), "indexing": ("oaa", "csoaa"),
-    "probabilities": ("oaa", "multilabel_oaa"), "scores": ("oaa",), "oaa_subsample": ("oaa",),
+    "probabilities": ("oaa", "multilabel_oaa", "csoaa_ldf"), "scores": ("oaa",), "oaa_subsample": ("oaa",),
     "cs_absolute_loss": ("csoaa",), "ftrl_alpha": ("ftrl", "pistol", "coin"), "ftrl_beta": ("ftrl", "pistol", "coin"),
     "restart": ("freegrad",), "fepsilon": ("freegrad",), "chain_hash": ("json",), "csv_separator": ("csv",),
     "csv_no_file_header": ("csv",), "csv_header": ("csv",), "csv_ns_value": ("csv",), "adax": ("adaptive",),
-    "lr_multiplier": ("baseline",), "global_only": ("baseline",), "check_enabled": ("baseline",),
+    "lr_multiplier": ("baseline",), "global_only": ("baseline",),
     "hessian_on": ("bfgs", "conjugate_gradient"), "mem": ("bfgs",),
     "termination": ("bfgs",), "batch_sz": ("stage_poly",), "sched_exponent": ("stage_poly",),
     "batch_sz_no_doubling": ("stage_poly",), "stage_size": ("svrg",), "inpass": ("nn",), "multitask": ("nn",),
@@ -35,6 +33,7 @@ NEEDS = {
     "output_feature_regularizer_binary": ("bfgs", "conjugate_gradient"),
     "output_feature_regularizer_text": ("bfgs", "conjugate_gradient"),
     "replay_b_count": ("replay_b",), "replay_c_count": ("replay_c",), "replay_m_count": ("replay_m",),
+    "replay_c": ("csoaa",), "replay_m": ("oaa",),
 }  # fmt: skip
 
 # Learners that count the features of an example themselves.
@@ -45,11 +44,26 @@ NO_CONFIDENCE = (
     "--predict_only_model when saving the model and avoid --test_only"
 )
 
+CLASSES = ("oaa", "csoaa", "multilabel_oaa", "ect", "csoaa_ldf", "wap_ldf")
+
+# What needs examples of one line.
+WITHOUT_LINES = (
+    "active", "autolink", "bootstrap", "boosting", "classweight", "confidence", "csv", "interact", "json", "lrq",
+    "lrqfa", "marginal", "named_labels", "replay_b", "stage_poly",
+)  # fmt: skip
+
+# What is not the gradient descent that svrg is.
+NOT_SVRG = (
+    "sgd", "adaptive", "normalized", "invariant", "adax", "ftrl", "pistol", "coin", "freegrad", "noop", "l1", "l2",
+    "sparse_l2", "feature_mask", "nn", "baseline", "active", "confidence",
+)  # fmt: skip
+
 
 # What does not go with weights that change between passes only, or has no meaning there.
 NOT_IN_BATCHES = (
     "l1", "feature_mask", "noop", "lrq", "lrqfa", "autolink", "confidence", "active", "bootstrap", "boosting",
-    "oaa_subsample", "stage_poly", "marginal", "ect",
+    "oaa_subsample", "stage_poly", "marginal", "ect", "nn", "replay_b", "replay_c", "replay_m", "svrg", "top",
+    "csoaa_ldf", "wap_ldf", "baseline", "audit_regressor",
 )  # fmt: skip
 
 
@@ -61,11 +75,34 @@ def check(a: Arguments, whole: bool = True) -> None:
     for name, others in NEEDS.items() if whole else ():
         if name in a and others and not any(other in a for other in others):
             raise Refused(f"--{name} without --{' or --'.join(others)}")
-    several = [name for name in ("oaa", "csoaa", "multilabel_oaa", "ect") if name in a]
+    several = [name for name in CLASSES if name in a]
     if len(several) > 1:
         raise Refused(f"--{several[0]} with --{several[1]}")
     if several and any(name in a for name in ("binary", "confidence", "active")):
         raise Refused(f"--{several[0]} with --binary, --confidence or --active")
+    by_lines = [name for name in ("csoaa_ldf", "wap_ldf", "top") if name in a]
+    for name in (*CLASSES, *WITHOUT_LINES) if by_lines else ():
+        if name in a and name != by_lines[0]:
+            raise Refused(f"--{by_lines[0]} with --{name}")
+    if "nn" in a:
+        for name in ("coin", "freegrad", "pistol", "active", "confidence", "replay_b"):
+            if a.get(name):
+                raise Refused(f"--nn with --{name}")
+    for name in ("audit", "final_regressor", "predictions", "raw_predictions", "invert_hash", "readable_model"):
+        if "audit_regressor" in a and name in a:
+            raise Refused(f"--audit_regressor with --{name}")
+    if a.flag("svrg"):
+        for name in NOT_SVRG:
+            if a.get(name):
+                raise Refused(f"--svrg with --{name}")
+    if a.flag("baseline"):
+        for name in ("nn", "bootstrap", "boosting", "active", "confidence"):
+            if name in a:
+                raise Refused(f"--baseline with --{name}")
+    if a.get("replay_b"):
+        for name in ("bootstrap", "boosting", "active", "confidence", *CLASSES):
+            if name in a:
+                raise Refused(f"--replay_b with --{name}")
     if len(a.get("initial_regressor", [])) > 1:
         raise Refused("-i with several models")
     if len(a.get("cache_file", [])) > 1:
@@ -90,6 +127,8 @@ def count_models(a: Arguments) -> int:
     if "lrqfa" in a:
         fields, k = _lrqfa(a)
         count *= 1 + k * len(fields)
+    if "nn" in a:
+        count *= 1 + a["nn"]
     return count
 
 
@@ -123,10 +162,18 @@ def stack(a: Arguments, s: Setup, learner: Layer) -> Layer:
     link = a.get("link", "identity")
     if a.flag("probabilities"):
         if a.get("loss_function") != "logistic":
-            s.streams.warn("--probabilities should be used only with --loss_function=logistic")
+            words = "--probabilities should be used only with --loss_function=logistic"
+            if "csoaa_ldf" in a:
+                words += f", currently using: {a.get('loss_function', 'squared')}"
+            s.streams.warn(words)
         link = "logistic" if "multilabel_oaa" in a else "identity"
     if any(b":" in pattern for pattern in s.interactions):
         learner = Named(learner, "generate_interactions")
+    if a.flag("baseline"):
+        from vwlite.vw.reductions.baseline import Baseline
+
+        learner = Baseline(learner, s, a.get("lr_multiplier"), a.flag("global_only"))
+    learner = _replayed(a, s, learner, "b")
     if a.flag("active"):
         active = scalar.Active(learner, s, a)
         learner = s.active = active
@@ -137,6 +184,13 @@ def stack(a: Arguments, s: Setup, learner: Layer) -> Layer:
     elif a.flag("confidence"):
         learner = scalar.Confidence(
             learner, a.flag("confidence_after_training"), a.get("example_queue_limit", a.get("ring_size", 256))
+        )  # fmt: skip
+    if "nn" in a:
+        from vwlite.vw.reductions.nn import Nn
+
+        dropout = a.flag("dropout") and not a.flag("meanfield")
+        learner = Nn(
+            learner, a["nn"], s, inpass=a.flag("inpass"), dropout=dropout, multitask=a.flag("multitask")
         )  # fmt: skip
     if "marginal" in a:
         from vwlite.vw.reductions.marginal import Marginal
@@ -171,6 +225,12 @@ def stack(a: Arguments, s: Setup, learner: Layer) -> Layer:
         return layer
     if "classweight" in a:
         learner = ClassWeight(learner, class_weights(a["classweight"], s.streams))
+    if "top" in a:
+        from vwlite.vw.reductions.top import Top
+
+        top = Top(learner, a["top"])
+        learner = top
+        s.output, s.multiline, s.multi = "SCALARS", True, top.group
     if not a.flag("dont_output_best_constant"):
         learner = Named(learner, "count_label")
     return learner
@@ -181,8 +241,8 @@ def _of_classes(a: Arguments, s: Setup, learner: Layer, many: Any, link: str) ->
     if "oaa" in a:
         s.kind, s.output = "MULTICLASS", "MULTICLASS"
         oaa = many.Oaa(
-            learner, a["oaa"], s, indexing=a.get("indexing"), probabilities=a.flag("probabilities"),
-            scores=a.flag("scores"), subsample=a.get("oaa_subsample", 0),
+            _replayed(a, s, learner, "m"), a["oaa"], s, indexing=a.get("indexing"),
+            probabilities=a.flag("probabilities"), scores=a.flag("scores"), subsample=a.get("oaa_subsample", 0),
         )  # fmt: skip
         if a.flag("probabilities") or a.flag("scores"):
             s.output = "SCALARS"
@@ -197,8 +257,39 @@ def _of_classes(a: Arguments, s: Setup, learner: Layer, many: Any, link: str) ->
         s.kind, s.output = "CS", "MULTICLASS"
         csoaa = many.Csoaa(learner, a["csoaa"], s, a.get("indexing"))
         s.indexing = csoaa.indexing
-        return csoaa  # type: ignore[no-any-return]
+        return _replayed(a, s, csoaa, "c")
     if "multilabel_oaa" in a:
         s.kind, s.output = "MULTILABEL", "SCALARS" if a.flag("probabilities") else "MULTILABELS"
         return many.MultilabelOaa(learner, a["multilabel_oaa"], s, a.flag("probabilities"), link)  # type: ignore[no-any-return]
+    if "csoaa_ldf" in a or "wap_ldf" in a:
+        return _of_lines(a, s, learner)
     return None
+
+
+def _replayed(a: Arguments, s: Setup, learner: Layer, level: str) -> Layer:
+    """The learner with a buffer of examples, if one is wanted."""
+    size = a.get(f"replay_{level}", 0)
+    if not size:
+        return learner
+    from vwlite.vw.reductions.replay import Replay
+
+    return Replay(learner, level, size, a.get(f"replay_{level}_count", 1), s)
+
+
+def _of_lines(a: Arguments, s: Setup, learner: Layer) -> Layer:
+    """The layers of a learner whose examples have several lines."""
+    from vwlite.vw.reductions.ldf import Ldf
+
+    kind = a.get("ldf_override") or a.get("csoaa_ldf") or a["wap_ldf"]
+    if kind not in CHOICES["csoaa_ldf"]:
+        raise Critical("ldf requires either m/multiline or mc/multiline-classifier", "csoaa.cc", 910)
+    classifier = kind in ("mc", "multiline-classifier")
+    if a.flag("probabilities") and not classifier:
+        s.streams.warn("--probabilities should be used with --csoaa_ldf=mc (or --oaa, --multilabel_oaa)")
+    ldf = Ldf(
+        learner, s, wap="wap_ldf" in a, classifier=classifier, rank=a.flag("csoaa_rank"),
+        probabilities=a.flag("probabilities"),
+    )  # fmt: skip
+    s.kind, s.multiline, s.multi = "CS", True, ldf.group
+    s.output = "ACTION_SCORES" if ldf.rank else "SCALARS" if ldf.probabilities else "MULTICLASS"
+    return Named(ldf, "shared_feature_merger")

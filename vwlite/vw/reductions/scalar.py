@@ -1,4 +1,4 @@
-"""Reductions that predict a number: bootstrap, boosting, autolink, lrq, confidence, active."""
+"""Reductions that predict a number: bootstrap, boosting, autolink, lrq, lrqfa, confidence, active, interact."""
 
 import struct
 from itertools import combinations
@@ -295,8 +295,7 @@ class Autolink(Layer):
                 total = self._get(at["G"])
                 rate = total**-self.power_t if total > 0 else 0.0
             if normalized:
-                power = (1 if adaptive else 2) if self.power_t == 0.5 else 2 - 2 * self.power_t
-                rate /= self._get(at["N"]) ** power
+                rate /= self._get(at["N"]) ** ((1 if adaptive else 2) if self.power_t == 0.5 else 2 - 2 * self.power_t)
             self._put(start + i + len(self.fields), rate)
             rule.more_h += size * size * to_float(rate)
         return True
@@ -312,6 +311,7 @@ class Confidence(Layer):
     """Tells how sure a prediction is: its distance from 0 over how far one example could move it."""
 
     name = "confidence"
+
     def __init__(self, base: Layer, afterwards: bool, pool: int) -> None:
         super().__init__(base)
         self.afterwards, self.predicts_apart = afterwards, False
