@@ -40,18 +40,20 @@ class Simple:
         return (0.0 if self.loss == "poisson" else -inf), inf, False
 
     def read(self, e: Current) -> None:
-        if e.label != e.label:
-            return
-        warn = self.run.streams.warn
-        if self.loss == "hinge" and abs(e.label) != 1:
-            warn(f"The label {short(e.label)} is not -1 or 1 or in [0,1] as the hinge loss function expects.")
-        elif self.loss == "logistic" and not self.low <= e.label <= self.high:
-            warn(
-                f"The label {short(e.label)} is not in the range [{short(self.low)},{short(self.high)}] as the "
-                "logistic loss function expects."
-            )
-        elif self.loss == "poisson" and e.label < 0:
-            warn("The poisson loss function expects a label >= 0")
+        """Warn of a label that the loss does not expect: once for the loss of the prediction, and once for learning."""
+        low, high, only_ends = self.usual
+        expected = e.label in (low, high) if only_ends else low <= e.label <= high
+        if e.labelled and e.weight > 0 and not expected:
+            for _ in range(1 if e.test else 2):
+                self.run.streams.warn(self._unexpected(short(e.label)))
+
+    def _unexpected(self, label: str) -> str:
+        if self.loss == "hinge":
+            return f"The label {label} is not -1 or 1 or in [0,1] as the hinge loss function expects."
+        if self.loss == "poisson":
+            return f"The poisson loss function expects a label >= 0 but received '{label}'."
+        ends = f"[{short(self.low)},{short(self.high)}]"
+        return f"The label {label} is not in the range {ends} as the logistic loss function expects."
 
     def known(self, e: Current) -> bool:
         """Whether there is a label to learn from."""
