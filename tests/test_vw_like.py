@@ -101,3 +101,33 @@ def test_ngrams_of_sorted_features_are_refused(vwlite, tmp_path):
     (tmp_path / "t").write_text("1 |a x y\n")
     said = vwlite("vw", "-d", tmp_path / "t", "--ngram", "2", "--sort_features", code=1).out
     assert "ngram is incompatible with sort_features" in said
+
+
+def test_without_l1_the_gravity_of_an_earlier_run_waits(vwlite, tmp_path):
+    text = "1 |a x\n"
+    more = ("--l1", "0.1", "--noconstant", "-f", tmp_path / "m", "--readable_model", tmp_path / "r")
+    predictions(vwlite, tmp_path, text, *more)
+    lines = (tmp_path / "r").read_text().splitlines()
+    gravity = next(float(line.split()[1]) for line in lines if line.startswith("l1_state"))
+    w = float(lines[-1].split(":")[1].split()[0])
+    assert 0 < gravity < w < 1
+    continued = ("-i", tmp_path / "m", "--readable_model", tmp_path / "r")
+    assert predictions(vwlite, tmp_path, text, *continued) == [pytest.approx(w, abs=1e-6)]
+    assert f"l1_state {gravity:g}\n" in (tmp_path / "r").read_text()
+    for option in (["-t"], ["--l1", "0.1"]):
+        found = predictions(vwlite, tmp_path, text, "-i", tmp_path / "m", *option)
+        assert found == [pytest.approx(w - gravity, abs=1e-6)]
+
+
+def test_gravity_that_waits_is_paid_by_weights_that_only_predict(vwlite, tmp_path):
+    more = ("--l1_state", "0.05", "--initial_weight", "0.2", "-b", "1", "--predict_only_model")
+    predictions(vwlite, tmp_path, "|a x\n", *more, "--readable_model", tmp_path / "r")
+    assert [line.split()[0] for line in (tmp_path / "r").read_text().splitlines()[-2:]] == ["0:0.15", "1:0.15"]
+
+
+@pytest.mark.parametrize("loss, label", [("logistic", "3"), ("hinge", "-2"), ("poisson", "-2")])
+def test_a_label_that_is_learned_is_warned_of_twice(vwlite, tmp_path, loss, label):
+    (tmp_path / "t").write_text(f"{label} |a x\n{label} 0 |a x\n1 |a x\n")
+    for more, count in (([], 2), (["-t"], 1)):
+        said = vwlite("vw", "-d", tmp_path / "t", "--loss_function", loss, *more).out
+        assert said.count(f"label {label} is not") + said.count(f"but received '{label}'.") == count

@@ -109,7 +109,7 @@ class Namer:
         _, values = stepper.features()
         slots = stepper.slots_of(keys)
         size = self.layout.size
-        gravity = getattr(rule, "gravity", 0.0)
+        gravity = getattr(rule, "gravity", 0.0) + self.run.setup.owed
         contraction = getattr(rule, "contraction", 1.0)
         shows_g = "G" in self.run.setup.fields and not self.run.testing
         place_w = self.layout.names.index("w") if "w" in self.layout.names else self.layout.names.index("_w")

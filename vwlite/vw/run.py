@@ -487,6 +487,7 @@ class Run:
         self.learner.end_pass()
         rule.pass_decay = rule.pass_decay * a.get("decay_learning_rate", 1.0)
         if a.flag("predict_only_model") and hasattr(rule, "fold_weights"):
+            rule.gravity, self.setup.owed = rule.gravity + self.setup.owed, 0.0
             rule.fold_weights()
         if a.flag("save_per_pass") and "final_regressor" in a:
             self.save_binary(f"{a['final_regressor']}.{statistics.current_pass - 1}")
@@ -557,7 +558,7 @@ class Run:
                 "weighted_unlabeled_examples": t.weighted_unlabeled_examples, "example_number": t.example_number,
                 "total_features": t.total_features, "total_weight": getattr(rule, "weight_sum", 0.0),
                 "sd::oec.weighted_labeled_examples": t.old_weighted_labeled_examples,
-                "current_pass": t.current_pass, "l1_state": getattr(rule, "gravity", 0.0),
+                "current_pass": t.current_pass, "l1_state": getattr(rule, "gravity", 0.0) + s.owed,
                 "l2_state": getattr(rule, "contraction", 1.0),
             }  # fmt: skip
         slots, floats = array("Q"), array("f")

@@ -80,6 +80,7 @@ class Setup:
     stride: int = 1  # of the slots in Vowpal Wabbit's memory
     batch: Any = None  # the linear model, if its weights change between passes only
     regularizer: Any = None  # what was read for it
+    owed: float = 0.0  # gravity of an earlier run that predictions of this one do not know of
     dictionaries: dict[bytes, Any] = field(default_factory=dict)  # by content
 
     def say(self, text: str) -> None:
@@ -350,9 +351,18 @@ def make_rule(a: Arguments, s: Setup, loss: Loss) -> tuple[Rule, str]:
     if "initial_t" not in a:
         rule.norm_sum = rule.weight_sum = 0.0
     s.statistics.t = s.initial_t
-    rule.gravity, rule.contraction = a.get("l1_state", 0.0), a.get("l2_state", 1.0)
+    _pull(a, s, rule, a.get("l1_state", 0.0), a.get("l2_state", 1.0))
     s.stride = 4 if (adaptive or normalized) and not tests else 1
     return rule, "gd"
+
+
+def _pull(a: Arguments, s: Setup, rule: Gd, gravity: float, contraction: float) -> None:
+    """Give the rule its gravity and contraction. Without --l1 gravity waits, unless the weights are only to predict."""
+    rule.contraction = contraction
+    if a.get("l1", 0.0) > 0 or a.flag("testonly"):
+        rule.gravity = gravity
+    else:
+        s.owed = gravity
 
 
 def _make_parameter_free(a: Arguments, s: Setup, loss: Loss, name: str) -> tuple[Rule, str]:
@@ -452,8 +462,7 @@ def restore(a: Arguments, s: Setup, stepper: Stepper, model: Model) -> None:
         stepper.share_sums()
     if isinstance(rule, Gd):
         rule.elapsed = statistics.t
-        rule.gravity = a.get("l1_state", state["l1_state"])
-        rule.contraction = a.get("l2_state", state["l2_state"])
+        _pull(a, s, rule, a.get("l1_state", state["l1_state"]), a.get("l2_state", state["l2_state"]))
         if a.flag("testonly"):
             rule.fold_weights()
 
