@@ -24,7 +24,7 @@ ODD_NUMBERS = [
 
 @dataclass(frozen=True)
 class Case:
-    """A command line, a text to learn and one to predict. exact: nothing in it is approximate in Vowpal Wabbit."""
+    """A command line, a text to learn and one to predict, and whether the model is one only to predict with."""
 
     arguments: list[str]
     train: bytes

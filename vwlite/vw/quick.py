@@ -15,13 +15,11 @@ from vwlite.vw.examples import Names
 from vwlite.vw.learners import Linear, Named, Scorer
 from vwlite.vw.setup import make_expander
 
-ONLY_NAMES = ("generate_interactions", "count_label")  # layers that do nothing
-
 
 def is_plain(run: Any) -> bool:
     """Whether the engine's loop can do this run."""
     layer = run.learner
-    while type(layer) is Scorer or (type(layer) is Named and layer.name in ONLY_NAMES):
+    while type(layer) is Scorer or (type(layer) is Named and layer.name == "count_label"):
         layer = layer.base
     if type(layer) is not Linear or type(layer.stepper.rule) is not Gd:
         return False
