@@ -6,7 +6,7 @@ import pytest
 
 from vwlite.core.batch import Batch
 from vwlite.core.expand import CONSTANT_HASH, Expander
-from vwlite.core.parser import Parser
+from vwlite.core.parser import Parser, murmur3
 
 
 def predictions(vwlite, folder, text: str, *arguments: str) -> list[float]:
@@ -131,3 +131,18 @@ def test_a_label_that_is_learned_is_warned_of_twice(vwlite, tmp_path, loss, labe
     for more, count in (([], 2), (["-t"], 1)):
         said = vwlite("vw", "-d", tmp_path / "t", "--loss_function", loss, *more).out
         assert said.count(f"label {label} is not") + said.count(f"but received '{label}'.") == count
+
+
+@pytest.mark.parametrize("bits", [4, 10, 18])
+def test_a_limit_keeps_the_features_of_the_least_index(vwlite, tmp_path, bits):
+    space = murmur3(b"a", 0)
+    first = min("xyzw", key=lambda name: murmur3(name.encode(), space) % 2**bits)
+    text = "1 |a x y z w\n" + "".join(f"1 |a {name}\n" for name in "xyzw")
+    got = predictions(vwlite, tmp_path, text, "--feature_limit", "a1", "-b", str(bits), "--noconstant")
+    assert next("xyzw"[i] for i, p in enumerate(got[1:]) if p) == first
+
+
+@pytest.mark.parametrize("option", ["--sort_features", "--feature_limit=1"])
+def test_of_equal_features_the_least_value_is_kept(vwlite, tmp_path, option):
+    more = (option, "--noconstant", "--initial_weight", "0.25", "--max_prediction", "9")
+    assert predictions(vwlite, tmp_path, "1 |a x:2 x:1.5\n", *more) == [0.375]

@@ -68,7 +68,8 @@ def line(draw: st.DrawFn, labels: list[str], odd: bool) -> str:
 
 def texts(labels: list[str], odd: bool) -> st.SearchStrategy[bytes]:
     lines = st.lists(line(labels, odd), min_size=5, max_size=30)
-    ends = st.sampled_from(["\n", "\n", "\n", "\r\n" if odd else "\n", ""])
+    # Behind a number at the very end of a file, Vowpal Wabbit reads on in what was in memory before.
+    ends = st.sampled_from(["\n", "\n", "\n", "\r\n"] if odd else ["\n", "\n", ""])
     return st.builds(
         lambda lines, end: ("\n".join(lines) + end).encode("utf-8", "surrogateescape"), lines, ends
     )  # fmt: skip

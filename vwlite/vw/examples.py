@@ -30,6 +30,7 @@ class Shape:
     ngrams: dict[int, int] = field(default_factory=dict)  # by letter; 0: all namespaces
     skips: dict[int, int] = field(default_factory=dict)
     limits: dict[int, int] = field(default_factory=dict)
+    bits: int = 18  # of the index
     dropped: Callable[[int], bool] = lambda letter: False  # --ignore and --keep
 
     @property
@@ -42,11 +43,13 @@ class Shape:
             if self.dropped(letter):
                 continue
             n = self.ngrams.get(letter, self.ngrams.get(0, 0))
+            limit = self.limits.get(letter, self.limits.get(0))
+            if limit is not None:
+                mask_space(space, self.bits)
             if n >= 2:
                 _add_ngrams(space, n, self.skips.get(letter, self.skips.get(0, 0)))
-            limit = self.limits.get(letter, self.limits.get(0))
             if limit is not None and len(space.hashes) > limit:
-                sort_space(space, limit)
+                sort_space(space, self.bits, limit)
 
 
 def _add_ngrams(space: Space, longest: int, skips: int) -> None:
@@ -81,9 +84,15 @@ def _offsets(n: int, skips: int) -> list[list[int]]:
     return found
 
 
-def sort_space(space: Space, limit: int | None = None) -> None:
-    """Sort the features by index, keep the first of equal ones, and at most `limit` of them."""
-    order = sorted(range(len(space.hashes)), key=space.hashes.__getitem__)
+def mask_space(space: Space, bits: int) -> None:
+    """Have features that share an index share the hash too."""
+    space.hashes = [h & ((1 << bits) - 1) for h in space.hashes]
+
+
+def sort_space(space: Space, bits: int, limit: int | None = None) -> None:
+    """Sort the features by index and value, keep the first of equal ones, and at most `limit` of them."""
+    mask = (1 << bits) - 1
+    order = sorted(range(len(space.hashes)), key=lambda i: (space.hashes[i] & mask, space.values[i]))
     kept: list[int] = []
     for i in order:
         if not kept or space.hashes[kept[-1]] != space.hashes[i]:
@@ -223,7 +232,8 @@ class Source:
                 continue
             if self.sort:
                 for space in example.spaces.values():
-                    sort_space(space)
+                    mask_space(space, self.bits)
+                    sort_space(space, self.bits)
             self._add(batch, example)
             if names is not None:
                 names.append({letter: space.names for letter, space in example.spaces.items()})

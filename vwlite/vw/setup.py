@@ -215,7 +215,7 @@ def per_space(values: list[str], what: str) -> dict[int, int]:
 
 def make_shape(a: Arguments, s: Setup) -> Shape:
     """N-grams, skips and limits, with their words."""
-    shape = Shape()
+    shape = Shape(bits=s.bits)
     if "ngram" in a:
         if a.flag("sort_features"):
             raise Critical("ngram is incompatible with sort_features.")
