@@ -104,7 +104,9 @@ $(BENCH): $(SOURCES)
 	touch $@
 
 compat: $(INSTALLED) $(BENCH)
-	VWLITE_COMPAT_RUNS=2000 $(BIN)/pytest tests/test_compat.py
+	VWLITE_COMPAT_RUNS=1000 VWLITE_COMPAT_FIRST=1000 $(BIN)/pytest -p no:cacheprovider tests/test_compat.py & \
+	VWLITE_COMPAT_RUNS=1000 $(BIN)/pytest -p no:cacheprovider tests/test_compat.py; \
+	code=$$?; wait $$! && exit $$code
 
 bench: $(BENCH)
 	.bench/venv/bin/python tests/bench/bench.py
