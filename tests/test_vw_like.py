@@ -146,3 +146,11 @@ def test_a_limit_keeps_the_features_of_the_least_index(vwlite, tmp_path, bits):
 def test_of_equal_features_the_least_value_is_kept(vwlite, tmp_path, option):
     more = (option, "--noconstant", "--initial_weight", "0.25", "--max_prediction", "9")
     assert predictions(vwlite, tmp_path, "1 |a x:2 x:1.5\n", *more) == [0.375]
+
+
+@pytest.mark.parametrize("option", ["-p", "-r"])
+def test_predictions_that_cannot_be_written_end_the_run_with_a_sentence(vwlite, tmp_path, option):
+    # /dev/full takes nothing, like a full disk.
+    (tmp_path / "t").write_text("1 |a x\n" * 5)
+    said = vwlite("vw", "-d", tmp_path / "t", option, "/dev/full", "--quiet", code=1).err
+    assert said == "/dev/full: cannot be written: No space left on device\n"

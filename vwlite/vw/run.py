@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import IO, Any
 
 from vwlite.core.batch import Batch
-from vwlite.errors import VwliteError
+from vwlite.errors import VwliteError, WriteError
 from vwlite.vw.arguments import OPTIONS, Arguments, parse
 from vwlite.vw.examples import BLANK, REJECTED, Names, Source
 from vwlite.vw.labels import LABELS
@@ -102,11 +102,22 @@ class Predictions:
             raise Critical(f"Error opening the predictions file: {path}, {e.strerror}", "parse_args.cc", 1500) from None
 
     def write(self, text: str) -> None:
-        self.file.write(text)
+        try:
+            self.file.write(text)
+        except OSError as e:
+            raise self._failed(e) from e
 
     def close(self) -> None:
-        if self._own:
+        if not self._own:
+            return
+        try:
             self.file.close()
+        except OSError as e:
+            raise self._failed(e) from e
+
+    def _failed(self, e: OSError) -> Exception:
+        """What becomes of an error of the file. That of standard output is told by others."""
+        return WriteError(f"{self.file.name}: cannot be written: {e.strerror}") if self._own else e
 
 
 class Run:
