@@ -2,6 +2,8 @@
 
 import pytest
 
+from vwlite.core.batch import Batch
+from vwlite.core.parser import Parser
 from vwlite.vw.examples import SimpleLabels
 from vwlite.vw.text import Features, TextParser
 from vwlite.vw.words import Streams
@@ -33,3 +35,11 @@ def test_a_value_that_is_missing_or_a_word_is_one(line, found):
 def test_the_number_that_a_label_begins_with_counts(word, number, warned, capsys):
     assert SimpleLabels(Streams()).read([word]) == (number, 1.0, 0.0)
     assert ("not a good float" in capsys.readouterr().out) == warned
+
+
+def test_no_name_is_hashed_with_the_seed_by_both_parsers():
+    """A line with a number that is none is read by this parser, the others by the engine's."""
+    example = TextParser(Features(hash_seed=7), Streams()).line(b"1 | z")
+    batch = Batch()
+    Parser(hash_seed=7).parse(b"1 | z\n", batch)
+    assert [list(space.hashes) for space in example.spaces.values()] == [list(batch.hash)]

@@ -108,7 +108,7 @@ class TextParser:
     def __init__(self, features: Features, streams: Streams, strict: bool = False) -> None:
         self.features, self.streams, self.strict = features, streams, strict
         self.number = 0
-        self._unnamed = features.hash(b"", features.hash_seed) if features.hash_seed else 0
+        self._unnamed = int(name_hash(b"", features.hash_seed, True)) if features.hash_seed else 0
 
     def line(self, line: bytes) -> Example:
         """Read one line, with or without its line feed."""
