@@ -20,11 +20,29 @@ COMPARE = HERE / "bench" / "compare.py"
 DIMENSION = HERE / "bench" / "dimension.py"
 
 
+def cells_of(text: str) -> list[list[str]]:
+    """The tables in a text, row by row."""
+    return [line.split("|")[1:-1] for line in text.splitlines() if line.startswith("|")]
+
+
+def filled(folder: Path, program: Path, *options: str) -> "subprocess.CompletedProcess[str]":
+    """Run a quick benchmark that writes between its markers in a README, and see that it does that only."""
+    readme = folder / "README.md"
+    readme.write_text(f"a\n<!-- begin bench: {program.stem} -->\nold\n<!-- end bench: {program.stem} -->\nb\n")
+    command = [sys.executable, str(program), "--quick", "--readme", str(readme), *options]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    text = readme.read_text()
+    assert text.startswith("a\n") and text.endswith("b\n") and "old" not in text
+    assert done.stdout in text
+    return done
+
+
 def test_the_quick_benchmark_fills_its_table(tmp_path: Path) -> None:
     command = [sys.executable, str(BENCH), "--quick", "--folder", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    table = [line.split("|")[1:-1] for line in done.stdout.splitlines() if line.startswith("|")]
+    table = cells_of(done.stdout)
     assert {len(cells) for cells in table} == {7}
     works = " ".join(cells[0] for cells in table)
     rows = ["`gd`", "clicks", "predict", "libsvm", "cache", "`sgd`", "`l1-ball`", "`adagrad`", "`arow`", "memory"]
@@ -34,15 +52,9 @@ def test_the_quick_benchmark_fills_its_table(tmp_path: Path) -> None:
 
 
 def test_the_quick_benchmark_of_projections_fills_the_readme(tmp_path: Path) -> None:
-    readme, picture = tmp_path / "README.md", tmp_path / "picture.png"
-    readme.write_text("a\n<!-- begin bench: projection -->\nold\n<!-- end bench: projection -->\nb\n")
-    command = [sys.executable, str(PROJECTION), "--quick", "--readme", str(readme), "--picture", str(picture)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    text = readme.read_text()
-    assert text.startswith("a\n") and text.endswith("b\n") and "old" not in text
-    assert done.stdout in text
-    table = [line.split("|")[1:-1] for line in done.stdout.splitlines() if line.startswith("|")]
+    picture = tmp_path / "picture.png"
+    done = filled(tmp_path, PROJECTION, "--picture", str(picture))
+    table = cells_of(done.stdout)
     assert [len(cells) for cells in table] == [8] * 4
     assert "sparse, k = 50" in done.stdout
     if importlib.util.find_spec("matplotlib"):
@@ -59,15 +71,8 @@ def test_the_readme_has_room_for_the_projections() -> None:
 
 
 def test_the_quick_benchmark_of_dimensions_fills_the_readme(tmp_path: Path) -> None:
-    readme = tmp_path / "README.md"
-    readme.write_text("a\n<!-- begin bench: dimension -->\nold\n<!-- end bench: dimension -->\nb\n")
-    command = [sys.executable, str(DIMENSION), "--quick", "--readme", str(readme)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    text = readme.read_text()
-    assert text.startswith("a\n") and text.endswith("b\n") and "old" not in text
-    assert done.stdout in text
-    table = [line.split("|")[1:-1] for line in done.stdout.splitlines() if line.startswith("|")]
+    done = filled(tmp_path, DIMENSION)
+    table = cells_of(done.stdout)
     assert {len(cells) for cells in table} == {7}
     named = [cells[0].strip(" `") for cells in table if cells[0].startswith(" `") and "--" not in cells[0]]
     assert named == [name for name in ALGORITHMS if name != "adagrad-full"] * 2

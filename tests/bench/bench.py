@@ -28,6 +28,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from statistics import median
 
+from report import processor, row, say
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 PYTHON = sys.executable
@@ -155,10 +157,6 @@ def rows(work: Work, seconds: Seconds) -> Iterator[str]:
         yield row(work.name, span(median(ours)), "", "", "", "", "")
 
 
-def row(*cells: str) -> str:
-    return "| " + " | ".join(cells) + " |"
-
-
 def span(seconds: float) -> str:
     return f"{seconds:.3f} s" if abs(seconds) < 1 else f"{seconds:.2f} s"
 
@@ -169,10 +167,6 @@ def goal_text(limit: float | None) -> str:
 
 def verdict(value: float, limit: float | None) -> str:
     return "" if limit is None else "yes" if value <= limit else "**no**"
-
-
-def say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
 
 
 def works(news: str, clicks: str, libsvm: str) -> list[Work]:
@@ -342,17 +336,6 @@ def losses(news: str, clicks: str) -> Iterator[str]:
             if abs(ours / theirs - 1) > 0.05:
                 say(f"bench.py: the losses differ by more than 5 %: {text}")
         yield text
-
-
-def processor() -> str:
-    with suppress(OSError):
-        found = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
-        if found:
-            return found[1]
-    with suppress(OSError, subprocess.CalledProcessError):
-        command = ["sysctl", "-n", "machdep.cpu.brand_string"]
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-    return platform.processor() or platform.machine()
 
 
 def versions() -> str:

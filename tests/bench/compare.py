@@ -34,6 +34,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from report import processor, say
 
 import vwlite.predicting
 import vwlite.training  # here, so that the processes that are forked need not
@@ -167,10 +168,6 @@ class Parts:
     files: dict[str, Path]
     labels: dict[str, np.ndarray] = field(default_factory=dict)
     features: int = 0
-
-
-def say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
 
 
 # --- the data -------------------------------------------------------------------------------------
@@ -613,14 +610,6 @@ def draw_all(results: dict[str, Any], folder: Path) -> None:
     matplotlib.use("Agg")
     for name, found in results["sets"].items():
         draw(name, found, folder / f"compare-{name}.png")
-
-
-def processor() -> str:
-    try:
-        found = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
-    except OSError:
-        found = None
-    return found[1] if found else platform.processor() or platform.machine()
 
 
 def made() -> str:

@@ -21,7 +21,6 @@ import argparse
 import datetime
 import os
 import random
-import re
 import sys
 import time
 from collections.abc import Iterator
@@ -29,7 +28,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from projection import processor, say
+from report import processor, put_into, row, say
 
 from vwlite.algorithms import ALGORITHMS
 from vwlite.build import RULES, Settings, make_learner
@@ -130,21 +129,8 @@ def rows(times: Times, beside: str | None = None) -> Iterator[str]:
         yield row(f"`{name}`", f"{min(of[first]):.1f} ns", *cells, reached)
 
 
-def row(*cells: str) -> str:
-    return "| " + " | ".join(cells) + " |"
-
-
 def power(d: int) -> str:
     return f"10^{len(str(d)) - 1}"
-
-
-def put_into(readme: Path, content: str) -> None:
-    text = readme.read_text(encoding="utf-8")
-    pattern = r"(<!-- begin bench: dimension -->\n).*?(<!-- end bench: dimension -->)"
-    text, found = re.subn(pattern, lambda m: f"{m[1]}{content}\n{m[2]}", text, flags=re.DOTALL)
-    if found != 1:
-        sys.exit(f"dimension.py: {readme} has no markers for the tables")
-    readme.write_text(text, encoding="utf-8")
 
 
 def main() -> int:
@@ -177,7 +163,7 @@ def main() -> int:
     content = "\n\n".join(parts)
     print(content)
     if typed.readme:
-        put_into(typed.readme, content)
+        put_into(typed.readme, "dimension", content)
     return 0
 
 

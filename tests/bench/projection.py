@@ -16,7 +16,6 @@ import argparse
 import datetime
 import os
 import platform
-import re
 import sys
 import time
 from collections.abc import Callable
@@ -24,6 +23,7 @@ from pathlib import Path
 from statistics import fmean
 
 import numpy as np
+from report import processor, put_into, say
 
 from vwlite.projection import SparseBall, project_l1
 
@@ -33,10 +33,6 @@ SIZES = [50_000 << i for i in range(7)]
 NONZEROS = [5_000, 10_000, 20_000]
 WARM = 2
 Times = dict[str, dict[int, list[float]]]  # of each method, by n: a mean in seconds for each run
-
-
-def say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
 
 
 def clock(work: Callable[[], object]) -> float:
@@ -125,23 +121,6 @@ def draw(times: Times, path: Path) -> None:
     say(f"wrote {path}")
 
 
-def processor() -> str:
-    try:
-        found = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
-    except OSError:
-        found = None
-    return found[1] if found else platform.processor() or platform.machine()
-
-
-def put_into(readme: Path, content: str) -> None:
-    text = readme.read_text(encoding="utf-8")
-    pattern = r"(<!-- begin bench: projection -->\n).*?(<!-- end bench: projection -->)"
-    text, found = re.subn(pattern, lambda m: f"{m[1]}{content}\n{m[2]}", text, flags=re.DOTALL)
-    if found != 1:
-        sys.exit(f"projection.py: {readme} has no markers for the table")
-    readme.write_text(text, encoding="utf-8")
-
-
 def main() -> int:
     assert __doc__ is not None
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -169,7 +148,7 @@ def main() -> int:
     print(content)
     draw(times, typed.picture)
     if typed.readme:
-        put_into(typed.readme, content)
+        put_into(typed.readme, "projection", content)
     return 0
 
 
