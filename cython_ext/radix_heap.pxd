@@ -8,7 +8,6 @@ are swept. An entry moves to a lower bucket each time, so at most 32 times.
 The queue does not know whether an entry still counts: its user does.
 """
 
-from libc.math cimport INFINITY
 from libc.stdint cimport uint32_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy
@@ -17,11 +16,9 @@ from vwlite.core.room cimport make_room
 
 cdef extern from *:
     """
-    #include <math.h>
     #define vwlite_bit_length(x) ((x) ? 32 - __builtin_clz(x) : 0)
     """
     int bit_length "vwlite_bit_length" (uint32_t x) noexcept nogil
-    float nextafterf(float, float) noexcept nogil
 
 cdef enum:
     BUCKETS = 33
@@ -53,7 +50,18 @@ cdef inline uint32_t bits_of(float f) noexcept nogil:
 cdef inline float below(double u) noexcept nogil:
     """The largest float that is at most u."""
     cdef float f = <float>u
-    return f if f <= u else nextafterf(f, -INFINITY)
+    cdef uint32_t bits
+    if f <= u:
+        return f
+    bits = bits_of(f)
+    if f > 0:
+        bits -= 1
+    elif f < 0:
+        bits += 1
+    else:
+        bits = 0x80000001       # the negative float next to zero
+    memcpy(&f, &bits, 4)
+    return f
 
 
 cdef inline int append(Bucket* bucket, Entry entry) noexcept nogil:

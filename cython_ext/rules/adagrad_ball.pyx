@@ -26,6 +26,7 @@ from vwlite.core.radix_heap cimport Bucket, Entry, Queue, below, bits_of, clear,
 from vwlite.core.room cimport make_room
 from vwlite.core.rule cimport Example, Outcome, learning_rate
 from vwlite.core.rules.adagrad cimport Adaptive, Visit, descend
+from vwlite.core.table cimport prefetch_line
 
 cdef double LARGEST_SHIFT = 1e5    # rebase when S outgrows this many radii: |z| - Theta would lose digits
 cdef double LARGEST = 3.5e13       # of |w| in radii, before it is projected
@@ -50,6 +51,14 @@ cdef inline void add(Sum* sum, double x) noexcept nogil:
     cdef double part = high - sum.high
     sum.low += (sum.high - (high - part)) + (x - part)
     sum.high = high
+
+
+cdef inline void replace(Sum* sum, double x, double old) noexcept nogil:
+    """sum += x - old; old was added before."""
+    cdef double by = x - old
+    cdef double part = by - x
+    sum.low += (x - (by - part)) - (old + part)
+    add(sum, by)
 
 
 cdef inline void settle(Sum* sum) noexcept nogil:
@@ -151,6 +160,7 @@ cdef class AdagradBall(Adaptive):
         cdef double slope = o.importance * o.slope
         cdef Visit* v = &self.visited
         cdef Slot* s
+        cdef Sum S, R
         self.t += 1
         if slope == 0:
             return
@@ -158,6 +168,7 @@ cdef class AdagradBall(Adaptive):
             return
         self.merge(e)
         descend(v, e.size, slope, learning_rate(&self.schedule, self.t), self.delta, self.shift)
+        S, R = self.S, self.R
         for i in range(e.size):
             s = slots[i]
             if v.repeated and s.at != i:
@@ -166,23 +177,25 @@ cdef class AdagradBall(Adaptive):
             if s.mark == self.constant:
                 s.z, s.inverse = v.z[i], v.inverse[i]
             else:
-                self.change(s, v.z[i], v.inverse[i])
+                self.change(s, v.z[i], v.inverse[i], &S, &R)
+        self.S, self.R = S, R
         self.project()
         if self.S.high > LARGEST_SHIFT * self.radius:
             self.rebase()
             self.project()      # what one step has lost in digits before
 
-    cdef inline void change(self, Slot* s, double z, double inverse) noexcept nogil:
-        """Give a feature its state from before the projection."""
+    cdef inline void change(self, Slot* s, double z, double inverse, Sum* S, Sum* R) noexcept nogil:
+        """Give a feature its state from before the projection; S and R are those of the ball."""
         cdef double old = fabs(s.z)
         cdef double new = fabs(z)
-        if old != 0:
-            add(&self.S, -old * s.inverse)
-            add(&self.R, -s.inverse)
+        cdef double old_inverse = s.inverse
         s.inverse = inverse
         if new <= self.shift:
-            self.active -= old != 0
-            s.z = 0
+            if old != 0:
+                add(S, -old * old_inverse)
+                add(R, -old_inverse)
+                self.active -= 1
+                s.z = 0
             return
         if (new - self.shift) * inverse > LARGEST * self.radius:
             new = LARGEST * self.radius / inverse + self.shift
@@ -192,8 +205,8 @@ cdef class AdagradBall(Adaptive):
             self.list[self.waiting] = s
             self.waiting += 1
             return
-        add(&self.S, new * inverse)
-        add(&self.R, inverse)
+        replace(S, new * inverse, old * old_inverse)
+        replace(R, inverse, old_inverse)
         if new < s.bound:
             s.bound = below(new)
             self.push(s)
@@ -263,7 +276,7 @@ cdef class AdagradBall(Adaptive):
 
     cdef int room(self, size_t n) noexcept nogil:
         """Make room for so many features in the list, and throw out stale entries; -1: no memory."""
-        if self.queue.size > 2 * self.active + 1024 or self.slots_of_queue != self.table.slots:
+        if self.queue.size > 3 * self.active + 1024 or self.slots_of_queue != self.table.slots:
             self.rebuild()
         if make_room(<void**>&self.list, &self.list_capacity, n, sizeof(Slot*)):
             self.out_of_memory = True
@@ -285,6 +298,8 @@ cdef class AdagradBall(Adaptive):
         self.due.size = 0
         if take(&self.queue, bits_of(below(shift)), &self.due):
             self.out_of_memory = True
+        for j in range(self.due.size):
+            prefetch_line(<Slot*>self.table.slots + self.due.entries[j].key)
         for j in range(self.due.size):
             entry = self.due.entries[j]
             s = <Slot*>self.table.slots + entry.key

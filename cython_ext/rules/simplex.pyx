@@ -104,6 +104,7 @@ cdef class Simplex(Rule):
     cdef double to_fine, from_fine, to_finer, from_finer, small
     cdef Level* levels                  # owned
     cdef size_t level_size, level_capacity
+    cdef double highest                 # u of the first level; -infinity without one
     cdef uint64_t next_level
     cdef Queue queue                    # of bounds from its `last` on; a key is a place in the table
     cdef Bucket due                     # owned; what was taken from the queue
@@ -122,6 +123,7 @@ cdef class Simplex(Rule):
         self.small = SMALL * self.scale
         self.unseen = radius / features
         self.next_level = 1
+        self.highest = -INFINITY
 
     def __dealloc__(self):
         free(self.levels)
@@ -135,7 +137,7 @@ cdef class Simplex(Rule):
     cdef inline Level* level_of(self, const Slot* s) noexcept nogil:
         """The level that a feature belongs to, or NULL."""
         cdef size_t low = 0, high = self.level_size, middle
-        if high == 0 or self.levels[high - 1].name < s.since:
+        if s.u > self.highest or self.levels[high - 1].name < s.since:
             return NULL
         while low < high:
             middle = (low + high) // 2
@@ -224,7 +226,7 @@ cdef class Simplex(Rule):
             self.push(s)
         return True
 
-    cdef void take_out(self, Slot* s) noexcept nogil:
+    cdef inline void take_out(self, Slot* s) noexcept nogil:
         """Count a feature no more, and have it wait with its u as of now."""
         cdef Level* level
         if s.since == 0:
@@ -286,6 +288,8 @@ cdef class Simplex(Rule):
                 self.sum -= <int128>self.levels[self.level_size].size * self.units(self.levels[self.level_size].u)
                 self.active -= self.levels[self.level_size].size
                 dropped += self.levels[self.level_size].size
+                if self.level_size == 0:
+                    self.highest = -INFINITY
             dropped += self.drop_below(shift)
             count = self.active + lifted + unseen
             if count == before or count == 0:
@@ -317,6 +321,7 @@ cdef class Simplex(Rule):
             return
         self.levels[self.level_size] = Level(self.next_level, self.shift, self.zeros)
         self.level_size += 1
+        self.highest = self.levels[0].u
         self.next_level += 1
         self.sum += <int128>self.zeros * self.units(self.shift)
         self.active += self.zeros
@@ -354,13 +359,16 @@ cdef class Simplex(Rule):
         """An entry for a slot, by its bound."""
         self.push_entry(Entry(rank_of(s.bound), <uint32_t>(s - <const Slot*>self.table.slots)))
 
-    cdef void push_entry(self, Entry entry) noexcept nogil:
+    cdef inline void push_entry(self, Entry entry) noexcept nogil:
+        if entry.rank < self.queue.last:
+            self.push_low(entry)
+        elif put(&self.queue, entry):
+            self.out_of_memory = True
+
+    cdef void push_low(self, Entry entry) noexcept nogil:
+        """Onto the heap."""
         cdef size_t i, up
         cdef uint64_t item = <uint64_t>entry.rank << 32 | entry.key
-        if entry.rank >= self.queue.last:
-            if put(&self.queue, entry):
-                self.out_of_memory = True
-            return
         if make_room(<void**>&self.heap, &self.heap_capacity, self.heap_size + 1, sizeof(uint64_t)):
             self.out_of_memory = True
             return
@@ -476,6 +484,7 @@ cdef class Simplex(Rule):
         cdef size_t i
         cdef Slot* s
         self.level_size = self.heap_size = 0
+        self.highest = -INFINITY
         clear(&self.queue, rank_of(below(self.shift)))
         self.slots_of_queue = self.table.slots
         self.next_level = 1
