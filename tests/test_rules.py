@@ -906,6 +906,31 @@ def test_zeros_of_the_simplex_come_up_together():
     assert alike > 20
 
 
+@pytest.mark.parametrize("overflowing", [False, True])
+def test_features_of_the_simplex_that_are_read_and_not_moved(overflowing):
+    """Where the slope is 0, and where the prediction overflows, so that the example is not learned."""
+    radius = 1e280  # times the largest float, an infinity
+    rule = Simplex(Hinge(), radius=radius, rate=radius, power_t=0.0, features=64)
+    learner = Learner(rule, Hinge(), Expander(bits=32, constant=False))
+    twin = reference.Simplex(reference.Hinge(), 64, radius=radius, rate=radius, power_t=0.0)
+    walk = Walk(twin, bits=6, constant=False)
+    rng = np.random.default_rng(55)
+    diverged = 0
+    for _ in range(1500):
+        keys = [int(key) for key in rng.choice(64, int(rng.integers(1, 5)))]
+        line = Line(float(rng.choice([-1, 1, 1])), [(key, 2.0 ** int(rng.integers(-10, 2))) for key in keys])
+        run(learner, [line])
+        walk.run([line])
+        np.testing.assert_allclose(weights_of(rule, 64), twin.weights, rtol=1e-9, atol=1e-12 * radius)
+        weighty = [int(key) for key in rng.choice(64, 5)]
+        if overflowing and twin.weights[weighty].sum() > 1e-6 * radius:
+            assert learner.run(batch_of([Line(1.0, [(key, 3e38) for key in weighty])])) == 0
+            assert learner.reason == Reason.DIVERGED
+            diverged += 1
+    assert diverged > 500 or not overflowing
+    assert (twin.weights == 0).any()
+
+
 # --- exponentiated gradient, by its properties -----------------------------------------------
 
 

@@ -8,11 +8,12 @@ rises, those that were zero too.
 
 - Weights that are zero are all alike. They are counted, nothing more, until Theta falls from a value T: then they go
   on together, as a level of that many weights with u = T. When Theta comes back to T, they are zero again. So the
-  levels are a stack, the lowest last. A slot knows what the next level was called when it was touched last: if there
-  is a level since then that is not below its u, it belongs to the first such one.
+  levels are a stack, the lowest last. A slot knows what the next level was called when it was touched last: if the
+  first level since then is not below its u, it belongs to that one. A feature that is to be learned leaves its level
+  when its weight is read, and has its own u from then on.
 - Features that were never touched are up to 2^32, and have one weight together.
 - A queue finds what a rising Theta leaves behind. Its entries are lower bounds of u (floats, rounded down), as in the
-  l1 ball. It is a radix heap as there, from the largest Theta on; what comes below that, when Theta has fallen, goes
+  l1 ball, to a few digits of the distance from Theta: so the heap seldom moves them. It is a radix heap as there, from the largest Theta on; what comes below that, when Theta has fallen, goes
   into a plain heap, which is small: when it grows, everything is queued anew from the Theta of then on.
 
 The sum S over the active weights is an integer, as in the l1 ball, exact in any order: a level counts as its weights
@@ -24,6 +25,7 @@ from math import frexp, ldexp
 from libc.math cimport INFINITY, fabs, llrint
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free
+from libc.string cimport memcpy
 
 from vwlite.core.prox cimport positive_part
 from vwlite.core.radix_heap cimport (
@@ -33,6 +35,7 @@ from vwlite.core.radix_heap cimport (
     Queue,
     append,
     below,
+    bit_length,
     bits_of,
     clear,
     free_queue,
@@ -56,6 +59,11 @@ cdef double FINER = <double>(<int64_t>1 << 20) * FINE     # ... and Theta, which
 cdef double SMALL = 1 << 12        # of |u| in z: up to so much an integer of 64 bits is enough
 cdef double LARGEST = <double>(<int64_t>1 << 45)  # of |u| in z
 
+cdef enum:
+    FEW = 4             # levels; mostly there are no more
+    MANY = 4096         # features of an example: if none moves by more than z, an integer of 64 bits can hold the sum
+    DISTANCE_BITS = 6   # of a bound
+
 cdef uint64_t WAITING = <uint64_t>-1
 
 
@@ -72,15 +80,25 @@ cdef struct Level:
     uint64_t size     # weights in it
 
 
-cdef inline float bound_of(double u, double shift) noexcept nogil:
-    """A bound with room, so that few weights that fall need a new one: when the shift comes to it, there is time."""
-    return below(shift + 0.97 * (u - shift))
+cdef Level NO_LEVEL = Level(<uint64_t>-1, -INFINITY, 0)
 
 
 cdef inline uint32_t rank_of(float bound) noexcept nogil:
     """A number of any sign as a rank: they order alike."""
     cdef uint32_t bits = bits_of(bound)
     return bits ^ ((<uint32_t>0 - (bits >> 31)) | (<uint32_t>1 << 31))
+
+
+cdef inline float bound_of(double u, double shift) noexcept nogil:
+    """The largest number that is at most u and whose rank is above that of the shift by few digits."""
+    cdef uint32_t rank = rank_of(below(u))
+    cdef uint32_t distance = rank - rank_of(below(shift))
+    cdef uint32_t bits
+    cdef float bound
+    rank &= <uint32_t>0 - (<uint32_t>1 << max(bit_length(distance) - DISTANCE_BITS, 0))
+    bits = rank ^ (((rank >> 31) - 1) | (<uint32_t>1 << 31))
+    memcpy(&bound, &bits, 4)
+    return bound
 
 
 cdef class Simplex(Rule):
@@ -104,7 +122,7 @@ cdef class Simplex(Rule):
     cdef double to_fine, from_fine, to_finer, from_finer, small
     cdef Level* levels                  # owned
     cdef size_t level_size, level_capacity
-    cdef double highest                 # u of the first level; -infinity without one
+    cdef bint expects                   # an update: features have left their levels, and may be in no queue
     cdef uint64_t next_level
     cdef Queue queue                    # of bounds from its `last` on; a key is a place in the table
     cdef Bucket due                     # owned; what was taken from the queue
@@ -123,7 +141,8 @@ cdef class Simplex(Rule):
         self.small = SMALL * self.scale
         self.unseen = radius / features
         self.next_level = 1
-        self.highest = -INFINITY
+        if self.make_levels(FEW):
+            raise MemoryError("no memory for the levels of the simplex")
 
     def __dealloc__(self):
         free(self.levels)
@@ -134,26 +153,35 @@ cdef class Simplex(Rule):
 
     # --- weights -----------------------------------------------------------------------------
 
-    cdef inline Level* level_of(self, const Slot* s) noexcept nogil:
-        """The level that a feature belongs to, or NULL."""
-        cdef size_t low = 0, high = self.level_size, middle
-        if s.u > self.highest or self.levels[high - 1].name < s.since:
-            return NULL
+    cdef int make_levels(self, size_t n) noexcept nogil:
+        """Have room for so many levels, and NO_LEVEL behind the last one; -1: no memory."""
+        cdef size_t i, before = self.level_capacity
+        if make_room(<void**>&self.levels, &self.level_capacity, n + 1, sizeof(Level)):
+            return -1
+        for i in range(before, self.level_capacity):
+            self.levels[i] = NO_LEVEL
+        return 0
+
+    cdef inline Level* level_since(self, uint64_t since) noexcept nogil:
+        """The first level with this name or a later one, or NO_LEVEL."""
+        cdef size_t i, low = 0, high = self.level_size, middle
+        if high <= FEW:     # no branch depends on which one it is
+            for i in range(FEW):
+                low += self.levels[i].name < since
+            return &self.levels[low]
         while low < high:
             middle = (low + high) // 2
-            if self.levels[middle].name < s.since:
+            if self.levels[middle].name < since:
                 low = middle + 1
             else:
                 high = middle
-        return &self.levels[low] if self.levels[low].u >= s.u else NULL
+        return &self.levels[low]
 
     cdef inline double now(self, const Slot* s) noexcept nogil:
         """The weight, if it is not the constant's."""
-        cdef Level* level
         if s.since == 0:
             return self.unseen
-        level = self.level_of(s)
-        return positive_part((s.u if level == NULL else level.u) - self.shift)
+        return positive_part(max(s.u, self.level_since(s.since).u) - self.shift)
 
     cdef double predict(self, const Example* e) noexcept nogil:
         cdef size_t i, n = e.size
@@ -167,6 +195,34 @@ cdef class Simplex(Rule):
             sum += (slots[i].u if slots[i].mark == self.constant else self.now(slots[i])) * x[i]
         return e.initial + sum
 
+    cdef double predict_to_learn(self, const Example* e) noexcept nogil:
+        cdef size_t i, n = e.size
+        cdef const float* x = e.x
+        cdef Slot** slots = <Slot**>e.slots
+        cdef Slot* s
+        cdef Level* level
+        cdef double sum = 0, shift = self.shift
+        cdef uint64_t next_level = self.next_level
+        if self.expects:
+            self.keep_all()
+        self.expects = True
+        if n > 0 and self.has_constant:
+            n -= 1
+            sum = slots[n].u * x[n]
+        for i in range(n):
+            s = slots[i]
+            if s.mark == self.constant:
+                sum += s.u * x[i]
+            elif s.since == 0:
+                sum += self.unseen * x[i]
+            else:
+                level = self.level_since(s.since)
+                level.size -= level.u >= s.u
+                s.u = max(s.u, level.u)
+                s.since = next_level
+                sum += positive_part(s.u - shift) * x[i]
+        return e.initial + sum
+
     cdef double weight(self, const char* slot) noexcept nogil:
         cdef const Slot* s = <const Slot*>slot
         return s.u if s.mark == self.constant else self.now(s)
@@ -178,73 +234,75 @@ cdef class Simplex(Rule):
     # --- learning ----------------------------------------------------------------------------
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
-        cdef size_t i
-        cdef const float* x = e.x
-        cdef Slot* s
-        cdef double step, most = LARGEST * self.scale
+        cdef double step
         self.t += 1
         step = -learning_rate(&self.schedule, self.t) * o.importance * o.slope
-        if step == 0:
-            return
+        self.expects = False
         if self.room(e.size):
             return
-        for i in range(e.size):
-            s = <Slot*>e.slots[i]
-            if s.mark == self.constant:
-                s.u += step * x[i]
-                continue
-            if s.since == WAITING:      # it stands twice
-                self.sum -= self.units(s.u)
-            elif self.stays(s, step * x[i], most):
-                continue
-            else:
-                self.take_out(s)
-            s.u = min(max(s.u + step * x[i], -most), most)
-            self.sum += self.units(s.u)
+        if step == 0:
+            self.keep(<Slot**>e.slots, e.size)
+            return
+        self.descend(e, step)
         self.project()
         if self.touched * fabs(self.shift) > LARGEST_SHIFT * self.radius:
             self.rebase()
             self.project()      # what one step has lost in digits before
 
-    cdef inline bint stays(self, Slot* s, double by, double most) noexcept nogil:
-        """u += by, if the weight is above zero before and after that: such a feature need not wait."""
-        cdef Level* level
-        cdef double u, new
-        if s.since == 0:
-            return False
-        level = self.level_of(s)
-        u = s.u if level == NULL else level.u
-        new = min(u + by, most)
-        if u <= self.shift or new <= self.shift:
-            return False
-        if level != NULL:
-            level.size -= 1
-        self.sum += self.units(new) - self.units(u)
-        s.u, s.since = new, self.next_level
-        if s.bound > new:       # also if it has none
-            s.bound = bound_of(new, self.shift)
-            self.push(s)
-        return True
+    cdef void descend(self, const Example* e, double step) noexcept nogil:
+        """u += step x. Features whose weight is above zero before and after that are done with, the others wait."""
+        cdef size_t i, n = e.size
+        cdef const float* x = e.x
+        cdef Slot** slots = <Slot**>e.slots
+        cdef Slot* s
+        cdef double by, u, new, shift = self.shift, scale = self.scale, to_fine = self.to_fine
+        cdef double small = self.small - scale if n <= MANY and fabs(shift) < self.small else -INFINITY
+        cdef int64_t change = 0
+        if n > 0 and self.has_constant:
+            n -= 1
+            slots[n].u += step * x[n]
+        for i in range(n):
+            s = slots[i]
+            by = step * x[i]
+            u = s.u
+            new = u + by
+            if ((u > shift) & (new > shift) & (u < small) & (fabs(by) <= scale)
+                    & (s.since != 0) & (s.since != WAITING)):
+                change += llrint(new * to_fine) - llrint(u * to_fine)
+                s.u = new
+                if s.bound > new:       # also if it has none
+                    s.bound = bound_of(new, shift)
+                    self.push(s)
+            else:
+                self.move(s, by)
+        self.sum += change
+
+    cdef void move(self, Slot* s, double by) noexcept nogil:
+        """u += by, for any feature; it waits."""
+        cdef double most = LARGEST * self.scale
+        if s.mark == self.constant:
+            s.u += by
+            return
+        if s.since == WAITING:      # it stands twice
+            self.sum -= self.units(s.u)
+        else:
+            self.take_out(s)
+        s.u = min(max(s.u + by, -most), most)
+        self.sum += self.units(s.u)
 
     cdef inline void take_out(self, Slot* s) noexcept nogil:
-        """Count a feature no more, and have it wait with its u as of now."""
-        cdef Level* level
+        """Count a feature no more, and have it wait."""
         if s.since == 0:
             s.u = self.unseen + self.shift
             s.bound = INFINITY
             self.touched += 1
             self.too_many = self.touched > self.features
+        elif s.u > self.shift:
+            self.sum -= self.units(s.u)
+            self.active -= 1
         else:
-            level = self.level_of(s)
-            if level != NULL:
-                s.u = level.u
-                level.size -= 1
-            if s.u > self.shift:
-                self.sum -= self.units(s.u)
-                self.active -= 1
-            else:
-                s.u = self.shift
-                self.zeros -= 1
+            s.u = self.shift
+            self.zeros -= 1
         s.since = WAITING
         self.waiting[self.waiting_size] = s
         self.waiting_size += 1
@@ -288,8 +346,7 @@ cdef class Simplex(Rule):
                 self.sum -= <int128>self.levels[self.level_size].size * self.units(self.levels[self.level_size].u)
                 self.active -= self.levels[self.level_size].size
                 dropped += self.levels[self.level_size].size
-                if self.level_size == 0:
-                    self.highest = -INFINITY
+                self.levels[self.level_size] = NO_LEVEL
             dropped += self.drop_below(shift)
             count = self.active + lifted + unseen
             if count == before or count == 0:
@@ -316,12 +373,11 @@ cdef class Simplex(Rule):
 
     cdef void lift(self) noexcept nogil:
         """Make the zeros a level."""
-        if make_room(<void**>&self.levels, &self.level_capacity, self.level_size + 1, sizeof(Level)):
+        if self.make_levels(self.level_size + 1):
             self.out_of_memory = True
             return
         self.levels[self.level_size] = Level(self.next_level, self.shift, self.zeros)
         self.level_size += 1
-        self.highest = self.levels[0].u
         self.next_level += 1
         self.sum += <int128>self.zeros * self.units(self.shift)
         self.active += self.zeros
@@ -354,6 +410,25 @@ cdef class Simplex(Rule):
             self.out_of_memory = True
             return -1
         return 0
+
+    cdef void keep(self, Slot** slots, size_t n) noexcept nogil:
+        """Queue the features that have left a level and are in no queue."""
+        cdef size_t i
+        cdef Slot* s
+        for i in range(n):
+            s = slots[i]
+            if (s.mark != self.constant and s.since != 0 and s.u > self.shift and s.bound > s.u
+                    and self.level_since(s.since).u < s.u):
+                s.bound = bound_of(s.u, self.shift)
+                self.push(s)
+
+    cdef void keep_all(self) noexcept nogil:
+        """After an example that was predicted, but not learned."""
+        cdef size_t i
+        cdef Slot* s
+        for i in range(self.table.capacity + 1):
+            s = <Slot*>(self.table.slots + i * self.table.stride)
+            self.keep(&s, 1)
 
     cdef inline void push(self, const Slot* s) noexcept nogil:
         """An entry for a slot, by its bound."""
@@ -474,17 +549,16 @@ cdef class Simplex(Rule):
 
     cdef void settle(self, Slot* s) noexcept nogil:
         """Pay what a slot has missed; a zero has u = Theta."""
-        cdef Level* level = self.level_of(s)
-        if level != NULL:
-            s.u = level.u
-        s.u = max(s.u, self.shift)
+        s.u = max(max(s.u, self.level_since(s.since).u), self.shift)
 
     cdef void rebuild(self) noexcept nogil:
         """Everything but the weights anew, from slots that are settled."""
         cdef size_t i
         cdef Slot* s
-        self.level_size = self.heap_size = 0
-        self.highest = -INFINITY
+        while self.level_size > 0:
+            self.level_size -= 1
+            self.levels[self.level_size] = NO_LEVEL
+        self.heap_size = 0
         clear(&self.queue, rank_of(below(self.shift)))
         self.slots_of_queue = self.table.slots
         self.next_level = 1
