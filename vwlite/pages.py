@@ -260,7 +260,7 @@ PAGES = {
         "theta <- soft(theta - eta_t g, eta_t l1),  soft(v, a) = sign(v) max(|v| - a, 0)\n"
         "w_j = sign(theta_j) |theta_j|^(p-1) / ||theta||_p^(p-2)\n"
         "p = 2 ln d, at least 2",
-        "O(k + heavy): the few theta that make up the norm to 12 digits are kept apart",
+        "O(k): the norm is kept to 12 digits by sums over the few theta that make it up",
         SMD + "; algorithm 3",
         "-l 1e-3 --l1 0.01",
         d="--features, or the number of features seen so far",

@@ -23,13 +23,6 @@ cdef struct Slot:
     double gravity      # the cumulative gravity at the last touch
 
 
-cdef inline double paid(const Slot* s, double gravity, double theta, uint64_t constant) noexcept nogil:
-    """The weight with every missed truncation paid."""
-    if s.mark == constant:
-        return s.w
-    return truncate(s.w, gravity - s.gravity, theta)
-
-
 cdef class TruncatedGradient(Limited):
     """T1(w - eta_t g, eta_t K l1, theta) every K examples"""
 
@@ -57,29 +50,21 @@ cdef class TruncatedGradient(Limited):
 
     cdef inline double now(self, const Slot* s) noexcept nogil:
         """The weight with every missed truncation paid."""
-        return paid(s, self.gravity, self.theta, self.constant)
+        return s.w if s.mark == self.constant else truncate(s.w, self.gravity - s.gravity, self.theta)
 
     cdef double predict(self, const Example* e) noexcept nogil:
-        cdef size_t i = 0, n = e.size
+        cdef size_t i
         cdef const float* x = e.x
         cdef Slot** slots = <Slot**>e.slots
-        cdef double gravity = self.gravity, theta = self.theta
-        cdef uint64_t constant = self.constant
-        cdef double even = 0, odd = 0      # two sums, so that additions overlap
-        while i + 1 < n:
-            even += paid(slots[i], gravity, theta, constant) * x[i]
-            odd += paid(slots[i + 1], gravity, theta, constant) * x[i + 1]
-            i += 2
-        if i < n:
-            even += paid(slots[i], gravity, theta, constant) * x[i]
-        return e.initial + (even + odd)
+        cdef double sum = 0
+        for i in range(e.size):
+            sum += self.now(slots[i]) * x[i]
+        return e.initial + sum
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
         cdef size_t i
         cdef const float* x = e.x
         cdef Slot** slots = <Slot**>e.slots
-        cdef double gravity = self.gravity, theta = self.theta
-        cdef uint64_t constant = self.constant
         cdef double eta, step
         if self.t >= self.look_at:
             self.look()
@@ -88,8 +73,8 @@ cdef class TruncatedGradient(Limited):
         step = -eta * o.importance * o.slope
         if step != 0:
             for i in range(e.size):
-                slots[i].w = <float>(paid(slots[i], gravity, theta, constant) + step * x[i])
-                slots[i].gravity = gravity
+                slots[i].w = <float>(self.now(slots[i]) + step * x[i])
+                slots[i].gravity = self.gravity
         if <uint64_t>self.t % self.period == 0:
             self.gravity += eta * self.period * self.l1
 
