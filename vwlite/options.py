@@ -97,7 +97,7 @@ class Number(click.ParamType):
             parts.append(f"{'above' if self.open_low else 'at least'} {self.low:g}")
         if self.high < math.inf:
             parts.append(f"{'below' if self.open_high else 'at most'} {self.high:g}")
-        if not self.infinite:
+        if not self.infinite and (self.low == -math.inf or self.high == math.inf):
             parts.append("finite")
         return " and ".join(parts)
 
@@ -309,7 +309,7 @@ _learning = _several(
     _option("--threshold", group=_LEARN, type=Number(0, open_low=True, infinite=True), show_default="inf",
             help="truncated-gradient: larger weights are not shrunk. rounding, which needs it: smaller "
                  "ones become zero."),
-    _option("--radius", group=_LEARN, type=Number(0, open_low=True),
+    _option("--radius", group=_LEARN, type=Number(1e-100, 1e100),
             help="l1-ball, adagrad-ball: the largest sum of |weights|; simplex, eg, eg-pm: their sum.  [required]"),
     _option("--delta", group=_LEARN, type=Number(0, open_low=True), show_default="1e-8",
             help="adagrad*: what is added to the root of the squared gradients."),
