@@ -7,6 +7,11 @@ from vwlite.vw.text import Example, Features, read_number, to_float
 from vwlite.vw.words import Critical, Streams
 
 
+def _bytes(text: str) -> bytes:
+    """As they stand in the file, be they UTF-8 or not."""
+    return text.encode("utf-8", "surrogateescape")
+
+
 class CsvParser:
     """Lines become examples; the first is the head, unless it is said otherwise."""
 
@@ -56,11 +61,11 @@ class CsvParser:
             )  # fmt: skip
         for (space, name), cell in zip(self.columns, cells, strict=True):
             if name == "_label":
-                example.words = cell.encode().split()
+                example.words = _bytes(cell).split()
             elif name == "_tag":
-                example.tag = cell.encode().removeprefix(b"'")
+                example.tag = _bytes(cell).removeprefix(b"'")
             else:
-                self._feature(example, space.encode(), name.encode(), cell.encode())
+                self._feature(example, _bytes(space), _bytes(name), _bytes(cell))
         example.drop_empty()
         return example
 
@@ -71,7 +76,7 @@ class CsvParser:
         seed = f.hash(space, f.hash_seed) if space else 0
         value, end = read_number(cell)
         if end == len(cell):
-            x = to_float(value * self.scales.get(space.decode(), 1.0))
+            x = to_float(value * self.scales.get(space.decode("utf-8", "surrogateescape"), 1.0))
             hash, called = f.hash(name, seed), name
         else:
             x = 1.0

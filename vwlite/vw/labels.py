@@ -134,10 +134,9 @@ class Packed:
                 self.run.streams.warn(f"missing named label: {text}")
                 return 0
             return self.names.index(text) + 1
-        try:
-            return int(float(text))
-        except ValueError:
-            raise Critical(f"malformed label: {text}", "multiclass.cc", 50) from None
+        if not word.removeprefix(b"-").isdigit():
+            raise Critical(f"malformed label: {text}", "multiclass.cc", 50)
+        return int(word)
 
     def called(self, label: Any) -> str:
         """A class as it is shown."""

@@ -2,7 +2,7 @@
 
 import struct
 from itertools import combinations
-from math import comb, exp, floor, log, sqrt
+from math import comb, exp, floor, isfinite, log, sqrt
 from typing import Any
 
 from vwlite.core.rules.gd import Gd
@@ -131,6 +131,8 @@ class Boosting(Layer):
 
     def _bbm(self, i: int, s: float) -> float:
         left = self.width - (i + 1)
+        if not isfinite(s):
+            return 0.0
         k = floor((self.width - i - s) / 2)
         if k > left or k < 0:
             return 0.0
