@@ -62,6 +62,7 @@ cdef class Batch:
     cdef object _view(self, void* data, size_t items, size_t size, str code)
     cdef void clear(self) noexcept nogil
     cdef int reserve(self, size_t lines, size_t spans, size_t features, size_t tag_bytes) noexcept nogil
+    cdef int gather_line(self, size_t line) noexcept nogil
     cdef int add_fault(self, const Fault* fault) noexcept nogil
     cdef int number(self) noexcept nogil
     cdef int spell_out(self) noexcept nogil

@@ -205,6 +205,57 @@ cdef class Batch:
             self.a.hash[i] = self.a.distinct_hash[self.a.number[i]]
         return 0
 
+    def gather(self):
+        """Have the spans of namespaces with the same letter stand together in each line, where the first one stands.
+        Not after `number_hashes`. MemoryError."""
+        cdef size_t line
+        cdef bint failed = False
+        cdef uint32_t[256] seen
+        if self.owner is not None:
+            raise ValueError("a view is as it was written")
+        memset(seen, 0, sizeof(seen))
+        with nogil:
+            for line in range(self.a.lines):
+                if is_scattered(&self.a, line, seen) and self.gather_line(line):
+                    failed = True
+                    break
+        if failed:
+            raise MemoryError("no memory to sort the namespaces of a line")
+
+    cdef int gather_line(self, size_t line) noexcept nogil:
+        """`gather` one line, by way of the room behind the arrays; -1: no memory."""
+        cdef size_t first = self.a.span_begin[line], spans = self.a.span_begin[line + 1] - first
+        cdef size_t begin = self.a.feature_begin[first], to = begin, at = first, i, j, size
+        cdef size_t features = self.a.feature_begin[first + spans] - begin
+        cdef uint8_t[256] done
+        cdef uint8_t* letter
+        cdef uint32_t* starts
+        cdef uint32_t* hash
+        cdef float* value
+        if self.reserve(0, spans + 1, features, 0):
+            return -1
+        letter, starts = self.a.letter + self.a.spans, self.a.feature_begin + self.a.spans + 1
+        hash, value = self.a.hash + self.a.features, self.a.value + self.a.features
+        memcpy(letter, self.a.letter + first, spans)
+        memcpy(hash, self.a.hash + begin, 4 * features)
+        memcpy(value, self.a.value + begin, 4 * features)
+        for i in range(spans + 1):
+            starts[i] = self.a.feature_begin[first + i] - <uint32_t>begin
+        memset(done, 0, sizeof(done))
+        for i in range(spans):
+            if done[letter[i]]:
+                continue
+            done[letter[i]] = True
+            for j in range(i, spans):
+                if letter[j] == letter[i]:
+                    size = starts[j + 1] - starts[j]
+                    memcpy(self.a.hash + to, hash + starts[j], 4 * size)
+                    memcpy(self.a.value + to, value + starts[j], 4 * size)
+                    self.a.letter[at], self.a.feature_begin[at] = letter[i], <uint32_t>to
+                    to += size
+                    at += 1
+        return 0
+
     # --- what Python fills in ----------------------------------------------------------------
 
     def append(self, int kind, double label, double importance, double initial, bytes tag, spans):
@@ -458,6 +509,18 @@ cdef class Batch:
                     batch.a.kind[i] != EXAMPLE and batch.a.span_begin[i] != batch.a.span_begin[i + 1]):
                 raise ValueError("not a batch: a line is neither an example nor empty")
         return batch
+
+
+cdef bint is_scattered(const Arrays* a, size_t line, uint32_t* seen) noexcept nogil:
+    """Whether a letter comes back in a line after another one. seen: for each letter, 1 + the last line that has it."""
+    cdef size_t span
+    cdef uint8_t letter
+    for span in range(a.span_begin[line], a.span_begin[line + 1]):
+        letter = a.letter[span]
+        if seen[letter] == <uint32_t>line + 1 and a.letter[span - 1] != letter:
+            return True
+        seen[letter] = <uint32_t>line + 1
+    return False
 
 
 cdef void pointers_of(const Arrays* a, void** arrays) noexcept nogil:

@@ -271,3 +271,33 @@ def test_a_tag_that_is_not_there():
     batch = batch_from(b"1 |\n")
     with pytest.raises(IndexError):
         batch.tag(1)
+
+
+def test_spans_with_the_same_letter_are_gathered_where_the_first_one_stands():
+    r = random.Random(3)
+    batch = Batch()
+    lines = []
+    for number in range(300):
+        spans = [
+            (r.choice(b"abcd"), [r.getrandbits(32) for _ in range(r.randint(0, 3))])
+            for _ in range(r.choice([0, 1, 2, 3, 6, 40]))
+        ]
+        spans = [(letter, hashes, [float(i + 1) for i in range(len(hashes))]) for letter, hashes in spans if hashes]
+        batch.append(0, 1.0, 1.0, 0.0, b"%d" % number, spans)
+        order = [letter for letter, _, _ in spans]
+        lines.append(sorted(spans, key=lambda span: order.index(span[0])))
+    batch.gather()
+    for number, spans in enumerate(lines):
+        first, last = batch.span_begin[number], batch.span_begin[number + 1]
+        found = []
+        for span in range(first, last):
+            begin, end = batch.feature_begin[span], batch.feature_begin[span + 1]
+            found.append((batch.letter[span], batch.hash[begin:end].tolist(), batch.value[begin:end].tolist()))
+        assert found == spans
+        assert batch.tag(number) == b"%d" % number
+
+
+def test_a_view_cannot_be_gathered():
+    data = dumped(batch_from(TEXT))
+    with pytest.raises(ValueError, match="a view is as it was written"):
+        Batch.view(data, 0, len(data)).gather()

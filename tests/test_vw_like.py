@@ -154,3 +154,29 @@ def test_predictions_that_cannot_be_written_end_the_run_with_a_sentence(vwlite, 
     (tmp_path / "t").write_text("1 |a x\n" * 5)
     said = vwlite("vw", "-d", tmp_path / "t", option, "/dev/full", "--quiet", code=1).err
     assert said == "/dev/full: cannot be written: No space left on device\n"
+
+
+SCATTERED = [
+    ("0.5 |b x:0.3 |a 12a:1.25 |b x:0.5\n", "0.5 |b x:0.3 x:0.5 |a 12a:1.25\n"),
+    ("1 |b |a x y |b z:2 x:0 |c w |a z\n", "1 |a x y z |b z:2 |c w\n"),
+    ("-1 'tag |c:0.5 x |ab y |cd z |a x\n", "-1 'tag |c:0.5 x |cd z |ab y |a x\n"),
+    ("1|b x:1.5|a z|b w\n", "1|b x:1.5|b w|a z\n"),  # read one by one
+]
+
+
+@pytest.mark.parametrize("more", ["", "--power_t 0.3", "--coin", "--freegrad", "-q ab", "--ignore_linear b", "-q :b",
+                                  "-c -k --passes 3 --holdout_off", "--feature_limit 2", "--hash all"])  # fmt: skip
+def test_namespaces_with_the_same_letter_stand_where_the_first_one_does(vwlite, tmp_path, more):
+    # With two slots for all features, the order in which they are visited shows.
+    texts = ["".join(lines) * 3 for lines in zip(*SCATTERED, strict=True)]
+    one, other = (predictions(vwlite, tmp_path, text, "-b", "1", *more.split()) for text in texts)
+    assert one == other
+
+
+def test_features_of_a_shared_line_stand_with_those_of_the_same_letter(vwlite, tmp_path):
+    found = []
+    for first in ("shared |a s:2\n1:1 |a x |b y:3\n2:0 |a z:.5 |b y\n", "1:1 |a x s:2 |b y:3\n2:0 |a z:.5 s:2 |b y\n"):
+        (tmp_path / "t").write_text((first + "\n") * 3)
+        vwlite("vw", "-d", tmp_path / "t", "--csoaa_ldf", "m", "-b", "1", "-r", tmp_path / "r", "--quiet")
+        found.append([line for line in (tmp_path / "r").read_text().splitlines() if line[:2] != "0:"])
+    assert found[0] == found[1]

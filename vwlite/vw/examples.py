@@ -284,7 +284,8 @@ class _Parsing(Parsing):
         if self.parser.parse(block.data, batch):
             for line, first, last in self.parser.rejected(batch):
                 odd.append(Bad(block.source, line, 1, "", bytes(block.data[first:last])))
-        elif self.numbers:
+        batch.gather()
+        if self.numbers and not odd:
             batch.number_hashes()
         block.release()
         return Parsed(batch, odd)

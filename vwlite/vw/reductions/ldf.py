@@ -228,6 +228,7 @@ def _share(lines: list[Current], shared: Current) -> None:
                 names[letter] = names.get(letter, []) + called
             e.names = names
         e.batch, e.line = batch, i
+    batch.gather()
 
 
 def _spans(e: Current) -> list[tuple[int, Any, Any]]:
