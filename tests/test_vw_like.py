@@ -180,3 +180,46 @@ def test_features_of_a_shared_line_stand_with_those_of_the_same_letter(vwlite, t
         vwlite("vw", "-d", tmp_path / "t", "--csoaa_ldf", "m", "-b", "1", "-r", tmp_path / "r", "--quiet")
         found.append([line for line in (tmp_path / "r").read_text().splitlines() if line[:2] != "0:"])
     assert found[0] == found[1]
+
+
+# The step of a fresh model is y (1 - exp(-2 eta h)) / h, with h the sum of squares that Vowpal Wabbit has noted.
+STEPS = ("--invariant", "-l", "0.1", "--power_t", "0", "--initial_t", "1")
+
+
+@pytest.mark.parametrize(
+    "features, more, noted, learned",
+    [
+        ("|a x y |b z:2", "", 7, 7),
+        ("|a x y |b z:2", "--ignore_linear b", 7, 3),
+        ("|a x y |b z:2", "--ignore_linear b -q ab", 7 + 8, 3 + 8),
+        # 1 is kept, and of 2 and 3 behind it 2 * 2 + 3 * 2 are taken away: 4 stay, and the constant's 1.
+        ("|a x:1 x:2 x:3", "--feature_limit a1", 4 + 1, 2),
+        ("|a x:1 x:2 x:3", "--feature_limit 2", 4 + 1, 2),
+        ("|a x:1 x:2 x:3", "--sort_features", 4 + 1, 2),
+        ("|a x:1 x:2 x:3 |b z:2", "--feature_limit a1 -q ab", 4 + 4 + 1 + 16, 1 + 4 + 1 + 4),
+        ("|a x:1 x:2 x:3", "--feature_limit a1 -q aa", 4 + 1 + 1, 3),
+        ("|a x:1 x:2 x:3", "--feature_limit a1 -q aa --permutations", 4 + 1 + 16, 3),
+        ("|a x:1 x:2 x:3", "--feature_limit a0", 1, 1),
+    ],
+)
+def test_steps_without_rates_depend_on_what_vowpal_wabbit_has_noted(vwlite, tmp_path, features, more, noted, learned):
+    got = predictions(vwlite, tmp_path, f"1 {features}\n" * 2, *STEPS, *more.split())
+    assert got == pytest.approx([0, learned * (1 - exp(-0.2 * noted)) / noted], abs=1e-6)
+
+
+def test_a_cache_forgets_what_was_noted_of_features_that_were_left_out(vwlite, tmp_path):
+    more = ("--sort_features", "-c", "-k", "--passes", "3", "--holdout_off")
+    got = predictions(vwlite, tmp_path, "1 |a x:1 x:2 x:3\n", *STEPS, *more)
+    second = 2 * (1 - exp(-0.2 * 5)) / 5
+    assert got == pytest.approx([0, second, second + (1 - second) * (1 - exp(-0.2 * 2))], abs=1e-6)
+
+
+def test_steps_of_several_lines_count_what_was_noted(vwlite, tmp_path):
+    # The cost is learned as a label; features of the shared line stand behind those of the class.
+    text = "shared |b z:2\n1:1 |a x:1 x:2 x:3\n\n" * 2
+    more = ("--csoaa_ldf", "m", "--feature_limit", "1", "-r", tmp_path / "r", *STEPS)
+    (tmp_path / "t").write_text(text)
+    vwlite("vw", "-d", tmp_path / "t", "--quiet", *more)
+    second = float((tmp_path / "r").read_text().split()[-1].split(":")[1])
+    noted, learned = 4 + 4 + 1, 1 + 4 + 1
+    assert second == pytest.approx(learned * (1 - exp(-0.2 * noted)) / noted, abs=1e-6)

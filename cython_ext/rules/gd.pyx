@@ -75,6 +75,7 @@ cdef class Gd(Rule):
     cdef double sparse_l2
     cdef double multiplier            # M, after the last example that had a gradient
     cdef public double more_h, more_norms    # what features outside of the table add to sum x^2 r and sum (x / N)^2
+    cdef public double more_squares   # without `adaptive` and `normalized`: added to the sum of x^2
     cdef readonly double moved        # u M of the last example: its weights moved by this times x r
     cdef Visit visits
     cdef size_t capacity
@@ -204,6 +205,7 @@ cdef class Gd(Rule):
         if not (self.adaptive or self.normalized):
             for i in range(n):
                 h += <double>x[i] * x[i]
+            h += self.more_squares
         elif g2 == 0:
             h = 1
         else:

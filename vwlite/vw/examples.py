@@ -21,6 +21,7 @@ PRIME = 27942141
 MASK = 0xFFFFFFFF
 
 Names = list[dict[int, list[bytes]]]  # for each line of a batch, the names of its features by namespace
+Excess = dict[int, dict[int, float]]  # of lines of a batch, the excess of their namespaces
 
 
 @dataclass
@@ -90,7 +91,11 @@ def mask_space(space: Space, bits: int) -> None:
 
 
 def sort_space(space: Space, bits: int, limit: int | None = None) -> None:
-    """Sort the features by index and value, keep the first of equal ones, and at most `limit` of them."""
+    """Sort the features by index and value, keep the first of equal ones, and at most `limit` of them.
+
+    Vowpal Wabbit moves those that are kept to the front. Of its sum of squares it takes what stands behind them then,
+    which need not be what is left out, and multiplies each with the first of these instead of itself.
+    """
     mask = (1 << bits) - 1
     order = sorted(range(len(space.hashes)), key=lambda i: (space.hashes[i] & mask, space.values[i]))
     kept: list[int] = []
@@ -98,6 +103,10 @@ def sort_space(space: Space, bits: int, limit: int | None = None) -> None:
         if not kept or space.hashes[kept[-1]] != space.hashes[i]:
             kept.append(i)
     kept = kept[:limit]
+    behind = [space.values[i] for i in order[len(kept) :]]
+    if kept and behind:
+        squares = sum(x * x for x in space.values) - sum(space.values[i] ** 2 for i in kept)
+        space.excess += squares - sum(x * behind[0] for x in behind)
     space.hashes = [space.hashes[i] for i in kept]
     space.values = [space.values[i] for i in kept]
     space.names = [space.names[i] for i in kept]
@@ -125,6 +134,7 @@ class Source:
     examples: int | None = None
     shape: Shape = field(default_factory=Shape)
 
+    excess: Excess = field(default_factory=dict)  # in the batch at hand
     reader: CacheReader | None = None
     cached: bool = False  # an older cache is used
 
@@ -151,6 +161,7 @@ class Source:
         """The batches of one pass. The first one over text writes the cache."""
         if self.reader is not None:
             for batch, _ in self.reader.batches():
+                self.excess = {}
                 yield self._shaped(batch, None)
             return
         writer = None
@@ -187,6 +198,7 @@ class Source:
         )  # fmt: skip
         try:
             for parsed in ahead:
+                self.excess = {}
                 yield self._completed(parsed), None
         finally:
             ahead.close()
@@ -222,6 +234,7 @@ class Source:
 
     def _by_line(self, data: bytes) -> tuple[Batch, Names | None]:
         batch = Batch()
+        self.excess = {}
         names: Names | None = [] if self.wants_names else None
         lines = data.split(b"\n")
         if lines[-1] == b"":
@@ -234,6 +247,7 @@ class Source:
                 for space in example.spaces.values():
                     mask_space(space, self.bits)
                     sort_space(space, self.bits)
+                self._note_excess(len(batch), example)
             self._add(batch, example)
             if names is not None:
                 names.append({letter: space.names for letter, space in example.spaces.items()})
@@ -249,6 +263,12 @@ class Source:
         spans = [(letter, space.hashes, space.values) for letter, space in example.spaces.items()]
         batch.append(BLANK if example.blank else EXAMPLE, label, weight, initial, b"" if example.blank else tag, spans)
 
+    def _note_excess(self, line: int, example: Example) -> None:
+        for letter, space in example.spaces.items():
+            if space.excess:
+                found = self.excess.setdefault(line, {})
+                found[letter] = found.get(letter, 0.0) + space.excess
+
     def _shaped(self, batch: Batch, names: Names | None) -> tuple[Batch, Names | None]:
         """The batch after n-grams and limits."""
         if self.shape.plain:
@@ -257,6 +277,7 @@ class Source:
         for line in range(len(batch)):
             example = example_of(batch, line, names[line] if names else None)
             self.shape.apply(example)
+            self._note_excess(line, example)
             spans = [(letter, space.hashes, space.values) for letter, space in example.spaces.items()]
             shaped.append(
                 batch.kind[line], batch.label[line], batch.importance[line], batch.initial[line], batch.tag(line), spans

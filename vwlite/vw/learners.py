@@ -26,6 +26,7 @@ class Current:
     test: bool = False  # only predict
     names: dict[int, list[bytes]] | None = None
     more_names: list[bytes] = field(default_factory=list)  # of features behind those of the line
+    excess: dict[int, float] = field(default_factory=dict)  # of the squares of its namespaces
     made_names: list[bytes] | None = None  # of its features, if they are not those of its line
     own: set[int] | None = None  # the namespaces that are not only of a line shared with others
     batch: Any = None
@@ -121,6 +122,13 @@ class Linear(Layer):
         self.collect: Callable[[Current], None] | None = None
         self.example_number = 0
         self.before_pass: Callable[[], None] | None = None
+        self.more_squares: Callable[[Current], float] | None = None
+
+    def take(self, e: Current) -> None:
+        """Have the stepper hold the features of an example."""
+        e.features = self.stepper.take(e.batch, e.line) + self.stepper.expander.hidden
+        if self.more_squares is not None:
+            self.stepper.rule.more_squares = self.more_squares(e)
 
     def predict(self, e: Current) -> None:
         e.prediction = self.stepper.predict(e.model, e.initial)

@@ -25,8 +25,9 @@ def is_plain(run: Any) -> bool:
         return False
     s = run.setup
     return s.kind == "SIMPLE" and not (
-        run.namer or s.not_linear or layer.stepper.shift or any(b":" in pattern for pattern in s.interactions)
-    )
+        run.namer or s.not_linear or layer.more_squares or layer.stepper.shift
+        or any(b":" in pattern for pattern in s.interactions)
+    )  # fmt: skip
 
 
 class Quick:

@@ -37,6 +37,7 @@ from vwlite.vw.setup import (
     make_shape,
     merge_options,
 )  # fmt: skip
+from vwlite.vw.squares import Squares
 from vwlite.vw.statistics import Statistics
 from vwlite.vw.words import HEADER, VERSION, Critical, Refused, Streams, short
 
@@ -168,6 +169,11 @@ class Run:
             self.setup.table = False
         self.labels = LABELS["LINES" if s.multiline and s.kind == "CS" else s.kind](self)
         self.source = self._source()
+        if s.sums_squares and (s.not_linear or self.shape.limits or self.source.sort):
+            bottom = self.learner.bottom
+            bottom.more_squares = Squares(
+                bottom.stepper.expander, self.shape.dropped, s.not_linear, a.flag("permutations")
+            ).more
         self.predictions = Predictions(a["predictions"]) if "predictions" in a else None
         self.raw = Predictions(a["raw_predictions"]) if "raw_predictions" in a else None
         s.raw = self.raw
@@ -414,7 +420,8 @@ class Run:
         """A line of a batch as an example."""
         e = Current(
             batch.label[line], batch.importance[line], batch.initial[line], batch.tag(line), batch=batch, line=line,
-            names=names[line] if names else None, counter=self.earlier + self.lines - 1,
+            names=names[line] if names else None, excess=self.source.excess.get(line, {}),
+            counter=self.earlier + self.lines - 1,
         )  # fmt: skip
         if self.holdout:
             after = self.arguments.get("holdout_after", 0)
@@ -441,7 +448,7 @@ class Run:
     def learn(self, e: Current) -> None:
         """Predict and learn an example."""
         learner, bottom = self.learner, self.learner.bottom
-        e.features = bottom.stepper.take(e.batch, e.line) + bottom.stepper.expander.hidden
+        bottom.take(e)
         if self.setup.batch is not None and self.setup.interactions:
             e.features = self._uncrossed(e)
         bottom.example_number = self.statistics.example_number

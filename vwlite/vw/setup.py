@@ -76,6 +76,7 @@ class Setup:
     namer: Any = None  # knows the names of features, if they are wanted
     first_t: float = 0.0  # initial_t before a model was loaded
     not_linear: bytes = b""  # --ignore_linear
+    sums_squares: bool = False  # steps depend on the sum of the squares of the features, without rates
     dropped: Callable[[int], bool] = lambda letter: False  # --ignore and --keep
     stride: int = 1  # of the slots in Vowpal Wabbit's memory
     batch: Any = None  # the linear model, if its weights change between passes only
@@ -343,6 +344,7 @@ def make_rule(a: Arguments, s: Setup, loss: Loss) -> tuple[Rule, str]:
         rate *= s.initial_t**s.power_t
         s.learning_rate = rate
     s.fields = model_fields(a)
+    s.sums_squares = invariant and not (adaptive or normalized)
     rule = Gd(
         loss, rate=rate, power_t=s.power_t, initial_t=s.initial_t, adaptive=adaptive, normalized=normalized,
         invariant=invariant, adax=a.flag("adax"), masked="feature_mask" in a, forgiving=True,

@@ -56,11 +56,15 @@ def read_number(text: bytes) -> tuple[float, int]:
 
 @dataclass
 class Space:
-    """The features of a namespace: hashes, values, and how each is called."""
+    """The features of a namespace: hashes, values, and how each is called.
+
+    excess: what Vowpal Wabbit has too much in its sum of the squares of the values.
+    """
 
     hashes: list[int] = field(default_factory=list)
     values: list[float] = field(default_factory=list)
     names: list[bytes] = field(default_factory=list)
+    excess: float = 0.0
 
 
 @dataclass

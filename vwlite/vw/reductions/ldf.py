@@ -63,7 +63,7 @@ class Ldf(Layer):
     def _take(self, run: Any, e: Current) -> None:
         """Have the stepper hold the features of a line."""
         bottom = self.bottom
-        e.features = bottom.stepper.take(e.batch, e.line) + bottom.stepper.expander.hidden
+        bottom.take(e)
         rule = bottom.stepper.rule
         if hasattr(rule, "elapsed"):
             # The lines of such an example do not move Vowpal Wabbit's time.
@@ -227,6 +227,8 @@ def _share(lines: list[Current], shared: Current) -> None:
             for letter, called in (shared.names or {}).items():
                 names[letter] = names.get(letter, []) + called
             e.names = names
+        for letter, excess in shared.excess.items():
+            e.excess[letter] = e.excess.get(letter, 0.0) + excess
         e.batch, e.line = batch, i
     batch.gather()
 
