@@ -55,7 +55,7 @@ cdef class Stepper:
         self.mask = <uint32_t>((<uint64_t>1 << bits) - 1)
         self.shift = shift
         self.widens = True
-        if shift and hasattr(rule, "norm_sum"):
+        if shift:
             self.share_sums()
 
     def __dealloc__(self):
@@ -76,7 +76,9 @@ cdef class Stepper:
         return 0
 
     def share_sums(self):
-        """Let model 0 begin with the sums over scales that the rule holds, and the others with none."""
+        """Let model 0 begin with the sums over scales that the rule holds, and the others with none, if they are apart."""
+        if not self.rule.SUMS_BY_MODEL:
+            return
         self.sums = [(self.rule.norm_sum, self.rule.weight_sum)] + [(0.0, 0.0)] * ((1 << self.shift) - 1)
         self.model = 0
 

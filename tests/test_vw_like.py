@@ -223,3 +223,21 @@ def test_steps_of_several_lines_count_what_was_noted(vwlite, tmp_path):
     second = float((tmp_path / "r").read_text().split()[-1].split(":")[1])
     noted, learned = 4 + 4 + 1, 1 + 4 + 1
     assert second == pytest.approx(learned * (1 - exp(-0.2 * noted)) / noted, abs=1e-6)
+
+
+def test_coin_computes_in_single_precision(vwlite, tmp_path):
+    # The hinge's corner: the fourth prediction is 1 and not 1 - 3e-8, so that nothing is learned of it.
+    text = "1 2.5 |a x:0.3 y\n1 2.5 |a z y\n1 2.5 |a\n1 2.5 |a u:2 v w:1.25 v:-1\n"
+    more = ("--coin", "--loss_function", "hinge", "--readable_model", tmp_path / "r")
+    predictions(vwlite, tmp_path, text, *more)
+    slots = (line.split() for line in (tmp_path / "r").read_text().partition("l2_state")[2].splitlines()[1:])
+    untouched = [float(largest) for _, z, n, largest, _, _ in slots if z == n == "0"]
+    assert sorted(untouched) == [1, 1.25, 2]
+
+
+def test_models_of_coin_have_one_average(vwlite, tmp_path):
+    # Two examples of each of three models: three features of unit size in each, the constant too.
+    (tmp_path / "t").write_text("1 |a x y\n3 |a x y\n")
+    vwlite("vw", "-d", tmp_path / "t", "--oaa", "3", "--coin", "--readable_model", tmp_path / "r", "--quiet")
+    lines = dict(line.rpartition(" ")[::2] for line in (tmp_path / "r").read_text().splitlines())
+    assert (lines["norm normalizer"], lines["total_weight"]) == ("18", "6")

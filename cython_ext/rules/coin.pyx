@@ -7,12 +7,17 @@ With z = -(sum of g), n = sum of |g|, m the largest |x|, L the largest |slope| (
 A the average of sum of (x / m)^2 over the examples. Orabona, Tommasi. Training Deep Networks without Learning Rates
 Through Coin Betting. NIPS 2017, without the sigmoid; as in Vowpal Wabbit. An example that is only predicted sees
 the weights w = v / A as the last examples left them.
+
+All this is computed in single precision and in Vowpal Wabbit's order: bets are often such simple fractions that the
+last bit of a prediction decides on which side of the hinge's corner it lies. Several models in one table have one A.
 """
 
-from libc.math cimport fabs
 from libc.stdint cimport uint32_t
 
 from vwlite.core.rule cimport Example, Outcome, Rule
+
+cdef extern from "<math.h>" nogil:
+    float fabsf(float)
 
 
 cdef struct Slot:
@@ -33,50 +38,49 @@ cdef class Coin(Rule):
     CLIPS = True
 
     cdef public double norm_sum, weight_sum
-    cdef double alpha, beta, weight_of_next
+    cdef float alpha, beta, average     # A, as of the last example that was learned
 
     def __init__(self, loss, *, double alpha=4, double beta=1, **schedule):
         super().__init__(loss, **schedule)
         self.alpha, self.beta = alpha, beta
         self.norm_sum = self.weight_sum = 0
 
-    cdef inline double bet(self, const Slot* s, double m) noexcept nogil:
-        cdef double Lm = s.L * m
+    cdef inline float bet(self, const Slot* s, float m) noexcept nogil:
+        cdef float Lm = s.L * m
         return (self.alpha + s.reward) / (Lm * (Lm + s.n)) * s.z if Lm > 0 else 0
 
     cdef double predict_to_learn(self, const Example* e) noexcept nogil:
         cdef size_t i
         cdef Slot** slots = <Slot**>e.slots
-        cdef double sum = 0, norms = 0, m
+        cdef float sum = 0, norms = 0, m, unit
         for i in range(e.size):
-            m = max(slots[i].m, <float>fabs(e.x[i]))
+            m = max(slots[i].m, fabsf(e.x[i]))
             sum += self.bet(slots[i], m) * e.x[i]
             if m > 0:
-                norms += <double>e.x[i] * e.x[i] / (m * m)
+                unit = e.x[i] / m
+                norms += unit * unit
         self.norm_sum += e.importance * norms
         self.weight_sum += e.importance
-        return sum / self.average()     # as in Vowpal Wabbit, without e.initial
-
-    cdef inline double average(self) noexcept nogil:
-        return (self.norm_sum + 1e-6) / self.weight_sum
+        self.average = <float>((self.norm_sum + 1e-6) / self.weight_sum)
+        return sum / self.average     # as in Vowpal Wabbit, without e.initial
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
         cdef size_t i
         cdef Slot** slots = <Slot**>e.slots
         cdef Slot* s
-        cdef double g, v, slope = o.importance * o.slope
+        cdef float g, v, slope = <float>(o.importance * o.slope), size = fabsf(slope)
         self.t += 1
         for i in range(e.size):
             s = slots[i]
             g = slope * e.x[i]
-            s.m = max(s.m, <float>fabs(e.x[i]))
-            if fabs(slope) > s.L:
-                s.L = <float>max(fabs(slope), self.beta)
+            s.m = max(s.m, fabsf(e.x[i]))
+            if size > s.L:
+                s.L = max(size, self.beta)
             v = self.bet(s, s.m)
-            s.z -= <float>g
-            s.n += <float>fabs(g)
-            s.reward -= <float>(g * v)
-            s.w = <float>(v / self.average())
+            s.z -= g
+            s.n += fabsf(g)
+            s.reward -= g * v
+            s.w = v / self.average
 
     cdef double weight(self, const char* slot) noexcept nogil:
         return (<const Slot*>slot).w

@@ -61,6 +61,7 @@ cdef class Gd(Rule):
     SLOT = [("mark", "<u4"), ("w", "<f4"), ("G", "<f4"), ("N", "<f4")]
     SCALARS = ["t", "norm_sum", "weight_sum", "gravity", "contraction"]
     CLIPS = True
+    SUMS_BY_MODEL = True
 
     cdef public double norm_sum       # S: sum of importance * sum of (x / N)^2
     cdef public double weight_sum     # W: sum of importance
