@@ -241,3 +241,17 @@ def test_models_of_coin_have_one_average(vwlite, tmp_path):
     vwlite("vw", "-d", tmp_path / "t", "--oaa", "3", "--coin", "--readable_model", tmp_path / "r", "--quiet")
     lines = dict(line.rpartition(" ")[::2] for line in (tmp_path / "r").read_text().splitlines())
     assert (lines["norm normalizer"], lines["total_weight"]) == ("18", "6")
+
+
+def test_raw_predictions_of_classes(vwlite, tmp_path):
+    def raw(text: str, *more: str) -> list[str]:
+        (tmp_path / "t").write_text(text)
+        vwlite("vw", "-d", tmp_path / "t", "-r", tmp_path / "r", "--quiet", *more)
+        return (tmp_path / "r").read_text().splitlines()
+
+    text = "1 't |a x\n2 |a x\n"
+    assert raw(text, "--oaa", "2", "--sgd", "-l", "2") == [" 1:0 2:0 t", " 1:1 2:-1"]  # in the range of labels seen
+    assert raw(text, "--oaa", "2", "--scores") == raw(text, "--oaa", "2", "--probabilities") == []
+    assert raw(text, "--ect", "2") == []
+    text = "1:1 2:0 't |a x\n't |a x\n2 1:1 |a y\n"
+    assert raw(text, "--csoaa", "2", "--sgd", "-l", "2", "--noconstant") == ["1:0 2:0 t", " t", "2:0 1:0"]

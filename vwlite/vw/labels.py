@@ -215,8 +215,10 @@ class Multiclass(Packed):
         return tagged(" ".join(f"{self.called(i + self.first)}:{p:g}" for i, p in enumerate(scores)), e)
 
     def raw_text(self, e: Current) -> str:
-        raw = list(getattr(e, "raw_scores", []))
-        if self.first == 0 and raw:
+        if e.raw_scores is None:
+            return ""
+        raw = [p for _, p in e.raw_scores]
+        if self.first == 0:
             raw = [raw[-1], *raw[:-1]]  # as Vowpal Wabbit prints it
         return tagged(" " + " ".join(f"{i + self.first}:{p:g}" for i, p in enumerate(raw)), e)
 
@@ -249,6 +251,9 @@ class Costs(Packed):
 
     def shown_label(self, e: Current) -> str:
         return "known" if self._known(e) else "unknown"
+
+    def raw_text(self, e: Current) -> str:
+        return "" if e.raw_scores is None else tagged(" ".join(f"{i}:{p:g}" for i, p in e.raw_scores), e)
 
 
 class Lines(Packed):

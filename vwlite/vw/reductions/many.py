@@ -45,21 +45,23 @@ class Oaa(Layer):
     def predict(self, e: Current) -> None:
         label, weight = e.label, e.weight
         e.label = float("nan")
-        found = []
+        found, raw = [], []
         for i in range(self.k):
             self.predict_with(e, i)
-            found.append((e.partial if self.subsample else e.prediction, e.partial))
+            found.append(e.partial if self.subsample else e.prediction)
+            raw.append(e.prediction)
         e.label, e.weight = label, weight
-        best = max(range(self.k), key=lambda i: (found[i][0], -i))
-        e.raw_scores = [raw for _, raw in found]  # type: ignore[attr-defined]
+        best = max(range(self.k), key=lambda i: (found[i], -i))
+        if not (self.probabilities or self.scores):
+            e.raw_scores = list(enumerate(raw))
         e.prediction = self.indexing.label(best)
         e.scores = None  # type: ignore[attr-defined]
         if self.probabilities:
-            odds = [1 / (1 + exp(-min(max(p, -500.0), 500.0))) for p, _ in found]
+            odds = [1 / (1 + exp(-min(max(p, -500.0), 500.0))) for p in found]
             total = sum(odds)
             e.scores = [p / total for p in odds] if total else [1 / self.k] * self.k  # type: ignore[attr-defined]
         elif self.scores:
-            e.scores = [p for p, _ in found]  # type: ignore[attr-defined]
+            e.scores = found  # type: ignore[attr-defined]
 
     def learn(self, e: Current) -> None:
         label = e.target
@@ -134,9 +136,12 @@ class Csoaa(Layer):
         if not places:
             places, learns = [(i + first, None) for i in range(self.k)], False
         weight = e.weight
+        e.raw_scores = []
         best, score = first, float("inf")
         for label, cost in places:
             self._one(e, label - first, cost, learns)
+            if costs:
+                e.raw_scores.append((label, e.partial))
             if e.partial < score or (e.partial == score and label < best):
                 best, score = label, e.partial
         e.label, e.weight = float("nan"), weight
