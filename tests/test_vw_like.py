@@ -255,3 +255,19 @@ def test_raw_predictions_of_classes(vwlite, tmp_path):
     assert raw(text, "--ect", "2") == []
     text = "1:1 2:0 't |a x\n't |a x\n2 1:1 |a y\n"
     assert raw(text, "--csoaa", "2", "--sgd", "-l", "2", "--noconstant") == ["1:0 2:0 t", " t", "2:0 1:0"]
+
+
+@pytest.mark.parametrize("more", ["", "--coin", "-q sa", "--ignore_linear b"])
+def test_the_constant_stands_before_the_features_of_a_shared_line(vwlite, tmp_path, more):
+    # Two slots for all features, so that the order shows: a line has its own features, the constant, then the others.
+    (tmp_path / "c").write_text("shared |s q:2\n1:1 |a x |b y:3\n2:0 |a z:.5 |b y\n\n" * 3)
+    constant = next(name for name in map(str, range(9)) if (int(name) + murmur3(b"k", 0) - CONSTANT_HASH) % 2 == 0)
+    spelled = f"|a x |b y:3 |k {constant} |s q:2", f"|a z:.5 |b y |k {constant} |s q:2"
+    (tmp_path / "d").write_text("1:1 {}\n2:0 {}\n\n".format(*spelled) * 3)
+    found = []
+    for name, constants in (("c", []), ("d", ["--noconstant"])):
+        options = ["--csoaa_ldf", "m", "-b", "1", *more.split(), *constants]
+        vwlite("vw", "-d", tmp_path / name, "-r", tmp_path / "r", "--quiet", *options)
+        found.append([line for line in (tmp_path / "r").read_text().splitlines() if line[:2] != "0:"])
+    assert found[0] == found[1]
+    assert len(set(found[0])) > 2

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, TextIO
 
-from vwlite.vw.learners import Current
+from vwlite.vw.learners import Current, counts_of
 from vwlite.vw.model import Layout
 from vwlite.vw.words import Critical, prediction, short
 
@@ -59,40 +59,22 @@ class Namer:
         if e.made_names is not None:
             return list(e.made_names)
         run = self.run
-        counts = self._counts(e)
+        counts = counts_of(e, run.source.shape.dropped)
         names = {letter: (e.names or {}).get(letter) or [b""] * count for letter, count in counts.items()}
         linear = run.setup.not_linear
-        return expanded_names(
+        found = expanded_names(
             names, list(counts), lambda letter: letter not in linear, self.stepper.expander.terms,
             run.arguments.flag("permutations"), not run.arguments.flag("noconstant"),
-        ) + e.more_names  # fmt: skip
-
-    def _counts(self, e: Current) -> dict[int, int]:
-        """How many features each namespace has that is not dropped, in order."""
-        batch, line = e.batch, e.line
-        dropped = self.run.source.shape.dropped
-        counts: dict[int, int] = {}
-        for span in range(batch.span_begin[line], batch.span_begin[line + 1]):
-            letter = batch.letter[span]
-            if not dropped(letter):
-                size = batch.feature_begin[span + 1] - batch.feature_begin[span]
-                counts[letter] = counts.get(letter, 0) + size
-        return counts
+        )  # fmt: skip
+        places = run.learner.bottom.constant_places
+        if e.own is not None and places is not None:
+            now, then = places(e)
+            found.insert(then, found.pop(now))
+        return found + e.more_names
 
     def ordered(self, e: Current) -> tuple[list[int], list[float], list[bytes]]:
         """Keys in model 0, values and names of the features of the example, in Vowpal Wabbit's order."""
-        lists: tuple[list[Any], ...] = (*self.stepper.features(), self.names(e))
-        for items in lists:
-            self.place_constant(e, items)
-        return lists  # type: ignore[return-value]
-
-    def place_constant(self, e: Current, items: list[Any]) -> None:
-        """Move what belongs to the constant to where Vowpal Wabbit has it: before the features of a shared line."""
-        if self.stepper.expander.constant_key is None or e.own is None:
-            return
-        linear = [(letter, n) for letter, n in self._counts(e).items() if letter not in self.run.setup.not_linear]
-        place = sum(n for letter, n in linear if letter in e.own)
-        items.insert(place, items.pop(sum(n for _, n in linear)))
+        return (*self.stepper.features(), self.names(e))
 
     def collect(self, e: Current) -> None:
         """Remember which name each slot has."""
@@ -124,8 +106,6 @@ class Namer:
             if shows_g:
                 text += f"@{short(fields[self.layout.names.index('G')])}"
             rows.append((abs(w * x), text))
-        if e.made_names is None:
-            self.place_constant(e, rows)
         rows.sort(key=lambda row: -row[0])
         out = self.run.streams.log
         if out is not None:
@@ -187,13 +167,11 @@ class RegressorAudit:
         """Write the weights of the features of an example that were not named before."""
         run = self.run
         stepper = run.learner.bottom.stepper
-        stepper.take(e.batch, e.line)
+        run.learner.bottom.take(e)
         names = run.namer.names(e)
-        order = list(range(stepper.size))
-        run.namer.place_constant(e, order)
         for k in range(self.classes):
             keys = stepper.keys_of(k)
-            for i in order:
+            for i in range(stepper.size):
                 w = self.weights.pop(keys[i], None)
                 if w is not None:
                     name = names[i].decode("utf-8", "surrogateescape")

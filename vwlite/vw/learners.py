@@ -46,6 +46,18 @@ class Current:
         return self.label == self.label
 
 
+def counts_of(e: Current, dropped: Callable[[int], bool]) -> dict[int, int]:
+    """How many features each namespace of an example has that is not dropped, in order."""
+    batch, line = e.batch, e.line
+    counts: dict[int, int] = {}
+    for span in range(batch.span_begin[line], batch.span_begin[line + 1]):
+        letter = batch.letter[span]
+        if not dropped(letter):
+            size = batch.feature_begin[span + 1] - batch.feature_begin[span]
+            counts[letter] = counts.get(letter, 0) + size
+    return counts
+
+
 class Layer:
     """A learner over another one. `width`: how many of those it uses; `name`: as the header shows it.
 
@@ -124,10 +136,17 @@ class Linear(Layer):
         self.example_number = 0
         self.before_pass: Callable[[], None] | None = None
         self.more_squares: Callable[[Current], float] | None = None
+        self.constant_places: Callable[[Current], tuple[int, int]] | None = None
 
     def take(self, e: Current) -> None:
         """Have the stepper hold the features of an example."""
         e.features = self.stepper.take(e.batch, e.line) + self.stepper.expander.hidden
+        if e.own is not None and self.constant_places is not None:
+            keys, values = self.stepper.features()
+            now, then = self.constant_places(e)
+            keys.insert(then, keys.pop(now))
+            values.insert(then, values.pop(now))
+            self.stepper.set(keys, values)
         if self.more_squares is not None:
             self.stepper.rule.more_squares = self.more_squares(e)
 

@@ -12,7 +12,7 @@ from vwlite.errors import VwliteError, WriteError
 from vwlite.vw.arguments import OPTIONS, Arguments, parse
 from vwlite.vw.examples import BLANK, REJECTED, Names, Source
 from vwlite.vw.labels import LABELS
-from vwlite.vw.learners import Current, Layer, Named, Scorer
+from vwlite.vw.learners import Current, Layer, Named, Scorer, counts_of
 from vwlite.vw.model import (
     Header,
     Layout,
@@ -174,6 +174,8 @@ class Run:
             bottom.more_squares = Squares(
                 bottom.stepper.expander, self.shape.dropped, s.not_linear, a.flag("permutations")
             ).more
+        if s.multiline and not a.flag("noconstant"):
+            self.learner.bottom.constant_places = self._constant_places
         self.predictions = Predictions(a["predictions"]) if "predictions" in a else None
         self.raw = Predictions(a["raw_predictions"]) if "raw_predictions" in a else None
         s.raw = self.raw
@@ -395,6 +397,12 @@ class Run:
                     yield None
                 elif kinds[line] != REJECTED:
                     yield self.current(batch, line, names)
+
+    def _constant_places(self, e: Current) -> tuple[int, int]:
+        """Where the engine has the constant, and where Vowpal Wabbit: before the features of a shared line."""
+        counts = counts_of(e, self.shape.dropped)
+        linear = [(letter, n) for letter, n in counts.items() if letter not in self.setup.not_linear]
+        return sum(n for _, n in linear), sum(n for letter, n in linear if letter in (e.own or ()))
 
     def _groups(self) -> Iterator[list[Current]]:
         group: list[Current] = []
