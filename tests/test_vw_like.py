@@ -271,3 +271,17 @@ def test_the_constant_stands_before_the_features_of_a_shared_line(vwlite, tmp_pa
         found.append([line for line in (tmp_path / "r").read_text().splitlines() if line[:2] != "0:"])
     assert found[0] == found[1]
     assert len(set(found[0])) > 2
+
+
+def test_freegrad_computes_in_single_precision(vwlite, tmp_path):
+    # The second weight has V^2 of about 1e50 above and below the line: it is not a number, and predicts 0.
+    assert predictions(vwlite, tmp_path, "1e12 |a x\n1 |a x\n", "--freegrad") == [0, 0]
+    assert predictions(vwlite, tmp_path, "1e6 |a x\n1 |a x\n", "--freegrad")[1] > 0
+
+
+def test_freegrad_keeps_initial_weights_until_there_is_a_gradient(vwlite, tmp_path):
+    more = ("--freegrad", "--initial_weight", "0.25", "-b", "4", "--noconstant", "--readable_model", tmp_path / "r")
+    # What is learned is predicted without them.
+    assert predictions(vwlite, tmp_path, "0 |a 1\n1 |a 1 2\n|a 3\n", *more) == [0, 0, 0.25]
+    lines = (tmp_path / "r").read_text().partition("l2_state 1\n")[2].splitlines()
+    assert len(lines) == 16 and all(line.split(":")[1].split()[0] == "0.25" for line in lines)

@@ -7,12 +7,19 @@ With G = sum of importance * g, V = sum of importance * g^2, h the largest |g| a
 A gradient larger than h is cut to it. Mhammedi, Koolen. Lipschitz and Comparator-Norm Adaptivity in Online Learning.
 COLT 2020, equation 9; as in Vowpal Wabbit, which keeps the weight that the last example learned was predicted with:
 an example that is only predicted sees that.
+
+All this is computed in single precision and in Vowpal Wabbit's order: with gradients above 1e9 or so the products are
+no floats any more, and a weight is not a number then.
 """
 
-from libc.math cimport exp, fabs, sqrt
 from libc.stdint cimport uint32_t
 
 from vwlite.core.rule cimport Example, Outcome, Rule
+
+cdef extern from "<math.h>" nogil:
+    float expf(float)
+    float fabsf(float)
+    float sqrtf(float)
 
 
 cdef struct Slot:
@@ -32,25 +39,25 @@ cdef class FreeGrad(Rule):
     CLIPS = True
 
     cdef readonly double weight_sum     # of the examples learned
-    cdef double epsilon
+    cdef float epsilon
     cdef bint restart
 
     def __init__(self, loss, *, double epsilon=1, bint restart=False, **schedule):
         super().__init__(loss, **schedule)
         self.epsilon, self.restart = epsilon, restart
 
-    cdef inline double now(self, const Slot* s) noexcept nogil:
-        cdef double size = fabs(s.G), hG
+    cdef inline float now(self, const Slot* s) noexcept nogil:
+        cdef float size = fabsf(s.G), both
         if s.h1 <= 0:
             return 0
-        hG = s.h * size
-        return (-s.G * self.epsilon * (2 * s.V + hG) * s.h1 * s.h1 / (2 * (s.V + hG) * (s.V + hG) * sqrt(s.V))
-                * exp(size * size / (2 * s.V + 2 * hG)))
+        both = s.V + s.h * size
+        return (-s.G * self.epsilon * (2 * s.V + s.h * size) * (s.h1 * s.h1) / (2 * (both * both) * sqrtf(s.V))
+                * expf(size * size / (2 * s.V + 2 * s.h * size)))
 
     cdef double predict_to_learn(self, const Example* e) noexcept nogil:
         cdef size_t i
         cdef Slot** slots = <Slot**>e.slots
-        cdef double sum = 0
+        cdef float sum = 0
         for i in range(e.size):
             sum += self.now(slots[i]) * e.x[i]
         return sum      # as in Vowpal Wabbit, without e.initial
@@ -59,34 +66,35 @@ cdef class FreeGrad(Rule):
         cdef size_t i
         cdef Slot** slots = <Slot**>e.slots
         cdef Slot* s
-        cdef double g, cut, before, importance = o.importance
-        cdef double more = importance - 1       # what an importance adds is not cut, as in Vowpal Wabbit
+        cdef float g, cut, before, slope = <float>o.slope, importance = <float>o.importance
+        cdef float more = importance - 1        # what an importance adds is not cut, as in Vowpal Wabbit
         self.t += 1
         self.weight_sum += importance
         for i in range(e.size):
             s = slots[i]
-            g = o.slope * e.x[i]
+            g = slope * e.x[i]
             cut, before = g, s.h
-            s.w = <float>self.now(s)
+            if s.h1 > 0:
+                s.w = self.now(s)
             if g == 0:
                 continue
             if s.h1 == 0:
-                s.h1 = s.h = <float>fabs(g)
-                s.V += <float>(importance * g * g)      # and once more below, as Vowpal Wabbit does
-            elif fabs(g) > s.h:
-                cut = g * s.h / fabs(g)
-                s.h = <float>fabs(g)
+                s.h1 = s.h = fabsf(g)
+                s.V += importance * (g * g)     # and once more below, as Vowpal Wabbit does
+            elif fabsf(g) > s.h:
+                cut = g * (s.h / fabsf(g))
+                s.h = fabsf(g)
             if self.restart and s.h / s.h1 > s.S + 2:
                 s.h1 = s.h
-                s.G, s.V = <float>(cut + more * g), <float>(cut * cut + more * g * g)
+                s.G, s.V = cut + more * g, cut * cut + more * (g * g)
             else:
-                s.G += <float>(cut + more * g)
-                s.V += <float>(cut * cut + more * g * g)
+                s.G += cut + more * g
+                s.V += cut * cut + more * (g * g)
             if before > 0:
-                s.S += <float>(importance * fabs(cut) / before)
+                s.S += fabsf(cut) / before + more * fabsf(g) / s.h
 
     cdef double weight(self, const char* slot) noexcept nogil:
         return (<const Slot*>slot).w
 
     cdef bint idle(self, const char* slot) noexcept nogil:
-        return (<const Slot*>slot).h1 == 0
+        return (<const Slot*>slot).h1 == 0 and (<const Slot*>slot).w == 0
