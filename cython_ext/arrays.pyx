@@ -2,8 +2,9 @@
 
 import array
 
-from libc.math cimport isfinite
+from libc.math cimport isfinite, sqrt
 from libc.stdint cimport uint32_t
+from libc.string cimport memcpy
 
 
 def all_finite(numbers):
@@ -41,3 +42,58 @@ def shifted(const uint32_t[::1] numbers, uint32_t by):
     for i in range(numbers.shape[0]):
         sums[i] = numbers[i] + by
     return memoryview(out)
+
+
+def largest(const uint32_t[:] numbers):
+    """The largest number; 0 if there is none."""
+    cdef uint32_t found = 0
+    cdef Py_ssize_t i
+    for i in range(numbers.shape[0]):
+        found = max(found, numbers[i])
+    return found
+
+
+def narrowed(const double[:] numbers, bint squared=False):
+    """The numbers, or their squares, as floats."""
+    out = array.array("f", bytes(4 * numbers.shape[0]))
+    cdef float[::1] floats = out
+    cdef Py_ssize_t i
+    for i in range(numbers.shape[0]):
+        floats[i] = <float>(numbers[i] * numbers[i] if squared else numbers[i])
+    return memoryview(out)
+
+
+def widened(const float[:] numbers, bint rooted=False):
+    """The numbers, or their square roots, as doubles."""
+    out = array.array("d", bytes(8 * numbers.shape[0]))
+    cdef double[::1] doubles = out
+    cdef Py_ssize_t i
+    for i in range(numbers.shape[0]):
+        doubles[i] = sqrt(numbers[i]) if rooted else numbers[i]
+    return memoryview(out)
+
+
+def records_of(const uint32_t[::1] keys, const float[::1] floats, Py_ssize_t width, bint wide):
+    """Each key and its floats, one after the other, as a bytearray. Those whose floats are all zero are left out.
+
+    width: floats of a key. wide: a key takes eight bytes, not four.
+    """
+    cdef Py_ssize_t i, k, at = 0, head = 8 if wide else 4, n = keys.shape[0]
+    cdef uint32_t key
+    cdef bint some
+    if floats.shape[0] != n * width:
+        raise ValueError(f"{floats.shape[0]} floats are not {width} for each of {n} keys")
+    out = bytearray(n * (head + 4 * width))
+    cdef char* data = out
+    for i in range(n):
+        some = False
+        for k in range(i * width, (i + 1) * width):
+            some |= floats[k] != 0
+        if not some:
+            continue
+        key = keys[i]
+        memcpy(data + at, &key, 4)
+        memcpy(data + at + head, &floats[i * width], 4 * width)
+        at += head + 4 * width
+    del out[at:]
+    return out

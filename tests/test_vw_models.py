@@ -3,11 +3,26 @@
 import struct
 from array import array
 
+import numpy as np
 import pytest
 
+from vwlite.core.losses import Squared
+from vwlite.core.rules.ftrl import Ftrl
+from vwlite.core.rules.gd import Gd
 from vwlite.errors import DataError
 from vwlite.model import read_model
-from vwlite.vw.model import STATE, Header, Model, binary_head, read_head, read_rest, text_head, write_binary
+from vwlite.vw.model import (
+    LAYOUTS,
+    STATE,
+    Header,
+    Layout,
+    Model,
+    binary_head,
+    read_head,
+    read_rest,
+    text_head,
+    write_binary,
+)
 from vwlite.vw.words import Critical
 
 DATA = "".join(f"{1 if i % 3 else -1} |a x{i % 7} y{i % 5}:0.5 |b z{i % 4}\n" for i in range(60))
@@ -16,7 +31,7 @@ DATA = "".join(f"{1 if i % 3 else -1} |a x{i % 7} y{i % 5}:0.5 |b z{i % 4}\n" fo
 def a_model() -> bytes:
     state = {name: float(i) for i, (name, _) in enumerate(STATE)}
     header = Header("id", -1, 1, 18, ["a2"], [], " --quadratic ab")
-    return write_binary(Model(header, state, 3, array("Q", [5, 9]), array("f", [0.5, 2, 1, -0.25, 3, 1])))
+    return write_binary(Model(header, state, 3, array("I", [5, 9]), array("f", [0.5, 2, 1, -0.25, 3, 1])))
 
 
 def test_the_checksum_is_the_chain_over_the_chunks():
@@ -53,6 +68,51 @@ def test_bytes_too_many_and_slots_outside_are_refused():
         read_rest(*read_head("m", a_model() + b"\0"), 3)
     with pytest.raises(Critical, match="outside"):
         read_rest(*read_head("m", a_model() + struct.pack("<I3f", 1 << 18, 1, 1, 1)), 3)
+
+
+@pytest.mark.parametrize("bits", [18, 30, 31, 32])
+@pytest.mark.parametrize("width", [1, 3])
+@pytest.mark.parametrize("whole", [True, False])
+def test_slots_follow_the_state_each_with_its_floats_and_without_those_that_are_zero(bits, width, whole):
+    slots = [0, 7, 8, 9, (1 << bits) - 1]
+    rows = [[0.5, 0.0, 0.25], [0.0, -0.0, 0.0], [-0.0, 0.0, 1e-45], [float("nan"), 0.0, 0.0], [0.0, 2.0, 0.0]]
+    floats = array("f", [x for row in rows for x in row[:width]])
+    header, state = Header(bits=bits), {name: 1.0 for name, _ in STATE} if whole else None
+    data = write_binary(Model(header, state, width, array("I", slots), floats))
+    shown = width if whole else 1  # without its state a slot has only its weight
+    number = "Q" if bits > 30 else "I"
+    expected = b"".join(
+        struct.pack(f"<{number}{shown}f", slot, *row[:shown])
+        for slot, row in zip(slots, rows, strict=True) if any(row[:shown])
+    )  # fmt: skip
+    begin = len(binary_head(header)) + 1 + (sum(struct.calcsize(form) for _, form in STATE) if whole else 0)
+    assert data[begin:] == expected
+    model = read_rest(*read_head("m", data), width)
+    assert list(model.slots) == [slot for slot, row in zip(slots, rows, strict=True) if any(row[:shown])]
+    assert model.width == shown and model.floats.tobytes() == b"".join(
+        struct.pack(f"<{shown}f", *row[:shown]) for row in rows if any(row[:shown])
+    )
+
+
+@pytest.mark.parametrize("slot", [1 << 31, 1 << 32, (1 << 63) + 5])
+def test_a_wide_slot_outside_is_refused_by_its_number(slot):
+    data = binary_head(Header(bits=31)) + b"\0" + struct.pack("<QfQf", 3, 1, slot, 1)
+    with pytest.raises(Critical, match=f"slot {slot} lies outside of its 31 bits"):
+        read_rest(*read_head("m", data), 3)
+
+
+def test_slots_of_a_rule_become_floats_and_slots_again():
+    keys, floats = array("I", [0, 5, 0xFFFFFFFF]), array("f", [0.5, -1, 4, 0, 2, 9, 0.25, 0, 2])
+    layout = Layout(Ftrl(Squared()), LAYOUTS["ftrl"])
+    slots = layout.write(keys, floats, 3, {})
+    found = np.frombuffer(bytes(slots), np.dtype(Ftrl.SLOT, align=True))
+    assert found["mark"].tolist() == [1, 6, 0] and found["z"].tolist() == [-1, 2, 0]
+    assert found["root"].tolist() == [2, 3, 2**0.5] and found["_w"].tolist() == [0.5, 0, 0.25]
+    layout.rule.table_load(slots)
+    assert list(layout.read()) == [(0, (0.5, -1, 4)), (5, (0, 2, 9)), (0xFFFFFFFF, (0.25, 0, 2))]
+    layout = Layout(Gd(Squared()), ("w", "G", "N"))
+    found = np.frombuffer(bytes(layout.write(keys, floats[::3], 1, {"G": 2.0})), np.dtype(Gd.SLOT, align=True))
+    assert found["w"].tolist() == [0.5, 0, 0.25] and found["G"].tolist() == [2, 2, 2] and not found["N"].any()
 
 
 @pytest.mark.parametrize("flags", [[], ["--adaptive"], ["--normalized"], ["--invariant"], ["--sgd", "-l", "0.1"],

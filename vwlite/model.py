@@ -13,7 +13,6 @@ no missing byte goes unnoticed. Nothing in the file depends on when, where or fr
 was made: the same input gives the same bytes.
 """
 
-import array
 import hashlib
 import io
 import json
@@ -28,9 +27,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, TypeAlias
+from typing import IO, TYPE_CHECKING, Any
 
 from vwlite.algorithms import ALGORITHMS
+from vwlite.columns import CODES, Array, array_of
 from vwlite.core.arrays import all_finite, is_ascending
 from vwlite.errors import DataError, NoInputError
 
@@ -43,7 +43,6 @@ _DIGEST = re.compile(rb"vwlite blake2b=([0-9a-f]{64})\Z")
 _COMMENT_SIZE = len(_COMMENT % (b"0" * 64))
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _CHUNK = 1 << 22  # bytes that are written at a time
-CODES: dict[str, Any] = {"<u4": "I", "<i4": "i", "<f4": "f", "<f8": "d"}  # from NumPy's types to those of memoryviews
 _TYPES = {code: name for name, code in CODES.items()}
 _NPY = b"\x93NUMPY\x01\0"
 _ARRAY = re.compile(r"\{'descr': '(<[a-zA-Z]\d+)', 'fortran_order': False, 'shape': \((?:(\d+),(?: (\d+))?)?\), \} *\n")
@@ -51,13 +50,7 @@ _HEADER: dict[str, type] = {  # the fields of the header, but for the range
     "format": int, "program": str, "algorithm": str, "loss": str, "options": dict, "counters": dict, "rule": dict,
     "interrupted": bool, "weights_only": bool,
 }  # fmt: skip
-Array: TypeAlias = "memoryview[Any]"
 ZIP = b"PK\x03\x04"
-
-
-def array_of(data: "bytes | bytearray | Array", code: Any) -> Array:
-    """The bytes as numbers of that format. (An empty view cannot be cast.)"""
-    return memoryview(data).cast(code) if len(data) else memoryview(array.array(code))
 
 
 @dataclass

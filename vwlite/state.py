@@ -4,11 +4,12 @@ from typing import Any
 
 from vwlite import __version__
 from vwlite.build import Settings, make_learner
+from vwlite.columns import CODES, Array, array_of, copied, field_of
 from vwlite.core.arrays import shifted
 from vwlite.core.learner import Learner
 from vwlite.core.rule import Rule
 from vwlite.errors import DataError
-from vwlite.model import CODES, Array, Model, array_of
+from vwlite.model import Model
 
 COUNTERS = ("examples", "unlabelled", "features")
 
@@ -24,11 +25,11 @@ def snapshot(
     """The model as of now. before: the counters of the model that was continued, or zeros."""
     rule = learner.rule
     slots = rule.slots()
-    marks = _field(rule, slots, "mark")
+    marks = field_of(rule, slots, "mark")
     weights = array_of(bytearray(8 * len(marks)), "d")
     marks = marks[:: rule.records]
     rule.weights(slots, weights)
-    state = {} if weights_only else {name: _copy(_field(rule, slots, name)) for name in _state_codes(rule)}
+    state = {} if weights_only else {name: copied(field_of(rule, slots, name)) for name in _state_codes(rule)}
     scalars = rule.scalars()
     if weights_only:  # a rule may give a weight to features that were never seen
         scalars = {name: x for name, x in scalars.items() if name == "unseen" and (any(x) if rule.records > 1 else x)}
@@ -40,7 +41,7 @@ def snapshot(
         rule={name: x for name, x in scalars.items() if not isinstance(x, memoryview)},
         more={name: x for name, x in scalars.items() if isinstance(x, memoryview)},
         range=(learner.min_label, learner.max_label) if rule.CLIPS else None,
-        keys=shifted(_copy(marks), 2**32 - 1),
+        keys=shifted(copied(marks), 2**32 - 1),
         weights=weights,
         state=state,
         interrupted=interrupted,
@@ -107,29 +108,12 @@ def _state_codes(rule: Rule) -> dict[str, str]:
     return {name: CODES[kind] for name, kind in rule.SLOT if name != "mark" and not name.startswith("_")}
 
 
-def _field(rule: Rule, slots: bytearray, name: str) -> Array:
-    """One field of all slots, as a view of every so many numbers: from its place in the first, in steps of a slot."""
-    at = 0
-    for field, kind in rule.SLOT:
-        size = int(kind[2:])
-        at += -at % size
-        if field == name:
-            return array_of(slots, CODES[kind])[at // size :: rule.slot_size() // size]
-        at += size
-    raise KeyError(name)
-
-
 def _slots(rule: Rule, keys: Array, fields: dict[str, Array]) -> bytearray:
     """The slots of these keys, with these fields; the others are zero."""
     slots = bytearray(len(keys) * rule.records * rule.slot_size())
     marks = shifted(keys, 1)
     for k in range(rule.records):
-        _field(rule, slots, "mark")[k :: rule.records] = marks
+        field_of(rule, slots, "mark")[k :: rule.records] = marks
     for name, array in fields.items():
-        _field(rule, slots, name)[:] = array
+        field_of(rule, slots, name)[:] = array
     return slots
-
-
-def _copy(view: Array) -> Array:
-    """The numbers of a view, one after the other."""
-    return array_of(view.tobytes(), view.format)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any, TextIO
 
+from vwlite.columns import field_of
 from vwlite.vw.learners import Current, counts_of
 from vwlite.vw.model import Layout
 from vwlite.vw.words import Critical, prediction, short
@@ -90,21 +91,20 @@ class Namer:
         keys = stepper.keys_of(e.model)
         _, values = stepper.features()
         slots = stepper.slots_of(keys)
-        size = self.layout.size
+        weights = field_of(rule, slots, self.layout.stored("w"))
         gravity = getattr(rule, "gravity", 0.0) + self.run.setup.owed
         contraction = getattr(rule, "contraction", 1.0)
         shows_g = "G" in self.run.setup.fields and not self.run.testing
-        place_w = self.layout.names.index("w") if "w" in self.layout.names else self.layout.names.index("_w")
+        sums = field_of(rule, slots, "G") if shows_g else weights
         rows = []
         for i, (key, x, name) in enumerate(zip(keys, values, self.names(e), strict=False)):
-            fields = self.layout.struct.unpack_from(slots, i * size)
-            w = fields[place_w]
+            w = weights[i]
             if gravity:
                 w = max(abs(w) - gravity, 0) * (1 if w > 0 else -1)
             w *= contraction
             text = f"{name.decode('utf-8', 'surrogateescape')}:{key}:{short(x)}:{short(w)}"
             if shows_g:
-                text += f"@{short(fields[self.layout.names.index('G')])}"
+                text += f"@{short(sums[i])}"
             rows.append((abs(w * x), text))
         rows.sort(key=lambda row: -row[0])
         out = self.run.streams.log

@@ -552,8 +552,9 @@ class Batch(Linear):
         """Put the weights into the table that models are written from."""
         if self.weights is not None:
             there = self.weights.w != 0
+            keys = array("I", self.keys[there].astype(np.uint32).tobytes())
             floats = array("f", self.weights.w[there].tobytes())
-            self.layout.rule.table_load(self.layout.write(self.keys[there].tolist(), floats, 1, {}))
+            self.layout.rule.table_load(self.layout.write(keys, floats, 1, {}))
 
     def next_regularizer(self) -> tuple["array[int]", "array[float]"]:
         """The slots and floats of `--output_feature_regularizer_binary` and `_text`."""

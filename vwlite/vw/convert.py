@@ -4,8 +4,9 @@ from array import array
 from typing import Any
 
 from vwlite.build import Settings
+from vwlite.columns import array_of, copied
 from vwlite.errors import DataError
-from vwlite.model import Model, array_of
+from vwlite.model import Model
 from vwlite.vw import model as vw
 from vwlite.vw.arguments import Arguments, parse
 from vwlite.vw.setup import letters, model_fields
@@ -40,7 +41,6 @@ def from_vw(path: str, data: bytes) -> Model:
         raise DataError(str(e)) from e
     whole = found.state is not None and fields == ("w", "G", "N") and not _flags(a)
     settings = _settings(a, header, found)
-    keys = array("I", found.slots)
     columns = [found.floats[i :: found.width] for i in range(found.width)]
     state = found.state or {}
     gravity, contraction = state.get("l1_state", 0.0), state.get("l2_state", 1.0)
@@ -56,7 +56,7 @@ def from_vw(path: str, data: bytes) -> Model:
             "gravity": gravity, "contraction": contraction,
         } if whole else {},
         range=(state.get("min_label", header.min_label), state.get("max_label", header.max_label)),
-        keys=array_of(keys.tobytes(), "I"),
+        keys=copied(memoryview(found.slots)),
         weights=array_of(weights.tobytes(), "d"),
         state={name: array_of(columns[i].tobytes(), "f") for i, name in enumerate(fields)} if whole else {},
         weights_only=not whole,
@@ -101,7 +101,7 @@ def to_vw(path: str, model: Model) -> bytes:
     whole = s.algorithm == "gd" and not model.weights_only and bool(model.rule)
     options = _options(s, whole)
     header = vw.Header(min_label=low, max_label=high, bits=s.bits, options=options)
-    slots, floats = array("Q", model.keys), array("f")
+    floats = array("f")
     state: dict[str, float] | None = None
     if whole:
         for w, G, N in zip(model.state["w"], model.state["G"], model.state["N"], strict=True):
@@ -115,7 +115,7 @@ def to_vw(path: str, model: Model) -> bytes:
         })  # fmt: skip
     else:
         floats.extend(to_float(w) for w in model.weights)
-    return vw.write_binary(vw.Model(header, state, 3 if whole else 1, slots, floats))
+    return vw.write_binary(vw.Model(header, state, 3 if whole else 1, model.keys, floats))
 
 
 def _options(s: Settings, whole: bool) -> str:

@@ -2,12 +2,16 @@
 
 import struct
 from array import array
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from vwlite.columns import CODES, Array, array_of, copied, field_of
+from vwlite.core.arrays import largest, narrowed, records_of, shifted, widened
 from vwlite.core.parser import murmur3
 from vwlite.vw.words import VERSION, Critical, short
+
+WIDE = 31  # from so many bits on the number of a slot takes eight bytes in a file
 
 # The fields of a rule's slot in the order of Vowpal Wabbit's floats.
 LAYOUTS: dict[str, tuple[str, ...]] = {
@@ -43,12 +47,13 @@ STATE = [
 
 @dataclass
 class Model:
-    """A whole model. weights: slot and its floats, by rising slot. state: None if it cannot be continued."""
+    """A whole model. slots: by rising number, of format "I". floats: `width` of each slot, one slot after the other.
+    state: None if it cannot be continued."""
 
     header: Header
     state: dict[str, float] | None
     width: int  # floats of a slot
-    slots: "array[int]"
+    slots: "array[int] | Array"
     floats: "array[float]"
     version: str = VERSION
 
@@ -117,20 +122,10 @@ def write_binary(model: Model, extra: bytes = b"") -> bytes:
     out = [binary_head(model.header), extra, struct.pack("<B", model.state is not None)]
     if model.state is not None:
         out += [struct.pack(form, _whole(form, model.state[name])) for name, form in STATE]
-    width = model.width
-    wide = "Q" if model.header.bits >= 31 else "I"
-    entry = struct.Struct(f"<{wide}{width}f")
-    floats = model.floats
+    width, floats = model.width, model.floats
     if model.state is None:
-        entry = struct.Struct(f"<{wide}f")
-        out += [entry.pack(slot, floats[i * width]) for i, slot in enumerate(model.slots) if floats[i * width] != 0]
-    elif width == 1:
-        out += [entry.pack(slot, w) for slot, w in zip(model.slots, floats, strict=True) if w != 0]
-    else:
-        for i, slot in enumerate(model.slots):
-            values = floats[i * width : (i + 1) * width]
-            if any(values):
-                out.append(entry.pack(slot, *values))
+        width, floats = 1, floats[::width]
+    out.append(records_of(model.slots, floats, width, wide=model.header.bits >= WIDE))
     return b"".join(out)
 
 
@@ -265,17 +260,28 @@ def read_rest(h: Header, source: _Bytes, width: int) -> Model:
         state = {name: source.number(form) for name, form in STATE}
     else:
         width = 1
-    entry = struct.Struct(f"<{'Q' if h.bits >= 31 else 'I'}{width}f")
+    head = 2 if h.bits >= WIDE else 1  # words of four bytes that a slot's number has
+    step = head + width
     rest = source.data[source.at :]
-    if len(rest) % entry.size:
+    if len(rest) % (4 * step):
         raise damaged(source.path, "bytes are missing or too many at its end")
-    slots, floats = array("Q"), array("f")
-    for slot, *values in entry.iter_unpack(rest):
-        if slot >= 1 << h.bits:
-            raise damaged(source.path, f"slot {slot} lies outside of its {h.bits} bits")
-        slots.append(slot)
-        floats.extend(values)
-    return Model(h, state, width, slots, floats)
+    words = array_of(rest, "I")
+    if largest(words[::step]) >= 1 << h.bits or (head == 2 and largest(words[1::step])):
+        entry = struct.Struct(f"<{'Q' if head == 2 else 'I'}{4 * width}x")
+        slot = next(slot for (slot,) in entry.iter_unpack(rest) if slot >= 1 << h.bits)
+        raise damaged(source.path, f"slot {slot} lies outside of its {h.bits} bits")
+    numbers = array_of(rest, "f")
+    columns = [numbers[head + i :: step] for i in range(width)]
+    return Model(h, state, width, copied(words[::step]), woven(columns))
+
+
+def woven(columns: Sequence[Array]) -> "array[float]":
+    """Columns of floats as one row: the first of each, the second of each, and so on."""
+    width = len(columns)
+    out = array("f", bytes(4 * width * len(columns[0])))
+    for i, column in enumerate(columns):
+        memoryview(out)[i::width] = column
+    return out
 
 
 def read_regularizer(h: Header, source: _Bytes) -> tuple["array[int]", "array[float]"]:
@@ -303,40 +309,40 @@ class Layout:
 
     def __init__(self, rule: Any, fields: Iterable[str]) -> None:
         self.rule, self.fields = rule, tuple(fields)
-        codes = {"u4": "I", "f4": "f", "f8": "d"}
-        self.names = [name for name, _ in rule.SLOT]
-        self.struct = struct.Struct("@" + "".join(codes[code[1:]] for _, code in rule.SLOT))
-        self.size = rule.slot_size()
+        self.codes = {name: CODES[kind] for name, kind in rule.SLOT}
 
-    def _stored(self, name: str) -> str:
+    def stored(self, name: str) -> str:
         """What the rule calls a field."""
-        return name if name in self.names else {"w": "_w", "n": "root"}[name]
+        return name if name in self.codes else {"w": "_w", "n": "root"}[name]
 
-    def read(self) -> Iterator[tuple[int, list[float]]]:
-        """Each live slot: its key and floats."""
-        places = [self.names.index(self._stored(name)) for name in self.fields]
+    def columns(self) -> tuple[Array, list[Array]]:
+        """The keys of the live slots, and a column of floats for each of our fields."""
         data = self.rule.slots()
-        for at in range(0, len(data), self.size):
-            values = self.struct.unpack_from(data, at)
-            floats = [
-                values[place] ** 2 if self.names[place] == "root" else values[place]
-                for place in places
-            ]
-            yield (values[0] - 1) & 0xFFFFFFFF, floats
+        keys = shifted(copied(field_of(self.rule, data, "mark")), 2**32 - 1)
+        columns = []
+        for name in map(self.stored, self.fields):
+            column = field_of(self.rule, data, name)
+            columns.append(narrowed(column, squared=name == "root") if self.codes[name] == "d" else column)
+        return keys, columns
 
-    def write(self, keys: Iterable[int], floats: "array[float]", width: int, defaults: dict[str, float]) -> bytes:
+    def read(self) -> Iterator[tuple[int, tuple[float, ...]]]:
+        """Each live slot: its key and floats."""
+        keys, columns = self.columns()
+        return zip(keys, zip(*columns, strict=True), strict=True)
+
+    def write(
+        self, keys: "array[int] | Array", floats: "array[float]", width: int, defaults: dict[str, float]
+    ) -> bytearray:
         """Slots from keys and `width` floats for each, the first of our fields; the others have their defaults."""
-        out = bytearray()
-        pad = bytes(self.size - self.struct.size)
-        known = {self._stored(name): i for i, name in enumerate(self.fields[:width])}
-        for i, key in enumerate(keys):
-            values: list[Any] = [(key + 1) & 0xFFFFFFFF]
-            for name in self.names[1:]:
-                if name in known:
-                    x = floats[i * width + known[name]]
-                    values.append(x**0.5 if name == "root" else x)
-                else:
-                    values.append(0 if name == "_at" else defaults.get(name, 0.0))
-            out += self.struct.pack(*values) + pad
-        return bytes(out)
-
+        out = bytearray(len(keys) * self.rule.slot_size())
+        field_of(self.rule, out, "mark")[:] = shifted(keys, 1)
+        for i, name in enumerate(map(self.stored, self.fields[:width])):
+            column = memoryview(floats)[i::width]
+            if self.codes[name] == "d":
+                column = widened(column, rooted=name == "root")
+            field_of(self.rule, out, name)[:] = column
+        for name, x in defaults.items():
+            if name in self.codes and name not in self.fields[:width] and x != 0:
+                code = self.codes[name]
+                field_of(self.rule, out, name)[:] = memoryview(array(code, [x]) * len(keys))
+        return out

@@ -18,6 +18,7 @@ from vwlite.vw.model import (
     Layout,
     Model,
     read_regularizer,
+    woven,
     write_binary,
     write_regularizer,
     write_regularizer_text,
@@ -159,7 +160,7 @@ class Run:
             s.head = None
             s.regularizer = slots, floats = read_regularizer(header, source)
             pulls = [(slot >> 1, x) for slot, x in zip(slots, floats, strict=True) if slot & 1]
-            s.model = Model(header, None, 1, array("Q", [j for j, _ in pulls]), array("f", [x for _, x in pulls]))
+            s.model = Model(header, None, 1, array("I", [j for j, _ in pulls]), array("f", [x for _, x in pulls]))
         self.writes_regularizer = False
         self.counts: dict[str, float] = {}  # of a pass
         self.repeats = False  # the next pass will have the same
@@ -587,11 +588,8 @@ class Run:
                 "current_pass": t.current_pass, "l1_state": getattr(rule, "gravity", 0.0) + s.owed,
                 "l2_state": getattr(rule, "contraction", 1.0),
             }  # fmt: skip
-        slots, floats = array("Q"), array("f")
-        for key, values in Layout(rule, s.fields).read():
-            slots.append(key)
-            floats.extend(values)
-        return Model(header, state, len(s.fields), slots, floats)
+        slots, columns = Layout(rule, s.fields).columns()
+        return Model(header, state, len(columns), slots, woven(columns))
 
     def options(self, predict_only: bool) -> str:
         """The options that the model keeps."""

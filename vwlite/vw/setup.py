@@ -432,10 +432,10 @@ def initial_weights(a: Arguments, s: Setup, rule: Rule) -> None:
     if weights:
         if constant:
             weights[CONSTANT_HASH & (slots - 1)] = constant
-        rule.table_load(Layout(rule, s.fields).write(range(slots), weights, 1, defaults))
+        rule.table_load(Layout(rule, s.fields).write(array("I", range(slots)), weights, 1, defaults))
     elif constant:
         key = CONSTANT_HASH & (slots - 1)
-        rule.table_load(Layout(rule, s.fields).write([key], array("f", [constant]), 1, defaults))
+        rule.table_load(Layout(rule, s.fields).write(array("I", [key]), array("f", [constant]), 1, defaults))
 
 
 def restore(a: Arguments, s: Setup, stepper: Stepper, model: Model) -> None:
