@@ -137,6 +137,7 @@ cdef class Learner:
     link: what the written predictions go through.
     holdout_after: all lines of a pass after so many are held out. holdout_labelled: examples without a label are not.
     widens: labels that are learned widen the range to which predictions are clipped.
+    apart: what is written and shown of an example that is learned is predicted on its own before, as if it were not.
     usual: the least and the largest label, and whether only these two are usual. With it the learner comes back before
     a line with another label or an importance that is not positive. None: everything is usual.
     names: of the classes, if the rule is a Classifier. probabilities: whether to write those of all classes, instead of
@@ -156,7 +157,7 @@ cdef class Learner:
     cdef public bint clips       # whether predictions are clipped
     cdef Link link
     cdef size_t holdout_period, holdout_after
-    cdef bint holdout_labelled, widens
+    cdef bint holdout_labelled, widens, apart
     cdef bint careful, only_ends
     cdef double usual_low, usual_high
     cdef char** slots            # owned; of an example
@@ -187,12 +188,13 @@ cdef class Learner:
     cdef readonly size_t size
 
     def __init__(self, Rule rule not None, Loss loss not None, Expander expander not None, *, bint learn=True,
-                 size_t holdout_period=0, size_t holdout_after=0, bint holdout_labelled=False, bint widens=True, usual=None,
-                 bint predictions=False, bint raw_predictions=False, link="identity", Names names=None, bint probabilities=False):
+                 size_t holdout_period=0, size_t holdout_after=0, bint holdout_labelled=False, bint widens=True,
+                 bint apart=False, usual=None, bint predictions=False, bint raw_predictions=False, link="identity", Names names=None, bint probabilities=False):
         self.rule, self.loss, self.expander = rule, loss, expander
         self.table = rule.table
         self.learning, self.clips, self.holdout_period = learn, rule.CLIPS, holdout_period
         self.holdout_after, self.holdout_labelled, self.widens = holdout_after, holdout_labelled, widens
+        self.apart = apart
         self.careful = usual is not None
         if usual is not None:
             self.usual_low, self.usual_high, self.only_ends = usual
@@ -339,7 +341,7 @@ cdef class Learner:
         """One example: expand, predict, score, learn."""
         cdef Example e
         cdef Outcome o
-        cdef double raw, surprise = 0
+        cdef double raw, shown = 0, low = self.min_label, high = self.max_label, surprise = 0
         cdef bint labelled, held, learns
         cdef Features* f
         cdef void* grown
@@ -388,14 +390,17 @@ cdef class Learner:
         else:
             self.table.lookup(f.keys, e.size, self.slots)
 
+        if self.apart and learns:
+            shown = self.rule.predict(&e)
+            if shown - shown != 0:
+                return Reason.DIVERGED
+            shown = self.clipped(shown)
         raw = self.rule.predict_to_learn(&e) if learns else self.rule.predict(&e)
         if raw - raw != 0:
             return Reason.DIVERGED
         if learns and self.clips and self.widens:
             self.min_label, self.max_label = min(self.min_label, o.label), max(self.max_label, o.label)
-        o.p = raw
-        if self.clips:
-            o.p = min(max(raw, max(self.min_label, -self.loss.largest_p)), min(self.max_label, self.loss.largest_p))
+        o.p = self.clipped(raw)
         if self.several:
             if self.classifier.out_of_memory:
                 return Reason.NO_MEMORY
@@ -410,11 +415,14 @@ cdef class Learner:
         elif labelled:
             o.loss = self.loss.judge(o.p, o.label, &o.slope)
             if o.loss - o.loss != 0:
+                self.min_label, self.max_label = low, high
                 return Reason.DIVERGED
+        if not (self.apart and learns):
+            shown = o.p
 
         # From here on the example counts.
         self.features += e.size
-        self.size, self.label, self.prediction = e.size, o.label, o.p
+        self.size, self.label, self.prediction = e.size, o.label, shown
         self.time += o.importance
         if held:
             self.held_features += e.size
@@ -434,7 +442,7 @@ cdef class Learner:
                 return Reason.NO_MEMORY
         else:
             if self.writes and self.predictions.line(
-                    linked(o.p, self.link), a.tags + a.tag_begin[line], a.tag_begin[line + 1] - a.tag_begin[line]):
+                    linked(shown, self.link), a.tags + a.tag_begin[line], a.tag_begin[line + 1] - a.tag_begin[line]):
                 return Reason.NO_MEMORY
             if self.writes_raw and self.raw_predictions.line(
                     raw, a.tags + a.tag_begin[line], a.tag_begin[line + 1] - a.tag_begin[line]):
@@ -446,6 +454,11 @@ cdef class Learner:
             if self.rule.too_many:
                 return Reason.TOO_MANY
         return Reason.DONE
+
+    cdef inline double clipped(self, double p) noexcept nogil:
+        if not self.clips:
+            return p
+        return min(max(p, max(self.min_label, -self.loss.largest_p)), min(self.max_label, self.loss.largest_p))
 
     cdef int write_classes(self, double p, const char* tag, size_t tag_size) noexcept nogil:
         """The lines of an example: the name of the class or all probabilities; all scores. -1: no memory."""

@@ -262,6 +262,22 @@ def test_gd_clips_to_the_labels_seen():
     assert held.holdout.loss == 9
 
 
+def test_what_is_shown_apart_is_clipped_to_the_labels_before():
+    lines = [one(label=2.0, initial=5.0), one(label=4.0, initial=9.0), one(label=nan, initial=9.0)]
+    for apart, shown in ((False, [2, 4, 4]), (True, [0, 2, 4])):
+        learner = learner_of(rule=Gd, apart=apart)
+        learner.run(batch_of(lines))
+        assert [float(line) for line in learner.predictions.take().split()] == shown
+        assert learner.progressive.loss == 0  # learning knows its label's range
+
+
+def test_the_range_is_that_of_labels_that_were_learned():
+    learner = learner_of(rule=Gd)
+    assert learner.run(batch_of([one(label=-2.0), one(label=inf)])) == 1
+    assert learner.reason == Reason.DIVERGED
+    assert (learner.min_label, learner.max_label) == (-2, 0)
+
+
 def test_gd_takes_log_means_of_44_at_most():
     """Beyond, the square of exp(p) is no float, and a label of 100 does not make exp(100) sensible."""
     loss = Poisson()

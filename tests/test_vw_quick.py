@@ -48,6 +48,19 @@ PLAIN = [
     "--sparse_l2 0.1",
     "--ngram 2 --examples 7",
     "--driver_output_off",
+    "--ftrl --ftrl_alpha 50 -P 1",
+    "--ftrl --l1 1e-2 --l2 0.1 --loss_function logistic --link logistic -q ab",
+    "--ftrl -c -k --passes 5 --holdout_period 3 --ftrl_alpha 0.05",
+    "--coin -P 1",
+    "--coin --loss_function logistic -c -k --passes 4 --holdout_after 5 --save_per_pass",
+    "--coin --min_prediction -0.1 --loss_function quantile --noconstant",
+    "--pistol -P 1",
+    "--pistol --loss_function hinge -b 4 --cubic aab",
+    "--pistol -c -k --passes 5 --holdout_off --predict_only_model",
+    "--freegrad -P 1",
+    "--freegrad --restart --loss_function poisson",
+    "--freegrad -c -k --passes 5 --holdout_period 3 --early_terminate 1",
+    "--coin -t",
 ]  # fmt: skip
 
 

@@ -38,7 +38,9 @@ cdef class Coin(Rule):
     CLIPS = True
 
     cdef public double norm_sum, weight_sum
-    cdef float alpha, beta, average     # A, as of the last example that was learned
+    cdef float alpha, beta
+    cdef double next_norm_sum, next_weight_sum      # with the example that `update` comes for next
+    cdef float average                              # A, with that example
 
     def __init__(self, loss, *, double alpha=4, double beta=1, **schedule):
         super().__init__(loss, **schedule)
@@ -59,9 +61,9 @@ cdef class Coin(Rule):
             if m > 0:
                 unit = e.x[i] / m
                 norms += unit * unit
-        self.norm_sum += e.importance * norms
-        self.weight_sum += e.importance
-        self.average = <float>((self.norm_sum + 1e-6) / self.weight_sum)
+        self.next_norm_sum = self.norm_sum + e.importance * norms
+        self.next_weight_sum = self.weight_sum + e.importance
+        self.average = <float>((self.next_norm_sum + 1e-6) / self.next_weight_sum)
         return sum / self.average     # as in Vowpal Wabbit, without e.initial
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
@@ -70,6 +72,7 @@ cdef class Coin(Rule):
         cdef Slot* s
         cdef float g, v, slope = <float>(o.importance * o.slope), size = fabsf(slope)
         self.t += 1
+        self.norm_sum, self.weight_sum = self.next_norm_sum, self.next_weight_sum
         for i in range(e.size):
             s = slots[i]
             g = slope * e.x[i]

@@ -1,6 +1,6 @@
 """Plain runs through the engine's loop, many examples at a time; what comes out is the same as one by one.
 
-A run is plain if it is one linear model with the usual update over simple labels, without audit. The engine comes
+A run is plain if it is one linear model over simple labels, without audit. The engine comes
 back where there is something to say: a row, a warning. What is unusual (an odd label, a prediction that is not finite)
 goes the way of all other runs, one example at a time.
 """
@@ -10,10 +10,16 @@ from typing import Any
 
 from vwlite.core.batch import Batch
 from vwlite.core.learner import Learner, Reason
+from vwlite.core.rules.coin import Coin
+from vwlite.core.rules.freegrad import FreeGrad
+from vwlite.core.rules.ftrl import Ftrl
 from vwlite.core.rules.gd import Gd
+from vwlite.core.rules.pistol import Pistol
 from vwlite.vw.examples import Names
 from vwlite.vw.learners import Linear, Named, Scorer
 from vwlite.vw.setup import make_expander
+
+RULES = (Gd, Ftrl, Coin, Pistol, FreeGrad)
 
 
 def is_plain(run: Any) -> bool:
@@ -21,7 +27,7 @@ def is_plain(run: Any) -> bool:
     layer = run.learner
     while type(layer) is Scorer or (type(layer) is Named and layer.name == "count_label"):
         layer = layer.base
-    if type(layer) is not Linear or type(layer.stepper.rule) is not Gd:
+    if type(layer) is not Linear or type(layer.stepper.rule) not in RULES:
         return False
     s = run.setup
     return s.kind == "SIMPLE" and not (
@@ -38,16 +44,20 @@ class Quick:
         self.run, self.statistics = run, run.statistics
         self.stepper = run.learner.bottom.stepper
         self.rule = self.stepper.rule
-        self.rule.wound = False
+        self.timed = isinstance(self.rule, Gd)  # it is told how much was learned before, and counts from there
+        if self.timed:
+            self.rule.wound = False
         holdout: dict[str, int] = {}
         if run.holdout:
             after = a.get("holdout_after", 0)
             holdout = {"holdout_after": after} if after else {"holdout_period": a.get("holdout_period", 10)}
         self.learner = Learner(
             self.rule, self.stepper.loss, make_expander(a, s, s.bits), learn=not run.testing, holdout_labelled=True,
-            widens=self.stepper.widens, usual=run.labels.usual, predictions=run.predictions is not None,
-            raw_predictions=run.raw is not None, link=a.get("link", "identity"), **holdout,
+            widens=self.stepper.widens, apart=run.learner.predicts_apart, usual=run.labels.usual,
+            predictions=run.predictions is not None, raw_predictions=run.raw is not None,
+            link=a.get("link", "identity"), **holdout,
         )  # fmt: skip
+        self.learner.clips = True
         self.quiet = a.flag("quiet")
 
     def feed(self, batch: Batch, names: Names | None) -> None:
@@ -83,7 +93,8 @@ class Quick:
         learner.lines = self.run.lines
         learner.min_label, learner.max_label = self.stepper.min_label, self.stepper.max_label
         learner.report_at = inf if self.quiet else s.dump_interval
-        self.rule.elapsed = s.t - s.holdout_weight - s.weighted_unlabeled_examples
+        if self.timed:
+            self.rule.elapsed = s.t - s.holdout_weight - s.weighted_unlabeled_examples
         self._features = learner.features - learner.held_features
 
     def _leave(self) -> None:
