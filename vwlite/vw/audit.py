@@ -139,7 +139,7 @@ class RegressorAudit:
         """Go through the data until all weights are named, or it is over."""
         run = self.run
         streams, statistics = run.streams, run.statistics
-        quiet = run.arguments.flag("quiet")
+        quiet = run.quiet
         streams.say(f"Regressor contains {self.total} values\nexample     values        total")
         streams.say("counter    audited     progress")
         statistics.dump_interval = 1.0

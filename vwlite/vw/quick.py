@@ -47,18 +47,14 @@ class Quick:
         self.timed = isinstance(self.rule, Gd)  # it is told how much was learned before, and counts from there
         if self.timed:
             self.rule.wound = False
-        holdout: dict[str, int] = {}
-        if run.holdout:
-            after = a.get("holdout_after", 0)
-            holdout = {"holdout_after": after} if after else {"holdout_period": a.get("holdout_period", 10)}
         self.learner = Learner(
-            self.rule, self.stepper.loss, make_expander(a, s, s.bits), learn=not run.testing, holdout_labelled=True,
+            self.rule, self.stepper.loss, make_expander(a, s, s.bits), learn=not run.testing,
+            holdout_after=run.holdout_after, holdout_period=run.holdout_period, holdout_labelled=True,
             widens=self.stepper.widens, apart=run.learner.predicts_apart, usual=run.labels.usual,
             predictions=run.predictions is not None, raw_predictions=run.raw is not None,
-            link=a.get("link", "identity"), **holdout,
+            link=a.get("link", "identity"),
         )  # fmt: skip
         self.learner.clips = True
-        self.quiet = a.flag("quiet")
 
     def feed(self, batch: Batch, names: Names | None) -> None:
         """Go through the examples of a batch."""
@@ -92,7 +88,7 @@ class Quick:
         learner.examples, learner.unlabelled_weight, learner.time = s.example_number, s.weighted_unlabeled_examples, s.t
         learner.lines = self.run.lines
         learner.min_label, learner.max_label = self.stepper.min_label, self.stepper.max_label
-        learner.report_at = inf if self.quiet else s.dump_interval
+        learner.report_at = inf if self.run.quiet else s.dump_interval
         if self.timed:
             self.rule.elapsed = s.t - s.holdout_weight - s.weighted_unlabeled_examples
         self._features = learner.features - learner.held_features
@@ -137,7 +133,7 @@ class Quick:
     def _report(self) -> None:
         """Print a row, if one is due."""
         s, learner, run = self.statistics, self.learner, self.run
-        if self.quiet or s.weight < s.dump_interval:
+        if run.quiet or s.weight < s.dump_interval:
             return
         label = f"{learner.label:.4f}" if learner.label == learner.label else "unknown"
         shown = f"{learner.linked(learner.prediction):.4f}"

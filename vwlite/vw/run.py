@@ -181,6 +181,10 @@ class Run:
         self.raw = Predictions(a["raw_predictions"]) if "raw_predictions" in a else None
         s.raw = self.raw
         self._say_learning()
+        # Which lines are held out: all after so many, or every so many; 0: none for that.
+        self.holdout_after: int = a.get("holdout_after", 0) if self.holdout else 0
+        self.holdout_period: int = a.get("holdout_period", 10) if self.holdout and not self.holdout_after else 0
+        self.quiet = a.flag("quiet")
         self.lines = 0  # in this pass, blank ones too
         self.earlier = 0  # lines of the passes before, and an end for each
 
@@ -432,10 +436,10 @@ class Run:
             names=names[line] if names else None, excess=self.source.excess.get(line, {}),
             counter=self.earlier + self.lines - 1,
         )  # fmt: skip
-        if self.holdout:
-            after = self.arguments.get("holdout_after", 0)
-            period = self.arguments.get("holdout_period", 10)
-            e.held = self.lines > after if after else period > 0 and self.lines % period == 0
+        if self.holdout_after:
+            e.held = self.lines > self.holdout_after
+        elif self.holdout_period:
+            e.held = self.lines % self.holdout_period == 0
         # Examples of several lines are learned in any case, as Vowpal Wabbit does.
         e.test = self.testing or (e.held and not self.setup.multiline)
         self.labels.read(e)
@@ -497,7 +501,7 @@ class Run:
         if self.predictions is not None:
             self.predictions.write(self.labels.text(e))
         statistics = self.statistics
-        if self.setup.table and statistics.weight >= statistics.dump_interval and not self.arguments.flag("quiet"):
+        if self.setup.table and statistics.weight >= statistics.dump_interval and not self.quiet:
             self.streams.say(
                 statistics.row(self.labels.shown_label(e), self.labels.shown(e), self.labels.size(e), self.holdout)
             )

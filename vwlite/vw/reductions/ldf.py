@@ -198,7 +198,7 @@ class Ldf(Layer):
                     run.predictions.write(tagged(prediction(to_float(shown)), head if self.probabilities else e))
             run.predictions.write("\n")
         s = run.statistics
-        if s.weight >= s.dump_interval and not run.arguments.flag("quiet"):
+        if s.weight >= s.dump_interval and not run.quiet:
             known, shown = ("unknown", "0") if group.chosen is None else ("known", str(group.chosen))
             if self.rank:
                 shown = f"{group.lines[group.ranked[0]].target[0][0]}....." if group.ranked else "....."

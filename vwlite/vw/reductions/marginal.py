@@ -70,8 +70,8 @@ class Marginal(Layer):
 
     # --- the example with means --------------------------------------------------------------
 
-    def _substitute(self, e: Current) -> tuple[Batch, dict[int, list[bytes]] | None, list[int], int]:
-        """The example with means, its names, the ids of the pairs in order, and by how much it is shorter."""
+    def _substitute(self, e: Current) -> tuple[list[int], int]:
+        """Put means into the example; the ids of the pairs in order, and how many features are counted."""
         example = example_of(e.batch, e.line, e.names)
         ids: list[int] = []
         swapped: list[int] = []
@@ -108,18 +108,18 @@ class Marginal(Layer):
         spans = [(letter, space.hashes, space.values) for letter, space in example.spaces.items()]
         batch.append(0, nan, 1.0, 0.0, b"", spans)
         named = {letter: space.names for letter, space in example.spaces.items()} if e.names is not None else None
+        e.batch, e.line, e.names = batch, 0, named
+        count = self.stepper.take(batch, 0) + self.stepper.expander.hidden + shorter
         # With --update_before_learn Vowpal Wabbit takes the features it has made for the pairs.
-        return batch, named, swapped if self.early else ids, shorter
+        return swapped if self.early else ids, count
 
     def _mean(self, key: int) -> float:
         above, below = self.marginals[key]
         return above / below if below else nan
 
     def _run(self, e: Current, learns: bool) -> None:
-        batch, line, names = e.batch, e.line, e.names
-        made, named, ids, shorter = self._substitute(e)
-        e.batch, e.line, e.names = made, 0, named
-        e.features = self.stepper.take(made, 0) + self.stepper.expander.hidden + shorter
+        before = e.batch, e.line, e.names
+        ids, e.features = self._substitute(e)
         if not learns:
             self.base.predict(e)
             if self.competes:
@@ -130,10 +130,8 @@ class Marginal(Layer):
             if self.competes:
                 self._compete(e, shown, True)
             self._update(e, ids, shown)
-            e.batch, e.line, e.names = batch, line, names
-            made, named, _, _ = self._substitute(e)
-            e.batch, e.line, e.names = made, 0, named
-            self.stepper.take(made, 0)
+            e.batch, e.line, e.names = before
+            self._substitute(e)
             self.base.learn(e)
             e.prediction = shown
         else:
@@ -142,8 +140,8 @@ class Marginal(Layer):
             if self.competes:
                 self._compete(e, found, True)
             self._update(e, ids, found)
-        e.batch, e.line, e.names = batch, line, names
-        self.stepper.take(batch, line)
+        e.batch, e.line, e.names = before
+        self.stepper.take(e.batch, e.line)
 
     def predict(self, e: Current) -> None:
         self._run(e, False)

@@ -35,7 +35,7 @@ class Top(Layer):
                 tag = f" {e.tag.decode('utf-8', 'surrogateescape')}" if e.tag else ""
                 run.predictions.write(f"{e.prediction:.6f} {tag} \n")
             run.predictions.write("\n")
-        if s.weight >= s.dump_interval and not run.arguments.flag("quiet"):
+        if s.weight >= s.dump_interval and not run.quiet:
             labels = ",".join(_decimals(e.label) for e in lines)
             shown = ",".join(_decimals(e.prediction) for e in lines)
             run.streams.say(s.row(labels, shown, sum(e.features for e in lines), run.holdout))
