@@ -66,6 +66,7 @@ ALGORITHMS: dict[str, tuple[str, list[str], float]] = {
     "smidas": ("logistic", ["-l", "10", "--l1", "1e-5", *DOCUMENT_WORDS], 6),
 }
 OURS, VW_NAME, VW_24 = "vwlite", "VW", "VW -b 24"
+OUR_VW, TRAIN, PREDICT = "vwlite vw", "`vwlite train`", "`vwlite predict`"
 READ, PARSE = "reading the file", "reading and parsing"
 
 Command = Sequence[str]
@@ -262,12 +263,42 @@ def works(news: str, clicks: str, libsvm: str) -> list[Work]:
             f"the same, `--radius {TIGHT_RADIUS}`",
             {OURS: our_pass(*tight), "vwlite `sgd`": our_pass(*sgd)},
         ),
+        *works_of_both(clicks),
     ]
     for work in list_of_works:
         for name in list(work.rivals):
             if (name.startswith(VW_NAME) and not HAS_VW) or (name.startswith("scikit") and not HAS_SKLEARN):
                 del work.rivals[name]
     return list_of_works
+
+
+def works_of_both(clicks: str) -> list[Work]:
+    """The same work by `vwlite vw` and by the other commands: one engine, so one time."""
+
+    def work(name: str, vw: list[str], other: str, ours: list[str]) -> Work:
+        commands: dict[str, Command] = {
+            OUR_VW: [VWLITE, "vw", "-d", clicks, *vw, "--quiet"],
+            other: [VWLITE, other.strip("`").split()[1], clicks, *ours, "--quiet"],
+        }
+        return Work(f"`vwlite vw`, {name}, clicks", dict(commands), [Goal(other, 1.05)], ours=OUR_VW)
+
+    train = ["--loss_function", "logistic", "-b", "24"]
+    passes = ["--passes", "3", "-k", "--cache_file"]
+    return [
+        work("train from text", [*train, "-f", "both.vw.model"], TRAIN, [*train, "-m", "both.model"]),
+        work(
+            "predict from text", ["-t", "-i", "both.vw.model", "-p", "/dev/null"],
+            PREDICT, ["-m", "both.model", "-p", "/dev/null"],
+        ),
+        work(
+            "train `--ftrl` from text", [*train, "--ftrl", "-f", "ftrl.vw.model"],
+            TRAIN, [*train, "--algorithm", "ftrl", "-m", "ftrl.model"],
+        ),
+        work(
+            "3 passes with a cache and holdout", [*train, *passes, "both.vw.cache", "-f", "both.vw.model"],
+            TRAIN, [*train, *passes, "both.cache", "-m", "both.model"],
+        ),
+    ]  # fmt: skip
 
 
 def algorithm_rows(news: str, rounds: int) -> Iterator[str]:
