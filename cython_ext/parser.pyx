@@ -278,6 +278,24 @@ cdef inline bint take_label(const Settings* s, const char* p, const char* end, d
     return True
 
 
+cdef int keep_words(Batch batch, const char* words, const char* words_end, const char* tag,
+                    const char* tag_end) noexcept nogil:
+    """Make words, a NUL and the tag, which may begin with a quote, the tag of the next line; -1: no memory."""
+    cdef size_t before = words_end - words if words_end > words else 0, size
+    cdef char* to
+    if tag < tag_end and tag[0] == c'\'':
+        tag += 1
+    size = tag_end - tag
+    if batch.reserve(0, 0, 0, before + 1 + size):
+        return -1
+    to = batch.a.tags + batch.a.tag_bytes
+    memcpy(to, words, before)
+    to[before] = 0
+    memcpy(to + before + 1, tag, size)
+    batch.a.tag_bytes += before + 1 + size
+    return 0
+
+
 cdef inline const char* vw_header(const Settings* s, Batch batch, const char* p, Trouble* trouble) noexcept nogil:
     """The words before the first bar into the next line of the batch, which has room. Returns the
     bar; or the end of a line that is blank."""
@@ -285,11 +303,14 @@ cdef inline const char* vw_header(const Settings* s, Batch batch, const char* p,
     cdef const char* ends[WORDS]
     cdef const char* q
     cdef const char* line = p
+    cdef const char* before = p     # where the last word but one ends ...
+    cdef const char* after = p      # ... and the last one
     cdef int count = 0, numbers, last
     cdef size_t i = batch.a.lines, tag
     cdef Double number
     cdef bint touches = False
     batch.a.label[i], batch.a.importance[i], batch.a.initial[i] = NAN, 1.0, 0.0
+    begins[0] = p
     while True:
         p = skip_blanks(p)
         if p[0] == c'|':
@@ -308,9 +329,16 @@ cdef inline const char* vw_header(const Settings* s, Batch batch, const char* p,
         begins[last], ends[last] = p, q
         count += 1
         touches = q[0] == c'|'
+        before, after = after, q
         p = q
     if unlikely(s.wary and memchr(line, c'\t', p - line) != NULL):
         return trouble_at(trouble, WARY, line, p)
+    if unlikely(s.packed):
+        last = 0 if count == 0 else count - 1 if count < WORDS else WORDS - 1
+        q = begins[last] if count and (touches or begins[last][0] == c'\'') else after
+        if keep_words(batch, begins[0], before if q != after else after, q, after):
+            return trouble_at(trouble, OUT_OF_MEMORY, p, p)
+        return p
     if count == 0:
         return p
     numbers = count
@@ -659,6 +687,8 @@ cdef class Parser:
     stop_at_fault: the batch ends before the first bad line; if not, a bad line is REJECTED and the
         next is parsed.
 
+    packed: the words before a tag are no label, importance and initial prediction: none of them is read, and the tag
+        of a line becomes those words, a NUL, and the tag.
     wary: VW text that Vowpal Wabbit reads otherwise, or with a warning, is a fault too: blanks alone in
         a line, a TAB before the first bar, a namespace's scale before the end of the line.
 
@@ -669,7 +699,7 @@ cdef class Parser:
 
     def __cinit__(self, str format="vw", *, bint hash_all=False, uint32_t hash_seed=0, str label_domain="any",
                   labels=None, Names names=None, bint lenient_labels=False, bint stop_at_fault=True, str loss_name="this loss",
-                  bint columns=True, bint wary=False):
+                  bint columns=True, bint packed=False, bint wary=False):
         if format not in ("vw", "libsvm"):
             raise ValueError(f"no such format: {format}")
         domains = {"any": ANY, "binary": BINARY, "nonnegative": NONNEGATIVE}
@@ -685,6 +715,7 @@ cdef class Parser:
         self.settings.names = NULL if names is None else <void*>names
         self.settings.lenient = lenient_labels
         self.settings.stop = stop_at_fault
+        self.settings.packed = packed
         self.settings.wary = wary
         if labels is not None:
             negative, positive = labels

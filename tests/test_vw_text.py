@@ -1,10 +1,14 @@
 """Corners of the text that `vwlite vw` reads as Vowpal Wabbit does."""
 
+import math
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from vwlite.core.batch import Batch
 from vwlite.core.parser import Parser
-from vwlite.vw.examples import SimpleLabels
+from vwlite.vw.examples import SimpleLabels, example_of
 from vwlite.vw.text import Features, TextParser
 from vwlite.vw.words import Streams
 
@@ -43,3 +47,25 @@ def test_no_name_is_hashed_with_the_seed_by_both_parsers():
     batch = Batch()
     Parser(hash_seed=7).parse(b"1 | z\n", batch)
     assert [list(space.hashes) for space in example.spaces.values()] == [list(batch.hash)]
+
+
+HEADS = st.lists(
+    st.sampled_from([b"3", b"0.5", b"'", b"'tag", b"shared", b"1:2.5", b"a\x0bb", b" ", b"  "]), max_size=12
+).map(b"".join)
+
+
+@given(st.lists(HEADS, max_size=6), st.sampled_from([b"|a x:2 y", b"|", b"|a:2 x |b y:1e1"]))
+def test_both_parsers_find_the_same_words_and_tags(heads, features):
+    batch = Batch()
+    parser = Parser(stop_at_fault=False, packed=True, wary=True)
+    assert parser.parse(b"".join(head + features + b"\n" for head in heads), batch) == 0
+    assert len(batch) == len(heads)
+    for line, head in enumerate(heads):
+        example = TextParser(Features(), Streams()).line(head + features)
+        words, zero, tag = batch.tag(line).partition(b"\0")
+        assert ([word for word in words.split(b" ") if word], zero, tag) == (example.words, b"\0", example.tag)
+        assert math.isnan(batch.label[line]) and (batch.importance[line], batch.initial[line]) == (1, 0)
+        found = example_of(batch, line, None).spaces
+        assert {letter: (space.hashes, space.values) for letter, space in found.items()} == {
+            letter: (space.hashes, space.values) for letter, space in example.spaces.items()
+        }

@@ -182,7 +182,7 @@ class Source:
 
     @property
     def _quick(self) -> bool:
-        return self.features.plain and self.simple and not (self.wants_names or self.make or self.sort)
+        return self.features.plain and not (self.wants_names or self.make or self.sort)
 
     def _parsed(self) -> Iterator[tuple[Batch, Names | None]]:
         if not self._quick:
@@ -193,7 +193,8 @@ class Source:
             return
         # A pipe may be silent for long: then the consumer must not be the one who waits for it.
         ahead = Ahead(
-            lambda stop: map(Task, self._blocks()), lambda: _Parsing(self.features, self.cache is not None), threads=1,
+            lambda stop: map(Task, self._blocks()),
+            lambda: _Parsing(self.features, numbers=self.cache is not None, packed=not self.simple), threads=1,
             stop=lambda: False, helps=total_size(self.paths) is not None,
         )  # fmt: skip
         try:
@@ -290,12 +291,14 @@ class Source:
 class _Parsing(Parsing):
     """Parses blocks. Lines that the engine's parser does not know are told as bad ones, by their place in the batch.
 
-    numbers: for a cache, whose batches number their distinct hashes.
+    numbers: for a cache, whose batches number their distinct hashes. packed: labels are not simple.
     """
 
-    def __init__(self, features: Features, numbers: bool) -> None:
+    def __init__(self, features: Features, numbers: bool, packed: bool) -> None:
         super().__init__(ParseOptions(format="vw", skip=True), numbers)
-        self.parser = Parser(hash_all=features.hash_all, hash_seed=features.hash_seed, stop_at_fault=False, wary=True)
+        self.parser = Parser(
+            hash_all=features.hash_all, hash_seed=features.hash_seed, stop_at_fault=False, packed=packed, wary=True
+        )  # fmt: skip
         self.numbers = numbers
 
     def parse(self, task: Task, batch: Batch) -> Parsed:
