@@ -8,6 +8,12 @@ harm. Most examples have no such feature: then nothing is to be done. Slots begi
 from libc.stdint cimport uint32_t
 
 
+# Of an example's features: the values themselves, or the sums when some stand twice.
+ctypedef fused Value:
+    float
+    double
+
+
 cdef struct Met:
     uint32_t mark
     uint32_t at           # a number of the last example that had the feature, or its last place there

@@ -17,7 +17,7 @@ cdef struct Slot:
 
 # The state of the features of the example that is being learned, to compute with; owned by the rule, [capacity].
 cdef struct Visit:
-    double* x             # summed over all places where the feature occurs
+    double* x             # summed over all places where the feature occurs, if some feature occurs twice
     double* z
     double* S
     double* inverse
@@ -40,4 +40,4 @@ cdef class Adaptive(Limited):
     cdef void leave(self, const Example* e) noexcept nogil
 
 
-cdef void descend(const Visit* v, size_t n, double slope, double eta, double delta, double shift) noexcept nogil
+cdef void descend(const Visit* v, const float* x, size_t n, double slope, double eta, double delta, double shift) noexcept nogil

@@ -27,7 +27,7 @@ from libc.stdlib cimport free, realloc
 from vwlite.core.averaging cimport Account, Memory, forget, free_memory, remember, shrinking
 from vwlite.core.limited cimport Limited, kth_largest
 from vwlite.core.prox cimport positive_part
-from vwlite.core.repeated cimport add_up, met
+from vwlite.core.repeated cimport Value, add_up, met
 from vwlite.core.rule cimport Example, Outcome, Rule, learning_rate
 
 cdef double SMALLEST = 2.2250738585072014e-308     # 1 / delta must be finite
@@ -95,14 +95,12 @@ cdef class Adaptive(Limited):
     cdef int visit(self, const Example* e) noexcept nogil:
         """Collect the state of the example's features; -1: no memory."""
         cdef size_t i, n = e.size
-        cdef const float* x = e.x
         cdef Slot** slots = <Slot**>e.slots
         cdef Visit v
         cdef Slot* s
         cdef double* grown
         cdef size_t want = 2 * n
         cdef uint32_t number = self.number
-        cdef uint64_t constant = self.constant
         cdef bint repeated = False
         if n > self.capacity:
             grown = <double*>realloc(self.visited.x, 5 * want * sizeof(double))
@@ -116,12 +114,11 @@ cdef class Adaptive(Limited):
         for i in range(n):
             s = slots[i]
             repeated |= met(s, number)
-            v.x[i] = x[i]
             v.z[i] = s.z
             v.S[i] = s.S
             v.inverse[i] = s.inverse
-            if s.mark == constant:
-                v.constant, v.constant_at = s, i
+        if n > 0 and slots[n - 1].mark == self.constant:
+            v.constant, v.constant_at = slots[n - 1], n - 1
         v.repeated = repeated
         self.visited = v
         self.number += 1
@@ -180,7 +177,7 @@ cdef class Adagrad(Adaptive):
         eta = learning_rate(&self.schedule, self.t)
         if slope != 0:
             self.merge(e)
-            descend(&self.visited, e.size, slope, eta, self.delta, self.shift)
+            descend(&self.visited, e.x, e.size, slope, eta, self.delta, self.shift)
             self.leave(e)
         self.shift += eta * self.l1
 
@@ -197,10 +194,9 @@ cdef void weigh(const Visit* v, size_t n, double shift) noexcept nogil:
         w[v.constant_at] = z[v.constant_at] * inverse[v.constant_at]
 
 
-cdef void descend(const Visit* v, size_t n, double slope, double eta, double delta, double shift) noexcept nogil:
-    """S += g^2; H w <- H w - eta g, for the new H."""
+cdef inline void step_by(const Visit* v, const Value* x, size_t n, double slope, double eta, double delta,
+                      double shift) noexcept nogil:
     cdef size_t i
-    cdef const double* x = v.x
     cdef double* z = v.z
     cdef double* S = v.S
     cdef double* inverse = v.inverse
@@ -218,6 +214,15 @@ cdef void descend(const Visit* v, size_t n, double slope, double eta, double del
         inverse[i] = 1 / H
     if v.constant != NULL:
         z[v.constant_at] = constant
+
+
+cdef void descend(const Visit* v, const float* x, size_t n, double slope, double eta, double delta,
+                  double shift) noexcept nogil:
+    """S += g^2; H w <- H w - eta g, for the new H."""
+    if v.repeated:
+        step_by(v, <const double*>v.x, n, slope, eta, delta, shift)
+    else:
+        step_by(v, x, n, slope, eta, delta, shift)
 
 
 cdef struct AveragedSlot:
@@ -336,16 +341,14 @@ cdef class AdagradRda(Adaptive):
         self.t += 1
         if slope != 0:
             self.merge(e)
-            average(&self.visited, e.size, slope, self.delta)
+            average(&self.visited, e.x, e.size, slope, self.delta)
             self.leave(e)
         self.shift += self.l1
         self.scale = learning_rate(&self.schedule, self.t)
 
 
-cdef void average(const Visit* v, size_t n, double slope, double delta) noexcept nogil:
-    """S += g^2; z -= g"""
+cdef inline void average_by(const Visit* v, const Value* x, size_t n, double slope, double delta) noexcept nogil:
     cdef size_t i
-    cdef const double* x = v.x
     cdef double* z = v.z
     cdef double* S = v.S
     cdef double* inverse = v.inverse
@@ -355,3 +358,11 @@ cdef void average(const Visit* v, size_t n, double slope, double delta) noexcept
         S[i] += g * g
         z[i] -= g
         inverse[i] = 1 / (delta + sqrt(S[i]))
+
+
+cdef void average(const Visit* v, const float* x, size_t n, double slope, double delta) noexcept nogil:
+    """S += g^2; z -= g"""
+    if v.repeated:
+        average_by(v, <const double*>v.x, n, slope, delta)
+    else:
+        average_by(v, x, n, slope, delta)

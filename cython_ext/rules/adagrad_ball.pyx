@@ -167,7 +167,7 @@ cdef class AdagradBall(Adaptive):
         if self.room(self.active + e.size):
             return
         self.merge(e)
-        descend(v, e.size, slope, learning_rate(&self.schedule, self.t), self.delta, self.shift)
+        descend(v, e.x, e.size, slope, learning_rate(&self.schedule, self.t), self.delta, self.shift)
         S, R = self.S, self.R
         for i in range(e.size):
             s = slots[i]

@@ -10,13 +10,13 @@ a product. Instead of n its root is kept. The constant has neither l1 nor l2.
 """
 
 from libc.math cimport fabs, sqrt
-from libc.stdint cimport uint32_t, uint64_t
+from libc.stdint cimport uint32_t
 from libc.stdlib cimport free, realloc
 
 from vwlite.core.distinct cimport dot
 from vwlite.core.limited cimport Limited, kth_largest
 from vwlite.core.prox cimport soft_threshold
-from vwlite.core.repeated cimport add_up, met
+from vwlite.core.repeated cimport Value, add_up, met
 from vwlite.core.rule cimport Example, Outcome
 
 
@@ -30,7 +30,7 @@ cdef struct Slot:
 
 cdef struct Columns:
     # What the slots of an example hold, side by side for vector instructions; owned by the rule, [capacity].
-    double* x           # summed over all places where the feature occurs
+    double* x           # summed over all places where the feature occurs, if some feature occurs twice
     double* z
     double* root
     double* w
@@ -125,7 +125,6 @@ cdef class Ftrl(Limited):
         cdef Slot* s
         cdef Columns c
         cdef uint32_t number = self.number
-        cdef uint64_t constant = self.constant
         cdef bint repeated = False
         if e.size > self.columns.capacity and self.grow(2 * e.size):
             self.out_of_memory = True
@@ -135,12 +134,11 @@ cdef class Ftrl(Limited):
         for i in range(e.size):
             s = slots[i]
             repeated |= met(s, number)
-            c.x[i] = e.x[i]
             c.z[i] = s.z
             c.root[i] = s.root
             c.w[i] = s.w
-            if s.mark == constant:
-                c.constant_at = i
+        if e.size > 0 and slots[e.size - 1].mark == self.constant:
+            c.constant_at = e.size - 1
         c.repeated = repeated
         self.columns = c
         self.number += 1
@@ -164,7 +162,9 @@ cdef class Ftrl(Limited):
         c = self.columns
         if c.repeated:
             add_up(e.slots, e.x, e.size, c.x)
-        follow(&c, e.size, step, self.inverse_alpha, self.beta, self.l1, self.l2)
+            follow(&c, <const double*>c.x, e.size, step, self.inverse_alpha, self.beta, self.l1, self.l2)
+        else:
+            follow(&c, e.x, e.size, step, self.inverse_alpha, self.beta, self.l1, self.l2)
         i = c.constant_at
         if i < e.size:
             c.w[i] = ftrl_weight(c.z[i], c.root[i], self.inverse_alpha, self.beta, 0, 0)
@@ -201,11 +201,10 @@ cdef class Ftrl(Limited):
         return s.z == 0 and s.root == 0 and s.w == 0
 
 
-cdef void follow(const Columns* c, size_t size, double step, double inverse_alpha, double beta, double l1,
-                 double l2) noexcept nogil:
+cdef inline void follow(const Columns* c, const Value* x, size_t size, double step, double inverse_alpha, double beta,
+                        double l1, double l2) noexcept nogil:
     """One step of all coordinates, g = step x. Compilers make vector instructions of it."""
     cdef size_t i
-    cdef const double* x = c.x
     cdef double* z = c.z
     cdef double* root = c.root
     cdef double* w = c.w
