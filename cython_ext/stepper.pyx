@@ -26,7 +26,8 @@ cdef inline int grow(void** array, size_t items, size_t size) noexcept nogil:
 cdef class Stepper:
     """rule, loss: what learns. expander: makes features of lines; its keys are whole hashes (bits=32).
 
-    min_label, max_label: predictions are clipped to this range; `learn` widens it if `widens`.
+    min_label, max_label: predictions are clipped to this range; `learn` widens it if `widens`. ValueError if there
+    are more than 2^31 models, or keys of more than 32 bits.
     """
 
     cdef readonly Rule rule
@@ -47,10 +48,12 @@ cdef class Stepper:
     cdef readonly double value     # of the loss
     cdef readonly double slope
     cdef uint32_t model            # whose sums the rule holds now
-    cdef list sums                 # those of all models; None: the rule has none
+    cdef dict sums                 # those of the models that have some; None: the rule has none
     cdef readonly bint lost        # the raw prediction was not a number
 
     def __init__(self, Rule rule not None, Loss loss not None, Expander expander not None, *, int bits, int shift=0):
+        if not (0 <= bits <= 32 and 0 <= shift < 32):
+            raise ValueError(f"bits {bits} and shift {shift}: keys have 0 to 32 bits, and models fewer than 32")
         self.rule, self.loss, self.expander = rule, loss, expander
         self.mask = <uint32_t>((<uint64_t>1 << bits) - 1)
         self.shift = shift
@@ -79,7 +82,7 @@ cdef class Stepper:
         """Let model 0 begin with the sums over scales that the rule holds, and the others with none, if they are apart."""
         if not self.rule.SUMS_BY_MODEL:
             return
-        self.sums = [(self.rule.norm_sum, self.rule.weight_sum)] + [(0.0, 0.0)] * ((1 << self.shift) - 1)
+        self.sums = {}
         self.model = 0
 
     def select(self, uint32_t model):
@@ -87,7 +90,7 @@ cdef class Stepper:
         if self.sums is None or model == self.model:
             return
         self.sums[self.model] = (self.rule.norm_sum, self.rule.weight_sum)
-        self.rule.norm_sum, self.rule.weight_sum = self.sums[model]
+        self.rule.norm_sum, self.rule.weight_sum = self.sums.get(model, (0.0, 0.0))
         self.model = model
 
     def take(self, Batch batch not None, size_t line):

@@ -58,11 +58,11 @@ dont_output_best_constant - bool
 driver_output - str
 driver_output_off - bool
 dropout - bool keep
-early_terminate - uint
-ect - uint keep
-error - uint keep
-example_queue_limit - int
-examples - int
+early_terminate - ulong
+ect - ulong keep
+error - ulong keep
+example_queue_limit - long
+examples - long
 expectile_q - float
 feature_limit - list[str]
 feature_mask - str
@@ -107,7 +107,7 @@ l2_state - float
 ldf_override - str
 learning_rate l float keep
 leave_duplicate_interactions - bool
-limit_output - uint
+limit_output - ulong
 link - str keep
 log_level - str
 log_output - str
@@ -124,7 +124,7 @@ meanfield - bool
 mellowness - float keep
 mem - int
 min_prediction - float
-multilabel_oaa - uint keep
+multilabel_oaa - ulong keep
 multitask - bool keep
 named_labels - str keep
 ngram - list[str]
@@ -136,12 +136,12 @@ noconstant - bool keep
 noop - bool keep
 normal_weights - bool
 normalized - bool keep
-oaa - uint keep
-oaa_subsample - uint
+oaa - ulong keep
+oaa_subsample - ulong
 onethread - bool
 output_feature_regularizer_binary - str
 output_feature_regularizer_text - str
-passes - uint
+passes - ulong
 permutations - bool
 pistol - bool keep
 power_t - float keep
@@ -158,12 +158,12 @@ random_weights - bool
 raw_predictions r str
 readable_model - str
 redefine - list[str] keep
-replay_b - uint keep
-replay_b_count - uint
-replay_c - uint keep
-replay_c_count - uint
-replay_m - uint keep
-replay_m_count - uint
+replay_b - ulong keep
+replay_b_count - ulong
+replay_c - ulong keep
+replay_c_count - ulong
+replay_m - ulong keep
+replay_m_count - ulong
 restart - bool
 ring_size - int
 save_per_pass - bool
@@ -231,7 +231,20 @@ _ABSENT = ["OjaNewton", "action_cache_slack", "active_cover", "all_slots_loss", 
 "unique_id", "verbose_metrics", "warm_cb", "warm_cb_cs", "warm_start", "warm_start_update"]
 
 _FILE = "options_cli.cc"
-_CODES = {"uint": "j", "ulong": "m", "int": "i"}
+_CODES = {"uint": "j", "ulong": "m", "int": "i", "long": "l", "float": "f"}
+_BITS = {"uint": 32, "ulong": 64, "int": 32, "long": 64}
+_LARGEST = 3.4028235677973366e38  # from here on a number is none of 32 bits
+_WHOLE = re.compile(r"\s*[-+]?\d{1,30}", re.ASCII)
+_DECIMAL = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
+
+MODELS = 1 << 22  # at most: each takes a step of Python for each example
+
+# The least and the largest number that an option can be. 0 models predict nothing; Vowpal Wabbit crashes for most of
+# these, or does not come back.
+RANGES = {
+    "autolink": (0, MODELS), "boosting": (0, MODELS), "bootstrap": (1, MODELS), "csoaa": (1, MODELS),
+    "ect": (1, MODELS), "error": (0, MODELS), "multilabel_oaa": (1, MODELS), "nn": (0, MODELS - 1), "oaa": (1, MODELS),
+}  # fmt: skip
 
 CHOICES = {
     "alg": ["BBM", "adaptive", "logistic"],
@@ -258,16 +271,17 @@ class Option:
 
     def read(self, text: str) -> Any:
         """The value of an argument. Critical, in Vowpal Wabbit's words, if it is none."""
-        if self.type in ("uint", "ulong", "int"):
-            if not re.fullmatch(r"\s*[-+]?\d+", text):
-                raise Critical(f"Failed to convert {text} to {_CODES[self.type]}", _FILE, 46)
-            number = int(text)
-            return number % (1 << {"uint": 32, "ulong": 64}[self.type]) if self.type != "int" else number
+        if self.type in _BITS:
+            number = int(text) if _WHOLE.fullmatch(text) else 1 << 99
+            size = 1 << _BITS[self.type]
+            signed = self.type in ("int", "long")
+            if not (-size // 2 <= number < size // 2 if signed else -size < number < size):
+                raise self._bad(text)
+            return number if signed else number % size  # -1 is the largest one
         if self.type == "float":
-            try:
-                return float(text)
-            except ValueError:
-                raise Critical(f"Failed to convert {text} to f", _FILE, 46) from None
+            if not _DECIMAL.fullmatch(text) or not abs(float(text)) < _LARGEST:
+                raise self._bad(text)
+            return float(text)
         if self.name in CHOICES and text not in CHOICES[self.name]:
             choices = ", ".join(CHOICES[self.name])
             raise Critical(
@@ -275,6 +289,9 @@ class Option:
                 "options.cc", 30,
             )  # fmt: skip
         return text
+
+    def _bad(self, text: str) -> Critical:
+        return Critical(f"Failed to convert {text} to {_CODES[self.type]}", _FILE, 46)
 
 
 def _read_table() -> dict[str, Option]:

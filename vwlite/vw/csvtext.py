@@ -27,10 +27,15 @@ class CsvParser:
         elif not self.skip:
             raise Critical("No header specified while --csv_no_file_header is specified.", "parse_example_csv.cc", 60)
         self.scales = {}
-        for pair in a.get("csv_ns_value", "").split(","):
+        given = a.get("csv_ns_value", "")
+        for i, pair in enumerate(given.split(",") if given else [], 1):
             name, colon, value = pair.partition(":")
-            if colon:
-                self.scales[name] = float(value)
+            if not colon or ":" in value:
+                raise Critical(f"Malformed namespace value pair at cell {i}: {pair}", "parse_example_csv.cc", 169)
+            scale, end = read_number(_bytes(value))
+            if not end or end != len(_bytes(value)) or scale != scale:
+                raise Critical(f"NaN namespace value at cell {i}: {pair}", "parse_example_csv.cc", 174)
+            self.scales[name] = scale
         self.number = 0
 
     def _read_head(self, names: list[str]) -> None:

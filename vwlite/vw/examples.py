@@ -57,8 +57,8 @@ def _add_ngrams(space: Space, longest: int, skips: int) -> None:
     """Every run of 2 to `longest` features, with at most `skips` left out in between."""
     count = len(space.hashes)
     hashes, names = list(space.hashes), list(space.names)
-    for n in range(2, longest + 1):
-        for offsets in _offsets(n, skips):
+    for n in range(2, min(longest, count) + 1):
+        for offsets in _offsets(n, min(skips, count - n)):
             for start in range(count - offsets[-1]):
                 h = hashes[start]
                 name = names[start]
@@ -72,17 +72,10 @@ def _add_ngrams(space: Space, longest: int, skips: int) -> None:
 
 def _offsets(n: int, skips: int) -> list[list[int]]:
     """The places of n features, from 0, in Vowpal Wabbit's order: without a gap, then with more and more of them."""
-    found: list[list[int]] = []
-
-    def extend(places: list[int], left: int) -> None:
-        if len(places) == n:
-            found.append(places)
-            return
-        for gap in range(left + 1):
-            extend([*places, places[-1] + 1 + gap], left - gap)
-
-    extend([0], skips)
-    return found
+    found = [([0], skips)]
+    for _ in range(n - 1):
+        found = [([*at, at[-1] + 1 + gap], left - gap) for at, left in found for gap in range(left + 1)]
+    return [at for at, _ in found]
 
 
 def mask_space(space: Space, bits: int) -> None:

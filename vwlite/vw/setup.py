@@ -18,7 +18,7 @@ from vwlite.vw.learners import Layer, Linear, Noop
 from vwlite.vw.model import LAYOUTS, Header, Layout, Model, read_head, read_rest
 from vwlite.vw.random import Random, normal_weights, uniform_weights
 from vwlite.vw.statistics import ConstantLoss, Statistics
-from vwlite.vw.text import Features, TextParser, parse_affixes, read_dictionary
+from vwlite.vw.text import Features, TextParser, parse_affixes, read_dictionary, read_number, to_float
 from vwlite.vw.words import Critical, Refused, Streams, short
 
 UPDATE_OPTIONS = ("sgd", "adaptive", "invariant", "normalized", "learning_rate", "power_t")
@@ -147,7 +147,7 @@ def make_features(a: Arguments, s: Setup) -> Features:
         found.affixes = parse_affixes(unescaped(a["affix"]))
     for value in a.get("spelling", []):
         text = unescaped(value)
-        found.spelling.add(32 if text[:1] == "_" else letters([value])[0])
+        found.spelling.add(32 if text[:1] in ("", "_") else letters([value])[0])
     for value in a.get("redefine", []):
         _redefine(found.redefined, unescaped(value))
     for value in a.get("dictionary", []):
@@ -203,14 +203,11 @@ def per_space(values: list[str], what: str) -> dict[int, int]:
     """`2`, `a2`, `a:5`: numbers by namespace; 0 stands for all."""
     found: dict[int, int] = {}
     for value in values:
-        text = unescaped(value)
-        if text[:1].isdigit() and ":" not in text:
-            letter, number = 0, text
-        else:
-            letter, number = ord(text[0]), text[1:].removeprefix(":")
-        if not number.isdigit():
+        parts = re.fullmatch(r"(?:([^0-9]):?|([0-9]):)?([0-9]{1,9})", unescaped(value), re.DOTALL)
+        if parts is None:
             raise Critical(f"malformed {what}: {value}", "parse_args.cc", 300)
-        found[letter] = int(number)
+        letter = parts[1] or parts[2]
+        found[ord(letter) if letter else 0] = int(parts[3])
     return found
 
 
@@ -488,13 +485,15 @@ def load_mask(a: Arguments, s: Setup, stepper: Stepper, loaded: bool) -> None:
 
 
 def class_weights(values: list[str], streams: Streams) -> dict[int, float]:
+    """Weights by class. What follows a number in one of them is ignored, as in Vowpal Wabbit."""
     found: dict[int, float] = {}
     for value in values:
-        for pair in value.split(","):
-            name, colon, weight = pair.partition(":")
-            if not colon:
-                raise Critical("error while parsing class weight: " + pair, "classweight.cc", 30)
-            found[int(name)] = float(weight)
+        for pair in value.split(",") if value else []:
+            parts = re.match(r"\s*([-+]?[0-9]{1,10}(?![0-9]))[^:]*:(.*)", pair, re.DOTALL)
+            weight, end = read_number(parts[2].strip().encode("utf-8", "surrogateescape")) if parts else (0.0, 0)
+            if parts is None or not end or abs(to_float(weight)) == float("inf"):
+                raise Critical("error while parsing --classweight " + value, "classweight.cc", 30)
+            found[int(parts[1])] = weight
     streams.info(f"parsed {len(found)} class weights")
     return found
 

@@ -43,7 +43,7 @@ def read_number(text: bytes) -> tuple[float, int]:
         mantissa, _, exponent = digits.lower().partition(b"e")
         try:
             whole = float(mantissa) if mantissa.strip(b"-.") else 0.0
-            return to_float(whole * 10.0 ** int(exponent if exponent.strip(b"-") else 0)), end
+            return to_float(whole * 10.0 ** int(exponent[:20] if exponent.strip(b"-") else 0)), end
         except OverflowError:
             return float("-inf") if digits.startswith(b"-") else float("inf"), end
     match = _STRTOF.match(text)

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from vwlite.vw.arguments import CHOICES, Arguments
+from vwlite.vw.arguments import CHOICES, MODELS, RANGES, Arguments
 from vwlite.vw.learners import Binary, ClassWeight, Layer, Named, Scorer
-from vwlite.vw.reductions.ect import Circuit, Ect
+from vwlite.vw.reductions.ect import Circuit, Ect, circuit_width
 from vwlite.vw.setup import Setup, class_weights, unescaped
 from vwlite.vw.words import Critical, Refused
 
@@ -44,6 +44,9 @@ NO_CONFIDENCE = (
     "--predict_only_model when saving the model and avoid --test_only"
 )
 
+# What makes several linear models of one. The first of them say how many.
+MANY = ("oaa", "csoaa", "multilabel_oaa", "bootstrap", "boosting", "ect", "error", "lrq", "lrqfa", "nn")
+
 CLASSES = ("oaa", "csoaa", "multilabel_oaa", "ect", "csoaa_ldf", "wap_ldf")
 
 # What needs examples of one line.
@@ -72,6 +75,9 @@ def check(a: Arguments, whole: bool = True) -> None:
     for name in ABSENT:
         if name in a:
             raise Refused(f"--{name}")
+    for name, (least, most) in RANGES.items():
+        if name in a and not least <= a[name] <= most:
+            raise Critical(f"--{name} {a[name]}: a number from {least} to {most} is needed", "options.cc", 30)
     for name, others in NEEDS.items() if whole else ():
         if name in a and others and not any(other in a for other in others):
             raise Refused(f"--{name} without --{' or --'.join(others)}")
@@ -116,12 +122,15 @@ def check(a: Arguments, whole: bool = True) -> None:
 
 
 def count_models(a: Arguments) -> int:
-    """How many linear models the reductions need, before it is rounded up to a power of two."""
+    """How many linear models the reductions need, before it is rounded up to a power of two.
+
+    Critical if that is more than there can be.
+    """
     count = 1
-    for name in ("oaa", "csoaa", "multilabel_oaa", "bootstrap", "boosting"):
+    for name in MANY[:5]:
         count *= max(1, a.get(name, 1))
     if "ect" in a:
-        count *= Circuit(a["ect"], a.get("error", 0)).width
+        count *= circuit_width(a["ect"], a.get("error", 0))
     if "lrq" in a:
         count *= 1 + max(rank for _, _, rank in _lrq(a))
     if "lrqfa" in a:
@@ -129,6 +138,9 @@ def count_models(a: Arguments) -> int:
         count *= 1 + k * len(fields)
     if "nn" in a:
         count *= 1 + a["nn"]
+    if count > MODELS:
+        names = " ".join(f"--{name}" for name in MANY if name in a)
+        raise Critical(f"{names} would need {count} linear models: {MODELS} are the most", "options.cc", 30)
     return count
 
 

@@ -10,7 +10,12 @@ from vwlite.vw.learners import Current, Layer
 from vwlite.vw.setup import Setup
 
 
-@dataclass
+def circuit_width(k: int, errors: int) -> int:
+    """How many linear models a circuit of k classes has."""
+    return (k - 1) * (errors + 1) + errors if k > 1 else 1
+
+
+@dataclass(slots=True)
 class Match:
     """A class or a match: where its winner and its loser go, and who meets in it. 0: nowhere."""
 
@@ -34,7 +39,7 @@ class Circuit:
             tournaments = self._round(tournaments)
         self.pairs = (k - 1) * (errors + 1)
         self.height = errors.bit_length() if k > 1 else 0
-        self.width = max(1, self.pairs + errors) if k > 1 else 1
+        self.width = circuit_width(k, errors)
 
     def _round(self, tournaments: list[list[int]]) -> list[list[int]]:
         """One round of every tournament; who is left in them."""

@@ -18,7 +18,8 @@ class Replay(Layer):
         self.predicts_apart = True
         self.name, self.count, self.random = f"replay_{level}", count, s.random
         self.costs = level == "c"
-        self.buffer: list[tuple[Current, list[int], list[float]] | None] = [None] * size
+        self.size = size
+        self.buffer: dict[int, tuple[Current, list[int], list[float]]] = {}  # by place
         s.header_lines.insert(0, f"experience replay level={level}, buffer={size}, replay count={count}")
 
     def learn(self, e: Current) -> None:
@@ -28,7 +29,7 @@ class Replay(Layer):
         stepper = self.bottom.stepper
         keys, values = stepper.features()
         for _ in range(max(1, self.count)):
-            place = int(self.random.next() * len(self.buffer))
+            place = int(self.random.next() * self.size)
             self._play(place)
         self.buffer[place] = (copy(e), keys, values)
         stepper.set(keys, values)
@@ -36,7 +37,7 @@ class Replay(Layer):
 
     def _play(self, place: int) -> None:
         """Learn the example in a place, if there is one."""
-        found = self.buffer[place]
+        found = self.buffer.get(place)
         if found is not None:
             e, keys, values = found
             self.bottom.stepper.set(keys, values)
@@ -45,7 +46,7 @@ class Replay(Layer):
 
     def end_pass(self) -> None:
         """Learn what is left."""
-        for place in range(len(self.buffer)):
+        for place in sorted(self.buffer):
             self._play(place)
-            self.buffer[place] = None
+        self.buffer.clear()
         super().end_pass()

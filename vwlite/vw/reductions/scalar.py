@@ -238,8 +238,9 @@ class Autolink(Layer):
         self.base.predict(e)
         powers, power = [], e.prediction
         for _ in range(self.degree):
-            if power != 0:
-                powers.append(to_float(power))
+            if power == 0:
+                break
+            powers.append(to_float(power))
             power = to_float(power * e.prediction)
         if not self.packed:
             keys, values = stepper.features()

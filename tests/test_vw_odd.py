@@ -1,0 +1,137 @@
+"""`vwlite vw` with odd values, odd data and damaged files: a sentence and a code, never an internal error."""
+
+import pytest
+
+from vwlite.core.expand import Expander
+from vwlite.core.losses import Squared
+from vwlite.core.rules.gd import Gd
+from vwlite.core.stepper import Stepper
+from vwlite.vw.arguments import MODELS, OPTIONS
+from vwlite.vw.examples import _offsets
+from vwlite.vw.reductions.ect import Circuit, circuit_width
+from vwlite.vw.words import Critical
+
+DATA = "1 |a x y:2 |b z\n2 |a x |b w:0.5\n"
+HUGE = "99999999999999999999"
+
+
+@pytest.fixture
+def data(tmp_path):
+    (tmp_path / "d").write_text(DATA)
+    return str(tmp_path / "d")
+
+
+# --- values of options -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("hash_seed", "-1", 2**32 - 1), ("hash_seed", " +5", 5), ("hash_seed", "-4294967295", 1),
+        ("passes", "4294967296", 2**32), ("random_seed", "-1", 2**64 - 1), ("boosting", "-2147483648", -(2**31)),
+        ("examples", "-1", -1), ("learning_rate", " +1.e-50", 1e-50), ("learning_rate", "-.5", -0.5),
+    ],
+)  # fmt: skip
+def test_numbers_are_read_as_vowpal_wabbit_does(name, text, value):
+    assert OPTIONS[name].read(text) == value
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "texts"),
+    [
+        ("hash_seed", "j", ["", "x", "1x", "1 ", "0x10", "1_0", "4294967296", "-4294967296"]),
+        ("oaa_subsample", "m", ["\u00b2", "\u0661", "9" * 5000]),
+        ("passes", "m", ["18446744073709551616", HUGE]),
+        ("boosting", "i", ["2147483648", "-2147483649", HUGE]),
+        ("examples", "l", ["9223372036854775808"]),
+        ("learning_rate", "f", ["", "x", "1x", "1 ", "0x10", "1_0", "nan", "inf", "1e39", "-1e400", "1e"]),
+    ],
+)  # fmt: skip
+def test_numbers_that_vowpal_wabbit_refuses_are_refused_in_its_words(name, code, texts):
+    for text in texts:
+        with pytest.raises(Critical) as told:
+            OPTIONS[name].read(text)
+        assert str(told.value) == f"Failed to convert {text} to {code}"
+
+
+@pytest.mark.parametrize(
+    "name", ["autolink", "boosting", "bootstrap", "csoaa", "ect", "multilabel_oaa", "nn", "oaa"]
+)  # fmt: skip
+def test_a_number_of_models_has_a_range(vwlite, data, name):
+    done = vwlite("vw", "-d", data, f"--{name}", "-1", code=1)
+    assert f"--{name} " in done.out and "a number from " in done.out
+    assert f"Failed to convert {HUGE}" in vwlite("vw", "-d", data, f"--{name}", HUGE, code=1).out
+    if name not in ("autolink", "boosting", "nn"):
+        assert f"--{name} 0: a number from 1 to {MODELS} is needed" in vwlite("vw", f"--{name}", "0", code=1).out
+
+
+@pytest.mark.parametrize(
+    "options", ["--oaa 4096 --nn 4096", "--ect 2048 --error 4096", "--lrq ab99999999", "--lrqfa ab99999999"]
+)
+def test_so_many_models_as_none_can_hold_are_refused(vwlite, data, options):
+    done = vwlite("vw", "-d", data, *options.split(), code=1)
+    assert options.split()[0] in done.out and f"{MODELS} are the most" in done.out
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--ngram", ""], "malformed ngram: "),
+        (["--ngram", HUGE], f"malformed ngram: {HUGE}"),
+        (["--ngram", "2", "--skips", "\u00b2"], "malformed skips: \u00b2"),
+        (["--feature_limit", ""], "malformed feature_limit: "),
+        (["--classweight", "a:b"], "error while parsing --classweight a:b"),
+        (["--classweight", "::"], "error while parsing --classweight ::"),
+        (["--classweight", "1:1e60"], "error while parsing --classweight 1:1e60"),
+        (["--csv", "--csv_ns_value", "a:b"], "NaN namespace value at cell 1: a:b"),
+        (["--csv", "--csv_ns_value", "a:1,::"], "Malformed namespace value pair at cell 2: ::"),
+    ],
+)
+def test_bad_texts_are_refused_by_name(vwlite, data, options, words):
+    assert words in vwlite("vw", "-d", data, *options, code=1).out
+
+
+@pytest.mark.parametrize(
+    "options",
+    [["--spelling", ""], ["--replay_b", "-1"], ["--ngram", "5000", "--skips", "5000"], ["--classweight", "1x: 2y"]],
+)
+def test_what_vowpal_wabbit_takes_is_taken(vwlite, data, options):
+    vwlite("vw", "-d", data, *options)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+@pytest.mark.parametrize("skips", [0, 1, 3])
+def test_the_places_of_ngrams(n, skips):
+    from itertools import combinations
+
+    last = n - 1 + skips
+    every = sorted([0, *rest] for rest in combinations(range(1, last + 1), n - 1))
+    assert _offsets(n, skips) == every
+
+
+def test_long_ngrams_need_no_recursion():
+    assert _offsets(3000, 0) == [list(range(3000))]
+
+
+def test_the_models_of_a_circuit_are_counted():
+    for k in range(1, 9):
+        for errors in range(4):
+            circuit = Circuit(k, errors)
+            matches = len(circuit.matches) - k
+            assert circuit_width(k, errors) == circuit.width == max(1, matches + (errors if k > 1 else 0))
+
+
+@pytest.mark.parametrize(("bits", "shift"), [(33, 0), (-1, 0), (18, 32), (18, -1)])
+def test_a_stepper_refuses_keys_that_it_cannot_make(bits, shift):
+    with pytest.raises(ValueError, match="bits"):
+        Stepper(Gd(Squared()), Squared(), Expander(bits=32), bits=bits, shift=shift)
+
+
+def test_a_stepper_has_sums_for_every_model():
+    stepper = Stepper(Gd(Squared(), forgiving=True), Squared(), Expander(bits=32), bits=18, shift=31)
+    stepper.set([1], [1.0])
+    for model in (2**31 - 1, 2**32 - 1, 0, 2**31 - 1):
+        stepper.learn(1.0, 1.0, model)
+    assert stepper.rule.weight_sum == 2
+    stepper.select(0)
+    assert stepper.rule.weight_sum == 1
