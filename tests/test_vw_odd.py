@@ -1,14 +1,20 @@
 """`vwlite vw` with odd values, odd data and damaged files: a sentence and a code, never an internal error."""
 
+from array import array
+from math import inf
+
 import pytest
 
+from vwlite.columns import field_of
 from vwlite.core.expand import Expander
 from vwlite.core.losses import Squared
 from vwlite.core.rules.gd import Gd
 from vwlite.core.stepper import Stepper
 from vwlite.vw.arguments import MODELS, OPTIONS
 from vwlite.vw.examples import _offsets
+from vwlite.vw.model import LAYOUTS, STATE, Header, Layout, Model, read_head, read_rest, write_binary
 from vwlite.vw.reductions.ect import Circuit, circuit_width
+from vwlite.vw.text import read_number
 from vwlite.vw.words import Critical
 
 DATA = "1 |a x y:2 |b z\n2 |a x |b w:0.5\n"
@@ -135,3 +141,70 @@ def test_a_stepper_has_sums_for_every_model():
     assert stepper.rule.weight_sum == 2
     stepper.select(0)
     assert stepper.rule.weight_sum == 1
+
+
+# --- data ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[1,2]", "3", '{"_label":[1,2],"a":1}', '{"_label":["ab","cd"]}', '{"a":[[1,2]]}', '{"a":[["xy"]]}',
+        '{"a":' * 3000 + "1" + "}" * 3000, '{"a":' * 700 + "1" + "}" * 700 + "]", '{"a":[{"a":[' * 900,
+        '{"a":' + "9" * 5000 + "}",
+    ],
+)  # fmt: skip
+def test_bad_json_is_critical(vwlite, tmp_path, text):
+    (tmp_path / "j").write_text(text + "\n")
+    assert "JSON parser error" in vwlite("vw", "--json", "-d", str(tmp_path / "j"), code=1).out
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"":[1,2],"a":3}', '{"\\ud800":1}', '{"a":"\\ud800 x"}', '{"_tag":"\\udcff","_text":"a \\udcff"}',
+        '{"_label":{}}',
+    ],
+)  # fmt: skip
+def test_odd_json_is_taken(vwlite, tmp_path, text):
+    (tmp_path / "j").write_text(text + "\n")
+    assert "number of examples = 1" in vwlite("vw", "--json", "-d", str(tmp_path / "j")).err
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [(b"0x1p3000", inf), (b"-0x1p3000", -inf), (b"1e" + b"9" * 5000, inf), (b"0x1p3", 8), (b"1e-" + b"9" * 5000, 0)],
+)
+def test_numbers_too_large_are_infinite(text, value):
+    assert read_number(text) == (value, len(text))
+
+
+def test_a_label_without_end_has_no_class_weight(vwlite, tmp_path):
+    (tmp_path / "d").write_text("inf |a x\n1e400 |a x\n-inf |a x\n")
+    vwlite("vw", "--classweight", "1:2", "-d", str(tmp_path / "d"))
+
+
+@pytest.mark.parametrize("options", [[], ["--initial_t", "1e38", "--progress", "1e60"], ["--oaa", "2", "--invariant"]])
+def test_a_model_of_numbers_without_end_is_written_and_read(vwlite, tmp_path, options):
+    (tmp_path / "d").write_text("1 1e38 |a x:1e38\n1 1e38 |a x:-1e38\n1 1e38 |a x\n2 inf |a x\n1 1e38 |a x\n" * 9)
+    at = {name: str(tmp_path / name) for name in "dm"}
+    vwlite("vw", "-d", at["d"], "-f", at["m"], *options)
+    vwlite("vw", "-d", at["d"], "-i", at["m"], "-t")
+
+
+def test_counters_at_their_end_begin_again():
+    state: dict[str, float] = {name: 0.0 for name, _ in STATE}
+    state |= {"example_number": 2**64 + 5, "min_label": -1e39}
+    header, source = read_head("m", write_binary(Model(Header(min_label=1e39), state, 1, array("I"), array("f"))))
+    found = read_rest(header, source, 1).state
+    assert header.min_label == inf
+    assert found is not None and found["example_number"] == 5 and found["min_label"] == -inf
+
+
+def test_a_negative_sum_of_squares_in_a_model_is_no_number():
+    from vwlite.core.rules.ftrl import Ftrl
+
+    rule = Ftrl(Squared())
+    written = Layout(rule, LAYOUTS["ftrl"]).write(array("I", [7]), array("f", [1.0, 2.0, -4.0]), 3, {})
+    (root,) = field_of(rule, written, "root")
+    assert root != root

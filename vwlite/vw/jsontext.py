@@ -21,11 +21,13 @@ class JsonParser:
             return example
         try:
             pairs = json.loads(line, object_pairs_hook=list)
+            if pairs != [] and not _is_object(pairs):
+                raise Critical("JSON parser error: an object is expected", "parser.cc", 100)
+            self._object(example, pairs, b"", top=True)
         except ValueError as e:
             raise Critical(f"JSON parser error at {getattr(e, 'pos', 0)}: {e}", "parser.cc", 100) from None
-        if not isinstance(pairs, list):
-            raise Critical("JSON parser error: an object is expected", "parser.cc", 100)
-        self._object(example, pairs, b"", top=True)
+        except RecursionError:
+            raise Critical("JSON parser error: objects are nested too deeply", "parser.cc", 100) from None
         example.drop_empty()
         return example
 
@@ -37,12 +39,12 @@ class JsonParser:
         letter = name[0] if name else 32
         prefix = name + b"^" if name else b""
         for key, value in pairs:
-            k = key.encode()
+            k = _bytes(key)
             if key.startswith("_"):
                 if top and self._special(example, key, value):
                     continue
                 if key == "_text" and isinstance(value, str):
-                    own += [(f.hash(word, seed), 1.0, prefix + word) for word in value.encode().split()]
+                    own += [(f.hash(word, seed), 1.0, prefix + word) for word in _bytes(value).split()]
                 continue
             if isinstance(value, bool):
                 if value:
@@ -51,9 +53,9 @@ class JsonParser:
                 if to_float(value) != 0:
                     own.append((f.hash(k, seed), to_float(value), prefix + k))
             elif isinstance(value, str):
-                own.append(self._string(k, value.encode(), seed, prefix))
+                own.append(self._string(k, _bytes(value), seed, prefix))
             elif isinstance(value, list):
-                if value and isinstance(value[0], tuple):
+                if _is_object(value):
                     self._object(example, value, k, top=False)
                 else:
                     self._array(example, value, k)
@@ -78,11 +80,11 @@ class JsonParser:
         seed = f.hash(name, f.hash_seed)
         space = None
         for i, value in enumerate(values):
-            if isinstance(value, list):
+            if value == [] or _is_object(value):
                 self._object(example, value, name, top=False)
             elif isinstance(value, int | float) and not isinstance(value, bool):
                 if to_float(value) != 0:
-                    space = space or example.space(name[0])
+                    space = space or example.space(name[0] if name else 32)
                     space.hashes.append((seed + i) & MASK)
                     space.values.append(to_float(value))
                     space.names.append(name + b"^[%d]" % i)
@@ -93,11 +95,13 @@ class JsonParser:
         """Labels and tags."""
         if key == "_label":
             if isinstance(value, list):
+                if value and not _is_object(value):
+                    raise Critical("JSON parser error: a label is no array", "parser.cc", 100)
                 parts = dict(value)
                 words = [parts.get("Label"), parts.get("Weight"), parts.get("Initial")]
                 example.words = [_word(word) for word in words if word is not None]
             elif isinstance(value, str):
-                example.words = value.encode().split()
+                example.words = _bytes(value).split()
             elif value is not None:
                 example.words = [_word(value)]
             return True
@@ -109,10 +113,20 @@ class JsonParser:
                 example.words[place] = _word(value)
             return True
         if key == "_tag":
-            example.tag = str(value).encode()
+            example.tag = _bytes(str(value))
             return True
         return False
 
 
+def _is_object(value: Any) -> bool:
+    """Whether it was read from an object that is not empty: a list of pairs."""
+    return isinstance(value, list) and bool(value) and isinstance(value[0], tuple)
+
+
+def _bytes(text: str) -> bytes:
+    """In UTF-8; halves of pairs that stand alone are kept as they are."""
+    return text.encode("utf-8", "surrogatepass")
+
+
 def _word(value: Any) -> bytes:
-    return repr(value).encode() if isinstance(value, float) else str(value).encode()
+    return repr(value).encode() if isinstance(value, float) else _bytes(str(value))

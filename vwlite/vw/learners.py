@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from math import exp
+from math import exp, isfinite
 from typing import Any
 
 from vwlite.core.losses import Loss, Squared
@@ -330,7 +330,7 @@ class ClassWeight(Layer):
 
     def _weigh(self, e: Current) -> None:
         if self.name.endswith("scalar"):
-            if e.labelled:
+            if isfinite(e.label):
                 e.weight *= self.weights.get(int(e.label), 1.0)
         elif e.target is not None:
             e.weight *= self.weights.get(int(e.target), 1.0)

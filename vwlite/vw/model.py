@@ -9,6 +9,7 @@ from typing import Any
 from vwlite.columns import CODES, Array, array_of, copied, field_of
 from vwlite.core.arrays import largest, narrowed, records_of, shifted, widened
 from vwlite.core.parser import murmur3
+from vwlite.vw.text import to_float
 from vwlite.vw.words import VERSION, Critical, short
 
 WIDE = 31  # from so many bits on the number of a slot takes eight bytes in a file
@@ -84,7 +85,7 @@ def binary_head(h: Header) -> bytes:
         put(struct.pack("<I", len(data)), data)
 
     text(h.id)
-    put(b"m", struct.pack("<f", h.min_label), struct.pack("<f", h.max_label), struct.pack("<I", h.bits))
+    put(b"m", _number("<f", h.min_label), _number("<f", h.max_label), struct.pack("<I", h.bits))
     put(struct.pack("<I", 0))
     for entries in (h.ngrams, h.skips):
         put(struct.pack("<I", len(entries)))
@@ -121,7 +122,7 @@ def write_binary(model: Model, extra: bytes = b"") -> bytes:
     """The whole file. extra: what reductions write before the state."""
     out = [binary_head(model.header), extra, struct.pack("<B", model.state is not None)]
     if model.state is not None:
-        out += [struct.pack(form, _whole(form, model.state[name])) for name, form in STATE]
+        out += [_number(form, model.state[name]) for name, form in STATE]
     width, floats = model.width, model.floats
     if model.state is None:
         width, floats = 1, floats[::width]
@@ -141,8 +142,9 @@ def write_regularizer_text(h: Header, slots: "array[int]", floats: "array[float]
     return text_head(h) + ":1\n" + "".join(f"{slot}:{show(x)}\n" for slot, x in zip(slots, floats, strict=True))
 
 
-def _whole(form: str, x: float) -> Any:
-    return int(x) if form == "<Q" else x
+def _number(form: str, x: float) -> bytes:
+    """A number as a model holds it: too large ones are infinite, and counts begin again."""
+    return struct.pack(form, int(x) % (1 << 64) if form == "<Q" else to_float(x) if form == "<f" else x)
 
 
 def write_text(model: Model, extra: str = "", names: dict[int, bytes] | None = None, hexfloat: bool = False) -> str:

@@ -50,7 +50,10 @@ def read_number(text: bytes) -> tuple[float, int]:
     if match is None:
         return 0.0, 0
     word = match.group(1).decode().lower()
-    value = float.fromhex(word) if "x" in word else float(word)
+    try:
+        value = float.fromhex(word) if "x" in word else float(word)
+    except OverflowError:
+        value = float("-inf") if word.startswith("-") else float("inf")
     return to_float(value), match.end()
 
 
