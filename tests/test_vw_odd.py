@@ -14,6 +14,7 @@ from vwlite.vw.arguments import MODELS, OPTIONS
 from vwlite.vw.examples import _offsets
 from vwlite.vw.model import LAYOUTS, STATE, Header, Layout, Model, read_head, read_rest, write_binary
 from vwlite.vw.reductions.ect import Circuit, circuit_width
+from vwlite.vw.reductions.scalar import _vote
 from vwlite.vw.text import read_number
 from vwlite.vw.words import Critical
 
@@ -208,3 +209,8 @@ def test_a_negative_sum_of_squares_in_a_model_is_no_number():
     written = Layout(rule, LAYOUTS["ftrl"]).write(array("I", [7]), array("f", [1.0, 2.0, -4.0]), 3, {})
     (root,) = field_of(rule, written, "root")
     assert root != root
+
+
+@pytest.mark.parametrize(("found", "mean"), [([inf, 1.2, inf], inf), ([0.9, 1.2, -inf], 1.05)])
+def test_a_vote_may_be_infinite(found, mean):
+    assert _vote(found) == pytest.approx(mean)

@@ -62,7 +62,7 @@ class Bootstrap(Layer):
 
 def _vote(found: list[float]) -> float:
     """The mean of the predictions that round to what most of them round to."""
-    rounded = [floor(p + 0.5) for p in found]
+    rounded = [floor(p + 0.5) if isfinite(p) else p for p in found]
     counts = {value: rounded.count(value) for value in rounded}
     most = max(counts.values())
     winner = next(value for value in rounded if counts[value] == most)
