@@ -73,7 +73,7 @@ def test_a_number_of_models_has_a_range(vwlite, data, name):
 
 
 @pytest.mark.parametrize(
-    "options", ["--oaa 4096 --nn 4096", "--ect 2048 --error 4096", "--lrq ab99999999", "--lrqfa ab99999999"]
+    "options", ["--oaa 4096 --nn 4096", "--ect 8192 --error 1000", "--lrq ab99999999", "--lrqfa ab99999999"]
 )
 def test_so_many_models_as_none_can_hold_are_refused(vwlite, data, options):
     done = vwlite("vw", "-d", data, *options.split(), code=1)

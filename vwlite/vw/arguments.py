@@ -240,10 +240,10 @@ _DECIMAL = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 MODELS = 1 << 22  # at most: each takes a step of Python for each example
 
 # The least and the largest number that an option can be, so that an example comes to its end. 0 models predict
-# nothing; Vowpal Wabbit crashes for most of these, or does not come back.
+# nothing; Vowpal Wabbit crashes for most of these, or does not come back. The plan of --ect takes errors^2 steps.
 RANGES = {
     "autolink": (0, MODELS), "boosting": (0, MODELS), "bootstrap": (1, MODELS), "csoaa": (1, MODELS),
-    "ect": (1, MODELS), "error": (0, MODELS), "multilabel_oaa": (1, MODELS), "nn": (0, MODELS - 1), "oaa": (1, MODELS),
+    "ect": (1, MODELS), "error": (0, 1000), "multilabel_oaa": (1, MODELS), "nn": (0, MODELS - 1), "oaa": (1, MODELS),
     "replay_b_count": (0, MODELS), "replay_c_count": (0, MODELS), "replay_m_count": (0, MODELS),
 }  # fmt: skip
 
