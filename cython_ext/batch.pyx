@@ -66,6 +66,12 @@ cdef object view_of(Batch batch, void* data, size_t size):
     return memoryview(piece)
 
 
+cdef inline void copy(void* to, const void* source, size_t size) noexcept nogil:
+    """An array of no items may be NULL, which memcpy does not take."""
+    if size > 0:
+        memcpy(to, source, size)
+
+
 @cython.no_gc_clear   # else the garbage collector takes `owner` away before __dealloc__ asks for it
 cdef class Batch:
     """One block of text, parsed. Every sequence below is a read-only view that is valid until
@@ -285,7 +291,7 @@ cdef class Batch:
             self.a.spans += 1
             self.a.features = n
             self.a.feature_begin[self.a.spans] = <uint32_t>n
-        memcpy(self.a.tags + self.a.tag_bytes, text, len(tag))
+        copy(self.a.tags + self.a.tag_bytes, text, len(tag))
         self.a.tag_bytes += len(tag)
         self.a.label[line], self.a.importance[line], self.a.initial[line] = label, importance, initial
         self.a.kind[line] = kind
@@ -310,14 +316,14 @@ cdef class Batch:
             raise MemoryError("no memory for a batch")
         if self.a.lines == 0:
             self.a.tag_begin[0] = self.a.span_begin[0] = self.a.feature_begin[0] = 0
-        memcpy(self.a.label + self.a.lines, other.a.label + begin, 8 * lines)
-        memcpy(self.a.importance + self.a.lines, other.a.importance + begin, 8 * lines)
-        memcpy(self.a.initial + self.a.lines, other.a.initial + begin, 8 * lines)
-        memcpy(self.a.kind + self.a.lines, other.a.kind + begin, lines)
-        memcpy(self.a.letter + self.a.spans, other.a.letter + first_span, spans)
-        memcpy(self.a.hash + self.a.features, other.a.hash + first_feature, 4 * features)
-        memcpy(self.a.value + self.a.features, other.a.value + first_feature, 4 * features)
-        memcpy(self.a.tags + self.a.tag_bytes, other.a.tags + first_tag, tags)
+        copy(self.a.label + self.a.lines, other.a.label + begin, 8 * lines)
+        copy(self.a.importance + self.a.lines, other.a.importance + begin, 8 * lines)
+        copy(self.a.initial + self.a.lines, other.a.initial + begin, 8 * lines)
+        copy(self.a.kind + self.a.lines, other.a.kind + begin, lines)
+        copy(self.a.letter + self.a.spans, other.a.letter + first_span, spans)
+        copy(self.a.hash + self.a.features, other.a.hash + first_feature, 4 * features)
+        copy(self.a.value + self.a.features, other.a.value + first_feature, 4 * features)
+        copy(self.a.tags + self.a.tag_bytes, other.a.tags + first_tag, tags)
         for i in range(1, lines + 1):
             self.a.tag_begin[self.a.lines + i] = <uint32_t>(other.a.tag_begin[begin + i] - first_tag + self.a.tag_bytes)
             self.a.span_begin[self.a.lines + i] = <uint32_t>(
