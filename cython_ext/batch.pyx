@@ -16,6 +16,8 @@ from cpython.buffer cimport PyBUF_SIMPLE, PyObject_GetBuffer, PyBuffer_FillInfo,
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy, memset
 
+from vwlite.core.room cimport copy
+
 cdef enum:
     COUNTS = 5      # lines, spans, features, tag_bytes, distinct: the head of a dump, uint64 each
     ARRAYS = 12
@@ -64,12 +66,6 @@ cdef object view_of(Batch batch, void* data, size_t size):
     piece = Piece.__new__(Piece)
     piece.batch, piece.data, piece.size = batch, data, size
     return memoryview(piece)
-
-
-cdef inline void copy(void* to, const void* source, size_t size) noexcept nogil:
-    """An array of no items may be NULL, which memcpy does not take."""
-    if size > 0:
-        memcpy(to, source, size)
 
 
 @cython.no_gc_clear   # else the garbage collector takes `owner` away before __dealloc__ asks for it

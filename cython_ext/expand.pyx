@@ -11,6 +11,7 @@ from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
 
 from vwlite.core.batch cimport Arrays, Batch
+from vwlite.core.room cimport copy
 
 from vwlite.interactions import WILDCARD, concrete
 
@@ -140,7 +141,7 @@ cdef class Expander:
                 prefetch_soon(self.f.numbers + i + AHEAD)
                 prefetch_soon(value + i + AHEAD)
                 i += LINE
-            memcpy(self.f.values, value, n * sizeof(float))
+            copy(self.f.values, value, n * sizeof(float))
             self.f.size = n
         elif self.plain:
             n = a.feature_begin[last] - a.feature_begin[first]
@@ -154,7 +155,7 @@ cdef class Expander:
                 i += LINE
             for i in range(n):
                 keys[i] = hash[i] & mask
-            memcpy(self.f.values, value, n * sizeof(float))
+            copy(self.f.values, value, n * sizeof(float))
             self.f.size = n
         else:
             for span in range(first, last):

@@ -18,6 +18,7 @@ from vwlite.core.decimal cimport LONGEST_NUMBER, write_number
 from vwlite.core.expand cimport CONSTANT, Expander, Features
 from vwlite.core.losses cimport Loss
 from vwlite.core.names cimport Names
+from vwlite.core.room cimport copy
 from vwlite.core.rule cimport Example, Outcome, Rule
 from vwlite.core.table cimport Table, prefetch, prefetch_line
 from vwlite.core.tally cimport Tally
@@ -77,7 +78,7 @@ cdef class Text:
         self.size += write_number(self.data + self.size, number)
         if tag_size:
             self.data[self.size] = 32
-            memcpy(self.data + self.size + 1, tag, tag_size)
+            copy(self.data + self.size + 1, tag, tag_size)
             self.size += tag_size + 1
         self.data[self.size] = 10
         self.size += 1

@@ -1,6 +1,7 @@
 """Arrays that grow by doubling."""
 
 from libc.stdlib cimport realloc
+from libc.string cimport memcpy
 
 
 cdef inline int make_room(void** array, size_t* capacity, size_t n, size_t size) noexcept nogil:
@@ -15,3 +16,9 @@ cdef inline int make_room(void** array, size_t* capacity, size_t n, size_t size)
     array[0] = grown
     capacity[0] = want
     return 0
+
+
+cdef inline void copy(void* to, const void* source, size_t size) noexcept nogil:
+    """An array of no items may be NULL, which memcpy does not take."""
+    if size > 0:
+        memcpy(to, source, size)

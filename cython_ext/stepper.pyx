@@ -7,11 +7,11 @@ model k is its hash times 2^shift, plus k, cut to `bits` bits.
 from libc.math cimport isnan
 from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
-from libc.string cimport memcpy
 
 from vwlite.core.batch cimport Batch
 from vwlite.core.expand cimport Expander
 from vwlite.core.losses cimport Loss
+from vwlite.core.room cimport copy
 from vwlite.core.rule cimport Example, Outcome, Rule
 
 
@@ -104,7 +104,7 @@ cdef class Stepper:
         self.room(self.size)
         for i in range(self.size):
             self.bases[i] = self.expander.f.keys[i] << self.shift
-        memcpy(self.values, self.expander.f.values, self.size * 4)
+        copy(self.values, self.expander.f.values, self.size * 4)
         return self.size
 
     def set(self, keys, values):
