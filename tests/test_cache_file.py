@@ -507,7 +507,7 @@ def test_the_format_is_as_it_is_described(stored):
     """Magic, batches, index, trailer: read without the code that wrote it."""
     path, wanted, made_from = stored
     data = path.read_bytes()
-    assert data[:16] == b"vwlite cache\0\0\2\0"
+    assert data[:16] == b"vwlite cache\0\0\3\0"
     place, size, crc, end = struct.unpack("<QQI12s", data[-32:])
     assert end == b"vwlite end\0\0"
     assert place + size + 32 == len(data)

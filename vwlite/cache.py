@@ -31,7 +31,7 @@ from vwlite.core.batch import Batch
 from vwlite.errors import CannotCreateError, NoInputError, UsageError, WriteError
 from vwlite.output import AtomicFile
 
-VERSION = 2
+VERSION = 3
 MAGIC = b"vwlite cache\0\0" + VERSION.to_bytes(2, "little")
 END = b"vwlite end\0\0"
 TRAILER = struct.Struct("<QQI12s")  # place and size of the index, its CRC, END
