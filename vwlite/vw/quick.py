@@ -1,8 +1,8 @@
 """Plain runs through the engine's loop, many examples at a time; what comes out is the same as one by one.
 
-A run is plain if it is one linear model over simple labels, without audit. The engine comes
-back where there is something to say: a row, a warning. What is unusual (an odd label, a prediction that is not finite)
-goes the way of all other runs, one example at a time.
+A run is plain if it is one linear model over simple labels, without audit. The engine comes back where there is
+something to say: a row, a warning. What is unusual (an odd label, a prediction that is not finite) goes the way of all
+other runs, one example at a time.
 """
 
 from math import inf
