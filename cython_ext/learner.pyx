@@ -4,13 +4,14 @@ The learner runs over a batch without the GIL and comes back early when Python h
 a row of progress to print, a checkpoint to write, a number that is not finite, a signal. It is told
 nothing about text, files or options, and it tells no rule anything but features and outcomes.
 
-With classes (classifier.pyx), labels and predictions are their numbers, and the loss is 0 or 1.
+With classes (classifier.pyx), labels and predictions are their numbers, and the loss is 0 or 1. Labels may be words
+still, the names of classes: then they and importances stand before a NUL in the tags of a batch.
 """
 
 from libc.math cimport INFINITY, NAN, exp, isnan
 from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, realloc
-from libc.string cimport memcpy
+from libc.string cimport memchr, memcpy
 
 from vwlite.core.batch cimport BLANK, EXAMPLE, MOST_DISTINCT, REJECTED, Arrays, Batch
 from vwlite.core.classifier cimport Classifier
@@ -61,6 +62,25 @@ cdef inline double linked(double p, Link link) noexcept nogil:
     if link == Link.POISSON:
         return exp(p)
     return p
+
+
+cdef double plain_number(const char* p, const char* end) noexcept nogil:
+    """A number in at most 15 bytes, digits and perhaps a point between them, in single precision; else NaN."""
+    cdef double whole = 0, unit = 1
+    cdef bint point = False
+    cdef const char* at = p
+    if p == end or end - p > 15 or end[-1] == c'.' or p[0] == c'.':
+        return NAN
+    while at < end:
+        if at[0] == c'.' and not point:
+            point = True
+        elif c'0' <= at[0] <= c'9':
+            whole = 10 * whole + (at[0] - c'0')
+            unit = 10 * unit if point else unit
+        else:
+            return NAN
+        at += 1
+    return <float>(whole / unit)
 
 
 cdef class Text:
@@ -141,6 +161,7 @@ cdef class Learner:
     apart: what is written and shown of an example that is learned is predicted on its own before, as if it were not.
     usual: the least and the largest label, and whether only these two are usual. With it the learner comes back before
     a line with another label or an importance that is not positive. None: everything is usual.
+    packed: labels are words in the tags; what is not the name of a class, and perhaps a plain number, is not usual.
     names: of the classes, if the rule is a Classifier. probabilities: whether to write those of all classes, instead of
     the class that is predicted.
     """
@@ -159,7 +180,7 @@ cdef class Learner:
     cdef Link link
     cdef size_t holdout_period, holdout_after
     cdef bint holdout_labelled, widens, apart
-    cdef bint careful, only_ends
+    cdef bint careful, only_ends, packed
     cdef double usual_low, usual_high
     cdef char** slots            # owned; of an example
     cdef size_t slot_capacity
@@ -190,12 +211,13 @@ cdef class Learner:
 
     def __init__(self, Rule rule not None, Loss loss not None, Expander expander not None, *, bint learn=True,
                  size_t holdout_period=0, size_t holdout_after=0, bint holdout_labelled=False, bint widens=True,
-                 bint apart=False, usual=None, bint predictions=False, bint raw_predictions=False, link="identity", Names names=None, bint probabilities=False):
+                 bint apart=False, usual=None, bint packed=False, bint predictions=False, bint raw_predictions=False,
+                 link="identity", Names names=None, bint probabilities=False):
         self.rule, self.loss, self.expander = rule, loss, expander
         self.table = rule.table
         self.learning, self.clips, self.holdout_period = learn, rule.CLIPS, holdout_period
         self.holdout_after, self.holdout_labelled, self.widens = holdout_after, holdout_labelled, widens
-        self.apart = apart
+        self.apart, self.packed = apart, packed
         self.careful = usual is not None
         if usual is not None:
             self.usual_low, self.usual_high, self.only_ends = usual
@@ -206,6 +228,8 @@ cdef class Learner:
         if self.several:
             if names is None or names.room != rule.classes:
                 raise ValueError("there are not as many names as classes")
+            if packed and usual is None:
+                raise ValueError("labels that are words need to know which are usual")
             self.classifier, self.names, self.named = rule, names, names.count
             self.probabilities = probabilities
             free(self.shares)
@@ -272,7 +296,7 @@ cdef class Learner:
 
     cdef size_t loop(self, const Arrays* a, size_t begin, size_t end) noexcept nogil:
         cdef size_t line
-        cdef double weight
+        cdef double weight, label, importance
         self.reason = Reason.DONE
         self.expanded = <size_t>-1
         if self.numbered and self.know(a):
@@ -291,10 +315,13 @@ cdef class Learner:
                     self.reason = Reason.NO_MEMORY
                     return line
                 continue
-            if self.careful and self.unusual(a.label[line], a.importance[line]):
+            label, importance = a.label[line], a.importance[line]
+            if self.packed:
+                self.unpack(a, line, &label, &importance)
+            if self.careful and self.unusual(label, importance):
                 self.reason = Reason.UNUSUAL
                 return line
-            self.reason = self.one(a, line)
+            self.reason = self.one(a, line, label, importance)
             if self.reason != Reason.DONE:
                 return line
             if self.examples >= self.checkpoint_at:
@@ -318,6 +345,29 @@ cdef class Learner:
             return label != self.usual_low and label != self.usual_high
         return not self.usual_low <= label <= self.usual_high
 
+    cdef void unpack(self, const Arrays* a, size_t line, double* label, double* importance) noexcept nogil:
+        """The label and the importance of a line whose tag begins with them. An importance of NaN: they are not usual."""
+        cdef const char* p = a.tags + a.tag_begin[line]
+        cdef const char* end = <const char*>memchr(p, 0, a.tag_begin[line + 1] - a.tag_begin[line])
+        cdef const char* word = p
+        cdef uint32_t number
+        label[0], importance[0] = NAN, NAN
+        if end == NULL:
+            return
+        if p == end:
+            importance[0] = 1
+            return
+        while p < end and p[0] != 32:
+            p += 1
+        number = self.names.find(word, p - word)
+        if number == 0:
+            return
+        label[0] = number
+        if p == end:
+            importance[0] = 1
+        else:
+            importance[0] = plain_number(p + 1, end)
+
     cdef int know(self, const Arrays* a) noexcept nogil:
         """Find the slots of all features of a batch. They stay where they are until the next one; -1: no memory.
 
@@ -338,7 +388,7 @@ cdef class Learner:
         self.table.lookup(self.known_keys, n, self.known)
         return 0
 
-    cdef inline Reason one(self, const Arrays* a, size_t line) noexcept nogil:
+    cdef inline Reason one(self, const Arrays* a, size_t line, double label, double importance) noexcept nogil:
         """One example: expand, predict, score, learn."""
         cdef Example e
         cdef Outcome o
@@ -346,9 +396,11 @@ cdef class Learner:
         cdef bint labelled, held, learns
         cdef Features* f
         cdef void* grown
+        cdef const char* tag = a.tags + a.tag_begin[line]
+        cdef size_t tag_size = a.tag_begin[line + 1] - a.tag_begin[line]
         cdef size_t i
         self.lines += 1
-        o.label, o.importance = a.label[line], a.importance[line]
+        o.label, o.importance = label, importance
         labelled = not isnan(o.label)
         if self.several:
             labelled = 1 <= o.label <= self.classifier.classes
@@ -395,7 +447,7 @@ cdef class Learner:
             shown = self.rule.predict(&e)
             if shown - shown != 0:
                 return Reason.DIVERGED
-            shown = self.clipped(shown)
+            shown = self.clipped(shown) if not self.several else self.classifier.best(self.named)
         raw = self.rule.predict_to_learn(&e) if learns else self.rule.predict(&e)
         if raw - raw != 0:
             return Reason.DIVERGED
@@ -407,7 +459,7 @@ cdef class Learner:
                 return Reason.NO_MEMORY
             if labelled and o.label > self.named:
                 self.named = <size_t>o.label
-            o.p = self.classifier.best(self.named)
+            o.p = shown if self.apart and learns else self.classifier.best(self.named)
             o.loss = o.p != o.label
             if labelled and self.classifier.probable:
                 surprise = self.classifier.surprise(<size_t>o.label, self.named)
@@ -439,14 +491,15 @@ cdef class Learner:
                 self.unlabelled += 1
                 self.unlabelled_weight += o.importance
         if self.several:
-            if self.write_classes(o.p, a.tags + a.tag_begin[line], a.tag_begin[line + 1] - a.tag_begin[line]):
+            if self.packed:
+                i = <const char*>memchr(tag, 0, tag_size) + 1 - tag
+                tag, tag_size = tag + i, tag_size - i
+            if self.write_classes(o.p, tag, tag_size):
                 return Reason.NO_MEMORY
         else:
-            if self.writes and self.predictions.line(
-                    linked(shown, self.link), a.tags + a.tag_begin[line], a.tag_begin[line + 1] - a.tag_begin[line]):
+            if self.writes and self.predictions.line(linked(shown, self.link), tag, tag_size):
                 return Reason.NO_MEMORY
-            if self.writes_raw and self.raw_predictions.line(
-                    raw, a.tags + a.tag_begin[line], a.tag_begin[line + 1] - a.tag_begin[line]):
+            if self.writes_raw and self.raw_predictions.line(raw, tag, tag_size):
                 return Reason.NO_MEMORY
         if learns:
             self.rule.update(&e, &o)

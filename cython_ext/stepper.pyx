@@ -1,7 +1,8 @@
 """One example at a time, under the command of Python: for learners made of several linear models.
 
 A stepper holds the features of the example at hand. It has 2^shift models in one table: the key of a feature in
-model k is its hash times 2^shift, plus k, cut to `bits` bits.
+model k is its hash times 2^shift, plus k, cut to `bits` bits. Or the rule is a Classifier, which has the records of
+these models side by side, under the hash cut to `bits - shift` bits.
 """
 
 from libc.math cimport isnan
@@ -9,6 +10,7 @@ from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
 
 from vwlite.core.batch cimport Batch
+from vwlite.core.classifier cimport Classifier
 from vwlite.core.expand cimport Expander
 from vwlite.core.losses cimport Loss
 from vwlite.core.room cimport copy
@@ -24,13 +26,14 @@ cdef inline int grow(void** array, size_t items, size_t size) noexcept nogil:
 
 
 cdef class Stepper:
-    """rule, loss: what learns. expander: makes features of lines; its keys are whole hashes (bits=32).
+    """rule, loss: what learns; a Classifier of 2^shift classes at most learns for each model on its own. expander: makes features of lines; its keys are whole hashes (bits=32).
 
     min_label, max_label: predictions are clipped to this range; `learn` widens it if `widens`. ValueError if there
     are more than 2^31 models, or keys of more than 32 bits.
     """
 
     cdef readonly Rule rule
+    cdef Classifier classes        # the rule, if it is one; else None
     cdef readonly Expander expander
     cdef public Loss loss
     cdef public double min_label, max_label
@@ -55,6 +58,8 @@ cdef class Stepper:
         if not (0 <= bits <= 32 and 0 <= shift < 32):
             raise ValueError(f"bits {bits} and shift {shift}: keys have 0 to 32 bits, and models fewer than 32")
         self.rule, self.loss, self.expander = rule, loss, expander
+        if isinstance(rule, Classifier):
+            self.classes = rule
         self.mask = <uint32_t>((<uint64_t>1 << bits) - 1)
         self.shift = shift
         self.widens = True
@@ -131,26 +136,63 @@ cdef class Stepper:
 
     def weight(self, uint32_t key):
         """The weight of a key, cut to the bits that there are."""
-        cdef char* slot
-        key &= self.mask
-        self.rule.table.lookup(&key, 1, &slot)
-        return self.rule.weight(slot)
+        cdef Rule rule = self.rule_of(key & self.mask)
+        return rule.weight(self.slot_of(key & self.mask))
 
     def slots_of(self, keys):
         """The slots of these keys, as one bytes object; the blank slot for those that are not there."""
-        cdef uint32_t key
         cdef char* slot
         out = []
-        for k in keys:
-            key = <uint32_t>(<uint64_t>k)
-            self.rule.table.lookup(&key, 1, &slot)
-            out.append(slot[:self.rule.table.stride])
+        for key in keys:
+            slot = self.slot_of(<uint32_t>(<uint64_t>key))
+            out.append(slot[:self.rule.table.record])
         return b"".join(out)
 
-    cdef inline void locate(self, uint32_t model) noexcept nogil:
+    cdef uint32_t class_of(self, uint32_t key) noexcept:
+        """Which of the rules has a key, if there is one for each model; else 0."""
+        cdef uint32_t k
+        if self.classes is None:
+            return 0
+        k = key & ((<uint32_t>1 << self.shift) - 1)
+        return k if k < self.classes.classes else 0
+
+    cdef char* slot_of(self, uint32_t key) noexcept:
+        cdef char* slot
+        cdef uint32_t k = self.class_of(key)
+        if self.classes is None:
+            self.rule.table.lookup(&key, 1, &slot)
+            return slot
+        if k != key & ((<uint32_t>1 << self.shift) - 1):    # a class that there is not
+            return self.rule.table.blank
+        key >>= self.shift
+        self.rule.table.lookup(&key, 1, &slot)
+        return slot + k * self.classes.record
+
+    cpdef Rule rule_of(self, uint32_t model):
+        """The rule that learns for a model."""
+        if self.classes is None:
+            return self.rule
+        return self.classes.rules[self.class_of(model)]
+
+    cdef Rule locate(self, uint32_t model, bint learns):
+        """Find the slots of the example in a model; the rule that learns for it, which holds the model's sums."""
         cdef size_t i
+        cdef Rule rule = self.rule_of(model)
+        cdef int shift = 0 if self.classes is None else self.shift
         for i in range(self.size):
-            self.keys[i] = (self.bases[i] + model) & self.mask
+            self.keys[i] = ((self.bases[i] + model) & self.mask) >> shift
+        if not learns:
+            self.rule.table.lookup(self.keys, self.size, self.slots)
+        else:
+            if self.sums is not None and model != self.model:
+                self.select(model)
+            if self.rule.table.resolve(self.keys, self.size, self.slots):
+                raise MemoryError("no memory for the weight table")
+        if self.classes is not None:
+            rule.table.follow()
+            for i in range(self.size):
+                self.slots[i] += model * self.classes.record
+        return rule
 
     cdef inline double clipped(self, double p) noexcept nogil:
         if isnan(p):
@@ -161,49 +203,42 @@ cdef class Stepper:
     def predict(self, uint32_t model=0, double initial=0):
         """The clipped prediction of a model."""
         cdef Example e = Example(self.size, self.slots, self.values, initial, 1)
-        self.locate(model)
-        self.rule.table.lookup(self.keys, self.size, self.slots)
+        cdef Rule rule = self.locate(model, False)
         self.lost = False
-        self.raw = self.rule.predict(&e)
+        self.raw = rule.predict(&e)
         return self.clipped(self.raw)
 
     def learn(self, double label, double importance=1, uint32_t model=0, double initial=0):
         """Have a model learn the example; the clipped prediction that it made before."""
         cdef Example e = Example(self.size, self.slots, self.values, initial, importance)
-        self.prepare(model)
+        cdef Rule rule = self.locate(model, True)
         self.lost = False
-        self.raw = self.rule.predict_to_learn(&e)
+        self.raw = rule.predict_to_learn(&e)
         if self.widens:
             self.min_label, self.max_label = min(self.min_label, label), max(self.max_label, label)
-        return self.judge(&e, self.clipped(self.raw), label)
+        return self.judge(rule, &e, self.clipped(self.raw), label)
 
     def update(self, double p, double label, double importance=1, uint32_t model=0):
         """Have a model learn the example as if `p` were its prediction."""
         cdef Example e = Example(self.size, self.slots, self.values, 0, importance)
-        self.prepare(model)
-        self.rule.predict_to_learn(&e)      # what a rule notes on the way is needed
-        return self.judge(&e, p, label)
+        cdef Rule rule = self.locate(model, True)
+        rule.predict_to_learn(&e)       # what a rule notes on the way is needed
+        return self.judge(rule, &e, p, label)
 
     def use(self, Loss loss not None):
         """From now on, learn by this loss."""
+        cdef Rule rule
         self.loss = self.rule.loss = loss
+        for rule in self.classes.rules if self.classes is not None else ():
+            rule.loss = loss
 
-    cdef int prepare(self, uint32_t model) except -1:
-        """Find the slots of the example in a model, and let the rule hold the sums of that."""
-        if self.sums is not None and model != self.model:
-            self.select(model)
-        self.locate(model)
-        if self.rule.table.resolve(self.keys, self.size, self.slots):
-            raise MemoryError("no memory for the weight table")
-        return 0
-
-    cdef double judge(self, Example* e, double p, double label) except? -1:
+    cdef double judge(self, Rule rule, Example* e, double p, double label) except? -1:
         """Have the rule learn from a prediction."""
         cdef Outcome o
         o.p, o.label, o.importance = p, label, e.importance
         o.loss = self.loss.judge(p, label, &o.slope)
         self.value, self.slope = o.loss, o.slope
-        self.rule.update(e, &o)
-        if self.rule.out_of_memory:
+        rule.update(e, &o)
+        if rule.out_of_memory:
             raise MemoryError("no memory for an example")
         return p

@@ -1,4 +1,7 @@
-"""The two ways through `vwlite vw`, by the engine's loop and one example at a time, give the same bytes."""
+"""The two ways through `vwlite vw`, by the engine's loop and one example at a time, give the same bytes.
+
+So do the two ways in which the weights of classes may lie in memory.
+"""
 
 import contextlib
 import os
@@ -6,9 +9,11 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from vw_draws import Case, cases
 
 from vwlite.vw import run as vw_run
+from vwlite.vw import setup as vw_setup
 
 TEXT = b"""1 |a x y:2 |b z
 -1 0.5 'tag |a x |b w:0.25
@@ -64,13 +69,63 @@ PLAIN = [
 ]  # fmt: skip
 
 
+CLASSES = b"""1 |a x y:2 |b z
+3 'tag |a x |b w:0.25
+2 2 |a y second| u
+|a x y
+ 'only_a_tag |a x
+
+1 0 |b z
+-1 |b z
+2 0.125 'both |a x:nan y
+3 |a big:1e25 x
+03 |a x |b z:1
+1 -1 x|a
+2 1e0 |a y:0.5
+3 1 |c:2 x y z
+1 12345678901234567890 |a x
+2  3 |a z
+4 |a x y
+"""
+
+OAA = [
+    "--oaa 4",
+    "--oaa 3 --quiet",
+    "--oaa 5 -P 1",
+    "--oaa 9 -P 1",
+    "--oaa 1 -P 1",
+    "--oaa 4 --indexing 0 -P 1",
+    "--oaa 4 --indexing 1 -P 1.5",
+    "--oaa 4 --loss_function logistic -q ab",
+    "--oaa 4 --loss_function hinge -b 3",
+    "--oaa 4 -b 2",
+    "--oaa 4 -b 1",
+    "--oaa 4 --loss_function logistic --link logistic",
+    "--oaa 4 -c -k --passes 5 --holdout_period 3",
+    "--oaa 4 -c -k --passes 4 --holdout_off --save_per_pass --decay_learning_rate 0.7",
+    "--oaa 4 --holdout_after 9 -P 1",
+    "--oaa 4 --sgd -l 0.1 --noconstant",
+    "--oaa 4 --adaptive --initial_t 3 -l 0.1",
+    "--oaa 4 --normalized --power_t 0.3",
+    "--oaa 4 --invariant -l 0.1 --predict_only_model",
+    "--oaa 4 --adaptive --invariant --sparse_l2 0.1",
+    "--oaa 4 --min_prediction -0.2",
+    "--oaa 4 --ftrl -P 1",
+    "--oaa 4 --ftrl --ftrl_alpha 5 -c -k --passes 3 --loss_function logistic",
+    "--oaa 4 -t",
+    "--oaa 4 --ngram 2 --examples 12",
+]
+
+
 def outcome(
-    folder: Path, text: bytes, arguments: list[str], quick: bool, monkeypatch: pytest.MonkeyPatch
-) -> list[bytes]:
-    """Everything that a run leaves behind, and whether it was quick."""
+    folder: Path, text: bytes, arguments: list[str], quick: bool, monkeypatch: pytest.MonkeyPatch,
+    *, side_by_side: bool = True, keeps: bool = False,
+) -> list[bytes]:  # fmt: skip
+    """Everything that a run leaves behind, and whether it was quick. keeps: what is there already stays."""
     folder.mkdir(exist_ok=True)
-    for file in folder.iterdir():
+    for file in () if keeps else folder.iterdir():
         file.unlink()
+    raw = [] if "--oaa" in arguments else ["-r", "r"]
     (folder / "train").write_bytes(text)
     took = []
     before = os.getcwd()
@@ -85,7 +140,9 @@ def outcome(
         ):
             plain = vw_run.is_plain
             patch.setattr(vw_run, "is_plain", lambda run: took.append(plain(run)) or (quick and took[-1]))
-            code = vw_run.main(["-d", "train", "-p", "p", "-r", "r", "-f", "model", *arguments])
+            if not side_by_side:
+                patch.setattr(vw_setup, "fits_classes", lambda *_: False)
+            code = vw_run.main(["-d", "train", "-p", "p", *raw, "-f", "model", *arguments])
     finally:
         os.chdir(before)
     files = [file for file in sorted(folder.iterdir()) if "cache" not in file.name]
@@ -116,3 +173,69 @@ def test_drawn_runs_are_the_same_both_ways(tmp_path, monkeypatch):
 
     check()
     assert taken > 15
+
+
+def compare_classes(folder: Path, text: bytes, arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Whether the run could be quick."""
+    quick = outcome(folder, text, arguments, True, monkeypatch)
+    slow = outcome(folder, text, arguments, False, monkeypatch)
+    apart = outcome(folder, text, arguments, False, monkeypatch, side_by_side=False)
+    assert quick == slow
+    assert slow[1:] == apart[1:] and slow[0].split()[0] == apart[0].split()[0]
+    return quick[0].endswith(b"1")
+
+
+@pytest.mark.parametrize("arguments", OAA)
+def test_classes_are_the_same_both_ways(arguments, tmp_path, monkeypatch):
+    taken = compare_classes(tmp_path / "w", CLASSES * 3, arguments.split(), monkeypatch)
+    assert taken == ("--link" not in arguments and "-b 1" not in arguments)
+
+
+@pytest.mark.parametrize("label", ["0", "4", "a", "-2", "2147483648", "1 2 3", "1 nan", "\xff"])
+def test_odd_labels_of_classes_are_the_same_both_ways(label, tmp_path, monkeypatch):
+    text = CLASSES + label.encode("latin-1") + b" |a x y\n" + CLASSES
+    for more in ("", " -t", " --named_labels 1,2,3,b"):
+        assert compare_classes(tmp_path / "w", text, f"--oaa 4 -P 1{more}".split(), monkeypatch)
+
+
+@pytest.mark.parametrize("names", ["a,b,c", "b,a,c", "a,b", "a,b,c,d", "a,b,b"])
+def test_named_labels_are_the_same_both_ways(names, tmp_path, monkeypatch):
+    text = b"a |f x y\nb 2 |f y\nc 'tag |f x z\n|f x\nq |f z\nb |f x y z\na |f z\nc |f y\n" * 3
+    taken = compare_classes(tmp_path / "w", text, ["--oaa", "3", "--named_labels", names, "-P", "1"], monkeypatch)
+    assert taken == (names in ("a,b,c", "b,a,c"))
+
+
+def test_labels_that_count_from_0_are_the_same_both_ways(tmp_path, monkeypatch):
+    text = b"1 |f x y\n2 |f y\n1 |f x\n0 |f z\n2 |f x z\n3 |f y\n" * 3
+    for more in ("", " --named_labels p,q,r", " -c -k --passes 3 --holdout_off"):
+        assert compare_classes(tmp_path / "w", text, f"--oaa 3 -P 1{more}".split(), monkeypatch)
+
+
+@pytest.mark.parametrize("arguments", ["", "-t", "--preserve_performance_counters", "--predict_only_model"])
+def test_models_of_classes_go_on_the_same_both_ways(arguments, tmp_path, monkeypatch):
+    folder = tmp_path / "w"
+    text = CLASSES.replace(b"4 |a x y\n", b"")
+    for first in ("--oaa 3 -b 8", "--oaa 3 -b 8 --ftrl", "--oaa 3 -b 8 --adaptive"):
+        found = []
+        for quick, side_by_side in ((True, True), (False, True), (False, False)):
+            outcome(folder, text, first.split(), False, monkeypatch)
+            (folder / "model").rename(folder / "first")
+            again = ["--oaa", "3", "-i", "first", "--readable_model", "text", *arguments.split()]
+            found.append(outcome(folder, text, again, quick, monkeypatch, side_by_side=side_by_side, keeps=True))
+        assert found[0] == found[1] and found[1][1:] == found[2][1:]
+
+
+def test_drawn_streams_of_classes_are_the_same_both_ways(tmp_path, monkeypatch):
+    words = st.sampled_from(["1", "2", "3", "4", "0", "-1", "", "1 0.5", "2 0", "3 7"])
+    feature = st.tuples(st.sampled_from("uvwxyz"), st.sampled_from(["", ":2", ":0.5", ":-1e3", ":1e22"])).map("".join)
+    lines = st.tuples(words, st.sampled_from([" ", " 't "]), st.lists(feature, max_size=4).map(" ".join))
+    taken = 0
+
+    @settings(max_examples=60, derandomize=True, database=None, deadline=None, suppress_health_check=HealthCheck)
+    @given(st.lists(lines.map(lambda parts: "{}{}|n {}\n".format(*parts)), max_size=20), st.sampled_from(OAA))
+    def check(text: list[str], arguments: str) -> None:
+        nonlocal taken
+        taken += compare_classes(tmp_path / "w", "".join(text).encode(), arguments.split(), monkeypatch)
+
+    check()
+    assert taken > 30

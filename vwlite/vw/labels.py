@@ -177,6 +177,20 @@ class Multiclass(Packed):
         if len(e.words) == 2:
             e.weight = self.number(e.words[1])
 
+    @property
+    def usual(self) -> tuple[float, float, bool]:
+        """The first and the last class, by their places from 1, whose labels say nothing new about all labels.
+
+        That of the last one tells from which number classes count, if that is not known yet.
+        """
+        k = self.run.arguments["oaa"]
+        return 1, k - (self.run.setup.indexing.first is None and not self.run.testing), False
+
+    def class_names(self) -> list[bytes]:
+        """The labels of the classes, as text has them."""
+        numbers = map(str, range(self.first, self.first + self.run.arguments["oaa"]))
+        return [name.encode("utf-8", "surrogateescape") for name in self.names or numbers]
+
     def known(self, e: Current) -> bool:
         return e.target is not None
 

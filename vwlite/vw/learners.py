@@ -6,6 +6,7 @@ from math import exp, isfinite
 from typing import Any
 
 from vwlite.core.losses import Loss, Squared
+from vwlite.core.rule import Rule
 from vwlite.core.stepper import Stepper
 from vwlite.vw.words import Streams
 
@@ -163,13 +164,12 @@ class Linear(Layer):
             self.audit(e)
         e.prediction = self.stepper.learn(e.label, e.weight, e.model, e.initial)
         self._warn(e)
-        self.warn_of_update()
+        self.warn_of_update(self.stepper.rule_of(e.model))
         if self.collect is not None:
             self.collect(e)
 
-    def warn_of_update(self) -> None:
-        """Tell of what the last update met."""
-        rule = self.stepper.rule
+    def warn_of_update(self, rule: Rule) -> None:
+        """Tell of what the last update of a rule met."""
         if getattr(rule, "too_large", False):
             self.streams.error("The features have too much magnitude")
         if getattr(rule, "lost", False):

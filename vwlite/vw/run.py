@@ -420,10 +420,10 @@ class Run:
         if group:
             yield group
 
-    def feed(self, batch: Batch, names: Names | None) -> None:
-        """Go through the examples of a batch."""
+    def feed(self, batch: Batch, names: Names | None, begin: int = 0, end: int | None = None) -> None:
+        """Go through the examples of a batch, or some of them."""
         kinds = batch.kind
-        for line in range(len(batch)):
+        for line in range(begin, len(batch) if end is None else end):
             self.lines += 1
             if kinds[line] == BLANK or kinds[line] == REJECTED:
                 continue
@@ -517,7 +517,7 @@ class Run:
         self._set_time()
         self.learner.end_pass()
         rule.pass_decay = rule.pass_decay * a.get("decay_learning_rate", 1.0)
-        if a.flag("predict_only_model") and hasattr(rule, "fold_weights"):
+        if a.flag("predict_only_model") and hasattr(rule, "gravity"):
             rule.gravity, self.setup.owed = rule.gravity + self.setup.owed, 0.0
             rule.fold_weights()
         if a.flag("save_per_pass") and "final_regressor" in a:

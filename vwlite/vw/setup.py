@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from vwlite.core.expand import CONSTANT_HASH, Expander
+from vwlite.core.interleaved import Interleaved
 from vwlite.core.losses import Classic, Expectile, Hinge, Loss, PoissonDeviance, Quantile, SoftLogistic, Squared
 from vwlite.core.rule import Rule
+from vwlite.core.rules.ftrl import Ftrl
 from vwlite.core.rules.gd import Gd
 from vwlite.core.stepper import Stepper
 from vwlite.vw.arguments import OPTIONS, Arguments
@@ -383,8 +385,6 @@ def _make_parameter_free(a: Arguments, s: Setup, loss: Loss, name: str) -> tuple
         f"ftrl_beta = {short(beta)}",
     ]
     if name == "ftrl":
-        from vwlite.core.rules.ftrl import Ftrl
-
         rule: Rule = Ftrl(
             loss, ftrl_alpha=alpha, ftrl_beta=beta, l1=a.get("l1", 0.0), l2=a.get("l2", 0.0), merging=False
         )
@@ -459,7 +459,7 @@ def restore(a: Arguments, s: Setup, stepper: Stepper, model: Model) -> None:
     if hasattr(rule, "norm_sum"):
         rule.norm_sum, rule.weight_sum = state["norm normalizer"], state["total_weight"]
         stepper.share_sums()
-    if isinstance(rule, Gd):
+    if hasattr(rule, "elapsed"):
         rule.elapsed = statistics.t
         _pull(a, s, rule, a.get("l1_state", state["l1_state"]), a.get("l2_state", state["l2_state"]))
         if a.flag("testonly"):
@@ -541,12 +541,45 @@ WRITTEN = (
 )  # fmt: skip
 
 
+# With these the classes of --oaa are models among others, or share something, or weights are asked for by their keys.
+NOT_SIDE_BY_SIDE = (
+    "probabilities", "scores", "oaa_subsample", "raw_predictions", "l1", "l2", "feature_mask", "constant",
+    "initial_weight", "random_weights", "normal_weights", "truncated_normal_weights", "noop", "svrg", "bfgs",
+    "conjugate_gradient", "baseline", "replay_m", "nn", "marginal", "autolink", "lrq", "lrqfa", "stage_poly",
+    "interact", "bootstrap", "boosting", "classweight", "audit", "invert_hash", "audit_regressor", "ignore_linear",
+    "feature_limit", "sort_features",
+)  # fmt: skip
+MOST_CLASSES = 1000
+
+
+def fits_classes(a: Arguments, s: Setup, rule: Rule) -> bool:
+    """Whether the models of classes can lie side by side in the table."""
+    k = a.get("oaa", 0)
+    return (
+        0 < k <= MOST_CLASSES and (k - 1).bit_length() <= s.bits and isinstance(rule, Gd | Ftrl)
+        and not any(name in a and a[name] for name in NOT_SIDE_BY_SIDE)
+    )  # fmt: skip
+
+
+def make_classes(a: Arguments, s: Setup, loss: Loss, first: Rule) -> Interleaved:
+    """The rule of `--oaa`, from that of its first class."""
+    k, said = a["oaa"], len(s.header_lines)
+    rules = [first, *(make_rule(a, s, loss)[0] for _ in range(k - 1))]
+    del s.header_lines[said:]
+    rule = Interleaved(rules, shift=(k - 1).bit_length())
+    if isinstance(first, Gd):
+        rule.norm_sum, rule.weight_sum = first.norm_sum, first.weight_sum
+    return rule
+
+
 def build(a: Arguments, s: Setup) -> Layer:
     """The learner, from the bottom up."""
     from vwlite.vw import reductions
 
     loss, s.loss_words = make_loss(a)
     rule, name = make_rule(a, s, loss)
+    if fits_classes(a, s, rule):
+        rule = make_classes(a, s, loss, rule)
     s.not_linear = letters(a.get("ignore_linear", []))
     models = reductions.count_models(a)
     shift = max(0, (models - 1).bit_length())
@@ -564,7 +597,7 @@ def build(a: Arguments, s: Setup) -> Layer:
         learner = Svrg(stepper, s.streams, s.statistics, s.learning_rate, a.get("stage_size", 1))
     if a.flag("noop"):
         learner = Noop("noop", stepper, s.streams)
-    if isinstance(rule, Gd):
+    if hasattr(rule, "elapsed"):
         rule.wound = True
         rule.elapsed = s.initial_t
     initial_weights(a, s, rule)
