@@ -7,6 +7,7 @@ Scores are clipped before the largest is looked for, all of them to one range, w
 labels there were.
 """
 
+from libc.math cimport exp, log
 from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcpy
 
@@ -17,22 +18,25 @@ from vwlite.core.table cimport Head
 
 cdef class Interleaved(Classifier):
     """rules: one for each class, alike, which have learned nothing yet. shift: K is at most 2^shift.
+    probable: the log loss is wanted. raw: the clipped scores take the place of probabilities.
 
     `slots` and `table_load` have single records, of `slot_size()` bytes, with the keys as they are outside.
     """
 
     cdef readonly int shift
     cdef public double low, high      # scores are clipped to this range
+    cdef bint raw
     cdef list strays                  # records of a loaded model that are of no class, by rising key
 
-    def __cinit__(self, list rules not None, *, int shift):
+    def __cinit__(self, list rules not None, *, int shift, bint probable=False, bint raw=False):
         if not 0 <= shift < 32 or self.classes > <size_t>1 << shift:
             raise ValueError(f"{self.classes} classes, and keys for 2^{shift}")
         self.shift = shift
         self.strays = []
 
-    def __init__(self, list rules not None, *, int shift):
+    def __init__(self, list rules not None, *, int shift, bint probable=False, bint raw=False):
         super().__init__(rules)
+        self.probable, self.raw = probable, raw
 
     # --- learning ----------------------------------------------------------------------------
 
@@ -64,6 +68,30 @@ cdef class Interleaved(Classifier):
         Classifier.update(self, e, o)
         for k in range(self.classes):
             self.noted |= (<Rule>self.each[k]).noted
+
+    cdef void probabilities(self, size_t named, double* out) noexcept nogil:
+        """The sigmoids of the clipped scores, made to add up to 1; or these scores themselves."""
+        cdef size_t k
+        cdef double sum = 0
+        for k in range(named):
+            out[k] = self.clipped(self.scores[k])
+            if not self.raw:
+                out[k] = self.sigmoid(out[k])
+                sum += out[k]
+        if not self.raw:
+            for k in range(named):
+                out[k] /= sum
+
+    cdef inline double sigmoid(self, double score) noexcept nogil:
+        """Positive, so that the sum over the classes is."""
+        return 1 / (1 + exp(-min(max(score, -500.0), 500.0)))
+
+    cdef double surprise(self, size_t label, size_t named) noexcept nogil:
+        cdef size_t k
+        cdef double sum = 0
+        for k in range(named):
+            sum += self.sigmoid(self.clipped(self.scores[k]))
+        return -log(max(self.sigmoid(self.clipped(self.scores[label - 1])) / sum, 1e-45))
 
     # --- state -------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ still, the names of classes: then they and importances stand before a NUL in the
 
 from libc.math cimport INFINITY, NAN, exp, isnan
 from libc.stdint cimport uint32_t, uint64_t
+from libc.stdio cimport snprintf
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memchr, memcpy
 
@@ -117,6 +118,13 @@ cdef class Text:
         self.size += write_number(self.data + self.size, number)
         return 0
 
+    cdef int write_short(self, double number) noexcept nogil:
+        """Append a number with at most six digits."""
+        if self.reserve(LONGEST_NUMBER):
+            return -1
+        self.size += snprintf(self.data + self.size, LONGEST_NUMBER, "%g", number)
+        return 0
+
     cdef int end_line(self, const char* tag, size_t tag_size) noexcept nogil:
         """Append the tag after a space if there is one, and a newline."""
         if tag_size and (self.write(b" ", 1) or self.write(tag, tag_size)):
@@ -163,7 +171,7 @@ cdef class Learner:
     a line with another label or an importance that is not positive. None: everything is usual.
     packed: labels are words in the tags; what is not the name of a class, and perhaps a plain number, is not usual.
     names: of the classes, if the rule is a Classifier. probabilities: whether to write those of all classes, instead of
-    the class that is predicted.
+    the class that is predicted. short: these numbers have at most six digits.
     """
 
     cdef readonly Rule rule
@@ -175,7 +183,7 @@ cdef class Learner:
     cdef public size_t named     # classes that have a name so far, as this stream and the model say
     cdef double* shares          # owned; [classes]
     cdef bint several            # there are classes
-    cdef bint learning, writes, writes_raw, probabilities
+    cdef bint learning, writes, writes_raw, probabilities, short
     cdef public bint clips       # whether predictions are clipped
     cdef Link link
     cdef size_t holdout_period, holdout_after
@@ -212,7 +220,7 @@ cdef class Learner:
     def __init__(self, Rule rule not None, Loss loss not None, Expander expander not None, *, bint learn=True,
                  size_t holdout_period=0, size_t holdout_after=0, bint holdout_labelled=False, bint widens=True,
                  bint apart=False, usual=None, bint packed=False, bint predictions=False, bint raw_predictions=False,
-                 link="identity", Names names=None, bint probabilities=False):
+                 link="identity", Names names=None, bint probabilities=False, bint short=False):
         self.rule, self.loss, self.expander = rule, loss, expander
         self.table = rule.table
         self.learning, self.clips, self.holdout_period = learn, rule.CLIPS, holdout_period
@@ -231,7 +239,7 @@ cdef class Learner:
             if packed and usual is None:
                 raise ValueError("labels that are words need to know which are usual")
             self.classifier, self.names, self.named = rule, names, names.count
-            self.probabilities = probabilities
+            self.probabilities, self.short = probabilities, short
             free(self.shares)
             self.shares = <double*>calloc(self.classifier.classes, sizeof(double))
             if self.shares == NULL:
@@ -263,6 +271,11 @@ cdef class Learner:
     def linked(self, double p):
         """A prediction as it is written."""
         return linked(p, self.link)
+
+    def shares_of_classes(self):
+        """What `probabilities` are after the last example: a list."""
+        self.classifier.probabilities(self.named, self.shares)
+        return [self.shares[k] for k in range(self.named)]
 
     def see_label(self, double label):
         """Count a label among the different ones."""
@@ -544,6 +557,8 @@ cdef class Learner:
         for k in range(self.named):
             if k > 0 and text.write(b" ", 1):
                 return -1
-            if self.write_name(text, k + 1) or text.write(b":", 1) or text.write_number(numbers[k]):
+            if self.write_name(text, k + 1) or text.write(b":", 1):
+                return -1
+            if text.write_short(numbers[k]) if self.short else text.write_number(numbers[k]):
                 return -1
         return 0

@@ -12,7 +12,7 @@ cdef class Tally:
     cdef double recent_weight
     cdef readonly size_t classes          # how many there are; 0: labels are numbers
     cdef readonly bint probable           # they have probabilities
-    cdef double surprise                  # sum of importance * -log of the probability that the label's class had
+    cdef readonly double surprise         # since `resume`: sum of importance * -log of the probability that the label's class had
     cdef double* confusion                # owned; [classes, classes] of importance by label and prediction, or NULL
     cdef double* negative                 # owned; importance by score, NULL until the first
     cdef double* positive

@@ -89,6 +89,7 @@ cdef class Tally:
     def resume(self, double loss, double weight, double labels=0, double recent_loss=0):
         """Go on from these sums; accuracy and AUC are not counted."""
         self.loss, self.weight, self.labels, self.recent_loss = loss, weight, labels, recent_loss
+        self.surprise = 0
         self.signs = False
 
     @property

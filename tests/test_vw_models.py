@@ -132,6 +132,22 @@ def test_learning_on_equals_never_stopping(vwlite, tmp_path, flags):
     assert [float(p) for p in whole[30:]] == pytest.approx([float(p) for p in rest], abs=2e-5)
 
 
+@pytest.mark.parametrize(("typed", "kept"), [
+    ("--oaa 2", " --oaa 2"),
+    ("--oaa 2 --link logistic", " --link identity --oaa 2"),
+    ("--multilabel_oaa 2", " --link logistic --multilabel_oaa 2"),
+])  # fmt: skip
+def test_a_model_does_not_keep_probabilities(vwlite, tmp_path, typed, kept):
+    """As Vowpal Wabbit's, whose models say this."""
+    (tmp_path / "train").write_text(DATA.replace("-1 |", "2 |"))
+    model = tmp_path / "m"
+    vwlite(
+        "vw", "-d", str(tmp_path / "train"), "-f", str(model), *typed.split(), "--probabilities",
+        "--loss_function", "logistic",
+    )  # fmt: skip
+    assert read_head("m", model.read_bytes())[0].options == kept
+
+
 def test_the_other_commands_take_such_models(vwlite, tmp_path):
     (tmp_path / "d").write_text(DATA)
     at = {name: str(tmp_path / name) for name in ("d", "m", "n", "o", "p")}

@@ -110,6 +110,15 @@ OAA = [
     "--oaa 4 --invariant -l 0.1 --predict_only_model",
     "--oaa 4 --adaptive --invariant --sparse_l2 0.1",
     "--oaa 4 --min_prediction -0.2",
+    "--oaa 4 --probabilities --loss_function logistic",
+    "--oaa 4 --probabilities -P 1",
+    "--oaa 4 --probabilities --loss_function logistic -l 30 -P 1 --indexing 0",
+    "--oaa 4 --probabilities --loss_function logistic -c -k --passes 4 --holdout_period 4",
+    "--oaa 4 --probabilities --loss_function logistic -t",
+    "--oaa 4 --scores -P 1",
+    "--oaa 4 --scores --loss_function logistic --holdout_after 7",
+    "--oaa 4 --scores --probabilities --loss_function logistic",
+    "--oaa 4 --scores --ftrl",
     "--oaa 4 --ftrl -P 1",
     "--oaa 4 --ftrl --ftrl_alpha 5 -c -k --passes 3 --loss_function logistic",
     "--oaa 4 -t",
@@ -188,26 +197,27 @@ def compare_classes(folder: Path, text: bytes, arguments: list[str], monkeypatch
 @pytest.mark.parametrize("arguments", OAA)
 def test_classes_are_the_same_both_ways(arguments, tmp_path, monkeypatch):
     taken = compare_classes(tmp_path / "w", CLASSES * 3, arguments.split(), monkeypatch)
-    assert taken == ("--link" not in arguments and "-b 1" not in arguments)
+    assert taken == (not any(words in arguments for words in ("--link", "-b 1", "--scores --ftrl")))
 
 
 @pytest.mark.parametrize("label", ["0", "4", "a", "-2", "2147483648", "1 2 3", "1 nan", "\xff"])
 def test_odd_labels_of_classes_are_the_same_both_ways(label, tmp_path, monkeypatch):
     text = CLASSES + label.encode("latin-1") + b" |a x y\n" + CLASSES
-    for more in ("", " -t", " --named_labels 1,2,3,b"):
+    for more in ("", " -t", " --named_labels 1,2,3,b", " --probabilities --loss_function logistic"):
         assert compare_classes(tmp_path / "w", text, f"--oaa 4 -P 1{more}".split(), monkeypatch)
 
 
 @pytest.mark.parametrize("names", ["a,b,c", "b,a,c", "a,b", "a,b,c,d", "a,b,b"])
 def test_named_labels_are_the_same_both_ways(names, tmp_path, monkeypatch):
     text = b"a |f x y\nb 2 |f y\nc 'tag |f x z\n|f x\nq |f z\nb |f x y z\na |f z\nc |f y\n" * 3
-    taken = compare_classes(tmp_path / "w", text, ["--oaa", "3", "--named_labels", names, "-P", "1"], monkeypatch)
-    assert taken == (names in ("a,b,c", "b,a,c"))
+    for more in [], ["--probabilities"]:
+        arguments = ["--oaa", "3", "--named_labels", names, "-P", "1", *more]
+        assert compare_classes(tmp_path / "w", text, arguments, monkeypatch) == (names in ("a,b,c", "b,a,c"))
 
 
 def test_labels_that_count_from_0_are_the_same_both_ways(tmp_path, monkeypatch):
     text = b"1 |f x y\n2 |f y\n1 |f x\n0 |f z\n2 |f x z\n3 |f y\n" * 3
-    for more in ("", " --named_labels p,q,r", " -c -k --passes 3 --holdout_off"):
+    for more in ("", " --named_labels p,q,r", " -c -k --passes 3 --holdout_off", " --probabilities", " --scores"):
         assert compare_classes(tmp_path / "w", text, f"--oaa 3 -P 1{more}".split(), monkeypatch)
 
 

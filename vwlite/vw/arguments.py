@@ -148,7 +148,7 @@ power_t - float keep
 predict_only_model - bool
 predictions p str
 preserve_performance_counters - bool
-probabilities - bool keep
+probabilities - bool
 progress P str
 quadratic q list[str] keep
 quantile_tau - float

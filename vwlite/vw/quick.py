@@ -32,6 +32,8 @@ def is_plain(run: Any) -> bool:
     if classes:
         if run.arguments.get("link", "identity") != "identity":  # it comes before scores are compared
             return False
+        if layer.bottom.predicts_apart and (layer.probabilities or layer.scores):  # the engine has those of learning
+            return False
         layer = layer.base
     while type(layer) is Scorer or (type(layer) is Named and layer.name == "count_label"):
         layer = layer.base
@@ -52,6 +54,7 @@ class Quick:
         self.stepper = run.learner.bottom.stepper
         self.rule = self.stepper.rule
         self.classes = self.rule if isinstance(self.rule, Interleaved) else None
+        self.shares = self.classes is not None and (run.learner.probabilities or run.learner.scores)
         self.timed = hasattr(self.rule, "elapsed")  # it is told how much was learned before, and counts from there
         if self.timed:
             self.rule.wound = False
@@ -69,7 +72,7 @@ class Quick:
             holdout_after=run.holdout_after, holdout_period=run.holdout_period, holdout_labelled=True,
             widens=self.stepper.widens, apart=run.learner.bottom.predicts_apart, usual=run.labels.usual,
             packed=names is not None, predictions=run.predictions is not None, raw_predictions=run.raw is not None,
-            link=a.get("link", "identity"), names=names,
+            link=a.get("link", "identity"), names=names, probabilities=self.shares, short=True,
         )  # fmt: skip
         self.learner.clips = self.classes is None
 
@@ -134,6 +137,7 @@ class Quick:
         if self.timed:
             self.rule.elapsed = s.t - s.holdout_weight - s.weighted_unlabeled_examples
         self._features = learner.features - learner.held_features
+        self._weight = learner.progressive.weight + learner.holdout.weight
 
     def _leave(self) -> None:
         """Take over what the engine has counted."""
@@ -151,6 +155,9 @@ class Quick:
         s.total_features += learner.features - learner.held_features - self._features
         self.run.lines = learner.lines
         if self.classes is not None:  # whose labels are no numbers
+            labels = self.run.labels
+            labels.log_loss += tally.surprise + held.surprise
+            labels.log_weight += (tally.weight + held.weight - self._weight) if self.classes.probable else 0
             return
         s.weighted_labels = tally.labels
         if learner.distinct_labels:
@@ -183,6 +190,8 @@ class Quick:
             return
         label = self._words(learner.label) if learner.label == learner.label else "unknown"
         shown = self._words(learner.linked(learner.prediction))
+        if self.classes is not None and self.classes.probable:
+            shown += f"({learner.shares_of_classes()[int(learner.prediction) - 1] * 100:.0f}%)"
         run.streams.say(s.row(label, shown, learner.size, run.holdout))
         s.advance(run.step, run.factor)
 

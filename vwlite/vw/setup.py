@@ -543,7 +543,7 @@ WRITTEN = (
 
 # With these the classes of --oaa are models among others, or share something, or weights are asked for by their keys.
 NOT_SIDE_BY_SIDE = (
-    "probabilities", "scores", "oaa_subsample", "raw_predictions", "l1", "l2", "feature_mask", "constant",
+    "oaa_subsample", "raw_predictions", "l1", "l2", "feature_mask", "constant",
     "initial_weight", "random_weights", "normal_weights", "truncated_normal_weights", "noop", "svrg", "bfgs",
     "conjugate_gradient", "baseline", "replay_m", "nn", "marginal", "autolink", "lrq", "lrqfa", "stage_poly",
     "interact", "bootstrap", "boosting", "classweight", "audit", "invert_hash", "audit_regressor", "ignore_linear",
@@ -566,7 +566,10 @@ def make_classes(a: Arguments, s: Setup, loss: Loss, first: Rule) -> Interleaved
     k, said = a["oaa"], len(s.header_lines)
     rules = [first, *(make_rule(a, s, loss)[0] for _ in range(k - 1))]
     del s.header_lines[said:]
-    rule = Interleaved(rules, shift=(k - 1).bit_length())
+    probable = a.flag("probabilities")
+    rule = Interleaved(
+        rules, shift=(k - 1).bit_length(), probable=probable, raw=a.flag("scores") and not probable
+    )  # fmt: skip
     if isinstance(first, Gd):
         rule.norm_sum, rule.weight_sum = first.norm_sum, first.weight_sum
     return rule

@@ -179,6 +179,8 @@ def stack(a: Arguments, s: Setup, learner: Layer) -> Layer:
                 words += f", currently using: {a.get('loss_function', 'squared')}"
             s.streams.warn(words)
         link = "logistic" if "multilabel_oaa" in a else "identity"
+        if "multilabel_oaa" in a or ("oaa" in a and "link" in a):
+            a.values["link"] = link  # which a model keeps, and not --probabilities
     if any(b":" in pattern for pattern in s.interactions):
         learner = Named(learner, "generate_interactions")
     if a.flag("baseline"):
