@@ -25,6 +25,35 @@ cdef inline int write_unsigned(char* out, uint64_t n) noexcept nogil:
     return size
 
 
+cdef inline int write_short(char* out, double v) noexcept nogil:
+    """v with six digits at most, as C's %g writes it; the length. At most LONGEST_NUMBER."""
+    cdef double scale = 1e6, product, error
+    cdef uint64_t digits
+    cdef int zeros = 0, size, i
+    if 1e-4 <= v < 1:
+        while v * scale < 1e5:      # the first digit that is not 0 lies behind so many
+            scale *= 10
+            zeros += 1
+        product = v * scale
+        digits = <uint64_t>rint(product)
+        if product - floor(product) == 0.5:     # as in write_number
+            error = fma(v, scale, -product)
+            if error != 0:
+                digits = <uint64_t>floor(product) + (error > 0)
+        if 100000 <= digits < 1000000:
+            size = 8 + zeros
+            out[0], out[1] = c'0', c'.'
+            for i in range(zeros):
+                out[2 + i] = c'0'
+            for i in range(size - 1, 1 + zeros, -1):
+                out[i] = c'0' + <char>(digits % 10)
+                digits //= 10
+            while out[size - 1] == c'0':
+                size -= 1
+            return size
+    return snprintf(out, LONGEST_NUMBER, "%g", v)
+
+
 cdef inline int write_number(char* out, double v) noexcept nogil:
     """v with six decimals, none if it is an integer, as Vowpal Wabbit writes predictions; the length."""
     cdef int size = 0, i

@@ -10,13 +10,12 @@ still, the names of classes: then they and importances stand before a NUL in the
 
 from libc.math cimport INFINITY, NAN, exp, isnan
 from libc.stdint cimport uint32_t, uint64_t
-from libc.stdio cimport snprintf
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memchr, memcpy
 
 from vwlite.core.batch cimport BLANK, EXAMPLE, MOST_DISTINCT, REJECTED, Arrays, Batch
 from vwlite.core.classifier cimport Classifier
-from vwlite.core.decimal cimport LONGEST_NUMBER, write_number
+from vwlite.core.decimal cimport LONGEST_NUMBER, write_number, write_short
 from vwlite.core.expand cimport CONSTANT, Expander, Features
 from vwlite.core.losses cimport Loss
 from vwlite.core.names cimport Names
@@ -122,7 +121,7 @@ cdef class Text:
         """Append a number with at most six digits."""
         if self.reserve(LONGEST_NUMBER):
             return -1
-        self.size += snprintf(self.data + self.size, LONGEST_NUMBER, "%g", number)
+        self.size += write_short(self.data + self.size, number)
         return 0
 
     cdef int end_line(self, const char* tag, size_t tag_size) noexcept nogil:

@@ -15,7 +15,7 @@ from slow_parser import BLANK, EXAMPLE, REJECTED, Example, SlowParser
 from vwlite.complaints import explain
 from vwlite.core.batch import Batch
 from vwlite.core.columns import hashes_of, marks_of, values_of
-from vwlite.core.numbers import number
+from vwlite.core.numbers import number, short
 from vwlite.core.parser import Parser, detect, window
 from vwlite.hashing import feature_hash
 
@@ -222,6 +222,16 @@ def test_large_random_blocks_agree():
 
 
 # --- numbers ---------------------------------------------------------------------------------------
+
+
+def test_short_numbers_are_those_of_printf():
+    r = random.Random(7)
+    drawn = [lambda: r.random(), lambda: 10 ** (-5 * r.random()), lambda: round(r.random(), 7),
+             lambda: (r.randint(1, 999_999) + 0.5) / 10 ** r.randint(6, 10),
+             lambda: 10.0 ** -r.randint(0, 5) * (1 + r.choice([-1, 1]) * 2.0 ** -r.randint(15, 52))]  # fmt: skip
+    edges = [0.0, -0.0, 1.0, 1e-4, 9.99999e-5, 0.99999949999, 0.9999995, math.inf, math.nan, -0.5, 1e300, 123456.5]
+    for x in edges + [draw() for draw in drawn for _ in range(4000)]:
+        assert short(x) == f"{x:g}"
 
 
 def check_number(token: str) -> None:
