@@ -547,7 +547,7 @@ NOT_SIDE_BY_SIDE = (
     "initial_weight", "random_weights", "normal_weights", "truncated_normal_weights", "noop", "svrg", "bfgs",
     "conjugate_gradient", "baseline", "replay_m", "nn", "marginal", "autolink", "lrq", "lrqfa", "stage_poly",
     "interact", "bootstrap", "boosting", "classweight", "audit", "invert_hash", "audit_regressor", "ignore_linear",
-    "feature_limit", "sort_features",
+    "feature_limit", "sort_features", "sparse_l2",
 )  # fmt: skip
 MOST_CLASSES = 1000
 
