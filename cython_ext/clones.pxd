@@ -4,6 +4,8 @@
 which one built for every x86-64 has vectors of 16 bytes only. All copies give the same bits: they
 are one source, and floating-point operations are never contracted (cython_ext/build.py). Where
 the toolchain does not know how, there is one copy.
+
+`VWLITE_CLONES_V3` makes none with vectors of 64 bytes, which are no faster where roots and divisions take the time.
 """
 
 cdef extern from *:
@@ -12,7 +14,9 @@ cdef extern from *:
     #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) \\
         && __GNUC__ >= 12 && !defined(__SANITIZE_ADDRESS__)
     #define VWLITE_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+    #define VWLITE_CLONES_V3 __attribute__((target_clones("arch=x86-64-v3", "default")))
     #else
     #define VWLITE_CLONES
+    #define VWLITE_CLONES_V3
     #endif
     """

@@ -1,9 +1,10 @@
 """The formulas that shrink a weight: each exists once, on plain doubles."""
 
-from libc.math cimport copysign, fabs
+from libc.math cimport fabs
 
 cdef extern from *:
     """
+    #include <math.h>
     #include <stdint.h>
     #include <string.h>
 
@@ -15,18 +16,20 @@ cdef extern from *:
         memcpy(&x, &bits, 8);
         return x;
     }
+
+    /* max(x, 0) for a finite x, exactly, and without the jump that compilers may make of a condition. */
+    static inline double vwlite_positive_part(double x) {
+        return 0.5 * (x + fabs(x));
+    }
+
+    /* sign(v) max(|v| - a, 0), for a >= 0; never -0. */
+    static inline double vwlite_soft_threshold(double v, double a) {
+        return copysign(vwlite_positive_part(fabs(v) - a), v) + 0.0;
+    }
     """
     double only_if "vwlite_only_if"(bint condition, double x) noexcept nogil     # else 0
-
-
-cdef inline double positive_part(double x) noexcept nogil:
-    """max(x, 0) for a finite x, exactly, and without the jump that compilers may make of a conditional expression."""
-    return 0.5 * (x + fabs(x))
-
-
-cdef inline double soft_threshold(double v, double a) noexcept nogil:
-    """sign(v) max(|v| - a, 0), for a >= 0; never -0."""
-    return copysign(positive_part(fabs(v) - a), v) + 0.0
+    double positive_part "vwlite_positive_part"(double x) noexcept nogil
+    double soft_threshold "vwlite_soft_threshold"(double v, double a) noexcept nogil
 
 
 cdef inline double truncate(double v, double a, double theta) noexcept nogil:

@@ -13,10 +13,11 @@ from libc.math cimport fabs, sqrt
 from libc.stdint cimport uint32_t
 from libc.stdlib cimport free, realloc
 
+from vwlite.core.clones cimport *
 from vwlite.core.distinct cimport dot
 from vwlite.core.limited cimport Limited, kth_largest
-from vwlite.core.prox cimport soft_threshold
-from vwlite.core.repeated cimport Value, add_up, met
+from vwlite.core.prox cimport *
+from vwlite.core.repeated cimport add_up, met
 from vwlite.core.rule cimport Example, Outcome
 
 
@@ -39,9 +40,34 @@ cdef struct Columns:
     bint repeated       # some feature occurs twice
 
 
-cdef inline double ftrl_weight(double z, double root, double inverse_alpha, double beta, double l1,
-                               double l2) noexcept nogil:
-    return soft_threshold(-z, l1) / ((beta + root) * inverse_alpha + l2)
+cdef extern from *:
+    """
+    static inline double vwlite_ftrl_weight(double z, double root, double inverse_alpha, double beta, double l1,
+            double l2) {
+        return vwlite_soft_threshold(-z, l1) / ((beta + root) * inverse_alpha + l2);
+    }
+
+    /* One step of all coordinates, g = step x. */
+    #define VWLITE_FTRL_FOLLOW(name, Value) \\
+        VWLITE_CLONES_V3 static void name(size_t n, const Value *restrict x, double step, double inverse_alpha, \\
+                double beta, double l1, double l2, double *restrict z, double *restrict root, double *restrict w) { \\
+            for (size_t i = 0; i < n; i++) { \\
+                double g = step * x[i], before = root[i]; \\
+                root[i] = sqrt(before * before + g * g); \\
+                z[i] += g - (root[i] - before) * inverse_alpha * w[i]; \\
+                w[i] = vwlite_ftrl_weight(z[i], root[i], inverse_alpha, beta, l1, l2); \\
+            } \\
+        }
+    VWLITE_FTRL_FOLLOW(vwlite_ftrl_follow, float)
+    VWLITE_FTRL_FOLLOW(vwlite_ftrl_follow_sums, double)
+    """
+    double ftrl_weight "vwlite_ftrl_weight"(double z, double root, double inverse_alpha, double beta, double l1,
+                                            double l2) noexcept nogil
+    void follow "vwlite_ftrl_follow"(size_t n, const float* x, double step, double inverse_alpha, double beta,
+                                     double l1, double l2, double* z, double* root, double* w) noexcept nogil
+    void follow_sums "vwlite_ftrl_follow_sums"(size_t n, const double* x, double step, double inverse_alpha,
+                                               double beta, double l1, double l2, double* z, double* root,
+                                               double* w) noexcept nogil
 
 
 cdef class Ftrl(Limited):
@@ -162,9 +188,9 @@ cdef class Ftrl(Limited):
         c = self.columns
         if c.repeated:
             add_up(e.slots, e.x, e.size, c.x)
-            follow(&c, <const double*>c.x, e.size, step, self.inverse_alpha, self.beta, self.l1, self.l2)
+            follow_sums(e.size, c.x, step, self.inverse_alpha, self.beta, self.l1, self.l2, c.z, c.root, c.w)
         else:
-            follow(&c, e.x, e.size, step, self.inverse_alpha, self.beta, self.l1, self.l2)
+            follow(e.size, e.x, step, self.inverse_alpha, self.beta, self.l1, self.l2, c.z, c.root, c.w)
         i = c.constant_at
         if i < e.size:
             c.w[i] = ftrl_weight(c.z[i], c.root[i], self.inverse_alpha, self.beta, 0, 0)
@@ -199,19 +225,3 @@ cdef class Ftrl(Limited):
     cdef bint idle(self, const char* slot) noexcept nogil:
         cdef const Slot* s = <const Slot*>slot
         return s.z == 0 and s.root == 0 and s.w == 0
-
-
-cdef inline void follow(const Columns* c, const Value* x, size_t size, double step, double inverse_alpha, double beta,
-                        double l1, double l2) noexcept nogil:
-    """One step of all coordinates, g = step x. Compilers make vector instructions of it."""
-    cdef size_t i
-    cdef double* z = c.z
-    cdef double* root = c.root
-    cdef double* w = c.w
-    cdef double g, before
-    for i in range(size):
-        g = step * x[i]
-        before = root[i]
-        root[i] = sqrt(before * before + g * g)
-        z[i] += g - (root[i] - before) * inverse_alpha * w[i]
-        w[i] = ftrl_weight(z[i], root[i], inverse_alpha, beta, l1, l2)
