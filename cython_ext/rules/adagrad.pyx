@@ -25,10 +25,43 @@ from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
 
 from vwlite.core.averaging cimport Account, Memory, forget, free_memory, remember, shrinking
+from vwlite.core.clones cimport *
 from vwlite.core.limited cimport Limited, kth_largest
-from vwlite.core.prox cimport positive_part
+from vwlite.core.prox cimport *
 from vwlite.core.repeated cimport Value, add_up, met
 from vwlite.core.rule cimport Example, Outcome, Rule, learning_rate
+
+cdef extern from *:
+    """
+    VWLITE_CLONES_V3 static void vwlite_adagrad_weigh(size_t n, double shift, const double *restrict z,
+            const double *restrict inverse, double *restrict w) {
+        for (size_t i = 0; i < n; i++)
+            w[i] = copysign(vwlite_positive_part(fabs(z[i]) - shift), z[i]) * inverse[i];
+    }
+
+    #define VWLITE_ADAGRAD_STEP(name, Value) \\
+        VWLITE_CLONES_V3 static void name(size_t n, const Value *restrict x, double slope, double eta, double delta, \\
+                double shift, const double *restrict w, double *restrict z, double *restrict S, \\
+                double *restrict inverse) { \\
+            for (size_t i = 0; i < n; i++) { \\
+                double g = slope * x[i], H, moved; \\
+                S[i] += g * g; \\
+                H = delta + sqrt(S[i]); \\
+                moved = w[i] * H - eta * g; \\
+                z[i] = moved + copysign(shift, moved); \\
+                inverse[i] = 1 / H; \\
+            } \\
+        }
+    VWLITE_ADAGRAD_STEP(vwlite_adagrad_step, float)
+    VWLITE_ADAGRAD_STEP(vwlite_adagrad_step_by_sums, double)
+    """
+    void weigh_all "vwlite_adagrad_weigh"(size_t n, double shift, const double* z, const double* inverse,
+                                          double* w) noexcept nogil
+    void step_by "vwlite_adagrad_step"(size_t n, const float* x, double slope, double eta, double delta, double shift,
+                                       const double* w, double* z, double* S, double* inverse) noexcept nogil
+    void step_by_sums "vwlite_adagrad_step_by_sums"(size_t n, const double* x, double slope, double eta, double delta,
+                                                    double shift, const double* w, double* z, double* S,
+                                                    double* inverse) noexcept nogil
 
 cdef double SMALLEST = 2.2250738585072014e-308     # 1 / delta must be finite
 
@@ -184,45 +217,25 @@ cdef class Adagrad(Adaptive):
 
 cdef void weigh(const Visit* v, size_t n, double shift) noexcept nogil:
     """w = soft(z, shift) / H"""
-    cdef size_t i
-    cdef double* w = v.w
-    cdef const double* z = v.z
-    cdef const double* inverse = v.inverse
-    for i in range(n):
-        w[i] = copysign(positive_part(fabs(z[i]) - shift), z[i]) * inverse[i]
+    weigh_all(n, shift, v.z, v.inverse, v.w)
     if v.constant != NULL:      # it is not shrunk
-        w[v.constant_at] = z[v.constant_at] * inverse[v.constant_at]
-
-
-cdef inline void step_by(const Visit* v, const Value* x, size_t n, double slope, double eta, double delta,
-                      double shift) noexcept nogil:
-    cdef size_t i
-    cdef double* z = v.z
-    cdef double* S = v.S
-    cdef double* inverse = v.inverse
-    cdef const double* w = v.w
-    cdef double g, H, new, constant = 0
-    if v.constant != NULL:
-        g = slope * x[v.constant_at]
-        constant = w[v.constant_at] * (delta + sqrt(v.constant.S + g * g)) - eta * g
-    for i in range(n):
-        g = slope * x[i]
-        S[i] += g * g
-        H = delta + sqrt(S[i])
-        new = w[i] * H - eta * g
-        z[i] = new + copysign(shift, new)
-        inverse[i] = 1 / H
-    if v.constant != NULL:
-        z[v.constant_at] = constant
+        v.w[v.constant_at] = v.z[v.constant_at] * v.inverse[v.constant_at]
 
 
 cdef void descend(const Visit* v, const float* x, size_t n, double slope, double eta, double delta,
                   double shift) noexcept nogil:
     """S += g^2; H w <- H w - eta g, for the new H."""
+    cdef size_t i = v.constant_at
+    cdef double g, constant = 0
+    if v.constant != NULL:
+        g = slope * (v.x[i] if v.repeated else x[i])
+        constant = v.w[i] * (delta + sqrt(v.constant.S + g * g)) - eta * g
     if v.repeated:
-        step_by(v, <const double*>v.x, n, slope, eta, delta, shift)
+        step_by_sums(n, v.x, slope, eta, delta, shift, v.w, v.z, v.S, v.inverse)
     else:
-        step_by(v, x, n, slope, eta, delta, shift)
+        step_by(n, x, slope, eta, delta, shift, v.w, v.z, v.S, v.inverse)
+    if v.constant != NULL:
+        v.z[i] = constant
 
 
 cdef struct AveragedSlot:
