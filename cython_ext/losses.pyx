@@ -170,8 +170,14 @@ cdef class Logistic(Loss):
         return y * fmin(fmax(-(lambert_of_exp(eta * h + yp + (1 / steep - 1)) + yp) / h, 0), plain)
 
 
+cdef double LOST_LOSS = 5.960464299903386e-08     # log(1 + 2^-24)
+
+
 cdef class SoftLogistic(Logistic):
-    """z log(1 + exp(-p)) + (1 - z) log(1 + exp(p)), z = (y - low) / (high - low): labels between two ends"""
+    """z log(1 + exp(-p)) + (1 - z) log(1 + exp(p)), z = (y - low) / (high - low): labels between two ends
+
+    In single precision 1 + exp(-yp) is 1 from yp = 16.6 on, so Vowpal Wabbit has no loss there, and does not learn.
+    """
     cdef double low, high
 
     def __init__(self, double low=-1, double high=1):
@@ -181,7 +187,8 @@ cdef class SoftLogistic(Logistic):
         cdef double z = (y - self.low) / (self.high - self.low)
         cdef double value, rising
         if z == 1 or z == 0:
-            return Logistic.judge(self, p, 2 * z - 1, slope)
+            value = Logistic.judge(self, p, 2 * z - 1, slope)
+            return value if value > LOST_LOSS else 0
         value = z * Logistic.judge(self, p, 1, slope)
         rising = z * slope[0]
         value += (1 - z) * Logistic.judge(self, p, -1, slope)
@@ -264,10 +271,27 @@ cdef class Poisson(Loss):
 
 
 cdef class PoissonDeviance(Poisson):
-    """2 (y (log(y + 1e-6) - p) - (y - exp(p))): the deviance, as Vowpal Wabbit reports it; steps are Poisson's"""
+    """2 (y (log(y + 1e-6) - p) - (y - exp(p))): the deviance, as Vowpal Wabbit reports it; steps are Poisson's
+
+    A p beyond 44 in size is judged as 44 is; predictions may be larger.
+    """
 
     def __cinit__(self, *args, **options):
         self.largest_p = INFINITY       # the learner has limits of its own
 
     cdef double value(self, double p, double y) noexcept nogil:
+        p = within(p, 44)
         return 2 * (y * (log(y + 1e-6) - p) - (y - exp(p)))
+
+    cdef double slope(self, double p, double y) noexcept nogil:
+        return Poisson.slope(self, within(p, 44), y)
+
+    cdef double curvature(self, double p, double y) noexcept nogil:
+        return Poisson.curvature(self, within(p, 44), y)
+
+    cdef double invariant_step(self, double p, double y, double slope, double eta, double h) noexcept nogil:
+        return Poisson.invariant_step(self, within(p, 44), y, slope, eta, h)
+
+
+cdef inline double within(double p, double largest) noexcept nogil:
+    return -largest if p < -largest else largest if p > largest else p

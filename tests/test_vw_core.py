@@ -37,6 +37,22 @@ def test_losses_are_those_of_the_definition(loss, value, labels):
         assert loss.derivative(p, y) == pytest.approx(slope, abs=1e-3)
 
 
+def test_large_predictions_are_judged_as_vowpal_wabbit_does():
+    """In single precision 1 + exp(-yp) is 1 from 16.6 on: there is no loss. Of p, poisson sees at most 44."""
+    soft = SoftLogistic()
+    for p in (16.6, 16.7, 50.0):
+        lost = np.float32(1) + np.exp(np.float32(-p)) == 1
+        assert lost == (p > 16.65)
+        assert (soft(p, 1.0) == soft(-p, -1.0) == 0) == lost
+        assert soft.derivative(p, 1.0) == pytest.approx(-exp(-p), rel=1e-6)
+        assert soft(p, 0.5) == pytest.approx(softplus(-p) * 0.75 + softplus(p) * 0.25)
+    deviance = PoissonDeviance()
+    for y in (0.0, 1.0):
+        assert deviance(49.0, y) == deviance(44.0, y) == pytest.approx(2 * exp(44), rel=1e-9)
+        assert deviance(-49.0, y) == deviance(-44.0, y) == pytest.approx(2 * y * 43, abs=1e-5)
+        assert deviance.derivative(49.0, y) == pytest.approx(exp(44))
+
+
 def eager(examples, *, adaptive, normalized, invariant, power_t, rate):
     """Predictions before each example: the definition, dense and in double precision; squared loss."""
     n = examples[0][0].size
