@@ -150,10 +150,13 @@ class Source:
         self.cached = True
         return True
 
-    def passes(self) -> Iterator[tuple[Batch, Names | None]]:
-        """The batches of one pass. The first one over text writes the cache."""
+    def passes(self, ahead: bool = False) -> Iterator[tuple[Batch, Names | None]]:
+        """The batches of one pass. The first one over text writes the cache.
+
+        ahead: another thread reads the cache, and each batch is valid until the next only.
+        """
         if self.reader is not None:
-            for batch, _ in self.reader.batches():
+            for batch, _ in self.reader.batches(2 if ahead else 1):
                 self.excess = {}
                 yield self._shaped(batch, None)
             return

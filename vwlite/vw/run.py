@@ -389,7 +389,7 @@ class Run:
                 self.setup.multi(self, group)
             return
         feed = self.quick.feed if self.quick is not None else self.feed
-        for batch, names in self.source.passes():
+        for batch, names in self.source.passes(ahead=self.quick is not None):
             feed(batch, names)
 
     def examples(self) -> Iterator[Current | None]:
