@@ -256,7 +256,7 @@ def test_names_that_the_model_knows_are_the_only_ones_to_predict(vwlite, tmp_pat
 def test_a_model_that_has_seen_no_class_predicts_none(vwlite, tmp_path):
     (tmp_path / "data.vw").write_text(" |f a\n")
     vwlite("train", tmp_path / "data.vw", "--oaa", "2", "--classes", "auto", "-m", tmp_path / "model", "--quiet",
-           "--loss", "logistic")  # fmt: skip
+           "--loss", "logistic", "--allow-empty")  # fmt: skip
     assert vwlite("predict", "-m", tmp_path / "model", tmp_path / "data.vw").out == "?\n"
     assert vwlite("predict", "-m", tmp_path / "model", tmp_path / "data.vw", "--probabilities").out == "\n"
 

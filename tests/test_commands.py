@@ -151,9 +151,9 @@ def test_the_format_is_found_out_however_the_data_arrives(vwlite, blocks_of, dat
     write("first", b"1 |a x\n")
     write("data", data)
     for files in (["data"], ["first", "data"], ["data", "first"]):
-        vwlite("train", *files, "-m", "expected", "--quiet")
+        vwlite("train", *files, "-m", "expected", "--quiet", "--allow-empty")
         blocks_of(1)
-        vwlite("train", *files, "-m", "model", "--quiet")
+        vwlite("train", *files, "-m", "model", "--quiet", "--allow-empty")
         assert Path("model").read_bytes() == Path("expected").read_bytes()
         blocks_of(1 << 20)
 
@@ -819,3 +819,39 @@ def test_no_line_of_data_writes_a_file_or_changes_an_option(vwlite, folder):
         seen.append((model.options, model.algorithm, model.loss, options))
     assert seen[0] == seen[1] == seen[2]
     assert leftovers(folder, [*before, "model", "predictions", "report"]) == []
+
+
+EMPTY_INPUTS = {
+    "nothing": (b"", "there is no example in the input"),
+    "blank lines": (b"\n \n", "there is no example in the input"),
+    "no labels": (b"|a x\n|a y\n", "of 2 lines, 2 without a label"),
+    "importance 0": (b"1 0 |a x\n|a y\n\n", "of 3 lines, 1 without a label, 1 of importance 0"),
+    "bad lines": (b"1 |a x:abc\n\nx |a y\n", "of 3 lines, 2 bad"),
+    "gzip of nothing": (gzip.compress(b""), "there is no example in the input"),
+}
+
+
+@pytest.mark.parametrize("options", [(), ("--quiet",), ("--passes", 2), ("--save-weights-only",), ("-i", "m")], ids=str)
+@pytest.mark.parametrize("kind", EMPTY_INPUTS)
+def test_an_input_without_examples_does_not_replace_a_model(vwlite, folder, kind, options):
+    data, why = EMPTY_INPUTS[kind]
+    Path("data").write_bytes(data)
+    Path("good").write_bytes(b"1 |a x\n-1 |a y\n")
+    vwlite("train", "good", "-m", "m")
+    old, inputs = Path("m").read_bytes(), ("data", "--on-error", "skip", "--checkpoint-every", 1, *options)
+    refused = vwlite("train", *inputs, "-m", "m", "-p", "p", "--report", "r", code=65)
+    assert f"no example was learned: {why}; m is left as it is (--allow-empty" in refused.err
+    assert Path("m").read_bytes() == old
+    assert leftovers(folder, ["data", "good", "m"]) == []
+    vwlite("train", *inputs, "-m", "m", "--allow-empty")
+    labelled = 2 * ("-i" in options) + (kind == "importance 0") * (2 if "--passes" in options else 1)
+    if "--save-weights-only" not in options:
+        assert read_model("m").counters["examples"] - read_model("m").counters["unlabelled"] == labelled
+    warned = vwlite("train", "data", "--on-error", "skip", "--quiet")
+    assert f"warning: no example was learned: {why}\n" in warned.err
+
+
+def test_a_run_that_holds_out_all_there_is_has_learned_nothing(vwlite):
+    Path("data").write_bytes(b"|a x\n1 |a x\n")
+    said = vwlite("train", "data", "--passes", 3, "--holdout-period", 2, "-m", "m", code=65).err
+    assert "of 2 lines, 1 without a label, every one with a label is held out; m is left as it is" in said

@@ -112,7 +112,7 @@ def test_continuing_in_a_ball_of_another_size(vwlite, tmp_path, radius):
     assert np.abs(np.asarray(read_model(str(tmp_path / "more.model")).weights)).sum() == pytest.approx(radius, rel=1e-6)
     # Where the radius is no tighter, nothing changes but what comes afterwards.
     (tmp_path / "empty").write_text("")
-    vwlite(*more, tmp_path / "empty")
+    vwlite(*more, tmp_path / "empty", "--allow-empty")
     before, after = (np.asarray(read_model(str(tmp_path / name)).weights) for name in ("model", "more.model"))
     assert np.abs(after).sum() <= radius * (1 + 1e-9)
     if radius >= 50:
@@ -153,7 +153,8 @@ def test_rounding_at_the_end_is_for_the_model_of_a_run_that_ended(vwlite, tmp_pa
     assert "best pass, kept" in err
     # Rounding later is rounding at the end.
     (tmp_path / "empty").write_text("")
-    vwlite("train", tmp_path / "empty", "-i", tmp_path / "plain", "--round-at-end", 0.05, "-m", tmp_path / "later")
+    rounding = ("--allow-empty", "--round-at-end", 0.05)
+    vwlite("train", tmp_path / "empty", "-i", tmp_path / "plain", *rounding, "-m", tmp_path / "later")
     np.testing.assert_array_equal(np.asarray(read_model(str(tmp_path / "later")).weights), kept)
 
 
@@ -176,7 +177,7 @@ def test_the_last_key_of_all_is_kept(vwlite, tmp_path, rule):
 
 def test_a_model_without_features(vwlite, tmp_path):
     (tmp_path / "empty").write_text("")
-    vwlite("train", tmp_path / "empty", "-m", tmp_path / "model")
+    vwlite("train", tmp_path / "empty", "--allow-empty", "-m", tmp_path / "model")
     (tmp_path / "data").write_text(lines_of(1, 50))
     vwlite("train", tmp_path / "data", "-i", tmp_path / "model", "-m", tmp_path / "model")
     vwlite("train", tmp_path / "data", "-m", tmp_path / "direct")
@@ -190,7 +191,7 @@ def test_continuing_with_nothing_changes_nothing(vwlite, tmp_path, rule):
     model = tmp_path / "model"
     vwlite("train", tmp_path / "data", "-m", model, "--algorithm", rule, *usual_loss(rule), *OPTIONS[rule][1])
     shutil.copy(model, tmp_path / "before")
-    vwlite("train", tmp_path / "empty", "-i", model, "-m", model)
+    vwlite("train", tmp_path / "empty", "--allow-empty", "-i", model, "-m", model)
     assert model.read_bytes() == (tmp_path / "before").read_bytes()
 
 
@@ -213,14 +214,15 @@ def test_features_that_were_never_seen_have_their_weight_everywhere(vwlite, tmp_
     assert all_seen - constant == pytest.approx(seen + unseen, abs=2e-6)
     assert both != constant != 0
     (tmp_path / "empty").write_text("")
-    vwlite("train", "-i", tmp_path / "model", tmp_path / "empty", "--radius", 2, "-m", tmp_path / "model")
+    smaller = ("--allow-empty", "--radius", 2)
+    vwlite("train", "-i", tmp_path / "model", tmp_path / "empty", *smaller, "-m", tmp_path / "model")
     model = read_model(str(tmp_path / "model"))
     of_features = sum(w for key, w in zip(model.keys, model.weights, strict=True) if key != 11650396)
     assert of_features + 7 * model.rule["unseen"] == pytest.approx(2, rel=1e-9)
     # Before anything is learned; the constant weighs nothing then.
     for name in ("model", "light"):
         light = ["--save-weights-only"] if name == "light" else []
-        vwlite(*command[:1], tmp_path / "empty", *command[2:], "-m", tmp_path / name, *light)
+        vwlite(*command[:1], tmp_path / "empty", "--allow-empty", *command[2:], "-m", tmp_path / name, *light)
         assert vwlite("predict", "-m", tmp_path / name, tmp_path / "test").out == "1.600000\n3.200000\n0\n"
 
 
@@ -259,7 +261,8 @@ def test_feature_weights_are_kept_in_the_model(vwlite, tmp_path):
     assert (a != 1).sum() == 150
     (tmp_path / "empty").write_text("")
     for radius in (1, 30):
-        command = ["train", "-i", tmp_path / "whole", tmp_path / "empty", "--radius", radius, "-m", tmp_path / "other"]
+        command = ["train", "-i", tmp_path / "whole", tmp_path / "empty", "--allow-empty", "--radius", radius]
+        command += ["-m", tmp_path / "other"]
         vwlite(*command)
         loaded = read_model(str(tmp_path / "other"))
         b, other = np.asarray(loaded.state["a"]), np.array(loaded.weights)

@@ -66,6 +66,22 @@ def test_the_old_model_is_replaced_only_by_a_whole_one(tmp_path):
     assert (tmp_path / "m").read_bytes() == b"old"
 
 
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_signal_before_the_first_example_leaves_the_old_model(tmp_path, number):
+    (tmp_path / "m").write_bytes(b"old")
+    process = start("train", "-m", tmp_path / "m")
+    process.stdin.write(b" |a of no label\n")
+    process.stdin.flush()
+    while b"unknown" not in process.stderr.readline():  # the row of that example
+        assert process.poll() is None
+    process.send_signal(number)
+    code, words = ended(process)
+    assert code == 128 + number
+    assert b"; no example was learned, %s is left as it is" % bytes(tmp_path / "m") in words
+    assert (tmp_path / "m").read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["m"]
+
+
 def test_what_is_ignored_from_outside_stays_ignored(tmp_path):
     """As nohup does it."""
     process = start(

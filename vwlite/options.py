@@ -384,6 +384,8 @@ _train_output = _several(
             help="Continue from this model, with its options."),
     _option("--save-weights-only", "save_weights_only", group=_OUT, is_flag=True, default=False,
             help="A smaller model that predicts, but cannot be continued."),
+    _option("--allow-empty", "allow_empty", group=_OUT, is_flag=True, default=False,
+            help="Write the model even if no example was learned; else that is an error, and an old model stays."),
     _option("-p", "--predictions", "predictions", group=_OUT, type=PATH, metavar="FILE",
             help="Write the prediction of each example, made before learning from it; - is standard output."),
     _option("-P", "--progress", "progress", group=_OUT, type=Progress(), default="2.0", show_default=True,
@@ -478,6 +480,7 @@ class TrainOptions(InputOptions):
     early_terminate: int | None = None
     initial: str | None = None
     save_weights_only: bool = False
+    allow_empty: bool = False
     progress: tuple[float, float | None] = (2.0, None)
     checkpoint_every: tuple[int | None, int | None] | None = None
 

@@ -13,6 +13,7 @@ from vwlite.cache import CacheReader, CacheUnusable, CacheWriter, cache_name, fi
 from vwlite.core.learner import Learner, Reason
 from vwlite.core.names import Names
 from vwlite.core.tally import Tally
+from vwlite.errors import DataError
 from vwlite.feature_weights import read_feature_weights
 from vwlite.model import Model, read_model, write_model
 from vwlite.options import TrainOptions
@@ -239,8 +240,26 @@ class Training(Run):
             self._checkpoint_time = time.monotonic() + self._seconds
         self.live.update(self.learner.examples, done, total)
 
+    def _may_write(self) -> bool:
+        """Whether a model may be put in its place: an older one must not be lost to an input that was empty."""
+        return self.learner.progressive.weight > 0 or self.options.allow_empty
+
+    def _nothing_learned(self) -> str:
+        """Why no example was learned, and what becomes of the model."""
+        learner, bad, passes = self.learner, self.bad.count, max(self.pass_number, 1)
+        counts = {
+            "bad": bad,
+            "without a label": learner.unlabelled // passes,
+            "of importance 0": (learner.examples - learner.unlabelled) // passes,
+        }
+        found = [f"{n} {what}" for what, n in counts.items() if n]
+        if learner.holdout.weight:
+            found.append("every one with a label is held out")
+        why = f"of {learner.lines + bad} lines, {', '.join(found)}" if found else "there is no example in the input"
+        return f"no example was learned: {why}"
+
     def _checkpoint(self) -> None:
-        if self.file is not None:
+        if self.file is not None and self._may_write():
             self._write_model(interrupted=True)
             self.file.commit()
             self.file.begin()
@@ -283,15 +302,21 @@ class Training(Run):
     # --- the end -----------------------------------------------------------------------------
 
     def finish(self, signal: int | None) -> None:
-        """Save the model, print the summary, write the report."""
+        """Save the model, print the summary, write the report. DataError if nothing was learned that a model needs."""
         self.live.clear()
+        learned = self.learner.progressive.weight > 0
+        if not learned and signal is None:
+            if self.file is not None and not self._may_write():
+                kept = f"{self.file.name} is left as it is (--allow-empty writes it all the same)"
+                raise DataError(f"{self._nothing_learned()}; {kept}")
+            say(f"warning: {self._nothing_learned()}")
         if not self.best_is_kept:
             self._write_model(interrupted=signal is not None)
         else:
             self.nonzeros, self.strength = self._best_nonzeros, self._best_strength
             if self.file is not None and self._best_model is not None:
                 self._best_model.copy_to(self.file)
-        if self.file is not None:
+        if self.file is not None and self._may_write():
             self.file.commit()
         results = self.results()
         if not self.options.quiet:
@@ -300,8 +325,6 @@ class Training(Run):
             say(summary(results))
             if self.settings.nonzeros and self.learner.rule.slack:
                 say(f"--nonzeros {self.settings.nonzeros} allows more weights than the data needs: none was shrunk")
-        if self.learner.examples and self.learner.unlabelled == self.learner.examples:
-            say("warning: no example had a label: nothing was learned")
         self.commit(
             {
                 "program": f"vwlite {__version__}",
@@ -321,6 +344,8 @@ class Training(Run):
         """What became of the model of an interrupted run, as the end of a sentence."""
         if self.file is None:
             return "; there was no --model to save"
+        if not self._may_write():
+            return f"; no example was learned, {self.file.name} is left as it is"
         return f"; the model as of then is {self.file.name}, -i continues it"
 
     def results(self) -> dict[str, Any]:
