@@ -183,6 +183,7 @@ cdef class Learner:
     cdef double* shares          # owned; [classes]
     cdef bint several            # there are classes
     cdef bint learning, writes, writes_raw, probabilities, short
+    cdef public bint answers_blank_lines   # with an empty line, as it does bad ones
     cdef public bint clips       # whether predictions are clipped
     cdef Link link
     cdef size_t holdout_period, holdout_after
@@ -320,12 +321,11 @@ cdef class Learner:
                 return line
             if a.kind[line] != EXAMPLE:
                 self.lines += a.kind[line] == BLANK
-                if a.kind[line] == REJECTED and self.writes and self.predictions.empty_line():
-                    self.reason = Reason.NO_MEMORY
-                    return line
-                if a.kind[line] == REJECTED and self.writes_raw and self.raw_predictions.empty_line():
-                    self.reason = Reason.NO_MEMORY
-                    return line
+                if a.kind[line] == REJECTED or self.answers_blank_lines:
+                    if ((self.writes and self.predictions.empty_line())
+                            or (self.writes_raw and self.raw_predictions.empty_line())):
+                        self.reason = Reason.NO_MEMORY
+                        return line
                 continue
             label, importance = a.label[line], a.importance[line]
             if self.packed:

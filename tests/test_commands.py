@@ -91,7 +91,7 @@ COMPRESS = {"gzip": gzip.compress, "bzip2": bz2.compress, "xz": lzma.compress, "
     ],
 )
 def test_model_and_predictions_are_the_same_however_the_data_arrives(vwlite, blocks_of, algorithm, loss):
-    data = text(1, 300)
+    data = text(1, 299)
     write("data", data)
     whole = ("train", "--algorithm", algorithm, "--loss", loss, *NEEDED.get(algorithm, ()), "-q", "ab", "--quiet")
     command = (*whole, "--passes", "3", "-m", "model", "-p", "predictions", "--report", "report")
@@ -132,7 +132,8 @@ def test_predictions_are_the_same_however_the_data_arrives(vwlite, blocks_of, al
     vwlite("train", "data", "--algorithm", algorithm, *NEEDED.get(algorithm, ()), "-m", "model", "--quiet")
     write("more", text(2, 300))
     expected = vwlite("predict", "-m", "model", "more", "--threads", 1, "--quiet").out
-    assert len(expected.splitlines()) == 300 - 300 // 23 - 1  # a blank line is no example
+    assert len(expected.splitlines()) == 300
+    assert expected.splitlines().count("") == 300 // 23 + 1  # the blank ones
     for size, threads in ((1, 2), (700, 1), (700, 2), (700, 3), (700, 5)):
         blocks_of(size)
         assert vwlite("predict", "-m", "model", "more", "--threads", threads, "--quiet").out == expected
@@ -723,6 +724,33 @@ def test_a_line_is_answered_before_the_next_one_comes(model, threads, line, repl
     finally:
         process.kill()
         process.wait()
+
+
+@pytest.mark.parametrize("option", ["-p", "-r"])
+@pytest.mark.parametrize("lines", [[b"\n"], [b"|a x\n", b" \t\r\n", b"|a x\n"], [b"2:1\n", b"\n", b"# a comment\n"]])
+def test_a_blank_line_is_answered_with_an_empty_one(model, lines, option):
+    process = start("predict", "-m", model, *((option, "-") if option == "-p" else ("-p", os.devnull, "-r", "-")))
+    try:
+        for line in lines:
+            process.stdin.write(line)
+            process.stdin.flush()
+            assert select.select([process.stdout], [], [], PATIENT)[0], "no answer"
+            answer = os.read(process.stdout.fileno(), 1000)
+            assert answer == b"\n" if line.strip()[:1] in (b"", b"#") else float(answer)
+        assert finish(process).code == 0
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.parametrize("passes", [1, 2])
+def test_predictions_before_learning_have_a_line_for_each_line(vwlite, passes):
+    write("data", b"\n1 |a x\n\n\n-1 |a y\n1 |a x:abc\n")
+    options = ("-p", "p", "-r", "r", "--holdout-off", "--on-error", "skip", "--passes", passes)
+    vwlite("train", "data", *options)
+    for name in "pr":
+        lines = Path(name).read_text().splitlines()
+        assert [bool(line) for line in lines] == [False, True, False, False, True, False] * passes
 
 
 # --- divergence ------------------------------------------------------------------------------

@@ -100,6 +100,7 @@ class Run:
         self.options = options
         self.settings = settings
         self.learner = learner
+        learner.answers_blank_lines = True  # whoever waits for an answer to each line gets one
         self.begin = time.monotonic()
         self.stopped = False
         self.bad = BadLines(options, stack)

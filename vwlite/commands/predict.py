@@ -10,8 +10,8 @@ from vwlite.options import Command, PredictOptions, predict_options
 def command(options: PredictOptions) -> int:
     """Predict each example of DATA with a model.
 
-    One line for each: the prediction, and the example's tag if it has one. Labels in DATA are not needed;
-    if there are some, the summary says how good the predictions are.
+    One line for each: the prediction, and the example's tag if it has one; an empty one for a blank line. Labels in
+    DATA are not needed; if there are some, the summary says how good the predictions are.
     """
     from vwlite.predicting import predict
 
