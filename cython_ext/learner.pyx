@@ -210,6 +210,10 @@ cdef class Learner:
     cdef public double time            # weight of all examples, held out ones too
     cdef readonly uint64_t features    # of all examples, held out ones too
     cdef public uint64_t held_features
+    # of those that are only predicted, interactions left out:
+    cdef readonly uint64_t looked_up         # features
+    cdef readonly uint64_t unknown           # ... that the model does not know
+    cdef readonly uint64_t unknown_examples  # examples of which it knows no feature
     cdef public uint64_t lines         # in this pass, blank ones too
     cdef readonly int distinct_labels  # how many different labels there were; 3: or more
     cdef readonly double first_label, second_label
@@ -454,6 +458,8 @@ cdef class Learner:
                 return Reason.NO_MEMORY
         else:
             self.table.lookup(f.keys, e.size, self.slots)
+        if not self.learning:
+            self.count_unknown(a, line, f.size)
 
         if self.apart and learns:
             shown = self.rule.predict(&e)
@@ -520,6 +526,18 @@ cdef class Learner:
             if self.rule.too_many:
                 return Reason.TOO_MANY
         return Reason.DONE
+
+    cdef inline void count_unknown(self, const Arrays* a, size_t line, size_t size) noexcept nogil:
+        """Count the features of the line that the model does not know; they come before the interactions."""
+        cdef size_t n = a.feature_begin[a.span_begin[line + 1]] - a.feature_begin[a.span_begin[line]]
+        cdef size_t i, unknown = 0
+        cdef const char* blank = self.table.blank
+        n = min(n, size - self.expander.constant)
+        for i in range(n):
+            unknown += self.slots[i] == blank
+        self.looked_up += n
+        self.unknown += unknown
+        self.unknown_examples += 0 < unknown == n
 
     cdef inline double clipped(self, double p) noexcept nogil:
         if not self.clips:

@@ -123,10 +123,8 @@ def _class(code: str, token: str, names: "Names") -> str:
 def _domain(loss: str, label: bytes) -> str:
     if loss == "poisson":
         return "poisson needs a label of 0 or more"
-    y = float(label)
-    if y == 0:
-        return f"{loss} needs -1 or 1; for 0/1 labels add --labels 0,1"
-    if y == 2:
-        return f"{loss} needs -1 or 1; for 1/2 labels add --labels 1,2"
-    return f"{loss} needs -1 or 1; for two other labels add --labels NEG,POS"
-
+    mapped = "for two others add --labels NEG,POS"
+    if float(label) in (0, 2):
+        pair = (0, 1) if float(label) == 0 else (1, 2)
+        mapped = "if all are {0} or {1} add --labels {0},{1}".format(*pair)
+    return f"{loss} needs -1 or 1; {mapped}; for more classes --oaa K"

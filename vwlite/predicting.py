@@ -7,6 +7,7 @@ from vwlite import __version__
 from vwlite.build import Settings
 from vwlite.errors import UsageError
 from vwlite.model import read_model
+from vwlite.notes import about_features
 from vwlite.options import PredictOptions
 from vwlite.pipeline import ParseOptions, parsed_batches
 from vwlite.reader import check_sources
@@ -55,15 +56,19 @@ def predict(o: PredictOptions) -> int:
         if learner.progressive.weight:
             results.update(run.measures(learner.progressive))
         results["seconds"] = round(run.seconds(), 3)
+        numbers, notes = about_features(settings, learner, o.model)
         if not o.quiet:
             say(summary(results))
+            for note in notes:
+                say(f"note: {note}")
         run.commit(
             {
                 "program": f"vwlite {__version__}",
                 "command": "predict",
                 "options": {**as_options(settings), "data": list(o.data) or ["-"], "model": o.model, "link": o.link},
                 "signal": signals.number,
-                "results": results,
+                "results": {**results, **numbers},
+                "notes": notes,
             }
         )
         return 128 + signals.number if signals.number else 0

@@ -10,12 +10,14 @@ from vwlite import __version__
 from vwlite.algorithms import ALGORITHMS
 from vwlite.build import Settings, make_learner
 from vwlite.cache import CacheReader, CacheUnusable, CacheWriter, cache_name, fingerprint, open_cache
+from vwlite.core.batch import Batch
 from vwlite.core.learner import Learner, Reason
 from vwlite.core.names import Names
 from vwlite.core.tally import Tally
 from vwlite.errors import DataError
 from vwlite.feature_weights import read_feature_weights
 from vwlite.model import Model, read_model, write_model
+from vwlite.notes import Notes, about_labels, about_options, namespaces_of, together
 from vwlite.options import TrainOptions
 from vwlite.output import AtomicFile, Draft
 from vwlite.pipeline import Parsed, ParseOptions, parsed_batches
@@ -96,6 +98,7 @@ class Training(Run):
         self.before = before
         self._named = learner.names.first(learner.named) if resolved.settings.classes else []
         self.file = stack.enter_context(AtomicFile(o.model)) if o.model else None
+        self.namespaces = namespaces_of(resolved.settings)
         self.interval = Interval(*o.progress)
         self.live = LiveLine()
         if o.quiet:
@@ -227,6 +230,10 @@ class Training(Run):
 
     # --- on the way --------------------------------------------------------------------------
 
+    def feed(self, batch: Batch) -> None:
+        self.namespaces.look(batch)
+        super().feed(batch)
+
     def paused(self, reason: Reason) -> None:
         if reason == Reason.CHECKPOINT and self._every:
             self._checkpoint()
@@ -319,12 +326,15 @@ class Training(Run):
         if self.file is not None and self._may_write():
             self.file.commit()
         results = self.results()
+        numbers, notes = self.notes()
         if not self.options.quiet:
             say()
             say("interrupted" if signal else "finished run")
             say(summary(results))
             if self.settings.nonzeros and self.learner.rule.slack:
                 say(f"--nonzeros {self.settings.nonzeros} allows more weights than the data needs: none was shrunk")
+            for note in notes:
+                say(f"note: {note}")
         self.commit(
             {
                 "program": f"vwlite {__version__}",
@@ -333,7 +343,8 @@ class Training(Run):
                 "changed": {k: {"model": a, "now": b} for k, (a, b) in self.resolved.changed.items()},
                 "signal": signal,
                 "passes": self.losses,
-                "results": results,
+                "results": {**results, **numbers},
+                "notes": notes,
             }
         )
 
@@ -371,6 +382,16 @@ class Training(Run):
         lines["features in the table"] = len(learner.rule)
         lines["seconds"] = round(self.seconds(), 3)
         return lines
+
+    def notes(self) -> Notes:
+        """What the data says about the options. A model that is continued was told when it began."""
+        if self.options.initial:
+            return {}, []
+        typed = self.options.loss is not None
+        return together(
+            about_options(self.settings, self.namespaces),
+            about_labels(self.settings, self.learner, loss_typed=typed),
+        )
 
     def _typed(self) -> dict[str, Any]:
         o = self.options
