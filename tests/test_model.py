@@ -18,7 +18,6 @@ from vwlite.build import Settings
 from vwlite.errors import DataError, NoInputError
 from vwlite.model import FORMAT, Model, read_model, write_model
 from vwlite.output import AtomicFile
-from vwlite.state import settings_of
 
 
 def a_model(n: int = 5, **changes) -> Model:
@@ -85,7 +84,7 @@ def arrays_of(a: Model, b: Model):
         a_model(1, range=None, interrupted=True),
         a_model(3, state={}, rule={}, weights_only=True),
         a_model(200_000),
-        a_model(options={"labels": [0.0, 1.0], "keep": "Ã¤", "radius": 1e-300}, rule={"t": 1 / 3, "x": 5e-324}),
+        a_model(options={"labels": [0.0, 1.0], "keep": "Ã¤", "initial_t": 1e-300}, rule={"t": 1 / 3, "x": 5e-324}),
     ],
     ids=["small", "empty", "one", "weights only", "large", "odd"],
 )
@@ -335,33 +334,69 @@ def test_what_is_not_finite_is_never_written(tmp_path, changes):
     assert os.listdir(tmp_path) == []
 
 
+def stored(tmp_path, **changes) -> str:
+    """A model with these options beside its own, in a file."""
+    options = json.loads(json.dumps(Settings().stored() | {"labels": [0.0, 1.0], "interactions": ["ab"]} | changes))
+    model = a_model(options=options, algorithm=options["algorithm"], loss=options["loss"])
+    save(tmp_path / "m", dataclasses.replace(model, range=None) if options["algorithm"] != "gd" else model)
+    return str(tmp_path / "m")
+
+
+@pytest.mark.parametrize("changes", [{"algorithm": "magic"}, {"loss": "magic"}, {"future": 1}, {"update": "magic"}])
+def test_options_that_this_program_does_not_know_need_a_newer_one(tmp_path, changes):
+    with pytest.raises(DataError, match=r"m: needs vwlite 0\.1\.0 or later: unknown .*" + next(iter(changes))):
+        read_model(stored(tmp_path, **changes))
+
+
 @pytest.mark.parametrize(
-    "changes",
+    ("changes", "why"),
     [
-        {"algorithm": "magic"},
-        {"loss": "magic"},
-        {"future": 1},
-        {"bits": "many"},
-        {"bits": 31.5},
-        {"learning_rate": None},
-        {"radius": "far"},
-        {"labels": ["no", "yes"]},
-        {"labels": [0, 1, 2]},
-        {"interactions": [1]},
-        {"keep": ["a"]},
-        {"constant": "yes"},
+        ({"bits": "many"}, "--bits is 'many'"),
+        ({"bits": 31.5}, "--bits is 31.5"),
+        ({"bits": True}, "--bits is True"),
+        ({"bits": 33}, "--bits: 33 is out of range: it must be at least 1 and at most 32"),
+        ({"bits": [32]}, "--bits is (32,)"),
+        ({"learning_rate": None}, "--learning-rate is None"),
+        ({"learning_rate": 0}, "--learning-rate: 0 is out of range: it must be above 0 and finite"),
+        ({"learning_rate": 10**400}, "--learning-rate is 1000"),
+        ({"learning_rate": {"a": 1}}, "--learning-rate is {'a': 1}"),
+        ({"l1": -1e-300}, "--l1: -1e-300 is out of range"),
+        ({"period": 0}, "--period: 0 is out of range"),
+        ({"radius": "far"}, "--radius is 'far'"),
+        ({"radius": 1.0}, "--radius means nothing to --algorithm gd"),
+        ({"labels": ["no", "yes"]}, "--labels is ('no', 'yes')"),
+        ({"labels": [0, 1, 2]}, "--labels is (0, 1, 2)"),
+        ({"labels": [1, 1]}, "--labels: '1,1': the two labels must be finite and differ"),
+        ({"interactions": [1]}, "--interactions is (1,)"),
+        ({"interactions": ["a"]}, "--interactions: 'a': expected at least 2 letters"),
+        ({"interactions": ["\u0100\u0100"]}, "is not of bytes"),
+        ({"keep": ["a"]}, "--keep is ('a',)"),
+        ({"keep": "a|"}, "--keep: '|': a letter that no namespace can begin with"),
+        ({"keep": "a", "ignore": "b"}, "--keep and --ignore exclude each other"),
+        ({"constant": "yes"}, "--no-constant is 'yes'"),
+        ({"hash": []}, "--hash is ()"),
+        ({"oaa": 1}, "--oaa: 1 is out of range"),
+        ({"classes": "auto"}, "--classes auto needs --oaa K"),
+        ({"algorithm": "pa"}, "--algorithm pa cannot learn from --loss squared"),
+        ({"algorithm": "l1-ball"}, "--algorithm l1-ball needs --radius"),
+        ({"quantile_tau": 0.25}, "--quantile-tau means nothing to --loss squared"),
     ],
-)
-def test_options_that_this_program_does_not_know_need_a_newer_one(changes):
-    stored = json.loads(json.dumps(Settings().stored() | {"labels": [0.0, 1.0], "interactions": ["ab"]} | changes))
-    with pytest.raises(DataError, match=r"^m: needs vwlite 0\.1\.0 or later: .*" + next(iter(changes))):
-        settings_of(a_model(options=stored), "m")
+)  # fmt: skip
+def test_options_that_train_would_not_take_are_refused(tmp_path, changes, why):
+    with pytest.raises(DataError) as caught:
+        read_model(stored(tmp_path, **changes))
+    assert str(caught.value).startswith(f"{tmp_path}/m: not a valid model: ")
+    assert why in str(caught.value)
 
 
-def test_the_options_of_a_model_are_the_settings_it_was_made_with():
-    settings = Settings(labels=(0, 1), interactions=("ab", "abc"), keep="\xe4", radius=3, algorithm="l1-ball", l1=1e-9)
-    stored = json.loads(json.dumps(settings.stored()))
-    assert settings_of(a_model(options=stored), "m") == settings
+def test_the_options_of_a_model_are_the_settings_it_was_made_with(tmp_path):
+    settings = Settings(
+        labels=(0, 1), interactions=("ab", "abc"), keep="\xe4\xff", radius=3, algorithm="l1-ball", bits=17, hash="all"
+    )
+    keys = np.arange(5, dtype=np.uint32)
+    model = a_model(options=settings.stored(), algorithm="l1-ball", range=None)
+    save(tmp_path / "m", dataclasses.replace(model, keys=memoryview(keys)))
+    assert read_model(str(tmp_path / "m")).settings == settings
 
 
 def test_importing_it_does_not_import_numpy():

@@ -30,9 +30,11 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from vwlite.algorithms import ALGORITHMS
+from vwlite.build import Settings
 from vwlite.columns import CODES, Array, array_of
 from vwlite.core.arrays import all_finite, is_ascending
 from vwlite.errors import DataError, NoInputError
+from vwlite.header import FIELDS, Newer, brief, check_header
 
 if TYPE_CHECKING:
     from vwlite.output import AtomicFile, Draft
@@ -45,11 +47,11 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 _CHUNK = 1 << 22  # bytes that are written at a time
 _TYPES = {code: name for name, code in CODES.items()}
 _NPY = b"\x93NUMPY\x01\0"
-_ARRAY = re.compile(r"\{'descr': '(<[a-zA-Z]\d+)', 'fortran_order': False, 'shape': \((?:(\d+),(?: (\d+))?)?\), \} *\n")
-_HEADER: dict[str, type] = {  # the fields of the header, but for the range
-    "format": int, "program": str, "algorithm": str, "loss": str, "options": dict, "counters": dict, "rule": dict,
-    "interrupted": bool, "weights_only": bool,
-}  # fmt: skip
+_ARRAY = re.compile(
+    r"\{'descr': '(<[a-zA-Z]\d{1,18})', 'fortran_order': False, 'shape': \((?:(\d{1,18}),(?: (\d{1,18}))?)?\), \} *\n"
+)
+_NAME = re.compile(r"(header|keys|weights|(?:state|more)_\w+)\.npy", re.ASCII)
+_DESCRIPTOR = 24  # bytes at most that a zip has behind the content of a member
 ZIP = b"PK\x03\x04"
 
 
@@ -72,6 +74,11 @@ class Model:
     weights_only: bool = False
     program: str = ""
     format: int = FORMAT
+
+    @property
+    def settings(self) -> Settings:
+        """What it was trained with."""
+        return Settings.restored(self.options)
 
     @property
     def records(self) -> int:
@@ -198,47 +205,98 @@ def _opened(path: str) -> Iterator[tuple[IO[bytes], bytes | mmap.mmap]]:
 
 
 def read_model(path: str) -> Model:
-    """Read a model file, all of it checked.
+    """Read a model file, all of it checked but for the rule's state, which the rule knows: `vwlite/state.py`.
 
-    NoInputError if it cannot be opened; DataError if it is not a model, not whole, or of a newer format.
+    NoInputError if it cannot be opened; DataError if it is not a model, not whole, or of a newer program.
     """
     with _opened(path) as (file, data):
         if looks_like_vw(data[:16]):
             from vwlite.vw.convert import from_vw
 
-            return from_vw(path, bytes(data))
-        _check_digest(path, data)
-        try:
-            model = _parsed(path, file)
-        except (DataError, MemoryError):
-            raise
-        except Exception as e:  # whatever zipfile and json make of a file that is not from here
-            raise DataError(f"{path}: not a model of vwlite: {e}") from e
+            model = from_vw(path, bytes(data))
+        else:
+            _check_digest(path, data)
+            model = _parsed(path, file, data)
     wrong = _inconsistency(model)
     if wrong:
         raise DataError(f"{path}: not a valid model: {wrong}")
     return model
 
 
-def _parsed(path: str, file: IO[bytes]) -> Model:
-    with zipfile.ZipFile(file) as archive:
-        header = json.loads(_array(archive, "header").tobytes().decode("utf-32-le"))
-        if header["format"] > FORMAT:
-            raise DataError(
-                f"{path}: written by {header['program']} in format {header['format']}, this program reads "
-                f"formats up to {FORMAT}: it needs {header['program']} or later"
+def _parsed(path: str, file: IO[bytes], data: bytes | mmap.mmap) -> Model:
+    try:
+        with zipfile.ZipFile(file) as archive:
+            header = _header(path, archive)
+            names = _members(archive, data)
+            columns = header["options"].get("oaa") or 1
+            return Model(
+                **{name: header[name] for name in FIELDS if name != "range"},
+                range=tuple(header["range"]) if header["range"] is not None else None,
+                keys=_array(archive, "keys"),
+                weights=_array(archive, "weights", columns),
+                state={n.removeprefix("state_"): _array(archive, n, columns) for n in names if n.startswith("state_")},
+                more={n.removeprefix("more_"): _array(archive, n) for n in names if n.startswith("more_")},
+                classes=header.get("classes", []),
             )
-        names = [name.removesuffix(".npy") for name in archive.namelist()]
-        columns = _field(header, "options", dict).get("oaa") or 1
-        return Model(
-            **{name: _field(header, name, kind) for name, kind in _HEADER.items()},
-            range=tuple(header["range"]) if header["range"] is not None else None,
-            keys=_array(archive, "keys"),
-            weights=_array(archive, "weights", columns),
-            state={n.removeprefix("state_"): _array(archive, n, columns) for n in names if n.startswith("state_")},
-            more={n.removeprefix("more_"): _array(archive, n) for n in names if n.startswith("more_")},
-            classes=header.get("classes", []),
+    except (DataError, MemoryError):
+        raise
+    except ValueError as e:
+        raise DataError(f"{path}: not a valid model: {brief(e)}") from e
+    except Exception as e:  # whatever zipfile makes of a file that is not from here
+        raise DataError(f"{path}: not a model of vwlite: {brief(e)}") from e
+
+
+def _members(archive: zipfile.ZipFile, data: bytes | mmap.mmap) -> list[str]:
+    """The names of the arrays. ValueError unless they lie in the file as they are, one behind the other: so none takes
+    more memory than it has bytes there."""
+    at = 0
+    names = []
+    for info in sorted(archive.infolist(), key=lambda info: info.header_offset):
+        match = _NAME.fullmatch(info.filename)
+        if not match or match[1] in names:
+            raise ValueError(f"it has an array {info.filename} that no model has, or has twice")
+        _check_stored(info)
+        sizes = data[info.header_offset + 26 : info.header_offset + 30]  # of the name, and of what else is before it
+        if not at <= info.header_offset <= at + _DESCRIPTOR or len(sizes) < 4:
+            raise ValueError(f"{match[1]} does not begin where the array before it ends")
+        at = info.header_offset + 30 + sum(struct.unpack("<HH", sizes)) + info.file_size
+        names.append(match[1])
+    if not at <= archive.start_dir <= at + _DESCRIPTOR:
+        raise ValueError("the sizes of its arrays do not add up to that of the file")
+    for name in ("keys", "weights"):
+        if name not in names:
+            raise ValueError(f"it has no {name}")
+    return names
+
+
+def _check_stored(info: zipfile.ZipInfo) -> None:
+    """ValueError for an array that would not have the size it has in the file."""
+    if info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size or info.flag_bits & 1:
+        raise ValueError(f"{info.filename} is compressed or encrypted, which no array of a model is")
+
+
+def _header(path: str, archive: zipfile.ZipFile) -> dict[str, Any]:
+    """The header, checked. DataError if it is of a newer program, which may have changed everything else."""
+    if "header.npy" not in archive.NameToInfo:
+        raise ValueError("it has no header")
+    _check_stored(archive.getinfo("header.npy"))
+    try:
+        header = json.loads(_array(archive, "header").tobytes().decode("utf-32-le"))
+    except (ValueError, RecursionError) as e:
+        raise ValueError(f"its header cannot be read: {e}") from e
+    if type(header) is not dict:
+        raise ValueError("its header is no object")
+    program = brief(header.get("program", "a newer program"))
+    if type(header.get("format")) is int and header["format"] > FORMAT:
+        raise DataError(
+            f"{path}: written by {program} in format {header['format']}, this program reads formats up to {FORMAT}: "
+            f"it needs {program} or later"
         )
+    try:
+        check_header(header)
+    except Newer as e:
+        raise DataError(f"{path}: needs {program} or later: {e}") from e
+    return header
 
 
 def _array(archive: zipfile.ZipFile, name: str, columns: int = 1) -> Array:
@@ -263,13 +321,6 @@ def _array(archive: zipfile.ZipFile, name: str, columns: int = 1) -> Array:
     if described[3] != (None if columns == 1 else str(columns)):
         raise ValueError(f"{name} has another shape")
     return array_of(content, CODES[kind])
-
-
-def _field(header: dict[str, Any], name: str, kind: type) -> Any:
-    value = header[name]
-    if type(value) is not kind:
-        raise ValueError(f"{name} is {value!r}")
-    return value
 
 
 def _check_digest(path: str, data: bytes | mmap.mmap) -> None:
@@ -299,31 +350,21 @@ def _what_it_is(begin: bytes) -> str:
 
 
 def _inconsistency(model: Model) -> str | None:
-    """What is wrong with a model whose checksum is right; None if nothing is."""
-    n = len(model.keys)
-    if model.format < 1:
-        return f"there is no format {model.format}"
+    """What is wrong with the arrays of a model; None if nothing is."""
+    n, k = len(model.keys), model.records
     if model.keys.format != "I":
         return "keys are not a row of uint32"
-    k = model.records
-    if type(k) is not int or model.weights.format != "d" or len(model.weights) != n * k:
+    if model.weights.format != "d" or len(model.weights) != n * k:
         return "weights are not as many float64 as there are keys" + (" and classes" if k != 1 else "")
     if not is_ascending(model.keys):
         return "keys are not ascending"
+    if n and model.keys[n - 1] >= 1 << model.settings.bits:
+        return f"a key has more than {model.settings.bits} bits"
     for name, numbers in model.state.items():
         if len(numbers) != n * k:
             return f"state_{name} is not one number for each key" + (" and class" if k != 1 else "")
-    if not all(type(x) is int for x in model.counters.values()):
-        return "a counter is not a whole number"
-    if not all(type(x) in (int, float) for x in (*_numbers(model.rule), *(model.range or ()))):
-        return "the rule's state is not of numbers"
-    if model.range and not (len(model.range) == 2 and model.range[0] <= model.range[1]):
-        return "the range of predictions is none"
-    names = model.classes
-    if type(names) is not list or not all(type(x) is str and x for x in names) or len(set(names)) != len(names):
-        return "the classes are not different names"
-    if len(names) > k:
-        return "there are more names than classes"
+    if model.weights_only and (model.state or model.more):
+        return "it says that it has no state, and has some"
     found = _not_finite(model)
     return found and f"{found} is not finite"
 
@@ -333,13 +374,10 @@ def _not_finite(model: Model) -> str | None:
     for name, numbers in {"a weight": model.weights, **model.arrays()}.items():
         if numbers.format in "fd" and not all_finite(numbers):
             return name
-    scalars = {**model.rule, "the range": list(model.range or ())}
-    return next((name for name, x in scalars.items() if not all(map(math.isfinite, _numbers({name: x})))), None)
-
-
-def _numbers(scalars: dict[str, Any]) -> list[Any]:
-    """All numbers of a rule's state, those of classes too."""
-    return [x for value in scalars.values() for x in (value if type(value) is list else [value])]
+    for name, value in {**model.rule, "the range": list(model.range or ())}.items():
+        if not all(map(math.isfinite, value if type(value) is list else [value])):
+            return name
+    return None
 
 
 def looks_like_vw(begin: bytes) -> bool:

@@ -14,7 +14,7 @@ from vwlite.reader import check_sources
 from vwlite.run import Run, say, summary
 from vwlite.settings import as_options, check_files
 from vwlite.signals import StopSignal
-from vwlite.state import restore, settings_of
+from vwlite.state import restore
 
 
 def predict(o: PredictOptions) -> int:
@@ -23,7 +23,7 @@ def predict(o: PredictOptions) -> int:
     check_files(o)
     check_sources(o.data)
     model = read_model(o.model)
-    settings = settings_of(model, o.model)
+    settings = model.settings
     _check(o, settings)
     learner = restore(
         model, settings, o.model, learn=False, predictions=True, raw_predictions=bool(o.raw_predictions), link=o.link,

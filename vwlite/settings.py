@@ -91,8 +91,11 @@ def resolve(o: TrainOptions, model: Settings | None) -> Resolved:
     if typed.get("softmax") and model is None:
         typed = {"algorithm": "l1-ball", "loss": "logistic"} | typed
     settings = replace(model or Settings.of(typed.get("algorithm", "gd")), **typed)
-    _check_classes(settings, typed, o)
-    _check_algorithm(settings, typed)
+    check_together(settings, typed)
+    if settings.oaa is not None and o.link != "identity":
+        option = "--softmax" if settings.softmax else "--oaa"
+        raise UsageError(f"--link {o.link} is for one score, but {option} has one for each class: leave it out; "
+                         "vwlite predict --probabilities prints probabilities")  # fmt: skip
     return Resolved(settings, changed)
 
 
@@ -120,6 +123,12 @@ def refused(algorithm: Algorithm) -> dict[str, str]:
     return found
 
 
+def check_together(settings: Settings, typed: dict[str, Any]) -> None:
+    """UsageError if these were not taken together. typed: those settings that somebody chose."""
+    _check_classes(settings)
+    _check_algorithm(settings, typed)
+
+
 def _check_algorithm(settings: Settings, typed: dict[str, Any]) -> None:
     """Options that the algorithm or the loss has no use for."""
     algorithm = ALGORITHMS[settings.algorithm]
@@ -145,7 +154,7 @@ def _check_algorithm(settings: Settings, typed: dict[str, Any]) -> None:
         raise UsageError("--keep and --ignore exclude each other: name the namespaces of one kind")
 
 
-def _check_classes(settings: Settings, typed: dict[str, Any], o: TrainOptions) -> None:
+def _check_classes(settings: Settings) -> None:
     """Options of classes that contradict each other, or the algorithm."""
     count, names = settings.oaa, settings.classes
     if count is None:
@@ -164,9 +173,6 @@ def _check_classes(settings: Settings, typed: dict[str, Any], o: TrainOptions) -
         )
     if settings.labels is not None:
         raise UsageError(f"--labels makes labels -1 and 1, but with {option} they are classes: use --classes")
-    if o.link != "identity":
-        raise UsageError(f"--link {o.link} is for one score, but {option} has one for each class: leave it out; "
-                         "vwlite predict --probabilities prints probabilities")  # fmt: skip
     if settings.softmax:
         if settings.loss != "logistic":
             raise UsageError(f"--softmax has a loss of its own: leave --loss {settings.loss} out")

@@ -9,9 +9,8 @@ from vwlite.core.arrays import shifted
 from vwlite.core.learner import Learner
 from vwlite.core.rule import Rule
 from vwlite.errors import DataError
+from vwlite.header import COUNTERS
 from vwlite.model import Model
-
-COUNTERS = ("examples", "unlabelled", "features")
 
 
 def snapshot(
@@ -49,14 +48,6 @@ def snapshot(
         classes=learner.names.first(learner.named) if settings.classes == "auto" else [],
         program=f"vwlite {__version__}",
     )
-
-
-def settings_of(model: Model, path: str) -> Settings:
-    """The settings that a model was trained with. DataError if this program does not know them."""
-    try:
-        return Settings.restored(model.options)
-    except ValueError as e:
-        raise DataError(f"{path}: needs {model.program} or later: {e}") from e
 
 
 def restore(model: Model, settings: Settings, path: str, **options: Any) -> Learner:

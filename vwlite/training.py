@@ -26,7 +26,7 @@ from vwlite.reader import check_sources
 from vwlite.run import Run, say, summary
 from vwlite.settings import Resolved, as_options, check_runs, resolve
 from vwlite.signals import StopSignal
-from vwlite.state import restore, settings_of, snapshot
+from vwlite.state import restore, snapshot
 
 SMALL_TABLE = 1 << 22  # bytes of a weight table whose nonzero weights are counted for every row
 
@@ -53,7 +53,7 @@ def train(o: TrainOptions) -> int:
     check_runs(o)
     check_sources(o.data)
     model = read_model(o.initial) if o.initial else None
-    resolved = resolve(o, settings_of(model, o.initial) if model and o.initial else None)
+    resolved = resolve(o, model.settings if model else None)
     options: dict[str, Any] = {
         "holdout_period": (o.holdout_period or 10) if o.passes > 1 and not o.holdout_off else 0,
         "predictions": o.predictions is not None,

@@ -38,15 +38,16 @@ def check_file(path: str, options: "ParseOptions") -> bool:
     """Print what the file is and whether it is sound."""
     from vwlite.cache import MAGIC
     from vwlite.errors import DataError, NoInputError
+    from vwlite.model import ZIP, looks_like_vw
 
     try:
-        begin = _first_bytes(path, len(MAGIC))
+        begin = _first_bytes(path, 16)
         if begin == b"":
             click.echo(f"{path}: empty")
             return False
         if begin is None:
             return _check_data(path, options)
-        if begin.startswith(b"PK\x03\x04"):
+        if begin.startswith(ZIP) or looks_like_vw(begin):
             return _check_model(path)
         if begin.startswith(MAGIC[:-2]):
             return _check_cache(path)
@@ -74,13 +75,17 @@ def _count(n: int, what: str) -> str:
 
 
 def _check_model(path: str) -> bool:
+    """Go the way of `vwlite predict`, up to where it would read data."""
     from vwlite.commands.info import describe
+    from vwlite.model import read_model
+    from vwlite.state import restore
 
-    facts = describe(path)
-    state = ", without state" if facts["weights_only"] else ""
-    click.echo(
-        f"{path}: a model, whole: {facts['algorithm']}, {_count(facts['nonzero weights'], 'nonzero weight')}{state}"
-    )
+    model = read_model(path)
+    restore(model, model.settings, path, learn=False)
+    facts = describe(path, model)
+    state = ", without state" if model.weights_only else ""
+    weights = _count(facts["nonzero weights"], "nonzero weight")
+    click.echo(f"{path}: a model, whole: {model.algorithm}, {weights}{state}")
     return True
 
 

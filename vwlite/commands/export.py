@@ -13,9 +13,12 @@ def command(model: str, kind: str, output: str) -> int:
     """Write MODEL as a file of another program: Vowpal Wabbit."""
     from vwlite.model import read_model
     from vwlite.output import AtomicFile
+    from vwlite.state import restore
     from vwlite.vw.convert import to_vw
 
-    data = to_vw(model, read_model(model))
+    found = read_model(model)
+    restore(found, found.settings, model, learn=False)  # so that nothing is written that does not predict here
+    data = to_vw(model, found)
     with AtomicFile(output) as file:
         file.begin()
         file.write(data)

@@ -2,12 +2,15 @@
 
 import json
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from vwlite.complaints import printable
 from vwlite.options import PATH, Command, Option
+
+if TYPE_CHECKING:
+    from vwlite.model import Model
 
 
 @click.command("info", cls=Command)
@@ -15,7 +18,9 @@ from vwlite.options import PATH, Command, Option
 @click.option("--json", "as_json", cls=Option, is_flag=True, help="As JSON, for programs.")
 def command(model: str, as_json: bool) -> int:
     """Show everything that MODEL knows about itself: options, counters, state, size."""
-    facts = describe(model)
+    from vwlite.model import read_model
+
+    facts = describe(model, read_model(model))
     if as_json:
         click.echo(json.dumps(facts, indent=2, ensure_ascii=False))
     else:
@@ -23,25 +28,26 @@ def command(model: str, as_json: bool) -> int:
     return 0
 
 
-def describe(path: str) -> dict[str, Any]:
-    """The header of a model, and what can be counted in it."""
+def describe(path: str, model: "Model") -> dict[str, Any]:
+    """The header of the model in a file, and what can be counted in it."""
     import numpy as np
 
     from vwlite.core.expand import CONSTANT_HASH
-    from vwlite.model import read_model
 
-    model = read_model(path)
     keys, weights = np.asarray(model.keys), np.asarray(model.weights)
     features = keys.size
     keys = np.repeat(keys, model.records)  # a weight for each class
     counted = weights != 0
-    if model.options.get("constant"):
-        counted &= keys != CONSTANT_HASH & ((1 << model.options["bits"]) - 1)
+    settings = model.settings
+    if settings.constant:
+        counted &= keys != CONSTANT_HASH & ((1 << settings.bits) - 1)
+    with np.errstate(over="ignore"):
+        norm = float(np.abs(weights[counted]).sum())
     return {
         **model.header(),
         "features": int(features),
         "nonzero weights": int(np.count_nonzero(counted)),
-        "l1 norm": float(np.abs(weights[counted]).sum()),
+        "l1 norm": norm if norm < np.inf else None,
         "file size": os.path.getsize(path),
     }
 

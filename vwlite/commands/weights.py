@@ -56,8 +56,8 @@ def look_up(model: "Model", name: str) -> tuple[int, list[float]]:
     from vwlite.hashing import feature_hash
 
     namespace, _, feature = name.encode("utf-8", "surrogateescape").rpartition(b"^")
-    index = feature_hash(feature, namespace, hash_all=model.options["hash"] == "all")
-    index &= (1 << model.options["bits"]) - 1
+    index = feature_hash(feature, namespace, hash_all=model.settings.hash == "all")
+    index &= (1 << model.settings.bits) - 1
     at = bisect_left(model.keys, index)
     k = model.records
     if at < len(model.keys) and model.keys[at] == index:

@@ -335,7 +335,7 @@ class Arguments:
         return kept
 
 
-def split(arguments: list[str]) -> list[str]:
+def with_files(arguments: list[str]) -> list[str]:
     """The arguments with those of every `--args FILE` in its place."""
     out: list[str] = []
     at = 0
@@ -357,10 +357,9 @@ def split(arguments: list[str]) -> list[str]:
 
 
 def parse(arguments: list[str]) -> Arguments:
-    """Read a command line. Critical for what Vowpal Wabbit refuses, Refused for what only it has."""
+    """Read what was typed, or a model keeps. Critical for what Vowpal Wabbit refuses, Refused for what only it has."""
     found = Arguments()
     at = 0
-    arguments = split(arguments)
     while at < len(arguments):
         word = arguments[at]
         at += 1

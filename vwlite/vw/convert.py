@@ -1,11 +1,15 @@
 """Models between Vowpal Wabbit's files and those of vwlite."""
 
 from array import array
+from dataclasses import replace
+from math import isfinite
 from typing import Any
 
 from vwlite.build import Settings
 from vwlite.columns import array_of, copied
+from vwlite.core.arrays import all_finite, is_ascending
 from vwlite.errors import DataError
+from vwlite.header import brief, check_range, check_settings
 from vwlite.model import Model
 from vwlite.vw import model as vw
 from vwlite.vw.arguments import Arguments, parse
@@ -29,20 +33,37 @@ def from_vw(path: str, data: bytes) -> Model:
     """
     try:
         header, source = vw.read_head(path, data)
+    except Critical as e:
+        raise DataError(str(e)) from e
+    try:
         a = parse(header.options.split())
-        for name in a.values:
-            if name not in _KNOWN or (name == "hash_seed" and a[name]):
-                raise DataError(f"{path}: a model of Vowpal Wabbit with --{name}: `vwlite vw -i` takes it")
-        if header.ngrams or header.skips:
-            raise DataError(f"{path}: a model of Vowpal Wabbit with --ngram: `vwlite vw -i` takes it")
-        fields = model_fields(a)
-        found = vw.read_rest(header, source, len(fields))
     except (Critical, Refused) as e:
+        raise DataError(f"{path}: a model of Vowpal Wabbit with options that are not known: {brief(e)}") from e
+    for name in a.values:
+        if name not in _KNOWN or (name == "hash_seed" and a[name]):
+            raise DataError(f"{path}: a model of Vowpal Wabbit with --{name}: `vwlite vw -i` takes it")
+    if header.ngrams or header.skips:
+        raise DataError(f"{path}: a model of Vowpal Wabbit with --ngram: `vwlite vw -i` takes it")
+    fields = model_fields(a)
+    try:
+        found = vw.read_rest(header, source, len(fields))
+    except Critical as e:
         raise DataError(str(e)) from e
     whole = found.state is not None and fields == ("w", "G", "N") and not _flags(a)
     settings = _settings(a, header, found)
-    columns = [found.floats[i :: found.width] for i in range(found.width)]
+    try:
+        check_settings(settings)
+    except ValueError as e:
+        raise DataError(f"{path}: a model of Vowpal Wabbit that only `vwlite vw -i` takes: {e}") from e
     state = found.state or {}
+    low, high = (state.get(name, getattr(header, name)) for name in ("min_label", "max_label"))
+    try:
+        check_range(low, high)
+    except ValueError as e:
+        raise DataError(f"{path}: not a valid model: {e}") from e
+    if not is_ascending(found.slots):
+        found = _in_order(found)
+    columns = [found.floats[i :: found.width] for i in range(found.width)]
     gravity, contraction = state.get("l1_state", 0.0), state.get("l2_state", 1.0)
     weights = array("d", (max(abs(w) - gravity, 0.0) * (contraction if w > 0 else -contraction) for w in columns[0]))
     options = settings.stored()
@@ -55,13 +76,23 @@ def from_vw(path: str, data: bytes) -> Model:
             "t": state["t"], "norm_sum": state["norm normalizer"], "weight_sum": state["total_weight"],
             "gravity": gravity, "contraction": contraction,
         } if whole else {},
-        range=(state.get("min_label", header.min_label), state.get("max_label", header.max_label)),
+        range=(low, high),
         keys=copied(memoryview(found.slots)),
         weights=array_of(weights.tobytes(), "d"),
         state={name: array_of(columns[i].tobytes(), "f") for i, name in enumerate(fields)} if whole else {},
         weights_only=not whole,
         program=f"Vowpal Wabbit {VERSION}",
     )  # fmt: skip
+
+
+def _in_order(model: vw.Model) -> vw.Model:
+    """The same with its slots by rising number; Vowpal Wabbit's `--sparse_weights` leaves them as they come."""
+    width = model.width
+    order = sorted(range(len(model.slots)), key=model.slots.__getitem__)
+    floats = array("f")
+    for i in order:
+        floats.extend(model.floats[i * width : (i + 1) * width])
+    return replace(model, slots=array("I", (model.slots[i] for i in order)), floats=floats)
 
 
 def _flags(a: Arguments) -> bool:
@@ -87,7 +118,7 @@ def to_vw(path: str, model: Model) -> bytes:
 
     A model of `gd` with all its state can be continued there; any other one predicts.
     """
-    s = Settings.restored(model.options)
+    s = model.settings
     if s.hash not in ("strings", "all"):
         raise DataError(f"{path}: --hash {s.hash} is not known to Vowpal Wabbit")
     if model.records > 1:
@@ -97,7 +128,7 @@ def to_vw(path: str, model: Model) -> bytes:
             f"{path}: a model of --algorithm {s.algorithm} cannot be exported: features that were never seen have a "
             "weight in it, and none in Vowpal Wabbit"
         )
-    low, high = model.range or (-3.4028234663852886e38, 3.4028234663852886e38)
+    low, high = map(to_float, model.range or (-3.4028234663852886e38, 3.4028234663852886e38))
     whole = s.algorithm == "gd" and not model.weights_only and bool(model.rule)
     options = _options(s, whole)
     header = vw.Header(min_label=low, max_label=high, bits=s.bits, options=options)
@@ -115,6 +146,8 @@ def to_vw(path: str, model: Model) -> bytes:
         })  # fmt: skip
     else:
         floats.extend(to_float(w) for w in model.weights)
+    if not (all_finite(memoryview(floats)) and isfinite(low) and isfinite(high)):
+        raise DataError(f"{path}: cannot be exported: a weight or a label is too large for a float of Vowpal Wabbit")
     return vw.write_binary(vw.Model(header, state, 3 if whole else 1, model.keys, floats))
 
 

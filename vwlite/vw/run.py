@@ -9,7 +9,7 @@ from typing import IO, Any
 
 from vwlite.core.batch import Batch
 from vwlite.errors import VwliteError, WriteError
-from vwlite.vw.arguments import OPTIONS, Arguments, parse
+from vwlite.vw.arguments import OPTIONS, Arguments, parse, with_files
 from vwlite.vw.examples import BLANK, REJECTED, Names, Source
 from vwlite.vw.labels import LABELS
 from vwlite.vw.learners import Current, Layer, Named, Scorer, counts_of
@@ -52,7 +52,7 @@ def main(arguments: list[str]) -> int:
     """Run `vwlite vw`; the exit code."""
     streams = Streams()
     try:
-        a = parse(arguments)
+        a = parse(with_files(arguments))
         if a.flag("version"):
             print(VERSION)
             return 0
