@@ -16,7 +16,9 @@ import time
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
+from crafted_models import put_together, taken_apart
 from running import PATIENT, finish, in_child, leftovers, shell, standard_input, start, start_child, wait_child
 from streams import CONSTANT
 
@@ -757,6 +759,69 @@ def test_predictions_before_learning_have_a_line_for_each_line(vwlite, passes):
 
 # Poisson, without a constant, rate 1: the first line makes the weight of x 999, and exp(999) is no number.
 DIVERGING = b"1000 |a x\n1 |a y\n1 |a x\n"
+LINKED = {
+    "logistic": lambda p: 1 / (1 + np.exp(-p)),
+    "glf1": lambda p: 2 / (1 + np.exp(-p)) - 1,
+    "poisson": np.exp,
+    "identity": lambda p: p,
+}
+
+
+@pytest.mark.parametrize("link", LINKED)
+def test_a_link_is_kept_shown_used_and_overridden(vwlite, link):
+    """It was forgotten with the run that trained."""
+    loss = "poisson" if link == "poisson" else "logistic"
+    Path("data").write_text("1 |a b c:2\n" * 20 + "-1 |a d:0.5\n".replace("-1", "2" if loss == "poisson" else "-1") * 9)
+    plain = ("train", "data", "--loss", loss, "-p", "-")
+    scores = np.array([float(p) for p in vwlite(*plain, "-m", "plain").out.split()])
+    done = vwlite(*plain, "-m", "model", "--link", link)
+    np.testing.assert_allclose([float(p) for p in done.out.split()], LINKED[link](scores), rtol=1e-5, atol=1e-6)
+    assert (f", link = {link}\n" in done.err) == (link != "identity")
+    assert json.loads(vwlite("info", "--json", "model").out)["options"]["link"] == link
+    predict = ("predict", "data", "--report", "report", "-r", "raw", "-m")
+    before = vwlite(*predict, "plain").out
+    scores = np.array([float(p) for p in before.split()])
+    linked = vwlite(*predict, "model").out
+    np.testing.assert_allclose([float(p) for p in linked.split()], LINKED[link](scores), rtol=1e-5, atol=1e-6)
+    assert json.loads(Path("report").read_text())["options"]["link"] == link
+    np.testing.assert_allclose([float(p) for p in Path("raw").read_text().split()], scores, rtol=1e-6)
+    assert vwlite(*predict, "model", "--link", "identity").out == before
+    assert vwlite(*predict, "plain", "--link", link).out == linked
+    vwlite("train", "data", "-i", "model", "-m", "later", "--quiet")
+    vwlite("train", "data", "-i", "plain", "-m", "other", "--quiet")
+    assert read_model("later").settings.link == link
+    changed = vwlite("train", "data", "-i", "other", "-m", "changed", "--link", link).err
+    assert ("link = " in changed) == (link != "identity")
+    assert bytes(read_model("later").weights) == bytes(read_model("other").weights)
+    assert read_model("changed").settings.link == link
+
+
+@pytest.mark.parametrize(
+    ("loss", "link", "right"),
+    [("squared", "logistic", "logistic"), ("squared", "glf1", "logistic"), ("hinge", "logistic", "logistic"),
+     ("quantile", "poisson", "poisson"), ("logistic", "poisson", "poisson"), ("poisson", "glf1", "logistic")],
+)  # fmt: skip
+def test_a_link_that_makes_no_sense_of_the_loss_is_refused(vwlite, loss, link, right):
+    Path("data").write_text("1 |a b\n")
+    said = f"--link {link} makes no sense of the scores of --loss {loss}, only of those of --loss {right}"
+    assert said in vwlite("train", "data", "--loss", loss, "--link", link, "-m", "model", code=2).err
+    vwlite("train", "data", "--loss", loss, "-m", "model", "--quiet")
+    assert said in vwlite("predict", "-m", "model", "data", "--link", link, code=2).err
+    assert said in vwlite("train", "data", "-i", "model", "--link", link, "-m", "model", code=2).err
+    vwlite("predict", "-m", "model", "data", "--link", "identity")
+
+
+def test_a_model_from_before_links_were_kept_has_none(vwlite):
+    Path("data").write_text("1 |a b\n")
+    vwlite("train", "data", "--loss", "logistic", "-m", "model", "--quiet")
+    new = vwlite("predict", "-m", "model", "data").out
+    parts = taken_apart(Path("model").read_bytes())
+    assert parts.header["options"].pop("link") == "identity"
+    Path("model").write_bytes(put_together(parts))
+    assert vwlite("predict", "-m", "model", "data").out == new
+    vwlite("train", "data", "-i", "model", "-m", "model", "--link", "logistic", "--quiet")
+
+
 PLAIN = ("--loss", "poisson", "--no-constant", "-l", "1", "--power-t", "0", "--quiet")
 
 

@@ -1,5 +1,6 @@
 """Vowpal Wabbit's model files: written, read, refused; and what a run does with them."""
 
+import json
 import struct
 from array import array
 
@@ -156,11 +157,92 @@ def test_the_other_commands_take_such_models(vwlite, tmp_path):
     expected = [float(p) for p in open(at["p"]).read().split()]
     predicted = [float(p) for p in vwlite("predict", "-m", at["m"], at["d"]).out.split()]
     assert predicted == pytest.approx(expected, abs=2e-5)
-    vwlite("train", at["d"], "-i", at["m"], "-m", at["n"])
+    vwlite("train", at["d"], "-i", at["m"], "-m", at["n"], "--loss", "squared")
     vwlite("export", at["n"], "--to", "vw", "-o", at["o"])
     learned = [float(p) for p in vwlite("predict", "-m", at["n"], at["d"]).out.split()]
     vwlite("vw", "-d", at["d"], "-t", "-i", at["o"], "-p", at["p"])
     assert [float(p) for p in open(at["p"]).read().split()] == pytest.approx(learned, abs=2e-5)
+
+
+def numbers(text):
+    return [float(p) for p in text.split()]
+
+
+@pytest.mark.parametrize("loss", ["logistic", "hinge", "squared", "quantile --quantile_tau 0.25"])
+def test_a_model_goes_on_with_the_loss_that_is_said(vwlite, tmp_path, loss):
+    at = {name: str(tmp_path / name) for name in ("d", "m", "n", "o", "p")}
+    (tmp_path / "d").write_text(DATA)
+    vwlite("vw", "-d", at["d"], "-f", at["m"], "--loss_function", *loss.split())
+    vwlite("vw", "-d", at["d"], "-i", at["m"], "-f", at["o"], "--loss_function", *loss.split())
+    done = vwlite("train", at["d"], "-i", at["m"], "-m", at["n"], "--loss", *loss.replace("_", "-").split())
+    assert f"loss = {loss.split()[0]}" in done.err and "changed from" not in done.err
+    vwlite("vw", "-d", at["d"], "-t", "-i", at["o"], "-p", at["p"])
+    expected = numbers((tmp_path / "p").read_text())
+    assert numbers(vwlite("predict", "-m", at["n"], at["d"]).out) == pytest.approx(expected, abs=2e-3)
+    assert json.loads(vwlite("info", "--json", at["n"]).out)["loss"] == loss.split()[0]
+
+
+def test_a_model_without_a_loss_is_not_continued_with_just_any(vwlite, tmp_path):
+    """Squared loss was taken, and --loss logistic refused as a contradiction."""
+    at = {name: str(tmp_path / name) for name in ("d", "m", "n")}
+    (tmp_path / "d").write_text(DATA)
+    vwlite("vw", "-d", at["d"], "-f", at["m"], "--loss_function", "logistic")
+    said = vwlite("train", at["d"], "-i", at["m"], "-m", at["n"], code=2).err
+    assert said == (
+        f"{at['m']}: a model of Vowpal Wabbit does not know the loss that it was trained with: say it, such as "
+        "--loss logistic\n"
+    )
+    assert not (tmp_path / "n").exists()
+    assert json.loads(vwlite("info", "--json", at["m"]).out)["loss"] == ""
+    vwlite("train", at["d"], "-i", at["m"], "-m", at["n"], "--loss", "logistic", "--quiet")
+    vwlite("train", at["d"], "-i", at["n"], "-m", at["n"], "--quiet")  # now it knows
+
+
+def test_the_summary_of_a_model_without_a_loss_has_none_unless_it_is_said(vwlite, tmp_path):
+    at = {name: str(tmp_path / name) for name in ("d", "m", "n", "p", "r")}
+    (tmp_path / "d").write_text(DATA)
+    vwlite("vw", "-d", at["d"], "-f", at["m"], "--loss_function", "logistic")
+    done = vwlite("predict", "-m", at["m"], at["d"], "--report", at["r"])
+    assert "average loss =" not in done.err and "accuracy = " in done.err
+    assert f"no average loss: {at['m']} does not know its loss; --loss says which\n" in done.err
+    assert "average loss" not in json.loads((tmp_path / "r").read_text())["results"]
+    labels = np.array([float(line.split()[0]) for line in DATA.splitlines()])
+    p = np.array(numbers(done.out))
+    for loss, values in {
+        "logistic": np.log1p(np.exp(-labels * p)), "squared": (p - labels) ** 2, "hinge": np.maximum(0, 1 - labels * p),
+        "quantile --quantile-tau 0.25": np.where(labels > p, 0.25 * (labels - p), 0.75 * (p - labels)),
+    }.items():  # fmt: skip
+        again = vwlite("predict", "-m", at["m"], at["d"], "--report", at["r"], "--loss", *loss.split())
+        assert again.out == done.out and "no average loss" not in again.err
+        found = json.loads((tmp_path / "r").read_text())["results"]["average loss"]
+        assert found == pytest.approx(values.mean(), rel=1e-6)
+    vwlite("train", at["d"], "-i", at["m"], "-m", at["n"], "--loss", "logistic", "--quiet")
+    vwlite("predict", "-m", at["n"], at["d"], "--loss", "logistic")
+    said = vwlite("predict", "-m", at["n"], at["d"], "--loss", "squared", code=2).err
+    assert said == (
+        f"--loss squared contradicts the model {at['n']}, which was trained with logistic: leave the option out\n"
+    )
+    assert "needs --loss quantile" in vwlite("predict", "-m", at["m"], at["d"], "--quantile-tau", 0.3, code=2).err
+
+
+@pytest.mark.parametrize("link", ["logistic", "glf1", "poisson", "identity"])
+def test_a_link_that_a_model_keeps_is_kept(vwlite, tmp_path, link):
+    """`vwlite predict` dropped it."""
+    at = {name: str(tmp_path / name) for name in ("d", "m", "n", "o", "p")}
+    (tmp_path / "d").write_text(DATA)
+    vwlite("vw", "-d", at["d"], "-f", at["m"], "--loss_function", "logistic", "--link", link)
+    vwlite("vw", "-d", at["d"], "-t", "-i", at["m"], "-p", at["p"])
+    expected = numbers((tmp_path / "p").read_text())
+    assert numbers(vwlite("predict", "-m", at["m"], at["d"]).out) == pytest.approx(expected, abs=2e-5)
+    assert json.loads(vwlite("info", "--json", at["m"]).out)["options"]["link"] == link
+    loss = "poisson" if link == "poisson" else "logistic"
+    if loss == "poisson":
+        (tmp_path / "d").write_text(DATA.replace("-1 |", "2 |"))
+    vwlite("train", at["d"], "-i", at["m"], "-m", at["n"], "--loss", loss, "--quiet")
+    learned = vwlite("predict", "-m", at["n"], at["d"]).out
+    vwlite("export", at["n"], "--to", "vw", "-o", at["o"])
+    vwlite("vw", "-d", at["d"], "-t", "-i", at["o"], "-p", at["p"])
+    assert numbers((tmp_path / "p").read_text()) == pytest.approx(numbers(learned), rel=2e-5, abs=2e-5)
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,14 @@ LABEL_DOMAIN = {
     "poisson": "nonnegative",
 }
 
+# What predictions may go through when they are written, and the losses whose scores it makes sense of.
+LINKS = {
+    "identity": LOSSES,
+    "logistic": ("logistic",),
+    "glf1": ("logistic",),
+    "poisson": ("poisson",),
+}
+
 # Options of the algorithms that have a learning rate.
 SCHEDULE = ("learning_rate", "power_t", "initial_t", "decay_learning_rate")
 

@@ -79,7 +79,7 @@ class Settings:
     """Everything that shapes a model: what is stored in it, under these names."""
 
     algorithm: str = "gd"
-    loss: str = "squared"
+    loss: str = "squared"  # "": that of a model of Vowpal Wabbit, which does not know it
     quantile_tau: float = 0.5
     labels: tuple[float, float] | None = None
     bits: int = 32
@@ -115,6 +115,7 @@ class Settings:
     oaa: int | None = None  # how many classes there are at most; None: labels are numbers
     classes: str = ""  # names with commas between them; auto: those that appear; "": the numbers from 1
     softmax: bool = False
+    link: str = "identity"
 
     def stored(self) -> dict[str, Any]:
         """As JSON can hold it."""
@@ -133,13 +134,13 @@ class Settings:
 
     @property
     def label_domain(self) -> str:
-        return LABEL_DOMAIN[self.loss]
+        return LABEL_DOMAIN[self.loss] if self.loss else "any"
 
 
 def make_loss(settings: Settings) -> Loss:
     if settings.loss == "quantile":
         return Quantile(settings.quantile_tau)
-    return SIMPLE_LOSSES[settings.loss]()
+    return SIMPLE_LOSSES[settings.loss or "squared"]()  # one that is not known only predicts
 
 
 def make_expander(settings: Settings) -> Expander:
@@ -208,6 +209,6 @@ def make_learner(
     rule = make_rule(settings, loss, expander.constant_key, rule_class)
     if settings.oaa is not None:
         options["names"] = make_names(settings, names, grows=options.get("learn", True))
-    learner = Learner(rule, loss, expander, **options)
+    learner = Learner(rule, loss, expander, link=settings.link, **options)
     learner.min_label, learner.max_label = FIRST_RANGE.get(settings.loss, NO_RANGE)
     return learner

@@ -48,6 +48,8 @@ def check_header(header: dict[str, Any]) -> None:
     if header["format"] < 1:
         raise ValueError(f"there is no format {header['format']}")
     settings = _checked_options(header["options"])
+    if not settings.loss:
+        raise ValueError("it does not say its loss")
     for name in ("algorithm", "loss"):
         if header[name] != getattr(settings, name):
             raise ValueError(f"{name} is {brief(header[name])}, but its options say {getattr(settings, name)}")
@@ -79,7 +81,8 @@ def check_settings(settings: Settings) -> None:
     typed = {f.name: getattr(settings, f.name) for f in fields(Settings)}
     typed = {name: value for name, value in typed.items() if value != getattr(usual, name)}
     for name, value in typed.items():
-        _check_typed(name, value)
+        if value or name != "loss":
+            _check_typed(name, value)
     try:
         check_together(settings, typed)
     except UsageError as e:

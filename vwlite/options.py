@@ -13,9 +13,8 @@ from typing import Any
 
 import click
 
-from vwlite.algorithms import ALGORITHMS, LOSSES, MOST_CLASSES, UPDATES
+from vwlite.algorithms import ALGORITHMS, LINKS, LOSSES, MOST_CLASSES, UPDATES
 
-LINKS = ("identity", "logistic", "glf1", "poisson")
 _UNITS = {"s": 1, "m": 60, "h": 3600}
 
 
@@ -366,11 +365,18 @@ _passes = _several(
             type=Whole(1), show_default="3",
             help="End after so many passes in a row without a better holdout loss."),
 )  # fmt: skip
+
+
+def _link(default: str) -> Callable[[Any], Any]:
+    return _option(
+        "--link", group=_OUT, type=click.Choice(list(LINKS)), show_default=default,
+        help="What predictions go through when they are written; logistic gives probabilities.",
+    )  # fmt: skip
+
+
 _written = _several(
     _option("-r", "--raw-predictions", "raw_predictions", group=_OUT, vw=("--raw_predictions",), type=PATH,
             metavar="FILE", help="Write predictions to this file, neither clipped nor linked."),
-    _option("--link", group=_OUT, type=click.Choice(LINKS), default="identity", show_default=True,
-            help="What predictions go through when they are written; logistic gives probabilities."),
     _option("--quiet", group=_OUT, is_flag=True, default=False, help="Print nothing but errors."),
     _option("--report", group=_OUT, type=PATH, metavar="FILE",
             help="Write options and results to this file, as JSON."),
@@ -390,6 +396,7 @@ _train_output = _several(
             help="Write the prediction of each example, made before learning from it; - is standard output."),
     _option("-P", "--progress", "progress", group=_OUT, type=Progress(), default="2.0", show_default=True,
             help="Print a row every so many examples (integer) or when there are so many times more (2.0)."),
+    _link("identity"),
     _option("--checkpoint-every", "checkpoint_every", group=_RUN, type=Interval(),
             help="Save the model on the way: every 1000000 examples, or every 60s."),
 )  # fmt: skip
@@ -400,6 +407,11 @@ _predict_output = _several(
             help="Write the probabilities of all classes, as CLASS:PROBABILITY ..."),
     _option("-p", "--predictions", "predictions", group=_OUT, type=PATH, metavar="FILE", default="-", show_default="-",
             help="Write the predictions to this file; - is standard output."),
+    _link("the model's"),
+    _option("--loss", group=_OUT, vw=("--loss_function",), type=click.Choice(LOSSES),
+            help="The loss of a model of Vowpal Wabbit, which does not know it, for the summary."),
+    _option("--quantile-tau", "quantile_tau", group=_OUT, vw=("--quantile_tau",),
+            type=Number(0, 1, open_low=True, open_high=True), help="The same for --loss quantile."),
 )  # fmt: skip
 
 
@@ -414,7 +426,7 @@ class InputOptions:
     rejects: str | None = None
     predictions: str | None = None
     raw_predictions: str | None = None
-    link: str = "identity"
+    link: str | None = None
     quiet: bool = False
     report: str | None = None
     threads: int = 2
@@ -426,6 +438,8 @@ class PredictOptions(InputOptions):
     """The options of `vwlite predict`, as typed."""
 
     probabilities: bool = False
+    loss: str | None = None
+    quantile_tau: float | None = None
 
 
 @dataclass(frozen=True)

@@ -1,18 +1,19 @@
 """A predicting run: every example of a stream through a model, which stays as it is."""
 
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import Any
 
 from vwlite import __version__
 from vwlite.build import Settings
 from vwlite.errors import UsageError
-from vwlite.model import read_model
+from vwlite.model import Model, read_model
 from vwlite.notes import about_features
 from vwlite.options import PredictOptions
 from vwlite.pipeline import ParseOptions, parsed_batches
 from vwlite.reader import check_sources
 from vwlite.run import Run, say, summary
-from vwlite.settings import as_options, check_files
+from vwlite.settings import OF_LOSS, as_options, check_files, check_link, option_name
 from vwlite.signals import StopSignal
 from vwlite.state import restore
 
@@ -23,10 +24,9 @@ def predict(o: PredictOptions) -> int:
     check_files(o)
     check_sources(o.data)
     model = read_model(o.model)
-    settings = model.settings
-    _check(o, settings)
+    settings = _settings(o, model)
     learner = restore(
-        model, settings, o.model, learn=False, predictions=True, raw_predictions=bool(o.raw_predictions), link=o.link,
+        model, settings, o.model, learn=False, predictions=True, raw_predictions=bool(o.raw_predictions),
         **({"probabilities": True} if o.probabilities else {}),
     )  # fmt: skip
     del model
@@ -61,11 +61,13 @@ def predict(o: PredictOptions) -> int:
             say(summary(results))
             for note in notes:
                 say(f"note: {note}")
+            if not settings.loss and learner.progressive.weight:
+                say(f"no average loss: {o.model} does not know its loss; --loss says which")
         run.commit(
             {
                 "program": f"vwlite {__version__}",
                 "command": "predict",
-                "options": {**as_options(settings), "data": list(o.data) or ["-"], "model": o.model, "link": o.link},
+                "options": {**as_options(settings), "data": list(o.data) or ["-"], "model": o.model},
                 "signal": signals.number,
                 "results": {**results, **numbers},
                 "notes": notes,
@@ -74,16 +76,31 @@ def predict(o: PredictOptions) -> int:
         return 128 + signals.number if signals.number else 0
 
 
-def _check(o: PredictOptions, settings: Settings) -> None:
-    """Options that mean nothing to the model: UsageError."""
+def _settings(o: PredictOptions, model: Model) -> Settings:
+    """Those of the model, with what was typed. UsageError for options that mean nothing to the model."""
+    settings = model.settings
+    typed = {name: getattr(o, name) for name in OF_LOSS if getattr(o, name) is not None}
+    for name, value in typed.items():
+        old = getattr(settings, name)
+        if settings.loss and value != old:
+            raise UsageError(
+                f"{option_name(name)} {value} contradicts the model {o.model}, which was trained with {old}: leave the "
+                "option out"
+            )
+    if "quantile_tau" in typed and (typed.get("loss") or settings.loss) != "quantile":
+        raise UsageError("--quantile-tau needs --loss quantile")
+    settings = replace(settings, **typed)
     if settings.oaa is None:
         if o.probabilities:
             raise UsageError(f"--probabilities is for classes, and {o.model} has none: use --link logistic")
-        return
-    if o.link != "identity":
+        settings = replace(settings, link=o.link or settings.link)
+        check_link(settings)
+        return settings
+    if o.link not in (None, "identity"):
         raise UsageError(f"--link {o.link} is for one score, but {o.model} has one for each class: use --probabilities")
     if o.probabilities and settings.loss != "logistic":
         raise UsageError(
             f"--probabilities needs a model of --loss logistic or --softmax: {o.model} was trained with "
             f"--loss {settings.loss}, whose scores are none"
         )
+    return settings

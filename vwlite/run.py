@@ -178,6 +178,8 @@ class Run:
     def measures(self, tally: Tally) -> dict[str, Any]:
         """`quality`, the log loss of classes that have probabilities, and which class is taken for which."""
         found: dict[str, Any] = {**quality(tally)}
+        if not self.settings.loss:
+            del found["average loss"]
         if tally.probable:
             found["log loss"] = tally.log_loss
         if self.learner.names is not None:

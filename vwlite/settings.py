@@ -4,14 +4,17 @@ import os
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from vwlite.algorithms import ALGORITHMS, LABEL_DOMAIN, MORE_THAN_SLOPES, SCHEDULE, Algorithm
+from vwlite.algorithms import ALGORITHMS, LINKS, MORE_THAN_SLOPES, SCHEDULE, Algorithm
 from vwlite.build import Settings
 from vwlite.cache import cache_name
 from vwlite.errors import UsageError
 from vwlite.options import InputOptions, TrainOptions
 
 # Options that may differ from those of the model that is continued.
-CHANGEABLE = ("learning_rate", "decay_learning_rate", "l1", "l2", "radius", "round_at_end")
+CHANGEABLE = ("learning_rate", "decay_learning_rate", "l1", "l2", "radius", "round_at_end", "link")
+
+# Options that a model of Vowpal Wabbit does not keep, so that they are typed once more.
+OF_LOSS = ("loss", "quantile_tau")
 
 # Options that only some algorithms take, and what to say about those that do not.
 _INSTEAD = {
@@ -51,7 +54,7 @@ def typed_settings(o: TrainOptions) -> dict[str, Any]:
             "labels", "bits", "hash", "algorithm", "loss", "quantile_tau", "learning_rate", "power_t", "initial_t",
             "decay_learning_rate", "l1", "l2", "period", "threshold", "radius", "delta", "update", "root_every",
             "round_at_end", "pa_c", "arow_r", "ftrl_alpha", "ftrl_beta", "features", "box",
-            "nonnegative", "average", "nonzeros", "oaa", "classes", "softmax",
+            "nonnegative", "average", "nonzeros", "oaa", "classes", "softmax", "link",
         )
         if getattr(o, name) is not None
     }  # fmt: skip
@@ -78,9 +81,14 @@ def resolve(o: TrainOptions, model: Settings | None) -> Resolved:
     if model is not None:
         if "feature_weights" in typed:
             raise UsageError(f"--feature-weights: the model {o.initial} keeps those that it began with: leave it out")
+        if not model.loss and "loss" not in typed:
+            raise UsageError(
+                f"{o.initial}: a model of Vowpal Wabbit does not know the loss that it was trained with: say it, "
+                "such as --loss logistic"
+            )
         for name, value in typed.items():
             old = getattr(model, name)
-            if value == old:
+            if value == old or (not model.loss and name in OF_LOSS):
                 continue
             if name not in CHANGEABLE:
                 raise UsageError(
@@ -92,10 +100,6 @@ def resolve(o: TrainOptions, model: Settings | None) -> Resolved:
         typed = {"algorithm": "l1-ball", "loss": "logistic"} | typed
     settings = replace(model or Settings.of(typed.get("algorithm", "gd")), **typed)
     check_together(settings, typed)
-    if settings.oaa is not None and o.link != "identity":
-        option = "--softmax" if settings.softmax else "--oaa"
-        raise UsageError(f"--link {o.link} is for one score, but {option} has one for each class: leave it out; "
-                         "vwlite predict --probabilities prints probabilities")  # fmt: skip
     return Resolved(settings, changed)
 
 
@@ -127,6 +131,7 @@ def check_together(settings: Settings, typed: dict[str, Any]) -> None:
     """UsageError if these were not taken together. typed: those settings that somebody chose."""
     _check_classes(settings)
     _check_algorithm(settings, typed)
+    check_link(settings)
 
 
 def _check_algorithm(settings: Settings, typed: dict[str, Any]) -> None:
@@ -140,7 +145,7 @@ def _check_algorithm(settings: Settings, typed: dict[str, Any]) -> None:
             if getattr(settings, name):
                 why = "the mean of weights is rarely zero, " if name == "nonzeros" else ""
                 raise UsageError(f"--average and {option_name(name)} exclude each other: {why}leave one of them out")
-    if settings.loss not in algorithm.losses:
+    if settings.loss and settings.loss not in algorithm.losses:
         losses = " or ".join(f"--loss {loss}" for loss in algorithm.losses)
         raise UsageError(f"--algorithm {settings.algorithm} cannot learn from --loss {settings.loss}: use {losses}")
     for name in algorithm.required:
@@ -148,10 +153,20 @@ def _check_algorithm(settings: Settings, typed: dict[str, Any]) -> None:
             raise UsageError(f"--algorithm {settings.algorithm} needs {option_name(name)}")
     if "quantile_tau" in typed and settings.loss != "quantile":
         raise UsageError(f"--quantile-tau means nothing to --loss {settings.loss}: add --loss quantile")
-    if "labels" in typed and LABEL_DOMAIN[settings.loss] == "nonnegative":
+    if "labels" in typed and settings.label_domain == "nonnegative":
         raise UsageError(f"--labels makes labels -1 and 1, which --loss {settings.loss} cannot use")
     if settings.keep and settings.ignore:
         raise UsageError("--keep and --ignore exclude each other: name the namespaces of one kind")
+
+
+def check_link(settings: Settings) -> None:
+    """A link that makes no sense of the loss."""
+    losses = LINKS[settings.link]
+    if settings.loss and settings.loss not in losses:
+        raise UsageError(
+            f"--link {settings.link} makes no sense of the scores of --loss {settings.loss}, only of those of --loss "
+            f"{' or '.join(losses)}: use --link identity"
+        )
 
 
 def _check_classes(settings: Settings) -> None:
@@ -173,6 +188,9 @@ def _check_classes(settings: Settings) -> None:
         )
     if settings.labels is not None:
         raise UsageError(f"--labels makes labels -1 and 1, but with {option} they are classes: use --classes")
+    if settings.link != "identity":
+        raise UsageError(f"--link {settings.link} is for one score, but {option} has one for each class: leave it out; "
+                         "vwlite predict --probabilities prints probabilities")  # fmt: skip
     if settings.softmax:
         if settings.loss != "logistic":
             raise UsageError(f"--softmax has a loss of its own: leave --loss {settings.loss} out")
@@ -181,7 +199,7 @@ def _check_classes(settings: Settings) -> None:
                 f"--algorithm {settings.algorithm} cannot learn from --softmax, as its steps need the loss of one "
                 "score: use l1-ball, sgd, adagrad or ftrl"
             )
-    elif LABEL_DOMAIN[settings.loss] == "nonnegative":
+    elif settings.label_domain == "nonnegative":
         raise UsageError(
             f"--oaa learns from labels of 1 and -1, which --loss {settings.loss} cannot use: use --loss logistic"
         )

@@ -58,7 +58,6 @@ def train(o: TrainOptions) -> int:
         "holdout_period": (o.holdout_period or 10) if o.passes > 1 and not o.holdout_off else 0,
         "predictions": o.predictions is not None,
         "raw_predictions": o.raw_predictions is not None,
-        "link": o.link,
     }
     if model is None or o.initial is None:
         learner, before = make_learner(resolved.settings, **options), {}
@@ -407,7 +406,6 @@ class Training(Run):
             "model": o.model,
             "initial": o.initial,
             "save-weights-only": o.save_weights_only,
-            "link": o.link,
             "threads": o.threads,
         }
 
@@ -423,7 +421,8 @@ class Training(Run):
         step = f"{rate.replace('_', ' ')} = {getattr(s, rate):g}, " if rate else ""
         loss = "softmax" if s.softmax else s.loss
         classes = f"{s.oaa} classes, " if s.oaa else ""
-        say(f"algorithm = {s.algorithm}, loss = {loss}, {classes}{step}bits = {s.bits}")
+        link = f", link = {s.link}" if s.link != "identity" else ""
+        say(f"algorithm = {s.algorithm}, loss = {loss}, {classes}{step}bits = {s.bits}{link}")
         for name, (old, new) in self.resolved.changed.items():
             say(f"{name.replace('_', ' ')} = {new}, changed from {old}")
         if self.options.initial:

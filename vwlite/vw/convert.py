@@ -29,7 +29,7 @@ def from_vw(path: str, data: bytes) -> Model:
     """A model of Vowpal Wabbit as one of vwlite. DataError if it is damaged or needs what is not there.
 
     The default update, continued, goes on as `gd`; with any other the model predicts and cannot be continued. The file
-    does not know its loss: squared is taken.
+    does not know its loss, and so neither does the model.
     """
     try:
         header, source = vw.read_head(path, data)
@@ -69,7 +69,7 @@ def from_vw(path: str, data: bytes) -> Model:
     options = settings.stored()
     return Model(
         algorithm="gd",
-        loss="squared",
+        loss=settings.loss,
         options={name: list(value) if isinstance(value, tuple) else value for name, value in options.items()},
         counters={"examples": 0, "unlabelled": 0, "features": 0},
         rule={
@@ -106,10 +106,11 @@ def _settings(a: Arguments, header: vw.Header, found: vw.Model) -> Settings:
         return letters(a.get(name, [])).decode("latin-1")
 
     return Settings(
-        bits=header.bits, hash=a.get("hash", "strings"), constant=not a.flag("noconstant"),
+        loss="", bits=header.bits, hash=a.get("hash", "strings"), constant=not a.flag("noconstant"),
         interactions=tuple(letters([p]).decode("latin-1") for p in patterns), keep=text("keep"), ignore=text("ignore"),
         ignore_linear=text("ignore_linear"), learning_rate=a.get("learning_rate", 0.5), power_t=a.get("power_t", 0.5),
         initial_t=(found.state or {}).get("initial_t", 0.0),
+        link=a.get("link", "identity"),
     )  # fmt: skip
 
 
@@ -158,6 +159,8 @@ def _options(s: Settings, whole: bool) -> str:
     words += [f" --interactions {pattern}" for pattern in s.interactions]
     if whole and s.learning_rate != 0.5:
         words.append(f" --learning_rate {to_float(s.learning_rate):.15g}")
+    if s.link != "identity":
+        words.append(f" --link {s.link}")
     if not s.constant:
         words.append(" --noconstant")
     if whole and s.power_t != 0.5:
