@@ -8,7 +8,7 @@ import subprocess
 import threading
 
 import pytest
-from running import PATIENT, PROGRAM, leftovers
+from running import PATIENT, PROGRAM, finish, leftovers, start
 
 from vwlite.cache import CacheUnusable, CacheWriter, fingerprint, open_cache
 from vwlite.core.batch import Batch
@@ -256,6 +256,33 @@ def test_bad_line_leaves_no_cache(vwlite, tmp_path, data):
 def test_a_pipe_has_no_cache_of_its_own(vwlite, tmp_path):
     os.mkfifo(tmp_path / "fifo")
     assert "--cache" in vwlite("train", tmp_path / "fifo", "-c", code=2).err
+
+
+def test_an_edit_that_keeps_size_and_time_is_seen(vwlite, tmp_path, data):
+    """One that no sample of the content has in it."""
+    data.write_bytes(b"1 |a x:0.25 y\n-1 |a z:0.75\n" * 40_000)
+    command = ("train", data, "-c", "--passes", 2, "--quiet", "-m", tmp_path / "model")
+    vwlite(*command)
+    before, info = (tmp_path / "model").read_bytes(), os.stat(data)
+    with data.open("r+b") as f:
+        f.seek(info.st_size // 2 // 28 * 28)
+        f.write(b"-")
+    os.utime(data, ns=(info.st_atime_ns, info.st_mtime_ns))
+    assert "data.vw has changed since it was made; it is built again" in vwlite(*command).err
+    assert (tmp_path / "model").read_bytes() != before
+
+
+def test_data_that_shrinks_is_no_data(tmp_path):
+    """It is cut while the program waits for somebody to read predictions."""
+    data = tmp_path / "data.vw"
+    data.write_bytes(TEXT * 20_000)
+    process = start("train", data, "-c", "-p", "-", "-m", tmp_path / "model", "--quiet")
+    assert process.stdout.read(1)
+    os.truncate(data, os.path.getsize(data) - 10_000)
+    result = finish(process)
+    assert result.code == 65
+    assert f"{data}:" in result.err and "the file has become shorter while it was read" in result.err
+    assert leftovers(tmp_path, ["data.vw"]) == []
 
 
 def test_several_files(vwlite, tmp_path):

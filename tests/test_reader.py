@@ -13,6 +13,7 @@ from contextlib import contextmanager
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from running import standard_input
 
 from vwlite.core.lines import count_lines
 from vwlite.errors import DataError, NoInputError
@@ -429,6 +430,65 @@ def test_stop_ends_the_wait_for_a_writer(tmp_path):
     thread.start()
     thread.join(PATIENT)
     assert not thread.is_alive()
+
+
+# --- what changes while it is read ---------------------------------------------------------------
+
+
+def shrunk(path, size, **options):
+    """The items of a file that is cut to `size` bytes after its first block was read."""
+    items = read_blocks([str(path)], block_size=1000, **options)
+    found = [next(items)]
+    os.truncate(path, size)
+    return [*found, *items]
+
+
+@pytest.mark.parametrize("size", [0, 1, 1005, 5003, 9999])
+def test_a_file_that_shrinks_is_a_fault(tmp_path, size):
+    path, data = tmp_path / "a", b"1 | a\n" * 1666 + b"1 |\n"
+    path.write_bytes(data)
+    found = shrunk(path, size, skip_faults=True)
+    fault = found[-1]
+    read_before = text_of(found)
+    assert isinstance(fault, Fault)
+    assert data.startswith(read_before)
+    assert read_before.endswith(b"\n")  # a line that is cut off is none
+    assert "has become shorter while it was read" in fault.message
+    assert fault.line == 1 + read_before.count(b"\n")
+    path.write_bytes(data)
+    with pytest.raises(DataError, match=rf"{path}:\d+:1: the file has become shorter"):
+        shrunk(path, size)
+
+
+def test_a_file_that_grows_or_shrinks_behind_what_is_read_is_none(tmp_path):
+    path = tmp_path / "a"
+    path.write_bytes(b"1 | a\n" * 100)
+    items = read_blocks([str(path)], block_size=100)
+    next(items)
+    with path.open("ab") as f:
+        f.write(b"1 | b\n")
+    assert text_of(list(items)).endswith(b"1 | b\n")
+    assert text_of(read("/proc/self/status")).startswith(b"Name")  # of size 0
+    for name in ("/sys/kernel/mm/transparent_hugepage/enabled", "/sys/kernel/notes"):  # shorter than their sizes
+        if os.path.exists(name):
+            assert not faults_of(read(name, skip_faults=True))
+
+
+def test_standard_input_that_is_half_read_is_whole(tmp_path):
+    path = tmp_path / "a"
+    path.write_bytes(b"1 | a\n" * 100)
+    with standard_input(path):
+        os.lseek(0, 300, os.SEEK_SET)
+        assert text_of(read("-")) == b"1 | a\n" * 50
+        assert os.lseek(0, 300, os.SEEK_SET) == 300
+        assert "200 bytes of it are missing" in shrunk_standard_input(path)
+
+
+def shrunk_standard_input(path):
+    items = read_blocks(["-"], block_size=50, skip_faults=True)
+    next(items)
+    os.truncate(path, 400)
+    return list(items)[-1].message
 
 
 # --- what cannot be read -------------------------------------------------------------------------

@@ -31,7 +31,7 @@ from vwlite.core.batch import Batch
 from vwlite.errors import CannotCreateError, NoInputError, UsageError, WriteError
 from vwlite.output import AtomicFile
 
-VERSION = 3
+VERSION = 4
 MAGIC = b"vwlite cache\0\0" + VERSION.to_bytes(2, "little")
 END = b"vwlite end\0\0"
 TRAILER = struct.Struct("<QQI12s")  # place and size of the index, its CRC, END
@@ -78,6 +78,7 @@ def _source_fingerprint(source: str) -> dict[str, Any]:
         "name": os.path.basename(source),
         "size": info.st_size,
         "mtime": info.st_mtime_ns,
+        "ctime": info.st_ctime_ns,  # of the last change of any kind, which nobody can set back
         "sample": digest.hexdigest(),
     }
 

@@ -89,7 +89,7 @@ class Block:
 
 @dataclass(slots=True)
 class Fault:
-    """Input that is not lines: a line without end, a compressed stream that ends early."""
+    """Input that is not lines: a line without end, a compressed stream or a file that ends early."""
 
     message: str
     source: str
@@ -276,6 +276,9 @@ class _File:
         if waits and self._fd:
             os.set_blocking(self._fd, True)
         self._waits = not stat.S_ISREG(mode)
+        # The size of a plain file, and the bytes of it that are to be read (standard input may be half read).
+        self._whole = 0 if self._waits else os.fstat(self._fd).st_size
+        self._expected = 0 if self._waits else self._whole - os.lseek(self._fd, 0, os.SEEK_CUR)
         self._pool = pool  # of buffers of FRONT + block_size
 
     def close(self) -> None:
@@ -312,6 +315,16 @@ class _File:
                     self._pool.give_back(piece.buffer)
                     break
                 yield piece
+        self._check_size()
+
+    def _check_size(self) -> None:
+        """A fault if the file is shorter at its end than when it was opened.
+
+        Both must be so: what is in /proc and /sys holds less than its size, and always did.
+        """
+        missing = self._expected - self.done
+        if missing > 0 and not self.stopped and not self.fault and os.fstat(self._fd).st_size < self._whole:
+            self.fault = f"the file has become shorter while it was read: {missing} bytes of it are missing"
 
     def _read(self) -> bytes:
         """The next bytes as they are stored; nothing at the end, or when `stop` says so."""
