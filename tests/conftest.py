@@ -25,6 +25,6 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 
 @pytest.fixture(name="vwlite")
-def run_in_this_process(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Shell:
+def run_in_this_process(capfdbinary: pytest.CaptureFixture[bytes]) -> Shell:
     """Run the program in this process: `vwlite("train", path, code=65).err`."""
-    return Shell(capfdbinary, monkeypatch)
+    return Shell(capfdbinary)

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from vwlite.cli import run
-from vwlite.signals import StopSignal
 
 PROGRAM = [sys.executable, "-m", "vwlite"]
 PATIENT = 30  # seconds after which something that should happen will not happen any more
@@ -30,10 +29,8 @@ class Result:
 class Shell:
     """Runs commands in this process, with what they print captured."""
 
-    def __init__(self, capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
         self._captured = capfdbinary
-        # A run keeps its handling of signals for the little that is left of its process; this one goes on.
-        monkeypatch.setattr(StopSignal, "__enter__", lambda self: self)
 
     def __call__(self, *arguments: object, code: int | None = 0) -> Result:
         """Run `vwlite ARGUMENTS`; its exit code must be `code`, unless that is None."""

@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import sys
 import time
 
 import pytest
@@ -141,3 +142,67 @@ def test_a_second_signal_ends_a_program_that_cannot_finish(tmp_path, vwlite):
         process.send_signal(signal.SIGTERM)
         time.sleep(0.05)
     assert process.poll() == 128 + signal.SIGTERM
+
+
+IN_ONE_PROCESS = """
+import os, signal, sys, threading
+from vwlite.cli import run
+def state():
+    return len(os.listdir("/dev/fd")), threading.active_count(), [signal.getsignal(s) for s in (1, 2, 15)]
+data, model = sys.argv[1:]
+found = []
+for _ in range(30):
+    assert run(["train", data, "-m", model, "--quiet", "--passes", "2", "-c"]) == 0
+    assert run(["predict", data, "-m", model, "--quiet", "-p", os.devnull]) == 0
+    found.append(state())
+assert found[0] == found[-1], found
+assert signal.set_wakeup_fd(-1) == -1
+try:
+    signal.raise_signal(signal.SIGINT)
+except KeyboardInterrupt:
+    print("as before")
+"""
+
+
+def test_runs_within_a_process_leave_it_as_it_was(tmp_path):
+    """Files, threads, and what becomes of a signal."""
+    (tmp_path / "d").write_bytes(LINES)
+    done = subprocess.run(
+        [sys.executable, "-c", IN_ONE_PROCESS, tmp_path / "d", tmp_path / "m"],
+        capture_output=True, text=True, timeout=PATIENT,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (0, "as before\n", "")
+
+
+SHORT = """
+import resource, sys
+from vwlite.cli import main
+import vwlite.training, vwlite.commands.train
+count, *arguments = sys.argv[1:]
+resource.setrlimit(resource.RLIMIT_NOFILE, (int(count),) * 2)
+main(arguments)
+"""
+
+
+def test_too_few_open_files_are_named(tmp_path):
+    (tmp_path / "d").write_bytes(LINES)
+    codes, words = set(), set()
+    for count in range(3, 16):
+        done = subprocess.run(
+            [sys.executable, "-c", SHORT, str(count), "train", tmp_path / "d", "-c", "-m", tmp_path / "m", "--quiet"],
+            capture_output=True, text=True, timeout=PATIENT,
+        )  # fmt: skip
+        codes.add(done.returncode)
+        words.add(done.stderr)
+        assert "Traceback" not in done.stderr
+        assert "internal error" not in done.stderr
+        assert done.returncode == 0 or "oo many open files" in done.stderr, count
+    assert codes <= {0, 66, 71, 73}
+    assert {0, 71} <= codes
+    assert any(f"may have {n} at a time; ulimit -n allows more" in text for n in range(3, 16) for text in words)
+
+
+def test_a_signal_when_all_is_done_ends_without_a_word(tmp_path):
+    code = "import os, signal; from vwlite import signals; signals.end_at_once(); os.kill(os.getpid(), signal.SIGINT)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=PATIENT)
+    assert (done.returncode, done.stderr) == (-signal.SIGINT, b"")

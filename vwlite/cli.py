@@ -1,14 +1,16 @@
 """The program: finds the command, and turns errors into sentences and exit codes."""
 
+import errno
 import importlib
 import os
+import resource
 import sys
 from typing import Any
 
 import click
 
-from vwlite import __version__, standard
-from vwlite.errors import ClosedPipe, VwliteError
+from vwlite import __version__, signals, standard
+from vwlite.errors import ClosedPipe, ShortageError, VwliteError
 
 COMMANDS = {
     "train": "Learn a model from data.",
@@ -55,7 +57,9 @@ def program() -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Run the program and exit: 0, or what the README's table of exit codes says."""
     standard.prepare()
-    sys.exit(run(arguments))
+    code = run(arguments)
+    signals.end_at_once()
+    sys.exit(code)
 
 
 def run(arguments: list[str] | None = None) -> int:
@@ -81,6 +85,10 @@ def run(arguments: list[str] | None = None) -> int:
         print(f"out of memory: {str(e) or 'the model needs more than there is; try fewer --bits'}", file=sys.stderr)
         return 70
     except Exception as e:
+        shortage = _shortage(e)
+        if shortage:
+            print(shortage, file=sys.stderr)
+            return ShortageError.exit_code
         if os.environ.get("VWLITE_DEBUG"):
             raise
         print(
@@ -88,3 +96,13 @@ def run(arguments: list[str] | None = None) -> int:
             file=sys.stderr,
         )
         return 70
+
+
+def _shortage(e: Exception) -> str | None:
+    """What the system has no more of, as a sentence, if that is the error."""
+    if getattr(e, "errno", None) in (errno.EMFILE, errno.ENFILE) or os.strerror(errno.EMFILE) in str(e):
+        limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        return f"too many open files: this process may have {limit} at a time; ulimit -n allows more"
+    if isinstance(e, RuntimeError) and "can't start new thread" in str(e):
+        return "too many threads: the system allows no more; ulimit -u, or a limit of the container, allows more"
+    return None

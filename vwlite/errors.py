@@ -34,6 +34,12 @@ class NoInputError(VwliteError):
     exit_code = 66
 
 
+class ShortageError(VwliteError):
+    """The system allows no more of something: open files, threads."""
+
+    exit_code = 71
+
+
 class CannotCreateError(VwliteError):
     """An output that cannot be created: no such folder, not writable."""
 

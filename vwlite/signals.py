@@ -17,41 +17,59 @@ STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 class StopSignal:
     """Calls `on_stop` at the first signal, from a thread of its own; `number` is that signal then.
 
-    A signal that is ignored when the program starts (nohup) stays ignored.
+    A signal that is ignored when the program starts (nohup) stays ignored. At the end everything is as it was.
     """
 
     def __init__(self, on_stop: Callable[[], None]) -> None:
         self.number: int | None = None
         self._on_stop = on_stop
         self._handled = {s for s in STOPPING if signal.getsignal(s) is not signal.SIG_IGN}
+        self._thread: threading.Thread | None = None
 
     def __enter__(self) -> "StopSignal":
         if self._handled and threading.current_thread() is threading.main_thread():
-            self._read, write = os.pipe()
-            os.set_blocking(write, False)
-            signal.set_wakeup_fd(write, warn_on_full_buffer=False)
-            for s in self._handled:
-                signal.signal(s, _nothing_more)
-            threading.Thread(target=self._wait, name="signals", daemon=True).start()
+            self._read, self._write = os.pipe()
+            os.set_blocking(self._write, False)
+            self._wakeup_before = signal.set_wakeup_fd(self._write, warn_on_full_buffer=False)
+            self._before = {s: signal.signal(s, _nothing_more) for s in self._handled}
+            self._thread = threading.Thread(target=self._wait, name="signals", daemon=True)
+            self._thread.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        # Nothing is put back: what is left to do is short, and the thread still ends the program at a
-        # second signal.
-        pass
+        if self._thread is None:
+            return
+        for s, handler in self._before.items():
+            signal.signal(s, handler)
+        signal.set_wakeup_fd(self._wakeup_before)
+        os.close(self._write)  # the end for the thread
+        self._thread.join()
+        os.close(self._read)
+        self._thread = None
 
     def _wait(self) -> None:
         self.number = self._next()
+        if self.number is None:
+            return
         self._on_stop()
-        os._exit(128 + self._next())
+        second = self._next()
+        if second is not None:
+            os._exit(128 + second)
 
-    def _next(self) -> int:
-        while True:
-            number = os.read(self._read, 1)[0]
-            if number in self._handled:
-                return number
+    def _next(self) -> int | None:
+        """The next signal; None when there will be none."""
+        while data := os.read(self._read, 1):
+            if data[0] in self._handled:
+                return data[0]
+        return None
+
+
+def end_at_once() -> None:
+    """From now on a signal ends the process without a word: what is left to do is Python's."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _nothing_more(number: int, frame: FrameType | None) -> None:
