@@ -278,12 +278,3 @@ def test_symbolic_links_lead_to_the_file_that_is_written(tmp_path, exists):
     assert (tmp_path / "link").is_symlink()
     assert target.read_bytes() == b"new"
     assert leftovers(tmp_path / "there", ["a"]) == []
-
-
-def test_links_laid_in_the_way_of_the_temporary_file_are_not_followed(tmp_path):
-    victim = tmp_path / "victim"
-    victim.write_bytes(b"precious")
-    (tmp_path / ".a.tmp").symlink_to(victim)
-    with pytest.raises(CannotCreateError):
-        AtomicFile(tmp_path / "a")
-    assert victim.read_bytes() == b"precious"

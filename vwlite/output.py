@@ -2,11 +2,16 @@
 
 A file is written beside its place under a temporary name, flushed to the disk and renamed. A lock
 beside it keeps a second job away. Killed at any instant, there is the old file or the new one.
+
+For NAME they are .NAME.RANDOM.tmp and .NAME.lock. The folder may be shared with people whom nobody knows, so what
+lies there already is never written: a temporary file is always a new one, and only its owner may read it before it
+has the name and the mode of the old file. Locks have nothing in them; any user may lock a file that he can read.
 """
 
 import contextlib
 import errno
 import fcntl
+import hashlib
 import os
 import re
 import stat
@@ -14,8 +19,9 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
-from vwlite.errors import BusyError, CannotCreateError, ClosedPipe, WriteError
+from vwlite.errors import BusyError, CannotCreateError, ClosedPipe, UsageError, WriteError
 
 Buffer = bytes | bytearray | memoryview
 
@@ -25,6 +31,9 @@ _OPEN_ALREADY = re.compile(r"/dev/(?:(stdout)|(stderr)|fd/(\d{1,6}))|/proc/self/
 
 # What a file system says that cannot flush folders.
 _NO_FOLDER_SYNC = (errno.EINVAL, errno.EACCES, errno.ENOTSUP, errno.ENOSYS)
+
+_RANDOM = 8  # bytes in the name of a temporary file, as hexadecimal digits
+_DIGEST = 8  # bytes that stand for the end of a name that is too long, likewise
 
 
 class AtomicFile:
@@ -39,13 +48,12 @@ class AtomicFile:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.name = os.fspath(path)
-        target = Path(os.path.realpath(self.name))
+        self._beside = _Beside(Path(os.path.realpath(self.name)))
+        self._target = self._beside.target
         self._fd: int | None = None
         self._lock: int | None = None
+        self._temporary: Path | None = None
         self._written = False  # something, and directly
-        self._target = target
-        self._temporary = target.with_name(f".{target.name}.tmp")
-        self._lock_path = target.with_name(f".{target.name}.lock")
         try:
             mode = os.stat(self.name).st_mode
         except FileNotFoundError:
@@ -57,14 +65,26 @@ class AtomicFile:
         if stat.S_ISDIR(mode):
             raise CannotCreateError(f"{self.name}: cannot be written: it is a folder")
         if not self._direct:
-            if target.exists() and not os.access(target, os.W_OK):
-                raise CannotCreateError(f"{self.name}: cannot be written: it is read-only")
+            self._check_replaceable()
             self._lock = self._acquire()
+            _open_files.add(self)
         try:
             self.begin()
         except BaseException:
             self.close()
             raise
+
+    def _check_replaceable(self) -> None:
+        try:
+            info, folder = self._target.stat(), self._target.parent.stat()
+        except OSError:  # it is not there, or opening it will tell what is wrong
+            return
+        if not os.access(self._target, os.W_OK):
+            raise CannotCreateError(f"{self.name}: cannot be written: it is read-only")
+        if folder.st_mode & stat.S_ISVTX and os.geteuid() not in (0, info.st_uid, folder.st_uid):
+            raise CannotCreateError(
+                f"{self.name}: cannot be written: in this folder only its owner may replace it"
+            )
 
     def begin(self) -> None:
         """Start a new version of the file, empty; one that was begun is thrown away."""
@@ -72,22 +92,28 @@ class AtomicFile:
             raise CannotCreateError(f"{self.name}: cannot be written twice, as it is not a file: name a regular file")
         if self._direct and self._fd is not None:
             return  # closing a pipe would be the end of the file to its reader
-        if self._fd is not None:
-            os.close(self._fd)
-            self._fd = None
+        self._discard()
         try:
             if self._open_already is not None:
                 self._fd = os.dup(self._open_already)
             elif self._direct:
                 self._fd = os.open(self.name, os.O_WRONLY | os.O_CLOEXEC)
             else:
-                self._fd = os.open(
-                    self._temporary, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666
-                )
-                with contextlib.suppress(FileNotFoundError):
-                    os.fchmod(self._fd, stat.S_IMODE(self._target.stat().st_mode))
+                self._fd = self._create()
         except OSError as e:
             raise self._cannot_create(e) from e
+
+    def _create(self) -> int:
+        """A file that was not there before, under a name that nobody foresees."""
+        while True:
+            self._temporary = self._beside.temporary()
+            try:
+                return os.open(self._temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            except FileExistsError:
+                self._temporary = None
+            except OSError:
+                self._temporary = None
+                raise
 
     def fileno(self) -> int:
         if self._fd is None:
@@ -120,14 +146,26 @@ class AtomicFile:
         fd = self.fileno()
         try:
             if not self._direct:
+                with contextlib.suppress(PermissionError):  # a file system without modes
+                    os.fchmod(fd, self._mode())
                 os.fsync(fd)
-                os.rename(self._temporary, self._target)
-            os.close(fd)
             self._fd = None
-            if not self._direct:
+            os.close(fd)
+            if self._temporary is not None:
+                os.rename(self._temporary, self._target)
+                self._temporary = None
                 self._sync_folder()
         except OSError as e:
             raise self._write_error(e) from e
+
+    def _mode(self) -> int:
+        """The permissions of the old file, or those of any new one."""
+        try:
+            return self._target.stat().st_mode & 0o777
+        except FileNotFoundError:
+            umask = os.umask(0o077)
+            os.umask(umask)
+            return 0o666 & ~umask
 
     def _sync_folder(self) -> None:
         try:
@@ -142,17 +180,32 @@ class AtomicFile:
 
     def close(self) -> None:
         """Give up what was not committed, and the lock."""
-        if self._fd is not None:
-            os.close(self._fd)
-            self._fd = None
-            if not self._direct:
-                with contextlib.suppress(OSError):
-                    self._temporary.unlink()
+        self._discard()
         if self._lock is not None:
+            self._remove_lock(self._lock)
             with contextlib.suppress(OSError):
-                self._lock_path.unlink(missing_ok=True)
-            os.close(self._lock)
+                os.close(self._lock)
             self._lock = None
+            _open_files.discard(self)
+
+    def abandon(self) -> None:
+        """Remove what lies beside the file, from any thread, as the process is about to end."""
+        if (temporary := self._temporary) is not None:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+        if (lock := self._lock) is not None:
+            self._remove_lock(lock)
+
+    def _discard(self) -> None:
+        """Throw away the version that was begun."""
+        if self._fd is not None:
+            with contextlib.suppress(OSError):
+                os.close(self._fd)
+            self._fd = None
+        if self._temporary is not None:
+            with contextlib.suppress(OSError):
+                self._temporary.unlink()
+            self._temporary = None
 
     def __enter__(self) -> "AtomicFile":
         return self
@@ -162,28 +215,66 @@ class AtomicFile:
     ) -> None:
         self.close()
 
+    # --- the lock ----------------------------------------------------------------------------
+
     def _acquire(self) -> int:
         """The lock, as a file descriptor. Whoever holds the lock may unlink its file, so it counts only while
         the path still leads to the file that was locked."""
         while True:
-            try:
-                lock = os.open(self._lock_path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
-            except OSError as e:
-                raise self._cannot_create(e) from e
+            lock, is_new = self._open_lock()
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                with contextlib.suppress(FileNotFoundError):
-                    if os.path.samestat(os.fstat(lock), self._lock_path.stat()):
-                        return lock
+                if self._is_in_place(lock):
+                    if not is_new:  # its job has not come to its end
+                        self._beside.tidy()
+                    return lock
                 os.close(lock)
             except BlockingIOError:
                 os.close(lock)
                 raise BusyError(
-                    f"{self.name}: another job is writing it; wait for it, or write to another file"
+                    f"{self.name}: another job is writing it; wait for it, or write to another file "
+                    f"(its lock is {self._beside.lock})"
                 ) from None
             except OSError as e:  # a file system without locks
+                if is_new:
+                    self._remove_lock(lock)
                 os.close(lock)
                 raise CannotCreateError(f"{self.name}: cannot be locked: {e.strerror}") from e
+
+    def _open_lock(self) -> tuple[int, bool]:
+        """The file of the lock, and whether it was made for this."""
+        path = self._beside.lock
+        flags = os.O_CLOEXEC | os.O_NOFOLLOW
+        while True:
+            try:
+                lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | flags, 0o644)
+                with contextlib.suppress(PermissionError):
+                    os.fchmod(lock, 0o644)  # whatever the umask: if this job is killed, others may go on
+                return lock, True
+            except FileExistsError:
+                pass
+            except OSError as e:
+                raise self._cannot_create(e) from e
+            try:
+                if not stat.S_ISREG(os.lstat(path).st_mode):
+                    os.unlink(path)
+                    continue
+                return os.open(path, (os.O_RDWR if os.access(path, os.W_OK) else os.O_RDONLY) | flags), False
+            except FileNotFoundError:
+                continue  # its job has ended
+            except OSError as e:
+                raise CannotCreateError(f"{self.name}: cannot be locked: {path} is in the way: remove it") from e
+
+    def _is_in_place(self, lock: int) -> bool:
+        with contextlib.suppress(FileNotFoundError):
+            return os.path.samestat(os.fstat(lock), os.lstat(self._beside.lock))
+        return False
+
+    def _remove_lock(self, lock: int) -> None:
+        """Remove the file of the lock, if it is one: nothing is in it."""
+        with contextlib.suppress(OSError):
+            if self._is_in_place(lock) and os.fstat(lock).st_size == 0:
+                os.unlink(self._beside.lock)
 
     def _cannot_create(self, e: OSError) -> CannotCreateError:
         if e.errno == errno.ENOENT:
@@ -192,6 +283,101 @@ class AtomicFile:
 
     def _write_error(self, e: OSError) -> WriteError:
         return WriteError(f"{self.name}: cannot be written: {e.strerror}")
+
+
+_open_files: set[AtomicFile] = set()  # those that hold a lock
+
+
+def abandon_all() -> None:
+    """Remove what lies beside the files that are being written, as the process is about to end."""
+    for file in list(_open_files):
+        file.abandon()
+
+
+class _Beside:
+    """The names that lie beside a file while it is written."""
+
+    def __init__(self, target: Path) -> None:
+        self.target = target
+        self._stem = _shortened(target)
+        self.lock = target.with_name(f".{self._stem}.lock")
+
+    def temporary(self) -> Path:
+        return self.target.with_name(f".{self._stem}.{os.urandom(_RANDOM).hex()}.tmp")
+
+    def has(self, path: Path) -> bool:
+        """Whether a file may lie there: the lock, or a temporary file of this job or of one that was killed."""
+        return path == self.lock or (path.parent == self.target.parent and self._is_temporary(path.name))
+
+    def tidy(self) -> None:
+        """Remove the temporary files of jobs that were killed. Whoever has the lock knows that there are no others."""
+        with contextlib.suppress(OSError):
+            for name in os.listdir(self.target.parent):
+                if self._is_temporary(name):
+                    with contextlib.suppress(OSError):
+                        os.unlink(self.target.with_name(name))
+
+    def _is_temporary(self, name: str) -> bool:
+        return re.fullmatch(rf"\.{re.escape(self._stem)}\.[0-9a-f]{{{2 * _RANDOM}}}\.tmp", name) is not None
+
+
+def _shortened(target: Path) -> str:
+    """The name of a file, with a digest for its end if a folder takes nothing longer."""
+    try:
+        longest = os.pathconf(target.parent, "PC_NAME_MAX")
+    except (OSError, ValueError):
+        longest = 255
+    room = longest - len(".." + ".tmp") - 2 * _RANDOM
+    name = os.fsencode(target.name)
+    if len(name) <= room:
+        return target.name
+    digest = hashlib.blake2b(name, digest_size=_DIGEST).hexdigest()
+    return name[: max(0, room - 1 - len(digest))].decode("utf-8", "ignore") + "~" + digest
+
+
+def check_apart(
+    outputs: dict[str, str | None], inputs: Iterable[tuple[str, str]], continued: tuple[str, str | None] = ("", None)
+) -> None:
+    """See that outputs, by option, overwrite neither each other nor inputs, which are a path and what it is.
+
+    - is standard input or output. continued: an option that may name this file, though it is an input.
+    UsageError for two that meet, by whatever names.
+    """
+    read = {_identity(path, 0): what for path, what in inputs}
+    taken: dict[Any, str] = {}
+    besides: dict[str, _Beside] = {}
+    for option, path in outputs.items():
+        if path is None or (path != "-" and os.path.exists(path) and not os.path.isfile(path)):
+            continue
+        identity = _identity(path, 1)
+        if identity in taken:
+            raise UsageError(f"{taken[identity]} and {option} are both {path}")
+        replaces = option == continued[0] and continued[1] is not None and identity == _identity(continued[1], 0)
+        if identity in read and not replaces:
+            raise UsageError(f"{option} {path} is {read[identity]}, which it would overwrite")
+        taken[identity] = option
+        if path != "-" and _open_already(path) is None:
+            besides[f"{option} {path}"] = _Beside(Path(os.path.realpath(path)))
+    used = [(f"{option} ", path) for option, path in outputs.items() if path] + [("", path) for path, _ in inputs]
+    for option, path in used:
+        folder, name = os.path.split(path)
+        for place in (Path(os.path.realpath(path)), Path(os.path.realpath(folder), name)):
+            for other, beside in besides.items():
+                if beside.has(place):
+                    raise UsageError(
+                        f"{option}{path} has the name of a lock or a temporary file of {other}: choose another"
+                    )
+
+
+def _identity(path: str, standard: int) -> Any:
+    """The same for two names of one file. standard: the file descriptor that - is."""
+    try:
+        info = os.fstat(standard) if path == "-" else os.stat(path)
+    except OSError:
+        return path if path == "-" else os.path.realpath(path)
+    if path == "-" and not stat.S_ISREG(info.st_mode):
+        return path, standard
+    return info.st_dev, info.st_ino
 
 
 class Draft:
@@ -209,8 +395,11 @@ class Draft:
 
     def begin(self) -> None:
         """Throw away what was written."""
-        self._file.seek(0)
-        self._file.truncate()
+        try:
+            self._file.seek(0)
+            self._file.truncate()
+        except OSError as e:
+            raise self._error(e) from e
 
     def write(self, data: Buffer) -> None:
         """Append bytes, all of them."""
@@ -224,8 +413,14 @@ class Draft:
     def copy_to(self, file: AtomicFile) -> None:
         """Append all of it to a file."""
         self._file.seek(0)
-        while data := self._file.read(1 << 20):
+        while data := self._read():
             file.write(data)
+
+    def _read(self) -> bytes:
+        try:
+            return self._file.read(1 << 20)
+        except OSError as e:
+            raise self._error(e) from e
 
     def __enter__(self) -> "Draft":
         return self

@@ -9,6 +9,7 @@ from vwlite.build import Settings
 from vwlite.cache import cache_name
 from vwlite.errors import UsageError
 from vwlite.options import InputOptions, TrainOptions
+from vwlite.output import check_apart
 
 # Options that may differ from those of the model that is continued.
 CHANGEABLE = ("learning_rate", "decay_learning_rate", "l1", "l2", "radius", "round_at_end", "link")
@@ -246,32 +247,15 @@ def check_files(o: InputOptions, more: dict[str, str | None] | None = None) -> N
     for name in ("--model", "--report", "--rejects", "--cache-file"):
         if outputs.get(name) == "-":
             raise UsageError(f"{name} -: standard output is for predictions; name a file")
-    taken: dict[Any, str] = {}
-    inputs: dict[Any, str] = {_identity(path): "one of the DATA files" for path in o.data if path != "-"}
-    if isinstance(o, TrainOptions) and o.feature_weights is not None:
-        inputs[_identity(o.feature_weights)] = "the file of --feature-weights"
-    model = o.initial if isinstance(o, TrainOptions) else o.model
+    inputs = [(path, "one of the DATA files") for path in o.data or ["-"]]
+    model = o.model
+    if isinstance(o, TrainOptions):
+        if o.feature_weights is not None:
+            inputs.append((o.feature_weights, "the file of --feature-weights"))
+        model = o.initial
     if model is not None:
-        inputs[_identity(model)] = "the model that is read"
-    for name, path in outputs.items():
-        if path is None or (os.path.exists(path) and not os.path.isfile(path)):
-            continue
-        identity = "-" if path == "-" else _identity(path)
-        if identity in taken:
-            raise UsageError(f"{taken[identity]} and {name} are both {path}")
-        continued = name == "--model" and model is not None and identity == _identity(model)
-        if identity in inputs and not continued:
-            raise UsageError(f"{name} {path} is {inputs[identity]}, which it would overwrite")
-        taken[identity] = name
-
-
-def _identity(path: str) -> Any:
-    """The same for two names of one file."""
-    try:
-        info = os.stat(path)
-    except OSError:
-        return os.path.realpath(path)
-    return info.st_dev, info.st_ino
+        inputs.append((model, "the model that is read"))
+    check_apart(outputs, inputs, ("--model", model))
 
 
 def _shown(value: Any) -> str:
