@@ -7,9 +7,12 @@ import sys
 import time
 
 import pytest
-from running import PATIENT, start
+from running import PATIENT, PROGRAM, in_child, leftovers, start
 
+from vwlite.cli import run
 from vwlite.model import read_model
+from vwlite.output import AtomicFile
+from vwlite.signals import StopSignal
 
 LINES = b"1 |a x y\n-1 |a y z\n" * 50
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
@@ -206,3 +209,161 @@ def test_a_signal_when_all_is_done_ends_without_a_word(tmp_path):
     code = "import os, signal; from vwlite import signals; signals.end_at_once(); os.kill(os.getpid(), signal.SIGINT)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=PATIENT)
     assert (done.returncode, done.stderr) == (-signal.SIGINT, b"")
+# --- before there is anything to be finished -----------------------------------------------------------
+
+
+def importing(*arguments: object) -> "subprocess.Popen[bytes]":
+    """The program, telling on standard error what it imports as soon as it has done so."""
+    command = [sys.executable, "-X", "importtime", *PROGRAM[1:], *(str(a) for a in arguments)]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def handled(process: "subprocess.Popen[bytes]") -> None:
+    """Wait until the program is ready for signals; what comes before is Python's own start."""
+    for line in process.stderr:
+        if line.endswith(b" vwlite.signals\n"):
+            break
+    assert process.stderr.readline()  # imported after that
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+@pytest.mark.parametrize("more", [0, 5, 60])
+def test_a_signal_while_the_program_starts_ends_it_without_a_word(tmp_path, number, more):
+    (tmp_path / "m").write_bytes(b"old")
+    process = importing("train", "-m", tmp_path / "m", "--quiet")
+    handled(process)
+    for _ in range(more):
+        process.stderr.readline()
+    process.send_signal(number)
+    code, words = ended(process)
+    assert code == 128 + number
+    assert [line for line in words.splitlines() if not line.startswith(b"import time:")] == []
+    assert (os.listdir(tmp_path), (tmp_path / "m").read_bytes()) == (["m"], b"old")
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+@pytest.mark.parametrize("command", ["train", "vw"])
+def test_a_signal_before_the_first_example_leaves_the_old_model(tmp_path, number, command):
+    """An empty one would take its place."""
+    (tmp_path / "m").write_bytes(b"old")
+    process = start(command, *(["-f"] if command == "vw" else ["-m"]), tmp_path / "m")
+    while process.stderr.readline().split()[:1] not in ([b"loss"], [b"average"]):
+        assert process.poll() is None
+    process.send_signal(number)
+    code, words = ended(process)
+    assert code == 128 + number
+    assert b"interrupted by signal %d" % number in words
+    assert (os.listdir(tmp_path), (tmp_path / "m").read_bytes()) == (["m"], b"old")
+
+
+def test_the_signals_are_handled_before_there_are_files(tmp_path, monkeypatch):
+    """Files that are begun before that stay when a signal ends the program."""
+    order = []
+    enter, create = StopSignal.__enter__, AtomicFile.__init__
+    monkeypatch.setattr(StopSignal, "__enter__", lambda self: order.append("signals") or enter(self))
+    monkeypatch.setattr(AtomicFile, "__init__", lambda self, path: order.append("file") or create(self, path))
+    (tmp_path / "d").write_bytes(LINES)
+    model, predictions = str(tmp_path / "m"), str(tmp_path / "p")
+    for arguments in (
+        ["train", "-m", model, "-p", predictions], ["predict", "-m", model, "-p", predictions], ["vw", "-f", model],
+    ):  # fmt: skip
+
+        def work(arguments: list[str] = arguments) -> int:
+            return silent([*arguments, str(tmp_path / "d")]) or order[0] != "signals" or "file" not in order
+
+        assert in_child(work) == 0  # in a process of its own, as handlers are not put back
+
+
+def silent(arguments: list[str]) -> int:
+    for fd in (1, 2):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), fd)
+    return run(arguments)
+
+
+# --- vwlite vw ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+@pytest.mark.parametrize("more", ["", "--oaa 2", "--nn 3", "--passes 3 -k --cache_file cache", "-p p -r r", "--noop"])
+def test_vw_saves_the_model_as_of_then(tmp_path, vwlite, number, more):
+    (tmp_path / "m").write_bytes(b"old")
+    lines = LINES.replace(b"-1", b"2") if "oaa" in more else LINES
+    process = start("vw", "-f", "m", "-P", "100", "--holdout_off", *more.split(), cwd=tmp_path)
+    process.stdin.write(lines)
+    process.stdin.flush()
+    while process.stderr.readline().split()[2:3] != [b"100"]:
+        assert process.poll() is None
+    process.send_signal(number)
+    code, words = ended(process)
+    assert code == 128 + number
+    assert words.endswith(b"interrupted by signal %d; the model as of then is m\n" % number)
+    assert leftovers(tmp_path, ["m", "p", "r"]) == []
+    if "-p p" in more:
+        assert (tmp_path / "p").read_text().count("\n") == 100
+    # As if the data had ended there.
+    (tmp_path / "d").write_bytes(lines)
+    more = more.replace("--passes 3 -k --cache_file cache", "")
+    more = more.replace("-p p -r r", "")
+    vwlite("vw", "-f", tmp_path / "whole", "-d", tmp_path / "d", "-P", "100", "--holdout_off", *more.split())
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "whole").read_bytes()
+
+
+def test_vw_does_not_keep_a_cache_of_half_the_data(tmp_path):
+    (tmp_path / "d").write_bytes(LINES * 3000)
+    process = start("vw", "-d", "d", "-c", "--passes", "2", "-f", "m", "-P", "100", "--nn", "2", cwd=tmp_path)
+    while process.stderr.readline().split()[2:3] != [b"100"]:
+        assert process.poll() is None
+    process.send_signal(signal.SIGTERM)
+    assert ended(process)[0] == 128 + signal.SIGTERM
+    assert leftovers(tmp_path, ["d", "m"]) == []
+
+
+def test_vw_learns_no_group_of_lines_that_may_lack_its_end(tmp_path, vwlite):
+    group = b"1:0 | a\n2:1 | b\n\n"
+    process = start("vw", "--csoaa_ldf", "m", "-f", "m", "-P", "1", cwd=tmp_path)
+    process.stdin.write(group * 2 + b"1:9 | a\n")
+    process.stdin.flush()
+    while process.stderr.readline().split()[2:3] != [b"2"]:
+        assert process.poll() is None
+    process.send_signal(signal.SIGTERM)
+    assert ended(process)[0] == 128 + signal.SIGTERM
+    (tmp_path / "d").write_bytes(group * 2)
+    vwlite("vw", "--csoaa_ldf", "m", "-f", tmp_path / "whole", "-d", tmp_path / "d", "-P", "1")
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "whole").read_bytes()
+
+
+@pytest.mark.parametrize("solver", ["--bfgs", "--conjugate_gradient"])
+def test_vw_s_batch_solvers_save_the_weights_of_the_last_pass(tmp_path, solver):
+    (tmp_path / "d").write_bytes(LINES * 4)
+    (tmp_path / "m").write_bytes(b"old")
+    arguments = ["-d", "d", "-k", "-c", "--passes", "100000", solver, "-f", "m", "-a",
+                 "--predict_only_model", "--holdout_off", "--l2", "1"]  # fmt: skip
+    if solver == "--bfgs":
+        arguments += ["--termination", "0"]
+    process = start("vw", *arguments, cwd=tmp_path, stdout=subprocess.DEVNULL)
+    for line in process.stderr:
+        if line.split()[:1] == [b"3"]:
+            break
+    process.send_signal(signal.SIGHUP)
+    code, words = ended(process)
+    if code == 0:
+        pytest.skip("it has converged")
+    assert code == 128 + signal.SIGHUP
+    assert b"the model as of then is m" in words
+    assert (tmp_path / "m").read_bytes() != b"old"
+    assert leftovers(tmp_path, ["d", "m", "d.cache"]) == []
+
+
+def test_a_second_signal_leaves_no_file_behind(tmp_path, vwlite):
+    """It waits for a reader of its predictions, who never comes, and a file is begun."""
+    (tmp_path / "d").write_bytes(LINES * 1000)
+    vwlite("train", "-m", tmp_path / "m", tmp_path / "d", "--quiet")
+    process = start("predict", "-m", tmp_path / "m", tmp_path / "d", "--report", tmp_path / "r")
+    assert process.stdout.read(1)
+    assert len(leftovers(tmp_path, ["d", "m"])) == 2
+    end = time.monotonic() + PATIENT
+    while process.poll() is None and time.monotonic() < end:
+        process.send_signal(signal.SIGTERM)
+        time.sleep(0.05)
+    assert process.poll() == 128 + signal.SIGTERM
+    assert leftovers(tmp_path, ["d", "m"]) == []

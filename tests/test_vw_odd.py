@@ -1,9 +1,14 @@
 """`vwlite vw` with odd values, odd data and damaged files: a sentence and a code, never an internal error."""
 
+import os
+import resource
+import shutil
 from array import array
 from math import inf
+from pathlib import Path
 
 import pytest
+from running import finish, leftovers, start
 
 from vwlite.columns import field_of
 from vwlite.core.expand import Expander
@@ -214,3 +219,124 @@ def test_a_negative_sum_of_squares_in_a_model_is_no_number():
 @pytest.mark.parametrize(("found", "mean"), [([inf, 1.2, inf], inf), ([0.9, 1.2, -inf], 1.05)])
 def test_a_vote_may_be_infinite(found, mean):
     assert _vote(found) == pytest.approx(mean)
+
+
+# --- files ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("-d d -p d", "--predictions d is the data, which it would overwrite"),
+        ("-d d -p hard", "--predictions hard is the data"),
+        ("d -f soft", "--final_regressor soft is the data"),
+        ("-d hard -r ./d", "--raw_predictions ./d is the data"),
+        ("-d d --readable_model d", "--readable_model d is the data"),
+        ("-d d --invert_hash d", "--invert_hash d is the data"),
+        ("-d d -i m --audit_regressor d", "--audit_regressor d is the data"),
+        ("-d d -i m --audit_regressor m", "--audit_regressor m is a model that is read"),
+        ("-d d --bfgs --passes 2 -k -c --output_feature_regularizer_text d --predict_only_model",
+         "--output_feature_regularizer_text d is the data"),
+        ("-d d -k --cache_file d", "--cache_file d is the data"),
+        ("-d d --cache_file x -f x", "--final_regressor and --cache_file are both x"),
+        ("-d d -c -f d.cache", "--final_regressor and --cache are both d.cache"),
+        ("-d d -p x -r x", "--predictions and --raw_predictions are both x"),
+        ("-d d -t -i m -p m", "--predictions m is a model that is read"),
+        ("-d d -f x --feature_mask m --readable_model m", "--readable_model m is the file of --feature_mask"),
+        ("-d x.1 -k -c --passes 2 --save_per_pass -f x", "--save_per_pass in pass 1 x.1 is the data"),
+        ("-d d -f .x.lock --readable_model x", "--final_regressor .x.lock has the name of a lock"),
+    ],
+)  # fmt: skip
+def test_outputs_that_would_destroy_what_is_read_are_refused(data, tmp_path, monkeypatch, vwlite, arguments, message):
+    """Vowpal Wabbit destroys it."""
+    monkeypatch.chdir(tmp_path)
+    vwlite("vw", "-d", "d", "-f", "m", "--quiet")
+    os.link("d", "hard")
+    os.symlink("d", "soft")
+    shutil.copy("d", "x.1")
+    before = {name: Path(name).read_bytes() for name in os.listdir()}
+    done = vwlite("vw", *arguments.split(), code=2)
+    assert done.err.startswith(message)
+    assert {name: Path(name).read_bytes() for name in os.listdir()} == before
+
+
+def test_outputs_that_harm_nothing_are_not_refused(data, tmp_path, monkeypatch, vwlite):
+    monkeypatch.chdir(tmp_path)
+    vwlite("vw", "-d", "d", "-f", "m", "--quiet")
+    done = vwlite("vw", "-d", "d", "-i", "m", "-f", "m", "-p", "/dev/stdout", "-r", "stdout", "--quiet")
+    assert done.out.count("\n") == 4
+    vwlite("vw", "-d", "d", "-c", "-k", "-f", "m", "--passes", "2", "--save_per_pass", "--quiet")
+    vwlite("vw", "-d", "d", "-c", "-f", "m", "-p", os.devnull, "-r", os.devnull, "--quiet")
+    assert sorted(os.listdir()) == ["d", "d.cache", "m", "m.0", "m.1"]
+
+
+def test_an_export_may_not_be_its_model(data, tmp_path, monkeypatch, vwlite):
+    monkeypatch.chdir(tmp_path)
+    vwlite("train", "d", "-m", "m", "--quiet")
+    os.link("m", "hard")
+    for name in ("m", "./m", "hard"):
+        done = vwlite("export", "m", "--to", "vw", "-o", name, code=2)
+        assert done.err == f"--output {name} is the model that is read, which it would overwrite\n"
+    vwlite("info", "m")
+
+
+@pytest.mark.parametrize("limit", range(12, 30))
+def test_few_file_descriptors(data, tmp_path, limit):
+    """A sentence, no error of the program itself."""
+    (tmp_path / "m").write_bytes(b"old")
+
+    def few() -> None:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+
+    command = ["vw", "-d", data, "-c", "-k", "--passes", "2", "-f", tmp_path / "m", "-p", tmp_path / "p"]
+    done = finish(start(*command, preexec_fn=few))
+    assert done.code in (0, 1)
+    if done.code:
+        assert done.err.endswith("Too many open files\n") and "internal" not in done.err and "Traceback" not in done.err
+        assert (tmp_path / "m").read_bytes() == b"old"
+    assert leftovers(tmp_path, ["d", "d.cache", "m", "p"]) == []
+
+
+# --- CSV --------------------------------------------------------------------------------------------------
+
+
+def test_carriage_returns_within_a_line_of_csv_are_characters_like_others(tmp_path, vwlite):
+    """The indices are those of Vowpal Wabbit."""
+    (tmp_path / "d").write_bytes(
+        b'a,b,_label\r\n3\r4,5,-1\n\r1,2,1\n1,"a\r b",1\r\nx\r,\ry,1\r\r\n\0,' + b"1" * 200_000 + b",1\n"
+    )
+    out = vwlite("vw", "--csv", "-d", tmp_path / "d", "-a", "--quiet").out
+    found = [{name.rsplit(":", 3)[0]: name.rsplit(":", 3)[1] for name in row.split("\t")[1:]}
+             for row in out.split("\n")[1::2]]  # fmt: skip
+    constant = {"Constant": "116060"}
+    assert found[:4] == [
+        {"a^3\r4": "62444", "b": "163331", **constant},
+        {"a": "92594", "b": "163331", **constant},
+        {"a": "92594", "b^a\r b": "21069", **constant},
+        {"a^x\r": "55432", "b^\ry": "152274", **constant},
+    ]
+    assert set(found[4]) == {"a^\0", "b", "Constant"}
+
+
+# --- class weights of costs ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("weight", "loss", "count"), [("1:1", 0.75, 4), ("0:2", 0.8, 5), ("1:2", 0.5, 6), ("2:2", 1.0, 5), ("3:2", 0.75, 4)]
+)
+def test_class_weights_of_costs_are_those_of_vowpal_wabbit(tmp_path, vwlite, weight, loss, count):
+    """A weight belongs to a cost that is the number; an example counts as its last cost does."""
+    (tmp_path / "d").write_text("1:1 2:0 | a b\n1:0 2:2 | a c\n2:1 1:1 | a\n1:3 2:1 | b\n")
+    err = vwlite("vw", "--csoaa", "2", "-d", tmp_path / "d", "--classweight", weight).err
+    assert "Enabled learners: gd, scorer-identity, classweight-scalar, csoaa\n" in err
+    assert f"weighted example sum = {count:.6f}\n" in err
+    assert f"average loss = {loss:.6f}\n" in err
+
+
+def test_class_weights_of_several_labels_are_those_of_vowpal_wabbit(tmp_path, vwlite):
+    """They multiply within an example, in which nothing is learned behind a 0; and it counts once."""
+    (tmp_path / "d").write_text("0,1 | a b\n1 | a c\n0 | b\n")
+    arguments = ["vw", "--multilabel_oaa", "2", "-d", tmp_path / "d", "-p", tmp_path / "p", "--classweight"]
+    for weight, predicted in (("5:2", ["", "0,1", "0,1"]), ("1:0", ["", "", ""])):
+        assert "weighted example sum = 3.000000\n" in vwlite(*arguments, weight).err
+        assert (tmp_path / "p").read_text().split("\n")[:3] == predicted

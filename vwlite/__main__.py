@@ -1,5 +1,20 @@
-"""`python -m vwlite`."""
+"""The program, `vwlite` or `python -m vwlite`: ready for signals before it imports what it is made of."""
 
-from vwlite.cli import main
+import os
 
-main()
+from vwlite.signals import StopSignal, end_at_once
+
+
+def main() -> None:
+    """Run the program and exit. As long as there is nothing to be finished, the first signal ends it."""
+    end_at_once()  # before there are handlers, and when there are none any more
+    signals = StopSignal()
+    signals.then(lambda: os._exit(128 + (signals.number or 0)))
+    with signals:
+        from vwlite import cli
+
+        cli.main()
+
+
+if __name__ == "__main__":
+    main()

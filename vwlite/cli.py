@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from vwlite import __version__, signals, standard
+from vwlite import __version__, standard
 from vwlite.errors import ClosedPipe, ShortageError, VwliteError
 
 COMMANDS = {
@@ -57,9 +57,7 @@ def program() -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Run the program and exit: 0, or what the README's table of exit codes says."""
     standard.prepare()
-    code = run(arguments)
-    signals.end_at_once()
-    sys.exit(code)
+    sys.exit(run(arguments))
 
 
 def run(arguments: list[str] | None = None) -> int:

@@ -41,14 +41,17 @@ def predict(o: PredictOptions) -> int:
         names=learner.names,
     )
     with ExitStack() as stack:
+        signals = stack.enter_context(StopSignal())  # first: what it finds begun is cleaned up
         run = Run(o, learner, settings, stack)
-        signals = stack.enter_context(StopSignal(run.stop))
+        signals.then(run.stop)
         batches = parsed_batches(o.data, parse, stop=lambda: run.stopped, threads=o.threads)
         for parsed in stack.enter_context(batches):
             run.feed(parsed.batch)
             run.bad.take(parsed.bad)
             if run.stopped:
                 break
+        if signals.number is not None and not learner.examples:
+            return 128 + signals.number
         run.bad.finish()
         results: dict[str, Any] = {"number of examples": learner.examples}
         if learner.unlabelled:

@@ -7,6 +7,7 @@ them there. System calls that a signal interrupts are taken up again by Python.
 
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable
 from types import FrameType, TracebackType
@@ -20,11 +21,19 @@ class StopSignal:
     A signal that is ignored when the program starts (nohup) stays ignored. At the end everything is as it was.
     """
 
-    def __init__(self, on_stop: Callable[[], None]) -> None:
+    def __init__(self, on_stop: Callable[[], None] | None = None) -> None:
         self.number: int | None = None
         self._on_stop = on_stop
+        self._telling = threading.Lock()
         self._handled = {s for s in STOPPING if signal.getsignal(s) is not signal.SIG_IGN}
         self._thread: threading.Thread | None = None
+
+    def then(self, on_stop: Callable[[], None]) -> None:
+        """What to call; at once, if the signal was there before what it is to stop."""
+        with self._telling:
+            self._on_stop, is_late = on_stop, self.number is not None
+        if is_late:
+            on_stop()
 
     def __enter__(self) -> "StopSignal":
         if self._handled and threading.current_thread() is threading.main_thread():
@@ -50,13 +59,20 @@ class StopSignal:
         self._thread = None
 
     def _wait(self) -> None:
-        self.number = self._next()
-        if self.number is None:
+        number = self._next()
+        if number is None:
             return
-        self._on_stop()
-        second = self._next()
-        if second is not None:
-            os._exit(128 + second)
+        with self._telling:
+            self.number, on_stop = number, self._on_stop
+        if on_stop is not None:
+            on_stop()
+        number = self._next()
+        if number is None:
+            return
+        output = sys.modules.get("vwlite.output")
+        if output is not None:
+            output.abandon_all()
+        os._exit(128 + number)
 
     def _next(self) -> int | None:
         """The next signal; None when there will be none."""
@@ -67,7 +83,7 @@ class StopSignal:
 
 
 def end_at_once() -> None:
-    """From now on a signal ends the process without a word: what is left to do is Python's."""
+    """Have SIGINT end the process without a word wherever nobody handles it, as the other signals do."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
 

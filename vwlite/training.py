@@ -74,9 +74,13 @@ def train(o: TrainOptions) -> int:
             learner.rule.shrink()
     del model
     with ExitStack() as stack:
+        signals = stack.enter_context(StopSignal())  # first: what it finds begun is cleaned up
         run = Training(o, learner, resolved, before, stack)
-        signals = stack.enter_context(StopSignal(run.stop))
+        signals.then(run.stop)
         run.passes(stack)
+        if signals.number is not None and not learner.examples:
+            say(f"interrupted by signal {signals.number} before the first example; nothing was written")
+            return 128 + signals.number
         run.finish(signals.number)
         if signals.number is not None:
             say(f"interrupted by signal {signals.number}" + run.kept())

@@ -12,15 +12,18 @@ from vwlite.options import PATH, Command, Option
 def command(model: str, kind: str, output: str) -> int:
     """Write MODEL as a file of another program: Vowpal Wabbit."""
     from vwlite.model import read_model
-    from vwlite.output import AtomicFile
+    from vwlite.output import AtomicFile, check_apart
+    from vwlite.signals import StopSignal
     from vwlite.state import restore
     from vwlite.vw.convert import to_vw
 
+    check_apart({"--output": output}, [(model, "the model that is read")])
     found = read_model(model)
     restore(found, found.settings, model, learn=False)  # so that nothing is written that does not predict here
     data = to_vw(model, found)
-    with AtomicFile(output) as file:
-        file.begin()
+    with StopSignal() as signals, AtomicFile(output) as file:
         file.write(data)
+        if signals.number is not None:
+            return 128 + signals.number
         file.commit()
     return 0

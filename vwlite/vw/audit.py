@@ -1,9 +1,10 @@
 """Names of features: what `--audit` shows, what `--invert_hash` collects, and `--audit_regressor` tells of a model."""
 
-from collections.abc import Callable
-from typing import Any, TextIO
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from vwlite.columns import field_of
+from vwlite.output import AtomicFile
 from vwlite.vw.learners import Current, counts_of
 from vwlite.vw.model import Layout
 from vwlite.vw.words import Critical, prediction, short
@@ -143,11 +144,11 @@ class RegressorAudit:
         streams.say(f"Regressor contains {self.total} values\nexample     values        total")
         streams.say("counter    audited     progress")
         statistics.dump_interval = 1.0
-        with open(self.path, "w", encoding="utf-8", errors="surrogateescape") as file:
+        with AtomicFile(self.path) as file:
             for e in run.examples():
                 if e is None:
                     continue
-                self._name(e, file)
+                file.write("".join(self._named(e)).encode("utf-8", "surrogateescape"))
                 due = run.lines >= statistics.dump_interval
                 if due and not quiet:
                     statistics.weighted_unlabeled_examples = float(run.lines)
@@ -157,14 +158,16 @@ class RegressorAudit:
                     streams.say(f"{run.lines:<8} {found:>9} {found * 100 // self.total:>11}%")
                 if not self.weights:
                     break
+            if not run.stopped:
+                file.commit()
         if self.weights:
             streams.say(
                 "Note: for some reason audit couldn't find all regressor values in dataset "
                 f"({self.total - len(self.weights)} of {self.total} found)."
             )
 
-    def _name(self, e: Current, file: TextIO) -> None:
-        """Write the weights of the features of an example that were not named before."""
+    def _named(self, e: Current) -> Iterator[str]:
+        """A line for each weight of the features of an example that was not named before."""
         run = self.run
         stepper = run.learner.bottom.stepper
         run.learner.bottom.take(e)
@@ -175,4 +178,4 @@ class RegressorAudit:
                 w = self.weights.pop(keys[i], None)
                 if w is not None:
                     name = names[i].decode("utf-8", "surrogateescape")
-                    file.write(f"{f'{k}:' if self.classes > 1 else ''}{name}:{keys[i]}:{short(w)}\n")
+                    yield f"{f'{k}:' if self.classes > 1 else ''}{name}:{keys[i]}:{short(w)}\n"

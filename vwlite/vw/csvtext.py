@@ -6,6 +6,13 @@ from vwlite.vw.arguments import Arguments
 from vwlite.vw.text import Example, Features, read_number, to_float
 from vwlite.vw.words import Critical, Streams
 
+csv.field_size_limit(1 << 30)
+
+# Carriage returns within a line, and NUL, are characters like others; to the module they are not. These stand for them:
+# they are in no text that was decoded from bytes.
+_PLAIN = str.maketrans("\r\0", "\udc00\udc01")
+_BACK = str.maketrans("\udc00\udc01", "\r\0")
+
 
 def _bytes(text: str) -> bytes:
     """As they stand in the file, be they UTF-8 or not."""
@@ -51,7 +58,7 @@ class CsvParser:
         if not text.strip():
             example.blank = True
             return example
-        cells = next(csv.reader([text], delimiter=self.separator))
+        cells = [cell.translate(_BACK) for cell in next(csv.reader([text.translate(_PLAIN)], delimiter=self.separator))]
         if self.skip:
             self.skip = False
             if self.columns is None:

@@ -110,7 +110,7 @@ class Source:
     """The data of a run, and how its lines become examples.
 
     simple: labels are numbers. wants_names: names are collected. make: how a line becomes an example if it is not
-    Vowpal Wabbit's text. classes: the weight of a label.
+    Vowpal Wabbit's text. stop: when it gives true, the data ends, and there is no cache.
     """
 
     paths: Sequence[str]
@@ -126,6 +126,7 @@ class Source:
     bits: int = 18
     examples: int | None = None
     shape: Shape = field(default_factory=Shape)
+    stop: Callable[[], bool] = lambda: False
 
     excess: Excess = field(default_factory=dict)  # in the batch at hand
     reader: CacheReader | None = None
@@ -168,7 +169,7 @@ class Source:
                 if writer is not None:
                     writer.add(batch)
                 yield self._shaped(batch, names)
-            if writer is not None:
+            if writer is not None and not self.stop():
                 self.reader = writer.finish()
         finally:
             if writer is not None and self.reader is None:
@@ -182,16 +183,16 @@ class Source:
 
     def _parsed(self) -> Iterator[tuple[Batch, Names | None]]:
         if not self._quick:
-            for block in self._blocks():
+            for block in self._blocks(self.stop):
                 data = bytes(block.data)
                 block.release()
                 yield self._by_line(data)
             return
         # A pipe may be silent for long: then the consumer must not be the one who waits for it.
         ahead = Ahead(
-            lambda stop: map(Task, self._blocks()),
+            lambda stop: map(Task, self._blocks(stop)),
             lambda: _Parsing(self.features, numbers=self.cache is not None, packed=not self.simple), threads=1,
-            stop=lambda: False, helps=total_size(self.paths) is not None,
+            stop=self.stop, helps=total_size(self.paths) is not None,
         )  # fmt: skip
         try:
             for parsed in ahead:
@@ -200,10 +201,10 @@ class Source:
         finally:
             ahead.close()
 
-    def _blocks(self) -> Iterator[Block]:
+    def _blocks(self, stop: Callable[[], bool]) -> Iterator[Block]:
         """The data in whole lines, as many as are asked for."""
         left = self.examples
-        for block in read_blocks(self.paths):
+        for block in read_blocks(self.paths, stop=stop):
             if isinstance(block, Fault):
                 raise Critical(str(block), "io_adapter.cc")
             if left is not None:
@@ -237,6 +238,8 @@ class Source:
         if lines[-1] == b"":
             lines.pop()
         for line in lines:
+            if self.stop():
+                break
             example = self.make(line) if self.make else self.text.line(line)
             if example is None:
                 continue

@@ -80,7 +80,7 @@ class Quick:
         """Go through the examples of a batch."""
         run = self.run
         at, end = 0, len(batch)
-        while at < end:
+        while at < end and not run.stopped:
             if self._goes_alone():
                 run.feed(batch, names, at, at + 1)
                 at += 1
@@ -102,6 +102,10 @@ class Quick:
                 at += 1
             elif reason != Reason.DONE:
                 self._report()
+
+    def stop(self) -> None:
+        """Come back after the example at hand. Called from another thread."""
+        self.learner.stop()
 
     def _goes_alone(self) -> bool:
         """Whether the next example must not go through the engine's loop, whatever it is.

@@ -8,7 +8,9 @@ from dataclasses import replace
 from typing import IO, Any
 
 from vwlite.core.batch import Batch
-from vwlite.errors import VwliteError, WriteError
+from vwlite.errors import UsageError, VwliteError, WriteError
+from vwlite.output import AtomicFile, check_apart
+from vwlite.signals import StopSignal
 from vwlite.vw.arguments import OPTIONS, Arguments, parse, with_files
 from vwlite.vw.examples import BLANK, REJECTED, Names, Source
 from vwlite.vw.labels import LABELS
@@ -42,6 +44,12 @@ from vwlite.vw.squares import Squares
 from vwlite.vw.statistics import Statistics
 from vwlite.vw.words import HEADER, VERSION, Critical, Refused, Streams, short
 
+OUTPUTS = (
+    "final_regressor", "predictions", "raw_predictions", "readable_model", "invert_hash", "audit_regressor",
+    "output_feature_regularizer_binary", "output_feature_regularizer_text",
+)  # fmt: skip
+STANDARD = ("stdout", "/dev/stdout")  # they may have several
+
 SAVE_NOTE = (
     "VW 9.0.0 introduced a change to the default model save behavior. Please use '--predict_only_model' when using "
     "either '--invert_hash' or '--readable_model' to get the old behavior. Details: https://vowpalwabbit.org/link/1"
@@ -64,7 +72,10 @@ def main(arguments: list[str]) -> int:
                     print(f"    {letter}--{option.name}{'' if option.type == 'bool' else ' arg'}")
             return 0
         set_streams(a, streams)
-        Run(a, streams).run()
+        with StopSignal() as signals:
+            run = Run(a, streams)
+            signals.then(run.stop)
+            run.run()
     except Critical as e:
         streams.flush()
         sys.stdout.write(f"[critical] vw ({e.place}): {e}\n")
@@ -73,9 +84,18 @@ def main(arguments: list[str]) -> int:
     except VwliteError as e:
         streams.flush()
         print(e, file=sys.stderr)
-        return e.exit_code if isinstance(e, Refused) else 1
+        return e.exit_code if isinstance(e, Refused | UsageError) else 1
+    except OSError as e:
+        streams.flush()
+        print(f"{e.filename or 'vwlite vw'}: {e.strerror}", file=sys.stderr)
+        return 1
     streams.flush()
-    return 0
+    if signals.number is None:
+        return 0
+    path = a.get("final_regressor")
+    kept = f"the model as of then is {path}" if run.saved and path else "no model was written"
+    print(f"interrupted by signal {signals.number}; {kept}", file=sys.stderr)
+    return 128 + signals.number
 
 
 def set_streams(a: Arguments, streams: Streams) -> None:
@@ -127,6 +147,7 @@ class Run:
 
     def __init__(self, a: Arguments, streams: Streams) -> None:
         self.arguments, self.streams = a, streams
+        self.stopped = self.saved = False
         self.statistics = Statistics()
         check(a, whole=not ("initial_regressor" in a or "input_feature_regularizer" in a))
         if len(a.positional) > 1:
@@ -140,6 +161,8 @@ class Run:
             head = load_model(before)
             merge_options(a, head[0], streams)
             check(a)
+        self.path = a.get("data") or (a.positional[0] if a.positional else None)
+        self._check_files()
         self.random = Random(a.get("random_seed", 0))
         s = self.setup = Setup(a, streams, self.random, self.statistics, head=head)
         s.bits = a.get("bit_precision", 18)
@@ -187,6 +210,31 @@ class Run:
         self.quiet = a.flag("quiet")
         self.lines = 0  # in this pass, blank ones too
         self.earlier = 0  # lines of the passes before, and an end for each
+
+    def stop(self) -> None:
+        """End the run after the example that it is at. Called from the thread of the signals."""
+        self.stopped = True
+        if self.quick is not None:
+            self.quick.stop()
+
+    def _check_files(self) -> None:
+        """Refuse outputs that would overwrite each other or what is read; Vowpal Wabbit destroys them."""
+        a = self.arguments
+        outputs = {f"--{name}": a[name] for name in OUTPUTS if name in a and a[name] not in STANDARD}
+        if "final_regressor" in a and a.flag("save_per_pass"):
+            for n in range(a.get("passes", 1) + 1):
+                outputs[f"--save_per_pass in pass {n}"] = f"{a['final_regressor']}.{n}"
+        if "cache_file" in a:
+            outputs["--cache_file"] = a["cache_file"][0]
+        elif a.flag("cache") and self.path is not None:
+            outputs["--cache"] = f"{self.path}.cache"
+        inputs = [] if self.path is None and a.flag("no_stdin") else [(self.path or "-", "the data")]
+        inputs += [(path, "a model that is read") for path in a.get("initial_regressor", [])]
+        for name in ("input_feature_regularizer", "feature_mask"):
+            if name in a:
+                inputs.append((a[name], f"the file of --{name}"))
+        continued = a["initial_regressor"][0] if "initial_regressor" in a else None
+        check_apart(outputs, inputs, ("--final_regressor", continued))
 
     # --- the header --------------------------------------------------------------------------
 
@@ -240,7 +288,7 @@ class Run:
 
     def _source(self) -> Source:
         a, s = self.arguments, self.setup
-        path = a.get("data") or (a.positional[0] if a.positional else None)
+        path = self.path
         self.data_name = path or ("none" if a.flag("no_stdin") else "stdin")
         cache = a["cache_file"][0] if "cache_file" in a else None
         if cache is None and a.flag("cache"):
@@ -264,7 +312,7 @@ class Run:
             paths=[path or "-"], features=features, streams=self.streams, simple=s.kind == "SIMPLE",
             wants_names=wants_names, strict=a.flag("strict_parse"), sort=a.flag("sort_features"), make=make,
             cache=cache, kill_cache=a.flag("kill_cache"), bits=s.bits, shape=self.shape,
-            examples=a["examples"] if a.get("examples", -1) >= 0 else None,
+            examples=a["examples"] if a.get("examples", -1) >= 0 else None, stop=lambda: self.stopped,
         )  # fmt: skip
 
     def _say_learning(self) -> None:
@@ -336,8 +384,10 @@ class Run:
             return
         if is_plain(self):
             self.quick = Quick(self)
-        early = False
+        early = cut = False
         for number in range(self.passes):
+            if number and self.stopped:
+                break
             if number and self.repeats:
                 self.statistics.repeat(self.counts, *self.setup.batch.repeat())
             elif self.data_name != "none":
@@ -345,10 +395,15 @@ class Run:
                 self.one_pass()
                 self.counts = self.statistics - before
                 self.repeats = self.streams.count == words and self._repeatable()
+            cut = self.stopped
+            if cut:
+                break
             early = self.end_pass()
             if early:
                 break
-        if not early:
+        if cut:
+            self._save_cut()
+        elif not early:
             self.save()
         if self.setup.finish is not None:
             self.setup.finish()
@@ -359,6 +414,15 @@ class Run:
             self.statistics.summary(self.streams, self.holdout, self.loss_words, self._more_words())
             for queries in self.setup.queries:
                 self.streams.say(f"total queries = {queries}")
+
+    def _save_cut(self) -> None:
+        """Save the models as of now, in the middle of a pass, as if the data ended here. If nothing was learned, what
+        was there before stays."""
+        if self.setup.batch is not None:
+            if self.setup.batch.weights is not None:
+                self.save()
+        elif (self.lines or self.earlier) and not self.end_pass():
+            self.save()
 
     def _repeatable(self) -> bool:
         """Whether later passes need not go through the examples one by one."""
@@ -387,16 +451,22 @@ class Run:
         if self.setup.multiline:
             for group in self._groups():
                 self.setup.multi(self, group)
+                if self.stopped:
+                    break
             return
         feed = self.quick.feed if self.quick is not None else self.feed
         for batch, names in self.source.passes(ahead=self.quick is not None):
             feed(batch, names)
+            if self.stopped:
+                break
 
     def examples(self) -> Iterator[Current | None]:
         """The examples of a pass, one by one; None for a blank line."""
         for batch, names in self.source.passes():
             kinds = batch.kind
             for line in range(len(batch)):
+                if self.stopped:
+                    return
                 self.lines += 1
                 if kinds[line] == BLANK:
                     yield None
@@ -417,13 +487,15 @@ class Run:
             elif group:
                 yield group
                 group = []
-        if group:
+        if group and not self.stopped:  # else its end may be missing
             yield group
 
     def feed(self, batch: Batch, names: Names | None, begin: int = 0, end: int | None = None) -> None:
         """Go through the examples of a batch, or some of them."""
         kinds = batch.kind
         for line in range(begin, len(batch) if end is None else end):
+            if self.stopped:
+                break
             self.lines += 1
             if kinds[line] == BLANK or kinds[line] == REJECTED:
                 continue
@@ -627,6 +699,7 @@ class Run:
     def save(self) -> None:
         """Write every model that was asked for."""
         a = self.arguments
+        self.saved = True
         binary = a.get("output_feature_regularizer_binary", a.get("final_regressor"))
         if binary is not None:
             self.save_binary(binary)
@@ -655,13 +728,10 @@ class Run:
 
     @staticmethod
     def _write(path: str, data: bytes) -> None:
-        from vwlite.output import AtomicFile
-
         if path == "/dev/stdout":
             sys.stdout.write(data.decode("utf-8", "surrogateescape"))
             return
         with AtomicFile(path) as file:
-            file.begin()
             file.write(data)
             file.commit()
 

@@ -232,13 +232,14 @@ def stack(a: Arguments, s: Setup, learner: Layer) -> Layer:
         learner = scalar.Boosting(learner, a["boosting"], a.get("alg", "BBM"), a.get("gamma", 0.1), s)
     if a.flag("binary"):
         learner = Binary(learner, s.streams)
+    of_one_class = "oaa" in a or "ect" in a
+    if "classweight" in a and not of_one_class:
+        learner = ClassWeight(learner, class_weights(a["classweight"], s.streams))
     layer = _of_classes(a, s, learner, many, link)
     if layer is not None:
-        if "classweight" in a:
+        if "classweight" in a and of_one_class:
             layer = ClassWeight(layer, class_weights(a["classweight"], s.streams), "multiclass")
         return layer
-    if "classweight" in a:
-        learner = ClassWeight(learner, class_weights(a["classweight"], s.streams))
     if "top" in a:
         from vwlite.vw.reductions.top import Top
 

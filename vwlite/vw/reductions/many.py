@@ -144,7 +144,9 @@ class Csoaa(Layer):
                 e.raw_scores.append((label, e.partial))
             if e.partial < score or (e.partial == score and label < best):
                 best, score = label, e.partial
-        e.label, e.weight = float("nan"), weight
+        # An example counts as often as its last cost, which --classweight may have made another number than 1.
+        last = places[-1][1]
+        e.label, e.weight = float("nan"), weight * (e.weight if learns and last is not None else 1.0)
         e.prediction, e.partial = best, score
 
     def predict(self, e: Current) -> None:
@@ -164,7 +166,7 @@ class MultilabelOaa(Layer):
         self.name = "multilabel_oaa-prob" if probabilities else "multilabel_oaa"
 
     def _all(self, e: Current, learns: bool) -> None:
-        labels = e.target or []
+        labels, weight = e.target or [], e.weight
         found, scores = [], []
         for i in range(self.k):
             if learns:
@@ -179,7 +181,7 @@ class MultilabelOaa(Layer):
         for label in labels:
             if learns and label >= self.k:
                 self.streams.error(f"label {label} is not in {{0,{self.k - 1}}} This won't work right.")
-        e.label = float("nan")
+        e.label, e.weight = float("nan"), weight
         e.prediction = [] if self.probabilities else found
         e.scores = scores if self.probabilities else None  # type: ignore[attr-defined]
 
