@@ -15,13 +15,13 @@ from vwlite.vw import model as vw
 from vwlite.vw.arguments import Arguments, parse
 from vwlite.vw.setup import letters, model_fields
 from vwlite.vw.text import to_float
-from vwlite.vw.words import VERSION, Critical, Refused
+from vwlite.vw.words import Critical, Refused
 
 # Options that a model of Vowpal Wabbit may keep and that have a counterpart.
 _KNOWN = (
     "quadratic", "cubic", "interactions", "keep", "ignore", "ignore_linear", "noconstant", "hash", "learning_rate",
     "power_t", "sgd", "adaptive", "normalized", "invariant", "link", "hash_seed", "random_seed",
-    "bfgs", "conjugate_gradient",
+    "bfgs", "conjugate_gradient", "l1_state", "l2_state",
 )  # fmt: skip
 
 
@@ -64,7 +64,8 @@ def from_vw(path: str, data: bytes) -> Model:
     if not is_ascending(found.slots):
         found = _in_order(found)
     columns = [found.floats[i :: found.width] for i in range(found.width)]
-    gravity, contraction = state.get("l1_state", 0.0), state.get("l2_state", 1.0)
+    gravity = a.get("l1_state", state.get("l1_state", 0.0))  # before 9.0 they are among the options
+    contraction = a.get("l2_state", state.get("l2_state", 1.0))
     weights = array("d", (max(abs(w) - gravity, 0.0) * (contraction if w > 0 else -contraction) for w in columns[0]))
     options = settings.stored()
     return Model(
@@ -81,7 +82,7 @@ def from_vw(path: str, data: bytes) -> Model:
         weights=array_of(weights.tobytes(), "d"),
         state={name: array_of(columns[i].tobytes(), "f") for i, name in enumerate(fields)} if whole else {},
         weights_only=not whole,
-        program=f"Vowpal Wabbit {VERSION}",
+        program=f"Vowpal Wabbit {'.'.join(map(str, header.version))}",
     )  # fmt: skip
 
 
@@ -100,7 +101,7 @@ def _flags(a: Arguments) -> bool:
 
 
 def _settings(a: Arguments, header: vw.Header, found: vw.Model) -> Settings:
-    patterns = [p for name in ("quadratic", "cubic", "interactions") for p in a.get(name, [])]
+    patterns = [p for name in ("quadratic", "cubic", "interactions") for p in a.get(name, [])] + header.crossings
 
     def text(name: str) -> str:
         return letters(a.get(name, [])).decode("latin-1")

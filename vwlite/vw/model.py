@@ -1,9 +1,11 @@
 """Vowpal Wabbit's model files: binary, and the text of `--readable_model` and `--invert_hash`."""
 
+import re
 import struct
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from vwlite.columns import CODES, Array, array_of, copied, field_of
@@ -14,6 +16,20 @@ from vwlite.vw.words import VERSION, Critical, short
 
 WIDE = 31  # from so many bits on the number of a slot takes eight bytes in a file
 
+Version = tuple[int, int, int]
+
+# What files have from these versions on.
+OLDEST: Version = (7, 6, 0)  # that are read; before 7.8.1 with the rank of a matrix factorization in the head
+WITHOUT_RANK: Version = (7, 8, 1)
+ALL_COUNTS: Version = (7, 10, 1)  # total_weight and the two that follow it
+LONGER_CROSSINGS: Version = (7, 10, 2)  # interactions in the head, behind pairs and triples
+CROSSINGS_AMONG_OPTIONS: Version = (7, 10, 3)  # and no longer in the head
+CHECKSUM: Version = (8, 0, 1)  # of the head's bytes
+CHAINED_CHECKSUM: Version = (8, 0, 2)  # of its chunks, one after the other
+WITH_ID: Version = (8, 0, 3)
+NARROW_SLOTS: Version = (8, 5, 0)  # always below 31 bits; some versions before wrote eight bytes
+WITH_PULLS: Version = (9, 0, 0)  # l1_state and l2_state; before they are among the options, or nowhere
+
 # The fields of a rule's slot in the order of Vowpal Wabbit's floats.
 LAYOUTS: dict[str, tuple[str, ...]] = {
     "ftrl": ("w", "z", "n"),
@@ -21,6 +37,15 @@ LAYOUTS: dict[str, tuple[str, ...]] = {
     "coin": ("w", "z", "n", "m", "reward", "L"),
     "freegrad": ("w", "G", "V", "h1", "h", "S"),
 }
+
+
+def version_of(text: str) -> Version | None:
+    """The numbers of a version; None: it is none."""
+    match = re.match(r"(\d{1,6})\.(\d{1,6})\.(\d{1,6})(?!\d)", text, re.ASCII)
+    return (int(match[1]), int(match[2]), int(match[3])) if match else None
+
+
+THIS = version_of(VERSION) or OLDEST
 
 
 @dataclass
@@ -34,6 +59,9 @@ class Header:
     ngrams: list[str] = field(default_factory=list)
     skips: list[str] = field(default_factory=list)
     options: str = ""
+    version: Version = THIS
+    crossings: list[str] = field(default_factory=list)  # interactions that are not among the options; of these
+    longer: list[str] = field(default_factory=list)  # what is not stored as a pair or triple, though it may be one
 
 
 # Name in the readable model, format in the binary one.
@@ -224,20 +252,29 @@ class _Bytes:
 def read_head(path: str, data: bytes) -> tuple[Header, _Bytes]:
     """The header of a binary model, and what comes behind it. Critical if the file is no model or damaged."""
     source = _Bytes(path, data)
-    version = source.text()
-    parts = version.split(".")
-    if len(parts) < 3 or not all(part.isdigit() for part in parts[:2]):
+    shown = source.text()
+    version = version_of(shown)
+    if version is None:
         raise damaged(path, "it does not begin with a version")
-    if tuple(map(int, parts[:2])) < (9, 0):
-        raise damaged(path, f"it is of version {version}; models of version 9 are read")
-    h = Header()
+    if version < OLDEST:
+        raise damaged(path, f"it is of version {shown}; models from version {'.'.join(map(str, OLDEST))} on are read")
+    h = Header(version=version)
     source.check = check = _Checksum()
-    h.id = source.text()
+    if version >= WITH_ID:
+        h.id = source.text()
     if source.take(1) != b"m":
         raise damaged(path, "it is not a model of Vowpal Wabbit")
     h.min_label, h.max_label, h.bits = source.number("<f"), source.number("<f"), source.number("<I")
     if h.bits > 32:
         raise damaged(path, f"it has {h.bits} bits; 32 are the most here")
+    if version < CROSSINGS_AMONG_OPTIONS:
+        for size in (2, 3):
+            h.crossings += [source.take(size).decode("latin-1") for _ in range(source.number("<I"))]
+        if version >= LONGER_CROSSINGS:
+            h.longer = [source.take(source.number("<I")).decode("latin-1") for _ in range(source.number("<I"))]
+            h.crossings += h.longer
+    if version < WITHOUT_RANK and source.number("<I"):
+        raise damaged(path, "it is a matrix factorization (--rank)")
     if source.number("<I"):
         raise damaged(path, "it is a topic model (--lda)")
     for entries in (h.ngrams, h.skips):
@@ -245,7 +282,10 @@ def read_head(path: str, data: bytes) -> tuple[Header, _Bytes]:
             entries.append(source.take(3).rstrip(b"\0").decode("latin-1"))
     h.options = source.text()
     source.check = None
-    if source.number("<I") != 4 or source.number("<I") != check.value:
+    if version < CHECKSUM:
+        return h, source
+    expected = check.value if version >= CHAINED_CHECKSUM else murmur3(data[: source.at], 0)
+    if source.number("<I") != 4 or source.number("<I") != expected:
         raise damaged(path, "its checksum is wrong")
     return h, source
 
@@ -259,12 +299,13 @@ def read_rest(h: Header, source: _Bytes, width: int) -> Model:
         raise damaged(source.path, "it is a regularizer: --input_feature_regularizer takes it")
     state = None
     if resume:
-        state = {name: source.number(form) for name, form in STATE}
+        state = {name: source.number(form) for name, form in STATE if _has(h.version, name)}
+        state = {**LATER, **state}
     else:
         width = 1
-    head = 2 if h.bits >= WIDE else 1  # words of four bytes that a slot's number has
-    step = head + width
     rest = source.data[source.at :]
+    head = 2 if h.bits >= WIDE or (resume and _wide(h, rest, width)) else 1  # words of four bytes of a slot's number
+    step = head + width
     if len(rest) % (4 * step):
         raise damaged(source.path, "bytes are missing or too many at its end")
     words = array_of(rest, "I")
@@ -275,6 +316,28 @@ def read_rest(h: Header, source: _Bytes, width: int) -> Model:
     numbers = array_of(rest, "f")
     columns = [numbers[head + i :: step] for i in range(width)]
     return Model(h, state, width, copied(words[::step]), woven(columns))
+
+
+LATER = {
+    "total_weight": 0.0, "sd::oec.weighted_labeled_examples": 0.0, "current_pass": 0, "l1_state": 0.0, "l2_state": 1.0,
+}  # fmt: skip
+
+
+def _has(version: Version, name: str) -> bool:
+    """Whether the state in a file of a version has a number."""
+    since = WITH_PULLS if name in ("l1_state", "l2_state") else ALL_COUNTS if name in LATER else OLDEST
+    return version >= since
+
+
+def _wide(h: Header, rest: bytes, width: int) -> bool:
+    """Whether the slots of a model that can be continued have numbers of eight bytes, as some versions before 8.5 wrote
+    them whatever the bits: then every second word of the numbers is 0, and they rise."""
+    step = 2 + width
+    if h.version >= NARROW_SLOTS or len(rest) % (4 * step):
+        return False
+    words = array_of(rest, "I")
+    slots = words[::step].tolist()
+    return not any(words[1::step]) and all(a < b for a, b in pairwise(slots)) and max(slots, default=0) < 1 << h.bits
 
 
 def woven(columns: Sequence[Array]) -> "array[float]":

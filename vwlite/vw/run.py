@@ -155,16 +155,16 @@ class Run:
                 "Multiple data files passed as positional parameters, only the first one will be read and the rest "
                 "will be ignored."
             )
-        head = None
+        head, undone = None, False
         before = a["initial_regressor"][0] if "initial_regressor" in a else a.get("input_feature_regularizer")
         if before is not None:
             head = load_model(before)
-            merge_options(a, head[0], streams)
+            undone = merge_options(a, head[0])
             check(a)
         self.path = a.get("data") or (a.positional[0] if a.positional else None)
         self._check_files()
         self.random = Random(a.get("random_seed", 0))
-        s = self.setup = Setup(a, streams, self.random, self.statistics, head=head)
+        s = self.setup = Setup(a, streams, self.random, self.statistics, head=head, undone=undone)
         s.bits = a.get("bit_precision", 18)
         if s.bits > 32:
             raise Refused(f"-b {s.bits} (more than 32 bits)")
@@ -267,7 +267,7 @@ class Run:
             ("keep", "using namespaces beginning with:"),
         ):
             if name in a:
-                s.say(f"{words} {' '.join(c for c in letters(a[name]).decode('utf-8', 'surrogateescape'))} ")
+                s.say(f"{words} {' '.join(letters(a[name]).decode('utf-8', 'surrogateescape'))}")
         if self.testing:
             s.say("only testing")
         if "named_labels" in a:
@@ -283,6 +283,10 @@ class Run:
         ):  # fmt: skip
             if name in a:
                 s.say(f"{words} = {a[name]}")
+        if a.flag("save_resume"):
+            self.streams.warn(
+                "--save_resume flag is deprecated -- learning can now continue on saved models by default."
+            )
         if ("readable_model" in a or "invert_hash" in a) and not a.flag("predict_only_model"):
             self.streams.info(SAVE_NOTE)
 

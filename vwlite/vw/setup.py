@@ -17,7 +17,7 @@ from vwlite.core.stepper import Stepper
 from vwlite.vw.arguments import OPTIONS, Arguments
 from vwlite.vw.examples import Shape
 from vwlite.vw.learners import Layer, Linear, Noop
-from vwlite.vw.model import LAYOUTS, Header, Layout, Model, read_head, read_rest
+from vwlite.vw.model import ALL_COUNTS, LAYOUTS, Header, Layout, Model, read_head, read_rest
 from vwlite.vw.random import Random, normal_weights, uniform_weights
 from vwlite.vw.statistics import ConstantLoss, Statistics
 from vwlite.vw.text import Features, TextParser, parse_affixes, read_dictionary, read_number, to_float
@@ -61,6 +61,7 @@ class Setup:
     output: str = "SCALAR"  # of predictions
     fields: tuple[str, ...] = ("w",)
     head: tuple[Header, Any] | None = None  # of the model that is continued, and what follows it
+    undone: bool = False  # its interactions, by those of the command line
     model: Model | None = None  # weights from elsewhere
     loss_words: ConstantLoss | None = None
     multiline: bool = False
@@ -99,25 +100,23 @@ def load_model(path: str) -> tuple[Header, Any]:
     return read_head(path, data)
 
 
-def merge_options(arguments: Arguments, header: Header, streams: Streams) -> None:
-    """Take over the options that a model keeps."""
+def merge_options(arguments: Arguments, header: Header) -> bool:
+    """Take over the options that a model keeps. Whether it crosses namespaces in a way that the command line undoes."""
     from vwlite.vw.arguments import parse
 
     kept = parse(header.options.split())
     given = [name for name in CROSSING if name in arguments]
     stored = [name for name in CROSSING if name in kept]
-    if given and stored and any(arguments[name] != kept.get(name) for name in given):
-        streams.warn(
-            "model file has set of {-q, --cubic, --interactions} settings stored, but they'll be OVERRIDDEN by set of "
-            "{-q, --cubic, --interactions} settings from command line."
-        )
+    undone = bool(given) and (
+        bool(header.crossings) or (bool(stored) and any(arguments[name] != kept.get(name) for name in given))
+    )
     for name, value in kept.values.items():
         if name in CROSSING and given:
             continue
         if name == "random_seed" or name in arguments:
             if OPTIONS[name].type == "list[str]" and name not in CROSSING:
                 arguments.values[name] = list(dict.fromkeys([*value, *arguments[name]]))
-            elif name in ("learning_rate", "power_t", "random_seed", "hash_seed"):
+            elif name in ("learning_rate", "power_t", "random_seed", "hash_seed", "l1_state", "l2_state"):
                 pass
             elif arguments.get(name) != value:
                 raise Critical(
@@ -127,6 +126,8 @@ def merge_options(arguments: Arguments, header: Header, streams: Streams) -> Non
                 arguments.values[name] = value
             continue
         arguments.values[name] = value
+    if header.id and "id" not in arguments:
+        arguments.values["id"] = header.id
     if header.ngrams and "ngram" not in arguments:
         arguments.values["ngram"] = list(header.ngrams)
     if header.skips and "skips" not in arguments:
@@ -137,6 +138,7 @@ def merge_options(arguments: Arguments, header: Header, streams: Streams) -> Non
             f"Disagreeing option values for 'bit_precision': '{bits}' vs '{header.bits}'", "parse_args.cc", 110
         )
     arguments.values["bit_precision"] = header.bits
+    return undone
 
 
 # --- features ------------------------------------------------------------------------------------
@@ -265,9 +267,17 @@ def make_interactions(a: Arguments, s: Setup) -> None:
             if len(pattern) < 2:
                 raise Critical("error, feature interactions must involve at least two namespaces.", "parse_args.cc")
             patterns.append(pattern)
-        s.say(intro + " ".join(a[name]) + (" " if size else ""))
+        s.say(intro + " ".join(a[name]))
+    if s.undone:
+        s.streams.warn(
+            "model file has set of {-q, --cubic, --interactions} settings stored, but they'll be OVERRIDDEN by set of "
+            "{-q, --cubic, --interactions} settings from command line."
+        )
     s.interactions = patterns
     if not patterns:
+        # Of those that stand in the head of a model before 7.10.3 only these count: Vowpal Wabbit 9 reads pairs and
+        # triples with another namespace, which is empty. It says nothing of them, and keeps none.
+        s.interactions = [pattern.encode("latin-1") for pattern in s.head[0].longer] if s.head else []
         return
     leaves = a.flag("leave_duplicate_interactions")
     if any(b":" in pattern for pattern in patterns) and not leaves:
@@ -610,7 +620,13 @@ def build(a: Arguments, s: Setup) -> Layer:
     if s.head is not None:
         header, source = s.head
         learner.load(source)
-        restore(a, s, stepper, read_rest(header, source, len(s.fields)))
+        model = read_rest(header, source, len(s.fields))
+        if model.state is not None and header.version < ALL_COUNTS:
+            since = ".".join(map(str, ALL_COUNTS))
+            s.streams.warn(
+                f"save_resume functionality is known to have inaccuracy in model files version less than '{since}'"
+            )
+        restore(a, s, stepper, model)
     elif s.model is not None:
         restore(a, s, stepper, s.model)
     if "feature_mask" in a:
