@@ -594,7 +594,10 @@ class PaII(PaI):
 
 
 class Arow(Twin):
-    """beta = 1 / (x' Sigma x + r / h); w <- w + l beta y Sigma x; Sigma_ii <- Sigma_ii - beta (Sigma_ii x_i)^2."""
+    """beta = 1 / (x' Sigma x + r / h); w <- w + l beta y Sigma x; Sigma_ii <- Sigma_ii - beta (Sigma_ii x_i)^2.
+
+    Nothing if y p >= 1: the figure in the paper leaves such an example out.
+    """
 
     def __init__(self, loss, size, *, arow_r=1.0, **schedule):
         super().__init__(loss, size, **schedule)
@@ -603,9 +606,11 @@ class Arow(Twin):
 
     def learn(self, keys, values, p, y, importance=1.0):
         self.t += 1
+        if y * p >= 1:
+            return
         x = dense(keys, values, len(self.weights))
         beta = 1 / (x @ (self.sigma * x) + self.r / importance)
-        self.weights = self.weights + max(0, 1 - y * p) * beta * y * self.sigma * x
+        self.weights = self.weights + (1 - y * p) * beta * y * self.sigma * x
         self.sigma = self.sigma - beta * (self.sigma * x) ** 2
 
 

@@ -193,7 +193,8 @@ ALGORITHMS = {
         Algorithm(
             "arow",
             "adaptive regularisation of weights: each has a variance, and moves the less the surer it is",
-            "w <- w + l beta y Sigma x, Sigma_ii <- Sigma_ii - beta (Sigma_ii x_i)^2, beta = 1 / (x' Sigma x + r)",
+            "if l > 0: w <- w + l beta y Sigma x, Sigma_ii <- Sigma_ii - beta (Sigma_ii x_i)^2, "
+            "beta = 1 / (x' Sigma x + r)",
             ("arow_r",),
             "Crammer, Kulesza, Dredze 2009",
             losses=("hinge",),

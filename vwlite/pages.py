@@ -226,9 +226,9 @@ PAGES = {
         "--pa-c 1e-6",
     ),
     "arow": Page(
-        "Keeps a variance for each weight, which falls with every example that has the feature: weights of rare "
-        "features move far, those of common ones settle. The importance h of an example divides r.",
-        "l = max(0, 1 - y p),  beta = 1 / (x^T Sigma x + r / h)\n"
+        "Keeps a variance for each weight, which falls with every example that has the feature and a loss. Weights of "
+        "rare features move far, those of common ones settle. The importance h of an example divides r.",
+        "l = max(0, 1 - y p),  beta = 1 / (x^T Sigma x + r / h);  if l > 0:\n"
         "w <- w + l beta y Sigma x\n"
         "Sigma_ii <- Sigma_ii - beta (Sigma_ii x_i)^2,  Sigma_ii = 1 at the beginning, the rest 0\n"
         "r = --arow-r",

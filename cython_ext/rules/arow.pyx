@@ -1,13 +1,13 @@
-"""AROW, diagonal: a normal distribution of each weight; w moves far where it is wide, and each example narrows it.
+"""AROW, diagonal: a normal distribution of each weight; w moves far where it is wide, and what w learns from narrows it.
 
 Crammer, Kulesza, Dredze. Adaptive Regularization of Weight Vectors. NIPS 2009; figure 1, equations 7 and 9.
 
-With the hinge loss l, Sigma diagonal and 1 at first,
+With the hinge loss l, Sigma diagonal and 1 at first, if l > 0:
 
     beta = 1 / (x' Sigma x + r / h),    w <- w + l beta y Sigma x,    Sigma_ii <- Sigma_ii - beta (Sigma_ii x_i)^2.
 
-The importance h multiplies both what the objective says about the example, its loss and its variance. As these
-equations have it, an example narrows Sigma also if its loss is 0; the figure in the paper leaves it out then.
+The importance h multiplies both what the objective says about the example, its loss and its variance. The equations
+alone would narrow Sigma by an example without loss too; the figure in the paper, and so this, leaves it out.
 """
 
 from libc.stdint cimport uint32_t
@@ -51,6 +51,8 @@ cdef class Arow(Rule):
         cdef const double* x
         cdef double variance = 0, beta, step, rest, sx
         self.t += 1
+        if o.loss <= 0:
+            return
         if merge(&self.found, e.slots, e.x, e.size):
             self.out_of_memory = True
             return
