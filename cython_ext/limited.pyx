@@ -1,13 +1,14 @@
 """--nonzeros N: a strength that is found while learning, for a model of at most N nonzero weights.
 
 After 8 examples, and then whenever there are a sixteenth more of them (or 131,072 more, or a 64th of the number of
-features in the table), the nonzero weights are counted. Learning should have 2 N of them: many are of features that were
-just touched, and a count comes with a delay and some noise. The N largest of 2 N make a better model than N that were
-left alone.
+features in the table), the nonzero weights are counted. Learning should have 2 N of them: many are of features that
+were just touched, and a count comes with a delay and some noise. The N largest of 2 N make a better model than N that
+were left alone. Where an example makes its own weights nonzero (not where they follow from sums over all examples), it
+should have at least as many as eight examples have features: else they are those of the last few, and none can grow.
 
-- where l1 shrinks the weights, it is multiplied by (count / 2 N)^0.7, at least 1/4 and at most 4. From 0 it begins
+- where l1 shrinks the weights, it is multiplied by (count / goal)^0.7, at least 1/4 and at most 4. From 0 it begins
   with what takes the weights that are too many to zero until the next look; and to 0 it falls where it means nothing.
-- the radius of the ball is multiplied by (2 N / count)^0.2, as long as the ball is what limits the weights: while a
+- the radius of the ball is multiplied by (goal / count)^0.2, as long as the ball is what limits the weights: while a
   ball that has grown fills up nothing shrinks, so it must grow slowly.
 - where l1 is a bound that a number of each feature has to pass, it becomes that of the feature on place 2 N.
 
@@ -25,6 +26,7 @@ from vwlite.core.room cimport make_room
 from vwlite.core.table cimport Head
 
 cdef double MARGIN = 2
+cdef double SETTLED = 8     # examples
 cdef double GAIN = 0.7
 cdef double SURELY = 1 + 1 / 64.     # what is to be zero at the next look is no matter of the last digit
 cdef double FEW = 1e-6      # of the largest weight: what is shrunk by less between two looks is not shrunk
@@ -59,7 +61,6 @@ cdef class Limited(Rule):
     def __init__(self, loss, *, size_t nonzeros=0, **schedule):
         super().__init__(loss, **schedule)
         self.nonzeros = nonzeros
-        self.goal = floor(MARGIN * nonzeros)
         self.look_at = 8 if nonzeros else INFINITY
 
     def __dealloc__(self):
@@ -68,12 +69,15 @@ cdef class Limited(Rule):
     def scalars(self):
         """The state that is not per feature, by name."""
         found = {"strength": self.strength, "look_at": self.look_at} if self.nonzeros else {}
+        if self.nonzeros and self.occurrences:
+            found["occurrences"] = self.occurrences
         return super().scalars() | found
 
     def set_scalars(self, scalars):
         super().set_scalars(scalars)
         if self.nonzeros:
             self.look_at = scalars["look_at"]
+            self.occurrences = scalars.get("occurrences", 0)    # older models have none
             self.strength = scalars["strength"]
             if not 0 <= self.strength < INFINITY:
                 raise ValueError("the strength is not a positive number")
@@ -88,7 +92,11 @@ cdef class Limited(Rule):
     @property
     def slack(self):
         """Whether the weights are fewer than the limit, with nothing to keep them so."""
-        return self.strength == 0
+        return self.strength == 0 and Rule.count_nonzero(self) <= self.nonzeros
+
+    cdef double goal(self) noexcept nogil:
+        """How many weights learning should have."""
+        return max(MARGIN * self.nonzeros, floor(SETTLED * self.occurrences / max(self.t, 1.0)))
 
     # --- what a rule says --------------------------------------------------------------------
 
@@ -151,12 +159,12 @@ cdef class Limited(Rule):
             if self.sizes[i] > largest and self.sizes[i] < INFINITY:
                 largest = self.sizes[i]
         if strength > 0:
-            strength *= min(max(pow(n / self.goal, GAIN), 0.25), 4.0)
-            if n < self.goal:
+            strength *= min(max(pow(n / self.goal(), GAIN), 0.25), 4.0)
+            if n < self.goal():
                 return 0 if strength * unit < FEW * largest else strength
             return min(strength, max(self.strength, 2 * largest / rate))     # more than all of it at once
-        if n > self.goal:
-            first = kth_largest(self.sizes, n, <size_t>self.goal + 1)
+        if n > self.goal():
+            first = kth_largest(self.sizes, n, <size_t>self.goal() + 1)
             return SURELY * min(first, largest) / unit
         return strength
 

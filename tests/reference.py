@@ -697,13 +697,18 @@ class Limited:
 
     After 8 examples, then a sixteenth more (at most 131,072 more), but at least a 64th of `features` and 1 more.
     A subclass is also of a rule. `features` counts the features in the table; `model` has the N largest weights.
+    `examples_long`: as many weights as the features of so many examples are there on the way, if that is more than 2 N.
     """
 
-    margin, gain = 2, 0.7
+    margin, gain, examples_long = 2, 0.7, 8
 
     def __init__(self, loss, size, *, nonzeros, **options):
         super().__init__(loss, size, **options)
-        self.nonzeros, self.goal, self.look_at = nonzeros, floor(self.margin * nonzeros), 8
+        self.nonzeros, self.look_at, self.occurrences = nonzeros, 8, 0
+
+    @property
+    def goal(self):
+        return max(self.margin * self.nonzeros, floor(self.examples_long * self.occurrences / max(self.t, 1)))
 
     @property
     def model(self):
@@ -718,6 +723,7 @@ class Limited:
             sizes = self.sizes()[self.penalized]
             self.adapt(-np.sort(-sizes[sizes > 0]), examples)
             self.look_at = self.t + examples
+        self.occurrences += len(keys)
         super().learn(keys, values, p, y, importance)
 
     def features(self):
@@ -761,6 +767,8 @@ class LimitedAdagrad(Limited, Adagrad):
 
 
 class LimitedAdagradRda(Limited, AdagradRda):
+    examples_long = 0
+
     def features(self):
         return np.count_nonzero(self.squares)
 
@@ -772,6 +780,8 @@ class LimitedAdagradRda(Limited, AdagradRda):
 
 
 class LimitedFtrl(Limited, Ftrl):
+    examples_long = 0
+
     def __init__(self, loss, size, *, l1=0.0, **options):
         super().__init__(loss, size, l1=l1, **options)
         self.strength = l1

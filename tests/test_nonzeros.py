@@ -104,6 +104,22 @@ def test_the_model_has_the_largest_weights(seed):
         assert np.count_nonzero(kept) == n
 
 
+@pytest.mark.parametrize("name", ["truncated-gradient", "adagrad", "l1-ball"])
+def test_few_weights_are_found_in_long_examples(name):
+    """Five features say the label, mostly, in a few examples each, among 60 of 2,000 that say nothing."""
+    rng = np.random.default_rng(61)
+    stream = []
+    for _ in range(4000):
+        y = float(rng.choice([-1, 1]))
+        told = [(k, y if rng.random() < 0.8 else -y) for k in range(5) if rng.random() < 0.2]
+        stream.append(Line(y, [*told, *((int(k), 1.0) for k in rng.integers(5, 2000, 60))]))
+    compiled_loss = LOSSES["logistic"][0]
+    options = {"truncated-gradient": {"rate": 0.5}, "adagrad": {"rate": 0.5}, "l1-ball": {"rate": 0.5, "radius": 1.0}}
+    rule = RULES[name][0](compiled_loss, nonzeros=5, **options[name])
+    run(Learner(rule, compiled_loss, Expander(bits=11, constant=False)), stream)
+    assert set(np.flatnonzero(weights_of(rule, 1 << 11)).tolist()) == set(range(5))
+
+
 COMMANDS = {
     "truncated-gradient": ["-l", 0.1],
     "adagrad": ["-l", 0.1],
@@ -164,6 +180,19 @@ def test_a_limit_that_is_never_reached(vwlite, tmp_path, algorithm):
     assert read_model(str(tmp_path / "free")).rule["strength"] == 0
     vwlite(*command, "--l1", 0.01, "-m", tmp_path / "from")
     assert read_model(str(tmp_path / "from")).rule["strength"] == 0
+
+
+@pytest.mark.parametrize("algorithm", COMMANDS)
+def test_a_limit_that_only_the_model_keeps_to_is_not_called_needless(vwlite, tmp_path, algorithm):
+    """15 weights, 10 of them in the model: learning may have had all 15."""
+    rng = np.random.default_rng(62)
+    rows = [(rng.choice([-1, 1]), rng.normal(size=15)) for _ in range(300)]
+    text = "".join(f"{y} | " + " ".join(f"{i}:{x:.3f}" for i, x in enumerate(v)) + "\n" for y, v in rows)
+    (tmp_path / "data").write_text(text)
+    command = ["train", tmp_path / "data", "--algorithm", algorithm, "--loss", "logistic", *COMMANDS[algorithm]]
+    assert "allows more weights" not in vwlite(*command, "--nonzeros", 10, "-m", tmp_path / "m").err
+    assert len(vwlite("weights", tmp_path / "m", "--top", 100).out.splitlines()) == 10 + 1  # and the constant
+    assert "allows more weights" in vwlite(*command, "--nonzeros", 15).err
 
 
 def test_a_given_strength_is_the_start(vwlite, tmp_path):

@@ -207,6 +207,7 @@ cdef class Adagrad(Adaptive):
         if self.t >= self.look_at:
             self.look()
         self.t += 1
+        self.occurrences += e.size
         eta = learning_rate(&self.schedule, self.t)
         if slope != 0:
             self.merge(e)
@@ -345,7 +346,7 @@ cdef class AdagradRda(Adaptive):
         return fabs((<const Slot*>slot).z)
 
     cdef double adapted(self, size_t n, double examples) noexcept nogil:
-        return kth_largest(self.sizes, n, <size_t>self.goal + 1) / self.t if n > self.goal else 0
+        return kth_largest(self.sizes, n, <size_t>self.goal() + 1) / self.t if n > self.goal() else 0
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
         cdef double slope = o.importance * o.slope

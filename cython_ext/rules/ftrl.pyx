@@ -113,7 +113,7 @@ cdef class Ftrl(Limited):
         return fabs((<const Slot*>slot).z)
 
     cdef double adapted(self, size_t n, double examples) noexcept nogil:
-        return kth_largest(self.sizes, n, <size_t>self.goal + 1) if n > self.goal else 0
+        return kth_largest(self.sizes, n, <size_t>self.goal() + 1) if n > self.goal() else 0
 
     cdef inline double derived(self, const Slot* s) noexcept nogil:
         """The weight as z and n have it."""

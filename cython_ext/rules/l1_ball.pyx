@@ -127,15 +127,15 @@ cdef class L1Ball(Limited):
 
     cdef double adapted(self, size_t n, double examples) noexcept nogil:
         cdef double norm = self.l1_norm()
-        cdef double factor = min(max(pow(self.goal / n, GAIN), 0.25), 4.0) if n else 4.0
-        if n > self.goal:
+        cdef double factor = min(max(pow(self.goal() / n, GAIN), 0.25), 4.0) if n else 4.0
+        if n > self.goal():
             return max(min(norm, self.radius) * factor, SMALLEST_RADIUS)
         return self.radius * factor if norm > 0.999 * self.radius else self.radius
 
     @property
     def slack(self):
         """Whether the weights are fewer than the limit, with nothing to keep them so."""
-        return self.active <= self.goal and self.l1_norm() < 0.999 * self.radius
+        return self.active <= self.nonzeros and self.l1_norm() < 0.999 * self.radius
 
     def __dealloc__(self):
         free_queue(&self.queue)
@@ -175,6 +175,7 @@ cdef class L1Ball(Limited):
         if self.t >= self.look_at:
             self.look()
         self.t += 1
+        self.occurrences += e.size
         step = -learning_rate(&self.schedule, self.t) * o.importance * o.slope
         if step == 0:
             return
@@ -553,6 +554,7 @@ cdef class WeightedL1Ball(L1Ball):
         if self.t >= self.look_at:
             self.look()
         self.t += 1
+        self.occurrences += e.size
         step = -learning_rate(&self.schedule, self.t) * o.importance * o.slope
         if step == 0:
             return

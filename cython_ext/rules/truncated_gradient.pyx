@@ -69,6 +69,7 @@ cdef class TruncatedGradient(Limited):
         if self.t >= self.look_at:
             self.look()
         self.t += 1
+        self.occurrences += e.size
         eta = learning_rate(&self.schedule, self.t)
         step = -eta * o.importance * o.slope
         if step != 0:
