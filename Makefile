@@ -12,7 +12,7 @@ DATA := data/breast_cancer
 # Every NAMESPACE^NAME of VW text.
 FEATURES := awk '{ for (i = 2; i <= NF; i++) if ($$i ~ /^[|]/) space = substr($$i, 2); else { split($$i, pair, ":"); print space "^" pair[1] } }'
 
-.PHONY: help install demo test test-long lint docs sanitize compat bench bench-quick bench-projection bench-dimension compare compare-quick wheel clean
+.PHONY: help install demo test test-long lint docs sanitize fuzz compat bench bench-quick bench-projection bench-dimension compare compare-quick wheel clean
 
 help:
 	@echo "make demo         train, predict and look at a model, on the data in data/"
@@ -21,6 +21,7 @@ help:
 	@echo "make lint         ruff and mypy"
 	@echo "make docs         the parts of the README that are made from the program"
 	@echo "make sanitize     the tests of the compiled core, built with AddressSanitizer"
+	@echo "make fuzz         the same build on drawn texts, commands, models and caches, for MINUTES=5; keeps what fails"
 	@echo "make compat       \`vwlite vw\` beside the real Vowpal Wabbit, on 2,000 drawn command lines and texts"
 	@echo "make bench        the table of speed and memory in the README (about a quarter of an hour)"
 	@echo "make bench-quick  the same on tiny data: does the benchmark work?"
@@ -90,9 +91,18 @@ $(SANITIZED): $(SOURCES)
 	touch $@
 
 # detect_leaks=0: the interpreter itself keeps memory until the end of the process.
+WATCHED := LD_PRELOAD="$$(gcc -print-file-name=libasan.so)" UBSAN_OPTIONS=halt_on_error=1 PYTHONMALLOC=malloc
+
 sanitize: $(SANITIZED)
-	LD_PRELOAD="$$(gcc -print-file-name=libasan.so)" ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1 \
-		PYTHONMALLOC=malloc .venv-asan/bin/pytest $(CORE_TESTS)
+	$(WATCHED) ASAN_OPTIONS=detect_leaks=0 .venv-asan/bin/pytest $(CORE_TESTS)
+
+# No piece of memory above 1 GB; what is freed is watched for only a little while, as that is memory too.
+MINUTES := 5
+fuzz: $(SANITIZED)
+	cd tests && $(WATCHED) OPENBLAS_NUM_THREADS=1 \
+		ASAN_OPTIONS=detect_leaks=0:quarantine_size_mb=32:max_allocation_size_mb=1024:allocator_may_return_null=1 \
+		../.venv-asan/bin/python -m fuzz --work ../build/fuzz/work --keep ../build/fuzz --minutes $(MINUTES) \
+		$(if $(SEED),--seed $(SEED)) $(abspath $(CASES))
 
 # vowpalwabbit and scikit-learn are installed for comparing only.
 BENCH := .bench/venv/.installed

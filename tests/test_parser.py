@@ -10,69 +10,14 @@ import pytest
 from bad_lines import BAD_LINES, BadText
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from parsing import agree, exact, examples_of, parsed
 from slow_parser import BLANK, EXAMPLE, REJECTED, Example, SlowParser
 
-from vwlite.complaints import explain
 from vwlite.core.batch import Batch
 from vwlite.core.columns import hashes_of, marks_of, values_of
 from vwlite.core.numbers import number, short
 from vwlite.core.parser import Parser, detect, window
 from vwlite.hashing import feature_hash
-
-
-def parsed(text: bytes, format: str = "vw", *, first_line: int = 1, **options) -> tuple[Batch, list]:
-    parser, batch = Parser(format, **options), Batch()
-    batch.first_line = first_line
-    count = parser.parse(text, batch)
-    faults = parser.faults(text, batch)
-    assert len(faults) == count
-    return batch, faults
-
-
-def examples_of(batch: Batch) -> list[Example]:
-    """The content of a batch, as the slow parser would give it."""
-    found = []
-    spans, begins = batch.span_begin, batch.feature_begin
-    for i in range(len(batch)):
-        one = Example(batch.kind[i], batch.label[i], batch.importance[i], batch.initial[i], batch.tag(i))
-        for k in range(spans[i], spans[i + 1]):
-            lo, hi = begins[k], begins[k + 1]
-            one.spans.append((batch.letter[k], list(zip(batch.hash[lo:hi], batch.value[lo:hi], strict=True))))
-        found.append(one)
-    return found
-
-
-def exact(examples: list[Example]) -> list[tuple]:
-    """For comparison bit by bit: NaN equals NaN, and -0.0 is not 0.0."""
-    return [
-        (
-            e.kind,
-            struct.pack("3d", e.label, e.importance, e.initial),
-            e.tag,
-            [(letter, [(int(h), struct.pack("f", x)) for h, x in features]) for letter, features in e.spans],
-        )
-        for e in examples
-    ]
-
-
-def agree(text: bytes, format: str, first_line: int = 1, **options) -> None:
-    batch, faults = parsed(text, format, first_line=first_line, **options)
-    other, other_faults = parsed(text, format, first_line=first_line, columns=False, **options)
-    assert exact(examples_of(other)) == exact(examples_of(batch))
-    assert other_faults == faults
-    slow, bad = SlowParser(format, **options).parse(text, first_line)
-    assert exact(examples_of(batch)) == exact(slow)
-    starts = [0]
-    for line in text.split(b"\n"):
-        starts.append(starts[-1] + len(line) + 1)
-    expected = []
-    for i, fault in bad:
-        end = min(starts[i + 1] - 1, len(text))
-        line = text[starts[i] : end]
-        words = explain(fault.code, line, fault.begin, fault.end, labels=options.get("labels"))
-        expected.append((i, fault.begin + 1, words, starts[i], end))
-    assert [tuple(f) for f in faults] == expected
-
 
 # --- against the slow twin -------------------------------------------------------------------------
 

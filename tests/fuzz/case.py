@@ -1,0 +1,72 @@
+"""A case: files and what is done with them; or a text, for the parser and its slow twin."""
+
+import base64
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+Command = list[str]  # the arguments of vwlite; the last two may be < FILE
+
+
+@dataclass
+class Case:
+    """files, groups: each group of commands runs in a folder of its own that holds all files.
+
+    same: files that must be the same after each group, "stdout" too; the groups must also end with the same exit code.
+    caches: which of the files are caches, each with the files it is to be of: its fingerprint is made that of them as
+    they are when the case runs.
+    texts: for the parser and its slow twin: format, options, number of the first line, text.
+    found: what was wrong with it.
+    """
+
+    kind: str
+    files: dict[str, bytes] = field(default_factory=dict)
+    groups: list[list[Command]] = field(default_factory=list)
+    same: list[str] = field(default_factory=list)
+    caches: dict[str, list[str]] = field(default_factory=dict)
+    texts: list[tuple[str, dict[str, Any], int, bytes]] = field(default_factory=list)
+    found: str = ""
+
+    def to_json(self) -> str:
+        content: dict[str, Any] = {"kind": self.kind, "found": self.found}
+        if self.texts:
+            content["texts"] = [[f, o, n, _as_text(t)] for f, o, n, t in self.texts]
+        else:
+            content["files"] = {name: _as_text(data) for name, data in self.files.items()}
+            content["groups"] = self.groups
+            content |= {name: value for name, value in (("same", self.same), ("caches", self.caches)) if value}
+        return _written(content, 0) + "\n"
+
+
+def read_case(path: Path) -> Case:
+    content = json.loads(path.read_text(encoding="utf-8"))
+    files = {name: _as_bytes(data) for name, data in content.pop("files", {}).items()}
+    texts = [(f, _options(o), n, _as_bytes(t)) for f, o, n, t in content.pop("texts", [])]
+    return Case(files=files, texts=texts, **content)
+
+
+def _options(options: dict[str, Any]) -> dict[str, Any]:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in options.items()}
+
+
+def _written(content: Any, depth: int) -> str:
+    """JSON with a line for each file and each command."""
+    pad = "\n" + " " * depth
+    if isinstance(content, dict) and content and depth < 2:
+        rows = [f"{pad} {json.dumps(name)}: {_written(value, depth + 1)}" for name, value in content.items()]
+        return "{" + ",".join(rows) + pad + "}"
+    if isinstance(content, list) and content and isinstance(content[0], list):
+        return "[" + ",".join(f"{pad} {_written(row, depth + 1)}" for row in content) + pad + "]"
+    return json.dumps(content)
+
+
+def _as_text(data: bytes) -> str | dict[str, str]:
+    """As it stands if it is ASCII without control characters, so that people can read it."""
+    if all(32 <= c < 127 or c in b"\t\r\n" for c in data):
+        return data.decode("ascii")
+    return {"base64": base64.b64encode(data).decode("ascii")}
+
+
+def _as_bytes(text: str | dict[str, str]) -> bytes:
+    return text.encode("ascii") if isinstance(text, str) else base64.b64decode(text["base64"])

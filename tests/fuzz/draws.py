@@ -1,0 +1,453 @@
+"""Cases, drawn from a random number generator: the same seed gives the same cases."""
+
+import gzip
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import click
+
+from fuzz.case import Case, Command
+from fuzz.damage import changed_bytes, damaged_cache, damaged_model
+from fuzz.judge import judge
+from vwlite.algorithms import ALGORITHMS, LABEL_DOMAIN, MORE_THAN_SLOPES
+from vwlite.commands.predict import command as predict
+from vwlite.commands.train import command as train
+from vwlite.options import Classes, FileName, Interval, Labels, Letters, Number, Progress, Whole
+from vwlite.vw.arguments import CHOICES, OPTIONS
+
+# --- lines -------------------------------------------------------------------------------------------
+
+NUMBERS = ["0", "1", "-1", "+2", ".5", "5.", "-0", "1e-50", "1e39", "nan", "inf", "0.0123456", "123456789", "1e5", "1e",
+           "-1.5E-3", "4294967295", "4294967296", "1.2.3", "-", "05", "1e400", "1e-400", "-1e308", "3.4028235e38",
+           "340282356779733661637539395458142568447", "340282356779733661637539395458142568448", "1.17549429e-38",
+           "0.1000000000000000055511151231257827", "9007199254740993", "1e000000001", "000000000001"]  # fmt: skip
+WORDS = ["a", "f", "abc", "word", "words", "seventy", "eight888", "ninechars", "a_long_name_indeed", "qid", "\u00e9t",
+         "12abc", "x1", "-3", "1234567", "a\x01", "\x01a", "\x02", "0", "7", "4294967297", "x" * 63, "y" * 64, "z" * 65,
+         "1" * 40, "^", "a^b", "'", "\u2028"]  # fmt: skip
+PIECES = [" ", "  ", "\t", "|", ":", "\r", "\n", "\r\n", "'", "#", "\0", "\v", "\x1f", "\x7f", "\udcff", "||", "|:1"]
+BLANKS = [" ", " ", " ", " ", "  ", "\t", " \t "]
+
+
+def number(rng: Random) -> str:
+    match rng.randrange(5):
+        case 0:
+            return rng.choice(NUMBERS)
+        case 1:
+            return f"{rng.gauss(0, 1):.{rng.randrange(20)}{rng.choice('efg')}}"
+        case 2:
+            whole, fraction = (rng.randrange(10 ** rng.randrange(1, 25)) for _ in range(2))
+            return f"{rng.choice(['', '-', '+'])}{whole}.{fraction}"
+        case 3:
+            return f"{rng.randrange(1, 1000)}e{rng.randint(-60, 45)}"
+    return str(rng.randrange(100) / rng.choice([1, 10, 100]))
+
+
+def name(rng: Random) -> str:
+    if rng.random() < 0.4:
+        return rng.choice(WORDS)
+    return "".join(rng.choice("abcxyz0195_") for _ in range(rng.choice([1, 2, 3, 7, 8, 9, 15, 16, 17, 33])))
+
+
+def vw_line(rng: Random) -> str:
+    words = [rng.choice(["1", "-1", "0", "0.5", "2", "red", number(rng)]) for _ in range(rng.randrange(4))]
+    line = "".join(word + rng.choice(BLANKS) for word in words)
+    line += rng.choice(["", "", "tag", "'tag", "'tag ", "1"])
+    for _ in range(rng.choice([1, 1, 2, 3])):
+        line += "|" + rng.choice(["", name(rng)])
+        if rng.random() < 0.2:
+            line += ":" + number(rng)
+        for _ in range(rng.choice([0, 1, 2, 5, 12])):
+            line += rng.choice(BLANKS) + (name(rng) if rng.random() < 0.95 else "")
+            if rng.random() < 0.6:
+                line += ":" + number(rng)
+        line += rng.choice(["", "", " "])
+    return line
+
+
+def libsvm_line(rng: Random) -> str:
+    line, index = rng.choice(["1", "-1", "0", "+2.5", "", " 1", "x", "red"]), 0
+    for _ in range(rng.choice([0, 1, 3, 9])):
+        index += rng.choice([1, 1, 2, 7, 100, 54321, 10**8, 2**31, 0, -1])
+        line += f"{rng.choice(BLANKS)}{index}:{number(rng)}"
+    return line + rng.choice(["", "", " ", "#c", " # 1:2", "\t", " qid:3", " 0:1"])
+
+
+def garbage(rng: Random) -> str:
+    if rng.random() < 0.3:
+        return bytes(rng.randrange(256) for _ in range(rng.randrange(60))).decode("utf-8", "surrogateescape")
+    return "".join(rng.choice(rng.choice([PIECES, NUMBERS, WORDS])) for _ in range(rng.randrange(25)))
+
+
+def text(rng: Random, format: str) -> bytes:
+    """Mostly lines that mean something, some garbage, now and then changed bytes or no end of the last line."""
+    line = vw_line if format == "vw" else libsvm_line
+    parts = [rng.choice([line, line, line, line, garbage])(rng) + rng.choice(["\n", "\n", "\n", "\r\n", "\n\n"])
+             for _ in range(rng.choice([1, 2, 5, 20]))]  # fmt: skip
+    found = (rng.choice(["", "", "", "\ufeff"]) + "".join(parts)).encode("utf-8", "surrogateescape")
+    if rng.random() < 0.2:
+        found = changed_bytes(rng, found)
+    return found[:-1] if rng.random() < 0.2 else found
+
+
+def lines(rng: Random) -> Case:
+    """Texts for the parser and its slow twin."""
+    texts = []
+    for _ in range(25):
+        format = rng.choice(["vw", "vw", "libsvm"])
+        options: dict[str, Any] = {
+            "hash_all": rng.random() < 0.5,
+            "hash_seed": rng.choice([0, 0, 1, 2**32 - 1]),
+            "label_domain": rng.choice(["any", "any", "binary", "nonnegative"]),
+            "labels": rng.choice([None, None, (0.0, 1.0)]),
+            "lenient_labels": rng.random() < 0.5,
+            "stop_at_fault": rng.random() < 0.5,
+        }
+        texts.append((format, options, rng.choice([1, 2]), text(rng, format)))
+    return Case("lines", texts=texts)
+
+
+# --- data that can be learned --------------------------------------------------------------------------
+
+PLAIN_VALUES = ["1", "2", "0.5", "-1", "1.25", "3e-1", "-2"]
+ODD_VALUES = ["0", "-0", "1e38", "-1e38", "3.4028234e38", "1e-38", "1e-45", "1e-30", "16777217", "1e10", "1e-7", "1e20"]
+
+
+def value(rng: Random, odd: float) -> str:
+    return rng.choice(ODD_VALUES) if rng.random() < odd else rng.choice([*PLAIN_VALUES, f"{rng.gauss(0, 1):.3g}"])
+
+
+def data(rng: Random, labels: list[str], count: int, *, format: str = "vw", odd: float = 0, bad: float = 0) -> bytes:
+    """Lines with these labels. odd: how many numbers are at the edge of what a number can be. bad: how many lines are
+    any text at all. The first line is always one that can be learned."""
+    found = []
+    for i in range(count):
+        if i and rng.random() < bad:
+            found.append(rng.choice([vw_line, libsvm_line, garbage])(rng).replace("\n", ""))
+            continue
+        if format == "libsvm":
+            indices = sorted(rng.sample(range(1, 30), rng.randrange(1, 8)))
+            pairs = " ".join(f"{index}:{value(rng, odd)}" for index in indices)
+            found.append(f"{rng.choice(labels)} {pairs}")
+            continue
+        head = rng.choice(labels)
+        if i and rng.random() < 0.1:
+            head = ""
+        elif i and rng.random() < 0.2:
+            head += " " + rng.choice(["1e9", "1e-9", "1e300"] if rng.random() < odd else ["1", "2", "0.5", "0", "0.1"])
+            if rng.random() < 0.3:
+                head += " " + rng.choice(["1e300", "-1e30"] if rng.random() < odd else ["0", "0.25", "-1"])
+        tag = rng.choice(["", "", "", "'t1", "'", "'nan"])
+        spaces = []
+        for _ in range(rng.choice([1, 1, 2, 3])):
+            scale = f":{value(rng, odd)}" if rng.random() < 0.1 else ""
+            space = rng.choice(["a", "b", "c", "ab", "f"]) + scale
+            names = [f"{rng.choice('xyzw')}{rng.choice(['', rng.randrange(30)])}" for _ in range(rng.randrange(7))]
+            features = [n + (f":{value(rng, odd)}" if rng.random() < 0.6 else "") for n in names]
+            spaces.append(f"|{space} {' '.join(features)}")
+        line = f"{head} {tag}{' '.join(spaces)}".lstrip()
+        found.append(line if i == 0 or rng.random() > 0.03 else rng.choice(["", " ", "|", f"{head} |"]))
+    end = rng.choice(["\n", "\n", "\n", "\r\n"])
+    return (end.join(found) + end).encode("utf-8", "surrogateescape")
+
+
+@dataclass
+class Setup:
+    """What to learn, with which labels."""
+
+    options: Command
+    labels: list[str]
+    more: dict[str, bytes] = field(default_factory=dict)  # files that the options name
+    predict: Command = field(default_factory=list)
+
+
+PARAMETERS = {p.name: p for p in train.params if isinstance(p, click.Option)}
+WHOLES = [1, 1, 2, 2, 3, 5, 7, 10, 100, 1000, 2**31, 2**32, 10**17]
+REALS = [1e-300, 1e-9, 1e-4, 1e-3, 0.01, 0.1, 0.5, 0.9, 1, 1, 2, 10, 1e4, 1e9, 1e100, 1e300]
+USUAL = [1e-4, 1e-3, 0.01, 0.1, 0.5, 0.9, 1, 2, 10]
+FEATURES = ("bits", "hash", "no_constant", "quadratic", "cubic", "interactions", "keep", "ignore", "ignore_linear")
+NAMED = ["red", "green", "blue", "\u00e9", "1", "-1"]
+
+
+def option(rng: Random, parameter: click.Option, odd: float) -> Command:
+    """An option as it is typed, with a value of its type."""
+    kind, spelling = parameter.type, rng.choice(parameter.opts)
+    if parameter.is_flag:
+        return [spelling]
+    if rng.random() < odd * 0.1:
+        return [spelling, rng.choice(["", "nan", "-1", "x", "1e999", "0", "1_0", "-", "9" * 20, "\u00e9", "a,b"])]
+    if isinstance(kind, Whole):
+        wholes = WHOLES if rng.random() < odd else WHOLES[:8]
+        text = str(rng.choice([n for n in wholes if kind.low <= n <= kind.high] or [2]))
+    elif isinstance(kind, Number):
+        reals = [x for x in (REALS if rng.random() < odd else USUAL) if kind.low <= x <= kind.high and x != kind.high]
+        text = f"{rng.choice(reals):g}"
+    elif isinstance(kind, click.Choice):
+        text = str(rng.choice(list(kind.choices)))
+    elif isinstance(kind, Labels):
+        text = rng.choice(["0,1", "-1,1", "1,2", "1,0"])
+    elif isinstance(kind, Classes):
+        text = rng.choice(["auto", "red,green,blue", "1,2,3"])
+    elif isinstance(kind, Letters):
+        size = kind.size or rng.choice([2, 2, 3, 4])
+        text = "".join(rng.choice("aabbcf" + (":" if kind.wildcards and size < 4 else "")) for _ in range(size))
+    elif isinstance(kind, Interval):
+        text = rng.choice(["1", "7", "1000", "1s", "60s", "5m", "1h"])
+    elif isinstance(kind, Progress):
+        text = rng.choice(["1", "3", "2.0", "1.1", "10"])
+    elif isinstance(kind, FileName | click.Path):
+        text = rng.choice(["other", "data", "none", "-"])
+    else:
+        text = rng.choice(["a^x", "x", "", "b^", "\udcff"])
+    return [spelling, text]
+
+
+def setup(rng: Random, *, odd: float = 0, without: tuple[str, ...] = ()) -> Setup:
+    """An algorithm, a loss, labels and options that go together, but none of `without`; now and then one not."""
+    a = ALGORITHMS[rng.choice(list(ALGORITHMS))]
+    loss = rng.choice(a.losses)
+    options = ["--algorithm", a.name, "--loss", loss]
+    labels = {"any": ["1", "-1", "0", "0.5", "2", "-3.25"], "binary": ["1", "-1"], "nonnegative": ["0", "1", "2", "5"]}[
+        LABEL_DOMAIN[loss]
+    ]
+    if odd and LABEL_DOMAIN[loss] != "binary" and rng.random() < odd:
+        labels = [*labels, "1e300", "1e-300", "1e30"]
+    found = Setup(options, labels)
+    classes = rng.random() < 0.2 and LABEL_DOMAIN[loss] != "nonnegative"
+    for each in (name for name in a.options if name not in without):
+        if each == "feature_weights":
+            if rng.random() < 0.2:
+                options += ["--feature-weights", "weights"]
+                found.more["weights"] = b"a^x 2\nb^y 0.5\nx1 1000\n" + (b"x" if rng.random() < odd * 0.2 else b"")
+        elif each in a.required or rng.random() < (0.1 if each in ("average", "nonzeros") else 0.4):
+            if each == "features":
+                options += ["--features", str(rng.choice([1000, 2**32, 20]))]
+            elif not (each == "nonzeros" and classes):
+                options += option(rng, PARAMETERS[each], odd)
+    for each in a.schedule:
+        if rng.random() < 0.3:
+            options += option(rng, PARAMETERS[each], odd)
+    for each in FEATURES:
+        if rng.random() < 0.1:
+            options += option(rng, PARAMETERS[each], odd)
+    if classes:
+        found.labels = ["1", "2", "3"]
+        match rng.randrange(4):
+            case 0 | 1:
+                options += ["--oaa", rng.choice(["3", "5"])]
+            case 2:
+                options += ["--classes", ",".join(NAMED[:4])]
+                found.labels = NAMED[:4]
+            case 3:
+                options += ["--oaa", "4", "--classes", "auto"]
+                found.labels = NAMED[:4]
+        if rng.random() < 0.4 and a.name not in MORE_THAN_SLOPES:
+            options += ["--softmax"]
+            options[3] = "logistic"
+        if rng.random() < 0.5:
+            found.predict.append("--probabilities")
+    elif LABEL_DOMAIN[loss] == "binary" and rng.random() < 0.1:
+        options += ["--labels", "0,1"]
+        found.labels = ["0", "1"]
+    if loss == "quantile" and rng.random() < 0.5:
+        options += ["--quantile-tau", rng.choice(["0.1", "0.9", "0.999999"])]
+    if rng.random() < odd * 0.2:
+        options += option(rng, rng.choice(list(PARAMETERS.values())), odd)
+    return found
+
+
+def some(rng: Random, chance: float, *choices: str) -> Command:
+    """One of these options, or none."""
+    return rng.choice(choices).split() if rng.random() < chance else []
+
+
+# --- commands ----------------------------------------------------------------------------------------
+
+LOOKS: list[Command] = [
+    ["info", "model"], ["info", "model", "--json"], ["weights", "model"], ["weights", "model", "--all"],
+    ["weights", "model", "--feature", "a^x", "--feature", "none"], ["check", "model"],
+    ["export", "model", "--to", "vw", "-o", "exported"],
+]  # fmt: skip
+
+
+def commands(rng: Random) -> Case:
+    """Train, look at the model, predict; with odd numbers, odd options and bad lines now and then."""
+    odd = rng.choice([0.0, 0.1, 0.5, 1.0])
+    s = setup(rng, odd=odd)
+    bad = rng.choice([0.0, 0.0, 0.1])
+    count, format = rng.choice([1, 5, 40, 200]), rng.choice(["vw", "vw", "vw", "libsvm"])
+    if "adagrad-full" in s.options:
+        count = min(count, 20)
+    files = {n: data(rng, s.labels, count, format=format, odd=odd * 0.2, bad=bad) for n in ("data", "test")} | s.more
+    run = ["train", *s.options, "data", "-m", "model"]
+    run += some(rng, 0.3, "--passes 3", "--passes 4 --holdout-off", "--passes 5 --holdout-period 2 --early-terminate 1")
+    run += some(rng, 0.3, "-c", "--cache-file cache", "-c -k")
+    run += some(rng, 0.2, "--report report", "--save-weights-only", "--checkpoint-every 7", "--quiet", "-p -",
+                "-r raw -p p", "--link logistic", "--threads 1", "--threads 3")  # fmt: skip
+    skip = "--on-error skip"
+    run += some(rng, 0.6 if bad else 0.1, skip, f"{skip} --rejects bad", f"{skip} --max-errors 2")
+    if rng.random() < odd * 0.3:
+        run += option(rng, rng.choice(list(PARAMETERS.values())), odd)
+    again = ["predict", "-m", "model", "test", *s.predict, "--on-error", "skip"]
+    if rng.random() < odd * 0.3:
+        again += option(rng, rng.choice([p for p in predict.params if isinstance(p, click.Option)]), odd)
+    more = ["train", "-i", "model", "test", "-m", "model", "--on-error", "skip"]
+    if rng.random() < 0.5:
+        more += option(rng, PARAMETERS[rng.choice(["learning_rate", "l1", "l2", "radius", "decay_learning_rate"])], odd)
+    check = ["check", *rng.sample(["data", "test", "model", "cache", "none"], 2)]
+    return Case("commands", files, [[run, again, rng.choice(LOOKS), more, check]])
+
+
+def continued(rng: Random) -> Case:
+    """Learning in parts gives the model and the predictions of learning at once."""
+    odd = rng.choice([0.0, 0.0, 0.1])
+    s = setup(rng, odd=odd, without=("round_at_end",))  # which is done at the end of each part
+    most = 6 if "adagrad-full" in s.options else 100
+    parts = [data(rng, s.labels, rng.choice([1, 3, most]), odd=odd * 0.2) for _ in range(rng.choice([2, 2, 3]))]
+    if rng.random() < 0.3:  # the values where ties happen
+        parts = [part.replace(b".25", b"").replace(b".3", b"").replace(b"e-1", b"") for part in parts]
+    files = {f"part{i}": part for i, part in enumerate(parts)}
+    names, output = list(files), ["-m", "model", "-p", "-", "--quiet"]
+    files |= s.more
+    once = [["train", *s.options, *names, *output]]
+    first = ["train", *s.options, names[0], *output]
+    return Case("continued", files, [once, [first, *(["train", "-i", "model", n, *output] for n in names[1:])]],
+                ["model", "stdout"])  # fmt: skip
+
+
+def equal(rng: Random) -> Case:
+    """From a cache, a pipe or a compressed file, with any number of threads: the same."""
+    odd = rng.choice([0.0, 0.1])
+    s = setup(rng, odd=odd)
+    count = 6 if "adagrad-full" in s.options else rng.choice([3, 40, 300])  # whose steps take the cube of the features
+    content = data(rng, s.labels, count, odd=odd * 0.2, bad=rng.choice([0, 0, 0.05]))
+    files = {"data": content, "data.gz": gzip.compress(content, mtime=0)} | s.more
+    run = ["train", *s.options, "-m", "model", "--quiet", "--on-error", "skip", "-p", "-"]
+    run += some(rng, 0.5, "--passes 2", "--passes 4 --holdout-off", "--passes 3 --holdout-period 3")
+    first = ["train", *s.options, "data", "--quiet", "--on-error", "skip", "-p", "stale"]
+    groups = [
+        [[*run, "data"]],
+        [[*run, "data", "--threads", rng.choice(["1", "3", "4"])]],
+        [[*run, "data", "-c"]],
+        [[*first, "-c"], [*run, "data", "-c", "--threads", rng.choice(["1", "2"])]],
+        [[*run, "data.gz"]],
+        [[*run, "<", "data"]],
+    ]
+    return Case("equal", files, groups, ["model"])
+
+
+VW_WORDS = ["1", "-1", "2", "0.5", "nan", "1:2", "1:0.5 2:1", "red", "1,2", "1:1:0.5", "shared", "2:-1"]
+VW_FILES = {"final_regressor": "model", "predictions": "p", "raw_predictions": "r", "readable_model": "text",
+            "invert_hash": "names", "cache_file": "cache", "audit_regressor": "audited",
+            "output_feature_regularizer_binary": "r.binary", "output_feature_regularizer_text": "r.text"}  # fmt: skip
+VW_WORDS_OF_OPTIONS = ["a", "ab", "::", "abc", "2", "a2", "+2a,-1b", "1:2", "data", "model", "test", "1", ""]
+# Numbers that neither take time nor memory, however large they are.
+VW_LARGE = {"ring_size", "example_queue_limit", "random_seed", "mem", "hash_seed"}
+VW_NUMBERS = ["0", "1", "2", "3", "5", "10", "18", "0.5", "1e-4", "-1", "1e10", "0.1", "100"]
+
+
+def vw_option(rng: Random, name: str) -> Command:
+    o = OPTIONS[name]
+    if o.type == "bool":
+        return [f"--{name}"]
+    if name in CHOICES:
+        return [f"--{name}", rng.choice(CHOICES[name])]
+    if name in VW_FILES:
+        return [f"--{name}", VW_FILES[name]]
+    if o.type in ("uint", "ulong", "int", "long"):
+        least = 1 if name == "passes" else 0
+        return [f"--{name}", str(rng.choice([least, 1, 2, 3, 4, 5, 8] + ([10**6] if name in VW_LARGE else [])))]
+    if o.type == "float":
+        return [f"--{name}", rng.choice(VW_NUMBERS)]
+    return [f"--{name}", rng.choice(VW_WORDS_OF_OPTIONS)]
+
+
+VW_REDUCTIONS = ["", "", "", "--oaa 3", "--csoaa 3", "--ect 3", "--csoaa_ldf m", "--wap_ldf m", "--nn 2", "--bfgs",
+                 "--multilabel_oaa 3", "--boosting 2", "--bootstrap 2", "--lrq ab2", "--ftrl", "--coin", "--stage_poly",
+                 "--autolink 2", "--conjugate_gradient", "--top 2", "--marginal a"]  # fmt: skip
+
+
+def vw(rng: Random) -> Case:
+    """Vowpal Wabbit's arguments."""
+    odd = rng.choice([0.0, 0.1, 0.5])
+    reduction = rng.choice(VW_REDUCTIONS)
+    labels = ["1", "2", "3"] if "oaa" in reduction or "ect" in reduction else ["1", "-1"]
+    if "cs" in reduction or "wap" in reduction:
+        labels = ["1:0.5", "2:1", "1:0 2:1 3:2", "3"]
+    if rng.random() < 0.2:
+        labels = [*labels, *rng.sample(VW_WORDS, 3)]
+    arguments = reduction.split()
+    if "bfgs" in reduction or "gradient" in reduction:
+        arguments += ["--passes", "3", "-c", "-k", "--predict_only_model"]
+    for _ in range(rng.choice([0, 1, 1, 2])):
+        arguments += vw_option(rng, rng.choice(list(OPTIONS)))
+    files = {}
+    for each in ("data", "test"):
+        content = data(rng, labels, rng.choice([1, 20, 60]), odd=odd * 0.2, bad=rng.choice([0, 0.1]))
+        if "ldf" in reduction:  # examples of several lines
+            content = b"".join(line + b"\n" * rng.choice([1, 1, 1, 2]) for line in content.splitlines())
+        files[each] = content
+    first = ["vw", "-d", "data", "-f", "model", *arguments]
+    second = ["vw", "-d", "test", "-i", "model", *some(rng, 0.7, "-t")]
+    second += some(rng, 0.7, "-p p", "-r r", "-p /dev/stdout")
+    if rng.random() < 0.2:
+        second += vw_option(rng, rng.choice(list(OPTIONS)))
+    last = rng.choice([["predict", "-m", "model", "test", "--on-error", "skip"], ["check", "model", "data"],
+                       ["train", "-i", "model", "test", "-m", "m", "--loss", "squared"], ["weights", "model"],
+                       ["vw", "-i", "model", "--quiet", "-f", "m2", "<", "test"], ["info", "model"],
+                       ["vw", "-d", "data", "-c", "--passes", "2"]])  # fmt: skip
+    return Case("vw", files, [[first, second, last]])
+
+
+# --- models and caches that nobody wrote ---------------------------------------------------------------
+
+
+class Stock:
+    """Models and caches as the program writes them, each with data that belongs to it."""
+
+    def __init__(self, rng: Random, folder: Path, golden: list[Path]) -> None:
+        self.models = [path.read_bytes() for path in golden]
+        self.caches: list[tuple[bytes, bytes]] = []
+        while len(self.models) < len(golden) + 30:
+            s = setup(rng)
+            files = {"data": data(rng, s.labels, 12)} | s.more
+            run = ["train", *s.options, "data", "-m", "model", "--quiet"]
+            if judge(Case("stock", files, [[run]]), folder) == "" and (folder / "0/model").exists():
+                self.models.append((folder / "0/model").read_bytes())
+        while len(self.caches) < 12:
+            i = len(self.caches)
+            content = data(rng, ["1", "2"], [1, 12, 200][i % 3], bad=0.1 * (i % 2))
+            if i % 4 == 3:
+                content = data(rng, ["1", "2"], 100)[:400] * 20  # few features, so that they are numbered
+            run = ["train", "data", "-c", "--on-error", "skip", "--quiet", *[["--oaa", "3"], []][i % 2]]
+            cache = folder / "0/data.vwlite-cache"
+            if judge(Case("stock", {"data": content}, [[run]]), folder) == "" and cache.exists():
+                self.caches.append((content, cache.read_bytes()))
+
+    def crafted_model(self, rng: Random) -> Case:
+        model = rng.choice(self.models)
+        whole = damaged_model(rng, model) if rng.random() < 0.9 else model[: rng.randrange(len(model))]
+        files = {"data": data(rng, rng.choice([["1", "-1"], ["1", "2"]]), 5), "model": whole}
+        runs = [["predict", "-m", "model", "data"], ["check", "model"], ["train", "-i", "model", "data", "-m", "m"],
+                ["predict", "-m", "m", "data"], *LOOKS[:5], *LOOKS[6:],
+                ["vw", "-i", "model", "-d", "data", "-f", "m"]]  # fmt: skip
+        return Case("model", files, [runs])
+
+    def crafted_cache(self, rng: Random) -> Case:
+        content, cache = rng.choice(self.caches)
+        files = {"data": content, "data.vwlite-cache": cache}
+        if rng.random() < 0.9:
+            files["data.vwlite-cache"] = damaged_cache(rng, cache)
+        else:
+            files["data.vwlite-cache"] = cache[: rng.randrange(len(cache))]
+        run = ["train", "data", "-c", "--on-error", "skip", "--quiet", "--threads", rng.choice(["1", "2"])]
+        run += some(rng, 0.3, "--passes 2", "-q ab", "--ignore b")
+        runs = [["check", "data.vwlite-cache"], [*run, *some(rng, 0.3, "--oaa 3")]]
+        return Case("cache", files, [runs], caches={"data.vwlite-cache": ["data"]})
+
+
+def draw(rng: Random, stock: Stock) -> Case:
+    """Any case."""
+    kinds = [lines] * 2 + [commands] * 3 + [continued] * 2 + [equal] + [vw] * 2
+    return rng.choice([*kinds, *[stock.crafted_model] * 3, *[stock.crafted_cache] * 2])(rng)
