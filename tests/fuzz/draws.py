@@ -166,6 +166,7 @@ PARAMETERS = {p.name: p for p in train.params if isinstance(p, click.Option)}
 WHOLES = [1, 1, 2, 2, 3, 5, 7, 10, 100, 1000, 2**31, 2**32, 10**17]
 REALS = [1e-300, 1e-9, 1e-4, 1e-3, 0.01, 0.1, 0.5, 0.9, 1, 1, 2, 10, 1e4, 1e9, 1e100, 1e300]
 USUAL = [1e-4, 1e-3, 0.01, 0.1, 0.5, 0.9, 1, 2, 10]
+SHAPING = [p for p in PARAMETERS.values() if getattr(p, "group", "") in ("Features", "Learning", "Classes")]
 FEATURES = ("bits", "hash", "no_constant", "quadratic", "cubic", "interactions", "keep", "ignore", "ignore_linear")
 NAMED = ["red", "green", "blue", "\u00e9", "1", "-1"]
 
@@ -253,7 +254,7 @@ def setup(rng: Random, *, odd: float = 0, without: tuple[str, ...] = ()) -> Setu
     if loss == "quantile" and rng.random() < 0.5:
         options += ["--quantile-tau", rng.choice(["0.1", "0.9", "0.999999"])]
     if rng.random() < odd * 0.2:
-        options += option(rng, rng.choice(list(PARAMETERS.values())), odd)
+        options += option(rng, rng.choice(SHAPING), odd)
     return found
 
 
