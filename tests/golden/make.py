@@ -1,0 +1,374 @@
+"""Makes the golden models of a release: `.venv/bin/python tests/golden/make.py`, as the last thing before it.
+
+The folder of the release gets a small model of each algorithm and form (NAME.model), and beside it (NAME.json) how it
+was made, how it predicts and is continued, what it predicts, and what the eager twin of tests/reference.py, which knows
+the algorithm from the papers only, makes of the same data. A model that is not as its twin is not written. From then on
+the files stay as they are, and the tests see that later programs read them as this one does. --anew replaces a folder
+that was not released yet.
+"""
+
+import argparse
+import json
+import math
+import random
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from math import inf, nan
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+import reference  # noqa: E402
+from batches import Line  # noqa: E402
+from slow_parser import SlowParser  # noqa: E402
+from streams import CONSTANT, Walk  # noqa: E402
+from test_expand import slow_expand  # noqa: E402
+
+from vwlite import __version__  # noqa: E402
+from vwlite.algorithms import ALGORITHMS  # noqa: E402
+from vwlite.build import Settings  # noqa: E402
+from vwlite.hashing import feature_hash  # noqa: E402
+
+BITS = 8  # of the twins' keys: they hold a number for each
+CLOSE = 2e-5  # how near predictions must be to those of the twin, whose numbers are doubles
+PREDICT = ["predict", "-m", "MODEL", "TEST", "-r", "RAW", "--quiet"]
+CONTINUE = ["train", "-i", "MODEL", "MORE", "-m", "OUT", "--quiet"]
+VW_PREDICT = ["vw", "-t", "-i", "MODEL", "-d", "TEST", "-p", "/dev/stdout", "--quiet"]
+VW_CONTINUE = ["vw", "-i", "MODEL", "-d", "MORE", "-f", "OUT", "--quiet"]
+WEIGHTS = {("a", f"w{i}"): 0.5 + i / 4 for i in range(0, 12, 2)}
+
+# --- data --------------------------------------------------------------------------------------------
+
+LABELS: dict[str, Callable[[float, random.Random], str]] = {
+    "binary": lambda score, chance: "1" if score + chance.gauss(0, 0.5) > 0 else "-1",
+    "zero-one": lambda score, chance: "1" if score + chance.gauss(0, 0.5) > 0 else "0",
+    "real": lambda score, chance: f"{score + chance.gauss(0, 0.3):.2f}",
+    "counts": lambda score, chance: str(max(0, round(math.exp(score / 2) + chance.gauss(0, 0.5)))),
+    "classes": lambda score, chance: str(1 + (score > -0.6) + (score > 0.6)),
+    "words": lambda score, chance: ["red", "green", "blue"][(score > -0.6) + (score > 0.6)],
+}
+
+
+def text(kind: str, part: str) -> str:
+    """Lines of two namespaces, some with importance, a tag, no label, or a feature that occurs twice."""
+    chance = random.Random(f"{part}")
+    truth = random.Random("truth")
+    weights = {f"w{i}": truth.gauss(0, 1) for i in range(12)} | {str(i): truth.gauss(0, 1) for i in range(8)}
+    lines = []
+    for i in range({"train": 60, "test": 20, "more": 20}[part]):
+        a = {f"w{chance.randrange(10 if part == 'train' else 12)}": round(chance.gauss(0, 1), 2) for _ in range(4)}
+        b = [str(chance.randrange(8)) for _ in range(2)]
+        score = sum(weights[name] * x for name, x in a.items()) + sum(weights[name] for name in b)
+        noise = random.Random(f"{part} {i}")
+        initial = "" if kind == "classes" else " 0.25"  # which Vowpal Wabbit's lines of classes cannot have
+        head = LABELS[kind](score, noise) + {3: " 2", 7: " 0.5 'seven", 11: f" 1{initial}"}.get(i % 13, "")
+        if i % 17 == 5:
+            head = "'none"
+        spaces = " ".join(f"{name}:{x:g}" for name, x in a.items())
+        lines.append(f"{head} |a {spaces} |b:0.5 {' '.join(b)}\n")
+    return "".join(lines)
+
+
+# --- forms -------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Form:
+    """A kind of model: how it is made, and its twin."""
+
+    name: str
+    algorithm: str
+    options: str
+    data: str = "binary"
+    twin: type | None = None
+    more: dict[str, Any] | None = None  # options of the twin
+    loss: Any = None
+    classes: int = 0
+    softmax: bool = False
+    quadratic: bool = False
+    bits: int = 32
+    link: bool = False
+    only: bool = False  # it cannot be continued
+    vw: bool = False  # Vowpal Wabbit's arguments
+    export: bool = False
+
+
+def forms() -> list[Form]:
+    r = reference
+    logistic, hinge, squared = r.Logistic(), r.Hinge(), r.Squared()
+
+    def form(name: str, algorithm: str, options: str, twin: type | None, more: dict[str, Any], **rest: Any) -> Form:
+        rest.setdefault("loss", logistic)
+        loss = {logistic: "logistic", hinge: "hinge", squared: "squared"}.get(rest["loss"])
+        if loss and "--softmax" not in options:
+            options += f" --loss {loss}"
+        return Form(name, algorithm, f"--algorithm {algorithm} {options}", twin=twin, more=more, **rest)
+
+    rate, ball = {"rate": 0.5}, {"radius": 3.0, "rate": 0.5}
+    adagrad = {"rate": 0.5, "power_t": 0.0}
+    ftrl = {"ftrl_alpha": 0.5, "ftrl_beta": 1.0, "l1": 0.2, "l2": 0.1}
+    found = [
+        # Each algorithm.
+        form("gd", "gd", "", r.Gd, {}),
+        form("sgd", "sgd", "", r.Sgd, rate),
+        form("truncated-gradient", "truncated-gradient", "--l1 0.02 --period 3 --threshold 2",
+             r.TruncatedGradient, {"l1": 0.02, "period": 3, "threshold": 2, **rate}),
+        form("rounding", "rounding", "--threshold 0.05 --period 5", r.Rounding,
+             {"threshold": 0.05, "period": 5, **rate}),
+        form("l1-subgradient", "l1-subgradient", "--l1 0.01", r.L1Subgradient, {"l1": 0.01, **rate}),
+        form("l1-ball", "l1-ball", "--radius 3", r.L1Ball, ball),
+        form("simplex", "simplex", "--radius 40 --features 1000 -l 4", r.Simplex,
+             {"radius": 40.0, "features": 1000, "rate": 4.0}),
+        form("eg", "eg", "--radius 40 --features 1000", r.Eg, {"radius": 40.0, "features": 1000, **rate}),
+        form("eg-pm", "eg-pm", "--radius 40 --features 1000", r.EgPm, {"radius": 40.0, "features": 1000, **rate}),
+        form("adagrad", "adagrad", "--l1 0.001", r.Adagrad, {"l1": 0.001, **adagrad}),
+        form("adagrad-rda", "adagrad-rda", "--l1 0.001", r.AdagradRda, {"l1": 0.001, **adagrad}),
+        form("adagrad-ball", "adagrad-ball", "--radius 3", r.AdagradBall, {"radius": 3.0, **adagrad}),
+        form("adagrad-full", "adagrad-full", "--l1 0.001 --delta 0.1", r.AdagradFull,
+             {"l1": 0.001, "delta": 0.1, **adagrad}),
+        form("pa", "pa", "", r.Pa, {}, loss=hinge),
+        form("pa-i", "pa-i", "--pa-c 0.1", r.PaI, {"pa_c": 0.1}, loss=hinge),
+        form("pa-ii", "pa-ii", "--pa-c 0.1", r.PaII, {"pa_c": 0.1}, loss=hinge),
+        form("arow", "arow", "--arow-r 2", r.Arow, {"arow_r": 2.0}, loss=hinge),
+        form("ftrl", "ftrl", "--l1 0.2 --l2 0.1", r.Ftrl, ftrl),
+        form("smidas", "smidas", "--l1 0.01", r.Smidas, {"l1": 0.01, **rate}),
+        # Other forms of them.
+        form("adagrad-full-rda", "adagrad-full", "--update rda --root-every 7 --delta 1", r.AdagradFull,
+             {"update": "rda", "root_every": 7, "delta": 1.0, **adagrad}),
+        form("l1-ball-nonnegative", "l1-ball", "--radius 3 --nonnegative", r.L1Ball, {"nonnegative": True, **ball}),
+        form("l1-ball-box", "l1-ball", "--radius 3 --box 0.4", r.WeightedL1Ball, {"box": 0.4, **ball}),
+        form("l1-ball-weights", "l1-ball", "--radius 3 --feature-weights WEIGHTS", r.WeightedL1Ball, ball),
+        form("sgd-average", "sgd", "--average", r.AveragedSgd, rate),
+        form("truncated-gradient-average", "truncated-gradient", "--l1 0.02 --average",
+             r.AveragedTruncatedGradient, {"l1": 0.02, **rate}),
+        form("l1-ball-average", "l1-ball", "--radius 3 --average", r.AveragedL1Ball, ball),
+        form("adagrad-average", "adagrad", "--l1 0.001 --average", r.AveragedAdagrad, {"l1": 0.001, **adagrad}),
+        form("truncated-gradient-nonzeros", "truncated-gradient", "--nonzeros 4",
+             r.LimitedTruncatedGradient, {"nonzeros": 4, **rate}),
+        form("l1-ball-nonzeros", "l1-ball", "--nonzeros 4", r.LimitedL1Ball, {"nonzeros": 4, **rate}),
+        form("adagrad-nonzeros", "adagrad", "--nonzeros 4", r.LimitedAdagrad, {"nonzeros": 4, **adagrad}),
+        form("adagrad-rda-nonzeros", "adagrad-rda", "--nonzeros 4", r.LimitedAdagradRda, {"nonzeros": 4, **adagrad}),
+        form("ftrl-nonzeros", "ftrl", "--nonzeros 4", r.LimitedFtrl, {"nonzeros": 4}),
+        # Losses, features, labels.
+        form("gd-squared", "gd", "--l1 0.001 --l2 0.0001", r.Gd, {"l1": 1e-3, "l2": 1e-4}, data="real", loss=squared),
+        form("gd-quantile", "gd", "--loss quantile --quantile-tau 0.3", r.Gd, {}, data="real", loss=r.Quantile(0.3)),
+        form("gd-poisson", "gd", "--loss poisson", r.Gd, {}, data="counts", loss=r.Poisson()),
+        form("gd-bits", "gd", "-b 4", r.Gd, {}, bits=4),
+        form("gd-quadratic", "gd", "-q ab", r.Gd, {}, quadratic=True),
+        form("gd-no-constant", "gd", "--no-constant --ignore b", None, {}),
+        form("gd-labels", "gd", "--labels 0,1", r.Gd, {}, data="zero-one"),
+        form("gd-weights-only", "gd", "--save-weights-only", r.Gd, {}, only=True),
+        form("eg-weights-only", "eg", "--radius 40 --features 1000 --save-weights-only", r.Eg,
+             {"radius": 40.0, "features": 1000, **rate}, only=True),
+        # Classes.
+        form("oaa", "gd", "--oaa 3", r.Gd, {}, data="classes", classes=3),
+        form("oaa-sgd-average", "sgd", "--oaa 3 --average", r.AveragedSgd, rate, data="classes", classes=3),
+        form("oaa-names", "adagrad", "--classes red,green,blue", r.Adagrad, adagrad, data="words", classes=3),
+        form("oaa-auto", "gd", "--oaa 5 --classes auto", r.Gd, {}, data="words", classes=3),
+        form("softmax", "l1-ball", "--oaa 3 --softmax --radius 3", r.L1Ball, ball, data="classes", classes=3,
+             softmax=True),
+        form("softmax-weights-only", "sgd", "--oaa 3 --softmax --save-weights-only", r.Sgd, rate, data="classes",
+             classes=3, softmax=True, only=True),
+        # Vowpal Wabbit's own format: by its arguments, and exported.
+        Form("vw", "gd", "", "real", r.Gd, {}, squared, vw=True),
+        Form("vw-quadratic", "gd", "-q ab --loss_function logistic", "binary", r.Gd, {}, logistic, quadratic=True,
+             vw=True),
+        Form("vw-weights-only", "gd", "--predict_only_model", "real", r.Gd, {}, squared, vw=True, only=True),
+        Form("vw-ftrl", "ftrl", "--ftrl --loss_function logistic", vw=True),
+        Form("vw-oaa", "gd", "--oaa 3", "classes", vw=True),
+        Form("vw-sgd", "gd", "--sgd -l 0.05", "real", vw=True),
+        form("export", "gd", "-b 18", r.Gd, {}, loss=squared, data="real", bits=18, export=True),
+    ]  # fmt: skip
+    if "link" in {field.name for field in fields(Settings)}:
+        found.append(form("gd-link", "gd", "--link logistic", r.Gd, {}, link=True))
+    return found
+
+
+# --- twins -------------------------------------------------------------------------------------------
+
+
+class Keys(dict[int, int]):
+    """Small numbers for indices of features, as the twins hold one number for each that there may be."""
+
+    def __init__(self, bits: int) -> None:
+        super().__init__()
+        self.mask = (1 << bits) - 1
+        self[CONSTANT & self.mask] = CONSTANT & (1 << BITS) - 1
+
+    def __missing__(self, index: int) -> int:
+        used = set(self.values())
+        self[index] = next(i for i in range(1 << BITS) if i not in used)
+        return self[index]
+
+
+def stream(form: Form, part: str, keys: Keys) -> list[Line]:
+    """The examples, by the slow parser."""
+    words = ["red", "green", "blue"]
+    content = text(form.data, part)
+    if form.data == "words":  # with --classes auto, in the order of the training data
+        if "auto" in form.options:
+            words = list(dict.fromkeys(w for w in text("words", "train").split() if w in words))
+        for i, word in enumerate(words):
+            content = content.replace(word, str(i + 1))
+    labels = (0.0, 1.0) if form.data == "zero-one" else None
+    examples, faults = SlowParser(labels=labels).parse(content.encode())
+    assert not faults
+    found = []
+    for e in examples:
+        indices, values = slow_expand(e.spans, [b"ab"] if form.quadratic else [], constant=False)
+        features = [(keys[index & keys.mask], x) for index, x in zip(indices, values, strict=True)]
+        label = e.label if part == "train" else nan
+        found.append(Line(label, features, e.importance, e.initial))
+    return found
+
+
+def twin_scores(form: Form) -> list[list[float]] | None:
+    """What the twin says of each example of the test data, or the twins of all classes."""
+    if form.twin is None:
+        return None
+    keys = Keys(form.bits)
+    train, test = (stream(form, part, keys) for part in ("train", "test"))
+    constant = CONSTANT & (1 << BITS) - 1
+    options = dict(form.more or {})
+    if "WEIGHTS" in form.options:
+        options["a"] = np.ones(1 << BITS)
+        for (space, name), a in WEIGHTS.items():
+            options["a"][keys[feature_hash(name.encode(), space.encode())]] = a
+    make: Callable[[Any], Any] = lambda loss: form.twin(loss, 1 << BITS, constant=constant, **options)  # noqa: E731
+    if form.softmax:
+        return softmax_scores(make, train, test, form.classes)
+    low, high = (-50.0, 50.0) if isinstance(form.loss, reference.Logistic | reference.Poisson) else (0.0, 0.0)
+    columns = []
+    for k in range(1, max(form.classes, 1) + 1):
+        twin = make(form.loss)
+        walk = Walk(twin, bits=BITS, range_of_labels=(low, high),
+                    largest_p=44 if isinstance(form.loss, reference.Poisson) else inf)  # fmt: skip
+        labelled = train
+        if form.classes:
+            sides = [nan if math.isnan(x.label) else 1.0 if x.label == k else -1.0 for x in train]
+            labelled = [x._replace(label=side) for x, side in zip(train, sides, strict=True)]
+        walk.run(labelled)
+        if isinstance(twin, reference.Limited):
+            twin.weights = twin.model
+        walk.run(test)
+        columns.append(walk.predictions[-len(test) :])
+    scores = [list(row) for row in zip(*columns, strict=True)]
+    if form.link:
+        scores = [[1 / (1 + math.exp(-p)) for p in row] for row in scores]
+    return scores
+
+
+class Given:
+    """A loss whose slope is the prediction, so that a twin of one score takes the step that it is told."""
+
+    def slope(self, p: float, y: float) -> float:
+        return p
+
+
+def softmax_scores(make: Callable[[Any], Any], train: list[Line], test: list[Line], classes: int) -> list[list[float]]:
+    twins = [make(Given()) for _ in range(classes)]
+    found = []
+    for line in [*train, *test]:
+        ids = [k for k, _ in line.features] + [CONSTANT & (1 << BITS) - 1]
+        values = [x for _, x in line.features] + [1.0]
+        scores = [twin.predict(ids, values, line.initial) for twin in twins]
+        found.append(scores)
+        if not math.isnan(line.label):
+            shares = reference.softmax(np.array(scores))
+            for k, twin in enumerate(twins):
+                twin.learn(ids, values, shares[k] - (line.label == k + 1), line.label, line.importance)
+    return found[-len(test) :]
+
+
+# --- the program -------------------------------------------------------------------------------------
+
+
+def vwlite(arguments: list[str], files: dict[str, Path]) -> str:
+    """Run the program; what it wrote to standard output."""
+    command = [str(files.get(a, a)) for a in arguments]
+    done = subprocess.run([sys.executable, "-m", "vwlite", *command], capture_output=True, text=True, cwd="/")
+    if done.returncode:
+        raise SystemExit(f"vwlite {' '.join(command)}\n{done.stdout[-300:]}{done.stderr}")
+    return done.stdout
+
+
+def make(form: Form, folder: Path, work: Path) -> None:
+    """One model, and what belongs to it."""
+    data = {part.upper(): folder / f"{form.data}.{part}.vw" for part in ("train", "test", "more")}
+    files = {**data, "MODEL": folder / f"{form.name}.model", "RAW": work / "raw", "OUT": work / "out",
+             "WEIGHTS": folder / "weights", "OWN": work / "own"}  # fmt: skip
+    (work / "raw").unlink(missing_ok=True)
+    vw = form.vw or form.export
+    commands = [["train", "TRAIN", "-m", "MODEL", "--quiet", *form.options.split()]]
+    if form.vw:
+        commands = [["vw", "-d", "TRAIN", "-f", "MODEL", "--quiet", *form.options.split()]]
+    if form.export:
+        commands = [["train", "TRAIN", "-m", "OWN", "--quiet", *form.options.split()],
+                    ["export", "OWN", "--to", "vw", "-o", "MODEL"]]  # fmt: skip
+    for command in commands:
+        vwlite(command, files)
+    predict = [*VW_PREDICT, *(["--predict_only_model"] if form.vw and form.only else [])] if vw else PREDICT
+    predictions = vwlite(predict, files)
+    raw = None if vw else files["RAW"].read_text()
+    scores = twin_scores(form)
+    if scores is not None:
+        assert scores_of(raw if form.classes and raw else predictions, form.classes) == near(scores), form.name
+    content = {
+        "algorithm": form.algorithm,
+        "commands": commands,
+        "data": form.data,
+        "predict": predict,
+        "predictions": predictions,
+        "raw": raw,
+        "continue": None if form.only else VW_CONTINUE if vw else CONTINUE,
+        "twin": scores,
+    }
+    rows = [f" {json.dumps(name)}: {json.dumps(value)}" for name, value in content.items()]
+    (folder / f"{form.name}.json").write_text("{\n" + ",\n".join(rows) + "\n}\n")
+
+
+def scores_of(predictions: str, classes: int) -> list[list[float]]:
+    """The numbers in what was predicted."""
+    words = [line.split() for line in predictions.splitlines()]
+    return [[float(w.rpartition(":")[2]) for w in row[: classes or 1]] for row in words]
+
+
+class near:
+    """Equal to numbers that are near to these."""
+
+    def __init__(self, scores: list[list[float]]) -> None:
+        self.scores = scores
+
+    def __eq__(self, other: object) -> bool:
+        return np.allclose(np.array(other), np.array(self.scores), rtol=CLOSE, atol=CLOSE)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--anew", action="store_true", help="replace the folder of a release that is not out yet")
+    o = parser.parse_args()
+    folder = HERE / __version__
+    if folder.exists() and not o.anew:
+        raise SystemExit(f"{folder} is there already, and stays as it is once its release is out; --anew before")
+    shutil.rmtree(folder, ignore_errors=True)
+    work = folder / "work"
+    work.mkdir(parents=True)
+    for kind in LABELS:
+        for part in ("train", "test", "more"):
+            (folder / f"{kind}.{part}.vw").write_text(text(kind, part))
+    (folder / "weights").write_text("".join(f"{space}^{name} {a}\n" for (space, name), a in WEIGHTS.items()))
+    for form in forms():
+        make(form, folder, work)
+    shutil.rmtree(work)
+    assert {form.algorithm for form in forms()} == set(ALGORITHMS)
+
+
+if __name__ == "__main__":
+    main()
