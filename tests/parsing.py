@@ -1,16 +1,27 @@
 """The compiled parser beside its slow twin."""
 
 import struct
+from typing import Any
 
 from slow_parser import Example, SlowParser
 
 from vwlite.complaints import explain
 from vwlite.core.batch import Batch
+from vwlite.core.names import Names
 from vwlite.core.parser import Parser
 
 
-def parsed(text: bytes, format: str = "vw", *, first_line: int = 1, **options) -> tuple[Batch, list]:
-    parser, batch = Parser(format, **options), Batch()
+def names_of(classes: dict[str, Any] | None) -> Names | None:
+    """The names of classes, as the parser wants them."""
+    if classes is None:
+        return None
+    return Names(**classes | {"names": [name.encode() for name in classes.get("names", ())]})
+
+
+def parsed(
+    text: bytes, format: str = "vw", *, first_line: int = 1, names: Names | None = None, **options
+) -> tuple[Batch, list]:
+    parser, batch = Parser(format, names=names, **options), Batch()
     batch.first_line = first_line
     count = parser.parse(text, batch)
     faults = parser.faults(text, batch)
@@ -45,12 +56,18 @@ def exact(examples: list[Example]) -> list[tuple]:
 
 
 def agree(text: bytes, format: str, first_line: int = 1, **options) -> None:
-    batch, faults = parsed(text, format, first_line=first_line, **options)
-    other, other_faults = parsed(text, format, first_line=first_line, columns=False, **options)
+    plain = {name: value for name, value in options.items() if name != "classes"}
+    names, other_names = (names_of(options.get("classes")) for _ in range(2))
+    batch, faults = parsed(text, format, first_line=first_line, names=names, **plain)
+    other, other_faults = parsed(text, format, first_line=first_line, columns=False, names=other_names, **plain)
     assert exact(examples_of(other)) == exact(examples_of(batch))
     assert other_faults == faults
-    slow, bad = SlowParser(format, **options).parse(text, first_line)
+    twin = SlowParser(format, **options)
+    slow, bad = twin.parse(text, first_line)
     assert exact(examples_of(batch)) == exact(slow)
+    if names is not None and not names.numbers:
+        found = [name.decode("utf-8", "surrogateescape") for name in twin.names]
+        assert list(names) == list(other_names) == found
     starts = [0]
     for line in text.split(b"\n"):
         starts.append(starts[-1] + len(line) + 1)
@@ -58,6 +75,6 @@ def agree(text: bytes, format: str, first_line: int = 1, **options) -> None:
     for i, fault in bad:
         end = min(starts[i + 1] - 1, len(text))
         line = text[starts[i] : end]
-        words = explain(fault.code, line, fault.begin, fault.end, labels=options.get("labels"))
+        words = explain(fault.code, line, fault.begin, fault.end, labels=options.get("labels"), names=names)
         expected.append((i, fault.begin + 1, words, starts[i], end))
     assert [tuple(f) for f in faults] == expected

@@ -7,6 +7,7 @@ their kind and place.
 import math
 import re
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -43,6 +44,12 @@ class SlowParser:
     labels: tuple[float, float] | None = None
     lenient_labels: bool = False
     stop_at_fault: bool = True
+    classes: dict[str, Any] | None = None  # as Names takes them: room, names, grows, numbers
+    names: list[bytes] = field(default_factory=list)  # of classes so far
+
+    def __post_init__(self) -> None:
+        if self.classes is not None:
+            self.names = [name.encode() for name in self.classes.get("names", ())]
 
     def parse(self, block: bytes, first_line: int = 1) -> tuple[list[Example], list[tuple[int, Bad]]]:
         """All lines of the block, and the bad ones with their numbers."""
@@ -53,9 +60,11 @@ class SlowParser:
             lines.pop()
         for i, line in enumerate(lines):
             skip = 3 if i == 0 and first_line == 1 and line.startswith(b"\xef\xbb\xbf") else 0
+            named = len(self.names)
             try:
                 examples.append(self.line(line.removesuffix(b"\r")[skip:]))
             except Bad as bad:
+                del self.names[named:]  # a bad line names no class
                 bad.begin += skip
                 bad.end += skip
                 faults.append((len(examples), bad))
@@ -116,6 +125,8 @@ class SlowParser:
 
     def label(self, word: bytes, begin: int) -> float:
         end = begin + len(word)
+        if self.classes is not None:
+            return self.class_of(word, begin)
         if not NUMBER.fullmatch(word):
             raise Bad("label", begin, end)
         y = float(word)
@@ -131,6 +142,25 @@ class SlowParser:
         if not usable and not self.lenient_labels:
             raise Bad("label outside domain", begin, end)
         return y if usable else math.nan
+
+    def class_of(self, word: bytes, begin: int) -> float:
+        """The number of the class that a label names."""
+        assert self.classes is not None
+        room, code = self.classes["room"], "class unknown"
+        if self.classes.get("numbers"):
+            code = "class number"
+            if NUMBER.fullmatch(word) and float(word) in range(1, room + 1):
+                return float(word)
+        else:
+            if self.classes.get("grows"):
+                code = "class extra"
+                if word not in self.names and len(self.names) < room:
+                    self.names.append(word)
+            if word in self.names:
+                return self.names.index(word) + 1.0
+        if self.lenient_labels:
+            return math.nan
+        raise Bad(code, begin, begin + len(word))
 
     def namespace(self, line: bytes, at: int, example: Example) -> int:
         """One occurrence, from behind its bar. Returns where the next bar or the end is."""

@@ -108,6 +108,15 @@ def test_libsvm_text_agrees_with_the_slow_parser(text, options, first_line):
     agree(text, "libsvm", first_line, **options)
 
 
+CLASSES = [{"room": 3, "numbers": True}, {"room": 3, "names": ["-1", "0.5", "x"]}, {"room": 2, "grows": True}]
+
+
+@settings(max_examples=400, deadline=None)
+@given(texts(vw_lines()), st.sampled_from(["vw", "libsvm"]), st.booleans(), st.booleans(), st.sampled_from(CLASSES))
+def test_labels_that_are_classes_agree_with_the_slow_parser(text, format, lenient, stop, classes):
+    agree(text, format, lenient_labels=lenient, stop_at_fault=stop, classes=classes)
+
+
 @settings(max_examples=600, deadline=None)
 @given(st.lists(garbage, max_size=6).map(b"\n".join), st.sampled_from(["vw", "libsvm"]), st.booleans())
 def test_any_bytes_at_all(text, format, stop):

@@ -28,10 +28,19 @@ VALUES = [
 ]  # fmt: skip
 
 
+try:  # what is changed one thing at a time for the tests of models
+    import crafted_models
+except ModuleNotFoundError:
+    crafted_models = None
+
+
 def damaged_model(rng: Random, data: bytes) -> bytes:
     """A model with something changed and the right digest; or one of Vowpal Wabbit's own."""
     if data[:4] != ZIP:
         return _damaged_vw(rng, data)
+    if crafted_models is not None and rng.random() < 0.5:
+        changed: bytes = crafted_models.crafted(rng, {"stock": data})[1]
+        return changed
     for _ in range(rng.choice([1, 1, 1, 2, 4])):
         data = rng.choice([_other_bytes, _other_header, _other_header, _other_array, _other_archive])(rng, data)
     return signed(data)

@@ -1,6 +1,8 @@
 """Cases, drawn from a random number generator: the same seed gives the same cases."""
 
+import bz2
 import gzip
+import lzma
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -91,6 +93,15 @@ def text(rng: Random, format: str) -> bytes:
     return found[:-1] if rng.random() < 0.2 else found
 
 
+# Of lines with classes: the numbers from 1, names, names as they come.
+CLASSES: list[dict[str, Any]] = [
+    {"room": 3, "numbers": True},
+    {"room": 3, "names": ["red", "1", "-1"]},
+    {"room": 3, "grows": True},
+    {"room": 5, "names": ["0.5"], "grows": True},
+]
+
+
 def lines(rng: Random) -> Case:
     """Texts for the parser and its slow twin."""
     texts = []
@@ -104,6 +115,8 @@ def lines(rng: Random) -> Case:
             "lenient_labels": rng.random() < 0.5,
             "stop_at_fault": rng.random() < 0.5,
         }
+        if rng.random() < 0.2:
+            options |= {"labels": None, "classes": rng.choice(CLASSES)}
         texts.append((format, options, rng.choice([1, 2]), text(rng, format)))
     return Case("lines", texts=texts)
 
@@ -115,19 +128,23 @@ ODD_VALUES = ["0", "-0", "1e38", "-1e38", "3.4028234e38", "1e-38", "1e-45", "1e-
 
 
 def value(rng: Random, odd: float) -> str:
+    if odd < 0:
+        return rng.choice(["1", "-1", "0.5", "-0.5", "2", "-2"])
     return rng.choice(ODD_VALUES) if rng.random() < odd else rng.choice([*PLAIN_VALUES, f"{rng.gauss(0, 1):.3g}"])
 
 
 def data(rng: Random, labels: list[str], count: int, *, format: str = "vw", odd: float = 0, bad: float = 0) -> bytes:
-    """Lines with these labels. odd: how many numbers are at the edge of what a number can be. bad: how many lines are
-    any text at all. The first line is always one that can be learned."""
+    """Lines with these labels. odd: how many numbers are at the edge of what a number can be; below 0: few features of
+    few values, so that sums are equal now and then. bad: how many lines are any text at all. The first line is always
+    one that can be learned."""
     found = []
+    spaces_of, most = (["a"], 2) if odd < 0 else (["a", "b", "c", "ab", "f"], 30)
     for i in range(count):
         if i and rng.random() < bad:
             found.append(rng.choice([vw_line, libsvm_line, garbage])(rng).replace("\n", ""))
             continue
         if format == "libsvm":
-            indices = sorted(rng.sample(range(1, 30), rng.randrange(1, 8)))
+            indices = sorted(rng.sample(range(1, 5 if odd < 0 else 30), rng.randrange(1, 4)))
             pairs = " ".join(f"{index}:{value(rng, odd)}" for index in indices)
             found.append(f"{rng.choice(labels)} {pairs}")
             continue
@@ -142,8 +159,8 @@ def data(rng: Random, labels: list[str], count: int, *, format: str = "vw", odd:
         spaces = []
         for _ in range(rng.choice([1, 1, 2, 3])):
             scale = f":{value(rng, odd)}" if rng.random() < 0.1 else ""
-            space = rng.choice(["a", "b", "c", "ab", "f"]) + scale
-            names = [f"{rng.choice('xyzw')}{rng.choice(['', rng.randrange(30)])}" for _ in range(rng.randrange(7))]
+            space = rng.choice(spaces_of) + scale
+            names = [rng.choice("xyzw") + rng.choice(["", str(rng.randrange(most))]) for _ in range(rng.randrange(7))]
             features = [n + (f":{value(rng, odd)}" if rng.random() < 0.6 else "") for n in names]
             spaces.append(f"|{space} {' '.join(features)}")
         line = f"{head} {tag}{' '.join(spaces)}".lstrip()
@@ -274,13 +291,20 @@ LOOKS: list[Command] = [
 
 def commands(rng: Random) -> Case:
     """Train, look at the model, predict; with odd numbers, odd options and bad lines now and then."""
-    odd = rng.choice([0.0, 0.1, 0.5, 1.0])
-    s = setup(rng, odd=odd)
+    odd = rng.choice([0.0, 0.1, 0.5, 1.0, -1.0])
+    s = setup(rng, odd=max(odd, 0))
     bad = rng.choice([0.0, 0.0, 0.1])
+    if rng.random() < 0.05:
+        s.labels = ["1", "-1", "red", "nan", "1e300"]
     count, format = rng.choice([1, 5, 40, 200]), rng.choice(["vw", "vw", "vw", "libsvm"])
     if "adagrad-full" in s.options:
         count = min(count, 20)
+    packed = rng.choice([gzip.compress, bz2.compress, lzma.compress]) if rng.random() < 0.1 else None
     files = {n: data(rng, s.labels, count, format=format, odd=odd * 0.2, bad=bad) for n in ("data", "test")} | s.more
+    if packed is not None:
+        files["data"] = packed(files["data"])
+        if rng.random() < 0.5:
+            files["data"] = changed_bytes(rng, files["data"])
     run = ["train", *s.options, "data", "-m", "model"]
     run += some(rng, 0.3, "--passes 3", "--passes 4 --holdout-off", "--passes 5 --holdout-period 2 --early-terminate 1")
     run += some(rng, 0.3, "-c", "--cache-file cache", "-c -k")
@@ -302,12 +326,10 @@ def commands(rng: Random) -> Case:
 
 def continued(rng: Random) -> Case:
     """Learning in parts gives the model and the predictions of learning at once."""
-    odd = rng.choice([0.0, 0.0, 0.1])
-    s = setup(rng, odd=odd, without=("round_at_end",))  # which is done at the end of each part
+    odd = rng.choice([0.0, 0.1, -1.0])
+    s = setup(rng, odd=max(odd, 0), without=("round_at_end",))  # which is done at the end of each part
     most = 6 if "adagrad-full" in s.options else 100
     parts = [data(rng, s.labels, rng.choice([1, 3, most]), odd=odd * 0.2) for _ in range(rng.choice([2, 2, 3]))]
-    if rng.random() < 0.3:  # the values where ties happen
-        parts = [part.replace(b".25", b"").replace(b".3", b"").replace(b"e-1", b"") for part in parts]
     files = {f"part{i}": part for i, part in enumerate(parts)}
     names, output = list(files), ["-m", "model", "-p", "-", "--quiet"]
     files |= s.more

@@ -143,6 +143,8 @@ def _groups(case: Case, folder: Path) -> str:
             said += out
             if code not in (0, 1) and case.same:
                 break
+        if case.kind == "model" and (codes[0] == 0) != (codes[1] == 0):
+            return f"predict ends with {codes[0]}, check with {codes[1]}\n{case.groups[i][:2]}"
         hidden = [name for name in os.listdir(place) if name.startswith(".")]
         if hidden:
             return f"left behind: {' '.join(sorted(hidden))}"
@@ -214,15 +216,40 @@ def _not_finite(command: Command, out: bytes) -> str:
         return _in_json(out)
     if command[0] == "train":
         files = dict(pairwise(command))
-        for option in OUTPUTS:
-            if option in files:
-                from vwlite.model import read_model
-
-                read_model(files[option])  # which checks every number
+        models = [path for option, path in pairwise(command) if option in OUTPUTS]  # the last one counts
+        wrong = _outside(models[-1]) if models else ""
+        if wrong:
+            return wrong
         if "--report" in files:
             return _in_json(Path(files["--report"]).read_bytes())
         if files.get("-p") == "-":
             return _in_predictions(out, False)
+    return ""
+
+
+def _outside(path: str) -> str:
+    """Weights that are not in the ball or on the simplex of their algorithm. Reading a model checks every number."""
+    from vwlite.core.expand import CONSTANT_HASH
+    from vwlite.model import read_model
+
+    model = read_model(path)
+    o, k = model.options, model.records
+    constant = CONSTANT_HASH & ((1 << o["bits"]) - 1) if o["constant"] else None
+    features = [i for i, key in enumerate(model.keys) if key != constant]
+    costs = model.state["a"] if o["feature_weights"] and "a" in model.state else [1.0] * len(model.keys)
+    for c in range(k):
+        weights = [model.weights[i * k + c] for i in features]
+        norm = math.fsum(abs(w) * costs[i] for i, w in zip(features, weights, strict=True))
+        if model.algorithm in ("simplex", "eg"):
+            unseen = model.rule.get("unseen", 0.0)
+            others = (o["features"] or (1 << o["bits"]) - o["constant"]) - len(features)
+            total = norm + others * (unseen[c] if isinstance(unseen, list) else unseen)
+            if others >= 0 and features and not abs(total - o["radius"]) <= 1e-9 * o["radius"]:
+                return f"{model.algorithm}: the sum of the weights is {total!r}, not {o['radius']!r}"
+            if min(weights, default=0) < 0:
+                return f"{model.algorithm}: a weight is negative"
+        elif o["radius"] and not o["nonzeros"] and not norm <= o["radius"] * (1 + 1e-9):
+            return f"{model.algorithm}: the sum of |weights| is {norm!r}, above {o['radius']!r}"
     return ""
 
 
