@@ -67,7 +67,7 @@ class Words(io.RawIOBase):
 
 def prepare() -> None:
     """Take over sys.stdout and sys.stderr; once, when the program starts."""
-    _occupy()
+    occupy()
     # A file name that is not UTF-8 goes out as the bytes that came in.
     sys.stdout = _text(Output(), "surrogateescape", os.isatty(1))
     sys.stderr = _text(Words(), "backslashreplace", True)
@@ -77,7 +77,7 @@ def _text(file: io.RawIOBase, errors: str, by_line: bool) -> TextIO:
     return io.TextIOWrapper(io.BufferedWriter(file), encoding="utf-8", errors=errors, line_buffering=by_line)
 
 
-def _occupy() -> None:
+def occupy() -> None:
     """See that 0, 1 and 2 are open, so that no file of ours gets their numbers; using them fails as before."""
     for fd, flags in ((0, os.O_WRONLY), (1, os.O_RDONLY), (2, os.O_WRONLY)):
         try:
