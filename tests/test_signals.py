@@ -71,7 +71,7 @@ def test_the_old_model_is_replaced_only_by_a_whole_one(tmp_path):
 
 
 @pytest.mark.parametrize("number", SIGNALS)
-def test_a_signal_before_the_first_example_leaves_the_old_model(tmp_path, number):
+def test_a_signal_before_the_first_label_leaves_the_old_model(tmp_path, number):
     (tmp_path / "m").write_bytes(b"old")
     process = start("train", "-m", tmp_path / "m")
     process.stdin.write(b" |a of no label\n")

@@ -78,9 +78,6 @@ def train(o: TrainOptions) -> int:
         run = Training(o, learner, resolved, before, stack)
         signals.then(run.stop)
         run.passes(stack)
-        if signals.number is not None and not learner.examples:
-            say(f"interrupted by signal {signals.number} before the first example; nothing was written")
-            return 128 + signals.number
         run.finish(signals.number)
         if signals.number is not None:
             say(f"interrupted by signal {signals.number}" + run.kept())
