@@ -245,6 +245,34 @@ def test_a_link_that_a_model_keeps_is_kept(vwlite, tmp_path, link):
     assert numbers((tmp_path / "p").read_text()) == pytest.approx(numbers(learned), rel=2e-5, abs=2e-5)
 
 
+@pytest.mark.parametrize("bits", [10, 18, 20])
+def test_a_run_has_the_bits_of_its_feature_mask(vwlite, tmp_path, bits):
+    """A run of 18 bits with a mask of 20 wrote a model that nothing could read."""
+    at = {name: str(tmp_path / name) for name in ("d", "mask", "m", "n", "p", "q")}
+    (tmp_path / "d").write_text(DATA)
+    vwlite("vw", "-d", at["d"], "-f", at["mask"], "-b", bits)
+    done = vwlite("vw", "-d", at["d"], "--feature_mask", at["mask"], "-f", at["m"], "-p", at["p"])
+    assert f"Num weight bits = {bits}\n" in done.err
+    assert read_head("m", (tmp_path / "m").read_bytes())[0].bits == bits
+    vwlite("vw", "-d", at["d"], "-t", "-i", at["m"], "-p", at["q"])
+    vwlite("vw", "-d", at["d"], "--feature_mask", at["mask"], "-b", bits, "-p", at["q"])
+    assert (tmp_path / "p").read_bytes() == (tmp_path / "q").read_bytes()
+    # It begins as the mask: with its state, too, if it has one.
+    vwlite("vw", "-d", at["d"], "-i", at["mask"], "--feature_mask", at["mask"], "-p", at["q"])
+    assert (tmp_path / "p").read_bytes() == (tmp_path / "q").read_bytes()
+
+
+@pytest.mark.parametrize("other", ["-b 18", "-i other"])
+def test_a_feature_mask_of_other_bits_is_refused(vwlite, tmp_path, other, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "d").write_text(DATA)
+    vwlite("vw", "-d", "d", "-f", "mask", "-b", 20, "--quiet")
+    vwlite("vw", "-d", "d", "-f", "other", "--quiet")
+    done = vwlite("vw", "-d", "d", "--feature_mask", "mask", "-f", "m", *other.split(), code=1)
+    assert done.out == "[critical] vw (vw_validate.cc:31): -b bits mismatch: command-line 18 != 20 stored in model\n"
+    assert not (tmp_path / "m").exists()
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

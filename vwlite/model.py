@@ -289,8 +289,8 @@ def _header(path: str, archive: zipfile.ZipFile) -> dict[str, Any]:
     program = brief(header.get("program", "a newer program"))
     if type(header.get("format")) is int and header["format"] > FORMAT:
         raise DataError(
-            f"{path}: written by {program} in format {brief(header['format'])}, this program reads formats up to {FORMAT}: "
-            f"it needs {program} or later"
+            f"{path}: written by {program} in format {brief(header['format'])}, this program reads formats up to "
+            f"{FORMAT}: it needs {program} or later"
         )
     try:
         check_header(header)

@@ -38,6 +38,7 @@ from vwlite.vw.setup import (
     make_features,
     make_interactions,
     make_shape,
+    merge_bits_of_mask,
     merge_options,
 )  # fmt: skip
 from vwlite.vw.squares import Squares
@@ -161,6 +162,7 @@ class Run:
             head = load_model(before)
             undone = merge_options(a, head[0])
             check(a)
+        merge_bits_of_mask(a)
         self.path = a.get("data") or (a.positional[0] if a.positional else None)
         self._check_files()
         self.random = Random(a.get("random_seed", 0))

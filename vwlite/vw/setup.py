@@ -479,8 +479,18 @@ def restore(a: Arguments, s: Setup, stepper: Stepper, model: Model) -> None:
 _WHOLE = ("example_number", "total_features", "current_pass")
 
 
+def merge_bits_of_mask(a: Arguments) -> None:
+    """The bits of `--feature_mask` are those of the run; Critical if it has others already."""
+    if "feature_mask" not in a or a["feature_mask"] in a.get("initial_regressor", [])[:1]:
+        return
+    header, _ = load_model(a["feature_mask"])
+    bits = a.values.setdefault("bit_precision", header.bits)
+    if bits != header.bits:
+        raise Critical(f"-b bits mismatch: command-line {bits} != {header.bits} stored in model", "vw_validate.cc", 31)
+
+
 def load_mask(a: Arguments, s: Setup, stepper: Stepper, loaded: bool) -> None:
-    """`--feature_mask`: weights that are 0 in the mask stay 0; without -i the others begin as there."""
+    """`--feature_mask`: weights that are 0 in the mask stay 0; without -i the others and their state begin as there."""
     if loaded:
         return
     header, source = load_model(a["feature_mask"])
@@ -488,10 +498,7 @@ def load_mask(a: Arguments, s: Setup, stepper: Stepper, loaded: bool) -> None:
     width = 1
     if " --" in kept or kept == "":
         width = len(s.fields)
-    mask = read_rest(header, source, width)
-    weights = array("f", mask.floats[:: mask.width])
-    defaults = {"G": s.initial_t if "G" in s.fields else 0.0}
-    stepper.rule.table_load(Layout(stepper.rule, s.fields).write(mask.slots, weights, 1, defaults))
+    restore(a, s, stepper, read_rest(header, source, width))
 
 
 def class_weights(values: list[str], streams: Streams) -> dict[int, float]:
