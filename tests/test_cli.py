@@ -498,12 +498,13 @@ def test_weights_leave_zeros_out_unless_all_are_wanted(vwlite, model):
 
 def test_weights_of_features_by_name(vwlite, model):
     stored = dict(rows(vwlite("weights", "m", "--all").out))
-    out = vwlite("weights", "m", "--feature", "a^x", "--feature", "b^never seen").out.splitlines()
-    first, second = (line.split("\t") for line in out)
+    done = vwlite("weights", "m", "--feature", "a^x", "--feature", "b^never seen\x1b")
+    first, second = (line.split("\t") for line in done.out.splitlines())
     assert int(first[0]) == feature_hash(b"x", b"a")
     assert float(first[1]) == stored[int(first[0])] != 0
     assert first[2] == "a^x"
-    assert second[1:] == ["0.0", "b^never seen"]
+    assert second[1:] == ["0.0", "b^never seen\x1b"]
+    assert done.err == "b^never seen\\x1b: m has no such feature: never seen, or of weight zero\n"
     assert "exclude each other" in vwlite("weights", "m", "--top", "1", "--all", code=2).err
 
 

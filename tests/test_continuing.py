@@ -203,7 +203,9 @@ def test_features_that_were_never_seen_have_their_weight_everywhere(vwlite, tmp_
     command = ["train", tmp_path / "data", "--algorithm", rule, "--radius", 8, "--features", 10]
     vwlite(*command, "-m", tmp_path / "model")
     vwlite(*command, "-m", tmp_path / "light", "--save-weights-only")
-    unseen = float(vwlite("weights", tmp_path / "model", "--feature", "a^new").out.split()[1])
+    done = vwlite("weights", tmp_path / "model", "--feature", "a^new")
+    assert "has no such feature: its weight is that of all never seen" in done.err
+    unseen = float(done.out.split()[1])
     rows = vwlite("weights", tmp_path / "model", "--feature=a^x", "--feature=a^y", "--feature=a^z").out.splitlines()
     seen = sum(float(row.split()[1]) for row in rows)
     assert seen + 7 * unseen == pytest.approx(8, rel=1e-12)

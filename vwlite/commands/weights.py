@@ -25,6 +25,7 @@ def command(model: str, top: int | None, everything: bool, names: tuple[str, ...
 
     With classes: index, class, weight.
     """
+    from vwlite.complaints import printable
     from vwlite.errors import UsageError
     from vwlite.model import read_model
 
@@ -33,7 +34,10 @@ def command(model: str, top: int | None, everything: bool, names: tuple[str, ...
     loaded = read_model(model)
     if names:
         for name in names:
-            index, weights = look_up(loaded, name)
+            index, weights, known = look_up(loaded, name)
+            if not known:
+                why = "its weight is that of all never seen" if any(weights) else "never seen, or of weight zero"
+                click.echo(f"{printable(name)}: {model} has no such feature: {why}", err=True)
             for of_class, weight in zip(_columns(loaded), weights, strict=True):
                 click.echo(f"{index}{of_class}\t{weight!r}\t{name}")
         return 0
@@ -48,9 +52,9 @@ def _columns(model: "Model") -> list[str]:
     return [f"\t{printable(name)}" for name in model.class_names()] or [""]
 
 
-def look_up(model: "Model", name: str) -> tuple[int, list[float]]:
-    """The index of a feature and its weight, or those of all classes; one that the model has not seen has a weight in
-    some algorithms."""
+def look_up(model: "Model", name: str) -> tuple[int, list[float], bool]:
+    """The index of a feature, its weight or those of all classes, and whether the model has it; one that it has not
+    seen has a weight in some algorithms."""
     from bisect import bisect_left
 
     from vwlite.hashing import feature_hash
@@ -61,9 +65,9 @@ def look_up(model: "Model", name: str) -> tuple[int, list[float]]:
     at = bisect_left(model.keys, index)
     k = model.records
     if at < len(model.keys) and model.keys[at] == index:
-        return index, [float(w) for w in model.weights[at * k : (at + 1) * k]]
+        return index, [float(w) for w in model.weights[at * k : (at + 1) * k]], True
     unseen = model.rule.get("unseen", 0.0)
-    return index, unseen if isinstance(unseen, list) else [unseen] * k
+    return index, unseen if isinstance(unseen, list) else [unseen] * k, False
 
 
 def write(model: "Model", top: int | None, zeros: bool) -> None:
