@@ -157,6 +157,8 @@ def test_the_other_commands_take_such_models(vwlite, tmp_path):
     expected = [float(p) for p in open(at["p"]).read().split()]
     predicted = [float(p) for p in vwlite("predict", "-m", at["m"], at["d"]).out.split()]
     assert predicted == pytest.approx(expected, abs=2e-5)
+    count = vwlite("weights", at["m"], "--all").out.count("\n") - 1  # the constant
+    assert vwlite("check", at["m"]).out == f"{at['m']}: a model, whole: gd, {count} nonzero weights\n"
     vwlite("train", at["d"], "-i", at["m"], "-m", at["n"], "--loss", "squared")
     vwlite("export", at["n"], "--to", "vw", "-o", at["o"])
     learned = [float(p) for p in vwlite("predict", "-m", at["n"], at["d"]).out.split()]
