@@ -80,7 +80,7 @@ SANITIZED := .venv-asan/.installed
 CORE_TESTS := $(wildcard tests/test_parser.py tests/test_batch.py tests/test_rules.py tests/test_losses.py \
 	tests/test_table.py tests/test_expand.py tests/test_hashing.py tests/test_projection.py tests/test_averaging.py \
 	tests/test_nonzeros.py tests/test_names.py tests/test_classes.py tests/test_interleaved.py tests/test_vw_core.py \
-	tests/test_elementary.py tests/test_learner.py tests/test_vw_models.py tests/test_vw_odd.py tests/test_vw_quick.py tests/test_vw_text.py)
+	tests/test_elementary.py tests/test_checksum.py tests/test_learner.py tests/test_vw_models.py tests/test_vw_odd.py tests/test_vw_quick.py tests/test_vw_text.py)
 
 $(SANITIZED): $(SOURCES)
 	rm -rf .venv-asan build/asan

@@ -1,7 +1,7 @@
 """A batch: one block of text, parsed into flat arrays.
 
 The parser fills a batch, the learner reads it, the cache keeps it on disk byte for byte as it
-is in memory and maps it again. A batch knows nothing of files, options or weights.
+is in memory and reads it back. A batch knows nothing of files, options or weights.
 
 A batch is used again for the next block: `clear` forgets the content and keeps the memory, so
 that a warm program allocates nothing per line.
@@ -13,14 +13,52 @@ cache two bytes then stand for a hash, and the learner asks the table once for e
 cimport cython
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.buffer cimport PyBUF_SIMPLE, PyObject_GetBuffer, PyBuffer_FillInfo, PyBuffer_Release, Py_buffer
+from libc.math cimport INFINITY, fabs, floor, isfinite, isnan
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy, memset
 
+from vwlite.core.clones cimport *
 from vwlite.core.room cimport copy
+
+cdef extern from *:
+    """
+    /* The least and the largest absolute value of floats, as their bits times 2. */
+    VWLITE_CLONES static void vwlite_spread(const uint32_t *bits, size_t n, uint32_t *least, uint32_t *largest) {
+        uint32_t low = UINT32_MAX, high = 0;
+        for (size_t i = 0; i < n; i++) {
+            uint32_t x = bits[i] << 1;
+            low = x < low ? x : low;
+            high = x > high ? x : high;
+        }
+        *least = low;
+        *largest = high;
+    }
+
+    VWLITE_CLONES static int vwlite_all_below(const uint16_t *number, size_t n, size_t limit) {
+        uint16_t largest = 0;
+        for (size_t i = 0; i < n; i++) {
+            largest = number[i] > largest ? number[i] : largest;
+        }
+        return n == 0 || largest < limit;
+    }
+
+    /* Whether begins run from 0 to `last` without falling. */
+    VWLITE_CLONES static int vwlite_rises(const uint32_t *begin, size_t items, size_t last) {
+        uint32_t falls = 0;
+        for (size_t i = 0; i < items; i++) {
+            falls |= begin[i] > begin[i + 1];
+        }
+        return !falls && begin[0] == 0 && begin[items] == last;
+    }
+    """
+    void spread "vwlite_spread"(const uint32_t* bits, size_t n, uint32_t* least, uint32_t* largest) noexcept nogil
+    bint all_below "vwlite_all_below"(const uint16_t* number, size_t n, size_t limit) noexcept nogil
+    bint rises "vwlite_rises"(const uint32_t* begin, size_t items, size_t last) noexcept nogil
 
 cdef enum:
     COUNTS = 5      # lines, spans, features, tag_bytes, distinct: the head of a dump, uint64 each
     ARRAYS = 12
+    INFINITE = 0xFF000000   # the bits of a float, times 2, from where on it is not finite
 
 
 cdef inline size_t aligned(size_t size) noexcept nogil:
@@ -303,6 +341,8 @@ cdef class Batch:
             raise IndexError(end)
         if begin == end:
             return
+        if other.spell_out():
+            raise MemoryError("no memory for the hashes of a batch")
         first_span, first_tag = other.a.span_begin[begin], other.a.tag_begin[begin]
         first_feature = other.a.feature_begin[first_span]
         spans, tags = other.a.span_begin[end] - first_span, other.a.tag_begin[end] - first_tag
@@ -434,20 +474,42 @@ cdef class Batch:
                 pieces.append(bytes(aligned(sizes[i]) - sizes[i]))
         return pieces
 
+    def check_numbers(self, str domain="any", size_t classes=0):
+        """ValueError unless the numbers are as the parser makes them, for a domain of labels (see Parser) or for so many
+        classes: values finite, importances finite and not negative, labels within the domain or none."""
+        cdef double low = -INFINITY, high = INFINITY
+        cdef bint whole = False, binary = domain == "binary"
+        cdef const char* why
+        cdef uint32_t least, largest
+        if classes:
+            low, high, whole, binary = 1, classes, True, False
+        elif domain == "nonnegative":
+            low = 0
+        elif domain not in ("any", "binary"):
+            raise ValueError("there is no such domain of labels")
+        with nogil:
+            spread(<const uint32_t*>self.a.value, self.a.features, &least, &largest)
+            why = odd_number(&self.a, low, high, whole, binary)
+            if largest >= INFINITE:
+                why = b"a value is not finite"
+        if why != NULL:
+            raise ValueError(why.decode())
+
     @staticmethod
     def view(buffer, size_t offset, size_t size):
         """A batch that looks at what `dump` wrote, at `offset` of a buffer, without copying.
 
         The buffer is kept alive, and cannot be resized or closed as long as the batch lives.
         ValueError if the counts or the begins contradict the size, or a kind is none: a reader of
-        the view never reads outside of its piece, whatever the bytes say. What the numbers are is
-        for a checksum to know.
+        the view never reads outside of its piece, whatever the bytes say; or if a value is zero,
+        which no rule expects. What else the numbers are is for a checksum and `check_numbers` to know.
         """
         cdef Batch batch = Batch()
         cdef Py_buffer info
         cdef size_t sizes[ARRAYS]
         cdef size_t at, i
         cdef const uint64_t* counts
+        cdef const char* why
         cdef char* base
         PyObject_GetBuffer(buffer, &info, PyBUF_SIMPLE)
         try:
@@ -499,17 +561,10 @@ cdef class Batch:
         batch.a.letter = <uint8_t*>(base + at)
         at += sizes[10]
         batch.a.tags = base + at
-        if not (rises(batch.a.tag_begin, batch.a.lines, batch.a.tag_bytes)
-                and rises(batch.a.span_begin, batch.a.lines, batch.a.spans)
-                and rises(batch.a.feature_begin, batch.a.spans, batch.a.features)):
-            raise ValueError("not a batch: its ranges are out of order")
-        if batch.a.distinct and not (batch.a.distinct <= MOST_DISTINCT
-                                     and all_below(batch.a.number, batch.a.features, batch.a.distinct)):
-            raise ValueError("not a batch: a feature has a number that is none")
-        for i in range(batch.a.lines):
-            if batch.a.kind[i] > REJECTED or (
-                    batch.a.kind[i] != EXAMPLE and batch.a.span_begin[i] != batch.a.span_begin[i + 1]):
-                raise ValueError("not a batch: a line is neither an example nor empty")
+        with nogil:
+            why = contradiction(&batch.a)
+        if why != NULL:
+            raise ValueError(f"not a batch: {why.decode()}")
         return batch
 
 
@@ -540,20 +595,34 @@ cdef void pointers_of(const Arrays* a, void** arrays) noexcept nogil:
     arrays[11] = a.tags
 
 
-cdef bint all_below(const uint16_t* number, size_t items, size_t limit) noexcept nogil:
+cdef const char* contradiction(const Arrays* a) noexcept nogil:
+    """What is wrong with arrays that were read, if something is."""
     cdef size_t i
-    cdef uint16_t largest = 0
-    for i in range(items):
-        largest = max(largest, number[i])
-    return items == 0 or largest < limit
+    cdef uint32_t least, largest
+    if not (rises(a.tag_begin, a.lines, a.tag_bytes) and rises(a.span_begin, a.lines, a.spans)
+            and rises(a.feature_begin, a.spans, a.features)):
+        return b"its ranges are out of order"
+    if a.distinct and not (a.distinct <= MOST_DISTINCT and all_below(a.number, a.features, a.distinct)):
+        return b"a feature has a number that is none"
+    for i in range(a.lines):
+        if a.kind[i] > REJECTED or (a.kind[i] != EXAMPLE and a.span_begin[i] != a.span_begin[i + 1]):
+            return b"a line is neither an example nor empty"
+    spread(<const uint32_t*>a.value, a.features, &least, &largest)
+    if least == 0:
+        return b"a value is zero"
+    return NULL
 
 
-cdef bint rises(const uint32_t* begin, size_t items, size_t last) noexcept nogil:
-    """Whether `begin` runs from 0 to `last` without falling."""
+cdef const char* odd_number(const Arrays* a, double low, double high, bint whole, bint binary) noexcept nogil:
+    """What is wrong with the numbers before the features, if something is."""
     cdef size_t i
-    if begin[0] != 0 or begin[items] != last:
-        return False
-    for i in range(items):
-        if begin[i] > begin[i + 1]:
-            return False
-    return True
+    cdef double y
+    for i in range(a.lines):
+        if not (isfinite(a.importance[i]) and a.importance[i] >= 0 and isfinite(a.initial[i])):
+            return b"an importance or an initial prediction is none"
+        y = a.label[i]
+        if isnan(y):
+            continue
+        if not (isfinite(y) and low <= y <= high) or (whole and y != floor(y)) or (binary and fabs(y) != 1):
+            return b"a label is none"
+    return NULL

@@ -907,3 +907,44 @@ class Gd:
     def average_scale(self):
         """M = (S / W)^(power_t - 1)"""
         return (self.S / self.W) ** (self.power_t - 1) if self.S > 0 and self.W > 0 else 1.0
+
+
+# --- the sum of a cache --------------------------------------------------------------------------
+
+
+def xxh64(data):
+    """XXH64 of bytes with seed 0: https://github.com/Cyan4973/xxHash/blob/dev/doc/xxhash_spec.md"""
+    p1, p2, p3 = 0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9
+    p4, p5 = 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5
+    mask = (1 << 64) - 1
+
+    def turned(x, bits):
+        x &= mask
+        return (x << bits | x >> 64 - bits) & mask
+
+    def step(accumulator, lane):
+        return turned(accumulator + lane * p2, 31) * p1 & mask
+
+    at, acc = 0, p5
+    if len(data) >= 32:
+        accumulators = [p1 + p2, p2, 0, -p1]
+        for at in range(0, len(data) - 31, 32):
+            lanes = [int.from_bytes(data[at + i : at + i + 8], "little") for i in (0, 8, 16, 24)]
+            accumulators = [step(a, lane) for a, lane in zip(accumulators, lanes, strict=True)]
+        at += 32
+        acc = sum(turned(a, bits) for a, bits in zip(accumulators, (1, 7, 12, 18), strict=True))
+        for a in accumulators:
+            acc = (acc ^ step(0, a)) * p1 + p4 & mask
+    acc += len(data)
+    while at + 8 <= len(data):
+        acc = turned(acc & mask ^ step(0, int.from_bytes(data[at : at + 8], "little")), 27) * p1 + p4
+        at += 8
+    if at + 4 <= len(data):
+        acc = turned(acc & mask ^ int.from_bytes(data[at : at + 4], "little") * p1 & mask, 23) * p2 + p3
+        at += 4
+    for byte in data[at:]:
+        acc = turned(acc & mask ^ byte * p5 & mask, 11) * p1
+    acc &= mask
+    acc = (acc ^ acc >> 33) * p2 & mask
+    acc = (acc ^ acc >> 29) * p3 & mask
+    return acc ^ acc >> 32

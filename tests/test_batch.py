@@ -193,6 +193,65 @@ def test_wrong_kinds_are_refused():
             Batch.view(bytes(broken), 0, len(broken))
 
 
+@pytest.mark.parametrize("zero", [0.0, -0.0])
+def test_a_value_of_zero_is_refused(zero):
+    for at in range(3):
+        values = [1.0, 1e-45, 3e38]
+        values[at] = zero
+        with pytest.raises(ValueError, match="a value is zero"):
+            batch_of([Line(1, list(enumerate(values)))])
+
+
+@pytest.mark.parametrize(
+    ("line", "domain", "classes", "why"),
+    [
+        (Line(1, [(1, float("inf"))]), "any", 0, "a value is not finite"),
+        (Line(1, [(1, float("-inf"))]), "any", 0, "a value is not finite"),
+        (Line(1, [(1, float("nan"))]), "any", 0, "a value is not finite"),
+        (Line(float("inf"), []), "any", 0, "a label is none"),
+        (Line(0, []), "binary", 0, "a label is none"),
+        (Line(-0.5, []), "binary", 0, "a label is none"),
+        (Line(-0.5, []), "nonnegative", 0, "a label is none"),
+        (Line(0, []), "binary", 2, "a label is none"),
+        (Line(3, []), "any", 2, "a label is none"),
+        (Line(1.5, []), "any", 2, "a label is none"),
+        (Line(float("-inf"), []), "any", 2, "a label is none"),
+        (Line(1, [], importance=-1), "any", 0, "an importance or an initial prediction is none"),
+        (Line(1, [], importance=float("inf")), "any", 0, "an importance or an initial prediction is none"),
+        (Line(1, [], importance=float("nan")), "any", 0, "an importance or an initial prediction is none"),
+        (Line(1, [], initial=float("nan")), "any", 0, "an importance or an initial prediction is none"),
+    ],
+)
+def test_numbers_that_the_parser_does_not_make(line, domain, classes, why):
+    sound = Line(1, [(1, 1.0)])
+    for lines in ([line, sound], [sound, line]):
+        batch = batch_of(lines)
+        with pytest.raises(ValueError, match=f"^{why}$"):
+            batch.check_numbers(domain, classes)
+    batch_of([sound]).check_numbers(domain, classes)
+
+
+def test_numbers_that_the_parser_makes():
+    odd = [(i + 1, x) for i, x in enumerate((1e-45, -1e-45, 3.4028234e38, -3.4028234e38))]
+    labels = (-1, 1, float("nan"))
+    lines = [Line(y, odd, importance=h, initial=p) for y in labels for h in (0, 1e300) for p in (-1e9, 0)]
+    batch_of(lines).check_numbers("any", 0)
+    batch_of(lines).check_numbers("binary", 0)
+    batch_of([Line(y, []) for y in (0, 0.5, 1e300, float("nan"))]).check_numbers("nonnegative", 0)
+    batch_of([Line(y, []) for y in (1, 2, 7, float("nan"))]).check_numbers("binary", 7)
+    Batch().check_numbers("any", 0)
+    with pytest.raises(ValueError, match="no such domain"):
+        Batch().check_numbers("all", 0)
+
+
+def test_lines_of_a_numbered_batch_can_be_copied():
+    line = Line(1, [(9, 1), (4, 2), (9, 3)], tag=b"t")
+    data = dumped(batch_of([line, line], numbered=True))
+    batch = Batch()
+    batch.extend(Batch.view(data, 0, len(data)), 1, 2)
+    assert content(batch) == content(batch_of([line]))
+
+
 @pytest.mark.parametrize("numbered", [False, True])
 def test_random_damage_is_refused_or_harmless(numbered):
     """Whatever `view` lets through can be read to the end."""

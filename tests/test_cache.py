@@ -62,10 +62,9 @@ def test_round_trip(tmp_path, made_from, named):
     path = tmp_path / "cache" if named else None
     cache = write_cache(path, parts, made_from)
     for _ in range(2):
-        found = list(cache.batches())
-        ahead = [(content(batch), batch.source, batch.first_line, place) for batch, place in cache.batches(threads=2)]
-        assert ahead == [(content(batch), batch.source, batch.first_line, place) for batch, place in found]
-        assert [content(batch) for batch, _ in found] == [content(batch) for batch in parts]
+        found = [(content(batch), place) for batch, place in cache.batches()]
+        assert [(content(batch), place) for batch, place in cache.batches(threads=2)] == found
+        assert [each for each, _ in found] == [content(batch) for batch in parts]
         places = [place for _, place in found]
         assert places == sorted(places)
         assert places[-1] <= cache.size
@@ -369,5 +368,56 @@ def test_reading_ahead_can_end_early_and_does_not_wait_for_what_is_gone(tmp_path
     some.close()
     assert not [t for t in threading.enumerate() if t.name == "cache reader"]
     os.truncate(tmp_path / "cache", 100)
-    with pytest.raises(NoInputError, match="cut off while it was in use"):
-        list(cache.batches(threads=2))
+    for threads in (1, 2):
+        with pytest.raises(NoInputError, match=r"changed while it was in use \(it is cut off\)"):
+            list(cache.batches(threads))
+
+
+# --- a cache that changes while it is in use -----------------------------------------------------
+
+
+def zeros(path, size):
+    with open(path, "r+b") as f:
+        f.seek(size // 2)
+        f.write(bytes(size // 2 - 10_000))
+
+
+def other_ranges(path, size):
+    """What was checked before would lead anywhere now."""
+    with open(path, "r+b") as f:
+        f.seek(size // 2)
+        f.write(b"\xff" * (size // 2 - 10_000))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("change", [lambda path, size: os.truncate(path, size // 2), zeros, other_ranges])
+def test_a_cache_that_changes_while_it_is_in_use_is_an_error(tmp_path, vwlite, threads, change):
+    """It is changed while the program waits for somebody to read predictions."""
+    data, cache = tmp_path / "data.vw", tmp_path / "cache"
+    data.write_bytes(TEXT * 20_000)
+    vwlite("train", data, "--cache-file", cache, "--quiet")
+    (tmp_path / "model").write_bytes(b"old")
+    process = start(
+        "train", data, "--cache-file", cache, "-p", "-", "-m", tmp_path / "model", "--quiet", "--threads", threads
+    )
+    assert process.stdout.read(1)
+    change(cache, os.path.getsize(cache))
+    result = finish(process)
+    assert result.code == 66, result.err
+    assert "the cache has changed while it was in use (it is " in result.err
+    assert (tmp_path / "model").read_bytes() == b"old"
+    assert leftovers(tmp_path, ["data.vw", "cache", "model"]) == []
+
+
+def test_what_is_learned_is_what_was_checked(tmp_path, made_from):
+    """A batch that was delivered is not touched by what happens to the file."""
+    parts = batches(*(TEXT for _ in range(9)))
+    for threads in (1, 2):
+        cache = write_cache(tmp_path / "cache", parts, made_from)
+        found = cache.batches(threads)
+        batch, _ = next(found)
+        with open(tmp_path / "cache", "r+b") as f:
+            f.write(b"\xff" * os.path.getsize(tmp_path / "cache"))
+        assert content(batch) == content(parts[0])
+        with pytest.raises(NoInputError, match="changed while it was in use"):
+            list(found)

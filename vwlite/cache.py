@@ -2,17 +2,19 @@
 
     magic, format version           16 bytes
     batches                         each at a multiple of 64 bytes, as Batch.dump writes it, zeros between
-    index                           JSON: the fingerprint, the names of classes, and place, size, CRC and origin of
+    index                           JSON: the fingerprint, the names of classes, and place, size, sum and origin of
                                     each batch
-    trailer                         32 bytes: place and size of the index, its CRC, magic
+    trailer                         32 bytes: place and size of the index, its sum, magic
 
-A later pass maps the file and parses nothing. A cache that this run did not write is used only if the
-fingerprint is that of the data and options of now, and every byte of it is accounted for.
+A later pass reads the batches and parses nothing. A cache that this run did not write is used only if the
+fingerprint is that of the data and options of now, and every byte of it is accounted for. Nothing counts as
+it lies in the file, where others may write at any time: a batch is read into memory of our own, and checked there,
+each time that it is wanted.
 """
 
+import errno
 import hashlib
 import json
-import mmap
 import os
 import stat
 import struct
@@ -20,21 +22,21 @@ import sys
 import tempfile
 import threading
 import weakref
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from queue import SimpleQueue
-from typing import Any
+from typing import Any, TypeGuard
 
 from vwlite import __version__
 from vwlite.core.batch import Batch
+from vwlite.core.checksum import checksum
 from vwlite.errors import CannotCreateError, NoInputError, UsageError, WriteError
 from vwlite.output import AtomicFile
 
 VERSION = 4
 MAGIC = b"vwlite cache\0\0" + VERSION.to_bytes(2, "little")
-END = b"vwlite end\0\0"
-TRAILER = struct.Struct("<QQI12s")  # place and size of the index, its CRC, END
+END = b"vwl end\0"
+TRAILER = struct.Struct("<QQQ8s")  # place and size of the index, its sum, END
 ALIGNMENT = 64
 FETCHED = 3  # batches that are read ahead
 SAMPLE = 1 << 16  # bytes of each content sample
@@ -49,17 +51,18 @@ def cache_name(source: str) -> str:
     return f"{source}.vwlite-cache"
 
 
+def made_by(command: str) -> dict[str, Any]:
+    """The part of a fingerprint that says which program made a cache, and where."""
+    return {"command": command, "program": __version__, "byte order": sys.byteorder}
+
+
 def fingerprint(sources: Sequence[str], options: dict[str, Any]) -> dict[str, Any]:
-    """What a cache was made from: the files, the options that shaped it, the program that parsed them.
+    """What a cache of `vwlite train` was made from: the files, the options that shaped it, the program.
 
     UsageError for a pipe or a device: nobody can tell whether it would give the same again.
     """
-    return {
-        "program": __version__,
-        "byte order": sys.byteorder,
-        "options": options,
-        "sources": [_source_fingerprint(source) for source in sources],
-    }
+    found = [_source_fingerprint(source) for source in sources]
+    return {**made_by("train"), "options": options, "sources": found}
 
 
 def _source_fingerprint(source: str) -> dict[str, Any]:
@@ -89,9 +92,10 @@ class Entry:
 
     place: int
     size: int
-    crc: int
+    sum: int
     source: str
     first_line: int
+    gap: int = 0  # bytes of zeros before it
 
 
 class CacheWriter:
@@ -139,13 +143,11 @@ class CacheWriter:
 
     def add(self, batch: Batch) -> None:
         """Append a batch."""
-        self._write(bytes(-self._at % ALIGNMENT))
-        place, crc = self._at, 0
-        for piece in batch.dump():
-            if self.path is not None:
-                crc = zlib.crc32(piece, crc)
-            self._write(piece)
-        self._entries.append(Entry(place, self._at - place, crc, batch.source, batch.first_line))
+        gap = -self._at % ALIGNMENT
+        self._write(bytes(gap))
+        place, data = self._at, b"".join(batch.dump())
+        self._write(data)
+        self._entries.append(Entry(place, len(data), checksum(data), batch.source, batch.first_line, gap))
 
     def finish(self, skipped: int = 0, classes: Sequence[str] = ()) -> "CacheReader":
         """Put the file in its place; how to read it.
@@ -157,14 +159,15 @@ class CacheWriter:
                 "made from": self._made_from,
                 "skipped": skipped,
                 "classes": list(classes),
-                "batches": [[e.place, e.size, e.crc, e.source, e.first_line] for e in self._entries],
+                "batches": [[e.place, e.size, e.sum, e.source, e.first_line] for e in self._entries],
             }
         ).encode()
         place = self._at
         self._write(index)
-        self._write(TRAILER.pack(place, len(index), zlib.crc32(index), END))
+        self._write(TRAILER.pack(place, len(index), checksum(index), END))
         reader = CacheReader(
-            self._file.fileno() if self._file is not None else self._temporary.fileno(), self._entries, skipped, classes
+            self._file.fileno() if self._file is not None else self._temporary.fileno(),
+            Index(self._made_from, skipped, list(classes), self._entries),
         )
         if self._file is not None:
             self._file.commit()
@@ -179,6 +182,16 @@ class CacheWriter:
             self._temporary.close()
 
 
+@dataclass(frozen=True)
+class Index:
+    """What stands at the end of a cache."""
+
+    made_from: dict[str, Any]
+    skipped: int
+    classes: list[str]
+    entries: list[Entry]
+
+
 class CacheReader:
     """The batches of a cache, as often as they are wanted. It leaves out `skipped` bad lines of the data; its labels
     are the numbers of `classes`, if there are some.
@@ -186,168 +199,261 @@ class CacheReader:
     fd: of the file; it may be closed afterwards.
     """
 
-    def __init__(self, fd: int, entries: list[Entry], skipped: int, classes: Sequence[str] = ()) -> None:
-        self.skipped, self.classes = skipped, list(classes)
-        self.made_from: dict[str, Any] = {}
+    def __init__(self, fd: int, index: Index) -> None:
+        self.skipped, self.classes, self.made_from = index.skipped, index.classes, index.made_from
+        self.size = os.fstat(fd).st_size
+        self._entries = index.entries
+        self._domain, self._most = _labels(index)
         self._fd = os.dup(fd)
         weakref.finalize(self, os.close, self._fd)
-        self._data = mmap.mmap(fd, 0, access=mmap.ACCESS_READ)
-        self._entries = entries
-
-    @property
-    def size(self) -> int:
-        """Bytes of the file."""
-        return len(self._data)
 
     def batches(self, threads: int = 1) -> Iterator[tuple[Batch, int]]:
-        """The batches in order, each with the place in the file where it ends.
+        """The batches in order, each with the place in the file where it ends. Each is valid until the next.
 
-        With one thread they are where the file is mapped, and valid as long as they are held. With more, another
-        thread reads them ahead, and each is valid until the next.
+        With more than one thread, another one reads them ahead. NoInputError if the file is not what it was.
         """
         if threads > 1:
             yield from self._read_ahead()
             return
-        if hasattr(mmap, "MADV_SEQUENTIAL"):
-            self._data.madvise(mmap.MADV_SEQUENTIAL)
+        buffer = self._buffer(self._entries)
         for entry in self._entries:
-            batch = Batch.view(self._data, entry.place, entry.size)
-            batch.source, batch.first_line = entry.source, entry.first_line
-            yield batch, entry.place + entry.size
-            _forget(self._data, entry)
+            yield self._read(entry, buffer), entry.place + entry.size
+
+    def check(self) -> None:
+        """CacheUnusable if any of the bytes is not as it should be. Two threads, which a fast
+        disk keeps busy."""
+        from concurrent.futures import ThreadPoolExecutor
+
+        def part(entries: list[Entry]) -> None:
+            buffer = self._buffer(entries)
+            for entry in entries:
+                batch = self._load(entry, buffer)
+                if self._domain is not None:
+                    _check_numbers(batch, self._domain, self._most)
+
+        with ThreadPoolExecutor(2) as threads:
+            list(threads.map(part, [self._entries[::2], self._entries[1::2]]))
+
+    @staticmethod
+    def _buffer(entries: list[Entry]) -> bytearray:
+        """Memory for any of these batches."""
+        return bytearray(max((entry.gap + entry.size for entry in entries), default=0))
 
     def _read_ahead(self) -> Iterator[tuple[Batch, int]]:
-        size = max((entry.size for entry in self._entries), default=0)
         empty: SimpleQueue[bytearray | None] = SimpleQueue()
-        full: SimpleQueue[bytearray | NoInputError] = SimpleQueue()
+        full: SimpleQueue[tuple[Batch, bytearray] | BaseException] = SimpleQueue()
 
         def run() -> None:
-            for entry in self._entries:
-                buffer = empty.get()
-                if buffer is None:
-                    return
-                full.put(self._read(entry, buffer))
+            try:
+                for entry in self._entries:
+                    buffer = empty.get()
+                    if buffer is None:
+                        return
+                    full.put((self._read(entry, buffer), buffer))
+            except BaseException as error:
+                full.put(error)
 
         for _ in range(FETCHED):
-            empty.put(bytearray(size))
+            empty.put(self._buffer(self._entries))
         thread = threading.Thread(target=run, name="cache reader", daemon=True)
         thread.start()
         try:
             for entry in self._entries:
-                buffer = full.get()
-                if isinstance(buffer, NoInputError):
-                    raise buffer
-                batch = Batch.view(buffer, 0, entry.size)
-                batch.source, batch.first_line = entry.source, entry.first_line
+                found = full.get()
+                if isinstance(found, BaseException):
+                    raise found
+                batch, buffer = found
                 yield batch, entry.place + entry.size
                 empty.put(buffer)
         finally:
             empty.put(None)
             thread.join()
 
-    def _read(self, entry: Entry, buffer: bytearray) -> bytearray | NoInputError:
-        """The buffer with the bytes of a batch; or what went wrong."""
-        done = 0
+    def _read(self, entry: Entry, buffer: bytearray) -> Batch:
+        """A batch that was good before."""
         try:
-            while done < entry.size:
-                more = os.preadv(self._fd, [memoryview(buffer)[done : entry.size]], entry.place + done)
-                if more == 0:
-                    return NoInputError("the cache was cut off while it was in use: try again")
-                done += more
+            return self._load(entry, buffer)
+        except CacheUnusable as e:
+            raise NoInputError(f"the cache has changed while it was in use ({e}): run again") from e
         except OSError as e:
-            return NoInputError(f"the cache cannot be read: {e.strerror}")
-        return buffer
+            raise NoInputError(f"the cache cannot be read: {e.strerror}") from e
+
+    def _load(self, entry: Entry, buffer: bytearray) -> Batch:
+        """The batch in the buffer. CacheUnusable if it is not what was written."""
+        view = memoryview(buffer)[: entry.gap + entry.size]
+        _fill(view, self._fd, entry.place - entry.gap)
+        if checksum(view[entry.gap :]) != entry.sum or any(view[: entry.gap]):
+            raise CacheUnusable("it is damaged")
+        try:
+            batch = Batch.view(buffer, entry.gap, entry.size)
+        except ValueError as e:  # the sum is right: somebody else's batch
+            raise CacheUnusable(str(e)) from e
+        batch.source, batch.first_line = entry.source, entry.first_line
+        return batch
 
 
-def _forget(data: mmap.mmap, entry: Entry) -> None:
-    """Take the pages of a batch out of the process, so that its memory does not grow with the cache.
+def _check_numbers(batch: Batch, domain: str, classes: int) -> None:
+    try:
+        batch.check_numbers(domain, classes)
+    except ValueError as e:
+        raise CacheUnusable(str(e)) from e
 
-    They stay in the page cache of the system, and come back when somebody looks at them.
-    """
-    if hasattr(mmap, "MADV_DONTNEED"):
-        begin = entry.place // mmap.PAGESIZE * mmap.PAGESIZE
-        data.madvise(mmap.MADV_DONTNEED, begin, entry.place + entry.size - begin)
+
+def _fill(view: memoryview, fd: int, place: int) -> None:
+    """Read what is in a file from a place on."""
+    done = 0
+    while done < len(view):
+        more = os.preadv(fd, [view[done:]], place + done)
+        if more == 0:
+            raise CacheUnusable("it is cut off")
+        done += more
 
 
 def open_cache(path: str, wanted: dict[str, Any] | None) -> CacheReader:
     """A cache that was written earlier. CacheUnusable if there is something wrong with it.
 
-    wanted: the fingerprint that it must have; None: any.
+    wanted: the fingerprint that it must have, or a part of it; None: any.
     """
     try:
-        with open(path, "rb") as f:
-            if os.fstat(f.fileno()).st_size == 0:
-                raise CacheUnusable("it is empty")
-            return _checked(f.fileno(), wanted)
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        try:
+            return _checked(fd, wanted)
+        finally:
+            os.close(fd)
     except OSError as e:
         raise CacheUnusable(e.strerror) from e
 
 
 def _checked(fd: int, wanted: dict[str, Any] | None) -> CacheReader:
-    data = mmap.mmap(fd, 0, access=mmap.ACCESS_READ)
-    if data[: len(MAGIC) - 2] != MAGIC[:-2]:
+    info = os.fstat(fd)
+    if not stat.S_ISREG(info.st_mode):
+        raise CacheUnusable(os.strerror(errno.EISDIR) if stat.S_ISDIR(info.st_mode) else "it is not a regular file")
+    if info.st_size == 0:
+        raise CacheUnusable("it is empty")
+    magic = os.pread(fd, len(MAGIC), 0)
+    if magic[:-2] != MAGIC[:-2]:
         raise CacheUnusable("it is not a cache of vwlite")
-    if data[len(MAGIC) - 2 : len(MAGIC)] != MAGIC[-2:]:
+    if magic != MAGIC:
         raise CacheUnusable("it is of another version of the format")
-    made_from, skipped, classes, entries, end = _index(data)
+    index = _index(fd, info.st_size)
     if wanted is not None:  # before the bytes: this is quick
-        _compare(made_from, wanted)
-    _check_bytes(data, entries, end)
-    reader = CacheReader(fd, entries, skipped, classes)
-    reader.made_from = made_from
+        _compare(index.made_from, wanted)
+    reader = CacheReader(fd, index)
+    reader.check()
     return reader
 
 
-def _index(data: mmap.mmap) -> tuple[dict[str, Any], int, list[str], list[Entry], int]:
-    """What the cache was made from, the lines it leaves out, the classes, its batches, and where they end."""
-    if len(data) < len(MAGIC) + TRAILER.size:
+def _index(fd: int, size: int) -> Index:
+    if size < len(MAGIC) + TRAILER.size:
         raise CacheUnusable("it is cut off")
-    place, size, crc, end = TRAILER.unpack(data[-TRAILER.size :])
-    if end != END or place + size != len(data) - TRAILER.size:
+    trailer = bytearray(TRAILER.size)
+    _fill(memoryview(trailer), fd, size - TRAILER.size)
+    place, length, sum_of_it, end = TRAILER.unpack(trailer)
+    if end != END or place + length != size - TRAILER.size:
         raise CacheUnusable("it is cut off or damaged")
-    index = data[place : place + size]
-    if zlib.crc32(index) != crc:
+    text = bytearray(length)
+    _fill(memoryview(text), fd, place)
+    if checksum(text) != sum_of_it:
         raise CacheUnusable("it is damaged")
     try:
-        content = json.loads(index)
-        entries = [Entry(*entry) for entry in content["batches"]]
-        return content["made from"], content["skipped"], content.get("classes", []), entries, place
-    except (KeyError, TypeError, ValueError) as e:  # the checksum is right: somebody else's index
+        content = json.loads(text)
+        index = Index(
+            _dict(content["made from"]), _count(content["skipped"]),
+            [_text(name) for name in _list(content["classes"])], list(_entries(content["batches"], place)),
+        )  # fmt: skip
+    except (KeyError, TypeError, ValueError, RecursionError) as e:  # the sum is right: somebody else's index
         raise CacheUnusable("it is of another version of the format") from e
+    return index
 
 
-def _check_bytes(data: mmap.mmap, entries: list[Entry], end: int) -> None:
-    """Every byte: the batches by their CRC, what lies between them is zero. Two threads: it is the CRC that takes
-    its time, if the file is not read from a slow disk."""
-    from concurrent.futures import ThreadPoolExecutor
+def _entries(found: Any, end: int) -> Iterator[Entry]:
+    """The batches of an index, which are one after the other, up to the place of the index. ValueError if not."""
+    at = len(MAGIC)
+    for place, size, sum_of_it, source, first_line in _list(found):
+        gap = -at % ALIGNMENT
+        if _count(place) != at + gap or place + _count(size) > end:
+            raise ValueError(f"no batch can be at {place}")
+        yield Entry(place, size, _count(sum_of_it), _text(source), _count(first_line), gap)
+        at = place + size
+    if at != end:
+        raise ValueError(f"there is something between {at} and {end}")
 
-    ends = [len(MAGIC), *(e.place + e.size for e in entries)]
 
-    def whole(entry: Entry, before: int) -> bool:
-        with memoryview(data) as view, view[entry.place : entry.place + entry.size] as batch:
-            good = zlib.crc32(batch) == entry.crc and not any(view[before : entry.place])
-        _forget(data, entry)
-        return good
+# What an index holds, or ValueError.
 
-    with ThreadPoolExecutor(2) as threads:
-        if ends[-1] != end or not all(threads.map(whole, entries, ends)):
-            raise CacheUnusable("it is damaged")
+
+def _dict(x: Any) -> dict[str, Any]:
+    if not isinstance(x, dict):
+        raise ValueError(f"{x!r} is no object")
+    return x
+
+
+def _list(x: Any) -> list[Any]:
+    if not isinstance(x, list):
+        raise ValueError(f"{x!r} is no list")
+    return x
+
+
+def _count(x: Any) -> int:
+    if type(x) is not int or not 0 <= x < 1 << 64:
+        raise ValueError(f"{x!r} is no count")
+    return x
+
+
+def _text(x: Any) -> str:
+    """A text that came from bytes."""
+    if not isinstance(x, str):
+        raise ValueError(f"{x!r} is no text")
+    os.fsencode(x)
+    return x
+
+
+def _labels(index: Index) -> tuple[str | None, int]:
+    """What the labels of `vwlite train` may be: their domain (None: anything), and how many classes there may be."""
+    options = index.made_from.get("options")
+    if index.made_from.get("command") != "train" or not isinstance(options, dict):
+        return None, 0
+    domain, classes = options.get("label_domain"), options.get("number of classes", 0)
+    if options.get("choice of classes") == "auto":
+        classes = len(index.classes)
+    return (domain if isinstance(domain, str) else "any"), (classes if type(classes) is int else 0)
 
 
 def _compare(found: dict[str, Any], wanted: dict[str, Any]) -> None:
     wanted = json.loads(json.dumps(wanted))  # tuples become lists
-    if found["program"] != wanted["program"]:
-        raise CacheUnusable(f"it was made by vwlite {found['program']}")
-    if found["byte order"] != wanted["byte order"]:
+    if found.get("command") != wanted["command"]:
+        raise CacheUnusable(f"it was not made by vwlite {wanted['command']}")
+    if found.get("program") != wanted["program"]:
+        raise CacheUnusable(f"it was made by vwlite {_shown(found.get('program'))}")
+    if found.get("byte order") != wanted["byte order"]:
         raise CacheUnusable("it was made on another kind of machine")
-    old, new = found["options"], wanted["options"]
+    if "options" in wanted:
+        _compare_options(found.get("options"), wanted["options"])
+        _compare_sources(found.get("sources"), wanted["sources"])
+
+
+def _compare_options(old: Any, new: dict[str, Any]) -> None:
+    if not isinstance(old, dict):
+        raise CacheUnusable("it was made with other options")
     for name in sorted(set(old) | set(new)):
         if old.get(name) != new.get(name):
-            raise CacheUnusable(f"it was made with another {name.replace('_', ' ')}")
-    if len(found["sources"]) != len(wanted["sources"]):
+            raise CacheUnusable(f"it was made with another {_shown(name.replace('_', ' '))}")
+
+
+def _compare_sources(found: Any, wanted: list[dict[str, Any]]) -> None:
+    if not _are_dicts(found) or len(found) != len(wanted):
         raise CacheUnusable("it was made from other files")
-    for was, now in zip(found["sources"], wanted["sources"], strict=True):
-        if was["name"] != now["name"]:
-            raise CacheUnusable(f"it was made from {was['name']}, not from {now['name']}")
+    for was, now in zip(found, wanted, strict=True):
+        if was.get("name") != now["name"]:
+            raise CacheUnusable(f"it was made from {_shown(was.get('name'))}, not from {now['name']}")
         if was != now:
             raise CacheUnusable(f"{now['name']} has changed since it was made")
+
+
+def _are_dicts(x: Any) -> TypeGuard[list[dict[str, Any]]]:
+    return isinstance(x, list) and all(isinstance(item, dict) for item in x)
+
+
+def _shown(x: Any) -> str:
+    """A text of a cache in a message: it may be anybody's."""
+    return "".join(c if c.isprintable() else "?" for c in str(x)[:100])

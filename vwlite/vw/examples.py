@@ -151,13 +151,10 @@ class Source:
         self.cached = True
         return True
 
-    def passes(self, ahead: bool = False) -> Iterator[tuple[Batch, Names | None]]:
-        """The batches of one pass. The first one over text writes the cache.
-
-        ahead: another thread reads the cache, and each batch is valid until the next only.
-        """
+    def passes(self) -> Iterator[tuple[Batch, Names | None]]:
+        """The batches of one pass; each is valid until the next. The first one over text writes the cache."""
         if self.reader is not None:
-            for batch, _ in self.reader.batches(2 if ahead else 1):
+            for batch, _ in self.reader.batches(threads=2):
                 self.excess = {}
                 yield self._shaped(batch, None)
             return

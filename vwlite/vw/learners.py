@@ -1,10 +1,11 @@
 """The layers of a learner: a linear model at the bottom, reductions above it, as Vowpal Wabbit stacks them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import exp, isfinite
 from typing import Any
 
+from vwlite.core.batch import Batch
 from vwlite.core.losses import Loss, Squared
 from vwlite.core.rule import Rule
 from vwlite.core.stepper import Stepper
@@ -45,6 +46,15 @@ class Current:
     @property
     def labelled(self) -> bool:
         return self.label == self.label
+
+
+def keep_lines(examples: Sequence[Current], batch: Batch) -> None:
+    """Have examples that will outlive the content of a batch keep their lines of it themselves."""
+    kept = Batch()
+    for e in examples:
+        if e.batch is batch:
+            kept.extend(batch, e.line, e.line + 1)
+            e.batch, e.line = kept, len(kept) - 1
 
 
 def counts_of(e: Current, dropped: Callable[[int], bool]) -> dict[int, int]:

@@ -14,7 +14,7 @@ from vwlite.signals import StopSignal
 from vwlite.vw.arguments import OPTIONS, Arguments, parse, with_files
 from vwlite.vw.examples import BLANK, REJECTED, Names, Source
 from vwlite.vw.labels import LABELS
-from vwlite.vw.learners import Current, Layer, Named, Scorer, counts_of
+from vwlite.vw.learners import Current, Layer, Named, Scorer, counts_of, keep_lines
 from vwlite.vw.model import (
     Header,
     Layout,
@@ -461,23 +461,28 @@ class Run:
                     break
             return
         feed = self.quick.feed if self.quick is not None else self.feed
-        for batch, names in self.source.passes(ahead=self.quick is not None):
+        for batch, names in self.source.passes():
             feed(batch, names)
             if self.stopped:
                 break
 
     def examples(self) -> Iterator[Current | None]:
-        """The examples of a pass, one by one; None for a blank line."""
+        """The examples of a pass, one by one; None for a blank line. Each is valid until the next batch comes."""
         for batch, names in self.source.passes():
-            kinds = batch.kind
-            for line in range(len(batch)):
-                if self.stopped:
-                    return
-                self.lines += 1
-                if kinds[line] == BLANK:
-                    yield None
-                elif kinds[line] != REJECTED:
-                    yield self.current(batch, line, names)
+            yield from self._examples(batch, names)
+            if self.stopped:
+                return
+
+    def _examples(self, batch: Batch, names: Names | None) -> Iterator[Current | None]:
+        kinds = batch.kind
+        for line in range(len(batch)):
+            if self.stopped:
+                return
+            self.lines += 1
+            if kinds[line] == BLANK:
+                yield None
+            elif kinds[line] != REJECTED:
+                yield self.current(batch, line, names)
 
     def _constant_places(self, e: Current) -> tuple[int, int]:
         """Where the engine has the constant, and where Vowpal Wabbit: before the features of a shared line."""
@@ -487,13 +492,17 @@ class Run:
 
     def _groups(self) -> Iterator[list[Current]]:
         group: list[Current] = []
-        for e in self.examples():
-            if e is not None:
-                group.append(e)
-            elif group:
-                yield group
-                group = []
-        if group and not self.stopped:  # else its end may be missing
+        for batch, names in self.source.passes():
+            for e in self._examples(batch, names):
+                if e is not None:
+                    group.append(e)
+                elif group:
+                    yield group
+                    group = []
+            if self.stopped:  # the end of the last group may be missing
+                return
+            keep_lines(group, batch)
+        if group:
             yield group
 
     def feed(self, batch: Batch, names: Names | None, begin: int = 0, end: int | None = None) -> None:

@@ -2,7 +2,7 @@
 
 from copy import copy
 
-from vwlite.vw.learners import Current, Layer
+from vwlite.vw.learners import Current, Layer, keep_lines
 from vwlite.vw.setup import Setup
 
 
@@ -31,7 +31,9 @@ class Replay(Layer):
         for _ in range(max(1, self.count)):
             place = int(self.random.next() * self.size)
             self._play(place)
-        self.buffer[place] = (copy(e), keys, values)
+        kept = copy(e)
+        keep_lines([kept], e.batch)
+        self.buffer[place] = (kept, keys, values)
         stepper.set(keys, values)
         e.prediction = 0.0
 
