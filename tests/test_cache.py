@@ -4,10 +4,13 @@ import gzip
 import json
 import os
 import random
+import struct
 import subprocess
 import threading
 
+import numpy as np
 import pytest
+from crafted_caches import arrays_of, crafted, put_together, taken_apart
 from running import PATIENT, PROGRAM, finish, leftovers, start
 
 from vwlite.cache import CacheUnusable, CacheWriter, fingerprint, open_cache
@@ -421,3 +424,132 @@ def test_what_is_learned_is_what_was_checked(tmp_path, made_from):
         assert content(batch) == content(parts[0])
         with pytest.raises(NoInputError, match="changed while it was in use"):
             list(found)
+
+
+# --- others' caches ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def well_made(vwlite, tmp_path):
+    """Data of a few batches, the cache that belongs to it, and the model."""
+    files = []
+    for i in range(3):
+        files.append(tmp_path / f"{i}.vw")
+        files[-1].write_bytes(TEXT * (i + 1))
+    (tmp_path / "0.vw").write_bytes(b"".join(b"1 'u%d |z n%d\n\n" % (i, i) for i in range(20)))  # not numbered
+    command = ("train", *files, "--cache-file", tmp_path / "cache", "--quiet", "-m", tmp_path / "model")
+    vwlite(*command)
+    return command, (tmp_path / "cache").read_bytes(), (tmp_path / "model").read_bytes()
+
+
+def test_a_cache_put_together_again_is_used(vwlite, tmp_path, well_made):
+    command, cache, _ = well_made
+    assert put_together(taken_apart(cache)) == cache
+    assert vwlite(*command).err == ""
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_crafted_caches_are_refused_or_do_no_harm(vwlite, tmp_path, well_made, seed):
+    """With right sums: built again, or as good as another cache."""
+    command, cache, model = well_made
+    chance = random.Random(seed)
+    refused = 0
+    for _ in range(40):
+        case = crafted(cache, chance)
+        (tmp_path / "cache").write_bytes(case.data)
+        result = vwlite(*command, "--threads", chance.choice([1, 2]), code=None)
+        assert result.code in ((0, 65) if case.plausible else (0,)), (case.what, result)
+        if "is not used" in result.err:
+            refused += 1
+            assert result.err.endswith("; it is built again\n"), (case.what, result)
+            assert (tmp_path / "cache").read_bytes() == cache, case.what
+        assert result.code or case.plausible or (tmp_path / "model").read_bytes() == model, case.what
+        if result.code == 0:
+            assert np.isfinite(np.load(tmp_path / "model")["weights"]).all(), case.what
+    assert refused > 20
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda parts: parts.index.pop("made from"), "another version of the format"),
+        (lambda parts: parts.index.update({"made from": []}), "another version of the format"),
+        (lambda parts: parts.index.update({"skipped": "many"}), "another version of the format"),
+        (lambda parts: parts.index.update({"classes": [1]}), "another version of the format"),
+        (lambda parts: parts.index.update({"classes": ["\ud800"]}), "another version of the format"),
+        (lambda parts: parts.index["made from"].pop("program"), "made by vwlite None"),
+        (lambda parts: parts.index["made from"].update({"program": "\x1b[2J9"}), "made by vwlite ?[2J9"),
+        (lambda parts: parts.index["made from"].update({"command": "vw"}), "not made by vwlite train"),
+        (lambda parts: parts.index["made from"].update({"options": 1}), "made with other options"),
+        (lambda parts: parts.index["made from"].update({"sources": [1, 2, 3]}), "made from other files"),
+        (lambda parts: parts.origins[0].__setitem__(0, 5), "another version of the format"),
+        (lambda parts: parts.origins[0].__setitem__(1, -1), "another version of the format"),
+        (lambda parts: parts.batches[0].__setitem__(slice(0, 8), bytes(8)), "the counts do not add up"),
+    ],
+)
+def test_odd_caches_are_built_again(vwlite, tmp_path, well_made, change, why):
+    command, cache, model = well_made
+    parts = taken_apart(cache)
+    change(parts)
+    (tmp_path / "cache").write_bytes(put_together(parts))
+    result = vwlite(*command)
+    assert "is not used: " in result.err and why in result.err
+    assert (tmp_path / "cache").read_bytes() == cache
+    assert (tmp_path / "model").read_bytes() == model
+    (tmp_path / "cache").write_bytes(put_together(parts))
+    assert f"{tmp_path}/cache: " in vwlite("check", tmp_path / "cache", code=None).out
+
+
+@pytest.mark.parametrize(
+    ("array", "value", "options", "why"),
+    [
+        ("value", 0.0, (), "a value is zero"),
+        ("value", float("inf"), (), "a value is not finite"),
+        ("value", float("nan"), (), "a value is not finite"),
+        ("label", float("inf"), (), "a label is none"),
+        ("label", 0.5, ("--loss", "logistic", "--labels", "0,1"), "a label is none"),
+        ("label", -1.0, ("--loss", "poisson"), "a label is none"),
+        ("label", 3.0, ("--oaa", 2, "--classes", "auto"), "a label is none"),
+        ("label", 0.0, ("--oaa", 2, "--classes", "auto"), "a label is none"),
+        ("label", 1.5, ("--oaa", 2, "--classes", "auto"), "a label is none"),
+        ("importance", -1.0, (), "an importance or an initial prediction is none"),
+        ("importance", float("nan"), (), "an importance or an initial prediction is none"),
+        ("initial", float("inf"), (), "an importance or an initial prediction is none"),
+        ("kind", 3, (), "neither an example nor empty"),
+        ("span_begin", 1 << 31, (), "out of order"),
+        ("number", 999, (), "a number that is none"),
+    ],
+)
+def test_numbers_that_no_text_gives_are_refused(vwlite, tmp_path, data, array, value, options, why):
+    command = ("train", data, "-c", "--quiet", "-m", tmp_path / "model", *options)
+    vwlite(*command)
+    cache, model = (tmp_path / "data.vw.vwlite-cache"), (tmp_path / "model").read_bytes()
+    parts = taken_apart(cache.read_bytes())
+    at, items, code = arrays_of(parts.batches[0])[array]
+    struct.pack_into("=" + code, parts.batches[0], at + items // 2 * struct.calcsize(code), value)
+    cache.write_bytes(put_together(parts))
+    assert why in vwlite(*command).err
+    assert (tmp_path / "model").read_bytes() == model
+    assert vwlite(*command).err == ""
+
+
+@pytest.mark.parametrize(
+    "names", [["0"], ["0", "1", "2"], ["0", "0"], ["1", "0"], ["0", "a b"], ["0", ""], ["0", "\udcff|"]]
+)
+def test_names_of_classes_that_are_not_those_of_the_data(vwlite, tmp_path, data, names):
+    command = ("train", data, "-c", "--quiet", "-m", tmp_path / "model", "--oaa", 2, "--classes", "auto")
+    vwlite(*command)
+    cache, model = (tmp_path / "data.vw.vwlite-cache"), (tmp_path / "model").read_bytes()
+    parts = taken_apart(cache.read_bytes())
+    assert parts.index["classes"] == ["0", "1"]
+    parts.index["classes"] = names
+    cache.write_bytes(put_together(parts))
+    result = vwlite(*command)
+    if names != ["1", "0"]:  # names of other classes may be those of other data
+        assert "is not used: " in result.err
+        assert (tmp_path / "model").read_bytes() == model
+
+
+def test_a_cache_that_is_no_file(vwlite, tmp_path, data):
+    os.mkfifo(tmp_path / "fifo")
+    assert "not a regular file" in vwlite("train", data, "--cache-file", tmp_path / "fifo", code=73).err

@@ -213,14 +213,23 @@ class Training(Run):
             if cache.skipped and (self.options.rejects or self.options.max_errors is not None):
                 option = "--rejects" if self.options.rejects else "--max-errors"
                 raise CacheUnusable(f"it leaves out bad lines ({cache.skipped}), which {option} asks for")
-            self.bad.finish_from(path, cache.skipped)
             if self.settings.classes == "auto":
-                new = cache.classes[len(self._named) :]
-                self.learner.names.extend([name.encode("utf-8", "surrogateescape") for name in new])
+                self._take_names(cache.classes)
+            self.bad.finish_from(path, cache.skipped)
             return cache
         except CacheUnusable as e:
             say(f"cache {path} is not used: {e}; it is built again")
             return None
+
+    def _take_names(self, classes: list[str]) -> None:
+        """Go on with the names of classes of a cache. CacheUnusable if they cannot be those of this run."""
+        known, new = classes[: len(self._named)], [os.fsencode(name) for name in classes[len(self._named) :]]
+        room = (self.settings.oaa or 0) - len(self._named)
+        if known != self._named or len(new) > room or len({*map(os.fsencode, known), *new}) != len(classes):
+            raise CacheUnusable("its classes are not those of this run")
+        if not all(name and not set(name) & set(b" \t\r\n|") for name in new):
+            raise CacheUnusable("its names of classes are no words")
+        self.learner.names.extend(new)
 
     def _cache_writer(self) -> CacheWriter | None:
         path = self._cache_path()

@@ -4,10 +4,11 @@ A label that is not a simple one is kept as text: in the tag of the batch's line
 """
 
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from vwlite.cache import CacheReader, CacheUnusable, CacheWriter, open_cache
+from vwlite.cache import MAGIC, CacheReader, CacheUnusable, CacheWriter, made_by, open_cache
 from vwlite.core.batch import Batch
 from vwlite.core.parser import Parser
 from vwlite.pipeline import Ahead, Bad, Parsed, ParseOptions, Parsing, Task
@@ -137,19 +138,35 @@ class Source:
         self.simple_reader = SimpleLabels(self.streams)
 
     def find_cache(self) -> bool:
-        """Use the cache of an earlier run if there is one; whether there is."""
+        """Use the cache of an earlier run if there is one; whether there is.
+
+        One that cannot be used is built again from the data. Without data there is nothing to build it from, and
+        what is no cache at all is somebody's file.
+        """
         if self.cache is None or self.kill_cache or not os.path.exists(self.cache):
             return False
         try:
-            self.reader = open_cache(self.cache, None)
-        except CacheUnusable:
-            raise Critical(f"cache file {self.cache} is possibly corrupted or of another program", "cache.cc") from None
-        if self.reader.made_from.get("vw bits", 0) < self.bits:
-            self.streams.warn("cache file is ignored as it's made with less bit precision than required.")
-            self.reader = None
+            reader = open_cache(self.cache, made_by("vw"))
+            if reader.made_from.get("labels") != self._labels:
+                raise CacheUnusable("it was made with another kind of labels")
+        except CacheUnusable as e:
+            data = self.paths[0]
+            if data == "-" or not _is_cache(self.cache) or os.path.realpath(data) == os.path.realpath(self.cache):
+                words = f"cache file {self.cache} is possibly corrupted or of another program: {e}"
+                raise Critical(words, "cache.cc") from None
+            self.streams.warn(f"cache file is ignored, and made again from the data: {e}.")
             return False
-        self.cached = True
+        bits = reader.made_from.get("bits")
+        if not isinstance(bits, int) or bits < self.bits:
+            self.streams.warn("cache file is ignored as it's made with less bit precision than required.")
+            return False
+        self.reader, self.cached = reader, True
         return True
+
+    @property
+    def _labels(self) -> str:
+        """What a cache says of its labels: whether they are numbers, or words in front of tags."""
+        return "simple" if self.simple else "words"
 
     def passes(self) -> Iterator[tuple[Batch, Names | None]]:
         """The batches of one pass; each is valid until the next. The first one over text writes the cache."""
@@ -160,7 +177,7 @@ class Source:
             return
         writer = None
         if self.cache is not None:
-            writer = CacheWriter(self.cache, {"vw bits": self.bits})
+            writer = CacheWriter(self.cache, {**made_by("vw"), "bits": self.bits, "labels": self._labels})
         try:
             for batch, names in self._parsed():
                 if writer is not None:
@@ -322,6 +339,20 @@ def example_of(batch: Batch, line: int, names: dict[int, list[bytes]] | None) ->
     for letter, space in example.spaces.items():
         space.names = list(names[letter]) if names and letter in names else [b""] * len(space.hashes)
     return example
+
+
+# The first bytes of a cache of Vowpal Wabbit: the length of its version, that version and a NUL, a `c` for cache.
+_FOREIGN = re.compile(rb"([\x01-\x20])\0{7}\d+\.\d[^\0]*\0c", re.DOTALL)
+
+
+def _is_cache(path: str) -> bool:
+    """Whether a file is a cache of this program or of Vowpal Wabbit, whatever its version, or is empty."""
+    try:
+        with open(path, "rb") as f:
+            begin = f.read(64)
+    except OSError:
+        return False
+    return begin == b"" or begin.startswith(MAGIC[:-2]) or _FOREIGN.match(begin) is not None
 
 
 def _first_lines(data: bytes, count: int) -> bytes:
