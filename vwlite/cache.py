@@ -456,4 +456,4 @@ def _are_dicts(x: Any) -> TypeGuard[list[dict[str, Any]]]:
 
 def _shown(x: Any) -> str:
     """A text of a cache in a message: it may be anybody's."""
-    return "".join(c if c.isprintable() else "?" for c in str(x)[:100])
+    return "".join(c if c.isprintable() else "?" for c in x[:100]) if isinstance(x, str) else "?"

@@ -347,6 +347,8 @@ _FOREIGN = re.compile(rb"([\x01-\x20])\0{7}\d+\.\d[^\0]*\0c", re.DOTALL)
 
 def _is_cache(path: str) -> bool:
     """Whether a file is a cache of this program or of Vowpal Wabbit, whatever its version, or is empty."""
+    if not os.path.isfile(path):
+        return False
     try:
         with open(path, "rb") as f:
             begin = f.read(64)
