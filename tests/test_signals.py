@@ -205,10 +205,6 @@ def test_too_few_open_files_are_named(tmp_path):
     assert any(f"may have {n} at a time; ulimit -n allows more" in text for n in range(3, 16) for text in words)
 
 
-def test_a_signal_when_all_is_done_ends_without_a_word(tmp_path):
-    code = "import os, signal; from vwlite import signals; signals.end_at_once(); os.kill(os.getpid(), signal.SIGINT)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=PATIENT)
-    assert (done.returncode, done.stderr) == (-signal.SIGINT, b"")
 # --- before there is anything to be finished -----------------------------------------------------------
 
 

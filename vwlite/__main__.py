@@ -1,21 +1,26 @@
 """The program, `vwlite` or `python -m vwlite`: ready for signals before it imports what it is made of."""
 
 import os
+import signal
 
 from vwlite import standard
-from vwlite.signals import StopSignal, end_at_once
+from vwlite.signals import STOPPING, StopSignal
 
 
 def main() -> None:
-    """Run the program and exit. As long as there is nothing to be finished, the first signal ends it."""
+    """Run the program and exit. As long as there is nothing to be finished, the first signal ends it; when all is
+    finished, none does."""
     standard.occupy()  # or the pipe for signals takes the place of a standard input that is closed
-    end_at_once()  # before there are handlers, and when there are none any more
     signals = StopSignal()
     signals.then(lambda: os._exit(128 + (signals.number or 0)))
-    with signals:
-        from vwlite import cli
+    signals.__enter__()  # for good: what was there before would end what is left of the process with another code
+    from vwlite import cli
 
+    try:
         cli.main()
+    finally:
+        for number in STOPPING:
+            signal.signal(number, signal.SIG_IGN)
 
 
 if __name__ == "__main__":

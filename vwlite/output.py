@@ -16,7 +16,7 @@ import os
 import re
 import stat
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -248,7 +248,7 @@ class AtomicFile:
         while True:
             try:
                 lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | flags, 0o644)
-                with contextlib.suppress(PermissionError):
+                with contextlib.suppress(OSError):
                     os.fchmod(lock, 0o644)  # whatever the umask: if this job is killed, others may go on
                 return lock, True
             except FileExistsError:
@@ -388,39 +388,32 @@ class Draft:
 
     def __init__(self, name: str, folder: Path | None) -> None:
         self.name = name
-        try:
+        with self._told():
             self._file = tempfile.TemporaryFile(prefix="vwlite-", dir=folder, buffering=0)
-        except OSError as e:
-            raise self._error(e) from e
 
     def begin(self) -> None:
         """Throw away what was written."""
-        try:
-            self._file.seek(0)
-            self._file.truncate()
-        except OSError as e:
-            raise self._error(e) from e
+        with self._told():
+            os.lseek(self._file.fileno(), 0, os.SEEK_SET)
+            os.ftruncate(self._file.fileno(), 0)
 
     def write(self, data: Buffer) -> None:
         """Append bytes, all of them."""
         view = memoryview(data).cast("B")
-        try:
+        with self._told():
             while view.nbytes:
                 view = view[os.write(self._file.fileno(), view[: 1 << 30]) :]
-        except OSError as e:
-            raise self._error(e) from e
 
     def copy_to(self, file: AtomicFile) -> None:
         """Append all of it to a file."""
-        self._file.seek(0)
+        with self._told():
+            os.lseek(self._file.fileno(), 0, os.SEEK_SET)
         while data := self._read():
             file.write(data)
 
     def _read(self) -> bytes:
-        try:
-            return self._file.read(1 << 20)
-        except OSError as e:
-            raise self._error(e) from e
+        with self._told():
+            return os.read(self._file.fileno(), 1 << 20)
 
     def __enter__(self) -> "Draft":
         return self
@@ -430,8 +423,13 @@ class Draft:
     ) -> None:
         self._file.close()
 
-    def _error(self, e: OSError) -> WriteError:
-        return WriteError(f"{self.name}: cannot be written: {e.strerror}")
+    @contextlib.contextmanager
+    def _told(self) -> Iterator[None]:
+        """Tell errors of the system in words."""
+        try:
+            yield
+        except OSError as e:
+            raise WriteError(f"{self.name}: cannot be written: {e.strerror}") from e
 
 
 def _open_already(name: str) -> int | None:

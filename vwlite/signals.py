@@ -82,11 +82,5 @@ class StopSignal:
         return None
 
 
-def end_at_once() -> None:
-    """Have SIGINT end the process without a word wherever nobody handles it, as the other signals do."""
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
 def _nothing_more(number: int, frame: FrameType | None) -> None:
     """The thread does what there is to do."""
