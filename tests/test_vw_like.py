@@ -1,6 +1,6 @@
 """What `make compat` has found: each is how Vowpal Wabbit does it, worked out by hand."""
 
-from math import exp, sqrt
+from math import exp, log, sqrt
 
 import pytest
 
@@ -19,6 +19,17 @@ def test_a_first_pass_that_holds_nothing_out_is_the_best_one(vwlite, tmp_path):
     # The second pass is then one without gain: two passes of two examples.
     more = ("-c", "-k", "--passes", "5", "--early_terminate", "1")
     assert len(predictions(vwlite, tmp_path, "1 |a x\n0 |a y\n", *more)) == 4
+
+
+@pytest.mark.parametrize("p", [15.5, 17])
+def test_where_single_precision_has_no_loss_only_the_ordinary_command_learns(vwlite, tmp_path, p):
+    """The paper's equation at yp: d + e^yp (e^d - 1) = s h, where the first step of a feature has s h = e^yp / 2."""
+    text = f"1 1 {p} | a\n1 | a\n"
+    step = pytest.approx(log(1.5), rel=1e-5)
+    more = ("--loss_function", "logistic", "--noconstant")
+    assert predictions(vwlite, tmp_path, text, *more)[1] == (step if p < 16.6 else 0)
+    said = vwlite("train", tmp_path / "t", "--loss", "logistic", "--no-constant", "--quiet", "-p", "-").out
+    assert float(said.split()[1]) == step
 
 
 @pytest.mark.parametrize("rule", ["--ftrl", "--coin", "--pistol", "--freegrad"])
