@@ -122,14 +122,17 @@ cdef double threshold(double* d, double* spare, size_t n, double total, double z
     """theta with sum max(d_i - theta, 0) = z > 0.
 
     The d_i, whose sum is `total`, are at most 0, and one is 0. They are overwritten; `spare` has room for n more.
+
+    What is taken out is at most t, a lower bound of theta, which rounding must not let fall: else what was taken out,
+    ties of many numbers perhaps, would be above theta at the end by a bit of the last place.
     """
     cdef uint64_t state = SEED
-    cdef double s = 0, t, p, x, s_greater
+    cdef double s = 0, t = -INFINITY, p, x, s_greater
     cdef double* swap
     cdef size_t rho = 0, kept, greater, less, ties, i
     cdef int slow = 0      # rounds in a row that took out less than a quarter
     while n:
-        t = (s + total - z) / (rho + n)
+        t = max(t, (s + total - z) / (rho + n))
         kept = gather(d, n, True, 0, t, d, &total)
         if kept == n:
             return t
@@ -158,8 +161,8 @@ cdef double threshold(double* d, double* spare, size_t n, double total, double z
             spare = swap
             n, total = less, sum_of(d, less)
         else:
-            n, total = greater, s_greater
-    return (s - z) / rho if rho else t
+            n, total, t = greater, s_greater, max(t, p)
+    return max(t, (s - z) / rho) if rho else t
 
 
 def project_plain(const double[::1] v, double z, bint simplex, double[::1] out):
@@ -498,12 +501,12 @@ cdef class SparseBall:
 
         In rounds: drop all that the shift leaves behind; that raises the shift, as long as there is something.
         """
-        cdef double shift
+        cdef double shift = self.shift
         cdef size_t i, kept, before
         cdef Cell* c
         if (self.sum - self.active * self.shift) + self.rest > self.radius:
-            shift = self.wanted_shift()
             while True:
+                shift = max(shift, self.wanted_shift())     # rounding must not let it fall
                 before = self.active
                 kept = 0
                 for i in range(self.waiting.size):
@@ -519,8 +522,7 @@ cdef class SparseBall:
                 self.advance(shift)
                 if self.active == before:
                     break
-                shift = self.wanted_shift()
-            self.shift = max(self.shift, shift)
+            self.shift = shift
         for i in range(self.waiting.size):
             c = &self.cells[self.waiting.entries[i].key]
             if c.u != 0 and c.bound == WAITING:

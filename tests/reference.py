@@ -76,6 +76,8 @@ def project_weighted(v, z, a, b):
     middle = (low + high) / 2
     w = at(middle)
     free = (w > 0) & (np.abs(v) - middle * a < b)
+    if not free.any():  # all are 0 or b, so that their sum is z but for rounding, from low to high
+        return np.sign(v) * w
     theta = ((a * np.abs(v))[free].sum() + (a * b)[(w > 0) & ~free].sum() - z) / (a * a)[free].sum()
     return np.sign(v) * at(theta)
 

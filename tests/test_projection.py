@@ -154,6 +154,35 @@ def test_layers_by_their_twin(seed):
         assert unlike(project_l1(v + 3 * z, z, method=method), twin, z) < 1e-11
 
 
+DISCRETE = [(0.0, 1.0), (-1.0, 0.0, 1.0), (-0.5, 0.5, 1.0, 2.0), (0.1, 0.2, 0.3, 0.7), (-2.0, -0.3, 0.15, 0.45)]
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("numbers", DISCRETE, ids=str)
+def test_few_different_numbers(numbers, method):
+    """Ties with each other, and with theta: it is as large as one of them in many of these."""
+    rng = RNG(15)
+    for _ in range(100):
+        n, z = int(rng.choice([1, 2, 3, 5, 30, 1000])), float(rng.choice([0.1, 0.25, 0.3, 0.5, 1.0, 1.5, 2.0]))
+        v = rng.choice(numbers, n)
+        largest = v == v.max()
+        if rng.random() < 0.5:  # of those that are largest so many above the others that these come to be on theta
+            below = v[~largest].max(initial=0)
+            v[largest] = below + z / largest.sum()
+        w = project_simplex(v, z, method=method)
+        assert (w >= 0).all()
+        assert w.sum() == pytest.approx(z, rel=1e-13)
+        assert unlike(w, reference.projection_by_bisection(v, z, simplex=True), z) < 1e-13
+        assert (w[v == v[0]] == w[0]).all()
+        a, b = rng.choice([0.5, 1.0, 2.0], n), float(rng.choice([0.1, 0.5, inf]))
+        for kwargs in ({}, {"weights": a}, {"box": b}, {"weights": a, "box": b}):
+            w = project_l1(v, z, method=method, **kwargs)
+            weights, box = kwargs.get("weights", np.ones(n)), kwargs.get("box", inf)
+            assert float(weights @ np.abs(w)) <= z * (1 + 1e-11)
+            twin = reference.projection_by_bisection(v, z, weights=weights, box=box)
+            assert unlike(w, twin, max(z, np.abs(v).max())) < 1e-13
+
+
 # --- the edges -----------------------------------------------------------------------------------
 
 
@@ -348,6 +377,22 @@ def test_sparse_form_does_not_drift(size):
         w = project_l1(w, z)
     assert unlike(ball.vector(), w, z) < 1e-11
     assert ball.active == np.count_nonzero(w)
+
+
+def test_sparse_form_of_few_different_numbers():
+    """Ties with each other, with 0, and with the shift."""
+    rng = RNG(16)
+    for _ in range(400):
+        n, z, unit = int(rng.integers(1, 6)), float(rng.choice([0.1, 0.3, 0.5, 1.0])), float(rng.choice([0.1, 0.25, 1]))
+        ball, w = SparseBall(n, z), np.zeros(n)
+        for _ in range(20):
+            k = int(rng.integers(1, 4))
+            indices, values = rng.integers(0, n, k), unit * rng.choice([1, -1, 0.5, 2, -2], k)
+            w, _ = after(w, indices, values, z)
+            ball.add(indices, values)
+            assert unlike(ball.vector(), w, z) < 1e-11
+            assert np.abs(ball.vector()).sum() <= z * (1 + 1e-12)
+            assert ball.active == np.count_nonzero(ball.vector())
 
 
 def test_sparse_form_keeps_no_digits_of_a_large_step():

@@ -842,6 +842,54 @@ def test_weights_cross_zero_and_come_back():
     np.testing.assert_allclose(weights_of(learner.rule, 8), twin.weights, rtol=1e-11, atol=1e-11)
 
 
+TIES = {  # in each a weight came to be on the shift, to the last bit, and the shift fell by one: all are short of it
+    "simplex": (
+        Simplex, Squared(), {"rate": 0.03, "radius": 0.5, "features": 3},
+        [(-1, "2:-2"), (0.5, "1:-1 2:2"), (-1, "0:-1"), (4, "1:-2"), (2, "0:-1 1:-0.5"), (-1, "1:-2")],
+    ),
+    "l1-ball, norm 1": (
+        L1Ball, Squared(), {"rate": 1.0, "radius": 0.3}, [(2, "0:1 0:1"), (4, "0:1"), (1, "1:1 0:1"), (-1, "1:1")],
+    ),
+    "l1-ball, norm 0.25": (
+        L1Ball, Quantile(0.5), {"rate": 1.0, "radius": 0.1},
+        [(0.5, "0:1 2:-1"), (0, "0:1 1:1"), (2, "2:-1 0:-1 1:-1"), (0.5, "0:1")],
+    ),
+    "l1-ball, norm 0.125": (
+        L1Ball, Hinge(), {"rate": 0.25, "radius": 0.1, "nonnegative": True},
+        [(1, "2:1"), (-1, "0:-4"), (1, "2:1"), (-1, "1:-2"), (-1, "0:-2"), (-1, "2:-2 0:-2"), (1, "2:1")],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TIES)
+def test_a_projection_is_right_where_weights_tie_with_the_shift(name):
+    kind, loss, options, examples = TIES[name]
+    learner = Learner(kind(loss, power_t=0.0, **options), loss, Expander(bits=2, constant=False))
+    twin = getattr(reference, kind.__name__)(getattr(reference, type(loss).__name__)(), 3, power_t=0.0, **options)
+    walk = Walk(twin, bits=2, constant=False)
+    for label, text in examples:
+        features = [(int(key), float(x)) for key, x in (feature.split(":") for feature in text.split())]
+        run(learner, [Line(float(label), features)])
+        walk.run([Line(float(label), features)])
+        ours = weights_of(learner.rule, 4)[:3]
+        np.testing.assert_allclose(ours, twin.weights, rtol=1e-12, atol=1e-12)
+        norm = np.abs(ours).sum()
+        assert norm <= options["radius"] * (1 + 1e-12)
+        assert norm == pytest.approx(options["radius"], rel=1e-12) or kind is L1Ball
+        assert learner.rule.active == np.count_nonzero(ours) or kind is Simplex
+
+
+def test_a_step_with_no_digits_of_the_radius_leaves_none_of_it_behind():
+    """Where all weights tie far above what a double can tell from the radius: the ball learns on, exactly."""
+    learner = ball(1e-16, 1.0, power_t=0.0, loss=Hinge())
+    run(learner, [Line(1.0, [(key, 1.0) for key in range(500)])])
+    assert norm_of(learner.rule) <= 1e-16
+    run(learner, [Line(1.0, [(3, 1e-16)])])
+    run(learner, [Line(1.0, [(3, 1e-16)])])
+    assert norm_of(learner.rule) == pytest.approx(1e-16, rel=1e-9)
+    assert learner.rule.shift < 1e-10
+
+
 def test_radius_too_large_to_matter_is_plain_descent():
     stream = random_stream(24, 600, loss="logistic", scales=False)
     loss = Logistic()

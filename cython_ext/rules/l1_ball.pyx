@@ -10,7 +10,9 @@ insertion, so the cost does not depend on the dimension.
 What makes it fast:
 
 - Theta never falls, so a monotone queue finds what it leaves behind: a radix heap, which only appends and
-  sweeps short arrays.
+  sweeps short arrays. Rounding must not let it fall either: from one round of a projection to the next, or below that
+  of the example before, (S - z) / rho can come out a bit of the last place lower, and across the border of two floats
+  the queue would go back, and lose entries. So a round takes the larger one of its own Theta and the one before.
 - An entry of the queue is a lower bound of |u| (a float, rounded down) and a key: 8 bytes. A weight that rises
   keeps its entry; only when Theta comes to it, it is put in again with the bound of now. A weight that falls
   below its bound gets a new entry, and the old one is stale: its bound is not that of the slot.
@@ -43,10 +45,10 @@ cdef extern from *:
 
 cdef double SMALLEST_RADIUS = 1e-100     # these two for --nonzeros: see limited.pyx
 cdef double GAIN = 0.2
-cdef double LARGEST_SHIFT = 1e5    # rebase when S outgrows this many radii: u - Theta would lose digits
-cdef double COARSE = 1 << 10          # coarse counts in z (or rather the power of two above it), for very large |u|
-cdef double FINE = <double>(<int64_t>1 << 50)      # fine counts in z
-cdef double FINE_ONLY = 1 << 11       # |u| in z that needs no coarse count
+cdef double LARGEST_SHIFT = 1e5    # rebase when S outgrows this many radii: see `is_far`
+cdef double FINE = <double>(<int64_t>1 << 50)      # S counts in z / 2^50 (or rather the power of two above z) ...
+cdef double COARSE = 1 << 10          # ... and what is large of a number in z / 2^10 first
+cdef double SMALL = 1 << 11           # of |u| in z: up to so much an integer of 64 bits is enough
 cdef double LARGEST = <double>(<int64_t>1 << 45)   # of |u| in z; beyond, a double has no digits left for z
 
 
@@ -84,14 +86,13 @@ cdef class L1Ball(Limited):
     SCALARS = ["t", "shift", "count_of_sum", "active"]
 
     cdef public double shift          # Theta
-    cdef int64_t coarse               # S = (coarse / 2^10 + fine / 2^50) * scale
-    cdef int128 fine
+    cdef int128 count_of_units        # S, in scale / 2^50
     cdef public size_t active         # rho
     cdef readonly double radius       # z
     cdef readonly bint nonnegative
     cdef double scale                 # the power of two above z
     cdef double to_coarse, to_fine, from_coarse, from_fine    # numbers as counts, and back
-    cdef double fine_only             # FINE_ONLY, as a number
+    cdef double small                 # SMALL, as a number
     cdef Queue queue                  # ranks are bounds: none that is valid is below the shift, rounded down
     cdef Bucket due                   # owned; what was taken from the queue
     cdef Slot** waiting               # owned; active, but not in the queue yet
@@ -115,7 +116,7 @@ cdef class L1Ball(Limited):
         self.scale = ldexp(1, exponent)
         self.to_coarse, self.to_fine = COARSE / self.scale, FINE / self.scale
         self.from_coarse, self.from_fine = self.scale / COARSE, self.scale / FINE
-        self.fine_only = self.scale * FINE_ONLY
+        self.small = self.scale * SMALL
 
     cdef void follow(self) noexcept nogil:
         """Count S anew, as its unit follows the radius, and project."""
@@ -147,12 +148,11 @@ cdef class L1Ball(Limited):
     @property
     def count_of_sum(self):
         """S in units of scale / 2^50."""
-        return (int(self.coarse) << 40) + (int(<int64_t>(self.fine >> 32)) << 32) + int(<uint32_t>self.fine)
+        return (int(<int64_t>(self.count_of_units >> 32)) << 32) + int(<uint32_t>self.count_of_units)
 
     @count_of_sum.setter
     def count_of_sum(self, value):
-        self.coarse = 0
-        self.fine = (<int128><int64_t>(value >> 32) << 32) + <uint32_t>(value & 0xFFFFFFFF)
+        self.count_of_units = (<int128><int64_t>(value >> 32) << 32) + <uint32_t>(value & 0xFFFFFFFF)
 
     cdef inline double now(self, const Slot* s) noexcept nogil:
         """The weight, if it is not the constant's."""
@@ -189,7 +189,7 @@ cdef class L1Ball(Limited):
         if self.nonnegative:
             self.drop_negative(e)
         self.project()
-        if self.sum() > LARGEST_SHIFT * self.radius:
+        if self.is_far():
             self.rebase()
             self.project()      # what one step has lost in digits before
 
@@ -197,12 +197,11 @@ cdef class L1Ball(Limited):
         """w += by, before the projection."""
         cdef double v = self.now(s) + by
         cdef double old = fabs(s.u)
-        cdef double new
-        if v == 0:
+        cdef double new = min(fabs(v) + self.shift, LARGEST * self.scale)
+        if not new > self.shift:    # v is 0, or too small to be told from it
             if old != 0:
                 self.drop(s)
             return
-        new = min(fabs(v) + self.shift, LARGEST * self.scale)
         s.u = copysign(new, v)
         self.count(new, old)
         if old == 0:
@@ -226,12 +225,12 @@ cdef class L1Ball(Limited):
 
         In rounds: drop all that the shift leaves behind; that raises the shift, as long as there is something.
         """
-        cdef double shift
+        cdef double shift = self.shift
         cdef size_t i, kept, before
         cdef Slot* s
         if self.sum() - self.active * self.shift > self.radius:
-            shift = self.wanted_shift()
             while True:
+                shift = max(shift, self.wanted_shift())     # so all that was dropped is at most the shift at the end
                 before = self.active
                 kept = 0
                 for i in range(self.waiting_size):
@@ -245,9 +244,7 @@ cdef class L1Ball(Limited):
                 self.advance(shift)
                 if self.active == before:
                     break
-                shift = self.wanted_shift()
-            if shift > self.shift:
-                self.shift = shift
+            self.shift = shift
         for i in range(self.waiting_size):
             s = self.waiting[i]
             if s.u != 0 and s.bound == INFINITY:
@@ -257,7 +254,13 @@ cdef class L1Ball(Limited):
 
     cdef inline double sum(self) noexcept nogil:
         """S"""
-        return self.coarse * self.from_coarse + <double>self.fine * self.from_fine
+        return <double>self.count_of_units * self.from_fine
+
+    cdef inline bint is_far(self) noexcept nogil:
+        """Whether u - Theta would lose digits. S is at least Theta, unless steps of 2^45 radii and more, whose digits
+        end above z, have left no weight at all; then Theta would stay there."""
+        cdef double limit = LARGEST_SHIFT * self.radius
+        return self.sum() > limit or (self.active == 0 and self.shift > limit)
 
     cdef inline double wanted_shift(self) noexcept nogil:
         """(S - z) / rho"""
@@ -265,17 +268,15 @@ cdef class L1Ball(Limited):
 
     cdef inline void count(self, double new, double old) noexcept nogil:
         """S += new - old"""
-        if new < self.fine_only and old < self.fine_only:
-            self.fine += llrint(new * self.to_fine) - llrint(old * self.to_fine)
+        if new < self.small and old < self.small:
+            self.count_of_units += llrint(new * self.to_fine) - llrint(old * self.to_fine)
         else:
-            self.count_large(new, 1)
-            self.count_large(old, -1)
+            self.count_of_units += self.units(new) - self.units(old)
 
-    cdef void count_large(self, double u, int sign) noexcept nogil:
-        """`count` for a number of any size."""
-        cdef int64_t coarse = 0 if u < self.fine_only else llrint(u * self.to_coarse)
-        self.coarse += sign * coarse
-        self.fine += sign * llrint((u - coarse * self.from_coarse) * self.to_fine)
+    cdef int128 units(self, double u) noexcept nogil:
+        """A number of any size as S counts it. Up to 2^45 radii are 2^95 units: there is room for 2^32 of them."""
+        cdef int64_t coarse = 0 if u < self.small else llrint(u * self.to_coarse)
+        return (<int128>coarse << 40) + llrint((u - coarse * self.from_coarse) * self.to_fine)
 
     cdef inline double part(self, const Slot* s) noexcept nogil:
         """What a feature is in S: |u|, or a^2 |u|."""
@@ -401,7 +402,7 @@ cdef class L1Ball(Limited):
         """Subtract the shift from every |u|, and make S anew."""
         cdef size_t i
         cdef Slot* s
-        self.coarse = self.fine = 0
+        self.count_of_units = 0
         for i in range(self.table.capacity + 1):
             s = <Slot*>(self.table.slots + i * self.table.stride)
             if s.u != 0 and s.mark != self.constant:
@@ -576,7 +577,7 @@ cdef class WeightedL1Ball(L1Ball):
                 self.capped_size += 1
                 self.set_u(slots[i], copysign(self.cap(slots[i]), slots[i].u))    # a second look at it does not find it outside
         self.project()
-        if self.sum() > LARGEST_SHIFT * self.radius:
+        if self.is_far():
             self.rebase()
             self.project()      # what one step has lost in digits before
 
@@ -589,7 +590,8 @@ cdef class WeightedL1Ball(L1Ball):
         cdef double size = fabs(s.u) - self.shift
         cdef double v = copysign(s.a * size if size > 0 else 0, s.u) + by
         cdef double largest = LARGEST * self.scale
-        if v == 0:
+        cdef double new = min(fabs(v) / s.a + self.shift, largest / max(s.a * s.a, 1.0))
+        if not new > self.shift:    # v is 0, or too small to be told from it
             if s.u != 0:
                 self.drop(<Slot*>s)
             return
@@ -597,7 +599,7 @@ cdef class WeightedL1Ball(L1Ball):
             self.active += 1
             self.squares += self.square(<Slot*>s)
             self.wait(<Slot*>s)
-        self.set_u(s, copysign(min(fabs(v) / s.a + self.shift, largest / max(s.a * s.a, 1.0)), v))
+        self.set_u(s, copysign(new, v))
 
     cdef inline void set_u(self, WeightedSlot* s, double u) noexcept nogil:
         """Another u for an active feature; S and the queue follow."""

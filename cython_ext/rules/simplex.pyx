@@ -312,8 +312,15 @@ cdef class Simplex(Rule):
 
         In rounds: begin with all weights, zeros too; drop all that the shift leaves behind; that raises the shift, as
         long as there is something.
+
+        Rounding must not let it fall from one round to the next, not by a bit of the last place: what was dropped at
+        the higher shift is counted as a zero, and would be above the lower one, so it would have a weight, and be
+        taken for an active one when it is learned; and zeros that were not to be lifted would be lifted all the same.
+        So a round takes the larger one of its own shift and that of the round before. As `shift + by` is rounded
+        monotonously, every u that was ever dropped is at most the shift at the end, and every one that was not is
+        above it: the last round looked at all of them. What the maximum adds is what rounding took away.
         """
-        cdef double by, shift
+        cdef double by = -INFINITY, shift
         cdef size_t i, kept
         cdef Slot* s
         cdef uint64_t unseen = self.features - min(self.touched, self.features)
@@ -323,7 +330,7 @@ cdef class Simplex(Rule):
         kept = self.waiting_size
         while True:
             count = self.active + lifted + unseen
-            by = self.excess(unseen) / <double>count
+            by = max(by, self.excess(unseen) / <double>count)
             shift = self.shift + by
             before = count
             if by >= 0:
