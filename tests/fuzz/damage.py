@@ -10,13 +10,27 @@ import json
 import struct
 import warnings
 import zipfile
-import zlib
 from random import Random
 from typing import Any
 
 from vwlite.cache import END, TRAILER, fingerprint
 from vwlite.model import _COMMENT, _COMMENT_SIZE, ZIP
 from vwlite.vw import model as vw
+
+try:
+    from vwlite.core.checksum import checksum
+except ModuleNotFoundError:  # caches of format 3
+    from zlib import crc32 as checksum
+
+# What the tests of models and caches change, one thing at a time.
+try:
+    import crafted_models
+except ModuleNotFoundError:
+    crafted_models = None
+try:
+    import crafted_caches
+except ModuleNotFoundError:
+    crafted_caches = None
 
 WORDS = [0, 1, 2, 3, 63, 64, 255, 256, 65535, 65536, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**63 - 1, 2**63, 2**64 - 1]
 FLOATS = [0.0, -0.0, 1.0, -1.0, 1e-320, 1e300, -1e300, float("nan"), float("inf"), -float("inf")]
@@ -26,12 +40,6 @@ VALUES = [
     "\u00e9", "\ud800", [], [0], [1, 2], ["a"], [[]], ["ab", 1], {}, {"a": 1}, [None], [0.5, "a"], [-1, 1], [1, -1],
     "x" * 1000,
 ]  # fmt: skip
-
-
-try:  # what is changed one thing at a time for the tests of models
-    import crafted_models
-except ModuleNotFoundError:
-    crafted_models = None
 
 
 def damaged_model(rng: Random, data: bytes) -> bytes:
@@ -242,6 +250,9 @@ def _damaged_vw(rng: Random, data: bytes) -> bytes:
 
 def damaged_cache(rng: Random, data: bytes) -> bytes:
     """A cache with something changed and the right sums."""
+    if crafted_caches is not None and rng.random() < 0.5:
+        other: bytes = crafted_caches.crafted(data, rng).data
+        return other
     index, end = _index(data)
     if rng.random() < 0.3:
         index = odd_json(rng, index)
@@ -262,7 +273,7 @@ def damaged_cache(rng: Random, data: bytes) -> bytes:
         body[at : at + size_of_word] = word.to_bytes(size_of_word, "little")
     body = body[:end]
     for row in batches:
-        row[2] = zlib.crc32(body[row[0] : row[0] + row[1]])
+        row[2] = checksum(body[row[0] : row[0] + row[1]])
     return with_index(bytes(body), index)
 
 
@@ -275,7 +286,7 @@ def _index(data: bytes) -> tuple[Any, int]:
 def with_index(body: bytes, index: Any) -> bytes:
     """The batches of a cache, with an index and its sums."""
     text = json.dumps(index).encode()
-    return body + text + TRAILER.pack(len(body), len(text), zlib.crc32(text), END)
+    return body + text + TRAILER.pack(len(body), len(text), checksum(text), END)
 
 
 def refitted(data: bytes, sources: list[str]) -> bytes:

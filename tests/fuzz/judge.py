@@ -236,10 +236,10 @@ def _outside(path: str) -> str:
     o, k = model.options, model.records
     constant = CONSTANT_HASH & ((1 << o["bits"]) - 1) if o["constant"] else None
     features = [i for i, key in enumerate(model.keys) if key != constant]
-    costs = model.state["a"] if o["feature_weights"] and "a" in model.state else [1.0] * len(model.keys)
+    costs = model.state["a"] if o["feature_weights"] and "a" in model.state else [1.0] * len(model.weights)
     for c in range(k):
         weights = [model.weights[i * k + c] for i in features]
-        norm = math.fsum(abs(w) * costs[i] for i, w in zip(features, weights, strict=True))
+        norm = math.fsum(abs(w) * costs[i * k + c] for i, w in zip(features, weights, strict=True))
         if model.algorithm in ("simplex", "eg"):
             unseen = model.rule.get("unseen", 0.0)
             others = (o["features"] or (1 << o["bits"]) - o["constant"]) - len(features)
