@@ -21,7 +21,9 @@ KINDS = [draws.lines, draws.commands, draws.continued, draws.equal, draws.vw]
 
 
 @pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)
-def test_what_was_found_once_stays_cured(path, tmp_path):
+def test_what_was_found_once_stays_cured(path, tmp_path, request):
+    if path.stem.startswith("open-"):  # found, and not cured yet: whoever cures it gives the file another name
+        request.applymarker(pytest.mark.xfail)
     assert judge.judge(read_case(path), tmp_path / "work") == ""
 
 
