@@ -29,9 +29,18 @@ def crossed(one: tuple[str, str], other: tuple[str, str]) -> int:
 
 
 def old_model(
-    version: str, weights: dict[int, tuple[float, ...]], *, options: str = "", id: str = "", pairs: tuple[str, ...] = (),
-    triples: tuple[str, ...] = (), longer: tuple[str, ...] = (), rank: int = 0, resume: bool = False, wide: bool = False,
-) -> bytes:  # fmt: skip
+    version: str,
+    weights: dict[int, tuple[float, ...]],
+    *,
+    options: str = "",
+    id: str = "",
+    pairs: tuple[str, ...] = (),
+    triples: tuple[str, ...] = (),
+    longer: tuple[str, ...] = (),
+    rank: int = 0,
+    resume: bool = False,
+    wide: bool = False,
+) -> bytes:
     """A file as that version wrote it."""
     number = tuple(map(int, version.split(".")))
     name = version.encode() + b"\0"
@@ -162,7 +171,7 @@ def test_slots_of_eight_bytes_below_31_bits(vwlite: Any, tmp_path: Any) -> None:
     """Versions before 8.5 wrote such models to be continued; they read them again, and Vowpal Wabbit 9 does not."""
     rows = {place: (w, 2.0, 1.0) for place, (w,) in WEIGHTS.items()}
     assert predicted(vwlite, tmp_path, old_model("8.2.1", rows, resume=True, wide=True)) == pytest.approx(PREDICTED)
-    with pytest.raises(Critical, match="outside of its 18 bits|missing or too many"):
+    with pytest.raises(Critical, match=r"outside of its 18 bits|missing or too many"):
         read_rest(*read_head("m", old_model("8.5.0", rows, resume=True, wide=True)), 3)
 
 
