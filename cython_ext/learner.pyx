@@ -190,6 +190,7 @@ cdef class Learner:
     cdef bint holdout_labelled, widens, apart
     cdef bint careful, only_ends, packed
     cdef double usual_low, usual_high
+    cdef public bint needs_label            # a line without a label is not usual
     cdef char** slots            # owned; of an example
     cdef size_t slot_capacity
     cdef bint numbered           # the features of the batch are numbered, and this is where they are:
@@ -356,7 +357,7 @@ cdef class Learner:
         if not importance > 0:
             return True
         if isnan(label):
-            return False
+            return self.needs_label
         if self.only_ends:
             return label != self.usual_low and label != self.usual_high
         return not self.usual_low <= label <= self.usual_high

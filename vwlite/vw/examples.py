@@ -131,7 +131,9 @@ class Source:
 
     excess: Excess = field(default_factory=dict)  # in the batch at hand
     reader: CacheReader | None = None
+    by_turns: bool = False  # lines that the engine does not know are read when those before them are learned
     cached: bool = False  # an older cache is used
+    cached_now: bool = False  # in this pass a cache is read
 
     def __post_init__(self) -> None:
         self.text = TextParser(self.features, self.streams, self.strict)
@@ -170,6 +172,7 @@ class Source:
 
     def passes(self) -> Iterator[tuple[Batch, Names | None]]:
         """The batches of one pass; each is valid until the next. The first one over text writes the cache."""
+        self.cached_now = self.reader is not None
         if self.reader is not None:
             for batch, _ in self.reader.batches(threads=2):
                 self.excess = {}
@@ -200,7 +203,11 @@ class Source:
             for block in self._blocks(self.stop):
                 data = bytes(block.data)
                 block.release()
-                yield self._by_line(data)
+                if not self.by_turns:
+                    yield self._by_line(data)
+                    continue
+                for line in re.findall(b"[^\n]*\n|[^\n]+", data):
+                    yield self._by_line(line)
             return
         # A pipe may be silent for long: then the consumer must not be the one who waits for it.
         ahead = Ahead(
@@ -211,7 +218,8 @@ class Source:
         try:
             for parsed in ahead:
                 self.excess = {}
-                yield self._completed(parsed), None
+                for batch in self._completed(parsed):
+                    yield batch, None
         finally:
             ahead.close()
 
@@ -228,21 +236,25 @@ class Source:
             if left is not None and left <= 0:
                 return
 
-    def _completed(self, parsed: Parsed) -> Batch:
-        """The batch of a block, with the lines that the engine's parser does not know read one by one."""
+    def _completed(self, parsed: Parsed) -> Iterator[Batch]:
+        """The batches of a block, with the lines that the engine's parser does not know read one by one."""
         batch = parsed.batch
         if not parsed.bad:
             self.text.number += len(batch)
-            return batch
+            yield batch
+            return
         whole, begin = Batch(), 0
         for odd in parsed.bad:
             whole.extend(batch, begin, odd.line)
             self.text.number += odd.line - begin
+            if self.by_turns:
+                yield whole
+                whole = Batch()
             self._add(whole, self.text.line(odd.text))
             begin = odd.line + 1
         whole.extend(batch, begin, len(batch))
         self.text.number += len(batch) - begin
-        return whole
+        yield whole
 
     def _by_line(self, data: bytes) -> tuple[Batch, Names | None]:
         batch = Batch()

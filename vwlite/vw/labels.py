@@ -1,8 +1,10 @@
 """Kinds of labels: how they are read and counted, and how they and their predictions are shown."""
 
+import re
 from math import inf, log
 from typing import Any
 
+from vwlite.core.batch import Batch
 from vwlite.core.parser import name_hash
 from vwlite.vw.learners import Current
 from vwlite.vw.text import read_number
@@ -18,6 +20,9 @@ def tagged(text: str, e: Current) -> str:
 
 class Simple:
     """A number, an importance, an initial prediction."""
+
+    def follow(self, batch: Batch) -> None:
+        """The examples that follow are those of this batch."""
 
     def __init__(self, run: Any) -> None:
         self.run = run
@@ -96,7 +101,9 @@ class Simple:
         return tagged(prediction(e.prediction), e)
 
     def raw_text(self, e: Current) -> str:
-        return "" if "nn" in self.run.arguments else tagged(prediction(e.partial), e)  # nn has written its own
+        if "nn" in self.run.arguments or "bootstrap" in self.run.arguments:  # they have written their own
+            return ""
+        return tagged(prediction(e.partial), e)
 
 
 class Packed:
@@ -105,6 +112,11 @@ class Packed:
     def __init__(self, run: Any) -> None:
         self.run = run
         self.names: list[str] = run.setup.names
+        self._batch: Batch | None = None  # whose unknown names were not told yet
+
+    def follow(self, batch: Batch) -> None:
+        """The examples that follow are those of this batch."""
+        self._batch = batch if self.names and not self.run.source.cached_now else None
 
     def read(self, e: Current) -> None:
         head, _, e.tag = e.tag.partition(b"\0")
@@ -121,8 +133,9 @@ class Packed:
     def number(self, word: bytes) -> float:
         value, end = read_number(word)
         if not end or value != value:
-            shown = word.decode("utf-8", "surrogateescape")
-            self.run.streams.warn(f"'{shown}' is not a good float, replacing with 0")
+            if not self.run.source.cached_now:
+                shown = word.decode("utf-8", "surrogateescape")
+                self.run.streams.warn(f"'{shown}' is not a good float, replacing with 0")
             return 0.0
         return value
 
@@ -131,18 +144,46 @@ class Packed:
         text = word.decode("utf-8", "surrogateescape")
         if self.names:
             if text not in self.names:
-                self.run.streams.warn(f"missing named label: {text}")
+                if self.run.arguments.flag("onethread") and not self.run.source.cached_now:
+                    self._warn_of(text)
+                else:
+                    self.tell_unknown()
                 return 0
             return self.names.index(text) + 1
-        if not word.removeprefix(b"-").isdigit():
-            raise Critical(f"malformed label: {text}", "multiclass.cc", 50)
-        return int(word)
+        match = re.match(rb"[-+]?[0-9]+", word)
+        end = match.end() if match else 0
+        if end < len(word):
+            if not match:
+                self.run.streams.warn(f"'{text}' is not a good int, replacing with 0")
+            last = word[end:].decode("utf-8", "surrogateescape")[0]
+            raise Critical(f"Malformed example: label has trailing character(s): {last}", "multiclass.cc", 52)
+        number = min(max(int(word[:25]), -(1 << 63)), (1 << 63) - 1) % (1 << 32)
+        return number if number < (1 << 32) - 1 else -1
+
+    def tell_unknown(self) -> None:
+        """Warn of all names in the batch that are unknown. Vowpal Wabbit reads on while it learns: its words of what it
+        reads come first."""
+        batch, self._batch = self._batch, None
+        if batch is None or self.run.arguments.flag("onethread"):
+            return
+        for line in range(len(batch)):
+            for word in self.classes_in(batch.tag(line).partition(b"\0")[0].split()):
+                text = word.decode("utf-8", "surrogateescape")
+                if text not in self.names:
+                    self._warn_of(text)
+
+    def classes_in(self, words: list[bytes]) -> list[bytes]:
+        """The classes that the words of a label name."""
+        return words[:1]
+
+    def _warn_of(self, name: str) -> None:
+        self.run.streams.warn(f"Missing named label '{name}'")
 
     def called(self, label: Any) -> str:
-        """A class as it is shown."""
-        if self.names and isinstance(label, int) and 1 <= label <= len(self.names):
-            return self.names[label - 1]
-        return str(label)
+        """A class as it is shown: its number, or its name, if it has one."""
+        if not self.names:
+            return str(label)
+        return self.names[label - 1] if 1 <= label <= len(self.names) else ""
 
     def size(self, e: Current) -> int:
         return e.features
@@ -162,20 +203,22 @@ class Multiclass(Packed):
 
     def __init__(self, run: Any) -> None:
         super().__init__(run)
-        self.log_loss = self.log_weight = 0.0
+        a = run.arguments
+        self.shares = "oaa" in a and (a.flag("probabilities") or a.flag("scores"))  # of all classes are predicted
+        self.log_loss = self.held_log_loss = 0.0
 
     def parse(self, e: Current) -> None:
         if not e.words:
             e.target = None
             return
         if len(e.words) > 2:
-            shown = b" ".join(e.words).decode("utf-8", "surrogateescape")
-            raise Critical(f"malformed example, words.size() = {len(e.words)}: {shown}", "multiclass.cc", 130)
+            raise Critical(f"Malformed example, words.size() = {len(e.words)}", "multiclass.cc", 71)
         e.target = self.class_of(e.words[0])
         if e.target == -1:
             e.target = None
         if len(e.words) == 2:
-            e.weight = self.number(e.words[1])
+            weight = self.number(e.words[1])
+            e.weight = weight if weight > 0 else 0.0
 
     @property
     def usual(self) -> tuple[float, float, bool]:
@@ -197,16 +240,23 @@ class Multiclass(Packed):
     def count(self, e: Current) -> None:
         s = self.run.statistics
         labelled = e.target is not None
-        loss = e.weight if labelled and e.target != e.prediction else 0.0
+        loss = e.weight if (labelled or self.shares) and e.target != e.prediction else 0.0
         if getattr(self.run.setup, "hides_labels", False):
             labelled, loss = False, 0.0
         s.update(e.held, labelled, loss, e.weight, e.features)
-        scores = getattr(e, "scores", None)
-        if scores is not None and labelled and "probabilities" in self.run.arguments:
-            first = self.first
-            if first <= e.target < first + len(scores):
-                self.log_loss -= log(max(scores[e.target - first], 1e-45)) * e.weight
-                self.log_weight += e.weight
+        if self.shares and self.run.arguments.flag("probabilities"):
+            scores = e.scores  # type: ignore[attr-defined]
+            p = scores[(self._number(e) - self.first) % (1 << 32) % len(scores)]
+            surprise = -log(p) * e.weight if p > 0 else 999.0
+            if e.held or not labelled:
+                self.held_log_loss += surprise
+            else:
+                self.log_loss += surprise
+
+    @staticmethod
+    def _number(e: Current) -> int:
+        """The label as Vowpal Wabbit has it, without a sign; that of an example without one is -1."""
+        return (-1 if e.target is None else int(e.target)) % (1 << 32)
 
     @property
     def first(self) -> int:
@@ -214,13 +264,18 @@ class Multiclass(Packed):
         return 0 if getattr(self.run.setup.indexing, "first", None) == 0 else 1
 
     def shown_label(self, e: Current) -> str:
-        return "unknown" if e.target is None else self.called(e.target)
+        if self.shares and not self.names:
+            return str(self._number(e))
+        return "unknown" if e.target is None else self.called(e.target) or "unknown"
 
     def shown(self, e: Current) -> str:
-        scores = getattr(e, "scores", None)
-        if scores is not None and self.run.arguments.flag("probabilities"):
-            return f"{self.called(e.prediction)}({scores[e.prediction - self.first] * 100:.0f}%)"
-        return self.called(e.prediction)
+        if not self.shares:
+            return self.called(e.prediction) or "unknown"
+        if self.names:
+            return "unknown"  # Vowpal Wabbit looks for a name where it has put the shares
+        if not self.run.arguments.flag("probabilities"):
+            return str(e.prediction)
+        return f"{e.prediction}({e.scores[e.prediction - self.first] * 100:.0f}%)"  # type: ignore[attr-defined]
 
     def text(self, e: Current) -> str:
         scores = getattr(e, "scores", None)
@@ -229,42 +284,70 @@ class Multiclass(Packed):
         return tagged(" ".join(f"{self.called(i + self.first)}:{p:g}" for i, p in enumerate(scores)), e)
 
     def raw_text(self, e: Current) -> str:
-        if e.raw_scores is None:
-            return ""
-        raw = [p for _, p in e.raw_scores]
-        if self.first == 0:
-            raw = [raw[-1], *raw[:-1]]  # as Vowpal Wabbit prints it
-        return tagged(" " + " ".join(f"{i + self.first}:{p:g}" for i, p in enumerate(raw)), e)
+        return "" if e.raw_scores is None else tagged("".join(f" {i}:{p:g}" for i, p in e.raw_scores), e)
 
 
 class Costs(Packed):
     """The cost of each class, as `class:cost`."""
 
-    def parse(self, e: Current) -> None:
-        e.target = []
-        for word in e.words:
-            if word == b"shared":
-                e.target.append((-1, None))
-                continue
-            name, colon, cost = word.partition(b":")
-            e.target.append((self.class_of(name), self.number(cost) if colon and cost else None))
+    def classes_in(self, words: list[bytes]) -> list[bytes]:
+        return [word.partition(b":")[0] for word in words if word != b"shared"]
 
-    def _known(self, e: Current) -> bool:
+    def parse(self, e: Current) -> None:
+        e.target = self._special(e.words[0]) if len(e.words) == 1 else None
+        if e.target is None:
+            e.target = [self._cost(word) for word in e.words]
+
+    def _special(self, word: bytes) -> list[tuple[int, float | None]] | None:
+        """What `shared` and `label` mean alone, which are no names of classes unless classes have names."""
+        name, *more = word.split(b":") if word.strip(b":") else [b""]
+        plain = () if self.names else (b"shared", b"label")
+        if name not in (b"***shared***", b"***label***", *plain):
+            return None
+        shared = b"shared" in name
+        if len(more) != (0 if shared else 1):
+            what = "should not have costs" if shared else "should have exactly one cost"
+            kind, shown = "shared" if shared else "label", word.decode("utf-8", "surrogateescape")
+            self.run.streams.error(f"{kind} feature vectors {what} on: {shown}")
+            return []
+        return [(0, -UNKNOWN_COST if shared else self.number(more[0]))]
+
+    def _cost(self, word: bytes) -> tuple[int, float | None]:
+        """A class and its cost."""
+        parts = [part for part in word.split(b":") if part]
+        shown = word.decode("utf-8", "surrogateescape")
+        cost: float | None = None
+        if len(parts) == 2:
+            cost = self.number(parts[1])
+        elif len(parts) != 1:
+            self.run.streams.error(f"example with a weird name. What is '{shown}'?")
+            if len(parts) != 3:
+                raise Critical(f"malformed cost specification on '{shown}'", "cost_sensitive.cc", 130)
+            cost = 0.0
+        return self.class_of(parts[0]), cost
+
+    def class_of(self, word: bytes) -> int:
+        return super().class_of(word) if self.names else int(name_hash(word, 0))
+
+    def known(self, e: Current) -> bool:
         return any(cost is not None for _, cost in e.target)
 
     def count(self, e: Current) -> None:
-        s = self.run.statistics
-        known = self._known(e)
+        known = self.known(e)
         loss = 0.0
         if known:
-            costs = [(label, cost) for label, cost in e.target if cost is not None]
-            chosen = next((cost for label, cost in costs if label == e.prediction), max(cost for _, cost in costs))
+            costs = [(label, UNKNOWN_COST if cost is None else cost) for label, cost in e.target]
+            chosen = dict(costs).get(e.prediction, UNKNOWN_COST)
+            if chosen == UNKNOWN_COST:
+                self.run.streams.warn(
+                    "csoaa predicted an invalid class. Are all multi-class labels in the {1..k} range?"
+                )
             least = 0.0 if self.run.arguments.flag("cs_absolute_loss") else min(cost for _, cost in costs)
             loss = (chosen - least) * e.weight
-        s.update(e.held, known, loss, e.weight, e.features)
+        self.run.statistics.update(e.held, known, loss, e.weight, e.features)
 
     def shown_label(self, e: Current) -> str:
-        return "known" if self._known(e) else "unknown"
+        return "known" if self.known(e) else "unknown"
 
     def raw_text(self, e: Current) -> str:
         return "" if e.raw_scores is None else tagged(" ".join(f"{i}:{p:g}" for i, p in e.raw_scores), e)
@@ -275,7 +358,7 @@ class Lines(Packed):
 
     def __init__(self, run: Any) -> None:
         super().__init__(run)
-        self.log_loss = self.log_weight = 0.0
+        self.log_loss = self.held_log_loss = 0.0
 
     def parse(self, e: Current) -> None:
         e.target = []

@@ -75,6 +75,8 @@ class Quick:
             link=a.get("link", "identity"), names=names, probabilities=self.shares, short=True,
         )  # fmt: skip
         self.learner.clips = self.classes is None
+        # The shares of its class count among those that were held out, if there are such.
+        self.learner.needs_label = self.shares and run.learner.probabilities and run.holdout
 
     def feed(self, batch: Batch, names: Names | None) -> None:
         """Go through the examples of a batch."""
@@ -141,7 +143,6 @@ class Quick:
         if self.timed:
             self.rule.elapsed = s.t - s.holdout_weight - s.weighted_unlabeled_examples
         self._features = learner.features - learner.held_features
-        self._weight = learner.progressive.weight + learner.holdout.weight
 
     def _leave(self) -> None:
         """Take over what the engine has counted."""
@@ -155,13 +156,16 @@ class Quick:
         s.holdout_weight_since_dump += weight
         s.holdout_loss_since_pass, s.holdout_weight_since_pass = held.loss, held.weight
         s.holdout_loss_since_dump = held.recent_loss
+        if self.shares:  # to Vowpal Wabbit no prediction is that of an example without a label
+            s.sum_loss += learner.unlabelled_weight - s.weighted_unlabeled_examples
+            s.sum_loss_since_last_dump += learner.unlabelled_weight - s.weighted_unlabeled_examples
         s.example_number, s.weighted_unlabeled_examples, s.t = learner.examples, learner.unlabelled_weight, learner.time
         s.total_features += learner.features - learner.held_features - self._features
         self.run.lines = learner.lines
         if self.classes is not None:  # whose labels are no numbers
             labels = self.run.labels
-            labels.log_loss += tally.surprise + held.surprise
-            labels.log_weight += (tally.weight + held.weight - self._weight) if self.classes.probable else 0
+            labels.log_loss += tally.surprise
+            labels.held_log_loss += held.surprise
             return
         s.weighted_labels = tally.labels
         if learner.distinct_labels:
@@ -192,9 +196,11 @@ class Quick:
         s, learner, run = self.statistics, self.learner, self.run
         if run.quiet or s.weight < s.dump_interval:
             return
-        label = self._words(learner.label) if learner.label == learner.label else "unknown"
-        shown = self._words(learner.linked(learner.prediction))
-        if self.classes is not None and self.classes.probable:
+        named = run.setup.names
+        unlabelled = "4294967295" if self.shares and not named else "unknown"
+        label = self._words(learner.label) if learner.label == learner.label else unlabelled
+        shown = self._words(learner.linked(learner.prediction)) if not (self.shares and named) else "unknown"
+        if self.classes is not None and self.classes.probable and not named:
             shown += f"({learner.shares_of_classes()[int(learner.prediction) - 1] * 100:.0f}%)"
         run.streams.say(s.row(label, shown, learner.size, run.holdout))
         s.advance(run.step, run.factor)

@@ -194,6 +194,8 @@ class Run:
         if s.batch is not None:
             self.setup.table = False
         self.labels = LABELS["LINES" if s.multiline and s.kind == "CS" else s.kind](self)
+        if s.names and s.indexing is not None:
+            s.indexing.before_words = self.labels.tell_unknown
         self.source = self._source()
         if s.sums_squares and (s.not_linear or self.shape.limits or self.source.sort):
             bottom = self.learner.bottom
@@ -318,7 +320,8 @@ class Run:
             paths=[path or "-"], features=features, streams=self.streams, simple=s.kind == "SIMPLE",
             wants_names=wants_names, strict=a.flag("strict_parse"), sort=a.flag("sort_features"), make=make,
             cache=cache, kill_cache=a.flag("kill_cache"), bits=s.bits, shape=self.shape,
-            examples=a["examples"] if a.get("examples", -1) >= 0 else None, stop=lambda: self.stopped,
+            examples=a["examples"] if a.get("examples", -1) >= 0 else None, by_turns=a.flag("onethread"),
+            stop=lambda: self.stopped,
         )  # fmt: skip
 
     def _say_learning(self) -> None:
@@ -441,10 +444,15 @@ class Run:
 
     def _more_words(self) -> list[str]:
         """Lines of the summary that only some learners have."""
-        weight = getattr(self.labels, "log_weight", 0.0)
-        if not weight:
+        if not (self.arguments.flag("probabilities") and self.setup.kind in ("MULTICLASS", "CS")):
             return []
-        return [f"average multiclass log loss = {self.labels.log_loss / weight:.6f}"]
+        total = self.labels.held_log_loss if self.holdout else self.labels.log_loss
+        weight = self.statistics.weighted_labeled_examples
+        if weight:
+            shown = f"{total / weight:.6f}"
+        else:
+            shown = "inf" if total > 0 else "-nan"
+        return [f"average multiclass log loss = {shown}{' h' if self.holdout else ''}"]
 
     @property
     def loss_words(self) -> Any:
@@ -462,6 +470,7 @@ class Run:
             return
         feed = self.quick.feed if self.quick is not None else self.feed
         for batch, names in self.source.passes():
+            self.labels.follow(batch)
             feed(batch, names)
             if self.stopped:
                 break

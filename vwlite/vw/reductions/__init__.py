@@ -171,11 +171,14 @@ def stack(a: Arguments, s: Setup, learner: Layer) -> Layer:
     from vwlite.vw.reductions import many, scalar
 
     loss = learner.bottom.stepper.loss
+    weights = class_weights(a["classweight"], s.streams) if "classweight" in a else None
+    if weights is not None and "oaa" in a and (a.flag("probabilities") or a.flag("scores")):
+        raise Critical("--classweight not implemented for this type of prediction", "classweight.cc", 180)
     link = a.get("link", "identity")
     if a.flag("probabilities"):
         if a.get("loss_function") != "logistic":
             words = "--probabilities should be used only with --loss_function=logistic"
-            if "csoaa_ldf" in a:
+            if "multilabel_oaa" not in a:
                 words += f", currently using: {a.get('loss_function', 'squared')}"
             s.streams.warn(words)
         link = "logistic" if "multilabel_oaa" in a else "identity"
@@ -227,19 +230,17 @@ def stack(a: Arguments, s: Setup, learner: Layer) -> Layer:
     if "interact" in a:
         learner = scalar.Interact(learner, a["interact"], s)
     if "bootstrap" in a:
-        learner = scalar.Bootstrap(learner, a["bootstrap"], a.get("bs_type", "mean"), s.random, loss)
+        learner = scalar.Bootstrap(learner, a["bootstrap"], a.get("bs_type", "mean"), s, loss)
     if "boosting" in a:
         learner = scalar.Boosting(learner, a["boosting"], a.get("alg", "BBM"), a.get("gamma", 0.1), s)
     if a.flag("binary"):
         learner = Binary(learner, s.streams)
     of_one_class = "oaa" in a or "ect" in a
-    if "classweight" in a and not of_one_class:
-        learner = ClassWeight(learner, class_weights(a["classweight"], s.streams))
+    if weights is not None and not of_one_class:
+        learner = ClassWeight(learner, weights)
     layer = _of_classes(a, s, learner, many, link)
     if layer is not None:
-        if "classweight" in a and of_one_class:
-            layer = ClassWeight(layer, class_weights(a["classweight"], s.streams), "multiclass")
-        return layer
+        return ClassWeight(layer, weights, "multi") if weights is not None and of_one_class else layer
     if "top" in a:
         from vwlite.vw.reductions.top import Top
 

@@ -178,7 +178,6 @@ class Ldf(Layer):
             odds = group.odds[0 if group.shared is not None else costs.index(min(costs))]
             if min(costs) < UNKNOWN_COST:
                 run.labels.log_loss += -log(odds) if odds > 0 else 999.0
-            run.labels.log_weight = s.weighted_labeled_examples
 
     def _tell(self, run: Any, group: Group) -> None:
         if run.raw is not None:

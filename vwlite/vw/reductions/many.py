@@ -1,9 +1,11 @@
 """One model per class: oaa, csoaa, multilabel_oaa."""
 
+from collections.abc import Callable
 from math import exp
 
 from vwlite.vw.learners import Current, Layer
 from vwlite.vw.setup import Setup
+from vwlite.vw.words import Critical
 
 
 class Indexing:
@@ -11,16 +13,22 @@ class Indexing:
 
     def __init__(self, k: int, given: int | None, s: Setup) -> None:
         self.k, self.first, self.streams = k, given, s.streams
+        self.before_words: Callable[[], None] = lambda: None
 
-    def check(self, label: int) -> None:
-        """Look at a label."""
+    def check(self, label: int) -> int:
+        """Look at a label; the one that counts instead if it is out of range."""
+        if not (1 if self.first is None else self.first) <= label < self.k + (self.first or 0):
+            self.before_words()
         if self.first is None and label in (0, self.k):
             self.first = 0 if label == 0 else 1
             self.streams.info(f"label {label} found -- labels are now considered {self.first}-indexed.")
         if self.first == 0 and not 0 <= label < self.k:
             self.streams.warn(f"label {label} is not in {{0,{self.k - 1}}}. This won't work for 0-indexed actions.")
-        elif self.first != 0 and not 1 <= label <= self.k:
+            return 0
+        if self.first == 1 and not 1 <= label <= self.k:
             self.streams.warn(f"label {label} is not in {{1,{self.k}}}. This won't work for 1-indexed actions.")
+            return self.k
+        return label
 
     def label(self, place: int) -> int:
         """The label of the place-th class, from 0. Counted from 1 as long as it is not known."""
@@ -33,6 +41,8 @@ class Oaa(Layer):
     def __init__(self, base: Layer, k: int, s: Setup, *, indexing: int | None, probabilities: bool, scores: bool,
                  subsample: int = 0) -> None:  # fmt: skip
         super().__init__(base)
+        if s.names and len(s.names) != k:
+            raise Critical(f"There are {len(s.names)} named labels. Use that as the argument to oaa.", "oaa.cc", 260)
         self.k, self.width, self.predicts_apart = k, k, False
         self.indexing = Indexing(k, indexing, s)
         self.probabilities, self.scores = probabilities, scores
@@ -53,7 +63,9 @@ class Oaa(Layer):
         e.label, e.weight = label, weight
         best = max(range(self.k), key=lambda i: (found[i], -i))
         if not (self.probabilities or self.scores):
-            e.raw_scores = list(enumerate(raw))
+            # Of classes from 0, Vowpal Wabbit prints the last one first.
+            order = raw if self.indexing.first != 0 else [raw[-1], *raw[:-1]]
+            e.raw_scores = list(enumerate(order, 0 if self.indexing.first == 0 else 1))
         e.prediction = self.indexing.label(best)
         e.scores = None  # type: ignore[attr-defined]
         if self.probabilities:
@@ -64,13 +76,13 @@ class Oaa(Layer):
             e.scores = found  # type: ignore[attr-defined]
 
     def learn(self, e: Current) -> None:
-        label = e.target
-        if label is not None and self.probabilities:
+        label, shares = e.target, self.probabilities or self.scores
+        if label is not None and shares:
             self.indexing.check(label)
         self.predict(e)
         if label is None:
             return
-        if not self.probabilities:
+        if not shares:
             self.indexing.check(label)
         shown, kept, scores = e.prediction, e.partial, e.scores  # type: ignore[attr-defined]
         if self.subsample:
@@ -118,35 +130,33 @@ class Csoaa(Layer):
         self.indexing = Indexing(k, indexing, s)
 
     def _one(self, e: Current, place: int, cost: float | None, learns: bool) -> None:
+        model = e.model
+        e.model = (model + place * self.increment) % (1 << 32)  # classes that are none have models of others
         if learns:
             e.label = 0.0 if cost is None else cost
             e.weight = 0.0 if cost is None else 1.0
-            self.learn_with(e, place)
+            self.base.learn(e)
         else:
             e.label = float("nan")
-            self.predict_with(e, place)
+            self.base.predict(e)
+        e.model = model
 
     def _all(self, e: Current, learns: bool) -> None:
-        costs: list[tuple[int, float | None]] = e.target or []
-        for label, _ in costs:
-            self.indexing.check(label)
+        costs: list[tuple[int, float | None]] = [(self.indexing.check(label), cost) for label, cost in e.target or []]
+        e.target = costs
         first = 0 if self.indexing.first == 0 else 1
-        # A class out of range counts as the k-th, which is 0 if they are counted from 0.
-        places = [(c if first <= c < first + self.k else (0 if first == 0 else self.k), cost) for c, cost in costs]
-        if not places:
-            places, learns = [(i + first, None) for i in range(self.k)], False
         weight = e.weight
         e.raw_scores = []
         best, score = first, float("inf")
-        for label, cost in places:
-            self._one(e, label - first, cost, learns)
+        for label, cost in costs or [(i + first, None) for i in range(self.k)]:
+            self._one(e, label - first, cost, learns and bool(costs))
             if costs:
                 e.raw_scores.append((label, e.partial))
             if e.partial < score or (e.partial == score and label < best):
                 best, score = label, e.partial
-        # An example counts as often as its last cost, which --classweight may have made another number than 1.
-        last = places[-1][1]
-        e.label, e.weight = float("nan"), weight * (e.weight if learns and last is not None else 1.0)
+        if not learns:
+            e.weight = weight  # else that of the last class counts, as in Vowpal Wabbit
+        e.label = float("nan")
         e.prediction, e.partial = best, score
 
     def predict(self, e: Current) -> None:
@@ -190,9 +200,3 @@ class MultilabelOaa(Layer):
 
     def learn(self, e: Current) -> None:
         self._all(e, True)
-
-
-def probability_words(scores: list[float], first: int) -> str:
-    """As predictions show them."""
-    return " ".join(f"{i + first}:{p:g}" for i, p in enumerate(scores))
-

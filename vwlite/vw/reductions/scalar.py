@@ -1,13 +1,14 @@
 """Reductions that predict a number: bootstrap, boosting, autolink, lrq, lrqfa, confidence, active, interact."""
 
 import struct
-from itertools import combinations
+from itertools import combinations, groupby
 from math import comb, exp, floor, isfinite, log, sqrt
 from typing import Any
 
 from vwlite.core.rules.gd import Gd
 from vwlite.vw.arguments import Arguments
 from vwlite.vw.examples import example_of
+from vwlite.vw.labels import tagged
 from vwlite.vw.learners import Current, Layer, Linear
 from vwlite.vw.model import damaged
 from vwlite.vw.random import Random, uniform
@@ -29,9 +30,9 @@ class Bootstrap(Layer):
 
     name = "bootstrap"
 
-    def __init__(self, base: Layer, rounds: int, kind: str, random: Random, loss: Any) -> None:
+    def __init__(self, base: Layer, rounds: int, kind: str, s: Setup, loss: Any) -> None:
         super().__init__(base)
-        self.width, self.kind, self.random, self.loss = rounds, kind, random, loss
+        self.width, self.kind, self.setup, self.random, self.loss = rounds, kind, s, s.random, loss
         self.predicts_apart = False
 
     def _draw(self) -> float:
@@ -39,7 +40,7 @@ class Bootstrap(Layer):
         return float(next((i for i, edge in enumerate(POISSON) if x <= edge), 20))
 
     def _all(self, e: Current, learns: bool) -> None:
-        weight, found = e.weight, []
+        weight, found, raw = e.weight, [], []
         for i in range(self.width):
             e.weight = weight * self._draw()
             if learns:
@@ -47,11 +48,18 @@ class Bootstrap(Layer):
             else:
                 self.predict_with(e, i)
             found.append(e.prediction)
+            raw.append(f"{i + 1}:{e.partial:g}")
         e.weight = weight
-        e.prediction = sum(found) / len(found) if self.kind == "mean" else _vote(found)
         e.range = (min(found), max(found))  # type: ignore[attr-defined]
-        if e.weight > 0 and isinstance(e.prediction, float) and e.labelled:
-            e.loss = self.loss(e.prediction, e.label) * e.weight
+        if self.kind == "vote":
+            e.prediction = _vote(found)
+            e.loss = 0.0 if e.prediction == e.label else e.weight  # also without a label
+        else:
+            e.prediction = sum(found) / len(found)
+            if e.weight > 0 and e.labelled:
+                e.loss = self.loss(e.prediction, e.label) * e.weight
+        if self.setup.raw is not None:
+            self.setup.raw.write(tagged(" ".join(raw), e))
 
     def predict(self, e: Current) -> None:
         self._all(e, False)
@@ -61,13 +69,25 @@ class Bootstrap(Layer):
 
 
 def _vote(found: list[float]) -> float:
-    """The mean of the predictions that round to what most of them round to."""
-    rounded = [floor(p + 0.5) if isfinite(p) else p for p in found]
-    counts = {value: rounded.count(value) for value in rounded}
-    most = max(counts.values())
-    winner = next(value for value in rounded if counts[value] == most)
-    agreeing = [p for p, value in zip(found, rounded, strict=True) if value == winner]
-    return float(sum(agreeing) / len(agreeing))
+    """The whole number that most of the predictions round to, as Vowpal Wabbit finds it.
+
+    What remains when different ones cancel each other out; if that was not a choice between two, the most frequent one,
+    the least of several. There the largest of all does not count, as if it were the end of the list.
+    """
+    votes = [floor(p + 0.5) if isfinite(p) else p for p in found]
+    first = kept = votes[0]
+    ahead, several = 0, False
+    for vote in votes:
+        several = several or len({first, kept, vote}) == 3
+        if ahead == 0:
+            kept = vote
+        ahead += 1 if vote == kept else -1
+    if several and not (ahead and 2 * votes.count(kept) > len(votes)):
+        runs = [(len(list(run)), vote) for vote, run in groupby(sorted(votes))]
+        most = max((size for size, _ in runs[:-1]), default=1)
+        if most > 1:
+            kept = next(vote for size, vote in runs if size == most)
+    return float(kept)
 
 
 class Boosting(Layer):
