@@ -60,6 +60,11 @@ def leaves_a_file(arguments):
     return 0
 
 
+def works(arguments):
+    while True:
+        pass
+
+
 def eats(arguments):
     kept = b"x" * (200 << 20)
     return len(kept) and 0
@@ -73,7 +78,8 @@ WRONG = {
     "an error without a word": (lambda arguments: 65, "exit 65 without a word"),
     "a prediction that is no number": (says_nan, "a prediction that is not finite: nan 't1"),
     "a file left behind": (leaves_a_file, "left behind: .model.tmp"),
-    "time": (lambda arguments: time.sleep(60), "time: more than 0.5 s"),
+    "waiting": (lambda arguments: time.sleep(60), "time: 0."),
+    "work": (works, "time: "),
     "memory": (eats, "memory: "),
     "an exception": (fails, "ended with 99: Traceback"),
 }
@@ -95,7 +101,8 @@ RUN = vwlite.cli.run
 def test_the_judge_sees(name, tmp_path, monkeypatch):
     run, words = WRONG[name]
     monkeypatch.setattr(vwlite.cli, "run", run)
-    monkeypatch.setattr(judge, "LONGEST", 0.5 if name == "time" else judge.LONGEST)
+    monkeypatch.setattr(judge, "LONGEST", 0.5 if name == "work" else judge.LONGEST)
+    monkeypatch.setattr(judge, "PATIENT", 1.0 if name == "waiting" else judge.PATIENT)
     monkeypatch.setattr(judge, "LARGEST", judge._resident(os.getpid()) + (100 << 10))
     assert judge.judge(PREDICT, tmp_path / "work").startswith(words)
 

@@ -16,7 +16,8 @@ from typing import Any, NoReturn
 from fuzz.case import Case, Command
 from fuzz.damage import refitted
 
-LONGEST = 10.0  # seconds for a case
+LONGEST = 10.0  # seconds of processor time for a case
+PATIENT = 60.0  # seconds by the clock: the machine may have other things to do, or the case waits for ever
 LARGEST = 1 << 20  # KiB of memory for it
 CODES = {0, 1, 2, 65, 66, 73, 74, 75}
 SIGNS = ("Traceback", "internal error", "Exception ignored", "runtime error:", "Sanitizer", "out of memory")
@@ -52,8 +53,8 @@ def _wait(child: int) -> tuple[str, Any, int]:
         ready = select.poll()
         ready.register(end, select.POLLIN)
         while not ready.poll(50):
-            if time.monotonic() - begin > LONGEST:
-                late = f"time: more than {LONGEST:g} s"
+            if _worked(child) > LONGEST or time.monotonic() - begin > PATIENT:
+                late = f"time: {_worked(child):.1f} s of work in {time.monotonic() - begin:.0f} s"
             elif _resident(child) > LARGEST:
                 late = f"memory: more than {LARGEST >> 10} MiB"
             if late:
@@ -63,6 +64,15 @@ def _wait(child: int) -> tuple[str, Any, int]:
         os.close(end)
     _, status, rusage = os.wait4(child, 0)
     return late, rusage, status
+
+
+def _worked(process: int) -> float:
+    """Seconds of processor time that a process has had."""
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _resident(process: int) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 from fuzz.case import Case, Command
 from fuzz.judge import judge
 
-ROUNDS = 20
+ROUNDS = 300
 
 
 def alike(found: str) -> str:
