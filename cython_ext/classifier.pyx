@@ -65,6 +65,10 @@ cdef class Classifier(Rule):
     def MOST_FEATURES(self):
         return self.rules[0].MOST_FEATURES
 
+    @property
+    def UNSEEN_WEIGHS(self):
+        return self.rules[0].UNSEEN_WEIGHS
+
     def slot_size(self):
         """Bytes of a record."""
         return self.record

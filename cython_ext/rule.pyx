@@ -10,6 +10,7 @@ per feature, and the four methods. Then one line in `vwlite/build.py` and its ea
 """
 
 from libc.math cimport pow, sqrt
+from libc.stdint cimport uint32_t
 
 from vwlite.core.table cimport Head
 
@@ -41,6 +42,7 @@ cdef class Rule:
     MOST_FEATURES = None        # how many it can take at most
     CLIPS = False               # whether predictions are clipped to the range of labels seen
     SUMS_BY_MODEL = False       # whether each of several models in one table has its own norm_sum and weight_sum
+    UNSEEN_WEIGHS = False       # whether a feature without a slot has a weight; then the constant always has a slot
 
     def __init__(self, Loss loss not None, *, double rate=0.5, double power_t=0.5, double initial_t=0, constant=None):
         self.loss = loss
@@ -52,9 +54,14 @@ cdef class Rule:
 
     cdef make_table(self, size_t record, bytes blank, size_t records):
         """An empty table of slots with so many records."""
+        cdef uint32_t constant = <uint32_t>(self.constant - 1)
+        cdef char* slot
         self.table = Table(record, blank, records)
         self.table.rule = <void*>self
         self.table.idle = is_idle
+        # Without a slot it would look like a feature that was never seen, and so would a feature with its key.
+        if self.UNSEEN_WEIGHS and self.has_constant and self.table.resolve(&constant, 1, &slot):
+            raise MemoryError("no memory for the weight table")
 
     @classmethod
     def slot_size(cls):

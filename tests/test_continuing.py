@@ -228,6 +228,32 @@ def test_features_that_were_never_seen_have_their_weight_everywhere(vwlite, tmp_
         assert vwlite("predict", "-m", tmp_path / name, tmp_path / "test").out == "1.600000\n3.200000\n0\n"
 
 
+@pytest.mark.parametrize("classes", [False, True])
+@pytest.mark.parametrize("rule", ["simplex", "eg", "eg-pm"])
+def test_a_feature_with_the_key_of_the_constant_is_the_constant(vwlite, tmp_path, rule, classes):
+    """At two bits that is the feature 0. Also where the constant weighs 0, in a model or before; and continued."""
+    labels = ("1", "2") if classes else ("1", "-1")
+    lines = [f"{labels[i % 2]} | {1 + i % 2}:0.5\n" for i in range(2)]  # the constant goes up and down again
+    more = [f"{labels[i % 2]} | 0:{1 + i % 3} {1 + i % 2}:0.5\n" for i in range(8)]
+    command = ["train", "--quiet", "--algorithm", rule, "--loss", "hinge", "--radius", 0.5, "--features", 3, "-b", 2]
+    command += ["-l", "0.125", "--power-t", 0, *(["--oaa", 2] if classes else []), tmp_path / "data", "-m"]
+    (tmp_path / "test").write_text("| 1\n| 0:5 1\n| 0:5 1 3\n| 1 3\n")
+    (tmp_path / "data").write_text("".join(lines))
+    vwlite(*command, tmp_path / "model")
+    vwlite(*command, tmp_path / "light", "--save-weights-only")
+    for model in ("model", "light"):
+        vwlite("predict", "--quiet", "-m", tmp_path / model, tmp_path / "test", "-r", tmp_path / "raw", "-p", "/dev/null")
+        plain, with_constant, both, without = (tmp_path / "raw").read_text().splitlines()
+        assert plain == with_constant
+        assert both == without
+        assert both != plain or rule == "eg-pm"  # where what was never seen weighs nothing
+    (tmp_path / "data").write_text("".join(more))
+    vwlite("train", "--quiet", "-i", tmp_path / "model", tmp_path / "data", "-m", tmp_path / "model")
+    (tmp_path / "data").write_text("".join(lines + more))
+    vwlite(*command, tmp_path / "whole")
+    assert (tmp_path / "model").read_bytes() == (tmp_path / "whole").read_bytes()
+
+
 @pytest.mark.parametrize("rule", ["simplex", "eg", "eg-pm"])
 def test_more_features_than_the_option_says(vwlite, tmp_path, rule):
     (tmp_path / "data").write_text("1 |a x y\n-1 |a x:0.5 z\n")

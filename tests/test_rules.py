@@ -988,6 +988,17 @@ def test_features_of_the_simplex_that_are_read_and_not_moved(overflowing):
     assert (twin.weights == 0).any()
 
 
+@pytest.mark.parametrize("name", NEVER_ZERO)
+def test_a_feature_with_the_key_of_the_constant_is_the_constant_from_the_beginning(name):
+    """Its weight is 0 then, not that of features that were never seen."""
+    options = {"radius": 6.0, "rate": 0.1, "features": 3, "constant": CONSTANT % 4}
+    learner = Learner(
+        RULES[name][0](Squared(), **options), Squared(), Expander(bits=2), learn=False, raw_predictions=True
+    )
+    run(learner, [Line(0.0, [(CONSTANT % 4, 5.0), (1, 1.0)])])
+    assert learner.raw_predictions.take() == (b"0\n" if name == "eg-pm" else b"2\n")
+
+
 # --- exponentiated gradient, by its properties -----------------------------------------------
 
 

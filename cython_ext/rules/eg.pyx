@@ -269,6 +269,8 @@ cdef class Exponentiated(Rule):
 cdef class Eg(Exponentiated):
     """w_i <- w_i exp(-eta_t g_i) / Z, w >= 0, sum w = radius"""
 
+    UNSEEN_WEIGHS = True
+
     cdef inline double now(self, const Slot* s) noexcept nogil:
         if s.m == 0:
             return self.unseen
@@ -280,15 +282,14 @@ cdef class Eg(Exponentiated):
         cdef Slot** slots = <Slot**>e.slots
         cdef double sum = 0, norm = self.norm
         cdef int64_t top = self.top
-        if n > 0 and self.has_constant:     # the constant is the last, and in no slot if it was not learned
+        if n > 0 and self.has_constant:     # the constant is the last
             n -= 1
             sum = slots[n].m * x[n]
         for i in range(n):
-            if slots[i].m == 0:
-                if slots[i].mark != self.constant:
-                    sum += self.unseen * x[i]
-            elif slots[i].mark == self.constant:
+            if slots[i].mark == self.constant:
                 sum += slots[i].m * x[i]
+            elif slots[i].m == 0:
+                sum += self.unseen * x[i]
             else:
                 sum += slots[i].m * norm * of_block(top - slots[i].block) * x[i]
         return e.initial + sum
@@ -296,6 +297,9 @@ cdef class Eg(Exponentiated):
     cdef double weight(self, const char* slot) noexcept nogil:
         cdef const Slot* s = <const Slot*>slot
         return s.m if s.mark == self.constant else self.now(s)
+
+    cdef bint idle(self, const char* slot) noexcept nogil:
+        return (<const Slot*>slot).m == 0 and (<const Slot*>slot).mark != self.constant
 
     cdef double first_weight(self) noexcept nogil:
         return self.norm * of_block(self.top)

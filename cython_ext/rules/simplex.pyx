@@ -59,6 +59,8 @@ cdef double FINER = <double>(<int64_t>1 << 20) * FINE     # ... and Theta, which
 cdef double SMALL = 1 << 12        # of |u| in z: up to so much an integer of 64 bits is enough
 cdef double LARGEST = <double>(<int64_t>1 << 45)  # of |u| in z
 
+cdef double UNTOUCHED = -1.7976931348623157e308    # u in a model, where only other classes have touched the feature
+
 cdef enum:
     FEW = 4             # levels; mostly there are no more
     MANY = 4096         # features of an example: if none moves by more than z, an integer of 64 bits can hold the sum
@@ -71,7 +73,8 @@ cdef struct Slot:
     uint32_t mark
     float bound       # that of the valid entry of the queue; infinite if there is none
     double u          # the weight plus Theta, unless a level since then is not below it. The constant: w itself
-    uint64_t since    # the level that came next when it was touched; 0: never touched; WAITING: in this example
+    uint64_t since    # the level that came next when it was touched; 0: never touched, or the constant; WAITING: in this
+                      # example
 
 
 cdef struct Level:
@@ -109,6 +112,7 @@ cdef class Simplex(Rule):
 
     SLOT = [("mark", "<u4"), ("_bound", "<f4"), ("u", "<f8"), ("_since", "<u8")]
     SCALARS = ["t", "shift", "unseen"]
+    UNSEEN_WEIGHS = True
 
     cdef public double shift            # Theta
     cdef public double unseen           # the weight of each feature that was never touched
@@ -188,7 +192,7 @@ cdef class Simplex(Rule):
         cdef const float* x = e.x
         cdef Slot** slots = <Slot**>e.slots
         cdef double sum = 0
-        if n > 0 and self.has_constant:     # it is the last, and in no slot if it was not learned
+        if n > 0 and self.has_constant:     # it is the last
             n -= 1
             sum = slots[n].u * x[n]
         for i in range(n):
@@ -229,7 +233,7 @@ cdef class Simplex(Rule):
 
     cdef bint idle(self, const char* slot) noexcept nogil:
         cdef const Slot* s = <const Slot*>slot
-        return s.u == 0 if s.mark == self.constant else s.since == 0
+        return s.since == 0 and s.mark != self.constant
 
     # --- learning ----------------------------------------------------------------------------
 
@@ -600,14 +604,22 @@ cdef class Simplex(Rule):
 
     cdef void complete(self, char* slot) noexcept nogil:
         if (<Slot*>slot).mark != self.constant:
-            self.settle(<Slot*>slot)
+            if (<Slot*>slot).since == 0:
+                (<Slot*>slot).u = UNTOUCHED
+            else:
+                self.settle(<Slot*>slot)
 
     def prepared(self, slots):
         touched = bytearray(slots)
         cdef char* data = touched
+        cdef Slot* s
         cdef size_t i, n = len(touched) // sizeof(Slot)
         for i in range(n):
-            (<Slot*>(data + i * sizeof(Slot))).since = 1
+            s = <Slot*>(data + i * sizeof(Slot))
+            if s.u == UNTOUCHED:
+                s.u = 0
+            elif s.mark != self.constant:       # `descend` knows the constant by its 0
+                s.since = 1
         return touched
 
     def load(self, scalars, slots):
@@ -616,7 +628,7 @@ cdef class Simplex(Rule):
         super().load(scalars, slots)
         for i in range(self.table.capacity + 1):
             s = <Slot*>(self.table.slots + i * self.table.stride)
-            if (self.table.has_last if i == self.table.capacity else s.mark != 0) and s.mark != self.constant:
+            if s.since != 0:
                 n += 1
                 if not self.shift <= s.u <= LARGEST * self.scale:
                     raise ValueError("a weight is negative or too large")
