@@ -81,6 +81,19 @@ def test_continuing_is_as_if_it_had_never_stopped(vwlite, tmp_path, rule, which,
     assert (tmp_path / "model").read_bytes() == (tmp_path / "whole").read_bytes()
 
 
+@pytest.mark.parametrize("rule", [rule for rule in MANY if ALGORITHMS[rule].schedule])
+def test_continuing_after_one_pass_knows_no_decay(vwlite, tmp_path, rule):
+    text = lines_of(1, 200).splitlines(keepends=True)
+    options = ["-l", "0.1", "--decay-learning-rate", "0.9", *OPTIONS[rule][0], *usual_loss(rule)]
+    command = ["train", "--quiet", "--algorithm", rule, *options]
+    for name, part in (("all", text), ("first", text[:77]), ("second", text[77:])):
+        (tmp_path / name).write_text("".join(part))
+    vwlite(*command, tmp_path / "all", "-m", tmp_path / "whole")
+    vwlite(*command, tmp_path / "first", "-m", tmp_path / "model")
+    vwlite("train", "--quiet", tmp_path / "second", "-i", tmp_path / "model", "-m", tmp_path / "model")
+    assert (tmp_path / "model").read_bytes() == (tmp_path / "whole").read_bytes()
+
+
 @pytest.mark.parametrize(("rule", "which"), [(rule, i) for rule in MANY for i in range(2)])
 def test_weights_only_predicts_the_same_and_cannot_be_continued(vwlite, tmp_path, rule, which):
     (tmp_path / "data").write_text(lines_of(1, 300))

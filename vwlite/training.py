@@ -134,11 +134,12 @@ class Training(Run):
         cache = self._old_cache()
         without_gain = 0
         for self.pass_number in range(1, o.passes + 1):
+            if self.pass_number > 1:  # not after the last one: a model that is continued goes on from its rate
+                self.learner.rule.pass_decay *= self.settings.decay_learning_rate
             self.learner.begin_pass()
             cache = self._one_pass(cache, stack)
             if self.stopped:
                 return
-            self.learner.rule.pass_decay *= self.settings.decay_learning_rate
             held = self.learner.holdout
             self.losses.append({"average": self.learner.progressive.average, "holdout": held.average})
             if held.average is None:
