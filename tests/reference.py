@@ -304,15 +304,22 @@ class Twin:
 
 
 class Sgd(Twin):
-    """w <- w - eta_t g_t"""
+    """w <- w - eta_t g_t, with the weights of an example's features kept in 32 bits"""
+
+    def learn(self, keys, values, p, y, importance=1.0):
+        self.t += 1
+        step = -self.eta() * importance * self.loss.slope(p, y)
+        for k, x in zip(keys, values, strict=True) if step else ():
+            self.weights[k] = np.float32(self.weights[k] + step * x)
+        self.after_step()
 
 
-class TruncatedGradient(Twin):
-    """w <- T1(w - eta_t g_t, eta_t K l1, theta) if K divides t, else w - eta_t g_t."""
+class TruncatedGradient(Sgd):
+    """w <- T1(w - eta_t g_t, eta_t K l1, theta) if K divides t, else w - eta_t g_t; theta in 32 bits, as w is kept."""
 
     def __init__(self, loss, size, *, l1=0.0, period=1, threshold=inf, **schedule):
         super().__init__(loss, size, **schedule)
-        self.l1, self.period, self.threshold = l1, period, threshold
+        self.l1, self.period, self.threshold = l1, period, float(np.float32(threshold))
 
     def after_step(self):
         if self.t % self.period == 0:

@@ -168,6 +168,17 @@ def test_truncated_gradient(loss, schedule, period, threshold):
     assert 0 < np.count_nonzero(twin.weights) < 128  # truncation did something
 
 
+@pytest.mark.parametrize("theta", [0.1, 0.3, 0.7])
+def test_a_weight_that_is_the_threshold_is_shrunk(theta):
+    """As it is kept in 32 bits, 0.1 is above the double 0.1, and 0.7 below."""
+    rule = TruncatedGradient(Quantile(0.5), rate=2.0, power_t=0.0, l1=0.005, threshold=theta)
+    learner = Learner(rule, Quantile(0.5), Expander(bits=2, constant=False))
+    larger = float(np.nextafter(np.float32(theta), np.float32(1)))
+    run(learner, [Line(9.0, [(1, theta), (2, larger)])])
+    assert weights_of(rule, 4)[1] == pytest.approx(theta - 0.01, rel=1e-6)
+    assert weights_of(rule, 4)[2] == larger
+
+
 @pytest.mark.parametrize("threshold", [0.01, 0.05])
 @pytest.mark.parametrize("period", [1, 3, 10])
 @pytest.mark.parametrize("schedule", SCHEDULES)

@@ -6,6 +6,9 @@ The cumulative gravity A_t = sum of eta_s K l1 over s <= t with K | s is one glo
 remembers A as of its last touch. Before a weight is read it pays what it has missed:
 w <- T1(w, A - A_slot, theta). That is exact: an untouched weight either exceeds theta and is never
 shrunk, or does not, and then T1(T1(w, a), b) = T1(w, a + b).
+
+A slot keeps w in 32 bits. |w| <= theta is decided at that precision: theta is rounded to 32 bits as well, else 0.1 as a
+weight, which is above 0.1 as a double, would exceed a theta of 0.1.
 """
 
 from libc.math cimport INFINITY, copysign, fabs
@@ -36,7 +39,7 @@ cdef class TruncatedGradient(Limited):
     def __init__(self, loss, *, double l1=0, size_t period=1, double threshold=INFINITY, **schedule):
         super().__init__(loss, **schedule)
         self.l1 = self.strength = l1
-        self.period, self.theta = period, threshold
+        self.period, self.theta = period, <float>threshold
 
     cdef void use(self, double strength) noexcept nogil:
         self.l1 = strength
