@@ -255,7 +255,8 @@ def test_a_feature_with_the_key_of_the_constant_is_the_constant(vwlite, tmp_path
     vwlite(*command, tmp_path / "model")
     vwlite(*command, tmp_path / "light", "--save-weights-only")
     for model in ("model", "light"):
-        vwlite("predict", "--quiet", "-m", tmp_path / model, tmp_path / "test", "-r", tmp_path / "raw", "-p", "/dev/null")
+        files = [tmp_path / "test", "-r", tmp_path / "raw", "-p", "/dev/null"]
+        vwlite("predict", "--quiet", "-m", tmp_path / model, *files)
         plain, with_constant, both, without = (tmp_path / "raw").read_text().splitlines()
         assert plain == with_constant
         assert both == without
