@@ -54,6 +54,7 @@ class AtomicFile:
         self._lock: int | None = None
         self._temporary: Path | None = None
         self._written = False  # something, and directly
+        self._left = False  # a temporary file that could not be removed: the lock stays, so that the next job looks
         try:
             mode = os.stat(self.name).st_mode
         except FileNotFoundError:
@@ -182,7 +183,8 @@ class AtomicFile:
         """Give up what was not committed, and the lock."""
         self._discard()
         if self._lock is not None:
-            self._remove_lock(self._lock)
+            if not self._left:
+                self._remove_lock(self._lock)
             with contextlib.suppress(OSError):
                 os.close(self._lock)
             self._lock = None
@@ -192,7 +194,7 @@ class AtomicFile:
         """Remove what lies beside the file, from any thread, as the process is about to end."""
         if (temporary := self._temporary) is not None:
             with contextlib.suppress(OSError):
-                temporary.unlink()
+                os.unlink(temporary)
         if (lock := self._lock) is not None:
             self._remove_lock(lock)
 
@@ -203,8 +205,10 @@ class AtomicFile:
                 os.close(self._fd)
             self._fd = None
         if self._temporary is not None:
-            with contextlib.suppress(OSError):
-                self._temporary.unlink()
+            try:
+                os.unlink(self._temporary)
+            except OSError as e:
+                self._left = self._left or e.errno != errno.ENOENT
             self._temporary = None
 
     def __enter__(self) -> "AtomicFile":
