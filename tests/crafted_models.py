@@ -64,6 +64,7 @@ KINDS = {
     "classes of matrices": "--oaa 3 --loss squared --algorithm adagrad-full",
     "softmax": "--oaa 3 --softmax --radius 2",
     "softmax of adagrad": "--oaa 4 --softmax --algorithm adagrad",
+    "softmax, weights only": "--oaa 3 --softmax --radius 2 --save-weights-only",
     "words": "--classes red,green,blue",
     "words as they come": "--oaa 5 --classes auto --loss logistic",
     "words, weights only": "--oaa 5 --classes auto --loss logistic --save-weights-only",

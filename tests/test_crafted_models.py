@@ -96,6 +96,21 @@ def test_every_command_refuses_an_absurd_header(healthy, at, name):
     assert len(said) == 1 and next(iter(said)).startswith(("crafted: not a valid model: ", "crafted: needs vwlite"))
 
 
+@pytest.mark.parametrize(("name", "value"), [("t", 1e16), ("t", -1.0), ("last", -1e300), ("last", 1e300)])
+def test_steps_that_nobody_missed_are_not_taken(healthy, at, name, value):
+    """l1-subgradient takes one for each example since a feature was seen: these were never over."""
+    parts = taken_apart(healthy["l1-subgradient"])
+    if name == "t":
+        parts.header["rule"]["t"] = value
+        parts.header["rule"]["gravity"] = 1e200
+    else:
+        kind, shape, content = parts.arrays["state_last"]
+        parts.arrays["state_last"] = (kind, shape, array("d", [value]).tobytes() + content[8:])
+    found = outcomes(at, put_together(parts))
+    assert wrong(found) is None
+    assert found["predict"][0] == found["train"][0] == 65
+
+
 @pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 @pytest.mark.parametrize("name", ["keys", "weights", "state_w", "state_zeros", "more_zeros", "header"])
 def test_compressed_arrays_are_refused_before_they_take_memory(healthy, at, name, method):

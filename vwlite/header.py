@@ -146,10 +146,14 @@ def _check_typed(name: str, value: Any) -> None:
 
 def _check_rule(header: dict[str, Any], settings: Settings) -> None:
     """What the rule keeps beside the arrays: a number each, or one for each class."""
+    examples = header["counters"].get("examples", 0)
     for name, value in header["rule"].items():
         values = value if settings.oaa else [value]
         if type(values) is not list or len(values) != (settings.oaa or 1) or not all(map(_is_number, values)):
             raise ValueError(f"{brief(name)} of the rule's state is {brief(repr(value))}")
+        # Models of gd may go on from the time of Vowpal Wabbit, which is none of examples.
+        if name == "t" and settings.algorithm != "gd" and not all(0 <= t <= examples for t in values):
+            raise ValueError(f"it learned {brief(value)} times from {examples} examples")
     if header["weights_only"] and set(header["rule"]) - {"unseen"}:
         raise ValueError("it says that it has no state, and has some")
 

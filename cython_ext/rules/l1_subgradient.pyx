@@ -59,7 +59,13 @@ cdef class L1Subgradient(Rule):
 
     def load(self, scalars, slots):
         """Continue from `scalars()` and `slots()`."""
+        cdef size_t i
+        cdef Slot* s
         super().load(scalars, slots)
+        for i in range(self.table.capacity + 1):
+            s = <Slot*>(self.table.slots + i * self.table.stride)
+            if not 0 <= s.last <= self.t:
+                raise ValueError("a feature was seen before the first example, or after the last one")
         self.follow()
 
     cdef void follow(self):
