@@ -185,8 +185,7 @@ class AtomicFile:
         if self._lock is not None:
             if not self._left:
                 self._remove_lock(self._lock)
-            with contextlib.suppress(OSError):
-                os.close(self._lock)
+            _close(self._lock)
             self._lock = None
             _open_files.discard(self)
 
@@ -201,8 +200,7 @@ class AtomicFile:
     def _discard(self) -> None:
         """Throw away the version that was begun."""
         if self._fd is not None:
-            with contextlib.suppress(OSError):
-                os.close(self._fd)
+            _close(self._fd)
             self._fd = None
         if self._temporary is not None:
             try:
@@ -232,9 +230,9 @@ class AtomicFile:
                     if not is_new:  # its job has not come to its end
                         self._beside.tidy()
                     return lock
-                os.close(lock)
+                _close(lock)
             except BlockingIOError:
-                os.close(lock)
+                _close(lock)
                 raise BusyError(
                     f"{self.name}: another job is writing it; wait for it, or write to another file "
                     f"(its lock is {self._beside.lock})"
@@ -242,7 +240,7 @@ class AtomicFile:
             except OSError as e:  # a file system without locks
                 if is_new:
                     self._remove_lock(lock)
-                os.close(lock)
+                _close(lock)
                 raise CannotCreateError(f"{self.name}: cannot be locked: {e.strerror}") from e
 
     def _open_lock(self) -> tuple[int, bool]:
@@ -296,6 +294,12 @@ def abandon_all() -> None:
     """Remove what lies beside the files that are being written, as the process is about to end."""
     for file in list(_open_files):
         file.abandon()
+
+
+def _close(fd: int) -> None:
+    """Close what nothing depends on any more."""
+    with contextlib.suppress(OSError):
+        os.close(fd)
 
 
 class _Beside:

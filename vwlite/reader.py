@@ -14,7 +14,7 @@ import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -283,7 +283,8 @@ class _File:
 
     def close(self) -> None:
         if self._fd:
-            os.close(self._fd)
+            with suppress(OSError):  # what was read is read
+                os.close(self._fd)
 
     def _pause(self) -> Iterator[Piece]:
         """An empty piece, if reading on would have to wait now."""
