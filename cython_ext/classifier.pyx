@@ -79,6 +79,10 @@ cdef class Classifier(Rule):
         """The example as the first class sees it; -1: no memory."""
         cdef size_t i
         cdef void* grown
+        part[0] = e[0]
+        if e.pieces != NULL:
+            e.pieces.offset = 0
+            return 0
         if e.size > self.capacity:
             grown = realloc(self.slots_of_class, 2 * e.size * sizeof(char*))
             if grown == NULL:
@@ -86,11 +90,19 @@ cdef class Classifier(Rule):
                 return -1
             self.slots_of_class = <char**>grown
             self.capacity = 2 * e.size
-        part[0] = e[0]
         part.slots = self.slots_of_class
         for i in range(e.size):
             part.slots[i] = e.slots[i]
         return 0
+
+    cdef inline void go_on(self, Example* part) noexcept nogil:
+        """The example as the next class sees it."""
+        cdef size_t i
+        if part.pieces != NULL:
+            part.pieces.offset += self.record
+            return
+        for i in range(part.size):
+            part.slots[i] += self.record
 
     cdef double predict(self, const Example* e) noexcept nogil:
         return self.score(e, False)
@@ -100,7 +112,7 @@ cdef class Classifier(Rule):
 
     cdef double score(self, const Example* e, bint learns) noexcept nogil:
         """Fill `scores` with what the rules predict; 0, or NaN if one of them is not finite."""
-        cdef size_t k, i
+        cdef size_t k
         cdef Example part
         cdef double finite = 0
         if self.begin(&part, e):
@@ -112,13 +124,12 @@ cdef class Classifier(Rule):
             else:
                 self.scores[k] = (<Rule>self.each[k]).predict(&part)
             finite += self.scores[k] - self.scores[k]
-            for i in range(e.size):
-                part.slots[i] += self.record
+            self.go_on(&part)
         return finite
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
         """Learn from an example that was predicted and judged."""
-        cdef size_t k, i
+        cdef size_t k
         cdef Example part
         self.t += 1
         if self.begin(&part, e):
@@ -127,8 +138,7 @@ cdef class Classifier(Rule):
             (<Rule>self.each[k]).update(&part, &self.outcomes[k])
             self.out_of_memory |= (<Rule>self.each[k]).out_of_memory
             self.too_many |= (<Rule>self.each[k]).too_many
-            for i in range(e.size):
-                part.slots[i] += self.record
+            self.go_on(&part)
 
     cdef size_t best(self, size_t named) noexcept nogil:
         """The class with the largest score, 0 if none has a name."""

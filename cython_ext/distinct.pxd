@@ -8,6 +8,8 @@ whose update is not linear in the values needs them so. Its slots begin as `Seen
 from libc.stdint cimport uint32_t
 from libc.stdlib cimport free, realloc
 
+from vwlite.core.rule cimport Example, next_piece, sweep
+
 
 cdef struct Seen:
     uint32_t mark
@@ -21,21 +23,28 @@ cdef struct Distinct:
     size_t size, capacity
 
 
-cdef inline int merge(Distinct* d, char** slots, const float* x, size_t n) noexcept nogil:
-    """List the distinct ones of n features; -1: no memory."""
-    cdef size_t i, size = 0
+cdef inline int merge(Distinct* d, const Example* e) noexcept nogil:
+    """List the distinct features of an example; -1: no memory, and no feature has a place."""
+    cdef size_t i, n, size = 0
     cdef Seen* s
-    if n > d.capacity and grow(d, 2 * n):
-        return -1
-    for i in range(n):
-        s = <Seen*>slots[i]
-        if s.place == 0:
-            d.slots[size] = slots[i]
-            d.x[size] = x[i]
-            size += 1
-            s.place = <uint32_t>size
-        else:
-            d.x[s.place - 1] += x[i]
+    cdef char** slots
+    cdef const float* x
+    cdef Example part = sweep(e)
+    while next_piece(&part):
+        slots, x, n = part.slots, part.x, part.size
+        if size + n > d.capacity and grow(d, 2 * (size + n)):
+            for i in range(size):
+                (<Seen*>d.slots[i]).place = 0
+            return -1
+        for i in range(n):
+            s = <Seen*>slots[i]
+            if s.place == 0:
+                d.slots[size] = slots[i]
+                d.x[size] = x[i]
+                size += 1
+                s.place = <uint32_t>size
+            else:
+                d.x[s.place - 1] += x[i]
     d.size = size
     return 0
 
@@ -58,14 +67,20 @@ cdef inline void release(Distinct* d) noexcept nogil:
     free(d.x)
 
 
-cdef inline double dot(char** slots, const float* x, size_t n) noexcept nogil:
+cdef inline double dot(const Example* e) noexcept nogil:
     """The sum of w x, in two sums, so that additions overlap."""
-    cdef size_t i = 0
+    cdef size_t i, n
+    cdef char** slots
+    cdef const float* x
     cdef double even = 0, odd = 0
-    while i + 1 < n:
-        even += (<Seen*>slots[i]).w * x[i]
-        odd += (<Seen*>slots[i + 1]).w * x[i + 1]
-        i += 2
-    if i < n:
-        even += (<Seen*>slots[i]).w * x[i]
+    cdef Example part = sweep(e)
+    while next_piece(&part):
+        slots, x, n = part.slots, part.x, part.size
+        i = 0
+        while i + 1 < n:
+            even += (<Seen*>slots[i]).w * x[i]
+            odd += (<Seen*>slots[i + 1]).w * x[i + 1]
+            i += 2
+        if i < n:
+            even += (<Seen*>slots[i]).w * x[i]
     return even + odd

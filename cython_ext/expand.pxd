@@ -7,6 +7,14 @@ from vwlite.core.batch cimport Arrays
 
 cdef enum:
     CONSTANT = 11650396     # the hash of the constant feature
+    MOST_TERMS = 64         # letters of an interaction
+
+
+# What `expand` says.
+cdef enum Expansion:
+    NO_ROOM = -1            # no memory
+    WHOLE = 0
+    ENORMOUS = 1            # the line has so many features that they come in pieces: `begin_pieces`
 
 
 cdef struct Run:
@@ -21,6 +29,24 @@ cdef struct Features:
     const uint16_t* numbers   # of the batch; NULL: not numbered
     float* values
     size_t size, capacity
+
+
+# Where the product of the namespaces of an interaction stands.
+cdef struct Odometer:
+    size_t depth
+    size_t at[MOST_TERMS]       # the feature of each namespace but the last one
+    uint64_t hash[MOST_TERMS]   # of the terms up to and including this one, times P
+    float value[MOST_TERMS]
+    size_t inner                # the feature of the last namespace ...
+    bint within                 # ... if some of its features came before
+
+
+cdef enum Stage:
+    LINEAR = 0
+    EARLY_CONSTANT = 1
+    TERMS = 2
+    LATE_CONSTANT = 3
+    ENDED = 4
 
 
 cdef class Expander:
@@ -41,12 +67,31 @@ cdef class Expander:
     cdef float* gathered_value
     cdef size_t gathered, gathered_capacity
     cdef object patterns, concrete
+    cdef size_t bound         # more features than this, and a line comes in pieces
+    cdef readonly size_t piece    # features of a piece; even
+    # of the line that comes in pieces
+    cdef const Arrays* a
+    cdef size_t line
+    cdef Stage stage
+    cdef size_t at            # in the features of the batch, or in `terms`
+    cdef size_t span
+    cdef Odometer odometer
+    cdef Features part
 
     cdef bint takes_numbers(self, const Arrays* a) noexcept nogil
-    cdef int expand(self, const Arrays* a, size_t line, int buffer, bint numbered) noexcept nogil
+    cdef Expansion expand(self, const Arrays* a, size_t line, int buffer, bint numbered) noexcept nogil
+    cdef uint64_t count(self, const Arrays* a, size_t line) noexcept nogil
+    cdef int begin_pieces(self, const Arrays* a, size_t line) noexcept nogil
+    cdef void rewind(self) noexcept nogil
+    cdef bint next_piece(self) noexcept nogil
+    cdef void add_linear(self) noexcept nogil
+    cdef void end_pieces(self) noexcept nogil
     cdef int add_constant(self) noexcept nogil
     cdef int reserve(self, size_t n) noexcept nogil
-    cdef int cross(self, const Arrays* a, size_t line) noexcept nogil
+    cdef Expansion cross(self, const Arrays* a, size_t line) noexcept nogil
+    cdef int begin_crossing(self, const Arrays* a, size_t line) noexcept nogil
+    cdef void end_crossing(self, const Arrays* a, size_t line) noexcept nogil
+    cdef uint64_t count_crossed(self) noexcept nogil
     cdef void gather(self, const Arrays* a, size_t span, size_t last) noexcept nogil
-    cdef int combine(self, const uint8_t* letters, size_t order) noexcept nogil
+    cdef int combine(self, const uint8_t* letters, size_t order, Odometer* o, size_t most) noexcept nogil
     cdef object set_terms(self)

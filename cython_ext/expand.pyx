@@ -4,6 +4,9 @@ The order is that of the text, then the interactions, then the constant. Interac
 Vowpal Wabbit does: h = P f_1; h = P (h xor f_j) for the terms between; h xor f_n; P = 16777619. The
 value is the product. A namespace that stands twice in an interaction gives combinations with
 repetition (f*f too), each once.
+
+The products of a line with thousands of features are millions. More features than `bound` come in pieces of `piece`,
+one after the other in the same order, as often as somebody goes through them: then no memory holds them all.
 """
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
@@ -25,9 +28,12 @@ cdef enum:
     LINE = 16               # numbers of a batch in a line of the cache
     AHEAD = 512             # numbers of a batch that should be there before they are needed
     PRIME = 16777619        # FNV's
-    MOST_TERMS = 64
 
 CONSTANT_HASH = CONSTANT
+
+# For Expanders from here on; tests set them. A piece has an even number of features, as rules add up pairs.
+most_whole = 1 << 18
+piece_size = 1 << 14
 
 
 cdef class Expander:
@@ -59,11 +65,14 @@ cdef class Expander:
         self.wild = any(WILDCARD in pattern for pattern in self.patterns)
         self.plain = not (keep or ignore or ignore_linear or interactions)
         self.set_terms()
+        self.bound, self.piece = most_whole, piece_size
 
     def __dealloc__(self):
         for buffer in range(2):
             free(self.buffers[buffer].keys)
             free(self.buffers[buffer].values)
+        free(self.part.keys)
+        free(self.part.values)
         free(self.terms)
         free(self.gathered_hash)
         free(self.gathered_value)
@@ -118,9 +127,10 @@ cdef class Expander:
         """Whether the numbers of features will do."""
         return self.plain and a.distinct != 0
 
-    cdef int expand(self, const Arrays* a, size_t line, int buffer, bint numbered) noexcept nogil:
-        """Fill a buffer with the features of a line, by numbers if that is possible and wanted; -1: no memory."""
+    cdef Expansion expand(self, const Arrays* a, size_t line, int buffer, bint numbered) noexcept nogil:
+        """Fill a buffer with the features of a line, by numbers if that is possible and wanted."""
         cdef size_t span, first, last, i, n
+        cdef Expansion crossed
         cdef uint32_t mask = self.mask
         cdef const uint32_t* hash
         cdef const float* value
@@ -129,11 +139,14 @@ cdef class Expander:
         self.f = &self.buffers[buffer]
         self.f.size = 0
         self.hidden = 0
-        if self.reserve(a.feature_begin[last] - a.feature_begin[first] + 1):
-            return -1
         self.f.numbers = NULL
-        if numbered and self.takes_numbers(a):
-            n = a.feature_begin[last] - a.feature_begin[first]
+        n = a.feature_begin[last] - a.feature_begin[first]
+        numbered = numbered and self.takes_numbers(a)
+        if n > self.bound and not numbered:
+            return ENORMOUS
+        if self.reserve(n + 1):
+            return NO_ROOM
+        if numbered:
             self.f.numbers = a.number + a.feature_begin[first]
             value = a.value + a.feature_begin[first]
             i = 0
@@ -144,7 +157,6 @@ cdef class Expander:
             copy(self.f.values, value, n * sizeof(float))
             self.f.size = n
         elif self.plain:
-            n = a.feature_begin[last] - a.feature_begin[first]
             hash = a.hash + a.feature_begin[first]
             value = a.value + a.feature_begin[first]
             keys = self.f.keys
@@ -167,14 +179,16 @@ cdef class Expander:
                 elif self.alive[a.letter[span]]:
                     self.hidden += a.feature_begin[span + 1] - a.feature_begin[span]
             if self.constant and self.constant_early and self.add_constant():
-                return -1
-            if (self.wild or self.terms_size) and self.cross(a, line):
-                return -1
+                return NO_ROOM
+            if self.wild or self.terms_size:
+                crossed = self.cross(a, line)
+                if crossed != WHOLE:
+                    return crossed
             if self.constant_early:
-                return 0
-        if self.constant:
-            return self.add_constant()
-        return 0
+                return WHOLE
+        if self.constant and self.add_constant():
+            return NO_ROOM
+        return WHOLE
 
     cdef int add_constant(self) noexcept nogil:
         if self.reserve(1):
@@ -184,11 +198,25 @@ cdef class Expander:
         self.f.size += 1
         return 0
 
-    cdef int cross(self, const Arrays* a, size_t line) noexcept nogil:
-        """Add the interactions of a line; -1: no memory."""
-        cdef size_t span, n, at, first, last
+    cdef Expansion cross(self, const Arrays* a, size_t line) noexcept nogil:
+        """Add the interactions of a line."""
+        cdef size_t at = 0
+        cdef int failed = self.begin_crossing(a, line)
+        cdef Odometer* o = &self.odometer
+        if not failed and self.f.size + self.count_crossed() > self.bound:
+            self.end_crossing(a, line)
+            return ENORMOUS
+        while at < self.terms_size and not failed:
+            o.depth = o.at[0] = o.within = 0
+            failed = self.combine(self.terms + at + 1, self.terms[at], o, <size_t>-1)
+            at += self.terms[at] + 1
+        self.end_crossing(a, line)
+        return NO_ROOM if failed else WHOLE
+
+    cdef int begin_crossing(self, const Arrays* a, size_t line) noexcept nogil:
+        """Find the namespaces of a line that interactions ask for; -1: no memory."""
+        cdef size_t span, n, first, last
         cdef uint8_t letter
-        cdef Run* run
         cdef void* grown
         first, last = a.span_begin[line], a.span_begin[line + 1]
         if self.wild:
@@ -216,19 +244,37 @@ cdef class Expander:
         self.gathered = 0
         for span in range(first, last):
             letter = a.letter[span]
-            run = &self.runs[letter]
-            if not (self.crossed[letter] and self.alive[letter]) or run.size:
+            if not (self.crossed[letter] and self.alive[letter]) or self.runs[letter].size:
                 continue
             self.gather(a, span, last)
-        at = 0
-        while at < self.terms_size:
-            n = self.terms[at]
-            if self.combine(self.terms + at + 1, n):
-                return -1
-            at += n + 1
-        for span in range(first, last):
-            self.runs[a.letter[span]].size = 0
         return 0
+
+    cdef void end_crossing(self, const Arrays* a, size_t line) noexcept nogil:
+        cdef size_t span
+        for span in range(a.span_begin[line], a.span_begin[line + 1]):
+            self.runs[a.letter[span]].size = 0
+
+    cdef uint64_t count_crossed(self) noexcept nogil:
+        """How many features the interactions make of the namespaces found; 2^62 if they are more."""
+        cdef size_t at = 0, i, order
+        cdef uint64_t sum = 0, product, size, before
+        cdef const uint8_t* letters
+        cdef uint64_t times          # the letter stands so many times in a row, up to here
+        while at < self.terms_size:
+            order, letters = self.terms[at], self.terms + at + 1
+            product, times, before = 1, 0, 0
+            for i in range(order):
+                size = self.runs[letters[i]].size
+                times = times + 1 if i > 0 and letters[i] == letters[i - 1] and not self.permutations else 1
+                size += times - 1
+                if size > 0 and product > (<uint64_t>1 << 62) / size:
+                    return <uint64_t>1 << 62
+                product = product * size / times      # combinations with repetition
+            sum += product
+            if sum > <uint64_t>1 << 62:
+                return <uint64_t>1 << 62
+            at += order + 1
+        return sum
 
     cdef void gather(self, const Arrays* a, size_t span, size_t last) noexcept nogil:
         """The features of a namespace, in one run even if it occurs more than once."""
@@ -254,53 +300,148 @@ cdef class Expander:
                     self.gathered += 1
                     run.size += 1
 
-    cdef int combine(self, const uint8_t* letters, size_t order) noexcept nogil:
-        """Add the products of one interaction; -1: no memory."""
-        cdef size_t at[MOST_TERMS]
-        cdef uint64_t hash[MOST_TERMS]     # of the terms up to and including this one, times P
-        cdef float value[MOST_TERMS]
+    cdef int combine(self, const uint8_t* letters, size_t order, Odometer* o, size_t most) noexcept nogil:
+        """Add the products of one interaction, from where the odometer stands, until there are `most` features.
+
+        0: that was the last one; 1: more may follow; -1: no memory.
+        """
+        cdef size_t* at = o.at
         cdef Run* run
         cdef Run* inner = &self.runs[letters[order - 1]]
-        cdef size_t depth, i, begin
+        cdef size_t depth, i, begin, end
         cdef uint64_t h
         cdef float x
         for depth in range(order):
             if self.runs[letters[depth]].size == 0:
                 return 0
-        depth = 0
-        at[0] = 0
+        depth = o.depth
         while True:
-            run = &self.runs[letters[depth]]
-            if at[depth] == run.size:       # this level is done: on with the one outside
+            if not o.within:
+                run = &self.runs[letters[depth]]
+                if at[depth] == run.size:       # this level is done: on with the one outside
+                    if depth == 0:
+                        return 0
+                    depth -= 1
+                    at[depth] += 1
+                    continue
                 if depth == 0:
-                    return 0
-                depth -= 1
-                at[depth] += 1
-                continue
-            if depth == 0:
-                hash[0] = <uint64_t>PRIME * run.hash[at[0]]
-                value[0] = run.value[at[0]]
+                    o.hash[0] = <uint64_t>PRIME * run.hash[at[0]]
+                    o.value[0] = run.value[at[0]]
+                else:
+                    o.hash[depth] = <uint64_t>PRIME * (o.hash[depth - 1] ^ run.hash[at[depth]])
+                    o.value[depth] = o.value[depth - 1] * run.value[at[depth]]
+                begin = at[depth] if letters[depth + 1] == letters[depth] and not self.permutations else 0
+                if depth + 2 < order:
+                    depth += 1
+                    at[depth] = begin
+                    continue
             else:
-                hash[depth] = <uint64_t>PRIME * (hash[depth - 1] ^ run.hash[at[depth]])
-                value[depth] = value[depth - 1] * run.value[at[depth]]
-            begin = at[depth] if letters[depth + 1] == letters[depth] and not self.permutations else 0
-            if depth + 2 < order:
-                depth += 1
-                at[depth] = begin
-                continue
-            if self.reserve(inner.size - begin + 1):
+                begin = o.inner
+            end = begin + min(inner.size - begin, most - self.f.size)
+            if self.reserve(end - begin + 1):
                 return -1
-            h, x = hash[depth], value[depth]
-            for i in range(begin, inner.size):
+            h, x = o.hash[depth], o.value[depth]
+            for i in range(begin, end):
                 self.f.keys[self.f.size] = <uint32_t>(h ^ inner.hash[i]) & self.mask
                 self.f.values[self.f.size] = x * inner.value[i]
                 self.f.size += 1
+            o.within = end < inner.size
+            if o.within:
+                o.depth, o.inner = depth, end
+                return 1
             at[depth] += 1
+
+    # --- in pieces ---------------------------------------------------------------------------
+
+    cdef uint64_t count(self, const Arrays* a, size_t line) noexcept nogil:
+        """The features of a line that begin_pieces was called for, the constant too; the hidden ones, too."""
+        cdef size_t span
+        cdef uint64_t n = self.constant
+        self.hidden = 0
+        for span in range(a.span_begin[line], a.span_begin[line + 1]):
+            if self.alive[a.letter[span]]:
+                if self.linear[a.letter[span]]:
+                    n += a.feature_begin[span + 1] - a.feature_begin[span]
+                else:
+                    self.hidden += a.feature_begin[span + 1] - a.feature_begin[span]
+        return n + self.count_crossed()
+
+    cdef int begin_pieces(self, const Arrays* a, size_t line) noexcept nogil:
+        """Have `next_piece` give the features of a line, until `end_pieces`; -1: no memory."""
+        self.a, self.line = a, line
+        memset(self.runs, 0, sizeof(self.runs))
+        self.f = &self.part
+        self.f.size = 0
+        if self.reserve(self.piece + 1) or self.begin_crossing(a, line):
+            return -1
+        self.rewind()
+        return 0
+
+    cdef void rewind(self) noexcept nogil:
+        """Begin again."""
+        self.stage = LINEAR
+        self.span = self.a.span_begin[self.line]
+        self.at = self.a.feature_begin[self.span]
+
+    cdef bint next_piece(self) noexcept nogil:
+        """Fill `part` with the next features; whether there were any."""
+        self.f = &self.part
+        self.f.size = 0
+        while self.stage != ENDED and self.f.size < self.piece:
+            if self.stage == LINEAR:
+                self.add_linear()
+                if self.span == self.a.span_begin[self.line + 1]:
+                    self.stage = EARLY_CONSTANT if self.constant and self.constant_early else TERMS
+                    self.at = self.odometer.depth = self.odometer.at[0] = self.odometer.within = 0
+            elif self.stage == TERMS:
+                if self.at == self.terms_size:
+                    self.stage = LATE_CONSTANT if self.constant and not self.constant_early else ENDED
+                elif not self.combine(self.terms + self.at + 1, self.terms[self.at], &self.odometer, self.piece):
+                    self.at += self.terms[self.at] + 1
+                    self.odometer.depth = self.odometer.at[0] = self.odometer.within = 0
+            else:
+                self.add_constant()
+                self.stage = TERMS if self.stage == EARLY_CONSTANT else ENDED
+        return self.f.size > 0
+
+    cdef void add_linear(self) noexcept nogil:
+        """Add features as they are in the line, as many as the piece takes."""
+        cdef size_t i, end
+        cdef uint8_t letter
+        while self.span < self.a.span_begin[self.line + 1] and self.f.size < self.piece:
+            letter, end = self.a.letter[self.span], self.a.feature_begin[self.span + 1]
+            if self.linear[letter] and self.alive[letter]:
+                end = min(end, self.at + self.piece - self.f.size)
+                for i in range(self.at, end):
+                    self.f.keys[self.f.size] = self.a.hash[i] & self.mask
+                    self.f.values[self.f.size] = self.a.value[i]
+                    self.f.size += 1
+            self.at = end
+            if end == self.a.feature_begin[self.span + 1]:
+                self.span += 1
+
+    cdef void end_pieces(self) noexcept nogil:
+        """The batch may be another by now."""
+        memset(self.runs, 0, sizeof(self.runs))
 
     def features(self, Batch batch not None, size_t line):
         """The keys and values of a line of a batch, as lists. For tests."""
+        cdef size_t i
+        cdef Expansion found
         if line >= batch.a.lines:
             raise IndexError(line)
-        if batch.spell_out() or self.expand(&batch.a, line, 0, False):
+        if batch.spell_out():
             raise MemoryError
-        return [self.f.keys[i] for i in range(self.f.size)], [self.f.values[i] for i in range(self.f.size)]
+        found = self.expand(&batch.a, line, 0, False)
+        if found == NO_ROOM or (found == ENORMOUS and self.begin_pieces(&batch.a, line)):
+            raise MemoryError
+        keys, values = [], []
+        while found == WHOLE or self.next_piece():
+            keys += [self.f.keys[i] for i in range(self.f.size)]
+            values += [self.f.values[i] for i in range(self.f.size)]
+            if found == WHOLE:
+                return keys, values
+        if len(keys) != self.count(&batch.a, line):
+            raise AssertionError(f"{len(keys)} features, not {self.count(&batch.a, line)}")
+        self.end_pieces()
+        return keys, values

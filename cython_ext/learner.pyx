@@ -16,21 +16,14 @@ from libc.string cimport memchr, memcpy
 from vwlite.core.batch cimport BLANK, EXAMPLE, MOST_DISTINCT, REJECTED, Arrays, Batch
 from vwlite.core.classifier cimport Classifier
 from vwlite.core.decimal cimport LONGEST_NUMBER, write_number, write_short
-from vwlite.core.expand cimport CONSTANT, Expander, Features
+from vwlite.core.expand cimport CONSTANT, ENORMOUS, NO_ROOM, WHOLE, Expander, Expansion, Features
 from vwlite.core.losses cimport Loss
 from vwlite.core.names cimport Names
+from vwlite.core.pieces cimport PieceMaker, vwlite_load, vwlite_store
 from vwlite.core.room cimport copy
 from vwlite.core.rule cimport Example, Outcome, Rule
 from vwlite.core.table cimport Table, prefetch, prefetch_line
 from vwlite.core.tally cimport Tally
-
-cdef extern from *:
-    """
-    #define vwlite_load(flag) __atomic_load_n(&(flag), __ATOMIC_RELAXED)
-    #define vwlite_store(flag, value) __atomic_store_n(&(flag), value, __ATOMIC_RELAXED)
-    """
-    int vwlite_load(int flag) noexcept nogil
-    void vwlite_store(int flag, int value) noexcept nogil
 
 # Why `run` came back.
 cpdef enum Reason:
@@ -197,6 +190,7 @@ cdef class Learner:
     cdef char** known            # owned; [distinct, and one more for the constant]
     cdef uint32_t* known_keys    # owned
     cdef size_t expanded         # the line of the batch that was expanded ahead
+    cdef PieceMaker maker        # of the features of an enormous line
     cdef int stopping
     cdef readonly Text predictions, raw_predictions
     cdef readonly Tally progressive    # what is learned, predicted before
@@ -218,9 +212,11 @@ cdef class Learner:
     cdef public uint64_t lines         # in this pass, blank ones too
     cdef readonly int distinct_labels  # how many different labels there were; 3: or more
     cdef readonly double first_label, second_label
+    cdef readonly uint64_t cut         # features of the example that was cut short in learning, by `stop`; 0: none
     # of the last example
     cdef readonly double label, prediction
     cdef readonly size_t size
+    cdef readonly uint64_t enormous    # features of the line where `run` came back, if they come in pieces; else 0
 
     def __init__(self, Rule rule not None, Loss loss not None, Expander expander not None, *, bint learn=True,
                  size_t holdout_period=0, size_t holdout_after=0, bint holdout_labelled=False, bint widens=True,
@@ -228,6 +224,8 @@ cdef class Learner:
                  link="identity", Names names=None, bint probabilities=False, bint short=False):
         self.rule, self.loss, self.expander = rule, loss, expander
         self.table = rule.table
+        self.maker = PieceMaker(expander, self.table)
+        self.maker.stopping = &self.stopping
         self.learning, self.clips, self.holdout_period = learn, rule.CLIPS, holdout_period
         self.holdout_after, self.holdout_labelled, self.widens = holdout_after, holdout_labelled, widens
         self.apart, self.packed = apart, packed
@@ -265,7 +263,8 @@ cdef class Learner:
         return Tally(self.classifier.classes, probable=self.classifier.probable)
 
     def stop(self):
-        """Have `run` come back after the example that it is at. May be called from any thread."""
+        """Have `run` come back after the example that it is at; before it, or with it learned in part, if it is an
+        enormous one. May be called from any thread."""
         vwlite_store(self.stopping, 1)
 
     def begin_pass(self):
@@ -310,6 +309,7 @@ cdef class Learner:
             raise MemoryError("no memory for the hashes of a batch")
         with nogil:
             line = self.loop(&batch.a, begin, last)
+        self.maker.raise_error()
         return line
 
     cdef size_t loop(self, const Arrays* a, size_t begin, size_t end) noexcept nogil:
@@ -317,6 +317,7 @@ cdef class Learner:
         cdef double weight, label, importance
         self.reason = Reason.DONE
         self.expanded = <size_t>-1
+        self.enormous = 0
         if self.numbered and self.know(a):
             self.reason = Reason.NO_MEMORY
             return begin
@@ -339,8 +340,15 @@ cdef class Learner:
                 self.reason = Reason.UNUSUAL
                 return line
             self.reason = self.one(a, line, label, importance)
+            if self.enormous:
+                self.maker.end()
             if self.reason != Reason.DONE:
                 return line
+            if self.enormous:
+                self.enormous = 0
+                if self.maker.stopped:
+                    self.reason = Reason.STOPPED
+                    return line + 1
             if self.examples >= self.checkpoint_at:
                 self.reason = Reason.CHECKPOINT
             weight = self.progressive.weight + self.unlabelled_weight
@@ -411,11 +419,10 @@ cdef class Learner:
         cdef Outcome o
         cdef double raw, shown = 0, low = self.min_label, high = self.max_label, surprise = 0
         cdef bint labelled, held, learns
-        cdef Features* f
-        cdef void* grown
         cdef const char* tag = a.tags + a.tag_begin[line]
         cdef size_t tag_size = a.tag_begin[line + 1] - a.tag_begin[line]
         cdef size_t i
+        cdef Expansion expansion = WHOLE
         self.lines += 1
         o.label, o.importance = label, importance
         labelled = not isnan(o.label)
@@ -428,39 +435,14 @@ cdef class Learner:
         learns = self.learning and labelled and not held and o.importance > 0
 
         # The next example is expanded before this one is learned, so that its slots are on their way meanwhile.
-        if self.expanded != line and self.expander.expand(a, line, line & 1, self.numbered):
+        if self.expanded != line:
+            expansion = self.expander.expand(a, line, line & 1, self.numbered)
+        e.initial, e.importance, e.pieces = a.initial[line], o.importance, NULL
+        if expansion != WHOLE:
+            if expansion == NO_ROOM or self.take_pieces(a, line, &e, learns):
+                return Reason.NO_MEMORY
+        elif self.take_whole(a, line, &e, learns):
             return Reason.NO_MEMORY
-        if (line + 1 < a.lines and a.kind[line + 1] == EXAMPLE
-                and self.expander.expand(a, line + 1, (line + 1) & 1, self.numbered) == 0):
-            self.expanded = line + 1
-            if self.table.capacity * self.table.stride > NEAR:
-                f = &self.expander.buffers[(line + 1) & 1]
-                if self.numbered:
-                    for i in range(f.size - self.expander.constant):
-                        prefetch_line(self.known[f.numbers[i]])
-                else:
-                    prefetch(self.table, f.keys, f.size)
-        f = &self.expander.buffers[line & 1]
-        e.size, e.x, e.initial, e.importance = f.size, f.values, a.initial[line], o.importance
-        if e.size > self.slot_capacity:
-            grown = realloc(self.slots, 2 * e.size * sizeof(char*))
-            if grown == NULL:
-                return Reason.NO_MEMORY
-            self.slots = <char**>grown
-            self.slot_capacity = 2 * e.size
-        e.slots = self.slots
-        if self.numbered:
-            for i in range(f.size - self.expander.constant):
-                self.slots[i] = self.known[f.numbers[i]]
-            if self.expander.constant:
-                self.slots[f.size - 1] = self.known[a.distinct]
-        elif learns:
-            if self.table.resolve(f.keys, e.size, self.slots):
-                return Reason.NO_MEMORY
-        else:
-            self.table.lookup(f.keys, e.size, self.slots)
-        if not self.learning:
-            self.count_unknown(a, line, f.size)
 
         if self.apart and learns:
             shown = self.rule.predict(&e)
@@ -468,6 +450,9 @@ cdef class Learner:
                 return Reason.DIVERGED
             shown = self.clipped(shown) if not self.several else self.classifier.best(self.named)
         raw = self.rule.predict_to_learn(&e) if learns else self.rule.predict(&e)
+        if e.pieces != NULL and self.maker.stopped:     # all is as before this example
+            self.lines -= 1
+            return Reason.STOPPED
         if raw - raw != 0:
             return Reason.DIVERGED
         if learns and self.clips and self.widens:
@@ -522,11 +507,58 @@ cdef class Learner:
                 return Reason.NO_MEMORY
         if learns:
             self.rule.update(&e, &o)
+            if e.pieces != NULL and self.maker.stopped:
+                self.cut = self.maker.size
             if self.rule.out_of_memory:
                 return Reason.NO_MEMORY
             if self.rule.too_many:
                 return Reason.TOO_MANY
         return Reason.DONE
+
+    cdef inline int take_whole(self, const Arrays* a, size_t line, Example* e, bint learns) noexcept nogil:
+        """Find the slots of an example that is expanded; -1: no memory."""
+        cdef Features* f
+        cdef void* grown
+        cdef size_t i
+        if (line + 1 < a.lines and a.kind[line + 1] == EXAMPLE
+                and self.expander.expand(a, line + 1, (line + 1) & 1, self.numbered) == WHOLE):
+            self.expanded = line + 1
+            if self.table.capacity * self.table.stride > NEAR:
+                f = &self.expander.buffers[(line + 1) & 1]
+                if self.numbered:
+                    for i in range(f.size - self.expander.constant):
+                        prefetch_line(self.known[f.numbers[i]])
+                else:
+                    prefetch(self.table, f.keys, f.size)
+        f = &self.expander.buffers[line & 1]
+        e.size, e.x = f.size, f.values
+        if e.size > self.slot_capacity:
+            grown = realloc(self.slots, 2 * e.size * sizeof(char*))
+            if grown == NULL:
+                return -1
+            self.slots = <char**>grown
+            self.slot_capacity = 2 * e.size
+        e.slots = self.slots
+        if self.numbered:
+            for i in range(f.size - self.expander.constant):
+                self.slots[i] = self.known[f.numbers[i]]
+            if self.expander.constant:
+                self.slots[f.size - 1] = self.known[a.distinct]
+        elif learns:
+            return self.table.resolve(f.keys, e.size, self.slots)
+        else:
+            self.table.lookup(f.keys, e.size, self.slots)
+        if not self.learning:
+            self.count_unknown(a, line, f.size)
+        return 0
+
+    cdef int take_pieces(self, const Arrays* a, size_t line, Example* e, bint learns) noexcept nogil:
+        """Have an example's features come in pieces; -1: no memory."""
+        if self.maker.begin(a, line):
+            return -1
+        self.enormous = e.size = self.maker.size
+        e.slots, e.x, e.pieces = NULL, NULL, &self.maker.pieces
+        return self.maker.make_slots() if learns else 0
 
     cdef inline void count_unknown(self, const Arrays* a, size_t line, size_t size) noexcept nogil:
         """Count the features of the line that the model does not know; they come before the interactions."""

@@ -4,15 +4,45 @@ from libc.stdint cimport uint64_t
 
 from vwlite.core.losses cimport Loss
 from vwlite.core.table cimport Table
+from vwlite.core.words cimport unlikely
 
 
-# One example as a rule sees it. The constant feature, if there is one, is the last.
+# One example as a rule sees it, or a piece of one. The constant feature, if there is one, is the last.
 cdef struct Example:
-    size_t size
+    size_t size           # features
     char** slots          # [size] a feature that occurs twice stands twice
     const float* x        # [size]
     double initial        # added to the prediction
     double importance     # for `predict_to_learn` only
+    Pieces* pieces        # where an enormous example has its features: there, not here; NULL: they are here
+    bint begun            # of a piece: see `sweep`
+    bint ends             # of a piece: the last feature is that of the example
+
+
+# Where the features of an enormous example come from.
+cdef struct Pieces:
+    bint (*next)(Pieces* pieces, Example* part) noexcept nogil
+    void* maker
+    size_t offset         # added to every slot
+    char* constant        # the slot of the constant, without the offset
+
+
+cdef inline Example sweep(const Example* e) noexcept nogil:
+    """To go through the features: `while next_piece(&part)`. Mostly there is one piece, the example."""
+    return Example(e.size, e.slots, e.x, 0, 0, e.pieces, False, True)
+
+
+cdef inline bint next_piece(Example* part) noexcept nogil:
+    """The next piece; all but the last have an even number of features. They are valid until the piece after."""
+    if unlikely(part.pieces != NULL):
+        return part.pieces.next(part.pieces, part)
+    part.begun = not part.begun
+    return part.begun
+
+
+cdef inline char* last_slot(const Example* e) noexcept nogil:
+    """The slot of the constant, of an example that has it."""
+    return e.slots[e.size - 1] if e.pieces == NULL else e.pieces.constant + e.pieces.offset
 
 
 # How the prediction of an example was judged: what the loss tells the rule.

@@ -7,6 +7,10 @@ To add a rule, write a file like those in `rules/`: the slot struct (first field
 `SLOT` with its fields as NumPy would spell them, `SCALARS` with the names of the state that is not
 per feature, and the four methods. Then one line in `vwlite/build.py` and its eager twin in
 `tests/reference.py`.
+
+An example of millions of features, which interactions make, comes in pieces (pieces.pyx): a rule goes through them as
+often as it needs to (`sweep`), and keeps nothing of each place. What it keeps of each feature is a part of the table's
+size. The sums are those of the whole, in the same order.
 """
 
 from libc.math cimport pow, sqrt
@@ -83,8 +87,10 @@ cdef class Rule:
         """
         cdef size_t i
         cdef double sum = 0
-        for i in range(e.size):
-            sum += self.weight(e.slots[i]) * e.x[i]
+        cdef Example part = sweep(e)
+        while next_piece(&part):
+            for i in range(part.size):
+                sum += self.weight(part.slots[i]) * part.x[i]
         return e.initial + sum
 
     cdef double predict_to_learn(self, const Example* e) noexcept nogil:

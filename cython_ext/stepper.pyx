@@ -11,10 +11,16 @@ from libc.stdlib cimport free, realloc
 
 from vwlite.core.batch cimport Batch
 from vwlite.core.classifier cimport Classifier
-from vwlite.core.expand cimport Expander
+from vwlite.core.expand cimport ENORMOUS, NO_ROOM, Expander, Expansion
 from vwlite.core.losses cimport Loss
+from vwlite.core.pieces cimport PieceMaker
 from vwlite.core.room cimport copy
 from vwlite.core.rule cimport Example, Outcome, Rule
+
+from vwlite.memory import available, table_needs
+
+cdef enum:
+    LISTED = 128        # bytes of a feature in the lists of `features`
 
 
 cdef inline int grow(void** array, size_t items, size_t size) noexcept nogil:
@@ -41,6 +47,8 @@ cdef class Stepper:
     cdef uint32_t mask
     cdef readonly int shift
     cdef readonly size_t size      # features of the example
+    cdef PieceMaker maker          # of an enormous example ...
+    cdef Batch batch               # ... which is in this batch; else None
     cdef size_t capacity
     cdef uint32_t* bases           # keys in model 0, not cut; owned, as are the next three: [capacity]
     cdef uint32_t* keys
@@ -63,6 +71,7 @@ cdef class Stepper:
         self.mask = <uint32_t>((<uint64_t>1 << bits) - 1)
         self.shift = shift
         self.widens = True
+        self.maker = PieceMaker(expander, rule.table)
         if shift:
             self.share_sums()
 
@@ -101,10 +110,18 @@ cdef class Stepper:
     def take(self, Batch batch not None, size_t line):
         """Make a line of a batch the example at hand. Returns its number of features."""
         cdef size_t i
+        cdef Expansion expansion
         if line >= batch.a.lines:
             raise IndexError(line)
-        if batch.spell_out() or self.expander.expand(&batch.a, line, 0, False):
+        self.leave()
+        if batch.spell_out():
             raise MemoryError("no memory for an example")
+        expansion = self.expander.expand(&batch.a, line, 0, False)
+        if expansion == NO_ROOM or (expansion == ENORMOUS and self.maker.begin(&batch.a, line)):
+            raise MemoryError("no memory for an example")
+        if expansion == ENORMOUS:
+            self.batch, self.size = batch, self.maker.size
+            return self.size
         self.size = self.expander.f.size
         self.room(self.size)
         for i in range(self.size):
@@ -112,9 +129,16 @@ cdef class Stepper:
         copy(self.values, self.expander.f.values, self.size * 4)
         return self.size
 
+    cdef void leave(self):
+        """The example at hand is needed no more."""
+        if self.batch is not None:
+            self.maker.end()
+            self.batch = None
+
     def set(self, keys, values):
         """Make an example of keys in model 0 and values."""
         cdef size_t i = 0
+        self.leave()
         self.room(len(keys))
         for key, x in zip(keys, values):
             self.bases[i], self.values[i] = <uint32_t>(<uint64_t>key), <float><double>x
@@ -124,7 +148,25 @@ cdef class Stepper:
 
     def features(self):
         """The keys in model 0 and the values of the example, as lists; `set` takes them back."""
+        cdef size_t i
+        cdef Expander expander = self.expander
+        if self.batch is not None:
+            self.check_room()
+            bases, values = [], []
+            expander.rewind()
+            while expander.next_piece():
+                bases += [expander.f.keys[i] << self.shift for i in range(expander.f.size)]
+                values += [expander.f.values[i] for i in range(expander.f.size)]
+            return bases, values
         return [self.bases[i] for i in range(self.size)], [self.values[i] for i in range(self.size)]
+
+    cdef check_room(self):
+        """MemoryError if an enormous example is too large to be listed."""
+        free_bytes = available()
+        if free_bytes is not None and LISTED * self.size > free_bytes:
+            raise MemoryError(
+                f"a line makes {self.size:,} features, and one of the options needs them all at once; try fewer interactions"
+            )
 
     def key(self, uint32_t hash, uint32_t model=0):
         """The key of a hash in a model."""
@@ -132,6 +174,9 @@ cdef class Stepper:
 
     def keys_of(self, uint32_t model=0):
         """The keys of the example's features in a model, as a list."""
+        cdef size_t i
+        if self.batch is not None:
+            return [(<uint32_t>base + model) & self.mask for base in self.features()[0]]
         return [(self.bases[i] + model) & self.mask for i in range(self.size)]
 
     def weight(self, uint32_t key):
@@ -176,6 +221,45 @@ cdef class Stepper:
 
     cdef Rule locate(self, uint32_t model, bint learns):
         """Find the slots of the example in a model; the rule that learns for it, which holds the model's sums."""
+        if self.batch is not None:
+            return self.locate_pieces(model, learns)
+        return self.locate_whole(model, learns)
+
+    cdef Rule locate_pieces(self, uint32_t model, bint learns):
+        cdef Rule rule = self.rule_of(model)
+        cdef int failed = 0
+        self.maker.set_keys(self.shift, model, self.mask, 0 if self.classes is None else self.shift)
+        self.maker.find_constant()
+        self.maker.pieces.offset = 0 if self.classes is None else model * self.classes.record
+        if learns:
+            self.select(model)
+            with nogil:
+                failed = self.maker.make_slots()
+            self.maker.raise_error()
+        if failed:
+            raise MemoryError(table_needs(self.size))
+        if self.classes is not None:
+            rule.table.follow()
+        return rule
+
+    cdef Example example(self, double initial, double importance):
+        """The example at hand."""
+        cdef Example e = Example(self.size, self.slots, self.values, initial, importance, NULL, False, True)
+        if self.batch is not None:
+            e.pieces = &self.maker.pieces
+        return e
+
+    cdef double predicted(self, Rule rule, const Example* e, bint learns) except? -1:
+        """The prediction of a rule. Signals are seen while it is made, if the example is enormous."""
+        cdef double p
+        if e.pieces == NULL:
+            return rule.predict_to_learn(e) if learns else rule.predict(e)
+        with nogil:
+            p = rule.predict_to_learn(e) if learns else rule.predict(e)
+        self.maker.raise_error()
+        return p
+
+    cdef Rule locate_whole(self, uint32_t model, bint learns):
         cdef size_t i
         cdef Rule rule = self.rule_of(model)
         cdef int shift = 0 if self.classes is None else self.shift
@@ -202,27 +286,27 @@ cdef class Stepper:
 
     def predict(self, uint32_t model=0, double initial=0):
         """The clipped prediction of a model."""
-        cdef Example e = Example(self.size, self.slots, self.values, initial, 1)
         cdef Rule rule = self.locate(model, False)
+        cdef Example e = self.example(initial, 1)
         self.lost = False
-        self.raw = rule.predict(&e)
+        self.raw = self.predicted(rule, &e, False)
         return self.clipped(self.raw)
 
     def learn(self, double label, double importance=1, uint32_t model=0, double initial=0):
         """Have a model learn the example; the clipped prediction that it made before."""
-        cdef Example e = Example(self.size, self.slots, self.values, initial, importance)
         cdef Rule rule = self.locate(model, True)
+        cdef Example e = self.example(initial, importance)
         self.lost = False
-        self.raw = rule.predict_to_learn(&e)
+        self.raw = self.predicted(rule, &e, True)
         if self.widens:
             self.min_label, self.max_label = min(self.min_label, label), max(self.max_label, label)
         return self.judge(rule, &e, self.clipped(self.raw), label)
 
     def update(self, double p, double label, double importance=1, uint32_t model=0):
         """Have a model learn the example as if `p` were its prediction."""
-        cdef Example e = Example(self.size, self.slots, self.values, 0, importance)
         cdef Rule rule = self.locate(model, True)
-        rule.predict_to_learn(&e)       # what a rule notes on the way is needed
+        cdef Example e = self.example(0, importance)
+        self.predicted(rule, &e, True)      # what a rule notes on the way is needed
         return self.judge(rule, &e, p, label)
 
     def use(self, Loss loss not None):
@@ -238,7 +322,12 @@ cdef class Stepper:
         o.p, o.label, o.importance = p, label, e.importance
         o.loss = self.loss.judge(p, label, &o.slope)
         self.value, self.slope = o.loss, o.slope
-        rule.update(e, &o)
+        if e.pieces == NULL:
+            rule.update(e, &o)
+        else:
+            with nogil:
+                rule.update(e, &o)
+            self.maker.raise_error()
         if rule.out_of_memory:
             raise MemoryError("no memory for an example")
         return p

@@ -11,6 +11,7 @@ from vwlite.core.batch import Batch
 from vwlite.core.learner import Learner, Reason
 from vwlite.core.tally import Tally
 from vwlite.errors import ClosedPipe, DataError
+from vwlite.memory import table_needs
 from vwlite.options import InputOptions
 from vwlite.output import AtomicFile
 from vwlite.pipeline import Bad
@@ -129,7 +130,8 @@ class Run:
                 self.flush()
                 raise self._diverged(batch, at)
             if reason == Reason.NO_MEMORY:
-                raise MemoryError("the weight table needs more than there is; try fewer --bits")
+                where = f"{batch.source}:{batch.first_line + at}"
+                raise MemoryError(table_needs(self.learner.enormous, where))
             if reason == Reason.TOO_MANY:
                 most = self.learner.rule.MOST_FEATURES
                 why = "more features than --features allows: count them again, or leave the option out"

@@ -3,6 +3,7 @@
 from libc.stdint cimport uint32_t
 
 from vwlite.core.limited cimport Limited
+from vwlite.core.repeated cimport Gathering
 from vwlite.core.rule cimport Example
 
 
@@ -34,8 +35,13 @@ cdef class Adaptive(Limited):
     cdef Visit visited
     cdef size_t capacity
     cdef uint32_t number      # of the example, in a cycle: it only says which features occur twice
+    cdef Gathering gathering  # of an example that comes in pieces
 
     cdef int visit(self, const Example* e) noexcept nogil
+    cdef int room_to_visit(self, size_t n) noexcept nogil
+    cdef int visit_chunk(self, size_t begin, Example* chunk) noexcept nogil
+    cdef void learn_pieces(self, const Example* e, double slope, double eta) noexcept nogil
+    cdef void learn_chunk(self, const Example* chunk, double slope, double eta) noexcept nogil
     cdef void merge(self, const Example* e) noexcept nogil
     cdef void leave(self, const Example* e) noexcept nogil
 

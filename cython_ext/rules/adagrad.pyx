@@ -28,8 +28,8 @@ from vwlite.core.averaging cimport Account, Memory, forget, free_memory, remembe
 from vwlite.core.clones cimport *
 from vwlite.core.limited cimport Limited, kth_largest
 from vwlite.core.prox cimport *
-from vwlite.core.repeated cimport Value, add_up, met
-from vwlite.core.rule cimport Example, Outcome, Rule, learning_rate
+from vwlite.core.repeated cimport CHUNK, Value, add_up, chunk_of, gather, give_back, met
+from vwlite.core.rule cimport Example, Outcome, Rule, learning_rate, next_piece, sweep
 
 cdef extern from *:
     """
@@ -84,20 +84,25 @@ cdef class Adaptive(Limited):
 
     def __dealloc__(self):
         free(self.visited.x)
+        give_back(&self.gathering)
 
     cdef double predict(self, const Example* e) noexcept nogil:
-        cdef size_t i = 0, n = e.size
-        cdef const float* x = e.x
-        cdef Slot** slots = <Slot**>e.slots
+        cdef size_t i, n
+        cdef const float* x
+        cdef Slot** slots
         cdef double shift = self.shift
         cdef uint64_t constant = self.constant
         cdef double even = 0, odd = 0      # two sums, so that additions overlap
-        while i + 1 < n:
-            even += divided(slots[i], shift, constant) * x[i]
-            odd += divided(slots[i + 1], shift, constant) * x[i + 1]
-            i += 2
-        if i < n:
-            even += divided(slots[i], shift, constant) * x[i]
+        cdef Example part = sweep(e)
+        while next_piece(&part):
+            slots, x, n = <Slot**>part.slots, part.x, part.size
+            i = 0
+            while i + 1 < n:
+                even += divided(slots[i], shift, constant) * x[i]
+                odd += divided(slots[i + 1], shift, constant) * x[i + 1]
+                i += 2
+            if i < n:
+                even += divided(slots[i], shift, constant) * x[i]
         return e.initial + self.scale * (even + odd)
 
     cdef double predict_to_learn(self, const Example* e) noexcept nogil:
@@ -105,6 +110,8 @@ cdef class Adaptive(Limited):
         cdef const float* x = e.x
         cdef const double* w
         cdef double even = 0, odd = 0
+        if e.pieces != NULL:
+            return Adaptive.predict(self, e)
         if self.visit(e):
             return 0
         weigh(&self.visited, n, self.shift)
@@ -131,17 +138,10 @@ cdef class Adaptive(Limited):
         cdef Slot** slots = <Slot**>e.slots
         cdef Visit v
         cdef Slot* s
-        cdef double* grown
-        cdef size_t want = 2 * n
         cdef uint32_t number = self.number
         cdef bint repeated = False
-        if n > self.capacity:
-            grown = <double*>realloc(self.visited.x, 5 * want * sizeof(double))
-            if grown == NULL:
-                self.out_of_memory = True
-                return -1
-            self.capacity = want
-            self.visited = Visit(grown, grown + want, grown + 2 * want, grown + 3 * want, grown + 4 * want, NULL, 0, False)
+        if n > self.capacity and self.room_to_visit(n):
+            return -1
         v = self.visited
         v.constant = NULL
         for i in range(n):
@@ -155,6 +155,20 @@ cdef class Adaptive(Limited):
         v.repeated = repeated
         self.visited = v
         self.number += 1
+        return 0
+
+    cdef int room_to_visit(self, size_t n) noexcept nogil:
+        """Make room for the state of n features; -1: no memory."""
+        cdef double* grown
+        cdef size_t want = 2 * n
+        if n <= self.capacity:
+            return 0
+        grown = <double*>realloc(self.visited.x, 5 * want * sizeof(double))
+        if grown == NULL:
+            self.out_of_memory = True
+            return -1
+        self.capacity = want
+        self.visited = Visit(grown, grown + want, grown + 2 * want, grown + 3 * want, grown + 4 * want, NULL, 0, False)
         return 0
 
     cdef void merge(self, const Example* e) noexcept nogil:
@@ -171,6 +185,39 @@ cdef class Adaptive(Limited):
             slots[i].z = v.z[i]
             slots[i].S = v.S[i]
             slots[i].inverse = v.inverse[i]
+
+    # --- examples that come in pieces --------------------------------------------------------
+
+    cdef int visit_chunk(self, size_t begin, Example* chunk) noexcept nogil:
+        """Collect the state of features of the list, from a place on, as if they were an example; -1: no memory."""
+        cdef size_t i
+        cdef Visit* v = &self.visited
+        chunk[0] = Example(min(self.gathering.size - begin, <size_t>CHUNK), self.gathering.slots, NULL, 0, 0, NULL)
+        if self.room_to_visit(chunk.size):
+            return -1
+        chunk_of(&self.gathering, begin, chunk.size, v.x)
+        self.visit(chunk)
+        v.repeated = True       # x has the sums
+        for i in range(chunk.size):
+            if (<Slot*>chunk.slots[i]).mark == self.constant:
+                v.constant, v.constant_at = <Slot*>chunk.slots[i], i
+        weigh(v, chunk.size, self.shift)
+        return 0
+
+    cdef void learn_pieces(self, const Example* e, double slope, double eta) noexcept nogil:
+        """Learn each feature of an example once."""
+        cdef size_t begin = 0
+        cdef Example chunk
+        if gather(&self.gathering, e):
+            self.out_of_memory = True
+        while begin < self.gathering.size and not self.out_of_memory and not self.visit_chunk(begin, &chunk):
+            self.learn_chunk(&chunk, slope, eta)
+            begin += CHUNK
+        give_back(&self.gathering)
+
+    cdef void learn_chunk(self, const Example* chunk, double slope, double eta) noexcept nogil:
+        """Learn features that are visited."""
+        pass
 
     def load(self, scalars, slots):
         cdef size_t i
@@ -209,11 +256,17 @@ cdef class Adagrad(Adaptive):
         self.t += 1
         self.occurrences += e.size
         eta = learning_rate(&self.schedule, self.t)
-        if slope != 0:
+        if slope != 0 and e.pieces != NULL:
+            self.learn_pieces(e, slope, eta)
+        elif slope != 0:
             self.merge(e)
             descend(&self.visited, e.x, e.size, slope, eta, self.delta, self.shift)
             self.leave(e)
         self.shift += eta * self.l1
+
+    cdef void learn_chunk(self, const Example* chunk, double slope, double eta) noexcept nogil:
+        descend(&self.visited, NULL, chunk.size, slope, eta, self.delta, self.shift)
+        self.leave(chunk)
 
 
 cdef void weigh(const Visit* v, size_t n, double shift) noexcept nogil:
@@ -278,23 +331,30 @@ cdef class AveragedAdagrad(Adagrad):
         return fabs(s.slot.z) <= (0 if s.slot.mark == self.constant else self.shift)
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
-        cdef size_t i
-        cdef AveragedSlot** slots = <AveragedSlot**>e.slots
-        cdef AveragedSlot* s
         self.area += self.shift
-        if o.importance * o.slope != 0:
+        if o.importance * o.slope != 0 and e.pieces == NULL:
             self.t += 1
-            for i in range(e.size):
-                s = slots[i]
-                s.account = Account(s.account.sum + self.open(s), self.t, self.area)
-                if self.is_zero(s):
-                    s.slot.z = 0
+            self.settle(e)
             self.t -= 1
         Adagrad.update(self, e, o)
         if remember(&self.memory, self.shift, self.area):
             self.out_of_memory = True
         if self.memory.size > self.table.capacity:
             self.sweep()
+
+    cdef void learn_chunk(self, const Example* chunk, double slope, double eta) noexcept nogil:
+        self.settle(chunk)
+        Adagrad.learn_chunk(self, chunk, slope, eta)
+
+    cdef inline void settle(self, const Example* e) noexcept nogil:
+        """Bring the accounts of features up to the example that is being learned."""
+        cdef size_t i
+        cdef AveragedSlot* s
+        for i in range(e.size):
+            s = <AveragedSlot*>e.slots[i]
+            s.account = Account(s.account.sum + self.open(s), self.t, self.area)
+            if self.is_zero(s):
+                s.slot.z = 0
 
     cdef void sweep(self) noexcept nogil:
         """Close the accounts of the weights that have become zero."""
@@ -353,12 +413,18 @@ cdef class AdagradRda(Adaptive):
         if self.t >= self.look_at:
             self.look()
         self.t += 1
-        if slope != 0:
+        if slope != 0 and e.pieces != NULL:
+            self.learn_pieces(e, slope, 0)
+        elif slope != 0:
             self.merge(e)
             average(&self.visited, e.x, e.size, slope, self.delta)
             self.leave(e)
         self.shift += self.l1
         self.scale = learning_rate(&self.schedule, self.t)
+
+    cdef void learn_chunk(self, const Example* chunk, double slope, double eta) noexcept nogil:
+        average(&self.visited, NULL, chunk.size, slope, self.delta)
+        self.leave(chunk)
 
 
 cdef inline void average_by(const Visit* v, const Value* x, size_t n, double slope, double delta) noexcept nogil:

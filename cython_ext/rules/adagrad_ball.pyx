@@ -23,6 +23,7 @@ from libc.stdint cimport uint32_t
 from libc.stdlib cimport free, malloc, qsort
 
 from vwlite.core.radix_heap cimport Bucket, Entry, Queue, below, bits_of, clear, free_queue, put, take
+from vwlite.core.repeated cimport CHUNK, gather, give_back, sort_by_last
 from vwlite.core.room cimport make_room
 from vwlite.core.rule cimport Example, Outcome, learning_rate
 from vwlite.core.rules.adagrad cimport Adaptive, Visit, descend
@@ -155,23 +156,49 @@ cdef class AdagradBall(Adaptive):
         return self.S.high - self.R.high * self.shift
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
-        cdef size_t i
-        cdef Slot** slots = <Slot**>e.slots
-        cdef double slope = o.importance * o.slope
-        cdef Visit* v = &self.visited
-        cdef Slot* s
-        cdef Sum S, R
+        cdef double slope = o.importance * o.slope, eta
         self.t += 1
         if slope == 0:
             return
-        if self.room(self.active + e.size):
+        eta = learning_rate(&self.schedule, self.t)
+        if e.pieces != NULL:
+            self.learn_pieces(e, slope, eta)
+        elif self.room(self.active + e.size):
             return
-        self.merge(e)
-        descend(v, e.x, e.size, slope, learning_rate(&self.schedule, self.t), self.delta, self.shift)
-        S, R = self.S, self.R
+        else:
+            self.merge(e)
+            descend(&self.visited, e.x, e.size, slope, eta, self.delta, self.shift)
+            self.change_all(e, self.visited.repeated)
+        self.project()
+        if self.S.high > LARGEST_SHIFT * self.radius:
+            self.rebase()
+            self.project()      # what one step has lost in digits before
+
+    cdef void learn_pieces(self, const Example* e, double slope, double eta) noexcept nogil:
+        """Learn each feature once, in the order of the last places where they stand."""
+        cdef size_t begin = 0
+        cdef Example chunk
+        if gather(&self.gathering, e):
+            self.out_of_memory = True
+        elif not self.room(self.active + self.gathering.size):
+            sort_by_last(&self.gathering)
+            while begin < self.gathering.size and not self.visit_chunk(begin, &chunk):
+                descend(&self.visited, NULL, chunk.size, slope, eta, self.delta, self.shift)
+                self.change_all(&chunk, False)
+                begin += CHUNK
+        give_back(&self.gathering)
+
+    cdef inline void change_all(self, const Example* e, bint repeated) noexcept nogil:
+        """Give features their state from before the projection. repeated: those that stand more than once do so in the
+        last place."""
+        cdef size_t i
+        cdef Slot** slots = <Slot**>e.slots
+        cdef Visit* v = &self.visited
+        cdef Slot* s
+        cdef Sum S = self.S, R = self.R
         for i in range(e.size):
             s = slots[i]
-            if v.repeated and s.at != i:
+            if repeated and s.at != i:
                 continue
             s.S = v.S[i]
             if s.mark == self.constant:
@@ -179,10 +206,6 @@ cdef class AdagradBall(Adaptive):
             else:
                 self.change(s, v.z[i], v.inverse[i], &S, &R)
         self.S, self.R = S, R
-        self.project()
-        if self.S.high > LARGEST_SHIFT * self.radius:
-            self.rebase()
-            self.project()      # what one step has lost in digits before
 
     cdef inline void change(self, Slot* s, double z, double inverse, Sum* S, Sum* R) noexcept nogil:
         """Give a feature its state from before the projection; S and R are those of the ball."""

@@ -18,10 +18,11 @@ A step costs O(n^2) for n features, a root O(n^3): it is for few features, and s
 
 from libc.stdint cimport uint32_t
 
-from vwlite.core.rule cimport Example, Outcome, Rule, learning_rate
+from vwlite.core.rule cimport Example, Outcome, Rule, learning_rate, next_piece, sweep
 
 cdef enum:
     MOST = 4096
+    ENORMOUS = 1 << 20      # features of an example: more than MOST of their gradients are not zero
 
 ARRAYS = {"w": 1, "sums": 1, "G": 2, "basis": 2, "root": 1}     # and their dimensions
 np = None
@@ -68,11 +69,14 @@ cdef class AdagradFull(Rule):
 
     cdef double predict(self, const Example* e) noexcept nogil:
         cdef size_t i
-        cdef Slot** slots = <Slot**>e.slots
+        cdef Slot** slots
         cdef double sum = 0
-        for i in range(e.size):
-            if slots[i].place:
-                sum += self.now[slots[i].place - 1] * e.x[i]
+        cdef Example part = sweep(e)
+        while next_piece(&part):
+            slots = <Slot**>part.slots
+            for i in range(part.size):
+                if slots[i].place:
+                    sum += self.now[slots[i].place - 1] * part.x[i]
         return e.initial + sum
 
     cdef double weight(self, const char* slot) noexcept nogil:
@@ -100,20 +104,26 @@ cdef class AdagradFull(Rule):
     cdef gradient(self, const Example* e, double slope):
         """The gradient as a vector; features that have none yet get a place in it if it is not zero there."""
         cdef size_t i
-        cdef Slot** slots = <Slot**>e.slots
+        cdef Slot* s
         cdef size_t before = self.n
+        cdef Example part = sweep(e)
         sums = {}
-        for i in range(e.size):
-            key = <size_t>slots[i]
-            sums[key] = sums.get(key, 0.0) + slope * e.x[i]
-        for i in range(e.size):
-            if slots[i].place == 0 and sums[<size_t>slots[i]] != 0:
+        while (slope != 0 or e.pieces == NULL) and next_piece(&part):
+            for i in range(part.size):
+                key = <size_t>part.slots[i]
+                sums[key] = sums.get(key, 0.0) + slope * part.x[i]
+            if e.pieces != NULL and len(sums) > ENORMOUS:
+                self.too_many = True
+                return None
+        for key, x in sums.items():
+            s = <Slot*><size_t>key
+            if s.place == 0 and x != 0:
                 if self.n == MOST:
                     self.too_many = True
                     return None
                 self.n += 1
-                slots[i].place = <uint32_t>self.n
-                self.penalized = np.append(self.penalized, 0.0 if slots[i].mark == self.constant else 1.0)
+                s.place = <uint32_t>self.n
+                self.penalized = np.append(self.penalized, 0.0 if s.mark == self.constant else 1.0)
         if self.n > before:
             self.put({"w": np.append(self.w, np.zeros(self.n - before)),
                       "sums": np.append(self.sums, np.zeros(self.n - before)),

@@ -43,7 +43,7 @@ cdef class Arow(Rule):
         return (<const char*>&slot)[:sizeof(Slot)]
 
     cdef double predict(self, const Example* e) noexcept nogil:
-        return e.initial + dot(e.slots, e.x, e.size)
+        return e.initial + dot(e)
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
         cdef size_t i
@@ -53,7 +53,7 @@ cdef class Arow(Rule):
         self.t += 1
         if o.loss <= 0:
             return
-        if merge(&self.found, e.slots, e.x, e.size):
+        if merge(&self.found, e):
             self.out_of_memory = True
             return
         slots, x = <Slot**>self.found.slots, self.found.x

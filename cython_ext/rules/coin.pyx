@@ -14,7 +14,7 @@ last bit of a prediction decides on which side of the hinge's corner it lies. Se
 
 from libc.stdint cimport uint32_t
 
-from vwlite.core.rule cimport Example, Outcome, Rule
+from vwlite.core.rule cimport Example, Outcome, Rule, next_piece, sweep
 
 cdef extern from "<math.h>" nogil:
     float fabsf(float)
@@ -53,14 +53,17 @@ cdef class Coin(Rule):
 
     cdef double predict_to_learn(self, const Example* e) noexcept nogil:
         cdef size_t i
-        cdef Slot** slots = <Slot**>e.slots
+        cdef Slot** slots
         cdef float sum = 0, norms = 0, m, unit
-        for i in range(e.size):
-            m = max(slots[i].m, fabsf(e.x[i]))
-            sum += self.bet(slots[i], m) * e.x[i]
-            if m > 0:
-                unit = e.x[i] / m
-                norms += unit * unit
+        cdef Example part = sweep(e)
+        while next_piece(&part):
+            slots = <Slot**>part.slots
+            for i in range(part.size):
+                m = max(slots[i].m, fabsf(part.x[i]))
+                sum += self.bet(slots[i], m) * part.x[i]
+                if m > 0:
+                    unit = part.x[i] / m
+                    norms += unit * unit
         self.next_norm_sum = self.norm_sum + e.importance * norms
         self.next_weight_sum = self.weight_sum + e.importance
         self.average = <float>((self.next_norm_sum + 1e-6) / self.next_weight_sum)
@@ -68,22 +71,23 @@ cdef class Coin(Rule):
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
         cdef size_t i
-        cdef Slot** slots = <Slot**>e.slots
         cdef Slot* s
         cdef float g, v, slope = <float>(o.importance * o.slope), size = fabsf(slope)
+        cdef Example part = sweep(e)
         self.t += 1
         self.norm_sum, self.weight_sum = self.next_norm_sum, self.next_weight_sum
-        for i in range(e.size):
-            s = slots[i]
-            g = slope * e.x[i]
-            s.m = max(s.m, fabsf(e.x[i]))
-            if size > s.L:
-                s.L = max(size, self.beta)
-            v = self.bet(s, s.m)
-            s.z -= g
-            s.n += fabsf(g)
-            s.reward -= g * v
-            s.w = v / self.average
+        while next_piece(&part):
+            for i in range(part.size):
+                s = <Slot*>part.slots[i]
+                g = slope * part.x[i]
+                s.m = max(s.m, fabsf(part.x[i]))
+                if size > s.L:
+                    s.L = max(size, self.beta)
+                v = self.bet(s, s.m)
+                s.z -= g
+                s.n += fabsf(g)
+                s.reward -= g * v
+                s.w = v / self.average
 
     cdef double weight(self, const char* slot) noexcept nogil:
         return (<const Slot*>slot).w

@@ -25,7 +25,7 @@ from libc.string cimport memcpy, memset
 
 from vwlite.core.elementary cimport exp_of, exponentials
 from vwlite.core.room cimport make_room
-from vwlite.core.rule cimport Example, Outcome, Rule, learning_rate
+from vwlite.core.rule cimport Example, Outcome, Rule, last_slot, learning_rate, next_piece, sweep
 
 cdef extern from *:
     """
@@ -211,17 +211,25 @@ cdef class Exponentiated(Rule):
             self.too_many = self.touched > self.features
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
-        cdef size_t i
-        cdef const float* x = e.x
-        cdef Slot* s
-        cdef double step, old_m
-        cdef int32_t old_block
-        cdef double* steps
-        cdef double* factors
+        cdef double step
+        cdef Example part = sweep(e)
         self.t += 1
         step = -learning_rate(&self.schedule, self.t) * o.importance * o.slope
         if step == 0:
             return
+        while next_piece(&part):
+            self.descend(&part, step)
+        self.settle()
+
+    cdef void descend(self, const Example* e, double step) noexcept nogil:
+        """v *= e^(step x), for a piece."""
+        cdef size_t i
+        cdef const float* x = e.x
+        cdef Slot* s
+        cdef double old_m
+        cdef int32_t old_block
+        cdef double* steps
+        cdef double* factors
         if (make_room(<void**>&self.steps, &self.steps_capacity, e.size, sizeof(double))
                 or make_room(<void**>&self.factors, &self.factors_capacity, e.size, sizeof(double))):
             self.out_of_memory = True
@@ -245,7 +253,6 @@ cdef class Exponentiated(Rule):
             self.move(s.m, s.block, old_m, old_block)
             if self.two_sided:
                 self.move(BLOCK / s.m, -s.block - 1, BLOCK / old_m, -old_block - 1)
-        self.settle()
 
     cdef bint idle(self, const char* slot) noexcept nogil:
         return (<const Slot*>slot).m == 0
@@ -277,21 +284,23 @@ cdef class Eg(Exponentiated):
         return s.m * self.norm * of_block(self.top - s.block)
 
     cdef double predict(self, const Example* e) noexcept nogil:
-        cdef size_t i, n = e.size
-        cdef const float* x = e.x
-        cdef Slot** slots = <Slot**>e.slots
+        cdef size_t i
+        cdef const float* x
+        cdef Slot** slots
         cdef double sum = 0, norm = self.norm
         cdef int64_t top = self.top
-        if n > 0 and self.has_constant:     # the constant is the last
-            n -= 1
-            sum = slots[n].m * x[n]
-        for i in range(n):
-            if slots[i].mark == self.constant:
-                sum += slots[i].m * x[i]
-            elif slots[i].m == 0:
-                sum += self.unseen * x[i]
-            else:
-                sum += slots[i].m * norm * of_block(top - slots[i].block) * x[i]
+        cdef Example part = sweep(e)
+        if e.size > 0 and self.has_constant:     # the constant is the last
+            sum = (<Slot*>last_slot(e)).m
+        while next_piece(&part):
+            slots, x = <Slot**>part.slots, part.x
+            for i in range(part.size - (part.ends and self.has_constant)):
+                if slots[i].mark == self.constant:
+                    sum += slots[i].m * x[i]
+                elif slots[i].m == 0:
+                    sum += self.unseen * x[i]
+                else:
+                    sum += slots[i].m * norm * of_block(top - slots[i].block) * x[i]
         return e.initial + sum
 
     cdef double weight(self, const char* slot) noexcept nogil:
@@ -320,15 +329,16 @@ cdef class EgPm(Exponentiated):
 
     cdef double predict(self, const Example* e) noexcept nogil:
         cdef size_t i
-        cdef const float* x = e.x
         cdef Slot* s
         cdef double sum = 0
-        for i in range(e.size):
-            s = <Slot*>e.slots[i]
-            if s.mark == self.constant:
-                sum += s.m * x[i]
-            elif s.m != 0:
-                sum += self.now(s.m, s.block) * x[i]
+        cdef Example part = sweep(e)
+        while next_piece(&part):
+            for i in range(part.size):
+                s = <Slot*>part.slots[i]
+                if s.mark == self.constant:
+                    sum += s.m * part.x[i]
+                elif s.m != 0:
+                    sum += self.now(s.m, s.block) * part.x[i]
         return e.initial + sum
 
     cdef double weight(self, const char* slot) noexcept nogil:

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport uint32_t
 
-from vwlite.core.rule cimport Example, Outcome, Rule
+from vwlite.core.rule cimport Example, Outcome, Rule, last_slot, next_piece, sweep
 
 
 cdef struct Slot:
@@ -25,14 +25,18 @@ cdef class Fixed(Rule):
         (<Slot*>self.table.blank).w = w
 
     cdef double predict(self, const Example* e) noexcept nogil:
-        cdef size_t i, n = e.size
-        cdef Slot** slots = <Slot**>e.slots
+        cdef size_t i
         cdef double sum = 0
-        if n > 0 and self.has_constant:     # the constant is the last; without a slot it is 0
-            n -= 1
-            sum = slots[n].w * e.x[n] if slots[n] != <Slot*>self.table.blank else 0
-        for i in range(n):
-            sum += slots[i].w * e.x[i]
+        cdef Slot** slots
+        cdef Slot* constant
+        cdef Example part = sweep(e)
+        if e.size > 0 and self.has_constant:     # without a slot it is 0
+            constant = <Slot*>last_slot(e)
+            sum = constant.w if constant != <Slot*>self.table.blank else 0
+        while next_piece(&part):
+            slots = <Slot**>part.slots
+            for i in range(part.size - (part.ends and self.has_constant)):
+                sum += slots[i].w * part.x[i]
         return e.initial + sum
 
     cdef double weight(self, const char* slot) noexcept nogil:

@@ -14,7 +14,7 @@ no floats any more, and a weight is not a number then.
 
 from libc.stdint cimport uint32_t
 
-from vwlite.core.rule cimport Example, Outcome, Rule
+from vwlite.core.rule cimport Example, Outcome, Rule, next_piece, sweep
 
 cdef extern from "<math.h>" nogil:
     float expf(float)
@@ -56,42 +56,44 @@ cdef class FreeGrad(Rule):
 
     cdef double predict_to_learn(self, const Example* e) noexcept nogil:
         cdef size_t i
-        cdef Slot** slots = <Slot**>e.slots
         cdef float sum = 0
-        for i in range(e.size):
-            sum += self.now(slots[i]) * e.x[i]
+        cdef Example part = sweep(e)
+        while next_piece(&part):
+            for i in range(part.size):
+                sum += self.now(<Slot*>part.slots[i]) * part.x[i]
         return sum      # as in Vowpal Wabbit, without e.initial
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
         cdef size_t i
-        cdef Slot** slots = <Slot**>e.slots
         cdef Slot* s
         cdef float g, cut, before, slope = <float>o.slope, importance = <float>o.importance
         cdef float more = importance - 1        # what an importance adds is not cut, as in Vowpal Wabbit
+        cdef Example part = sweep(e)
         self.t += 1
         self.weight_sum += importance
-        for i in range(e.size):
-            s = slots[i]
-            g = slope * e.x[i]
-            cut, before = g, s.h
-            if s.h1 > 0:
-                s.w = self.now(s)
-            if g == 0:
-                continue
-            if s.h1 == 0:
-                s.h1 = s.h = fabsf(g)
-                s.V += importance * (g * g)     # and once more below, as Vowpal Wabbit does
-            elif fabsf(g) > s.h:
-                cut = g * (s.h / fabsf(g))
-                s.h = fabsf(g)
-            if self.restart and s.h / s.h1 > s.S + 2:
-                s.h1 = s.h
-                s.G, s.V = cut + more * g, cut * cut + more * (g * g)
-            else:
-                s.G += cut + more * g
-                s.V += cut * cut + more * (g * g)
-            if before > 0:
-                s.S += fabsf(cut) / before + more * fabsf(g) / s.h
+        while next_piece(&part):
+            for i in range(part.size):
+                s = <Slot*>part.slots[i]
+                g = slope * part.x[i]
+                cut, before = g, s.h
+                if s.h1 > 0:
+                    s.w = self.now(s)
+                if g == 0:
+                    continue
+                if s.h1 == 0:
+                    s.h1 = s.h = fabsf(g)
+                    s.V += importance * (g * g)     # and once more below, as Vowpal Wabbit does
+                elif fabsf(g) > s.h:
+                    cut = g * (s.h / fabsf(g))
+                    s.h = fabsf(g)
+                if self.restart and s.h / s.h1 > s.S + 2:
+                    s.h1 = s.h
+                    s.G, s.V = cut + more * g, cut * cut + more * (g * g)
+                else:
+                    s.G += cut + more * g
+                    s.V += cut * cut + more * (g * g)
+                if before > 0:
+                    s.S += fabsf(cut) / before + more * fabsf(g) / s.h
 
     cdef double weight(self, const char* slot) noexcept nogil:
         return (<const Slot*>slot).w

@@ -17,8 +17,8 @@ from vwlite.core.clones cimport *
 from vwlite.core.distinct cimport dot
 from vwlite.core.limited cimport Limited, kth_largest
 from vwlite.core.prox cimport *
-from vwlite.core.repeated cimport add_up, met
-from vwlite.core.rule cimport Example, Outcome
+from vwlite.core.repeated cimport CHUNK, Gathering, add_up, chunk_of, gather, give_back, met
+from vwlite.core.rule cimport Example, Outcome, next_piece, sweep
 
 
 cdef struct Slot:
@@ -78,6 +78,7 @@ cdef class Ftrl(Limited):
     cdef double inverse_alpha, beta, l1, l2
     cdef bint merging
     cdef Columns columns
+    cdef Gathering gathering  # of an example that comes in pieces
     cdef uint32_t number      # of the example, in a cycle: it only says which features occur twice
 
     def __init__(self, loss, *, double ftrl_alpha=0.5, double ftrl_beta=1, double l1=0, double l2=0,
@@ -92,6 +93,7 @@ cdef class Ftrl(Limited):
 
     def __dealloc__(self):
         free(self.columns.x)
+        give_back(&self.gathering)
 
     def load(self, scalars, slots):
         """Continue from `scalars()` and `slots()`."""
@@ -124,14 +126,14 @@ cdef class Ftrl(Limited):
         return ftrl_weight(s.z, s.root, self.inverse_alpha, self.beta, self.l1, self.l2)
 
     cdef double predict(self, const Example* e) noexcept nogil:
-        return e.initial + dot(e.slots, e.x, e.size)
+        return e.initial + dot(e)
 
     cdef double predict_to_learn(self, const Example* e) noexcept nogil:
         cdef size_t i = 0
         cdef const float* x = e.x
         cdef const double* w
         cdef double even = 0, odd = 0
-        if not self.merging:
+        if not self.merging or e.pieces != NULL:
             return self.predict(e)
         if self.visit(e):
             return 0
@@ -171,13 +173,10 @@ cdef class Ftrl(Limited):
         return 0
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
-        cdef size_t i
-        cdef Slot* s
-        cdef Columns c
         cdef double step = o.importance * o.slope
         if self.t >= self.look_at:
             self.look()
-            if self.merging and self.visit(e):      # the weights are others now
+            if self.merging and e.pieces == NULL and self.visit(e):      # the weights are others now
                 return
         self.t += 1
         if not self.merging:
@@ -185,9 +184,19 @@ cdef class Ftrl(Limited):
             return
         if step == 0:
             return
-        c = self.columns
+        if e.pieces != NULL:
+            self.learn_pieces(e, step)
+            return
+        if self.columns.repeated:
+            add_up(e.slots, e.x, e.size, self.columns.x)
+        self.learn(e, step)
+
+    cdef void learn(self, const Example* e, double step) noexcept nogil:
+        """Learn features that are visited."""
+        cdef size_t i
+        cdef Slot* s
+        cdef Columns c = self.columns
         if c.repeated:
-            add_up(e.slots, e.x, e.size, c.x)
             follow_sums(e.size, c.x, step, self.inverse_alpha, self.beta, self.l1, self.l2, c.z, c.root, c.w)
         else:
             follow(e.size, e.x, step, self.inverse_alpha, self.beta, self.l1, self.l2, c.z, c.root, c.w)
@@ -200,16 +209,38 @@ cdef class Ftrl(Limited):
             s.root = c.root[i]
             s.w = c.w[i]
 
+    cdef void learn_pieces(self, const Example* e, double step) noexcept nogil:
+        """Learn each feature of an example once."""
+        cdef size_t i, begin = 0
+        cdef Gathering* g = &self.gathering
+        cdef Example chunk = e[0]
+        chunk.pieces = NULL
+        if gather(g, e) or (CHUNK > self.columns.capacity and self.grow(CHUNK)):
+            self.out_of_memory = True
+        while begin < g.size and not self.out_of_memory:
+            chunk.slots, chunk.size = g.slots, min(g.size - begin, <size_t>CHUNK)
+            chunk_of(g, begin, chunk.size, self.columns.x)
+            self.visit(&chunk)
+            self.columns.repeated = True        # x has the sums
+            for i in range(chunk.size):
+                if (<Slot*>chunk.slots[i]).mark == self.constant:
+                    self.columns.constant_at = i
+            self.learn(&chunk, step)
+            begin += CHUNK
+        give_back(g)
+
     cdef void update_one_by_one(self, const Example* e, double step) noexcept nogil:
         cdef size_t i
         cdef Slot* s
         cdef double g, before
-        for i in range(e.size):
-            s = (<Slot**>e.slots)[i]
-            g, before = step * e.x[i], s.root
-            s.root = sqrt(before * before + g * g)
-            s.z += g - (s.root - before) * self.inverse_alpha * s.w
-            s.w = self.derived(s)
+        cdef Example part = sweep(e)
+        while next_piece(&part):
+            for i in range(part.size):
+                s = <Slot*>part.slots[i]
+                g, before = step * part.x[i], s.root
+                s.root = sqrt(before * before + g * g)
+                s.z += g - (s.root - before) * self.inverse_alpha * s.w
+                s.w = self.derived(s)
 
     cdef int grow(self, size_t capacity) noexcept nogil:
         """Make room for longer examples; -1: no memory."""

@@ -21,7 +21,7 @@ from libc.stdint cimport uint32_t
 from libc.stdlib cimport free, realloc
 
 from vwlite.core.prox cimport soft_threshold
-from vwlite.core.rule cimport Example, Outcome, Rule
+from vwlite.core.rule cimport Example, Outcome, Rule, next_piece, sweep
 
 cdef extern from "<math.h>" nogil:
     float sqrtf(float)
@@ -46,8 +46,14 @@ cdef struct Slot:
     float N      # the largest |x| seen
 
 
+cdef struct Sums:
+    # Of an example so far: of x^2 r, and of (x / N)^2. Each is two sums, so that additions overlap.
+    double even, odd
+    double even_units, odd_units
+
+
 cdef struct Visit:
-    # What the last example found in its slots, and made of it; all owned by the rule, [capacity].
+    # What the last piece found in its slots, and made of it; all owned by the rule, [capacity].
     float* size
     float* square
     float* G
@@ -109,14 +115,18 @@ cdef class Gd(Rule):
         return soft_threshold(s.w, self.gravity) if self.gravity != 0 else s.w
 
     cdef double predict(self, const Example* e) noexcept nogil:
-        cdef size_t i = 0, n = e.size
-        cdef const float* x = e.x
-        cdef Slot** slots = <Slot**>e.slots
+        cdef size_t i, n
+        cdef const float* x
+        cdef Slot** slots
         cdef double even = 0, odd = 0
-        if self.gravity != 0:
-            for i in range(n):
-                even += soft_threshold(slots[i].w, self.gravity) * x[i]
-        else:
+        cdef Example part = sweep(e)
+        while next_piece(&part):
+            slots, x, n = <Slot**>part.slots, part.x, part.size
+            if self.gravity != 0:
+                for i in range(n):
+                    even += soft_threshold(slots[i].w, self.gravity) * x[i]
+                continue
+            i = 0
             while i + 1 < n:
                 even += <double>slots[i].w * x[i]
                 odd += <double>slots[i + 1].w * x[i + 1]
@@ -126,12 +136,10 @@ cdef class Gd(Rule):
         return self.contraction * (e.initial + (even + odd))
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
-        cdef size_t i
-        cdef const float* x = e.x
-        cdef Slot** slots = <Slot**>e.slots
         cdef double g2 = min(o.importance * o.slope * o.slope, FLT_MAX)
         cdef double h = 1, norms = 0, scale, step, bare
-        cdef double sums[2]
+        cdef Sums sums
+        cdef Example part = sweep(e)
         self.t += 1
         self.moved = 0
         if not self.plain:
@@ -143,12 +151,14 @@ cdef class Gd(Rule):
             return
         if g2 != 0:
             if self.schedule.power_t == 0.5:
-                if e.size > self.capacity and self.grow(2 * e.size):
-                    return
-                adapt(&self.visits, slots, x, e.size, <float>g2, sums)
-                h, norms = sums[0], sums[1]
+                sums = Sums(0, 0, 0, 0)
+                while next_piece(&part):
+                    if part.size > self.capacity and self.grow(2 * part.size):
+                        return
+                    adapt(&self.visits, <Slot**>part.slots, part.x, part.size, <float>g2, &sums)
+                h, norms = sums.even + sums.odd, sums.even_units + sums.odd_units
             else:
-                h = adapt_to_the_power(slots, x, e.size, <float>g2, <float>self.schedule.power_t, &norms)
+                h = adapt_to_the_power(e, <float>g2, <float>self.schedule.power_t, &norms)
             h += self.more_h
             self.norm_sum += o.importance * (norms + self.more_norms)
             self.weight_sum += o.importance
@@ -170,9 +180,12 @@ cdef class Gd(Rule):
         if self.schedule.power_t == 0.5:
             if g2 == 0:     # nothing was adapted, so there are no rates
                 return
-            move(&self.visits, slots, x, e.size, <float>step)
+            if e.pieces == NULL:
+                move(&self.visits, <Slot**>e.slots, e.x, e.size, <float>step)
+            else:
+                move_pieces(e, <float>step)
         else:
-            move_to_the_power(slots, x, e.size, step, <float>self.schedule.power_t)
+            move_to_the_power(e, step, <float>self.schedule.power_t)
         if self.contraction < FOLD_CONTRACTION or self.gravity > FOLD_GRAVITY:
             self.fold()
 
@@ -180,22 +193,23 @@ cdef class Gd(Rule):
         """Whether the default update would do the same, which is faster."""
         cdef size_t i
         cdef float largest = 0
+        cdef Example part = sweep(e)
         if not (self.adaptive and self.normalized and self.invariant) or self.adax or self.masked or self.sparse_l2:
             return False
-        for i in range(e.size):
-            largest = max(largest, fabsf(e.x[i]))
+        while next_piece(&part):
+            for i in range(part.size):
+                largest = max(largest, fabsf(part.x[i]))
         return largest < LARGEST
 
     cdef void update_any(self, const Example* e, const Outcome* o) noexcept nogil:
         """`update` for any choice of the flags."""
-        cdef size_t i, n = e.size
-        cdef const float* x = e.x
-        cdef Slot** slots = <Slot**>e.slots
+        cdef size_t i
         cdef Slot* s
         cdef double eta = self.schedule.rate * self.schedule.decay * o.importance
         cdef double g2 = o.importance * (1 if self.adax else o.slope * o.slope)
         cdef double h = 0, norms = 0, power_t = self.schedule.power_t, step, bare, square
-        cdef float size
+        cdef float size, x
+        cdef Example part = sweep(e)
         self.too_large = self.lost = self.noted = False
         if not self.wound:
             self.elapsed += o.importance
@@ -204,32 +218,34 @@ cdef class Gd(Rule):
                 self.move_any(e, -self.sparse_l2 * o.p * self.multiplier)
             return
         if not (self.adaptive or self.normalized):
-            for i in range(n):
-                h += <double>x[i] * x[i]
+            while next_piece(&part):
+                for i in range(part.size):
+                    h += <double>part.x[i] * part.x[i]
             h += self.more_squares
         elif g2 == 0:
             h = 1
         else:
-            for i in range(n):
-                s = slots[i]
-                if self.masked and s.w == 0:
-                    continue
-                square, size = <double>x[i] * x[i], fabsf(x[i])
-                if square < TINY_SQUARE:
-                    square, size = TINY_SQUARE, TINY
-                if self.adaptive:
-                    s.G += <float>(g2 * square)
-                if self.normalized:
-                    if size > s.N:
-                        if s.N > 0:
-                            s.w *= self.rescaling(s.N, size)
-                        s.N = size
-                    if square > LARGEST_SQUARE:
-                        self.too_large = self.noted = True
-                        norms += 1
-                    else:
-                        norms += square / (<double>s.N * s.N)
-                h += square * self.feature_rate(s)
+            while next_piece(&part):
+                for i in range(part.size):
+                    s, x = <Slot*>part.slots[i], part.x[i]
+                    if self.masked and s.w == 0:
+                        continue
+                    square, size = <double>x * x, fabsf(x)
+                    if square < TINY_SQUARE:
+                        square, size = TINY_SQUARE, TINY
+                    if self.adaptive:
+                        s.G += <float>(g2 * square)
+                    if self.normalized:
+                        if size > s.N:
+                            if s.N > 0:
+                                s.w *= self.rescaling(s.N, size)
+                            s.N = size
+                        if square > LARGEST_SQUARE:
+                            self.too_large = self.noted = True
+                            norms += 1
+                        else:
+                            norms += square / (<double>s.N * s.N)
+                    h += square * self.feature_rate(s)
             h += self.more_h
             norms += self.more_norms
             if self.normalized:
@@ -259,17 +275,20 @@ cdef class Gd(Rule):
         """w += step x r, for any choice of the flags. A feature that never had a gradient has no rate yet."""
         cdef size_t i
         cdef Slot* s
+        cdef float x
+        cdef Example part = sweep(e)
         self.moved = step
         if step == 0:
             return
-        for i in range(e.size):
-            s = (<Slot**>e.slots)[i]
-            if fabsf(e.x[i]) == INFINITY or (self.masked and s.w == 0):
-                continue
-            if not (self.adaptive or self.normalized):
-                s.w += <float>(step * e.x[i])
-            elif (s.N > 0 or not self.normalized) and (s.G > 0 or not self.adaptive):
-                s.w += <float>(step * e.x[i] * self.feature_rate(s))
+        while next_piece(&part):
+            for i in range(part.size):
+                s, x = <Slot*>part.slots[i], part.x[i]
+                if fabsf(x) == INFINITY or (self.masked and s.w == 0):
+                    continue
+                if not (self.adaptive or self.normalized):
+                    s.w += <float>(step * x)
+                elif (s.N > 0 or not self.normalized) and (s.G > 0 or not self.adaptive):
+                    s.w += <float>(step * x * self.feature_rate(s))
 
     cdef inline double feature_rate(self, const Slot* s) noexcept nogil:
         """G^-power_t, times the scale of N."""
@@ -390,8 +409,8 @@ cdef class Gd(Rule):
 # which compilers turn into vector instructions. A feature that occurs twice in an example moves by the rate after
 # its last occurrence, as in Vowpal Wabbit; it is known by its G or N, which are not those of its first visit.
 
-cdef void adapt(Visit* visits, Slot** slots, const float* x, size_t n, float g2, double* sums) noexcept nogil:
-    """Add the example to G and N. sums: sum of x^2 r, sum of (x / N)^2."""
+cdef void adapt(Visit* visits, Slot** slots, const float* x, size_t n, float g2, Sums* sums) noexcept nogil:
+    """Add a piece to G, N and the sums."""
     cdef size_t i
     cdef Slot* s
     cdef float* size = visits.size
@@ -400,7 +419,7 @@ cdef void adapt(Visit* visits, Slot** slots, const float* x, size_t n, float g2,
     cdef float* N = visits.N
     cdef float* rate = visits.rate
     cdef float root, r, unit, value
-    cdef double sum = 0, other_sum = 0, units = 0, other_units = 0
+    cdef double sum = sums.even, other_sum = sums.odd, units = sums.even_units, other_units = sums.odd_units
     for i in range(n):
         value = fabsf(x[i])
         square[i] = TINY_SQUARE if value * value < TINY_SQUARE else value * value
@@ -431,7 +450,7 @@ cdef void adapt(Visit* visits, Slot** slots, const float* x, size_t n, float g2,
     if i < n:
         sum += square[i]
         units += size[i]
-    sums[0], sums[1] = sum + other_sum, units + other_units
+    sums[0] = Sums(sum, other_sum, units, other_units)
 
 
 cdef void move(const Visit* visits, Slot** slots, const float* x, size_t n, float step) noexcept nogil:
@@ -450,32 +469,49 @@ cdef void move(const Visit* visits, Slot** slots, const float* x, size_t n, floa
         s.w += step * x[i] * r
 
 
-cdef double adapt_to_the_power(Slot** slots, const float* x, size_t n, float g2, float power_t, double* norms) noexcept nogil:
-    """`adapt` for any power_t: r = G^-power_t (N^2)^(power_t - 1)."""
+cdef void move_pieces(const Example* e, float step) noexcept nogil:
+    """`move` without visits: the rate is made anew of G and N, which gives the same."""
+    cdef size_t i
+    cdef Slot* s
+    cdef float r
+    cdef Example part = sweep(e)
+    while next_piece(&part):
+        for i in range(part.size):
+            s = <Slot*>part.slots[i]
+            r = 1 / (sqrtf(SMALLEST if s.G < SMALLEST else s.G) * s.N)
+            s.w += step * part.x[i] * r
+
+
+cdef double adapt_to_the_power(const Example* e, float g2, float power_t, double* norms) noexcept nogil:
+    """`adapt` for any power_t: r = G^-power_t (N^2)^(power_t - 1); the sum of x^2 r."""
     cdef size_t i
     cdef Slot* s
     cdef float size, square
     cdef double sum = 0, unit_sum = 0
-    for i in range(n):
-        s = slots[i]
-        size = fabsf(x[i])
-        square = size * size
-        if square < TINY_SQUARE:
-            square, size = TINY_SQUARE, TINY
-        s.G = min(s.G + g2 * square, <float>FLT_MAX)
-        if size > s.N:
-            if s.N > 0:
-                s.w *= powf((size / s.N) * (size / s.N), power_t - 1)
-            s.N = size
-        unit_sum += (size / s.N) * (size / s.N)
-        sum += square * powf(max(s.G, SMALLEST), -power_t) * powf(s.N * s.N, power_t - 1)
+    cdef Example part = sweep(e)
+    while next_piece(&part):
+        for i in range(part.size):
+            s = <Slot*>part.slots[i]
+            size = fabsf(part.x[i])
+            square = size * size
+            if square < TINY_SQUARE:
+                square, size = TINY_SQUARE, TINY
+            s.G = min(s.G + g2 * square, <float>FLT_MAX)
+            if size > s.N:
+                if s.N > 0:
+                    s.w *= powf((size / s.N) * (size / s.N), power_t - 1)
+                s.N = size
+            unit_sum += (size / s.N) * (size / s.N)
+            sum += square * powf(max(s.G, SMALLEST), -power_t) * powf(s.N * s.N, power_t - 1)
     norms[0] = unit_sum
     return sum
 
 
-cdef void move_to_the_power(Slot** slots, const float* x, size_t n, double step, float power_t) noexcept nogil:
+cdef void move_to_the_power(const Example* e, double step, float power_t) noexcept nogil:
     cdef size_t i
     cdef Slot* s
-    for i in range(n):
-        s = slots[i]
-        s.w += <float>step * x[i] * powf(max(s.G, SMALLEST), -power_t) * powf(s.N * s.N, power_t - 1)
+    cdef Example part = sweep(e)
+    while next_piece(&part):
+        for i in range(part.size):
+            s = <Slot*>part.slots[i]
+            s.w += <float>step * part.x[i] * powf(max(s.G, SMALLEST), -power_t) * powf(s.N * s.N, power_t - 1)

@@ -35,7 +35,7 @@ from vwlite.core.limited cimport Limited
 from vwlite.core.radix_heap cimport BUCKETS, Bucket, Entry, Queue, below, bits_of, clear, free_queue, put, take
 from vwlite.core.prox cimport positive_part
 from vwlite.core.room cimport make_room
-from vwlite.core.rule cimport Example, Outcome, Rule, learning_rate
+from vwlite.core.rule cimport Example, Outcome, Rule, learning_rate, next_piece, sweep
 
 cdef extern from *:
     """
@@ -160,18 +160,22 @@ cdef class L1Ball(Limited):
 
     cdef double predict(self, const Example* e) noexcept nogil:
         cdef size_t i
-        cdef const float* x = e.x
-        cdef Slot** slots = <Slot**>e.slots
+        cdef const float* x
+        cdef Slot** slots
         cdef double sum = 0
-        for i in range(e.size):
-            sum += (slots[i].u if slots[i].mark == self.constant else self.now(slots[i])) * x[i]
+        cdef Example part = sweep(e)
+        while next_piece(&part):
+            slots, x = <Slot**>part.slots, part.x
+            for i in range(part.size):
+                sum += (slots[i].u if slots[i].mark == self.constant else self.now(slots[i])) * x[i]
         return e.initial + sum
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
         cdef size_t i
-        cdef const float* x = e.x
-        cdef Slot** slots = <Slot**>e.slots
+        cdef const float* x
+        cdef Slot** slots
         cdef double step
+        cdef Example part = sweep(e)
         if self.t >= self.look_at:
             self.look()
         self.t += 1
@@ -179,13 +183,16 @@ cdef class L1Ball(Limited):
         step = -learning_rate(&self.schedule, self.t) * o.importance * o.slope
         if step == 0:
             return
-        if self.room(e.size):
-            return
-        for i in range(e.size):
-            if slots[i].mark == self.constant:
-                slots[i].u += step * x[i]
-            else:
-                self.change(slots[i], step * x[i])
+        self.clean_if_stale()
+        while next_piece(&part):
+            if self.room(part.size):
+                break
+            slots, x = <Slot**>part.slots, part.x
+            for i in range(part.size):
+                if slots[i].mark == self.constant:
+                    slots[i].u += step * x[i]
+                else:
+                    self.change(slots[i], step * x[i])
         if self.nonnegative:
             self.drop_negative(e)
         self.project()
@@ -215,10 +222,12 @@ cdef class L1Ball(Limited):
         """Make the weights of an example that are below 0 zero; the projection of what is left is that of all."""
         cdef size_t i
         cdef Slot* s
-        for i in range(e.size):
-            s = <Slot*>e.slots[i]
-            if s.u < 0 and s.mark != self.constant:
-                self.drop(s)
+        cdef Example part = sweep(e)
+        while next_piece(&part):
+            for i in range(part.size):
+                s = <Slot*>part.slots[i]
+                if s.u < 0 and s.mark != self.constant:
+                    self.drop(s)
 
     cdef void project(self) noexcept nogil:
         """Raise the shift until ||w||_1 <= radius, and take the waiting features into the queue.
@@ -318,13 +327,16 @@ cdef class L1Ball(Limited):
     # --- the queue ---------------------------------------------------------------------------
 
     cdef int room(self, size_t n) noexcept nogil:
-        """Make room for the features of an example to wait, and throw out stale entries; -1: no memory."""
-        if self.queue.size > 2 * self.active + 1024:
-            self.clean()
-        if make_room(<void**>&self.waiting, &self.waiting_capacity, n, sizeof(Slot*)):
+        """Make room for n more features to wait; -1: no memory."""
+        if make_room(<void**>&self.waiting, &self.waiting_capacity, self.waiting_size + n, sizeof(Slot*)):
             self.out_of_memory = True
             return -1
         return 0
+
+    cdef inline void clean_if_stale(self) noexcept nogil:
+        """Throw the stale entries out if they are many."""
+        if self.queue.size > 2 * self.active + 1024:
+            self.clean()
 
     cdef inline void wait(self, Slot* s) noexcept nogil:
         # At most once for each feature of an example: it does not wait again before it was dropped, and is not
@@ -453,11 +465,12 @@ cdef class AveragedL1Ball(L1Ball):
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
         cdef size_t i
-        cdef AveragedSlot** slots = <AveragedSlot**>e.slots
+        cdef Example part = sweep(e)
         self.area += self.shift
         self.t += 1
-        for i in range(e.size):
-            self.settle(slots[i])
+        while next_piece(&part):
+            for i in range(part.size):
+                self.settle(<AveragedSlot*>part.slots[i])
         self.t -= 1
         L1Ball.update(self, e, o)
 
@@ -540,18 +553,22 @@ cdef class WeightedL1Ball(L1Ball):
 
     cdef double predict(self, const Example* e) noexcept nogil:
         cdef size_t i
-        cdef const float* x = e.x
-        cdef WeightedSlot** slots = <WeightedSlot**>e.slots
+        cdef const float* x
+        cdef WeightedSlot** slots
         cdef double sum = 0
-        for i in range(e.size):
-            sum += (slots[i].u if slots[i].mark == self.constant else self.now_weighted(slots[i])) * x[i]
+        cdef Example part = sweep(e)
+        while next_piece(&part):
+            slots, x = <WeightedSlot**>part.slots, part.x
+            for i in range(part.size):
+                sum += (slots[i].u if slots[i].mark == self.constant else self.now_weighted(slots[i])) * x[i]
         return e.initial + sum
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
         cdef size_t i
-        cdef const float* x = e.x
-        cdef WeightedSlot** slots = <WeightedSlot**>e.slots
+        cdef const float* x
+        cdef WeightedSlot** slots
         cdef double step
+        cdef Example part = sweep(e)
         if self.t >= self.look_at:
             self.look()
         self.t += 1
@@ -559,23 +576,29 @@ cdef class WeightedL1Ball(L1Ball):
         step = -learning_rate(&self.schedule, self.t) * o.importance * o.slope
         if step == 0:
             return
-        if self.room(e.size):
-            return
-        if make_room(<void**>&self.capped, &self.capped_capacity, e.size, sizeof(Capped)):
-            self.out_of_memory = True
-            return
-        for i in range(e.size):
-            if slots[i].mark == self.constant:
-                slots[i].u += step * x[i]
-            else:
-                self.change_weighted(slots[i], step * x[i])
+        self.clean_if_stale()
+        while next_piece(&part):
+            if self.room(part.size):
+                break
+            slots, x = <WeightedSlot**>part.slots, part.x
+            for i in range(part.size):
+                if slots[i].mark == self.constant:
+                    slots[i].u += step * x[i]
+                else:
+                    self.change_weighted(slots[i], step * x[i])
         if self.nonnegative:
             self.drop_negative(e)
-        for i in range(e.size):
-            if slots[i].mark != self.constant and fabs(slots[i].u) > self.cap(slots[i]):
-                self.capped[self.capped_size] = Capped(slots[i], fabs(slots[i].u))
-                self.capped_size += 1
-                self.set_u(slots[i], copysign(self.cap(slots[i]), slots[i].u))    # a second look at it does not find it outside
+        part = sweep(e)
+        while next_piece(&part):
+            if make_room(<void**>&self.capped, &self.capped_capacity, self.capped_size + part.size, sizeof(Capped)):
+                self.out_of_memory = True
+                break
+            slots = <WeightedSlot**>part.slots
+            for i in range(part.size):
+                if slots[i].mark != self.constant and fabs(slots[i].u) > self.cap(slots[i]):
+                    self.capped[self.capped_size] = Capped(slots[i], fabs(slots[i].u))
+                    self.capped_size += 1
+                    self.set_u(slots[i], copysign(self.cap(slots[i]), slots[i].u))    # a second look at it does not find it outside
         self.project()
         if self.is_far():
             self.rebase()

@@ -12,7 +12,7 @@ costs as much as there were examples since the last touch.
 from libc.math cimport copysign, fabs, floor
 from libc.stdint cimport uint32_t
 
-from vwlite.core.rule cimport Example, Outcome, Rule, Schedule, learning_rate
+from vwlite.core.rule cimport Example, Outcome, Rule, Schedule, learning_rate, next_piece, sweep
 
 
 cdef struct Slot:
@@ -115,31 +115,37 @@ cdef class L1Subgradient(Rule):
 
     cdef double predict(self, const Example* e) noexcept nogil:
         cdef size_t i
-        cdef const float* x = e.x
-        cdef Slot** slots = <Slot**>e.slots
+        cdef const float* x
+        cdef Slot** slots
         cdef double sum = 0
-        for i in range(e.size):
-            sum += self.now(slots[i]) * x[i]
+        cdef Example part = sweep(e)
+        while next_piece(&part):
+            slots, x = <Slot**>part.slots, part.x
+            for i in range(part.size):
+                sum += self.now(slots[i]) * x[i]
         return e.initial + sum
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
         cdef size_t i
-        cdef const float* x = e.x
-        cdef Slot** slots = <Slot**>e.slots
+        cdef const float* x
+        cdef Slot** slots
         cdef Slot* s
         cdef double t = self.t + 1
         cdef double step = -learning_rate(&self.schedule, t) * o.importance * o.slope
         cdef double c = learning_rate(&self.shrinkage, t)
         cdef double gravity = self.gravity + c
         cdef double w
-        for i in range(e.size):
-            s = slots[i]
-            if s.last != t:     # not there yet in this example
-                w = self.now(s)
-                if w != 0 and s.mark != self.constant:
-                    w -= copysign(c, w)
-                s.w, s.last, s.gravity = w, t, gravity
-            s.w += step * x[i]
+        cdef Example part = sweep(e)
+        while next_piece(&part):
+            slots, x = <Slot**>part.slots, part.x
+            for i in range(part.size):
+                s = slots[i]
+                if s.last != t:     # not there yet in this example
+                    w = self.now(s)
+                    if w != 0 and s.mark != self.constant:
+                        w -= copysign(c, w)
+                    s.w, s.last, s.gravity = w, t, gravity
+                s.w += step * x[i]
         self.t, self.gravity = t, gravity
 
     cdef double weight(self, const char* slot) noexcept nogil:

@@ -39,7 +39,7 @@ cdef class Pa(Rule):
         return loss / norm
 
     cdef double predict(self, const Example* e) noexcept nogil:
-        return e.initial + dot(e.slots, e.x, e.size)
+        return e.initial + dot(e)
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
         cdef size_t i
@@ -49,7 +49,7 @@ cdef class Pa(Rule):
         self.t += 1
         if o.loss <= 0:
             return
-        if merge(&self.found, e.slots, e.x, e.size):
+        if merge(&self.found, e):
             self.out_of_memory = True
             return
         slots, x = <Slot**>self.found.slots, self.found.x

@@ -11,7 +11,7 @@ Vowpal Wabbit, which keeps the weight of the last example learned: an example th
 from libc.math cimport exp, fabs, sqrt
 from libc.stdint cimport uint32_t
 
-from vwlite.core.rule cimport Example, Outcome, Rule
+from vwlite.core.rule cimport Example, Outcome, Rule, next_piece, sweep
 
 
 cdef struct Slot:
@@ -36,27 +36,31 @@ cdef class Pistol(Rule):
 
     cdef double predict_to_learn(self, const Example* e) noexcept nogil:
         cdef size_t i
-        cdef Slot** slots = <Slot**>e.slots
         cdef Slot* s
         cdef double sum = 0, T
-        for i in range(e.size):
-            s = slots[i]
-            s.m = max(s.m, <float>fabs(e.x[i]))
-            if s.m > 0:
-                T = 1 / (self.alpha * s.m * (<double>s.n + s.m))
-                s.w = <float>(sqrt(s.n) * self.beta * s.z * exp(<double>s.z * s.z * T / 2) * T)
-            sum += <double>s.w * e.x[i]
+        cdef Example part = sweep(e)
+        while next_piece(&part):
+            for i in range(part.size):
+                s = <Slot*>part.slots[i]
+                s.m = max(s.m, <float>fabs(part.x[i]))
+                if s.m > 0:
+                    T = 1 / (self.alpha * s.m * (<double>s.n + s.m))
+                    s.w = <float>(sqrt(s.n) * self.beta * s.z * exp(<double>s.z * s.z * T / 2) * T)
+                sum += <double>s.w * part.x[i]
         return sum      # as in Vowpal Wabbit, without e.initial
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
         cdef size_t i
-        cdef Slot** slots = <Slot**>e.slots
+        cdef Slot** slots
         cdef double g
+        cdef Example part = sweep(e)
         self.t += 1
-        for i in range(e.size):
-            g = o.importance * o.slope * e.x[i]
-            slots[i].z -= <float>g
-            slots[i].n += <float>fabs(g)
+        while next_piece(&part):
+            slots = <Slot**>part.slots
+            for i in range(part.size):
+                g = o.importance * o.slope * part.x[i]
+                slots[i].z -= <float>g
+                slots[i].n += <float>fabs(g)
 
     cdef double weight(self, const char* slot) noexcept nogil:
         return (<const Slot*>slot).w

@@ -11,7 +11,7 @@ from libc.math cimport fabs
 from libc.stdint cimport uint32_t, uint64_t
 
 from vwlite.core.prox cimport only_if
-from vwlite.core.rule cimport Example, Outcome, Rule, learning_rate
+from vwlite.core.rule cimport Example, Outcome, Rule, learning_rate, next_piece, sweep
 
 cdef uint32_t LAST = 0xFFFFFFFF     # the largest count of roundings
 
@@ -42,22 +42,27 @@ cdef class Rounding(Rule):
 
     cdef double predict(self, const Example* e) noexcept nogil:
         cdef size_t i
-        cdef const float* x = e.x
-        cdef Slot** slots = <Slot**>e.slots
+        cdef const float* x
+        cdef Slot** slots
         cdef double sum = 0
-        for i in range(e.size):
-            sum += self.now(slots[i]) * x[i]
+        cdef Example part = sweep(e)
+        while next_piece(&part):
+            slots, x = <Slot**>part.slots, part.x
+            for i in range(part.size):
+                sum += self.now(slots[i]) * x[i]
         return e.initial + sum
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
         cdef size_t i
-        cdef const float* x = e.x
-        cdef Slot** slots = <Slot**>e.slots
+        cdef const float* x
+        cdef Slot** slots
         cdef double step
+        cdef Example part = sweep(e)
         self.t += 1
         step = -learning_rate(&self.schedule, self.t) * o.importance * o.slope
-        if step != 0:
-            for i in range(e.size):
+        while step != 0 and next_piece(&part):
+            slots, x = <Slot**>part.slots, part.x
+            for i in range(part.size):
                 slots[i].w = self.now(slots[i]) + step * x[i]
                 slots[i].rounds = self.rounds
         if <uint64_t>self.t % self.period == 0:

@@ -6,7 +6,7 @@ last touch: since then its weight has been the same.
 
 from libc.stdint cimport uint32_t
 
-from vwlite.core.rule cimport Example, Outcome, Rule, learning_rate
+from vwlite.core.rule cimport Example, Outcome, Rule, learning_rate, next_piece, sweep
 
 
 cdef struct Slot:
@@ -20,29 +20,36 @@ cdef class Sgd(Rule):
     SLOT = [("mark", "<u4"), ("w", "<f4")]
 
     cdef double predict(self, const Example* e) noexcept nogil:
-        cdef size_t i = 0, n = e.size
-        cdef const float* x = e.x
-        cdef Slot** slots = <Slot**>e.slots
+        cdef size_t i, n
+        cdef const float* x
+        cdef Slot** slots
         cdef double even = 0, odd = 0      # two sums, so that additions overlap
-        while i + 1 < n:
-            even += <double>slots[i].w * x[i]
-            odd += <double>slots[i + 1].w * x[i + 1]
-            i += 2
-        if i < n:
-            even += <double>slots[i].w * x[i]
+        cdef Example part = sweep(e)
+        while next_piece(&part):
+            slots, x, n = <Slot**>part.slots, part.x, part.size
+            i = 0
+            while i + 1 < n:
+                even += <double>slots[i].w * x[i]
+                odd += <double>slots[i + 1].w * x[i + 1]
+                i += 2
+            if i < n:
+                even += <double>slots[i].w * x[i]
         return e.initial + (even + odd)
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
         cdef size_t i
-        cdef const float* x = e.x
-        cdef Slot** slots = <Slot**>e.slots
+        cdef const float* x
+        cdef Slot** slots
         cdef double step
+        cdef Example part = sweep(e)
         self.t += 1
         step = -learning_rate(&self.schedule, self.t) * o.importance * o.slope
         if step == 0:
             return
-        for i in range(e.size):
-            slots[i].w += <float>(step * x[i])
+        while next_piece(&part):
+            slots, x = <Slot**>part.slots, part.x
+            for i in range(part.size):
+                slots[i].w += <float>(step * x[i])
 
     cdef double weight(self, const char* slot) noexcept nogil:
         return (<const Slot*>slot).w
@@ -65,17 +72,20 @@ cdef class AveragedSgd(Sgd):
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
         cdef size_t i
-        cdef const float* x = e.x
-        cdef AveragedSlot** slots = <AveragedSlot**>e.slots
+        cdef const float* x
+        cdef AveragedSlot** slots
         cdef double step
+        cdef Example part = sweep(e)
         self.t += 1
         step = -learning_rate(&self.schedule, self.t) * o.importance * o.slope
         if step == 0:
             return
-        for i in range(e.size):
-            slots[i].sum += (self.t - slots[i].since) * slots[i].w
-            slots[i].since = self.t
-            slots[i].w += <float>(step * x[i])
+        while next_piece(&part):
+            slots, x = <AveragedSlot**>part.slots, part.x
+            for i in range(part.size):
+                slots[i].sum += (self.t - slots[i].since) * slots[i].w
+                slots[i].since = self.t
+                slots[i].w += <float>(step * x[i])
 
     cdef inline double mean(self, const AveragedSlot* s) noexcept nogil:
         return (s.sum + (self.t - s.since) * s.w) / self.t if self.t else 0

@@ -43,7 +43,7 @@ from vwlite.core.radix_heap cimport (
     take,
 )
 from vwlite.core.room cimport make_room
-from vwlite.core.rule cimport Example, Outcome, Rule, learning_rate
+from vwlite.core.rule cimport Example, Outcome, Rule, last_slot, learning_rate, next_piece, sweep
 from vwlite.core.table cimport prefetch_line
 
 cdef extern from *:
@@ -188,43 +188,47 @@ cdef class Simplex(Rule):
         return positive_part(max(s.u, self.level_since(s.since).u) - self.shift)
 
     cdef double predict(self, const Example* e) noexcept nogil:
-        cdef size_t i, n = e.size
-        cdef const float* x = e.x
-        cdef Slot** slots = <Slot**>e.slots
+        cdef size_t i
+        cdef const float* x
+        cdef Slot** slots
         cdef double sum = 0
-        if n > 0 and self.has_constant:     # it is the last
-            n -= 1
-            sum = slots[n].u * x[n]
-        for i in range(n):
-            sum += (slots[i].u if slots[i].mark == self.constant else self.now(slots[i])) * x[i]
+        cdef Example part = sweep(e)
+        if e.size > 0 and self.has_constant:     # it is the last
+            sum = (<Slot*>last_slot(e)).u
+        while next_piece(&part):
+            slots, x = <Slot**>part.slots, part.x
+            for i in range(part.size - (part.ends and self.has_constant)):
+                sum += (slots[i].u if slots[i].mark == self.constant else self.now(slots[i])) * x[i]
         return e.initial + sum
 
     cdef double predict_to_learn(self, const Example* e) noexcept nogil:
-        cdef size_t i, n = e.size
-        cdef const float* x = e.x
-        cdef Slot** slots = <Slot**>e.slots
+        cdef size_t i
+        cdef const float* x
+        cdef Slot** slots
         cdef Slot* s
         cdef Level* level
         cdef double sum = 0, shift = self.shift
         cdef uint64_t next_level = self.next_level
+        cdef Example part = sweep(e)
         if self.expects:
             self.keep_all()
         self.expects = True
-        if n > 0 and self.has_constant:
-            n -= 1
-            sum = slots[n].u * x[n]
-        for i in range(n):
-            s = slots[i]
-            if s.mark == self.constant:
-                sum += s.u * x[i]
-            elif s.since == 0:
-                sum += self.unseen * x[i]
-            else:
-                level = self.level_since(s.since)
-                level.size -= level.u >= s.u
-                s.u = max(s.u, level.u)
-                s.since = next_level
-                sum += positive_part(s.u - shift) * x[i]
+        if e.size > 0 and self.has_constant:
+            sum = (<Slot*>last_slot(e)).u
+        while next_piece(&part):
+            slots, x = <Slot**>part.slots, part.x
+            for i in range(part.size - (part.ends and self.has_constant)):
+                s = slots[i]
+                if s.mark == self.constant:
+                    sum += s.u * x[i]
+                elif s.since == 0:
+                    sum += self.unseen * x[i]
+                else:
+                    level = self.level_since(s.since)
+                    level.size -= level.u >= s.u
+                    s.u = max(s.u, level.u)
+                    s.since = next_level
+                    sum += positive_part(s.u - shift) * x[i]
         return e.initial + sum
 
     cdef double weight(self, const char* slot) noexcept nogil:
@@ -239,33 +243,38 @@ cdef class Simplex(Rule):
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
         cdef double step
+        cdef Example part = sweep(e)
         self.t += 1
         step = -learning_rate(&self.schedule, self.t) * o.importance * o.slope
         self.expects = False
-        if self.room(e.size):
-            return
+        self.order_queue()
+        while step == 0 and next_piece(&part):
+            self.keep(<Slot**>part.slots, part.size)
         if step == 0:
-            self.keep(<Slot**>e.slots, e.size)
             return
-        self.descend(e, step)
+        if e.size > 0 and self.has_constant:
+            (<Slot*>last_slot(e)).u += step
+        while next_piece(&part):
+            if make_room(<void**>&self.waiting, &self.waiting_capacity, self.waiting_size + part.size, sizeof(Slot*)):
+                self.out_of_memory = True
+                break
+            self.descend(&part, step, e.size <= MANY)
         self.project()
         if self.touched * fabs(self.shift) > LARGEST_SHIFT * self.radius:
             self.rebase()
             self.project()      # what one step has lost in digits before
 
-    cdef void descend(self, const Example* e, double step) noexcept nogil:
-        """u += step x. Features whose weight is above zero before and after that are done with, the others wait."""
-        cdef size_t i, n = e.size
+    cdef void descend(self, const Example* e, double step, bint few) noexcept nogil:
+        """u += step x, for a piece, the constant left out. Features whose weight is above zero before and after that are
+        done with, the others wait. few: the example has at most MANY features."""
+        cdef size_t i
         cdef const float* x = e.x
         cdef Slot** slots = <Slot**>e.slots
         cdef Slot* s
         cdef double by, u, new, shift = self.shift, scale = self.scale, to_fine = self.to_fine
-        cdef double small = self.small - scale if n <= MANY and fabs(shift) < self.small else -INFINITY
+        cdef double small = self.small - scale if few and fabs(shift) < self.small else -INFINITY
         cdef int64_t change = 0
-        if n > 0 and self.has_constant:
-            n -= 1
-            slots[n].u += step * x[n]
-        for i in range(n):
+        for i in range(e.size - (e.ends and self.has_constant)):
             s = slots[i]
             by = step * x[i]
             u = s.u
@@ -410,17 +419,13 @@ cdef class Simplex(Rule):
 
     # --- the queue ---------------------------------------------------------------------------
 
-    cdef int room(self, size_t n) noexcept nogil:
-        """Make room for the features of an example to wait, and put the queue in order; -1: no memory."""
+    cdef void order_queue(self) noexcept nogil:
+        """Before an example: throw stale entries out, and follow a table that has moved."""
         if self.slots_of_queue != self.table.slots:
             self.enter_all()
         elif (self.queue.size + self.heap_size > 2 * self.active + 1024
                 or self.heap_size > self.active // 16 + 256):
             self.queue_anew()
-        if make_room(<void**>&self.waiting, &self.waiting_capacity, n, sizeof(Slot*)):
-            self.out_of_memory = True
-            return -1
-        return 0
 
     cdef void keep(self, Slot** slots, size_t n) noexcept nogil:
         """Queue the features that have left a level and are in no queue."""

@@ -34,7 +34,7 @@ from libc.string cimport memset
 from vwlite.core.elementary cimport powers
 from vwlite.core.prox cimport positive_part
 from vwlite.core.room cimport make_room
-from vwlite.core.rule cimport Example, Outcome, Rule, learning_rate
+from vwlite.core.rule cimport Example, Outcome, Rule, learning_rate, next_piece, sweep
 
 cdef extern from *:
     """
@@ -119,42 +119,46 @@ cdef class Smidas(Rule):
 
     cdef double predict(self, const Example* e) noexcept nogil:
         cdef size_t i
-        cdef const float* x = e.x
-        cdef Slot** slots = <Slot**>e.slots
+        cdef const float* x
+        cdef Slot** slots
         cdef double* power
         cdef double shift = self.shift, scale = 1 / self.norm if self.norm > 0 else 0
         cdef double sum = 0, rest = 0
-        if make_room(<void**>&self.scratch, &self.scratch_capacity, e.size, sizeof(double)):
-            self.out_of_memory = True
-            return 0
-        power = self.scratch
-        for i in range(e.size):
-            power[i] = positive_part(fabs(slots[i].u) - shift) * scale
-            if slots[i].mark == self.constant:
-                power[i] = 0
-                rest += slots[i].u * x[i]
-        powers(power, self.p - 1, power, e.size)
-        for i in range(e.size):
-            sum += copysign(power[i], slots[i].u) * x[i]
+        cdef Example part = sweep(e)
+        while next_piece(&part):
+            if make_room(<void**>&self.scratch, &self.scratch_capacity, part.size, sizeof(double)):
+                self.out_of_memory = True
+                return 0
+            slots, x = <Slot**>part.slots, part.x
+            power = self.scratch
+            for i in range(part.size):
+                power[i] = positive_part(fabs(slots[i].u) - shift) * scale
+                if slots[i].mark == self.constant:
+                    power[i] = 0
+                    rest += slots[i].u * x[i]
+            powers(power, self.p - 1, power, part.size)
+            for i in range(part.size):
+                sum += copysign(power[i], slots[i].u) * x[i]
         return e.initial + (self.norm * sum + rest)
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
-        cdef size_t i
-        cdef const float* x = e.x
-        cdef Slot** slots = <Slot**>e.slots
+        cdef size_t i, changed
+        cdef const float* x
+        cdef Slot** slots
         cdef double eta, step
-        cdef size_t changed = 0
+        cdef Example part = sweep(e)
         cdef bint grown = self.set_d()
         self.t += 1
         eta = learning_rate(&self.schedule, self.t)
         step = -eta * o.importance * o.slope
         if grown:
             self.unit = 0
-        if step != 0:
-            if make_room(<void**>&self.scratch, &self.scratch_capacity, 2 * e.size, sizeof(double)):
+        while step != 0 and next_piece(&part):
+            if make_room(<void**>&self.scratch, &self.scratch_capacity, 2 * part.size, sizeof(double)):
                 self.out_of_memory = True
                 return
-            for i in range(e.size):
+            slots, x, changed = <Slot**>part.slots, part.x, 0
+            for i in range(part.size):
                 if slots[i].mark == self.constant:
                     slots[i].u += step * x[i]
                 else:

@@ -17,7 +17,7 @@ from libc.stdint cimport uint32_t, uint64_t
 from vwlite.core.averaging cimport Account, Memory, forget, free_memory, remember, shrinking
 from vwlite.core.limited cimport Limited
 from vwlite.core.prox cimport truncate
-from vwlite.core.rule cimport Example, Outcome, Rule, learning_rate
+from vwlite.core.rule cimport Example, Outcome, Rule, learning_rate, next_piece, sweep
 
 
 cdef struct Slot:
@@ -57,26 +57,31 @@ cdef class TruncatedGradient(Limited):
 
     cdef double predict(self, const Example* e) noexcept nogil:
         cdef size_t i
-        cdef const float* x = e.x
-        cdef Slot** slots = <Slot**>e.slots
+        cdef const float* x
+        cdef Slot** slots
         cdef double sum = 0
-        for i in range(e.size):
-            sum += self.now(slots[i]) * x[i]
+        cdef Example part = sweep(e)
+        while next_piece(&part):
+            slots, x = <Slot**>part.slots, part.x
+            for i in range(part.size):
+                sum += self.now(slots[i]) * x[i]
         return e.initial + sum
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
         cdef size_t i
-        cdef const float* x = e.x
-        cdef Slot** slots = <Slot**>e.slots
+        cdef const float* x
+        cdef Slot** slots
         cdef double eta, step
+        cdef Example part = sweep(e)
         if self.t >= self.look_at:
             self.look()
         self.t += 1
         self.occurrences += e.size
         eta = learning_rate(&self.schedule, self.t)
         step = -eta * o.importance * o.slope
-        if step != 0:
-            for i in range(e.size):
+        while step != 0 and next_piece(&part):
+            slots, x = <Slot**>part.slots, part.x
+            for i in range(part.size):
                 slots[i].w = <float>(self.now(slots[i]) + step * x[i])
                 slots[i].gravity = self.gravity
         if <uint64_t>self.t % self.period == 0:
@@ -127,16 +132,18 @@ cdef class AveragedTruncatedGradient(TruncatedGradient):
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
         cdef size_t i
-        cdef const float* x = e.x
-        cdef AveragedSlot** slots = <AveragedSlot**>e.slots
+        cdef const float* x
+        cdef AveragedSlot** slots
         cdef AveragedSlot* s
         cdef double eta, step
+        cdef Example part = sweep(e)
         self.t += 1
         self.area += self.gravity
         eta = learning_rate(&self.schedule, self.t)
         step = -eta * o.importance * o.slope
-        if step != 0:
-            for i in range(e.size):
+        while step != 0 and next_piece(&part):
+            slots, x = <AveragedSlot**>part.slots, part.x
+            for i in range(part.size):
                 s = slots[i]
                 s.account = Account(s.account.sum + self.open(s), self.t, self.area)
                 s.w = <float>(self.now(<Slot*>s) + step * x[i])

@@ -17,6 +17,7 @@ from vwlite.core.rules.freegrad import FreeGrad
 from vwlite.core.rules.ftrl import Ftrl
 from vwlite.core.rules.gd import Gd
 from vwlite.core.rules.pistol import Pistol
+from vwlite.memory import table_needs
 from vwlite.vw.examples import Names
 from vwlite.vw.learners import Linear, Named, Scorer
 from vwlite.vw.reductions.many import Oaa
@@ -93,7 +94,7 @@ class Quick:
             self._leave()
             reason = learner.reason
             if reason == Reason.NO_MEMORY:
-                raise MemoryError("no memory for the weight table")
+                raise MemoryError(table_needs(learner.enormous))
             if reason == Reason.NOTED:
                 self._write(warns=True)
             else:

@@ -1,0 +1,61 @@
+"""What a run may take at most, whatever its input: each in a process of its own, whose peak is measured."""
+
+import os
+import sys
+
+import pytest
+from running import start
+
+UNIT = 1 if sys.platform == "darwin" else 1024  # of the system's answer, in bytes
+MB = 1_000_000
+
+
+def peak(*arguments: object) -> int:
+    """Run the program; the most memory that it had, in bytes."""
+    with open(os.devnull, "wb") as nowhere:
+        process = start(*arguments, stdin=nowhere, stdout=nowhere, stderr=nowhere)
+        _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0
+    return usage.ru_maxrss * UNIT
+
+
+@pytest.fixture(scope="module")
+def wide(tmp_path_factory):
+    """One line of 10,000 features: 50 million pairs, of which each used to take 80 bytes."""
+    path = tmp_path_factory.mktemp("wide") / "wide.vw"
+    path.write_bytes(b"1 |a " + b" ".join(b"f%d" % i for i in range(10_000)) + b"\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    "options", ["", "--algorithm adagrad", "--algorithm l1-ball --radius 3", "--loss hinge --algorithm pa"]
+)
+def test_crossing_a_wide_line_takes_no_memory_for_each_pair(tmp_path, wide, options):
+    """Of the weights there are at most 2^18; `predict` makes none."""
+    model = tmp_path / "m"
+    assert peak("train", wide, "-q", "::", "-b", "18", "-m", model, "--quiet", *options.split()) < 200 * MB
+    assert peak("predict", wide, "-m", model, "-p", tmp_path / "p", "--quiet") < 200 * MB
+    assert (tmp_path / "p").read_bytes().count(b"\n") == 1
+
+
+def test_predicting_a_wide_line_makes_no_weights(tmp_path, wide):
+    """Also of the 2^32 that there may be."""
+    (tmp_path / "d").write_bytes(b"1 |a f1 f2\n")
+    assert peak("train", tmp_path / "d", "-q", "::", "-m", tmp_path / "m", "--quiet") < 200 * MB
+    assert peak("predict", wide, "-m", tmp_path / "m", "-p", tmp_path / "p", "--quiet") < 200 * MB
+
+
+@pytest.mark.parametrize("options", ["-q aa", "-q ::", "-q aa --nn 1"])
+def test_so_does_vowpal_wabbits_command_line(wide, options):
+    assert peak("vw", wide, *options.split(), "--quiet") < 200 * MB
+
+
+@pytest.mark.parametrize("command", ["train", "predict", "vw"])
+def test_ten_million_empty_lines(tmp_path, vwlite, command):
+    """A few blocks of them at a time, whose lines are counted and nothing more."""
+    (tmp_path / "one").write_bytes(b"1 |a x\n")
+    (tmp_path / "empty").write_bytes(b"\n" * 10_000_000)
+    vwlite("train", tmp_path / "one", "-m", tmp_path / "m", "--quiet")
+    options = {"train": ["-d", tmp_path / "one"], "predict": ["-m", tmp_path / "m"], "vw": []}[command]
+    assert peak(command, tmp_path / "empty", *options, "--quiet") < 300 * MB
