@@ -4,12 +4,16 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
+from batches import Line, batch_of
 from running import PATIENT, PROGRAM, in_child, leftovers, start
 
+from vwlite.build import Settings, make_learner
 from vwlite.cli import run
+from vwlite.core.learner import Reason
 from vwlite.model import read_model
 from vwlite.output import AtomicFile
 from vwlite.signals import StopSignal
@@ -363,3 +367,70 @@ def test_a_second_signal_leaves_no_file_behind(tmp_path, vwlite):
         time.sleep(0.05)
     assert process.poll() == 128 + signal.SIGTERM
     assert leftovers(tmp_path, ["d", "m"]) == []
+def crossing(features: int) -> bytes:
+    """A line with that many features, of which `-q aa` makes half their square."""
+    return b"1 |a " + b" ".join(b"%d" % i for i in range(features)) + b"\n"
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_training_ends_within_an_enormous_line(tmp_path, vwlite, number):
+    """The line alone would take an hour. It is left out."""
+    (tmp_path / "d").write_bytes(LINES + crossing(1_000_000))
+    process = start("train", tmp_path / "d", "-q", "aa", "-b", "18", "-m", tmp_path / "m", "-P", "100")
+    while process.stderr.readline().split()[2:3] != [b"100"]:
+        assert process.poll() is None
+    time.sleep(0.2)
+    process.send_signal(number)
+    assert ended(process)[0] == 128 + number
+    (tmp_path / "first").write_bytes(LINES)
+    for model in ("m", "first.m"):
+        (tmp_path / "rest").write_bytes(b"1 |b u\n" * 7)
+        if model == "first.m":
+            vwlite("train", tmp_path / "first", "-q", "aa", "-b", "18", "-m", tmp_path / model, "--quiet")
+        vwlite("train", "-i", tmp_path / model, "-m", tmp_path / model, tmp_path / "rest", "--quiet")
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "first.m").read_bytes()
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_predicting_ends_within_an_enormous_line(tmp_path, vwlite, number):
+    (tmp_path / "first").write_bytes(LINES)
+    (tmp_path / "d").write_bytes(LINES + crossing(1_000_000))
+    vwlite("train", tmp_path / "first", "-q", "aa", "-b", "18", "-m", tmp_path / "m", "--quiet")
+    process = start("predict", tmp_path / "d", "-m", tmp_path / "m", "-p", tmp_path / "p", "--quiet")
+    time.sleep(1)
+    process.send_signal(number)
+    assert ended(process)[0] == 128 + number
+    assert (tmp_path / "p").read_bytes().count(b"\n") in (0, 100)  # no answer to what was not predicted
+
+
+def test_vwlite_vw_ends_within_an_enormous_line(tmp_path):
+    """In the engine's loop, and one by one."""
+    (tmp_path / "d").write_bytes(LINES + crossing(1_000_000))
+    for options in (["-q", "aa"], ["-q", "aa", "--nn", "1"]):
+        process = start("vw", tmp_path / "d", *options)
+        while process.stderr.readline().split()[2:3] != [b"64"]:
+            assert process.poll() is None
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        assert ended(process)[0] == 130
+
+
+def test_what_was_learned_of_an_enormous_line_stays():
+    """Once the example counts, it is being learned, which takes seconds with a --power-t that is not 0.5."""
+    features = [(i * 2654435761 % 2**32, 1.0) for i in range(6000)]
+    settings = Settings(bits=18, interactions=("aa",), power_t=0.3)
+    learner = make_learner(settings, learn=True)
+
+    def stop() -> None:
+        while learner.examples == 0:
+            time.sleep(0.001)
+        learner.stop()
+
+    thread = threading.Thread(target=stop)
+    thread.start()
+    line = Line(1.0, features, spans=[(ord("a"), len(features))])
+    assert learner.run(batch_of([line, line])) == 1
+    thread.join()
+    assert learner.reason == Reason.STOPPED
+    assert learner.examples == 1
+    assert learner.cut == learner.size == 6000 + 6000 * 6001 // 2 + 1

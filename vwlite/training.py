@@ -363,11 +363,13 @@ class Training(Run):
 
     def kept(self) -> str:
         """What became of the model of an interrupted run, as the end of a sentence."""
+        cut = self.learner.cut
+        part = f"; of the last example, only a part of its {cut:,} features is learned" if cut else ""
         if self.file is None:
-            return "; there was no --model to save"
+            return part + "; there was no --model to save"
         if not self._may_write():
             return f"; no example was learned, {self.file.name} is left as it is"
-        return f"; the model as of then is {self.file.name}, -i continues it"
+        return part + f"; the model as of then is {self.file.name}, -i continues it"
 
     def results(self) -> dict[str, Any]:
         """What the summary and the report say, by name."""
