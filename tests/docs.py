@@ -10,6 +10,7 @@ import click
 from vwlite.algorithms import ALGORITHMS
 from vwlite.cli import COMMANDS, program
 from vwlite.commands.algorithms import defaults
+from vwlite.vw.arguments import usage
 
 HERE = Path(__file__).parent
 README = HERE.parent / "README.md"
@@ -37,6 +38,7 @@ def algorithm_table() -> str:
 def sections() -> dict[str, str]:
     """The text between the markers `<!-- begin NAME -->` and `<!-- end NAME -->`."""
     made = {f"help: {command}": f"```text\n$ vwlite {command} --help\n{help_of(command)}\n```" for command in COMMANDS}
+    made["help: vw"] = f"```text\n$ vwlite vw --help\n{usage()}\n```"
     made["algorithms"] = algorithm_table()
     made["bench: compare"] = comparison()
     return made

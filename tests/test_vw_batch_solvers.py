@@ -349,17 +349,12 @@ def test_what_vowpal_wabbit_refuses_is_refused_in_its_words(vwlite, tmp_path, op
 
 @pytest.mark.parametrize(
     "options",
-    [["--l1", "0.1"], ["--lrq", "ab2"], ["--boosting", "3"], ["--bootstrap", "3"], ["--confidence"], ["--mem", "-1"]],
+    [["--lrq", "ab2"], ["--boosting", "3"], ["--bootstrap", "3"], ["--confidence"], ["--mem", "-1"]],
 )
 def test_what_has_no_meaning_in_batches_is_refused(vwlite, tmp_path, options):
     (tmp_path / "d").write_text("1 | a\n")
     done = vwlite("vw", "-d", str(tmp_path / "d"), "-c", "-k", "--bfgs", "--passes", "2", *options, code=2)
     assert options[0] in done.err
-
-
-@pytest.mark.parametrize("option", [["--mem", "3"], ["--termination", "0.1"], ["--hessian_on"]])
-def test_what_belongs_to_the_solvers_is_refused_without_them(vwlite, option):
-    assert "without --bfgs" in vwlite("vw", *option, code=2).err
 
 
 def test_a_model_is_read_only_as_what_it_is(vwlite, tmp_path):

@@ -298,7 +298,7 @@ def test_a_model_that_needs_more_is_refused(vwlite, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "option", [["--cb", "2"], ["--lda", "2"], ["--plt", "2"], ["--ksvm"], ["--daemon"], ["--scores"]]
+    "option", [["--cb", "2"], ["--lda", "2"], ["--plt", "2"], ["--ksvm"], ["--daemon"]]
 )
 def test_what_is_not_here_is_refused_by_name(vwlite, option):
     done = vwlite("vw", *option, code=2)

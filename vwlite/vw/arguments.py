@@ -7,228 +7,245 @@ from typing import Any
 
 from vwlite.vw.words import Critical, Refused
 
-# name, letter, type, and whether a model keeps it
+# name, letter, type, whether a model keeps it | what it does
 _TABLE = """
-active - bool keep
-adaptive - bool keep
-adax - bool
-affix - str keep
-alg - str keep
-audit a bool
-audit_regressor - str keep
-autolink - uint keep
-baseline - bool keep
-batch_sz - uint
-batch_sz_no_doubling - bool
-bfgs - bool keep
-binary - bool keep
-bit_precision b uint
-boosting - int keep
-bootstrap - uint keep
-bs_type - str keep
-cache c bool
-cache_file - list[str]
-chain_hash - bool keep
-check_enabled - bool keep
-classweight - list[str]
-coin - bool keep
-compete - bool
-compressed - bool
-confidence - bool keep
-confidence_after_training - bool
-conjugate_gradient - bool keep
-constant C float
-cs_absolute_loss - bool
-csoaa - uint keep
-csoaa_ldf - str keep
-csoaa_rank - bool keep
-csv - bool
-csv_header - str
-csv_no_file_header - bool
-csv_ns_value - str
-csv_separator - str
-cubic - list[str] keep
-data d str
-decay - float
-decay_learning_rate - float
-dictionary - list[str] keep
-dictionary_path - list[str]
-direct - bool
-dont_output_best_constant - bool
-driver_output - str
-driver_output_off - bool
-dropout - bool keep
-early_terminate - ulong
-ect - ulong keep
-error - ulong keep
-example_queue_limit - long
-examples - long
-expectile_q - float
-feature_limit - list[str]
-feature_mask - str
-fepsilon - float
-final_regressor f str
-freegrad - bool keep
-ftrl - bool keep
-ftrl_alpha - float
-ftrl_beta - float
-gamma - float
-global_only - bool keep
-hash - str keep
-hash_seed - uint keep
-help h bool
-hessian_on - bool
-hexfloat_weights - bool
-holdout_after - uint
-holdout_off - bool
-holdout_period - uint
-id - str
-ignore - list[str] keep
-ignore_linear - list[str] keep
-indexing - uint keep
-initial_denominator - float
-initial_numerator - float
-initial_regressor i list[str]
-initial_t - float
-initial_weight - float
-inpass - bool keep
-input_feature_regularizer - str
-interact - str keep
-interactions - list[str] keep
-invariant - bool keep
-invert_hash - str
-json - bool
-keep - list[str] keep
-kill_cache k bool
-l1 - float
-l1_state - float
-l2 - float
-l2_state - float
-ldf_override - str
-learning_rate l float keep
-leave_duplicate_interactions - bool
-limit_output - ulong
-link - str keep
-log_level - str
-log_output - str
-logistic_max - float
-logistic_min - float
-loss_function - str
-lr_multiplier - float
-lrq - list[str] keep
-lrqdropout - bool keep
-lrqfa - str keep
-marginal - str keep
-max_prediction - float
-meanfield - bool
-mellowness - float keep
-mem - int
-min_prediction - float
-multilabel_oaa - ulong keep
-multitask - bool keep
-named_labels - str keep
-ngram - list[str]
-nn - uint keep
-no_bias_regularization - bool
-no_daemon - bool
-no_stdin - bool
-noconstant - bool keep
-noop - bool keep
-normal_weights - bool
-normalized - bool keep
-oaa - ulong keep
-oaa_subsample - ulong
-onethread - bool
-output_feature_regularizer_binary - str
-output_feature_regularizer_text - str
-passes - ulong
-permutations - bool
-pistol - bool keep
-power_t - float keep
-predict_only_model - bool
-predictions p str
-preserve_performance_counters - bool
-probabilities - bool
-progress P str
-quadratic q list[str] keep
-quantile_tau - float
-quiet - bool
-random_seed - ulong
-random_weights - bool
-raw_predictions r str
-readable_model - str
-redefine - list[str] keep
-replay_b - ulong keep
-replay_b_count - ulong
-replay_c - ulong keep
-replay_c_count - ulong
-replay_m - ulong keep
-replay_m_count - ulong
-restart - bool
-ring_size - int
-save_per_pass - bool
-save_resume - bool
-sched_exponent - float
-scores - bool
-sgd - bool keep
-simulation - bool
-skips - list[str]
-sort_features - bool
-sparse_l2 - float
-sparse_weights - bool
-spelling - list[str] keep
-stage_poly - bool keep
-stage_size - int
-strict_parse - bool
-svrg - bool keep
-termination - float
-testonly t bool
-top - uint keep
-truncated_normal_weights - bool
-unweighted_marginals - bool
-update_before_learn - bool
-version - bool
-wap_ldf - str keep
+active - bool keep | learn from the labels that are worth asking for
+adaptive - bool keep | rates of their own for features that were seen often
+adax - bool | adaptive rates by the features alone, not by their gradients
+affix - str keep | make features of prefixes (+2a) and suffixes (-3b) of names
+alg - str keep | which boosting: BBM, logistic or adaptive
+audit a bool | print the features of each example with their weights
+audit_regressor - str keep | write the names of the weights of a model to a file
+autolink - uint keep | powers of the prediction up to this become features
+baseline - bool keep | a model of the constant that learns at a rate of its own
+batch_sz - uint | examples between two choices of monomials
+batch_sz_no_doubling - bool | the number of these examples stays the same
+bfgs - bool keep | minimise the loss of all data by L-BFGS
+binary - bool keep | predict -1 or 1 and count wrong ones
+bit_precision b uint | bits of the hash, and so of the table of weights
+boosting - int keep | online boosting of so many weak learners
+bootstrap - uint keep | so many models, each with random importances
+bs_type - str keep | how they predict: mean or vote
+cache c bool | use a cache: FILE.cache beside the data
+cache_file - list[str] | use this cache
+cb_force_legacy - bool | changes nothing here
+chain_hash - bool keep | hash the keys and texts of JSON one after the other
+check_enabled - bool keep | changes nothing here
+classweight - list[str] | multiply the importance of classes: CLASS:WEIGHT,...
+coin - bool keep | learn by betting on coins, without a rate
+compete - bool | marginals compete with the features they replace
+compressed - bool | changes nothing: data are decompressed by themselves
+confidence - bool keep | predict how sure a prediction is, too
+confidence_after_training - bool | its confidence after the example was learned
+conjugate_gradient - bool keep | minimise the loss of all data by conjugate gradients
+constant C float | the weight with which the constant begins
+cs_absolute_loss - bool | count whole costs, not what they are above the least
+csoaa - uint keep | a regression of the cost of each of so many classes
+csoaa_ldf - str keep | the same over examples with a line for each class: m or mc
+csoaa_rank - bool keep | rank the classes instead of choosing one
+csv - bool | the data are CSV
+csv_header - str | the names of the columns
+csv_no_file_header - bool | the first line is no header
+csv_ns_value - str | factors of namespaces: NAME:NUMBER,...
+csv_separator - str | what separates the columns
+cubic - list[str] keep | cross three namespaces by their first letters
+data d str | the file to read
+decay - float | how fast marginals forget
+decay_learning_rate - float | multiply the rate by this after each pass
+dictionary - list[str] keep | features for names, from a file: NAMESPACE:FILE
+dictionary_path - list[str] | where to look for dictionaries
+direct - bool | active learning that asks itself
+dont_output_best_constant - bool | no best constant in the summary
+driver_output - str | where rows and summary go: stderr or stdout
+driver_output_off - bool | no rows, no summary
+dropout - bool keep | leave hidden units out at random
+dry_run - bool | build everything and read no data
+early_terminate - ulong | stop after so many passes without progress
+ect - ulong keep | an error-correcting tournament of so many classes
+error - ulong keep | errors that the tournament survives
+example_queue_limit - long | examples that wait between the threads
+examples - long | read so many lines at most
+expectile_q - float | q of the expectile loss
+feature_limit - list[str] | features at most: N, or aN for namespace a
+feature_mask - str | only weights that are not 0 in this model
+fepsilon - float | the wealth with which FreeGrad begins
+final_regressor f str | where to write the model
+foreground - bool | changes nothing here
+freegrad - bool keep | FreeGrad, which needs no rate
+ftrl - bool keep | proximal FTRL
+ftrl_alpha - float | alpha of --ftrl, --pistol or --coin
+ftrl_beta - float | beta of --ftrl, --pistol or --coin
+gamma - float | how much better than chance a weak learner is
+global_only - bool keep | the baseline is the constant alone
+hash - str keep | what to hash: strings or all
+hash_seed - uint keep | where hashing begins
+help h bool | show this
+hessian_on - bool | use the curvature of the loss
+hexfloat_weights - bool | weights of readable models in hexadecimal
+holdout_after - uint | hold out what follows so many lines
+holdout_off - bool | hold nothing out
+holdout_period - uint | hold out every so many lines
+id - str | a text that the model keeps
+ignore - list[str] keep | leave these namespaces out
+ignore_linear - list[str] keep | leave them out, except in interactions
+indexing - uint keep | whether classes count from 0 or from 1
+initial_denominator - float | with which marginals begin
+initial_numerator - float | with which marginals begin
+initial_regressor i list[str] | the model to begin with
+initial_t - float | with what time learning begins
+initial_weight - float | with what all weights begin
+inpass - bool keep | the network has a direct path from features to output
+input_feature_regularizer - str | strengths of weights, from a file
+interact - str keep | multiply the features of two namespaces one by one
+interactions - list[str] keep | cross any number of namespaces
+invariant - bool keep | steps that do not pass the label
+invert_hash - str | write the readable model with the names of features
+json - bool | the data are JSON, a line for each example
+keep - list[str] keep | use only these namespaces
+kill_cache k bool | make the cache anew
+l1 - float | l1 regularization
+l1_state - float | how far weights are drawn to 0 already
+l2 - float | l2 regularization
+l2_state - float | how much weights have shrunk already
+ldf_override - str | another kind for --csoaa_ldf
+learning_rate l float keep | the learning rate
+leave_duplicate_interactions - bool | keep interactions that are there twice
+limit_output - ulong | log lines at most
+link - str keep | what the prediction goes through: identity, logistic, glf1, poisson
+log_level - str | which log lines are shown: info, warn, error, critical, off
+log_output - str | where they go: stdout or stderr
+logistic_max - float | the largest label of the logistic loss
+logistic_min - float | the least label of the logistic loss
+loss_function - str | squared, classic, logistic, hinge, quantile, expectile or poisson
+lr_multiplier - float | the rate of the baseline over that of the others
+lrq - list[str] keep | crosses of low rank: two namespaces and the rank
+lrqdropout - bool keep | leave some of them out at random
+lrqfa - str keep | a factorization machine: namespaces and the rank
+marginal - str keep | replace features of these namespaces by the mean label
+max_prediction - float | the largest prediction
+meanfield - bool | a network for --dropout that leaves nothing out
+mellowness - float keep | how seldom labels are asked for
+mem - int | steps that --bfgs remembers
+min_prediction - float | the least prediction
+multilabel_oaa - ulong keep | any of so many classes, each on its own
+multitask - bool keep | the hidden units are shared
+named_labels - str keep | the names of the classes, with commas between
+ngram - list[str] | runs of features: N, or aN for namespace a
+nn - uint keep | a network with so many hidden units
+no_bias_regularization - bool | the constant is not regularized
+no_daemon - bool | changes nothing here
+no_stdin - bool | read nothing from standard input
+noconstant - bool keep | no constant feature
+noop - bool keep | learn nothing
+normal_weights - bool | weights begin with normal random numbers
+normalized - bool keep | rates that fit the scale of features
+num_children - uint | changes nothing here
+oaa - ulong keep | one against all, of so many classes
+oaa_subsample - ulong | learn of so many other classes only
+onethread - bool | words of a line come when it is learned
+output_feature_regularizer_binary - str | where to write the strengths of weights
+output_feature_regularizer_text - str | the same to be read
+passes - ulong | how often to go through the data
+per_model_save_load - bool | changes nothing here
+permutations - bool | cross a namespace with itself in any order
+pistol - bool keep | PiSTOL, which needs no rate
+port_file - str | changes nothing here
+power_t - float keep | how fast rates fall
+predict_only_model - bool | a model of weights alone, that cannot be continued
+predictions p str | where to write predictions
+preserve_performance_counters - bool | go on with the counts of the model
+print - bool | print examples instead of learning them
+probabilities - bool | predict the probabilities of classes
+progress P str | rows: N by a number, N.0 by a factor
+quadratic q list[str] keep | cross two namespaces by their first letters
+quantile_tau - float | tau of the quantile loss
+quiet - bool | no rows, no summary, no log lines
+random_seed - ulong | where random numbers begin
+random_weights - bool | weights begin with random numbers
+raw_predictions r str | where to write scores before any link or clipping
+readable_model - str | where to write the model as text
+redefine - list[str] keep | other letters for namespaces: N:=S
+replay_b - ulong keep | learn from a buffer of so many examples, below
+replay_b_count - ulong | how many of them for each example
+replay_c - ulong keep | the same, over --csoaa
+replay_c_count - ulong | how many of them for each example
+replay_m - ulong keep | the same, below --oaa
+replay_m_count - ulong | how many of them for each example
+restart - bool | FreeGrad begins anew where its bets are too small
+ring_size - int | the same as --example_queue_limit
+save_per_pass - bool | write a model after each pass
+save_resume - bool | changes nothing: models can be continued
+sched_exponent - float | how many monomials there are
+scores - bool | predict the scores of classes
+sgd - bool keep | plain gradient descent
+simulation - bool | active learning with labels that are there
+skips - list[str] | gaps in runs of features: N, or aN
+sort_features - bool | sort features, and keep one of equal ones
+span_server_port - int | changes nothing here
+sparse_l2 - float | l2 regularization of features when they are seen
+sparse_weights - bool | changes nothing: tables are sparse
+spelling - list[str] keep | make features of how names are spelled
+stage_poly - bool keep | find monomials that help
+stage_size - int | passes between two whole gradients
+strict_parse - bool | malformed lines are critical
+svrg - bool keep | stochastic variance-reduced gradients
+termination - float | stop where the loss falls by less than this part
+testonly t bool | predict only
+top - uint keep | the so many lines with the highest scores
+truncated_normal_weights - bool | the same without those far from 0
+unweighted_marginals - bool | importances do not count in marginals
+update_before_learn - bool | marginals learn before they predict
+version - bool | show the version of Vowpal Wabbit that this is like
+wap_ldf - str keep | weighted all pairs over examples of several lines
 """
 
-# What Vowpal Wabbit has and this program does not: bandits, search, topics, daemons, clusters, kernels and the like.
-_ABSENT = ["OjaNewton", "action_cache_slack", "active_cover", "all_slots_loss", "alpha", "alpha_inverse",
-"automl", "automl_significance_level", "bag", "bandwidth", "baseline_challenger_cb", "bern_hyper", "beta_scale",
-"block_size", "bonferroni_denominator", "cats", "cats_pdf", "cats_tree", "cb", "cb_adf", "cb_c_alpha",
-"cb_c_tau", "cb_discrete", "cb_dro", "cb_dro_alpha", "cb_dro_tau", "cb_dro_wmax", "cb_explore",
-"cb_explore_adf", "cb_explore_pdf", "cb_force_legacy", "cb_max_cost", "cb_min_cost", "cb_sample", "cb_to_cbadf",
-"cb_type", "cbify", "cbify_cs", "cbify_ldf", "cbify_reg", "cbzo", "ccb_explore_adf", "ccb_no_slot_index",
-"challenger_epsilon", "choices_lambda", "clip_p", "constant_epsilon", "corrupt_prob_warm_start",
-"corrupt_type_warm_start", "cost_max", "cost_min", "cover", "cs_active", "csa_debug", "csv_trace", "daemon",
-"debug_reversed_learn", "default_lease", "degree", "domination", "dream_at_update", "dream_repeats", "dry_run",
-"dsjson", "dump_json_weights_experimental", "dump_json_weights_include_extra_online_state_experimental",
-"dump_json_weights_include_feature_names_experimental", "elim", "emt", "emt_initial", "emt_leaf", "emt_router",
-"emt_scorer", "emt_tree", "epoch_size", "epsilon", "epsilon_decay", "epsilon_decay_audit",
-"epsilon_decay_significance_level", "eval", "exclude_eval", "experimental_full_name_interactions",
-"experimental_igl", "explore_eval", "extra_metrics", "first", "first_only", "fixed_significance_level",
-"flatbuffer", "flip_loss_sign", "flipschitz_const", "foreground", "gamma_exponent", "gamma_scale", "get_pmf",
-"graph_feedback", "greedify", "ignore_features_dsjson_experimental", "initial_epsilon", "initial_pass_length",
-"interaction", "interaction_type", "interaction_update", "kary_tree", "kernel",
-"ksvm", "lambda", "lambda_scheme", "large_action_space", "las_hint_explicit_simd", "lda", "lda_D", "lda_alpha",
-"lda_epsilon", "lda_rho", "leaf_example_multiplier", "learn", "learn_at_leaf", "learning_rate_cnt", "log_multi",
-"loss0", "loss1", "loss_01_ratio", "loss_option", "loss_report", "math", "max_actions", "max_candidates",
-"max_depth", "max_labels", "max_number_of_labels", "max_value", "memory_tree", "metrics", "min_champ_examples",
-"min_labels", "min_scope", "min_value", "minibatch", "model_count", "multiplier", "multiworld_test", "new_mf",
-"no_predict", "no_progress", "node", "node_only", "normalize", "nounif", "num_children", "oas", "online",
-"opt_func", "oracle_type", "oracular", "ot", "overwrite_label", "para_active", "per_model_save_load",
-"pid_file", "plt", "plt_force_load_legacy_model", "pmf_to_pdf", "policy", "pool_greedy", "pool_size", "port",
-"port_file", "print", "priority_challengers", "priority_type", "project", "psi", "radius", "random_init",
-"randomized_routing", "range_c", "rank", "rank_all", "recall_tree", "regcb", "regcbopt", "reprocess",
-"reward_as_cost", "rnd", "rnd_alpha", "rnd_invlambda", "sample_pdf", "search", "search_active_verify",
-"search_allowed_transitions", "search_alpha", "search_beta", "search_history_length", "search_interpolation",
-"search_linear_ordering", "search_metatask", "search_neighbor_features", "search_no_caching",
-"search_passes_per_policy", "search_perturb_oracle", "search_rollin", "search_rollout",
-"search_rollout_num_steps", "search_save_every_k_runs", "search_subsample_time", "search_task",
-"search_total_nb_policies", "search_trained_nb_policies", "search_xv", "sendto", "shift_model_bounds",
-"sim_bandit", "sketch_size", "slates", "softmax", "span_server", "span_server_port", "spanner_c", "squarecb",
-"subsample", "swap_resistance", "synthcover", "synthcoverpsi", "synthcoversize", "target_rate",
-"thread_pool_size", "threshold", "tol_x", "top_K", "top_k", "total", "tree_bandwidth", "two_pass_svd",
-"unique_id", "verbose_metrics", "warm_cb", "warm_cb_cs", "warm_start", "warm_start_update"]
+# What Vowpal Wabbit has and this program does not, by what it belongs to.
+_ABSENT = {
+    "contextual bandits":
+        "action_cache_slack all_slots_loss automl automl_significance_level bag bandwidth baseline_challenger_cb "
+        "bern_hyper beta_scale block_size bonferroni_denominator cats cats_pdf cats_tree cb cb_adf cb_c_alpha cb_c_tau "
+        "cb_discrete cb_dro cb_dro_alpha cb_dro_tau cb_dro_wmax cb_explore cb_explore_adf cb_explore_pdf cb_max_cost "
+        "cb_min_cost cb_sample cb_to_cbadf cb_type cbify cbify_cs cbify_ldf cbify_reg cbzo ccb_explore_adf "
+        "ccb_no_slot_index challenger_epsilon choices_lambda clip_p constant_epsilon corrupt_prob_warm_start "
+        "corrupt_type_warm_start cover csv_trace debug_reversed_learn default_lease elim epsilon epsilon_decay "
+        "epsilon_decay_audit epsilon_decay_significance_level eval exclude_eval experimental_igl explore_eval first "
+        "first_only fixed_significance_level flip_loss_sign gamma_exponent gamma_scale get_pmf graph_feedback "
+        "greedify initial_epsilon interaction interaction_type interaction_update large_action_space "
+        "las_hint_explicit_simd learn loss_01_ratio loss_option loss_report loss0 loss1 max_actions max_value "
+        "min_champ_examples min_scope min_value model_count multiplier multiworld_test no_predict nounif opt_func "
+        "oracle_type overwrite_label pmf_to_pdf policy priority_challengers priority_type psi radius rank_all regcb "
+        "regcbopt reward_as_cost rnd rnd_alpha rnd_invlambda sample_pdf shift_model_bounds sim_bandit slates softmax "
+        "spanner_c squarecb swap_resistance synthcover synthcoverpsi synthcoversize target_rate thread_pool_size "
+        "tol_x tree_bandwidth two_pass_svd verbose_metrics warm_cb warm_cb_cs warm_start warm_start_update",
+    "learning to search":
+        "search search_active_verify search_allowed_transitions search_alpha search_beta search_history_length "
+        "search_interpolation search_linear_ordering search_metatask search_neighbor_features search_no_caching "
+        "search_passes_per_policy search_perturb_oracle search_rollin search_rollout search_rollout_num_steps "
+        "search_save_every_k_runs search_subsample_time search_task search_total_nb_policies "
+        "search_trained_nb_policies search_xv",
+    "topic models": "lda math-mode lda_D lda_alpha lda_epsilon lda_rho minibatch metrics",
+    "kernel machines": "ksvm kernel degree lambda para_active pool_greedy pool_size reprocess subsample",
+    "trees of classes":
+        "log_multi max_candidates max_depth max_number_of_labels memory_tree leaf_example_multiplier learn_at_leaf "
+        "dream_at_update dream_repeats online oas kary_tree plt plt_force_load_legacy_model threshold top_K top_k "
+        "no_progress node_only randomized_routing recall_tree emt emt_initial emt_leaf emt_router emt_scorer emt_tree",
+    "active learning with covers or costs":
+        "active_cover oracular cs_active csa_debug cost_max cost_min domination max_labels min_labels range_c",
+    "matrix factorization": "rank new_mf",
+    "the online Newton method":
+        "OjaNewton alpha alpha_inverse epoch_size learning_rate_cnt normalize random_init sketch_size",
+    "FreeGrad's projection": "project flipschitz_const lambda_scheme",
+    "daemons, which answer over a network": "daemon port pid_file",
+    "clusters of machines": "span_server total node unique_id sendto",
+    "offset trees": "ot",
+    "data in other formats than text, JSON and CSV": "dsjson flatbuffer ignore_features_dsjson_experimental",
+    "reports in JSON":
+        "extra_metrics dump_json_weights_experimental dump_json_weights_include_extra_online_state_experimental "
+        "dump_json_weights_include_feature_names_experimental",
+    "interactions by whole names": "experimental_full_name_interactions",
+    "passes over a growing beginning of the data": "initial_pass_length",
+}  # fmt: skip
+_BELONGS = {name: what for what, names in _ABSENT.items() for name in names.split()}
 
 _FILE = "options_cli.cc"
 _CODES = {"uint": "j", "ulong": "m", "int": "i", "long": "l", "float": "f"}
@@ -269,6 +286,7 @@ class Option:
     letter: str
     type: str
     keep: bool
+    help: str
 
     def read(self, text: str) -> Any:
         """The value of an argument. Critical, in Vowpal Wabbit's words, if it is none."""
@@ -298,13 +316,25 @@ class Option:
 def _read_table() -> dict[str, Option]:
     options = {}
     for line in _TABLE.split("\n")[1:-1]:
-        name, letter, type, *keep = line.split()
-        options[name] = Option(name, letter.strip("-"), type, bool(keep))
+        head, _, help = line.partition(" | ")
+        name, letter, type, *keep = head.split()
+        options[name] = Option(name, letter.strip("-"), type, bool(keep), help)
     return options
 
 
 OPTIONS = _read_table()
 LETTERS = {option.letter: option for option in OPTIONS.values() if option.letter}
+
+
+def usage() -> str:
+    """What `vwlite vw --help` prints: each option in a line."""
+    rows = [("    --args FILE", "take the arguments of a run from a file; alone")]
+    for option in OPTIONS.values():
+        letter = f"-{option.letter}, " if option.letter else "    "
+        rows.append((f"{letter}--{option.name}{'' if option.type == 'bool' else ' arg'}", option.help))
+    width = max(len(name) for name, _ in rows)
+    lines = "\n".join(f"  {name:<{width}}  {help}" for name, help in rows)
+    return f"Usage: vwlite vw ARGUMENTS...\n\nVowpal Wabbit's arguments, as far as they are here:\n\n{lines}"
 
 
 class Arguments:
@@ -335,25 +365,24 @@ class Arguments:
         return kept
 
 
-def with_files(arguments: list[str]) -> list[str]:
-    """The arguments with those of every `--args FILE` in its place."""
-    out: list[str] = []
-    at = 0
-    while at < len(arguments):
-        if arguments[at] == "--args" or arguments[at].startswith("--args="):
-            _, _, path = arguments[at].partition("=")
-            if not path:
-                at += 1
-                path = arguments[at] if at < len(arguments) else ""
-            try:
-                with open(path) as f:
-                    out += shlex.split(f.read(), comments=False)
-            except OSError:
-                raise Critical(f"Could not open file: {path}", _FILE, 90) from None
-        else:
-            out.append(arguments[at])
-        at += 1
-    return out
+def split(arguments: list[str]) -> list[str]:
+    """The arguments; for `--args FILE`, which stands alone, those in the file. A line of it is a run."""
+    if len(arguments) != 2 or arguments[0] != "--args":
+        return arguments
+    path = arguments[1]
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as f:
+            lines = f.read().splitlines()
+    except OSError:
+        raise Critical(f"Could not open file: {path}", "main.cc", 55) from None
+    if len(lines) != 1:
+        raise Refused(f"--args with {len(lines)} lines in {path}", "it takes a file of one line; start others yourself")
+    line = f"{lines[0]} -f model.1 --no_stdin"
+    print(line)
+    try:
+        return shlex.split(line)
+    except ValueError as e:
+        raise Critical(f"{path}: {e}", "main.cc", 60) from None
 
 
 def parse(arguments: list[str]) -> Arguments:
@@ -367,8 +396,8 @@ def parse(arguments: list[str]) -> Arguments:
         if word.startswith("--") and len(word) > 2:
             name, equals, rest = word[2:].partition("=")
             attached = rest if equals else None
-            if name in _ABSENT:
-                raise Refused(f"--{name}")
+            if name in _BELONGS:
+                raise Refused(f"--{name}", f"it belongs to {_BELONGS[name]}, which only Vowpal Wabbit has")
             option = OPTIONS.get(name)
         elif word.startswith("-") and len(word) > 1 and not _is_number(word):
             option = LETTERS.get(word[1])

@@ -6,10 +6,11 @@ from math import exp, isfinite
 from typing import Any
 
 from vwlite.core.batch import Batch
+from vwlite.core.expand import CONSTANT_HASH
 from vwlite.core.losses import Loss, Squared
 from vwlite.core.rule import Rule
 from vwlite.core.stepper import Stepper
-from vwlite.vw.words import Streams
+from vwlite.vw.words import Streams, short
 
 NO_LABEL = float("nan")
 
@@ -241,6 +242,29 @@ class Noop(Linear):
 
     def learn(self, e: Current) -> None:
         e.prediction = e.partial = 0.0
+
+
+class Print(Noop):
+    """A bottom that prints examples: label, importance, tag, and the numbers of the features with their values."""
+
+    def __init__(self, name: str, stepper: Stepper, streams: Streams) -> None:
+        super().__init__(name, stepper, streams, predicts_apart=True)
+
+    def predict(self, e: Current) -> None:
+        super().predict(e)
+        words = [short(e.label)] if e.labelled else []
+        if e.labelled and (e.weight != 1 or e.initial != 0):
+            words += [short(e.weight)] + ([short(e.initial)] if e.initial != 0 else [])
+        tag = "'" + e.tag.decode("utf-8", "surrogateescape") if e.tag else ""
+        hashes, values = self.stepper.features()
+        features = [
+            f"{key if hash != CONSTANT_HASH else hash}{'' if x == 1 else f':{short(x)}'} "
+            for hash, key, x in zip(hashes, self.stepper.keys_of(), values, strict=True)
+        ]
+        self.streams.say(f"{' '.join([*words, tag])}| {''.join(features)}")
+
+    def learn(self, e: Current) -> None:
+        self.predict(e)
 
 
 class Named(Layer):

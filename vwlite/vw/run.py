@@ -11,7 +11,7 @@ from vwlite.core.batch import Batch
 from vwlite.errors import UsageError, VwliteError, WriteError
 from vwlite.output import AtomicFile, check_apart
 from vwlite.signals import StopSignal
-from vwlite.vw.arguments import OPTIONS, Arguments, parse, with_files
+from vwlite.vw.arguments import OPTIONS, Arguments, parse, split, usage
 from vwlite.vw.examples import BLANK, REJECTED, Names, Source
 from vwlite.vw.labels import LABELS
 from vwlite.vw.learners import Current, Layer, Named, Scorer, counts_of, keep_lines
@@ -28,7 +28,7 @@ from vwlite.vw.model import (
 )
 from vwlite.vw.quick import Quick, is_plain
 from vwlite.vw.random import Random
-from vwlite.vw.reductions import ABSENT, check
+from vwlite.vw.reductions import NEEDS, check, drop_idle
 from vwlite.vw.setup import (
     UPDATE_OPTIONS,
     Setup,
@@ -61,16 +61,12 @@ def main(arguments: list[str]) -> int:
     """Run `vwlite vw`; the exit code."""
     streams = Streams()
     try:
-        a = parse(with_files(arguments))
+        a = parse(split(arguments))
         if a.flag("version"):
             print(VERSION)
             return 0
         if a.flag("help"):
-            print("Usage: vwlite vw ARGUMENTS...\n\nVowpal Wabbit's arguments, as far as they are here:")
-            for option in OPTIONS.values():
-                if option.name not in ABSENT:
-                    letter = f"-{option.letter}, " if option.letter else ""
-                    print(f"    {letter}--{option.name}{'' if option.type == 'bool' else ' arg'}")
+            print(usage())
             return 0
         set_streams(a, streams)
         with StopSignal() as signals:
@@ -150,7 +146,7 @@ class Run:
         self.arguments, self.streams = a, streams
         self.stopped = self.saved = False
         self.statistics = Statistics()
-        check(a, whole=not ("initial_regressor" in a or "input_feature_regularizer" in a))
+        check(a)
         if len(a.positional) > 1:
             streams.warn(
                 "Multiple data files passed as positional parameters, only the first one will be read and the rest "
@@ -163,6 +159,7 @@ class Run:
             undone = merge_options(a, head[0])
             check(a)
         merge_bits_of_mask(a)
+        self.idle = drop_idle(a)  # which the model keeps nevertheless
         self.path = a.get("data") or (a.positional[0] if a.positional else None)
         self._check_files()
         self.random = Random(a.get("random_seed", 0))
@@ -191,6 +188,12 @@ class Run:
         self.repeats = False  # the next pass will have the same
         self.quick: Quick | None = None  # examples go through the engine's loop
         self.learner: Layer = build(a, s)
+        for name in filter(NEEDS.get, self.idle):
+            streams.warn(
+                f"Option '{name}' depends on another option (or combination of options) which was not supplied. "
+                "Possible combinations of options which would enable this option are:\n"
+                + "".join(f"\t{parent}\n" for parent in NEEDS[name])
+            )
         if s.batch is not None:
             self.setup.table = False
         self.labels = LABELS["LINES" if s.multiline and s.kind == "CS" else s.kind](self)
@@ -389,12 +392,10 @@ class Run:
         if "audit_regressor" in a:
             RegressorAudit(self).go()
             return
-        if a.flag("dry_run"):
-            return
         if is_plain(self):
             self.quick = Quick(self)
         early = cut = False
-        for number in range(self.passes):
+        for number in range(0 if a.flag("dry_run") else self.passes):
             if number and self.stopped:
                 break
             if number and self.repeats:
@@ -697,13 +698,14 @@ class Run:
 
         out = []
         a = self.arguments
-        for name in sorted(a.values):
+        values = {**a.values, **self.idle}
+        for name in sorted(values):
             option = OPTIONS[name]
             if not option.keep or name in ("ignore", "ignore_linear", "keep"):
                 continue
             if predict_only and name in UPDATE_OPTIONS:
                 continue
-            value = a[name]
+            value = values[name]
             if option.type == "bool":
                 out.append(f" --{name}" if value else "")
             elif option.type == "list[str]":

@@ -16,7 +16,7 @@ from vwlite.core.rules.gd import Gd
 from vwlite.core.stepper import Stepper
 from vwlite.vw.arguments import OPTIONS, Arguments
 from vwlite.vw.examples import Shape
-from vwlite.vw.learners import Layer, Linear, Noop
+from vwlite.vw.learners import Layer, Linear, Noop, Print
 from vwlite.vw.model import ALL_COUNTS, LAYOUTS, Header, Layout, Model, read_head, read_rest
 from vwlite.vw.random import Random, normal_weights, uniform_weights
 from vwlite.vw.statistics import ConstantLoss, Statistics
@@ -338,7 +338,7 @@ def make_rule(a: Arguments, s: Setup, loss: Loss) -> tuple[Rule, str]:
     if betting is not None or a.flag("freegrad"):
         return _make_parameter_free(a, s, loss, betting or "freegrad")
     flags = {name: a.flag(name) for name in ("adaptive", "normalized", "invariant")}
-    if a.flag("sgd") or any(flags.values()) or a.flag("adax"):
+    if a.flag("sgd") or any(flags.values()):
         adaptive, normalized, invariant = flags["adaptive"], flags["normalized"], flags["invariant"]
         if a.flag("adax") and not adaptive:
             raise Critical("Cannot use adax without adaptive", "gd.cc", 1290)
@@ -416,7 +416,7 @@ def model_fields(a: Arguments) -> tuple[str, ...]:
             return LAYOUTS[name]
     if a.flag("bfgs") or a.flag("conjugate_gradient") or a.flag("svrg"):
         return ("w",)
-    flags = ("sgd", "adaptive", "normalized", "invariant", "adax")
+    flags = ("sgd", "adaptive", "normalized", "invariant")
     if not any(a.flag(name) for name in flags):
         return ("w", "G", "N")
     return ("w", *(("G",) if a.flag("adaptive") else ()), *(("N",) if a.flag("normalized") else ()))
@@ -617,6 +617,8 @@ def build(a: Arguments, s: Setup) -> Layer:
         learner = Svrg(stepper, s.streams, s.statistics, s.learning_rate, a.get("stage_size", 1))
     if a.flag("noop"):
         learner = Noop("noop", stepper, s.streams)
+    if a.flag("print"):
+        learner = Print("print", stepper, s.streams)
     if hasattr(rule, "elapsed"):
         rule.wound = True
         rule.elapsed = s.initial_t

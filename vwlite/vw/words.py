@@ -29,11 +29,8 @@ class Refused(VwliteError):
 
     exit_code = 2
 
-    def __init__(self, what: str) -> None:
-        super().__init__(
-            f"vwlite vw: {what} is not here: this is Vowpal Wabbit's linear learner and some reductions of it, "
-            "without contextual bandits, search, topic models, kernels, daemons and clusters"
-        )
+    def __init__(self, what: str, why: str = "only Vowpal Wabbit has it") -> None:
+        super().__init__(f"vwlite vw: {what} is not here: {why}")
 
 
 class Streams:

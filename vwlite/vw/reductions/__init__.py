@@ -8,32 +8,41 @@ from vwlite.vw.reductions.ect import Circuit, Ect, circuit_width
 from vwlite.vw.setup import Setup, class_weights, unescaped
 from vwlite.vw.words import Critical, Refused
 
-# Known to Vowpal Wabbit's command line, and not (yet) here.
-ABSENT = ("compressed",)
-
-# What an option needs to mean something. Vowpal Wabbit ignores it otherwise; here nothing is ignored.
+# What an option needs to mean something. Vowpal Wabbit warns of one that stands alone, names these, and ignores it.
 NEEDS = {
-    "simulation": ("active",), "direct": ("active",), "lrqdropout": ("lrq",),
-    "csoaa_rank": ("csoaa", "csoaa_ldf", "wap_ldf"),
-    "mellowness": ("active",), "alg": ("boosting",), "gamma": ("boosting",),
-    "bs_type": ("bootstrap",), "confidence_after_training": ("confidence",), "indexing": ("oaa", "csoaa"),
-    "probabilities": ("oaa", "multilabel_oaa", "csoaa_ldf"), "scores": ("oaa",), "oaa_subsample": ("oaa",),
-    "cs_absolute_loss": ("csoaa",), "ftrl_alpha": ("ftrl", "pistol", "coin"), "ftrl_beta": ("ftrl", "pistol", "coin"),
-    "restart": ("freegrad",), "fepsilon": ("freegrad",), "chain_hash": ("json",), "csv_separator": ("csv",),
-    "csv_no_file_header": ("csv",), "csv_header": ("csv",), "csv_ns_value": ("csv",), "adax": ("adaptive",),
-    "lr_multiplier": ("baseline",), "global_only": ("baseline",),
-    "hessian_on": ("bfgs", "conjugate_gradient"), "mem": ("bfgs",),
-    "termination": ("bfgs",), "batch_sz": ("stage_poly",), "sched_exponent": ("stage_poly",),
-    "batch_sz_no_doubling": ("stage_poly",), "stage_size": ("svrg",), "inpass": ("nn",), "multitask": ("nn",),
-    "dropout": ("nn",), "meanfield": ("nn",), "initial_numerator": ("marginal",), "initial_denominator": ("marginal",),
-    "decay": ("marginal",), "compete": ("marginal",), "unweighted_marginals": ("marginal",),
-    "update_before_learn": ("marginal",), "ldf_override": ("csoaa_ldf", "wap_ldf"), "error": ("ect",),
-    "no_bias_regularization": ("bfgs", "conjugate_gradient"), "expectile_q": (), "quantile_tau": (),
-    "input_feature_regularizer": ("bfgs", "conjugate_gradient"),
+    "alg": ("boosting",), "batch_sz": ("stage_poly",), "batch_sz_no_doubling": ("stage_poly",),
+    "bs_type": ("bootstrap",), "compete": ("marginal",), "confidence_after_training": ("confidence",),
+    "cs_absolute_loss": ("csoaa",), "csoaa_rank": ("csoaa_ldf",), "decay": ("marginal",), "direct": ("active",),
+    "dropout": ("nn",), "error": ("ect",), "fepsilon": ("freegrad",), "ftrl_alpha": ("ftrl", "pistol", "coin"),
+    "ftrl_beta": ("ftrl", "pistol", "coin"), "gamma": ("boosting",), "global_only": ("baseline",),
+    "hessian_on": ("bfgs",), "indexing": ("csoaa", "oaa"), "initial_denominator": ("marginal",),
+    "initial_numerator": ("marginal",), "inpass": ("nn",), "ldf_override": ("csoaa_ldf",),
+    "lr_multiplier": ("baseline",), "lrqdropout": ("lrq",), "meanfield": ("nn",),
+    "mellowness": ("cb_explore_adf, squarecb", "cb_explore_adf, regcb", "cs_active", "active_cover", "active"),
+    "mem": ("bfgs",), "multitask": ("nn",), "oaa_subsample": ("oaa",),
+    "probabilities": ("csoaa_ldf", "plt", "multilabel_oaa", "oaa"), "replay_b_count": ("replay_b",),
+    "replay_c_count": ("replay_c",), "replay_m_count": ("replay_m",), "restart": ("freegrad",),
+    "sched_exponent": ("stage_poly",), "scores": ("oaa",), "simulation": ("cs_active", "active"),
+    "stage_size": ("svrg",), "termination": ("bfgs",), "unweighted_marginals": ("marginal",),
+    "update_before_learn": ("marginal",),
+}  # fmt: skip
+
+# The same without a word.
+QUIETLY_NEEDS = {
+    "chain_hash": ("json",), "csv_separator": ("csv",), "csv_no_file_header": ("csv",), "csv_header": ("csv",),
+    "csv_ns_value": ("csv",), "no_bias_regularization": ("bfgs", "conjugate_gradient"),
     "output_feature_regularizer_binary": ("bfgs", "conjugate_gradient"),
     "output_feature_regularizer_text": ("bfgs", "conjugate_gradient"),
-    "replay_b_count": ("replay_b",), "replay_c_count": ("replay_c",), "replay_m_count": ("replay_m",),
-    "replay_c": ("csoaa",), "replay_m": ("oaa",),
+}  # fmt: skip
+
+# What only these can do here.
+ONLY_WITH = {
+    "replay_c": ("csoaa",), "replay_m": ("oaa",), "input_feature_regularizer": ("bfgs", "conjugate_gradient"),
+}  # fmt: skip
+
+# The options of a loss, which are critical with another one.
+OF_A_LOSS = {
+    "quantile_tau": "quantile", "expectile_q": "expectile", "logistic_min": "logistic", "logistic_max": "logistic",
 }  # fmt: skip
 
 # Learners that count the features of an example themselves.
@@ -64,23 +73,43 @@ NOT_SVRG = (
 
 # What does not go with weights that change between passes only, or has no meaning there.
 NOT_IN_BATCHES = (
-    "l1", "feature_mask", "noop", "lrq", "lrqfa", "autolink", "confidence", "active", "bootstrap", "boosting",
+    "feature_mask", "noop", "lrq", "lrqfa", "autolink", "confidence", "active", "bootstrap", "boosting",
     "oaa_subsample", "stage_poly", "marginal", "ect", "nn", "replay_b", "replay_c", "replay_m", "svrg", "top",
     "csoaa_ldf", "wap_ldf", "baseline", "audit_regressor",
 )  # fmt: skip
 
 
-def check(a: Arguments, whole: bool = True) -> None:
-    """Refused for what is not here, alone or without what it belongs to. whole: a model has no more arguments."""
-    for name in ABSENT:
-        if name in a:
-            raise Refused(f"--{name}")
+def drop_idle(a: Arguments) -> dict[str, Any]:
+    """Take out options that mean nothing without others; they, with their values."""
+    idle = {}
+    for name in sorted(a.values):
+        others = NEEDS.get(name) or QUIETLY_NEEDS.get(name)
+        more = ("wap_ldf",) if others == ("csoaa_ldf",) else ()
+        if others and not any(other in a for other in (*others, *more)):
+            idle[name] = a.values.pop(name)
+    if "bfgs" in a:
+        a.values.pop("l1", None)  # which Vowpal Wabbit takes there, and does not use
+    for name, others in ONLY_WITH.items():
+        if name in a and not any(other in a for other in others):
+            raise Refused(f"--{name} without --{' or --'.join(others)}")
+    return idle
+
+
+def check(a: Arguments) -> None:
+    """Refused for what is not here together, Critical for what is nowhere."""
+    loss = a.get("loss_function", "squared")
+    for name, wanted in OF_A_LOSS.items():
+        if name in a and loss != wanted:
+            shown = f"Option '{name}' was" if wanted != "logistic" else "Options 'logistic_min' or 'logistic_max' were"
+            raise Critical(
+                f"{shown} passed but the {wanted} loss function is not being used. Selected loss function: {loss}",
+                "loss_functions.cc", 520,
+            )  # fmt: skip
+    if "csoaa" in a and "probabilities" in a:
+        raise Critical("csoaa does not support probabilities flag, please use oaa or multilabel_oaa", "csoaa.cc", 200)
     for name, (least, most) in RANGES.items():
         if name in a and not least <= a[name] <= most:
             raise Critical(f"--{name} {a[name]}: a number from {least} to {most} is needed", "options.cc", 30)
-    for name, others in NEEDS.items() if whole else ():
-        if name in a and others and not any(other in a for other in others):
-            raise Refused(f"--{name} without --{' or --'.join(others)}")
     several = [name for name in CLASSES if name in a]
     if len(several) > 1:
         raise Refused(f"--{several[0]} with --{several[1]}")
@@ -101,6 +130,10 @@ def check(a: Arguments, whole: bool = True) -> None:
         for name in NOT_SVRG:
             if a.get(name):
                 raise Refused(f"--svrg with --{name}")
+    if a.flag("print"):
+        for name in ("quadratic", "cubic", "interactions", "svrg", "bfgs", "conjugate_gradient", "ngram"):
+            if name in a:
+                raise Refused(f"--print with --{name}")
     if a.flag("baseline"):
         for name in ("nn", "bootstrap", "boosting", "active", "confidence"):
             if name in a:
