@@ -242,3 +242,33 @@ def test_in_one_thread_words_of_a_line_come_when_it_is_learned(vwlite: Any, tmp_
         assert len(out) == len(expected)
         for line, part in zip(out, expected, strict=True):
             assert part in line
+
+
+# --- audits ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cache", [[], ["-c", "-k", "--passes", "2", "--holdout_off"]])
+def test_an_audit_shows_each_class_once(vwlite: Any, tmp_path: Path, cache: list[str]) -> None:
+    """Before it is learned, with the tag; after a cache, features have no names."""
+    (tmp_path / "d").write_text("1 'one |a x\n3 |a x y\n |b z\n")
+    out = vwlite("vw", "-d", tmp_path / "d", "--oaa", "3", "-a", *cache).out
+    heads = [line for line in out.splitlines() if line[:1] not in ("\t", "[", "")]
+    rows = [line for line in out.splitlines() if line.startswith("\t")]
+    passes = 2 if cache else 1
+    assert len(heads) == len(rows) == 3 * 3 * passes
+    assert [head.endswith(" one") for head in heads] == ([True] * 3 + [False] * 6) * passes
+    assert [sorted(cell.split(":")[0] for cell in row.split("\t")[1:]) for row in rows[:9]] == (
+        [["Constant", "a^x"]] * 3 + [["Constant", "a^x", "a^y"]] * 3 + [["Constant", "b^z"]] * 3
+    )
+    assert all(sorted(cell.split(":")[0] for cell in row.split("\t")[1:])[-1] == "Constant" for row in rows[9:])
+    assert all(cell.split("@")[0].endswith(":0") for row in rows[:3] for cell in row.split("\t")[1:])
+
+
+@pytest.mark.parametrize("direct", [[], ["--inpass"]])
+def test_an_audit_of_a_network_shows_the_output_without_the_tag(vwlite: Any, tmp_path: Path, direct: list[str]) -> None:
+    """Hidden units are an example of their own, unless the features go on to the output with them."""
+    (tmp_path / "d").write_text("1 'one |a x\n-1 'two |a x y\n")
+    lines = vwlite("vw", "-d", tmp_path / "d", "--nn", "2", "-a", *direct).out.splitlines()
+    tagged = {lines[i - 1].endswith((" one", " two")) for i, line in enumerate(lines) if "OutputLayer" in line}
+    assert tagged == {bool(direct)}
+    assert any(line.endswith(" one") for line in lines)

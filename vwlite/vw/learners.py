@@ -347,7 +347,7 @@ class Binary(Layer):
         e.prediction = 1.0 if e.prediction > 0 else -1.0
         if e.labelled:
             if abs(e.label) != 1:
-                self.streams.error(f"You are using label '{e.label:g}' not -1 or 1 as loss function expects!")
+                self.streams.error(f"The label '{e.label:.9g}' is not -1 or 1 as loss function expects.")
             elif e.prediction == e.label:
                 e.loss = 0.0
             else:

@@ -51,6 +51,7 @@ class Oaa(Layer):
         self.random = s.random
         self.order: list[int] = []
         self.next = 0
+        self.best = 0  # the place of the class that was predicted last
 
     def predict(self, e: Current) -> None:
         label, weight = e.label, e.weight
@@ -61,7 +62,7 @@ class Oaa(Layer):
             found.append(e.partial if self.subsample else e.prediction)
             raw.append(e.prediction)
         e.label, e.weight = label, weight
-        best = max(range(self.k), key=lambda i: (found[i], -i))
+        best = self.best = max(range(self.k), key=lambda i: (found[i], -i))
         if not (self.probabilities or self.scores):
             # Of classes from 0, Vowpal Wabbit prints the last one first.
             order = raw if self.indexing.first != 0 else [raw[-1], *raw[:-1]]
@@ -76,21 +77,22 @@ class Oaa(Layer):
             e.scores = found  # type: ignore[attr-defined]
 
     def learn(self, e: Current) -> None:
-        label, shares = e.target, self.probabilities or self.scores
-        if label is not None and shares:
-            self.indexing.check(label)
+        label = e.target
         self.predict(e)
         if label is None:
             return
-        if not shares:
-            self.indexing.check(label)
+        self.indexing.check(label)
+        if self.probabilities or self.scores:  # the class is found where they are shown
+            e.prediction = self.indexing.label(self.best)
         shown, kept, scores = e.prediction, e.partial, e.scores  # type: ignore[attr-defined]
         if self.subsample:
             self._learn_some(e, label)
         else:
+            audit, self.bottom.audit = self.bottom.audit, None  # it has shown what was predicted
             for i in range(self.k):
                 e.label = 1.0 if label == self.indexing.label(i) else -1.0
                 self.learn_with(e, i)
+            self.bottom.audit = audit
         e.label = float("nan")
         e.prediction, e.partial, e.scores = shown, kept, scores  # type: ignore[attr-defined]
 

@@ -158,12 +158,14 @@ class Nn(Layer):
             side.set(keys + self.keys, values + sigmas + [1.0] * (len(self.keys) - k))
         self.bottom.stepper = side
         main.select(model)
-        e.model = model
+        e.model, tag = model, e.tag
+        if not self.inpass:
+            e.tag = b""  # the hidden units are an example of their own then, which an audit shows without the tag
         if learns:
             self.base.learn(e)
         else:
             self.base.predict(e)
-        e.made_names = None
+        e.made_names, e.tag = None, tag
         self.bottom.stepper = main
         main.min_label, main.max_label = side.min_label, side.max_label
         return sigmas
