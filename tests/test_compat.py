@@ -3,13 +3,14 @@
 import contextlib
 import math
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, seed, settings
 from real_vw import RealVw, interpreter
-from vw_draws import Case, cases
+from vw_draws import Case, cases, class_cases
 
 from vwlite.vw.run import main
 
@@ -120,3 +121,58 @@ def test_drawn_runs_agree(real: RealVw, tmp_path: Path, capsys: pytest.CaptureFi
     assert compared >= RUNS
     with capsys.disabled():
         print(f"\n{compared} drawn runs of vwlite vw and Vowpal Wabbit compared, each with the models of both")
+
+
+WORD = re.compile(r"-?\d+\.?\d*(?:e[-+]?\d+)?%?|[^\s\d]+")
+
+
+def same_text(one: Path, other: Path) -> str | None:
+    """How two texts differ, numbers apart by more than the tolerance; None: they agree."""
+    left, right = (path.read_text(errors="surrogateescape").splitlines() for path in (one, other))
+    if len(left) != len(right):
+        return f"{len(left)} lines instead of {len(right)}"
+    for i, (a, b) in enumerate(zip(left, right, strict=True), 1):
+        words, others = WORD.findall(a), WORD.findall(b)
+        if len(words) != len(others) or not all(map(same_word, words, others)):
+            return f"line {i}: {a!r} instead of {b!r}"
+    return None
+
+
+def same_word(one: str, other: str) -> bool:
+    if one == other:
+        return True
+    try:
+        p, q = float(one.rstrip("%")), float(other.rstrip("%"))
+    except ValueError:
+        return False
+    if one.endswith("%"):
+        return abs(p - q) <= 1
+    return "." in one and abs(p - q) <= 5 * TOLERANCE * max(1, abs(q))
+
+
+def test_drawn_classes_agree(real: RealVw, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The predictions, the table and the summary; log lines by their number, as their order is one of two threads."""
+    compared = 0
+
+    @settings(max_examples=AT_ONCE, database=None, deadline=None, suppress_health_check=HealthCheck)
+    @given(class_cases())
+    def check(case: Case) -> None:
+        nonlocal compared
+        for place in (tmp_path / "ours", tmp_path / "real"):
+            place.mkdir(exist_ok=True)
+            for file in place.iterdir():
+                file.unlink()
+            (place / "train").write_bytes(case.train)
+        arguments = ["-d", "train", "-p", "p", "-P", "1", *case.arguments]
+        assert (ours(tmp_path / "ours", arguments), real(tmp_path / "real", arguments)) == (0, 0)
+        for name in ("p", "err"):
+            why = same_text(tmp_path / "ours" / name, tmp_path / "real" / name)
+            assert why is None, f"{name}: {why}"
+        out = [sorted((tmp_path / who / "out").read_text().splitlines()) for who in ("ours", "real")]
+        assert out[0] == out[1]
+        compared += 1
+
+    for number in range(-(-RUNS // (4 * AT_ONCE))):
+        seed(FIRST // AT_ONCE + number)(check)()
+    with capsys.disabled():
+        print(f"\n{compared} drawn runs of several classes compared, with tables, summaries and log lines")

@@ -133,3 +133,44 @@ def cases(draw: st.DrawFn) -> Case:
 FLAGS = ["", "", "", "--sgd", "--adaptive", "--normalized", "--invariant", "--adaptive --normalized",
          "--adaptive --invariant", "--normalized --invariant", "--adaptive --normalized --invariant",
          "--ftrl", "--coin", "--pistol", "--freegrad"]  # fmt: skip
+
+
+# Several classes: labels that are missing, outside or without a name, and what is counted then.
+CLASSES = ["1", "2", "3", "3", "2 2", "1 0.5", "", "0", "4", "-1", "5", "1 0"]
+NAMED = ["dog", "cat", "bird", "bird", "dog 2", "cat 0.5", "", "fish", "cow 2"]
+VOTED = ["1", "2", "-1", "0", "3", "1 2", "", "2 0.5"]
+
+
+@st.composite
+def class_cases(draw: st.DrawFn) -> Case:
+    """A run whose table, summary and predictions are compared."""
+    kind = draw(st.sampled_from(["oaa", "oaa", "named", "costs", "bootstrap"]))
+    shares = ["", "", "--probabilities --loss_function logistic", "--scores"]
+    if kind == "bootstrap":
+        labels = VOTED
+        arguments = ["--bootstrap", str(draw(st.integers(1, 9))), "--bs_type", draw(st.sampled_from(["vote", "mean"]))]
+    elif kind == "costs":
+        costs = ["dog:1", "cat:0", "bird:0.5", "dog:2", "bird:1 dog:0", "fish:1 cat:0", "cat dog:1", "dog cat", ""]
+        labels, arguments = costs, ["--csoaa", "3", "--named_labels", "dog,cat,bird"]
+    elif kind == "named":
+        labels = NAMED
+        arguments = ["--oaa", "3", "--named_labels", "dog,cat,bird", *draw(st.sampled_from(shares)).split()]
+    else:
+        labels = CLASSES
+        arguments = ["--oaa", draw(st.sampled_from(["3", "4", "5"])), *draw(st.sampled_from(shares)).split()]
+        arguments += _some(draw, 3, "--indexing 0", "--indexing 1")
+        if "--probabilities" not in arguments and "--scores" not in arguments:
+            arguments += _some(draw, 4, "--classweight 1:2,2:0.5")
+    arguments += _some(draw, 3, "-c -k --passes 3", "-c -k --passes 2 --holdout_off")
+    arguments += _some(draw, 4, "-q ab", "-b 10")
+    # Options that mean nothing alone.
+    arguments += _some(draw, 6, "--confidence_after_training", "--dropout", "--mem 3", "--compressed")
+    feature = st.builds("{}{}".format, st.sampled_from("xyzw"), st.sampled_from(["", ":0.5", ":2", ":-1"]))
+    lines = []
+    for _ in range(draw(st.integers(5, 40))):
+        tag = draw(st.sampled_from(["", "", "'t1 "]))
+        spaces = draw(st.lists(st.sampled_from("abc"), min_size=1, max_size=2, unique=True))
+        features = (f"|{space} {' '.join(draw(st.lists(feature, max_size=3)))}" for space in spaces)
+        lines.append(f"{draw(st.sampled_from(labels))} {tag}{' '.join(features)}\n")
+    text = "".join(lines).encode()
+    return Case(arguments, text, text, False)
