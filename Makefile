@@ -27,7 +27,7 @@ help:
 	@echo "make bench-quick  the same on tiny data: does the benchmark work?"
 	@echo "make bench-projection  the table and the picture of projection times in the README (about 2 minutes)"
 	@echo "make bench-dimension   the tables of time over the number of features in the README (about 5 minutes)"
-	@echo "make compare      the tables and pictures of all algorithms on real data in the README (about 20 minutes);"
+	@echo "make compare      the tables and pictures of all algorithms on real data in the README (about 40 minutes);"
 	@echo "                  SETS=FOLDER says where the data sets are"
 	@echo "make compare-quick  the same on small data: does it work?"
 	@echo "make wheel        a wheel in dist/"
@@ -135,11 +135,13 @@ SETS := ../shared/data
 
 compare: $(BENCH)
 	.bench/venv/bin/python tests/bench/compare.py --data $(SETS)
+	.bench/venv/bin/python tests/bench/claims.py --data $(SETS)
 	.bench/venv/bin/python tests/docs.py
 
 compare-quick: $(BENCH)
 	mkdir -p build/compare
 	.bench/venv/bin/python tests/bench/compare.py --quick --out build/compare
+	.bench/venv/bin/python tests/bench/claims.py --quick --out build/compare
 
 wheel: $(INSTALLED)
 	rm -rf build/lib* build/bdist* *.egg-info

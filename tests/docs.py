@@ -3,6 +3,7 @@
 import json
 import re
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import click
@@ -40,18 +41,19 @@ def sections() -> dict[str, str]:
     made = {f"help: {command}": f"```text\n$ vwlite {command} --help\n{help_of(command)}\n```" for command in COMMANDS}
     made["help: vw"] = f"```text\n$ vwlite vw --help\n{usage()}\n```"
     made["algorithms"] = algorithm_table()
-    made["bench: compare"] = comparison()
+    for name in ("compare", "claims"):
+        made[f"bench: {name}"] = measured(name)
     return made
 
 
-def comparison() -> str:
-    """The tables of `make compare`, from the results that it left."""
+def measured(name: str) -> str:
+    """The tables of a program of `make compare`, from the results that it left."""
     sys.path.insert(0, str(HERE / "bench"))
     try:
-        from compare import document
+        document = import_module(name).document
     finally:
         sys.path.pop(0)
-    return document(json.loads((HERE / "bench/compare.json").read_text(encoding="utf-8")))
+    return document(json.loads((HERE / f"bench/{name}.json").read_text(encoding="utf-8")))
 
 
 def updated(text: str) -> str:

@@ -17,6 +17,7 @@ HERE = Path(__file__).parent
 BENCH = HERE / "bench" / "bench.py"
 PROJECTION = HERE / "bench" / "projection.py"
 COMPARE = HERE / "bench" / "compare.py"
+CLAIMS = HERE / "bench" / "claims.py"
 DIMENSION = HERE / "bench" / "dimension.py"
 
 
@@ -130,6 +131,25 @@ def test_the_comparison_says_where_missing_data_can_be_had(tmp_path: Path) -> No
     assert list(tmp_path.iterdir()) == []
 
 
+def test_the_quick_claims_have_their_tables(tmp_path: Path) -> None:
+    command = [sys.executable, str(CLAIMS), "--quick", "--out", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found = json.loads((tmp_path / "claims.json").read_text())
+    assert list(found["counts"]) == ["tumours"]
+    assert list(found["objective"]) == ["tumours", "digits"]
+    for results in found["counts"].values():
+        for way in ("paper", "tuned", "nonzeros"):
+            cells = [(int(n), cell) for kind in results[way].values() for n, cell in kind.items()]
+            assert all(cell["nonzeros"] <= n and 0 <= cell["auc"] <= 1 for n, cell in cells)
+        assert all(kind.keys() == {"10"} for kind in results["nonzeros"].values())
+    for results in found["objective"].values():
+        for cells in results.values():
+            for runs in cells.values():
+                assert 0 < runs["5"]["objective"] <= 1.01 * runs["1"]["objective"] < 0.75
+    assert [len(cells) for cells in cells_of(done.stdout)] == [6] * 3 + [7] * 3 + [4] * 6
+
+
 @pytest.fixture
 def dimension(monkeypatch):
     monkeypatch.syspath_prepend(str(DIMENSION.parent))
@@ -140,6 +160,28 @@ def dimension(monkeypatch):
 def compare(monkeypatch):
     monkeypatch.syspath_prepend(str(COMPARE.parent))
     return importlib.import_module("compare")
+
+
+@pytest.fixture
+def claims(monkeypatch):
+    monkeypatch.syspath_prepend(str(CLAIMS.parent))
+    return importlib.import_module("claims")
+
+
+def test_the_weakest_strength_is_found_that_leaves_so_many_weights(claims, compare, monkeypatch) -> None:
+    asked = []
+
+    def ranked(parts, algorithm, setting, folder):
+        strength = float(setting.options[-1])
+        asked.append(strength)
+        setting.nonzeros = round(100 / strength)
+        return setting if strength > 1.5 else None  # weaker ones cannot be learned
+
+    monkeypatch.setattr(claims, "ranked", ranked)
+    kind = claims.Kind("adagrad", tuple(range(1, 65)), ("--l1 {}",), compare.Grid("-l", (1.0,)))
+    found = claims.at_most(None, kind, "--l1 {}", (1.0, ("-l", "1")), [50, 30, 1], None)
+    assert {n: setting.options[-1] for n, setting in found.items()} == {50: "2", 30: "4"}  # 30 allows 100 / 4
+    assert len(asked) == len(set(asked)) < 20
 
 
 def test_the_measures_of_the_comparison(compare) -> None:

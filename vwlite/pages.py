@@ -242,7 +242,8 @@ PAGES = {
         "exactly "
         "zero as long as what speaks for it is at most l1. l1 and l2 are of the sum of all losses, not of a step: try "
         "1. "
-        "Two passes are as twice the data.",
+        "Two passes are as twice the data. Where values are small, as in texts scaled to length 1, try beta = 0.1 and "
+        "0.01.",
         "w_i = 0  if |z_i| <= l1,  else  -(z_i - sign(z_i) l1) / ((beta + sqrt(n_i)) / alpha + l2)\n"
         "sigma_i = (sqrt(n_i + g_i^2) - sqrt(n_i)) / alpha\n"
         "z_i <- z_i + g_i - sigma_i w_i\n"

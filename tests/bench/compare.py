@@ -4,9 +4,10 @@
     make compare-quick      on small data of this repository: does it work? Its numbers say nothing
 
 Each data set is split with a seed: a training and a test part, where it has none of its own, and of the training part
-80 % to fit and 20 % to validate. Of every algorithm a small grid is tried: learning rates, and strengths (what makes
-the model small: --l1, --radius, ...); all rates with the weakest and the middle strength, and the rates that were best
-there with all others. They learn what is to fit, and are judged by the log loss on what is to validate.
+80 % to fit and 20 % to validate. Of every algorithm a small grid is tried: learning rates (ftrl: alpha and beta), and
+strengths (what makes the model small: --l1, --radius, ...); all rates with the weakest and the middle strength, and the
+rates that were best there with all others. They learn what is to fit, and are judged by the log loss on what is to
+validate.
 
 In the table is the setting with the fewest nonzero weights of those within 1 % of the algorithm's least log loss. It
 learns all of the training part anew and predicts the test part, once. In the picture are all strengths, each with the
@@ -66,6 +67,7 @@ class Grid:
     relative: bool = False  # the rates are times that of the data set, as they depend on the size of examples; and
     # falling rates are tried as well as constant ones, which are a hundredth of them (--power-t 0)
     falls: bool = True
+    beside: tuple[tuple[str, ...], ...] = ((),)  # options that are tried with every rate
     needs_count: bool = False  # --features
     most: float = math.inf  # features that it can take
 
@@ -74,6 +76,7 @@ L1 = (0, 1e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1)
 RADII = (10000, 3000, 1000, 300, 100, 30, 10, 3, 1)
 FALLING = (0.3, 1, 3, 10)
 ADAPTIVE = (0.03, 0.1, 0.3, 1, 3)
+BETAS = tuple(("--ftrl-beta", beta) for beta in ("0.01", "0.1", "1"))
 
 GRIDS = {
     "gd": Grid("-l", (0.3, 1, 3, 10, 30), "--l1", (0, 1e-8, 1e-7, 1e-6, 3e-6, 1e-5, 3e-5, 1e-4, 3e-4)),
@@ -96,7 +99,7 @@ GRIDS = {
     "pa-i": Grid("--pa-c", (1e-4, 1e-3, 0.01, 0.1, 1)),
     "pa-ii": Grid("--pa-c", (1e-4, 1e-3, 0.01, 0.1, 1)),
     "arow": Grid("--arow-r", (0.1, 1, 10, 100, 1000)),
-    "ftrl": Grid("--ftrl-alpha", (0.1, 0.3, 1, 3, 10), "--l1", (0, 0.1, 0.3, 1, 3, 10, 30, 100, 300)),
+    "ftrl": Grid("--ftrl-alpha", (0.1, 0.3, 1, 3, 10), "--l1", (0, 0.1, 0.3, 1, 3, 10, 30, 100, 300), beside=BETAS),
     "smidas": Grid("-l", (1, 3, 10, 30), "--l1", L1, relative=True, needs_count=True),
 }
 
@@ -158,6 +161,7 @@ class Setting:
     loss: float = math.inf
     nonzeros: int = 0
     line: tuple[float, float] = (1.0, 0.0)  # a, b of a x + b for scores x
+    schedule: tuple[str, ...] = ()  # those of the options that say how fast it learns
 
 
 @dataclass
@@ -351,13 +355,18 @@ def straight_line(scores: np.ndarray, labels: np.ndarray) -> tuple[float, float]
 # --- choosing -------------------------------------------------------------------------------------
 
 
-def schedules(grid: Grid, data: Data) -> list[tuple[float | None, list[str]]]:
+Schedule = tuple[float | None, tuple[str, ...]]
+
+
+def schedules(grid: Grid, data: Data) -> list[Schedule]:
     """The learning rates, each with what else it takes."""
+    if not grid.rates:
+        return [(None, ())]
     if not grid.relative:
-        return [(rate, [grid.rate, f"{rate:g}"]) for rate in grid.rates] or [(None, [])]
+        return [(rate, (grid.rate, f"{rate:g}", *beside)) for beside in grid.beside for rate in grid.rates]
     falling = [rate * data.rate for rate in grid.rates]
-    found: list[tuple[float | None, list[str]]] = [(rate, [grid.rate, f"{rate:g}"]) for rate in falling if grid.falls]
-    return found + [(rate / 100, [grid.rate, f"{rate / 100:g}", "--power-t", "0"]) for rate in falling]
+    found: list[Schedule] = [(rate, (grid.rate, f"{rate:g}")) for rate in falling if grid.falls]
+    return found + [(rate / 100, (grid.rate, f"{rate / 100:g}", "--power-t", "0")) for rate in falling]
 
 
 def search(parts: Parts, algorithm: str, grid: Grid, folder: Path) -> list[Setting]:
@@ -366,15 +375,15 @@ def search(parts: Parts, algorithm: str, grid: Grid, folder: Path) -> list[Setti
     anchors = [strengths[0], strengths[len(strengths) // 2]]
     fixed = [*grid.fixed, *(["--features", str(parts.features)] if grid.needs_count else [])]
 
-    def tried(strength: float | None, rates: Iterable[tuple[float | None, list[str]]]) -> list[Setting]:
+    def tried(strength: float | None, rates: Iterable[Schedule]) -> list[Setting]:
         typed = [] if strength is None else [grid.strength, f"{strength:g}"]
-        settings = [Setting(rate, strength, [*words, *typed, *fixed]) for rate, words in rates]
+        settings = [Setting(rate, strength, [*words, *typed, *fixed], schedule=words) for rate, words in rates]
         return judge(parts, algorithm, settings, folder)
 
     every = schedules(grid, parts.data)
     done = {strength: tried(strength, every) for strength in dict.fromkeys(anchors)}
-    good = [min(judged, key=lambda s: s.loss).rate for judged in done.values() if judged]
-    kept = [schedule for schedule in every if schedule[0] in good]
+    good = [min(judged, key=lambda s: s.loss).schedule for judged in done.values() if judged]
+    kept = [(rate, words) for rate, words in every if words in good]
     for strength in strengths:
         if strength not in done:
             done[strength] = tried(strength, kept)
@@ -593,7 +602,8 @@ def draw(name: str, found: dict[str, Any], path: Path) -> None:
         panel.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:g} %"))
         panel.grid(True, alpha=0.3)
         panel.set_xlim(0.7 * leftmost, 1.4 * max(n for n, _, _ in everything))
-        panel.legend(frameon=True, framealpha=0.9, fontsize=9, loc="best")
+        if panel.get_legend_handles_labels()[0]:
+            panel.legend(frameon=True, framealpha=0.9, fontsize=9, loc="best")
     figure.suptitle(found["title"])
     figure.supxlabel("nonzero weights")
     figure.supylabel("test error")
