@@ -13,7 +13,7 @@ from vwlite.core.batch cimport Batch
 from vwlite.core.classifier cimport Classifier
 from vwlite.core.expand cimport ENORMOUS, NO_ROOM, Expander, Expansion
 from vwlite.core.losses cimport Loss
-from vwlite.core.pieces cimport PieceMaker
+from vwlite.core.pieces cimport PieceMaker, vwlite_store
 from vwlite.core.room cimport copy
 from vwlite.core.rule cimport Example, Outcome, Rule
 
@@ -29,6 +29,10 @@ cdef inline int grow(void** array, size_t items, size_t size) noexcept nogil:
         return -1
     array[0] = grown
     return 0
+
+
+class Stopped(Exception):
+    """`stop` was called: an enormous example is left as it is, not predicted, and learned by some models at most."""
 
 
 cdef class Stepper:
@@ -48,6 +52,7 @@ cdef class Stepper:
     cdef readonly int shift
     cdef readonly size_t size      # features of the example
     cdef PieceMaker maker          # of an enormous example ...
+    cdef int stopping
     cdef Batch batch               # ... which is in this batch; else None
     cdef size_t capacity
     cdef uint32_t* bases           # keys in model 0, not cut; owned, as are the next three: [capacity]
@@ -72,6 +77,7 @@ cdef class Stepper:
         self.shift = shift
         self.widens = True
         self.maker = PieceMaker(expander, rule.table)
+        self.maker.stopping = &self.stopping
         if shift:
             self.share_sums()
 
@@ -91,6 +97,10 @@ cdef class Stepper:
             raise MemoryError("no memory for an example")
         self.capacity = want
         return 0
+
+    def stop(self):
+        """Have `predict` and `learn` raise Stopped instead of going on with an enormous example. From any thread."""
+        vwlite_store(self.stopping, 1)
 
     def share_sums(self):
         """Let model 0 begin with the sums over scales that the rule holds, and the others with none, if they are apart."""
@@ -257,6 +267,8 @@ cdef class Stepper:
         with nogil:
             p = rule.predict_to_learn(e) if learns else rule.predict(e)
         self.maker.raise_error()
+        if self.maker.stopped:
+            raise Stopped
         return p
 
     cdef Rule locate_whole(self, uint32_t model, bint learns):

@@ -187,7 +187,7 @@ def test_continuing_predicting_and_listing(vwlite, tmp_path, algorithm, loss):
     vwlite(*command, "--quiet", tmp_path / "all", "-p", tmp_path / "averaged.p")
     assert vwlite("predict", "-m", tmp_path / "plain", tmp_path / "test").out != full
     ours, theirs = ((tmp_path / f"{name}.p").read_text().splitlines() for name in ("averaged", "plain"))
-    learned = [not line.startswith("|") for line in text if line.strip()]
+    learned = [not line.startswith("|") for line in text]
     assert len(learned) == len(ours)
     assert [p for p, is_learned in zip(ours, learned, strict=True) if is_learned] == [
         p for p, is_learned in zip(theirs, learned, strict=True) if is_learned

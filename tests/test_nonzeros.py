@@ -202,7 +202,8 @@ def test_a_given_strength_is_the_start(vwlite, tmp_path):
         command = ["train", "--algorithm", algorithm, "--nonzeros", 5, option, value, "-m", tmp_path / "model"]
         vwlite(*command, tmp_path / "data")
         assert read_model(str(tmp_path / "model")).rule["strength"] == value
-        vwlite("train", "-i", tmp_path / "model", option, 0.25, tmp_path / "none", "-m", tmp_path / "model")
+        again = ["train", "-i", tmp_path / "model", tmp_path / "none", "--allow-empty", "-m", tmp_path / "model"]
+        vwlite(*again, option, 0.25)
         assert read_model(str(tmp_path / "model")).rule["strength"] == 0.25
 
 

@@ -906,7 +906,7 @@ def test_radius_too_large_to_matter_is_plain_descent():
     loss = Logistic()
     learner = ball(1e6, 0.3, bits=BITS, loss=loss)
     run(learner, stream)
-    twin = reference.Sgd(reference.Logistic(), 1 << BITS, rate=0.3)
+    twin = reference.L1Subgradient(reference.Logistic(), 1 << BITS, rate=0.3, l1=0)  # descent in 64 bits
     Walk(twin, bits=BITS, constant=False).run(stream)
     np.testing.assert_allclose(weights_of(learner.rule, 1 << BITS), twin.weights, rtol=1e-12, atol=1e-12)
     assert learner.rule.shift == 0

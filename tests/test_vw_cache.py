@@ -90,7 +90,7 @@ def test_the_data_is_not_made_a_cache(run):
     for content in (LINES, b"", FOREIGN):
         with open("d", "wb") as f:
             f.write(content)
-        run("--cache_file", "d", code=1)
+        run("--cache_file", "d", code=2)
         with open("d", "rb") as f:
             assert f.read() == content
 

@@ -4,10 +4,12 @@ import os
 import sys
 from array import array
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import IO, Any
 
 from vwlite.core.batch import Batch
+from vwlite.core.stepper import Stopped
 from vwlite.errors import UsageError, VwliteError, WriteError
 from vwlite.output import AtomicFile, check_apart
 from vwlite.signals import StopSignal
@@ -221,6 +223,7 @@ class Run:
     def stop(self) -> None:
         """End the run after the example that it is at. Called from the thread of the signals."""
         self.stopped = True
+        self.learner.bottom.stepper.stop()
         if self.quick is not None:
             self.quick.stop()
 
@@ -402,7 +405,8 @@ class Run:
                 self.statistics.repeat(self.counts, *self.setup.batch.repeat())
             elif self.data_name != "none":
                 before, words = replace(self.statistics), self.streams.count
-                self.one_pass()
+                with suppress(Stopped):
+                    self.one_pass()
                 self.counts = self.statistics - before
                 self.repeats = self.streams.count == words and self._repeatable()
             cut = self.stopped
