@@ -40,7 +40,7 @@ def is_plain(run: Any) -> bool:
         layer = layer.base
     if type(layer) is not Linear or type(layer.stepper.rule) not in ((Interleaved,) if classes else RULES):
         return False
-    if s.names and (len(set(s.names)) != len(s.names) or len(s.names) != run.arguments["oaa"]):
+    if classes and s.names and len(set(s.names)) != len(s.names):
         return False
     return (classes or (s.kind == "SIMPLE" and not layer.stepper.shift)) and not (
         run.namer or s.not_linear or layer.more_squares or any(b":" in pattern for pattern in s.interactions)
