@@ -1,5 +1,6 @@
 """Each compiled rule against its dense, eager twin."""
 
+import random
 from math import inf
 from time import process_time
 
@@ -888,6 +889,22 @@ def test_a_projection_is_right_where_weights_tie_with_the_shift(name):
         assert norm <= options["radius"] * (1 + 1e-12)
         assert norm == pytest.approx(options["radius"], rel=1e-12) or kind is L1Ball
         assert learner.rule.active == np.count_nonzero(ours) or kind is Simplex
+
+
+def test_adagrad_s_ball_holds_features_of_all_sizes():
+    """1 / H is tiny for large features: what is left of the sum when the others leave the ball must have its digits."""
+    chance = random.Random(7)
+    at_border = 0
+    for _ in range(300):
+        rule = AdagradBall(Logistic(), radius=0.1, rate=0.5, power_t=0.0)
+        learner = Learner(rule, Logistic(), Expander(constant=False))
+        for _ in range(8):
+            features = [(key, chance.choice([1.0, 1e10, 1e20, 1e30, 1e38])) for key in chance.sample(range(6), 3)]
+            run(learner, [Line(chance.choice([-1.0, 1.0]), features)])
+            norm = norm_of(rule)
+            assert norm <= 0.1 * (1 + 1e-9)
+            at_border += norm >= 0.1 * (1 - 1e-9)
+    assert at_border > 1000
 
 
 def test_a_step_with_no_digits_of_the_radius_leaves_none_of_it_behind():

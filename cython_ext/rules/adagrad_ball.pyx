@@ -14,8 +14,9 @@ As in l1_ball.pyx, the queue of active features holds lower bounds of |z|: one t
 below it gets another; and a feature that has just become active waits outside until Theta is known.
 
 Terms of S and R may differ by many powers of ten, and what was added is later taken away: both are sums of two doubles,
-without error for the first of them. What is taken away at once is taken in the order of keys, so nothing depends on how
-the queue happens to lie (it lies otherwise after a model is loaded).
+without error for the first of them. A remainder of R so small that the other terms may have taken its digits along is
+made anew from what stays. What is taken away at once is taken in the order of keys, so nothing depends on how the queue
+happens to lie (it lies otherwise after a model is loaded).
 """
 
 from libc.math cimport INFINITY, copysign, fabs
@@ -31,6 +32,7 @@ from vwlite.core.table cimport prefetch_line
 
 cdef double LARGEST_SHIFT = 1e5    # rebase when S outgrows this many radii: |z| - Theta would lose digits
 cdef double LARGEST = 3.5e13       # of |w| in radii, before it is projected
+cdef double LEFT = 2.0 ** -50      # of the largest R since it was made anew: two doubles hold twice as many digits
 
 
 cdef struct Slot:         # begins like that of Adaptive
@@ -97,12 +99,13 @@ cdef class AdagradBall(Adaptive):
     """The projection of w - eta g / H onto ||w||_1 <= radius in the norm of H"""
 
     SLOT = [("mark", "<u4"), ("_at", "<u4"), ("z", "<f8"), ("S", "<f8"), ("_inverse", "<f8"), ("_bound", "<f8")]
-    SCALARS = ["t", "shift", "sum", "sum_rest", "inverses", "inverses_rest"]
+    SCALARS = ["t", "shift", "sum", "sum_rest", "inverses", "inverses_rest", "largest"]
 
     cdef readonly double radius
     cdef readonly size_t active       # features whose weight is not zero, the constant left out
     cdef Sum S                        # of |z| / H
     cdef Sum R                        # of 1 / H
+    cdef public double largest        # R has been, since it was made anew
     cdef Queue queue                  # of active features that do not wait; a key is a place in the table
     cdef Bucket due                   # owned; what was taken from the queue
     cdef char* slots_of_queue         # where the table was then
@@ -273,8 +276,36 @@ cdef class AdagradBall(Adaptive):
         for i in range(self.waiting):
             sum += fabs(self.list[i].z) * self.list[i].inverse
             inverses += self.list[i].inverse
+        if self.R.high + self.R.low + inverses < LEFT * self.largest:
+            self.make_sums(0)
+            self.largest = 0
         S[0] = (self.S.high + self.S.low) + sum
         R[0] = (self.R.high + self.R.low) + inverses
+        self.largest = max(self.largest, R[0])
+
+    cdef void make_sums(self, double less) noexcept nogil:
+        """Subtract a number from every |z|, and make S and R anew, in the order of keys; without those that wait."""
+        cdef size_t i, n = 0
+        cdef Slot* s
+        cdef Slot** all = <Slot**>malloc((self.active + 1) * sizeof(Slot*))
+        if all == NULL:
+            self.out_of_memory = True
+            return
+        for i in range(self.table.capacity + 1 if self.active else 0):
+            s = self.active_slot(i)
+            if s != NULL and s.bound != INFINITY:
+                all[n] = s
+                n += 1
+        sort_by_key(all, n)
+        self.S = self.R = Sum(0, 0)
+        for i in range(n):
+            s = all[i]
+            s.z = copysign(fabs(s.z) - less, s.z)
+            add(&self.S, fabs(s.z) * s.inverse)
+            add(&self.R, s.inverse)
+        free(all)
+        settle(&self.S)
+        settle(&self.R)
 
     cdef inline void turn_away(self, double shift) noexcept nogil:
         """Drop the features that wait and that a shift leaves behind."""
@@ -357,29 +388,9 @@ cdef class AdagradBall(Adaptive):
                 self.push(s)
 
     cdef void rebase(self) noexcept nogil:
-        """Subtract the shift from every |z|, and make the sums anew, in the order of keys."""
-        cdef size_t i, n = 0
-        cdef Slot* s
-        cdef Slot** all = <Slot**>malloc((self.active + 1) * sizeof(Slot*))
-        if all == NULL:
-            self.out_of_memory = True
-            return
-        for i in range(self.table.capacity + 1):
-            s = self.active_slot(i)
-            if s != NULL:
-                all[n] = s
-                n += 1
-        sort_by_key(all, n)
-        self.S = self.R = Sum(0, 0)
-        self.active = n
-        for i in range(n):
-            s = all[i]
-            s.z = copysign(fabs(s.z) - self.shift, s.z)
-            add(&self.S, fabs(s.z) * s.inverse)
-            add(&self.R, s.inverse)
-        free(all)
-        settle(&self.S)
-        settle(&self.R)
+        """Begin anew with a shift of 0."""
+        self.make_sums(self.shift)
+        self.largest = self.R.high
         self.shift = 0
         self.rebuild()
 
@@ -387,7 +398,7 @@ cdef class AdagradBall(Adaptive):
         cdef size_t i
         cdef Slot* s
         cdef Sum sum = Sum(0, 0), inverses = Sum(0, 0)
-        super().load(scalars, slots)
+        super().load({"largest": scalars["inverses"], **scalars}, slots)    # older models have no such number
         self.active = 0
         for i in range(self.table.capacity + 1):
             s = self.active_slot(i)
