@@ -272,3 +272,15 @@ def test_an_audit_of_a_network_shows_the_output_without_the_tag(vwlite: Any, tmp
     tagged = {lines[i - 1].endswith((" one", " two")) for i, line in enumerate(lines) if "OutputLayer" in line}
     assert tagged == {bool(direct)}
     assert any(line.endswith(" one") for line in lines)
+
+
+@pytest.mark.parametrize("slow", SLOW)
+def test_each_class_learns_from_the_scores_that_were_shown(vwlite: Any, tmp_path: Path, slow: list[str]) -> None:
+    """Label 4 teaches all three classes -1, so scores above 0 are clipped to 0 in the next example: also for
+    classes after the right one, though its label of 1 widens the range. What 1 and 3 learn is the same."""
+    (tmp_path / "d").write_text("4 |a x:-1\n2 |a x:2\n|a x\n")
+    vwlite("vw", "-d", tmp_path / "d", "--oaa", "3", "-r", tmp_path / "r", *slow)
+    first, second, third = (line.split() for line in (tmp_path / "r").read_text().splitlines())
+    assert first == second == ["1:0", "2:0", "3:0"]
+    scores = [float(score.partition(":")[2]) for score in third]
+    assert scores[0] == scores[2] < 0 < scores[1]

@@ -89,9 +89,16 @@ class Oaa(Layer):
             self._learn_some(e, label)
         else:
             audit, self.bottom.audit = self.bottom.audit, None  # it has shown what was predicted
-            for i in range(self.k):
-                e.label = 1.0 if label == self.indexing.label(i) else -1.0
+            # What each learns from is its score in the prediction, clipped to the labels of the examples before.
+            stepper = self.bottom.stepper
+            widens, stepper.widens = stepper.widens, False
+            labels = [1.0 if label == self.indexing.label(i) else -1.0 for i in range(self.k)]
+            for i, e.label in enumerate(labels):
                 self.learn_with(e, i)
+            stepper.widens = widens
+            if widens:
+                stepper.min_label = min(stepper.min_label, *labels)
+                stepper.max_label = max(stepper.max_label, *labels)
             self.bottom.audit = audit
         e.label = float("nan")
         e.prediction, e.partial, e.scores = shown, kept, scores  # type: ignore[attr-defined]
