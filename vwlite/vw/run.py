@@ -513,10 +513,8 @@ class Run:
                 elif group:
                     yield group
                     group = []
-            if self.stopped:  # the end of the last group may be missing
-                return
             keep_lines(group, batch)
-        if group:
+        if group and not self.stopped:  # else its end may be missing
             yield group
 
     def feed(self, batch: Batch, names: Names | None, begin: int = 0, end: int | None = None) -> None:
