@@ -20,13 +20,21 @@ def notes_of(result):
     return [line.removeprefix("note: ") for line in result.err.splitlines() if line.startswith("note: ")]
 
 
-def train(vwlite, text, *options):
+def told(vwlite, command, text, *options):
     """The notes of a run, and the results in its report, which has the same notes."""
     Path("data").write_text(text)
-    notes = notes_of(vwlite("train", "data", "--report", "report", "-m", "m", *options))
+    notes = notes_of(vwlite(command, "data", "--report", "report", "-m", "m", *options))
     report = json.loads(Path("report").read_text())
     assert report["notes"] == notes
     return notes, report["results"]
+
+
+def train(vwlite, text, *options):
+    return told(vwlite, "train", text, *options)
+
+
+def predict(vwlite, text, *options):
+    return told(vwlite, "predict", text, *options)
 
 
 LINES = "1 |a x y |b z\n-1 |a y |c z\n2 |b u\n"
@@ -106,14 +114,6 @@ def test_labels_that_suggest_another_loss_or_none_are_told(vwlite, labels, optio
     assert notes_of(vwlite("train", "more", "-i", "m", "-m", "m")) == []  # which is only a part of the data
 
 
-def predict(vwlite, text, *options):
-    Path("new").write_text(text)
-    notes = notes_of(vwlite("predict", "-m", "m", "new", "--report", "report", *options))
-    report = json.loads(Path("report").read_text())
-    assert report["notes"] == notes
-    return notes, report["results"]
-
-
 def many(namespace, words, count=300):
     chance = random.Random(2)
     lines = []
@@ -148,7 +148,7 @@ def test_data_that_the_model_hardly_knows_is_told(vwlite, options, form):
         "m does not know 100 % of the features of the data: are names and namespaces the same as in training?"
     ]
     assert (results["unknown features, share"], results["examples of unknown features"]) == (1, 300)
-    assert notes_of(vwlite("predict", "-m", "m", "new", "--quiet")) == []
+    assert notes_of(vwlite("predict", "-m", "m", "data", "--quiet")) == []
 
 
 def test_the_share_of_unknown_features_is_exact(vwlite):
