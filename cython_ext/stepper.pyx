@@ -8,6 +8,7 @@ these models side by side, under the hash cut to `bits - shift` bits.
 from libc.math cimport isnan
 from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
+from libc.string cimport memcpy
 
 from vwlite.core.batch cimport Batch
 from vwlite.core.classifier cimport Classifier
@@ -193,6 +194,16 @@ cdef class Stepper:
         """The weight of a key, cut to the bits that there are."""
         cdef Rule rule = self.rule_of(key & self.mask)
         return rule.weight(self.slot_of(key & self.mask))
+
+    def set_weight(self, uint32_t key, float w):
+        """Give a key a weight; the rest of its slot stays. TypeError if the rule makes its weights of other numbers."""
+        cdef char* slot
+        if self.rule.SLOT[1] != ("w", "<f4"):
+            raise TypeError("the weights of this rule follow from other numbers")
+        key &= self.mask
+        if self.rule.table.resolve(&key, 1, &slot):
+            raise MemoryError("no memory for the weight table")
+        memcpy(slot + sizeof(uint32_t), &w, sizeof(float))
 
     def slots_of(self, keys):
         """The slots of these keys, as one bytes object; the blank slot for those that are not there."""

@@ -416,7 +416,8 @@ def _labels(index: Index) -> tuple[str | None, int]:
     domain, classes = options.get("label_domain"), options.get("number of classes", 0)
     if options.get("choice of classes") == "auto":
         classes = len(index.classes)
-    return (domain if isinstance(domain, str) else "any"), (classes if type(classes) is int else 0)
+    sound = type(classes) is int and 0 <= classes < 1 << 32
+    return (domain if isinstance(domain, str) else "any"), (classes if sound else 0)
 
 
 def _compare(found: dict[str, Any], wanted: dict[str, Any]) -> None:

@@ -351,13 +351,6 @@ cdef class Gd(Rule):
             eta *= pow(self.elapsed + 1, -self.schedule.power_t)
         return eta * h * scale
 
-    def set_weight(self, uint32_t key, float w):
-        """Give a key a weight; the rest of its slot stays."""
-        cdef char* slot
-        if self.table.resolve(&key, 1, &slot):
-            raise MemoryError("no memory for the weight table")
-        (<Slot*>slot).w = w
-
     def set_slot(self, uint32_t key, float w, float G, float N):
         """Give a key all its numbers."""
         cdef char* slot

@@ -348,7 +348,7 @@ def equal(rng: Random) -> Case:
     files = {"data": content, "data.gz": gzip.compress(content, mtime=0)} | s.more
     run = ["train", *s.options, "-m", "model", "--quiet", "--on-error", "skip", "-p", "-"]
     run += some(rng, 0.5, "--passes 2", "--passes 4 --holdout-off", "--passes 3 --holdout-period 3")
-    first = ["train", *s.options, "data", "--quiet", "--on-error", "skip", "-p", "stale"]
+    first = [{"model": "stale.model", "-": "stale"}.get(word, word) for word in [*run, "data"]]
     groups = [
         [[*run, "data"]],
         [[*run, "data", "--threads", rng.choice(["1", "3", "4"])]],

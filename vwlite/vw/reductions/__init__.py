@@ -115,6 +115,9 @@ def check(a: Arguments) -> None:
         raise Refused(f"--{several[0]} with --{several[1]}")
     if several and any(name in a for name in ("binary", "confidence", "active")):
         raise Refused(f"--{several[0]} with --binary, --confidence or --active")
+    for name in ("lrq", "lrqfa"):
+        if name in a and "ftrl" in a:
+            raise Refused(f"--{name} with --ftrl", "its weights follow from sums, so they cannot begin at random")
     by_lines = [name for name in ("csoaa_ldf", "wap_ldf", "top") if name in a]
     for name in (*CLASSES, *WITHOUT_LINES) if by_lines else ():
         if name in a and name != by_lines[0]:

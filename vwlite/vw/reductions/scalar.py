@@ -592,7 +592,7 @@ class Lrq(Layer):
         w = float(stepper.weight(place & 0xFFFFFFFF))
         if learns and w == 0:
             w = merand(place * self.setup.stride) * size
-            stepper.rule.set_weight(place & stepper.key(0, 0xFFFFFFFF), w)
+            stepper.set_weight(place & 0xFFFFFFFF, w)
         return w
 
 

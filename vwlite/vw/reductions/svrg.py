@@ -50,7 +50,7 @@ class Svrg(Linear):
         rate = self.rate * stepper.rule.pass_decay
         for key, x in zip(keys, values, strict=True):
             step = slope * x + self.gradient.get(key, 0.0) / max(self.count, 1)
-            stepper.rule.set_weight(key, stepper.weight(key) - rate * step)
+            stepper.set_weight(key, stepper.weight(key) - rate * step)
 
     def _stable_slope(self, e: Current, keys: list[int], values: list[float]) -> float:
         """The slope of the loss at the prediction of the stable weights."""
