@@ -1,7 +1,7 @@
 """How the Cython sources become `vwlite.core`.
 
 The sources live in `cython_ext/`, the modules under `vwlite.core`. Cython looks for the
-.pxd of `vwlite.core.table` in a folder `vwlite/core`, so the build puts a link of that
+.pxd of `vwlite.core.learn.table` in a folder `vwlite/core`, so the build puts a link of that
 name to this folder under `build/` and has Cython look there.
 
 Environment: VWLITE_SANITIZE=1 builds with AddressSanitizer and UndefinedBehaviorSanitizer
@@ -11,6 +11,7 @@ Environment: VWLITE_SANITIZE=1 builds with AddressSanitizer and UndefinedBehavio
 import os
 from pathlib import Path
 
+from setuptools import Extension
 from setuptools.command.build_ext import build_ext
 
 HERE = Path(__file__).resolve().parent
@@ -32,7 +33,11 @@ DIRECTIVES = {
 
 
 class BuildExt(build_ext):
-    """build_ext that compiles the .pyx files of `cython_ext/` as modules of `vwlite.core`."""
+    """build_ext that compiles every .pyx file of `cython_ext/` as a module of `vwlite.core`."""
+
+    def finalize_options(self) -> None:
+        self.distribution.ext_modules = _modules()
+        super().finalize_options()
 
     def run(self) -> None:
         from Cython.Build import cythonize
@@ -52,6 +57,15 @@ class BuildExt(build_ext):
             extension.extra_link_args = ["-fsanitize=address,undefined"] if sanitize else []
         self.parallel = self.parallel or os.cpu_count()
         super().run()
+
+
+def _modules() -> list[Extension]:
+    """Every .pyx file as an extension module, without what `BuildExt` adds to it."""
+    found = []
+    for path in sorted(HERE.rglob("*.pyx")):
+        inner = path.relative_to(HERE).with_suffix("")
+        found.append(Extension(".".join(("vwlite", "core", *inner.parts)), [str(Path(HERE.name, inner)) + ".pyx"]))
+    return found
 
 
 def _package_of_links() -> Path:

@@ -29,7 +29,7 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy
 
-from vwlite.core.radix_heap cimport BUCKETS, Bucket, Entry, Queue, append, clear, free_queue, put, take
+from vwlite.core.rules.radix_heap cimport BUCKETS, Bucket, Entry, Queue, append, clear, free_queue, put, take
 
 cdef extern from *:
     """

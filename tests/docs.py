@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from vwlite.algorithms import ALGORITHMS
+from vwlite.algorithms.table import ALGORITHMS
 from vwlite.cli import COMMANDS, program
 from vwlite.commands.algorithms import defaults
 from vwlite.vw.arguments import usage

@@ -3,14 +3,14 @@
 import os
 import signal
 
-from vwlite import standard
-from vwlite.signals import STOPPING, StopSignal
+from vwlite.output import stdio
+from vwlite.runs.signals import STOPPING, StopSignal
 
 
 def main() -> None:
     """Run the program and exit. As long as there is nothing to be finished, the first signal ends it; when all is
     finished, none does."""
-    standard.occupy()  # or the pipe for signals takes the place of a standard input that is closed
+    stdio.occupy()  # or the pipe for signals takes the place of a standard input that is closed
     signals = StopSignal()
     signals.then(lambda: os._exit(128 + (signals.number or 0)))
     signals.__enter__()  # for good: what was there before would end what is left of the process with another code

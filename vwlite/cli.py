@@ -9,8 +9,9 @@ from typing import Any
 
 import click
 
-from vwlite import __version__, standard
+from vwlite import __version__
 from vwlite.errors import ClosedPipe, ShortageError, VwliteError
+from vwlite.output import stdio
 
 COMMANDS = {
     "train": "Learn a model from data.",
@@ -56,7 +57,7 @@ def program() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the program and exit: 0, or what the README's table of exit codes says."""
-    standard.prepare()
+    stdio.prepare()
     sys.exit(run(arguments))
 
 

@@ -2,9 +2,9 @@
 
 from libc.stdint cimport uint32_t
 
-from vwlite.core.limited cimport Limited
-from vwlite.core.repeated cimport Gathering
-from vwlite.core.rule cimport Example
+from vwlite.core.learn.nonzeros cimport Limited
+from vwlite.core.rules.repeated cimport Gathering
+from vwlite.core.learn.rule cimport Example
 
 
 # w = scale * soft(z, shift) / H, H = delta + sqrt(S)

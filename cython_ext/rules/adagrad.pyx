@@ -24,12 +24,12 @@ from libc.math cimport copysign, fabs, sqrt
 from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
 
-from vwlite.core.averaging cimport Account, Memory, forget, free_memory, remember, shrinking
-from vwlite.core.clones cimport *
-from vwlite.core.limited cimport Limited, kth_largest
-from vwlite.core.prox cimport *
-from vwlite.core.repeated cimport CHUNK, Value, add_up, chunk_of, gather, give_back, met
-from vwlite.core.rule cimport Example, Outcome, Rule, learning_rate, next_piece, sweep
+from vwlite.core.rules.averaging cimport Account, Memory, forget, free_memory, remember, shrinking
+from vwlite.core.base.targets cimport *
+from vwlite.core.learn.nonzeros cimport Limited, kth_largest
+from vwlite.core.learn.prox cimport *
+from vwlite.core.rules.repeated cimport CHUNK, Value, add_up, chunk_of, gather, give_back, met
+from vwlite.core.learn.rule cimport Example, Outcome, Rule, learning_rate, next_piece, sweep
 
 cdef extern from *:
     """

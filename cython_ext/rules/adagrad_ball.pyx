@@ -23,12 +23,12 @@ from libc.math cimport INFINITY, copysign, fabs
 from libc.stdint cimport uint32_t
 from libc.stdlib cimport free, malloc, qsort
 
-from vwlite.core.radix_heap cimport Bucket, Entry, Queue, below, bits_of, clear, free_queue, put, take
-from vwlite.core.repeated cimport CHUNK, gather, give_back, sort_by_last
-from vwlite.core.room cimport make_room
-from vwlite.core.rule cimport Example, Outcome, learning_rate
+from vwlite.core.rules.radix_heap cimport Bucket, Entry, Queue, below, bits_of, clear, free_queue, put, take
+from vwlite.core.rules.repeated cimport CHUNK, gather, give_back, sort_by_last
+from vwlite.core.base.buffers cimport make_room
+from vwlite.core.learn.rule cimport Example, Outcome, learning_rate
 from vwlite.core.rules.adagrad cimport Adaptive, Visit, descend
-from vwlite.core.table cimport prefetch_line
+from vwlite.core.learn.table cimport prefetch_line
 
 cdef double LARGEST_SHIFT = 1e5    # rebase when S outgrows this many radii: |z| - Theta would lose digits
 cdef double LARGEST = 3.5e13       # of |w| in radii, before it is projected

@@ -18,7 +18,7 @@ A step costs O(n^2) for n features, a root O(n^3): it is for few features, and s
 
 from libc.stdint cimport uint32_t
 
-from vwlite.core.rule cimport Example, Outcome, Rule, learning_rate, next_piece, sweep
+from vwlite.core.learn.rule cimport Example, Outcome, Rule, learning_rate, next_piece, sweep
 
 cdef enum:
     MOST = 4096

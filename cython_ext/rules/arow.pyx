@@ -12,8 +12,8 @@ alone would narrow Sigma by an example without loss too; the figure in the paper
 
 from libc.stdint cimport uint32_t
 
-from vwlite.core.distinct cimport Distinct, dot, merge, release
-from vwlite.core.rule cimport Example, Outcome, Rule
+from vwlite.core.rules.distinct cimport Distinct, dot, merge, release
+from vwlite.core.learn.rule cimport Example, Outcome, Rule
 
 
 cdef struct Slot:

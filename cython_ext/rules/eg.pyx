@@ -23,9 +23,9 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
-from vwlite.core.elementary cimport exp_of, exponentials
-from vwlite.core.room cimport make_room
-from vwlite.core.rule cimport Example, Outcome, Rule, last_slot, learning_rate, next_piece, sweep
+from vwlite.core.base.elementary cimport exp_of, exponentials
+from vwlite.core.base.buffers cimport make_room
+from vwlite.core.learn.rule cimport Example, Outcome, Rule, last_slot, learning_rate, next_piece, sweep
 
 cdef extern from *:
     """

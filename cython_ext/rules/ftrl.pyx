@@ -13,12 +13,12 @@ from libc.math cimport fabs, sqrt
 from libc.stdint cimport uint32_t
 from libc.stdlib cimport free, realloc
 
-from vwlite.core.clones cimport *
-from vwlite.core.distinct cimport dot
-from vwlite.core.limited cimport Limited, kth_largest
-from vwlite.core.prox cimport *
-from vwlite.core.repeated cimport CHUNK, Gathering, add_up, chunk_of, gather, give_back, met
-from vwlite.core.rule cimport Example, Outcome, next_piece, sweep
+from vwlite.core.base.targets cimport *
+from vwlite.core.rules.distinct cimport dot
+from vwlite.core.learn.nonzeros cimport Limited, kth_largest
+from vwlite.core.learn.prox cimport *
+from vwlite.core.rules.repeated cimport CHUNK, Gathering, add_up, chunk_of, gather, give_back, met
+from vwlite.core.learn.rule cimport Example, Outcome, next_piece, sweep
 
 
 cdef struct Slot:

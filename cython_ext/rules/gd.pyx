@@ -20,8 +20,8 @@ from libc.math cimport INFINITY, fabs, isnan, pow, sqrt
 from libc.stdint cimport uint32_t
 from libc.stdlib cimport free, realloc
 
-from vwlite.core.prox cimport soft_threshold
-from vwlite.core.rule cimport Example, Outcome, Rule, next_piece, sweep
+from vwlite.core.learn.prox cimport soft_threshold
+from vwlite.core.learn.rule cimport Example, Outcome, Rule, next_piece, sweep
 
 cdef extern from "<math.h>" nogil:
     float sqrtf(float)

@@ -30,12 +30,12 @@ from libc.math cimport INFINITY, copysign, fabs, frexp, ldexp, llrint, pow
 from libc.stdint cimport int64_t, uint32_t
 from libc.stdlib cimport free
 
-from vwlite.core.averaging cimport Account
-from vwlite.core.limited cimport Limited
-from vwlite.core.radix_heap cimport BUCKETS, Bucket, Entry, Queue, below, bits_of, clear, free_queue, put, take
-from vwlite.core.prox cimport positive_part
-from vwlite.core.room cimport make_room
-from vwlite.core.rule cimport Example, Outcome, Rule, learning_rate, next_piece, sweep
+from vwlite.core.rules.averaging cimport Account
+from vwlite.core.learn.nonzeros cimport Limited
+from vwlite.core.rules.radix_heap cimport BUCKETS, Bucket, Entry, Queue, below, bits_of, clear, free_queue, put, take
+from vwlite.core.learn.prox cimport positive_part
+from vwlite.core.base.buffers cimport make_room
+from vwlite.core.learn.rule cimport Example, Outcome, Rule, learning_rate, next_piece, sweep
 
 cdef extern from *:
     """

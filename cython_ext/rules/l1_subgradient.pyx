@@ -12,7 +12,7 @@ costs as much as there were examples since the last touch.
 from libc.math cimport copysign, fabs, floor
 from libc.stdint cimport uint32_t
 
-from vwlite.core.rule cimport Example, Outcome, Rule, Schedule, learning_rate, next_piece, sweep
+from vwlite.core.learn.rule cimport Example, Outcome, Rule, Schedule, learning_rate, next_piece, sweep
 
 
 cdef struct Slot:

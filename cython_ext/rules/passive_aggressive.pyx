@@ -13,8 +13,8 @@ difference as long as it is not 0.
 from libc.math cimport fmin
 from libc.stdint cimport uint32_t
 
-from vwlite.core.distinct cimport Distinct, dot, merge, release
-from vwlite.core.rule cimport Example, Outcome, Rule
+from vwlite.core.rules.distinct cimport Distinct, dot, merge, release
+from vwlite.core.learn.rule cimport Example, Outcome, Rule
 
 
 cdef struct Slot:

@@ -10,8 +10,8 @@ were more since, its weight is rounded before it is read.
 from libc.math cimport fabs
 from libc.stdint cimport uint32_t, uint64_t
 
-from vwlite.core.prox cimport only_if
-from vwlite.core.rule cimport Example, Outcome, Rule, learning_rate, next_piece, sweep
+from vwlite.core.learn.prox cimport only_if
+from vwlite.core.learn.rule cimport Example, Outcome, Rule, learning_rate, next_piece, sweep
 
 cdef uint32_t LAST = 0xFFFFFFFF     # the largest count of roundings
 

@@ -6,7 +6,7 @@ last touch: since then its weight has been the same.
 
 from libc.stdint cimport uint32_t
 
-from vwlite.core.rule cimport Example, Outcome, Rule, learning_rate, next_piece, sweep
+from vwlite.core.learn.rule cimport Example, Outcome, Rule, learning_rate, next_piece, sweep
 
 
 cdef struct Slot:

@@ -27,8 +27,8 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy
 
-from vwlite.core.prox cimport positive_part
-from vwlite.core.radix_heap cimport (
+from vwlite.core.learn.prox cimport positive_part
+from vwlite.core.rules.radix_heap cimport (
     BUCKETS,
     Bucket,
     Entry,
@@ -42,9 +42,9 @@ from vwlite.core.radix_heap cimport (
     put,
     take,
 )
-from vwlite.core.room cimport make_room
-from vwlite.core.rule cimport Example, Outcome, Rule, last_slot, learning_rate, next_piece, sweep
-from vwlite.core.table cimport prefetch_line
+from vwlite.core.base.buffers cimport make_room
+from vwlite.core.learn.rule cimport Example, Outcome, Rule, last_slot, learning_rate, next_piece, sweep
+from vwlite.core.learn.table cimport prefetch_line
 
 cdef extern from *:
     """

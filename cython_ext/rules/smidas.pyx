@@ -31,10 +31,10 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free
 from libc.string cimport memset
 
-from vwlite.core.elementary cimport powers
-from vwlite.core.prox cimport positive_part
-from vwlite.core.room cimport make_room
-from vwlite.core.rule cimport Example, Outcome, Rule, learning_rate, next_piece, sweep
+from vwlite.core.base.elementary cimport powers
+from vwlite.core.learn.prox cimport positive_part
+from vwlite.core.base.buffers cimport make_room
+from vwlite.core.learn.rule cimport Example, Outcome, Rule, learning_rate, next_piece, sweep
 
 cdef extern from *:
     """

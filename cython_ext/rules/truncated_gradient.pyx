@@ -14,10 +14,10 @@ weight, which is above 0.1 as a double, would exceed a theta of 0.1.
 from libc.math cimport INFINITY, copysign, fabs
 from libc.stdint cimport uint32_t, uint64_t
 
-from vwlite.core.averaging cimport Account, Memory, forget, free_memory, remember, shrinking
-from vwlite.core.limited cimport Limited
-from vwlite.core.prox cimport truncate
-from vwlite.core.rule cimport Example, Outcome, Rule, learning_rate, next_piece, sweep
+from vwlite.core.rules.averaging cimport Account, Memory, forget, free_memory, remember, shrinking
+from vwlite.core.learn.nonzeros cimport Limited
+from vwlite.core.learn.prox cimport truncate
+from vwlite.core.learn.rule cimport Example, Outcome, Rule, learning_rate, next_piece, sweep
 
 
 cdef struct Slot:

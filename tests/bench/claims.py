@@ -48,7 +48,7 @@ from compare import (
 )
 from report import say
 
-from vwlite.core.expand import CONSTANT_HASH
+from vwlite.core.data.expand import CONSTANT_HASH
 
 LIMITS = (10, 100, 1000)  # nonzero weights; those of at most half the features
 PASSES = (1, 5, 20)

@@ -37,12 +37,12 @@ from typing import Any
 import numpy as np
 from report import processor, say
 
-import vwlite.predicting
-import vwlite.training  # here, so that the processes that are forked need not
+import vwlite.runs.predict
+import vwlite.runs.train  # here, so that the processes that are forked need not
 from vwlite import __version__
-from vwlite.algorithms import ALGORITHMS
+from vwlite.algorithms.table import ALGORITHMS
 from vwlite.cli import run
-from vwlite.options import TrainOptions
+from vwlite.options.groups import TrainOptions
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]

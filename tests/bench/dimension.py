@@ -30,11 +30,11 @@ from pathlib import Path
 import numpy as np
 from report import processor, put_into, row, say
 
-from vwlite.algorithms import ALGORITHMS
-from vwlite.build import RULES, Settings, make_learner
-from vwlite.core.batch import Batch
-from vwlite.core.learner import Learner
-from vwlite.core.parser import Parser
+from vwlite.algorithms.build import RULES, Settings, make_learner
+from vwlite.algorithms.table import ALGORITHMS
+from vwlite.core.data.batch import Batch
+from vwlite.core.learn.learner import Learner
+from vwlite.core.text.parser import Parser
 
 DIMENSIONS = [10**i for i in range(4, 9)]
 USED = 10**4  # features of the stream "same"

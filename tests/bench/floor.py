@@ -19,9 +19,9 @@ def read(path: str) -> None:
 
 
 def parse(path: str) -> None:
-    from vwlite.core.batch import Batch
-    from vwlite.core.parser import Parser, detect
-    from vwlite.reader import Block, read_blocks
+    from vwlite.core.data.batch import Batch
+    from vwlite.core.text.parser import Parser, detect
+    from vwlite.input.reader import Block, read_blocks
 
     parser, batch = None, Batch()
     for block in read_blocks([path]):

@@ -16,10 +16,10 @@ from typing import Any
 import crafted_caches
 import crafted_models
 
-from vwlite.cache import END, TRAILER, fingerprint
-from vwlite.core.checksum import checksum
-from vwlite.model import _COMMENT, _COMMENT_SIZE, ZIP
-from vwlite.vw import model as vw
+from vwlite.core.base.checksum import checksum
+from vwlite.input.cache import END, TRAILER, fingerprint
+from vwlite.model.file import _COMMENT, _COMMENT_SIZE, ZIP
+from vwlite.vw.models import binary as vw
 
 WORDS = [0, 1, 2, 3, 63, 64, 255, 256, 65535, 65536, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**63 - 1, 2**63, 2**64 - 1]
 FLOATS = [0.0, -0.0, 1.0, -1.0, 1e-320, 1e300, -1e300, float("nan"), float("inf"), -float("inf")]

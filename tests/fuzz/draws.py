@@ -13,10 +13,10 @@ import click
 from fuzz.case import Case, Command
 from fuzz.damage import changed_bytes, damaged_cache, damaged_model
 from fuzz.judge import judge
-from vwlite.algorithms import ALGORITHMS, LABEL_DOMAIN, MORE_THAN_SLOPES
+from vwlite.algorithms.table import ALGORITHMS, LABEL_DOMAIN, MORE_THAN_SLOPES
 from vwlite.commands.predict import command as predict
 from vwlite.commands.train import command as train
-from vwlite.options import Classes, FileName, Interval, Labels, Letters, Number, Progress, Whole
+from vwlite.options.groups import Classes, FileName, Interval, Labels, Letters, Number, Progress, Whole
 from vwlite.vw.arguments import CHOICES, OPTIONS
 
 # --- lines -------------------------------------------------------------------------------------------

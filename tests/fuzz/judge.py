@@ -181,8 +181,8 @@ def _content(path: Path, out: bytes) -> bytes | None:
 
 def _run(command: Command, folder: Path) -> tuple[int, bytes, str]:
     """Run one command in this process: its exit code and what it wrote."""
-    from vwlite import standard
     from vwlite.cli import run
+    from vwlite.output import stdio
 
     source = os.devnull
     arguments = command
@@ -193,7 +193,7 @@ def _run(command: Command, folder: Path) -> tuple[int, bytes, str]:
     _redirect(os.open(out_path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 1)
     os.write(2, f"\n$ vwlite {' '.join(command)}\n".encode("utf-8", "surrogateescape"))
     begin = err_path.stat().st_size
-    standard.prepare()
+    stdio.prepare()
     code = run(arguments)
     sys.stdout.flush()
     sys.stderr.flush()
@@ -239,7 +239,7 @@ def _not_finite(command: Command, out: bytes) -> str:
 
 def _outside(command: Command) -> str:
     """Weights that are not in the ball or on the simplex of their algorithm. Reading a model checks every number."""
-    from vwlite.core.expand import CONSTANT_HASH
+    from vwlite.core.data.expand import CONSTANT_HASH
     from vwlite.model import read_model
 
     models = [path for option, path in pairwise(command) if option in OUTPUTS]

@@ -1,10 +1,10 @@
 """Makes the golden models of a release: `.venv/bin/python tests/golden/make.py`, as the last thing before it.
 
 The folder of the release gets a small model of each algorithm and form (NAME.model), and beside it (NAME.json) how it
-was made, how it predicts and is continued, what it predicts, and what the eager twin of tests/reference.py, which knows
-the algorithm from the papers only, makes of the same data. A model that is not as its twin is not written. From then on
-the files stay as they are, and the tests see that later programs read them as this one does. --anew replaces a folder
-that was not released yet.
+was made, how it predicts and is continued, what it predicts, and what the eager twin of tests/twins/reference.py,
+which knows the algorithm from the papers only, makes of the same data. A model that is not as its twin is not written.
+From then on the files stay as they are, and the tests see that later programs read them as this one does. --anew
+replaces a folder that was not released yet.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))
+sys.path[:0] = [str(HERE.parent / name) for name in (".", "support", "twins")]
 
 import reference  # noqa: E402
 from batches import Line  # noqa: E402
@@ -32,8 +32,8 @@ from streams import CONSTANT, Walk  # noqa: E402
 from test_expand import slow_expand  # noqa: E402
 
 from vwlite import __version__  # noqa: E402
-from vwlite.algorithms import ALGORITHMS  # noqa: E402
-from vwlite.build import Settings  # noqa: E402
+from vwlite.algorithms.build import Settings  # noqa: E402
+from vwlite.algorithms.table import ALGORITHMS  # noqa: E402
 from vwlite.hashing import feature_hash  # noqa: E402
 
 BITS = 8  # of the twins' keys: they hold a number for each

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from vwlite.options import Command
+from vwlite.options.groups import Command
 
 if TYPE_CHECKING:
-    from vwlite.algorithms import Algorithm
+    from vwlite.algorithms.table import Algorithm
 
 WIDTH = 100
 
@@ -47,7 +47,7 @@ class Name(click.ParamType):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         from difflib import get_close_matches
 
-        from vwlite.algorithms import ALGORITHMS
+        from vwlite.algorithms.table import ALGORITHMS
 
         if value in ALGORITHMS:
             return str(value)
@@ -59,7 +59,7 @@ class Name(click.ParamType):
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> Any:
         from click.shell_completion import CompletionItem
 
-        from vwlite.algorithms import ALGORITHMS
+        from vwlite.algorithms.table import ALGORITHMS
 
         return [CompletionItem(name) for name in ALGORITHMS if name.startswith(incomplete)]
 
@@ -74,7 +74,7 @@ def command(name: str | None) -> int:
 
 def table() -> str:
     """Name, what it does, formula, options with defaults, paper: of each algorithm."""
-    from vwlite.algorithms import ALGORITHMS
+    from vwlite.algorithms.table import ALGORITHMS
 
     rows = []
     for a in ALGORITHMS.values():
@@ -86,14 +86,14 @@ def table() -> str:
 
 def defaults(a: "Algorithm") -> dict[str, str]:
     """Its own options as they are typed, with their defaults; those of the rate only where they are its own too."""
-    from vwlite.settings import option_name
+    from vwlite.options.resolve import option_name
 
     return {option_name(name): default_of(a, name) for name in (*a.options, *a.defaults)}
 
 
 def default_of(a: "Algorithm", name: str) -> str:
     """The default of an option, as text."""
-    from vwlite.build import Settings
+    from vwlite.algorithms.build import Settings
 
     value = getattr(Settings.of(a.name), name)
     if name in a.required:
@@ -105,8 +105,8 @@ def default_of(a: "Algorithm", name: str) -> str:
 
 def page(name: str) -> str:
     """All about one algorithm."""
-    from vwlite.algorithms import ALGORITHMS
-    from vwlite.pages import PAGES
+    from vwlite.algorithms.pages import PAGES
+    from vwlite.algorithms.table import ALGORITHMS
 
     a, p = ALGORITHMS[name], PAGES[name]
     parts = [_wrapped(f"{a.name}: {a.summary}", 0), _wrapped(p.about, 0)]
@@ -139,7 +139,7 @@ def where(a: "Algorithm", d: str) -> list[str]:
 def options_of(a: "Algorithm") -> list[str]:
     """A line for each option: how it is typed, what it means, its default."""
     from vwlite.commands.train import command as train
-    from vwlite.settings import option_name
+    from vwlite.options.resolve import option_name
 
     context = click.Context(train)
     rows = {p.name: p.get_help_record(context) for p in train.params if isinstance(p, click.Option)}
@@ -162,8 +162,8 @@ def _described(a: "Algorithm", name: str) -> str:
 
 def refusals(a: "Algorithm", more: str) -> list[str]:
     """Options that mean nothing to it and the reason, those of one reason together; then what else it refuses."""
-    from vwlite.algorithms import LOSSES
-    from vwlite.settings import option_name, refused
+    from vwlite.algorithms.table import LOSSES
+    from vwlite.options.resolve import option_name, refused
 
     found: dict[str, list[str]] = {}
     elsewhere = []

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from vwlite.options import PATH, Command, TrainOptions, check_options
+from vwlite.options.groups import PATH, Command, TrainOptions, check_options
 
 if TYPE_CHECKING:
-    from vwlite.pipeline import ParseOptions
+    from vwlite.input.pipeline import ParseOptions
 
 SHOWN = 20  # bad lines of a file that are printed
 
@@ -24,9 +24,9 @@ def command(files: tuple[str, ...], options: TrainOptions) -> int:
 
     Exit code 0: all are. 1: some are not; the lines say why.
     """
-    from vwlite.build import make_names
-    from vwlite.settings import resolve
-    from vwlite.training import parse_options
+    from vwlite.algorithms.build import make_names
+    from vwlite.options.resolve import resolve
+    from vwlite.runs.train import parse_options
 
     settings = resolve(options, None).settings
     parse = parse_options(options, settings, make_names(settings) if settings.oaa else None)
@@ -36,9 +36,9 @@ def command(files: tuple[str, ...], options: TrainOptions) -> int:
 
 def check_file(path: str, options: "ParseOptions") -> bool:
     """Print what the file is and whether it is sound."""
-    from vwlite.cache import MAGIC
     from vwlite.errors import DataError, NoInputError
-    from vwlite.model import ZIP, looks_like_vw
+    from vwlite.input.cache import MAGIC
+    from vwlite.model.file import ZIP, looks_like_vw
 
     try:
         begin = _first_bytes(path, 16)
@@ -78,7 +78,7 @@ def _check_model(path: str) -> bool:
     """Go the way of `vwlite predict`, up to where it would read data."""
     from vwlite.commands.info import describe
     from vwlite.model import read_model
-    from vwlite.state import restore
+    from vwlite.model.snapshot import restore
 
     model = read_model(path)
     restore(model, model.settings, path, learn=False)
@@ -90,7 +90,7 @@ def _check_model(path: str) -> bool:
 
 
 def _check_cache(path: str) -> bool:
-    from vwlite.cache import CacheUnusable, open_cache
+    from vwlite.input.cache import CacheUnusable, open_cache
 
     try:
         cache = open_cache(path, None)
@@ -103,8 +103,8 @@ def _check_cache(path: str) -> bool:
 
 
 def _check_data(path: str, options: "ParseOptions") -> bool:
-    from vwlite.pipeline import parsed_batches
-    from vwlite.reader import display_name
+    from vwlite.input.pipeline import parsed_batches
+    from vwlite.input.reader import display_name
 
     lines = bad = 0
     with parsed_batches([path], options, threads=2) as batches:

@@ -2,7 +2,7 @@
 
 import click
 
-from vwlite.options import PATH, Command, Option
+from vwlite.options.groups import PATH, Command, Option
 
 
 @click.command("export", cls=Command)
@@ -12,10 +12,10 @@ from vwlite.options import PATH, Command, Option
 def command(model: str, kind: str, output: str) -> int:
     """Write MODEL as a file of another program: Vowpal Wabbit."""
     from vwlite.model import read_model
-    from vwlite.output import AtomicFile, check_apart
-    from vwlite.signals import StopSignal
-    from vwlite.state import restore
-    from vwlite.vw.convert import to_vw
+    from vwlite.model.snapshot import restore
+    from vwlite.output.atomic import AtomicFile, check_apart
+    from vwlite.runs.signals import StopSignal
+    from vwlite.vw.models.convert import to_vw
 
     check_apart({"--output": output}, [(model, "the model that is read")])
     found = read_model(model)

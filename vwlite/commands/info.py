@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from vwlite.complaints import printable
-from vwlite.options import PATH, Command, Option
+from vwlite.input.diagnostics import printable
+from vwlite.options.groups import PATH, Command, Option
 
 if TYPE_CHECKING:
     from vwlite.model import Model
@@ -32,7 +32,7 @@ def describe(path: str, model: "Model") -> dict[str, Any]:
     """The header of the model in a file, and what can be counted in it."""
     import numpy as np
 
-    from vwlite.core.expand import CONSTANT_HASH
+    from vwlite.core.data.expand import CONSTANT_HASH
 
     keys, weights = np.asarray(model.keys), np.asarray(model.weights)
     features = keys.size

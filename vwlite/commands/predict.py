@@ -2,7 +2,7 @@
 
 import click
 
-from vwlite.options import Command, PredictOptions, predict_options
+from vwlite.options.groups import Command, PredictOptions, predict_options
 
 
 @click.command("predict", cls=Command)
@@ -13,6 +13,6 @@ def command(options: PredictOptions) -> int:
     One line for each: the prediction, and the example's tag if it has one; an empty one for a blank line. Labels in
     DATA are not needed; if there are some, the summary says how good the predictions are.
     """
-    from vwlite.predicting import predict
+    from vwlite.runs.predict import predict
 
     return predict(options)

@@ -2,7 +2,7 @@
 
 import click
 
-from vwlite.options import Command, TrainOptions, train_options
+from vwlite.options.groups import Command, TrainOptions, train_options
 
 
 @click.command("train", cls=Command)
@@ -13,6 +13,6 @@ def command(options: TrainOptions) -> int:
     DATA are files of VW text or libsvm, plain or compressed (gzip, bzip2, xz, zstd); none, or -, is
     standard input.
     """
-    from vwlite.training import train
+    from vwlite.runs.train import train
 
     return train(options)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from vwlite.options import PATH, Command, Option, Whole
+from vwlite.options.groups import PATH, Command, Option, Whole
 
 if TYPE_CHECKING:
     from vwlite.model import Model
@@ -25,8 +25,8 @@ def command(model: str, top: int | None, everything: bool, names: tuple[str, ...
 
     With classes: index, class, weight.
     """
-    from vwlite.complaints import printable
     from vwlite.errors import UsageError
+    from vwlite.input.diagnostics import printable
     from vwlite.model import read_model
 
     if (top is not None) + everything + bool(names) > 1:
@@ -47,7 +47,7 @@ def command(model: str, top: int | None, everything: bool, names: tuple[str, ...
 
 def _columns(model: "Model") -> list[str]:
     """What stands before a weight, for each class: TAB and its name. Without classes nothing does."""
-    from vwlite.complaints import printable
+    from vwlite.input.diagnostics import printable
 
     return [f"\t{printable(name)}" for name in model.class_names()] or [""]
 

@@ -5,7 +5,7 @@ import shlex
 from dataclasses import dataclass
 from typing import Any
 
-from vwlite.vw.words import Critical, Refused
+from vwlite.vw.messages import Critical, Refused
 
 # name, letter, type, whether a model keeps it | what it does
 _TABLE = """

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from vwlite.columns import field_of
-from vwlite.output import AtomicFile
-from vwlite.vw.learners import Current, counts_of
-from vwlite.vw.model import Layout
-from vwlite.vw.words import Critical, prediction, short
+from vwlite.model.slots import field_of
+from vwlite.output.atomic import AtomicFile
+from vwlite.vw.layers.base import Current, counts_of
+from vwlite.vw.messages import Critical, prediction, short
+from vwlite.vw.models.binary import Layout
 
 
 def expanded_names(

@@ -24,11 +24,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from vwlite.core.losses import Loss
-from vwlite.core.stepper import Stepper
-from vwlite.vw.learners import Current, Linear
-from vwlite.vw.model import Layout
-from vwlite.vw.words import Streams
+from vwlite.core.learn.losses import Loss
+from vwlite.core.vw.stepper import Stepper
+from vwlite.vw.layers.base import Current, Linear
+from vwlite.vw.messages import Streams
+from vwlite.vw.models.binary import Layout
 
 Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]

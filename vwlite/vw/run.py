@@ -8,16 +8,18 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import IO, Any
 
-from vwlite.core.batch import Batch
-from vwlite.core.stepper import Stopped
+from vwlite.core.data.batch import Batch
+from vwlite.core.vw.stepper import Stopped
 from vwlite.errors import UsageError, VwliteError, WriteError
-from vwlite.output import AtomicFile, check_apart
-from vwlite.signals import StopSignal
+from vwlite.output.atomic import AtomicFile, check_apart
+from vwlite.runs.signals import StopSignal
 from vwlite.vw.arguments import OPTIONS, Arguments, parse, split, usage
-from vwlite.vw.examples import BLANK, REJECTED, Names, Source
-from vwlite.vw.labels import LABELS
-from vwlite.vw.learners import Current, Layer, Named, Scorer, counts_of, keep_lines
-from vwlite.vw.model import (
+from vwlite.vw.engine import Quick, is_plain
+from vwlite.vw.layers.base import Current, Layer, Named, Scorer, counts_of, keep_lines
+from vwlite.vw.layers.squares import Squares
+from vwlite.vw.layers.stack import NEEDS, check, drop_idle
+from vwlite.vw.messages import HEADER, VERSION, Critical, Refused, Streams, short
+from vwlite.vw.models.binary import (
     Header,
     Layout,
     Model,
@@ -28,10 +30,7 @@ from vwlite.vw.model import (
     write_regularizer_text,
     write_text,
 )
-from vwlite.vw.quick import Quick, is_plain
-from vwlite.vw.random import Random
-from vwlite.vw.reductions import NEEDS, check, drop_idle
-from vwlite.vw.setup import (
+from vwlite.vw.plan import (
     UPDATE_OPTIONS,
     Setup,
     build,
@@ -43,9 +42,10 @@ from vwlite.vw.setup import (
     merge_bits_of_mask,
     merge_options,
 )  # fmt: skip
-from vwlite.vw.squares import Squares
+from vwlite.vw.random import Random
 from vwlite.vw.statistics import Statistics
-from vwlite.vw.words import HEADER, VERSION, Critical, Refused, Streams, short
+from vwlite.vw.text.examples import BLANK, REJECTED, Names, Source
+from vwlite.vw.text.labels import LABELS
 
 OUTPUTS = (
     "final_regressor", "predictions", "raw_predictions", "readable_model", "invert_hash", "audit_regressor",
@@ -313,11 +313,11 @@ class Run:
         make = None
         wants_names = a.flag("audit") or "invert_hash" in a or "audit_regressor" in a
         if a.flag("json"):
-            from vwlite.vw.jsontext import JsonParser
+            from vwlite.vw.text.json import JsonParser
 
             make = JsonParser(features, self.streams, a.flag("chain_hash"), s.kind).line
         elif a.flag("csv"):
-            from vwlite.vw.csvtext import CsvParser
+            from vwlite.vw.text.csv import CsvParser
 
             make = CsvParser(a, features, self.streams).line
         if "invert_hash" in a and cache is not None:
@@ -696,7 +696,7 @@ class Run:
 
     def options(self, predict_only: bool) -> str:
         """The options that the model keeps."""
-        from vwlite.vw.text import to_float
+        from vwlite.vw.text.parser import to_float
 
         out = []
         a = self.arguments

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from math import exp, log
 
-from vwlite.vw.words import Streams, row
+from vwlite.vw.messages import Streams, row
 
 LARGEST = 3.4028234663852886e38  # as a 32-bit float
 UNKNOWN = LARGEST * 0.5  # the loss of a pass that held nothing out: worse than any, better than none

@@ -1,0 +1,628 @@
+"""A batch: one block of text, parsed into flat arrays.
+
+The parser fills a batch, the learner reads it, the cache keeps it on disk byte for byte as it
+is in memory and reads it back. A batch knows nothing of files, options or weights.
+
+A batch is used again for the next block: `clear` forgets the content and keeps the memory, so
+that a warm program allocates nothing per line.
+
+Most features of a block occur in it many times. So a batch can number the distinct ones: in the
+cache two bytes then stand for a hash, and the learner asks the table once for each distinct hash.
+"""
+
+cimport cython
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from cpython.buffer cimport PyBUF_SIMPLE, PyObject_GetBuffer, PyBuffer_FillInfo, PyBuffer_Release, Py_buffer
+from libc.math cimport INFINITY, fabs, floor, isfinite, isnan
+from libc.stdlib cimport free, realloc
+from libc.string cimport memcpy, memset
+
+from vwlite.core.base.targets cimport *
+from vwlite.core.base.buffers cimport copy
+
+cdef extern from *:
+    """
+    /* The least and the largest absolute value of floats, as their bits times 2. */
+    VWLITE_CLONES static void vwlite_spread(const uint32_t *bits, size_t n, uint32_t *least, uint32_t *largest) {
+        uint32_t low = UINT32_MAX, high = 0;
+        for (size_t i = 0; i < n; i++) {
+            uint32_t x = bits[i] << 1;
+            low = x < low ? x : low;
+            high = x > high ? x : high;
+        }
+        *least = low;
+        *largest = high;
+    }
+
+    VWLITE_CLONES static int vwlite_all_below(const uint16_t *number, size_t n, size_t limit) {
+        uint16_t largest = 0;
+        for (size_t i = 0; i < n; i++) {
+            largest = number[i] > largest ? number[i] : largest;
+        }
+        return n == 0 || largest < limit;
+    }
+
+    /* Whether begins run from 0 to `last` without falling. */
+    VWLITE_CLONES static int vwlite_rises(const uint32_t *begin, size_t items, size_t last) {
+        uint32_t falls = 0;
+        for (size_t i = 0; i < items; i++) {
+            falls |= begin[i] > begin[i + 1];
+        }
+        return !falls && begin[0] == 0 && begin[items] == last;
+    }
+    """
+    void spread "vwlite_spread"(const uint32_t* bits, size_t n, uint32_t* least, uint32_t* largest) noexcept nogil
+    bint all_below "vwlite_all_below"(const uint16_t* number, size_t n, size_t limit) noexcept nogil
+    bint rises "vwlite_rises"(const uint32_t* begin, size_t items, size_t last) noexcept nogil
+
+cdef enum:
+    COUNTS = 5      # lines, spans, features, tag_bytes, distinct: the head of a dump, uint64 each
+    ARRAYS = 12
+    INFINITE = 0xFF000000   # the bits of a float, times 2, from where on it is not finite
+
+
+cdef inline size_t aligned(size_t size) noexcept nogil:
+    return (size + 7) & ~<size_t>7
+
+
+cdef void sizes_of(const Arrays* a, size_t* sizes) noexcept nogil:
+    """Bytes of each array, in the order of the struct."""
+    sizes[0] = sizes[1] = sizes[2] = 8 * a.lines
+    sizes[3] = sizes[4] = 4 * (a.lines + 1)
+    sizes[5] = 4 * (a.spans + 1)
+    sizes[6] = 4 * a.distinct
+    sizes[7] = 2 * a.features if a.distinct else 4 * a.features     # numbers or hashes
+    sizes[8] = 4 * a.features
+    sizes[9] = a.lines
+    sizes[10] = a.spans
+    sizes[11] = a.tag_bytes
+
+
+cdef inline int grow(void** array, size_t items, size_t size) noexcept nogil:
+    cdef void* grown = realloc(array[0], items * size)
+    if grown == NULL:
+        return -1
+    array[0] = grown
+    return 0
+
+
+cdef class Piece:
+    """One array of a batch as a buffer of bytes. It keeps the batch alive."""
+
+    cdef Batch batch
+    cdef void* data
+    cdef Py_ssize_t size
+
+    def __getbuffer__(self, Py_buffer* info, int flags):
+        PyBuffer_FillInfo(info, self, self.data, self.size, 1, flags)
+
+
+cdef object view_of(Batch batch, void* data, size_t size):
+    cdef Piece piece
+    if size == 0:   # there may be no memory to look at
+        return memoryview(b"")
+    piece = Piece.__new__(Piece)
+    piece.batch, piece.data, piece.size = batch, data, size
+    return memoryview(piece)
+
+
+@cython.no_gc_clear   # else the garbage collector takes `owner` away before __dealloc__ asks for it
+cdef class Batch:
+    """One block of text, parsed. Every sequence below is a read-only view that is valid until
+    the batch is filled again."""
+
+    def __cinit__(self):
+        memset(&self.a, 0, sizeof(Arrays))
+        self.source, self.first_line = "", 1
+
+    def __dealloc__(self):
+        if self.owner is None:
+            free(self.a.label)
+            free(self.a.importance)
+            free(self.a.initial)
+            free(self.a.tag_begin)
+            free(self.a.span_begin)
+            free(self.a.feature_begin)
+            free(self.a.hash)
+            free(self.a.number)
+            free(self.a.distinct_hash)
+            free(self.a.value)
+            free(self.a.kind)
+            free(self.a.letter)
+            free(self.a.tags)
+        free(self.faults)
+        free(self.places)
+        free(self.spelled)
+
+    cdef void clear(self) noexcept nogil:
+        """Forget the content, keep the memory."""
+        self.a.lines = self.a.spans = self.a.features = self.a.tag_bytes = self.a.distinct = 0
+        self.fault_count = 0
+
+    cdef int reserve(self, size_t lines, size_t spans, size_t features, size_t tag_bytes) noexcept nogil:
+        """Make room for that many more; -1 when memory is out. Doubles, so it costs O(1) an item."""
+        cdef size_t want
+        want = self.a.lines + lines
+        if want >= self.line_capacity:
+            want = max(want + 1, 2 * self.line_capacity)
+            if (grow(<void**>&self.a.label, want, 8) or grow(<void**>&self.a.importance, want, 8)
+                    or grow(<void**>&self.a.initial, want, 8) or grow(<void**>&self.a.tag_begin, want + 1, 4)
+                    or grow(<void**>&self.a.span_begin, want + 1, 4) or grow(<void**>&self.a.kind, want, 1)):
+                return -1
+            self.line_capacity = want
+        want = self.a.spans + spans
+        if want >= self.span_capacity:
+            want = max(want + 1, 2 * self.span_capacity)
+            if grow(<void**>&self.a.feature_begin, want + 1, 4) or grow(<void**>&self.a.letter, want, 1):
+                return -1
+            self.span_capacity = want
+        want = self.a.features + features
+        if want > self.feature_capacity:
+            want = max(want, 2 * self.feature_capacity)
+            if grow(<void**>&self.a.hash, want, 4) or grow(<void**>&self.a.value, want, 4):
+                return -1
+            self.feature_capacity = want
+        want = self.a.tag_bytes + tag_bytes
+        if want > self.tag_capacity:
+            want = max(want, 2 * self.tag_capacity)
+            if grow(<void**>&self.a.tags, want, 1):
+                return -1
+            self.tag_capacity = want
+        return 0
+
+    cdef int add_fault(self, const Fault* fault) noexcept nogil:
+        cdef size_t want
+        if self.fault_count == self.fault_capacity:
+            want = 2 * self.fault_capacity + 16
+            if grow(<void**>&self.faults, want, sizeof(Fault)):
+                return -1
+            self.fault_capacity = want
+        self.faults[self.fault_count] = fault[0]
+        self.fault_count += 1
+        return 0
+
+    def number_hashes(self):
+        """Number the distinct hashes, in the order in which they first occur, if they are few: at most half as many as
+        features, and at most 2^16. MemoryError."""
+        cdef int failed
+        if self.owner is not None:
+            raise ValueError("a view is as it was written")
+        with nogil:
+            failed = self.number()
+        if failed:
+            raise MemoryError("no memory for the numbers of a batch")
+
+    cdef int number(self) noexcept nogil:
+        cdef size_t i, capacity, n = self.a.features, distinct = 0
+        cdef size_t most = min(n // 2, <size_t>MOST_DISTINCT)
+        cdef size_t at
+        cdef int shift = 64
+        cdef uint32_t hash, found
+        self.a.distinct = 0
+        if most == 0:
+            return 0
+        if self.places == NULL and grow(<void**>&self.places, 2 * MOST_DISTINCT, 4):
+            return -1
+        if self.a.distinct_hash == NULL and grow(<void**>&self.a.distinct_hash, MOST_DISTINCT, 4):
+            return -1
+        if n > self.number_capacity:
+            if grow(<void**>&self.a.number, 2 * n, 2):
+                return -1
+            self.number_capacity = 2 * n
+        capacity = 1
+        while capacity < 2 * most:
+            capacity *= 2
+            shift -= 1
+        memset(self.places, 0, capacity * 4)
+        for i in range(n):
+            hash = self.a.hash[i]
+            at = (hash * <uint64_t>0x9E3779B97F4A7C15) >> shift
+            while True:
+                found = self.places[at]
+                if found == 0:
+                    if distinct == most:
+                        return 0
+                    self.a.distinct_hash[distinct] = hash
+                    distinct += 1
+                    self.places[at] = found = <uint32_t>distinct
+                    break
+                if self.a.distinct_hash[found - 1] == hash:
+                    break
+                at = (at + 1) & (capacity - 1)
+            self.a.number[i] = <uint16_t>(found - 1)
+        self.a.distinct = distinct
+        return 0
+
+    cdef int spell_out(self) noexcept nogil:
+        """Have the hashes of a view of a numbered batch; -1: no memory."""
+        cdef size_t i
+        if self.a.hash != NULL or self.a.distinct == 0:
+            return 0
+        if grow(<void**>&self.spelled, self.a.features + 1, 4):
+            return -1
+        self.a.hash = self.spelled
+        for i in range(self.a.features):
+            self.a.hash[i] = self.a.distinct_hash[self.a.number[i]]
+        return 0
+
+    def gather(self):
+        """Have the spans of namespaces with the same letter stand together in each line, where the first one stands.
+        Not after `number_hashes`. MemoryError."""
+        cdef size_t line
+        cdef bint failed = False
+        cdef uint32_t[256] seen
+        if self.owner is not None:
+            raise ValueError("a view is as it was written")
+        memset(seen, 0, sizeof(seen))
+        with nogil:
+            for line in range(self.a.lines):
+                if is_scattered(&self.a, line, seen) and self.gather_line(line):
+                    failed = True
+                    break
+        if failed:
+            raise MemoryError("no memory to sort the namespaces of a line")
+
+    cdef int gather_line(self, size_t line) noexcept nogil:
+        """`gather` one line, by way of the room behind the arrays; -1: no memory."""
+        cdef size_t first = self.a.span_begin[line], spans = self.a.span_begin[line + 1] - first
+        cdef size_t begin = self.a.feature_begin[first], to = begin, at = first, i, j, size
+        cdef size_t features = self.a.feature_begin[first + spans] - begin
+        cdef uint8_t[256] done
+        cdef uint8_t* letter
+        cdef uint32_t* starts
+        cdef uint32_t* hash
+        cdef float* value
+        if self.reserve(0, spans + 1, features, 0):
+            return -1
+        letter, starts = self.a.letter + self.a.spans, self.a.feature_begin + self.a.spans + 1
+        hash, value = self.a.hash + self.a.features, self.a.value + self.a.features
+        memcpy(letter, self.a.letter + first, spans)
+        memcpy(hash, self.a.hash + begin, 4 * features)
+        memcpy(value, self.a.value + begin, 4 * features)
+        for i in range(spans + 1):
+            starts[i] = self.a.feature_begin[first + i] - <uint32_t>begin
+        memset(done, 0, sizeof(done))
+        for i in range(spans):
+            if done[letter[i]]:
+                continue
+            done[letter[i]] = True
+            for j in range(i, spans):
+                if letter[j] == letter[i]:
+                    size = starts[j + 1] - starts[j]
+                    memcpy(self.a.hash + to, hash + starts[j], 4 * size)
+                    memcpy(self.a.value + to, value + starts[j], 4 * size)
+                    self.a.letter[at], self.a.feature_begin[at] = letter[i], <uint32_t>to
+                    to += size
+                    at += 1
+        return 0
+
+    # --- what Python fills in ----------------------------------------------------------------
+
+    def append(self, int kind, double label, double importance, double initial, bytes tag, spans):
+        """Add a line. spans: for each span its letter, the hashes and the values of its features, as sequences.
+
+        As in every batch, no value may be zero; empty spans are left out.
+        """
+        cdef size_t line = self.a.lines, n
+        cdef const char* text = tag
+        if self.owner is not None:
+            raise ValueError("this batch looks at foreign memory: it cannot be filled")
+        if self.reserve(1, 1, 0, len(tag)):
+            raise MemoryError("no memory for a batch")
+        if line == 0:
+            self.a.tag_begin[0] = self.a.span_begin[0] = self.a.feature_begin[0] = 0
+        for letter, hashes, values in spans:
+            if self.reserve(0, 1, len(hashes), 0):
+                raise MemoryError("no memory for a batch")
+            n = self.a.features
+            for hash, value in zip(hashes, values):
+                if value != 0:
+                    self.a.hash[n], self.a.value[n] = <uint32_t>(<uint64_t>hash), <float><double>value
+                    n += 1
+            if n == self.a.features:
+                continue
+            self.a.letter[self.a.spans] = letter
+            self.a.spans += 1
+            self.a.features = n
+            self.a.feature_begin[self.a.spans] = <uint32_t>n
+        copy(self.a.tags + self.a.tag_bytes, text, len(tag))
+        self.a.tag_bytes += len(tag)
+        self.a.label[line], self.a.importance[line], self.a.initial[line] = label, importance, initial
+        self.a.kind[line] = kind
+        self.a.lines += 1
+        self.a.tag_begin[line + 1], self.a.span_begin[line + 1] = <uint32_t>self.a.tag_bytes, <uint32_t>self.a.spans
+
+    def extend(self, Batch other not None, size_t begin, size_t end):
+        """Add the lines [begin, end) of another batch."""
+        cdef size_t i, lines, spans, features, tags, first_span, first_feature, first_tag
+        if self.owner is not None:
+            raise ValueError("this batch looks at foreign memory: it cannot be filled")
+        if begin > end or end > other.a.lines:
+            raise IndexError(end)
+        if begin == end:
+            return
+        if other.spell_out():
+            raise MemoryError("no memory for the hashes of a batch")
+        first_span, first_tag = other.a.span_begin[begin], other.a.tag_begin[begin]
+        first_feature = other.a.feature_begin[first_span]
+        spans, tags = other.a.span_begin[end] - first_span, other.a.tag_begin[end] - first_tag
+        features = other.a.feature_begin[first_span + spans] - first_feature
+        lines = end - begin
+        if self.reserve(lines, spans + 1, features, tags):
+            raise MemoryError("no memory for a batch")
+        if self.a.lines == 0:
+            self.a.tag_begin[0] = self.a.span_begin[0] = self.a.feature_begin[0] = 0
+        copy(self.a.label + self.a.lines, other.a.label + begin, 8 * lines)
+        copy(self.a.importance + self.a.lines, other.a.importance + begin, 8 * lines)
+        copy(self.a.initial + self.a.lines, other.a.initial + begin, 8 * lines)
+        copy(self.a.kind + self.a.lines, other.a.kind + begin, lines)
+        copy(self.a.letter + self.a.spans, other.a.letter + first_span, spans)
+        copy(self.a.hash + self.a.features, other.a.hash + first_feature, 4 * features)
+        copy(self.a.value + self.a.features, other.a.value + first_feature, 4 * features)
+        copy(self.a.tags + self.a.tag_bytes, other.a.tags + first_tag, tags)
+        for i in range(1, lines + 1):
+            self.a.tag_begin[self.a.lines + i] = <uint32_t>(other.a.tag_begin[begin + i] - first_tag + self.a.tag_bytes)
+            self.a.span_begin[self.a.lines + i] = <uint32_t>(
+                other.a.span_begin[begin + i] - first_span + self.a.spans)
+        for i in range(1, spans + 1):
+            self.a.feature_begin[self.a.spans + i] = <uint32_t>(
+                other.a.feature_begin[first_span + i] - first_feature + self.a.features)
+        self.a.lines += lines
+        self.a.spans += spans
+        self.a.features += features
+        self.a.tag_bytes += tags
+
+    # --- what Python sees, for tests and for the cache ---------------------------------------
+
+    def __len__(self):
+        return self.a.lines
+
+    cdef object _view(self, void* data, size_t items, size_t size, str code):
+        return view_of(self, data, items * size).cast(code)
+
+    @property
+    def label(self):
+        return self._view(self.a.label, self.a.lines, 8, "d")
+
+    @property
+    def importance(self):
+        return self._view(self.a.importance, self.a.lines, 8, "d")
+
+    @property
+    def initial(self):
+        return self._view(self.a.initial, self.a.lines, 8, "d")
+
+    @property
+    def kind(self):
+        return self._view(self.a.kind, self.a.lines, 1, "B")
+
+    @property
+    def tag_begin(self):
+        return self._view(self.a.tag_begin, self.a.lines + 1 if self.a.lines else 0, 4, "I")
+
+    @property
+    def span_begin(self):
+        return self._view(self.a.span_begin, self.a.lines + 1 if self.a.lines else 0, 4, "I")
+
+    @property
+    def feature_begin(self):
+        return self._view(self.a.feature_begin, self.a.spans + 1 if self.a.spans else 0, 4, "I")
+
+    @property
+    def letter(self):
+        return self._view(self.a.letter, self.a.spans, 1, "B")
+
+    @property
+    def distinct(self):
+        """The distinct hashes if they are numbered, else nothing."""
+        return self._view(self.a.distinct_hash, self.a.distinct, 4, "I")
+
+    @property
+    def hash(self):
+        if self.spell_out():
+            raise MemoryError("no memory for the hashes of a batch")
+        return self._view(self.a.hash, self.a.features, 4, "I")
+
+    @property
+    def value(self):
+        return self._view(self.a.value, self.a.features, 4, "f")
+
+    def tag(self, size_t line):
+        """The tag of a line, as bytes."""
+        if line >= self.a.lines:
+            raise IndexError(line)
+        cdef uint32_t begin = self.a.tag_begin[line]
+        return PyBytes_FromStringAndSize(self.a.tags + begin, self.a.tag_begin[line + 1] - begin)
+
+    # --- as bytes ----------------------------------------------------------------------------
+
+    @property
+    def nbytes(self):
+        """Bytes of `dump`."""
+        cdef size_t sizes[ARRAYS]
+        cdef size_t total = 8 * COUNTS
+        sizes_of(&self.a, sizes)
+        for i in range(ARRAYS):
+            total += aligned(sizes[i])
+        return total
+
+    def dump(self):
+        """The pieces of the batch as bytes-like objects, to be written one after the other.
+
+        Five uint64 counts, then each array padded to 8 bytes, in the machine's byte order. If the hashes are numbered,
+        their numbers stand in their place, behind the distinct ones.
+        """
+        cdef size_t sizes[ARRAYS]
+        cdef void* arrays[ARRAYS]
+        cdef size_t i
+        # A batch without lines or spans still has its single closing zero.
+        if self.owner is None:
+            if self.reserve(1, 1, 0, 0):
+                raise MemoryError("no memory for a batch")
+            if self.a.lines == 0:
+                self.a.tag_begin[0] = self.a.span_begin[0] = 0
+            if self.a.spans == 0:
+                self.a.feature_begin[0] = 0
+        sizes_of(&self.a, sizes)
+        pointers_of(&self.a, arrays)
+        pieces = [b"".join(int(n).to_bytes(8, "little") for n in
+                           (self.a.lines, self.a.spans, self.a.features, self.a.tag_bytes, self.a.distinct))]
+        for i in range(ARRAYS):
+            if sizes[i]:
+                pieces.append(view_of(self, arrays[i], sizes[i]))
+            if aligned(sizes[i]) != sizes[i]:
+                pieces.append(bytes(aligned(sizes[i]) - sizes[i]))
+        return pieces
+
+    def check_numbers(self, str domain="any", size_t classes=0):
+        """ValueError unless the numbers are as the parser makes them, for a domain of labels (see Parser) or for so many
+        classes: values finite, importances finite and not negative, labels within the domain or none."""
+        cdef double low = -INFINITY, high = INFINITY
+        cdef bint whole = False, binary = domain == "binary"
+        cdef const char* why
+        cdef uint32_t least, largest
+        if classes:
+            low, high, whole, binary = 1, classes, True, False
+        elif domain == "nonnegative":
+            low = 0
+        elif domain not in ("any", "binary"):
+            raise ValueError("there is no such domain of labels")
+        with nogil:
+            spread(<const uint32_t*>self.a.value, self.a.features, &least, &largest)
+            why = odd_number(&self.a, low, high, whole, binary)
+            if largest >= INFINITE:
+                why = b"a value is not finite"
+        if why != NULL:
+            raise ValueError(why.decode())
+
+    @staticmethod
+    def view(buffer, size_t offset, size_t size):
+        """A batch that looks at what `dump` wrote, at `offset` of a buffer, without copying.
+
+        The buffer is kept alive, and cannot be resized or closed as long as the batch lives.
+        ValueError if the counts or the begins contradict the size, or a kind is none: a reader of
+        the view never reads outside of its piece, whatever the bytes say; or if a value is zero,
+        which no rule expects. What else the numbers are is for a checksum and `check_numbers` to know.
+        """
+        cdef Batch batch = Batch()
+        cdef Py_buffer info
+        cdef size_t sizes[ARRAYS]
+        cdef size_t at, i
+        cdef const uint64_t* counts
+        cdef const char* why
+        cdef char* base
+        PyObject_GetBuffer(buffer, &info, PyBUF_SIMPLE)
+        try:
+            if offset % 8 or size < 8 * COUNTS or offset > <size_t>info.len or size > <size_t>info.len - offset:
+                raise ValueError("not a batch: it lies outside of the buffer")
+            base = <char*>info.buf + offset
+            if <size_t>base % 8:
+                raise ValueError("not a batch: its numbers do not lie at multiples of 8")
+            batch.owner = memoryview(buffer)   # an export of its own
+        finally:
+            PyBuffer_Release(&info)
+        counts = <const uint64_t*>base
+        for i in range(COUNTS):
+            if counts[i] > size:
+                raise ValueError("not a batch: a count is larger than the whole")
+        batch.a.lines, batch.a.spans = counts[0], counts[1]
+        batch.a.features, batch.a.tag_bytes, batch.a.distinct = counts[2], counts[3], counts[4]
+        sizes_of(&batch.a, sizes)
+        at = 8 * COUNTS
+        for i in range(ARRAYS):
+            sizes[i] = aligned(sizes[i])
+            at += sizes[i]
+        if at != size:
+            raise ValueError("not a batch: the counts do not add up to the size")
+        at = 8 * COUNTS
+        batch.a.label = <double*>(base + at)
+        at += sizes[0]
+        batch.a.importance = <double*>(base + at)
+        at += sizes[1]
+        batch.a.initial = <double*>(base + at)
+        at += sizes[2]
+        batch.a.tag_begin = <uint32_t*>(base + at)
+        at += sizes[3]
+        batch.a.span_begin = <uint32_t*>(base + at)
+        at += sizes[4]
+        batch.a.feature_begin = <uint32_t*>(base + at)
+        at += sizes[5]
+        batch.a.distinct_hash = <uint32_t*>(base + at)
+        at += sizes[6]
+        if batch.a.distinct:
+            batch.a.number = <uint16_t*>(base + at)
+        else:
+            batch.a.hash = <uint32_t*>(base + at)
+        at += sizes[7]
+        batch.a.value = <float*>(base + at)
+        at += sizes[8]
+        batch.a.kind = <uint8_t*>(base + at)
+        at += sizes[9]
+        batch.a.letter = <uint8_t*>(base + at)
+        at += sizes[10]
+        batch.a.tags = base + at
+        with nogil:
+            why = contradiction(&batch.a)
+        if why != NULL:
+            raise ValueError(f"not a batch: {why.decode()}")
+        return batch
+
+
+cdef bint is_scattered(const Arrays* a, size_t line, uint32_t* seen) noexcept nogil:
+    """Whether a letter comes back in a line after another one. seen: for each letter, 1 + the last line that has it."""
+    cdef size_t span
+    cdef uint8_t letter
+    for span in range(a.span_begin[line], a.span_begin[line + 1]):
+        letter = a.letter[span]
+        if seen[letter] == <uint32_t>line + 1 and a.letter[span - 1] != letter:
+            return True
+        seen[letter] = <uint32_t>line + 1
+    return False
+
+
+cdef void pointers_of(const Arrays* a, void** arrays) noexcept nogil:
+    arrays[0] = a.label
+    arrays[1] = a.importance
+    arrays[2] = a.initial
+    arrays[3] = a.tag_begin
+    arrays[4] = a.span_begin
+    arrays[5] = a.feature_begin
+    arrays[6] = a.distinct_hash
+    arrays[7] = <void*>a.number if a.distinct else <void*>a.hash
+    arrays[8] = a.value
+    arrays[9] = a.kind
+    arrays[10] = a.letter
+    arrays[11] = a.tags
+
+
+cdef const char* contradiction(const Arrays* a) noexcept nogil:
+    """What is wrong with arrays that were read, if something is."""
+    cdef size_t i
+    cdef uint32_t least, largest
+    if not (rises(a.tag_begin, a.lines, a.tag_bytes) and rises(a.span_begin, a.lines, a.spans)
+            and rises(a.feature_begin, a.spans, a.features)):
+        return b"its ranges are out of order"
+    if a.distinct and not (a.distinct <= MOST_DISTINCT and all_below(a.number, a.features, a.distinct)):
+        return b"a feature has a number that is none"
+    for i in range(a.lines):
+        if a.kind[i] > REJECTED or (a.kind[i] != EXAMPLE and a.span_begin[i] != a.span_begin[i + 1]):
+            return b"a line is neither an example nor empty"
+    spread(<const uint32_t*>a.value, a.features, &least, &largest)
+    if least == 0:
+        return b"a value is zero"
+    return NULL
+
+
+cdef const char* odd_number(const Arrays* a, double low, double high, bint whole, bint binary) noexcept nogil:
+    """What is wrong with the numbers before the features, if something is."""
+    cdef size_t i
+    cdef double y
+    for i in range(a.lines):
+        if not (isfinite(a.importance[i]) and a.importance[i] >= 0 and isfinite(a.initial[i])):
+            return b"an importance or an initial prediction is none"
+        y = a.label[i]
+        if isnan(y):
+            continue
+        if not (isfinite(y) and low <= y <= high) or (whole and y != floor(y)) or (binary and fabs(y) != 1):
+            return b"a label is none"
+    return NULL

@@ -1,0 +1,116 @@
+"""The names of classes, numbered from 1: by number for whoever prints, by name for the parser.
+
+With `grows`, names get their numbers as they appear. Parsers share one such object, one after the other, in the order
+of the stream. The learner reads names meanwhile, but only those of lines that it was given; these never move or change.
+"""
+
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memcmp, memcpy, memset
+
+from vwlite.core.text.murmur cimport murmur
+
+
+cdef class Names:
+    """At most `room` names.
+
+    names: the first of them. grows: whether there may be more than these. numbers: they are the numbers from 1 to `room`.
+    """
+
+    def __cinit__(self, uint32_t room, names=(), *, bint grows=False, bint numbers=False):
+        cdef uint32_t places = 4
+        if numbers:
+            names = [str(i).encode() for i in range(1, room + 1)]
+        if not len(names) <= room:
+            raise ValueError(f"there are {len(names)} names, and room for {room}")
+        while places < 2 * <size_t>room:
+            places *= 2
+        self.room, self.grows, self.numbers, self.mask = room, grows, numbers, places - 1
+        self.names = <Name*>calloc(max(room, <uint32_t>1), sizeof(Name))
+        self.places = <uint32_t*>calloc(places, sizeof(uint32_t))
+        if self.names == NULL or self.places == NULL:
+            raise MemoryError("no memory for the names of classes")
+        self.extend(names)
+
+    def __dealloc__(self):
+        if self.names != NULL:
+            self.forget(0)
+        free(self.names)
+        free(self.places)
+
+    cdef uint32_t find(self, const char* text, size_t size) noexcept nogil:
+        """The number of a name; 0: there is none."""
+        cdef uint32_t at = murmur(text, size, 0) & self.mask
+        cdef uint32_t number = self.places[at]
+        while number != 0:
+            if self.names[number - 1].size == size and memcmp(self.names[number - 1].text, text, size) == 0:
+                return number
+            at = (at + 1) & self.mask
+            number = self.places[at]
+        return 0
+
+    cdef int take(self, const char* text, size_t size, uint32_t* number) noexcept nogil:
+        """The number of a name, which it gets now if it is new and may have one; else 0. -1: no memory."""
+        number[0] = self.find(text, size)
+        if number[0] == 0 and self.grows and self.count < self.room:
+            if self.add(text, size):
+                return -1
+            number[0] = self.count
+        return 0
+
+    cdef int add(self, const char* text, size_t size) noexcept nogil:
+        """Give a new name the next number; -1: no memory."""
+        cdef char* copy = <char*>malloc(size + 1)
+        if copy == NULL:
+            return -1
+        memcpy(copy, text, size)
+        self.names[self.count] = Name(copy, size)
+        self.count += 1
+        self.enter(self.count)
+        return 0
+
+    cdef void enter(self, uint32_t number) noexcept nogil:
+        cdef uint32_t at = murmur(self.names[number - 1].text, self.names[number - 1].size, 0) & self.mask
+        while self.places[at] != 0:
+            at = (at + 1) & self.mask
+        self.places[at] = number
+
+    cdef void forget(self, uint32_t count) noexcept nogil:
+        """Keep the first `count` names: the others came from lines that do not count."""
+        cdef uint32_t number
+        if count == self.count:
+            return
+        for number in range(count, self.count):
+            free(self.names[number].text)
+        self.count = count
+        memset(self.places, 0, (<size_t>self.mask + 1) * sizeof(uint32_t))
+        for number in range(count):
+            self.enter(number + 1)
+
+    # --- what Python sees --------------------------------------------------------------------
+
+    def __len__(self):
+        return self.count
+
+    def __getitem__(self, size_t i):
+        """The name of class i + 1, as text."""
+        if i >= self.count:
+            raise IndexError(i)
+        return self.names[i].text[:self.names[i].size].decode("utf-8", "surrogateescape")
+
+    def first(self, size_t count):
+        """The first names, as texts."""
+        return [self[i] for i in range(count)]
+
+    def extend(self, names):
+        """Add names, as bytes. ValueError for one that is there already, or if there is no room."""
+        for name in names:
+            if self.find(name, len(name)):
+                raise ValueError(f"{name!r} names two classes")
+            if self.count == self.room:
+                raise ValueError(f"there is room for {self.room} names only")
+            if self.add(name, len(name)):
+                raise MemoryError("no memory for the names of classes")
+
+    def number(self, bytes name):
+        """The number of a name, 0 if there is none."""
+        return self.find(name, len(name))

@@ -1,0 +1,97 @@
+"""From a line of a batch to the features of an example. See expand.pyx."""
+
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+
+from vwlite.core.data.batch cimport Arrays
+
+
+cdef enum:
+    CONSTANT = 11650396     # the hash of the constant feature
+    MOST_TERMS = 64         # letters of an interaction
+
+
+# What `expand` says.
+cdef enum Expansion:
+    NO_ROOM = -1            # no memory
+    WHOLE = 0
+    ENORMOUS = 1            # the line has so many features that they come in pieces: `begin_pieces`
+
+
+cdef struct Run:
+    const uint32_t* hash
+    const float* value
+    size_t size
+
+
+# The features of an example: keys and values. If they are numbered, of the keys there is only that of the constant.
+cdef struct Features:
+    uint32_t* keys            # owned by the expander, as is `values`
+    const uint16_t* numbers   # of the batch; NULL: not numbered
+    float* values
+    size_t size, capacity
+
+
+# Where the product of the namespaces of an interaction stands.
+cdef struct Odometer:
+    size_t depth
+    size_t at[MOST_TERMS]       # the feature of each namespace but the last one
+    uint64_t hash[MOST_TERMS]   # of the terms up to and including this one, times P
+    float value[MOST_TERMS]
+    size_t inner                # the feature of the last namespace ...
+    bint within                 # ... if some of its features came before
+
+
+cdef enum Stage:
+    LINEAR = 0
+    EARLY_CONSTANT = 1
+    TERMS = 2
+    LATE_CONSTANT = 3
+    ENDED = 4
+
+
+cdef class Expander:
+    cdef Features buffers[2]  # so that one example can be expanded while another is learned
+    cdef Features* f          # the one that is being filled
+    cdef uint32_t mask
+    cdef bint constant, plain, leave_duplicates, permutations, constant_early
+    cdef uint8_t linear[256]  # whether the features of a namespace count by themselves
+    cdef uint8_t alive[256]   # whether a namespace counts at all
+    cdef uint8_t crossed[256]  # whether some interaction asks for the namespace
+    cdef uint8_t seen[256]    # letters that occurred, for wildcards
+    cdef bint wild, news
+    cdef readonly size_t hidden   # features of the last line that --ignore-linear left out
+    cdef uint8_t* terms       # owned; the interactions, each as its length and its letters
+    cdef size_t terms_size
+    cdef Run runs[256]
+    cdef uint32_t* gathered_hash   # owned; features of namespaces that occur more than once
+    cdef float* gathered_value
+    cdef size_t gathered, gathered_capacity
+    cdef object patterns, concrete
+    cdef size_t bound         # more features than this, and a line comes in pieces
+    cdef readonly size_t piece    # features of a piece; even
+    # of the line that comes in pieces
+    cdef const Arrays* a
+    cdef size_t line
+    cdef Stage stage
+    cdef size_t at            # in the features of the batch, or in `terms`
+    cdef size_t span
+    cdef Odometer odometer
+    cdef Features part
+
+    cdef bint takes_numbers(self, const Arrays* a) noexcept nogil
+    cdef Expansion expand(self, const Arrays* a, size_t line, int buffer, bint numbered) noexcept nogil
+    cdef uint64_t count(self, const Arrays* a, size_t line) noexcept nogil
+    cdef int begin_pieces(self, const Arrays* a, size_t line) noexcept nogil
+    cdef void rewind(self) noexcept nogil
+    cdef bint next_piece(self) noexcept nogil
+    cdef void add_linear(self) noexcept nogil
+    cdef void end_pieces(self) noexcept nogil
+    cdef int add_constant(self) noexcept nogil
+    cdef int reserve(self, size_t n) noexcept nogil
+    cdef Expansion cross(self, const Arrays* a, size_t line) noexcept nogil
+    cdef int begin_crossing(self, const Arrays* a, size_t line) noexcept nogil
+    cdef void end_crossing(self, const Arrays* a, size_t line) noexcept nogil
+    cdef uint64_t count_crossed(self) noexcept nogil
+    cdef void gather(self, const Arrays* a, size_t span, size_t last) noexcept nogil
+    cdef int combine(self, const uint8_t* letters, size_t order, Odometer* o, size_t most) noexcept nogil
+    cdef object set_terms(self)

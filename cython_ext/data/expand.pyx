@@ -1,0 +1,447 @@
+"""From a line of a batch to the features of an example: filters, interactions, the constant.
+
+The order is that of the text, then the interactions, then the constant. Interactions are hashed as
+Vowpal Wabbit does: h = P f_1; h = P (h xor f_j) for the terms between; h xor f_n; P = 16777619. The
+value is the product. A namespace that stands twice in an interaction gives combinations with
+repetition (f*f too), each once.
+
+The products of a line with thousands of features are millions. More features than `bound` come in pieces of `piece`,
+one after the other in the same order, as often as somebody goes through them: then no memory holds them all.
+"""
+
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport free, malloc, realloc
+from libc.string cimport memcpy, memset
+
+from vwlite.core.data.batch cimport Arrays, Batch
+from vwlite.core.base.buffers cimport copy
+
+from vwlite.input.interactions import WILDCARD, concrete
+
+cdef extern from *:
+    """
+    #define vwlite_prefetch_soon(address) __builtin_prefetch(address, 0, 3)
+    """
+    void prefetch_soon "vwlite_prefetch_soon"(const void* address) noexcept nogil
+
+cdef enum:
+    LINE = 16               # numbers of a batch in a line of the cache
+    AHEAD = 512             # numbers of a batch that should be there before they are needed
+    PRIME = 16777619        # FNV's
+
+CONSTANT_HASH = CONSTANT
+
+# For Expanders from here on; tests set them. A piece has an even number of features, as rules add up pairs.
+most_whole = 1 << 18
+piece_size = 1 << 14
+
+
+cdef class Expander:
+    """bits: how many bits of the hash make the key. keep, ignore, ignore_linear: first letters of
+    namespaces, as bytes. interactions: patterns such as b"ab"; `leave_duplicates`: the same letters may cross more
+    than once; `permutations`: a namespace that stands twice gives every pair, in both orders; `constant_early`: the
+    constant stands before the interactions."""
+
+    def __init__(self, *, int bits=32, bint constant=True, bytes keep=b"", bytes ignore=b"",
+                 bytes ignore_linear=b"", interactions=(), bint leave_duplicates=False, bint permutations=False,
+                 bint constant_early=False):
+        cdef int c
+        self.mask = <uint32_t>((<uint64_t>1 << bits) - 1)
+        self.constant = constant
+        self.leave_duplicates, self.permutations = leave_duplicates, permutations
+        self.constant_early = constant_early
+        memset(self.alive, not keep, 256)
+        memset(self.linear, 1, 256)
+        # As a list, because Cython takes the items of bytes for signed characters.
+        for c in list(keep):
+            self.alive[c] = 1
+        for c in list(ignore):
+            self.alive[c] = 0
+        for c in list(ignore_linear):
+            self.linear[c] = 0
+        self.patterns = list(interactions)
+        if any(not 2 <= len(pattern) <= MOST_TERMS for pattern in self.patterns):
+            raise ValueError(f"an interaction has 2 to {MOST_TERMS} letters")
+        self.wild = any(WILDCARD in pattern for pattern in self.patterns)
+        self.plain = not (keep or ignore or ignore_linear or interactions)
+        self.set_terms()
+        self.bound, self.piece = most_whole, piece_size
+
+    def __dealloc__(self):
+        for buffer in range(2):
+            free(self.buffers[buffer].keys)
+            free(self.buffers[buffer].values)
+        free(self.part.keys)
+        free(self.part.values)
+        free(self.terms)
+        free(self.gathered_hash)
+        free(self.gathered_value)
+
+    @property
+    def constant_key(self):
+        """The key of the constant feature; None if there is none."""
+        return CONSTANT & self.mask if self.constant else None
+
+    @property
+    def terms(self):
+        """The interactions as they are now, in order."""
+        return self.concrete
+
+    cdef object set_terms(self):
+        """Spell out the interactions for the namespaces seen so far."""
+        cdef bytes spelled
+        cdef int c
+        terms = concrete(self.patterns, [c for c in range(256) if self.seen[c]], self.leave_duplicates)
+        self.concrete = terms
+        spelled = b"".join(bytes([len(term)]) + term for term in terms)
+        memset(self.crossed, 0, 256)
+        for term in terms:
+            for c in term:
+                self.crossed[c] = 1
+        free(self.terms)
+        self.terms = <uint8_t*>malloc(len(spelled) + 1)
+        if self.terms == NULL:
+            raise MemoryError
+        memcpy(self.terms, <const char*>spelled, len(spelled))
+        self.terms_size = len(spelled)
+
+    cdef int reserve(self, size_t n) noexcept nogil:
+        """Make room for n more features; -1: no memory."""
+        cdef size_t want = self.f.size + n
+        cdef void* grown
+        if want <= self.f.capacity:
+            return 0
+        want = max(2 * want, <size_t>256)
+        grown = realloc(self.f.keys, want * sizeof(uint32_t))
+        if grown == NULL:
+            return -1
+        self.f.keys = <uint32_t*>grown
+        grown = realloc(self.f.values, want * sizeof(float))
+        if grown == NULL:
+            return -1
+        self.f.values = <float*>grown
+        self.f.capacity = want
+        return 0
+
+    cdef bint takes_numbers(self, const Arrays* a) noexcept nogil:
+        """Whether the numbers of features will do."""
+        return self.plain and a.distinct != 0
+
+    cdef Expansion expand(self, const Arrays* a, size_t line, int buffer, bint numbered) noexcept nogil:
+        """Fill a buffer with the features of a line, by numbers if that is possible and wanted."""
+        cdef size_t span, first, last, i, n
+        cdef Expansion crossed
+        cdef uint32_t mask = self.mask
+        cdef const uint32_t* hash
+        cdef const float* value
+        cdef uint32_t* keys
+        first, last = a.span_begin[line], a.span_begin[line + 1]
+        self.f = &self.buffers[buffer]
+        self.f.size = 0
+        self.hidden = 0
+        self.f.numbers = NULL
+        n = a.feature_begin[last] - a.feature_begin[first]
+        numbered = numbered and self.takes_numbers(a)
+        if n > self.bound and not numbered:
+            return ENORMOUS
+        if self.reserve(n + 1):
+            return NO_ROOM
+        if numbered:
+            self.f.numbers = a.number + a.feature_begin[first]
+            value = a.value + a.feature_begin[first]
+            i = 0
+            while i < n:
+                prefetch_soon(self.f.numbers + i + AHEAD)
+                prefetch_soon(value + i + AHEAD)
+                i += LINE
+            copy(self.f.values, value, n * sizeof(float))
+            self.f.size = n
+        elif self.plain:
+            hash = a.hash + a.feature_begin[first]
+            value = a.value + a.feature_begin[first]
+            keys = self.f.keys
+            i = 0
+            while i < n:
+                prefetch_soon(hash + i + AHEAD)
+                prefetch_soon(value + i + AHEAD)
+                i += LINE
+            for i in range(n):
+                keys[i] = hash[i] & mask
+            copy(self.f.values, value, n * sizeof(float))
+            self.f.size = n
+        else:
+            for span in range(first, last):
+                if self.linear[a.letter[span]] and self.alive[a.letter[span]]:
+                    for i in range(a.feature_begin[span], a.feature_begin[span + 1]):
+                        self.f.keys[self.f.size] = a.hash[i] & mask
+                        self.f.values[self.f.size] = a.value[i]
+                        self.f.size += 1
+                elif self.alive[a.letter[span]]:
+                    self.hidden += a.feature_begin[span + 1] - a.feature_begin[span]
+            if self.constant and self.constant_early and self.add_constant():
+                return NO_ROOM
+            if self.wild or self.terms_size:
+                crossed = self.cross(a, line)
+                if crossed != WHOLE:
+                    return crossed
+            if self.constant_early:
+                return WHOLE
+        if self.constant and self.add_constant():
+            return NO_ROOM
+        return WHOLE
+
+    cdef int add_constant(self) noexcept nogil:
+        if self.reserve(1):
+            return -1
+        self.f.keys[self.f.size] = CONSTANT & self.mask
+        self.f.values[self.f.size] = 1
+        self.f.size += 1
+        return 0
+
+    cdef Expansion cross(self, const Arrays* a, size_t line) noexcept nogil:
+        """Add the interactions of a line."""
+        cdef size_t at = 0
+        cdef int failed = self.begin_crossing(a, line)
+        cdef Odometer* o = &self.odometer
+        if not failed and self.f.size + self.count_crossed() > self.bound:
+            self.end_crossing(a, line)
+            return ENORMOUS
+        while at < self.terms_size and not failed:
+            o.depth = o.at[0] = o.within = 0
+            failed = self.combine(self.terms + at + 1, self.terms[at], o, <size_t>-1)
+            at += self.terms[at] + 1
+        self.end_crossing(a, line)
+        return NO_ROOM if failed else WHOLE
+
+    cdef int begin_crossing(self, const Arrays* a, size_t line) noexcept nogil:
+        """Find the namespaces of a line that interactions ask for; -1: no memory."""
+        cdef size_t span, n, first, last
+        cdef uint8_t letter
+        cdef void* grown
+        first, last = a.span_begin[line], a.span_begin[line + 1]
+        if self.wild:
+            self.news = False
+            for span in range(first, last):
+                letter = a.letter[span]
+                if not self.seen[letter] and self.alive[letter]:
+                    self.seen[letter] = self.news = True
+            if self.news:
+                with gil:
+                    self.set_terms()
+        if self.terms_size == 0:
+            return 0
+        n = a.feature_begin[last] - a.feature_begin[first]
+        if n > self.gathered_capacity:
+            grown = realloc(self.gathered_hash, 2 * n * sizeof(uint32_t))
+            if grown == NULL:
+                return -1
+            self.gathered_hash = <uint32_t*>grown
+            grown = realloc(self.gathered_value, 2 * n * sizeof(float))
+            if grown == NULL:
+                return -1
+            self.gathered_value = <float*>grown
+            self.gathered_capacity = 2 * n
+        self.gathered = 0
+        for span in range(first, last):
+            letter = a.letter[span]
+            if not (self.crossed[letter] and self.alive[letter]) or self.runs[letter].size:
+                continue
+            self.gather(a, span, last)
+        return 0
+
+    cdef void end_crossing(self, const Arrays* a, size_t line) noexcept nogil:
+        cdef size_t span
+        for span in range(a.span_begin[line], a.span_begin[line + 1]):
+            self.runs[a.letter[span]].size = 0
+
+    cdef uint64_t count_crossed(self) noexcept nogil:
+        """How many features the interactions make of the namespaces found; 2^62 if they are more."""
+        cdef size_t at = 0, i, order
+        cdef uint64_t sum = 0, product, size, before
+        cdef const uint8_t* letters
+        cdef uint64_t times          # the letter stands so many times in a row, up to here
+        while at < self.terms_size:
+            order, letters = self.terms[at], self.terms + at + 1
+            product, times, before = 1, 0, 0
+            for i in range(order):
+                size = self.runs[letters[i]].size
+                times = times + 1 if i > 0 and letters[i] == letters[i - 1] and not self.permutations else 1
+                size += times - 1
+                if size > 0 and product > (<uint64_t>1 << 62) / size:
+                    return <uint64_t>1 << 62
+                product = product * size / times      # combinations with repetition
+            sum += product
+            if sum > <uint64_t>1 << 62:
+                return <uint64_t>1 << 62
+            at += order + 1
+        return sum
+
+    cdef void gather(self, const Arrays* a, size_t span, size_t last) noexcept nogil:
+        """The features of a namespace, in one run even if it occurs more than once."""
+        cdef uint8_t letter = a.letter[span]
+        cdef Run* run = &self.runs[letter]
+        cdef size_t other, i
+        run.hash = a.hash + a.feature_begin[span]
+        run.value = a.value + a.feature_begin[span]
+        run.size = a.feature_begin[span + 1] - a.feature_begin[span]
+        for other in range(span + 1, last):
+            if a.letter[other] == letter:
+                break
+        else:
+            return
+        run.hash = self.gathered_hash + self.gathered
+        run.value = self.gathered_value + self.gathered
+        run.size = 0
+        for other in range(span, last):
+            if a.letter[other] == letter:
+                for i in range(a.feature_begin[other], a.feature_begin[other + 1]):
+                    self.gathered_hash[self.gathered] = a.hash[i]
+                    self.gathered_value[self.gathered] = a.value[i]
+                    self.gathered += 1
+                    run.size += 1
+
+    cdef int combine(self, const uint8_t* letters, size_t order, Odometer* o, size_t most) noexcept nogil:
+        """Add the products of one interaction, from where the odometer stands, until there are `most` features.
+
+        0: that was the last one; 1: more may follow; -1: no memory.
+        """
+        cdef size_t* at = o.at
+        cdef Run* run
+        cdef Run* inner = &self.runs[letters[order - 1]]
+        cdef size_t depth, i, begin, end
+        cdef uint64_t h
+        cdef float x
+        for depth in range(order):
+            if self.runs[letters[depth]].size == 0:
+                return 0
+        depth = o.depth
+        while True:
+            if not o.within:
+                run = &self.runs[letters[depth]]
+                if at[depth] == run.size:       # this level is done: on with the one outside
+                    if depth == 0:
+                        return 0
+                    depth -= 1
+                    at[depth] += 1
+                    continue
+                if depth == 0:
+                    o.hash[0] = <uint64_t>PRIME * run.hash[at[0]]
+                    o.value[0] = run.value[at[0]]
+                else:
+                    o.hash[depth] = <uint64_t>PRIME * (o.hash[depth - 1] ^ run.hash[at[depth]])
+                    o.value[depth] = o.value[depth - 1] * run.value[at[depth]]
+                begin = at[depth] if letters[depth + 1] == letters[depth] and not self.permutations else 0
+                if depth + 2 < order:
+                    depth += 1
+                    at[depth] = begin
+                    continue
+            else:
+                begin = o.inner
+            end = begin + min(inner.size - begin, most - self.f.size)
+            if self.reserve(end - begin + 1):
+                return -1
+            h, x = o.hash[depth], o.value[depth]
+            for i in range(begin, end):
+                self.f.keys[self.f.size] = <uint32_t>(h ^ inner.hash[i]) & self.mask
+                self.f.values[self.f.size] = x * inner.value[i]
+                self.f.size += 1
+            o.within = end < inner.size
+            if o.within:
+                o.depth, o.inner = depth, end
+                return 1
+            at[depth] += 1
+
+    # --- in pieces ---------------------------------------------------------------------------
+
+    cdef uint64_t count(self, const Arrays* a, size_t line) noexcept nogil:
+        """The features of a line that begin_pieces was called for, the constant too; the hidden ones, too."""
+        cdef size_t span
+        cdef uint64_t n = self.constant
+        self.hidden = 0
+        for span in range(a.span_begin[line], a.span_begin[line + 1]):
+            if self.alive[a.letter[span]]:
+                if self.linear[a.letter[span]]:
+                    n += a.feature_begin[span + 1] - a.feature_begin[span]
+                else:
+                    self.hidden += a.feature_begin[span + 1] - a.feature_begin[span]
+        return n + self.count_crossed()
+
+    cdef int begin_pieces(self, const Arrays* a, size_t line) noexcept nogil:
+        """Have `next_piece` give the features of a line, until `end_pieces`; -1: no memory."""
+        self.a, self.line = a, line
+        memset(self.runs, 0, sizeof(self.runs))
+        self.f = &self.part
+        self.f.size = 0
+        if self.reserve(self.piece + 1) or self.begin_crossing(a, line):
+            return -1
+        self.rewind()
+        return 0
+
+    cdef void rewind(self) noexcept nogil:
+        """Begin again."""
+        self.stage = LINEAR
+        self.span = self.a.span_begin[self.line]
+        self.at = self.a.feature_begin[self.span]
+
+    cdef bint next_piece(self) noexcept nogil:
+        """Fill `part` with the next features; whether there were any."""
+        self.f = &self.part
+        self.f.size = 0
+        while self.stage != ENDED and self.f.size < self.piece:
+            if self.stage == LINEAR:
+                self.add_linear()
+                if self.span == self.a.span_begin[self.line + 1]:
+                    self.stage = EARLY_CONSTANT if self.constant and self.constant_early else TERMS
+                    self.at = self.odometer.depth = self.odometer.at[0] = self.odometer.within = 0
+            elif self.stage == TERMS:
+                if self.at == self.terms_size:
+                    self.stage = LATE_CONSTANT if self.constant and not self.constant_early else ENDED
+                elif not self.combine(self.terms + self.at + 1, self.terms[self.at], &self.odometer, self.piece):
+                    self.at += self.terms[self.at] + 1
+                    self.odometer.depth = self.odometer.at[0] = self.odometer.within = 0
+            else:
+                self.add_constant()
+                self.stage = TERMS if self.stage == EARLY_CONSTANT else ENDED
+        return self.f.size > 0
+
+    cdef void add_linear(self) noexcept nogil:
+        """Add features as they are in the line, as many as the piece takes."""
+        cdef size_t i, end
+        cdef uint8_t letter
+        while self.span < self.a.span_begin[self.line + 1] and self.f.size < self.piece:
+            letter, end = self.a.letter[self.span], self.a.feature_begin[self.span + 1]
+            if self.linear[letter] and self.alive[letter]:
+                end = min(end, self.at + self.piece - self.f.size)
+                for i in range(self.at, end):
+                    self.f.keys[self.f.size] = self.a.hash[i] & self.mask
+                    self.f.values[self.f.size] = self.a.value[i]
+                    self.f.size += 1
+            self.at = end
+            if end == self.a.feature_begin[self.span + 1]:
+                self.span += 1
+
+    cdef void end_pieces(self) noexcept nogil:
+        """The batch may be another by now."""
+        memset(self.runs, 0, sizeof(self.runs))
+
+    def features(self, Batch batch not None, size_t line):
+        """The keys and values of a line of a batch, as lists. For tests."""
+        cdef size_t i
+        cdef Expansion found
+        if line >= batch.a.lines:
+            raise IndexError(line)
+        if batch.spell_out():
+            raise MemoryError
+        found = self.expand(&batch.a, line, 0, False)
+        if found == NO_ROOM or (found == ENORMOUS and self.begin_pieces(&batch.a, line)):
+            raise MemoryError
+        keys, values = [], []
+        while found == WHOLE or self.next_piece():
+            keys += [self.f.keys[i] for i in range(self.f.size)]
+            values += [self.f.values[i] for i in range(self.f.size)]
+            if found == WHOLE:
+                return keys, values
+        if len(keys) != self.count(&batch.a, line):
+            raise AssertionError(f"{len(keys)} features, not {self.count(&batch.a, line)}")
+        self.end_pieces()
+        return keys, values

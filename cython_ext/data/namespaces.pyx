@@ -1,0 +1,87 @@
+"""Which namespaces occur in the data, and which of them together: whether options that name them match anything.
+
+Once everything that is looked for has been seen, `look` costs nothing.
+"""
+
+from libc.stdint cimport uint8_t, uint64_t
+from libc.stdlib cimport calloc, free
+from libc.string cimport memset
+
+from vwlite.core.data.batch cimport EXAMPLE, Batch
+
+
+# A set of first letters, a bit for each byte.
+cdef struct Letters:
+    uint64_t words[4]
+
+
+cdef inline void add(Letters* letters, uint8_t letter) noexcept nogil:
+    letters.words[letter >> 6] |= <uint64_t>1 << (letter & 63)
+
+
+cdef inline bint lies_in(const Letters* some, const Letters* all) noexcept nogil:
+    cdef uint64_t outside = 0
+    for i in range(4):
+        outside |= some.words[i] & ~all.words[i]
+    return outside == 0
+
+
+cdef class Namespaces:
+    """Looks for namespaces that begin with one of `letters`, and for examples that have all those of a group."""
+
+    cdef readonly bytes letters
+    cdef readonly list groups
+    cdef Letters wanted, seen
+    cdef Letters* of_group      # owned; [groups]
+    cdef uint8_t* met           # owned; [groups] whether an example had them all
+    cdef size_t count, missing  # of groups; of those that were not met
+
+    def __init__(self, bytes letters=b"", groups=()):
+        cdef size_t i
+        cdef int c
+        self.letters, self.groups = bytes(sorted(set(letters))), list(groups)
+        self.count = self.missing = len(self.groups)
+        for c in list(self.letters):
+            add(&self.wanted, c)
+        free(self.of_group)
+        free(self.met)
+        self.of_group = <Letters*>calloc(self.count + 1, sizeof(Letters))
+        self.met = <uint8_t*>calloc(self.count + 1, 1)
+        if self.of_group == NULL or self.met == NULL:
+            raise MemoryError
+        for i in range(self.count):
+            for c in list(self.groups[i]):
+                add(&self.of_group[i], c)
+
+    def __dealloc__(self):
+        free(self.of_group)
+        free(self.met)
+
+    def look(self, Batch batch not None):
+        """Go through the examples of a batch, if there is anything left to look for."""
+        cdef size_t line, span, i
+        cdef Letters here
+        if self.missing == 0 and lies_in(&self.wanted, &self.seen):
+            return
+        with nogil:
+            for line in range(batch.a.lines):
+                if batch.a.kind[line] != EXAMPLE:
+                    continue
+                memset(&here, 0, sizeof(here))
+                for span in range(batch.a.span_begin[line], batch.a.span_begin[line + 1]):
+                    if batch.a.feature_begin[span] < batch.a.feature_begin[span + 1]:
+                        add(&here, batch.a.letter[span])
+                for i in range(4):
+                    self.seen.words[i] |= here.words[i]
+                for i in range(self.count):
+                    if not self.met[i] and lies_in(&self.of_group[i], &here):
+                        self.met[i] = True
+                        self.missing -= 1
+
+    def unseen_letters(self):
+        """Those of `letters` that no namespace with features began with, as bytes."""
+        return bytes([c for c in self.letters if not self.seen.words[c >> 6] >> (c & 63) & 1])
+
+    def unmet_groups(self):
+        """Those of `groups` that no example had all of."""
+        return [group for i, group in enumerate(self.groups) if not self.met[i]]

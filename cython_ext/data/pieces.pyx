@@ -1,0 +1,145 @@
+"""The features of an enormous example, a piece at a time: for rules that go through them as often as they need to.
+
+A line of 10,000 features has 50 million products of two. Each sweep expands them anew and looks their slots up anew, so
+that no memory holds them all, and what an example needs is a part of the table's size. That is done only for lines
+that have more features than the expander's bound; all others are in memory as a whole.
+
+While a line is swept, somebody may ask to stop: then that sweep and all after it end at once, as if the example had no
+more features. Python's handlers of signals run meanwhile too.
+"""
+
+from cpython.exc cimport PyErr_CheckSignals
+from libc.stdlib cimport free
+from libc.stdint cimport uint32_t, uint64_t
+
+from vwlite.core.data.expand cimport CONSTANT, ENDED
+from vwlite.core.base.buffers cimport make_room
+from vwlite.core.learn.table cimport Idle, prefetch
+
+from vwlite.runs.memory import available
+
+cdef enum:
+    LOOK = 1000000          # features after which it is asked whether to stop
+    NEAR = 1 << 21          # bytes of a table that is in the cache anyway
+    LARGE = 1 << 28         # bytes of a table that is not made without asking how much memory there is
+
+
+cdef bint next_of(Pieces* pieces, Example* part) noexcept nogil:
+    return (<PieceMaker>pieces.maker).next(part)
+
+
+cdef class PieceMaker:
+    """Goes through the features of one line of a batch at a time.
+
+    The key of a feature is its key in the expander, unless `set_keys` says otherwise.
+    """
+
+    def __cinit__(self, Expander expander not None, Table table not None):
+        self.expander, self.table = expander, table
+        self.pieces.next, self.pieces.maker = next_of, <void*>self
+
+    def __dealloc__(self):
+        free(self.slots)
+
+    cdef void set_keys(self, int shift, uint32_t model, uint32_t mask, int less) noexcept nogil:
+        """A key is ((hash << shift) + model & mask) >> less."""
+        self.shift, self.model, self.mask, self.less, self.cuts = shift, model, mask, less, True
+
+    cdef int begin(self, const Arrays* a, size_t line) noexcept nogil:
+        """Go through this line, until `end`; -1: no memory."""
+        self.stopped, self.since, self.pieces.offset = False, 0, 0
+        if (self.expander.begin_pieces(a, line)
+                or make_room(<void**>&self.slots, &self.capacity, self.expander.piece, sizeof(char*))):
+            return -1
+        self.size = self.expander.count(a, line)
+        self.find_constant()
+        return 0
+
+    cdef int make_slots(self) noexcept nogil:
+        """Have a slot for every feature: they stay where they are until the next example; -1: no memory.
+
+        Until then the table must not forget idle slots, as it may when it grows.
+        """
+        cdef Idle idle = self.table.idle
+        cdef size_t n, bytes
+        cdef int failed = 0
+        self.table.idle = NULL
+        self.expander.rewind()
+        while not failed and self.fill():
+            n, bytes = self.expander.part.size, 2 * self.table.capacity * self.table.stride
+            if self.table.used + n > self.table.limit and bytes > LARGE and not there_is(bytes):
+                failed = -1
+            else:
+                failed = self.table.resolve(self.expander.part.keys, n, self.slots)
+        self.table.idle = idle
+        self.find_constant()
+        return failed
+
+    cdef void find_constant(self) noexcept nogil:
+        cdef uint32_t key = ((<uint32_t>CONSTANT & self.expander.mask) << self.shift) + self.model
+        if self.cuts:
+            key = (key & self.mask) >> self.less
+        self.table.lookup(&key, 1, &self.pieces.constant)
+
+    cdef bint next(self, Example* part) noexcept nogil:
+        """Make the next piece; the first one, if the part is not begun."""
+        cdef size_t i, n
+        cdef size_t offset = self.pieces.offset
+        cdef const uint32_t* keys
+        if not part.begun:
+            self.expander.rewind()
+            part.begun = True
+        if not self.fill():
+            return False
+        keys, n = self.expander.part.keys, self.expander.part.size
+        if self.table.capacity * self.table.stride > NEAR:
+            prefetch(self.table, keys, n)
+        self.table.lookup(keys, n, self.slots)
+        for i in range(n):
+            self.slots[i] += offset
+        part.size, part.slots, part.x = n, self.slots, self.expander.part.values
+        part.ends = self.expander.stage == ENDED
+        return True
+
+    cdef bint fill(self) noexcept nogil:
+        """Expand the next piece and make its keys; whether there is one."""
+        cdef size_t i
+        cdef uint32_t* keys
+        if not self.expander.next_piece() or not self.goes_on(self.expander.part.size):
+            return False
+        if self.cuts:
+            keys = self.expander.part.keys
+            for i in range(self.expander.part.size):
+                keys[i] = ((keys[i] << self.shift) + self.model & self.mask) >> self.less
+        return True
+
+    cdef bint goes_on(self, size_t features) noexcept nogil:
+        """Whether nobody asks to stop."""
+        self.since += features
+        if self.since >= LOOK and not self.stopped:
+            self.since = 0
+            if self.stopping != NULL and vwlite_load(self.stopping[0]):
+                self.stopped = True
+            else:
+                with gil:
+                    try:
+                        PyErr_CheckSignals()
+                    except BaseException as error:
+                        self.error, self.stopped = error, True
+        return not self.stopped
+
+    cdef void end(self) noexcept nogil:
+        self.expander.end_pieces()
+
+    def raise_error(self):
+        """Raise what the handler of a signal raised meanwhile."""
+        error, self.error = self.error, None
+        if error is not None:
+            raise error
+
+
+cdef bint there_is(size_t bytes) noexcept nogil:
+    """Whether so much memory is free, as far as the system tells. It would grant more, and then end some program."""
+    with gil:
+        free_bytes = available()
+        return free_bytes is None or bytes <= free_bytes

@@ -1,0 +1,24 @@
+"""Rules for several classes. See classifier.pyx."""
+
+from vwlite.core.learn.rule cimport Example, Outcome, Rule
+
+
+cdef class Classifier(Rule):
+    cdef readonly list rules          # one for each class
+    cdef void** each                  # owned; the same, borrowed
+    cdef readonly size_t classes      # K
+    cdef readonly bint probable       # whether the scores mean probabilities
+    cdef size_t record                # bytes from the record of one class in a slot to that of the next
+    cdef double* scores               # owned, [K]; of the example that was predicted last
+    cdef Outcome* outcomes            # owned, [K]; as `judge` found them
+    cdef char** slots_of_class        # owned, [capacity]
+    cdef size_t capacity
+
+    cdef void prepare_all(self)
+    cdef int begin(self, Example* part, const Example* e) noexcept nogil
+    cdef void go_on(self, Example* part) noexcept nogil
+    cdef double score(self, const Example* e, bint learns) noexcept nogil
+    cdef size_t best(self, size_t named) noexcept nogil
+    cdef bint judge(self, size_t label, double importance, size_t named) noexcept nogil
+    cdef void probabilities(self, size_t named, double* out) noexcept nogil
+    cdef double surprise(self, size_t label, size_t named) noexcept nogil

@@ -1,0 +1,392 @@
+"""Several classes: one rule of the same kind for each, in one table.
+
+A slot holds K records, so a feature is looked up once for all classes. Each rule has a table that is a view of its
+record of every slot (table.pyx): it learns as it would alone. What it is told about an example is what differs:
+
+    one against all     y = 1 for the rule of the label's class, -1 for the others; each has the loss of its own score.
+                        So they are, bit by bit, K rules that learn K streams with two labels.
+    softmax             the multinomial logistic loss of all scores together, log(1 + sum over r != y of
+                        exp(s_r - s_y)): the slope for class r is P(r) - [r = y], P(r) = exp(s_r) / sum of exp(s).
+                        Duchi, Shalev-Shwartz, Singer, Chandra. Efficient Projections onto the l1-Ball. ICML 2008;
+                        eq. 12. With a rule that projects, each class has a ball of its own.
+
+Classes count from 1. With names that are learned as they appear, `named` of them have one so far. The class with the
+largest score among these is predicted, the first of several; the others are there, but nobody can name them. In one
+against all they learn from the beginning, that no example is theirs; in softmax they take no part until they have a name.
+"""
+
+from libc.math cimport exp, log, log1p
+from libc.stdint cimport uint32_t
+from libc.stdlib cimport calloc, free, realloc
+
+from vwlite.core.learn.losses import Logistic
+from vwlite.core.learn.rule cimport Example, Outcome, Rule
+from vwlite.core.learn.table cimport Table
+
+
+cdef class Classifier(Rule):
+    """The base: K rules in one table. Its state is a list of K where that of a rule is a number.
+
+    rules: one for each class, alike, which have learned nothing yet.
+    """
+
+    def __cinit__(self, list rules not None, *arguments, **options):
+        cdef size_t k, n = len(rules)
+        self.classes = n
+        self.each = <void**>calloc(n, sizeof(void*))
+        self.scores = <double*>calloc(n, sizeof(double))
+        self.outcomes = <Outcome*>calloc(n, sizeof(Outcome))
+        if self.each == NULL or self.scores == NULL or self.outcomes == NULL:
+            raise MemoryError("no memory for the classes")
+
+    def __init__(self, list rules not None):
+        cdef Rule rule = rules[0]
+        cdef size_t k
+        self.rules = rules
+        self.loss = rule.loss
+        self.has_constant, self.constant, self.counts_slots = rule.has_constant, rule.constant, rule.counts_slots
+        self.record = rule.slot_size()
+        self.make_table(self.record, rule.blank(), self.classes)
+        for k, rule in enumerate(rules):
+            self.each[k] = <void*>rule
+            rule.table.view(self.table, k * self.record)
+
+    def __dealloc__(self):
+        free(self.each)
+        free(self.scores)
+        free(self.outcomes)
+        free(self.slots_of_class)
+
+    @property
+    def SLOT(self):
+        return self.rules[0].SLOT
+
+    @property
+    def MOST_FEATURES(self):
+        return self.rules[0].MOST_FEATURES
+
+    @property
+    def UNSEEN_WEIGHS(self):
+        return self.rules[0].UNSEEN_WEIGHS
+
+    def slot_size(self):
+        """Bytes of a record."""
+        return self.record
+
+    # --- learning ----------------------------------------------------------------------------
+
+    cdef int begin(self, Example* part, const Example* e) noexcept nogil:
+        """The example as the first class sees it; -1: no memory."""
+        cdef size_t i
+        cdef void* grown
+        part[0] = e[0]
+        if e.pieces != NULL:
+            e.pieces.offset = 0
+            return 0
+        if e.size > self.capacity:
+            grown = realloc(self.slots_of_class, 2 * e.size * sizeof(char*))
+            if grown == NULL:
+                self.out_of_memory = True
+                return -1
+            self.slots_of_class = <char**>grown
+            self.capacity = 2 * e.size
+        part.slots = self.slots_of_class
+        for i in range(e.size):
+            part.slots[i] = e.slots[i]
+        return 0
+
+    cdef inline void go_on(self, Example* part) noexcept nogil:
+        """The example as the next class sees it."""
+        cdef size_t i
+        if part.pieces != NULL:
+            part.pieces.offset += self.record
+            return
+        for i in range(part.size):
+            part.slots[i] += self.record
+
+    cdef double predict(self, const Example* e) noexcept nogil:
+        return self.score(e, False)
+
+    cdef double predict_to_learn(self, const Example* e) noexcept nogil:
+        return self.score(e, True)
+
+    cdef double score(self, const Example* e, bint learns) noexcept nogil:
+        """Fill `scores` with what the rules predict; 0, or NaN if one of them is not finite."""
+        cdef size_t k
+        cdef Example part
+        cdef double finite = 0
+        if self.begin(&part, e):
+            return 0
+        for k in range(self.classes):
+            (<Rule>self.each[k]).table.follow()
+            if learns:
+                self.scores[k] = (<Rule>self.each[k]).predict_to_learn(&part)
+            else:
+                self.scores[k] = (<Rule>self.each[k]).predict(&part)
+            finite += self.scores[k] - self.scores[k]
+            self.go_on(&part)
+        return finite
+
+    cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
+        """Learn from an example that was predicted and judged."""
+        cdef size_t k
+        cdef Example part
+        self.t += 1
+        if self.begin(&part, e):
+            return
+        for k in range(self.classes):
+            (<Rule>self.each[k]).update(&part, &self.outcomes[k])
+            self.out_of_memory |= (<Rule>self.each[k]).out_of_memory
+            self.too_many |= (<Rule>self.each[k]).too_many
+            self.go_on(&part)
+
+    cdef size_t best(self, size_t named) noexcept nogil:
+        """The class with the largest score, 0 if none has a name."""
+        cdef size_t k, found = 0
+        for k in range(1, named):
+            if self.scores[k] > self.scores[found]:
+                found = k
+        return found + 1 if named > 0 else 0
+
+    cdef bint judge(self, size_t label, double importance, size_t named) noexcept nogil:
+        """Fill `outcomes`, before an example is learned; false if a loss is not finite."""
+        return False
+
+    cdef void probabilities(self, size_t named, double* out) noexcept nogil:
+        """Of the classes that have a name; they add up to 1."""
+        pass
+
+    cdef double surprise(self, size_t label, size_t named) noexcept nogil:
+        """-log of the probability of a class that has a name; finite, also where that is 0 in a double."""
+        return 0
+
+    # --- what Python sees --------------------------------------------------------------------
+
+    cdef bint idle(self, const char* slot) noexcept nogil:
+        cdef size_t k
+        for k in range(self.classes):
+            if not (<Rule>self.each[k]).idle(slot + k * self.record):
+                return False
+        return True
+
+    cdef void complete(self, char* slot) noexcept nogil:
+        cdef size_t k
+        for k in range(self.classes):
+            (<Rule>self.each[k]).complete(slot + k * self.record)
+
+    cdef void prepare_all(self):
+        """The rules as they must be to be asked, or told, about all slots."""
+        cdef Rule rule
+        for rule in self.rules:
+            rule.finished = self.finished
+            rule.table.follow()
+
+    @property
+    def pass_decay(self):
+        return self.rules[0].pass_decay
+
+    @pass_decay.setter
+    def pass_decay(self, double decay):
+        self.prepare_all()
+        for rule in self.rules:
+            rule.pass_decay = decay
+
+    def scalars(self):
+        """By name, a list of K numbers; and arrays of class k as NAME_k."""
+        each = [rule.scalars() for rule in self.rules]
+        found = {}
+        for name, first in each[0].items():
+            if isinstance(first, memoryview):
+                found.update((f"{name}_{k + 1}", one[name]) for k, one in enumerate(each))
+            else:
+                found[name] = [one[name] for one in each]
+        return found
+
+    def _scalars_of(self, scalars, size_t k):
+        """Those of class k, counted from 0, as its rule has them."""
+        return {
+            name: scalars[f"{name}_{k + 1}"] if isinstance(own, memoryview) else scalars[name][k]
+            for name, own in self.rules[k].scalars().items()
+            if name in scalars or isinstance(own, memoryview)
+        }
+
+    def load(self, scalars, slots):
+        """Continue from `scalars()` and `slots()`."""
+        cdef size_t k
+        for values in scalars.values():
+            if not isinstance(values, memoryview) and len(values) != self.classes:
+                raise ValueError(f"there are {len(values)} numbers for {self.classes} classes")
+        each = [self._scalars_of(scalars, k) for k in range(self.classes)]
+        for k in range(self.classes):
+            self.rules[k].set_scalars(each[k])
+        self.table.load(self.prepared(slots))
+        self.prepare_all()
+        for k in range(self.classes):
+            self.rules[k].load(each[k], b"")
+        self.t = self.rules[0].t
+
+    def prepared(self, slots):
+        return self.rules[0].prepared(slots)
+
+    def slots(self):
+        """The live slots as one bytearray, K records of `slot_size()` bytes each, by rising key."""
+        self.prepare_all()
+        return super().slots()
+
+    def tidy(self):
+        for rule in self.rules:
+            rule.tidy()
+
+    def shrink(self):
+        """Go on from a loaded state with another radius."""
+        self.prepare_all()
+        for rule in self.rules:
+            rule.shrink()
+
+    def set_weights(self, const uint32_t[::1] keys, const double[::1] weights):
+        """See WeightedL1Ball."""
+        cdef Py_ssize_t i
+        cdef char* slot
+        for i in range(keys.shape[0]):
+            if self.table.resolve(&keys[i], 1, &slot):
+                raise MemoryError("no memory for the weights of features")
+        self.prepare_all()
+        for rule in self.rules:
+            rule.set_weights(keys, weights)
+
+    def weights(self, const unsigned char[::1] slots, double[::1] out):
+        """The weights now, of slots as `slots()` gives them: K for each, one after the other."""
+        cdef size_t i
+        self.prepare_all()
+        for i in range(<size_t>out.shape[0]):
+            out[i] = (<Rule>self.each[i % self.classes]).weight(<const char*>&slots[i * self.record])
+
+    def count_nonzero(self):
+        """Weights that are not zero, those of the constant left out. O(size of the table)."""
+        self.prepare_all()
+        return sum(rule.count_nonzero() for rule in self.rules)
+
+
+cdef class OneAgainstAll(Classifier):
+    """Each rule learns whether an example is of its class, as from labels of 1 and -1.
+
+    begin: the range to which scores are clipped before there is a label, if the rules clip.
+    """
+
+    cdef bint clips
+    cdef double* low                  # owned, [K]: what `min_label` is for a learner of two labels
+    cdef double* high                 # owned, [K]
+
+    def __cinit__(self, list rules not None, *, begin=(0.0, 0.0)):
+        self.low = <double*>calloc(self.classes, sizeof(double))
+        self.high = <double*>calloc(self.classes, sizeof(double))
+        if self.low == NULL or self.high == NULL:
+            raise MemoryError("no memory for the classes")
+
+    def __init__(self, list rules not None, *, begin=(0.0, 0.0)):
+        super().__init__(rules)
+        self.clips = rules[0].CLIPS
+        self.probable = isinstance(self.loss, Logistic)
+        for k in range(self.classes):
+            self.low[k], self.high[k] = begin
+
+    def __dealloc__(self):
+        free(self.low)
+        free(self.high)
+
+    cdef bint judge(self, size_t label, double importance, size_t named) noexcept nogil:
+        cdef size_t k
+        cdef Outcome* o
+        cdef double largest = self.loss.largest_p
+        for k in range(self.classes):
+            o = &self.outcomes[k]
+            o.importance = importance
+            o.label = 1 if k + 1 == label else -1
+            o.p = self.scores[k]
+            if self.clips:
+                self.low[k], self.high[k] = min(self.low[k], o.label), max(self.high[k], o.label)
+                o.p = min(max(o.p, max(self.low[k], -largest)), min(self.high[k], largest))
+            o.loss = self.loss.judge(o.p, o.label, &o.slope)
+            if o.loss - o.loss != 0:
+                return False
+        return True
+
+    cdef void probabilities(self, size_t named, double* out) noexcept nogil:
+        """The sigmoids of the scores, made to add up to 1. (If all of them are 0, relative to the largest.)"""
+        cdef size_t k
+        cdef double sum = 0, largest = self.scores[self.best(named) - 1]
+        cdef double far = largest if largest < -700 else 0
+        for k in range(named):
+            # Far below 0 the sigmoid is e^s, and only the ratios matter.
+            out[k] = exp(self.scores[k] - far) if far != 0 else 1 / (1 + exp(-self.scores[k]))
+            sum += out[k]
+        for k in range(named):
+            out[k] /= sum
+
+    cdef double surprise(self, size_t label, size_t named) noexcept nogil:
+        cdef size_t k
+        cdef double sum = 0, score = self.scores[label - 1], largest = self.scores[self.best(named) - 1]
+        cdef double far = largest if largest < -700 else 0
+        for k in range(named):
+            sum += exp(self.scores[k] - far) if far != 0 else 1 / (1 + exp(-self.scores[k]))
+        # far cancels: where it is not 0, log1p(exp(score)) is.
+        return log(sum) + far - score + log1p(exp(score)) if score < 0 else log(sum) + log1p(exp(-score))
+
+    def scalars(self):
+        found = super().scalars()
+        if self.clips:
+            found["min_label"] = [self.low[k] for k in range(self.classes)]
+            found["max_label"] = [self.high[k] for k in range(self.classes)]
+        return found
+
+    def load(self, scalars, slots):
+        super().load(scalars, slots)
+        if self.clips:
+            for k in range(self.classes):
+                self.low[k], self.high[k] = scalars["min_label"][k], scalars["max_label"][k]
+
+
+cdef class Softmax(Classifier):
+    """The multinomial logistic loss. For rules that learn from the slope alone."""
+
+    def __init__(self, list rules not None):
+        super().__init__(rules)
+        self.probable = True
+
+    cdef bint judge(self, size_t label, double importance, size_t named) noexcept nogil:
+        cdef size_t k, y = label - 1
+        cdef Outcome* o
+        cdef double largest = self.scores[self.best(named) - 1]
+        cdef double total = 0, others = 0, part, loss
+        for k in range(named):
+            part = exp(self.scores[k] - largest)
+            self.outcomes[k].slope = part
+            total += part
+            if k != y:
+                others += part
+        loss = log(total) - (self.scores[y] - largest)
+        for k in range(self.classes):
+            o = &self.outcomes[k]
+            o.p, o.importance, o.loss = self.scores[k], importance, loss
+            if k < named:
+                o.label, o.slope = 1 if k == y else -1, (-others if k == y else o.slope) / total
+            else:
+                o.label, o.slope = -1, 0
+        return True
+
+    cdef void probabilities(self, size_t named, double* out) noexcept nogil:
+        cdef size_t k
+        cdef double sum = 0, largest = self.scores[self.best(named) - 1]
+        for k in range(named):
+            out[k] = exp(self.scores[k] - largest)
+            sum += out[k]
+        for k in range(named):
+            out[k] /= sum
+
+    cdef double surprise(self, size_t label, size_t named) noexcept nogil:
+        """The loss of `judge`."""
+        cdef size_t k
+        cdef double total = 0, largest = self.scores[self.best(named) - 1]
+        for k in range(named):
+            total += exp(self.scores[k] - largest)
+        return log(total) - (self.scores[label - 1] - largest)

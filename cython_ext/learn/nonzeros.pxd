@@ -1,0 +1,29 @@
+"""Rules that can keep to a number of nonzero weights. See limited.pyx."""
+
+from libc.stdint cimport uint32_t
+
+from vwlite.core.learn.rule cimport Rule
+
+
+cdef class Limited(Rule):
+    cdef readonly size_t nonzeros     # at most so many; 0: no limit
+    cdef public double strength       # l1 or the radius, as it is now
+    cdef public double look_at        # t of the next look at the number of weights
+    cdef double occurrences           # features of the examples learned, all together, where weights move at once
+    cdef double* sizes                # owned; of weights, what a look collects
+    cdef size_t capacity
+    cdef double cut                   # the model leaves out smaller weights, and those of this size with larger keys
+    cdef uint32_t cut_key
+
+    cdef double goal(self) noexcept nogil
+    cdef double size(self, const char* slot) noexcept nogil
+    cdef void use(self, double strength) noexcept nogil
+    cdef void follow(self) noexcept nogil
+    cdef double adapted(self, size_t n, double examples) noexcept nogil
+    cdef void look(self) noexcept nogil
+    cdef size_t collect(self, bint of_weights) noexcept nogil
+    cdef void find_cut(self) noexcept nogil
+    cdef double shrunk(self, size_t n, double rate, double examples) noexcept nogil
+
+
+cdef double kth_largest(const double* numbers, size_t n, size_t k) noexcept nogil

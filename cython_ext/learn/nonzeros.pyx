@@ -1,0 +1,213 @@
+"""--nonzeros N: a strength that is found while learning, for a model of at most N nonzero weights.
+
+After 8 examples, and then whenever there are a sixteenth more of them (or 131,072 more, or a 64th of the number of
+features in the table), the nonzero weights are counted. Learning should have 2 N of them: many are of features that
+were just touched, and a count comes with a delay and some noise. The N largest of 2 N make a better model than N that
+were left alone. Where an example makes its own weights nonzero (not where they follow from sums over all examples), it
+should have at least as many as eight examples have features: else they are those of the last few, and none can grow.
+
+- where l1 shrinks the weights, it is multiplied by (count / goal)^0.7, at least 1/4 and at most 4. From 0 it begins
+  with what takes the weights that are too many to zero until the next look; and to 0 it falls where it means nothing.
+- the radius of the ball is multiplied by (goal / count)^0.2, as long as the ball is what limits the weights: while a
+  ball that has grown fills up nothing shrinks, so it must grow slowly.
+- where l1 is a bound that a number of each feature has to pass, it becomes that of the feature on place 2 N.
+
+A look comes before an example is learned, depends on nothing but what was learned before, and its cost is that of a
+few features for each example. The model that is written has the N largest of the weights; which they are is no part
+of the state, so learning goes on from all of them, and a model that is continued is as if it had never stopped.
+"""
+
+from libc.math cimport INFINITY, fabs, floor, pow
+from libc.stdint cimport uint32_t, uint64_t
+from libc.stdlib cimport free
+from libc.string cimport memcpy, memset
+
+from vwlite.core.base.buffers cimport make_room
+from vwlite.core.learn.table cimport Head
+
+cdef double MARGIN = 2
+cdef double SETTLED = 8     # examples
+cdef double GAIN = 0.7
+cdef double SURELY = 1 + 1 / 64.     # what is to be zero at the next look is no matter of the last digit
+cdef double FEW = 1e-6      # of the largest weight: what is shrunk by less between two looks is not shrunk
+
+
+cdef double kth_largest(const double* numbers, size_t n, size_t k) noexcept nogil:
+    """The k-th largest of n positive numbers, 1 <= k <= n. Their bits order as they do: found byte by byte."""
+    cdef size_t count[256]
+    cdef uint64_t bits, found = 0, known = 0
+    cdef size_t i
+    cdef int shift, byte
+    cdef double out
+    for shift in range(56, -8, -8):
+        memset(count, 0, sizeof(count))
+        for i in range(n):
+            memcpy(&bits, &numbers[i], 8)
+            if bits & known == found:
+                count[(bits >> shift) & 255] += 1
+        byte = 255
+        while count[byte] < k:
+            k -= count[byte]
+            byte -= 1
+        found |= <uint64_t>byte << shift
+        known |= <uint64_t>255 << shift
+    memcpy(&out, &found, 8)
+    return out
+
+
+cdef class Limited(Rule):
+    """The base of rules with a strength. nonzeros: at most so many weights; 0: as many as there are."""
+
+    def __init__(self, loss, *, size_t nonzeros=0, **schedule):
+        super().__init__(loss, **schedule)
+        self.nonzeros = nonzeros
+        self.look_at = 8 if nonzeros else INFINITY
+
+    def __dealloc__(self):
+        free(self.sizes)
+
+    def scalars(self):
+        """The state that is not per feature, by name."""
+        found = {"strength": self.strength, "look_at": self.look_at} if self.nonzeros else {}
+        if self.nonzeros and self.occurrences:
+            found["occurrences"] = self.occurrences
+        return super().scalars() | found
+
+    def set_scalars(self, scalars):
+        super().set_scalars(scalars)
+        if self.nonzeros:
+            self.look_at = scalars["look_at"]
+            self.occurrences = scalars.get("occurrences", 0)    # older models have none
+            self.strength = scalars["strength"]
+            if not 0 <= self.strength < INFINITY:
+                raise ValueError("the strength is not a positive number")
+            self.use(self.strength)
+
+    def restart(self, double strength):
+        """Go on from a loaded state with another strength."""
+        self.strength = strength
+        self.use(strength)
+        self.follow()
+
+    @property
+    def slack(self):
+        """Whether the weights are fewer than the limit, with nothing to keep them so."""
+        return self.strength == 0 and Rule.count_nonzero(self) <= self.nonzeros
+
+    cdef double goal(self) noexcept nogil:
+        """How many weights learning should have."""
+        return max(MARGIN * self.nonzeros, floor(SETTLED * self.occurrences / max(self.t, 1.0)))
+
+    # --- what a rule says --------------------------------------------------------------------
+
+    cdef double size(self, const char* slot) noexcept nogil:
+        """How far the weight is from zero, in units of the strength; 0 if it is zero, infinite if it does not shrink."""
+        return fabs(self.weight(slot))
+
+    cdef void use(self, double strength) noexcept nogil:
+        """Learn with this strength from here on. The state follows in `follow`."""
+        pass
+
+    cdef void follow(self) noexcept nogil:
+        """Bring the state in line with a new strength."""
+        pass
+
+    cdef double adapted(self, size_t n, double examples) noexcept nogil:
+        """The strength for the next examples; sizes[:n] are of those that are above 0."""
+        return self.strength
+
+    # --- a look ------------------------------------------------------------------------------
+
+    cdef void look(self) noexcept nogil:
+        """Count the weights and adapt the strength."""
+        cdef size_t n = self.collect(False)
+        cdef double examples = min(floor(self.t / 16), 131072.0)
+        if self.out_of_memory:
+            return
+        examples = max(examples, floor(<double>self.table.live(NULL) / 64), 1.0)
+        self.strength = self.adapted(n, examples)
+        self.use(self.strength)
+        self.follow()
+        self.look_at = self.t + examples
+
+    cdef size_t collect(self, bint of_weights) noexcept nogil:
+        """Fill `sizes` with those that are above 0, of weights or as `size` has them; how many."""
+        cdef size_t i, n = 0
+        cdef char* slot
+        cdef double size
+        for i in range(self.table.capacity + 1):
+            slot = self.table.slots + i * self.table.stride
+            if not (self.table.has_last if i == self.table.capacity else (<Head*>slot).mark != 0):
+                continue
+            if (<Head*>slot).mark == self.constant:
+                continue
+            size = fabs(self.weight(slot)) if of_weights else self.size(slot)
+            if not size > 0:
+                continue
+            if make_room(<void**>&self.sizes, &self.capacity, n + 1, sizeof(double)):
+                self.out_of_memory = True
+                return 0
+            self.sizes[n] = size
+            n += 1
+        return n
+
+    cdef double shrunk(self, size_t n, double rate, double examples) noexcept nogil:
+        """`adapted` for what shrinks all sizes by rate times the strength with every example."""
+        cdef size_t i
+        cdef double largest = 0, strength = self.strength, first, unit = rate * examples
+        for i in range(n):
+            if self.sizes[i] > largest and self.sizes[i] < INFINITY:
+                largest = self.sizes[i]
+        if strength > 0:
+            strength *= min(max(pow(n / self.goal(), GAIN), 0.25), 4.0)
+            if n < self.goal():
+                return 0 if strength * unit < FEW * largest else strength
+            return min(strength, max(self.strength, 2 * largest / rate))     # more than all of it at once
+        if n > self.goal():
+            first = kth_largest(self.sizes, n, <size_t>self.goal() + 1)
+            return SURELY * min(first, largest) / unit
+        return strength
+
+    # --- the model ---------------------------------------------------------------------------
+
+    cdef void find_cut(self) noexcept nogil:
+        """Which weights are the N largest; of equal ones those with the smaller keys."""
+        cdef size_t i, n = self.collect(True), above = 0, equal = 0
+        cdef char* slot
+        self.cut, self.cut_key = 0, 0xFFFFFFFF
+        if n <= self.nonzeros or self.out_of_memory:
+            return
+        self.cut = kth_largest(self.sizes, n, self.nonzeros)
+        for i in range(n):
+            above += self.sizes[i] > self.cut
+        for i in range(self.table.capacity + 1):
+            slot = self.table.slots + i * self.table.stride
+            if (self.table.has_last if i == self.table.capacity else (<Head*>slot).mark != 0):
+                if (<Head*>slot).mark != self.constant and fabs(self.weight(slot)) == self.cut:
+                    self.sizes[equal] = 4294967296.0 - <uint32_t>((<Head*>slot).mark - 1)
+                    equal += 1
+        self.cut_key = <uint32_t>(4294967296.0 - kth_largest(self.sizes, equal, self.nonzeros - above))
+
+    def weights(self, const unsigned char[::1] slots, double[::1] out):
+        """The weights of the model, of slots as `slots()` gives them: at most N of them are not zero."""
+        cdef size_t i, stride = self.table.stride
+        cdef const char* slot
+        cdef double size
+        super().weights(slots, out)
+        if not self.nonzeros:
+            return
+        self.find_cut()
+        if self.out_of_memory:
+            raise MemoryError("no memory to find the largest weights")
+        for i in range(<size_t>out.shape[0]):
+            slot = <const char*>&slots[i * stride]
+            size = fabs(out[i])
+            if (<const Head*>slot).mark != self.constant and (
+                size < self.cut or (size == self.cut and <uint32_t>((<const Head*>slot).mark - 1) > self.cut_key)
+            ):
+                out[i] = 0
+
+    def count_nonzero(self):
+        """Features whose weight in the model is not zero, the constant left out. O(size of the table)."""
+        n = super().count_nonzero()
+        return min(n, self.nonzeros) if self.nonzeros else n

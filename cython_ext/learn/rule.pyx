@@ -1,0 +1,194 @@
+"""What an update rule is: a slot struct, how to predict from it, and how to learn.
+
+A rule is dynamic once per example (`predict`, `update`) and static once per feature: the loops are
+inside. It is the only place that knows what a slot means; table, learner and model file ask it.
+
+To add a rule, write a file like those in `rules/`: the slot struct (first field `uint32_t mark`),
+`SLOT` with its fields as NumPy would spell them, `SCALARS` with the names of the state that is not
+per feature, and the four methods. Then one line in `vwlite/algorithms/build.py` and its eager twin in
+`tests/twins/reference.py`.
+
+An example of millions of features, which interactions make, comes in pieces (pieces.pyx): a rule goes through them as
+often as it needs to (`sweep`), and keeps nothing of each place. What it keeps of each feature is a part of the table's
+size. The sums are those of the whole, in the same order.
+"""
+
+from libc.math cimport pow, sqrt
+from libc.stdint cimport uint32_t
+
+from vwlite.core.learn.table cimport Head
+
+
+cdef double learning_rate(const Schedule* s, double t) noexcept nogil:
+    """eta_t for the t-th example, t counted from 1."""
+    cdef double time = t + s.initial_t
+    if s.power_t == 0.5:
+        return s.rate * s.decay / sqrt(time)
+    if s.power_t == 0:
+        return s.rate * s.decay
+    return s.rate * s.decay * pow(time, -s.power_t)
+
+
+cdef bint is_idle(void* rule, const char* slot) noexcept nogil:
+    return (<Rule>rule).idle(slot)
+
+
+cdef class Rule:
+    """The base of the rules.
+
+    loss: where gradients come from. rate, power_t, initial_t: the schedule, eta_t =
+    rate * decay * (t + initial_t)^-power_t. constant: the key of the constant feature (which is
+    never shrunk, truncated or projected), or None.
+    """
+
+    SLOT = [("mark", "<u4")]    # the fields of the slot struct
+    SCALARS = ["t"]             # attributes that are the rest of the state
+    MOST_FEATURES = None        # how many it can take at most
+    CLIPS = False               # whether predictions are clipped to the range of labels seen
+    SUMS_BY_MODEL = False       # whether each of several models in one table has its own norm_sum and weight_sum
+    UNSEEN_WEIGHS = False       # whether a feature without a slot has a weight; then the constant always has a slot
+
+    def __init__(self, Loss loss not None, *, double rate=0.5, double power_t=0.5, double initial_t=0, constant=None):
+        self.loss = loss
+        self.schedule.rate, self.schedule.power_t, self.schedule.initial_t = rate, power_t, initial_t
+        self.schedule.decay = 1
+        self.has_constant = constant is not None
+        self.constant = 1 << 32 if constant is None else (constant + 1) & 0xFFFFFFFF
+        self.make_table(self.slot_size(), self.blank(), 1)
+
+    cdef make_table(self, size_t record, bytes blank, size_t records):
+        """An empty table of slots with so many records."""
+        cdef uint32_t constant = <uint32_t>(self.constant - 1)
+        cdef char* slot
+        self.table = Table(record, blank, records)
+        self.table.rule = <void*>self
+        self.table.idle = is_idle
+        # Without a slot it would look like a feature that was never seen, and so would a feature with its key.
+        if self.UNSEEN_WEIGHS and self.has_constant and self.table.resolve(&constant, 1, &slot):
+            raise MemoryError("no memory for the weight table")
+
+    @classmethod
+    def slot_size(cls):
+        """Bytes of a slot: as C lays the fields out, each at a multiple of its size."""
+        at = 0
+        sizes = [int(code[2:]) for _, code in cls.SLOT]
+        for size in sizes:
+            at += -at % size + size
+        return at + -at % max(sizes)
+
+    def blank(self):
+        """The initial slot as bytes; None: all zeros."""
+        return None
+
+    cdef double predict(self, const Example* e) noexcept nogil:
+        """initial + <w, x>, w the weights of the model: for an example that is not learned. Changes no weight.
+
+        This one asks `weight`; a rule whose predictions should be fast has a loop of its own.
+        """
+        cdef size_t i
+        cdef double sum = 0
+        cdef Example part = sweep(e)
+        while next_piece(&part):
+            for i in range(part.size):
+                sum += self.weight(part.slots[i]) * part.x[i]
+        return e.initial + sum
+
+    cdef double predict_to_learn(self, const Example* e) noexcept nogil:
+        """The prediction of an example that `update` comes for next; a rule may note its features already."""
+        return self.predict(e)
+
+    cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
+        """Learn from an example whose importance is positive."""
+        pass
+
+    cdef double weight(self, const char* slot) noexcept nogil:
+        """The weight now, with everything that the slot has missed."""
+        return 0
+
+    cdef bint idle(self, const char* slot) noexcept nogil:
+        """Whether forgetting the slot would change nothing."""
+        return False
+
+    cdef void complete(self, char* slot) noexcept nogil:
+        """Bring the copy of a slot that goes into a model up to date, if fields of it would not be right there."""
+        pass
+
+    def tidy(self):
+        """Before slots go into a model: do what is put off, if the model could not do it later."""
+
+    def prepared(self, slots):
+        """Slots of a model as the table must have them from the beginning, so that it does not forget them."""
+        return slots
+
+    @property
+    def pass_decay(self):
+        """rho^(pass - 1)."""
+        return self.schedule.decay
+
+    @pass_decay.setter
+    def pass_decay(self, double decay):
+        self.schedule.decay = decay
+
+    def __len__(self):
+        """Features in the table."""
+        return len(self.table)
+
+    @property
+    def records(self):
+        """How many weights a feature has: one, or one for each class."""
+        return self.table.stride // self.table.record
+
+    @property
+    def table_bytes(self):
+        return self.table.nbytes
+
+    # --- state, for the model file -----------------------------------------------------------
+
+    def scalars(self):
+        """The state that is not per feature, by name."""
+        return {name: getattr(self, name) for name in self.SCALARS}
+
+    def set_scalars(self, scalars):
+        for name in self.SCALARS:
+            setattr(self, name, scalars[name])
+
+    def slots(self):
+        """The live slots as one bytearray, `slot_size()` bytes each, by rising key."""
+        self.tidy()
+        out = self.table.slots_in_order()
+        cdef char* data = out
+        cdef size_t i, n = len(out) // self.table.stride
+        for i in range(n):
+            self.complete(data + i * self.table.stride)
+        return out
+
+    def load(self, scalars, slots):
+        """Continue from `scalars()` and `slots()`."""
+        self.set_scalars(scalars)
+        self.table.load(self.prepared(slots))
+
+    def table_load(self, slots):
+        """Take up slots as `slots()` gives them, the rest of the state apart."""
+        self.table.load(slots)
+
+    def shrink(self):
+        """Go on from a loaded state with another radius."""
+
+    def weights(self, const unsigned char[::1] slots, double[::1] out):
+        """The weights now, of slots as `slots()` gives them."""
+        cdef size_t i, stride = self.table.stride
+        for i in range(<size_t>out.shape[0]):
+            out[i] = self.weight(<const char*>&slots[i * stride])
+
+    def count_nonzero(self):
+        """Features whose weight is not zero, the constant left out. O(size of the table)."""
+        cdef Table table = self.table
+        cdef size_t i, n = 0
+        cdef char* slot
+        with nogil:
+            for i in range(table.capacity + 1):
+                slot = table.slots + i * table.stride
+                if (table.has_last if i == table.capacity else (<Head*>slot).mark != 0):
+                    if (<Head*>slot).mark != self.constant:
+                        n += self.weight(slot) != 0
+        return n

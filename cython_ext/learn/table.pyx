@@ -1,0 +1,360 @@
+"""The weight table: an open-addressing hash table from feature keys to slots.
+
+One table serves all rules: the rule says how many bytes a slot has, the table finds it. Keys are
+the whole 32-bit hashes (masked by the learner when `-b` is below 32), so collisions all but
+vanish while memory follows the features that were seen.
+
+Why like this:
+
+- Key and state lie in one record, so a feature costs one cache line.
+- Linear probing at a load of at most 0.6: the next slot is mostly in the same line.
+- A free slot is all zeros, so a new table is untouched memory; the mark is the key
+  plus one, and the one key whose mark would be zero has a slot of its own behind the last.
+- An example's keys become addresses in one loop. Room for all of them is made before it, so that
+  the addresses hold until the next example.
+- Before it doubles, it forgets idle slots (those back to their initial state, such as a truncated
+  weight at zero). What is left stays as it was, bit by bit: when the table is swept can not be
+  seen in any weight.
+- A slot may be several records, one after the other, each with a copy of the mark: one look-up serves several
+  rules of one kind. Each of them has a table that is a view of its record of every slot.
+"""
+
+cimport cython
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memcmp, memcpy, memset
+
+from vwlite.core.base.simd cimport unlikely
+
+cdef extern from *:
+    """
+    #include <stdint.h>
+    #include <stdlib.h>
+    #if defined(__linux__) && !defined(__SANITIZE_ADDRESS__)
+    #include <sys/mman.h>
+    #ifdef MADV_HUGEPAGE
+    #define VWLITE_HUGE ((size_t)1 << 21)
+    #endif
+    #endif
+
+    /* Large memory is asked for in pages of 2 MB: features lie all over a table, so with pages of 4 KB
+       the processor would look up the address of nearly every one. */
+    #ifdef VWLITE_HUGE
+    static void *vwlite_zeros_of(size_t bytes) {
+        size_t whole, before;
+        char *all, *aligned;
+        if (bytes < VWLITE_HUGE) {
+            return calloc(1, bytes);
+        }
+        bytes = (bytes + 65535) / 65536 * 65536;  /* whole pages, whatever their size */
+        whole = bytes + VWLITE_HUGE;
+        all = (char *)mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (all == (char *)MAP_FAILED) {
+            return NULL;
+        }
+        before = -(uintptr_t)all % VWLITE_HUGE;
+        aligned = all + before;
+        if (before) {
+            munmap(all, before);
+        }
+        munmap(aligned + bytes, VWLITE_HUGE - before);
+        madvise(aligned, bytes, MADV_HUGEPAGE);  /* a wish: it may be refused */
+        return aligned;
+    }
+
+    static void vwlite_give_back(void *memory, size_t bytes) {
+        if (memory && bytes >= VWLITE_HUGE) {
+            munmap(memory, (bytes + 65535) / 65536 * 65536);
+        } else {
+            free(memory);
+        }
+    }
+    #else
+    #define vwlite_zeros_of(bytes) calloc(1, bytes)
+    #define vwlite_give_back(memory, bytes) free(memory)
+    #endif
+    """
+    void* zeros_of "vwlite_zeros_of"(size_t size) noexcept nogil
+    void give_back "vwlite_give_back"(void* memory, size_t size) noexcept nogil
+
+cdef enum:
+    SMALLEST = 1024
+    LITTLE = 1 << 20    # bytes of a table that may double although few of its slots are in use
+
+
+cdef inline char* near_home(char* slots, size_t stride, int shift, uint32_t mark) noexcept nogil:
+    """The slot where the search for a mark begins, or the next one if that is another's. Most searches end in
+    one of the two, and in which of them is a coin toss: so it is chosen without a branch. (Behind the last slot
+    is that of the last key, whose mark is 0.)"""
+    cdef char* slot = slots + (<size_t>((mark * <uint64_t>0x9E3779B97F4A7C15) >> shift)) * stride
+    return slot + (stride & (0 - <size_t>((<Head*>slot).mark != mark)))
+
+
+cdef void sort_by_high_half(uint64_t* items, uint64_t* spare, size_t n) noexcept nogil:
+    """Sort by the upper 32 bits, byte by byte from the lowest one; `spare` has as much room."""
+    cdef size_t count[256]
+    cdef size_t i, sum
+    cdef int byte, shift
+    for shift in range(32, 64, 8):
+        memset(count, 0, sizeof(count))
+        for i in range(n):
+            count[(items[i] >> shift) & 255] += 1
+        sum = 0
+        for byte in range(256):
+            sum += count[byte]
+            count[byte] = sum - count[byte]
+        for i in range(n):
+            byte = (items[i] >> shift) & 255
+            spare[count[byte]] = items[i]
+            count[byte] += 1
+        items, spare = spare, items
+
+
+@cython.no_gc_clear   # else the garbage collector takes `owner` away before __dealloc__ asks for it
+cdef class Table:
+    """Slots by key, each of so many records of `record` bytes. `blank`: the initial record, zeros if not given."""
+
+    def __cinit__(self, size_t record, bytes blank=None, size_t records=1):
+        cdef const char* initial
+        cdef size_t i
+        if record < sizeof(Head) or (blank is not None and len(blank) != record):
+            raise ValueError("a slot begins with its mark, and the blank one has the same size")
+        self.record = record
+        self.stride = record * records
+        self.plain = True
+        self.blank = <char*>calloc(1, self.stride)
+        if self.blank == NULL or self.allocate(SMALLEST):
+            raise MemoryError("no memory for the weight table")
+        if blank is not None:
+            initial = blank
+            for i in range(records):
+                memcpy(self.blank + i * record, initial, record)
+                memset(self.blank + i * record, 0, sizeof(Head))
+            self.plain = not any(blank)
+
+    def __dealloc__(self):
+        self.give_up()
+
+    cdef void give_up(self) noexcept:
+        if self.owner is None:
+            give_back(self.slots, (self.capacity + 1) * self.stride)
+            free(self.blank)
+
+    cdef void view(self, Table owner, size_t offset):
+        """Be a view of the record at that offset in each slot of another table, which alone makes slots."""
+        self.give_up()
+        self.owner, self.offset = owner, offset
+        self.stride = owner.stride
+        self.limit = <size_t>-1
+        self.follow()
+
+    cdef void follow(self) noexcept nogil:
+        """Look at the owner as it is now: it may have moved, or have more slots."""
+        self.slots, self.blank = self.owner.slots + self.offset, self.owner.blank + self.offset
+        self.capacity, self.shift = self.owner.capacity, self.owner.shift
+        self.used, self.has_last = self.owner.used, self.owner.has_last
+
+    cdef int allocate(self, size_t capacity) noexcept nogil:
+        """Fresh, empty memory for so many slots; -1 if there is none, and all is as it was."""
+        cdef char* slots = <char*>zeros_of((capacity + 1) * self.stride)
+        cdef int bits = 0
+        if slots == NULL:
+            return -1
+        while (<size_t>1 << bits) < capacity:
+            bits += 1
+        self.slots = slots
+        self.capacity = capacity
+        self.shift = 64 - bits
+        self.limit = capacity * 6 // 10
+        self.used = 0
+        return 0
+
+    cdef int make_room(self, size_t n) noexcept nogil:
+        """Make `n` more keys fit: forget the idle slots, then double as long as it is needed."""
+        cdef char* old = self.slots
+        cdef char* slot
+        cdef char* target
+        cdef size_t old_capacity = self.capacity
+        cdef size_t capacity = self.capacity
+        cdef size_t keep = n
+        cdef size_t i, at
+        cdef uint32_t mark
+        for i in range(old_capacity):
+            slot = old + i * self.stride
+            if (<Head*>slot).mark and not (self.idle and self.idle(self.rule, slot)):
+                keep += 1
+        # Sweeping pays only if it leaves room for a while,
+        while keep > capacity * 42 // 100:
+            capacity *= 2
+        # and if the last one did: else what is forgotten comes back at once, and is better kept for some time.
+        if (capacity == old_capacity and self.asked < 16 * capacity
+                and (capacity <= 4 * keep or capacity * self.stride <= LITTLE)):
+            capacity *= 2
+        self.asked = 0
+        if self.allocate(capacity):
+            return -1
+        for i in range(old_capacity):
+            slot = old + i * self.stride
+            mark = (<Head*>slot).mark
+            if mark and not (self.idle and self.idle(self.rule, slot)):
+                at = home(self, mark)
+                target = self.slots + at * self.stride
+                while (<Head*>target).mark:
+                    at = (at + 1) & (capacity - 1)
+                    target = self.slots + at * self.stride
+                memcpy(target, slot, self.stride)
+                self.used += 1
+        memcpy(self.slots + capacity * self.stride, old + old_capacity * self.stride, self.stride)
+        give_back(old, (old_capacity + 1) * self.stride)
+        return 0
+
+    cdef char* find(self, uint32_t key) noexcept nogil:
+        """The slot of a key, or NULL."""
+        cdef uint32_t mark = key + 1
+        cdef size_t at
+        cdef char* slot
+        if mark == 0:
+            return self.slots + self.capacity * self.stride if self.has_last else NULL
+        at = home(self, mark)
+        while True:
+            slot = self.slots + at * self.stride
+            if (<Head*>slot).mark == mark:
+                return slot
+            if (<Head*>slot).mark == 0:
+                return NULL
+            at = (at + 1) & (self.capacity - 1)
+
+    cdef int resolve(self, const uint32_t* keys, size_t n, char** out) noexcept nogil:
+        """The slots of n keys, made where they are missing. They stay where they are until the
+        next call. -1 when memory is out."""
+        cdef char* slots
+        cdef char* slot
+        cdef size_t i
+        cdef uint32_t mark
+        self.asked += n
+        if self.used + n > self.limit and self.make_room(n):
+            return -1
+        slots = self.slots
+        for i in range(n):
+            mark = keys[i] + 1
+            slot = near_home(slots, self.stride, self.shift, mark)
+            if unlikely((<Head*>slot).mark != mark or mark == 0):
+                slot = self.taken(mark)
+            out[i] = slot
+        return 0
+
+    cdef int resolve_all(self, const uint32_t* keys, size_t n, char** out) noexcept nogil:
+        """`resolve` for many keys of which most are there already: room is made for those that are not."""
+        cdef size_t i, missing = 0
+        self.asked += n
+        self.lookup(keys, n, out)
+        for i in range(n):
+            missing += out[i] == self.blank
+        if missing == 0:
+            return 0
+        if self.used + missing > self.limit:
+            if self.make_room(missing):
+                return -1
+            self.lookup(keys, n, out)
+        for i in range(n):
+            if out[i] == self.blank:
+                out[i] = self.taken(keys[i] + 1)
+        return 0
+
+    cdef char* taken(self, uint32_t mark) noexcept nogil:
+        """The slot of a mark, made if it is missing; there is room for it."""
+        cdef size_t at = home(self, mark)
+        cdef char* slot
+        if mark == 0:
+            slot = self.slots + self.capacity * self.stride
+            if self.has_last:
+                return slot
+            self.has_last = True
+        else:
+            while True:
+                slot = self.slots + at * self.stride
+                if (<Head*>slot).mark == mark:
+                    return slot
+                if (<Head*>slot).mark == 0:
+                    break
+                at = (at + 1) & (self.capacity - 1)
+            self.used += 1
+        if not self.plain:
+            memcpy(slot, self.blank, self.stride)
+        at = 0
+        while at < self.stride:
+            (<Head*>(slot + at)).mark = mark
+            at += self.record
+        return slot
+
+    cdef void lookup(self, const uint32_t* keys, size_t n, char** out) noexcept nogil:
+        """The slots of n keys, the blank one where they are missing. Changes nothing."""
+        cdef char* slots = self.slots
+        cdef char* slot
+        cdef size_t i
+        cdef uint32_t mark
+        for i in range(n):
+            mark = keys[i] + 1
+            slot = near_home(slots, self.stride, self.shift, mark)
+            if unlikely((<Head*>slot).mark != mark or mark == 0):
+                slot = self.find(keys[i])
+                if slot == NULL:
+                    slot = self.blank
+            out[i] = slot
+
+    cdef size_t live(self, uint64_t* out) noexcept nogil:
+        """Where the slots are that are not idle: key * 2^32 + place, unless out is NULL; how many."""
+        cdef size_t i, n = 0
+        cdef char* slot
+        for i in range(self.capacity + 1):
+            slot = self.slots + i * self.stride
+            if not (self.has_last if i == self.capacity else (<Head*>slot).mark != 0):
+                continue
+            if self.idle and self.idle(self.rule, slot):
+                continue
+            if out != NULL:
+                out[n] = <uint64_t>((<Head*>slot).mark - 1) << 32 | i
+            n += 1
+        return n
+
+    # --- what Python sees --------------------------------------------------------------------
+
+    def __len__(self):
+        """Slots taken, the idle ones too."""
+        return self.used + self.has_last
+
+    @property
+    def nbytes(self):
+        return (self.capacity + 1) * self.stride
+
+    def slots_in_order(self):
+        """The slots that are not idle, by rising key, as a bytearray of `stride` bytes each."""
+        cdef size_t i, n = self.live(NULL)
+        cdef size_t stride = self.stride
+        cdef uint64_t* places = <uint64_t*>malloc(2 * n * sizeof(uint64_t) + 1)
+        cdef char* data
+        if places == NULL:
+            raise MemoryError("no memory for the slots in order")
+        try:
+            out = bytearray(n * stride)
+            data = out
+            with nogil:
+                self.live(places)
+                sort_by_high_half(places, places + n, n)
+                for i in range(n):
+                    memcpy(data + i * stride, self.slots + <uint32_t>places[i] * stride, stride)
+        finally:
+            free(places)
+        return out
+
+    def load(self, const unsigned char[::1] slots):
+        """Take up slots as `slots_in_order` gives them, for keys that are not in the table yet."""
+        cdef size_t i, n = slots.shape[0] // self.stride
+        cdef uint32_t key
+        cdef char* slot
+        cdef const char* given
+        for i in range(n):
+            given = <const char*>&slots[i * self.stride]
+            key = (<const Head*>given).mark - 1
+            if self.resolve(&key, 1, &slot):
+                raise MemoryError("no memory for the weight table")
+            memcpy(slot, given, self.stride)

@@ -1,0 +1,43 @@
+"""Weights that do not learn: what a model without state predicts with."""
+
+from libc.stdint cimport uint32_t
+
+from vwlite.core.learn.rule cimport Example, Outcome, Rule, last_slot, next_piece, sweep
+
+
+cdef struct Slot:
+    uint32_t mark
+    double w
+
+
+cdef class Fixed(Rule):
+    """w, as it is; `unseen` for a feature that has none"""
+
+    SLOT = [("mark", "<u4"), ("w", "<f8")]
+    SCALARS = ["t", "unseen"]
+
+    @property
+    def unseen(self):
+        return (<Slot*>self.table.blank).w
+
+    @unseen.setter
+    def unseen(self, double w):
+        (<Slot*>self.table.blank).w = w
+
+    cdef double predict(self, const Example* e) noexcept nogil:
+        cdef size_t i
+        cdef double sum = 0
+        cdef Slot** slots
+        cdef Slot* constant
+        cdef Example part = sweep(e)
+        if e.size > 0 and self.has_constant:     # without a slot it is 0
+            constant = <Slot*>last_slot(e)
+            sum = constant.w if constant != <Slot*>self.table.blank else 0
+        while next_piece(&part):
+            slots = <Slot**>part.slots
+            for i in range(part.size - (part.ends and self.has_constant)):
+                sum += slots[i].w * part.x[i]
+        return e.initial + sum
+
+    cdef double weight(self, const char* slot) noexcept nogil:
+        return (<const Slot*>slot).w

@@ -1,0 +1,116 @@
+"""Features that stand twice in an example, or share a key: one coordinate, whose value is the sum.
+
+For rules that note the state of an example's features side by side, a place for each, compute there and write it back.
+What stands twice gets the sum in all its places, so that each of them computes the same and writing it twice does no
+harm. Most examples have no such feature: then nothing is to be done. Slots begin as `Met` does.
+"""
+
+from libc.stdint cimport uint32_t
+from libc.stdlib cimport free, malloc, qsort
+
+from vwlite.core.base.buffers cimport make_room
+from vwlite.core.learn.rule cimport Example, next_piece, sweep
+
+
+# Of an example's features: the values themselves, or the sums when some stand twice.
+ctypedef fused Value:
+    float
+    double
+
+
+cdef struct Met:
+    uint32_t mark
+    uint32_t at           # a number of the last example that had the feature, or its last place there
+
+
+cdef inline bint met(void* slot, uint32_t number) noexcept nogil:
+    """Note that the example of this number has the feature; whether it was noted already."""
+    cdef Met* s = <Met*>slot
+    cdef bint before = s.at == number
+    s.at = number
+    return before
+
+
+cdef inline void add_up(char** slots, const float* x, size_t n, double* sums) noexcept nogil:
+    """Give every place of a feature the sum of its values; `at` is its last place then."""
+    cdef size_t i
+    for i in range(n):
+        (<Met*>slots[i]).at = <uint32_t>i
+        sums[i] = 0
+    for i in range(n):
+        sums[(<Met*>slots[i]).at] += x[i]
+    for i in range(n):
+        sums[i] = sums[(<Met*>slots[i]).at]
+
+
+# --- of an example that comes in pieces: a list of its features, each once
+
+cdef enum:
+    CHUNK = 1 << 14       # features that are learned at a time
+
+
+cdef struct Gathered:
+    char* slot
+    double x              # the sum
+    size_t last           # the last place where the feature stands
+
+
+cdef struct Gathering:
+    Gathered* features    # owned, by the first place where they stand
+    size_t size, capacity
+    char** slots          # owned, [CHUNK]
+
+
+cdef inline int by_last(const void* a, const void* b) noexcept nogil:
+    cdef size_t one = (<const Gathered*>a).last, other = (<const Gathered*>b).last
+    return (one > other) - (one < other)
+
+
+cdef inline int gather(Gathering* g, const Example* e) noexcept nogil:
+    """List the features of an example; `at` is their place in the list then. -1: no memory."""
+    cdef size_t i, j, place = 0
+    cdef Met* s
+    cdef Example part = sweep(e)
+    g.size = 0
+    if g.slots == NULL:
+        g.slots = <char**>malloc(CHUNK * sizeof(char*))
+    if g.slots == NULL:
+        return -1
+    while next_piece(&part):
+        if make_room(<void**>&g.features, &g.capacity, g.size + part.size, sizeof(Gathered)):
+            return -1
+        for i in range(part.size):
+            s = <Met*>part.slots[i]
+            j = s.at
+            if j < g.size and g.features[j].slot == <char*>s:
+                g.features[j].x += part.x[i]
+            else:
+                j = g.size
+                s.at = <uint32_t>j
+                g.features[j].slot, g.features[j].x = <char*>s, part.x[i]
+                g.size += 1
+            g.features[j].last = place
+            place += 1
+    if g.size < place:
+        for j in range(g.size):
+            g.features[j].x += 0.0      # as if each sum had begun at 0, which makes no difference but to -0
+    return 0
+
+
+cdef inline void chunk_of(Gathering* g, size_t begin, size_t n, double* x) noexcept nogil:
+    """Put n features of the list into `slots` and their sums into x."""
+    cdef size_t i
+    for i in range(n):
+        g.slots[i] = g.features[begin + i].slot
+        x[i] = g.features[begin + i].x
+
+
+cdef inline void sort_by_last(Gathering* g) noexcept nogil:
+    """Order the list by the last place of each feature."""
+    qsort(g.features, g.size, sizeof(Gathered), by_last)
+
+
+cdef inline void give_back(Gathering* g) noexcept nogil:
+    free(g.features)
+    free(g.slots)
+    g[0] = Gathering(NULL, 0, 0, NULL)

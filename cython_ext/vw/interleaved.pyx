@@ -1,0 +1,212 @@
+"""One against all as Vowpal Wabbit has it: K linear models whose keys interleave.
+
+Outside, in models, the weight of a feature for class k, counted from 0, has the key (key of the feature) * 2^shift + k.
+Inside, the K records of a feature lie side by side (classifier.pyx), so that it is looked up once for all classes.
+
+Scores are clipped before the largest is looked for, all of them to one range, whose owner is the front: it knows which
+labels there were.
+"""
+
+from libc.math cimport exp, log
+from libc.stdint cimport uint32_t, uint64_t
+from libc.string cimport memcpy
+
+from vwlite.core.learn.multiclass cimport Classifier
+from vwlite.core.learn.rule cimport Example, Outcome, Rule
+from vwlite.core.learn.table cimport Head
+
+
+cdef class Interleaved(Classifier):
+    """rules: one for each class, alike, which have learned nothing yet. shift: K is at most 2^shift.
+    probable: the log loss is wanted. raw: the clipped scores take the place of probabilities.
+
+    `slots` and `table_load` have single records, of `slot_size()` bytes, with the keys as they are outside.
+    """
+
+    cdef readonly int shift
+    cdef public double low, high      # scores are clipped to this range
+    cdef bint raw
+    cdef list strays                  # records of a loaded model that are of no class, by rising key
+
+    def __cinit__(self, list rules not None, *, int shift, bint probable=False, bint raw=False):
+        if not 0 <= shift < 32 or self.classes > <size_t>1 << shift:
+            raise ValueError(f"{self.classes} classes, and keys for 2^{shift}")
+        self.shift = shift
+        self.strays = []
+
+    def __init__(self, list rules not None, *, int shift, bint probable=False, bint raw=False):
+        super().__init__(rules)
+        self.probable, self.raw = probable, raw
+
+    # --- learning ----------------------------------------------------------------------------
+
+    cdef inline double clipped(self, double score) noexcept nogil:
+        return min(max(score, self.low), self.high)
+
+    cdef size_t best(self, size_t named) noexcept nogil:
+        cdef size_t k, found = 0
+        for k in range(1, named):
+            if self.clipped(self.scores[k]) > self.clipped(self.scores[found]):
+                found = k
+        return found + 1
+
+    cdef bint judge(self, size_t label, double importance, size_t named) noexcept nogil:
+        cdef size_t k
+        cdef Outcome* o
+        for k in range(self.classes):
+            o = &self.outcomes[k]
+            o.importance = importance
+            o.label = 1 if k + 1 == label else -1
+            o.p = self.clipped(self.scores[k])
+            o.loss = self.loss.judge(o.p, o.label, &o.slope)
+            if o.loss - o.loss != 0:
+                return False
+        return True
+
+    cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
+        cdef size_t k
+        Classifier.update(self, e, o)
+        for k in range(self.classes):
+            self.noted |= (<Rule>self.each[k]).noted
+
+    cdef void probabilities(self, size_t named, double* out) noexcept nogil:
+        """The sigmoids of the clipped scores, made to add up to 1; or these scores themselves."""
+        cdef size_t k
+        cdef double sum = 0
+        for k in range(named):
+            out[k] = self.clipped(self.scores[k])
+            if not self.raw:
+                out[k] = self.sigmoid(out[k])
+                sum += out[k]
+        if not self.raw:
+            for k in range(named):
+                out[k] /= sum
+
+    cdef inline double sigmoid(self, double score) noexcept nogil:
+        """Positive, so that the sum over the classes is."""
+        return 1 / (1 + exp(-min(max(score, -500.0), 500.0)))
+
+    cdef double surprise(self, size_t label, size_t named) noexcept nogil:
+        cdef size_t k
+        cdef double sum = 0
+        for k in range(named):
+            sum += self.sigmoid(self.clipped(self.scores[k]))
+        return -log(max(self.sigmoid(self.clipped(self.scores[label - 1])) / sum, 1e-45))
+
+    # --- state -------------------------------------------------------------------------------
+
+    def slots(self):
+        cdef bytearray whole = Classifier.slots(self)
+        cdef size_t n = len(whole) // self.table.stride
+        cdef bytearray out = bytearray(n * self.classes * self.record)
+        cdef char* source = whole
+        cdef char* target = out
+        cdef size_t i, k, size = 0
+        cdef uint32_t key
+        for i in range(n):
+            key = (<Head*>source).mark - 1
+            for k in range(self.classes):
+                if not (<Rule>self.each[k]).idle(source):
+                    memcpy(target + size, source, self.record)
+                    (<Head*>(target + size)).mark = ((key << self.shift) | <uint32_t>k) + 1
+                    size += self.record
+                source += self.record
+        del out[size:]
+        return self.merged(out) if self.strays else out
+
+    cdef bytearray merged(self, bytearray records):
+        """Records by rising key, and the strays among them."""
+        cdef size_t record = self.record
+        found = [bytes(records[at : at + record]) for at in range(0, len(records), record)]
+        return bytearray(b"".join(sorted(found + self.strays, key=key_of)))
+
+    def table_load(self, slots):
+        cdef const unsigned char[::1] data = slots
+        cdef size_t i, n = data.shape[0] // self.record
+        cdef const char* given
+        cdef char* slot
+        cdef uint32_t key, k, mark
+        for i in range(n):
+            given = <const char*>&data[i * self.record]
+            key = (<const Head*>given).mark - 1
+            k = key & ((<uint32_t>1 << self.shift) - 1)
+            if k >= self.classes:
+                self.strays.append(given[:self.record])
+                continue
+            key >>= self.shift
+            if self.table.resolve(&key, 1, &slot):
+                raise MemoryError("no memory for the weight table")
+            slot += k * self.record
+            mark = (<Head*>slot).mark
+            memcpy(slot, given, self.record)
+            (<Head*>slot).mark = mark
+        self.strays.sort(key=key_of)
+
+    # What the front asks of a rule. Sums over features belong to a class: those outside are of the first one.
+
+    def _shared(self, name, value):
+        for rule in self.rules:
+            setattr(rule, name, value)
+
+    def _of_first(self, name, value):
+        for rule in self.rules[1:]:
+            setattr(rule, name, 0.0)
+        setattr(self.rules[0], name, value)
+
+    @property
+    def norm_sum(self):
+        return self.rules[0].norm_sum
+
+    @norm_sum.setter
+    def norm_sum(self, value):
+        self._of_first("norm_sum", value)
+
+    @property
+    def weight_sum(self):
+        return self.rules[0].weight_sum
+
+    @weight_sum.setter
+    def weight_sum(self, value):
+        self._of_first("weight_sum", value)
+
+    @property
+    def gravity(self):
+        return self.rules[0].gravity
+
+    @gravity.setter
+    def gravity(self, value):
+        self._shared("gravity", value)
+
+    @property
+    def contraction(self):
+        return self.rules[0].contraction
+
+    @contraction.setter
+    def contraction(self, value):
+        self._shared("contraction", value)
+
+    @property
+    def elapsed(self):
+        return self.rules[0].elapsed
+
+    @elapsed.setter
+    def elapsed(self, value):
+        self._shared("elapsed", value)
+
+    @property
+    def wound(self):
+        return self.rules[0].wound
+
+    @wound.setter
+    def wound(self, value):
+        self._shared("wound", value)
+
+    def fold_weights(self):
+        self.prepare_all()
+        for rule in self.rules:
+            rule.fold_weights()
+
+
+def key_of(bytes record):
+    """The key of a record."""
+    return <uint32_t>((<const Head*><const char*>record).mark - 1)

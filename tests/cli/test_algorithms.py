@@ -1,0 +1,128 @@
+"""`vwlite algorithms`: the table and the pages say what the registry and the program say."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from docs import help_of
+
+from vwlite.algorithms.build import Settings
+from vwlite.algorithms.pages import PAGES
+from vwlite.algorithms.table import ALGORITHMS, LOSSES, SCHEDULE
+from vwlite.commands.algorithms import WIDTH, defaults
+from vwlite.options.resolve import option_name
+
+ROOT = Path(__file__).parents[2]
+FLAGS = {"--average", "--nonnegative"}  # options without a value
+
+
+def sections(page):
+    """The parts of a page, by heading; the first lines under ''."""
+    parts = re.split(r"\n\n(\S.*):\n", page)
+    return {"": parts[0], **dict(zip(parts[1::2], parts[2::2], strict=True))}
+
+
+def test_the_table_has_every_algorithm_with_formula_defaults_and_paper(vwlite):
+    rows = vwlite("algorithms").out.split("\n\n")
+    assert [row.split()[0] for row in rows] == list(ALGORITHMS)
+    for row, a in zip(rows, ALGORITHMS.values(), strict=True):
+        words = " ".join(row.split())
+        for text in (a.summary, a.formula, a.paper):
+            assert " ".join(text.split()) in words
+        for option, default in defaults(a).items():
+            assert f"{option} {default}" in words
+        assert max(map(len, row.splitlines())) <= WIDTH
+
+
+def test_defaults_are_those_in_use():
+    for a in ALGORITHMS.values():
+        shown = defaults(a)
+        assert list(shown) == [option_name(n) for n in (*a.options, *a.defaults)]
+        for name in (*a.options, *a.defaults):
+            value, text = getattr(Settings.of(a.name), name), shown[option_name(name)]
+            if name in a.required:
+                assert text == "required"
+            elif isinstance(value, float | int) and not isinstance(value, bool):
+                assert float(text) == value
+            elif value is None or value is False:
+                assert text in ("inf", "1", "off", "no limit", "2^bits", "those seen so far")
+            else:
+                assert text == value
+
+
+def named(text):
+    """The options in a text."""
+    return re.findall(r"--[a-z0-9-]+", text)
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_what_a_page_says_is_refused_is_refused(vwlite, name, tmp_path):
+    a, values = ALGORITHMS[name], {"--update": "cmd", "--feature-weights": "w.txt", "--loss": "poisson"}
+    (tmp_path / "d.vw").write_text("1 | a\n")
+    rest = [tmp_path / "d.vw", "--algorithm", name, *(word for n in a.required for word in (option_name(n), "1"))]
+    refused = named(sections(vwlite("algorithms", name).out)["Refuses"])
+    for option in set(refused) - {"--algorithm", *(option_name(n) for n in a.options)}:
+        loss = [] if option == "--loss" else ["--loss", a.losses[0]]
+        value = [] if option in FLAGS else [values.get(option, "1")]
+        said = vwlite("train", *rest, *loss, option, *value, code=2).err
+        assert option in said and f"--algorithm {name}" in said
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_a_page_has_everything_about_one(vwlite, name):
+    a, page = ALGORITHMS[name], vwlite("algorithms", name).out
+    parts = sections(page)
+    assert parts[""].startswith(f"{name}: ")
+    headings = ["A step", "Options", "Refuses", "Cost of an example with k features", "Source", "Try"]
+    assert list(parts) == ["", *headings]
+    assert set(re.findall(r"^  (--[a-z0-9-]+)", parts["Options"], re.M)) == {
+        option_name(n) for n in (*a.options, *a.schedule)
+    }
+    assert parts["Options"].count("  [") == len((*a.options, *a.schedule))
+    others = {n for other in ALGORITHMS.values() for n in other.options} - set(a.options)
+    assert {option_name(n) for n in (*others, *SCHEDULE) if n not in a.schedule} <= set(named(parts["Refuses"]))
+    assert ("--loss " in parts["Refuses"]) == (set(a.losses) != set(LOSSES))
+    words = " ".join(parts["Source"].split())
+    assert re.search(r"\d{4}", words) and a.paper.split()[0].strip(",") in words
+    assert all(len(line) <= WIDTH for line in page.splitlines())
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_the_command_of_a_page_learns_something(vwlite, name, tmp_path, monkeypatch):
+    line = sections(vwlite("algorithms", name).out)["Try"]
+    words = shlex.split(line.replace("\\\n", " "))
+    assert words[0] == "vwlite" and words[-2:] == ["-m", f"{name}.model"] and f"--algorithm {name} " in line
+    monkeypatch.chdir(tmp_path)
+    vwlite(*(str(ROOT / w) if w.startswith("data/") else w for w in words[1:]), "--quiet")
+    said = vwlite("predict", ROOT / "data/breast_cancer.test.vw", "-m", f"{name}.model", "-p", "p").err
+    # 61 % of these tumours are benign.
+    assert float(re.search(r"accuracy = (\S+)", said)[1]) > 0.85, said
+
+
+def test_every_algorithm_has_a_page_and_every_page_an_algorithm():
+    assert list(PAGES) == list(ALGORITHMS)
+
+
+@pytest.mark.parametrize(
+    ("typed", "near"),
+    [
+        ("adagard", ["adagrad"]),
+        ("FTRL", ["ftrl"]),
+        ("truncated-gradeint", ["truncated-gradient"]),
+        ("l1ball", ["l1-ball"]),
+        ("xyzzy", []),
+        ("", []),
+    ],
+)
+def test_an_unknown_name_is_refused_with_the_nearest(vwlite, typed, near):
+    done = vwlite("algorithms", typed, code=2)
+    assert done.out == ""
+    assert f"{typed!r} is no algorithm" in done.err
+    assert all(name in done.err for name in near)
+    assert ("do you mean" in done.err) == bool(near)
+    assert near or "`vwlite algorithms` shows all" in done.err
+
+
+def test_the_help_of_train_points_here():
+    assert "`vwlite algorithms` explains them" in " ".join(help_of("train").split())

@@ -1,0 +1,227 @@
+"""Models with a right digest and a wrong content: 65 and a sentence, from every command alike."""
+
+import io
+import tracemalloc
+import zipfile
+from array import array
+from random import Random
+
+import crafted_models
+import pytest
+from crafted_models import DATA, Parts, crafted, models, outcomes, put_together, taken_apart, wrong
+
+from vwlite.errors import DataError
+from vwlite.model import read_model
+from vwlite.vw.models.binary import STATE, Header, Model, write_binary
+
+
+@pytest.fixture(scope="module")
+def healthy(tmp_path_factory):
+    return models(tmp_path_factory.mktemp("healthy"))
+
+
+@pytest.fixture(autouse=True)
+def at(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_healthy_models_are_taken_and_taking_them_apart_loses_nothing(healthy, at):
+    """Else what follows could refuse everything."""
+    for name, data in healthy.items():
+        parts = taken_apart(data)
+        found = outcomes(at, put_together(parts))
+        assert wrong(found) is None, name
+        refused = {command for command, (code, _, _) in found.items() if code}
+        allowed = {"export"} if parts.header["options"]["oaa"] or parts.header["rule"].get("unseen") else set()
+        assert refused == allowed | ({"train"} if parts.header["weights_only"] else set()), (name, found)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_crafted_models_end_in_a_sentence_and_check_says_what_predict_does(healthy, at, seed):
+    refused = 0
+    for i in range(25):
+        name, data = crafted(Random(f"{seed} {i}"), healthy)
+        found = outcomes(at, data)
+        assert wrong(found) is None, name
+        refused += found["predict"][0] == 65
+    assert refused > 5
+
+
+def absurd(healthy, kind="gd", **changes):
+    """A healthy model with other fields in its header; names of options and of the rule's state are in there too."""
+    parts = taken_apart(healthy[kind])
+    for name, value in changes.items():
+        where = next((parts.header[n] for n in ("options", "rule") if name in parts.header[n]), parts.header)
+        where[name] = value
+    return put_together(parts)
+
+
+ABSURD = {
+    "bits": {"bits": 77},
+    "no bits": {"bits": None},
+    "a hash that there is not": {"hash": "md5"},
+    "a rate of text": {"learning_rate": "fast"},
+    "a negative rate": {"learning_rate": -1},
+    "a rate that no float holds": {"learning_rate": 10**400},
+    "a rate that is no number": {"learning_rate": float("nan")},
+    "letters in a list": {"ignore": ["a"]},
+    "letters that are no bytes": {"keep": "\u0100"},
+    "an interaction of one": {"interactions": ["a"]},
+    "an interaction of a hundred": {"interactions": ["a" * 100]},
+    "an option of the future": {"options": {"future": 1}},
+    "options in a list": {"options": []},
+    "nested options": {"options": {"l1": {"l1": {"l1": 0}}}},
+    "one class": {"oaa": 1},
+    "classes without end": {"oaa": 1 << 40},
+    "classes that are not there": {"oaa": 4},
+    "state in words": {"gravity": "strong"},
+    "state of classes": {"t": [1.0, 2.0]},
+    "state that no float holds": {"norm_sum": 10**400},
+    "counters below 0": {"counters": {"examples": -1}},
+    "a range that is infinite": {"range": [-float("inf"), 1]},
+    "names of classes": {"classes": ["a", "b"]},
+    "another algorithm": {"algorithm": "sgd"},
+    "an algorithm that there is not": {"options": {"algorithm": "magic"}},
+    "another loss": {"loss": "hinge"},
+}
+
+
+@pytest.mark.parametrize("name", ABSURD)
+def test_every_command_refuses_an_absurd_header(healthy, at, name):
+    found = outcomes(at, absurd(healthy, **ABSURD[name]))
+    assert wrong(found) is None
+    assert {command: code for command, (code, _, _) in found.items() if code != 65} == {"check": 1}
+    said = {(out if command == "check" else err).strip() for command, (_, out, err) in found.items()}
+    assert len(said) == 1 and next(iter(said)).startswith(("crafted: not a valid model: ", "crafted: needs vwlite"))
+
+
+@pytest.mark.parametrize(("name", "value"), [("t", 1e16), ("t", -1.0), ("last", -1e300), ("last", 1e300)])
+def test_steps_that_nobody_missed_are_not_taken(healthy, at, name, value):
+    """l1-subgradient takes one for each example since a feature was seen: these were never over."""
+    parts = taken_apart(healthy["l1-subgradient"])
+    if name == "t":
+        parts.header["rule"]["t"] = value
+        parts.header["rule"]["gravity"] = 1e200
+    else:
+        kind, shape, content = parts.arrays["state_last"]
+        parts.arrays["state_last"] = (kind, shape, array("d", [value]).tobytes() + content[8:])
+    found = outcomes(at, put_together(parts))
+    assert wrong(found) is None
+    assert found["predict"][0] == found["train"][0] == 65
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+@pytest.mark.parametrize("name", ["keys", "weights", "state_w", "state_zeros", "more_zeros", "header"])
+def test_compressed_arrays_are_refused_before_they_take_memory(healthy, at, name, method):
+    """2.4 MB of them were 4.2 GB."""
+    parts = taken_apart(healthy["sgd"])
+    if name == "header":
+        parts.header["program"] = " " * (1 << 20)
+    else:
+        parts.arrays[name] = ("<f8", f"({1 << 20},)", bytes(8 << 20))
+    parts.pack[name] = method
+    (at / "m").write_bytes(put_together(parts))
+    assert (at / "m").stat().st_size < 1 << 18
+    del parts
+    tracemalloc.start()
+    with pytest.raises(DataError, match=f"m: not a valid model: {name}.npy is compressed"):
+        read_model("m")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2 << 20
+
+
+def test_arrays_that_lie_over_each_other_are_refused(healthy, at):
+    """Many entries of the directory for one place in the file: another bomb."""
+    parts = taken_apart(healthy["adagrad"])
+
+    def change(data: bytearray) -> bytearray:
+        places = [i.header_offset for i in zipfile.ZipFile(io.BytesIO(bytes(data))).infolist()]
+        last = places[-1].to_bytes(4, "little")
+        entry = data.rindex(b"PK\x01\x02", 0, data.rindex(b"PK\x01\x02"))
+        data[entry + 42 : entry + 46] = last
+        return data
+
+    parts.after.append(change)
+    (at / "m").write_bytes(put_together(parts))
+    with pytest.raises(DataError, match=r"m: not a valid model: .* does not begin where the array before it ends"):
+        read_model("m")
+
+
+@pytest.mark.parametrize("place", ["before", "between", "behind"])
+def test_bytes_that_belong_to_no_array_are_refused(healthy, at, place):
+    def change(data: bytearray) -> bytearray:
+        archive = zipfile.ZipFile(io.BytesIO(bytes(data)))
+        begin = {"before": 0, "between": archive.infolist()[1].header_offset, "behind": archive.start_dir}[place]
+        data[begin:begin] = bytes(100)
+        directory = archive.start_dir + 100
+        data[-6:-2] = directory.to_bytes(4, "little")
+        for info in archive.infolist():
+            entry = data.index(b"PK\x01\x02", directory)
+            directory = entry + 1
+            offset = info.header_offset + 100 * (info.header_offset >= begin)
+            data[entry + 42 : entry + 46] = offset.to_bytes(4, "little")
+        return data
+
+    (at / "m").write_bytes(put_together(Parts(**vars(taken_apart(healthy["gd"])) | {"after": [change]})))
+    with pytest.raises(DataError, match=r"m: not a "):
+        read_model("m")
+
+
+def vw_model(options="", slots=(3, 9), floats=(0.5, 1, 1, -0.25, 1, 1), low=-1.0, **changes) -> bytes:
+    state = {name: 0.0 for name, _ in STATE} | {"l2_state": 1.0, "min_label": low, "max_label": 1.0} | changes
+    header = Header(min_label=low, max_label=1, bits=18, options=options)
+    return write_binary(Model(header, state, 3, array("I", slots), array("f", floats)))
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (vw_model(floats=(float("nan"), 1, 1, 1, 1, 1)), "a weight is not finite"),
+        (vw_model(floats=(1, 1, float("inf"), 1, 1, 1)), "state_N is not finite"),
+        (vw_model(slots=(3, 3)), "keys are not ascending"),
+        (vw_model(low=float("nan")), "the range of predictions is from nan to 1.0"),
+        (vw_model(low=2), "the range of predictions is from 2.0 to 1.0"),
+        (vw_model(l1_state=float("inf")), "gravity is not finite"),
+        (vw_model(" --power_t -1"), "only `vwlite vw -i` takes: --power-t: -1.0 is out of range"),
+        (vw_model(" --interactions a"), "only `vwlite vw -i` takes: --interactions: 'a'"),
+        (vw_model(" --args /dev/zero"), "options that are not known: unrecognised option '--args'"),
+        (vw_model(" --args=/etc/hosts"), "options that are not known: unrecognised option '--args=/etc/hosts'"),
+        (vw_model(" --cb 2"), "options that are not known: vwlite vw: --cb is not here"),
+    ],
+)
+def test_crafted_models_of_vowpal_wabbit_are_refused(at, data, why):
+    found = outcomes(at, data)
+    assert wrong(found) is None
+    assert found["predict"][0] == 65
+    assert found["predict"][2].startswith("crafted: ") and why in found["predict"][2]
+
+
+def test_slots_of_vowpal_wabbit_may_come_in_any_order(vwlite, at):
+    """As `--sparse_weights` leaves them."""
+    (at / "d").write_text("|x 3 9:2\n")
+    for name, slots, floats in (("a", (3, 9), (0.5, 1, 1, -0.25, 2, 2)), ("b", (9, 3), (-0.25, 2, 2, 0.5, 1, 1))):
+        (at / name).write_bytes(vw_model(" --noconstant", slots, floats))
+    assert vwlite("weights", "a").out == vwlite("weights", "b").out == "3\t0.5\n9\t-0.25\n"
+
+
+def test_weights_that_vowpal_wabbit_cannot_hold_are_not_exported(vwlite, at):
+    (at / "d").write_text(DATA)
+    vwlite("train", "d", "-m", "m", "--algorithm", "sgd", "--save-weights-only", "--quiet")
+    parts = taken_apart((at / "m").read_bytes())
+    kind, shape, content = parts.arrays["weights"]
+    parts.arrays["weights"] = (kind, shape, array("d", [1e39]).tobytes() + content[8:])
+    (at / "m").write_bytes(put_together(parts))
+    assert "too large for a float of Vowpal Wabbit" in vwlite("export", "m", "--to", "vw", "-o", "o", code=65).err
+    assert not (at / "o").exists()
+
+
+def test_the_harness_itself_fails_for_what_is_wrong():
+    good = dict.fromkeys(crafted_models.COMMANDS, (0, "", ""))
+    assert wrong(good) is None
+    for name, outcome in {
+        "info": (70, "", "internal error: ValueError: x"), "predict": (65, "", ""), "weights": (0, "5\tnan\n", ""),
+        "check": (1, "m: damaged\n", ""), "export": (65, "", "m:\x1b[31m"), "train": (70, "", "out of memory"),
+    }.items():  # fmt: skip
+        assert wrong(good | {name: outcome}), name

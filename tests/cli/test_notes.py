@@ -1,0 +1,180 @@
+"""Notes at the end of a run, and the numbers for them in the report: it went well, but is it what was meant?"""
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+from batches import Line, batch_of
+
+from vwlite.core.data.namespaces import Namespaces
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def notes_of(result):
+    return [line.removeprefix("note: ") for line in result.err.splitlines() if line.startswith("note: ")]
+
+
+def told(vwlite, command, text, *options):
+    """The notes of a run, and the results in its report, which has the same notes."""
+    Path("data").write_text(text)
+    notes = notes_of(vwlite(command, "data", "--report", "report", "-m", "m", *options))
+    report = json.loads(Path("report").read_text())
+    assert report["notes"] == notes
+    return notes, report["results"]
+
+
+def train(vwlite, text, *options):
+    return told(vwlite, "train", text, *options)
+
+
+def predict(vwlite, text, *options):
+    return told(vwlite, "predict", text, *options)
+
+
+LINES = "1 |a x y |b z\n-1 |a y |c z\n2 |b u\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ("--keep ab", []),
+        ("--keep azq", [f"--keep {c}: no namespace of the data begins with '{c}'" for c in "qz"]),
+        ("--ignore bd", ["--ignore d: no namespace of the data begins with 'd'"]),
+        ("--ignore-linear z", ["--ignore-linear z: no namespace of the data begins with 'z'"]),
+        ("-q ab -q ::", []),
+        ("-q xy", ["-q xy crosses namespaces that begin with x and y: no example has them all"]),
+        ("-q bc", ["-q bc crosses namespaces that begin with b and c: no example has them all"]),
+        ("-q a:", []),
+        ("-q x:", ["-q x: crosses namespaces that begin with x and :: no example has them all"]),
+        ("--cubic abc", ["--cubic abc crosses namespaces that begin with a, b and c: no example has them all"]),
+        (
+            "--interactions text",
+            ["--interactions text crosses namespaces that begin with t, e, x and t: no example has them all"],
+        ),
+        ("-q ab --ignore b", ["-q ab crosses namespaces that begin with a and b, but b is left out by --ignore"]),
+        ("-q ab --keep ac", ["-q ab crosses namespaces that begin with a and b, but b is left out by --keep"]),
+    ],
+)
+@pytest.mark.parametrize("passes", [(), ("--passes", 2, "--holdout-off")], ids=["one", "two"])
+def test_options_that_match_nothing_are_told(vwlite, options, expected, passes):
+    notes, results = train(vwlite, LINES, *options.split(), *passes)
+    assert notes == expected
+    assert results["options that match nothing"] == len(expected)
+
+
+def test_what_is_looked_for_is_found_as_by_a_search_line_by_line():
+    chance = random.Random(1)
+    for _ in range(300):
+        # A namespace without a feature (the 0) does not occur.
+        lines = [[(c, chance.randrange(3)) for c in chance.sample(b"abcd\xc3 ", 3)] for _ in range(chance.randrange(4))]
+        groups = [bytes(chance.choices(b"abcd\xc3 ", k=chance.randrange(2, 4))) for _ in range(3)]
+        namespaces = Namespaces(b"ab\xc3z", groups)
+        for spans in lines:
+            features = [(i, 1.0) for i in range(sum(n for _, n in spans))]
+            namespaces.look(batch_of([Line(1, [], kind=1), Line(1, features, spans=spans)]))
+        present = [{c for c, n in spans if n} for spans in lines]
+        seen = set().union(*present)
+        assert namespaces.unseen_letters() == bytes(c for c in b"abz\xc3" if c not in seen)
+        assert namespaces.unmet_groups() == [g for g in groups if not any(set(g) <= line for line in present)]
+
+
+NUMBERS = "and --loss squared predicts such a number; to tell two classes apart use"
+
+
+@pytest.mark.parametrize(
+    ("labels", "options", "expected", "count"),
+    [
+        ("-1 1 1", "", f"every label is -1 or 1, {NUMBERS} --loss logistic", 2),
+        ("1 0 1", "", f"every label is 0 or 1, {NUMBERS} --loss logistic --labels 0,1", 2),
+        ("1 0 1", "--loss squared", None, 2),
+        ("1 -1 1", "--loss logistic", None, 2),
+        ("1 0 1", "--loss quantile", None, 2),
+        ("1 2 3.5", "", None, 3),
+        ("1 1 1", "", "every example has the label 1: there was nothing to tell apart", 1),
+        ("1 1 1", "--loss logistic", "every example has the label 1: there was nothing to tell apart", 1),
+        ("7.5 7.5", "", "every example has the label 7.500000: there was nothing to tell apart", 1),
+        ("0 0", "--loss hinge --labels 0,1", "every example has the label -1: there was nothing to tell apart", 1),
+        ("1", "", None, 1),
+        ("2 2", "--oaa 3", "every example is of class 2: there was nothing to tell apart", None),
+        ("red red", "--oaa 3 --classes auto", "every example is of class red: there was nothing to tell apart", None),
+        ("2 1", "--oaa 3", None, None),
+    ],
+)  # fmt: skip
+def test_labels_that_suggest_another_loss_or_none_are_told(vwlite, labels, options, expected, count):
+    notes, results = train(vwlite, "".join(f"{y} |a x{y}\n" for y in labels.split()), *options.split())
+    assert notes == ([expected] if expected else [])
+    assert results.get("distinct labels, up to 3") == count
+    Path("more").write_text("|a x\n" + "".join(f"{labels.split()[0]} |a x\n" for _ in range(5)))
+    assert notes_of(vwlite("train", "more", "-i", "m", "-m", "m")) == []  # which is only a part of the data
+
+
+def many(namespace, words, count=300):
+    chance = random.Random(2)
+    lines = []
+    for _ in range(count):
+        found = chance.sample(range(words), 8)
+        lines.append(f"{1 if min(found) < words // 16 else -1} |{namespace} {' '.join(f'w{i}' for i in found)}\n")
+    return "".join(lines)
+
+
+@pytest.mark.parametrize("form", ["vw", "libsvm"])
+@pytest.mark.parametrize(
+    "options",
+    ["", "-q ::", "--algorithm ftrl --l1 3", "--algorithm truncated-gradient --l1 0.05", "--save-weights-only",
+     "--algorithm adagrad --nonzeros 10", "--loss squared --average --algorithm sgd"],
+)  # fmt: skip
+def test_data_that_the_model_hardly_knows_is_told(vwlite, options, form):
+    def text(namespace, first):
+        lines = many(namespace, 100)
+        if form == "vw":
+            return lines
+        rows = [line.split(f" |{namespace} ") for line in lines.splitlines()]
+        return "".join(
+            f"{y} {' '.join(f'{first + i}:1' for i in sorted(int(w[1:]) for w in x.split()))}\n" for y, x in rows
+        )
+
+    train(vwlite, text("text", 1), "--loss", "logistic", *options.split())
+    notes, results = predict(vwlite, text("text", 1))
+    assert notes == []
+    assert results["examples of unknown features"] < 60
+    notes, results = predict(vwlite, text("words", 1000))
+    assert notes == [
+        "m does not know 100 % of the features of the data: are names and namespaces the same as in training?"
+    ]
+    assert (results["unknown features, share"], results["examples of unknown features"]) == (1, 300)
+    assert notes_of(vwlite("predict", "-m", "m", "data", "--quiet")) == []
+
+
+def test_the_share_of_unknown_features_is_exact(vwlite):
+    train(vwlite, "1 |a x y |b z\n-1 |a y\n")
+    data = "|a x y |b z\n|a x u |c z v\n|d x\n|a x:0\n\n|b\n|b z\n"
+    notes, results = predict(vwlite, data)
+    assert results["unknown features, share"] == round(4 / 9, 6)
+    assert results["examples of unknown features"] == 1
+    assert notes == []
+    notes, results = predict(vwlite, data + "|d x y z\n")
+    assert results["unknown features, share"] == round(7 / 12, 6)
+    assert notes == [
+        "m does not know 58 % of the features of the data: are names and namespaces the same as in training?"
+    ]
+
+
+def test_quiet_runs_have_no_notes_but_in_the_report(vwlite):
+    Path("data").write_text(LINES)
+    assert vwlite("train", "data", "--keep", "z", "--quiet", "--report", "report").err == ""
+    assert len(json.loads(Path("report").read_text())["notes"]) == 1
+
+
+@pytest.mark.parametrize("label", ["0", "2", "3"])
+def test_advice_about_labels_does_not_contradict_what_was_seen(vwlite, label):
+    Path("data").write_text(f"-1 |a x\n1 |a y\n{label} |a z\n")
+    said = vwlite("train", "data", "--loss", "logistic", code=65).err
+    assert f"data:3:1: label {label}: logistic needs -1 or 1; " in said
+    assert "; for more classes --oaa K" in said
+    assert "labels NEG" in said or "; if all are " in said

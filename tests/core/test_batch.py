@@ -1,0 +1,362 @@
+"""Batches: to bytes and back, and damaged bytes."""
+
+import gc
+import mmap
+import random
+import struct
+
+import numpy as np
+import pytest
+from batches import Line, batch_of
+
+from vwlite.core.data.batch import Batch
+from vwlite.core.text.parser import Parser
+
+TEXT = b"1 2 0.5 'tag |f a:2 b |g c |h\n\nx | bad\n-1 |\n0 longer_tag| :5 " + b"word:0.25 " * 30 + b"\n"
+
+
+def batch_from(text: bytes) -> Batch:
+    batch = Batch()
+    Parser(stop_at_fault=False).parse(text, batch)
+    return batch
+
+
+def dumped(batch: Batch) -> bytes:
+    data = b"".join(bytes(piece) for piece in batch.dump())
+    assert len(data) == batch.nbytes
+    return data
+
+
+def content(batch: Batch) -> list:
+    arrays = ["label", "importance", "initial", "kind", "tag_begin", "span_begin", "feature_begin"]
+    arrays += ["letter", "hash", "value"]
+    return [bytes(getattr(batch, name)) for name in arrays] + [batch.tag(i) for i in range(len(batch))]
+
+
+@pytest.mark.parametrize("numbered", [False, True])
+@pytest.mark.parametrize("text", [TEXT, b"", b"\n", b"|\n", b"|\n\n", b"| a", b"'t |", b"| a a\n"])
+def test_a_dump_can_be_viewed(text, numbered):
+    batch = batch_from(text)
+    if numbered:
+        batch.number_hashes()
+    data = dumped(batch)
+    view = Batch.view(data, 0, len(data))
+    assert dumped(view) == data
+    assert content(view) == content(batch)
+    assert list(view.distinct) == list(batch.distinct)
+    assert dumped(view) == data
+
+
+def test_hashes_are_numbered_in_the_order_of_their_first_occurrence():
+    batch = batch_from(b"1 | 9 4 9\n-1 | 4 4294967295 0 9 4 0 4294967295\n")
+    batch.number_hashes()
+    assert list(batch.distinct) == [9, 4, 2**32 - 1, 0]
+    assert list(batch.hash) == [9, 4, 9, 4, 2**32 - 1, 0, 9, 4, 0, 2**32 - 1]
+    by_hand = batch_of(
+        [
+            Line(1, [(9, 1), (4, 1), (9, 1)]),
+            Line(-1, [(h, 1) for h in (4, 2**32 - 1, 0, 9, 4, 0, 2**32 - 1)]),
+        ],
+        numbered=True,
+    )
+    assert dumped(by_hand) == dumped(batch)
+
+
+@pytest.mark.parametrize(("distinct", "features"), [(3, 6), (3, 5), (65536, 131072), (65537, 131075)])
+def test_hashes_are_numbered_if_they_are_few(distinct, features):
+    names = [str(i % distinct) for i in range(features)]
+    batch = batch_from(f"1 | {' '.join(names)}\n".encode())
+    for _ in range(2):  # again, when the memory is there
+        batch.number_hashes()
+        assert list(batch.distinct) == (list(range(distinct)) if 2 * distinct <= features and distinct <= 65536 else [])
+    data = dumped(batch)
+    assert content(Batch.view(data, 0, len(data))) == content(batch)
+
+
+def test_a_batch_that_is_filled_again_is_not_numbered():
+    batch = batch_from(b"1 | 7 7\n")
+    batch.number_hashes()
+    assert len(batch.distinct) == 1
+    Parser().parse(b"1 | 5 5\n", batch)
+    assert len(batch.distinct) == 0
+    assert list(batch.hash) == [5, 5]
+
+
+def test_a_number_that_is_none_is_refused():
+    data = bytearray(dumped(batch_of([Line(1, [(9, 1), (4, 1), (9, 1)])], numbered=True)))
+    at = data.index(struct.pack("=II", 9, 4)) + 8
+    assert struct.unpack_from("=HHH", data, at) == (0, 1, 0)
+    for i in range(3):
+        for wrong in (2, 65535):
+            broken = bytearray(data)
+            struct.pack_into("=H", broken, at + 2 * i, wrong)
+            with pytest.raises(ValueError, match="number"):
+                Batch.view(bytes(broken), 0, len(broken))
+
+
+def test_a_view_cannot_be_numbered():
+    with pytest.raises(ValueError, match="view"):
+        batch_of([Line(1, [(9, 1), (9, 1)])]).number_hashes()
+
+
+def test_a_view_at_an_offset():
+    one, two = dumped(batch_from(TEXT)), dumped(batch_from(b"1 | a\n"))
+    data = bytes(16) + one + two + b"more"
+    assert content(Batch.view(data, 16, len(one))) == content(batch_from(TEXT))
+    assert content(Batch.view(data, 16 + len(one), len(two))) == content(batch_from(b"1 | a\n"))
+
+
+def test_a_new_batch_is_empty_and_can_be_dumped():
+    data = dumped(Batch())
+    assert len(Batch.view(data, 0, len(data))) == 0
+
+
+def test_batches_by_hand_are_as_parsed_ones():
+    by_hand = batch_of(
+        [
+            Line(1, [(5, 2.0), (6, 1.0), (7, 0.5)], 2, 0.5, b"tag", [(32, 2), (ord("7"), 1)]),
+            Line(float("nan"), [], kind=1),
+            Line(-1, []),
+        ]
+    )
+    assert content(by_hand) == content(batch_from(b"1 2 0.5 'tag | 5:2 6 |7 0:0.5\n\n-1 |\n"))
+
+
+@pytest.mark.parametrize("numbered", [False, True])
+def test_every_truncation_is_refused(numbered):
+    batch = batch_from(TEXT)
+    if numbered:
+        batch.number_hashes()
+    data = dumped(batch)
+    for size in range(len(data)):
+        with pytest.raises(ValueError, match="not a batch"):
+            Batch.view(data[:size], 0, size)
+        with pytest.raises(ValueError, match="not a batch"):
+            Batch.view(data[:size], 0, len(data))
+
+
+@pytest.mark.parametrize("more", [1, 8, 4096])
+def test_trailing_bytes_are_refused(more):
+    data = dumped(batch_from(TEXT)) + bytes(more)
+    with pytest.raises(ValueError, match="do not add up"):
+        Batch.view(data, 0, len(data))
+
+
+@pytest.mark.parametrize("position", range(5))
+def test_wrong_counts_are_refused(position):
+    data = bytearray(dumped(batch_from(TEXT)))
+    (count,) = struct.unpack_from("=Q", data, 8 * position)
+    # (Up to seven bytes of tags more or less may be hidden by the padding: then the ranges say it.)
+    for wrong in {0, 1, count - 1, count + 1, 2 * count, 2**31, 2**32, 2**61, 2**63, 2**64 - 1} - {count, -1}:
+        struct.pack_into("=Q", data, 8 * position, wrong)
+        with pytest.raises(ValueError, match="not a batch"):
+            Batch.view(bytes(data), 0, len(data))
+
+
+def places_of(batch: Batch) -> dict[str, int]:
+    """Where the ranges and kinds lie in a dump."""
+    lines, spans, features = len(batch), len(batch.letter), len(batch.hash)
+    at, places = 40, {}
+    for name, size in [
+        ("numbers", 24 * lines), ("tag_begin", 4 * lines + 4), ("span_begin", 4 * lines + 4),
+        ("feature_begin", 4 * spans + 4), ("hash", 4 * features), ("value", 4 * features), ("kind", lines),
+    ]:  # fmt: skip
+        places[name] = at
+        at += -(-size // 8) * 8
+    return places
+
+
+@pytest.mark.parametrize("name", ["tag_begin", "span_begin", "feature_begin"])
+def test_wrong_ranges_are_refused(name):
+    batch = batch_from(TEXT)
+    data, at = dumped(batch), places_of(batch)[name]
+    begins = getattr(batch, name)
+    for i in range(len(begins)):
+        below = begins[i - 1] - 1 if i else -1
+        above = begins[i + 1] + 1 if i + 1 < len(begins) else begins[i] + 1
+        for wrong in (below, above, 2**31, 2**32 - 1):
+            if wrong < 0:
+                continue
+            broken = bytearray(data)
+            struct.pack_into("=I", broken, at + 4 * i, wrong)
+            with pytest.raises(ValueError, match="ranges"):
+                Batch.view(bytes(broken), 0, len(broken))
+
+
+def test_wrong_kinds_are_refused():
+    batch = batch_from(TEXT)
+    data, at = dumped(batch), places_of(batch)["kind"]
+    for line, kind in ((0, 1), (0, 2), (0, 3), (1, 255), (4, 1)):
+        broken = bytearray(data)
+        broken[at + line] = kind
+        with pytest.raises(ValueError, match="neither an example nor empty"):
+            Batch.view(bytes(broken), 0, len(broken))
+
+
+@pytest.mark.parametrize("zero", [0.0, -0.0])
+def test_a_value_of_zero_is_refused(zero):
+    for at in range(3):
+        values = [1.0, 1e-45, 3e38]
+        values[at] = zero
+        with pytest.raises(ValueError, match="a value is zero"):
+            batch_of([Line(1, list(enumerate(values)))])
+
+
+@pytest.mark.parametrize(
+    ("line", "domain", "classes", "why"),
+    [
+        (Line(1, [(1, float("inf"))]), "any", 0, "a value is not finite"),
+        (Line(1, [(1, float("-inf"))]), "any", 0, "a value is not finite"),
+        (Line(1, [(1, float("nan"))]), "any", 0, "a value is not finite"),
+        (Line(float("inf"), []), "any", 0, "a label is none"),
+        (Line(0, []), "binary", 0, "a label is none"),
+        (Line(-0.5, []), "binary", 0, "a label is none"),
+        (Line(-0.5, []), "nonnegative", 0, "a label is none"),
+        (Line(0, []), "binary", 2, "a label is none"),
+        (Line(3, []), "any", 2, "a label is none"),
+        (Line(1.5, []), "any", 2, "a label is none"),
+        (Line(float("-inf"), []), "any", 2, "a label is none"),
+        (Line(1, [], importance=-1), "any", 0, "an importance or an initial prediction is none"),
+        (Line(1, [], importance=float("inf")), "any", 0, "an importance or an initial prediction is none"),
+        (Line(1, [], importance=float("nan")), "any", 0, "an importance or an initial prediction is none"),
+        (Line(1, [], initial=float("nan")), "any", 0, "an importance or an initial prediction is none"),
+    ],
+)
+def test_numbers_that_the_parser_does_not_make(line, domain, classes, why):
+    sound = Line(1, [(1, 1.0)])
+    for lines in ([line, sound], [sound, line]):
+        batch = batch_of(lines)
+        with pytest.raises(ValueError, match=f"^{why}$"):
+            batch.check_numbers(domain, classes)
+    batch_of([sound]).check_numbers(domain, classes)
+
+
+def test_numbers_that_the_parser_makes():
+    odd = [(i + 1, x) for i, x in enumerate((1e-45, -1e-45, 3.4028234e38, -3.4028234e38))]
+    labels = (-1, 1, float("nan"))
+    lines = [Line(y, odd, importance=h, initial=p) for y in labels for h in (0, 1e300) for p in (-1e9, 0)]
+    batch_of(lines).check_numbers("any", 0)
+    batch_of(lines).check_numbers("binary", 0)
+    batch_of([Line(y, []) for y in (0, 0.5, 1e300, float("nan"))]).check_numbers("nonnegative", 0)
+    batch_of([Line(y, []) for y in (1, 2, 7, float("nan"))]).check_numbers("binary", 7)
+    Batch().check_numbers("any", 0)
+    with pytest.raises(ValueError, match="no such domain"):
+        Batch().check_numbers("all", 0)
+
+
+def test_lines_of_a_numbered_batch_can_be_copied():
+    line = Line(1, [(9, 1), (4, 2), (9, 3)], tag=b"t")
+    data = dumped(batch_of([line, line], numbered=True))
+    batch = Batch()
+    batch.extend(Batch.view(data, 0, len(data)), 1, 2)
+    assert content(batch) == content(batch_of([line]))
+
+
+@pytest.mark.parametrize("numbered", [False, True])
+def test_random_damage_is_refused_or_harmless(numbered):
+    """Whatever `view` lets through can be read to the end."""
+    rng = random.Random(5)
+    batch = batch_from(TEXT)
+    if numbered:
+        batch.number_hashes()
+    data = dumped(batch)
+    refused = 0
+    for _ in range(5000):
+        broken = bytearray(data)
+        for _ in range(rng.choice([1, 1, 2, 5])):
+            broken[rng.randrange(len(broken))] = rng.randrange(256)
+        try:
+            view = Batch.view(bytes(broken), 0, len(broken))
+        except ValueError:
+            refused += 1
+            continue
+        content(view)
+        for line in range(len(view)):
+            for span in range(view.span_begin[line], view.span_begin[line + 1]):
+                for feature in range(view.feature_begin[span], view.feature_begin[span + 1]):
+                    assert view.hash[feature] >= 0
+    assert 500 < refused < 5000
+
+
+@pytest.mark.parametrize("offset", [1, 4, 7])
+def test_a_crooked_offset_is_refused(offset):
+    data = dumped(batch_from(TEXT))
+    with pytest.raises(ValueError, match="not a batch"):
+        Batch.view(bytes(offset) + data, offset, len(data))
+    with pytest.raises(ValueError, match="multiples of 8"):
+        Batch.view(memoryview(bytes(offset) + data)[offset:], 0, len(data))
+
+
+@pytest.mark.parametrize(("offset", "size"), [(0, 2**63), (2**62, 64), (2**64 - 8, 64), (8, 2**64 - 8)])
+def test_places_outside_of_the_buffer_are_refused(offset, size):
+    with pytest.raises(ValueError, match="not a batch"):
+        Batch.view(dumped(batch_from(TEXT)), offset, size)
+
+
+def test_the_buffer_stays_as_long_as_the_view():
+    data = dumped(batch_from(TEXT))
+    memory = mmap.mmap(-1, len(data))
+    memory[:] = data
+    view = Batch.view(memory, 0, len(data))
+    with pytest.raises(BufferError):
+        memory.close()
+    growing = bytearray(data)
+    other = Batch.view(growing, 0, len(data))
+    with pytest.raises(BufferError):
+        growing.extend(b"more")
+    assert content(view) == content(other)
+    del view, other
+    memory.close()
+    growing.extend(b"more")
+
+
+def test_an_array_outlives_its_batch():
+    hashes = batch_from(b"1 | 5 6 7\n").hash
+    gc.collect()
+    junk = [batch_from(b"1 | 1 2 3\n") for _ in range(9)]
+    assert list(hashes) == [5, 6, 7]
+    assert junk
+
+
+def test_arrays_can_be_used_with_numpy_and_not_written():
+    batch = batch_from(b"1 | 5 6:2 7\n")
+    assert np.asarray(batch.value).tolist() == [1, 2, 1]
+    assert np.asarray(batch.hash).dtype == np.uint32
+    with pytest.raises(TypeError):
+        batch.value[0] = 1
+
+
+def test_a_tag_that_is_not_there():
+    batch = batch_from(b"1 |\n")
+    with pytest.raises(IndexError):
+        batch.tag(1)
+
+
+def test_spans_with_the_same_letter_are_gathered_where_the_first_one_stands():
+    r = random.Random(3)
+    batch = Batch()
+    lines = []
+    for number in range(300):
+        spans = [
+            (r.choice(b"abcd"), [r.getrandbits(32) for _ in range(r.randint(0, 3))])
+            for _ in range(r.choice([0, 1, 2, 3, 6, 40]))
+        ]
+        spans = [(letter, hashes, [float(i + 1) for i in range(len(hashes))]) for letter, hashes in spans if hashes]
+        batch.append(0, 1.0, 1.0, 0.0, b"%d" % number, spans)
+        order = [letter for letter, _, _ in spans]
+        lines.append(sorted(spans, key=lambda span: order.index(span[0])))
+    batch.gather()
+    for number, spans in enumerate(lines):
+        first, last = batch.span_begin[number], batch.span_begin[number + 1]
+        found = []
+        for span in range(first, last):
+            begin, end = batch.feature_begin[span], batch.feature_begin[span + 1]
+            found.append((batch.letter[span], batch.hash[begin:end].tolist(), batch.value[begin:end].tolist()))
+        assert found == spans
+        assert batch.tag(number) == b"%d" % number
+
+
+def test_a_view_cannot_be_gathered():
+    data = dumped(batch_from(TEXT))
+    with pytest.raises(ValueError, match="a view is as it was written"):
+        Batch.view(data, 0, len(data)).gather()

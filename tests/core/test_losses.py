@@ -1,0 +1,157 @@
+"""Losses: derivatives against slopes, invariant steps against the ODE that defines them."""
+
+from math import exp, expm1, inf, isfinite, log, log1p
+
+import numpy as np
+import pytest
+import reference
+
+from vwlite.core.learn.losses import Hinge, Logistic, Poisson, Quantile, Squared
+
+GRID = [i / 64 for i in range(-256, 257)] + [-30.0, 30.0]  # kinks included
+
+LOSSES = {
+    "squared": (Squared(), reference.Squared(), [-1.0, 0.0, 1.0, 0.3, 250.0]),
+    "logistic": (Logistic(), reference.Logistic(), [-1.0, 1.0]),
+    "hinge": (Hinge(), reference.Hinge(), [-1.0, 1.0]),
+    "quantile": (Quantile(), reference.Quantile(), [-1.0, 0.0, 1.0, 2.5]),
+    "quantile-0.1": (Quantile(0.1), reference.Quantile(0.1), [-1.0, 0.0, 1.0, 2.5]),
+    "quantile-0.9": (Quantile(0.9), reference.Quantile(0.9), [-1.0, 0.0, 1.0, 2.5]),
+    "poisson": (Poisson(), reference.Poisson(), [0.0, 1.0, 3.0, 0.5, 40.0]),
+}
+CASES = [(name, y) for name, (_, _, labels) in LOSSES.items() for y in labels]
+EXTREMES = [-1e308, -1e30, -1e6, -800.0, -710.0, -100.0, -50.0, 0.0, 50.0, 100.0, 700.0, 710.0, 1e6, 1e30, 1e308]
+
+
+def target(name: str, y: float) -> float:
+    """The prediction at which the loss is least."""
+    return {"logistic": y * inf, "poisson": log(y) if y > 0 else -inf}.get(name, y)
+
+
+@pytest.mark.parametrize(("name", "y"), CASES)
+def test_derivative_lies_between_the_slopes_on_either_side(name, y):
+    loss, h = LOSSES[name][0], 1e-5
+    for p in GRID:
+        here = loss(p, y)
+        tol = 1e-6 + 3e-11 * abs(here) + (h * exp(p) if name == "poisson" else 0)
+        left = (here - loss(p - h, y)) / h
+        right = (loss(p + h, y) - here) / h
+        assert left - tol <= loss.derivative(p, y) <= right + tol, p
+
+
+@pytest.mark.parametrize(("name", "y"), CASES)
+def test_value_and_derivative_are_those_of_the_definition(name, y):
+    loss, twin, _ = LOSSES[name]
+    for p in GRID:
+        assert loss(p, y) == pytest.approx(twin.value(p, y), rel=1e-12, abs=1e-12), p
+        assert loss.derivative(p, y) == pytest.approx(twin.slope(p, y), rel=1e-12, abs=1e-300), p
+
+
+@pytest.mark.parametrize(("name", "y"), CASES)
+def test_loss_is_never_negative_and_zero_only_at_its_least(name, y):
+    loss = LOSSES[name][0]
+    assert all(loss(p, y) >= -1e-12 * abs(y) for p in GRID)
+    if isfinite(target(name, y)):
+        assert loss(target(name, y), y) == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize(("name", "y"), CASES)
+def test_extreme_predictions_give_numbers(name, y):
+    """Never NaN, and infinite only where the loss itself leaves the range of a double."""
+    loss = LOSSES[name][0]
+    for p in EXTREMES:
+        if name == "poisson" and p > 1e300:  # y p is infinite too
+            continue
+        value, slope = loss(p, y), loss.derivative(p, y)
+        assert not np.isnan(value) and not np.isnan(slope), p
+        if not (name == "poisson" and (p > 709 or p < -1e300)) and not (name == "squared" and abs(p) > 1e150):
+            assert isfinite(value) and isfinite(slope), p
+
+
+@pytest.mark.parametrize("y", [-1.0, 1.0])
+def test_logistic_keeps_its_digits_far_out(y):
+    loss = Logistic()
+    assert loss(40 * y, y) == pytest.approx(exp(-40), rel=1e-14)
+    assert loss.derivative(40 * y, y) == pytest.approx(-y * exp(-40), rel=1e-14)
+    assert loss(-700 * y, y) == pytest.approx(700, rel=1e-15)
+    assert loss.derivative(-700 * y, y) == -y
+
+
+def flow(twin: reference.Loss, p: float, y: float, eta: float, h: float, steps: int = 4000) -> float:
+    """Where dp/ds = -h l'(p) leads from p in the time eta: the middle of tiny Runge-Kutta steps."""
+    ds = eta / steps
+    for _ in range(steps):
+        k1 = -h * twin.slope(p, y)
+        k2 = -h * twin.slope(p + ds / 2 * k1, y)
+        k3 = -h * twin.slope(p + ds / 2 * k2, y)
+        k4 = -h * twin.slope(p + ds * k3, y)
+        p += ds / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+    return p
+
+
+@pytest.mark.parametrize(("name", "y"), CASES)
+def test_invariant_step_solves_its_equation(name, y):
+    loss, twin, _ = LOSSES[name]
+    for p in [-3.0, -0.7, 0.0, 0.2, 1.0, 2.9]:
+        for eta, h in [(0.01, 1.0), (0.5, 0.3), (0.5, 1.0), (0.02, 25.0), (2.0, 1.5), (0.5, 7.0)]:
+            # stiff where the slope is steep: there the end is the label
+            moved = flow(twin, p, y, eta, h)
+            if not isfinite(moved) or abs(moved) > 1e3:
+                continue
+            tol = 1e-4 if name == "logistic" else 1e-6
+            if name in ("hinge", "quantile", "quantile-0.1", "quantile-0.9"):
+                tol += eta * h / 4000  # it chatters at the kink
+            assert p + h * loss.step(p, y, eta, h) == pytest.approx(moved, abs=tol), (p, eta, h)
+
+
+@pytest.mark.parametrize(("name", "y"), CASES)
+def test_invariant_step_goes_downhill_and_never_passes_the_label(name, y):
+    loss, least = LOSSES[name][0], target(name, y)
+    for p in [*GRID[::8], -40.0, -20.0, 15.0, 17.0, 20.0, 30.0, 37.0, 40.0, 50.0]:
+        for eta in [1e-9, 1e-6, 1e-3, 0.1, 0.5, 3.0, 1e3]:
+            for h in [1e-6, 1e-3, 0.05, 1.0, 30.0, 1e5, 1e12]:
+                step = loss.step(p, y, eta, h)
+                assert isfinite(step), (p, eta, h)
+                if least == p:
+                    assert abs(step) * h <= 1e-12, (p, eta, h)
+                    continue
+                assert step * np.sign(least - p) >= 0, (p, eta, h)
+                slack = 1e-12 * max(1, abs(p), abs(least)) + 2.1e-6 * abs(least - p)  # eta h < 1e-6: plain
+                if isfinite(least):
+                    assert abs(h * step) <= abs(least - p) + slack, (p, eta, h)
+
+
+@pytest.mark.parametrize(("name", "y"), CASES)
+def test_invariant_step_is_no_longer_than_the_plain_one_and_tends_to_it(name, y):
+    loss = LOSSES[name][0]
+    for p in [*GRID[::8], -20.0, 15.0, 17.0, 20.0, 30.0, 37.0, 40.0, 50.0]:
+        slope = loss.derivative(p, y)
+        for eta in [1e-3, 0.5, 10.0]:
+            for h in [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2]:
+                step, plain = loss.step(p, y, eta, h), -eta * slope
+                if name != "poisson" or y < exp(p):  # poisson's slope grows where it falls short
+                    assert abs(step) <= abs(plain) * (1 + 1e-9) + 1e-300, (p, eta, h)
+        curvature = exp(p) if name == "poisson" else 2
+        eta, h = 1e-3, 1e-9 / curvature
+        assert loss.step(p, y, eta, h) == pytest.approx(-eta * slope, rel=1e-9, abs=1e-15 * eta * curvature), p
+
+
+@pytest.mark.parametrize("y", [-1.0, 1.0])
+def test_logistic_step_is_exact_far_out(y):
+    """The prediction moves by d, where d + e^{yp} (e^d - 1) = eta h."""
+    for margin in np.linspace(15.1, 60, 30):
+        for eta, h in [(0.5, 1e-3), (0.5, 1.0), (3.0, 1e5), (0.5, 1e9)]:
+            d = log1p(eta * h / exp(margin))
+            for _ in range(60):  # Newton
+                d -= (d + exp(margin) * expm1(d) - eta * h) / (1 + exp(margin + d))
+            assert y * h * Logistic().step(y * margin, y, eta, h) == pytest.approx(d, rel=1e-6), (margin, eta, h)
+
+
+def test_lambert_function_is_as_close_as_promised():
+    """W(z) exp(W(z)) = z, as far as the logistic step uses it."""
+    for x in np.linspace(-30, 200, 2301):
+        w = reference.lambert_w_of_exp_minus(x) + x
+        u = min(x, log(max(x, 1)))
+        for _ in range(50):  # Newton for e^u + u = x, u = log W
+            u -= (exp(u) + u - x) / (exp(u) + 1)
+        assert abs(w - exp(u)) < 9e-5

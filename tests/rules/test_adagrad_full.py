@@ -1,0 +1,182 @@
+"""AdaGrad with the full matrix: against its eager twin, and what the battery asks of the other rules."""
+
+from math import inf
+
+import numpy as np
+import pytest
+import reference
+from batches import Line, batch_of
+from streams import Walk, random_stream
+
+from vwlite.core.data.expand import Expander
+from vwlite.core.learn.learner import Learner, Reason
+from vwlite.core.learn.losses import Hinge, Logistic, Poisson, Quantile, Squared
+from vwlite.core.rules.adagrad_full import AdagradFull, feature_sign
+
+MOST_FEATURES = AdagradFull.MOST_FEATURES
+LOSSES = {
+    "squared": (Squared(), reference.Squared()),
+    "logistic": (Logistic(), reference.Logistic()),
+    "hinge": (Hinge(), reference.Hinge()),
+    "quantile": (Quantile(0.7), reference.Quantile(0.7)),
+    "poisson": (Poisson(), reference.Poisson()),
+}
+RATES = {"squared": 0.1, "logistic": 0.1, "hinge": 0.1, "quantile": 0.05, "poisson": 0.01}
+OPTIONS = {
+    "plain": {"delta": 0.01},
+    "l1": {"delta": 0.1, "l1": 0.01},
+    "old roots": {"delta": 0.3, "root_every": 7},
+    "old roots and l1": {"delta": 0.3, "root_every": 20, "l1": 0.02},
+    "falling rate": {"delta": 0.1, "l1": 0.01, "power_t": 0.5, "rate": 1.0},
+}
+
+
+def weights_of(rule, size):
+    slots = rule.slots()
+    out = np.zeros(len(slots) // rule.slot_size())
+    rule.weights(slots, out)
+    dense = np.zeros(size)
+    dense[np.frombuffer(bytes(slots), np.dtype(rule.SLOT, align=True))["mark"] - np.uint32(1)] = out
+    return dense
+
+
+def learner_of(loss, *, bits=32, constant=True, **options):
+    expander = Expander(bits=bits, constant=constant)
+    rule = AdagradFull(loss, constant=expander.constant_key, **({"power_t": 0.0} | options))
+    return Learner(rule, loss, expander, raw_predictions=True)
+
+
+def run(learner, stream):
+    batch = batch_of(stream)
+    assert learner.run(batch) == len(batch)
+    assert learner.reason == Reason.DONE
+    return learner.raw_predictions.take()
+
+
+@pytest.mark.parametrize("constant", [True, False])
+@pytest.mark.parametrize("update", ["cmd", "rda"])
+@pytest.mark.parametrize("options", OPTIONS)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_it_is_its_twin(loss, options, update, constant):
+    """Over two passes, the second with a lower rate; 16 keys for 40 features."""
+    options = {"rate": RATES[loss], "power_t": 0.0, "update": update} | OPTIONS[options]
+    stream = random_stream(31, 70, loss=loss, keys=40, width=6, scales=False)
+    compiled, plain = LOSSES[loss]
+    learner = learner_of(compiled, bits=4, constant=constant, **options)
+    key = learner.expander.constant_key
+    twin = reference.AdagradFull(plain, 16, constant=key if constant else None, **options)
+    walk = Walk(twin, bits=4, constant=constant, largest_p=inf)
+    for decay in (1.0, 0.7):
+        learner.rule.pass_decay = twin.decay = decay
+        run(learner, stream)
+        walk.run(stream)
+        ours = weights_of(learner.rule, 16)
+        assert np.abs(twin.weights).max() > 1e-3
+        # A root keeps half of the digits that a small eigenvalue has beside the largest; those of poisson differ most.
+        tolerance = 1e-5 if loss == "poisson" else 1e-9
+        np.testing.assert_allclose(ours, twin.weights, rtol=tolerance, atol=tolerance * np.abs(twin.weights).max())
+        np.testing.assert_array_equal(ours == 0, np.abs(twin.weights) < 1e-11)  # rounding, for features never seen
+    assert twin.roots < twin.t // 2 or options.get("root_every", 1) == 1
+
+
+def test_one_feature_is_the_diagonal():
+    stream = [Line(y, [(7, x)]) for y, x in [(1.0, 2.0), (0.5, -1.0), (3.0, 0.25), (-2.0, 1.5)]]
+    for update, diagonal in (("cmd", reference.Adagrad), ("rda", reference.AdagradRda)):
+        learner = learner_of(Squared(), constant=False, rate=0.5, l1=0.05, update=update)
+        run(learner, stream)
+        twin = diagonal(reference.Squared(), 8, rate=0.5, power_t=0, l1=0.05)
+        Walk(twin, bits=3, constant=False).run(stream)
+        np.testing.assert_allclose(weights_of(learner.rule, 8), twin.weights, rtol=1e-12)
+
+
+@pytest.mark.parametrize("update", ["cmd", "rda"])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_save_load_continue_equals_never_stopping(loss, update):
+    stream = random_stream(32, 90, loss=loss, keys=30, width=6, scales=False)
+    options = {"rate": RATES[loss] / 10, "l1": 0.003, "delta": 0.1, "root_every": 3, "update": update}
+    straight = learner_of(LOSSES[loss][0], **options)
+    run(straight, stream[:40])
+    again = learner_of(LOSSES[loss][0], **options)
+    again.rule.load(straight.rule.scalars(), straight.rule.slots())
+    assert run(again, stream[40:]) == run(straight, stream[40:])
+    assert again.rule.slots() == straight.rule.slots()
+    ours, theirs = again.rule.scalars(), straight.rule.scalars()
+    assert ours.keys() == theirs.keys()
+    for name in ours:
+        np.testing.assert_array_equal(ours[name], theirs[name])
+
+
+@pytest.mark.parametrize("update", ["cmd", "rda"])
+def test_predicting_changes_nothing_and_harsh_l1_leaves_nothing(update):
+    stream = random_stream(33, 60, loss="logistic", keys=30, width=6, scales=False)
+    learner = learner_of(Logistic(), rate=0.1, l1=100.0, delta=0.1, update=update)
+    run(learner, stream)
+    assert learner.rule.count_nonzero() == 0
+    assert any(learner.rule.scalars()["w"])  # the constant
+    before, slots = learner.rule.scalars(), learner.rule.slots()
+    run(learner, [line._replace(importance=0.0) for line in random_stream(34, 60, loss="logistic")])
+    assert learner.rule.slots() == slots
+    for name, value in learner.rule.scalars().items():
+        np.testing.assert_array_equal(value, before[name])
+
+
+@pytest.mark.parametrize("delta", [1e-8, 1e-3, 1.0])
+def test_feature_sign_finds_the_minimum(delta):
+    """By the conditions of a minimum, also for a matrix that is all but singular."""
+    rng = np.random.default_rng(35)
+    for _ in range(100):
+        n, rank = int(rng.integers(1, 25)), int(rng.integers(1, 25))
+        root = rng.normal(0, 1, (n, rank))
+        S = root @ root.T + delta * np.eye(n)
+        b, c = S @ rng.normal(0, 1, n), np.full(n, float(rng.choice([0.01, 0.3, 3.0])))
+        c[0] *= rng.random() < 0.5
+        w = feature_sign(S, b, c, rng.normal(0, 1, n) * (rng.random(n) < 0.5))
+        slope = S @ w - b
+        small = 1e-6 * max(1, np.abs(b).max())
+        assert (np.abs(slope[w == 0]) <= c[w == 0] + small).all()
+        assert (np.abs(slope + c * np.sign(w))[w != 0] <= small).all()
+
+
+def test_an_old_root_never_makes_a_longer_step_than_a_new_one():
+    """The second gradient leads out of the old matrix; dividing it by delta would be a step of 10^8."""
+    learner = learner_of(Squared(), constant=False, rate=0.1, root_every=1000)
+    run(learner, [Line(1.0, [(1, 1.0), (2, 1.0)]), Line(1.0, [(1, 1.0), (2, -1.0)]), Line(1.0, [(3, 2.0)])])
+    assert np.abs(weights_of(learner.rule, 4)).max() < 0.3
+
+
+def test_more_features_than_it_can_take_are_refused():
+    learner = learner_of(Squared(), constant=False, delta=1e6, root_every=10**9, rate=1e-3)
+    stream = [Line(1.0, [(k, 1.0) for k in range(begin, begin + 1024)]) for begin in range(0, MOST_FEATURES, 1024)]
+    stream[-1].features.pop()
+    assert learner.run(batch_of([*stream, Line(1.0, [(0, 1.0), (9990, 1.0)]), Line(1.0, [(9991, 1.0)])])) == 5
+    assert learner.reason == Reason.TOO_MANY
+
+
+@pytest.mark.parametrize("update", ["cmd", "rda"])
+def test_on_the_command_line(vwlite, tmp_path, update):
+    rng = np.random.default_rng(36)
+    values = rng.normal(0, 1, (60, 2)).tolist()
+    text = [f"{rng.choice([-1, 1])} |a x:{x:.3f} z:{z:.3f} w\n" for x, z in values]
+    (tmp_path / "all").write_text("".join(text))
+    command = ["train", "--quiet", "--algorithm", "adagrad-full", "--loss", "logistic", "--update", update]
+    command += ["--l1", "0.01", "--delta", "0.1", "--root-every", "5"]
+    vwlite(*command, tmp_path / "all", "-m", tmp_path / "whole")
+    (tmp_path / "part").write_text("".join(text[:33]))
+    vwlite(*command, tmp_path / "part", "-m", tmp_path / "model")
+    (tmp_path / "part").write_text("".join(text[33:]))
+    vwlite("train", "--quiet", tmp_path / "part", "-i", tmp_path / "model", "-m", tmp_path / "model")
+    assert (tmp_path / "model").read_bytes() == (tmp_path / "whole").read_bytes()
+    vwlite("check", tmp_path / "model")
+    assert "adagrad-full" in vwlite("info", tmp_path / "model").out
+    light = vwlite(*command, tmp_path / "all", "-m", tmp_path / "light", "--save-weights-only", "-r", tmp_path / "raw")
+    assert light.out == ""
+    predictions = [vwlite("predict", "-m", tmp_path / name, tmp_path / "all").out for name in ("whole", "light")]
+    assert predictions[0] == predictions[1]
+
+    (tmp_path / "wide").write_text("1 |a b\n-1 | " + " ".join(str(k) for k in range(MOST_FEATURES)) + "\n")
+    done = vwlite(*command, tmp_path / "wide", "-m", tmp_path / "no", code=65)
+    assert done.err == (
+        f"{tmp_path}/wide:2:1: more than 4096 features, too many for a matrix: use --algorithm adagrad, "
+        "or fewer --bits\n"
+    )
+    assert not (tmp_path / "no").exists()

@@ -1,0 +1,352 @@
+"""A model that is continued is as if it had never stopped, for every rule and loss."""
+
+import random
+import shutil
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from vwlite.algorithms.build import RULES
+from vwlite.algorithms.table import ALGORITHMS
+from vwlite.model import read_model, write_model
+from vwlite.output.atomic import AtomicFile
+
+MANY = [rule for rule in RULES if rule != "adagrad-full"]  # which is for few features: see test_adagrad_full.py
+OPTIONS = {
+    "gd": [(), ("--l1", "1e-4", "--l2", "1e-5")],
+    "sgd": [(), ("--power-t", "0.3", "--initial-t", "2")],
+    "truncated-gradient": [("--l1", "1e-3"), ("--l1", "0.01", "--period", "7", "--threshold", "0.2")],
+    "rounding": [("--threshold", "0.01"), ("--threshold", "0.02", "--period", "7")],
+    "l1-subgradient": [("--l1", "0.05"), ("--l1", "0.01", "--power-t", "0", "-l", "0.01")],
+    "l1-ball": [("--radius", "2"), ("--radius", "0.1")],
+    "simplex": [("--radius", "1000", "--features", "20000"), ("--radius", "5", "--features", "3000", "--power-t", "0")],
+    "eg": [("--radius", "20", "--features", "20000"), ("--radius", "5", "--features", "3000", "--power-t", "0")],
+    "eg-pm": [("--radius", "20", "--features", "20000"), ("--radius", "5", "--features", "3000", "--power-t", "0")],
+    "adagrad": [(), ("--l1", "0.01", "--delta", "0.1", "--power-t", "0.2")],
+    "adagrad-ball": [("--radius", "2"), ("--radius", "0.1", "--delta", "0.1", "--power-t", "0.2")],
+    "adagrad-rda": [(), ("--l1", "0.01", "--delta", "0.1", "--power-t", "0.2")],
+    "pa": [(), ("--no-constant",)],
+    "pa-i": [(), ("--pa-c", "0.1")],
+    "pa-ii": [(), ("--pa-c", "0.1")],
+    "arow": [(), ("--arow-r", "0.1")],
+    "ftrl": [("--ftrl-alpha", "0.05"), ("--ftrl-alpha", "0.1", "--ftrl-beta", "0.5", "--l1", "0.1", "--l2", "0.01")],
+    "smidas": [("--l1", "1e-3"), ("--l1", "0.05", "--features", "3000", "--power-t", "0.7")],
+}
+
+
+def lines_of(seed, count, negative=-1):
+    """Lines with tags, importance, several namespaces, repeated features, blank lines."""
+    chance = random.Random(seed)
+    out = []
+    for i in range(count):
+        label = chance.choice([negative, 1])
+        head = f"{label} {chance.choice([1, 0.5, 3])} 'tag{i}"
+        a = " ".join(f"w{int(chance.paretovariate(0.5)) % 300}:{chance.gauss(0, 1):.3f}" for _ in range(6))
+        b = " ".join(f"{chance.randrange(40)}" for _ in range(3))
+        out.append(f"{head}|a {a} |b {b} |c:0.5 u{chance.randrange(9)}\n")
+        if i % 17 == 5:
+            out.append("\n")
+        if i % 29 == 7:
+            out.append("|a only features\n")
+    return "".join(out)
+
+
+def labels_for(loss):
+    return 0 if loss == "poisson" else -1
+
+
+def usual_loss(rule):
+    """Logistic loss, for the rules that take it."""
+    losses = ALGORITHMS[rule].losses
+    return "--loss", "logistic" if "logistic" in losses else losses[0]
+
+
+@pytest.mark.parametrize(
+    ("rule", "which", "loss"), [(rule, i, loss) for rule in MANY for i in range(2) for loss in ALGORITHMS[rule].losses]
+)
+def test_continuing_is_as_if_it_had_never_stopped(vwlite, tmp_path, rule, which, loss):
+    text = lines_of(which, 400, labels_for(loss)).splitlines(keepends=True)
+    cuts = [0, 150, 151, 320, len(text)]
+    rate = ("-l", "0.1") if ALGORITHMS[rule].schedule else ()
+    command = ["train", "--quiet", "--algorithm", rule, "--loss", loss, *rate, "-q", "ab", *OPTIONS[rule][which]]
+    (tmp_path / "all").write_text("".join(text))
+    vwlite(*command, tmp_path / "all", "-m", tmp_path / "whole")
+    for i, (begin, end) in enumerate(pairwise(cuts)):
+        (tmp_path / "part").write_text("".join(text[begin:end]))
+        if i == 0:
+            vwlite(*command, tmp_path / "part", "-m", tmp_path / "model")
+        else:
+            vwlite("train", "--quiet", tmp_path / "part", "-i", tmp_path / "model", "-m", tmp_path / "model")
+    assert (tmp_path / "model").read_bytes() == (tmp_path / "whole").read_bytes()
+
+
+@pytest.mark.parametrize("rule", [rule for rule in MANY if ALGORITHMS[rule].schedule])
+def test_continuing_after_one_pass_knows_no_decay(vwlite, tmp_path, rule):
+    text = lines_of(1, 200).splitlines(keepends=True)
+    options = ["-l", "0.1", "--decay-learning-rate", "0.9", *OPTIONS[rule][0], *usual_loss(rule)]
+    command = ["train", "--quiet", "--algorithm", rule, *options]
+    for name, part in (("all", text), ("first", text[:77]), ("second", text[77:])):
+        (tmp_path / name).write_text("".join(part))
+    vwlite(*command, tmp_path / "all", "-m", tmp_path / "whole")
+    vwlite(*command, tmp_path / "first", "-m", tmp_path / "model")
+    vwlite("train", "--quiet", tmp_path / "second", "-i", tmp_path / "model", "-m", tmp_path / "model")
+    assert (tmp_path / "model").read_bytes() == (tmp_path / "whole").read_bytes()
+
+
+@pytest.mark.parametrize(("rule", "which"), [(rule, i) for rule in MANY for i in range(2)])
+def test_weights_only_predicts_the_same_and_cannot_be_continued(vwlite, tmp_path, rule, which):
+    (tmp_path / "data").write_text(lines_of(1, 300))
+    command = ["train", tmp_path / "data", "--algorithm", rule, *usual_loss(rule), "-q", "ab", *OPTIONS[rule][which]]
+    vwlite(*command, "-m", tmp_path / "full")
+    vwlite(*command, "-m", tmp_path / "light", "--save-weights-only")
+    assert (tmp_path / "light").stat().st_size < (tmp_path / "full").stat().st_size
+    (tmp_path / "test").write_text(lines_of(2, 100))
+    full, light = (
+        vwlite("predict", "-m", tmp_path / name, tmp_path / "test", "-r", tmp_path / "raw").out
+        for name in ("full", "light")
+    )
+    assert [line.split()[1:] for line in full.splitlines()] == [line.split()[1:] for line in light.splitlines()]
+    numbers = [[float(line.split()[0]) for line in text.splitlines() if line] for text in (full, light)]
+    assert numbers[0] == pytest.approx(numbers[1], rel=1e-9, abs=1e-9)
+    assert len(set(numbers[0])) > 50
+    err = vwlite("train", "-i", tmp_path / "light", tmp_path / "data", code=65).err
+    assert err == f"{tmp_path}/light: saved with --save-weights-only: it predicts, but cannot be continued\n"
+
+
+@pytest.mark.parametrize("radius", [300, 50, 49, 3, 0.01])
+def test_continuing_in_a_ball_of_another_size(vwlite, tmp_path, radius):
+    (tmp_path / "data").write_text(lines_of(1, 300))
+    command = ["train", tmp_path / "data", "-m", tmp_path / "model", "-l", 20, "--no-constant"]
+    vwlite(*command, "--algorithm", "l1-ball", "--radius", 50)
+    (tmp_path / "more").write_text(lines_of(2, 100))
+    more = ["train", "-i", tmp_path / "model", "--radius", radius, "-m", tmp_path / "more.model"]
+    vwlite(*more, tmp_path / "more")
+    assert np.abs(np.asarray(read_model(str(tmp_path / "more.model")).weights)).sum() == pytest.approx(radius, rel=1e-6)
+    # Where the radius is no tighter, nothing changes but what comes afterwards.
+    (tmp_path / "empty").write_text("")
+    vwlite(*more, tmp_path / "empty", "--allow-empty")
+    before, after = (np.asarray(read_model(str(tmp_path / name)).weights) for name in ("model", "more.model"))
+    assert np.abs(after).sum() <= radius * (1 + 1e-9)
+    if radius >= 50:
+        assert after == pytest.approx(before, rel=1e-9)
+
+
+def test_what_was_missed_is_paid_at_the_strength_of_then(vwlite, tmp_path):
+    """At a strength of 0 from then on, the weights of features that do not come again stay as they are."""
+    (tmp_path / "data").write_text(lines_of(1, 300))
+    (tmp_path / "other").write_text("1 |z z:1\n" * 50)
+    for more in ([], ["--power-t", "0"]):
+        command = ["train", tmp_path / "data", "-m", tmp_path / "model", "--loss", "logistic", *more]
+        vwlite(*command, "--algorithm", "l1-subgradient", "--l1", 0.02)
+        vwlite("train", tmp_path / "other", "-i", tmp_path / "model", "--l1", 0, "-m", tmp_path / "later")
+        model, later = (read_model(str(tmp_path / name)) for name in ("model", "later"))
+        before, after = (dict(zip(m.keys.tolist(), m.weights.tolist(), strict=True)) for m in (model, later))
+        same = [after[key] == before[key] for key in before]
+        assert len(same) > 200
+        assert same.count(False) == 1  # the constant
+
+
+def test_rounding_at_the_end_is_for_the_model_of_a_run_that_ended(vwlite, tmp_path):
+    (tmp_path / "data").write_text(lines_of(1, 300))
+    command = ["train", tmp_path / "data", "--algorithm", "l1-subgradient", "--l1", 0.01, "--loss", "logistic"]
+    command += ["-l", 0.1]
+    for passes in (1, 9):
+        command += ["--passes", passes]
+        vwlite(*command, "-m", tmp_path / "plain")
+        err = vwlite(*command, "-m", tmp_path / "rounded", "--round-at-end", 0.05).err
+        models = [read_model(str(tmp_path / name)) for name in ("plain", "rounded")]
+        (keys, weights), (kept_keys, kept) = ((np.asarray(m.keys), np.asarray(m.weights)) for m in models)
+        large = np.abs(weights) >= 0.05
+        constant = keys == 11650396
+        assert 10 < large.sum() < keys.size - 50
+        np.testing.assert_array_equal(kept_keys, keys[large | constant])
+        np.testing.assert_array_equal(kept, weights[large | constant])
+        assert f"nonzero weights = {(large & ~constant).sum()}\n" in err
+    assert "best pass, kept" in err
+    # Rounding later is rounding at the end.
+    (tmp_path / "empty").write_text("")
+    rounding = ("--allow-empty", "--round-at-end", 0.05)
+    vwlite("train", tmp_path / "empty", "-i", tmp_path / "plain", *rounding, "-m", tmp_path / "later")
+    np.testing.assert_array_equal(np.asarray(read_model(str(tmp_path / "later")).weights), kept)
+
+
+@pytest.mark.parametrize("rule", MANY)
+def test_the_last_key_of_all_is_kept(vwlite, tmp_path, rule):
+    """2^32 - 1, whose mark in the table is that of an empty slot."""
+    data = tmp_path / "data"
+    data.write_text("".join(f"{(-1) ** i} 1:1 7:{i % 5} 4294967294:2 4294967295:{1 + i % 3}\n" for i in range(30)))
+    command = ["train", "--algorithm", rule, *usual_loss(rule), *OPTIONS[rule][0], data]
+    vwlite(*command, "-m", tmp_path / "once")
+    model = read_model(str(tmp_path / "once"))
+    assert model.keys[-1] == 2**32 - 1
+    assert model.weights[-1] != 0 or rule == "simplex"  # where it is 0, also by the twin; but it was touched
+    data.write_text("".join(data.read_text() for _ in range(2)))
+    vwlite(*command, "-m", tmp_path / "twice")
+    data.write_text(data.read_text()[: len(data.read_text()) // 2])
+    vwlite("train", "-i", tmp_path / "once", data, "-m", tmp_path / "continued")
+    assert (tmp_path / "continued").read_bytes() == (tmp_path / "twice").read_bytes()
+
+
+def test_a_model_without_features(vwlite, tmp_path):
+    (tmp_path / "empty").write_text("")
+    vwlite("train", tmp_path / "empty", "--allow-empty", "-m", tmp_path / "model")
+    (tmp_path / "data").write_text(lines_of(1, 50))
+    vwlite("train", tmp_path / "data", "-i", tmp_path / "model", "-m", tmp_path / "model")
+    vwlite("train", tmp_path / "data", "-m", tmp_path / "direct")
+    assert (tmp_path / "model").read_bytes() == (tmp_path / "direct").read_bytes()
+
+
+@pytest.mark.parametrize("rule", MANY)
+def test_continuing_with_nothing_changes_nothing(vwlite, tmp_path, rule):
+    (tmp_path / "empty").write_text("")
+    (tmp_path / "data").write_text(lines_of(1, 50))
+    model = tmp_path / "model"
+    vwlite("train", tmp_path / "data", "-m", model, "--algorithm", rule, *usual_loss(rule), *OPTIONS[rule][1])
+    shutil.copy(model, tmp_path / "before")
+    vwlite("train", tmp_path / "empty", "--allow-empty", "-i", model, "-m", model)
+    assert model.read_bytes() == (tmp_path / "before").read_bytes()
+
+
+@pytest.mark.parametrize("rule", ["simplex", "eg"])
+def test_features_that_were_never_seen_have_their_weight_everywhere(vwlite, tmp_path, rule):
+    """In predictions, those from weights alone too, in `vwlite weights`, and when the radius is another."""
+    (tmp_path / "data").write_text("1 |a x y\n-1 |a x:0.5 z\n")
+    (tmp_path / "test").write_text("|a new other\n|a x y z new\n|\n")
+    command = ["train", tmp_path / "data", "--algorithm", rule, "--radius", 8, "--features", 10]
+    vwlite(*command, "-m", tmp_path / "model")
+    vwlite(*command, "-m", tmp_path / "light", "--save-weights-only")
+    done = vwlite("weights", tmp_path / "model", "--feature", "a^new")
+    assert "has no such feature: its weight is that of all never seen" in done.err
+    unseen = float(done.out.split()[1])
+    rows = vwlite("weights", tmp_path / "model", "--feature=a^x", "--feature=a^y", "--feature=a^z").out.splitlines()
+    seen = sum(float(row.split()[1]) for row in rows)
+    assert seen + 7 * unseen == pytest.approx(8, rel=1e-12)
+    full, light = (vwlite("predict", "-m", tmp_path / m, tmp_path / "test").out for m in ("model", "light"))
+    assert full == light
+    both, all_seen, constant = map(float, full.split())
+    assert both - constant == pytest.approx(2 * unseen, abs=2e-6)
+    assert all_seen - constant == pytest.approx(seen + unseen, abs=2e-6)
+    assert both != constant != 0
+    (tmp_path / "empty").write_text("")
+    smaller = ("--allow-empty", "--radius", 2)
+    vwlite("train", "-i", tmp_path / "model", tmp_path / "empty", *smaller, "-m", tmp_path / "model")
+    model = read_model(str(tmp_path / "model"))
+    of_features = sum(w for key, w in zip(model.keys, model.weights, strict=True) if key != 11650396)
+    assert of_features + 7 * model.rule["unseen"] == pytest.approx(2, rel=1e-9)
+    # Before anything is learned; the constant weighs nothing then.
+    for name in ("model", "light"):
+        light = ["--save-weights-only"] if name == "light" else []
+        vwlite(*command[:1], tmp_path / "empty", "--allow-empty", *command[2:], "-m", tmp_path / name, *light)
+        assert vwlite("predict", "-m", tmp_path / name, tmp_path / "test").out == "1.600000\n3.200000\n0\n"
+
+
+@pytest.mark.parametrize("classes", [False, True])
+@pytest.mark.parametrize("rule", ["simplex", "eg", "eg-pm"])
+def test_a_feature_with_the_key_of_the_constant_is_the_constant(vwlite, tmp_path, rule, classes):
+    """At two bits that is the feature 0. Also where the constant weighs 0, in a model or before; and continued."""
+    labels = ("1", "2") if classes else ("1", "-1")
+    lines = [f"{labels[i % 2]} | {1 + i % 2}:0.5\n" for i in range(2)]  # the constant goes up and down again
+    more = [f"{labels[i % 2]} | 0:{1 + i % 3} {1 + i % 2}:0.5\n" for i in range(8)]
+    command = ["train", "--quiet", "--algorithm", rule, "--loss", "hinge", "--radius", 0.5, "--features", 3, "-b", 2]
+    command += ["-l", "0.125", "--power-t", 0, *(["--oaa", 2] if classes else []), tmp_path / "data", "-m"]
+    (tmp_path / "test").write_text("| 1\n| 0:5 1\n| 0:5 1 3\n| 1 3\n")
+    (tmp_path / "data").write_text("".join(lines))
+    vwlite(*command, tmp_path / "model")
+    vwlite(*command, tmp_path / "light", "--save-weights-only")
+    for model in ("model", "light"):
+        files = [tmp_path / "test", "-r", tmp_path / "raw", "-p", "/dev/null"]
+        vwlite("predict", "--quiet", "-m", tmp_path / model, *files)
+        plain, with_constant, both, without = (tmp_path / "raw").read_text().splitlines()
+        assert plain == with_constant
+        assert both == without
+        assert both != plain or rule == "eg-pm"  # where what was never seen weighs nothing
+    (tmp_path / "data").write_text("".join(more))
+    vwlite("train", "--quiet", "-i", tmp_path / "model", tmp_path / "data", "-m", tmp_path / "model")
+    (tmp_path / "data").write_text("".join(lines + more))
+    vwlite(*command, tmp_path / "whole")
+    assert (tmp_path / "model").read_bytes() == (tmp_path / "whole").read_bytes()
+
+
+@pytest.mark.parametrize("rule", ["simplex", "eg", "eg-pm"])
+def test_more_features_than_the_option_says(vwlite, tmp_path, rule):
+    (tmp_path / "data").write_text("1 |a x y\n-1 |a x:0.5 z\n")
+    command = ["train", tmp_path / "data", "--algorithm", rule, "--radius", 8, "-m", tmp_path / "model", "--features"]
+    vwlite(*command, 3)
+    (tmp_path / "model").unlink()
+    err = vwlite(*command, 2, code=65).err.splitlines()[-1]
+    assert err == (
+        f"{tmp_path}/data:2:1: more features than --features allows: count them again, or leave the option out"
+    )
+    assert not (tmp_path / "model").exists()
+
+
+def test_feature_weights_are_kept_in_the_model(vwlite, tmp_path):
+    """Also those of features that were not seen yet; with a box, continued at many places, with another radius."""
+    text = lines_of(3, 400).splitlines(keepends=True)
+    chance = random.Random(4)
+    (tmp_path / "weights").write_text("".join(f"a^w{i} {chance.uniform(0.2, 5):.3f}\n\n" for i in range(0, 300, 2)))
+    (tmp_path / "all").write_text("".join(text))
+    options = ["--quiet", "--algorithm", "l1-ball", "--radius", 3, "--box", 0.1]
+    options += ["--feature-weights", tmp_path / "weights"]
+    vwlite("train", *options, tmp_path / "all", "-m", tmp_path / "whole")
+    for i, (begin, end) in enumerate(pairwise([0, 3, 150, 151, 400, len(text)])):
+        (tmp_path / "part").write_text("".join(text[begin:end]))
+        start = options if i == 0 else ["--quiet", "-i", tmp_path / "model"]
+        vwlite("train", *start, tmp_path / "part", "-m", tmp_path / "model")
+    assert (tmp_path / "model").read_bytes() == (tmp_path / "whole").read_bytes()
+    model = read_model(str(tmp_path / "whole"))
+    w, a = np.asarray(model.weights), np.asarray(model.state["a"])
+    penalized = np.asarray(model.keys) != 11650396
+    assert (a * np.abs(w))[penalized].sum() == pytest.approx(3, rel=1e-9)
+    assert np.abs(w[penalized]).max() <= 0.1
+    assert (a != 1).sum() == 150
+    (tmp_path / "empty").write_text("")
+    for radius in (1, 30):
+        command = ["train", "-i", tmp_path / "whole", tmp_path / "empty", "--allow-empty", "--radius", radius]
+        command += ["-m", tmp_path / "other"]
+        vwlite(*command)
+        loaded = read_model(str(tmp_path / "other"))
+        b, other = np.asarray(loaded.state["a"]), np.array(loaded.weights)
+        other[np.asarray(loaded.keys) == 11650396] = 0
+        assert (b * np.abs(other)).sum() == pytest.approx(min(3, radius), rel=1e-9)
+    err = vwlite("train", "-i", tmp_path / "whole", "--feature-weights", tmp_path / "weights", code=2).err
+    assert f"--feature-weights: the model {tmp_path}/whole keeps those that it began with: leave it out" in err
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("a^x 1\na^y\n", "2: expected a feature and its weight, with a space between them"),
+        ("a^x 1 2\n", "1: expected a feature and its weight, with a space between them"),
+        ("\na^x -1\n", "2: the weight '-1' is not a number from 0.001 to 1000"),
+        ("a^x 0\n", "1: the weight '0' is not a number from 0.001 to 1000"),
+        ("a^x nan\n", "1: the weight 'nan' is not a number from 0.001 to 1000"),
+        ("a^x 1_0\n", "1: the weight '1_0' is not a number from 0.001 to 1000"),
+        ("a^x 2\nb^x 2\na^x 3\n", "3: the same feature, or one with the same index, has another weight in line 1"),
+    ],
+)
+def test_bad_lines_of_feature_weights(vwlite, tmp_path, text, complaint):
+    (tmp_path / "data").write_text("1 |a x\n")
+    (tmp_path / "weights").write_text(text)
+    command = ["train", tmp_path / "data", "--algorithm", "l1-ball", "--radius", 1, "--feature-weights"]
+    assert vwlite(*command, tmp_path / "weights", code=65).err == f"{tmp_path}/weights:{complaint}\n"
+    assert vwlite(*command, tmp_path / "none", code=66).err == f"{tmp_path}/none: No such file or directory\n"
+
+
+def forge(path, model):
+    """A model file whose checksum is right."""
+    with AtomicFile(path) as f:
+        write_model(f, model)
+        f.commit()
+
+
+@pytest.mark.parametrize("active", [0, 1, 1000, -1, 1 << 62, 2.5])
+def test_forged_count_of_the_l1_ball_is_refused(vwlite, tmp_path, active):
+    (tmp_path / "data").write_text(lines_of(1, 300))
+    vwlite("train", tmp_path / "data", "-m", tmp_path / "model", "--algorithm", "l1-ball", "--radius", 50)
+    model = read_model(str(tmp_path / "model"))
+    assert model.rule["active"] > 2
+    model.rule["active"] = active
+    forge(tmp_path / "model", model)
+    vwlite("train", "-i", tmp_path / "model", tmp_path / "data", code=65)

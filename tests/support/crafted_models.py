@@ -1,0 +1,532 @@
+"""Models that nobody trained: the digest is right, and something in them is not.
+
+The digest of a model guards against accidents, not against people; whatever a file says must end in a sentence.
+
+    models(folder)              a healthy model of each kind, as bytes, by name
+    crafted(random, healthy)    what was changed, and the bytes of the file; now and then nothing is wrong with it
+    outcomes(folder, data)      exit code and words of each command that takes a model, for such a file
+    wrong(outcomes)             what is wrong about these; None if nothing is
+
+As a program, `python crafted_models.py SEED COUNT [FOLDER]` tries COUNT of them and keeps the files that failed.
+"""
+
+import copy
+import hashlib
+import io
+import json
+import math
+import os
+import re
+import resource
+import signal
+import struct
+import sys
+import tempfile
+import warnings
+import zipfile
+import zlib
+from array import array
+from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from vwlite.algorithms.table import ALGORITHMS, LOSSES
+from vwlite.cli import run
+from vwlite.runs.signals import StopSignal
+from vwlite.vw.models.binary import STATE, Header, write_binary
+from vwlite.vw.models.binary import Model as VwModel
+
+DATA = "1 |a b:0.5 c |x d\n-1 |a c:2 e |x d f\n1 |a b |x f:3\n-1 |a e:0.25 |x d\n" * 3
+CLASSES = "1 |a b:0.5 c |x d\n2 |a c:2 e |x d f\n3 |a b |x f:3\n1 |a e:0.25 |x d\n" * 3
+WORDS = CLASSES.replace("1 |", "red |").replace("2 |", "green |").replace("3 |", "blue |")
+
+# A healthy model of each kind: options of `train`. Each algorithm once, and each form of a model.
+KINDS = {
+    **{name: f"--algorithm {name} --loss {a.losses[-1] if 'logistic' not in a.losses else 'logistic'}"
+       + (" --radius 2" if "radius" in a.required else "") + (" --threshold 0.01" if "threshold" in a.required else "")
+       for name, a in ALGORITHMS.items()},
+    "squared": "--bits 18 -q ax --l1 1e-6",
+    "poisson": "--loss quantile --quantile-tau 0.25 --keep a",
+    "averaged": "--algorithm l1-ball --radius 1 --average --loss logistic",
+    "averaged shrinking": "--algorithm truncated-gradient --l1 0.01 --average --loss logistic",
+    "averaged adagrad": "--algorithm adagrad --l1 0.01 --average",
+    "box": "--algorithm l1-ball --radius 1 --box 0.2",
+    "few": "--algorithm ftrl --nonzeros 3 --loss logistic",
+    "few in a ball": "--algorithm l1-ball --nonzeros 2 --loss hinge",
+    "weights only": "--loss logistic --save-weights-only",
+    "weights of a simplex": "--algorithm simplex --radius 1 --bits 6 --save-weights-only",
+    "simplex": "--algorithm simplex --radius 1 --features 9",
+    "classes": "--oaa 3 --loss logistic",
+    "classes of averages": "--oaa 3 --loss hinge --algorithm sgd --average",
+    "classes of matrices": "--oaa 3 --loss squared --algorithm adagrad-full",
+    "softmax": "--oaa 3 --softmax --radius 2",
+    "softmax of adagrad": "--oaa 4 --softmax --algorithm adagrad",
+    "softmax, weights only": "--oaa 3 --softmax --radius 2 --save-weights-only",
+    "words": "--classes red,green,blue",
+    "words as they come": "--oaa 5 --classes auto --loss logistic",
+    "words, weights only": "--oaa 5 --classes auto --loss logistic --save-weights-only",
+}  # fmt: skip
+
+
+@dataclass
+class Parts:
+    """A model file taken apart."""
+
+    header: Any
+    arrays: dict[str, tuple[str, str, bytes]]  # name -> NumPy's type, the shape as text, content
+    text: str | None = None  # instead of the header
+    pack: dict[str, int] = field(default_factory=dict)  # members that are compressed, and how
+    twice: list[str] = field(default_factory=list)  # members that are there twice
+    after: list[Callable[[bytearray], bytearray]] = field(default_factory=list)  # what is done to the zip
+
+
+def taken_apart(data: bytes) -> Parts:
+    """The parts of a healthy model."""
+    arrays = {}
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        for name in archive.namelist():
+            content = archive.read(name)
+            size = 10 + int.from_bytes(content[8:10], "little")
+            described = re.search(rb"'descr': '(.*?)'.*'shape': (\(.*?\))", content[:size])
+            assert described is not None
+            arrays[name.removesuffix(".npy")] = (described[1].decode(), described[2].decode(), content[size:])
+    header = json.loads(arrays.pop("header")[2].decode("utf-32-le"))
+    return Parts(header, arrays)
+
+
+def put_together(parts: Parts) -> bytes:
+    """The file, with its digest."""
+    out = io.BytesIO()
+    text = parts.text if parts.text is not None else json.dumps(parts.header, sort_keys=True)
+    encoded = text.encode("utf-32-le", "surrogatepass")
+    members = {"header": (f"<U{len(text)}", "()", encoded), **parts.arrays}
+    with warnings.catch_warnings(), zipfile.ZipFile(out, "w") as archive:
+        warnings.simplefilter("ignore")  # a name that is there twice
+        for name in [*members, *(name for name in parts.twice if name in members)]:
+            kind, shape, content = members[name]
+            described = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}".encode("utf-8", "replace")
+            described += b" " * (-(len(described) + 11) % 64) + b"\n"
+            whole = b"\x93NUMPY\x01\0" + struct.pack("<H", len(described)) + described + content
+            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), whole, parts.pack.get(name, zipfile.ZIP_STORED))
+    found = bytearray(out.getvalue())
+    for change in parts.after:
+        found = change(found)
+    return sealed(bytes(found))
+
+
+def sealed(content: bytes) -> bytes:
+    """A zip without a comment, with the one that a model has."""
+    content = content[:-2] + (79).to_bytes(2, "little")
+    return content + b"vwlite blake2b=" + hashlib.blake2b(content, digest_size=32).hexdigest().encode()
+
+
+def models(folder: Path) -> dict[str, bytes]:
+    """A healthy model of each kind, made in a folder."""
+    for name, text in (("numbers", DATA), ("classes", CLASSES), ("words", WORDS)):
+        (folder / f"{name}.vw").write_text(text)
+    found = {}
+    for name, options in KINDS.items():
+        data = "words" if "--classes" in options else "classes" if "--oaa" in options else "numbers"
+        command = ["train", str(folder / f"{data}.vw"), "--quiet", "-m", str(folder / "healthy"), *options.split()]
+        assert run(command) == 0, command
+        found[name] = (folder / "healthy").read_bytes()
+    return found
+
+
+# --- what is changed ------------------------------------------------------------------------------
+
+NAMES = [*ALGORITHMS, *LOSSES, "magic", "identity", "logistic", "poisson", "strings", "all", "cmd", "rda", "auto"]
+
+
+def any_value(random: Random, old: Any = None) -> Any:
+    """Something that JSON can hold, perhaps near to the old value."""
+    if type(old) in (int, float) and random.random() < 0.4:
+        factor = random.choice([-1, 0, 2, 0.5, 1.5, 1e-300, 1e300, 1 << 40])
+        return random.choice([old + 1, old - 1, float(old), -old, old * factor if abs(old) < 1e300 else 0])
+    if type(old) is list and random.random() < 0.5:
+        changed = list(old)
+        if changed and random.random() < 0.6:
+            at = random.randrange(len(changed))
+            changed[at] = any_value(random, changed[at])
+            return changed
+        return random.choice([changed[:-1], changed + changed, [changed], changed[::-1], [*changed, None]])
+    numbers = [0, 1, -1, 2, 3, 17, 31, 33, 64, 1.5, -0.0, 0.1, 1e308, -1e308, 1e-320, 1e39, math.nan, math.inf,
+               -math.inf, 255, 65536, 65537, 2**31, 2**32, 2**32 + 1, 2**53, 2**63, 2**64,
+               10**18, 10**30, 10**400]  # fmt: skip
+    words = ["", "a", "ab", "a|b", "a b", "1", "nan", "no", "\ud800", "\0", "ä", "\u0100", ":", "a,b", "a,a",
+             "red,green,blue", "x" * 70, "x" * 10_000, "1,2," * 99, *NAMES]  # fmt: skip
+    deep: Any = 1
+    for _ in range(random.choice([3, 90])):
+        deep = [deep]
+    lists = [[], [1], [0, 1], [1, 0], [0.5, 0.5], ["ab"], ["a"], ["ab", 1], [None], [math.nan, 1], [10**400, 1],
+             [[1, 2]], deep, [1] * 100_000, ["ab"] * 70, [-1e308, 1e308], [1, 2, 3], [True, False], {}, {"a": 1},
+             {"a": {"b": [1]}}]  # fmt: skip
+    pool = random.choice([numbers, numbers, words, lists, [None, True, False]])
+    return copy.deepcopy(random.choice(pool))
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """The path to everything in nested objects."""
+    found = [path] if path else []
+    for key in value if isinstance(value, dict) else ():
+        found += places(value[key], (*path, key))
+    return found
+
+
+def change_header(random: Random, parts: Parts) -> str:
+    """Change one thing in the header."""
+    every = places(parts.header)
+    path = random.choice([p for p in every if p[0] == "options"] if random.random() < 0.5 else every)
+    where = parts.header
+    for key in path[:-1]:
+        where = where[key]
+    shown = "/".join(map(str, path))
+    what = random.choice(["value", "value", "value", "value", "value", "value", "gone", "more", "name"])
+    if what == "value":
+        where[path[-1]] = any_value(random, where[path[-1]])
+        return f"{shown} = {str(where[path[-1]])[:50]!r}"
+    if what == "gone":
+        del where[path[-1]]
+        return f"no {shown}"
+    if what == "more":
+        where[random.choice(["future", "", "t", "unseen", "link", "classes", "w", "_"])] = any_value(random)
+        return f"more in {shown}"
+    where[f"{path[-1]}_"] = where.pop(path[-1])
+    return f"{shown} has another name"
+
+
+def change_text(random: Random, parts: Parts) -> str:
+    """A header that is something else."""
+    good = json.dumps(parts.header)
+    parts.text = random.choice(
+        [
+            "",
+            "null",
+            "1",
+            "{",
+            "[]",
+            "{}",
+            '"x"',
+            "[" * 100_000,
+            '{"a":' * 5000,
+            good[:-1],
+            good + "}",
+            good * 2,
+            "NaN",
+            good.replace("{", '{"format": 1e999, ', 1),
+            good.replace("{", '{"format": 2, ', 1),
+            '{"format": 7}',
+            '{"format": 7, "program": [1]}',
+            '{"format": 99999999999999999999, "program": "\\u001b[31m"}',
+            "1" * 5000,
+            good.replace(":", ": ") + " " * 100_000,
+            "\ud800",
+            '{"format": 1, "program": "x"}',
+        ]
+    )
+    return f"the header is {parts.text[:20]!r}"
+
+
+def change_array(random: Random, parts: Parts) -> str:
+    """Change one of the arrays: its numbers, its type, its shape, its name."""
+    name = random.choice(list(parts.arrays))
+    kind, shape, content = parts.arrays[name]
+    what = random.choice(
+        ["number", "number", "number", "bits", "type", "shape", "gone", "name", "cut", "more", "twice", "swap"]
+    )
+    size = int(kind[2:] or 1) or 1  # an earlier change may have left a type of no size
+    count = len(content) // size
+    if what in ("number", "bits") and count:
+        numbers = bytearray(content)
+        for _ in range(random.choice([1, 1, count])):
+            at = size * random.randrange(count)
+            if what == "bits" or kind[1] != "f":
+                new = (
+                    random.randbytes(size) if random.random() < 0.5 else random.choice([b"\0", b"\xff", b"\x01"]) * size
+                )
+            else:
+                x = random.choice(
+                    [math.nan, math.inf, -math.inf, 1e308, -1e308, 1e38, 5e-324, -1.0, 0.0, -0.0, 1e-30, 1e200]
+                )
+                new = struct.pack(
+                    "<f" if size == 4 else "<d", max(-3e38, min(3e38, x)) if size == 4 and abs(x) < 1e309 else x
+                )
+            numbers[at : at + size] = new
+        parts.arrays[name] = (kind, shape, bytes(numbers))
+    elif what == "type":
+        other = random.choice(
+            ["<u4", "<f8", "<f4", "<i4", ">f8", "<u8", "|O", "<U3", "|S8", "<c16", "|V8", "<f0", "<f99999999999"]
+        )
+        parts.arrays[name] = (other, shape, content)
+        what = f"type {other}"
+    elif what == "shape":
+        other = random.choice(
+            ["()", "(0,)", "(1,)", f"({count}, 1)", f"(1, {count})", "(-1,)", "(1152921504606846976,)", "(,)", "x",
+             "(4294967296, 4294967296)", f"({count + 1},)", f"({count}, 1, 1)", "(" + "9" * 5000 + ",)"]
+        )  # fmt: skip
+        parts.arrays[name] = (kind, other, content)
+        what = f"shape {other[:30]}"
+    elif what == "gone":
+        del parts.arrays[name]
+    elif what == "name":
+        other = random.choice(
+            ["state_x", "state_w", "more_G", "more_", "state_", "keys", "../../x", "other", "header", "state_mark"]
+        )
+        parts.arrays = {other if n == name else n: a for n, a in parts.arrays.items()}
+        what = f"name {other}"
+    elif what in ("cut", "more"):
+        rows = random.randrange(count + 1)
+        content = content[: size * rows] if what == "cut" else content + content
+        shape = f"({len(content) // size},)" if random.random() < 0.7 else shape
+        parts.arrays[name] = (kind, shape, content)
+    elif what == "twice":
+        parts.twice.append(name)
+    elif what == "swap":
+        other = random.choice(list(parts.arrays))
+        parts.arrays[name], parts.arrays[other] = parts.arrays[other], parts.arrays[name]
+    return f"{name}: {what}"
+
+
+def change_zip(random: Random, parts: Parts) -> str:
+    """Change what holds the arrays."""
+    name = random.choice([*parts.arrays, "header"])
+    what = random.choice(["pack", "pack", "bomb", "flag", "before", "sum", "size", "offset"])
+    if what == "pack":
+        parts.pack[name] = random.choice([zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+    elif what == "bomb":
+        name = random.choice(["keys", "weights", "more_zeros", "state_zeros"])
+        parts.arrays[name] = ("<f8", f"({1 << 20},)", bytes(8 << 20))
+        parts.pack[name] = zipfile.ZIP_DEFLATED
+    elif what == "before":
+        parts.after.append(lambda data: bytearray(b"PK\x03\x04" + random.randbytes(20)) + data)
+    else:
+        # A number in an entry of the directory: flags, sum, sizes, place.
+        at, form = {"flag": (8, "<H"), "sum": (16, "<I"), "size": (20, "<I"), "offset": (42, "<I")}[what]
+        value = random.choice([0, 1, 8, 0xFFFF, random.getrandbits(10)])
+        fields = random.choice([(at,), (20, 24)]) if what == "size" else (at,)
+
+        def change(data: bytearray) -> bytearray:
+            entries = [m.start() for m in re.finditer(re.escape(b"PK\x01\x02"), bytes(data))]
+            entry = random.choice(entries)
+            for place in fields:
+                struct.pack_into(form, data, entry + place, value)
+            return data
+
+        parts.after.append(change)
+        what = f"{what} {value}"
+    return f"zip: {what} {name}"
+
+
+def crafted(random: Random, healthy: dict[str, bytes]) -> tuple[str, bytes]:
+    """What was changed, and the changed file."""
+    if random.random() < 0.1:
+        return crafted_vw(random)
+    kind = random.choice(list(healthy))
+    parts = taken_apart(healthy[kind])
+    changes = []
+    for _ in range(random.choice([1, 1, 1, 2, 3])):
+        change = random.choice([change_header] * 6 + [change_array] * 3 + [change_zip, change_text])
+        try:
+            changes.append(change(random, parts))
+        except (IndexError, KeyError, TypeError, AttributeError):  # an earlier change has taken away what it needs
+            continue
+    return f"{kind}: {'; '.join(changes)}", put_together(parts)
+
+
+def crafted_vw(random: Random) -> tuple[str, bytes]:
+    """A model of Vowpal Wabbit whose checksum is right."""
+    header = Header(min_label=-1, max_label=1, bits=18, options=" --link identity")
+    state: dict[str, float] | None = {name: 0.0 for name, _ in STATE}
+    state |= {
+        "norm normalizer": 3.5,
+        "t": 12.0,
+        "total_weight": 12.0,
+        "l2_state": 1.0,
+        "max_label": 1.0,
+        "min_label": -1.0,
+    }
+    slots = sorted(random.sample(range(1 << 18), 6))
+    width = random.choice([1, 3, 3])
+    floats = [random.uniform(0.1, 1) for _ in range(width * len(slots))]
+    changes = []
+    for _ in range(random.choice([0, 1, 1, 2])):
+        what = random.choice(["bits", "label", "options", "state", "slots", "floats"])
+        if what == "bits":
+            header.bits = random.choice([0, 1, 31, 32, 5])
+        elif what == "label":
+            header.min_label = random.choice([math.nan, math.inf, 5.0, -math.inf])
+        elif what == "options":
+            header.options = random.choice(
+                [
+                    " --power_t -1",
+                    " --learning_rate 0",
+                    " --learning_rate nan",
+                    " --hash all",
+                    " --hash no",
+                    " --keep :",
+                    " --link logistic",
+                    " --link cubic",
+                    " --quadratic ab",
+                    " --interactions a",
+                    " --interactions " + "a" * 99,
+                    " --oaa 3",
+                    " --cb 3",
+                    " --sgd",
+                    " --ignore \\x00",
+                    " --link",
+                    " x",
+                    " --noconstant",
+                    " --bfgs",
+                    " --initial_t 5",
+                    " --quadratic \udcff\udcfe",
+                    " --ignore " + "a" * 99,
+                    " --ftrl",
+                    " --args /dev/zero",
+                    " --args=/etc/passwd",
+                    " --power_t 1e30",
+                ]
+            )
+        elif what == "state":
+            name = random.choice(list(state))
+            state[name] = random.choice([math.nan, math.inf, -1.0, 1e30, -1e30, 1e-300])
+            if dict(STATE)[name] == "<Q":
+                state[name] = 7
+        elif what == "slots":
+            random.shuffle(slots)
+            slots[0] = random.choice([slots[1], slots[0], 0])
+        else:
+            floats[random.randrange(len(floats))] = random.choice([math.nan, math.inf, -1.0, 0.0, 3e38])
+        changes.append(what)
+    model = VwModel(header, state if width == 3 else None, width, array("I", slots), array("f", floats))
+    try:
+        data = write_binary(model)
+    except (OverflowError, struct.error):
+        return crafted_vw(random)
+    if random.random() < 0.1:
+        changes.append("cut")
+        data = data[: random.randrange(len(data))]
+    return f"vw {header.options!r}: {', '.join(changes)}", data
+
+
+# --- what happens --------------------------------------------------------------------------------
+
+COMMANDS = {
+    "predict": ["predict", "-m", "crafted", "numbers.vw", "-p", "out"],
+    "train": ["train", "-i", "crafted", "more.vw", "--on-error", "skip", "--quiet", "-m", "trained"],
+    "info": ["info", "crafted"],
+    "json": ["info", "--json", "crafted"],
+    "weights": ["weights", "crafted", "--all"],
+    "feature": ["weights", "crafted", "--feature", "a^b", "--feature", "x^nobody"],
+    "export": ["export", "crafted", "--to", "vw", "-o", "exported"],
+    "check": ["check", "crafted"],
+}
+GOOD = {"train": (0, 2, 65), "check": (0, 1)}  # exit codes; of all others 0 and 65
+
+
+def outcomes(folder: Path, data: bytes) -> dict[str, tuple[int, str, str]]:
+    """Exit code, standard output and error of each command, for a model of these bytes. Changes the working folder."""
+    os.chdir(folder)
+    Path("crafted").write_bytes(data)
+    Path("numbers.vw").write_text(DATA)
+    Path("more.vw").write_text(DATA + CLASSES + WORDS)
+    return {name: _captured(arguments) for name, arguments in COMMANDS.items()}
+
+
+def _captured(arguments: list[str]) -> tuple[int, str, str]:
+    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", "backslashreplace") for _ in range(2))
+    entering, StopSignal.__enter__ = StopSignal.__enter__, lambda self: self  # type: ignore[method-assign,assignment]
+    try:
+        with redirect_stdout(out), redirect_stderr(err):
+            code = run(arguments)
+    finally:
+        StopSignal.__enter__ = entering  # type: ignore[method-assign]
+    texts = []
+    for stream in (out, err):
+        stream.flush()
+        texts.append(stream.buffer.getvalue().decode())  # type: ignore[attr-defined]
+    return code, texts[0], texts[1]
+
+
+def wrong(found: dict[str, tuple[int, str, str]]) -> str | None:
+    """What should not be so."""
+    for name, (code, out, err) in found.items():
+        words = out if name == "check" else err
+        if code not in GOOD.get(name, (0, 65)):
+            return f"{name}: exit code {code}: {words.strip()[-300:]}"
+        if "internal error" in words or "Traceback" in words or "out of memory" in words:
+            return f"{name}: {words.strip()[-300:]}"
+        if code and not words.strip():
+            return f"{name}: exit code {code} without a word"
+        if code and any(len(line) > 500 or not line.isprintable() for line in words.split("\n")):
+            return f"{name}: not a sentence: {words[:300]!r}"
+        if name in ("weights", "feature", "json") and not code and re.search(r"[\t :]-?(nan|inf|Infinity|NaN)\b", out):
+            return f"{name}: not finite: {out[:300]}"
+    if (found["check"][0] == 0) != (found["predict"][0] == 0) and "diverged" not in found["predict"][2]:
+        return f"check: {found['check'][1].strip()}, predict: {found['predict'][2].strip()}"
+    for name in ("info", "json", "weights", "feature"):
+        if found[name][0] and not found["predict"][0]:
+            return f"{name} refuses what predict takes: {found[name][2].strip()}"
+    return None
+
+
+def _attack(seed: int, numbers: range, healthy: dict[str, bytes], folder: Path, kept: Path, write: int) -> None:
+    """Try those of these numbers; tell the parent which one comes next, and that the last one has failed."""
+    for i in numbers:
+        os.write(write, struct.pack("<I", i))
+        signal.alarm(20)
+        name, data = crafted(Random(f"{seed} {i}"), healthy)
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        why = wrong(outcomes(folder, data))
+        grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) >> 10
+        if not why and grown > 100 + 10 * (len(data) >> 20):
+            why = f"{grown} MB of memory"
+        if why:
+            os.write(write, b"\xff\xff\xff\xff")
+            _keep(kept, i, name, data, why)
+
+
+def _keep(kept: Path, i: int, name: str, data: bytes, why: str) -> None:
+    kept.mkdir(exist_ok=True)
+    place = kept / f"{zlib.crc32(data):08x}"
+    place.write_bytes(data)
+    print(f"{i} {place.name} {name[:300]}\n    {why[:500]}", flush=True)
+
+
+def main() -> int:
+    """Try many, in processes of their own with a limit on memory and time."""
+    seed, count = int(sys.argv[1]), int(sys.argv[2])
+    kept = Path(sys.argv[3] if len(sys.argv) > 3 else "crafted-failures").absolute()
+    folder = Path(tempfile.mkdtemp())
+    healthy = models(folder)
+    resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
+    failures = at = 0
+    while at < count:
+        read, write = os.pipe()
+        child = os.fork()
+        if child == 0:  # goes on until something ends it
+            code = 99
+            try:
+                os.close(read)
+                _attack(seed, range(at, count), healthy, folder, kept, write)
+                code = 0
+            finally:
+                os._exit(code)
+        os.close(write)
+        with open(read, "rb") as pipe:
+            numbers = [n for (n,) in struct.iter_unpack("<I", pipe.read())]
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        failures += numbers.count(0xFFFFFFFF)
+        at = max(n for n in numbers if n != 0xFFFFFFFF) + 1
+        if status:
+            failures += 1
+            name, data = crafted(Random(f"{seed} {at - 1}"), healthy)
+            _keep(kept, at - 1, name, data, f"ended by {status}")
+    print(f"{at} models, {failures} failures")
+    return failures != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,42 @@
+"""`vwlite vw` against recorded runs of Vowpal Wabbit, where they are at hand: ../shared/vw-suite."""
+
+import importlib.util
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SUITE = Path(__file__).resolve().parents[3] / "shared" / "vw-suite"
+
+# Cases that are known to fail, and why. One that passes must leave the list.
+EXPECTED_FAILURES: dict[int, str] = {}
+
+pytestmark = pytest.mark.skipif(not (SUITE / "run.py").exists(), reason="the recorded runs are not here")
+
+
+def _cases() -> list[int]:
+    if not (SUITE / "cases.json").exists():
+        return []
+    import json
+
+    return [case["id"] for case in json.loads((SUITE / "cases.json").read_text())]
+
+
+@pytest.fixture(scope="module")
+def suite(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    spec = importlib.util.spec_from_file_location("vw_suite_run", SUITE / "run.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    program = f"{sys.executable} -m vwlite vw"
+    return module.Suite(str(SUITE), program, str(tmp_path_factory.mktemp("vw")), 1e-3, 100)
+
+
+@pytest.mark.parametrize("case", _cases())
+def test_a_recorded_run_comes_out_the_same(suite: Any, case: int) -> None:
+    why = suite.run(case)
+    if case in EXPECTED_FAILURES:
+        assert why is not None, f"case {case} passes now: take it from the list ({EXPECTED_FAILURES[case]})"
+        pytest.xfail(EXPECTED_FAILURES[case])
+    assert why is None, f"case {case}: {why}"

@@ -1,0 +1,155 @@
+"""Options of `vwlite vw`: which are taken, ignored with Vowpal Wabbit's words, or refused by name; and its `--help`."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vwlite.vw.arguments import OPTIONS, usage
+from vwlite.vw.layers.stack import NEEDS, QUIETLY_NEEDS
+
+TEXT = "1 'one |a x y:2\n-1 2 |a x |b z\n |a y\n1 0.5 0.25 'two |b z:0.5\n2 0 |a w\n"
+VALUES = {"alg": "BBM", "bs_type": "vote", "ldf_override": "m", "csv_header": "label,x", "csv_separator": ";"}
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    (tmp_path / "d").write_text(TEXT)
+    return tmp_path / "d"
+
+
+def value(name: str) -> list[str]:
+    return [] if OPTIONS[name].type == "bool" else [VALUES.get(name, "1")]
+
+
+@pytest.mark.parametrize("name", sorted({*NEEDS, *QUIETLY_NEEDS}))
+def test_an_option_without_what_it_needs_changes_nothing(vwlite: Any, data: Path, tmp_path: Path, name: str) -> None:
+    plain = vwlite("vw", "-d", data, "-p", tmp_path / "p", "-f", tmp_path / "m")
+    done = vwlite("vw", "-d", data, "-p", tmp_path / "q", "-f", tmp_path / "n", f"--{name}", *value(name))
+    assert done.err.replace("/q", "/p").replace("/n\n", "/m\n") == plain.err
+    assert (tmp_path / "p").read_bytes() == (tmp_path / "q").read_bytes()
+    warned = f"[warning] Option '{name}' depends on another option" in done.out
+    assert warned == (name in NEEDS)
+    if warned:
+        assert done.out.endswith("enable this option are:\n" + "".join(f"\t{x}\n" for x in NEEDS[name]) + "\n")
+    # The model says it, if it is one of those that models keep, and can be used.
+    assert (f" --{name}".encode() in (tmp_path / "n").read_bytes()) == OPTIONS[name].keep
+    vwlite("vw", "-d", data, "-t", "-i", tmp_path / "n")
+
+
+@pytest.mark.parametrize(
+    "options",
+    ["--compressed", "--foreground --num_children 3", "--port_file x", "--cb_force_legacy", "--per_model_save_load",
+     "--span_server_port 5", "--sparse_weights", "--no_daemon"],
+)  # fmt: skip
+def test_options_that_change_nothing_are_taken(vwlite: Any, data: Path, options: str) -> None:
+    plain, done = vwlite("vw", "-d", data), vwlite("vw", "-d", data, *options.split())
+    assert (done.out, done.err) == (plain.out, plain.err)
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ("--cb_explore", "contextual bandits"), ("--search", "learning to search"), ("--lda", "topic models"),
+        ("--ksvm", "kernel machines"), ("--extra_metrics", "reports in JSON"), ("--dsjson", "data in other formats"),
+        ("--daemon", "daemons"), ("--span_server", "clusters"), ("--rank", "matrix factorization"),
+        ("--plt", "trees of classes"), ("--OjaNewton", "online Newton"),
+    ],
+)  # fmt: skip
+def test_what_is_not_here_is_refused_by_what_it_belongs_to(vwlite: Any, option: str, said: str) -> None:
+    done = vwlite("vw", option, code=2)
+    assert done.err.startswith(f"vwlite vw: {option} is not here: ") and said in done.err
+    assert ("bandits" in done.err) == (option == "--cb_explore") and done.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("--quantile_tau 0.2", "Option 'quantile_tau' was passed but the quantile loss function is not being used"),
+        ("--expectile_q 0.2", "Option 'expectile_q' was passed but the expectile loss function is not being used"),
+        ("--logistic_max 0", "Options 'logistic_min' or 'logistic_max' were passed but the logistic loss"),
+        ("--csoaa 3 --probabilities", "csoaa does not support probabilities flag"),
+        ("--sgd --adax", "Cannot use adax without adaptive"),
+    ],
+)
+def test_what_vowpal_wabbit_gives_up_for(vwlite: Any, data: Path, options: str, said: str) -> None:
+    assert said in vwlite("vw", "-d", data, *options.split(), code=1).out
+
+
+def test_l1_does_nothing_in_batches(vwlite: Any, data: Path) -> None:
+    arguments = ["-d", data, "-c", "-k", "--passes", "3", "--bfgs", "--l2", "0.1", "--holdout_off"]
+    plain, done = vwlite("vw", *arguments), vwlite("vw", *arguments, "--l1", "0.5")
+    assert (done.out, done.err) == (plain.out, plain.err)
+
+
+def test_a_dry_run_reads_nothing(vwlite: Any, data: Path, tmp_path: Path) -> None:
+    done = vwlite("vw", "-d", data, "--dry_run", "-f", tmp_path / "m", "-p", tmp_path / "p")
+    assert f"Reading datafile = {data}\n" in done.err and "number of examples = 0\n" in done.err
+    assert (tmp_path / "p").read_text() == ""
+
+
+def test_examples_are_printed(vwlite: Any, data: Path, tmp_path: Path) -> None:
+    """Those that are learned twice: Vowpal Wabbit predicts before it learns. The constant has its whole hash."""
+    done = vwlite("vw", "-d", data, "--print", "-P", "9", "-p", tmp_path / "p")
+    lines = [line for line in done.err.splitlines() if "|" in line]
+    names = {line.partition("|")[0] for line in lines}
+    assert names == {"1 'one", "-1 2 ", "", "1 0.5 0.25 'two", "2 0 "} and len(lines) == 9
+    assert lines[0].endswith(" 11650396 ") and lines[0].split()[-2].endswith(":2")
+    assert "Enabled learners: print, scorer-identity, count_label\n" in done.err
+    assert {line.split()[0] for line in (tmp_path / "p").read_text().splitlines()} == {"0"}
+    assert len([x for x in vwlite("vw", "-d", data, "--print", "-t").err.splitlines() if "|" in x]) == 5
+    assert "--print with --quadratic" in vwlite("vw", "-d", data, "--print", "-q", "ab", code=2).err
+
+
+# --- arguments from a file ---------------------------------------------------------------------------
+
+
+def test_arguments_from_a_file(vwlite: Any, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "args").write_text("-d d --loss_function squared -P 1 --readable_model 'a model'\n")
+    done = vwlite("vw", "--args", "args")
+    line = "-d d --loss_function squared -P 1 --readable_model 'a model' -f model.1 --no_stdin"
+    assert done.out.splitlines()[0] == line and "final_regressor = model.1" in done.err
+    plain = vwlite("vw", *line.replace(" 'a model'", " other").split())
+    assert done.err == plain.err and (tmp_path / "a model").read_bytes() == (tmp_path / "other").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "said"),
+    [
+        ("-d d\n-d d --sgd\n", 2, "it takes a file of one line"),
+        ("", 2, "with 0 lines"),
+        ("-d 'd\n", 1, "No closing quotation"),
+        (None, 1, "Could not open file: args"),
+        ("-d d --nothing\n", 1, "unrecognised option '--nothing'"),
+        ("\udcff\n", 1, ""),
+    ],
+)
+def test_files_of_arguments_that_are_none(
+    vwlite: Any, data: Path, monkeypatch: pytest.MonkeyPatch, text: str | None, code: int, said: str
+) -> None:
+    monkeypatch.chdir(data.parent)
+    if text is not None:
+        Path("args").write_bytes(text.encode("utf-8", "surrogateescape"))
+    done = vwlite("vw", "--args", "args", code=code)
+    assert said in done.out + done.err
+
+
+def test_arguments_from_a_file_stand_alone(vwlite: Any, data: Path, tmp_path: Path) -> None:
+    (tmp_path / "args").write_text("--sgd\n")
+    done = vwlite("vw", "-d", data, "--args", tmp_path / "args", code=1)
+    assert "unrecognised option '--args'" in done.out
+
+
+# --- --help ------------------------------------------------------------------------------------------
+
+
+def test_help_describes_each_option_in_a_line(vwlite: Any) -> None:
+    out = vwlite("vw", "--help").out
+    assert out == usage() + "\n"
+    lines = out.splitlines()
+    for option in OPTIONS.values():
+        shown = [line for line in lines if line[6:].startswith(f"--{option.name} ")]
+        assert len(shown) == 1 and len(shown[0]) <= 120 and option.help and shown[0].endswith(option.help)
+        assert (f"-{option.letter}, --{option.name}" in shown[0]) == bool(option.letter)
+        assert (f"--{option.name} arg" in shown[0]) == (option.type != "bool")

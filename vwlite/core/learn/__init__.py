@@ -1,0 +1,1 @@
+"""The learner: its table of weights, the protocol of rules, losses, counters."""

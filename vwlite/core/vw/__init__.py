@@ -1,0 +1,1 @@
+"""What only `vwlite vw` needs. Nothing outside of it imports it."""

@@ -1,0 +1,1 @@
+"""From files and standard input to parsed batches, and their cache."""

@@ -1,0 +1,460 @@
+"""The cache: parsed batches on disk, as they are in memory.
+
+    magic, format version           16 bytes
+    batches                         each at a multiple of 64 bytes, as Batch.dump writes it, zeros between
+    index                           JSON: the fingerprint, the names of classes, and place, size, sum and origin of
+                                    each batch
+    trailer                         32 bytes: place and size of the index, its sum, magic
+
+A later pass reads the batches and parses nothing. A cache that this run did not write is used only if the
+fingerprint is that of the data and options of now, and every byte of it is accounted for. Nothing counts as
+it lies in the file, where others may write at any time: a batch is read into memory of our own, and checked there,
+each time that it is wanted.
+"""
+
+import errno
+import hashlib
+import json
+import os
+import stat
+import struct
+import sys
+import tempfile
+import threading
+import weakref
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from queue import SimpleQueue
+from typing import Any, TypeGuard
+
+from vwlite import __version__
+from vwlite.core.base.checksum import checksum
+from vwlite.core.data.batch import Batch
+from vwlite.errors import CannotCreateError, NoInputError, UsageError, WriteError
+from vwlite.output.atomic import AtomicFile
+
+VERSION = 4
+MAGIC = b"vwlite cache\0\0" + VERSION.to_bytes(2, "little")
+END = b"vwl end\0"
+TRAILER = struct.Struct("<QQQ8s")  # place and size of the index, its sum, END
+ALIGNMENT = 64
+FETCHED = 3  # batches that are read ahead
+SAMPLE = 1 << 16  # bytes of each content sample
+
+
+class CacheUnusable(Exception):
+    """Why a cache is not used, as the end of a sentence."""
+
+
+def cache_name(source: str) -> str:
+    """Where the cache of a file lies if it is not said."""
+    return f"{source}.vwlite-cache"
+
+
+def made_by(command: str) -> dict[str, Any]:
+    """The part of a fingerprint that says which program made a cache, and where."""
+    return {"command": command, "program": __version__, "byte order": sys.byteorder}
+
+
+def fingerprint(sources: Sequence[str], options: dict[str, Any]) -> dict[str, Any]:
+    """What a cache of `vwlite train` was made from: the files, the options that shaped it, the program.
+
+    UsageError for a pipe or a device: nobody can tell whether it would give the same again.
+    """
+    found = [_source_fingerprint(source) for source in sources]
+    return {**made_by("train"), "options": options, "sources": found}
+
+
+def _source_fingerprint(source: str) -> dict[str, Any]:
+    try:
+        info = os.stat(source)
+        if not stat.S_ISREG(info.st_mode):
+            raise UsageError(f"{source}: not a regular file, so a cache of it cannot be kept: leave --cache out")
+        digest = hashlib.blake2b(digest_size=16)
+        with open(source, "rb") as f:
+            for place in sorted({0, info.st_size // 3, info.st_size * 2 // 3, max(0, info.st_size - SAMPLE)}):
+                f.seek(place)
+                digest.update(f.read(SAMPLE))
+    except OSError as e:
+        raise NoInputError(f"{source}: {e.strerror}") from e
+    return {
+        "name": os.path.basename(source),
+        "size": info.st_size,
+        "mtime": info.st_mtime_ns,
+        "ctime": info.st_ctime_ns,  # of the last change of any kind, which nobody can set back
+        "sample": digest.hexdigest(),
+    }
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One batch in the file."""
+
+    place: int
+    size: int
+    sum: int
+    source: str
+    first_line: int
+    gap: int = 0  # bytes of zeros before it
+
+
+class CacheWriter:
+    """Writes a cache. Without a path it is a temporary file that nobody else sees, gone when it is closed."""
+
+    def __init__(self, path: str | None, made_from: dict[str, Any]) -> None:
+        self.path = path
+        self._made_from = made_from
+        self._entries: list[Entry] = []
+        self._file: AtomicFile | None = None
+        if path is None:
+            try:
+                self._temporary = tempfile.TemporaryFile(prefix="vwlite-", buffering=0)
+            except OSError as e:
+                raise self._error(e) from e
+        elif os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
+            raise CannotCreateError(f"{path}: not a regular file, so it cannot hold a cache")
+        else:
+            self._file = AtomicFile(path)
+        self._at = 0
+        try:
+            self._write(MAGIC)
+        except BaseException:
+            self.close()
+            raise
+
+    def _error(self, e: OSError) -> WriteError:
+        folder = tempfile.tempdir or os.environ.get("TMPDIR", "the folder for temporary files")
+        return WriteError(
+            f"the temporary cache in {folder} cannot be written: {e.strerror}; several passes keep "
+            "the parsed data there: set TMPDIR to a folder with more room, or name a --cache-file"
+        )
+
+    def _write(self, data: bytes | memoryview) -> None:
+        view = memoryview(data).cast("B")
+        self._at += view.nbytes
+        if self._file is not None:
+            self._file.write(view)
+            return
+        try:
+            while view.nbytes:
+                view = view[os.write(self._temporary.fileno(), view) :]
+        except OSError as e:
+            raise self._error(e) from e
+
+    def add(self, batch: Batch) -> None:
+        """Append a batch."""
+        gap = -self._at % ALIGNMENT
+        self._write(bytes(gap))
+        place, data = self._at, b"".join(batch.dump())
+        self._write(data)
+        self._entries.append(Entry(place, len(data), checksum(data), batch.source, batch.first_line, gap))
+
+    def finish(self, skipped: int = 0, classes: Sequence[str] = ()) -> "CacheReader":
+        """Put the file in its place; how to read it.
+
+        skipped: how many bad lines it leaves out. classes: the names that its labels are the numbers of.
+        """
+        index = json.dumps(
+            {
+                "made from": self._made_from,
+                "skipped": skipped,
+                "classes": list(classes),
+                "batches": [[e.place, e.size, e.sum, e.source, e.first_line] for e in self._entries],
+            }
+        ).encode()
+        place = self._at
+        self._write(index)
+        self._write(TRAILER.pack(place, len(index), checksum(index), END))
+        reader = CacheReader(
+            self._file.fileno() if self._file is not None else self._temporary.fileno(),
+            Index(self._made_from, skipped, list(classes), self._entries),
+        )
+        if self._file is not None:
+            self._file.commit()
+        self.close()
+        return reader
+
+    def close(self) -> None:
+        """Give up what was not finished."""
+        if self._file is not None:
+            self._file.close()
+        else:
+            self._temporary.close()
+
+
+@dataclass(frozen=True)
+class Index:
+    """What stands at the end of a cache."""
+
+    made_from: dict[str, Any]
+    skipped: int
+    classes: list[str]
+    entries: list[Entry]
+
+
+class CacheReader:
+    """The batches of a cache, as often as they are wanted. It leaves out `skipped` bad lines of the data; its labels
+    are the numbers of `classes`, if there are some.
+
+    fd: of the file; it may be closed afterwards.
+    """
+
+    def __init__(self, fd: int, index: Index) -> None:
+        self.skipped, self.classes, self.made_from = index.skipped, index.classes, index.made_from
+        self.size = os.fstat(fd).st_size
+        self._entries = index.entries
+        self._domain, self._most = _labels(index)
+        self._fd = os.dup(fd)
+        weakref.finalize(self, os.close, self._fd)
+
+    def batches(self, threads: int = 1) -> Iterator[tuple[Batch, int]]:
+        """The batches in order, each with the place in the file where it ends. Each is valid until the next.
+
+        With more than one thread, another one reads them ahead. NoInputError if the file is not what it was.
+        """
+        if threads > 1:
+            yield from self._read_ahead()
+            return
+        buffer = self._buffer(self._entries)
+        for entry in self._entries:
+            yield self._read(entry, buffer), entry.place + entry.size
+
+    def check(self) -> None:
+        """CacheUnusable if any of the bytes is not as it should be. Two threads, which a fast
+        disk keeps busy."""
+        from concurrent.futures import ThreadPoolExecutor
+
+        def part(entries: list[Entry]) -> None:
+            buffer = self._buffer(entries)
+            for entry in entries:
+                batch = self._load(entry, buffer)
+                if self._domain is not None:
+                    _check_numbers(batch, self._domain, self._most)
+
+        with ThreadPoolExecutor(2) as threads:
+            list(threads.map(part, [self._entries[::2], self._entries[1::2]]))
+
+    @staticmethod
+    def _buffer(entries: list[Entry]) -> bytearray:
+        """Memory for any of these batches."""
+        return bytearray(max((entry.gap + entry.size for entry in entries), default=0))
+
+    def _read_ahead(self) -> Iterator[tuple[Batch, int]]:
+        empty: SimpleQueue[bytearray | None] = SimpleQueue()
+        full: SimpleQueue[tuple[Batch, bytearray] | BaseException] = SimpleQueue()
+
+        def run() -> None:
+            try:
+                for entry in self._entries:
+                    buffer = empty.get()
+                    if buffer is None:
+                        return
+                    full.put((self._read(entry, buffer), buffer))
+            except BaseException as error:
+                full.put(error)
+
+        for _ in range(FETCHED):
+            empty.put(self._buffer(self._entries))
+        thread = threading.Thread(target=run, name="cache reader", daemon=True)
+        thread.start()
+        try:
+            for entry in self._entries:
+                found = full.get()
+                if isinstance(found, BaseException):
+                    raise found
+                batch, buffer = found
+                yield batch, entry.place + entry.size
+                empty.put(buffer)
+        finally:
+            empty.put(None)
+            thread.join()
+
+    def _read(self, entry: Entry, buffer: bytearray) -> Batch:
+        """A batch that was good before."""
+        try:
+            return self._load(entry, buffer)
+        except CacheUnusable as e:
+            raise NoInputError(f"the cache has changed while it was in use ({e}): run again") from e
+        except OSError as e:
+            raise NoInputError(f"the cache cannot be read: {e.strerror}") from e
+
+    def _load(self, entry: Entry, buffer: bytearray) -> Batch:
+        """The batch in the buffer. CacheUnusable if it is not what was written."""
+        view = memoryview(buffer)[: entry.gap + entry.size]
+        _fill(view, self._fd, entry.place - entry.gap)
+        if checksum(view[entry.gap :]) != entry.sum or any(view[: entry.gap]):
+            raise CacheUnusable("it is damaged")
+        try:
+            batch = Batch.view(buffer, entry.gap, entry.size)
+        except ValueError as e:  # the sum is right: somebody else's batch
+            raise CacheUnusable(str(e)) from e
+        batch.source, batch.first_line = entry.source, entry.first_line
+        return batch
+
+
+def _check_numbers(batch: Batch, domain: str, classes: int) -> None:
+    try:
+        batch.check_numbers(domain, classes)
+    except ValueError as e:
+        raise CacheUnusable(str(e)) from e
+
+
+def _fill(view: memoryview, fd: int, place: int) -> None:
+    """Read what is in a file from a place on."""
+    done = 0
+    while done < len(view):
+        more = os.preadv(fd, [view[done:]], place + done)
+        if more == 0:
+            raise CacheUnusable("it is cut off")
+        done += more
+
+
+def open_cache(path: str, wanted: dict[str, Any] | None) -> CacheReader:
+    """A cache that was written earlier. CacheUnusable if there is something wrong with it.
+
+    wanted: the fingerprint that it must have, or a part of it; None: any.
+    """
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        try:
+            return _checked(fd, wanted)
+        finally:
+            os.close(fd)
+    except OSError as e:
+        raise CacheUnusable(e.strerror) from e
+
+
+def _checked(fd: int, wanted: dict[str, Any] | None) -> CacheReader:
+    info = os.fstat(fd)
+    if not stat.S_ISREG(info.st_mode):
+        raise CacheUnusable(os.strerror(errno.EISDIR) if stat.S_ISDIR(info.st_mode) else "it is not a regular file")
+    if info.st_size == 0:
+        raise CacheUnusable("it is empty")
+    magic = os.pread(fd, len(MAGIC), 0)
+    if magic[:-2] != MAGIC[:-2]:
+        raise CacheUnusable("it is not a cache of vwlite")
+    if magic != MAGIC:
+        raise CacheUnusable("it is of another version of the format")
+    index = _index(fd, info.st_size)
+    if wanted is not None:  # before the bytes: this is quick
+        _compare(index.made_from, wanted)
+    reader = CacheReader(fd, index)
+    reader.check()
+    return reader
+
+
+def _index(fd: int, size: int) -> Index:
+    if size < len(MAGIC) + TRAILER.size:
+        raise CacheUnusable("it is cut off")
+    trailer = bytearray(TRAILER.size)
+    _fill(memoryview(trailer), fd, size - TRAILER.size)
+    place, length, sum_of_it, end = TRAILER.unpack(trailer)
+    if end != END or place + length != size - TRAILER.size:
+        raise CacheUnusable("it is cut off or damaged")
+    text = bytearray(length)
+    _fill(memoryview(text), fd, place)
+    if checksum(text) != sum_of_it:
+        raise CacheUnusable("it is damaged")
+    try:
+        content = json.loads(text)
+        index = Index(
+            _dict(content["made from"]), _count(content["skipped"]),
+            [_text(name) for name in _list(content["classes"])], list(_entries(content["batches"], place)),
+        )  # fmt: skip
+    except (KeyError, TypeError, ValueError, RecursionError) as e:  # the sum is right: somebody else's index
+        raise CacheUnusable("it is of another version of the format") from e
+    return index
+
+
+def _entries(found: Any, end: int) -> Iterator[Entry]:
+    """The batches of an index, which are one after the other, up to the place of the index. ValueError if not."""
+    at = len(MAGIC)
+    for place, size, sum_of_it, source, first_line in _list(found):
+        gap = -at % ALIGNMENT
+        if _count(place) != at + gap or place + _count(size) > end:
+            raise ValueError(f"no batch can be at {place}")
+        yield Entry(place, size, _count(sum_of_it), _text(source), _count(first_line), gap)
+        at = place + size
+    if at != end:
+        raise ValueError(f"there is something between {at} and {end}")
+
+
+# What an index holds, or ValueError.
+
+
+def _dict(x: Any) -> dict[str, Any]:
+    if not isinstance(x, dict):
+        raise ValueError(f"{x!r} is no object")
+    return x
+
+
+def _list(x: Any) -> list[Any]:
+    if not isinstance(x, list):
+        raise ValueError(f"{x!r} is no list")
+    return x
+
+
+def _count(x: Any) -> int:
+    if type(x) is not int or not 0 <= x < 1 << 64:
+        raise ValueError(f"{x!r} is no count")
+    return x
+
+
+def _text(x: Any) -> str:
+    """A text that came from bytes."""
+    if not isinstance(x, str):
+        raise ValueError(f"{x!r} is no text")
+    os.fsencode(x)
+    return x
+
+
+def _labels(index: Index) -> tuple[str | None, int]:
+    """What the labels of `vwlite train` may be: their domain (None: anything), and how many classes there may be."""
+    options = index.made_from.get("options")
+    if index.made_from.get("command") != "train" or not isinstance(options, dict):
+        return None, 0
+    domain, classes = options.get("label_domain"), options.get("number of classes", 0)
+    if options.get("choice of classes") == "auto":
+        classes = len(index.classes)
+    sound = type(classes) is int and 0 <= classes < 1 << 32
+    return (domain if isinstance(domain, str) else "any"), (classes if sound else 0)
+
+
+def _compare(found: dict[str, Any], wanted: dict[str, Any]) -> None:
+    wanted = json.loads(json.dumps(wanted))  # tuples become lists
+    if found.get("command") != wanted["command"]:
+        raise CacheUnusable(f"it was not made by vwlite {wanted['command']}")
+    if found.get("program") != wanted["program"]:
+        raise CacheUnusable(f"it was made by vwlite {_shown(found.get('program'))}")
+    if found.get("byte order") != wanted["byte order"]:
+        raise CacheUnusable("it was made on another kind of machine")
+    if "options" in wanted:
+        _compare_options(found.get("options"), wanted["options"])
+        _compare_sources(found.get("sources"), wanted["sources"])
+
+
+def _compare_options(old: Any, new: dict[str, Any]) -> None:
+    if not isinstance(old, dict):
+        raise CacheUnusable("it was made with other options")
+    for name in sorted(set(old) | set(new)):
+        if old.get(name) != new.get(name):
+            raise CacheUnusable(f"it was made with another {_shown(name.replace('_', ' '))}")
+
+
+def _compare_sources(found: Any, wanted: list[dict[str, Any]]) -> None:
+    if not _are_dicts(found) or len(found) != len(wanted):
+        raise CacheUnusable("it was made from other files")
+    for was, now in zip(found, wanted, strict=True):
+        if was.get("name") != now["name"]:
+            raise CacheUnusable(f"it was made from {_shown(was.get('name'))}, not from {now['name']}")
+        if was != now:
+            raise CacheUnusable(f"{now['name']} has changed since it was made")
+
+
+def _are_dicts(x: Any) -> TypeGuard[list[dict[str, Any]]]:
+    return isinstance(x, list) and all(isinstance(item, dict) for item in x)
+
+
+def _shown(x: Any) -> str:
+    """A text of a cache in a message: it may be anybody's."""
+    return "".join(c if c.isprintable() else "?" for c in x[:100]) if isinstance(x, str) else "?"

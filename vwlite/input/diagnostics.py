@@ -1,0 +1,130 @@
+"""What is wrong with a line, in words. The parser only says which complaint and where."""
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from vwlite.core.data.class_names import Names
+
+LONGEST = 40  # bytes of a token that are shown
+MOST_NAMES = 8  # of classes that are shown
+
+_NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_NOT_FINITE = re.compile(rb"[+-]?(nan|inf|infinity)", re.IGNORECASE)
+_NOUNS = {
+    "label": "label",
+    "importance": "importance",
+    "initial": "initial prediction",
+    "scale": "namespace scale",
+    "value": "feature value",
+}
+
+
+class BadLine(NamedTuple):
+    """A line that the parser refused."""
+
+    line: int  # from 0, within the batch
+    column: int  # of the offending token, in bytes, from 1
+    message: str
+    line_begin: int  # the line without its LF, as offsets into the block
+    line_end: int
+
+
+def shown(token: bytes) -> str:
+    """The token as one short line of printable text."""
+    text = token[:LONGEST].decode("utf-8", "backslashreplace")
+    if len(token) > LONGEST:
+        # A character that the cut went through is left out, not shown in pieces.
+        text = re.sub(r"(\\x[89a-f][0-9a-f]){1,3}$", "", text) + "..."
+    return printable(text)
+
+
+def printable(text: str) -> str:
+    """Text from data as it may be shown: it must not command a terminal."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def explain(
+    code: str,
+    line: bytes,
+    begin: int,
+    end: int,
+    *,
+    loss: str = "this loss",
+    labels: tuple[float, float] | None = None,
+    names: "Names | None" = None,
+) -> str:
+    """The sentence for a complaint about line[begin:end]. `loss`, `labels` and `names` are the parser's."""
+    token = shown(line[begin:end])
+    if code in _NOUNS:
+        return _not_a_number(code, line, begin, end)
+    what, _, why = code.partition(" too large")
+    if what in _NOUNS and code != what:
+        limit = "" if what in ("label", "importance", "initial") else " for a 32-bit float"
+        return f"{_NOUNS[what]} '{token}' is too large{limit}" + (why and " after scaling by its namespace")
+    if code == "label outside domain":
+        return f"label {token}: {_domain(loss, line[begin:end])}"
+    if code == "label not mapped":
+        assert labels is not None
+        return f"label {token}: expected {labels[0]:g} or {labels[1]:g}, as --labels says"
+    if code.startswith("class "):
+        assert names is not None
+        return _class(code, token, names)
+    previous = ""
+    if code == "index order":
+        previous = shown(line[:begin].split()[-1].partition(b":")[0])
+    return _SENTENCES[code].format(token=token, previous=previous)
+
+
+_SENTENCES = {
+    "no bar": "no '|' before the features: a line of VW text is 'label |namespace feature:value ...'",
+    "carriage return": "carriage return inside of the line",
+    "extra word": "'{token}' is one word too many before the '|', after label, importance and initial prediction",
+    "importance negative": "importance '{token}' is negative",
+    "namespace name": "no namespace name before '{token}'",
+    "pair": "'{token}' is not of the form index:value",
+    "query": "'{token}' groups queries for ranking, which is not supported: remove it",
+    "index": "feature index '{token}' is not a whole number",
+    "index too small": "feature index {token} is below 1",
+    "index too large": "feature index {token} is above 4294967295",
+    "index repeated": "feature index {token} is repeated",
+    "index order": "feature index {token} comes after {previous}, but indices must rise",
+}
+
+
+def _not_a_number(code: str, line: bytes, begin: int, end: int) -> str:
+    raw, noun, token = line[begin:end], _NOUNS[code], shown(line[begin:end])
+    if not raw:  # there is a colon before it
+        name = re.split(rb"[ \t|:]", line[: begin - 1])[-1]
+        return f"no {noun} after '{shown(name)}:'"
+    if _NOT_FINITE.fullmatch(raw):
+        return f"{noun} '{token}' is not a finite number"
+    if _NUMBER.match(raw):
+        return f"{noun} '{token}' has text after the number"
+    if code in ("importance", "initial"):
+        return f"{noun} '{token}' is not a number; a tag touches the '|' or begins with '"
+    return f"{noun} '{token}' is not a number"
+
+
+def _class(code: str, token: str, names: "Names") -> str:
+    count = len(names)
+    if code == "class number":
+        wanted = f"label '{token}': --oaa {count} takes whole numbers from 1 to {count}"
+        if re.fullmatch(r"[1-9]\d*", token):
+            return f"{wanted}; with more classes give --oaa a larger number"
+        return f"{wanted}; for other numbers and for words add --classes auto"
+    shown_names = ", ".join(printable(name) for name in names.first(min(count, MOST_NAMES)))
+    shown_names += ", ..." if count > MOST_NAMES else ""
+    if code == "class unknown":
+        return f"label '{token}' is none of the classes {shown_names}; --classes must name them all"
+    return f"label '{token}' is one class more than --oaa {count} has room for, after {shown_names}"
+
+
+def _domain(loss: str, label: bytes) -> str:
+    if loss == "poisson":
+        return "poisson needs a label of 0 or more"
+    mapped = "for two others add --labels NEG,POS"
+    if float(label) in (0, 2):
+        pair = (0, 1) if float(label) == 0 else (1, 2)
+        mapped = "if all are {0} or {1} add --labels {0},{1}".format(*pair)
+    return f"{loss} needs -1 or 1; {mapped}; for more classes --oaa K"

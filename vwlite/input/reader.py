@@ -1,0 +1,477 @@
+"""From files and standard input to blocks of whole lines.
+
+Any mix of plain and compressed files; compression is told by the first bytes, never by the name. A
+partial last line is carried over to the next block. From a pipe, the lines that are there are
+delivered as soon as the input pauses.
+"""
+
+import bz2
+import errno
+import lzma
+import os
+import select
+import stat
+import sys
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from vwlite.core.text.lines import count_lines
+from vwlite.errors import DataError, NoInputError
+
+BLOCK_SIZE = 1 << 20
+MAX_LINE = 64 << 20
+FRONT = 64 << 10  # bytes before what is read, for the beginning of its first line
+POLL = 0.1  # seconds between two looks at `stop` while a pipe is silent
+
+GZIP, BZIP2, XZ, ZSTD = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd"
+ZSTD_SKIPPABLE = tuple(bytes([0x50 + i, 0x2A, 0x4D, 0x18]) for i in range(16))
+UNSUPPORTED = {
+    b"PK\x03\x04": "zip",
+    b"\x04\x22\x4d\x18": "lz4",
+    b"\x1f\x9d": "compress",
+    b"7z\xbc\xaf\x27\x1c": "7z",
+    b"\xff\x06\x00\x00sNaPpY": "snappy",
+    b"LZIP": "lzip",
+}
+LONGEST_MAGIC = 10
+
+
+class Pool:
+    """Buffers that are used again: fresh memory costs more than reading a file into it."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._free: list[bytearray] = []
+
+    def take(self) -> bytearray:
+        return self._free.pop() if self._free else bytearray(self._size)
+
+    def give_back(self, buffer: bytes | bytearray) -> None:
+        if isinstance(buffer, bytearray):
+            self._free.append(buffer)
+
+
+@dataclass(slots=True)
+class Piece:
+    """Some bytes of a source: buffer[begin:end]. If the buffer is of a pool, what lies before them is free."""
+
+    buffer: bytes | bytearray
+    begin: int
+    end: int
+    pool: Pool | None = None
+
+    def view(self, begin: int, end: int) -> memoryview:
+        return memoryview(self.buffer)[begin:end]
+
+
+@dataclass(slots=True)
+class Block:
+    """Whole lines of one source; the last line of a source may lack its newline."""
+
+    data: bytes | memoryview
+    source: str
+    source_index: int
+    first_line: int  # from 1
+    done: int = 0  # bytes of all sources read so far, as they are stored
+    total: int | None = None  # bytes of all sources; None if one of them is a stream
+    owner: Piece | None = None  # the memory that `data` looks at, if it may be used again
+
+    def release(self) -> None:
+        """The data is not needed any more."""
+        self.data = b""
+        if self.owner and self.owner.pool:
+            self.owner.pool.give_back(self.owner.buffer)
+        self.owner = None
+
+
+@dataclass(slots=True)
+class Fault:
+    """Input that is not lines: a line without end, a compressed stream or a file that ends early."""
+
+    message: str
+    source: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.source}:{self.line}:1: {self.message}"
+
+
+def display_name(source: str) -> str:
+    """The name of a source in messages."""
+    return "<stdin>" if source == "-" else source
+
+
+def check_sources(sources: Sequence[str]) -> None:
+    """NoInputError for the first source that cannot be read, before anything is read."""
+    for source in sources or ["-"]:
+        mode = _status(source).st_mode
+        if stat.S_ISDIR(mode):
+            raise NoInputError(f"{display_name(source)}: {os.strerror(errno.EISDIR)}")
+        try:
+            if stat.S_ISREG(mode) and source != "-":  # opening a pipe and closing it again would end its writer
+                open(source, "rb").close()
+        except OSError as e:
+            raise NoInputError(f"{source}: {e.strerror}") from e
+
+
+def total_size(sources: Sequence[str]) -> int | None:
+    """Bytes of all sources; None if one of them is not a regular file."""
+    total = 0
+    for source in sources:
+        info = _status(source)
+        if not stat.S_ISREG(info.st_mode):
+            return None
+        total += info.st_size
+    return total
+
+
+def _status(source: str) -> os.stat_result:
+    try:
+        return os.fstat(0) if source == "-" else os.stat(source)
+    except OSError as e:
+        raise NoInputError(f"{display_name(source)}: {e.strerror}") from e
+
+
+def read_blocks(
+    sources: Sequence[str],
+    *,
+    block_size: int = BLOCK_SIZE,
+    max_line: int = MAX_LINE,
+    skip_faults: bool = False,
+    stop: Callable[[], bool] = lambda: False,
+) -> Iterator[Block | Fault]:
+    """The blocks of the sources, in order; no sources, or `-`, is standard input.
+
+    A fault raises DataError; with skip_faults it is one of the items, and reading goes on: behind the
+    endless line, or with the next source. When `stop` gives true, the stream ends between two reads.
+    """
+    sources = list(sources) or ["-"]
+    total = total_size(sources)
+    pool = Pool(FRONT + block_size)
+    done = 0
+    for index, source in enumerate(sources):
+        file = _File(source, block_size, pool, stop)
+        try:
+            for item in _lines(file, index, block_size, max_line):
+                if isinstance(item, Fault):
+                    if not skip_faults:
+                        raise DataError(str(item))
+                else:
+                    item.done, item.total = done + file.done, total
+                yield item
+        finally:
+            done += file.done
+            file.close()
+
+
+def _lines(file: "_File", index: int, block_size: int, max_line: int) -> Iterator[Block | Fault]:
+    """Cut the bytes of one source at line ends."""
+    whole: list[bytes | memoryview] = []  # lines that are complete
+    last: Piece | None = None  # the last item of these is the end of this one's buffer
+    partial: list[bytes] = []  # the line after them, as far as it is there
+    size = length = 0  # of these two
+    line = 1  # number of the first of them
+    overlong = False  # inside of a line that is too long: its bytes are thrown away
+
+    def take() -> Block:
+        nonlocal size, line, last
+        owner, front = last, size - len(whole[-1])
+        data: bytes | memoryview
+        if owner and owner.pool and front <= owner.begin:
+            # What comes before it is put where there is room for it, before the rest.
+            end = owner.begin + len(whole[-1])
+            owner.buffer[owner.begin - front : owner.begin] = b"".join(whole[:-1])  # type: ignore[index]
+            data = owner.view(owner.begin - front, end)
+        else:
+            data = b"".join(whole)
+            if owner and owner.pool:
+                owner.pool.give_back(owner.buffer)
+            owner = None
+        block = Block(data, file.name, index, line, owner=owner)
+        whole.clear()
+        size, last = 0, None
+        line += count_lines(block.data)
+        return block
+
+    for piece in _at_most(min(block_size, max_line), file):
+        buffer, begin = piece.buffer, piece.begin
+        if begin == piece.end:
+            if whole:
+                yield take()
+            continue
+        first = buffer.find(b"\n", begin, piece.end)
+        if not overlong and length + (first if first >= 0 else piece.end) - begin > max_line:
+            if whole:
+                yield take()
+            yield Fault(f"line is longer than {_shown_size(max_line)}", file.name, line)
+            partial, length, overlong = [], 0, True
+        if overlong:
+            if first < 0:
+                continue
+            piece.begin = begin = first + 1
+            overlong = False
+            line += 1
+        end = buffer.rfind(b"\n", begin, piece.end) + 1
+        if end:
+            whole += partial
+            whole.append(piece.view(begin, end))
+            last = piece
+            size += length + end - begin
+            partial, length = [], 0
+        if max(begin, end) < piece.end:
+            partial.append(bytes(piece.view(max(begin, end), piece.end)))
+            length += len(partial[-1])
+        if whole and size + length >= block_size:
+            yield take()
+    if not file.fault and not file.stopped and partial:  # else the last line may be cut off
+        whole += partial
+        size, last = size + length, None
+    if whole:
+        yield take()
+    if file.fault:
+        after = f" (after line {line - 1})" if line > 1 else ""
+        yield Fault(file.fault + after, file.name, line)
+
+
+def _at_most(size: int, pieces: Iterable[Piece]) -> Iterator[Piece]:
+    """The pieces, cut up where they are longer. So a line that is too long never lies in one piece."""
+    for piece in pieces:
+        if piece.end - piece.begin <= size:
+            yield piece
+        else:
+            for begin in range(piece.begin, piece.end, size):
+                yield Piece(piece.buffer, begin, min(begin + size, piece.end))
+
+
+def _shown_size(size: int) -> str:
+    return f"{size >> 20} MiB" if size >> 20 else f"{size} bytes"
+
+
+class _File:
+    """The decompressed bytes of one source, in pieces; an empty piece says that the input pauses.
+
+    `fault` says why they ended early, if they did.
+    """
+
+    def __init__(self, source: str, block_size: int, pool: Pool, stop: Callable[[], bool]) -> None:
+        self.name = display_name(source)
+        self.fault = ""
+        self.stopped = False  # whether `stop` ended it
+        self.done = 0  # bytes read, as stored
+        self._size = block_size
+        self._stop = stop
+        mode = _status(source).st_mode
+        if stat.S_ISDIR(mode):
+            raise NoInputError(f"{self.name}: {os.strerror(errno.EISDIR)}")
+        # A named pipe without a writer must not block here, where `stop` is not looked at. (Elsewhere than on
+        # Linux it would seem to be at its end.)
+        waits = os.O_NONBLOCK if stat.S_ISFIFO(mode) and sys.platform == "linux" else 0
+        try:
+            self._fd = 0 if source == "-" else os.open(source, os.O_RDONLY | os.O_CLOEXEC | waits)
+        except OSError as e:
+            raise NoInputError(f"{source}: {e.strerror}") from e
+        if waits and self._fd:
+            os.set_blocking(self._fd, True)
+        self._waits = not stat.S_ISREG(mode)
+        # The size of a plain file, and the bytes of it that are to be read (standard input may be half read).
+        self._whole = 0 if self._waits else os.fstat(self._fd).st_size
+        self._expected = 0 if self._waits else self._whole - os.lseek(self._fd, 0, os.SEEK_CUR)
+        self._pool = pool  # of buffers of FRONT + block_size
+
+    def close(self) -> None:
+        if self._fd:
+            with suppress(OSError):  # what was read is read
+                os.close(self._fd)
+
+    def _pause(self) -> Iterator[Piece]:
+        """An empty piece, if reading on would have to wait now."""
+        if self._waits and not select.select([self._fd], [], [], 0)[0]:
+            yield Piece(b"", 0, 0)
+
+    def __iter__(self) -> Iterator[Piece]:
+        head = b""
+        while len(head) < LONGEST_MAGIC and (more := self._read()):
+            head += more
+            if not _may_be_magic(head):
+                break
+        name = next((name for magic, name in UNSUPPORTED.items() if head.startswith(magic)), None)
+        if name:
+            self.fault = f"compressed with {name}, which is not supported: decompress it first"
+        elif head.startswith((GZIP, BZIP2, XZ, ZSTD, *ZSTD_SKIPPABLE)):
+            yield from self._decompressed(head)
+        elif self._waits:
+            while head:
+                yield Piece(head, 0, len(head))
+                yield from self._pause()
+                head = self._read()
+        else:
+            yield Piece(head, 0, len(head))
+            while True:
+                piece = Piece(self._pool.take(), FRONT, FRONT, self._pool)
+                piece.end += self._read_into(piece.view(FRONT, FRONT + self._size))
+                if piece.end == FRONT:
+                    self._pool.give_back(piece.buffer)
+                    break
+                yield piece
+        self._check_size()
+
+    def _check_size(self) -> None:
+        """A fault if the file is shorter at its end than when it was opened.
+
+        Both must be so: what is in /proc and /sys holds less than its size, and always did.
+        """
+        missing = self._expected - self.done
+        if missing > 0 and not self.stopped and not self.fault and os.fstat(self._fd).st_size < self._whole:
+            self.fault = f"the file has become shorter while it was read: {missing} bytes of it are missing"
+
+    def _read(self) -> bytes:
+        """The next bytes as they are stored; nothing at the end, or when `stop` says so."""
+        while self._waits and not select.select([self._fd], [], [], POLL)[0]:
+            if self._stop():
+                break
+        with self._readable() as readable:
+            data = os.read(self._fd, self._size) if readable else b""
+            self.done += len(data)
+        return data
+
+    def _read_into(self, room: memoryview) -> int:
+        """How many bytes came; none at the end, or when `stop` says so."""
+        with self._readable() as readable:
+            size = os.readv(self._fd, [room]) if readable else 0
+            self.done += size
+        return size
+
+    @contextmanager
+    def _readable(self) -> Iterator[bool]:
+        """Whether to read on, and what to say if that fails."""
+        self.stopped = self._stop()
+        try:
+            yield not self.stopped
+        except OSError as e:
+            raise NoInputError(f"{self.name}: {e.strerror}") from e
+
+    def _decompressed(self, head: bytes) -> Iterator[Piece]:
+        """The content of concatenated compressed members."""
+        data = head
+        while data:
+            kind, decompressor = self._decompressor(data)
+            if decompressor is None:
+                self.fault = f"damaged: bytes after the end of the {kind} data"
+                return
+            while not decompressor.eof:
+                try:
+                    for content in _pieces(kind, decompressor, data):
+                        yield Piece(content, 0, len(content))
+                except Exception as e:  # each library has its own
+                    if isinstance(e, MemoryError | GeneratorExit):
+                        raise
+                    self.fault = f"the {kind} data is damaged ({e})"
+                    return
+                if decompressor.eof:
+                    break
+                yield from self._pause()
+                data = self._read()
+                if not data:
+                    if not self.stopped:
+                        self.fault = f"the {kind} data ends early: the file is incomplete"
+                    return
+            data = decompressor.unused_data
+            self._kind = kind
+            # The next member may be cut up by the reads; padding of zeros may come before it or at the end.
+            while True:
+                data = data.lstrip(b"\0")
+                if len(data) >= LONGEST_MAGIC:
+                    break
+                yield from self._pause()
+                more = self._read()
+                if not more:
+                    break
+                data += more
+
+    _kind = ""
+
+    def _decompressor(self, data: bytes) -> tuple[str, Any]:
+        if data.startswith(GZIP):
+            return "gzip", zlib.decompressobj(wbits=31)
+        if data.startswith(BZIP2):
+            return "bzip2", bz2.BZ2Decompressor()
+        if data.startswith(XZ):
+            return "xz", lzma.LZMADecompressor()
+        if data.startswith((ZSTD, *ZSTD_SKIPPABLE)):
+            return "zstd", self._zstd()
+        return self._kind, None
+
+    def _zstd(self) -> Any:
+        try:
+            from compression import zstd  # type: ignore[import-not-found,unused-ignore]  # Python 3.14
+
+            return zstd.ZstdDecompressor()
+        except ImportError:
+            pass
+        try:
+            import zstandard
+        except ImportError:
+            raise DataError(
+                f"{self.name}:1:1: compressed with zstd: pip install 'vwlite[zstd]', or decompress it first"
+            ) from None
+        return _Zstandard(zstandard.ZstdDecompressor().decompressobj())
+
+
+class _Zstandard:
+    """A decompressor of the package zstandard with the manners of those in the standard library."""
+
+    STEP = 512  # compressed bytes at a time: it makes up to 32 KiB of each, without a limit
+
+    def __init__(self, decompressor: Any) -> None:
+        self._decompressor = decompressor
+        self._rest = memoryview(b"")
+        self.unused_data = b""
+
+    @property
+    def eof(self) -> bool:
+        return bool(self._decompressor.eof)
+
+    @property
+    def needs_input(self) -> bool:
+        return not self._rest
+
+    def decompress(self, data: bytes, size: int) -> bytes:
+        """About `size` bytes of content, perhaps more. data: only if it needs input."""
+        rest = memoryview(data) if data else self._rest
+        pieces = []
+        while rest and size > 0 and not self.eof:
+            piece = self._decompressor.decompress(rest[: self.STEP])
+            pieces.append(piece)
+            size -= len(piece)
+            rest = rest[self.STEP :]
+        self._rest = rest
+        if self.eof:
+            self.unused_data = self._decompressor.unused_data + bytes(rest)
+        return b"".join(pieces)
+
+
+def _pieces(kind: str, decompressor: Any, data: bytes) -> Iterator[bytes]:
+    """What a decompressor makes of some bytes, in pieces that are not much larger than a block."""
+    while True:
+        piece = decompressor.decompress(data, BLOCK_SIZE)
+        if piece:
+            yield piece
+        if decompressor.eof:
+            return
+        if kind == "gzip":
+            data = decompressor.unconsumed_tail
+            if not data and len(piece) < BLOCK_SIZE:
+                return
+        else:
+            data = b""
+            if decompressor.needs_input:
+                return
+
+
+def _may_be_magic(head: bytes) -> bool:
+    """Whether more bytes could make this the beginning of a compressed file."""
+    magics = (GZIP, BZIP2, XZ, ZSTD, *ZSTD_SKIPPABLE, *UNSUPPORTED)
+    return any(magic.startswith(head) for magic in magics)

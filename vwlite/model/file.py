@@ -1,0 +1,391 @@
+"""Model files.
+
+A model file is what `numpy.load(file, allow_pickle=False)` reads: an uncompressed zip of arrays.
+
+    header      the JSON text, as a string array without dimensions
+    keys        uint32 [n], ascending: the masked hashes of the features
+    weights     float64 [n]: the weight now, with everything lazy paid; with K classes [n, K]
+    state_*     [n] or [n, K]: what the rule keeps for each feature; absent with --save-weights-only
+    more_*      what else some rules keep, such as a matrix, row after row
+
+The comment at the end of the zip holds a BLAKE2b digest of everything before it, so no flipped bit and
+no missing byte goes unnoticed. Nothing in the file depends on when, where or from which file names it
+was made: the same input gives the same bytes.
+"""
+
+import hashlib
+import io
+import json
+import math
+import mmap
+import os
+import re
+import stat
+import struct
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from vwlite.algorithms.build import Settings
+from vwlite.algorithms.table import ALGORITHMS
+from vwlite.core.base.arrays import all_finite, is_ascending
+from vwlite.errors import DataError, NoInputError
+from vwlite.model.header import FIELDS, Newer, brief, check_header
+from vwlite.model.slots import CODES, Array, array_of
+
+if TYPE_CHECKING:
+    from vwlite.output.atomic import AtomicFile, Draft
+
+FORMAT = 1  # raised when older programs cannot read what is written
+_COMMENT = b"vwlite blake2b=%s"
+_DIGEST = re.compile(rb"vwlite blake2b=([0-9a-f]{64})\Z")
+_COMMENT_SIZE = len(_COMMENT % (b"0" * 64))
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+_CHUNK = 1 << 22  # bytes that are written at a time
+_TYPES = {code: name for name, code in CODES.items()}
+_NPY = b"\x93NUMPY\x01\0"
+_ARRAY = re.compile(
+    r"\{'descr': '(<[a-zA-Z]\d{1,18})', 'fortran_order': False, 'shape': \((?:(\d{1,18}),(?: (\d{1,18}))?)?\), \} *\n"
+)
+_NAME = re.compile(r"(header|keys|weights|(?:state|more)_\w+)\.npy", re.ASCII)
+_DESCRIPTOR = 24  # bytes at most that a zip has behind the content of a member
+ZIP = b"PK\x03\x04"
+
+
+@dataclass
+class Model:
+    """A model as it is in its file. Arrays are memoryviews of format "I", "f" or "d"."""
+
+    algorithm: str
+    loss: str
+    options: dict[str, Any]  # what shaped it, by the options' long names
+    counters: dict[str, int]
+    rule: dict[str, Any]  # state that is not per feature (K of each with classes); if weights_only, at most `unseen`
+    range: tuple[float, float] | None  # to which predictions are clipped
+    keys: Array
+    weights: Array
+    state: dict[str, Array] = field(default_factory=dict)
+    more: dict[str, Array] = field(default_factory=dict)  # what the rule keeps beside, a row of numbers each
+    classes: list[str] = field(default_factory=list)  # the names that were found with --classes auto
+    interrupted: bool = False
+    weights_only: bool = False
+    program: str = ""
+    format: int = FORMAT
+
+    @property
+    def settings(self) -> Settings:
+        """What it was trained with."""
+        return Settings.restored(self.options)
+
+    @property
+    def records(self) -> int:
+        """How many weights a feature has: one, or one for each class."""
+        return self.options.get("oaa") or 1
+
+    def class_names(self) -> list[str]:
+        """The names of the classes; `?4` for the fourth if it has none yet. Without classes there are none."""
+        found = self.classes
+        if self.options.get("classes", "") not in ("", "auto"):
+            found = self.options["classes"].split(",")
+        elif self.options.get("oaa") and not self.options.get("classes"):
+            found = [str(k + 1) for k in range(self.records)]
+        return found + [f"?{k + 1}" for k in range(len(found), self.records)] if self.options.get("oaa") else []
+
+    def shape(self, name: str, numbers: Array) -> str:
+        """That of an array, as NumPy writes it."""
+        k = self.records
+        if k > 1 and (name == "weights" or name.startswith("state_")):
+            return f"({len(numbers) // k}, {k})"
+        return f"({len(numbers)},)"
+
+    def arrays(self) -> dict[str, Array]:
+        """All arrays, by their names in the file."""
+        state = {f"state_{name}": self.state[name] for name in sorted(self.state)}
+        more = {f"more_{name}": self.more[name] for name in sorted(self.more)}
+        return {"keys": self.keys, "weights": self.weights, **state, **more}
+
+    def header(self) -> dict[str, Any]:
+        return {
+            "format": self.format,
+            "program": self.program,
+            "algorithm": self.algorithm,
+            "loss": self.loss,
+            "options": self.options,
+            "counters": self.counters,
+            "rule": self.rule,
+            "range": list(self.range) if self.range else None,
+            "interrupted": self.interrupted,
+            "weights_only": self.weights_only,
+            **({"classes": self.classes} if self.classes else {}),
+        }
+
+
+class _Digesting(io.RawIOBase):
+    """Passes what is written on to a file and digests it, but for the last piece: the comment."""
+
+    def __init__(self, file: "AtomicFile | Draft") -> None:
+        self._file = file
+        self.digest = hashlib.blake2b(digest_size=32)
+        self._held = b""
+        self._at = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any, /) -> int:
+        self.digest.update(self._held)
+        self._file.write(self._held)
+        self._held = bytes(data)
+        self._at += len(self._held)
+        return len(self._held)
+
+    def tell(self) -> int:
+        return self._at
+
+    def finish(self) -> None:
+        """Write the comment with the digest of all that came before it."""
+        self._file.write(_COMMENT % self.digest.hexdigest().encode())
+
+
+def write_model(file: "AtomicFile | Draft", model: Model) -> None:
+    """Write a model into a file that was begun; the caller commits it.
+
+    DataError if a number in it is not finite: such a model is never written.
+    """
+    if _not_finite(model):
+        rate = ALGORITHMS[model.algorithm].rate.replace("_", "-")
+        smaller = f"try a smaller --{rate}, or " if rate else ""
+        raise DataError(
+            f"{file.name}: not written: learning has diverged, {_not_finite(model)} is not finite; {smaller}"
+            "scale the features"
+        )
+    out = _Digesting(file)
+    header = json.dumps(model.header(), sort_keys=True, allow_nan=False)
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as archive:  # type: ignore[call-overload]
+        archive.comment = _COMMENT % (b"0" * 64)  # replaced when the digest is known
+        _add(archive, "header", f"<U{len(header)}", "()", memoryview(header.encode("utf-32-le")))
+        for name, numbers in model.arrays().items():
+            _add(archive, name, _TYPES[numbers.format], model.shape(name, numbers), numbers)
+    out.finish()
+
+
+def _add(archive: zipfile.ZipFile, name: str, kind: str, shape: str, data: Array) -> None:
+    """Add an array in NumPy's format, version 1.0."""
+    described = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}".encode()
+    size = len(_NPY) + 2 + len(described) + 1
+    described += b" " * (-size % 64) + b"\n"
+    info = zipfile.ZipInfo(f"{name}.npy", _EPOCH)
+    info.file_size = data.nbytes + 1024  # whether the entry needs 64-bit sizes is decided from this
+    with archive.open(info, "w", force_zip64=True) as member:
+        member.write(_NPY + struct.pack("<H", len(described)) + described)
+        step = _CHUNK // data.itemsize
+        for i in range(0, len(data), step):
+            member.write(data[i : i + step].tobytes())
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[tuple[IO[bytes], bytes | mmap.mmap]]:
+    """A file and all of its bytes; what comes through a pipe is held in memory."""
+    try:
+        with open(path, "rb") as f:
+            info = os.fstat(f.fileno())
+            if not stat.S_ISREG(info.st_mode):
+                data = f.read()
+                yield io.BytesIO(data), data
+            elif info.st_size == 0:  # cannot be mapped
+                yield f, b""
+            else:
+                with mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+                    yield f, mapped
+    except OSError as e:
+        raise NoInputError(f"{path}: {e.strerror}") from e
+
+
+def read_model(path: str) -> Model:
+    """Read a model file, all of it checked but for the rule's state, which the rule knows: `vwlite/model/snapshot.py`.
+
+    NoInputError if it cannot be opened; DataError if it is not a model, not whole, or of a newer program.
+    """
+    with _opened(path) as (file, data):
+        if looks_like_vw(data[:16]):
+            from vwlite.vw.models.convert import from_vw
+
+            model = from_vw(path, bytes(data))
+        else:
+            _check_digest(path, data)
+            model = _parsed(path, file, data)
+    wrong = _inconsistency(model)
+    if wrong:
+        raise DataError(f"{path}: not a valid model: {wrong}")
+    return model
+
+
+def _parsed(path: str, file: IO[bytes], data: bytes | mmap.mmap) -> Model:
+    try:
+        with zipfile.ZipFile(file) as archive:
+            header = _header(path, archive)
+            names = _members(archive, data)
+            columns = header["options"].get("oaa") or 1
+            return Model(
+                **{name: header[name] for name in FIELDS if name != "range"},
+                range=tuple(header["range"]) if header["range"] is not None else None,
+                keys=_array(archive, "keys"),
+                weights=_array(archive, "weights", columns),
+                state={n.removeprefix("state_"): _array(archive, n, columns) for n in names if n.startswith("state_")},
+                more={n.removeprefix("more_"): _array(archive, n) for n in names if n.startswith("more_")},
+                classes=header.get("classes", []),
+            )
+    except (DataError, MemoryError):
+        raise
+    except ValueError as e:
+        raise DataError(f"{path}: not a valid model: {brief(e)}") from e
+    except Exception as e:  # whatever zipfile makes of a file that is not from here
+        raise DataError(f"{path}: not a model of vwlite: {brief(e)}") from e
+
+
+def _members(archive: zipfile.ZipFile, data: bytes | mmap.mmap) -> list[str]:
+    """The names of the arrays. ValueError unless they lie in the file as they are, one behind the other: so none takes
+    more memory than it has bytes there."""
+    at = 0
+    names = []
+    for info in sorted(archive.infolist(), key=lambda info: info.header_offset):
+        match = _NAME.fullmatch(info.filename)
+        if not match or match[1] in names:
+            raise ValueError(f"it has an array {info.filename} that no model has, or has twice")
+        _check_stored(info)
+        sizes = data[info.header_offset + 26 : info.header_offset + 30]  # of the name, and of what else is before it
+        if not at <= info.header_offset <= at + _DESCRIPTOR or len(sizes) < 4:
+            raise ValueError(f"{match[1]} does not begin where the array before it ends")
+        at = info.header_offset + 30 + sum(struct.unpack("<HH", sizes)) + info.file_size
+        names.append(match[1])
+    if not at <= archive.start_dir <= at + _DESCRIPTOR:
+        raise ValueError("the sizes of its arrays do not add up to that of the file")
+    for name in ("keys", "weights"):
+        if name not in names:
+            raise ValueError(f"it has no {name}")
+    return names
+
+
+def _check_stored(info: zipfile.ZipInfo) -> None:
+    """ValueError for an array that would not have the size it has in the file."""
+    if info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size or info.flag_bits & 1:
+        raise ValueError(f"{info.filename} is compressed or encrypted, which no array of a model is")
+
+
+def _header(path: str, archive: zipfile.ZipFile) -> dict[str, Any]:
+    """The header, checked. DataError if it is of a newer program, which may have changed everything else."""
+    if "header.npy" not in archive.NameToInfo:
+        raise ValueError("it has no header")
+    _check_stored(archive.getinfo("header.npy"))
+    try:
+        header = json.loads(_array(archive, "header").tobytes().decode("utf-32-le"))
+    except (ValueError, RecursionError) as e:
+        raise ValueError(f"its header cannot be read: {e}") from e
+    if type(header) is not dict:
+        raise ValueError("its header is no object")
+    program = brief(header.get("program", "a newer program"))
+    if type(header.get("format")) is int and header["format"] > FORMAT:
+        raise DataError(
+            f"{path}: written by {program} in format {brief(header['format'])}, this program reads formats up to "
+            f"{FORMAT}: it needs {program} or later"
+        )
+    try:
+        check_header(header)
+    except Newer as e:
+        raise DataError(f"{path}: needs {program} or later: {e}") from e
+    return header
+
+
+def _array(archive: zipfile.ZipFile, name: str, columns: int = 1) -> Array:
+    """An array in NumPy's format, of a type of CODES: a row, or rows of so many columns; or a text, the header.
+    ValueError if it is none of these."""
+    data = memoryview(archive.read(f"{name}.npy"))
+    begin = len(_NPY) + 2
+    end = begin + int.from_bytes(data[len(_NPY) : begin], "little")
+    described = _ARRAY.fullmatch(str(data[begin:end], "latin-1"))
+    if data[: len(_NPY)] != _NPY or not described:
+        raise ValueError(f"{name} is no array")
+    kind, items = described[1], int(described[2] or 1) * int(described[3] or 1)
+    content = data[end:]
+    if len(content) != items * int(kind[2:]) * (4 if kind[1] == "U" else 1):
+        raise ValueError(f"{name} is not as long as it says")
+    if name == "header":
+        if kind[1] != "U" or described[2]:
+            raise ValueError("the header is no text")
+        return content
+    if kind not in CODES or not described[2]:
+        raise ValueError(f"{name} is of type {kind}, which is none of {', '.join(CODES)}")
+    if described[3] != (None if columns == 1 else str(columns)):
+        raise ValueError(f"{name} has another shape")
+    return array_of(content, CODES[kind])
+
+
+def _check_digest(path: str, data: bytes | mmap.mmap) -> None:
+    size = len(data)
+    found = _DIGEST.search(data[max(0, size - _COMMENT_SIZE) :])
+    if not found:
+        if data[:4] == ZIP:
+            raise DataError(f"{path}: not a whole model: its end is missing or damaged; use another copy")
+        raise DataError(f"{path}: not a model of vwlite{_what_it_is(data[:4096])}")
+    digest = hashlib.blake2b(digest_size=32)
+    with memoryview(data) as view:
+        digest.update(view[: size - _COMMENT_SIZE])
+    if digest.hexdigest().encode() != found[1]:
+        raise DataError(f"{path}: damaged: its content does not match its checksum; use another copy")
+
+
+def _what_it_is(begin: bytes) -> str:
+    """What a file that is no model is instead, as far as its first bytes tell."""
+    if not begin:
+        return ": it is empty"
+    if begin.startswith(b"vwlite cache"):
+        return ": it is a cache of parsed data"
+    if begin.startswith((b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd")):
+        return ": it is compressed; decompress it first"
+    control = set(range(32)) - set(b"\t\n\r\f")
+    return "" if control & set(begin) else ": it is text"
+
+
+def _inconsistency(model: Model) -> str | None:
+    """What is wrong with the arrays of a model; None if nothing is."""
+    n, k = len(model.keys), model.records
+    if model.keys.format != "I":
+        return "keys are not a row of uint32"
+    if model.weights.format != "d" or len(model.weights) != n * k:
+        return "weights are not as many float64 as there are keys" + (" and classes" if k != 1 else "")
+    if not is_ascending(model.keys):
+        return "keys are not ascending"
+    if n and model.keys[n - 1] >= 1 << model.settings.bits:
+        return f"a key has more than {model.settings.bits} bits"
+    for name, numbers in model.state.items():
+        if len(numbers) != n * k:
+            return f"state_{name} is not one number for each key" + (" and class" if k != 1 else "")
+    if model.weights_only and (model.state or model.more):
+        return "it says that it has no state, and has some"
+    found = _not_finite(model)
+    return found and f"{found} is not finite"
+
+
+def _not_finite(model: Model) -> str | None:
+    """What in the model is not a finite number; None if nothing is."""
+    for name, numbers in {"a weight": model.weights, **model.arrays()}.items():
+        if numbers.format in "fd" and not all_finite(numbers):
+            return name
+    for name, value in {**model.rule, "the range": list(model.range or ())}.items():
+        if not all(map(math.isfinite, value if type(value) is list else [value])):
+            return name
+    return None
+
+
+def looks_like_vw(begin: bytes) -> bool:
+    """Whether a file begins as a model of Vowpal Wabbit does: with the length of its version, and that."""
+    return len(begin) > 8 and begin[1:4] == b"\0\0\0" and begin[0] < 32 and begin[4:5].isdigit() and begin[5:6] == b"."
+
+
+def looks_like_model(path: str) -> bool:
+    """Whether the file begins like a model."""
+    with Path(path).open("rb") as f:
+        return f.read(4) == ZIP

@@ -1,0 +1,171 @@
+"""The header of a model, checked, all of it here: whoever made it need not have meant well.
+
+Types come first, then what `vwlite train` would not take, alone or together: a model that passes can have been trained.
+"""
+
+import re
+import types
+from dataclasses import fields
+from math import isfinite
+from typing import Any, get_args, get_origin
+
+import click
+
+from vwlite.algorithms.build import RULES, Settings
+from vwlite.errors import UsageError
+from vwlite.input.diagnostics import printable
+from vwlite.options.groups import Letters
+from vwlite.options.resolve import check_together, option_name
+
+COUNTERS = ("examples", "unlabelled", "features")
+LARGEST = 1 << 127  # from here on no whole number of the program is; some sums have so many bits
+LONGEST = 200  # letters of an explanation that are shown
+
+FIELDS: dict[str, Any] = {
+    "format": int, "program": str, "algorithm": str, "loss": str, "options": dict, "counters": dict, "rule": dict,
+    "range": tuple[float, float] | None, "interrupted": bool, "weights_only": bool,
+}  # fmt: skip
+_NAME = re.compile(r"[^ \t\n|\ud800-\udc7f\udd00-\udfff]+")  # a word; bytes that are not UTF-8 are U+DC80 to U+DCFF
+
+
+class Newer(ValueError):
+    """What this program does not know and a newer one may."""
+
+
+def brief(text: Any) -> str:
+    """Words that may be long, and may try to command a terminal, as part of a sentence."""
+    shown = printable(str(text))
+    return shown if len(shown) <= LONGEST else f"{shown[:LONGEST]}..."
+
+
+def check_header(header: dict[str, Any]) -> None:
+    """ValueError says what is wrong with the header of a model, or Newer what it is too new for."""
+    for name, kind in FIELDS.items():
+        if name not in header:
+            raise ValueError(f"its header has no {name}")
+        if not _is_of(_as_tuple(header[name]), kind):
+            raise ValueError(f"{name} is {brief(repr(header[name]))}")
+    if header["format"] < 1:
+        raise ValueError(f"there is no format {header['format']}")
+    settings = _checked_options(header["options"])
+    if not settings.loss:
+        raise ValueError("it does not say its loss")
+    for name in ("algorithm", "loss"):
+        if header[name] != getattr(settings, name):
+            raise ValueError(f"{name} is {brief(header[name])}, but its options say {getattr(settings, name)}")
+    for name, count in header["counters"].items():
+        if type(count) is not int or not 0 <= count < LARGEST:
+            raise ValueError(f"the counter {brief(name)} is {brief(repr(count))}")
+    _check_rule(header, settings)
+    if header["range"] is not None:
+        check_range(*header["range"])
+        if not RULES[settings.algorithm].CLIPS or settings.oaa:
+            raise ValueError(f"it has a range of predictions, which models of {settings.algorithm} do not have")
+    _check_names(header.get("classes", []), settings)
+
+
+def check_range(low: float, high: float) -> None:
+    """ValueError if predictions cannot be clipped to this."""
+    if not (isfinite(low) and isfinite(high) and low <= high):
+        raise ValueError(f"the range of predictions is from {low} to {high}")
+
+
+def check_settings(settings: Settings) -> None:
+    """ValueError, or Newer, for settings that `vwlite train` would not take."""
+    for field in fields(Settings):
+        value = getattr(settings, field.name)
+        if not _is_of(value, field.type):
+            raise ValueError(f"{option_name(field.name)} is {brief(repr(value))}")
+    _check_typed("algorithm", settings.algorithm)
+    usual = Settings.of(settings.algorithm)
+    typed = {f.name: getattr(settings, f.name) for f in fields(Settings)}
+    typed = {name: value for name, value in typed.items() if value != getattr(usual, name)}
+    for name, value in typed.items():
+        if value or name != "loss":
+            _check_typed(name, value)
+    try:
+        check_together(settings, typed)
+    except UsageError as e:
+        raise ValueError(brief(e)) from None
+
+
+def _checked_options(options: dict[str, Any]) -> Settings:
+    unknown = sorted(set(options) - {f.name for f in fields(Settings)})
+    if unknown:
+        raise Newer(f"unknown option {brief(unknown[0])}")
+    settings = Settings.restored(options)
+    check_settings(settings)
+    return settings
+
+
+def _as_tuple(value: Any) -> Any:
+    return tuple(value) if type(value) is list else value
+
+
+def _is_of(value: Any, kind: Any) -> bool:
+    """Whether a value is of a type as it is annotated. Whole numbers are good as floats, NaN and infinity are not."""
+    if type(kind) is types.UnionType:
+        return any(_is_of(value, one) for one in get_args(kind))
+    if get_origin(kind) is tuple:
+        first, *more = get_args(kind)
+        length = len(value) if type(value) is tuple and Ellipsis in more else 1 + len(more)
+        return type(value) is tuple and len(value) == length and all(_is_of(x, first) for x in value)
+    if kind is float:
+        return _is_number(value)
+    return value is None if kind is type(None) else type(value) is kind
+
+
+def _is_number(x: Any) -> bool:
+    return (type(x) is float and isfinite(x)) or (type(x) is int and -LARGEST < x < LARGEST)
+
+
+def _check_typed(name: str, value: Any) -> None:
+    """ValueError if an option of the command line could not have this value."""
+    from vwlite.commands.train import command as train
+
+    kind = next((p.type for p in train.params if p.name == name), None)
+    if isinstance(kind, Letters):  # a text of letters, each by itself, or a tuple of patterns
+        texts = value
+    elif type(value) is bool:
+        return
+    else:
+        texts = [",".join(map(repr, value))] if type(value) is tuple else [value if type(value) is str else repr(value)]
+    assert kind is not None
+    for text in texts:
+        try:
+            if isinstance(kind, Letters):
+                text = text.encode("latin-1").decode("utf-8", "surrogateescape")
+            kind.convert(text, None, None)
+        except click.BadParameter as e:
+            known = isinstance(kind, click.Choice)
+            why = f"unknown {name} {text}" if known else f"{option_name(name)}: {e.message}"
+            raise (Newer if known else ValueError)(brief(why)) from None
+        except UnicodeError:
+            raise ValueError(f"{option_name(name)}: {brief(repr(text))} is not of bytes") from None
+
+
+def _check_rule(header: dict[str, Any], settings: Settings) -> None:
+    """What the rule keeps beside the arrays: a number each, or one for each class."""
+    examples = header["counters"].get("examples", 0)
+    for name, value in header["rule"].items():
+        values = value if settings.oaa else [value]
+        if type(values) is not list or len(values) != (settings.oaa or 1) or not all(map(_is_number, values)):
+            raise ValueError(f"{brief(name)} of the rule's state is {brief(repr(value))}")
+        # Models of gd may go on from the time of Vowpal Wabbit, which is none of examples.
+        if name == "t" and settings.algorithm != "gd" and not all(0 <= t <= examples for t in values):
+            raise ValueError(f"it learned {brief(value)} times from {examples} examples")
+    if header["weights_only"] and set(header["rule"]) - {"unseen"}:
+        raise ValueError("it says that it has no state, and has some")
+
+
+def _check_names(names: Any, settings: Settings) -> None:
+    """The names of classes that were found in the data."""
+    if type(names) is not list or (names and settings.classes != "auto"):
+        raise ValueError("it has names of classes and does not need any")
+    if len(names) > (settings.oaa or 0):
+        raise ValueError("there are more names than classes")
+    for name in names:
+        if type(name) is not str or not _NAME.fullmatch(name):
+            raise ValueError(f"{brief(repr(name))} is no name of a class")
+    if len(set(names)) != len(names):
+        raise ValueError("the classes are not different names")

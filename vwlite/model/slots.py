@@ -1,0 +1,32 @@
+"""Numbers side by side: an array as a memoryview of numbers, and one field of the slots of a rule."""
+
+import array
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from vwlite.core.learn.rule import Rule
+
+CODES: dict[str, Any] = {"<u4": "I", "<i4": "i", "<f4": "f", "<f8": "d"}  # from NumPy's types to those of memoryviews
+Array: TypeAlias = "memoryview[Any]"
+
+
+def array_of(data: "bytes | bytearray | Array", code: Any) -> Array:
+    """The bytes as numbers of that format. (An empty view cannot be cast.)"""
+    return memoryview(data).cast(code) if len(data) else memoryview(array.array(code))
+
+
+def copied(view: Array) -> Array:
+    """The numbers of a view, one after the other."""
+    return array_of(view.tobytes(), view.format)
+
+
+def field_of(rule: "Rule", slots: bytes | bytearray, name: str) -> Array:
+    """One field of all slots, as a view of every so many numbers: from its place in the first, in steps of a slot."""
+    at = 0
+    for field, kind in rule.SLOT:
+        size = int(kind[2:])
+        at += -at % size
+        if field == name:
+            return array_of(slots, CODES[kind])[at // size :: rule.slot_size() // size]
+        at += size
+    raise KeyError(name)

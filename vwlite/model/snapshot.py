@@ -1,0 +1,110 @@
+"""From a learner to a model and back."""
+
+from typing import Any
+
+from vwlite import __version__
+from vwlite.algorithms.build import Settings, make_learner
+from vwlite.core.base.arrays import shifted
+from vwlite.core.learn.learner import Learner
+from vwlite.core.learn.rule import Rule
+from vwlite.errors import DataError
+from vwlite.model.file import Model
+from vwlite.model.header import COUNTERS
+from vwlite.model.slots import CODES, Array, array_of, copied, field_of
+
+
+def snapshot(
+    learner: Learner,
+    settings: Settings,
+    before: dict[str, int],
+    *,
+    interrupted: bool = False,
+    weights_only: bool = False,
+) -> Model:
+    """The model as of now. before: the counters of the model that was continued, or zeros."""
+    rule = learner.rule
+    slots = rule.slots()
+    marks = field_of(rule, slots, "mark")
+    weights = array_of(bytearray(8 * len(marks)), "d")
+    marks = marks[:: rule.records]
+    rule.weights(slots, weights)
+    state = {} if weights_only else {name: copied(field_of(rule, slots, name)) for name in _state_codes(rule)}
+    scalars = rule.scalars()
+    if weights_only:  # a rule may give a weight to features that were never seen
+        scalars = {name: x for name, x in scalars.items() if name == "unseen" and (any(x) if rule.records > 1 else x)}
+    return Model(
+        algorithm=settings.algorithm,
+        loss=settings.loss,
+        options=settings.stored(),
+        counters={name: before.get(name, 0) + getattr(learner, name) for name in COUNTERS},
+        rule={name: x for name, x in scalars.items() if not isinstance(x, memoryview)},
+        more={name: x for name, x in scalars.items() if isinstance(x, memoryview)},
+        range=(learner.min_label, learner.max_label) if rule.CLIPS else None,
+        keys=shifted(copied(marks), 2**32 - 1),
+        weights=weights,
+        state=state,
+        interrupted=interrupted,
+        weights_only=weights_only,
+        classes=learner.names.first(learner.named) if settings.classes == "auto" else [],
+        program=f"vwlite {__version__}",
+    )
+
+
+def restore(model: Model, settings: Settings, path: str, **options: Any) -> Learner:
+    """A learner that goes on from a model. options: as Learner takes them."""
+    if model.weights_only:
+        if options.get("learn", True):
+            raise DataError(f"{path}: saved with --save-weights-only: it predicts, but cannot be continued")
+        return _predictor(model, settings, path, options)
+    if settings.nonzeros and not options.get("learn", True):  # the state has more weights than the model
+        return _predictor(model, settings, path, options)
+    learner = make_learner(settings, names=model.classes, **options)
+    rule = learner.rule
+    if {name: array.format for name, array in model.state.items()} != _state_codes(rule):
+        raise DataError(f"{path}: not a valid model: the state is not that of {settings.algorithm}")
+    try:
+        rule.load(model.rule | model.more, _slots(rule, model.keys, model.state))
+    except (KeyError, TypeError, ValueError, OverflowError) as e:
+        raise DataError(f"{path}: not a valid model: the rule's state is not that of {settings.algorithm}: {e}") from e
+    _set_range(learner, model)
+    return learner
+
+
+def _predictor(model: Model, settings: Settings, path: str, options: dict[str, Any]) -> Learner:
+    """A learner for weights without their state."""
+    from vwlite.core.rules.frozen import Fixed
+
+    learner = make_learner(settings, rule_class=Fixed, names=model.classes, **options)
+    rule = learner.rule
+    fields = _slots(rule, model.keys, {"w": model.weights})
+    scalars = {"t": 0, "unseen": 0.0} | model.rule
+    if rule.records > 1:
+        scalars = {name: x if type(x) is list else [x] * rule.records for name, x in scalars.items()}
+    try:
+        rule.load(scalars, fields)
+    except (TypeError, ValueError) as e:
+        raise DataError(f"{path}: not a valid model: {e}") from e
+    _set_range(learner, model)
+    return learner
+
+
+def _set_range(learner: Learner, model: Model) -> None:
+    if model.range is not None:
+        learner.min_label, learner.max_label = model.range
+    learner.clips = model.range is not None
+
+
+def _state_codes(rule: Rule) -> dict[str, str]:
+    """The fields of a slot that are kept in the model, with the format of their memoryviews."""
+    return {name: CODES[kind] for name, kind in rule.SLOT if name != "mark" and not name.startswith("_")}
+
+
+def _slots(rule: Rule, keys: Array, fields: dict[str, Array]) -> bytearray:
+    """The slots of these keys, with these fields; the others are zero."""
+    slots = bytearray(len(keys) * rule.records * rule.slot_size())
+    marks = shifted(keys, 1)
+    for k in range(rule.records):
+        field_of(rule, slots, "mark")[k :: rule.records] = marks
+    for name, array in fields.items():
+        field_of(rule, slots, name)[:] = array
+    return slots

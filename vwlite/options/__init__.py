@@ -1,0 +1,1 @@
+"""The options: what was typed, and what it means."""

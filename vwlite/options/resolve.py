@@ -1,0 +1,271 @@
+"""What the options mean: from what was typed, and the model that is continued, to the settings."""
+
+import os
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from vwlite.algorithms.build import Settings
+from vwlite.algorithms.table import ALGORITHMS, LINKS, MORE_THAN_SLOPES, SCHEDULE, Algorithm
+from vwlite.errors import UsageError
+from vwlite.input.cache import cache_name
+from vwlite.options.groups import InputOptions, TrainOptions
+from vwlite.output.atomic import check_apart
+
+# Options that may differ from those of the model that is continued.
+CHANGEABLE = ("learning_rate", "decay_learning_rate", "l1", "l2", "radius", "round_at_end", "link")
+
+# Options that a model of Vowpal Wabbit does not keep, so that they are typed once more.
+OF_LOSS = ("loss", "quantile_tau")
+
+# Options that only some algorithms take, and what to say about those that do not.
+_INSTEAD = {
+    ("nonzeros", "rounding"): "its weights are zero below --threshold; use --algorithm truncated-gradient",
+    ("nonzeros", "l1-subgradient"): "its weights meet zero by chance only; use --algorithm truncated-gradient",
+    ("nonzeros", "adagrad-ball"): "use --algorithm adagrad or l1-ball",
+    ("l1", "l1-ball"): "the ball's --radius is its strength",
+    ("l1", "adagrad-ball"): "the ball's --radius is its strength",
+    ("radius", "truncated-gradient"): "its strength is --l1",
+    ("radius", "smidas"): "its strength is --l1",
+    ("l1", "simplex"): "the sum of its weights is its --radius; --algorithm l1-ball shrinks with the radius",
+    ("l1", "eg"): "what multiplies weights makes none zero; use --algorithm l1-ball, or truncated-gradient",
+    ("l1", "eg-pm"): "what multiplies weights makes none zero; use --algorithm l1-ball, or truncated-gradient",
+    ("l2", "eg"): "it keeps the sum of the weights at --radius; leave --l2 out",
+    ("l2", "eg-pm"): "it keeps the sum of the weights at --radius; leave --l2 out",
+}
+
+
+def option_name(field: str) -> str:
+    """The option of a setting, as it is typed."""
+    return "--" + {"constant": "no_constant"}.get(field, field).replace("_", "-")
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """Settings, and which of them the command line changed in the model that is continued."""
+
+    settings: Settings
+    changed: dict[str, tuple[Any, Any]]  # name -> (in the model, now)
+
+
+def typed_settings(o: TrainOptions) -> dict[str, Any]:
+    """Those settings that were typed, under their names in Settings."""
+    typed: dict[str, Any] = {
+        name: getattr(o, name)
+        for name in (
+            "labels", "bits", "hash", "algorithm", "loss", "quantile_tau", "learning_rate", "power_t", "initial_t",
+            "decay_learning_rate", "l1", "l2", "period", "threshold", "radius", "delta", "update", "root_every",
+            "round_at_end", "pa_c", "arow_r", "ftrl_alpha", "ftrl_beta", "features", "box",
+            "nonnegative", "average", "nonzeros", "oaa", "classes", "softmax", "link",
+        )
+        if getattr(o, name) is not None
+    }  # fmt: skip
+    if typed.get("threshold") == float("inf"):
+        typed["threshold"] = None
+    if o.feature_weights is not None:
+        typed["feature_weights"] = True
+    if o.classes and o.classes != "auto" and o.oaa is None:
+        typed["oaa"] = len(o.classes.split(","))
+    if o.no_constant:
+        typed["constant"] = False
+    if o.quadratic or o.cubic or o.interactions:
+        typed["interactions"] = (*o.quadratic, *o.cubic, *o.interactions)
+    for name in ("keep", "ignore", "ignore_linear"):
+        if getattr(o, name):
+            typed[name] = "".join(sorted(set("".join(getattr(o, name)))))
+    return typed
+
+
+def resolve(o: TrainOptions, model: Settings | None) -> Resolved:
+    """The settings of a training run. UsageError for what contradicts the model or itself."""
+    typed = typed_settings(o)
+    changed = {}
+    if model is not None:
+        if "feature_weights" in typed:
+            raise UsageError(f"--feature-weights: the model {o.initial} keeps those that it began with: leave it out")
+        if not model.loss and "loss" not in typed:
+            raise UsageError(
+                f"{o.initial}: a model of Vowpal Wabbit does not know the loss that it was trained with: say it, "
+                "such as --loss logistic"
+            )
+        for name, value in typed.items():
+            old = getattr(model, name)
+            if value == old or (not model.loss and name in OF_LOSS):
+                continue
+            if name not in CHANGEABLE:
+                raise UsageError(
+                    f"{_typed(o, name, value)} contradicts the model {o.initial}, which was trained with "
+                    f"{_shown(old) or 'plain weights'}: leave the option out, or train a new model"
+                )
+            changed[name] = (old, value)
+    if typed.get("softmax") and model is None:
+        typed = {"algorithm": "l1-ball", "loss": "logistic"} | typed
+    settings = replace(model or Settings.of(typed.get("algorithm", "gd")), **typed)
+    check_together(settings, typed)
+    return Resolved(settings, changed)
+
+
+def _typed(o: TrainOptions, name: str, value: Any) -> str:
+    """A setting as it stood on the command line."""
+    if name == "constant":
+        return "--no-constant"
+    if name == "average":
+        return "--average"
+    if name == "interactions":
+        several = ("quadratic", "cubic", "interactions")
+        return " ".join(f"{option_name(n)} {pattern}" for n in several for pattern in getattr(o, n))
+    return f"{option_name(name)} {_shown(value)}"
+
+
+def refused(algorithm: Algorithm) -> dict[str, str]:
+    """Options of other algorithms that this one has no use for, and why or what to use instead."""
+    found = {}
+    for name in sorted({name for a in ALGORITHMS.values() for name in a.options} - set(algorithm.options)):
+        users = ", ".join(a.name for a in ALGORITHMS.values() if name in a.options)
+        found[name] = _INSTEAD.get((name, algorithm.name), f"it is an option of {users}")
+    for name in SCHEDULE:
+        if name not in algorithm.schedule:
+            found[name] = f"use {option_name(algorithm.rate)}" if algorithm.rate else "its steps follow from the loss"
+    return found
+
+
+def check_together(settings: Settings, typed: dict[str, Any]) -> None:
+    """UsageError if these were not taken together. typed: those settings that somebody chose."""
+    _check_classes(settings)
+    _check_algorithm(settings, typed)
+    check_link(settings)
+
+
+def _check_algorithm(settings: Settings, typed: dict[str, Any]) -> None:
+    """Options that the algorithm or the loss has no use for."""
+    algorithm = ALGORITHMS[settings.algorithm]
+    for name, why in refused(algorithm).items():
+        if name in typed:
+            raise UsageError(f"{option_name(name)} means nothing to --algorithm {settings.algorithm}: {why}")
+    if settings.average:
+        for name in ("feature_weights", "box", "nonzeros"):
+            if getattr(settings, name):
+                why = "the mean of weights is rarely zero, " if name == "nonzeros" else ""
+                raise UsageError(f"--average and {option_name(name)} exclude each other: {why}leave one of them out")
+    if settings.loss and settings.loss not in algorithm.losses:
+        losses = " or ".join(f"--loss {loss}" for loss in algorithm.losses)
+        raise UsageError(f"--algorithm {settings.algorithm} cannot learn from --loss {settings.loss}: use {losses}")
+    for name in algorithm.required:
+        if getattr(settings, name) is None and not (name == "radius" and settings.nonzeros):
+            raise UsageError(f"--algorithm {settings.algorithm} needs {option_name(name)}")
+    if "quantile_tau" in typed and settings.loss != "quantile":
+        raise UsageError(f"--quantile-tau means nothing to --loss {settings.loss}: add --loss quantile")
+    if "labels" in typed and settings.label_domain == "nonnegative":
+        raise UsageError(f"--labels makes labels -1 and 1, which --loss {settings.loss} cannot use")
+    if settings.keep and settings.ignore:
+        raise UsageError("--keep and --ignore exclude each other: name the namespaces of one kind")
+
+
+def check_link(settings: Settings) -> None:
+    """A link that makes no sense of the loss."""
+    losses = LINKS[settings.link]
+    if settings.loss and settings.loss not in losses:
+        raise UsageError(
+            f"--link {settings.link} makes no sense of the scores of --loss {settings.loss}, only of those of --loss "
+            f"{' or '.join(losses)}: use --link identity"
+        )
+
+
+def _check_classes(settings: Settings) -> None:
+    """Options of classes that contradict each other, or the algorithm."""
+    count, names = settings.oaa, settings.classes
+    if count is None:
+        if names == "auto":
+            raise UsageError("--classes auto needs --oaa K, the largest number of classes that there may be")
+        if settings.softmax:
+            raise UsageError("--softmax needs the classes: add --oaa K for labels from 1 to K, or --classes")
+        return
+    if names not in ("", "auto") and len(names.split(",")) != count:
+        raise UsageError(f"--oaa {count} contradicts --classes, which names {len(names.split(','))}: leave --oaa out")
+    option = "--softmax" if settings.softmax else "--oaa"
+    if settings.nonzeros:
+        strength = "--radius" if settings.algorithm == "l1-ball" else "--l1"
+        raise UsageError(
+            f"--nonzeros counts the weights of one score, but {option} has one for each class: use {strength}"
+        )
+    if settings.labels is not None:
+        raise UsageError(f"--labels makes labels -1 and 1, but with {option} they are classes: use --classes")
+    if settings.link != "identity":
+        raise UsageError(f"--link {settings.link} is for one score, but {option} has one for each class: leave it out; "
+                         "vwlite predict --probabilities prints probabilities")  # fmt: skip
+    if settings.softmax:
+        if settings.loss != "logistic":
+            raise UsageError(f"--softmax has a loss of its own: leave --loss {settings.loss} out")
+        if settings.algorithm in MORE_THAN_SLOPES:
+            raise UsageError(
+                f"--algorithm {settings.algorithm} cannot learn from --softmax, as its steps need the loss of one "
+                "score: use l1-ball, sgd, adagrad or ftrl"
+            )
+    elif settings.label_domain == "nonnegative":
+        raise UsageError(
+            f"--oaa learns from labels of 1 and -1, which --loss {settings.loss} cannot use: use --loss logistic"
+        )
+
+
+def check_runs(o: TrainOptions) -> None:
+    """Options of the run that mean nothing together: UsageError."""
+    if o.kill_cache and not (o.cache or o.cache_file):
+        raise UsageError("--kill-cache needs --cache or --cache-file")
+    if o.cache and o.cache_file:
+        raise UsageError("--cache and --cache-file exclude each other: one cache is enough")
+    if o.cache or o.cache_file:
+        name = "--cache" if o.cache else "--cache-file"
+        if not o.data or "-" in o.data:
+            raise UsageError(f"{name} cannot tell whether standard input has changed: name DATA files")
+        for path in o.data:
+            if os.path.exists(path) and not os.path.isfile(path):
+                raise UsageError(f"{name} cannot tell whether {path} has changed, as it is no file: leave it out")
+    if o.holdout_off and o.holdout_period is not None:
+        raise UsageError("--holdout-off and --holdout-period exclude each other")
+    if o.passes == 1:
+        for name in ("holdout_period", "early_terminate"):
+            if getattr(o, name) is not None:
+                raise UsageError(f"{option_name(name)} needs --passes above 1: a single pass holds nothing out")
+    if o.holdout_off and o.early_terminate is not None:
+        raise UsageError("--early-terminate needs the examples that --holdout-off does not hold out")
+    for name in ("checkpoint_every", "save_weights_only"):
+        if getattr(o, name) and o.model is None:
+            raise UsageError(f"{option_name(name)} needs --model")
+    check_files(o, {"--cache-file": o.cache_file, "--cache": cache_name(o.data[0]) if o.cache else None})
+
+
+def check_files(o: InputOptions, more: dict[str, str | None] | None = None) -> None:
+    """Outputs that would overwrite each other or the input; options of errors that go together."""
+    for name in ("max_errors", "rejects"):
+        if getattr(o, name) is not None and o.on_error != "skip":
+            raise UsageError(f"{option_name(name)} needs --on-error skip")
+    outputs: dict[str, str | None] = {
+        "--predictions": o.predictions, "--raw-predictions": o.raw_predictions, "--report": o.report,
+        "--rejects": o.rejects, **(more or {}),
+    }  # fmt: skip
+    if isinstance(o, TrainOptions):
+        outputs["--model"] = o.model
+    for name in ("--model", "--report", "--rejects", "--cache-file"):
+        if outputs.get(name) == "-":
+            raise UsageError(f"{name} -: standard output is for predictions; name a file")
+    inputs = [(path, "one of the DATA files") for path in o.data or ["-"]]
+    model = o.model
+    if isinstance(o, TrainOptions):
+        if o.feature_weights is not None:
+            inputs.append((o.feature_weights, "the file of --feature-weights"))
+        model = o.initial
+    if model is not None:
+        inputs.append((model, "the model that is read"))
+    check_apart(outputs, inputs, ("--model", model))
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, tuple):
+        return ",".join(_shown(v) for v in value) or "none"
+    if isinstance(value, float):
+        return f"{value:g}"
+    return {"": "none", "None": "none", "True": "a constant", "False": ""}.get(str(value), str(value)).strip()
+
+
+def as_options(settings: Settings) -> dict[str, Any]:
+    """The settings by their long names, for reports and `vwlite info`."""
+    return {f.name.replace("_", "-"): getattr(settings, f.name) for f in fields(settings)}

@@ -1,0 +1,1 @@
+"""What the commands that go through data do."""

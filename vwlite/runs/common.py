@@ -1,0 +1,237 @@
+"""What training and predicting share: the stream through the learner, bad lines, output files."""
+
+import sys
+import time
+from contextlib import ExitStack
+from typing import Any
+
+from vwlite.algorithms.build import Settings
+from vwlite.algorithms.table import ALGORITHMS
+from vwlite.core.data.batch import Batch
+from vwlite.core.learn.learner import Learner, Reason
+from vwlite.core.learn.tally import Tally
+from vwlite.errors import ClosedPipe, DataError
+from vwlite.input.pipeline import Bad
+from vwlite.options.groups import InputOptions
+from vwlite.options.resolve import option_name
+from vwlite.output.atomic import AtomicFile
+from vwlite.runs.memory import table_needs
+from vwlite.runs.progress import fit, number
+
+SHOWN = 5  # bad lines of which the message is printed
+MOST_ROWS = 20  # of a confusion matrix that is printed
+
+
+def say(text: str = "") -> None:
+    """A line on standard error."""
+    print(text, file=sys.stderr)
+
+
+class Sink:
+    """Where lines of output go: standard output, or a file that is there whole or not at all."""
+
+    def __init__(self, path: str, stack: ExitStack) -> None:
+        self.closed = False  # it is a pipe, and its reader has gone
+        self._file = None if path == "-" else stack.enter_context(AtomicFile(path))
+
+    def write(self, data: bytes) -> None:
+        if not data or self.closed:
+            return
+        try:
+            if self._file is None:
+                sys.stdout.buffer.write(data)
+                sys.stdout.buffer.flush()
+            else:
+                self._file.write(data)
+        except ClosedPipe:
+            self.closed = True
+            raise
+
+    def commit(self) -> None:
+        if self._file is not None:
+            self._file.commit()
+
+
+class BadLines:
+    """Counts bad lines, prints the first few, keeps them in a file; raises when there are too many.
+
+    DataError at the first one unless options.on_error is `skip`.
+    """
+
+    def __init__(self, options: InputOptions, stack: ExitStack) -> None:
+        self.count = 0
+        self._skip = options.on_error == "skip"
+        self._most = options.max_errors
+        self._rejects = Sink(options.rejects, stack) if options.rejects else None
+
+    def take(self, bad: list[Bad]) -> None:
+        for b in bad:
+            if not self._skip:
+                raise DataError(str(b))
+            self.count += 1
+            if self.count <= SHOWN:
+                say(f"{b} (skipped)")
+            if self._rejects is not None and b.text:  # a stream that ends early is no line
+                self._rejects.write(b.text.rstrip(b"\n") + b"\n")
+            if self._most is not None and self.count > self._most:
+                raise DataError(f"{b}; that is bad line {self.count}, --max-errors allows {self._most}")
+
+    def finish_from(self, cache: str, count: int) -> None:
+        """Report the lines that a cache leaves out: there is no text to be read."""
+        if count:
+            say(f"{count} bad line{'s' * (count > 1)} skipped when {cache} was made")
+            self.count = count
+        else:
+            self.finish()
+
+    def finish(self) -> None:
+        """Report the count; called when the stream is at its end."""
+        if self.count > SHOWN:
+            say(f"... and {self.count - SHOWN} more bad lines")
+        if self.count:
+            say(f"{self.count} bad line{'s' * (self.count > 1)} skipped")
+        if self._rejects is not None:
+            self._rejects.commit()
+
+
+class Run:
+    """One run of the program over a stream: options, learner, outputs. Use as a context manager."""
+
+    def __init__(self, options: InputOptions, learner: Learner, settings: Settings, stack: ExitStack) -> None:
+        self.options = options
+        self.settings = settings
+        self.learner = learner
+        learner.answers_blank_lines = True  # whoever waits for an answer to each line gets one
+        self.begin = time.monotonic()
+        self.stopped = False
+        self.bad = BadLines(options, stack)
+        self._sinks = [
+            (Sink(path, stack), text)
+            for path, text in (
+                (options.predictions, learner.predictions),
+                (options.raw_predictions, learner.raw_predictions),
+            )
+            if path is not None
+        ]
+        self._report = stack.enter_context(AtomicFile(options.report)) if options.report else None
+
+    def stop(self) -> None:
+        """End the run after the example that it is at. Called from the thread of the signals."""
+        self.stopped = True
+        self.learner.stop()
+
+    def feed(self, batch: Batch) -> None:
+        """Send a batch through the learner, and what it wrote to its files."""
+        at = 0
+        while True:
+            at = self.learner.run(batch, at)
+            reason = self.learner.reason
+            if reason == Reason.DIVERGED:
+                self.flush()
+                raise self._diverged(batch, at)
+            if reason == Reason.NO_MEMORY:
+                where = f"{batch.source}:{batch.first_line + at}"
+                raise MemoryError(table_needs(self.learner.enormous, where))
+            if reason == Reason.TOO_MANY:
+                most = self.learner.rule.MOST_FEATURES
+                why = "more features than --features allows: count them again, or leave the option out"
+                if most is not None:
+                    why = f"more than {most} features, too many for a matrix: use --algorithm adagrad, or fewer --bits"
+                raise DataError(f"{batch.source}:{batch.first_line + at}:1: {why}")
+            if reason in (Reason.DONE, Reason.STOPPED):
+                break
+            self.paused(reason)
+        self.flush()
+
+    def paused(self, reason: Reason) -> None:
+        """The learner came back for a report or a checkpoint."""
+
+    def flush(self) -> None:
+        """Write the predictions so far. ClosedPipe if nobody reads them any more and the run has no other output."""
+        for sink, text in self._sinks:
+            try:
+                sink.write(text.take())
+            except ClosedPipe:
+                if not self.has_output():
+                    raise
+
+    def has_output(self) -> bool:
+        """Whether the run writes anything that can still be read."""
+        o = self.options
+        return bool(o.report or o.rejects) or any(not sink.closed for sink, _ in self._sinks)
+
+    def commit(self, report: dict[str, Any]) -> None:
+        """Put the output files in their places."""
+        import json
+
+        for sink, _ in self._sinks:
+            sink.commit()
+        if self._report is not None:
+            self._report.write((json.dumps(report, indent=2, ensure_ascii=False) + "\n").encode())
+            self._report.commit()
+
+    def shown(self, x: float) -> float | str:
+        """A label or a prediction of the learner as it is printed: the name of a class, or a number."""
+        names = self.learner.names
+        if names is None:
+            return float(self.learner.linked(x))
+        return str(names[int(x) - 1]) if 1 <= x <= len(names) else "none"
+
+    def measures(self, tally: Tally) -> dict[str, Any]:
+        """`quality`, the log loss of classes that have probabilities, and which class is taken for which."""
+        found: dict[str, Any] = {**quality(tally)}
+        if not self.settings.loss:
+            del found["average loss"]
+        if tally.probable:
+            found["log loss"] = tally.log_loss
+        if self.learner.names is not None:
+            rows = tally.matrix(self.learner.named)
+            if rows is not None:
+                found["confusion matrix"] = {"classes": self.learner.names.first(self.learner.named), "rows": rows}
+        return found
+
+    def seconds(self) -> float:
+        return time.monotonic() - self.begin
+
+    def _diverged(self, batch: Batch, line: int) -> DataError:
+        rate = ALGORITHMS[self.settings.algorithm].rate
+        value = rate and getattr(self.settings, rate)
+        smaller = f"try a smaller {option_name(rate)} (it is {value:g}), or " if rate else ""
+        return DataError(
+            f"{batch.source}:{batch.first_line + line}:1: the prediction is not finite: learning has diverged; "
+            f"{smaller}scale the features"
+        )
+
+
+def quality(tally: Tally) -> dict[str, float | None]:
+    """The measures of predictions that the summary and the report hold."""
+    return {"average loss": tally.average, "accuracy": tally.accuracy, "auc": tally.auc}
+
+
+def summary(lines: dict[str, Any]) -> str:
+    """The lines of the summary: `name = value`. None is left out for what only some tasks have."""
+    out = []
+    for name, value in lines.items():
+        if isinstance(value, dict) or (value is None and name in ("accuracy", "auc", "log loss")):
+            continue
+        if name.endswith(" found"):
+            out.append(f"{name} = {value:.6g}")
+            continue
+        out.append(f"{name} = {number(value) if isinstance(value, float | int | None) else value}")
+    out += [f"{name}: {_table(**value)}" for name, value in lines.items() if isinstance(value, dict)]
+    return "\n".join(out)
+
+
+def _table(classes: list[str], rows: list[list[float]]) -> str:
+    """A confusion matrix as text, with a line for each label."""
+    if len(classes) > MOST_ROWS:
+        return f"that of {len(classes)} classes is in the --report"
+    names = [fit(name) for name in classes]
+    cells = [[number(x) if float(x).is_integer() else f"{x:.1f}" for x in row] for row in rows]
+    first = max(map(len, names), default=0)
+    widths = [max(map(len, column)) for column in zip(names, *cells, strict=True)]
+    lines = ["a row for each label, a column for each prediction"]
+    for name, row in zip(["", *names], [names, *cells], strict=True):
+        columns = [cell.rjust(width) for cell, width in zip(row, widths, strict=True)]
+        lines.append(" ".join([name.ljust(first), *columns]))
+    return "\n".join(lines)

@@ -1,0 +1,90 @@
+"""Notes at the end of a run: it went well, but the data is not what the options or the model suggest."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from vwlite.algorithms.build import Settings
+from vwlite.core.data.namespaces import Namespaces
+from vwlite.core.learn.learner import Learner
+from vwlite.input.interactions import WILDCARD
+from vwlite.options.resolve import option_name
+from vwlite.runs.progress import number
+
+Notes = tuple[dict[str, Any], list[str]]  # numbers for the report, and sentences about those that are worth one
+
+
+def namespaces_of(settings: Settings) -> Namespaces:
+    """What to look for in the data: the namespaces that options name."""
+    letters = settings.keep + settings.ignore + settings.ignore_linear
+    groups = [pattern.encode("latin-1") for pattern in settings.interactions]
+    return Namespaces(letters.encode("latin-1"), [bytes(c for c in group if c != WILDCARD) for group in groups])
+
+
+def about_options(settings: Settings, namespaces: Namespaces) -> Notes:
+    """Options that match nothing in the data."""
+    texts = [*_letters(settings, namespaces), *_interactions(settings, namespaces)]
+    return {"options that match nothing": len(texts)}, texts
+
+
+def _letters(settings: Settings, namespaces: Namespaces) -> Iterator[str]:
+    unseen = namespaces.unseen_letters().decode("latin-1")
+    for name in ("keep", "ignore", "ignore_linear"):
+        for letter in getattr(settings, name):
+            if letter in unseen:
+                yield f"{option_name(name)} {letter}: no namespace of the data begins with '{letter}'"
+
+
+def _interactions(settings: Settings, namespaces: Namespaces) -> Iterator[str]:
+    unmet = namespaces.unmet_groups()
+    for pattern, group in zip(settings.interactions, namespaces.groups, strict=True):
+        option = {2: "-q", 3: "--cubic"}.get(len(pattern), "--interactions")
+        crosses = f"{option} {pattern} crosses namespaces that begin with {', '.join(pattern[:-1])} and {pattern[-1]}"
+        letters = group.decode("latin-1")
+        gone = [c for c in letters if c in settings.ignore or (settings.keep and c not in settings.keep)]
+        if gone:
+            yield f"{crosses}, but {gone[0]} is left out by {'--ignore' if gone[0] in settings.ignore else '--keep'}"
+        elif group in unmet:
+            yield f"{crosses}: no example has them all"
+
+
+def about_labels(settings: Settings, learner: Learner, *, loss_typed: bool) -> Notes:
+    """Labels that suggest another loss, or none. loss_typed: the loss was chosen, it is not the default."""
+    tally = learner.progressive
+    if learner.names is not None:
+        only = tally.weight > 0 and tally.min_label == tally.max_label
+        name = learner.names[int(tally.min_label) - 1] if only else ""
+        return {}, [_one(f"is of class {name}")] if only and learner.examples > 1 else []
+    count = {"distinct labels, up to 3": min(learner.distinct_labels, 3)}
+    if learner.distinct_labels == 1 and learner.examples > 1:
+        return count, [_one(f"has the label {number(learner.first_label)}")]
+    if learner.distinct_labels == 2 and settings.loss == "squared" and not loss_typed:
+        low, high = sorted([learner.first_label, learner.second_label])
+        mapped = "" if (low, high) == (-1, 1) else f" --labels {low:g},{high:g}"
+        return count, [
+            f"every label is {low:g} or {high:g}, and --loss squared predicts such a number; to tell two classes apart "
+            f"use --loss logistic{mapped}"
+        ]
+    return count, []
+
+
+def _one(what: str) -> str:
+    return f"every example {what}: there was nothing to tell apart"
+
+
+def about_features(settings: Settings, learner: Learner, model: str) -> Notes:
+    """Data of which a model knows little. One that is sparse on purpose should know some feature of most examples."""
+    if not learner.looked_up:
+        return {}, []
+    share = learner.unknown / learner.looked_up
+    found = {"unknown features, share": round(share, 6), "examples of unknown features": learner.unknown_examples}
+    sparse = settings.l1 > 0 or settings.radius or settings.nonzeros or settings.threshold is not None
+    if share <= 0.5 or (sparse and 2 * learner.unknown_examples <= learner.examples):
+        return found, []
+    return found, [
+        f"{model} does not know {100 * share:.0f} % of the features of the data: are names and namespaces the same as "
+        "in training?"
+    ]
+
+
+def together(*notes: Notes) -> Notes:
+    return {k: v for found, _ in notes for k, v in found.items()}, [text for _, texts in notes for text in texts]

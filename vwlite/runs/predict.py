@@ -1,0 +1,109 @@
+"""A predicting run: every example of a stream through a model, which stays as it is."""
+
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Any
+
+from vwlite import __version__
+from vwlite.algorithms.build import Settings
+from vwlite.errors import UsageError
+from vwlite.input.pipeline import ParseOptions, parsed_batches
+from vwlite.input.reader import check_sources
+from vwlite.model import Model, read_model
+from vwlite.model.snapshot import restore
+from vwlite.options.groups import PredictOptions
+from vwlite.options.resolve import OF_LOSS, as_options, check_files, check_link, option_name
+from vwlite.runs.common import Run, say, summary
+from vwlite.runs.notes import about_features
+from vwlite.runs.signals import StopSignal
+
+
+def predict(o: PredictOptions) -> int:
+    """Run `vwlite predict`; the exit code."""
+    assert o.model is not None
+    check_files(o)
+    check_sources(o.data)
+    model = read_model(o.model)
+    settings = _settings(o, model)
+    learner = restore(
+        model, settings, o.model, learn=False, predictions=True, raw_predictions=bool(o.raw_predictions),
+        **({"probabilities": True} if o.probabilities else {}),
+    )  # fmt: skip
+    del model
+    parse = ParseOptions(
+        format=o.format,
+        hash_all=settings.hash == "all",
+        labels=settings.labels,
+        label_domain=settings.label_domain,
+        loss_name=settings.loss,
+        lenient_labels=True,
+        skip=o.on_error == "skip",
+        names=learner.names,
+    )
+    with ExitStack() as stack:
+        signals = stack.enter_context(StopSignal())  # first: what it finds begun is cleaned up
+        run = Run(o, learner, settings, stack)
+        signals.then(run.stop)
+        batches = parsed_batches(o.data, parse, stop=lambda: run.stopped, threads=o.threads)
+        for parsed in stack.enter_context(batches):
+            run.feed(parsed.batch)
+            run.bad.take(parsed.bad)
+            if run.stopped:
+                break
+        if signals.number is not None and not learner.examples:
+            return 128 + signals.number
+        run.bad.finish()
+        results: dict[str, Any] = {"number of examples": learner.examples}
+        if learner.unlabelled:
+            results["unlabelled examples"] = learner.unlabelled
+        if learner.progressive.weight:
+            results.update(run.measures(learner.progressive))
+        results["seconds"] = round(run.seconds(), 3)
+        numbers, notes = about_features(settings, learner, o.model)
+        if not o.quiet:
+            say(summary(results))
+            for note in notes:
+                say(f"note: {note}")
+            if not settings.loss and learner.progressive.weight:
+                say(f"no average loss: {o.model} does not know its loss; --loss says which")
+        run.commit(
+            {
+                "program": f"vwlite {__version__}",
+                "command": "predict",
+                "options": {**as_options(settings), "data": list(o.data) or ["-"], "model": o.model},
+                "signal": signals.number,
+                "results": {**results, **numbers},
+                "notes": notes,
+            }
+        )
+        return 128 + signals.number if signals.number else 0
+
+
+def _settings(o: PredictOptions, model: Model) -> Settings:
+    """Those of the model, with what was typed. UsageError for options that mean nothing to the model."""
+    settings = model.settings
+    typed = {name: getattr(o, name) for name in OF_LOSS if getattr(o, name) is not None}
+    for name, value in typed.items():
+        old = getattr(settings, name)
+        if settings.loss and value != old:
+            raise UsageError(
+                f"{option_name(name)} {value} contradicts the model {o.model}, which was trained with {old}: leave the "
+                "option out"
+            )
+    if "quantile_tau" in typed and (typed.get("loss") or settings.loss) != "quantile":
+        raise UsageError("--quantile-tau needs --loss quantile")
+    settings = replace(settings, **typed)
+    if settings.oaa is None:
+        if o.probabilities:
+            raise UsageError(f"--probabilities is for classes, and {o.model} has none: use --link logistic")
+        settings = replace(settings, link=o.link or settings.link)
+        check_link(settings)
+        return settings
+    if o.link not in (None, "identity"):
+        raise UsageError(f"--link {o.link} is for one score, but {o.model} has one for each class: use --probabilities")
+    if o.probabilities and settings.loss != "logistic":
+        raise UsageError(
+            f"--probabilities needs a model of --loss logistic or --softmax: {o.model} was trained with "
+            f"--loss {settings.loss}, whose scores are none"
+        )
+    return settings

@@ -1,0 +1,122 @@
+"""What is printed while learning: the progress table, the live line, the summary.
+
+The table is Vowpal Wabbit's, with one column more. All of it goes to standard error.
+"""
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TextIO
+
+from vwlite.input.diagnostics import printable
+
+HEADER = """\
+average  since         example        example        current        current  current   nonzero
+loss     last          counter         weight          label        predict features   weights
+"""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of the table. A loss of None is not known; a label of None: there is none."""
+
+    average: float | None
+    recent: float | None
+    examples: int
+    weight: float
+    label: float | str | None
+    prediction: float | str
+    features: int
+    nonzeros: int | str
+    holdout: bool = False
+
+
+def format_row(row: Row) -> str:
+    """The row as text, without a newline."""
+    unknown = "unknown" if row.holdout else "n.a."
+    average, recent = (unknown if x is None else f"{x:.6f}" for x in (row.average, row.recent))
+    label = "unknown" if row.label is None else _cell(row.label)
+    return (
+        f"{average[:8]:<8} {recent[:8]:<8} {row.examples:>12} {row.weight:>14.1f} {label:>14} "
+        f"{_cell(row.prediction):>14} {row.features:>8} {row.nonzeros:>9}"
+        + (" h" if row.holdout else "")
+    )
+
+
+def _cell(x: float | str) -> str:
+    return fit(x if isinstance(x, str) else f"{x:.4f}")
+
+
+def fit(text: str) -> str:
+    """A number or the name of a class, cut where it does not fit into a column."""
+    text = printable(text)
+    return text if len(text) <= 14 else text[:11] + "..."
+
+
+class Interval:
+    """When the next row is due: after twice (or `factor` times, or `step` more than) the weight of now."""
+
+    def __init__(self, factor: float = 2.0, step: float | None = None) -> None:
+        self.factor, self.step = factor, step
+        self.at = 1.0 if step is None else step
+
+    def advance(self, weight: float) -> float:
+        """The weight at which the row after this one is due."""
+        self.at = weight * self.factor if self.step is None else weight + self.step
+        return self.at
+
+
+class LiveLine:
+    """A line that is written over again and again, on a terminal only: how fast, how far.
+
+    NO_COLOR (https://no-color.org) turns its dim colour off; a dumb terminal gets no line at all.
+    """
+
+    INTERVAL = 0.25  # seconds between two updates
+
+    def __init__(self, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+        self.stream = stream or sys.stderr
+        self.active = self.stream.isatty() and os.environ.get("TERM") != "dumb"
+        self.colour = not os.environ.get("NO_COLOR")
+        self.clock = clock
+        self.begin = self.last = clock()
+        self.shown = False
+
+    def update(self, examples: int, done: int, total: int | None) -> None:
+        """Show the state, if the last time is long enough ago. done, total: bytes of input."""
+        if not self.active:
+            return
+        now = self.clock()
+        if now - self.last < self.INTERVAL:
+            return
+        self.last = now
+        text = live_text(examples, done, total, now - self.begin)
+        self.stream.write(f"\r\x1b[2m{text}\x1b[0m\x1b[K" if self.colour else f"\r{text}\x1b[K")
+        self.stream.flush()
+        self.shown = True
+
+    def clear(self) -> None:
+        """Take the line away, so that something else can be printed."""
+        if self.shown:
+            self.stream.write("\r\x1b[K")
+            self.stream.flush()
+            self.shown = False
+
+
+def live_text(examples: int, done: int, total: int | None, seconds: float) -> str:
+    """The content of the live line: `1,234 examples, 56,789/s, 12.3 MB/s, 45 %, 0:12 left`."""
+    seconds = max(seconds, 1e-9)
+    text = f"{examples:,} examples, {examples / seconds:,.0f}/s, {done / 1e6 / seconds:.1f} MB/s"
+    if total and 0 < done <= total:
+        left = round(seconds * (total - done) / done)
+        text += f", {100 * done // total} %, {left // 60}:{left % 60:02d} left"
+    return text
+
+
+def number(x: float | None, missing: str = "n.a.") -> str:
+    """A number of the summary: six decimals, integers without."""
+    if x is None:
+        return missing
+    return str(int(x)) if float(x).is_integer() and abs(x) < 1e15 else f"{x:.6f}"

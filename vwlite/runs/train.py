@@ -1,0 +1,476 @@
+"""A training run: passes over the stream, holdout, progress, checkpoints, the model at the end."""
+
+import math
+import os
+import time
+from contextlib import ExitStack
+from typing import Any
+
+from vwlite import __version__
+from vwlite.algorithms.build import Settings, make_learner
+from vwlite.algorithms.table import ALGORITHMS
+from vwlite.core.data.batch import Batch
+from vwlite.core.data.class_names import Names
+from vwlite.core.learn.learner import Learner, Reason
+from vwlite.core.learn.tally import Tally
+from vwlite.errors import DataError
+from vwlite.input.cache import CacheReader, CacheUnusable, CacheWriter, cache_name, fingerprint, open_cache
+from vwlite.input.feature_weights import read_feature_weights
+from vwlite.input.pipeline import Parsed, ParseOptions, parsed_batches
+from vwlite.input.reader import check_sources
+from vwlite.model import Model, read_model, write_model
+from vwlite.model.snapshot import restore, snapshot
+from vwlite.options.groups import TrainOptions
+from vwlite.options.resolve import Resolved, as_options, check_runs, resolve
+from vwlite.output.atomic import AtomicFile, Draft
+from vwlite.runs.common import Run, say, summary
+from vwlite.runs.notes import Notes, about_labels, about_options, namespaces_of, together
+from vwlite.runs.progress import HEADER, Interval, LiveLine, Row, format_row
+from vwlite.runs.signals import StopSignal
+
+SMALL_TABLE = 1 << 22  # bytes of a weight table whose nonzero weights are counted for every row
+
+
+def parse_options(o: TrainOptions, settings: Settings, names: Names | None = None) -> ParseOptions:
+    return ParseOptions(
+        format=o.format,
+        hash_all=settings.hash == "all",
+        labels=settings.labels,
+        label_domain=settings.label_domain,
+        loss_name=settings.loss,
+        skip=o.on_error == "skip",
+        names=names,
+    )
+
+
+def _strength(settings: Settings) -> str:
+    """The option that --nonzeros adapts."""
+    return "radius" if "radius" in ALGORITHMS[settings.algorithm].options else "l1"
+
+
+def train(o: TrainOptions) -> int:
+    """Run `vwlite train`; the exit code."""
+    check_runs(o)
+    check_sources(o.data)
+    model = read_model(o.initial) if o.initial else None
+    resolved = resolve(o, model.settings if model else None)
+    options: dict[str, Any] = {
+        "holdout_period": (o.holdout_period or 10) if o.passes > 1 and not o.holdout_off else 0,
+        "predictions": o.predictions is not None,
+        "raw_predictions": o.raw_predictions is not None,
+    }
+    if model is None or o.initial is None:
+        learner, before = make_learner(resolved.settings, **options), {}
+        if o.feature_weights is not None:
+            s = resolved.settings
+            learner.rule.set_weights(
+                *read_feature_weights(o.feature_weights, bits=s.bits, hash_all=s.hash == "all")
+            )
+    else:
+        learner, before = restore(model, resolved.settings, o.initial, **options), model.counters
+        if resolved.settings.nonzeros and {"l1", "radius"} & set(resolved.changed):
+            learner.rule.restart(getattr(resolved.settings, _strength(resolved.settings)))
+        elif "radius" in resolved.changed:
+            learner.rule.shrink()
+    del model
+    with ExitStack() as stack:
+        signals = stack.enter_context(StopSignal())  # first: what it finds begun is cleaned up
+        run = Training(o, learner, resolved, before, stack)
+        signals.then(run.stop)
+        run.passes(stack)
+        run.finish(signals.number)
+        if signals.number is not None:
+            say(f"interrupted by signal {signals.number}" + run.kept())
+            return 128 + signals.number
+    return 0
+
+
+class Training(Run):
+    """The state of one training run."""
+
+    options: TrainOptions
+
+    def __init__(
+        self, o: TrainOptions, learner: Learner, resolved: Resolved, before: dict[str, int], stack: ExitStack
+    ) -> None:
+        super().__init__(o, learner, resolved.settings, stack)
+        self.resolved = resolved
+        self.before = before
+        self._named = learner.names.first(learner.named) if resolved.settings.classes else []
+        self.file = stack.enter_context(AtomicFile(o.model)) if o.model else None
+        self.namespaces = namespaces_of(resolved.settings)
+        self.interval = Interval(*o.progress)
+        self.live = LiveLine()
+        if o.quiet:
+            self.live.active = False
+        self.pass_number = 0
+        self.held: Tally | None = None  # of the pass with the best holdout loss
+        self.nonzeros = 0
+        self._counted_at = -(1 << 62)  # features learned when the nonzero weights were counted last
+        self.losses: list[dict[str, float | None]] = []  # of each pass
+        self.best_pass = 0
+        self.best_is_kept = False  # the model of the best pass is the result
+        self._best_model: Draft | None = None
+        self._best_nonzeros = 0
+        self.strength: float | None = None  # found by --nonzeros
+        self._best_strength: float | None = None
+        self._checkpoint_time = math.inf
+        examples, seconds = o.checkpoint_every or (None, None)
+        self._every = examples
+        self._seconds = seconds
+        if examples:
+            learner.checkpoint_at = examples
+        if seconds:
+            self._checkpoint_time = time.monotonic() + seconds
+        if not o.quiet:
+            learner.report_at = self.interval.at
+            self._print_head()
+
+    # --- the passes --------------------------------------------------------------------------
+
+    def passes(self, stack: ExitStack) -> None:
+        """All passes, or as many as it takes."""
+        o = self.options
+        cache = self._old_cache()
+        without_gain = 0
+        for self.pass_number in range(1, o.passes + 1):
+            if self.pass_number > 1:  # not after the last one: a model that is continued goes on from its rate
+                self.learner.rule.pass_decay *= self.settings.decay_learning_rate
+            self.learner.begin_pass()
+            cache = self._one_pass(cache, stack)
+            if self.stopped:
+                return
+            held = self.learner.holdout
+            self.losses.append({"average": self.learner.progressive.average, "holdout": held.average})
+            if held.average is None:
+                continue
+            if self.held is None or self.held.average is None or held.average < self.held.average:
+                self.held, self.best_pass, without_gain = held, self.pass_number, 0
+                if o.passes > self.pass_number:
+                    self._keep_model(stack)
+            else:
+                without_gain += 1
+                if without_gain == (o.early_terminate or 3) and self.pass_number < o.passes:
+                    self.best_is_kept = True
+                    return
+
+    def _one_pass(self, cache: CacheReader | None, stack: ExitStack) -> CacheReader | None:
+        """One pass over the cache or the text; the cache that the next pass reads."""
+        o = self.options
+        if cache is not None:
+            for batch, place in cache.batches(o.threads):
+                self.feed(batch)
+                self._after_batch(place, cache.size)
+                if self.stopped:
+                    break
+            return cache
+        with ExitStack() as inner:
+            writer = self._cache_writer()
+            if writer is not None:
+                inner.callback(writer.close)
+            parse = parse_options(o, self.settings, self.learner.names)
+            batches = parsed_batches(
+                o.data, parse, stop=lambda: self.stopped, threads=o.threads, number=writer is not None
+            )
+            for parsed in inner.enter_context(batches):
+                if writer is not None:
+                    writer.add(parsed.batch)
+                self.feed(parsed.batch)
+                self.live_clear_if(parsed)
+                self.bad.take(parsed.bad)
+                self._after_batch(parsed.done, parsed.total)
+                if self.stopped:
+                    break
+            self.live.clear()
+            self.bad.finish()
+            if writer is None or self.stopped:
+                return None
+            names = self.learner.names
+            return writer.finish(self.bad.count, names.first(len(names)) if self.settings.classes == "auto" else ())
+
+    def live_clear_if(self, parsed: Parsed) -> None:
+        if parsed.bad:
+            self.live.clear()
+
+    def _cache_path(self) -> str | None:
+        o = self.options
+        return o.cache_file or (cache_name(o.data[0]) if o.cache else None)
+
+    def _fingerprint(self) -> dict[str, Any]:
+        parse = parse_options(self.options, self.settings)
+        shaping = {k: v for k, v in vars(parse).items() if k not in ("loss_name", "names")}
+        if self.settings.oaa is not None:
+            shaping |= {"number of classes": self.settings.oaa, "choice of classes": self.settings.classes}
+            shaping |= {"order of classes": self._named}
+        return fingerprint(self.options.data, shaping)
+
+    def _old_cache(self) -> CacheReader | None:
+        """The cache of an earlier run, if it may be used; says why if not."""
+        path = self._cache_path()
+        if path is None or self.options.kill_cache or not os.path.exists(path):
+            return None
+        try:
+            cache = open_cache(path, self._fingerprint())
+            if cache.skipped and (self.options.rejects or self.options.max_errors is not None):
+                option = "--rejects" if self.options.rejects else "--max-errors"
+                raise CacheUnusable(f"it leaves out bad lines ({cache.skipped}), which {option} asks for")
+            if self.settings.classes == "auto":
+                self._take_names(cache.classes)
+            self.bad.finish_from(path, cache.skipped)
+            return cache
+        except CacheUnusable as e:
+            say(f"cache {path} is not used: {e}; it is built again")
+            return None
+
+    def _take_names(self, classes: list[str]) -> None:
+        """Go on with the names of classes of a cache. CacheUnusable if they cannot be those of this run."""
+        known, new = classes[: len(self._named)], [os.fsencode(name) for name in classes[len(self._named) :]]
+        room = (self.settings.oaa or 0) - len(self._named)
+        if known != self._named or len(new) > room or len({*map(os.fsencode, known), *new}) != len(classes):
+            raise CacheUnusable("its classes are not those of this run")
+        if not all(name and not set(name) & set(b" \t\r\n|") for name in new):
+            raise CacheUnusable("its names of classes are no words")
+        self.learner.names.extend(new)
+
+    def _cache_writer(self) -> CacheWriter | None:
+        path = self._cache_path()
+        if path is not None:
+            return CacheWriter(path, self._fingerprint())
+        return CacheWriter(None, {}) if self.options.passes > 1 else None
+
+    # --- on the way --------------------------------------------------------------------------
+
+    def feed(self, batch: Batch) -> None:
+        self.namespaces.look(batch)
+        super().feed(batch)
+
+    def paused(self, reason: Reason) -> None:
+        if reason == Reason.CHECKPOINT and self._every:
+            self._checkpoint()
+            self.learner.checkpoint_at = self.learner.examples + self._every
+        elif reason == Reason.REPORT:
+            self._print_row()
+
+    def _after_batch(self, done: int, total: int | None) -> None:
+        if time.monotonic() >= self._checkpoint_time and self._seconds:
+            self._checkpoint()
+            self._checkpoint_time = time.monotonic() + self._seconds
+        self.live.update(self.learner.examples, done, total)
+
+    def _may_write(self) -> bool:
+        """Whether a model may be put in its place: an older one must not be lost to an input that was empty."""
+        return self.learner.progressive.weight > 0 or self.options.allow_empty
+
+    def _nothing_learned(self) -> str:
+        """Why no example was learned, and what becomes of the model."""
+        learner, bad, passes = self.learner, self.bad.count, max(self.pass_number, 1)
+        counts = {
+            "bad": bad,
+            "without a label": learner.unlabelled // passes,
+            "of importance 0": (learner.examples - learner.unlabelled) // passes,
+        }
+        found = [f"{n} {what}" for what, n in counts.items() if n]
+        if learner.holdout.weight:
+            found.append("every one with a label is held out")
+        why = f"of {learner.lines + bad} lines, {', '.join(found)}" if found else "there is no example in the input"
+        return f"no example was learned: {why}"
+
+    def _checkpoint(self) -> None:
+        if self.file is not None and self._may_write():
+            self._write_model(interrupted=True)
+            self.file.commit()
+            self.file.begin()
+
+    def _write_model(self, interrupted: bool) -> None:
+        """Write the model as of now; it is not in its place before it is committed."""
+        rule = self.learner.rule
+        rule.finished = not interrupted
+        self.nonzeros, self.strength = rule.count_nonzero(), self._found()
+        if self.file is not None:
+            self.file.begin()
+            write_model(self.file, self._snapshot(interrupted))
+        rule.finished = False
+
+    def _keep_model(self, stack: ExitStack) -> None:
+        """Keep the model as of now: no later pass may be better. Checkpoints of those do not touch it."""
+        rule = self.learner.rule
+        rule.finished = True
+        self._best_nonzeros, self._best_strength = rule.count_nonzero(), self._found()
+        if self.file is not None:
+            if self._best_model is None:
+                self._best_model = stack.enter_context(self.file.draft())
+            self._best_model.begin()
+            write_model(self._best_model, self._snapshot(interrupted=False))
+        rule.finished = False
+
+    def _found(self) -> float | None:
+        """The strength that --nonzeros has found so far."""
+        return self.learner.rule.strength if self.settings.nonzeros else None
+
+    def _snapshot(self, interrupted: bool) -> Model:
+        return snapshot(
+            self.learner,
+            self.settings,
+            self.before,
+            interrupted=interrupted,
+            weights_only=self.options.save_weights_only,
+        )
+
+    # --- the end -----------------------------------------------------------------------------
+
+    def finish(self, signal: int | None) -> None:
+        """Save the model, print the summary, write the report. DataError if nothing was learned that a model needs."""
+        self.live.clear()
+        learned = self.learner.progressive.weight > 0
+        if not learned and signal is None:
+            if self.file is not None and not self._may_write():
+                kept = f"{self.file.name} is left as it is (--allow-empty writes it all the same)"
+                raise DataError(f"{self._nothing_learned()}; {kept}")
+            say(f"warning: {self._nothing_learned()}")
+        if not self.best_is_kept:
+            self._write_model(interrupted=signal is not None)
+        else:
+            self.nonzeros, self.strength = self._best_nonzeros, self._best_strength
+            if self.file is not None and self._best_model is not None:
+                self._best_model.copy_to(self.file)
+        if self.file is not None and self._may_write():
+            self.file.commit()
+        results = self.results()
+        numbers, notes = self.notes()
+        if not self.options.quiet:
+            say()
+            say("interrupted" if signal else "finished run")
+            say(summary(results))
+            if self.settings.nonzeros and self.learner.rule.slack:
+                say(f"--nonzeros {self.settings.nonzeros} allows more weights than the data needs: none was shrunk")
+            for note in notes:
+                say(f"note: {note}")
+        self.commit(
+            {
+                "program": f"vwlite {__version__}",
+                "command": "train",
+                "options": {**as_options(self.settings), **self._typed()},
+                "changed": {k: {"model": a, "now": b} for k, (a, b) in self.resolved.changed.items()},
+                "signal": signal,
+                "passes": self.losses,
+                "results": {**results, **numbers},
+                "notes": notes,
+            }
+        )
+
+    def has_output(self) -> bool:
+        return bool(self.options.model or self._cache_path()) or super().has_output()
+
+    def kept(self) -> str:
+        """What became of the model of an interrupted run, as the end of a sentence."""
+        cut = self.learner.cut
+        part = f"; of the last example, only a part of its {cut:,} features is learned" if cut else ""
+        if self.file is None:
+            return part + "; there was no --model to save"
+        if not self._may_write():
+            return f"; no example was learned, {self.file.name} is left as it is"
+        return part + f"; the model as of then is {self.file.name}, -i continues it"
+
+    def results(self) -> dict[str, Any]:
+        """What the summary and the report say, by name."""
+        tally, learner = self.learner.progressive, self.learner
+        held = self.held or (learner.holdout if learner.holdout.weight else None)
+        lines: dict[str, Any] = {"number of examples": learner.examples}
+        if self.options.passes > 1:
+            lines["passes used"] = len(self.losses) or self.pass_number
+            if self.best_is_kept:
+                lines["best pass, kept"] = self.best_pass
+        lines["weighted example sum"] = tally.weight + learner.unlabelled_weight
+        if learner.unlabelled:
+            lines["unlabelled examples"] = learner.unlabelled
+        if self.bad.count:
+            lines["bad lines skipped"] = self.bad.count
+        measures = self.measures(held or tally)
+        lines.update({f"holdout {k}" if held else k: v for k, v in measures.items() if v is not None or not held})
+        lines["total feature number"] = learner.features
+        lines["nonzero weights"] = self.nonzeros
+        if self.strength is not None:
+            lines[f"{_strength(self.settings)} found"] = self.strength
+        lines["features in the table"] = len(learner.rule)
+        lines["seconds"] = round(self.seconds(), 3)
+        return lines
+
+    def notes(self) -> Notes:
+        """What the data says about the options. A model that is continued was told when it began."""
+        if self.options.initial:
+            return {}, []
+        typed = self.options.loss is not None
+        return together(
+            about_options(self.settings, self.namespaces),
+            about_labels(self.settings, self.learner, loss_typed=typed),
+        )
+
+    def _typed(self) -> dict[str, Any]:
+        o = self.options
+        return {
+            "data": list(o.data) or ["-"],
+            "format": o.format,
+            "on-error": o.on_error,
+            "max-errors": o.max_errors,
+            "passes": o.passes,
+            "holdout-period": self._holdout_period(),
+            "early-terminate": o.early_terminate,
+            "cache": self._cache_path(),
+            "model": o.model,
+            "initial": o.initial,
+            "save-weights-only": o.save_weights_only,
+            "threads": o.threads,
+        }
+
+    def _holdout_period(self) -> int | None:
+        o = self.options
+        return (o.holdout_period or 10) if o.passes > 1 and not o.holdout_off else None
+
+    # --- what is printed ---------------------------------------------------------------------
+
+    def _print_head(self) -> None:
+        s = self.settings
+        rate = ALGORITHMS[s.algorithm].rate
+        step = f"{rate.replace('_', ' ')} = {getattr(s, rate):g}, " if rate else ""
+        loss = "softmax" if s.softmax else s.loss
+        classes = f"{s.oaa} classes, " if s.oaa else ""
+        link = f", link = {s.link}" if s.link != "identity" else ""
+        say(f"algorithm = {s.algorithm}, loss = {loss}, {classes}{step}bits = {s.bits}{link}")
+        for name, (old, new) in self.resolved.changed.items():
+            say(f"{name.replace('_', ' ')} = {new}, changed from {old}")
+        if self.options.initial:
+            say(f"continuing {self.options.initial} after {self.before.get('examples', 0)} examples")
+        if self.options.model:
+            say(f"model = {self.options.model}")
+        say(HEADER.rstrip("\n"))
+
+    def _print_row(self) -> None:
+        learner, tally = self.learner, self.learner.progressive
+        held = self.pass_number > 1 and bool(self._holdout_period())
+        shown = learner.holdout if held else tally
+        self.live.clear()
+        say(
+            format_row(
+                Row(
+                    average=shown.average,
+                    recent=shown.take_recent(),
+                    examples=learner.examples,
+                    weight=tally.weight + learner.unlabelled_weight,
+                    label=None if math.isnan(learner.label) else self.shown(learner.label),
+                    prediction=self.shown(learner.prediction),
+                    features=learner.size,
+                    nonzeros=self._nonzeros_for_row(),
+                    holdout=held,
+                )
+            )
+        )
+        learner.report_at = self.interval.advance(tally.weight + learner.unlabelled_weight)
+
+    def _nonzeros_for_row(self) -> str:
+        """The number of nonzero weights; that of an earlier row, marked ~, when counting again would take longer
+        than what was learned since."""
+        rule, features = self.learner.rule, self.learner.features
+        if rule.table_bytes > SMALL_TABLE and features - self._counted_at < rule.table_bytes // 64:
+            return f"~{self.nonzeros}"
+        self.nonzeros, self._counted_at = rule.count_nonzero(), features
+        return str(self.nonzeros)

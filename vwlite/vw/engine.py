@@ -1,0 +1,211 @@
+"""Plain runs through the engine's loop, many examples at a time; what comes out is the same as one by one.
+
+A run is plain if it is one linear model over simple labels, or one for each class (`--oaa`), without audit. The engine
+comes back where there is something to say: a row, a warning. What is unusual (an odd label, a prediction that is not
+finite) goes the way of all other runs, one example at a time.
+"""
+
+from math import inf
+from typing import Any
+
+from vwlite.core.data.batch import Batch
+from vwlite.core.data.class_names import Names as ClassNames
+from vwlite.core.learn.learner import Learner, Reason
+from vwlite.core.rules.ftrl import Ftrl
+from vwlite.core.rules.gd import Gd
+from vwlite.core.vw.coin import Coin
+from vwlite.core.vw.freegrad import FreeGrad
+from vwlite.core.vw.interleaved import Interleaved
+from vwlite.core.vw.pistol import Pistol
+from vwlite.runs.memory import table_needs
+from vwlite.vw.layers.base import Linear, Named, Scorer
+from vwlite.vw.layers.many import Oaa
+from vwlite.vw.plan import make_expander
+from vwlite.vw.text.examples import Names
+
+RULES = (Gd, Ftrl, Coin, Pistol, FreeGrad)
+
+
+def is_plain(run: Any) -> bool:
+    """Whether the engine's loop can do this run."""
+    s, layer = run.setup, run.learner
+    classes = type(layer) is Oaa
+    if classes:
+        if run.arguments.get("link", "identity") != "identity":  # it comes before scores are compared
+            return False
+        if layer.bottom.predicts_apart and (layer.probabilities or layer.scores):  # the engine has those of learning
+            return False
+        layer = layer.base
+    while type(layer) is Scorer or (type(layer) is Named and layer.name == "count_label"):
+        layer = layer.base
+    if type(layer) is not Linear or type(layer.stepper.rule) not in ((Interleaved,) if classes else RULES):
+        return False
+    if classes and s.names and len(set(s.names)) != len(s.names):
+        return False
+    return (classes or (s.kind == "SIMPLE" and not layer.stepper.shift)) and not (
+        run.namer or s.not_linear or layer.more_squares or any(b":" in pattern for pattern in s.interactions)
+    )  # fmt: skip
+
+
+class Quick:
+    """The engine's loop as a part of a run, whose statistics go in before it runs and come out after it."""
+
+    def __init__(self, run: Any) -> None:
+        self.run, self.statistics = run, run.statistics
+        self.stepper = run.learner.bottom.stepper
+        self.rule = self.stepper.rule
+        self.classes = self.rule if isinstance(self.rule, Interleaved) else None
+        self.shares = self.classes is not None and (run.learner.probabilities or run.learner.scores)
+        self.timed = hasattr(self.rule, "elapsed")  # it is told how much was learned before, and counts from there
+        if self.timed:
+            self.rule.wound = False
+        self._begin()
+
+    def _begin(self) -> None:
+        """Make the engine's learner."""
+        run, names = self.run, None
+        a, s = run.arguments, run.setup
+        if self.classes is not None:
+            self.indexed = s.indexing.first
+            names = ClassNames(self.classes.classes, run.labels.class_names())
+        self.learner = Learner(
+            self.rule, self.stepper.loss, make_expander(a, s, s.bits - self.stepper.shift), learn=not run.testing,
+            holdout_after=run.holdout_after, holdout_period=run.holdout_period, holdout_labelled=True,
+            widens=self.stepper.widens, apart=run.learner.bottom.predicts_apart, usual=run.labels.usual,
+            packed=names is not None, predictions=run.predictions is not None, raw_predictions=run.raw is not None,
+            link=a.get("link", "identity"), names=names, probabilities=self.shares, short=True,
+        )  # fmt: skip
+        self.learner.clips = self.classes is None
+        # The shares of its class count among those that were held out, if there are such.
+        self.learner.needs_label = self.shares and run.learner.probabilities and run.holdout
+
+    def feed(self, batch: Batch, names: Names | None) -> None:
+        """Go through the examples of a batch."""
+        run = self.run
+        at, end = 0, len(batch)
+        while at < end and not run.stopped:
+            if self._goes_alone():
+                run.feed(batch, names, at, at + 1)
+                at += 1
+                continue
+            learner = self._learner()
+            self._enter()
+            at = learner.run(batch, at)
+            self._leave()
+            reason = learner.reason
+            if reason == Reason.NO_MEMORY:
+                raise MemoryError(table_needs(learner.enormous))
+            if reason == Reason.NOTED:
+                self._write(warns=True)
+            else:
+                self._write()
+            if reason in (Reason.DIVERGED, Reason.UNUSUAL):
+                run.lines += reason == Reason.UNUSUAL  # the other one is counted already
+                run.one(run.current(batch, at, None))
+                at += 1
+            elif reason != Reason.DONE:
+                self._report()
+
+    def stop(self) -> None:
+        """Come back after the example at hand. Called from another thread."""
+        self.learner.stop()
+
+    def _goes_alone(self) -> bool:
+        """Whether the next example must not go through the engine's loop, whatever it is.
+
+        Scores of classes are clipped to the range of labels so far, which may still be different ones in one example.
+        Named labels that count from 0 are shown like numbers.
+        """
+        if self.classes is None:
+            return False
+        narrow = self.stepper.min_label > -1 or self.stepper.max_label < 1
+        return (self.stepper.widens and narrow) or bool(self.run.labels.names and self.run.setup.indexing.first == 0)
+
+    def _learner(self) -> Learner:
+        """The engine's learner; a new one when it is known from which number classes count."""
+        if self.classes is not None and self.indexed != self.run.setup.indexing.first:
+            self._begin()
+        return self.learner
+
+    def _enter(self) -> None:
+        """Have the engine go on from the statistics."""
+        s, learner = self.statistics, self.learner
+        learner.progressive.resume(
+            s.sum_loss, s.weighted_labeled_examples, s.weighted_labels, s.sum_loss_since_last_dump
+        )
+        learner.holdout.resume(s.holdout_loss_since_pass, s.holdout_weight_since_pass, 0, s.holdout_loss_since_dump)
+        learner.examples, learner.unlabelled_weight, learner.time = s.example_number, s.weighted_unlabeled_examples, s.t
+        learner.lines = self.run.lines
+        low, high = self.stepper.min_label, self.stepper.max_label
+        if self.classes is not None:
+            self.classes.low, self.classes.high = low, high
+        learner.min_label, learner.max_label = low, high
+        learner.report_at = inf if self.run.quiet else s.dump_interval
+        if self.timed:
+            self.rule.elapsed = s.t - s.holdout_weight - s.weighted_unlabeled_examples
+        self._features = learner.features - learner.held_features
+
+    def _leave(self) -> None:
+        """Take over what the engine has counted."""
+        s, learner = self.statistics, self.learner
+        tally, held = learner.progressive, learner.holdout
+        s.sum_loss, s.sum_loss_since_last_dump = tally.loss, tally.recent_loss
+        s.weighted_labeled_examples = tally.weight
+        s.holdout_loss += held.loss - s.holdout_loss_since_pass
+        weight = held.weight - s.holdout_weight_since_pass
+        s.holdout_weight += weight
+        s.holdout_weight_since_dump += weight
+        s.holdout_loss_since_pass, s.holdout_weight_since_pass = held.loss, held.weight
+        s.holdout_loss_since_dump = held.recent_loss
+        if self.shares:  # to Vowpal Wabbit no prediction is that of an example without a label
+            s.sum_loss += learner.unlabelled_weight - s.weighted_unlabeled_examples
+            s.sum_loss_since_last_dump += learner.unlabelled_weight - s.weighted_unlabeled_examples
+        s.example_number, s.weighted_unlabeled_examples, s.t = learner.examples, learner.unlabelled_weight, learner.time
+        s.total_features += learner.features - learner.held_features - self._features
+        self.run.lines = learner.lines
+        if self.classes is not None:  # whose labels are no numbers
+            labels = self.run.labels
+            labels.log_loss += tally.surprise
+            labels.held_log_loss += held.surprise
+            return
+        s.weighted_labels = tally.labels
+        if learner.distinct_labels:
+            s.see_label(learner.first_label)
+        if learner.distinct_labels > 1:
+            s.see_label(learner.second_label)
+        s.more_labels = s.more_labels or learner.distinct_labels > 2
+        self.stepper.min_label, self.stepper.max_label = learner.min_label, learner.max_label
+
+    def _write(self, warns: bool = False) -> None:
+        """Write the predictions so far; warns: with the warnings of the last example before its own ones."""
+        pairs = [(self.run.raw, self.learner.raw_predictions), (self.run.predictions, self.learner.predictions)]
+        found = [(file, text.take().decode("utf-8", "surrogateescape")) for file, text in pairs if file is not None]
+        if not warns:
+            for file, text in found:
+                file.write(text)
+            return
+        starts = [text.rfind("\n", 0, -1) + 1 for _, text in found]
+        for (file, text), start in zip(found, starts, strict=True):
+            file.write(text[:start])
+        for rule in self.classes.rules if self.classes is not None else [self.rule]:
+            self.run.learner.bottom.warn_of_update(rule)
+        for (file, text), start in zip(found, starts, strict=True):
+            file.write(text[start:])
+
+    def _report(self) -> None:
+        """Print a row, if one is due."""
+        s, learner, run = self.statistics, self.learner, self.run
+        if run.quiet or s.weight < s.dump_interval:
+            return
+        named = run.setup.names
+        unlabelled = "4294967295" if self.shares and not named else "unknown"
+        label = self._words(learner.label) if learner.label == learner.label else unlabelled
+        shown = self._words(learner.linked(learner.prediction)) if not (self.shares and named) else "unknown"
+        if self.classes is not None and self.classes.probable and not named:
+            shown += f"({learner.shares_of_classes()[int(learner.prediction) - 1] * 100:.0f}%)"
+        run.streams.say(s.row(label, shown, learner.size, run.holdout))
+        s.advance(run.step, run.factor)
+
+    def _words(self, label: float) -> str:
+        """A label or a prediction as a row shows it."""
+        return f"{label:.4f}" if self.classes is None else self.learner.names[int(label) - 1]

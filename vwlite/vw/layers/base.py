@@ -1,0 +1,378 @@
+"""The layers of a learner: a linear model at the bottom, reductions above it, as Vowpal Wabbit stacks them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from math import exp, isfinite
+from typing import Any
+
+from vwlite.core.data.batch import Batch
+from vwlite.core.data.expand import CONSTANT_HASH
+from vwlite.core.learn.losses import Loss, Squared
+from vwlite.core.learn.rule import Rule
+from vwlite.core.vw.stepper import Stepper
+from vwlite.vw.messages import Streams, short
+
+NO_LABEL = float("nan")
+
+
+@dataclass
+class Current:
+    """The example at hand, on its way through the layers."""
+
+    label: float = NO_LABEL
+    weight: float = 1.0
+    initial: float = 0.0
+    tag: bytes = b""
+    words: list[bytes] = field(default_factory=list)  # of a label that is not simple
+    target: Any = None  # such a label, read
+    held: bool = False
+    test: bool = False  # only predict
+    names: dict[int, list[bytes]] | None = None
+    more_names: list[bytes] = field(default_factory=list)  # of features behind those of the line
+    raw_scores: list[tuple[int, float]] | None = None  # of classes, to be written; None: nothing is
+    excess: dict[int, float] = field(default_factory=dict)  # of the squares of its namespaces
+    made_names: list[bytes] | None = None  # of its features, if they are not those of its line
+    own: set[int] | None = None  # the namespaces that are not only of a line shared with others
+    batch: Any = None
+    line: int = 0
+    counter: int = 0  # its number in the run, from 0: blank lines and the ends of passes count too
+
+    model: int = 0  # which of the linear models is meant
+    features: int = 0
+    prediction: Any = 0.0
+    partial: float = 0.0  # the score before it was clipped
+    loss: float = 0.0
+    confidence: float = 0.0
+
+    @property
+    def labelled(self) -> bool:
+        return self.label == self.label
+
+
+def keep_lines(examples: Sequence[Current], batch: Batch) -> None:
+    """Have examples that will outlive the content of a batch keep their lines of it themselves."""
+    kept = Batch()
+    for e in examples:
+        if e.batch is batch:
+            kept.extend(batch, e.line, e.line + 1)
+            e.batch, e.line = kept, len(kept) - 1
+
+
+def counts_of(e: Current, dropped: Callable[[int], bool]) -> dict[int, int]:
+    """How many features each namespace of an example has that is not dropped, in order."""
+    batch, line = e.batch, e.line
+    counts: dict[int, int] = {}
+    for span in range(batch.span_begin[line], batch.span_begin[line + 1]):
+        letter = batch.letter[span]
+        if not dropped(letter):
+            size = batch.feature_begin[span + 1] - batch.feature_begin[span]
+            counts[letter] = counts.get(letter, 0) + size
+    return counts
+
+
+class Layer:
+    """A learner over another one. `width`: how many of those it uses; `name`: as the header shows it.
+
+    predicts_apart: what is shown is predicted before learning, on its own.
+    """
+
+    name = ""
+    width = 1
+    increment: int
+
+    def __init__(self, base: "Layer") -> None:
+        self.base = base
+        self.increment = base.increment * base.width  # models between two of the base
+        self.predicts_apart: bool = base.predicts_apart
+
+    def predict(self, e: Current) -> None:
+        self.base.predict(e)
+
+    def learn(self, e: Current) -> None:
+        self.base.learn(e)
+
+    def predict_with(self, e: Current, i: int) -> None:
+        """Have the i-th base predict."""
+        e.model += i * self.increment
+        self.base.predict(e)
+        e.model -= i * self.increment
+
+    def learn_with(self, e: Current, i: int) -> None:
+        """Have the i-th base learn."""
+        e.model += i * self.increment
+        self.base.learn(e)
+        e.model -= i * self.increment
+
+    def settle(self) -> None:
+        """What follows an example."""
+        self.base.settle()
+
+    def end_pass(self) -> None:
+        self.base.end_pass()
+
+    # What a model keeps of the layers, from the top down: in a readable one, in a binary one, and read back.
+
+    def saved_text(self) -> str:
+        return self.base.saved_text()
+
+    def saved_bytes(self) -> bytes:
+        return self.base.saved_bytes()
+
+    def load(self, source: Any) -> None:
+        self.base.load(source)
+
+    @property
+    def names(self) -> list[str]:
+        """The layers from the bottom up, as the header lists them."""
+        return self.base.names + ([self.name] if self.name else [])
+
+    @property
+    def models(self) -> int:
+        """Linear models in all, in what lies below and here."""
+        return self.base.models * self.width
+
+    @property
+    def bottom(self) -> "Linear":
+        return self.base.bottom
+
+
+class Linear(Layer):
+    """The linear model itself: the stepper's rule."""
+
+    def __init__(self, name: str, stepper: Stepper, streams: Streams, predicts_apart: bool = False) -> None:
+        self.name, self.stepper, self.streams = name, stepper, streams
+        self.increment = 1
+        self.predicts_apart = predicts_apart
+        self.audit: Callable[[Current], None] | None = None
+        self.collect: Callable[[Current], None] | None = None
+        self.example_number = 0
+        self.before_pass: Callable[[], None] | None = None
+        self.more_squares: Callable[[Current], float] | None = None
+        self.constant_places: Callable[[Current], tuple[int, int]] | None = None
+
+    def take(self, e: Current) -> None:
+        """Have the stepper hold the features of an example."""
+        e.features = self.stepper.take(e.batch, e.line) + self.stepper.expander.hidden
+        if e.own is not None and self.constant_places is not None:
+            keys, values = self.stepper.features()
+            now, then = self.constant_places(e)
+            keys.insert(then, keys.pop(now))
+            values.insert(then, values.pop(now))
+            self.stepper.set(keys, values)
+        if self.more_squares is not None:
+            self.stepper.rule.more_squares = self.more_squares(e)
+
+    def predict(self, e: Current) -> None:
+        e.prediction = self.stepper.predict(e.model, e.initial)
+        self._after(e)
+
+    def learn(self, e: Current) -> None:
+        if self.audit is not None:
+            e.prediction = self.stepper.predict(e.model, e.initial)
+            if self.stepper.widens:
+                low, high = min(self.stepper.min_label, e.label), max(self.stepper.max_label, e.label)
+                e.prediction = min(max(self.stepper.raw, low), high)
+            self.audit(e)
+        e.prediction = self.stepper.learn(e.label, e.weight, e.model, e.initial)
+        self._warn(e)
+        self.warn_of_update(self.stepper.rule_of(e.model))
+        if self.collect is not None:
+            self.collect(e)
+
+    def warn_of_update(self, rule: Rule) -> None:
+        """Tell of what the last update of a rule met."""
+        if getattr(rule, "too_large", False):
+            self.streams.error("The features have too much magnitude")
+        if getattr(rule, "lost", False):
+            self.streams.warn("update is NAN, replacing with 0")
+
+    def update(self, e: Current, p: float) -> None:
+        """Learn as if `p` had been predicted."""
+        self.stepper.update(p, e.label, e.weight, e.model)
+
+    def _after(self, e: Current) -> None:
+        self._warn(e)
+        if self.audit is not None:
+            self.audit(e)
+        if self.collect is not None:
+            self.collect(e)
+
+    def _warn(self, e: Current) -> None:
+        e.partial = self.stepper.raw
+        if self.stepper.lost:
+            self._forgive(e)
+
+    def _forgive(self, e: Current) -> None:
+        self.streams.warn(f"NAN prediction in example {self.example_number + 1}, forcing 0")
+        e.partial = 0.0
+
+    def settle(self) -> None:
+        pass
+
+    def end_pass(self) -> None:
+        pass
+
+    def saved_text(self) -> str:
+        return ""
+
+    def saved_bytes(self) -> bytes:
+        return b""
+
+    def load(self, source: Any) -> None:
+        pass
+
+    @property
+    def names(self) -> list[str]:
+        return [self.name]
+
+    @property
+    def models(self) -> int:
+        return 1
+
+    @property
+    def bottom(self) -> "Linear":
+        return self
+
+
+class Noop(Linear):
+    """A bottom that learns nothing and predicts 0."""
+
+    def predict(self, e: Current) -> None:
+        e.prediction = e.partial = 0.0
+
+    def learn(self, e: Current) -> None:
+        e.prediction = e.partial = 0.0
+
+
+class Print(Noop):
+    """A bottom that prints examples: label, importance, tag, and the numbers of the features with their values."""
+
+    def __init__(self, name: str, stepper: Stepper, streams: Streams) -> None:
+        super().__init__(name, stepper, streams, predicts_apart=True)
+
+    def predict(self, e: Current) -> None:
+        super().predict(e)
+        words = [short(e.label)] if e.labelled else []
+        if e.labelled and (e.weight != 1 or e.initial != 0):
+            words += [short(e.weight)] + ([short(e.initial)] if e.initial != 0 else [])
+        tag = "'" + e.tag.decode("utf-8", "surrogateescape") if e.tag else ""
+        hashes, values = self.stepper.features()
+        features = [
+            f"{key if hash != CONSTANT_HASH else hash}{'' if x == 1 else f':{short(x)}'} "
+            for hash, key, x in zip(hashes, self.stepper.keys_of(), values, strict=True)
+        ]
+        self.streams.say(f"{' '.join([*words, tag])}| {''.join(features)}")
+
+    def learn(self, e: Current) -> None:
+        self.predict(e)
+
+
+class Named(Layer):
+    """A layer that is only a name in the header."""
+
+    def __init__(self, base: Layer, name: str) -> None:
+        super().__init__(base)
+        self.name = name
+
+
+LINKS: dict[str, Callable[[float], float]] = {
+    "identity": lambda p: p,
+    "logistic": lambda p: 1 / (1 + _exp(-p)),
+    "glf1": lambda p: 2 / (1 + _exp(-p)) - 1,
+    "poisson": lambda p: _exp(p),
+}
+
+
+def _exp(x: float) -> float:
+    return exp(x) if x < 709 else float("inf")
+
+
+def judged(loss: Loss, p: float, y: float, stepper: Stepper) -> float:
+    """The loss of a prediction. The squared one grows linearly outside of the labels seen."""
+    low, high = stepper.min_label, stepper.max_label
+    if low <= p <= high or not isinstance(loss, Squared):
+        return float(loss(p, y))
+    edge = low if p < low else high
+    return float((y - edge) ** 2 + 2 * (y - edge) * (edge - p))
+
+
+class Scorer(Layer):
+    """Learns if there is something to learn, tells the loss, and puts the prediction through the link."""
+
+    def __init__(self, base: Layer, link: str) -> None:
+        super().__init__(base)
+        self.name = f"scorer-{link}"
+        self.link = None if link == "identity" else LINKS[link]
+        self.loss = base.bottom.stepper.loss
+
+    def predict(self, e: Current) -> None:
+        self.base.predict(e)
+        self._judge(e)
+
+    def learn(self, e: Current) -> None:
+        stepper = self.bottom.stepper
+        if e.label == e.label and stepper.widens:
+            stepper.min_label, stepper.max_label = min(stepper.min_label, e.label), max(stepper.max_label, e.label)
+        if e.weight > 0 and e.label == e.label:
+            self.base.learn(e)
+        else:
+            self.base.predict(e)
+        self._judge(e)
+
+    def _judge(self, e: Current) -> None:
+        if e.weight > 0 and e.label == e.label:
+            e.loss = judged(self.loss, e.prediction, e.label, self.bottom.stepper) * e.weight
+        if self.link is not None:
+            e.prediction = self.link(e.prediction)
+
+
+class Binary(Layer):
+    """Predicts the sign, and counts wrong ones."""
+
+    name = "binary"
+
+    def __init__(self, base: Layer, streams: Streams) -> None:
+        super().__init__(base)
+        self.streams, self.predicts_apart = streams, False
+
+    def predict(self, e: Current) -> None:
+        self.base.predict(e)
+        self._sign(e)
+
+    def learn(self, e: Current) -> None:
+        self.base.learn(e)
+        self._sign(e)
+
+    def _sign(self, e: Current) -> None:
+        e.prediction = 1.0 if e.prediction > 0 else -1.0
+        if e.labelled:
+            if abs(e.label) != 1:
+                self.streams.error(f"The label '{e.label:.9g}' is not -1 or 1 as loss function expects.")
+            elif e.prediction == e.label:
+                e.loss = 0.0
+            else:
+                e.loss = e.weight
+
+
+class ClassWeight(Layer):
+    """Multiplies the importance by the weight of the class."""
+
+    def __init__(self, base: Layer, weights: dict[int, float], kind: str = "scalar") -> None:
+        super().__init__(base)
+        self.weights, self.name = weights, f"classweight-{kind}"
+        self.predicts_apart = True
+
+    def _weigh(self, e: Current) -> None:
+        if self.name.endswith("scalar"):
+            if isfinite(e.label):
+                e.weight *= self.weights.get(int(e.label), 1.0)
+        elif e.target is not None:
+            e.weight *= self.weights.get(int(e.target), 1.0)
+
+    def predict(self, e: Current) -> None:
+        self._weigh(e)
+        self.base.predict(e)
+
+    def learn(self, e: Current) -> None:
+        self._weigh(e)
+        self.base.learn(e)

@@ -1,0 +1,262 @@
+"""Examples of several lines, a line for each class that may be chosen: csoaa_ldf and wap_ldf.
+
+A line may say `shared` for its label: it comes first, and its features belong to all lines that follow.
+"""
+
+from dataclasses import dataclass, field
+from math import exp, log
+from typing import Any
+
+from vwlite.core.data.batch import Batch
+from vwlite.vw.layers.base import Current, Layer
+from vwlite.vw.messages import Critical, prediction
+from vwlite.vw.plan import Setup
+from vwlite.vw.text.labels import UNKNOWN_COST, tagged
+from vwlite.vw.text.parser import to_float
+
+
+@dataclass
+class Group:
+    """The lines of one example. chosen: the class that is predicted. ranked: the lines, the best one first."""
+
+    lines: list[Current]
+    shared: Current | None
+    features: int = 0
+    chosen: int | None = None
+    scores: list[float] = field(default_factory=list)
+    ranked: list[int] = field(default_factory=list)
+    odds: list[float] = field(default_factory=list)
+
+
+class Ldf(Layer):
+    """A regression of the cost, or a classifier of pairs (wap), over the features of each class."""
+
+    def __init__(self, base: Layer, s: Setup, *, wap: bool, classifier: bool, rank: bool, probabilities: bool) -> None:
+        super().__init__(base)
+        self.setup, self.streams = s, s.streams
+        self.wap, self.classifier, self.rank, self.probabilities = wap, classifier, rank, probabilities
+        self.name = "csoaa_ldf" + ("-rank" if rank else "-prob" if probabilities else "")
+        self.log_loss = 0.0
+
+    def group(self, run: Any, lines: list[Current]) -> None:
+        """Predict and learn one example, count it, and tell of it."""
+        statistics = run.statistics
+        shared = lines[0] if _is_header(lines[0]) else None
+        group = Group(lines[1:] if shared else lines, shared)
+        if not all(e.target for e in group.lines):
+            raise Critical("a line of an example of several lines has no class", "csoaa.cc", 270)
+        if shared is not None:
+            _share(group.lines, shared)
+        self.bottom.example_number = statistics.example_number
+        if group.lines:
+            self._predict(run, group)
+            tests = self._tests(group)
+            if not run.testing and not self._tests(group):
+                self._learn(run, group)
+        else:
+            tests = False
+        self._count(run, group, tests)
+        self._tell(run, group)
+
+    # --- predicting and learning -------------------------------------------------------------
+
+    def _take(self, run: Any, e: Current) -> None:
+        """Have the stepper hold the features of a line."""
+        bottom = self.bottom
+        bottom.take(e)
+        rule = bottom.stepper.rule
+        if hasattr(rule, "elapsed"):
+            # The lines of such an example do not move Vowpal Wabbit's time.
+            rule.elapsed = run.statistics.t - run.statistics.weighted_unlabeled_examples
+
+    def _predict(self, run: Any, group: Group) -> None:
+        for e in group.lines:
+            self._take(run, e)
+            e.label, weight, e.weight = float("nan"), e.weight, 1.0
+            self.base.predict(e)
+            e.weight = weight
+            group.scores.append(e.partial)
+            group.features += e.features
+        order = range(len(group.lines))
+        best = min(order, key=lambda i: group.scores[i])
+        if self.probabilities and group.shared is not None:
+            best -= 1  # as Vowpal Wabbit counts it: the shared line is the first one
+        if best >= 0:
+            group.chosen = group.lines[best].target[0][0]
+        if self.rank:
+            group.ranked = sorted(order, key=lambda i: (group.scores[i], group.lines[i].target[0][0]))
+        if self.probabilities:
+            odds = [1 / (1 + exp(min(score, 700.0))) for score in group.scores]
+            group.odds = [x / sum(odds) for x in odds]
+
+    def _tests(self, group: Group) -> bool:
+        """Whether there is nothing to learn from the example, with a word if it is not clear."""
+        tests = _cost(group.lines[0]) == UNKNOWN_COST
+        for e in group.lines:
+            if len(e.target) != 1:
+                self.streams.warn(
+                    f"ldf example has {len(e.target)} costs, expected exactly 1. Treating as test. "
+                    "This may indicate a data format issue."
+                )
+                return True
+            if (_cost(e) == UNKNOWN_COST) != tests:
+                self.streams.warn("ldf example has mix of train/test data; assuming test")
+                return True
+        return tests
+
+    def _learn(self, run: Any, group: Group) -> None:
+        if self.wap:
+            self._learn_pairs(run, group.lines)
+            return
+        costs = [_cost(e) for e in group.lines]
+        low, high = min(costs), max(costs)
+        for e, cost in zip(group.lines, costs, strict=True):
+            weight = e.weight
+            e.label = cost
+            if self.classifier:
+                e.label = -1.0 if cost <= low else 1.0
+                e.weight = weight * (high - low if cost <= low else cost - low)
+            self._take(run, e)
+            self._learn_one(e)
+            e.weight = weight
+
+    def _learn_pairs(self, run: Any, lines: list[Current]) -> None:
+        """Learn the differences of any two lines, weighted by how much the choice between them matters."""
+        stepper = self.bottom.stepper
+        values = _wap_values([_cost(e) for e in lines])
+        for i, one in enumerate(lines):
+            weight = one.weight
+            for j in range(i + 1, len(lines)):
+                gap = abs(values[j] - values[i])
+                if gap < 1e-6:
+                    continue
+                other = lines[j]
+                self._take(run, other)
+                other_keys, other_values = self._features(run, other)
+                one.weight = gap
+                self._take(run, one)
+                keys, found = self._features(run, one)
+                if self.bottom.audit is not None:
+                    one.made_names = (one.made_names or []) + [b""] * len(other_keys)
+                stepper.set(keys + other_keys, found + [-x for x in other_values])
+                one.label = -1.0 if _cost(one) < _cost(other) else 1.0
+                self._learn_one(one)
+                one.weight = weight
+                one.made_names = None
+
+    def _learn_one(self, e: Current) -> None:
+        self.base.learn(e)
+        self.settle()
+
+    def _features(self, run: Any, e: Current) -> tuple[list[int], list[float]]:
+        """Keys and values of the features of a line that was taken; for an audit as Vowpal Wabbit orders them."""
+        if self.bottom.audit is not None:
+            keys, values, e.made_names = run.namer.ordered(e)
+        else:
+            keys, values = self.bottom.stepper.features()
+        return keys, values
+
+    # --- counting and telling ----------------------------------------------------------------
+
+    def _count(self, run: Any, group: Group, tests: bool) -> None:
+        s = run.statistics
+        first = group.shared or group.lines[0]
+        if tests:
+            s.weighted_unlabeled_examples += first.weight
+        else:
+            s.weighted_labeled_examples += first.weight
+        s.example_number += 1
+        s.total_features += group.features
+        loss = next((cost for e in group.lines for label, cost in e.target if label == group.chosen), 0.0)
+        if self.rank and group.ranked:
+            loss = _cost(group.lines[group.ranked[0]])
+        s.sum_loss += loss
+        s.sum_loss_since_last_dump += loss
+        if self.probabilities and group.lines:
+            costs = [_cost(e) for e in group.lines]
+            # The first line counts for a shared one, whose cost Vowpal Wabbit takes for the least.
+            odds = group.odds[0 if group.shared is not None else costs.index(min(costs))]
+            if min(costs) < UNKNOWN_COST:
+                run.labels.log_loss += -log(odds) if odds > 0 else 999.0
+
+    def _tell(self, run: Any, group: Group) -> None:
+        if run.raw is not None:
+            if group.shared is not None:
+                run.raw.write(_raw_text(group.shared, 0.0))
+            for e, score in zip(group.lines, group.scores, strict=True):
+                run.raw.write(_raw_text(e, score))
+        if run.predictions is not None:
+            head = group.shared or group.lines[0]
+            if self.rank:
+                pairs = [f"{group.lines[i].target[0][0]}:{_decimals(group.scores[i])}" for i in group.ranked]
+                run.predictions.write(tagged(",".join(pairs), head))
+            else:
+                for i, e in enumerate(group.lines):
+                    label = e.target[0][0]
+                    shown = group.odds[i] if self.probabilities else label if label == group.chosen else 0
+                    run.predictions.write(tagged(prediction(to_float(shown)), head if self.probabilities else e))
+            run.predictions.write("\n")
+        s = run.statistics
+        if s.weight >= s.dump_interval and not run.quiet:
+            known, shown = ("unknown", "0") if group.chosen is None else ("known", str(group.chosen))
+            if self.rank:
+                shown = f"{group.lines[group.ranked[0]].target[0][0]}....." if group.ranked else "....."
+            self.streams.say(s.row(known, shown, group.features, run.holdout))
+            s.advance(run.step, run.factor)
+
+
+def _is_header(e: Current) -> bool:
+    return e.words == [b"shared"]
+
+
+def _cost(e: Current) -> float:
+    return float(e.target[0][1])
+
+
+def _share(lines: list[Current], shared: Current) -> None:
+    """Give the features of the shared line to all others, behind their own."""
+    more = _spans(shared)
+    batch = Batch()
+    for i, e in enumerate(lines):
+        own = _spans(e)
+        e.own = {letter for letter, _, _ in own}
+        batch.append(0, float("nan"), 1.0, 0.0, b"", own + more)
+        if e.names is not None:
+            names = dict(e.names)
+            for letter, called in (shared.names or {}).items():
+                names[letter] = names.get(letter, []) + called
+            e.names = names
+        for letter, excess in shared.excess.items():
+            e.excess[letter] = e.excess.get(letter, 0.0) + excess
+        e.batch, e.line = batch, i
+    batch.gather()
+
+
+def _spans(e: Current) -> list[tuple[int, Any, Any]]:
+    batch = e.batch
+    return [
+        (batch.letter[span], batch.hash[begin:end].tolist(), batch.value[begin:end].tolist())
+        for span in range(batch.span_begin[e.line], batch.span_begin[e.line + 1])
+        for begin, end in [(batch.feature_begin[span], batch.feature_begin[span + 1])]
+    ]
+
+
+def _wap_values(costs: list[float]) -> list[float]:
+    """What the costs are worth in all pairs: each step between neighbours, over the number of classes below it.
+
+    Beygelzimer, Langford, Ravikumar. Error-Correcting Tournaments. ALT 2009 (weighted all pairs).
+    """
+    order = sorted(range(len(costs)), key=costs.__getitem__)
+    values = [0.0] * len(costs)
+    for n in range(1, len(order)):
+        values[order[n]] = values[order[n - 1]] + (costs[order[n]] - costs[order[n - 1]]) / n
+    return values
+
+
+def _decimals(x: float) -> str:
+    return f"{x:.6f}".rstrip("0").rstrip(".")
+
+
+def _raw_text(e: Current, partial: float) -> str:
+    costs = e.target if e.target else [(0, 0.0)]
+    return tagged(" ".join(f"{c}:{partial if i == 0 else 0:g}" for i, (c, _) in enumerate(costs)), e)

@@ -1,0 +1,54 @@
+"""Experience replay: examples are learned later, in a random order: replay_b, replay_c, replay_m."""
+
+from copy import copy
+
+from vwlite.vw.layers.base import Current, Layer, keep_lines
+from vwlite.vw.plan import Setup
+
+
+class Replay(Layer):
+    """A buffer of examples. Each example takes the place of a random one, which is learned then.
+
+    level: b, c or m, for simple, cost-sensitive and multi-class labels. count: how often an example is learned, in
+    expectation.
+    """
+
+    def __init__(self, base: Layer, level: str, size: int, count: int, s: Setup) -> None:
+        super().__init__(base)
+        self.predicts_apart = True
+        self.name, self.count, self.random = f"replay_{level}", count, s.random
+        self.costs = level == "c"
+        self.size = size
+        self.buffer: dict[int, tuple[Current, list[int], list[float]]] = {}  # by place
+        s.header_lines.insert(0, f"experience replay level={level}, buffer={size}, replay count={count}")
+
+    def learn(self, e: Current) -> None:
+        """Learn others, and keep the example. Its loss is that of a prediction of 0, as in Vowpal Wabbit."""
+        if e.weight == 0 or (self.costs and not any(cost is not None for _, cost in e.target)):
+            return
+        stepper = self.bottom.stepper
+        keys, values = stepper.features()
+        for _ in range(max(1, self.count)):
+            place = int(self.random.next() * self.size)
+            self._play(place)
+        kept = copy(e)
+        keep_lines([kept], e.batch)
+        self.buffer[place] = (kept, keys, values)
+        stepper.set(keys, values)
+        e.prediction = 0.0
+
+    def _play(self, place: int) -> None:
+        """Learn the example in a place, if there is one."""
+        found = self.buffer.get(place)
+        if found is not None:
+            e, keys, values = found
+            self.bottom.stepper.set(keys, values)
+            self.base.learn(copy(e))
+            self.base.settle()
+
+    def end_pass(self) -> None:
+        """Learn what is left."""
+        for place in sorted(self.buffer):
+            self._play(place)
+        self.buffer.clear()
+        super().end_pass()

@@ -1,0 +1,60 @@
+"""Vowpal Wabbit's sum of the squares of an example's features, where it is not that of the features that are learned.
+
+It adds up what each namespace has noted of its own: those of --ignore_linear too, and of --sort_features and
+--feature_limit some of what was left out. The squares of interactions are made of these sums.
+"""
+
+from collections.abc import Callable
+from itertools import groupby
+
+from vwlite.core.data.expand import Expander
+from vwlite.vw.layers.base import Current
+
+
+class Squares:
+    """Knows what the sum has more than the squares of the features that are learned.
+
+    dropped: namespaces that are not there at all; not_linear: those only of interactions.
+    """
+
+    def __init__(
+        self, expander: Expander, dropped: Callable[[int], bool], not_linear: bytes, permutations: bool
+    ) -> None:
+        self.expander, self.dropped, self.not_linear = expander, dropped, not_linear
+        self.permutations = permutations
+
+    def more(self, e: Current) -> float:
+        batch = e.batch
+        values: dict[int, list[float]] = {}
+        for span in range(batch.span_begin[e.line], batch.span_begin[e.line + 1]):
+            letter = batch.letter[span]
+            if not self.dropped(letter):
+                own = batch.value[batch.feature_begin[span] : batch.feature_begin[span + 1]]
+                values.setdefault(letter, []).extend(own)
+        true = {letter: sum(x * x for x in own) for letter, own in values.items()}
+        noted = {letter: square + e.excess.get(letter, 0.0) for letter, square in true.items()}
+        more = sum(noted[letter] - (0.0 if letter in self.not_linear else true[letter]) for letter in values)
+        if e.excess:
+            for term in self.expander.terms:
+                more += self._crossed(term, values, noted) - self._crossed(term, values, true)
+        return more
+
+    def _crossed(self, term: bytes, values: dict[int, list[float]], squares: dict[int, float]) -> float:
+        """The sum of squares of an interaction. Of a namespace that stands in it more than once, the values count."""
+        product = 1.0
+        for letter, run in groupby(term):
+            times = len(list(run))
+            if times == 1 or self.permutations:
+                product *= squares.get(letter, 0.0) ** times
+            else:
+                product *= _combined(values.get(letter, []), times)
+        return product
+
+
+def _combined(values: list[float], times: int) -> float:
+    """The sum of the squares of all products of so many of the values, each one as often as wanted."""
+    sums = [1.0] + [0.0] * times
+    for x in values:
+        for i in range(times):
+            sums[i + 1] += sums[i] * x * x
+    return sums[times]

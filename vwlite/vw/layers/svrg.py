@@ -1,0 +1,60 @@
+"""Stochastic variance reduced gradient: svrg.
+
+Johnson, Zhang. Accelerating Stochastic Gradient Descent using Predictive Variance Reduction. NIPS 2013.
+"""
+
+from typing import Any
+
+from vwlite.core.vw.stepper import Stepper
+from vwlite.vw.layers.base import Current, Linear
+from vwlite.vw.messages import Streams
+from vwlite.vw.models.binary import Layout
+
+
+class Svrg(Linear):
+    """In turns: one pass that sums the gradients at the weights v as they are then, and `stage` passes of steps
+
+        w <- w - eta ((l'(w) - l'(v)) x + mean of the gradients at v).
+
+    Models of Vowpal Wabbit hold w only, so a run begins with a pass of the first kind.
+    """
+
+    def __init__(self, stepper: Stepper, streams: Streams, statistics: Any, rate: float, stage: int) -> None:
+        super().__init__("svrg", stepper, streams)
+        self.statistics, self.rate, self.stage = statistics, rate, stage
+        self.last_pass = -1
+        self.stable: dict[int, float] = {}
+        self.gradient: dict[int, float] = {}
+        self.count = 0
+
+    def learn(self, e: Current) -> None:
+        self.predict(e)
+        number = self.statistics.current_pass
+        fresh, self.last_pass = number != self.last_pass, number
+        stepper = self.stepper
+        keys, (_, values) = stepper.keys_of(e.model), stepper.features()
+        if number % (self.stage + 1) == 0:
+            if fresh:
+                self.streams.say(f"svrg pass {number}: committing stable point")
+                self.streams.say(f"svrg pass {number}: computing exact gradient")
+                self.stable = {key: w for key, (w,) in Layout(stepper.rule, ("w",)).read()}
+                self.gradient, self.count = {}, 0
+            slope = self._stable_slope(e, keys, values)
+            for key, x in zip(keys, values, strict=True):
+                self.gradient[key] = self.gradient.get(key, 0.0) + slope * x
+            self.count += 1
+            return
+        if fresh:
+            self.streams.say(f"svrg pass {number}: taking steps")
+        slope = stepper.loss.derivative(e.prediction, e.label) * e.weight - self._stable_slope(e, keys, values)
+        rate = self.rate * stepper.rule.pass_decay
+        for key, x in zip(keys, values, strict=True):
+            step = slope * x + self.gradient.get(key, 0.0) / max(self.count, 1)
+            stepper.set_weight(key, stepper.weight(key) - rate * step)
+
+    def _stable_slope(self, e: Current, keys: list[int], values: list[float]) -> float:
+        """The slope of the loss at the prediction of the stable weights."""
+        stable = self.stable
+        p = e.initial + sum(stable.get(key, 0.0) * x for key, x in zip(keys, values, strict=True))
+        p = min(max(p, self.stepper.min_label), self.stepper.max_label)
+        return float(self.stepper.loss.derivative(p, e.label)) * e.weight

@@ -1,0 +1,1 @@
+"""Vowpal Wabbit's ways of writing examples and labels."""

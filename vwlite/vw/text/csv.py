@@ -1,0 +1,101 @@
+"""CSV, as Vowpal Wabbit reads it: a column is a feature, its head says the namespace and the name."""
+
+import csv
+
+from vwlite.vw.arguments import Arguments
+from vwlite.vw.messages import Critical, Streams
+from vwlite.vw.text.parser import Example, Features, read_number, to_float
+
+csv.field_size_limit(1 << 30)
+
+# Carriage returns within a line, and NUL, are characters like others; to the module they are not. These stand for them:
+# they are in no text that was decoded from bytes.
+_PLAIN = str.maketrans("\r\0", "\udc00\udc01")
+_BACK = str.maketrans("\udc00\udc01", "\r\0")
+
+
+def _bytes(text: str) -> bytes:
+    """As they stand in the file, be they UTF-8 or not."""
+    return text.encode("utf-8", "surrogateescape")
+
+
+class CsvParser:
+    """Lines become examples; the first is the head, unless it is said otherwise."""
+
+    def __init__(self, a: Arguments, features: Features, streams: Streams) -> None:
+        self.features, self.streams = features, streams
+        self.separator = a.get("csv_separator", ",").replace("\\t", "\t")
+        if len(self.separator) != 1 or self.separator in '"|:':
+            raise Critical(f"Multiple characters or a reserved one: {self.separator}", "parse_example_csv.cc", 40)
+        self.columns: list[tuple[str, str]] | None = None
+        self.skip = not a.flag("csv_no_file_header")
+        if "csv_header" in a:
+            self._read_head(a["csv_header"].split(","))
+        elif not self.skip:
+            raise Critical("No header specified while --csv_no_file_header is specified.", "parse_example_csv.cc", 60)
+        self.scales = {}
+        given = a.get("csv_ns_value", "")
+        for i, pair in enumerate(given.split(",") if given else [], 1):
+            name, colon, value = pair.partition(":")
+            if not colon or ":" in value:
+                raise Critical(f"Malformed namespace value pair at cell {i}: {pair}", "parse_example_csv.cc", 169)
+            scale, end = read_number(_bytes(value))
+            if not end or end != len(_bytes(value)) or scale != scale:
+                raise Critical(f"NaN namespace value at cell {i}: {pair}", "parse_example_csv.cc", 174)
+            self.scales[name] = scale
+        self.number = 0
+
+    def _read_head(self, names: list[str]) -> None:
+        self.columns = []
+        for name in names:
+            space, bar, feature = name.strip().partition("|")
+            self.columns.append((space, feature) if bar else ("", space))
+
+    def line(self, line: bytes) -> Example | None:
+        """The example of a line; None for the head."""
+        text = line.decode("utf-8", "surrogateescape").removeprefix("\ufeff").rstrip("\r")
+        example = Example()
+        if not text.strip():
+            example.blank = True
+            return example
+        cells = [cell.translate(_BACK) for cell in next(csv.reader([text.translate(_PLAIN)], delimiter=self.separator))]
+        if self.skip:
+            self.skip = False
+            if self.columns is None:
+                self._read_head(cells)
+            return None
+        self.number += 1
+        assert self.columns is not None
+        if len(cells) != len(self.columns):
+            raise Critical(
+                f"CSV line {self.number} has {len(cells)} elements, but the header has {len(self.columns)} elements!",
+                "parse_example_csv.cc", 250,
+            )  # fmt: skip
+        for (space, name), cell in zip(self.columns, cells, strict=True):
+            if name == "_label":
+                example.words = _bytes(cell).split()
+            elif name == "_tag":
+                example.tag = _bytes(cell).removeprefix(b"'")
+            else:
+                self._feature(example, _bytes(space), _bytes(name), _bytes(cell))
+        example.drop_empty()
+        return example
+
+    def _feature(self, example: Example, space: bytes, name: bytes, cell: bytes) -> None:
+        f = self.features
+        if not cell:
+            return
+        seed = f.hash(space, f.hash_seed) if space else 0
+        value, end = read_number(cell)
+        if end == len(cell):
+            x = to_float(value * self.scales.get(space.decode("utf-8", "surrogateescape"), 1.0))
+            hash, called = f.hash(name, seed), name
+        else:
+            x = 1.0
+            hash, called = f.hash(cell, f.hash(name, seed)), name + b"^" + cell
+        if x == 0:
+            return
+        found = example.space(space[0] if space else 32)
+        found.hashes.append(hash)
+        found.values.append(x)
+        found.names.append(space + b"^" + called if space else called)

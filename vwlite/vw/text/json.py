@@ -1,0 +1,132 @@
+"""JSON lines, as Vowpal Wabbit reads them."""
+
+import json
+from typing import Any
+
+from vwlite.vw.messages import Critical, Streams
+from vwlite.vw.text.parser import MASK, Example, Features, to_float
+
+
+class JsonParser:
+    """Objects become examples, one a line; see the README for what stands for what."""
+
+    def __init__(self, features: Features, streams: Streams, chain_hash: bool, kind: str) -> None:
+        self.features, self.streams, self.chain_hash, self.kind = features, streams, chain_hash, kind
+
+    def line(self, line: bytes) -> Example | None:
+        """The example of a line; a blank one for a blank line."""
+        example = Example()
+        if not line.strip():
+            example.blank = True
+            return example
+        try:
+            pairs = json.loads(line, object_pairs_hook=list)
+            if pairs != [] and not _is_object(pairs):
+                raise Critical("JSON parser error: an object is expected", "parser.cc", 100)
+            self._object(example, pairs, b"", top=True)
+        except ValueError as e:
+            raise Critical(f"JSON parser error at {getattr(e, 'pos', 0)}: {e}", "parser.cc", 100) from None
+        except RecursionError:
+            raise Critical("JSON parser error: objects are nested too deeply", "parser.cc", 100) from None
+        example.drop_empty()
+        return example
+
+    def _object(self, example: Example, pairs: list[tuple[str, Any]], name: bytes, top: bool) -> None:
+        """The features of an object; what it holds comes before itself."""
+        f = self.features
+        own: list[tuple[int, float, bytes]] = []
+        seed = f.hash(name, f.hash_seed) if name else 0
+        letter = name[0] if name else 32
+        prefix = name + b"^" if name else b""
+        for key, value in pairs:
+            k = _bytes(key)
+            if key.startswith("_"):
+                if top and self._special(example, key, value):
+                    continue
+                if key == "_text" and isinstance(value, str):
+                    own += [(f.hash(word, seed), 1.0, prefix + word) for word in _bytes(value).split()]
+                continue
+            if isinstance(value, bool):
+                if value:
+                    own.append((f.hash(k, seed), 1.0, prefix + k))
+            elif isinstance(value, int | float):
+                if to_float(value) != 0:
+                    own.append((f.hash(k, seed), to_float(value), prefix + k))
+            elif isinstance(value, str):
+                own.append(self._string(k, _bytes(value), seed, prefix))
+            elif isinstance(value, list):
+                if _is_object(value):
+                    self._object(example, value, k, top=False)
+                else:
+                    self._array(example, value, k)
+        space = example.space(letter)
+        for hash, x, called in own:
+            space.hashes.append(hash)
+            space.values.append(x)
+            space.names.append(called)
+        if not own and not space.hashes:
+            del example.spaces[letter]
+
+    def _string(self, key: bytes, value: bytes, seed: int, prefix: bytes) -> tuple[int, float, bytes]:
+        f = self.features
+        if self.chain_hash:
+            return f.hash(value, f.hash(key, seed)), 1.0, prefix + key + b"^" + value
+        word = key + value.translate(bytes.maketrans(b" \t|:", b"____"))
+        return f.hash(word, seed), 1.0, prefix + word
+
+    def _array(self, example: Example, values: list[Any], name: bytes) -> None:
+        """Numbers by place, or objects."""
+        f = self.features
+        seed = f.hash(name, f.hash_seed)
+        space = None
+        for i, value in enumerate(values):
+            if value == [] or _is_object(value):
+                self._object(example, value, name, top=False)
+            elif isinstance(value, int | float) and not isinstance(value, bool):
+                if to_float(value) != 0:
+                    space = space or example.space(name[0] if name else 32)
+                    space.hashes.append((seed + i) & MASK)
+                    space.values.append(to_float(value))
+                    space.names.append(name + b"^[%d]" % i)
+            elif value is not None:
+                raise Critical("JSON parser error: an array holds numbers or objects", "parser.cc", 100)
+
+    def _special(self, example: Example, key: str, value: Any) -> bool:
+        """Labels and tags."""
+        if key == "_label":
+            if isinstance(value, list):
+                if value and not _is_object(value):
+                    raise Critical("JSON parser error: a label is no array", "parser.cc", 100)
+                parts = dict(value)
+                words = [parts.get("Label"), parts.get("Weight"), parts.get("Initial")]
+                example.words = [_word(word) for word in words if word is not None]
+            elif isinstance(value, str):
+                example.words = _bytes(value).split()
+            elif value is not None:
+                example.words = [_word(value)]
+            return True
+        if key.startswith("_label_"):
+            place = {"_label_Label": 0, "_label_Weight": 1, "_label_Initial": 2}.get(key)
+            if place is not None:
+                while len(example.words) <= place:
+                    example.words.append(b"0" if len(example.words) == 2 else b"1")
+                example.words[place] = _word(value)
+            return True
+        if key == "_tag":
+            example.tag = _bytes(str(value))
+            return True
+        return False
+
+
+def _is_object(value: Any) -> bool:
+    """Whether it was read from an object that is not empty: a list of pairs."""
+    return isinstance(value, list) and bool(value) and isinstance(value[0], tuple)
+
+
+def _bytes(text: str) -> bytes:
+    """In UTF-8; halves of pairs that stand alone are kept as they are."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _word(value: Any) -> bytes:
+    return repr(value).encode() if isinstance(value, float) else _bytes(str(value))

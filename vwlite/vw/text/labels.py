@@ -1,0 +1,418 @@
+"""Kinds of labels: how they are read and counted, and how they and their predictions are shown."""
+
+import re
+from math import inf, log
+from typing import Any
+
+from vwlite.core.data.batch import Batch
+from vwlite.core.text.parser import name_hash
+from vwlite.vw.layers.base import Current
+from vwlite.vw.messages import Critical, prediction, short
+from vwlite.vw.text.parser import read_number
+
+UNKNOWN_COST = 3.4028234663852886e38  # of a class without a cost, in an example of several lines
+
+
+def tagged(text: str, e: Current) -> str:
+    """A line of predictions: the tag behind a space, if there is one."""
+    return f"{text} {e.tag.decode('utf-8', 'surrogateescape')}\n" if e.tag else f"{text}\n"
+
+
+class Simple:
+    """A number, an importance, an initial prediction."""
+
+    def follow(self, batch: Batch) -> None:
+        """The examples that follow are those of this batch."""
+
+    def __init__(self, run: Any) -> None:
+        self.run = run
+        a = run.arguments
+        self.loss = a.get("loss_function", "squared")
+        # Active learning tells the importance of labels that it would like to have.
+        self.asks = a.flag("active") and not any(
+            name in a for name in ("simulation", "direct", "confidence", "bootstrap", "boosting", "stage_poly")
+        )
+        self.asked = ""
+        self.low, self.high = a.get("logistic_min", -1.0), a.get("logistic_max", 1.0)
+
+    @property
+    def usual(self) -> tuple[float, float, bool]:
+        """The least and the largest label that `read` does not warn of, and whether only these two are such."""
+        if self.loss == "hinge":
+            return -1.0, 1.0, True
+        if self.loss == "logistic":
+            return self.low, self.high, False
+        return (0.0 if self.loss == "poisson" else -inf), inf, False
+
+    def read(self, e: Current) -> None:
+        """Warn of a label that the loss does not expect: once for the loss of the prediction, and once for learning."""
+        low, high, only_ends = self.usual
+        expected = e.label in (low, high) if only_ends else low <= e.label <= high
+        if e.labelled and e.weight > 0 and not expected:
+            for _ in range(1 if e.test else 2):
+                self.run.streams.warn(self._unexpected(short(e.label)))
+
+    def _unexpected(self, label: str) -> str:
+        if self.loss == "hinge":
+            return f"The label {label} is not -1 or 1 or in [0,1] as the hinge loss function expects."
+        if self.loss == "poisson":
+            return f"The poisson loss function expects a label >= 0 but received '{label}'."
+        ends = f"[{short(self.low)},{short(self.high)}]"
+        return f"The label {label} is not in the range {ends} as the logistic loss function expects."
+
+    def known(self, e: Current) -> bool:
+        """Whether there is a label to learn from."""
+        return e.labelled
+
+    def count(self, e: Current) -> None:
+        s = self.run.statistics
+        labelled = e.label == e.label
+        s.update(e.held, labelled, e.loss, e.weight, e.features)
+        if labelled and not e.held:
+            s.weighted_labels += e.label * e.weight
+        if labelled:
+            s.see_label(e.label)
+        self.asked = ""
+        if self.asks and not labelled:
+            importance = self.run.setup.active.decide(e.confidence, s.weighted_unlabeled_examples)
+            if importance >= 0:
+                self.asked = f" {importance:.6f}"
+
+    def shown_label(self, e: Current) -> str:
+        return f"{e.label:.4f}" if e.label == e.label else "unknown"
+
+    def shown(self, e: Current) -> str:
+        return f"{e.prediction:.4f}"
+
+    def size(self, e: Current) -> int:
+        return e.features
+
+    def text(self, e: Current) -> str:
+        a = self.run.arguments
+        if "bootstrap" in a:
+            behind = f" {e.tag.decode('utf-8', 'surrogateescape')}" if e.tag else ""
+            low, high = e.range  # type: ignore[attr-defined]
+            return f"{e.prediction:.6f}{behind} {low:.6f} {high:.6f}\n"
+        tag = e.tag.decode("utf-8", "surrogateescape")
+        if a.flag("confidence") and not a.flag("testonly"):
+            return f"{e.prediction:.6f} {e.confidence:.6f} {tag}\n"
+        if self.asks:
+            return f"{e.prediction:.6f} {tag}{self.asked}\n"
+        return tagged(prediction(e.prediction), e)
+
+    def raw_text(self, e: Current) -> str:
+        if "nn" in self.run.arguments or "bootstrap" in self.run.arguments:  # they have written their own
+            return ""
+        return tagged(prediction(e.partial), e)
+
+
+class Packed:
+    """Labels that are not simple: their words lie before a NUL in the tag of a batch's line."""
+
+    def __init__(self, run: Any) -> None:
+        self.run = run
+        self.names: list[str] = run.setup.names
+        self._batch: Batch | None = None  # whose unknown names were not told yet
+
+    def follow(self, batch: Batch) -> None:
+        """The examples that follow are those of this batch."""
+        self._batch = batch if self.names and not self.run.source.cached_now else None
+
+    def read(self, e: Current) -> None:
+        head, _, e.tag = e.tag.partition(b"\0")
+        e.words = head.split()
+        e.label = float("nan")
+        self.parse(e)
+
+    def parse(self, e: Current) -> None:
+        raise NotImplementedError
+
+    def known(self, e: Current) -> bool:
+        return True
+
+    def number(self, word: bytes) -> float:
+        value, end = read_number(word)
+        if not end or value != value:
+            if not self.run.source.cached_now:
+                shown = word.decode("utf-8", "surrogateescape")
+                self.run.streams.warn(f"'{shown}' is not a good float, replacing with 0")
+            return 0.0
+        return value
+
+    def class_of(self, word: bytes) -> int:
+        """The number of a class, which may have a name."""
+        text = word.decode("utf-8", "surrogateescape")
+        if self.names:
+            if text not in self.names:
+                if self.run.arguments.flag("onethread") and not self.run.source.cached_now:
+                    self._warn_of(text)
+                else:
+                    self.tell_unknown()
+                return 0
+            return self.names.index(text) + 1
+        match = re.match(rb"[-+]?[0-9]+", word)
+        end = match.end() if match else 0
+        if end < len(word):
+            if not match:
+                self.run.streams.warn(f"'{text}' is not a good int, replacing with 0")
+            last = word[end:].decode("utf-8", "surrogateescape")[0]
+            raise Critical(f"Malformed example: label has trailing character(s): {last}", "multiclass.cc", 52)
+        number = min(max(int(word[:25]), -(1 << 63)), (1 << 63) - 1) % (1 << 32)
+        return number if number < (1 << 32) - 1 else -1
+
+    def tell_unknown(self) -> None:
+        """Warn of all names in the batch that are unknown. Vowpal Wabbit reads on while it learns: its words of what it
+        reads come first."""
+        batch, self._batch = self._batch, None
+        if batch is None or self.run.arguments.flag("onethread"):
+            return
+        for line in range(len(batch)):
+            for word in self.classes_in(batch.tag(line).partition(b"\0")[0].split()):
+                text = word.decode("utf-8", "surrogateescape")
+                if text not in self.names:
+                    self._warn_of(text)
+
+    def classes_in(self, words: list[bytes]) -> list[bytes]:
+        """The classes that the words of a label name."""
+        return words[:1]
+
+    def _warn_of(self, name: str) -> None:
+        self.run.streams.warn(f"Missing named label '{name}'")
+
+    def called(self, label: Any) -> str:
+        """A class as it is shown: its number, or its name, if it has one."""
+        if not self.names:
+            return str(label)
+        return self.names[label - 1] if 1 <= label <= len(self.names) else ""
+
+    def size(self, e: Current) -> int:
+        return e.features
+
+    def text(self, e: Current) -> str:
+        return tagged(self.called(e.prediction), e)
+
+    def shown(self, e: Current) -> str:
+        return self.called(e.prediction)
+
+    def raw_text(self, e: Current) -> str:
+        return ""
+
+
+class Multiclass(Packed):
+    """A class and an importance."""
+
+    def __init__(self, run: Any) -> None:
+        super().__init__(run)
+        a = run.arguments
+        self.shares = "oaa" in a and (a.flag("probabilities") or a.flag("scores"))  # of all classes are predicted
+        self.log_loss = self.held_log_loss = 0.0
+
+    def parse(self, e: Current) -> None:
+        if not e.words:
+            e.target = None
+            return
+        if len(e.words) > 2:
+            raise Critical(f"Malformed example, words.size() = {len(e.words)}", "multiclass.cc", 71)
+        e.target = self.class_of(e.words[0])
+        if e.target == -1:
+            e.target = None
+        if len(e.words) == 2:
+            weight = self.number(e.words[1])
+            e.weight = weight if weight > 0 else 0.0
+
+    @property
+    def usual(self) -> tuple[float, float, bool]:
+        """The first and the last class, by their places from 1, whose labels say nothing new about all labels.
+
+        That of the last one tells from which number classes count, if that is not known yet.
+        """
+        k = self.run.arguments["oaa"]
+        return 1, k - (self.run.setup.indexing.first is None and not self.run.testing), False
+
+    def class_names(self) -> list[bytes]:
+        """The labels of the classes, as text has them."""
+        numbers = map(str, range(self.first, self.first + self.run.arguments["oaa"]))
+        return [name.encode("utf-8", "surrogateescape") for name in self.names or numbers]
+
+    def known(self, e: Current) -> bool:
+        return e.target is not None
+
+    def count(self, e: Current) -> None:
+        s = self.run.statistics
+        labelled = e.target is not None
+        loss = e.weight if (labelled or self.shares) and e.target != e.prediction else 0.0
+        if getattr(self.run.setup, "hides_labels", False):
+            labelled, loss = False, 0.0
+        s.update(e.held, labelled, loss, e.weight, e.features)
+        if self.shares and self.run.arguments.flag("probabilities"):
+            scores = e.scores  # type: ignore[attr-defined]
+            p = scores[(self._number(e) - self.first) % (1 << 32) % len(scores)]
+            surprise = -log(p) * e.weight if p > 0 else 999.0
+            if e.held or not labelled:
+                self.held_log_loss += surprise
+            else:
+                self.log_loss += surprise
+
+    @staticmethod
+    def _number(e: Current) -> int:
+        """The label as Vowpal Wabbit has it, without a sign; that of an example without one is -1."""
+        return (-1 if e.target is None else int(e.target)) % (1 << 32)
+
+    @property
+    def first(self) -> int:
+        """The number of the first class."""
+        return 0 if getattr(self.run.setup.indexing, "first", None) == 0 else 1
+
+    def shown_label(self, e: Current) -> str:
+        if self.shares and not self.names:
+            return str(self._number(e))
+        return "unknown" if e.target is None else self.called(e.target) or "unknown"
+
+    def shown(self, e: Current) -> str:
+        if not self.shares:
+            return self.called(e.prediction) or "unknown"
+        if self.names:
+            return "unknown"  # Vowpal Wabbit looks for a name where it has put the shares
+        if not self.run.arguments.flag("probabilities"):
+            return str(e.prediction)
+        return f"{e.prediction}({e.scores[e.prediction - self.first] * 100:.0f}%)"  # type: ignore[attr-defined]
+
+    def text(self, e: Current) -> str:
+        scores = getattr(e, "scores", None)
+        if scores is None:
+            return super().text(e)
+        return tagged(" ".join(f"{self.called(i + self.first)}:{p:g}" for i, p in enumerate(scores)), e)
+
+    def raw_text(self, e: Current) -> str:
+        return "" if e.raw_scores is None else tagged("".join(f" {i}:{p:g}" for i, p in e.raw_scores), e)
+
+
+class Costs(Packed):
+    """The cost of each class, as `class:cost`."""
+
+    def classes_in(self, words: list[bytes]) -> list[bytes]:
+        return [word.partition(b":")[0] for word in words if word != b"shared"]
+
+    def parse(self, e: Current) -> None:
+        e.target = self._special(e.words[0]) if len(e.words) == 1 else None
+        if e.target is None:
+            e.target = [self._cost(word) for word in e.words]
+
+    def _special(self, word: bytes) -> list[tuple[int, float | None]] | None:
+        """What `shared` and `label` mean alone, which are no names of classes unless classes have names."""
+        name, *more = word.split(b":") if word.strip(b":") else [b""]
+        plain = () if self.names else (b"shared", b"label")
+        if name not in (b"***shared***", b"***label***", *plain):
+            return None
+        shared = b"shared" in name
+        if len(more) != (0 if shared else 1):
+            what = "should not have costs" if shared else "should have exactly one cost"
+            kind, shown = "shared" if shared else "label", word.decode("utf-8", "surrogateescape")
+            self.run.streams.error(f"{kind} feature vectors {what} on: {shown}")
+            return []
+        return [(0, -UNKNOWN_COST if shared else self.number(more[0]))]
+
+    def _cost(self, word: bytes) -> tuple[int, float | None]:
+        """A class and its cost."""
+        parts = [part for part in word.split(b":") if part]
+        shown = word.decode("utf-8", "surrogateescape")
+        cost: float | None = None
+        if len(parts) == 2:
+            cost = self.number(parts[1])
+        elif len(parts) != 1:
+            self.run.streams.error(f"example with a weird name. What is '{shown}'?")
+            if len(parts) != 3:
+                raise Critical(f"malformed cost specification on '{shown}'", "cost_sensitive.cc", 130)
+            cost = 0.0
+        return self.class_of(parts[0]), cost
+
+    def class_of(self, word: bytes) -> int:
+        return super().class_of(word) if self.names else int(name_hash(word, 0))
+
+    def known(self, e: Current) -> bool:
+        return any(cost is not None for _, cost in e.target)
+
+    def count(self, e: Current) -> None:
+        known = self.known(e)
+        loss = 0.0
+        if known:
+            costs = [(label, UNKNOWN_COST if cost is None else cost) for label, cost in e.target]
+            chosen = dict(costs).get(e.prediction, UNKNOWN_COST)
+            if chosen == UNKNOWN_COST:
+                self.run.streams.warn(
+                    "csoaa predicted an invalid class. Are all multi-class labels in the {1..k} range?"
+                )
+            least = 0.0 if self.run.arguments.flag("cs_absolute_loss") else min(cost for _, cost in costs)
+            loss = (chosen - least) * e.weight
+        self.run.statistics.update(e.held, known, loss, e.weight, e.features)
+
+    def shown_label(self, e: Current) -> str:
+        return "known" if self.known(e) else "unknown"
+
+    def raw_text(self, e: Current) -> str:
+        return "" if e.raw_scores is None else tagged(" ".join(f"{i}:{p:g}" for i, p in e.raw_scores), e)
+
+
+class Lines(Packed):
+    """The class of a line and its cost, for examples of several lines; counted by their learner."""
+
+    def __init__(self, run: Any) -> None:
+        super().__init__(run)
+        self.log_loss = self.held_log_loss = 0.0
+
+    def parse(self, e: Current) -> None:
+        e.target = []
+        if e.words == [b"shared"]:
+            return
+        error = self.run.streams.error
+        for word in e.words:
+            name, *cost = word.split(b":")
+            shown = word.decode("utf-8", "surrogateescape")
+            if len(cost) > 1:
+                error(f"example with a weird name. What is '{shown}'?")
+                continue
+            x = self.number(cost[0]) if cost else UNKNOWN_COST
+            if len(e.words) == 1 and name == b"shared":
+                error(f"shared feature vectors should not have costs on: {shown}")
+            elif len(e.words) == 1 and name == b"label" and not cost:
+                error(f"label feature vectors should have exactly one cost on: {shown}")
+            else:
+                e.target.append((0 if len(e.words) == 1 and name == b"label" else self.class_of(name), x))
+
+    def class_of(self, word: bytes) -> int:
+        return super().class_of(word) if self.names else int(name_hash(word, 0))
+
+    def count(self, e: Current) -> None:
+        raise NotImplementedError
+
+
+class Multilabels(Packed):
+    """Classes, separated by commas."""
+
+    def parse(self, e: Current) -> None:
+        e.target = None
+        if e.words:
+            e.target = [self.class_of(word) for word in e.words[0].split(b",") if word]
+
+    def count(self, e: Current) -> None:
+        s = self.run.statistics
+        labelled = e.target is not None
+        loss = float(len(set(e.target) ^ set(e.prediction))) * e.weight if labelled else 0.0
+        s.update(e.held, labelled, loss, e.weight, e.features)
+
+    def shown_label(self, e: Current) -> str:
+        return "unknown" if e.target is None else ",".join(map(str, e.target))
+
+    def shown(self, e: Current) -> str:
+        return ",".join(map(str, e.prediction))
+
+    def text(self, e: Current) -> str:
+        scores = getattr(e, "scores", None)
+        if scores is not None:
+            return " ".join(f"{i}:{p:g}" for i, p in enumerate(scores)) + "\n" + tagged("", e)
+        return tagged(self.shown(e), e)
+
+
+LABELS: dict[str, Any] = {
+    "SIMPLE": Simple, "MULTICLASS": Multiclass, "CS": Costs, "MULTILABEL": Multilabels, "LINES": Lines,
+}  # fmt: skip
