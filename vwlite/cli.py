@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from vwlite import __version__
-from vwlite.errors import ClosedPipe, ShortageError, VwliteError
+from vwlite.errors import ClosedPipe, ShortageError, VwliteError, WriteError
 from vwlite.output import stdio
 
 COMMANDS = {
@@ -61,6 +61,10 @@ def main(arguments: list[str] | None = None) -> None:
     sys.exit(run(arguments))
 
 
+# What a disk or a network file system may say at any call, such as closing a file that was read.
+_FAILING = (errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.ESTALE)
+
+
 def run(arguments: list[str] | None = None) -> int:
     """Run the program; its exit code."""
     try:
@@ -88,6 +92,9 @@ def run(arguments: list[str] | None = None) -> int:
         if shortage:
             print(shortage, file=sys.stderr)
             return ShortageError.exit_code
+        if isinstance(e, OSError) and e.errno in _FAILING:
+            print(f"{e.filename or 'a file'}: {e.strerror}", file=sys.stderr)
+            return WriteError.exit_code
         if os.environ.get("VWLITE_DEBUG"):
             raise
         print(

@@ -10,12 +10,6 @@ class VwliteError(Exception):
     exit_code = 70
 
 
-class CheckFailed(VwliteError):
-    """`vwlite check` found something that is not whole or not valid."""
-
-    exit_code = 1
-
-
 class UsageError(VwliteError):
     """Options that mean nothing, alone or together."""
 

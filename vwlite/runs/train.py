@@ -324,8 +324,8 @@ class Training(Run):
         learned = self.learner.progressive.weight > 0
         if not learned and signal is None:
             if self.file is not None and not self._may_write():
-                kept = f"{self.file.name} is left as it is (--allow-empty writes it all the same)"
-                raise DataError(f"{self._nothing_learned()}; {kept}")
+                unwritten = f"{self._unwritten()} (--allow-empty writes it all the same)"
+                raise DataError(f"{self._nothing_learned()}; {unwritten}")
             say(f"warning: {self._nothing_learned()}")
         if not self.best_is_kept:
             self._write_model(interrupted=signal is not None)
@@ -368,8 +368,13 @@ class Training(Run):
         if self.file is None:
             return part + "; there was no --model to save"
         if not self._may_write():
-            return f"; no example was learned, {self.file.name} is left as it is"
+            return f"; no example was learned, {self._unwritten()}"
         return part + f"; the model as of then is {self.file.name}, -i continues it"
+
+    def _unwritten(self) -> str:
+        """What becomes of the model's file when it is not written."""
+        assert self.file is not None
+        return f"{self.file.name} is {'left as it is' if os.path.exists(self.file.name) else 'not written'}"
 
     def results(self) -> dict[str, Any]:
         """What the summary and the report say, by name."""
