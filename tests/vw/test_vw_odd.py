@@ -85,6 +85,11 @@ def test_so_many_models_as_none_can_hold_are_refused(vwlite, data, options):
     assert options.split()[0] in done.out and f"{MODELS} are the most" in done.out
 
 
+def test_more_namespaces_than_can_be_crossed_are_refused(vwlite, data):
+    said = vwlite("vw", "-d", data, "--interactions", 65 * "a", code=2)
+    assert "an interaction of 65 namespaces is not here: 2 to 64 can be crossed" in said.err
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

@@ -278,6 +278,10 @@ def make_interactions(a: Arguments, s: Setup) -> None:
         # Of those that stand in the head of a model before 7.10.3 only these count: Vowpal Wabbit 9 reads pairs and
         # triples with another namespace, which is empty. It says nothing of them, and keeps none.
         s.interactions = [pattern.encode("latin-1") for pattern in s.head[0].longer] if s.head else []
+    for pattern in s.interactions:
+        if not 2 <= len(pattern) <= 64:
+            raise Refused(f"an interaction of {len(pattern)} namespaces", "2 to 64 can be crossed")
+    if not patterns:
         return
     leaves = a.flag("leave_duplicate_interactions")
     if any(b":" in pattern for pattern in patterns) and not leaves:
