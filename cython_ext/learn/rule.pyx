@@ -4,7 +4,7 @@ A rule is dynamic once per example (`predict`, `update`) and static once per fea
 inside. It is the only place that knows what a slot means; table, learner and model file ask it.
 
 To add a rule, write a file like those in `rules/`: the slot struct (first field `uint32_t mark`),
-`SLOT` with its fields as NumPy would spell them, `SCALARS` with the names of the state that is not
+`SLOT` with its fields as NumPy would spell them, `SLOT_BYTES` with its size, `SCALARS` with the names of the state that is not
 per feature, and the four methods. Then one line in `vwlite/algorithms/build.py` and its eager twin in
 `tests/twins/reference.py`.
 
@@ -42,6 +42,7 @@ cdef class Rule:
     """
 
     SLOT = [("mark", "<u4")]    # the fields of the slot struct
+    SLOT_BYTES = sizeof(Head)   # of that struct: `SLOT` must lie as C lays it out
     SCALARS = ["t"]             # attributes that are the rest of the state
     MOST_FEATURES = None        # how many it can take at most
     CLIPS = False               # whether predictions are clipped to the range of labels seen
@@ -54,6 +55,7 @@ cdef class Rule:
         self.schedule.decay = 1
         self.has_constant = constant is not None
         self.constant = 1 << 32 if constant is None else (constant + 1) & 0xFFFFFFFF
+        assert self.slot_size() == self.SLOT_BYTES, f"the struct of a slot has {self.SLOT_BYTES} bytes, SLOT does not"
         self.make_table(self.slot_size(), self.blank(), 1)
 
     cdef make_table(self, size_t record, bytes blank, size_t records):

@@ -75,6 +75,7 @@ cdef class Adaptive(Limited):
     """The base: w = scale * soft(z, shift) / H. A subclass says how an example moves z and S, and the shift."""
 
     SLOT = [("mark", "<u4"), ("_at", "<u4"), ("z", "<f8"), ("S", "<f8"), ("_inverse", "<f8")]
+    SLOT_BYTES = sizeof(Slot)
     SCALARS = ["t", "shift"]
 
     def __init__(self, loss, *, double delta=1e-8, **schedule):
@@ -301,6 +302,7 @@ cdef class AveragedAdagrad(Adagrad):
     """The mean of the weights of AdaGrad: see averaging.pxd; what shrinks is |z|"""
 
     SLOT = [*Adagrad.SLOT, ("sum", "<f8"), ("since", "<f8"), ("area", "<f8")]
+    SLOT_BYTES = sizeof(AveragedSlot)
     SCALARS = [*Adagrad.SCALARS, "area"]
 
     cdef public double area       # the sum of the shifts after 0, ..., t - 1 examples

@@ -99,6 +99,7 @@ cdef class AdagradBall(Adaptive):
     """The projection of w - eta g / H onto ||w||_1 <= radius in the norm of H"""
 
     SLOT = [("mark", "<u4"), ("_at", "<u4"), ("z", "<f8"), ("S", "<f8"), ("_inverse", "<f8"), ("_bound", "<f8")]
+    SLOT_BYTES = sizeof(Slot)
     SCALARS = ["t", "shift", "sum", "sum_rest", "inverses", "inverses_rest", "largest"]
 
     cdef readonly double radius

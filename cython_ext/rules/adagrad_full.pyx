@@ -44,6 +44,7 @@ cdef class AdagradFull(Rule):
     """Mirror descent or dual averaging in the norm of delta I + G^(1/2)"""
 
     SLOT = [("mark", "<u4"), ("place", "<u4")]
+    SLOT_BYTES = sizeof(Slot)
     SCALARS = ["t", "shift", "age"]
     MOST_FEATURES = MOST
 

@@ -27,6 +27,7 @@ cdef class Arow(Rule):
     """w + l y Sigma x / (x' Sigma x + r)"""
 
     SLOT = [("mark", "<u4"), ("_place", "<u4"), ("w", "<f8"), ("sigma", "<f8")]
+    SLOT_BYTES = sizeof(Slot)
 
     cdef double r
     cdef Distinct found

@@ -94,6 +94,7 @@ cdef class Exponentiated(Rule):
     """
 
     SLOT = [("mark", "<u4"), ("block", "<i4"), ("m", "<f8")]
+    SLOT_BYTES = sizeof(Slot)
     TWO_SIDED = False       # whether a feature has 1 / v beside v
 
     cdef readonly double radius

@@ -14,6 +14,7 @@ cdef class Fixed(Rule):
     """w, as it is; `unseen` for a feature that has none"""
 
     SLOT = [("mark", "<u4"), ("w", "<f8")]
+    SLOT_BYTES = sizeof(Slot)
     SCALARS = ["t", "unseen"]
 
     @property

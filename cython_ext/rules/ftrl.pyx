@@ -74,6 +74,7 @@ cdef class Ftrl(Limited):
     """argmin <sum of g, w> + sum of sigma (w - w_s)^2 / 2 + l1 |w| + l2 w^2 / 2"""
 
     SLOT = [("mark", "<u4"), ("_at", "<u4"), ("_w", "<f8"), ("z", "<f8"), ("root", "<f8")]
+    SLOT_BYTES = sizeof(Slot)
 
     cdef double inverse_alpha, beta, l1, l2
     cdef bint merging

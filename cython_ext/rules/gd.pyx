@@ -65,6 +65,7 @@ cdef class Gd(Rule):
     """w <- w + u M x G^-power_t / N"""
 
     SLOT = [("mark", "<u4"), ("w", "<f4"), ("G", "<f4"), ("N", "<f4")]
+    SLOT_BYTES = sizeof(Slot)
     SCALARS = ["t", "norm_sum", "weight_sum", "gravity", "contraction"]
     CLIPS = True
     SUMS_BY_MODEL = True

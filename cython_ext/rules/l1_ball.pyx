@@ -83,6 +83,7 @@ cdef class L1Ball(Limited):
     """P(w - eta_t g) onto ||w||_1 <= radius; with `nonnegative`, and w >= 0"""
 
     SLOT = [("mark", "<u4"), ("_bound", "<f4"), ("u", "<f8")]
+    SLOT_BYTES = sizeof(Slot)
     SCALARS = ["t", "shift", "count_of_sum", "active"]
 
     cdef public double shift          # Theta
@@ -457,6 +458,7 @@ cdef class AveragedL1Ball(L1Ball):
     """
 
     SLOT = [*L1Ball.SLOT, ("sum", "<f8"), ("since", "<f8"), ("area", "<f8")]
+    SLOT_BYTES = sizeof(AveragedSlot)
     SCALARS = [*L1Ball.SCALARS, "area"]
 
     def __init__(self, *arguments, **options):
@@ -502,6 +504,7 @@ cdef class WeightedL1Ball(L1Ball):
     """
 
     SLOT = [("mark", "<u4"), ("_bound", "<f4"), ("u", "<f8"), ("a", "<f8")]
+    SLOT_BYTES = sizeof(WeightedSlot)
 
     cdef readonly double box
     cdef Capped* capped               # owned; the features outside of the box

@@ -26,6 +26,7 @@ cdef class L1Subgradient(Rule):
     """w - eta_t g - eta_t l1 sgn(w)"""
 
     SLOT = [("mark", "<u4"), ("w", "<f8"), ("last", "<f8"), ("gravity", "<f8")]
+    SLOT_BYTES = sizeof(Slot)
     SCALARS = ["t", "gravity", "strength"]
 
     cdef public double gravity      # A_t

@@ -27,6 +27,7 @@ cdef class Pa(Rule):
     """tau = l / ||x||^2"""
 
     SLOT = [("mark", "<u4"), ("_place", "<u4"), ("w", "<f8")]
+    SLOT_BYTES = sizeof(Slot)
 
     cdef double C
     cdef Distinct found

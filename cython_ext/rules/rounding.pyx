@@ -26,6 +26,7 @@ cdef class Rounding(Rule):
     """T0(w - eta_t g, theta) every K examples"""
 
     SLOT = [("mark", "<u4"), ("rounds", "<u4"), ("w", "<f8")]
+    SLOT_BYTES = sizeof(Slot)
     SCALARS = ["t", "rounds"]
 
     cdef public uint32_t rounds     # since the beginning, or since all slots were rounded at once

@@ -18,6 +18,7 @@ cdef class Sgd(Rule):
     """w <- w - eta_t h l'(p, y) x"""
 
     SLOT = [("mark", "<u4"), ("w", "<f4")]
+    SLOT_BYTES = sizeof(Slot)
 
     cdef double predict(self, const Example* e) noexcept nogil:
         cdef size_t i, n
@@ -69,6 +70,7 @@ cdef class AveragedSgd(Sgd):
     """The mean of the weights of gradient descent"""
 
     SLOT = [("mark", "<u4"), ("w", "<f4"), ("sum", "<f8"), ("since", "<f8")]
+    SLOT_BYTES = sizeof(AveragedSlot)
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
         cdef size_t i

@@ -68,6 +68,7 @@ cdef class Smidas(Rule):
     """
 
     SLOT = [("mark", "<u4"), ("_place", "<u4"), ("u", "<f8")]
+    SLOT_BYTES = sizeof(Slot)
     SCALARS = ["t", "shift", "base", "unit"]
 
     cdef public double shift            # Theta

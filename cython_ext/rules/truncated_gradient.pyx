@@ -30,6 +30,7 @@ cdef class TruncatedGradient(Limited):
     """T1(w - eta_t g, eta_t K l1, theta) every K examples"""
 
     SLOT = [("mark", "<u4"), ("w", "<f4"), ("gravity", "<f8")]
+    SLOT_BYTES = sizeof(Slot)
     SCALARS = ["t", "gravity"]
 
     cdef public double gravity    # A_t
@@ -105,6 +106,7 @@ cdef class AveragedTruncatedGradient(TruncatedGradient):
     """The mean of the weights of truncated gradient: see averaging.pxd"""
 
     SLOT = [*TruncatedGradient.SLOT, ("sum", "<f8"), ("since", "<f8"), ("area", "<f8")]
+    SLOT_BYTES = sizeof(AveragedSlot)
     SCALARS = [*TruncatedGradient.SCALARS, "area"]
 
     cdef public double area       # the sum of A_0, ..., A_{t-1}

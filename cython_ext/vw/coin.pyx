@@ -34,6 +34,7 @@ cdef class Coin(Rule):
     """w = (alpha + r) z / (L m (L m + n)) / A"""
 
     SLOT = [("mark", "<u4"), ("w", "<f4"), ("z", "<f4"), ("n", "<f4"), ("m", "<f4"), ("reward", "<f4"), ("L", "<f4")]
+    SLOT_BYTES = sizeof(Slot)
     SCALARS = ["t", "norm_sum", "weight_sum"]
     CLIPS = True
 

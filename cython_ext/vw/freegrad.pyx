@@ -36,6 +36,7 @@ cdef class FreeGrad(Rule):
     """restart: begin anew when h has grown by more than S + 2."""
 
     SLOT = [("mark", "<u4"), ("w", "<f4"), ("G", "<f4"), ("V", "<f4"), ("h1", "<f4"), ("h", "<f4"), ("S", "<f4")]
+    SLOT_BYTES = sizeof(Slot)
     CLIPS = True
 
     cdef readonly double weight_sum     # of the examples learned

@@ -26,6 +26,7 @@ cdef class Pistol(Rule):
     """w = sqrt(n) beta z exp(z^2 T / 2) T"""
 
     SLOT = [("mark", "<u4"), ("w", "<f4"), ("z", "<f4"), ("n", "<f4"), ("m", "<f4")]
+    SLOT_BYTES = sizeof(Slot)
     CLIPS = True
 
     cdef double alpha, beta

@@ -3,6 +3,8 @@
 A new rule is one line in vwlite/algorithms/build.py, and one in OPTIONS here if it needs options.
 """
 
+import importlib
+import pkgutil
 from dataclasses import replace
 from math import nan
 
@@ -11,9 +13,12 @@ import pytest
 from batches import Line, batch_of
 from streams import random_stream
 
+import vwlite.core
 from vwlite.algorithms.build import RULES, Settings, make_learner
 from vwlite.algorithms.table import ALGORITHMS
 from vwlite.core.learn.learner import Learner, Reason
+from vwlite.core.learn.multiclass import Classifier
+from vwlite.core.learn.rule import Rule
 
 LOSSES = ["squared", "logistic", "hinge", "quantile", "poisson"]
 OPTIONS = {
@@ -151,6 +156,20 @@ def test_the_battery_covers_every_algorithm():
     assert len(PAIRS) >= 20
     assert set(OPTIONS) | {"sgd"} <= set(RULES)
     assert set(HARSH) <= set(RULES)
+
+
+def subclasses(base: type) -> set[type]:
+    return {base}.union(*map(subclasses, base.__subclasses__()))
+
+
+def test_every_slot_struct_has_the_size_of_its_fields():
+    for module in pkgutil.walk_packages(vwlite.core.__path__, "vwlite.core."):
+        importlib.import_module(module.name)
+    found = subclasses(Rule) - subclasses(Classifier)  # those have the slots of their rules
+    assert len(found) > 30
+    for rule in found:
+        assert ("SLOT" in vars(rule)) == ("SLOT_BYTES" in vars(rule)), rule
+        assert rule.slot_size() == rule.SLOT_BYTES == np.dtype(rule.SLOT, align=True).itemsize, rule
 
 
 @pytest.mark.parametrize(("rule", "loss"), PAIRS)
