@@ -23,7 +23,7 @@ from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
 from vwlite.core.base.buffers cimport make_room
-from vwlite.core.learn.table cimport Head
+from vwlite.core.learn.table cimport Head, next_slot
 
 cdef double MARGIN = 2
 cdef double SETTLED = 8     # examples
@@ -132,13 +132,10 @@ cdef class Limited(Rule):
 
     cdef size_t collect(self, bint of_weights) noexcept nogil:
         """Fill `sizes` with those that are above 0, of weights or as `size` has them; how many."""
-        cdef size_t i, n = 0
-        cdef char* slot
+        cdef size_t n = 0
+        cdef char* slot = NULL
         cdef double size
-        for i in range(self.table.capacity + 1):
-            slot = self.table.slots + i * self.table.stride
-            if not (self.table.has_last if i == self.table.capacity else (<Head*>slot).mark != 0):
-                continue
+        while next_slot(self.table, &slot):
             if (<Head*>slot).mark == self.constant:
                 continue
             size = fabs(self.weight(slot)) if of_weights else self.size(slot)
@@ -173,19 +170,17 @@ cdef class Limited(Rule):
     cdef void find_cut(self) noexcept nogil:
         """Which weights are the N largest; of equal ones those with the smaller keys."""
         cdef size_t i, n = self.collect(True), above = 0, equal = 0
-        cdef char* slot
+        cdef char* slot = NULL
         self.cut, self.cut_key = 0, 0xFFFFFFFF
         if n <= self.nonzeros or self.out_of_memory:
             return
         self.cut = kth_largest(self.sizes, n, self.nonzeros)
         for i in range(n):
             above += self.sizes[i] > self.cut
-        for i in range(self.table.capacity + 1):
-            slot = self.table.slots + i * self.table.stride
-            if (self.table.has_last if i == self.table.capacity else (<Head*>slot).mark != 0):
-                if (<Head*>slot).mark != self.constant and fabs(self.weight(slot)) == self.cut:
-                    self.sizes[equal] = 4294967296.0 - <uint32_t>((<Head*>slot).mark - 1)
-                    equal += 1
+        while next_slot(self.table, &slot):
+            if (<Head*>slot).mark != self.constant and fabs(self.weight(slot)) == self.cut:
+                self.sizes[equal] = 4294967296.0 - <uint32_t>((<Head*>slot).mark - 1)
+                equal += 1
         self.cut_key = <uint32_t>(4294967296.0 - kth_largest(self.sizes, equal, self.nonzeros - above))
 
     def weights(self, const unsigned char[::1] slots, double[::1] out):

@@ -16,7 +16,7 @@ size. The sums are those of the whole, in the same order.
 from libc.math cimport pow, sqrt
 from libc.stdint cimport uint32_t
 
-from vwlite.core.learn.table cimport Head
+from vwlite.core.learn.table cimport Head, next_slot
 
 
 cdef double learning_rate(const Schedule* s, double t) noexcept nogil:
@@ -184,13 +184,10 @@ cdef class Rule:
 
     def count_nonzero(self):
         """Features whose weight is not zero, the constant left out. O(size of the table)."""
-        cdef Table table = self.table
-        cdef size_t i, n = 0
-        cdef char* slot
+        cdef size_t n = 0
+        cdef char* slot = NULL
         with nogil:
-            for i in range(table.capacity + 1):
-                slot = table.slots + i * table.stride
-                if (table.has_last if i == table.capacity else (<Head*>slot).mark != 0):
-                    if (<Head*>slot).mark != self.constant:
-                        n += self.weight(slot) != 0
+            while next_slot(self.table, &slot):
+                if (<Head*>slot).mark != self.constant:
+                    n += self.weight(slot) != 0
         return n

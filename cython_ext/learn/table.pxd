@@ -61,3 +61,13 @@ cdef inline void prefetch(Table table, const uint32_t* keys, size_t n) noexcept 
     cdef int shift = table.shift
     for i in range(n):
         prefetch_line(slots + stride * (<size_t>((keys[i] + <uint32_t>1) * <uint64_t>0x9E3779B97F4A7C15) >> shift))
+
+
+cdef inline bint next_slot(Table table, char** slot) noexcept nogil:
+    """To go through the slots that are taken: `while next_slot(table, &slot)`, which is NULL before and after."""
+    cdef char* last = table.slots + table.capacity * table.stride
+    cdef char* s = table.slots if slot[0] == NULL else slot[0] + table.stride
+    while s < last and (<Head*>s).mark == 0:
+        s += table.stride
+    slot[0] = s if s < last or (s == last and table.has_last) else NULL
+    return slot[0] != NULL

@@ -303,16 +303,13 @@ cdef class Table:
 
     cdef size_t live(self, uint64_t* out) noexcept nogil:
         """Where the slots are that are not idle: key * 2^32 + place, unless out is NULL; how many."""
-        cdef size_t i, n = 0
-        cdef char* slot
-        for i in range(self.capacity + 1):
-            slot = self.slots + i * self.stride
-            if not (self.has_last if i == self.capacity else (<Head*>slot).mark != 0):
-                continue
+        cdef size_t n = 0
+        cdef char* slot = NULL
+        while next_slot(self, &slot):
             if self.idle and self.idle(self.rule, slot):
                 continue
             if out != NULL:
-                out[n] = <uint64_t>((<Head*>slot).mark - 1) << 32 | i
+                out[n] = <uint64_t>((<Head*>slot).mark - 1) << 32 | <size_t>(slot - self.slots) // self.stride
             n += 1
         return n
 

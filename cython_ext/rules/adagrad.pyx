@@ -30,6 +30,7 @@ from vwlite.core.learn.nonzeros cimport Limited, kth_largest
 from vwlite.core.learn.prox cimport *
 from vwlite.core.rules.repeated cimport CHUNK, Value, add_up, chunk_of, gather, give_back, met
 from vwlite.core.learn.rule cimport Example, Outcome, Rule, learning_rate, next_piece, sweep
+from vwlite.core.learn.table cimport next_slot
 
 cdef extern from *:
     """
@@ -221,15 +222,14 @@ cdef class Adaptive(Limited):
         pass
 
     def load(self, scalars, slots):
-        cdef size_t i
+        cdef char* slot = NULL
         cdef Slot* s
         super().load(scalars, slots)
-        for i in range(self.table.capacity + 1):
-            s = <Slot*>(self.table.slots + i * self.table.stride)
-            if (self.table.has_last if i == self.table.capacity else s.mark != 0):
-                if not s.S >= 0:
-                    raise ValueError("a sum of squares is negative")
-                s.inverse = 1 / (self.delta + sqrt(s.S))
+        while next_slot(self.table, &slot):
+            s = <Slot*>slot
+            if not s.S >= 0:
+                raise ValueError("a sum of squares is negative")
+            s.inverse = 1 / (self.delta + sqrt(s.S))
 
 
 cdef class Adagrad(Adaptive):
@@ -360,10 +360,10 @@ cdef class AveragedAdagrad(Adagrad):
 
     cdef void sweep(self) noexcept nogil:
         """Close the accounts of the weights that have become zero."""
-        cdef size_t i
+        cdef char* slot = NULL
         cdef AveragedSlot* s
-        for i in range(self.table.capacity + 1):
-            s = <AveragedSlot*>(self.table.slots + i * self.table.stride)
+        while next_slot(self.table, &slot):
+            s = <AveragedSlot*>slot
             if s.slot.z != 0 and self.is_zero(s):
                 s.account = Account(s.account.sum + self.open(s), 0, 0)
                 s.slot.z = 0

@@ -28,7 +28,7 @@ from vwlite.core.rules.repeated cimport CHUNK, gather, give_back, sort_by_last
 from vwlite.core.base.buffers cimport make_room
 from vwlite.core.learn.rule cimport Example, Outcome, learning_rate
 from vwlite.core.rules.adagrad cimport Adaptive, Visit, descend
-from vwlite.core.learn.table cimport prefetch_line
+from vwlite.core.learn.table cimport next_slot, prefetch_line
 
 cdef double LARGEST_SHIFT = 1e5    # rebase when S outgrows this many radii: |z| - Theta would lose digits
 cdef double LARGEST = 3.5e13       # of |w| in radii, before it is projected
@@ -287,14 +287,15 @@ cdef class AdagradBall(Adaptive):
     cdef void make_sums(self, double less) noexcept nogil:
         """Subtract a number from every |z|, and make S and R anew, in the order of keys; without those that wait."""
         cdef size_t i, n = 0
+        cdef char* slot = NULL
         cdef Slot* s
         cdef Slot** all = <Slot**>malloc((self.active + 1) * sizeof(Slot*))
         if all == NULL:
             self.out_of_memory = True
             return
-        for i in range(self.table.capacity + 1 if self.active else 0):
-            s = self.active_slot(i)
-            if s != NULL and s.bound != INFINITY:
+        while self.active and next_slot(self.table, &slot):
+            s = <Slot*>slot
+            if self.is_active(s) and s.bound != INFINITY:
                 all[n] = s
                 n += 1
         sort_by_key(all, n)
@@ -371,20 +372,18 @@ cdef class AdagradBall(Adaptive):
         for j in range(dropped):
             self.drop(list[j])
 
-    cdef inline Slot* active_slot(self, size_t i) noexcept nogil:
-        """The i-th slot of the table if its weight is not zero and no constant, else NULL."""
-        cdef Slot* s = <Slot*>(self.table.slots + i * self.table.stride)
-        return s if s.z != 0 and s.mark != self.constant else NULL
+    cdef inline bint is_active(self, const Slot* s) noexcept nogil:
+        return s.z != 0 and s.mark != self.constant
 
     cdef void rebuild(self) noexcept nogil:
         """Make the queue anew from the table."""
-        cdef size_t i
+        cdef char* slot = NULL
         cdef Slot* s
         clear(&self.queue, bits_of(below(self.shift)))
         self.slots_of_queue = self.table.slots
-        for i in range(self.table.capacity + 1):
-            s = self.active_slot(i)
-            if s != NULL:
+        while next_slot(self.table, &slot):
+            s = <Slot*>slot
+            if self.is_active(s):
                 s.bound = below(fabs(s.z))
                 self.push(s)
 
@@ -396,14 +395,14 @@ cdef class AdagradBall(Adaptive):
         self.rebuild()
 
     def load(self, scalars, slots):
-        cdef size_t i
+        cdef char* slot = NULL
         cdef Slot* s
         cdef Sum sum = Sum(0, 0), inverses = Sum(0, 0)
         super().load({"largest": scalars["inverses"], **scalars}, slots)    # older models have no such number
         self.active = 0
-        for i in range(self.table.capacity + 1):
-            s = self.active_slot(i)
-            if s != NULL:
+        while next_slot(self.table, &slot):
+            s = <Slot*>slot
+            if self.is_active(s):
                 if fabs(s.z) <= self.shift:
                     raise ValueError("a feature is neither active nor not")
                 self.active += 1

@@ -19,6 +19,7 @@ A step costs O(n^2) for n features, a root O(n^3): it is for few features, and s
 from libc.stdint cimport uint32_t
 
 from vwlite.core.learn.rule cimport Example, Outcome, Rule, learning_rate, next_piece, sweep
+from vwlite.core.learn.table cimport next_slot
 
 cdef enum:
     MOST = 4096
@@ -193,7 +194,7 @@ cdef class AdagradFull(Rule):
         return super().scalars() | {name: memoryview(array.flatten()) for name, array in own.items()}
 
     def load(self, scalars, slots):
-        cdef size_t i, n = 0
+        cdef char* slot = NULL
         cdef Slot* s
         flat = {name: np.array(scalars[name], np.float64) for name in ARRAYS}
         size, m = flat["w"].size, flat["root"].size
@@ -204,8 +205,8 @@ cdef class AdagradFull(Rule):
         self.put({name: flat[name].reshape(shape) for name, shape in shapes.items()})
         self.n = size
         self.penalized = np.full(size, np.nan)
-        for i in range(self.table.capacity + 1):
-            s = <Slot*>(self.table.slots + i * self.table.stride)
+        while next_slot(self.table, &slot):
+            s = <Slot*>slot
             if s.place:
                 if s.place > self.n:
                     raise ValueError("a feature is not in the arrays")

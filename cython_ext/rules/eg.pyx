@@ -26,6 +26,7 @@ from libc.string cimport memcpy, memset
 from vwlite.core.base.elementary cimport exp_of, exponentials
 from vwlite.core.base.buffers cimport make_room
 from vwlite.core.learn.rule cimport Example, Outcome, Rule, last_slot, learning_rate, next_piece, sweep
+from vwlite.core.learn.table cimport next_slot
 
 cdef extern from *:
     """
@@ -162,21 +163,21 @@ cdef class Exponentiated(Rule):
 
     cdef void recount(self) noexcept nogil:
         """The sums from the table, and from the features that are not in it."""
-        cdef size_t i
+        cdef char* slot = NULL
         cdef Slot* s
         memset(self.sums, 0, sizeof(self.sums))
         self.touched = 0
         self.top = -<int64_t>LAST - 1
-        for i in range(self.table.capacity + 1):
-            s = <Slot*>(self.table.slots + i * self.table.stride)
+        while next_slot(self.table, &slot):
+            s = <Slot*>slot
             if s.m != 0 and s.mark != self.constant:
                 self.touched += 1
                 self.top = max(self.top, self.topmost(s.block))
         if self.touched < self.features:
             self.top = max(self.top, 0)
         self.low = self.top - WINDOW // 2
-        for i in range(self.table.capacity + 1):
-            s = <Slot*>(self.table.slots + i * self.table.stride)
+        while next_slot(self.table, &slot):
+            s = <Slot*>slot
             if s.m != 0 and s.mark != self.constant:
                 self.enter(s.m, s.block)
         if self.touched < self.features:
@@ -263,10 +264,10 @@ cdef class Exponentiated(Rule):
 
     def load(self, scalars, slots):
         super().load(scalars, slots)
-        cdef size_t i
+        cdef char* slot = NULL
         cdef Slot* s
-        for i in range(self.table.capacity + 1):
-            s = <Slot*>(self.table.slots + i * self.table.stride)
+        while next_slot(self.table, &slot):
+            s = <Slot*>slot
             if s.m != 0 and s.mark != self.constant and not (1 <= s.m < BLOCK and -LAST <= s.block <= LAST):
                 raise ValueError("a weight is out of its block")
         self.recount()

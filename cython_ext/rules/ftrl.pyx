@@ -19,6 +19,7 @@ from vwlite.core.learn.nonzeros cimport Limited, kth_largest
 from vwlite.core.learn.prox cimport *
 from vwlite.core.rules.repeated cimport CHUNK, Gathering, add_up, chunk_of, gather, give_back, met
 from vwlite.core.learn.rule cimport Example, Outcome, next_piece, sweep
+from vwlite.core.learn.table cimport next_slot
 
 
 cdef struct Slot:
@@ -105,10 +106,10 @@ cdef class Ftrl(Limited):
         self.l1 = strength
 
     cdef void follow(self) noexcept nogil:
-        cdef size_t i
+        cdef char* slot = NULL
         cdef Slot* s
-        for i in range(self.table.capacity + 1):
-            s = <Slot*>(self.table.slots + i * self.table.stride)
+        while next_slot(self.table, &slot):
+            s = <Slot*>slot
             if s.z != 0 or s.root != 0:
                 s.w = self.derived(s)
 

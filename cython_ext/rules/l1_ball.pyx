@@ -36,6 +36,7 @@ from vwlite.core.rules.radix_heap cimport BUCKETS, Bucket, Entry, Queue, below, 
 from vwlite.core.learn.prox cimport positive_part
 from vwlite.core.base.buffers cimport make_room
 from vwlite.core.learn.rule cimport Example, Outcome, Rule, learning_rate, next_piece, sweep
+from vwlite.core.learn.table cimport next_slot
 
 cdef extern from *:
     """
@@ -393,31 +394,32 @@ cdef class L1Ball(Limited):
             self.queue.size += kept
 
     cdef size_t count_active(self) noexcept nogil:
-        cdef size_t i, n = 0
+        cdef size_t n = 0
+        cdef char* slot = NULL
         cdef Slot* s
-        for i in range(self.table.capacity + 1):
-            s = <Slot*>(self.table.slots + i * self.table.stride)
+        while next_slot(self.table, &slot):
+            s = <Slot*>slot
             n += s.u != 0 and s.mark != self.constant
         return n
 
     cdef void rebuild(self) noexcept nogil:
         """Make the queue anew from the table."""
-        cdef size_t i
+        cdef char* slot = NULL
         cdef Slot* s
         clear(&self.queue, bits_of(below(self.shift)))
-        for i in range(self.table.capacity + 1):
-            s = <Slot*>(self.table.slots + i * self.table.stride)
+        while next_slot(self.table, &slot):
+            s = <Slot*>slot
             if s.u != 0 and s.mark != self.constant:
                 s.bound = below(fabs(s.u))
                 self.push(s)
 
     cdef void rebase(self) noexcept nogil:
         """Subtract the shift from every |u|, and make S anew."""
-        cdef size_t i
+        cdef char* slot = NULL
         cdef Slot* s
         self.count_of_units = 0
-        for i in range(self.table.capacity + 1):
-            s = <Slot*>(self.table.slots + i * self.table.stride)
+        while next_slot(self.table, &slot):
+            s = <Slot*>slot
             if s.u != 0 and s.mark != self.constant:
                 if self.averaging:
                     self.settle(<AveragedSlot*>s)
@@ -535,18 +537,18 @@ cdef class WeightedL1Ball(L1Ball):
 
     cdef void count_squares(self) noexcept nogil:
         """rho anew, in units of the smallest a^2 / 2^50."""
-        cdef size_t i
+        cdef char* slot = NULL
         cdef WeightedSlot* s
         cdef double smallest = 1
-        for i in range(self.table.capacity + 1):
-            s = <WeightedSlot*>(self.table.slots + i * self.table.stride)
+        while next_slot(self.table, &slot):
+            s = <WeightedSlot*>slot
             if 0 < s.a < smallest:
                 smallest = s.a
         self.to_square = FINE / (smallest * smallest)
         self.from_square = 1 / self.to_square
         self.squares = 0
-        for i in range(self.table.capacity + 1):
-            s = <WeightedSlot*>(self.table.slots + i * self.table.stride)
+        while next_slot(self.table, &slot):
+            s = <WeightedSlot*>slot
             if s.u != 0 and s.mark != self.constant:
                 self.squares += self.square(<Slot*>s)
 
@@ -717,11 +719,11 @@ cdef class WeightedL1Ball(L1Ball):
         return (<const WeightedSlot*>slot).u == 0 and (<const WeightedSlot*>slot).a == 1
 
     def load(self, scalars, slots):
-        cdef size_t i
+        cdef char* slot = NULL
         cdef WeightedSlot* s
         super().load(scalars, slots)
-        for i in range(self.table.capacity + 1):
-            s = <WeightedSlot*>(self.table.slots + i * self.table.stride)
+        while next_slot(self.table, &slot):
+            s = <WeightedSlot*>slot
             if s.mark != 0 and not 0 < s.a < INFINITY:
                 raise ValueError("the weight of a feature is not above 0")
         self.count_squares()

@@ -13,6 +13,7 @@ from libc.math cimport copysign, fabs, floor
 from libc.stdint cimport uint32_t
 
 from vwlite.core.learn.rule cimport Example, Outcome, Rule, Schedule, learning_rate, next_piece, sweep
+from vwlite.core.learn.table cimport next_slot
 
 
 cdef struct Slot:
@@ -60,11 +61,11 @@ cdef class L1Subgradient(Rule):
 
     def load(self, scalars, slots):
         """Continue from `scalars()` and `slots()`."""
-        cdef size_t i
+        cdef char* slot = NULL
         cdef Slot* s
         super().load(scalars, slots)
-        for i in range(self.table.capacity + 1):
-            s = <Slot*>(self.table.slots + i * self.table.stride)
+        while next_slot(self.table, &slot):
+            s = <Slot*>slot
             if not 0 <= s.last <= self.t:
                 raise ValueError("a feature was seen before the first example, or after the last one")
         self.follow()
@@ -72,13 +73,13 @@ cdef class L1Subgradient(Rule):
     cdef void follow(self):
         """From here on shrink as rate, decay and l1 are now; what was missed is paid as they were."""
         cdef double strength = self.schedule.rate * self.schedule.decay * self.l1
-        cdef size_t i
+        cdef char* slot = NULL
         cdef Slot* s
         if strength == self.shrinkage.rate:
             return
         with nogil:
-            for i in range(self.table.capacity + 1):
-                s = <Slot*>(self.table.slots + i * self.table.stride)
+            while next_slot(self.table, &slot):
+                s = <Slot*>slot
                 s.w = self.now(s)
                 s.last, s.gravity = self.t, self.gravity
         self.shrinkage.rate = strength

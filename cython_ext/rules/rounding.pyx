@@ -12,6 +12,7 @@ from libc.stdint cimport uint32_t, uint64_t
 
 from vwlite.core.learn.prox cimport only_if
 from vwlite.core.learn.rule cimport Example, Outcome, Rule, learning_rate, next_piece, sweep
+from vwlite.core.learn.table cimport next_slot
 
 cdef uint32_t LAST = 0xFFFFFFFF     # the largest count of roundings
 
@@ -73,10 +74,10 @@ cdef class Rounding(Rule):
 
     cdef void round_all(self) noexcept nogil:
         """Do every missed rounding, and count from 0 again."""
-        cdef size_t i
+        cdef char* slot = NULL
         cdef Slot* s
-        for i in range(self.table.capacity + 1):
-            s = <Slot*>(self.table.slots + i * self.table.stride)
+        while next_slot(self.table, &slot):
+            s = <Slot*>slot
             s.w = self.now(s)
             s.rounds = 0
         self.rounds = 0

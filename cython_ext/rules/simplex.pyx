@@ -44,7 +44,7 @@ from vwlite.core.rules.radix_heap cimport (
 )
 from vwlite.core.base.buffers cimport make_room
 from vwlite.core.learn.rule cimport Example, Outcome, Rule, last_slot, learning_rate, next_piece, sweep
-from vwlite.core.learn.table cimport prefetch_line
+from vwlite.core.learn.table cimport next_slot, prefetch_line
 
 cdef extern from *:
     """
@@ -441,10 +441,10 @@ cdef class Simplex(Rule):
 
     cdef void keep_all(self) noexcept nogil:
         """After an example that was predicted, but not learned."""
-        cdef size_t i
+        cdef char* slot = NULL
         cdef Slot* s
-        for i in range(self.table.capacity + 1):
-            s = <Slot*>(self.table.slots + i * self.table.stride)
+        while next_slot(self.table, &slot):
+            s = <Slot*>slot
             self.keep(&s, 1)
 
     cdef inline void push(self, const Slot* s) noexcept nogil:
@@ -552,13 +552,13 @@ cdef class Simplex(Rule):
 
     cdef void enter_all(self) noexcept nogil:
         """Make the queue anew from the table, which has moved."""
-        cdef size_t i
+        cdef char* slot = NULL
         cdef Slot* s
         self.slots_of_queue = self.table.slots
         self.heap_size = 0
         clear(&self.queue, rank_of(below(self.shift)))
-        for i in range(self.table.capacity + 1):
-            s = <Slot*>(self.table.slots + i * self.table.stride)
+        while next_slot(self.table, &slot):
+            s = <Slot*>slot
             if s.since != 0 and s.mark != self.constant and s.bound < INFINITY:
                 self.push(s)
 
@@ -570,7 +570,7 @@ cdef class Simplex(Rule):
 
     cdef void rebuild(self) noexcept nogil:
         """Everything but the weights anew, from slots that are settled."""
-        cdef size_t i
+        cdef char* slot = NULL
         cdef Slot* s
         while self.level_size > 0:
             self.level_size -= 1
@@ -581,8 +581,8 @@ cdef class Simplex(Rule):
         self.next_level = 1
         self.sum = 0
         self.touched = self.active = self.zeros = 0
-        for i in range(self.table.capacity + 1):
-            s = <Slot*>(self.table.slots + i * self.table.stride)
+        while next_slot(self.table, &slot):
+            s = <Slot*>slot
             if s.since == 0 or s.mark == self.constant:
                 continue
             s.since = 1
@@ -598,10 +598,10 @@ cdef class Simplex(Rule):
 
     cdef void rebase(self) noexcept nogil:
         """Subtract the shift from every u."""
-        cdef size_t i
+        cdef char* slot = NULL
         cdef Slot* s
-        for i in range(self.table.capacity + 1):
-            s = <Slot*>(self.table.slots + i * self.table.stride)
+        while next_slot(self.table, &slot):
+            s = <Slot*>slot
             if s.since != 0 and s.mark != self.constant:
                 self.settle(s)
                 s.u -= self.shift
@@ -629,11 +629,12 @@ cdef class Simplex(Rule):
         return touched
 
     def load(self, scalars, slots):
-        cdef size_t i, n = 0
+        cdef size_t n = 0
+        cdef char* slot = NULL
         cdef Slot* s
         super().load(scalars, slots)
-        for i in range(self.table.capacity + 1):
-            s = <Slot*>(self.table.slots + i * self.table.stride)
+        while next_slot(self.table, &slot):
+            s = <Slot*>slot
             if s.since != 0:
                 n += 1
                 if not self.shift <= s.u <= LARGEST * self.scale:

@@ -35,6 +35,7 @@ from vwlite.core.base.elementary cimport powers
 from vwlite.core.learn.prox cimport positive_part
 from vwlite.core.base.buffers cimport make_room
 from vwlite.core.learn.rule cimport Example, Outcome, Rule, learning_rate, next_piece, sweep
+from vwlite.core.learn.table cimport next_slot
 
 cdef extern from *:
     """
@@ -313,18 +314,18 @@ cdef class Smidas(Rule):
 
     cdef double sweep(self) noexcept nogil:
         """Make the list anew from the table, with some that are not heavy; the largest |u|, or Theta."""
-        cdef size_t i
+        cdef char* slot = NULL
         cdef Slot* s
         cdef double u = self.shift
-        for i in range(self.table.capacity + 1):
-            s = <Slot*>(self.table.slots + i * self.table.stride)
+        while next_slot(self.table, &slot):
+            s = <Slot*>slot
             if s.mark != self.constant:
                 s.place = 0
                 u = max(u, fabs(s.u))
         self.least = self.shift + MARGIN * self.share * (u - self.shift)
         self.size = 0
-        for i in range(self.table.capacity + 1):
-            s = <Slot*>(self.table.slots + i * self.table.stride)
+        while next_slot(self.table, &slot):
+            s = <Slot*>slot
             if fabs(s.u) >= self.least and s.u != 0 and s.mark != self.constant:
                 self.put(s)
         self.usual = self.size

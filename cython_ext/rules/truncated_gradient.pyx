@@ -18,6 +18,7 @@ from vwlite.core.rules.averaging cimport Account, Memory, forget, free_memory, r
 from vwlite.core.learn.nonzeros cimport Limited
 from vwlite.core.learn.prox cimport truncate
 from vwlite.core.learn.rule cimport Example, Outcome, Rule, learning_rate, next_piece, sweep
+from vwlite.core.learn.table cimport next_slot
 
 
 cdef struct Slot:
@@ -159,10 +160,10 @@ cdef class AveragedTruncatedGradient(TruncatedGradient):
 
     cdef void sweep(self) noexcept nogil:
         """Close the accounts of the weights that have become zero."""
-        cdef size_t i
+        cdef char* slot = NULL
         cdef AveragedSlot* s
-        for i in range(self.table.capacity + 1):
-            s = <AveragedSlot*>(self.table.slots + i * self.table.stride)
+        while next_slot(self.table, &slot):
+            s = <AveragedSlot*>slot
             if s.w != 0 and self.now(<Slot*>s) == 0 and s.mark != self.constant:
                 s.account = Account(s.account.sum + self.open(s), 0, 0)
                 s.w = s.gravity = 0
