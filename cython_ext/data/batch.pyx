@@ -14,11 +14,11 @@ cimport cython
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.buffer cimport PyBUF_SIMPLE, PyObject_GetBuffer, PyBuffer_FillInfo, PyBuffer_Release, Py_buffer
 from libc.math cimport INFINITY, fabs, floor, isfinite, isnan
-from libc.stdlib cimport free, realloc
+from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
 from vwlite.core.base.targets cimport *
-from vwlite.core.base.buffers cimport copy
+from vwlite.core.base.buffers cimport copy, reserve, resize
 
 cdef extern from *:
     """
@@ -76,14 +76,6 @@ cdef void sizes_of(const Arrays* a, size_t* sizes) noexcept nogil:
     sizes[9] = a.lines
     sizes[10] = a.spans
     sizes[11] = a.tag_bytes
-
-
-cdef inline int grow(void** array, size_t items, size_t size) noexcept nogil:
-    cdef void* grown = realloc(array[0], items * size)
-    if grown == NULL:
-        return -1
-    array[0] = grown
-    return 0
 
 
 cdef class Piece:
@@ -145,38 +137,34 @@ cdef class Batch:
         want = self.a.lines + lines
         if want >= self.line_capacity:
             want = max(want + 1, 2 * self.line_capacity)
-            if (grow(<void**>&self.a.label, want, 8) or grow(<void**>&self.a.importance, want, 8)
-                    or grow(<void**>&self.a.initial, want, 8) or grow(<void**>&self.a.tag_begin, want + 1, 4)
-                    or grow(<void**>&self.a.span_begin, want + 1, 4) or grow(<void**>&self.a.kind, want, 1)):
+            if (resize(<void**>&self.a.label, want, 8) or resize(<void**>&self.a.importance, want, 8)
+                    or resize(<void**>&self.a.initial, want, 8) or resize(<void**>&self.a.tag_begin, want + 1, 4)
+                    or resize(<void**>&self.a.span_begin, want + 1, 4) or resize(<void**>&self.a.kind, want, 1)):
                 return -1
             self.line_capacity = want
         want = self.a.spans + spans
         if want >= self.span_capacity:
             want = max(want + 1, 2 * self.span_capacity)
-            if grow(<void**>&self.a.feature_begin, want + 1, 4) or grow(<void**>&self.a.letter, want, 1):
+            if resize(<void**>&self.a.feature_begin, want + 1, 4) or resize(<void**>&self.a.letter, want, 1):
                 return -1
             self.span_capacity = want
         want = self.a.features + features
         if want > self.feature_capacity:
             want = max(want, 2 * self.feature_capacity)
-            if grow(<void**>&self.a.hash, want, 4) or grow(<void**>&self.a.value, want, 4):
+            if resize(<void**>&self.a.hash, want, 4) or resize(<void**>&self.a.value, want, 4):
                 return -1
             self.feature_capacity = want
         want = self.a.tag_bytes + tag_bytes
         if want > self.tag_capacity:
             want = max(want, 2 * self.tag_capacity)
-            if grow(<void**>&self.a.tags, want, 1):
+            if resize(<void**>&self.a.tags, want, 1):
                 return -1
             self.tag_capacity = want
         return 0
 
     cdef int add_fault(self, const Fault* fault) noexcept nogil:
-        cdef size_t want
-        if self.fault_count == self.fault_capacity:
-            want = 2 * self.fault_capacity + 16
-            if grow(<void**>&self.faults, want, sizeof(Fault)):
-                return -1
-            self.fault_capacity = want
+        if reserve(<void**>&self.faults, &self.fault_capacity, self.fault_count + 1, sizeof(Fault)):
+            return -1
         self.faults[self.fault_count] = fault[0]
         self.fault_count += 1
         return 0
@@ -201,12 +189,12 @@ cdef class Batch:
         self.a.distinct = 0
         if most == 0:
             return 0
-        if self.places == NULL and grow(<void**>&self.places, 2 * MOST_DISTINCT, 4):
+        if self.places == NULL and resize(<void**>&self.places, 2 * MOST_DISTINCT, 4):
             return -1
-        if self.a.distinct_hash == NULL and grow(<void**>&self.a.distinct_hash, MOST_DISTINCT, 4):
+        if self.a.distinct_hash == NULL and resize(<void**>&self.a.distinct_hash, MOST_DISTINCT, 4):
             return -1
         if n > self.number_capacity:
-            if grow(<void**>&self.a.number, 2 * n, 2):
+            if resize(<void**>&self.a.number, 2 * n, 2):
                 return -1
             self.number_capacity = 2 * n
         capacity = 1
@@ -238,7 +226,7 @@ cdef class Batch:
         cdef size_t i
         if self.a.hash != NULL or self.a.distinct == 0:
             return 0
-        if grow(<void**>&self.spelled, self.a.features + 1, 4):
+        if resize(<void**>&self.spelled, self.a.features + 1, 4):
             return -1
         self.a.hash = self.spelled
         for i in range(self.a.features):

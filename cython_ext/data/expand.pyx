@@ -10,11 +10,11 @@ one after the other in the same order, as often as somebody goes through them: t
 """
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
-from libc.stdlib cimport free, malloc, realloc
+from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 from vwlite.core.data.batch cimport Arrays, Batch
-from vwlite.core.base.buffers cimport copy
+from vwlite.core.base.buffers cimport ample, copy, resize
 
 from vwlite.input.interactions import WILDCARD, concrete
 
@@ -108,18 +108,12 @@ cdef class Expander:
     cdef int reserve(self, size_t n) noexcept nogil:
         """Make room for n more features; -1: no memory."""
         cdef size_t want = self.f.size + n
-        cdef void* grown
         if want <= self.f.capacity:
             return 0
-        want = max(2 * want, <size_t>256)
-        grown = realloc(self.f.keys, want * sizeof(uint32_t))
-        if grown == NULL:
+        want = ample(want)
+        if (resize(<void**>&self.f.keys, want, sizeof(uint32_t))
+                or resize(<void**>&self.f.values, want, sizeof(float))):
             return -1
-        self.f.keys = <uint32_t*>grown
-        grown = realloc(self.f.values, want * sizeof(float))
-        if grown == NULL:
-            return -1
-        self.f.values = <float*>grown
         self.f.capacity = want
         return 0
 
@@ -217,7 +211,6 @@ cdef class Expander:
         """Find the namespaces of a line that interactions ask for; -1: no memory."""
         cdef size_t span, n, first, last
         cdef uint8_t letter
-        cdef void* grown
         first, last = a.span_begin[line], a.span_begin[line + 1]
         if self.wild:
             self.news = False
@@ -232,15 +225,10 @@ cdef class Expander:
             return 0
         n = a.feature_begin[last] - a.feature_begin[first]
         if n > self.gathered_capacity:
-            grown = realloc(self.gathered_hash, 2 * n * sizeof(uint32_t))
-            if grown == NULL:
+            if (resize(<void**>&self.gathered_hash, ample(n), sizeof(uint32_t))
+                    or resize(<void**>&self.gathered_value, ample(n), sizeof(float))):
                 return -1
-            self.gathered_hash = <uint32_t*>grown
-            grown = realloc(self.gathered_value, 2 * n * sizeof(float))
-            if grown == NULL:
-                return -1
-            self.gathered_value = <float*>grown
-            self.gathered_capacity = 2 * n
+            self.gathered_capacity = ample(n)
         self.gathered = 0
         for span in range(first, last):
             letter = a.letter[span]

@@ -13,7 +13,7 @@ from libc.stdlib cimport free
 from libc.stdint cimport uint32_t, uint64_t
 
 from vwlite.core.data.expand cimport CONSTANT, ENDED
-from vwlite.core.base.buffers cimport make_room
+from vwlite.core.base.buffers cimport reserve
 from vwlite.core.learn.table cimport Idle, prefetch
 
 from vwlite.runs.memory import available
@@ -49,7 +49,7 @@ cdef class PieceMaker:
         """Go through this line, until `end`; -1: no memory."""
         self.stopped, self.since, self.pieces.offset = False, 0, 0
         if (self.expander.begin_pieces(a, line)
-                or make_room(<void**>&self.slots, &self.capacity, self.expander.piece, sizeof(char*))):
+                or reserve(<void**>&self.slots, &self.capacity, self.expander.piece, sizeof(char*))):
             return -1
         self.size = self.expander.count(a, line)
         self.find_constant()

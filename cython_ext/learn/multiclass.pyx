@@ -17,8 +17,9 @@ against all they learn from the beginning, that no example is theirs; in softmax
 
 from libc.math cimport exp, log, log1p
 from libc.stdint cimport uint32_t
-from libc.stdlib cimport calloc, free, realloc
+from libc.stdlib cimport calloc, free
 
+from vwlite.core.base.buffers cimport reserve
 from vwlite.core.learn.losses import Logistic
 from vwlite.core.learn.rule cimport Example, Outcome, Rule
 from vwlite.core.learn.table cimport Table
@@ -78,18 +79,13 @@ cdef class Classifier(Rule):
     cdef int begin(self, Example* part, const Example* e) noexcept nogil:
         """The example as the first class sees it; -1: no memory."""
         cdef size_t i
-        cdef void* grown
         part[0] = e[0]
         if e.pieces != NULL:
             e.pieces.offset = 0
             return 0
-        if e.size > self.capacity:
-            grown = realloc(self.slots_of_class, 2 * e.size * sizeof(char*))
-            if grown == NULL:
-                self.out_of_memory = True
-                return -1
-            self.slots_of_class = <char**>grown
-            self.capacity = 2 * e.size
+        if reserve(<void**>&self.slots_of_class, &self.capacity, e.size, sizeof(char*)):
+            self.out_of_memory = True
+            return -1
         part.slots = self.slots_of_class
         for i in range(e.size):
             part.slots[i] = e.slots[i]

@@ -22,7 +22,7 @@ from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
-from vwlite.core.base.buffers cimport make_room
+from vwlite.core.base.buffers cimport reserve
 from vwlite.core.learn.table cimport Head, next_slot
 
 cdef double MARGIN = 2
@@ -141,7 +141,7 @@ cdef class Limited(Rule):
             size = fabs(self.weight(slot)) if of_weights else self.size(slot)
             if not size > 0:
                 continue
-            if make_room(<void**>&self.sizes, &self.capacity, n + 1, sizeof(double)):
+            if reserve(<void**>&self.sizes, &self.capacity, n + 1, sizeof(double)):
                 self.out_of_memory = True
                 return 0
             self.sizes[n] = size

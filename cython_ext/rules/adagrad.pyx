@@ -22,9 +22,10 @@ back: the middle of it is plain arithmetic on arrays, and writing one feature ba
 
 from libc.math cimport copysign, fabs, sqrt
 from libc.stdint cimport uint32_t, uint64_t
-from libc.stdlib cimport free, realloc
+from libc.stdlib cimport free
 
 from vwlite.core.rules.averaging cimport Account, Memory, forget, free_memory, remember, shrinking
+from vwlite.core.base.buffers cimport reserve
 from vwlite.core.base.targets cimport *
 from vwlite.core.learn.nonzeros cimport Limited, kth_largest
 from vwlite.core.learn.prox cimport *
@@ -161,16 +162,14 @@ cdef class Adaptive(Limited):
 
     cdef int room_to_visit(self, size_t n) noexcept nogil:
         """Make room for the state of n features; -1: no memory."""
-        cdef double* grown
-        cdef size_t want = 2 * n
+        cdef double* x
         if n <= self.capacity:
             return 0
-        grown = <double*>realloc(self.visited.x, 5 * want * sizeof(double))
-        if grown == NULL:
+        if reserve(<void**>&self.visited.x, &self.capacity, n, 5 * sizeof(double)):
             self.out_of_memory = True
             return -1
-        self.capacity = want
-        self.visited = Visit(grown, grown + want, grown + 2 * want, grown + 3 * want, grown + 4 * want, NULL, 0, False)
+        x, n = self.visited.x, self.capacity
+        self.visited = Visit(x, x + n, x + 2 * n, x + 3 * n, x + 4 * n, NULL, 0, False)
         return 0
 
     cdef void merge(self, const Example* e) noexcept nogil:

@@ -25,7 +25,7 @@ from libc.stdlib cimport free, malloc, qsort
 
 from vwlite.core.rules.radix_heap cimport Bucket, Entry, Queue, below, bits_of, clear, free_queue, put, take
 from vwlite.core.rules.repeated cimport CHUNK, gather, give_back, sort_by_last
-from vwlite.core.base.buffers cimport make_room
+from vwlite.core.base.buffers cimport reserve
 from vwlite.core.learn.rule cimport Example, Outcome, learning_rate
 from vwlite.core.rules.adagrad cimport Adaptive, Visit, descend
 from vwlite.core.learn.table cimport next_slot, prefetch_line
@@ -334,7 +334,7 @@ cdef class AdagradBall(Adaptive):
         """Make room for so many features in the list, and throw out stale entries; -1: no memory."""
         if self.queue.size > 3 * self.active + 1024 or self.slots_of_queue != self.table.slots:
             self.rebuild()
-        if make_room(<void**>&self.list, &self.list_capacity, n, sizeof(Slot*)):
+        if reserve(<void**>&self.list, &self.list_capacity, n, sizeof(Slot*)):
             self.out_of_memory = True
             return -1
         return 0

@@ -13,7 +13,9 @@ are remembered anew. A weight that is touched before looks up in the memory when
 what its features do, and on average one slot of a sweep; and what is in an account does not depend on when it is closed.
 """
 
-from libc.stdlib cimport free, realloc
+from libc.stdlib cimport free
+
+from vwlite.core.base.buffers cimport ample, resize
 
 
 # What a slot keeps beside its state. An account that is closed holds `sum` and zeros.
@@ -33,18 +35,10 @@ cdef struct Memory:
 
 cdef inline int remember(Memory* m, double shift, double area) noexcept nogil:
     """Append A and C after the next example; -1: no memory."""
-    cdef size_t want
-    cdef double* grown
+    cdef size_t want = ample(m.size + 1)
     if m.size == m.capacity:
-        want = 2 * m.capacity + 1024
-        grown = <double*>realloc(m.shifts, want * sizeof(double))
-        if grown == NULL:
+        if resize(<void**>&m.shifts, want, sizeof(double)) or resize(<void**>&m.areas, want, sizeof(double)):
             return -1
-        m.shifts = grown
-        grown = <double*>realloc(m.areas, want * sizeof(double))
-        if grown == NULL:
-            return -1
-        m.areas = grown
         m.capacity = want
     m.shifts[m.size], m.areas[m.size] = shift, area
     m.size += 1

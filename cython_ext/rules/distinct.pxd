@@ -6,8 +6,9 @@ whose update is not linear in the values needs them so. Its slots begin as `Seen
 """
 
 from libc.stdint cimport uint32_t
-from libc.stdlib cimport free, realloc
+from libc.stdlib cimport free
 
+from vwlite.core.base.buffers cimport ample, resize
 from vwlite.core.learn.rule cimport Example, next_piece, sweep
 
 
@@ -32,7 +33,7 @@ cdef inline int merge(Distinct* d, const Example* e) noexcept nogil:
     cdef Example part = sweep(e)
     while next_piece(&part):
         slots, x, n = part.slots, part.x, part.size
-        if size + n > d.capacity and grow(d, 2 * (size + n)):
+        if size + n > d.capacity and grow(d, ample(size + n)):
             for i in range(size):
                 (<Seen*>d.slots[i]).place = 0
             return -1
@@ -50,15 +51,9 @@ cdef inline int merge(Distinct* d, const Example* e) noexcept nogil:
 
 
 cdef inline int grow(Distinct* d, size_t capacity) noexcept nogil:
-    cdef char** slots = <char**>realloc(d.slots, capacity * sizeof(char*))
-    cdef double* x
-    if slots == NULL:
+    if resize(<void**>&d.slots, capacity, sizeof(char*)) or resize(<void**>&d.x, capacity, sizeof(double)):
         return -1
-    d.slots = slots
-    x = <double*>realloc(d.x, capacity * sizeof(double))
-    if x == NULL:
-        return -1
-    d.x, d.capacity = x, capacity
+    d.capacity = capacity
     return 0
 
 

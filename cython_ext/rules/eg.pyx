@@ -24,7 +24,7 @@ from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
 from vwlite.core.base.elementary cimport exp_of, exponentials
-from vwlite.core.base.buffers cimport make_room
+from vwlite.core.base.buffers cimport reserve
 from vwlite.core.learn.rule cimport Example, Outcome, Rule, last_slot, learning_rate, next_piece, sweep
 from vwlite.core.learn.table cimport next_slot
 
@@ -232,8 +232,8 @@ cdef class Exponentiated(Rule):
         cdef int32_t old_block
         cdef double* steps
         cdef double* factors
-        if (make_room(<void**>&self.steps, &self.steps_capacity, e.size, sizeof(double))
-                or make_room(<void**>&self.factors, &self.factors_capacity, e.size, sizeof(double))):
+        if (reserve(<void**>&self.steps, &self.steps_capacity, e.size, sizeof(double))
+                or reserve(<void**>&self.factors, &self.factors_capacity, e.size, sizeof(double))):
             self.out_of_memory = True
             return
         steps, factors = self.steps, self.factors

@@ -11,8 +11,9 @@ a product. Instead of n its root is kept. The constant has neither l1 nor l2.
 
 from libc.math cimport fabs, sqrt
 from libc.stdint cimport uint32_t
-from libc.stdlib cimport free, realloc
+from libc.stdlib cimport free
 
+from vwlite.core.base.buffers cimport reserve
 from vwlite.core.base.targets cimport *
 from vwlite.core.rules.distinct cimport dot
 from vwlite.core.learn.nonzeros cimport Limited, kth_largest
@@ -156,7 +157,7 @@ cdef class Ftrl(Limited):
         cdef Columns c
         cdef uint32_t number = self.number
         cdef bint repeated = False
-        if e.size > self.columns.capacity and self.grow(2 * e.size):
+        if e.size > self.columns.capacity and self.grow(e.size):
             self.out_of_memory = True
             return -1
         c = self.columns
@@ -244,12 +245,13 @@ cdef class Ftrl(Limited):
                 s.z += g - (s.root - before) * self.inverse_alpha * s.w
                 s.w = self.derived(s)
 
-    cdef int grow(self, size_t capacity) noexcept nogil:
+    cdef int grow(self, size_t n) noexcept nogil:
         """Make room for longer examples; -1: no memory."""
-        cdef double* all = <double*>realloc(self.columns.x, 4 * capacity * sizeof(double))
-        if all == NULL:
+        cdef double* x
+        if reserve(<void**>&self.columns.x, &self.columns.capacity, n, 4 * sizeof(double)):
             return -1
-        self.columns = Columns(all, all + capacity, all + 2 * capacity, all + 3 * capacity, capacity, 0, False)
+        x, n = self.columns.x, self.columns.capacity
+        self.columns = Columns(x, x + n, x + 2 * n, x + 3 * n, n, 0, False)
         return 0
 
     cdef double weight(self, const char* slot) noexcept nogil:

@@ -34,7 +34,7 @@ from vwlite.core.rules.averaging cimport Account
 from vwlite.core.learn.nonzeros cimport Limited
 from vwlite.core.rules.radix_heap cimport BUCKETS, Bucket, Entry, Queue, below, bits_of, clear, free_queue, put, take
 from vwlite.core.learn.prox cimport positive_part
-from vwlite.core.base.buffers cimport make_room
+from vwlite.core.base.buffers cimport reserve
 from vwlite.core.learn.rule cimport Example, Outcome, Rule, learning_rate, next_piece, sweep
 from vwlite.core.learn.table cimport next_slot
 
@@ -330,7 +330,7 @@ cdef class L1Ball(Limited):
 
     cdef int room(self, size_t n) noexcept nogil:
         """Make room for n more features to wait; -1: no memory."""
-        if make_room(<void**>&self.waiting, &self.waiting_capacity, self.waiting_size + n, sizeof(Slot*)):
+        if reserve(<void**>&self.waiting, &self.waiting_capacity, self.waiting_size + n, sizeof(Slot*)):
             self.out_of_memory = True
             return -1
         return 0
@@ -595,7 +595,7 @@ cdef class WeightedL1Ball(L1Ball):
             self.drop_negative(e)
         part = sweep(e)
         while next_piece(&part):
-            if make_room(<void**>&self.capped, &self.capped_capacity, self.capped_size + part.size, sizeof(Capped)):
+            if reserve(<void**>&self.capped, &self.capped_capacity, self.capped_size + part.size, sizeof(Capped)):
                 self.out_of_memory = True
                 break
             slots = <WeightedSlot**>part.slots

@@ -12,7 +12,7 @@ from libc.stdint cimport uint32_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy
 
-from vwlite.core.base.buffers cimport make_room
+from vwlite.core.base.buffers cimport reserve
 
 cdef extern from *:
     """
@@ -66,7 +66,7 @@ cdef inline float below(double u) noexcept nogil:
 
 cdef inline int append(Bucket* bucket, Entry entry) noexcept nogil:
     """-1: no memory, and all is as it was."""
-    if make_room(<void**>&bucket.entries, &bucket.capacity, bucket.size + 1, sizeof(Entry)):
+    if reserve(<void**>&bucket.entries, &bucket.capacity, bucket.size + 1, sizeof(Entry)):
         return -1
     bucket.entries[bucket.size] = entry
     bucket.size += 1

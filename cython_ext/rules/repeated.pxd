@@ -8,7 +8,7 @@ harm. Most examples have no such feature: then nothing is to be done. Slots begi
 from libc.stdint cimport uint32_t
 from libc.stdlib cimport free, malloc, qsort
 
-from vwlite.core.base.buffers cimport make_room
+from vwlite.core.base.buffers cimport reserve
 from vwlite.core.learn.rule cimport Example, next_piece, sweep
 
 
@@ -77,7 +77,7 @@ cdef inline int gather(Gathering* g, const Example* e) noexcept nogil:
     if g.slots == NULL:
         return -1
     while next_piece(&part):
-        if make_room(<void**>&g.features, &g.capacity, g.size + part.size, sizeof(Gathered)):
+        if reserve(<void**>&g.features, &g.capacity, g.size + part.size, sizeof(Gathered)):
             return -1
         for i in range(part.size):
             s = <Met*>part.slots[i]

@@ -42,7 +42,7 @@ from vwlite.core.rules.radix_heap cimport (
     put,
     take,
 )
-from vwlite.core.base.buffers cimport make_room
+from vwlite.core.base.buffers cimport reserve
 from vwlite.core.learn.rule cimport Example, Outcome, Rule, last_slot, learning_rate, next_piece, sweep
 from vwlite.core.learn.table cimport next_slot, prefetch_line
 
@@ -161,7 +161,7 @@ cdef class Simplex(Rule):
     cdef int make_levels(self, size_t n) noexcept nogil:
         """Have room for so many levels, and NO_LEVEL behind the last one; -1: no memory."""
         cdef size_t i, before = self.level_capacity
-        if make_room(<void**>&self.levels, &self.level_capacity, n + 1, sizeof(Level)):
+        if reserve(<void**>&self.levels, &self.level_capacity, n + 1, sizeof(Level)):
             return -1
         for i in range(before, self.level_capacity):
             self.levels[i] = NO_LEVEL
@@ -256,7 +256,7 @@ cdef class Simplex(Rule):
         if e.size > 0 and self.has_constant:
             (<Slot*>last_slot(e)).u += step
         while next_piece(&part):
-            if make_room(<void**>&self.waiting, &self.waiting_capacity, self.waiting_size + part.size, sizeof(Slot*)):
+            if reserve(<void**>&self.waiting, &self.waiting_capacity, self.waiting_size + part.size, sizeof(Slot*)):
                 self.out_of_memory = True
                 break
             self.descend(&part, step, e.size <= MANY)
@@ -461,7 +461,7 @@ cdef class Simplex(Rule):
         """Onto the heap."""
         cdef size_t i, up
         cdef uint64_t item = <uint64_t>entry.rank << 32 | entry.key
-        if make_room(<void**>&self.heap, &self.heap_capacity, self.heap_size + 1, sizeof(uint64_t)):
+        if reserve(<void**>&self.heap, &self.heap_capacity, self.heap_size + 1, sizeof(uint64_t)):
             self.out_of_memory = True
             return
         i = self.heap_size

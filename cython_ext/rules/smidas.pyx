@@ -33,7 +33,7 @@ from libc.string cimport memset
 
 from vwlite.core.base.elementary cimport powers
 from vwlite.core.learn.prox cimport positive_part
-from vwlite.core.base.buffers cimport make_room
+from vwlite.core.base.buffers cimport reserve
 from vwlite.core.learn.rule cimport Example, Outcome, Rule, learning_rate, next_piece, sweep
 from vwlite.core.learn.table cimport next_slot
 
@@ -128,7 +128,7 @@ cdef class Smidas(Rule):
         cdef double sum = 0, rest = 0
         cdef Example part = sweep(e)
         while next_piece(&part):
-            if make_room(<void**>&self.scratch, &self.scratch_capacity, part.size, sizeof(double)):
+            if reserve(<void**>&self.scratch, &self.scratch_capacity, part.size, sizeof(double)):
                 self.out_of_memory = True
                 return 0
             slots, x = <Slot**>part.slots, part.x
@@ -156,7 +156,7 @@ cdef class Smidas(Rule):
         if grown:
             self.unit = 0
         while step != 0 and next_piece(&part):
-            if make_room(<void**>&self.scratch, &self.scratch_capacity, 2 * part.size, sizeof(double)):
+            if reserve(<void**>&self.scratch, &self.scratch_capacity, 2 * part.size, sizeof(double)):
                 self.out_of_memory = True
                 return
             slots, x, changed = <Slot**>part.slots, part.x, 0
@@ -239,7 +239,7 @@ cdef class Smidas(Rule):
         """Make the sums of what the list has, for the base as it is."""
         cdef size_t i
         memset(self.moments, 0, sizeof(self.moments))
-        if make_room(<void**>&self.scratch, &self.scratch_capacity, self.size, sizeof(double)):
+        if reserve(<void**>&self.scratch, &self.scratch_capacity, self.size, sizeof(double)):
             self.out_of_memory = True
             return
         for i in range(self.size):
@@ -259,7 +259,7 @@ cdef class Smidas(Rule):
         cdef double a, power
         cdef int64_t whole, minus
         cdef double* size
-        if make_room(<void**>&self.sizes, &self.sizes_capacity, n, sizeof(double)):
+        if reserve(<void**>&self.sizes, &self.sizes_capacity, n, sizeof(double)):
             self.out_of_memory = True
             return
         size = self.sizes
@@ -288,8 +288,8 @@ cdef class Smidas(Rule):
         return top
 
     cdef void put(self, Slot* s) noexcept nogil:
-        if (make_room(<void**>&self.heavy, &self.capacity, self.size + 1, sizeof(double))
-                or make_room(<void**>&self.keys, &self.key_capacity, self.size + 1, sizeof(uint32_t))):
+        if (reserve(<void**>&self.heavy, &self.capacity, self.size + 1, sizeof(double))
+                or reserve(<void**>&self.keys, &self.key_capacity, self.size + 1, sizeof(uint32_t))):
             self.out_of_memory = True
             return
         self.heavy[self.size], self.keys[self.size] = fabs(s.u), s.mark - 1
