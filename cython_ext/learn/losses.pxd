@@ -1,5 +1,12 @@
 """Losses: a number for a prediction and a label, its derivative, and the invariant step."""
 
+from libc.math cimport exp
+
+
+cdef inline double sigmoid(double p) noexcept nogil:
+    """1 / (1 + e^-p), the probability of the label 1"""
+    return 1 / (1 + exp(-p))
+
 
 cdef class Loss:
     cdef double largest_p     # a rule that clips its predictions clips them to [-largest_p, largest_p] too

@@ -21,6 +21,7 @@ from libc.stdlib cimport calloc, free
 
 from vwlite.core.base.buffers cimport reserve
 from vwlite.core.learn.losses import Logistic
+from vwlite.core.learn.losses cimport sigmoid
 from vwlite.core.learn.rule cimport Example, Outcome, Rule
 from vwlite.core.learn.table cimport Table
 
@@ -314,7 +315,7 @@ cdef class OneAgainstAll(Classifier):
         cdef double far = largest if largest < -700 else 0
         for k in range(named):
             # Far below 0 the sigmoid is e^s, and only the ratios matter.
-            out[k] = exp(self.scores[k] - far) if far != 0 else 1 / (1 + exp(-self.scores[k]))
+            out[k] = exp(self.scores[k] - far) if far != 0 else sigmoid(self.scores[k])
             sum += out[k]
         for k in range(named):
             out[k] /= sum
@@ -324,7 +325,7 @@ cdef class OneAgainstAll(Classifier):
         cdef double sum = 0, score = self.scores[label - 1], largest = self.scores[self.best(named) - 1]
         cdef double far = largest if largest < -700 else 0
         for k in range(named):
-            sum += exp(self.scores[k] - far) if far != 0 else 1 / (1 + exp(-self.scores[k]))
+            sum += exp(self.scores[k] - far) if far != 0 else sigmoid(self.scores[k])
         # far cancels: where it is not 0, log1p(exp(score)) is.
         return log(sum) + far - score + log1p(exp(score)) if score < 0 else log(sum) + log1p(exp(-score))
 

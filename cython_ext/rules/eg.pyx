@@ -25,14 +25,9 @@ from libc.string cimport memcpy, memset
 
 from vwlite.core.base.elementary cimport exp_of, exponentials
 from vwlite.core.base.buffers cimport reserve
+from vwlite.core.base.int128 cimport int128
 from vwlite.core.learn.rule cimport Example, Outcome, Rule, last_slot, learning_rate, next_piece, sweep
 from vwlite.core.learn.table cimport next_slot
-
-cdef extern from *:
-    """
-    typedef __int128 vwlite_int128;
-    """
-    ctypedef int int128 "vwlite_int128"
 
 cdef enum:
     WIDTH = 10          # bits of a block

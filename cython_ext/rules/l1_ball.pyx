@@ -35,14 +35,9 @@ from vwlite.core.learn.nonzeros cimport Limited
 from vwlite.core.rules.radix_heap cimport BUCKETS, Bucket, Entry, Queue, below, bits_of, clear, free_queue, put, take
 from vwlite.core.learn.prox cimport positive_part
 from vwlite.core.base.buffers cimport reserve
+from vwlite.core.base.int128 cimport int128
 from vwlite.core.learn.rule cimport Example, Outcome, Rule, learning_rate, next_piece, sweep
 from vwlite.core.learn.table cimport next_slot
-
-cdef extern from *:
-    """
-    typedef __int128 vwlite_int128;
-    """
-    ctypedef int int128 "vwlite_int128"
 
 cdef double SMALLEST_RADIUS = 1e-100     # these two for --nonzeros: see limited.pyx
 cdef double GAIN = 0.2

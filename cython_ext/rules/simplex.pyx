@@ -43,14 +43,9 @@ from vwlite.core.rules.radix_heap cimport (
     take,
 )
 from vwlite.core.base.buffers cimport reserve
+from vwlite.core.base.int128 cimport int128
 from vwlite.core.learn.rule cimport Example, Outcome, Rule, last_slot, learning_rate, next_piece, sweep
 from vwlite.core.learn.table cimport next_slot, prefetch_line
-
-cdef extern from *:
-    """
-    typedef __int128 vwlite_int128;
-    """
-    ctypedef int int128 "vwlite_int128"
 
 cdef double LARGEST_SHIFT = 4e6    # rebase when |Theta| times the touched weights outgrows this many radii: the rounding
                                    # of Theta is in each of them, also in the zeros once they are lifted

@@ -34,14 +34,9 @@ from libc.string cimport memset
 from vwlite.core.base.elementary cimport powers
 from vwlite.core.learn.prox cimport positive_part
 from vwlite.core.base.buffers cimport reserve
+from vwlite.core.base.int128 cimport int128
 from vwlite.core.learn.rule cimport Example, Outcome, Rule, learning_rate, next_piece, sweep
 from vwlite.core.learn.table cimport next_slot
-
-cdef extern from *:
-    """
-    typedef __int128 vwlite_int128;
-    """
-    ctypedef int int128 "vwlite_int128"
 
 cdef double NEGLIGIBLE = 1e-13      # of ||theta||_p
 cdef double MARGIN = 0.7            # the list begins at this share of what is heavy

@@ -7,13 +7,19 @@ Scores are clipped before the largest is looked for, all of them to one range, w
 labels there were.
 """
 
-from libc.math cimport exp, log
+from libc.math cimport log
 from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcpy
 
+from vwlite.core.learn.losses cimport sigmoid
 from vwlite.core.learn.multiclass cimport Classifier
 from vwlite.core.learn.rule cimport Example, Outcome, Rule
 from vwlite.core.learn.table cimport Head
+
+
+cdef inline double positive_sigmoid(double score) noexcept nogil:
+    """Positive, so that the sum over the classes is."""
+    return sigmoid(min(max(score, -500.0), 500.0))
 
 
 cdef class Interleaved(Classifier):
@@ -76,22 +82,18 @@ cdef class Interleaved(Classifier):
         for k in range(named):
             out[k] = self.clipped(self.scores[k])
             if not self.raw:
-                out[k] = self.sigmoid(out[k])
+                out[k] = positive_sigmoid(out[k])
                 sum += out[k]
         if not self.raw:
             for k in range(named):
                 out[k] /= sum
 
-    cdef inline double sigmoid(self, double score) noexcept nogil:
-        """Positive, so that the sum over the classes is."""
-        return 1 / (1 + exp(-min(max(score, -500.0), 500.0)))
-
     cdef double surprise(self, size_t label, size_t named) noexcept nogil:
         cdef size_t k
         cdef double sum = 0
         for k in range(named):
-            sum += self.sigmoid(self.clipped(self.scores[k]))
-        return -log(max(self.sigmoid(self.clipped(self.scores[label - 1])) / sum, 1e-45))
+            sum += positive_sigmoid(self.clipped(self.scores[k]))
+        return -log(max(positive_sigmoid(self.clipped(self.scores[label - 1])) / sum, 1e-45))
 
     # --- state -------------------------------------------------------------------------------
 
