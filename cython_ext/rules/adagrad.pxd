@@ -3,14 +3,14 @@
 from libc.stdint cimport uint32_t
 
 from vwlite.core.learn.nonzeros cimport Limited
-from vwlite.core.rules.repeated cimport Gathering
+from vwlite.core.rules._gathered cimport Gathering
 from vwlite.core.learn.rule cimport Example
 
 
 # w = scale * soft(z, shift) / H, H = delta + sqrt(S)
 cdef struct Slot:
     uint32_t mark
-    uint32_t at           # see repeated.pxd
+    uint32_t at           # see _gathered.pxd
     double z
     double S              # the sum of g^2
     double inverse        # 1 / H; 0 as long as there was no gradient

@@ -29,7 +29,7 @@ from vwlite.core.base.buffers cimport reserve
 from vwlite.core.base.targets cimport *
 from vwlite.core.learn.nonzeros cimport Limited, kth_largest
 from vwlite.core.learn.prox cimport *
-from vwlite.core.rules.repeated cimport CHUNK, Value, add_up, chunk_of, gather, give_back, met
+from vwlite.core.rules._gathered cimport CHUNK, Value, add_up, chunk_of, gather_chunks, give_back, met
 from vwlite.core.learn.rule cimport Example, Outcome, Rule, learning_rate, next_piece, sweep
 from vwlite.core.learn.table cimport next_slot
 
@@ -209,7 +209,7 @@ cdef class Adaptive(Limited):
         """Learn each feature of an example once."""
         cdef size_t begin = 0
         cdef Example chunk
-        if gather(&self.gathering, e):
+        if gather_chunks(&self.gathering, e):
             self.out_of_memory = True
         while begin < self.gathering.size and not self.out_of_memory and not self.visit_chunk(begin, &chunk):
             self.learn_chunk(&chunk, slope, eta)

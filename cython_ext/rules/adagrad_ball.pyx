@@ -24,7 +24,7 @@ from libc.stdint cimport uint32_t
 from libc.stdlib cimport free, malloc, qsort
 
 from vwlite.core.rules.radix_heap cimport Bucket, Entry, Queue, below, bits_of, clear, free_queue, put, take
-from vwlite.core.rules.repeated cimport CHUNK, gather, give_back, sort_by_last
+from vwlite.core.rules._gathered cimport CHUNK, gather_chunks, give_back, sort_by_last
 from vwlite.core.base.buffers cimport reserve
 from vwlite.core.learn.rule cimport Example, Outcome, learning_rate
 from vwlite.core.rules.adagrad cimport Adaptive, Visit, descend
@@ -182,7 +182,7 @@ cdef class AdagradBall(Adaptive):
         """Learn each feature once, in the order of the last places where they stand."""
         cdef size_t begin = 0
         cdef Example chunk
-        if gather(&self.gathering, e):
+        if gather_chunks(&self.gathering, e):
             self.out_of_memory = True
         elif not self.room(self.active + self.gathering.size):
             sort_by_last(&self.gathering)

@@ -12,13 +12,13 @@ alone would narrow Sigma by an example without loss too; the figure in the paper
 
 from libc.stdint cimport uint32_t
 
-from vwlite.core.rules.distinct cimport Distinct, dot, merge, release
+from vwlite.core.rules._gathered cimport Gathered, Gathering, dot, gather, give_back
 from vwlite.core.learn.rule cimport Example, Outcome, Rule
 
 
 cdef struct Slot:
     uint32_t mark
-    uint32_t place      # see distinct.pxd
+    uint32_t at         # see _gathered.pxd
     double w
     double sigma        # the variance of w
 
@@ -26,18 +26,18 @@ cdef struct Slot:
 cdef class Arow(Rule):
     """w + l y Sigma x / (x' Sigma x + r)"""
 
-    SLOT = [("mark", "<u4"), ("_place", "<u4"), ("w", "<f8"), ("sigma", "<f8")]
+    SLOT = [("mark", "<u4"), ("_at", "<u4"), ("w", "<f8"), ("sigma", "<f8")]
     SLOT_BYTES = sizeof(Slot)
 
     cdef double r
-    cdef Distinct found
+    cdef Gathering gathering
 
     def __init__(self, loss, *, double arow_r=1, **schedule):
         super().__init__(loss, **schedule)
         self.r = arow_r
 
     def __dealloc__(self):
-        release(&self.found)
+        give_back(&self.gathering)
 
     def blank(self):
         cdef Slot slot = Slot(0, 0, 0, 1)
@@ -48,26 +48,27 @@ cdef class Arow(Rule):
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
         cdef size_t i
-        cdef Slot** slots
-        cdef const double* x
+        cdef Slot* s
+        cdef const Gathered* found
         cdef double variance = 0, beta, step, rest, sx
         self.t += 1
         if o.loss <= 0:
             return
-        if merge(&self.found, e):
+        if gather(&self.gathering, e):
             self.out_of_memory = True
             return
-        slots, x = <Slot**>self.found.slots, self.found.x
-        for i in range(self.found.size):
-            variance += slots[i].sigma * x[i] * x[i]
+        found = self.gathering.features
+        for i in range(self.gathering.size):
+            s = <Slot*>found[i].slot
+            variance += s.sigma * found[i].x * found[i].x
         beta = 1 / (variance + self.r / o.importance)
         step = -o.slope * o.loss * beta     # the slope of the hinge loss is -y
-        for i in range(self.found.size):
-            sx = slots[i].sigma * x[i]
-            rest = 1 - beta * sx * x[i]
-            slots[i].w += step * sx
-            slots[i].sigma *= rest if rest > 0 else 0       # below 0 by rounding only
-            slots[i].place = 0
+        for i in range(self.gathering.size):
+            s = <Slot*>found[i].slot
+            sx = s.sigma * found[i].x
+            rest = 1 - beta * sx * found[i].x
+            s.w += step * sx
+            s.sigma *= rest if rest > 0 else 0       # below 0 by rounding only
 
     cdef double weight(self, const char* slot) noexcept nogil:
         return (<const Slot*>slot).w

@@ -15,17 +15,16 @@ from libc.stdlib cimport free
 
 from vwlite.core.base.buffers cimport reserve
 from vwlite.core.base.targets cimport *
-from vwlite.core.rules.distinct cimport dot
 from vwlite.core.learn.nonzeros cimport Limited, kth_largest
 from vwlite.core.learn.prox cimport *
-from vwlite.core.rules.repeated cimport CHUNK, Gathering, add_up, chunk_of, gather, give_back, met
+from vwlite.core.rules._gathered cimport CHUNK, Gathering, add_up, chunk_of, dot, gather_chunks, give_back, met
 from vwlite.core.learn.rule cimport Example, Outcome, next_piece, sweep
 from vwlite.core.learn.table cimport next_slot
 
 
 cdef struct Slot:
     uint32_t mark
-    uint32_t at         # see repeated.pxd
+    uint32_t at         # see _gathered.pxd
     double w            # as z and n have it
     double z
     double root         # sqrt(n), n the sum of g^2
@@ -218,7 +217,7 @@ cdef class Ftrl(Limited):
         cdef Gathering* g = &self.gathering
         cdef Example chunk = e[0]
         chunk.pieces = NULL
-        if gather(g, e) or (CHUNK > self.columns.capacity and self.grow(CHUNK)):
+        if gather_chunks(g, e) or (CHUNK > self.columns.capacity and self.grow(CHUNK)):
             self.out_of_memory = True
         while begin < g.size and not self.out_of_memory:
             chunk.slots, chunk.size = g.slots, min(g.size - begin, <size_t>CHUNK)

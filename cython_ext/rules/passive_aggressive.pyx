@@ -13,27 +13,27 @@ difference as long as it is not 0.
 from libc.math cimport fmin
 from libc.stdint cimport uint32_t
 
-from vwlite.core.rules.distinct cimport Distinct, dot, merge, release
+from vwlite.core.rules._gathered cimport Gathered, Gathering, dot, gather, give_back
 from vwlite.core.learn.rule cimport Example, Outcome, Rule
 
 
 cdef struct Slot:
     uint32_t mark
-    uint32_t place      # see distinct.pxd
+    uint32_t at         # see _gathered.pxd
     double w
 
 
 cdef class Pa(Rule):
     """tau = l / ||x||^2"""
 
-    SLOT = [("mark", "<u4"), ("_place", "<u4"), ("w", "<f8")]
+    SLOT = [("mark", "<u4"), ("_at", "<u4"), ("w", "<f8")]
     SLOT_BYTES = sizeof(Slot)
 
     cdef double C
-    cdef Distinct found
+    cdef Gathering gathering
 
     def __dealloc__(self):
-        release(&self.found)
+        give_back(&self.gathering)
 
     cdef double tau(self, double loss, double norm, double importance) noexcept nogil:
         """The size of the step; norm is ||x||^2, above 0."""
@@ -44,23 +44,23 @@ cdef class Pa(Rule):
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
         cdef size_t i
-        cdef Slot** slots
-        cdef const double* x
+        cdef Slot* s
+        cdef const Gathered* found
         cdef double norm = 0, step = 0
         self.t += 1
         if o.loss <= 0:
             return
-        if merge(&self.found, e):
+        if gather(&self.gathering, e):
             self.out_of_memory = True
             return
-        slots, x = <Slot**>self.found.slots, self.found.x
-        for i in range(self.found.size):
-            norm += x[i] * x[i]
+        found = self.gathering.features
+        for i in range(self.gathering.size):
+            norm += found[i].x * found[i].x
         if norm > 0:
             step = -o.slope * self.tau(o.loss, norm, o.importance)     # the slope of the hinge loss is -y
-        for i in range(self.found.size):
-            slots[i].w += step * x[i]
-            slots[i].place = 0
+        for i in range(self.gathering.size):
+            s = <Slot*>found[i].slot
+            s.w += step * found[i].x
 
     cdef double weight(self, const char* slot) noexcept nogil:
         return (<const Slot*>slot).w

@@ -1,8 +1,11 @@
 """Features that stand twice in an example, or share a key: one coordinate, whose value is the sum.
 
-For rules that note the state of an example's features side by side, a place for each, compute there and write it back.
-What stands twice gets the sum in all its places, so that each of them computes the same and writing it twice does no
-harm. Most examples have no such feature: then nothing is to be done. Slots begin as `Met` does.
+A rule whose update is not linear in the values needs them so. Slots begin as `Met` does. There are two ways:
+
+- a list of the features, each once (`gather`);
+- for rules that note the state of an example's features side by side, a place for each, compute there and write it
+  back: what stands twice gets the sum in all its places (`add_up`), so that each of them computes the same and writing
+  it twice does no harm. Most examples have no such feature (`met`): then nothing is to be done.
 """
 
 from libc.stdint cimport uint32_t
@@ -18,9 +21,15 @@ ctypedef fused Value:
     double
 
 
+cdef struct Weighed:      # Met, and a weight that needs no catching up
+    uint32_t mark
+    uint32_t at
+    double w
+
+
 cdef struct Met:
     uint32_t mark
-    uint32_t at           # a number of the last example that had the feature, or its last place there
+    uint32_t at           # of the last example with the feature: a number, the last place there, or that in the list
 
 
 cdef inline bint met(void* slot, uint32_t number) noexcept nogil:
@@ -43,10 +52,10 @@ cdef inline void add_up(char** slots, const float* x, size_t n, double* sums) no
         sums[i] = sums[(<Met*>slots[i]).at]
 
 
-# --- of an example that comes in pieces: a list of its features, each once
+# --- a list of the features, each once
 
 cdef enum:
-    CHUNK = 1 << 14       # features that are learned at a time
+    CHUNK = 1 << 14       # features of an example in pieces that are learned at a time
 
 
 cdef struct Gathered:
@@ -58,7 +67,7 @@ cdef struct Gathered:
 cdef struct Gathering:
     Gathered* features    # owned, by the first place where they stand
     size_t size, capacity
-    char** slots          # owned, [CHUNK]
+    char** slots          # owned, [CHUNK]; of those that are learned at a time
 
 
 cdef inline int by_last(const void* a, const void* b) noexcept nogil:
@@ -72,10 +81,6 @@ cdef inline int gather(Gathering* g, const Example* e) noexcept nogil:
     cdef Met* s
     cdef Example part = sweep(e)
     g.size = 0
-    if g.slots == NULL:
-        g.slots = <char**>malloc(CHUNK * sizeof(char*))
-    if g.slots == NULL:
-        return -1
     while next_piece(&part):
         if reserve(<void**>&g.features, &g.capacity, g.size + part.size, sizeof(Gathered)):
             return -1
@@ -97,6 +102,13 @@ cdef inline int gather(Gathering* g, const Example* e) noexcept nogil:
     return 0
 
 
+cdef inline int gather_chunks(Gathering* g, const Example* e) noexcept nogil:
+    """`gather` for an example whose features are learned so many at a time; -1: no memory."""
+    if g.slots == NULL:
+        g.slots = <char**>malloc(CHUNK * sizeof(char*))
+    return -1 if g.slots == NULL else gather(g, e)
+
+
 cdef inline void chunk_of(Gathering* g, size_t begin, size_t n, double* x) noexcept nogil:
     """Put n features of the list into `slots` and their sums into x."""
     cdef size_t i
@@ -114,3 +126,22 @@ cdef inline void give_back(Gathering* g) noexcept nogil:
     free(g.features)
     free(g.slots)
     g[0] = Gathering(NULL, 0, 0, NULL)
+
+
+cdef inline double dot(const Example* e) noexcept nogil:
+    """The sum of w x of slots that begin as Weighed, in two sums, so that additions overlap."""
+    cdef size_t i, n
+    cdef char** slots
+    cdef const float* x
+    cdef double even = 0, odd = 0
+    cdef Example part = sweep(e)
+    while next_piece(&part):
+        slots, x, n = part.slots, part.x, part.size
+        i = 0
+        while i + 1 < n:
+            even += (<Weighed*>slots[i]).w * x[i]
+            odd += (<Weighed*>slots[i + 1]).w * x[i + 1]
+            i += 2
+        if i < n:
+            even += (<Weighed*>slots[i]).w * x[i]
+    return even + odd
