@@ -23,9 +23,9 @@ from libc.math cimport INFINITY, copysign, fabs
 from libc.stdint cimport uint32_t
 from libc.stdlib cimport free, malloc, qsort
 
-from vwlite.core.rules.radix_heap cimport Bucket, Entry, Queue, below, bits_of, clear, free_queue, put, take
+from vwlite.core.rules._shifting cimport Shifting, due_at, free_shifting, push, room_to_wait, wait
+from vwlite.core.rules.radix_heap cimport Entry, below, bits_of, clear
 from vwlite.core.rules._gathered cimport CHUNK, gather_chunks, give_back, sort_by_last
-from vwlite.core.base.buffers cimport reserve
 from vwlite.core.learn.rule cimport Example, Outcome, learning_rate
 from vwlite.core.rules.adagrad cimport Adaptive, Visit, descend
 from vwlite.core.learn.table cimport next_slot, prefetch_line
@@ -107,20 +107,15 @@ cdef class AdagradBall(Adaptive):
     cdef Sum S                        # of |z| / H
     cdef Sum R                        # of 1 / H
     cdef public double largest        # R has been, since it was made anew
-    cdef Queue queue                  # of active features that do not wait; a key is a place in the table
-    cdef Bucket due                   # owned; what was taken from the queue
+    cdef Shifting shifting            # a key is a place in the table; behind those that wait come those that are dropped
     cdef char* slots_of_queue         # where the table was then
-    cdef Slot** list                  # owned; [list_capacity], for features that wait and those that are dropped
-    cdef size_t waiting, list_capacity
 
     def __init__(self, loss, *, double radius, **options):
         super().__init__(loss, **options)
         self.radius = radius
 
     def __dealloc__(self):
-        free_queue(&self.queue)
-        free(self.due.entries)
-        free(self.list)
+        free_shifting(&self.shifting)
 
     @property
     def sum(self):
@@ -229,8 +224,7 @@ cdef class AdagradBall(Adaptive):
         s.z = copysign(new, z)
         if old == 0:
             s.bound = INFINITY      # an entry from earlier is stale
-            self.list[self.waiting] = s
-            self.waiting += 1
+            wait(&self.shifting, s)
             return
         replace(S, new * inverse, old * old_inverse)
         replace(R, inverse, old_inverse)
@@ -250,23 +244,23 @@ cdef class AdagradBall(Adaptive):
         self.sum_up(&S, &R)
         if S - R * shift > self.radius:
             while True:
-                before = self.active + self.waiting
+                before = self.active + self.shifting.size
                 if before:
                     shift = max(shift, (S - self.radius) / R)
                 self.turn_away(shift)
                 self.advance(shift)
-                if self.active + self.waiting == before:
+                if self.active + self.shifting.size == before:
                     break
                 self.sum_up(&S, &R)
             self.shift = shift
-        for i in range(self.waiting):
-            s = self.list[i]
+        for i in range(self.shifting.size):
+            s = <Slot*>self.shifting.waiting[i]
             add(&self.S, fabs(s.z) * s.inverse)
             add(&self.R, s.inverse)
             s.bound = below(fabs(s.z))
             self.push(s)
-        self.active += self.waiting
-        self.waiting = 0
+        self.active += self.shifting.size
+        self.shifting.size = 0
         settle(&self.S)
         settle(&self.R)
 
@@ -274,9 +268,9 @@ cdef class AdagradBall(Adaptive):
         """S and R, with the features that wait."""
         cdef size_t i
         cdef double sum = 0, inverses = 0
-        for i in range(self.waiting):
-            sum += fabs(self.list[i].z) * self.list[i].inverse
-            inverses += self.list[i].inverse
+        for i in range(self.shifting.size):
+            sum += fabs((<Slot*>self.shifting.waiting[i]).z) * (<Slot*>self.shifting.waiting[i]).inverse
+            inverses += (<Slot*>self.shifting.waiting[i]).inverse
         if self.R.high + self.R.low + inverses < LEFT * self.largest:
             self.make_sums(0)
             self.largest = 0
@@ -314,13 +308,13 @@ cdef class AdagradBall(Adaptive):
         cdef size_t i, kept = 0
         cdef Slot* s
         cdef bint stays
-        for i in range(self.waiting):
-            s = self.list[i]
+        for i in range(self.shifting.size):
+            s = <Slot*>self.shifting.waiting[i]
             stays = fabs(s.z) > shift
-            self.list[kept] = s
+            self.shifting.waiting[kept] = s
             kept += stays
             s.z *= stays
-        self.waiting = kept
+        self.shifting.size = kept
 
     cdef inline void drop(self, Slot* s) noexcept nogil:
         add(&self.S, -fabs(s.z) * s.inverse)
@@ -332,9 +326,9 @@ cdef class AdagradBall(Adaptive):
 
     cdef int room(self, size_t n) noexcept nogil:
         """Make room for so many features in the list, and throw out stale entries; -1: no memory."""
-        if self.queue.size > 3 * self.active + 1024 or self.slots_of_queue != self.table.slots:
+        if self.shifting.queue.size > 3 * self.active + 1024 or self.slots_of_queue != self.table.slots:
             self.rebuild()
-        if reserve(<void**>&self.list, &self.list_capacity, n, sizeof(Slot*)):
+        if room_to_wait(&self.shifting, n):
             self.out_of_memory = True
             return -1
         return 0
@@ -342,22 +336,22 @@ cdef class AdagradBall(Adaptive):
     cdef inline void push(self, const Slot* s) noexcept nogil:
         """An entry for a slot, by its bound."""
         cdef uint32_t at = <uint32_t>(<const Slot*>s - <const Slot*>self.table.slots)
-        if put(&self.queue, Entry(bits_of(<float>s.bound), at)):
+        if push(&self.shifting, bits_of(<float>s.bound), at):
             self.out_of_memory = True
 
     cdef void advance(self, double shift) noexcept nogil:
         """Drop every feature of the queue that a shift leaves behind."""
         cdef size_t j, dropped = 0
-        cdef Slot** list = self.list + self.waiting     # with those that wait, they are at most all active ones
+        cdef Slot** list = <Slot**>self.shifting.waiting + self.shifting.size     # with those that wait, they are at most all active ones
         cdef Entry entry
         cdef Slot* s
-        self.due.size = 0
-        if take(&self.queue, bits_of(below(shift)), &self.due):
+        self.shifting.due.size = 0
+        if due_at(&self.shifting, bits_of(below(shift))):
             self.out_of_memory = True
-        for j in range(self.due.size):
-            prefetch_line(<Slot*>self.table.slots + self.due.entries[j].key)
-        for j in range(self.due.size):
-            entry = self.due.entries[j]
+        for j in range(self.shifting.due.size):
+            prefetch_line(<Slot*>self.table.slots + self.shifting.due.entries[j].key)
+        for j in range(self.shifting.due.size):
+            entry = self.shifting.due.entries[j]
             s = <Slot*>self.table.slots + entry.key
             if s.z == 0 or bits_of(<float>s.bound) != entry.rank:
                 continue            # stale
@@ -379,7 +373,7 @@ cdef class AdagradBall(Adaptive):
         """Make the queue anew from the table."""
         cdef char* slot = NULL
         cdef Slot* s
-        clear(&self.queue, bits_of(below(self.shift)))
+        clear(&self.shifting.queue, bits_of(below(self.shift)))
         self.slots_of_queue = self.table.slots
         while next_slot(self.table, &slot):
             s = <Slot*>slot

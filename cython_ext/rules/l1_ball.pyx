@@ -13,11 +13,7 @@ What makes it fast:
   sweeps short arrays. Rounding must not let it fall either: from one round of a projection to the next, or below that
   of the example before, (S - z) / rho can come out a bit of the last place lower, and across the border of two floats
   the queue would go back, and lose entries. So a round takes the larger one of its own Theta and the one before.
-- An entry of the queue is a lower bound of |u| (a float, rounded down) and a key: 8 bytes. A weight that rises
-  keeps its entry; only when Theta comes to it, it is put in again with the bound of now. A weight that falls
-  below its bound gets a new entry, and the old one is stale: its bound is not that of the slot.
-- A feature that has just become active waits outside of the queue until Theta is known, as most of them
-  are dropped at once.
+- An entry of the queue (_shifting.pxd) is a lower bound of |u| (a float, rounded down) and a key: 8 bytes.
 
 S is an integer, the sum of each |u| rounded to a multiple of z / 2^50 or so. Integers add in a cycle, where a
 compensated sum of doubles is a long chain; they add to the same in any order, so nothing depends on how the queue
@@ -32,7 +28,8 @@ from libc.stdlib cimport free
 
 from vwlite.core.rules.averaging cimport Account
 from vwlite.core.learn.nonzeros cimport Limited
-from vwlite.core.rules.radix_heap cimport BUCKETS, Bucket, Entry, Queue, below, bits_of, clear, free_queue, put, take
+from vwlite.core.rules._shifting cimport Shifting, due_at, free_shifting, push, room_to_wait, wait
+from vwlite.core.rules.radix_heap cimport BUCKETS, Bucket, Entry, below, bits_of, clear
 from vwlite.core.learn.prox cimport positive_part
 from vwlite.core.base.buffers cimport reserve
 from vwlite.core.base.int128 cimport int128
@@ -90,10 +87,7 @@ cdef class L1Ball(Limited):
     cdef double scale                 # the power of two above z
     cdef double to_coarse, to_fine, from_coarse, from_fine    # numbers as counts, and back
     cdef double small                 # SMALL, as a number
-    cdef Queue queue                  # ranks are bounds: none that is valid is below the shift, rounded down
-    cdef Bucket due                   # owned; what was taken from the queue
-    cdef Slot** waiting               # owned; active, but not in the queue yet
-    cdef size_t waiting_size, waiting_capacity
+    cdef Shifting shifting            # ranks are the bits of bounds
     cdef bint weighted                # slots are WeightedSlot
     cdef int128 squares               # then: the sum of a^2 over the active set, as `square` counts it
     cdef double to_square, from_square
@@ -136,9 +130,7 @@ cdef class L1Ball(Limited):
         return self.active <= self.nonzeros and self.l1_norm() < 0.999 * self.radius
 
     def __dealloc__(self):
-        free_queue(&self.queue)
-        free(self.due.entries)
-        free(self.waiting)
+        free_shifting(&self.shifting)
 
     # What JSON can hold of S: Python's integers have any size.
 
@@ -232,31 +224,17 @@ cdef class L1Ball(Limited):
         In rounds: drop all that the shift leaves behind; that raises the shift, as long as there is something.
         """
         cdef double shift = self.shift
-        cdef size_t i, kept, before
-        cdef Slot* s
+        cdef size_t before
         if self.sum() - self.active * self.shift > self.radius:
             while True:
                 shift = max(shift, self.wanted_shift())     # so all that was dropped is at most the shift at the end
                 before = self.active
-                kept = 0
-                for i in range(self.waiting_size):
-                    s = self.waiting[i]
-                    if s.bound == INFINITY and fabs(s.u) > shift:
-                        self.waiting[kept] = s
-                        kept += 1
-                    elif s.bound == INFINITY and s.u != 0:
-                        self.drop(s)
-                self.waiting_size = kept
+                self.turn_away(shift)
                 self.advance(shift)
                 if self.active == before:
                     break
             self.shift = shift
-        for i in range(self.waiting_size):
-            s = self.waiting[i]
-            if s.u != 0 and s.bound == INFINITY:
-                s.bound = below(fabs(s.u))
-                self.push(s)
-        self.waiting_size = 0
+        self.take_in()
 
     cdef inline double sum(self) noexcept nogil:
         """S"""
@@ -325,27 +303,51 @@ cdef class L1Ball(Limited):
 
     cdef int room(self, size_t n) noexcept nogil:
         """Make room for n more features to wait; -1: no memory."""
-        if reserve(<void**>&self.waiting, &self.waiting_capacity, self.waiting_size + n, sizeof(Slot*)):
+        if room_to_wait(&self.shifting, n):
             self.out_of_memory = True
             return -1
         return 0
 
     cdef inline void clean_if_stale(self) noexcept nogil:
         """Throw the stale entries out if they are many."""
-        if self.queue.size > 2 * self.active + 1024:
+        if self.shifting.queue.size > 2 * self.active + 1024:
             self.clean()
 
     cdef inline void wait(self, Slot* s) noexcept nogil:
         # At most once for each feature of an example: it does not wait again before it was dropped, and is not
         # dropped while the example changes weights, unless its weight comes to be 0 just then.
-        if self.waiting_size < self.waiting_capacity:
+        if self.shifting.size < self.shifting.capacity:
             s.bound = INFINITY
-            self.waiting[self.waiting_size] = s
-            self.waiting_size += 1
+            wait(&self.shifting, s)
+
+    cdef inline void turn_away(self, double shift) noexcept nogil:
+        """Drop the features that wait and that a shift leaves behind."""
+        cdef Shifting* m = &self.shifting
+        cdef size_t i, kept = 0
+        cdef Slot* s
+        for i in range(m.size):
+            s = <Slot*>m.waiting[i]
+            if s.bound == INFINITY and fabs(s.u) > shift:
+                m.waiting[kept] = s
+                kept += 1
+            elif s.bound == INFINITY and s.u != 0:
+                self.drop(s)
+        m.size = kept
+
+    cdef inline void take_in(self) noexcept nogil:
+        """Take the waiting features into the queue."""
+        cdef size_t i
+        cdef Slot* s
+        for i in range(self.shifting.size):
+            s = <Slot*>self.shifting.waiting[i]
+            if s.u != 0 and s.bound == INFINITY:
+                s.bound = below(fabs(s.u))
+                self.push(s)
+        self.shifting.size = 0
 
     cdef inline void push(self, const Slot* s) noexcept nogil:
         """An entry for a slot, by its bound."""
-        if put(&self.queue, Entry(bits_of(s.bound), s.mark - 1)):
+        if push(&self.shifting, bits_of(s.bound), s.mark - 1):
             self.out_of_memory = True
 
     cdef inline Slot* slot_of(self, Entry entry) noexcept nogil:
@@ -359,11 +361,11 @@ cdef class L1Ball(Limited):
         """Drop every feature of the queue that a shift leaves behind."""
         cdef size_t j
         cdef Slot* s
-        self.due.size = 0
-        if take(&self.queue, bits_of(below(shift)), &self.due):
+        self.shifting.due.size = 0
+        if due_at(&self.shifting, bits_of(below(shift))):
             self.out_of_memory = True
-        for j in range(self.due.size):
-            s = self.slot_of(self.due.entries[j])
+        for j in range(self.shifting.due.size):
+            s = self.slot_of(self.shifting.due.entries[j])
             if s == NULL:
                 continue
             if fabs(s.u) <= shift:
@@ -377,16 +379,16 @@ cdef class L1Ball(Limited):
         cdef int i
         cdef size_t j, kept
         cdef Bucket* bucket
-        self.queue.size = 0
+        self.shifting.queue.size = 0
         for i in range(BUCKETS):
-            bucket = &self.queue.buckets[i]
+            bucket = &self.shifting.queue.buckets[i]
             kept = 0
             for j in range(bucket.size):
                 if self.slot_of(bucket.entries[j]) != NULL:
                     bucket.entries[kept] = bucket.entries[j]
                     kept += 1
             bucket.size = kept
-            self.queue.size += kept
+            self.shifting.queue.size += kept
 
     cdef size_t count_active(self) noexcept nogil:
         cdef size_t n = 0
@@ -401,7 +403,7 @@ cdef class L1Ball(Limited):
         """Make the queue anew from the table."""
         cdef char* slot = NULL
         cdef Slot* s
-        clear(&self.queue, bits_of(below(self.shift)))
+        clear(&self.shifting.queue, bits_of(below(self.shift)))
         while next_slot(self.table, &slot):
             s = <Slot*>slot
             if s.u != 0 and s.mark != self.constant:
@@ -640,7 +642,7 @@ cdef class WeightedL1Ball(L1Ball):
         """As for the l1 ball, in rounds; before the shift passes what is outside of the box of a capped feature, that
         feature takes part."""
         cdef double shift = self.shift, wanted, rho, capped = 0, limit, most
-        cdef size_t i, kept, before, first
+        cdef size_t i, before, first
         cdef WeightedSlot* s
         if self.sum() - self.rho() * self.shift > self.radius:
             most = LARGEST * self.scale
@@ -670,15 +672,7 @@ cdef class WeightedL1Ball(L1Ball):
                     continue
                 shift = wanted
                 before = self.active
-                kept = 0
-                for i in range(self.waiting_size):
-                    s = <WeightedSlot*>self.waiting[i]
-                    if s.bound == INFINITY and fabs(s.u) > shift:
-                        self.waiting[kept] = <Slot*>s
-                        kept += 1
-                    elif s.bound == INFINITY and s.u != 0:
-                        self.drop(<Slot*>s)
-                self.waiting_size = kept
+                self.turn_away(shift)
                 self.advance(shift)
                 if self.active == before:
                     break
@@ -686,12 +680,7 @@ cdef class WeightedL1Ball(L1Ball):
             for i in range(self.capped_size):
                 self.take_part(self.capped[i].slot, min(self.cap(self.capped[i].slot), most))
         self.capped_size = 0
-        for i in range(self.waiting_size):
-            s = <WeightedSlot*>self.waiting[i]
-            if s.u != 0 and s.bound == INFINITY:
-                s.bound = below(fabs(s.u))
-                self.push(<Slot*>s)
-        self.waiting_size = 0
+        self.take_in()
 
     cdef void take_part(self, WeightedSlot* s, double u) noexcept nogil:
         """Count a capped feature again, with |u| = u."""

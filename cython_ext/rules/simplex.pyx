@@ -28,20 +28,8 @@ from libc.stdlib cimport free
 from libc.string cimport memcpy
 
 from vwlite.core.learn.prox cimport positive_part
-from vwlite.core.rules.radix_heap cimport (
-    BUCKETS,
-    Bucket,
-    Entry,
-    Queue,
-    append,
-    below,
-    bit_length,
-    bits_of,
-    clear,
-    free_queue,
-    put,
-    take,
-)
+from vwlite.core.rules._shifting cimport Shifting, due_at, free_shifting, push, room_to_wait, wait
+from vwlite.core.rules.radix_heap cimport BUCKETS, Bucket, Entry, append, below, bit_length, bits_of, clear
 from vwlite.core.base.buffers cimport reserve
 from vwlite.core.base.int128 cimport int128
 from vwlite.core.learn.rule cimport Example, Outcome, Rule, last_slot, learning_rate, next_piece, sweep
@@ -124,13 +112,10 @@ cdef class Simplex(Rule):
     cdef size_t level_size, level_capacity
     cdef bint expects                   # an update: features have left their levels, and may be in no queue
     cdef uint64_t next_level
-    cdef Queue queue                    # of bounds from its `last` on; a key is a place in the table
-    cdef Bucket due                     # owned; what was taken from the queue
+    cdef Shifting shifting              # of bounds from the queue's `last` on; a key is a place in the table
     cdef char* slots_of_queue           # where the table was then
     cdef uint64_t* heap                 # owned; of bounds below that: rank, place. The children of i are 4 i + 1 to 4 i + 4
     cdef size_t heap_size, heap_capacity
-    cdef Slot** waiting                 # owned; the features of this example
-    cdef size_t waiting_size, waiting_capacity
 
     def __init__(self, loss, *, double radius, uint64_t features, **schedule):
         super().__init__(loss, **schedule)
@@ -146,10 +131,8 @@ cdef class Simplex(Rule):
 
     def __dealloc__(self):
         free(self.levels)
-        free_queue(&self.queue)
-        free(self.due.entries)
+        free_shifting(&self.shifting)
         free(self.heap)
-        free(self.waiting)
 
     # --- weights -----------------------------------------------------------------------------
 
@@ -251,7 +234,7 @@ cdef class Simplex(Rule):
         if e.size > 0 and self.has_constant:
             (<Slot*>last_slot(e)).u += step
         while next_piece(&part):
-            if reserve(<void**>&self.waiting, &self.waiting_capacity, self.waiting_size + part.size, sizeof(Slot*)):
+            if room_to_wait(&self.shifting, part.size):
                 self.out_of_memory = True
                 break
             self.descend(&part, step, e.size <= MANY)
@@ -313,8 +296,7 @@ cdef class Simplex(Rule):
             s.u = self.shift
             self.zeros -= 1
         s.since = WAITING
-        self.waiting[self.waiting_size] = s
-        self.waiting_size += 1
+        wait(&self.shifting, s)
 
     cdef void project(self) noexcept nogil:
         """Move the shift so that the weights add up to z, and have nobody wait any more.
@@ -331,12 +313,13 @@ cdef class Simplex(Rule):
         """
         cdef double by = -INFINITY, shift
         cdef size_t i, kept
+        cdef void** waiting = self.shifting.waiting
         cdef Slot* s
         cdef uint64_t unseen = self.features - min(self.touched, self.features)
         cdef uint64_t lifted = self.zeros        # zeros that the shift lifts
         cdef uint64_t dropped = 0, count, before
-        self.active += self.waiting_size
-        kept = self.waiting_size
+        self.active += self.shifting.size
+        kept = self.shifting.size
         while True:
             count = self.active + lifted + unseen
             by = max(by, self.excess(unseen) / <double>count)
@@ -348,7 +331,7 @@ cdef class Simplex(Rule):
                 unseen = 0
             i = 0
             while i < kept:
-                s = self.waiting[i]
+                s = <Slot*>waiting[i]
                 if s.u > shift:
                     i += 1
                     continue
@@ -356,7 +339,7 @@ cdef class Simplex(Rule):
                 self.active -= 1
                 dropped += 1
                 kept -= 1
-                self.waiting[i], self.waiting[kept] = self.waiting[kept], s
+                waiting[i], waiting[kept] = waiting[kept], s
             while self.level_size > 0 and self.levels[self.level_size - 1].u <= shift:
                 self.level_size -= 1
                 self.sum -= <int128>self.levels[self.level_size].size * self.units(self.levels[self.level_size].u)
@@ -372,15 +355,15 @@ cdef class Simplex(Rule):
         self.unseen = self.unseen - by if unseen > 0 else 0
         self.shift = shift
         self.zeros += dropped
-        for i in range(self.waiting_size):
-            s = self.waiting[i]
+        for i in range(self.shifting.size):
+            s = <Slot*>waiting[i]
             s.since = self.next_level
             if i >= kept:
                 s.bound = INFINITY
             elif s.bound > s.u:       # also if it has none
                 s.bound = bound_of(s.u, shift)
                 self.push(s)
-        self.waiting_size = 0
+        self.shifting.size = 0
 
     cdef inline double excess(self, uint64_t unseen) noexcept nogil:
         """The sum of the weights, with so many unseen ones, less z."""
@@ -419,7 +402,7 @@ cdef class Simplex(Rule):
         """Before an example: throw stale entries out, and follow a table that has moved."""
         if self.slots_of_queue != self.table.slots:
             self.enter_all()
-        elif (self.queue.size + self.heap_size > 2 * self.active + 1024
+        elif (self.shifting.queue.size + self.heap_size > 2 * self.active + 1024
                 or self.heap_size > self.active // 16 + 256):
             self.queue_anew()
 
@@ -447,9 +430,9 @@ cdef class Simplex(Rule):
         self.push_entry(Entry(rank_of(s.bound), <uint32_t>(s - <const Slot*>self.table.slots)))
 
     cdef inline void push_entry(self, Entry entry) noexcept nogil:
-        if entry.rank < self.queue.last:
+        if entry.rank < self.shifting.queue.last:
             self.push_low(entry)
-        elif put(&self.queue, entry):
+        elif push(&self.shifting, entry.rank, entry.key):
             self.out_of_memory = True
 
     cdef void push_low(self, Entry entry) noexcept nogil:
@@ -500,16 +483,16 @@ cdef class Simplex(Rule):
         cdef uint64_t dropped = 0
         cdef size_t i
         cdef Slot* s
-        self.due.size = 0
+        self.shifting.due.size = 0
         while self.heap_size > 0 and self.heap[0] >> 32 <= to:
-            if append(&self.due, self.pop()):
+            if append(&self.shifting.due, self.pop()):
                 self.out_of_memory = True
-        if to >= self.queue.last and take(&self.queue, to, &self.due):
+        if to >= self.shifting.queue.last and due_at(&self.shifting, to):
             self.out_of_memory = True
-        for i in range(self.due.size):
-            prefetch_line(<Slot*>self.table.slots + self.due.entries[i].key)
-        for i in range(self.due.size):
-            s = self.slot_of(self.due.entries[i])
+        for i in range(self.shifting.due.size):
+            prefetch_line(<Slot*>self.table.slots + self.shifting.due.entries[i].key)
+        for i in range(self.shifting.due.size):
+            s = self.slot_of(self.shifting.due.entries[i])
             if s == NULL:
                 continue
             if s.since == WAITING:
@@ -529,20 +512,20 @@ cdef class Simplex(Rule):
         cdef int j
         cdef size_t i
         cdef Bucket* bucket
-        self.due.size = 0
+        self.shifting.due.size = 0
         for i in range(self.heap_size):
             self.set_aside(Entry(<uint32_t>(self.heap[i] >> 32), <uint32_t>self.heap[i]))
         for j in range(BUCKETS):
-            bucket = &self.queue.buckets[j]
+            bucket = &self.shifting.queue.buckets[j]
             for i in range(bucket.size):
                 self.set_aside(bucket.entries[i])
         self.heap_size = 0
-        clear(&self.queue, rank_of(below(self.shift)))
-        for i in range(self.due.size):
-            self.push_entry(self.due.entries[i])
+        clear(&self.shifting.queue, rank_of(below(self.shift)))
+        for i in range(self.shifting.due.size):
+            self.push_entry(self.shifting.due.entries[i])
 
     cdef inline void set_aside(self, Entry entry) noexcept nogil:
-        if self.slot_of(entry) != NULL and append(&self.due, entry):
+        if self.slot_of(entry) != NULL and append(&self.shifting.due, entry):
             self.out_of_memory = True
 
     cdef void enter_all(self) noexcept nogil:
@@ -551,7 +534,7 @@ cdef class Simplex(Rule):
         cdef Slot* s
         self.slots_of_queue = self.table.slots
         self.heap_size = 0
-        clear(&self.queue, rank_of(below(self.shift)))
+        clear(&self.shifting.queue, rank_of(below(self.shift)))
         while next_slot(self.table, &slot):
             s = <Slot*>slot
             if s.since != 0 and s.mark != self.constant and s.bound < INFINITY:
@@ -571,7 +554,7 @@ cdef class Simplex(Rule):
             self.level_size -= 1
             self.levels[self.level_size] = NO_LEVEL
         self.heap_size = 0
-        clear(&self.queue, rank_of(below(self.shift)))
+        clear(&self.shifting.queue, rank_of(below(self.shift)))
         self.slots_of_queue = self.table.slots
         self.next_level = 1
         self.sum = 0
