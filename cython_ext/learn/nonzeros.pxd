@@ -1,4 +1,4 @@
-"""Rules that can keep to a number of nonzero weights. See limited.pyx."""
+"""Rules that can keep to a number of nonzero weights. See nonzeros.pyx."""
 
 from libc.stdint cimport uint32_t
 

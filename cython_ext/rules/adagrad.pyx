@@ -24,7 +24,9 @@ from libc.math cimport copysign, fabs, sqrt
 from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport free
 
-from vwlite.core.rules.averaging cimport Account, Memory, forget, free_memory, remember, shrinking
+from vwlite.core.rules._averaging cimport (
+    History, RunningSum, append, bring_up, close, free_history, mean, reset, shrinking
+)
 from vwlite.core.base.buffers cimport reserve
 from vwlite.core.base.targets cimport *
 from vwlite.core.learn.nonzeros cimport Limited, kth_largest
@@ -294,38 +296,38 @@ cdef void descend(const Visit* v, const float* x, size_t n, double slope, double
 
 cdef struct AveragedSlot:
     Slot slot
-    Account account
+    RunningSum total
 
 
 cdef class AveragedAdagrad(Adagrad):
-    """The mean of the weights of AdaGrad: see averaging.pxd; what shrinks is |z|"""
+    """The mean of the weights of AdaGrad: see _averaging.pxd; what shrinks is |z|"""
 
     SLOT = [*Adagrad.SLOT, ("sum", "<f8"), ("since", "<f8"), ("area", "<f8")]
     SLOT_BYTES = sizeof(AveragedSlot)
     SCALARS = [*Adagrad.SCALARS, "area"]
 
     cdef public double area       # the sum of the shifts after 0, ..., t - 1 examples
-    cdef Memory memory
+    cdef History history
 
     def __init__(self, *arguments, **options):
         super().__init__(*arguments, **options)
         self.begin()
 
     def __dealloc__(self):
-        free_memory(&self.memory)
+        free_history(&self.history)
 
     cdef void begin(self) noexcept nogil:
-        if forget(&self.memory, self.t, self.shift, self.area):
+        if reset(&self.history, self.t, self.shift, self.area):
             self.out_of_memory = True
 
-    cdef inline double open(self, const AveragedSlot* s) noexcept nogil:
+    cdef inline double pending(self, const AveragedSlot* s) noexcept nogil:
         """What the examples since the last touch add to the sum."""
         cdef double sum
         if s.slot.z == 0:
             return 0
         if s.slot.mark == self.constant:
-            return (self.t - s.account.since) * s.slot.z * s.slot.inverse
-        sum = shrinking(&self.memory, &s.account, fabs(s.slot.z), 0, self.shift, self.t, self.area)
+            return (self.t - s.total.since) * s.slot.z * s.slot.inverse
+        sum = shrinking(&self.history, &s.total, fabs(s.slot.z), 0, self.shift, self.t, self.area)
         return copysign(sum, s.slot.z) * s.slot.inverse
 
     cdef inline bint is_zero(self, const AveragedSlot* s) noexcept nogil:
@@ -338,9 +340,9 @@ cdef class AveragedAdagrad(Adagrad):
             self.settle(e)
             self.t -= 1
         Adagrad.update(self, e, o)
-        if remember(&self.memory, self.shift, self.area):
+        if append(&self.history, self.shift, self.area):
             self.out_of_memory = True
-        if self.memory.size > self.table.capacity:
+        if self.history.size > self.table.capacity:
             self.sweep()
 
     cdef void learn_chunk(self, const Example* chunk, double slope, double eta) noexcept nogil:
@@ -348,42 +350,40 @@ cdef class AveragedAdagrad(Adagrad):
         Adagrad.learn_chunk(self, chunk, slope, eta)
 
     cdef inline void settle(self, const Example* e) noexcept nogil:
-        """Bring the accounts of features up to the example that is being learned."""
+        """Bring the sums of features up to the example that is being learned."""
         cdef size_t i
         cdef AveragedSlot* s
         for i in range(e.size):
             s = <AveragedSlot*>e.slots[i]
-            s.account = Account(s.account.sum + self.open(s), self.t, self.area)
+            bring_up(&s.total, self.pending(s), self.t, self.area)
             if self.is_zero(s):
                 s.slot.z = 0
 
     cdef void sweep(self) noexcept nogil:
-        """Close the accounts of the weights that have become zero."""
+        """Close the sums of the weights that have become zero."""
         cdef char* slot = NULL
         cdef AveragedSlot* s
         while next_slot(self.table, &slot):
             s = <AveragedSlot*>slot
             if s.slot.z != 0 and self.is_zero(s):
-                s.account = Account(s.account.sum + self.open(s), 0, 0)
+                close(&s.total, self.pending(s))
                 s.slot.z = 0
         self.begin()
 
     def tidy(self):
-        """No account of a zero stays open: the memory is not kept."""
+        """The sum of no zero stays open: the history is not kept."""
         self.sweep()
 
     def load(self, scalars, slots):
         super().load(scalars, slots)
         self.begin()
 
-    cdef inline double mean(self, const AveragedSlot* s) noexcept nogil:
-        return (s.account.sum + self.open(s)) / self.t if self.t else 0
-
     cdef double predict(self, const Example* e) noexcept nogil:
         return Rule.predict(self, e)
 
     cdef double weight(self, const char* slot) noexcept nogil:
-        return self.mean(<const AveragedSlot*>slot)
+        cdef const AveragedSlot* s = <const AveragedSlot*>slot
+        return mean(&s.total, self.pending(s), self.t)
 
 
 cdef class AdagradRda(Adaptive):

@@ -26,7 +26,7 @@ from libc.math cimport INFINITY, copysign, fabs, frexp, ldexp, llrint, pow
 from libc.stdint cimport int64_t, uint32_t
 from libc.stdlib cimport free
 
-from vwlite.core.rules.averaging cimport Account
+from vwlite.core.rules._averaging cimport RunningSum, bring_up, mean
 from vwlite.core.learn.nonzeros cimport Limited
 from vwlite.core.rules._shifting cimport Shifting, due_at, free_shifting, push, room_to_wait, wait
 from vwlite.core.rules.radix_heap cimport BUCKETS, Bucket, Entry, below, bits_of, clear
@@ -36,7 +36,7 @@ from vwlite.core.base.int128 cimport int128
 from vwlite.core.learn.rule cimport Example, Outcome, Rule, learning_rate, next_piece, sweep
 from vwlite.core.learn.table cimport next_slot
 
-cdef double SMALLEST_RADIUS = 1e-100     # these two for --nonzeros: see limited.pyx
+cdef double SMALLEST_RADIUS = 1e-100     # these two for --nonzeros: see nonzeros.pyx
 cdef double GAIN = 0.2
 cdef double LARGEST_SHIFT = 1e5    # rebase when S outgrows this many radii: see `is_far`
 cdef double FINE = <double>(<int64_t>1 << 50)      # S counts in z / 2^50 (or rather the power of two above z) ...
@@ -59,12 +59,12 @@ cdef struct WeightedSlot:
     double a
 
 
-# The same, with what averaging.pxd says; the size that shrinks is |u|.
+# The same, with what _averaging.pxd says; the size that shrinks is |u|.
 cdef struct AveragedSlot:
     uint32_t mark
     float bound
     double u
-    Account account
+    RunningSum total
 
 
 cdef struct Capped:
@@ -283,16 +283,16 @@ cdef class L1Ball(Limited):
 
     # --- averaging: see AveragedL1Ball -------------------------------------------------------
 
-    cdef inline double open(self, const AveragedSlot* s) noexcept nogil:
-        """What the examples since the last touch add to the sum. A weight that is zero has no open account."""
+    cdef inline double pending(self, const AveragedSlot* s) noexcept nogil:
+        """What the examples since the last touch add to the sum. Nothing if the weight is zero."""
         if s.u == 0:
             return 0
         if s.mark == self.constant:
-            return (self.t - s.account.since) * s.u
-        return copysign((self.t - s.account.since) * fabs(s.u) - (self.area - s.account.area), s.u)
+            return (self.t - s.total.since) * s.u
+        return copysign((self.t - s.total.since) * fabs(s.u) - (self.area - s.total.area), s.u)
 
     cdef inline void settle(self, AveragedSlot* s) noexcept nogil:
-        s.account = Account(s.account.sum + self.open(s), self.t, self.area)
+        bring_up(&s.total, self.pending(s), self.t, self.area)
 
     @property
     def norm(self):
@@ -452,8 +452,8 @@ cdef class L1Ball(Limited):
 cdef class AveragedL1Ball(L1Ball):
     """The mean of the weights of the l1 ball
 
-    An account is as in averaging.pxd, but nothing has to be remembered: a weight that becomes zero is dropped by the
-    queue at once, and its account is closed then.
+    A running sum is as in _averaging.pxd, but there is no history: a weight that becomes zero is dropped by the queue
+    at once, and brought up to date then.
     """
 
     SLOT = [*L1Ball.SLOT, ("sum", "<f8"), ("since", "<f8"), ("area", "<f8")]
@@ -475,9 +475,6 @@ cdef class AveragedL1Ball(L1Ball):
         self.t -= 1
         L1Ball.update(self, e, o)
 
-    cdef inline double mean(self, const AveragedSlot* s) noexcept nogil:
-        return (s.account.sum + self.open(s)) / self.t if self.t else 0
-
     cdef double predict(self, const Example* e) noexcept nogil:
         return Rule.predict(self, e)
 
@@ -485,10 +482,11 @@ cdef class AveragedL1Ball(L1Ball):
         return L1Ball.predict(self, e)
 
     cdef double weight(self, const char* slot) noexcept nogil:
-        return self.mean(<const AveragedSlot*>slot)
+        cdef const AveragedSlot* s = <const AveragedSlot*>slot
+        return mean(&s.total, self.pending(s), self.t)
 
     cdef bint idle(self, const char* slot) noexcept nogil:
-        return (<const AveragedSlot*>slot).u == 0 and (<const AveragedSlot*>slot).account.sum == 0
+        return (<const AveragedSlot*>slot).u == 0 and (<const AveragedSlot*>slot).total.sum == 0
 
 
 cdef class WeightedL1Ball(L1Ball):

@@ -14,7 +14,9 @@ weight, which is above 0.1 as a double, would exceed a theta of 0.1.
 from libc.math cimport INFINITY, copysign, fabs
 from libc.stdint cimport uint32_t, uint64_t
 
-from vwlite.core.rules.averaging cimport Account, Memory, forget, free_memory, remember, shrinking
+from vwlite.core.rules._averaging cimport (
+    History, RunningSum, append, bring_up, close, free_history, mean, reset, shrinking
+)
 from vwlite.core.learn.nonzeros cimport Limited
 from vwlite.core.learn.prox cimport truncate
 from vwlite.core.learn.rule cimport Example, Outcome, Rule, learning_rate, next_piece, sweep
@@ -100,38 +102,38 @@ cdef struct AveragedSlot:
     uint32_t mark
     float w
     double gravity
-    Account account
+    RunningSum total
 
 
 cdef class AveragedTruncatedGradient(TruncatedGradient):
-    """The mean of the weights of truncated gradient: see averaging.pxd"""
+    """The mean of the weights of truncated gradient: see _averaging.pxd"""
 
     SLOT = [*TruncatedGradient.SLOT, ("sum", "<f8"), ("since", "<f8"), ("area", "<f8")]
     SLOT_BYTES = sizeof(AveragedSlot)
     SCALARS = [*TruncatedGradient.SCALARS, "area"]
 
     cdef public double area       # the sum of A_0, ..., A_{t-1}
-    cdef Memory memory
+    cdef History history
 
     def __init__(self, *arguments, **options):
         super().__init__(*arguments, **options)
         self.begin()
 
     def __dealloc__(self):
-        free_memory(&self.memory)
+        free_history(&self.history)
 
     cdef void begin(self) noexcept nogil:
-        if forget(&self.memory, self.t, self.gravity, self.area):
+        if reset(&self.history, self.t, self.gravity, self.area):
             self.out_of_memory = True
 
-    cdef inline double open(self, const AveragedSlot* s) noexcept nogil:
+    cdef inline double pending(self, const AveragedSlot* s) noexcept nogil:
         """What the examples since the last touch add to the sum."""
         cdef double size = fabs(s.w)
         if s.w == 0:
             return 0
         if size > self.theta or s.mark == self.constant:
-            return (self.t - s.account.since) * s.w
-        return copysign(shrinking(&self.memory, &s.account, size, s.gravity, self.gravity, self.t, self.area), s.w)
+            return (self.t - s.total.since) * s.w
+        return copysign(shrinking(&self.history, &s.total, size, s.gravity, self.gravity, self.t, self.area), s.w)
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
         cdef size_t i
@@ -148,37 +150,34 @@ cdef class AveragedTruncatedGradient(TruncatedGradient):
             slots, x = <AveragedSlot**>part.slots, part.x
             for i in range(part.size):
                 s = slots[i]
-                s.account = Account(s.account.sum + self.open(s), self.t, self.area)
+                bring_up(&s.total, self.pending(s), self.t, self.area)
                 s.w = <float>(self.now(<Slot*>s) + step * x[i])
                 s.gravity = self.gravity
         if <uint64_t>self.t % self.period == 0:
             self.gravity += eta * self.period * self.l1
-        if remember(&self.memory, self.gravity, self.area):
+        if append(&self.history, self.gravity, self.area):
             self.out_of_memory = True
-        if self.memory.size > self.table.capacity:
+        if self.history.size > self.table.capacity:
             self.sweep()
 
     cdef void sweep(self) noexcept nogil:
-        """Close the accounts of the weights that have become zero."""
+        """Close the sums of the weights that have become zero."""
         cdef char* slot = NULL
         cdef AveragedSlot* s
         while next_slot(self.table, &slot):
             s = <AveragedSlot*>slot
             if s.w != 0 and self.now(<Slot*>s) == 0 and s.mark != self.constant:
-                s.account = Account(s.account.sum + self.open(s), 0, 0)
+                close(&s.total, self.pending(s))
                 s.w = s.gravity = 0
         self.begin()
 
     def tidy(self):
-        """No account of a zero stays open: the memory is not kept."""
+        """The sum of no zero stays open: the history is not kept."""
         self.sweep()
 
     def load(self, scalars, slots):
         super().load(scalars, slots)
         self.begin()
-
-    cdef inline double mean(self, const AveragedSlot* s) noexcept nogil:
-        return (s.account.sum + self.open(s)) / self.t if self.t else 0
 
     cdef double predict(self, const Example* e) noexcept nogil:
         return Rule.predict(self, e)
@@ -187,8 +186,9 @@ cdef class AveragedTruncatedGradient(TruncatedGradient):
         return TruncatedGradient.predict(self, e)
 
     cdef double weight(self, const char* slot) noexcept nogil:
-        return self.mean(<const AveragedSlot*>slot)
+        cdef const AveragedSlot* s = <const AveragedSlot*>slot
+        return mean(&s.total, self.pending(s), self.t)
 
     cdef bint idle(self, const char* slot) noexcept nogil:
         cdef const AveragedSlot* s = <const AveragedSlot*>slot
-        return self.now(<const Slot*>s) == 0 and s.account.sum + self.open(s) == 0
+        return self.now(<const Slot*>s) == 0 and s.total.sum + self.pending(s) == 0
