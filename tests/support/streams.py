@@ -88,6 +88,7 @@ class Walk:
             values = [x for _, x in line.features]
             if self.constant:
                 keys, values = [*keys, CONSTANT & self.mask], [*values, 1.0]
+            self.twin.importance = line.importance
             predict = self.twin.predict if learns else getattr(self.twin, "answer", self.twin.predict)
             p = predict(keys, values, line.initial)
             if self.twin.clips:

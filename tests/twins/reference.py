@@ -918,6 +918,161 @@ class Gd:
         return (self.S / self.W) ** (self.power_t - 1) if self.S > 0 and self.W > 0 else 1.0
 
 
+# --- Vowpal Wabbit's parameter-free rules: each feature on its own, one place after the other ------
+
+
+class ParameterFree:
+    """State in single precision. `predict` is for examples that are learned next, without the initial prediction as in
+    Vowpal Wabbit; `answer` for others, with the weights that the last examples left."""
+
+    clips = True
+    importance = 1.0  # of the example that is predicted
+    fields: tuple[str, ...]
+
+    def __init__(self, loss, size, *, constant=None):
+        self.loss = loss
+        self.t, self.decay = 0, 1.0
+        self.w = np.zeros(size, np.float32)
+        for name in self.fields:
+            setattr(self, name, np.zeros(size, np.float32))
+
+    @property
+    def weights(self):
+        return self.w.astype(float)
+
+    def answer(self, keys, values, initial=0.0):
+        return initial + sum(self.weights[k] * x for k, x in zip(keys, values, strict=True))
+
+
+class Pistol(ParameterFree):
+    """m = max |x|, T = 1 / (alpha m (n + m)), w = sqrt(n) beta z exp(z^2 T / 2) T; then z -= g, n += |g|
+
+    Orabona. Simultaneous Model Selection and Optimization through Parameter-free Stochastic Learning. NIPS 2014.
+    """
+
+    fields = ("z", "n", "m")
+
+    def __init__(self, loss, size, *, alpha=1.0, beta=0.5, **options):
+        super().__init__(loss, size, **options)
+        self.alpha, self.beta = alpha, beta
+
+    def predict(self, keys, values, initial=0.0):
+        total = 0.0
+        for k, x in zip(keys, values, strict=True):
+            self.m[k] = max(self.m[k], abs(x))
+            z, n, m = float(self.z[k]), float(self.n[k]), float(self.m[k])
+            if m > 0:
+                T = 1 / (self.alpha * m * (n + m))
+                self.w[k] = sqrt(n) * self.beta * z * exp(z * z * T / 2) * T
+            total += float(self.w[k]) * x
+        return total
+
+    def learn(self, keys, values, p, y, importance=1.0):
+        self.t += 1
+        for k, x in zip(keys, values, strict=True):
+            g = np.float32(importance * self.loss.slope(p, y) * x)
+            self.z[k] -= g
+            self.n[k] += abs(g)
+
+
+class Coin(ParameterFree):
+    """v = (alpha + r) z / (L m (L m + n)), w = v / A; L = max |slope| (at least beta), r -= g v, z -= g, n += |g|
+
+    A = (S + 1e-6) / W: S is the sum of importance (x / m)^2, W that of the importance, with the example itself. The
+    prediction has the m of now, but the L before. Orabona, Tommasi. Training Deep Networks without Learning Rates
+    Through Coin Betting. NIPS 2017.
+    """
+
+    fields = ("z", "n", "m", "reward", "L")
+
+    def __init__(self, loss, size, *, alpha=4.0, beta=1.0, **options):
+        super().__init__(loss, size, **options)
+        self.alpha, self.beta = np.float32(alpha), np.float32(beta)
+        self.S = self.W = 0.0
+
+    def bet(self, k, m):
+        Lm = self.L[k] * m
+        return (self.alpha + self.reward[k]) / (Lm * (Lm + self.n[k])) * self.z[k] if Lm > 0 else np.float32(0)
+
+    def predict(self, keys, values, initial=0.0):
+        total = norms = np.float32(0)
+        for k, x in zip(keys, map(np.float32, values), strict=True):
+            m = max(self.m[k], abs(x))
+            total += self.bet(k, m) * x
+            if m > 0:
+                norms += (x / m) * (x / m)
+        self.next = self.S + self.importance * float(norms), self.W + self.importance
+        self.A = np.float32((self.next[0] + 1e-6) / self.next[1])
+        return float(total / self.A)
+
+    def learn(self, keys, values, p, y, importance=1.0):
+        self.t += 1
+        self.S, self.W = self.next
+        slope = np.float32(importance * self.loss.slope(p, y))
+        for k, x in zip(keys, map(np.float32, values), strict=True):
+            g = slope * x
+            self.m[k] = max(self.m[k], abs(x))
+            if abs(slope) > self.L[k]:
+                self.L[k] = max(abs(slope), self.beta)
+            v = self.bet(k, self.m[k])
+            self.z[k] -= g
+            self.n[k] += abs(g)
+            self.reward[k] -= g * v
+            self.w[k] = v / self.A
+
+
+class FreeGrad(ParameterFree):
+    """w = -G epsilon (2 V + h |G|) h1^2 / (2 (V + h |G|)^2 sqrt(V)) exp(|G|^2 / (2 V + 2 h |G|))
+
+    G is the sum of g, V that of g^2, h the largest |g| and h1 the first; a g that is larger than h counts as h before.
+    The first g^2 counts twice. restart: G, V and h1 begin anew when h / h1 exceeds 2 + the sum of |g| / h. Mhammedi,
+    Koolen. Lipschitz and Comparator-Norm Adaptivity in Online Learning. COLT 2020; equation 9.
+    """
+
+    fields = ("G", "V", "h1", "h", "ratios")
+
+    def __init__(self, loss, size, *, epsilon=1.0, restart=False, **options):
+        super().__init__(loss, size, **options)
+        self.epsilon, self.restart = np.float32(epsilon), restart
+
+    def now(self, k):
+        G, V, h, h1 = self.G[k], self.V[k], self.h[k], self.h1[k]
+        if h1 == 0:
+            return np.float32(0)
+        both = V + h * abs(G)
+        rate = -G * self.epsilon * (2 * V + h * abs(G)) * (h1 * h1) / (2 * (both * both) * np.sqrt(V))
+        return rate * np.exp(G * G / (2 * V + 2 * h * abs(G)))
+
+    def predict(self, keys, values, initial=0.0):
+        total = np.float32(0)
+        for k, x in zip(keys, map(np.float32, values), strict=True):
+            total += self.now(k) * x
+        return float(total)
+
+    def learn(self, keys, values, p, y, importance=1.0):
+        self.t += 1
+        slope, importance = np.float32(self.loss.slope(p, y)), np.float32(importance)
+        more = importance - np.float32(1)
+        for k, x in zip(keys, map(np.float32, values), strict=True):
+            g, before = slope * x, self.h[k]
+            cut = g
+            self.w[k] = self.now(k)
+            if g == 0:
+                continue
+            if before == 0:
+                self.h1[k] = self.h[k] = abs(g)
+                self.V[k] += importance * (g * g)
+            elif abs(g) > before:
+                cut, self.h[k] = g * (before / abs(g)), abs(g)
+            if self.restart and self.h[k] / self.h1[k] > self.ratios[k] + 2:
+                self.h1[k] = self.h[k]
+                self.G[k] = self.V[k] = 0
+            self.G[k] += cut + more * g
+            self.V[k] += cut * cut + more * (g * g)
+            if before > 0:
+                self.ratios[k] += abs(cut) / before + more * abs(g) / self.h[k]
+
+
 # --- the sum of a cache --------------------------------------------------------------------------
 
 
