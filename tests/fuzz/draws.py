@@ -17,7 +17,7 @@ from vwlite.algorithms.table import ALGORITHMS, LABEL_DOMAIN, MORE_THAN_SLOPES
 from vwlite.commands.predict import command as predict
 from vwlite.commands.train import command as train
 from vwlite.options.groups import Classes, FileName, Interval, Labels, Letters, Number, Progress, Whole
-from vwlite.vw.arguments import CHOICES, OPTIONS
+from vwlite.vw.arguments import OPTIONS
 
 # --- lines -------------------------------------------------------------------------------------------
 
@@ -376,8 +376,8 @@ def vw_option(rng: Random, name: str) -> Command:
     o = OPTIONS[name]
     if o.type == "bool":
         return [f"--{name}"]
-    if name in CHOICES:
-        return [f"--{name}", rng.choice(CHOICES[name])]
+    if OPTIONS[name].choices:
+        return [f"--{name}", rng.choice(OPTIONS[name].choices)]
     if name in VW_FILES:
         return [f"--{name}", VW_FILES[name]]
     if o.type in ("uint", "ulong", "int", "long"):

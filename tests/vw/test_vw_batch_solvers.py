@@ -12,7 +12,9 @@ import pytest
 
 from vwlite.core.learn.losses import Classic, Expectile, Hinge, Loss, PoissonDeviance, Quantile, SoftLogistic, Squared
 from vwlite.model import read_model
-from vwlite.vw.batch_solvers import Regularizer, Rows, Weights, ratio
+from vwlite.vw.solvers.regularizer import Regularizer
+from vwlite.vw.solvers.rows import Rows, ratio
+from vwlite.vw.solvers.weights import Weights
 
 N, FEATURES, BITS = 60, 6, 7
 CONSTANT = 11650396 % (1 << BITS)
@@ -178,7 +180,7 @@ def test_a_step_that_goes_too_far_is_halved(vwlite, tmp_path):
     assert steps and all(step in (0.5, 0.25, 0.125, 0.0625, 0.03125) or step < 0.02 for step in steps)
 
 
-def test_two_loops_are_the_bfgs_formula():
+def test_two_loop_recursion_are_the_bfgs_formula():
     """H <- (I - rho s y') H (I - rho y s') + rho s s', from the scaled diagonal; d = -H g."""
     rng = np.random.default_rng(3)
     n, m = 8, 3
@@ -192,7 +194,7 @@ def test_two_loops_are_the_bfgs_formula():
     pairs = []
     for _ in range(6):
         w, g = weights.old_w.astype(float), weights.old_g.astype(float)
-        weights.go(0.1)
+        weights.step(0.1)
         weights.g[:] = a @ weights.w.astype(float)
         now = weights.g.astype(float)
         pairs = [*pairs, (weights.w - w, now - g)][-m:]
@@ -201,7 +203,7 @@ def test_two_loops_are_the_bfgs_formula():
         for s, y in pairs:
             v = np.eye(n) - np.outer(y, s) / (s @ y)
             h = v.T @ h @ v + np.outer(s, s) / (s @ y)
-        weights.two_loops()
+        weights.two_loop_recursion()
         assert weights.d == pytest.approx(-h @ now, rel=2e-3, abs=2e-3)
 
 

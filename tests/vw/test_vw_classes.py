@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from vwlite.vw.layers.scalar import _vote
+from vwlite.vw.layers.bootstrap import majority
 
 LABELS = ["1", "2 2", "3", "7", "", "0", "-1", "2 3", "1", "", "3", "9", "2"]
 LINES = [f"{label} |a x{i % 3} y{i % 5}:0.5 |b z{i % 4}\n" for i, label in enumerate(LABELS)]
@@ -204,7 +204,7 @@ def test_odd_costs(vwlite: Any, tmp_path: Path, label: str, said: str) -> None:
     ],
 )
 def test_the_vote(predicted: list[float], vote: int) -> None:
-    assert _vote(predicted) == vote
+    assert majority(predicted) == vote
 
 
 def test_votes_are_counted_as_wrong_or_right(vwlite: Any, tmp_path: Path) -> None:

@@ -16,8 +16,8 @@ from vwlite.core.rules.gd import Gd
 from vwlite.core.vw.stepper import Stepper
 from vwlite.model.slots import field_of
 from vwlite.vw.arguments import MODELS, OPTIONS
+from vwlite.vw.layers.bootstrap import majority
 from vwlite.vw.layers.ect import Circuit, circuit_width
-from vwlite.vw.layers.scalar import _vote
 from vwlite.vw.messages import Critical
 from vwlite.vw.models.binary import LAYOUTS, STATE, Header, Layout, Model, read_head, read_rest, write_binary
 from vwlite.vw.text.examples import _offsets
@@ -223,7 +223,7 @@ def test_a_negative_sum_of_squares_in_a_model_is_no_number():
 
 @pytest.mark.parametrize(("found", "mean"), [([inf, 1.2, inf], inf), ([0.9, 1.2, -inf], 1.0)])
 def test_a_vote_may_be_infinite(found, mean):
-    assert _vote(found) == pytest.approx(mean)
+    assert majority(found) == pytest.approx(mean)
 
 
 # --- files ----------------------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from vwlite.vw.arguments import OPTIONS, usage
-from vwlite.vw.layers.stack import NEEDS, QUIETLY_NEEDS
 
 TEXT = "1 'one |a x y:2\n-1 2 |a x |b z\n |a y\n1 0.5 0.25 'two |b z:0.5\n2 0 |a w\n"
 VALUES = {"alg": "BBM", "bs_type": "vote", "ldf_override": "m", "csv_header": "label,x", "csv_separator": ";"}
@@ -22,16 +21,16 @@ def value(name: str) -> list[str]:
     return [] if OPTIONS[name].type == "bool" else [VALUES.get(name, "1")]
 
 
-@pytest.mark.parametrize("name", sorted({*NEEDS, *QUIETLY_NEEDS}))
+@pytest.mark.parametrize("name", [name for name, row in OPTIONS.items() if row.without in ("warned of", "ignored")])
 def test_an_option_without_what_it_needs_changes_nothing(vwlite: Any, data: Path, tmp_path: Path, name: str) -> None:
     plain = vwlite("vw", "-d", data, "-p", tmp_path / "p", "-f", tmp_path / "m")
     done = vwlite("vw", "-d", data, "-p", tmp_path / "q", "-f", tmp_path / "n", f"--{name}", *value(name))
     assert done.err.replace("/q", "/p").replace("/n\n", "/m\n") == plain.err
     assert (tmp_path / "p").read_bytes() == (tmp_path / "q").read_bytes()
     warned = f"[warning] Option '{name}' depends on another option" in done.out
-    assert warned == (name in NEEDS)
+    assert warned == (OPTIONS[name].without == "warned of")
     if warned:
-        assert done.out.endswith("enable this option are:\n" + "".join(f"\t{x}\n" for x in NEEDS[name]) + "\n")
+        assert done.out.endswith("enable this option are:\n" + "".join(f"\t{x}\n" for x in OPTIONS[name].needs) + "\n")
     # The model says it, if it is one of those that models keep, and can be used.
     assert (f" --{name}".encode() in (tmp_path / "n").read_bytes()) == OPTIONS[name].keep
     vwlite("vw", "-d", data, "-t", "-i", tmp_path / "n")

@@ -7,80 +7,92 @@ from typing import Any
 
 from vwlite.vw.messages import Critical, Refused
 
-# name, letter, type, whether a model keeps it | what it does
+MODELS = 1 << 22  # at most: each takes a step of Python for each example
+
+# name, letter, type, then what is known of it | what it does
+#
+#   keep              a model keeps it
+#   needs:A,B&C       without --A, or --B and --C, it means nothing: Vowpal Wabbit says so, and ignores it
+#   quietly:A         the same without a word
+#   only:A            refused without --A
+#   loss:L            critical with another loss
+#   of:X,Y            the texts that it can be
+#   N..M              the numbers that it can be, so that an example comes to its end. 0 models predict nothing; Vowpal
+#                     Wabbit crashes for most of these, or does not come back. The plan of --ect takes errors^2 steps
+#   0:off             0 is as if it was not given
 _TABLE = """
 active - bool keep | learn from the labels that are worth asking for
 adaptive - bool keep | rates of their own for features that were seen often
 adax - bool | adaptive rates by the features alone, not by their gradients
 affix - str keep | make features of prefixes (+2a) and suffixes (-3b) of names
-alg - str keep | which boosting: BBM, logistic or adaptive
+alg - str keep needs:boosting of:BBM,adaptive,logistic | which boosting: BBM, logistic or adaptive
 audit a bool | print the features of each example with their weights
 audit_regressor - str keep | write the names of the weights of a model to a file
-autolink - uint keep | powers of the prediction up to this become features
+autolink - uint keep 0..MODELS | powers of the prediction up to this become features
 baseline - bool keep | a model of the constant that learns at a rate of its own
-batch_sz - uint | examples between two choices of monomials
-batch_sz_no_doubling - bool | the number of these examples stays the same
+batch_sz - uint needs:stage_poly | examples between two choices of monomials
+batch_sz_no_doubling - bool needs:stage_poly | the number of these examples stays the same
 bfgs - bool keep | minimise the loss of all data by L-BFGS
 binary - bool keep | predict -1 or 1 and count wrong ones
 bit_precision b uint | bits of the hash, and so of the table of weights
-boosting - int keep | online boosting of so many weak learners
-bootstrap - uint keep | so many models, each with random importances
-bs_type - str keep | how they predict: mean or vote
+boosting - int keep 0..MODELS | online boosting of so many weak learners
+bootstrap - uint keep 1..MODELS | so many models, each with random importances
+bs_type - str keep needs:bootstrap of:mean,vote | how they predict: mean or vote
 cache c bool | use a cache: FILE.cache beside the data
 cache_file - list[str] | use this cache
 cb_force_legacy - bool | changes nothing here
-chain_hash - bool keep | hash the keys and texts of JSON one after the other
+chain_hash - bool keep quietly:json | hash the keys and texts of JSON one after the other
 check_enabled - bool keep | changes nothing here
 classweight - list[str] | multiply the importance of classes: CLASS:WEIGHT,...
 coin - bool keep | learn by betting on coins, without a rate
-compete - bool | marginals compete with the features they replace
+compete - bool needs:marginal | marginals compete with the features they replace
 compressed - bool | changes nothing: data are decompressed by themselves
 confidence - bool keep | predict how sure a prediction is, too
-confidence_after_training - bool | its confidence after the example was learned
+confidence_after_training - bool needs:confidence | its confidence after the example was learned
 conjugate_gradient - bool keep | minimise the loss of all data by conjugate gradients
-constant C float | the weight with which the constant begins
-cs_absolute_loss - bool | count whole costs, not what they are above the least
-csoaa - uint keep | a regression of the cost of each of so many classes
-csoaa_ldf - str keep | the same over examples with a line for each class: m or mc
-csoaa_rank - bool keep | rank the classes instead of choosing one
+constant C float 0:off | the weight with which the constant begins
+cs_absolute_loss - bool needs:csoaa | count whole costs, not what they are above the least
+csoaa - uint keep 1..MODELS | a regression of the cost of each of so many classes
+csoaa_ldf - str keep of:m,mc,multiline,multiline-classifier | the same over examples with a line for each class: m or mc
+csoaa_rank - bool keep needs:csoaa_ldf | rank the classes instead of choosing one
 csv - bool | the data are CSV
-csv_header - str | the names of the columns
-csv_no_file_header - bool | the first line is no header
-csv_ns_value - str | factors of namespaces: NAME:NUMBER,...
-csv_separator - str | what separates the columns
+csv_header - str quietly:csv | the names of the columns
+csv_no_file_header - bool quietly:csv | the first line is no header
+csv_ns_value - str quietly:csv | factors of namespaces: NAME:NUMBER,...
+csv_separator - str quietly:csv | what separates the columns
 cubic - list[str] keep | cross three namespaces by their first letters
 data d str | the file to read
-decay - float | how fast marginals forget
+decay - float needs:marginal | how fast marginals forget
 decay_learning_rate - float | multiply the rate by this after each pass
 dictionary - list[str] keep | features for names, from a file: NAMESPACE:FILE
 dictionary_path - list[str] | where to look for dictionaries
-direct - bool | active learning that asks itself
+direct - bool needs:active | active learning that asks itself
 dont_output_best_constant - bool | no best constant in the summary
-driver_output - str | where rows and summary go: stderr or stdout
+driver_output - str of:stderr,stdout | where rows and summary go: stderr or stdout
 driver_output_off - bool | no rows, no summary
-dropout - bool keep | leave hidden units out at random
+dropout - bool keep needs:nn | leave hidden units out at random
 dry_run - bool | build everything and read no data
 early_terminate - ulong | stop after so many passes without progress
-ect - ulong keep | an error-correcting tournament of so many classes
-error - ulong keep | errors that the tournament survives
+ect - ulong keep 1..MODELS | an error-correcting tournament of so many classes
+error - ulong keep needs:ect 0..1000 | errors that the tournament survives
 example_queue_limit - long | examples that wait between the threads
 examples - long | read so many lines at most
-expectile_q - float | q of the expectile loss
+expectile_q - float loss:expectile | q of the expectile loss
 feature_limit - list[str] | features at most: N, or aN for namespace a
 feature_mask - str | only weights that are not 0 in this model
-fepsilon - float | the wealth with which FreeGrad begins
+fepsilon - float needs:freegrad | the wealth with which FreeGrad begins
 final_regressor f str | where to write the model
 foreground - bool | changes nothing here
 freegrad - bool keep | FreeGrad, which needs no rate
 ftrl - bool keep | proximal FTRL
-ftrl_alpha - float | alpha of --ftrl, --pistol or --coin
-ftrl_beta - float | beta of --ftrl, --pistol or --coin
-gamma - float | how much better than chance a weak learner is
-global_only - bool keep | the baseline is the constant alone
-hash - str keep | what to hash: strings or all
+ftrl_alpha - float needs:ftrl,pistol,coin | alpha of --ftrl, --pistol or --coin
+ftrl_beta - float needs:ftrl,pistol,coin | beta of --ftrl, --pistol or --coin
+gamma - float needs:boosting | how much better than chance a weak learner is
+global_only - bool keep needs:baseline | the baseline is the constant alone
+hash - str keep of:all,strings | what to hash: strings or all
 hash_seed - uint keep | where hashing begins
 help h bool | show this
-hessian_on - bool | use the curvature of the loss
+hessian_on - bool needs:bfgs | use the curvature of the loss
 hexfloat_weights - bool | weights of readable models in hexadecimal
 holdout_after - uint | hold out what follows so many lines
 holdout_off - bool | hold nothing out
@@ -88,14 +100,14 @@ holdout_period - uint | hold out every so many lines
 id - str | a text that the model keeps
 ignore - list[str] keep | leave these namespaces out
 ignore_linear - list[str] keep | leave them out, except in interactions
-indexing - uint keep | whether classes count from 0 or from 1
-initial_denominator - float | with which marginals begin
-initial_numerator - float | with which marginals begin
+indexing - uint keep needs:csoaa,oaa | whether classes count from 0 or from 1
+initial_denominator - float needs:marginal | with which marginals begin
+initial_numerator - float needs:marginal | with which marginals begin
 initial_regressor i list[str] | the model to begin with
 initial_t - float | with what time learning begins
-initial_weight - float | with what all weights begin
-inpass - bool keep | the network has a direct path from features to output
-input_feature_regularizer - str | strengths of weights, from a file
+initial_weight - float 0:off | with what all weights begin
+inpass - bool keep needs:nn | the network has a direct path from features to output
+input_feature_regularizer - str only:bfgs,conjugate_gradient | strengths of weights, from a file
 interact - str keep | multiply the features of two namespaces one by one
 interactions - list[str] keep | cross any number of namespaces
 invariant - bool keep | steps that do not pass the label
@@ -103,36 +115,36 @@ invert_hash - str | write the readable model with the names of features
 json - bool | the data are JSON, a line for each example
 keep - list[str] keep | use only these namespaces
 kill_cache k bool | make the cache anew
-l1 - float | l1 regularization
+l1 - float 0:off | l1 regularization
 l1_state - float | how far weights are drawn to 0 already
-l2 - float | l2 regularization
+l2 - float 0:off | l2 regularization
 l2_state - float | how much weights have shrunk already
-ldf_override - str | another kind for --csoaa_ldf
+ldf_override - str needs:csoaa_ldf | another kind for --csoaa_ldf
 learning_rate l float keep | the learning rate
 leave_duplicate_interactions - bool | keep interactions that are there twice
 limit_output - ulong | log lines at most
-link - str keep | what the prediction goes through: identity, logistic, glf1, poisson
-log_level - str | which log lines are shown: info, warn, error, critical, off
-log_output - str | where they go: stdout or stderr
-logistic_max - float | the largest label of the logistic loss
-logistic_min - float | the least label of the logistic loss
-loss_function - str | squared, classic, logistic, hinge, quantile, expectile or poisson
-lr_multiplier - float | the rate of the baseline over that of the others
+link - str keep of:glf1,identity,logistic,poisson | what the prediction goes through: identity, logistic, glf1, poisson
+log_level - str of:critical,error,info,off,warn | which log lines are shown: info, warn, error, critical, off
+log_output - str of:compat,stderr,stdout | where they go: stdout or stderr
+logistic_max - float loss:logistic | the largest label of the logistic loss
+logistic_min - float loss:logistic | the least label of the logistic loss
+loss_function - str of:classic,expectile,hinge,logistic,poisson,quantile,squared | squared, classic, logistic, hinge, quantile, expectile or poisson
+lr_multiplier - float needs:baseline | the rate of the baseline over that of the others
 lrq - list[str] keep | crosses of low rank: two namespaces and the rank
-lrqdropout - bool keep | leave some of them out at random
+lrqdropout - bool keep needs:lrq | leave some of them out at random
 lrqfa - str keep | a factorization machine: namespaces and the rank
 marginal - str keep | replace features of these namespaces by the mean label
 max_prediction - float | the largest prediction
-meanfield - bool | a network for --dropout that leaves nothing out
-mellowness - float keep | how seldom labels are asked for
-mem - int | steps that --bfgs remembers
+meanfield - bool needs:nn | a network for --dropout that leaves nothing out
+mellowness - float keep needs:cb_explore_adf&squarecb,cb_explore_adf&regcb,cs_active,active_cover,active | how seldom labels are asked for
+mem - int needs:bfgs | steps that --bfgs remembers
 min_prediction - float | the least prediction
-multilabel_oaa - ulong keep | any of so many classes, each on its own
-multitask - bool keep | the hidden units are shared
+multilabel_oaa - ulong keep 1..MODELS | any of so many classes, each on its own
+multitask - bool keep needs:nn | the hidden units are shared
 named_labels - str keep | the names of the classes, with commas between
 ngram - list[str] | runs of features: N, or aN for namespace a
-nn - uint keep | a network with so many hidden units
-no_bias_regularization - bool | the constant is not regularized
+nn - uint keep 0..MODELS | a network with so many hidden units
+no_bias_regularization - bool quietly:bfgs,conjugate_gradient | the constant is not regularized
 no_daemon - bool | changes nothing here
 no_stdin - bool | read nothing from standard input
 noconstant - bool keep | no constant feature
@@ -140,11 +152,11 @@ noop - bool keep | learn nothing
 normal_weights - bool | weights begin with normal random numbers
 normalized - bool keep | rates that fit the scale of features
 num_children - uint | changes nothing here
-oaa - ulong keep | one against all, of so many classes
-oaa_subsample - ulong | learn of so many other classes only
+oaa - ulong keep 1..MODELS | one against all, of so many classes
+oaa_subsample - ulong needs:oaa | learn of so many other classes only
 onethread - bool | words of a line come when it is learned
-output_feature_regularizer_binary - str | where to write the strengths of weights
-output_feature_regularizer_text - str | the same to be read
+output_feature_regularizer_binary - str quietly:bfgs,conjugate_gradient | where to write the strengths of weights
+output_feature_regularizer_text - str quietly:bfgs,conjugate_gradient | the same to be read
 passes - ulong | how often to go through the data
 per_model_save_load - bool | changes nothing here
 permutations - bool | cross a namespace with itself in any order
@@ -155,49 +167,49 @@ predict_only_model - bool | a model of weights alone, that cannot be continued
 predictions p str | where to write predictions
 preserve_performance_counters - bool | go on with the counts of the model
 print - bool | print examples instead of learning them
-probabilities - bool | predict the probabilities of classes
+probabilities - bool needs:csoaa_ldf,plt,multilabel_oaa,oaa | predict the probabilities of classes
 progress P str | rows: N by a number, N.0 by a factor
 quadratic q list[str] keep | cross two namespaces by their first letters
-quantile_tau - float | tau of the quantile loss
+quantile_tau - float loss:quantile | tau of the quantile loss
 quiet - bool | no rows, no summary, no log lines
 random_seed - ulong | where random numbers begin
 random_weights - bool | weights begin with random numbers
 raw_predictions r str | where to write scores before any link or clipping
 readable_model - str | where to write the model as text
 redefine - list[str] keep | other letters for namespaces: N:=S
-replay_b - ulong keep | learn from a buffer of so many examples, below
-replay_b_count - ulong | how many of them for each example
-replay_c - ulong keep | the same, over --csoaa
-replay_c_count - ulong | how many of them for each example
-replay_m - ulong keep | the same, below --oaa
-replay_m_count - ulong | how many of them for each example
-restart - bool | FreeGrad begins anew where its bets are too small
+replay_b - ulong keep 0:off | learn from a buffer of so many examples, below
+replay_b_count - ulong needs:replay_b 0..MODELS | how many of them for each example
+replay_c - ulong keep only:csoaa 0:off | the same, over --csoaa
+replay_c_count - ulong needs:replay_c 0..MODELS | how many of them for each example
+replay_m - ulong keep only:oaa 0:off | the same, below --oaa
+replay_m_count - ulong needs:replay_m 0..MODELS | how many of them for each example
+restart - bool needs:freegrad | FreeGrad begins anew where its bets are too small
 ring_size - int | the same as --example_queue_limit
 save_per_pass - bool | write a model after each pass
 save_resume - bool | changes nothing: models can be continued
-sched_exponent - float | how many monomials there are
-scores - bool | predict the scores of classes
+sched_exponent - float needs:stage_poly | how many monomials there are
+scores - bool needs:oaa | predict the scores of classes
 sgd - bool keep | plain gradient descent
-simulation - bool | active learning with labels that are there
+simulation - bool needs:cs_active,active | active learning with labels that are there
 skips - list[str] | gaps in runs of features: N, or aN
 sort_features - bool | sort features, and keep one of equal ones
 span_server_port - int | changes nothing here
-sparse_l2 - float | l2 regularization of features when they are seen
+sparse_l2 - float 0:off | l2 regularization of features when they are seen
 sparse_weights - bool | changes nothing: tables are sparse
 spelling - list[str] keep | make features of how names are spelled
 stage_poly - bool keep | find monomials that help
-stage_size - int | passes between two whole gradients
+stage_size - int needs:svrg | passes between two whole gradients
 strict_parse - bool | malformed lines are critical
 svrg - bool keep | stochastic variance-reduced gradients
-termination - float | stop where the loss falls by less than this part
+termination - float needs:bfgs | stop where the loss falls by less than this part
 testonly t bool | predict only
 top - uint keep | the so many lines with the highest scores
 truncated_normal_weights - bool | the same without those far from 0
-unweighted_marginals - bool | importances do not count in marginals
-update_before_learn - bool | marginals learn before they predict
+unweighted_marginals - bool needs:marginal | importances do not count in marginals
+update_before_learn - bool needs:marginal | marginals learn before they predict
 version - bool | show the version of Vowpal Wabbit that this is like
-wap_ldf - str keep | weighted all pairs over examples of several lines
-"""
+wap_ldf - str keep of:m,mc,multiline,multiline-classifier | weighted all pairs over examples of several lines
+"""  # noqa: E501
 
 # What Vowpal Wabbit has and this program does not, by what it belongs to.
 _ABSENT = {
@@ -254,39 +266,22 @@ _LARGEST = 3.4028235677973366e38  # from here on a number is none of 32 bits
 _WHOLE = re.compile(r"\s*[-+]?\d{1,30}", re.ASCII)
 _DECIMAL = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 
-MODELS = 1 << 22  # at most: each takes a step of Python for each example
-
-# The least and the largest number that an option can be, so that an example comes to its end. 0 models predict
-# nothing; Vowpal Wabbit crashes for most of these, or does not come back. The plan of --ect takes errors^2 steps.
-RANGES = {
-    "autolink": (0, MODELS), "boosting": (0, MODELS), "bootstrap": (1, MODELS), "csoaa": (1, MODELS),
-    "ect": (1, MODELS), "error": (0, 1000), "multilabel_oaa": (1, MODELS), "nn": (0, MODELS - 1), "oaa": (1, MODELS),
-    "replay_b_count": (0, MODELS), "replay_c_count": (0, MODELS), "replay_m_count": (0, MODELS),
-}  # fmt: skip
-
-CHOICES = {
-    "alg": ["BBM", "adaptive", "logistic"],
-    "bs_type": ["mean", "vote"],
-    "csoaa_ldf": ["m", "mc", "multiline", "multiline-classifier"],
-    "driver_output": ["stderr", "stdout"],
-    "hash": ["all", "strings"],
-    "link": ["glf1", "identity", "logistic", "poisson"],
-    "log_level": ["critical", "error", "info", "off", "warn"],
-    "log_output": ["compat", "stderr", "stdout"],
-    "loss_function": ["classic", "expectile", "hinge", "logistic", "poisson", "quantile", "squared"],
-    "wap_ldf": ["m", "mc", "multiline", "multiline-classifier"],
-}
-
 
 @dataclass(frozen=True)
 class Option:
-    """One option: its letter ("" for none), its type, and whether it is stored in models."""
+    """One option: its letter ("" for none), its type, and what its row in the table says of it."""
 
     name: str
     letter: str
     type: str
-    keep: bool
     help: str
+    keep: bool = False
+    needs: tuple[str, ...] = ()  # one of these, whatever it is without them
+    without: str = ""  # what it is without them: warned of, ignored, refused
+    loss: str = ""
+    choices: tuple[str, ...] = ()
+    range: tuple[int, int] | None = None
+    off_at_zero: bool = False
 
     def read(self, text: str) -> Any:
         """The value of an argument. Critical, in Vowpal Wabbit's words, if it is none."""
@@ -301,8 +296,8 @@ class Option:
             if not _DECIMAL.fullmatch(text) or not abs(float(text)) < _LARGEST:
                 raise self._bad(text)
             return float(text)
-        if self.name in CHOICES and text not in CHOICES[self.name]:
-            choices = ", ".join(CHOICES[self.name])
+        if self.choices and text not in self.choices:
+            choices = ", ".join(self.choices)
             raise Critical(
                 f"Error: '{text}' is not a valid choice for option --{self.name}. Please select from {{{choices}}}",
                 "options.cc", 30,
@@ -313,16 +308,33 @@ class Option:
         return Critical(f"Failed to convert {text} to {_CODES[self.type]}", _FILE, 46)
 
 
-def _read_table() -> dict[str, Option]:
-    options = {}
-    for line in _TABLE.split("\n")[1:-1]:
-        head, _, help = line.partition(" | ")
-        name, letter, type, *keep = head.split()
-        options[name] = Option(name, letter.strip("-"), type, bool(keep), help)
-    return options
+_WITHOUT = {"needs": "warned of", "quietly": "ignored", "only": "refused"}
 
 
-OPTIONS = _read_table()
+def _read_row(row: str) -> Option:
+    head, _, help = row.partition(" | ")
+    name, letter, type, *words = head.split()
+    known: dict[str, Any] = {}
+    for word in words:
+        key, _, value = word.partition(":")
+        values = tuple(text.replace("&", ", ") for text in value.split(","))
+        if key in _WITHOUT:
+            known |= {"needs": values, "without": _WITHOUT[key]}
+        elif key == "of":
+            known["choices"] = values
+        elif key == "loss":
+            known["loss"] = value
+        elif word == "0:off":
+            known["off_at_zero"] = True
+        elif word == "keep":
+            known["keep"] = True
+        else:
+            least, _, most = word.partition("..")
+            known["range"] = int(least), MODELS if most == "MODELS" else int(most)
+    return Option(name, letter.strip("-"), type, help, **known)
+
+
+OPTIONS = {option.name: option for option in map(_read_row, _TABLE.split("\n")[1:-1])}
 LETTERS = {option.letter: option for option in OPTIONS.values() if option.letter}
 
 
@@ -358,11 +370,53 @@ class Arguments:
         """Whether a flag was given."""
         return bool(self.values.get(name, False))
 
-    def kept(self) -> "Arguments":
-        """Those that a model keeps."""
-        kept = Arguments()
-        kept.values = {name: value for name, value in self.values.items() if OPTIONS[name].keep}
-        return kept
+    def on(self, name: str) -> bool:
+        """Whether an option was given, and does not say itself that it is off."""
+        value = self.values.get(name)
+        return not (value is None or value is False or (value == 0 and OPTIONS[name].off_at_zero))
+
+    def drop_idle(self) -> dict[str, Any]:
+        """Take out options that mean nothing without others, as Vowpal Wabbit does; they, with their values."""
+        idle = {}
+        for name in sorted(self.values):
+            option = OPTIONS[name]
+            if option.needs and option.without != "refused" and not self._has_one_of(option.needs):
+                idle[name] = self.values.pop(name)
+        if "bfgs" in self:
+            self.values.pop("l1", None)  # which Vowpal Wabbit takes there, and does not use
+        for option in OPTIONS.values():
+            if option.name in self and option.without == "refused" and not self._has_one_of(option.needs):
+                raise Refused(f"--{option.name} without --{' or --'.join(option.needs)}")
+        return idle
+
+    def _has_one_of(self, names: tuple[str, ...]) -> bool:
+        return any(name in self for name in names) or (names == ("csoaa_ldf",) and "wap_ldf" in self)
+
+    def check(self) -> None:
+        """Critical for values that an option cannot have, alone or with the loss; Refused for some others."""
+        loss = self.get("loss_function", "squared")
+        for option in map(OPTIONS.__getitem__, self.values):
+            if option.loss not in ("", loss):
+                shown = f"Option '{option.name}' was"
+                if option.loss == "logistic":
+                    shown = "Options 'logistic_min' or 'logistic_max' were"
+                raise Critical(
+                    f"{shown} passed but the {option.loss} loss function is not being used. "
+                    f"Selected loss function: {loss}", "loss_functions.cc", 520,
+                )  # fmt: skip
+        for name, value in self.values.items():
+            least, most = OPTIONS[name].range or (value, value)
+            if not least <= value <= most:
+                raise Critical(f"--{name} {value}: a number from {least} to {most} is needed", "options.cc", 30)
+        for name in ("audit", "final_regressor", "predictions", "raw_predictions", "invert_hash", "readable_model"):
+            if "audit_regressor" in self and name in self:
+                raise Refused(f"--audit_regressor with --{name}")
+        if len(self.get("initial_regressor", [])) > 1:
+            raise Refused("-i with several models")
+        if len(self.get("cache_file", [])) > 1:
+            raise Refused("--cache_file with several files")
+        if "initial_regressor" in self and "input_feature_regularizer" in self:
+            raise Refused("-i with --input_feature_regularizer")
 
 
 def split(arguments: list[str]) -> list[str]:
@@ -443,3 +497,12 @@ def _add(found: Arguments, option: Option, text: str) -> None:
         return
     value = option.read(text)
     found.values.setdefault(option.name, value)  # of several, the first counts
+
+
+def unescaped(text: str) -> str:
+    """Namespaces may be spelled as \\\\xNN."""
+    return re.sub(r"\\x([0-9a-fA-F]{2})", lambda match: chr(int(match.group(1), 16)), text)
+
+
+def letters(values: list[str]) -> bytes:
+    return "".join(unescaped(value) for value in values).encode("utf-8", "surrogateescape")

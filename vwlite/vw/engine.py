@@ -18,8 +18,9 @@ from vwlite.core.vw.freegrad import FreeGrad
 from vwlite.core.vw.interleaved import Interleaved
 from vwlite.core.vw.pistol import Pistol
 from vwlite.runs.memory import table_needs
-from vwlite.vw.layers.base import Linear, Named, Scorer
-from vwlite.vw.layers.many import Oaa
+from vwlite.vw.layers.base import Linear, Named
+from vwlite.vw.layers.oaa import Oaa
+from vwlite.vw.layers.scorer import Scorer
 from vwlite.vw.plan import make_expander
 from vwlite.vw.text.examples import Names
 
@@ -36,13 +37,13 @@ def is_plain(run: Any) -> bool:
         if layer.bottom.predicts_apart and (layer.probabilities or layer.scores):  # the engine has those of learning
             return False
         layer = layer.base
-    while type(layer) is Scorer or (type(layer) is Named and layer.name == "count_label"):
+    while type(layer) is Scorer or (isinstance(layer, Named) and layer.name == "count_label"):
         layer = layer.base
     if type(layer) is not Linear or type(layer.stepper.rule) not in ((Interleaved,) if classes else RULES):
         return False
     if classes and s.names and len(set(s.names)) != len(s.names):
         return False
-    return (classes or (s.kind == "SIMPLE" and not layer.stepper.shift)) and not (
+    return (classes or (run.learner.kind == "SIMPLE" and not layer.stepper.shift)) and not (
         run.namer or s.not_linear or layer.more_squares or any(b":" in pattern for pattern in s.interactions)
     )  # fmt: skip
 
@@ -66,7 +67,7 @@ class Quick:
         run, names = self.run, None
         a, s = run.arguments, run.setup
         if self.classes is not None:
-            self.indexed = s.indexing.first
+            self.indexed = run.labels.indexing.first
             names = ClassNames(self.classes.classes, run.labels.class_names())
         self.learner = Learner(
             self.rule, self.stepper.loss, make_expander(a, s, s.bits - self.stepper.shift), learn=not run.testing,
@@ -119,11 +120,11 @@ class Quick:
         if self.classes is None:
             return False
         narrow = self.stepper.min_label > -1 or self.stepper.max_label < 1
-        return (self.stepper.widens and narrow) or bool(self.run.labels.names and self.run.setup.indexing.first == 0)
+        return (self.stepper.widens and narrow) or bool(self.run.labels.names and self.run.labels.indexing.first == 0)
 
     def _learner(self) -> Learner:
         """The engine's learner; a new one when it is known from which number classes count."""
-        if self.classes is not None and self.indexed != self.run.setup.indexing.first:
+        if self.classes is not None and self.indexed != self.run.labels.indexing.first:
             self._begin()
         return self.learner
 

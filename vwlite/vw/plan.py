@@ -3,8 +3,6 @@
 import os
 import re
 from array import array
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 from vwlite.core.data.expand import CONSTANT_HASH, Expander
@@ -12,16 +10,23 @@ from vwlite.core.learn.losses import Classic, Expectile, Hinge, Loss, PoissonDev
 from vwlite.core.learn.rule import Rule
 from vwlite.core.rules.ftrl import Ftrl
 from vwlite.core.rules.gd import Gd
+from vwlite.core.vw.coin import Coin
+from vwlite.core.vw.freegrad import FreeGrad
 from vwlite.core.vw.interleaved import Interleaved
+from vwlite.core.vw.pistol import Pistol
 from vwlite.core.vw.stepper import Stepper
-from vwlite.vw.arguments import OPTIONS, Arguments
-from vwlite.vw.layers.base import Layer, Linear, Noop, Print
-from vwlite.vw.messages import Critical, Refused, Streams, short
+from vwlite.input.interactions import concrete
+from vwlite.input.reader import read_blocks
+from vwlite.vw.arguments import OPTIONS, Arguments, letters, parse, unescaped
+from vwlite.vw.layers.base import Layer, Linear
+from vwlite.vw.layers.stack import count_models, side_by_side, stack
+from vwlite.vw.messages import Critical, short
 from vwlite.vw.models.binary import ALL_COUNTS, LAYOUTS, Header, Layout, Model, read_head, read_rest
-from vwlite.vw.random import Random, normal_weights, uniform_weights
-from vwlite.vw.statistics import ConstantLoss, Statistics
+from vwlite.vw.random import normal_weights, uniform_weights
+from vwlite.vw.setup import Setup
+from vwlite.vw.statistics import ConstantLoss
 from vwlite.vw.text.examples import Shape
-from vwlite.vw.text.parser import Features, TextParser, parse_affixes, read_dictionary, read_number, to_float
+from vwlite.vw.text.parser import Features, TextParser, parse_affixes, read_dictionary
 
 UPDATE_OPTIONS = ("sgd", "adaptive", "invariant", "normalized", "learning_rate", "power_t")
 ONLINE = (
@@ -29,66 +34,6 @@ ONLINE = (
     "freegrad",
 )  # fmt: skip
 CROSSING = ("quadratic", "cubic", "interactions")
-
-
-def unescaped(text: str) -> str:
-    """Namespaces may be spelled as \\\\xNN."""
-    return re.sub(r"\\x([0-9a-fA-F]{2})", lambda match: chr(int(match.group(1), 16)), text)
-
-
-def letters(values: list[str]) -> bytes:
-    return "".join(unescaped(value) for value in values).encode("utf-8", "surrogateescape")
-
-
-@dataclass
-class Setup:
-    """Everything that a run is made of."""
-
-    arguments: Arguments
-    streams: Streams
-    random: Random
-    statistics: Statistics
-    header_lines: list[str] = field(default_factory=list)
-
-    bits: int = 18
-    initial_t: float = 0.0
-    learning_rate: float = 0.5
-    power_t: float = 0.5
-    interactions: list[bytes] = field(default_factory=list)
-    crossing: dict[str, list[str]] = field(default_factory=dict)
-    learner: Layer | None = None
-    kind: str = "SIMPLE"  # of labels
-    output: str = "SCALAR"  # of predictions
-    fields: tuple[str, ...] = ("w",)
-    head: tuple[Header, Any] | None = None  # of the model that is continued, and what follows it
-    undone: bool = False  # its interactions, by those of the command line
-    model: Model | None = None  # weights from elsewhere
-    loss_words: ConstantLoss | None = None
-    multiline: bool = False
-    indexing: Any = None  # of classes
-    hides_labels: bool = False  # labels are not counted
-    queries: list[int] = field(default_factory=list)  # of active learning
-    active: Any = None  # the layer of active learning
-    names: list[str] = field(default_factory=list)  # of labels
-    shows_learners: bool = True
-    table: bool = True  # rows and their head
-    summary: bool = True
-    finish: Callable[[], None] | None = None  # what follows the last pass
-    multi: Any = None  # what learns the examples of a group
-    raw: Any = None  # where raw predictions go
-    namer: Any = None  # knows the names of features, if they are wanted
-    first_t: float = 0.0  # initial_t before a model was loaded
-    not_linear: bytes = b""  # --ignore_linear
-    sums_squares: bool = False  # steps depend on the sum of the squares of the features, without rates
-    dropped: Callable[[int], bool] = lambda letter: False  # --ignore and --keep
-    stride: int = 1  # of the slots in Vowpal Wabbit's memory
-    batch: Any = None  # the linear model, if its weights change between passes only
-    regularizer: Any = None  # what was read for it
-    owed: float = 0.0  # gravity of an earlier run that predictions of this one do not know of
-    dictionaries: dict[bytes, Any] = field(default_factory=dict)  # by content
-
-    def say(self, text: str) -> None:
-        self.streams.say(text)
 
 
 def load_model(path: str) -> tuple[Header, Any]:
@@ -102,8 +47,6 @@ def load_model(path: str) -> tuple[Header, Any]:
 
 def merge_options(arguments: Arguments, header: Header) -> bool:
     """Take over the options that a model keeps. Whether it crosses namespaces in a way that the command line undoes."""
-    from vwlite.vw.arguments import parse
-
     kept = parse(header.options.split())
     given = [name for name in CROSSING if name in arguments]
     stored = [name for name in CROSSING if name in kept]
@@ -179,8 +122,6 @@ def _redefine(redefined: dict[int, int], text: str) -> None:
 
 
 def _dictionary(path: str, a: Arguments, s: Setup, features: Features) -> Any:
-    from vwlite.input.reader import read_blocks
-
     places = [path, *(os.path.join(folder, path) for folder in a.get("dictionary_path", []))]
     place = next((place for place in places if os.path.exists(place)), None)
     if place is None:
@@ -248,8 +189,6 @@ def _say_spaces(s: Setup, found: dict[int, int], text: str) -> None:
 
 def make_interactions(a: Arguments, s: Setup) -> None:
     """The interactions, sorted and without duplicates."""
-    from vwlite.input.interactions import concrete
-
     patterns: list[bytes] = []
     for name, intro, size in (
         ("quadratic", "creating quadratic features for pairs: ", 2),
@@ -384,8 +323,6 @@ def _make_parameter_free(a: Arguments, s: Setup, loss: Loss, name: str) -> tuple
     s.fields = LAYOUTS[name]
     s.stride = 8 if name in ("coin", "freegrad") else 4
     if name == "freegrad":
-        from vwlite.core.vw.freegrad import FreeGrad
-
         s.header_lines.append("Enabling FreeGrad based optimization")
         s.header_lines.append("Algorithm used: FreeGrad")
         return FreeGrad(loss, epsilon=a.get("fepsilon", 1.0), restart=a.flag("restart")), "freegrad"
@@ -403,12 +340,8 @@ def _make_parameter_free(a: Arguments, s: Setup, loss: Loss, name: str) -> tuple
             loss, ftrl_alpha=alpha, ftrl_beta=beta, l1=a.get("l1", 0.0), l2=a.get("l2", 0.0), merging=False
         )
     elif name == "pistol":
-        from vwlite.core.vw.pistol import Pistol
-
         rule = Pistol(loss, alpha=alpha, beta=beta)
     else:
-        from vwlite.core.vw.coin import Coin
-
         rule = Coin(loss, alpha=alpha, beta=beta)
     return rule, f"ftrl-{called}"
 
@@ -505,71 +438,6 @@ def load_mask(a: Arguments, s: Setup, stepper: Stepper, loaded: bool) -> None:
     restore(a, s, stepper, read_rest(header, source, width))
 
 
-def class_weights(values: list[str], streams: Streams) -> dict[int, float]:
-    """Weights by class. What follows a number in one of them is ignored, as in Vowpal Wabbit."""
-    found: dict[int, float] = {}
-    for value in values:
-        for pair in value.split(",") if value else []:
-            parts = re.match(r"\s*([-+]?[0-9]{1,10}(?![0-9]))[^:]*:(.*)", pair, re.DOTALL)
-            weight, end = read_number(parts[2].strip().encode("utf-8", "surrogateescape")) if parts else (0.0, 0)
-            if parts is None or not end or abs(to_float(weight)) == float("inf"):
-                raise Critical("error while parsing --classweight " + value, "classweight.cc", 30)
-            found[int(parts[1])] = weight
-    streams.info(f"parsed {len(found)} class weights")
-    return found
-
-
-RESUMING = (
-    "BFGS does not support models with save_resume data. Only models produced and consumed with --predict_only_model "
-    "can be used with BFGS."
-)
-
-
-def make_batch(a: Arguments, s: Setup, stepper: Stepper) -> Linear:
-    """The linear model of `--bfgs` or `--conjugate_gradient`."""
-    from vwlite.vw.batch_solvers import Batch, Regularizer, Solver
-
-    if a.flag("bfgs") and a.flag("conjugate_gradient"):
-        raise Critical("'conjugate_gradient' and 'bfgs' cannot be used together.", "bfgs.cc", 1110)
-    memory = a.get("mem", 15) if a.flag("bfgs") else 0
-    if memory < 0:
-        raise Refused(f"--mem {memory}")
-    curved = a.flag("hessian_on") or memory == 0
-    what = "BFGS based optimization" if memory else "conjugate gradient optimization via BFGS"
-    s.header_lines.append(f"enabling {what} {'with' if curved else '**without**'} curvature calculation")
-    tests = a.flag("testonly")
-    if a.get("passes", 1) < 2 and not tests:
-        raise Critical("At least 2 passes must be used for BFGS", "bfgs.cc", 1160)
-    if not a.flag("predict_only_model"):
-        if s.head is not None or s.model is not None:
-            path = a["initial_regressor"][0] if s.regularizer is None else a["input_feature_regularizer"]
-            raise Critical(f"model load failed. Error Details: {RESUMING}, model files = {path}", "bfgs.cc", 1000)
-        if any(name in a for name in WRITTEN):
-            raise Critical(f"model save failed. Error Details: {RESUMING}", "bfgs.cc", 1000)
-    regularizer = Regularizer(a.get("l2", 0.0))
-    if s.regularizer is not None:
-        regularizer.take(*s.regularizer)
-    termination = a.get("termination", 0.001) if a.flag("bfgs") else 0.0
-    solver = Solver(memory, termination, curved, s.streams, stepper.loss)
-    constant = stepper.key(CONSTANT_HASH) if a.flag("no_bias_regularization") else -1
-    name = "bfgs-audit" if a.flag("audit") or "invert_hash" in a else "bfgs"
-    return Batch(name, stepper, s.streams, solver, regularizer, s.bits, constant, tests)
-
-
-WRITTEN = (
-    "final_regressor", "readable_model", "invert_hash", "output_feature_regularizer_binary",
-    "output_feature_regularizer_text",
-)  # fmt: skip
-
-
-# With these the classes of --oaa are models among others, or share something, or weights are asked for by their keys.
-NOT_SIDE_BY_SIDE = (
-    "oaa_subsample", "raw_predictions", "l1", "l2", "feature_mask", "constant",
-    "initial_weight", "random_weights", "normal_weights", "truncated_normal_weights", "noop", "svrg", "bfgs",
-    "conjugate_gradient", "baseline", "replay_m", "nn", "marginal", "autolink", "lrq", "lrqfa", "stage_poly",
-    "interact", "bootstrap", "boosting", "classweight", "audit", "invert_hash", "audit_regressor", "ignore_linear",
-    "feature_limit", "sort_features", "sparse_l2",
-)  # fmt: skip
 MOST_CLASSES = 1000
 
 
@@ -578,7 +446,7 @@ def fits_classes(a: Arguments, s: Setup, rule: Rule) -> bool:
     k = a.get("oaa", 0)
     return (
         0 < k <= MOST_CLASSES and (k - 1).bit_length() <= s.bits and isinstance(rule, Gd | Ftrl)
-        and not any(name in a and a[name] for name in NOT_SIDE_BY_SIDE)
+        and side_by_side(a)
     )  # fmt: skip
 
 
@@ -598,38 +466,24 @@ def make_classes(a: Arguments, s: Setup, loss: Loss, first: Rule) -> Interleaved
 
 def build(a: Arguments, s: Setup) -> Layer:
     """The learner, from the bottom up."""
-    from vwlite.vw.layers import stack as layers
-
     loss, s.loss_words = make_loss(a)
     rule, name = make_rule(a, s, loss)
     if fits_classes(a, s, rule):
         rule = make_classes(a, s, loss, rule)
     s.not_linear = letters(a.get("ignore_linear", []))
-    models = layers.count_models(a)
-    shift = max(0, (models - 1).bit_length())
+    shift = max(0, (count_models(a) - 1).bit_length())
     stepper = Stepper(rule, loss, make_expander(a, s, 32), bits=s.bits, shift=shift)
     stepper.widens = not (a.flag("testonly") or "min_prediction" in a or "max_prediction" in a)
     if a.get("loss_function") in ("logistic", "poisson") and stepper.widens:
         stepper.min_label, stepper.max_label = -50.0, 50.0
     apart = (a.flag("ftrl") or a.flag("coin")) and "nn" not in a
     learner: Layer = Linear(name, stepper, s.streams, apart)
-    if name == "bfgs":
-        learner = s.batch = make_batch(a, s, stepper)
-    if a.flag("svrg"):
-        from vwlite.vw.layers.svrg import Svrg
-
-        learner = Svrg(stepper, s.streams, s.statistics, s.learning_rate, a.get("stage_size", 1))
-    if a.flag("noop"):
-        learner = Noop("noop", stepper, s.streams)
-    if a.flag("print"):
-        learner = Print("print", stepper, s.streams)
     if hasattr(rule, "elapsed"):
         rule.wound = True
         rule.elapsed = s.initial_t
     initial_weights(a, s, rule)
     s.first_t = s.initial_t
-    s.shows_learners = s.table = "audit_regressor" not in a
-    learner = layers.stack(a, s, learner)
+    learner = stack(s, learner)
     if s.head is not None:
         header, source = s.head
         learner.load(source)
@@ -648,7 +502,6 @@ def build(a: Arguments, s: Setup) -> Layer:
         stepper.min_label = a["min_prediction"]
     if "max_prediction" in a:
         stepper.max_label = a["max_prediction"]
-    if s.batch is not None:
-        s.batch.begin()
+    learner.bottom.begin()
     return learner
 

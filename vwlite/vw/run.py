@@ -13,11 +13,11 @@ from vwlite.core.vw.stepper import Stopped
 from vwlite.errors import UsageError, VwliteError, WriteError
 from vwlite.output.atomic import AtomicFile, check_apart
 from vwlite.runs.signals import StopSignal
-from vwlite.vw.arguments import OPTIONS, Arguments, parse, split, usage
+from vwlite.vw.arguments import OPTIONS, Arguments, letters, parse, split, usage
 from vwlite.vw.engine import Quick, is_plain
-from vwlite.vw.layers.base import Current, Layer, Named, Scorer, counts_of, keep_lines
-from vwlite.vw.layers.squares import Squares
-from vwlite.vw.layers.stack import NEEDS, check, drop_idle
+from vwlite.vw.layers.base import Current, Layer, Named, counts_of, keep_lines
+from vwlite.vw.layers.scorer import Scorer
+from vwlite.vw.layers.stack import check
 from vwlite.vw.messages import HEADER, VERSION, Critical, Refused, Streams, short
 from vwlite.vw.models.binary import (
     Header,
@@ -32,9 +32,7 @@ from vwlite.vw.models.binary import (
 )
 from vwlite.vw.plan import (
     UPDATE_OPTIONS,
-    Setup,
     build,
-    letters,
     load_model,
     make_features,
     make_interactions,
@@ -43,9 +41,12 @@ from vwlite.vw.plan import (
     merge_options,
 )  # fmt: skip
 from vwlite.vw.random import Random
+from vwlite.vw.setup import Setup
+from vwlite.vw.squares import Squares
 from vwlite.vw.statistics import Statistics
 from vwlite.vw.text.examples import BLANK, REJECTED, Names, Source
 from vwlite.vw.text.labels import LABELS
+from vwlite.vw.text.parser import to_float
 
 OUTPUTS = (
     "final_regressor", "predictions", "raw_predictions", "readable_model", "invert_hash", "audit_regressor",
@@ -161,7 +162,7 @@ class Run:
             undone = merge_options(a, head[0])
             check(a)
         merge_bits_of_mask(a)
-        self.idle = drop_idle(a)  # which the model keeps nevertheless
+        self.idle = a.drop_idle()  # which the model keeps nevertheless
         self.path = a.get("data") or (a.positional[0] if a.positional else None)
         self._check_files()
         self.random = Random(a.get("random_seed", 0))
@@ -190,24 +191,24 @@ class Run:
         self.repeats = False  # the next pass will have the same
         self.quick: Quick | None = None  # examples go through the engine's loop
         self.learner: Layer = build(a, s)
-        for name in filter(NEEDS.get, self.idle):
-            streams.warn(
-                f"Option '{name}' depends on another option (or combination of options) which was not supplied. "
-                "Possible combinations of options which would enable this option are:\n"
-                + "".join(f"\t{parent}\n" for parent in NEEDS[name])
-            )
-        if s.batch is not None:
-            self.setup.table = False
-        self.labels = LABELS["LINES" if s.multiline and s.kind == "CS" else s.kind](self)
-        if s.names and s.indexing is not None:
-            s.indexing.before_words = self.labels.tell_unknown
+        for option in map(OPTIONS.__getitem__, self.idle):
+            if option.without == "warned of":
+                streams.warn(
+                    f"Option '{option.name}' depends on another option (or combination of options) which was not "
+                    "supplied. Possible combinations of options which would enable this option are:\n"
+                    + "".join(f"\t{parent}\n" for parent in option.needs)
+                )
+        self.kind, self.of_lines = self.learner.kind, self.learner.of_lines
+        self.batch: Any = self.learner.bottom if self.learner.bottom.in_batches else None
+        self.table = self.batch is None and "audit_regressor" not in a  # rows and their head
+        self.labels = LABELS["LINES" if self.of_lines and self.kind == "CS" else self.kind](self)
         self.source = self._source()
         if s.sums_squares and (s.not_linear or self.shape.limits or self.source.sort):
             bottom = self.learner.bottom
             bottom.more_squares = Squares(
                 bottom.stepper.expander, self.shape.dropped, s.not_linear, a.flag("permutations")
             ).more
-        if s.multiline and not a.flag("noconstant"):
+        if self.of_lines and not a.flag("noconstant"):
             self.learner.bottom.constant_places = self._constant_places
         self.predictions = Predictions(a["predictions"]) if "predictions" in a else None
         self.raw = Predictions(a["raw_predictions"]) if "raw_predictions" in a else None
@@ -312,18 +313,21 @@ class Run:
         features = make_features(a, s)
         make = None
         wants_names = a.flag("audit") or "invert_hash" in a or "audit_regressor" in a
-        if a.flag("json"):
+        if a.flag("json"):  # imported where they are wanted, as few are: each start is faster for it
             from vwlite.vw.text.json import JsonParser
 
-            make = JsonParser(features, self.streams, a.flag("chain_hash"), s.kind).line
+            make = JsonParser(features, a.flag("chain_hash")).line
         elif a.flag("csv"):
             from vwlite.vw.text.csv import CsvParser
 
-            make = CsvParser(a, features, self.streams).line
+            make = CsvParser(
+                features, separator=a.get("csv_separator", ","), has_head=not a.flag("csv_no_file_header"),
+                head=a.get("csv_header"), scales=a.get("csv_ns_value", ""),
+            ).line  # fmt: skip
         if "invert_hash" in a and cache is not None:
             raise Critical("invert_hash is incompatible with a cache file.  Use it in single pass mode only.")
         return Source(
-            paths=[path or "-"], features=features, streams=self.streams, simple=s.kind == "SIMPLE",
+            paths=[path or "-"], features=features, streams=self.streams, simple=self.kind == "SIMPLE",
             wants_names=wants_names, strict=a.flag("strict_parse"), sort=a.flag("sort_features"), make=make,
             cache=cache, kill_cache=a.flag("kill_cache"), bits=s.bits, shape=self.shape,
             examples=a["examples"] if a.get("examples", -1) >= 0 else None, by_turns=a.flag("onethread"),
@@ -335,9 +339,9 @@ class Run:
         for line in s.header_lines:
             if not line.startswith(("scanned dictionary", "dictionary ")):
                 s.say(line)
-        if s.batch is not None:
-            s.streams.info(f"m = {s.batch.solver.m}, allocated {s.batch.megabytes}M for weights and mem")
-            s.say(s.batch.solver.HEAD)
+        if self.batch is not None:
+            s.streams.info(f"m = {self.batch.solver.m}, allocated {self.batch.megabytes}M for weights and mem")
+            s.say(self.batch.solver.HEAD)
             self.writes_regularizer = any(f"output_feature_regularizer_{form}" in a for form in ("binary", "text"))
             if self.writes_regularizer and self.holdout:
                 s.say("Making holdout_set_off=true since output regularizer specified")
@@ -371,11 +375,11 @@ class Run:
         for line in s.header_lines:
             if line.startswith(("scanned dictionary", "dictionary ")):
                 s.say(line)
-        if s.shows_learners:
+        if "audit_regressor" not in a:
             s.say(f"Enabled learners: {', '.join(self.learner.names)}")
-        s.say(f"Input label = {s.kind}")
-        s.say(f"Output pred = {s.output}")
-        if s.table:
+        s.say(f"Input label = {self.kind}")
+        s.say(f"Output pred = {self.learner.output}")
+        if self.table:
             s.say(HEADER)
 
     # --- the passes --------------------------------------------------------------------------
@@ -402,7 +406,7 @@ class Run:
             if number and self.stopped:
                 break
             if number and self.repeats:
-                self.statistics.repeat(self.counts, *self.setup.batch.repeat())
+                self.statistics.repeat(self.counts, *self.batch.repeat())
             elif self.data_name != "none":
                 before, words = replace(self.statistics), self.streams.count
                 with suppress(Stopped):
@@ -419,37 +423,35 @@ class Run:
             self._save_cut()
         elif not early:
             self.save()
-        if self.setup.finish is not None:
-            self.setup.finish()
         for file in (self.predictions, self.raw):
             if file is not None:
                 file.close()
-        if self.setup.table or self.setup.summary:
-            self.statistics.summary(self.streams, self.holdout, self.loss_words, self._more_words())
-            for queries in self.setup.queries:
-                self.streams.say(f"total queries = {queries}")
+        self.statistics.summary(self.streams, self.holdout, self.loss_words, self._more_words())
+        active = self.learner.layer("active")
+        if active is not None and active.simulation:
+            self.streams.say(f"total queries = {active.queries}")
 
     def _save_cut(self) -> None:
         """Save the models as of now, in the middle of a pass, as if the data ended here. If nothing was learned, what
         was there before stays."""
-        if self.setup.batch is not None:
-            if self.setup.batch.weights is not None:
+        if self.batch is not None:
+            if self.batch.weights is not None:
                 self.save()
         elif (self.lines or self.earlier) and not self.end_pass():
             self.save()
 
     def _repeatable(self) -> bool:
         """Whether later passes need not go through the examples one by one."""
-        if self.setup.batch is None or self.testing or not (self.predictions is self.raw is self.namer is None):
+        if self.batch is None or self.testing or not (self.predictions is self.raw is self.namer is None):
             return False
         layer = self.learner
         while isinstance(layer, Scorer | Named):
             layer = layer.base
-        return layer is self.setup.batch
+        return layer is self.batch
 
     def _more_words(self) -> list[str]:
         """Lines of the summary that only some learners have."""
-        if not (self.arguments.flag("probabilities") and self.setup.kind in ("MULTICLASS", "CS")):
+        if not (self.arguments.flag("probabilities") and self.kind in ("MULTICLASS", "CS")):
             return []
         total = self.labels.held_log_loss if self.holdout else self.labels.log_loss
         weight = self.statistics.weighted_labeled_examples
@@ -461,15 +463,15 @@ class Run:
 
     @property
     def loss_words(self) -> Any:
-        shown = self.setup.kind == "SIMPLE" and not self.arguments.flag("dont_output_best_constant")
+        shown = self.kind == "SIMPLE" and not self.arguments.flag("dont_output_best_constant")
         return self.setup.loss_words if shown else None
 
     def one_pass(self) -> None:
         self.earlier += self.lines + 1 if self.lines else 0
         self.lines = 0
-        if self.setup.multiline:
+        if self.of_lines is not None:
             for group in self._groups():
-                self.setup.multi(self, group)
+                self.of_lines.group(self, group)
                 if self.stopped:
                     break
             return
@@ -540,7 +542,7 @@ class Run:
         elif self.holdout_period:
             e.held = self.lines % self.holdout_period == 0
         # Examples of several lines are learned in any case, as Vowpal Wabbit does.
-        e.test = self.testing or (e.held and not self.setup.multiline)
+        e.test = self.testing or (e.held and self.of_lines is None)
         self.labels.read(e)
         if e.weight < 0 or e.weight != e.weight:
             words = (
@@ -561,7 +563,7 @@ class Run:
         """Predict and learn an example."""
         learner, bottom = self.learner, self.learner.bottom
         bottom.take(e)
-        if self.setup.batch is not None and self.setup.interactions:
+        if self.batch is not None and self.setup.interactions:
             e.features = self._uncrossed(e)
         bottom.example_number = self.statistics.example_number
         self._set_time()
@@ -600,7 +602,7 @@ class Run:
         if self.predictions is not None:
             self.predictions.write(self.labels.text(e))
         statistics = self.statistics
-        if self.setup.table and statistics.weight >= statistics.dump_interval and not self.quiet:
+        if self.table and statistics.weight >= statistics.dump_interval and not self.quiet:
             self.streams.say(
                 statistics.row(self.labels.shown_label(e), self.labels.shown(e), self.labels.size(e), self.holdout)
             )
@@ -611,7 +613,7 @@ class Run:
         a, statistics = self.arguments, self.statistics
         rule = self.learner.bottom.stepper.rule
         statistics.current_pass += 1
-        if self.setup.batch is not None:
+        if self.batch is not None:
             return self._end_batch_pass()
         self._set_time()
         self.learner.end_pass()
@@ -629,7 +631,7 @@ class Run:
 
     def _end_batch_pass(self) -> bool:
         """What follows a pass of a batch solver; whether it was the last one."""
-        a, statistics, batch = self.arguments, self.statistics, self.setup.batch
+        a, statistics, batch = self.arguments, self.statistics, self.batch
         if self.data_name == "none":
             return False
         batch.finish_pass(statistics.holdout_of_pass if self.holdout and statistics.current_pass > 1 else None)
@@ -676,8 +678,8 @@ class Run:
         predict_only = a.flag("predict_only_model")
         header = self.header()
         state = None
-        if s.batch is not None:
-            s.batch.store()
+        if self.batch is not None:
+            self.batch.store()
         if not predict_only:
             t = self.statistics
             state = {
@@ -696,8 +698,6 @@ class Run:
 
     def options(self, predict_only: bool) -> str:
         """The options that the model keeps."""
-        from vwlite.vw.text.parser import to_float
-
         out = []
         a = self.arguments
         values = {**a.values, **self.idle}
@@ -743,13 +743,13 @@ class Run:
         """The readable model, with names the inverted one; or the regularizer, if that is to be written."""
         hexfloat = self.arguments.flag("hexfloat_weights")
         if self.writes_regularizer:
-            slots, floats = self.setup.batch.next_regularizer()
+            slots, floats = self.batch.next_regularizer()
             return write_regularizer_text(self.header(), slots, floats, hexfloat)
         return write_text(self.model(), self.learner.saved_text(), names, hexfloat)
 
     def save_binary(self, path: str) -> None:
         if self.writes_regularizer:
-            data = write_regularizer(self.header(), *self.setup.batch.next_regularizer())
+            data = write_regularizer(self.header(), *self.batch.next_regularizer())
         else:
             data = write_binary(self.model(), self.learner.saved_bytes())
         self._write(path, data)

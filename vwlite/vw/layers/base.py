@@ -2,15 +2,15 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from math import exp, isfinite
 from typing import Any
 
 from vwlite.core.data.batch import Batch
-from vwlite.core.data.expand import CONSTANT_HASH
 from vwlite.core.learn.losses import Loss, Squared
 from vwlite.core.learn.rule import Rule
 from vwlite.core.vw.stepper import Stepper
-from vwlite.vw.messages import Streams, short
+from vwlite.vw.arguments import Arguments
+from vwlite.vw.messages import Streams
+from vwlite.vw.setup import Setup
 
 NO_LABEL = float("nan")
 
@@ -71,19 +71,53 @@ def counts_of(e: Current, dropped: Callable[[int], bool]) -> dict[int, int]:
 
 
 class Layer:
-    """A learner over another one. `width`: how many of those it uses; `name`: as the header shows it.
+    """A learner over another one; its first lines say what goes with it.
 
-    predicts_apart: what is shown is predicted before learning, on its own.
+    option: what asks for it. excludes: options that it cannot be with. fits: the companies that it can be in: "batches"
+    (weights that change between passes only), "lines" (examples of several lines), "classes" (whose models lie side by
+    side). company: the one that all others must fit. kind, output: its labels and predictions, if they are not those of
+    the layer below. name: as the header shows it. predicts_apart: what is shown is predicted before learning, on its
+    own; None: as below.
     """
 
-    name = ""
-    width = 1
+    option = company = ""
+    excludes: tuple[str, ...] = ()
+    fits: tuple[str, ...] = ()
+    kind = output = name = ""
+    predicts_apart: bool | None = None
     increment: int
+    of_lines: Any = None  # the layer that learns examples of several lines, if they are such
 
-    def __init__(self, base: "Layer") -> None:
-        self.base = base
+    @classmethod
+    def wanted(cls, a: Arguments) -> bool:
+        return a.on(cls.option)
+
+    @classmethod
+    def models(cls, a: Arguments) -> int:
+        """How many learners of the kind below it is made of."""
+        return 1
+
+    @classmethod
+    def check(cls, a: Arguments) -> None:
+        """Refuse what it cannot do, beyond what it excludes."""
+
+    @classmethod
+    def prepare(cls, s: Setup) -> None:
+        """What comes before any layer is made."""
+
+    @classmethod
+    def over(cls, base: "Layer", s: Setup) -> "Layer":
+        """The layer over those below it."""
+        return cls(base, s)
+
+    def __init__(self, base: "Layer", s: Setup) -> None:
+        self.base, self.streams = base, s.streams
+        self.width = self.models(s.arguments)
         self.increment = base.increment * base.width  # models between two of the base
-        self.predicts_apart: bool = base.predicts_apart
+        self.kind, self.output = self.kind or base.kind, self.output or base.output
+        self.of_lines = base.of_lines
+        if self.predicts_apart is None:
+            self.predicts_apart = base.predicts_apart
 
     def predict(self, e: Current) -> None:
         self.base.predict(e)
@@ -126,22 +160,45 @@ class Layer:
         """The layers from the bottom up, as the header lists them."""
         return self.base.names + ([self.name] if self.name else [])
 
-    @property
-    def models(self) -> int:
-        """Linear models in all, in what lies below and here."""
-        return self.base.models * self.width
+    def layer(self, option: str) -> Any:
+        """The layer of an option, here or below; None if there is none."""
+        return self if self.option == option else self.base.layer(option)
 
     @property
     def bottom(self) -> "Linear":
         return self.base.bottom
 
 
+class Symmetric(Layer):
+    """A layer that does about the same where it predicts and where it learns."""
+
+    def run(self, e: Current, learns: bool) -> None:
+        raise NotImplementedError
+
+    def predict(self, e: Current) -> None:
+        self.run(e, False)
+
+    def learn(self, e: Current) -> None:
+        self.run(e, True)
+
+    def pass_on(self, e: Current, learns: bool) -> None:
+        """Have the base do it."""
+        if learns:
+            self.base.learn(e)
+        else:
+            self.base.predict(e)
+
+
 class Linear(Layer):
     """The linear model itself: the stepper's rule."""
 
+    kind, output = "SIMPLE", "SCALAR"
+    fits: tuple[str, ...] = ("lines",)
+    in_batches = False  # weights change between passes only
+
     def __init__(self, name: str, stepper: Stepper, streams: Streams, predicts_apart: bool = False) -> None:
         self.name, self.stepper, self.streams = name, stepper, streams
-        self.increment = 1
+        self.increment = self.width = 1
         self.predicts_apart = predicts_apart
         self.audit: Callable[[Current], None] | None = None
         self.collect: Callable[[Current], None] | None = None
@@ -206,6 +263,9 @@ class Linear(Layer):
         self.streams.warn(f"NAN prediction in example {self.example_number + 1}, forcing 0")
         e.partial = 0.0
 
+    def begin(self) -> None:
+        """The weights to begin with are there."""
+
     def settle(self) -> None:
         pass
 
@@ -225,66 +285,18 @@ class Linear(Layer):
     def names(self) -> list[str]:
         return [self.name]
 
-    @property
-    def models(self) -> int:
-        return 1
+    def layer(self, option: str) -> Any:
+        return self if self.option == option else None
 
     @property
     def bottom(self) -> "Linear":
         return self
 
 
-class Noop(Linear):
-    """A bottom that learns nothing and predicts 0."""
-
-    def predict(self, e: Current) -> None:
-        e.prediction = e.partial = 0.0
-
-    def learn(self, e: Current) -> None:
-        e.prediction = e.partial = 0.0
-
-
-class Print(Noop):
-    """A bottom that prints examples: label, importance, tag, and the numbers of the features with their values."""
-
-    def __init__(self, name: str, stepper: Stepper, streams: Streams) -> None:
-        super().__init__(name, stepper, streams, predicts_apart=True)
-
-    def predict(self, e: Current) -> None:
-        super().predict(e)
-        words = [short(e.label)] if e.labelled else []
-        if e.labelled and (e.weight != 1 or e.initial != 0):
-            words += [short(e.weight)] + ([short(e.initial)] if e.initial != 0 else [])
-        tag = "'" + e.tag.decode("utf-8", "surrogateescape") if e.tag else ""
-        hashes, values = self.stepper.features()
-        features = [
-            f"{key if hash != CONSTANT_HASH else hash}{'' if x == 1 else f':{short(x)}'} "
-            for hash, key, x in zip(hashes, self.stepper.keys_of(), values, strict=True)
-        ]
-        self.streams.say(f"{' '.join([*words, tag])}| {''.join(features)}")
-
-    def learn(self, e: Current) -> None:
-        self.predict(e)
-
-
 class Named(Layer):
     """A layer that is only a name in the header."""
 
-    def __init__(self, base: Layer, name: str) -> None:
-        super().__init__(base)
-        self.name = name
-
-
-LINKS: dict[str, Callable[[float], float]] = {
-    "identity": lambda p: p,
-    "logistic": lambda p: 1 / (1 + _exp(-p)),
-    "glf1": lambda p: 2 / (1 + _exp(-p)) - 1,
-    "poisson": lambda p: _exp(p),
-}
-
-
-def _exp(x: float) -> float:
-    return exp(x) if x < 709 else float("inf")
+    fits = ("batches", "lines", "classes")
 
 
 def judged(loss: Loss, p: float, y: float, stepper: Stepper) -> float:
@@ -294,85 +306,3 @@ def judged(loss: Loss, p: float, y: float, stepper: Stepper) -> float:
         return float(loss(p, y))
     edge = low if p < low else high
     return float((y - edge) ** 2 + 2 * (y - edge) * (edge - p))
-
-
-class Scorer(Layer):
-    """Learns if there is something to learn, tells the loss, and puts the prediction through the link."""
-
-    def __init__(self, base: Layer, link: str) -> None:
-        super().__init__(base)
-        self.name = f"scorer-{link}"
-        self.link = None if link == "identity" else LINKS[link]
-        self.loss = base.bottom.stepper.loss
-
-    def predict(self, e: Current) -> None:
-        self.base.predict(e)
-        self._judge(e)
-
-    def learn(self, e: Current) -> None:
-        stepper = self.bottom.stepper
-        if e.label == e.label and stepper.widens:
-            stepper.min_label, stepper.max_label = min(stepper.min_label, e.label), max(stepper.max_label, e.label)
-        if e.weight > 0 and e.label == e.label:
-            self.base.learn(e)
-        else:
-            self.base.predict(e)
-        self._judge(e)
-
-    def _judge(self, e: Current) -> None:
-        if e.weight > 0 and e.label == e.label:
-            e.loss = judged(self.loss, e.prediction, e.label, self.bottom.stepper) * e.weight
-        if self.link is not None:
-            e.prediction = self.link(e.prediction)
-
-
-class Binary(Layer):
-    """Predicts the sign, and counts wrong ones."""
-
-    name = "binary"
-
-    def __init__(self, base: Layer, streams: Streams) -> None:
-        super().__init__(base)
-        self.streams, self.predicts_apart = streams, False
-
-    def predict(self, e: Current) -> None:
-        self.base.predict(e)
-        self._sign(e)
-
-    def learn(self, e: Current) -> None:
-        self.base.learn(e)
-        self._sign(e)
-
-    def _sign(self, e: Current) -> None:
-        e.prediction = 1.0 if e.prediction > 0 else -1.0
-        if e.labelled:
-            if abs(e.label) != 1:
-                self.streams.error(f"The label '{e.label:.9g}' is not -1 or 1 as loss function expects.")
-            elif e.prediction == e.label:
-                e.loss = 0.0
-            else:
-                e.loss = e.weight
-
-
-class ClassWeight(Layer):
-    """Multiplies the importance by the weight of the class."""
-
-    def __init__(self, base: Layer, weights: dict[int, float], kind: str = "scalar") -> None:
-        super().__init__(base)
-        self.weights, self.name = weights, f"classweight-{kind}"
-        self.predicts_apart = True
-
-    def _weigh(self, e: Current) -> None:
-        if self.name.endswith("scalar"):
-            if isfinite(e.label):
-                e.weight *= self.weights.get(int(e.label), 1.0)
-        elif e.target is not None:
-            e.weight *= self.weights.get(int(e.target), 1.0)
-
-    def predict(self, e: Current) -> None:
-        self._weigh(e)
-        self.base.predict(e)
-
-    def learn(self, e: Current) -> None:
-        self._weigh(e)
-        self.base.learn(e)

@@ -2,7 +2,7 @@
 
 from vwlite.core.data.expand import CONSTANT_HASH
 from vwlite.vw.layers.base import Current, Layer
-from vwlite.vw.plan import Setup
+from vwlite.vw.setup import Setup
 
 LARGEST = 1000.0  # a multiplier by itself is at most this
 
@@ -14,13 +14,16 @@ class Baseline(Layer):
     weight of its own (`--global_only`), not that of the constant.
     """
 
-    name = "baseline"
+    option = name = "baseline"
+    excludes = ("nn", "bootstrap", "boosting", "active", "confidence")
+    fits = ("lines",)
+    predicts_apart = True
 
-    def __init__(self, base: Layer, s: Setup, multiplier: float | None, separate: bool) -> None:
-        super().__init__(base)
-        self.predicts_apart = True
-        self.setup, self.multiplier, self.separate = s, multiplier, separate
-        self.scales = multiplier is not None and s.arguments.get("loss_function") != "logistic"
+    def __init__(self, base: Layer, s: Setup) -> None:
+        super().__init__(base, s)
+        a = s.arguments
+        self.setup, self.multiplier, self.separate = s, a.get("lr_multiplier"), a.flag("global_only")
+        self.scales = self.multiplier is not None and a.get("loss_function") != "logistic"
         self.key = (CONSTANT_HASH - 17) << base.bottom.stepper.shift
 
     def predict(self, e: Current) -> None:

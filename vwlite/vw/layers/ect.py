@@ -6,8 +6,9 @@ errors are allowed. A last elimination is held among the winners of the tourname
 
 from dataclasses import dataclass
 
+from vwlite.vw.arguments import Arguments
 from vwlite.vw.layers.base import Current, Layer
-from vwlite.vw.plan import Setup
+from vwlite.vw.setup import Setup
 
 
 def circuit_width(k: int, errors: int) -> int:
@@ -73,12 +74,18 @@ class Circuit:
 class Ect(Layer):
     """Predicts the class that wins."""
 
-    name = "ect"
+    option = name = "ect"
+    kind = output = "MULTICLASS"
+    predicts_apart = True
 
-    def __init__(self, base: Layer, circuit: Circuit, s: Setup, boundary: float) -> None:
-        super().__init__(base)
-        self.width, self.predicts_apart = circuit.width, True
-        self.circuit, self.streams, self.boundary = circuit, s.streams, boundary
+    @classmethod
+    def models(cls, a: Arguments) -> int:
+        return circuit_width(a["ect"], a.get("error", 0))
+
+    def __init__(self, base: Layer, s: Setup) -> None:
+        super().__init__(base, s)
+        self.circuit = Circuit(s.arguments["ect"], s.arguments.get("error", 0))
+        self.boundary = 0.5 if s.link == "logistic" else 0.0
 
     def predict(self, e: Current) -> None:
         circuit = self.circuit

@@ -8,9 +8,11 @@ from math import exp, log
 from typing import Any
 
 from vwlite.core.data.batch import Batch
+from vwlite.vw.arguments import OPTIONS
 from vwlite.vw.layers.base import Current, Layer
+from vwlite.vw.layers.classes import choose_link
 from vwlite.vw.messages import Critical, prediction
-from vwlite.vw.plan import Setup
+from vwlite.vw.setup import Setup
 from vwlite.vw.text.labels import UNKNOWN_COST, tagged
 from vwlite.vw.text.parser import to_float
 
@@ -31,12 +33,29 @@ class Group:
 class Ldf(Layer):
     """A regression of the cost, or a classifier of pairs (wap), over the features of each class."""
 
-    def __init__(self, base: Layer, s: Setup, *, wap: bool, classifier: bool, rank: bool, probabilities: bool) -> None:
-        super().__init__(base)
-        self.setup, self.streams = s, s.streams
-        self.wap, self.classifier, self.rank, self.probabilities = wap, classifier, rank, probabilities
-        self.name = "csoaa_ldf" + ("-rank" if rank else "-prob" if probabilities else "")
-        self.log_loss = 0.0
+    option = "csoaa_ldf"
+    excludes = ("csv", "json", "named_labels")
+    company = "lines"
+    fits = ("lines",)
+    kind = "CS"
+
+    @classmethod
+    def prepare(cls, s: Setup) -> None:
+        choose_link(s)
+
+    def __init__(self, base: Layer, s: Setup) -> None:
+        super().__init__(base, s)
+        a = s.arguments
+        form = a.get("ldf_override") or a[self.option]
+        if form not in OPTIONS["csoaa_ldf"].choices:
+            raise Critical("ldf requires either m/multiline or mc/multiline-classifier", "csoaa.cc", 910)
+        self.classifier = form in ("mc", "multiline-classifier")
+        self.rank, self.probabilities = a.flag("csoaa_rank"), a.flag("probabilities")
+        if self.probabilities and not self.classifier:
+            s.streams.warn("--probabilities should be used with --csoaa_ldf=mc (or --oaa, --multilabel_oaa)")
+        self.of_lines, self.wap = self, self.option == "wap_ldf"
+        self.output = "ACTION_SCORES" if self.rank else "SCALARS" if self.probabilities else "MULTICLASS"
+        self.name = "csoaa_ldf" + ("-rank" if self.rank else "-prob" if self.probabilities else "")
 
     def group(self, run: Any, lines: list[Current]) -> None:
         """Predict and learn one example, count it, and tell of it."""
@@ -203,6 +222,12 @@ class Ldf(Layer):
                 shown = f"{group.lines[group.ranked[0]].target[0][0]}....." if group.ranked else "....."
             self.streams.say(s.row(known, shown, group.features, run.holdout))
             s.advance(run.step, run.factor)
+
+
+class WapLdf(Ldf):
+    """The classifier of pairs."""
+
+    option = "wap_ldf"
 
 
 def _is_header(e: Current) -> bool:

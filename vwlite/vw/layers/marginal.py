@@ -11,10 +11,10 @@ from math import exp, nan
 from typing import Any
 
 from vwlite.core.data.batch import Batch
-from vwlite.vw.arguments import Arguments
-from vwlite.vw.layers.base import Current, Layer, judged
+from vwlite.vw.arguments import unescaped
+from vwlite.vw.layers.base import Current, Layer, Symmetric, judged
 from vwlite.vw.messages import Critical, short
-from vwlite.vw.plan import Setup, unescaped
+from vwlite.vw.setup import Setup
 from vwlite.vw.text.examples import example_of
 from vwlite.vw.text.parser import to_float
 
@@ -45,15 +45,16 @@ class Pair:
     features: Expert = field(default_factory=Expert)
 
 
-class Marginal(Layer):
+class Marginal(Symmetric):
     """Learns over means in place of ids."""
 
-    name = "marginal"
+    option = name = "marginal"
+    predicts_apart = False
 
-    def __init__(self, base: Layer, s: Setup, a: Arguments) -> None:
-        super().__init__(base)
-        self.predicts_apart = False
-        self.streams, self.dropped, self.mask = s.streams, s.dropped, (1 << s.bits) - 1
+    def __init__(self, base: Layer, s: Setup) -> None:
+        super().__init__(base, s)
+        a = s.arguments
+        self.dropped, self.mask = s.dropped, (1 << s.bits) - 1
         self.stepper = self.bottom.stepper
         self.loss = self.stepper.loss
         text = unescaped(a["marginal"])
@@ -117,7 +118,7 @@ class Marginal(Layer):
         above, below = self.marginals[key]
         return above / below if below else nan
 
-    def _run(self, e: Current, learns: bool) -> None:
+    def run(self, e: Current, learns: bool) -> None:
         before = e.batch, e.line, e.names
         ids, e.features = self._substitute(e)
         if not learns:
@@ -142,12 +143,6 @@ class Marginal(Layer):
             self._update(e, ids, found)
         e.batch, e.line, e.names = before
         self.stepper.take(e.batch, e.line)
-
-    def predict(self, e: Current) -> None:
-        self._run(e, False)
-
-    def learn(self, e: Current) -> None:
-        self._run(e, True)
 
     # --- learning ----------------------------------------------------------------------------
 

@@ -6,10 +6,11 @@ from math import sqrt
 from vwlite.core.data.expand import CONSTANT_HASH
 from vwlite.core.learn.losses import Squared
 from vwlite.core.vw.stepper import Stepper
-from vwlite.vw.layers.base import Current, Layer
+from vwlite.vw.arguments import Arguments
+from vwlite.vw.layers.base import Current, Layer, Symmetric
 from vwlite.vw.messages import short
-from vwlite.vw.plan import Setup
 from vwlite.vw.random import Random
+from vwlite.vw.setup import Setup
 from vwlite.vw.text.labels import tagged
 from vwlite.vw.text.parser import to_float
 
@@ -31,7 +32,7 @@ def fast_tanh(x: float) -> float:
     return 2 / (1 + fast_exp(-2 * x)) - 1
 
 
-class Nn(Layer):
+class Nn(Symmetric):
     """p = b + the sum over hidden units h of v_h tanh(w_h x), where every w_h, and (v, b) together, is a linear model.
 
     Each learns by gradient descent: (v, b) from the example's loss, w_h by the squared loss from what its own
@@ -40,13 +41,22 @@ class Nn(Layer):
     those of the first of several networks. testing: nothing is learned.
     """
 
-    name = "nn"
+    option = name = "nn"
+    excludes = ("coin", "freegrad", "pistol", "active", "confidence", "replay_b")
+    fits = ("lines",)
 
-    def __init__(self, base: Layer, k: int, s: Setup, *, inpass: bool, dropout: bool, multitask: bool) -> None:
-        super().__init__(base)
-        self.k, self.width, self.setup = k, k + 1, s
+    @classmethod
+    def models(cls, a: Arguments) -> int:
+        return 1 + int(a["nn"])
+
+    def __init__(self, base: Layer, s: Setup) -> None:
+        super().__init__(base, s)
+        a = s.arguments
+        self.setup, self.k = s, a["nn"]
+        k, inpass, multitask = self.k, a.flag("inpass"), a.flag("multitask")
+        dropout = a.flag("dropout") and not a.flag("meanfield")
         self.inpass, self.dropout, self.multitask = inpass, dropout, multitask
-        self.testing = s.arguments.flag("testonly")
+        self.testing = a.flag("testonly")
         self.drops = Random(s.random.state)
         self.squared = Squared()
         self.main = main = base.bottom.stepper
@@ -60,19 +70,13 @@ class Nn(Layer):
         self.names_behind = [b"OutputLayer%d" % i for i in range(k)] + ([] if inpass else [b"OutputLayerConst"])
         words = "testing" if self.testing else "training"
         for flag, called in (
-            (multitask, "multitask sharing"), (s.arguments.flag("meanfield"), "mean field"), (dropout, "dropout"),
+            (multitask, "multitask sharing"), (a.flag("meanfield"), "mean field"), (dropout, "dropout"),
             (inpass, "input passthrough"),
         ):  # fmt: skip
             if flag:
                 s.streams.info(f"using {called} for neural network {words}")
 
-    def predict(self, e: Current) -> None:
-        self._run(e, False)
-
-    def learn(self, e: Current) -> None:
-        self._run(e, True)
-
-    def _run(self, e: Current, learns: bool) -> None:
+    def run(self, e: Current, learns: bool) -> None:
         main = self.main
         model, label = e.model, e.label
         low, high, widens = main.min_label, main.max_label, main.widens
@@ -161,10 +165,7 @@ class Nn(Layer):
         e.model, tag = model, e.tag
         if not self.inpass:
             e.tag = b""  # the hidden units are an example of their own then, which an audit shows without the tag
-        if learns:
-            self.base.learn(e)
-        else:
-            self.base.predict(e)
+        self.pass_on(e, learns)
         e.made_names, e.tag = None, tag
         self.bottom.stepper = main
         main.min_label, main.max_label = side.min_label, side.max_label

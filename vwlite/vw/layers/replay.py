@@ -3,24 +3,25 @@
 from copy import copy
 
 from vwlite.vw.layers.base import Current, Layer, keep_lines
-from vwlite.vw.plan import Setup
+from vwlite.vw.setup import Setup
 
 
 class Replay(Layer):
     """A buffer of examples. Each example takes the place of a random one, which is learned then.
 
-    level: b, c or m, for simple, cost-sensitive and multi-class labels. count: how often an example is learned, in
-    expectation.
+    count: how often an example is learned, in expectation.
     """
 
-    def __init__(self, base: Layer, level: str, size: int, count: int, s: Setup) -> None:
-        super().__init__(base)
-        self.predicts_apart = True
-        self.name, self.count, self.random = f"replay_{level}", count, s.random
-        self.costs = level == "c"
-        self.size = size
+    predicts_apart = True
+
+    def __init__(self, base: Layer, s: Setup) -> None:
+        super().__init__(base, s)
+        self.name, self.random = self.option, s.random
+        self.size, self.count = s.arguments[self.option], s.arguments.get(f"{self.option}_count", 1)
+        self.costs = self.kind == "CS"
         self.buffer: dict[int, tuple[Current, list[int], list[float]]] = {}  # by place
-        s.header_lines.insert(0, f"experience replay level={level}, buffer={size}, replay count={count}")
+        words = f"experience replay level={self.name[-1]}, buffer={self.size}, replay count={self.count}"
+        s.header_lines.insert(0, words)
 
     def learn(self, e: Current) -> None:
         """Learn others, and keep the example. Its loss is that of a prediction of 0, as in Vowpal Wabbit."""
@@ -52,3 +53,27 @@ class Replay(Layer):
             self._play(place)
         self.buffer.clear()
         super().end_pass()
+
+
+class ReplayB(Replay):
+    """Below all others."""
+
+    option = "replay_b"
+    excludes = (
+        "bootstrap", "boosting", "active", "confidence", "oaa", "csoaa", "multilabel_oaa", "ect", "csoaa_ldf",
+        "wap_ldf",
+    )  # fmt: skip
+
+
+class ReplayM(Replay):
+    """Below the classes."""
+
+    option = "replay_m"
+    fits = ("lines",)
+
+
+class ReplayC(Replay):
+    """Above the costs."""
+
+    option = "replay_c"
+    fits = ("lines",)

@@ -12,7 +12,7 @@ from typing import Any
 from vwlite.core.data.expand import CONSTANT_HASH
 from vwlite.vw.layers.base import Current, Layer
 from vwlite.vw.models.binary import Layout
-from vwlite.vw.plan import Setup
+from vwlite.vw.setup import Setup
 from vwlite.vw.text.parser import to_float
 
 PRIME = 16777619
@@ -32,21 +32,22 @@ class Candidate:
 class StagePoly(Layer):
     """Learns over the monomials that the parents make, instead of the features."""
 
-    name = "stage_poly"
+    option = name = "stage_poly"
+    predicts_apart = True
 
-    def __init__(
-        self, base: Layer, s: Setup, *, exponent: float, batch: int, doubles: bool, counts: bool
-    ) -> None:  # fmt: skip
-        """counts: the features that are counted are the monomials."""
-        super().__init__(base)
-        self.predicts_apart = True
-        self.setup, self.exponent, self.batch, self.doubles = s, exponent, batch, doubles
-        self.stepper, self.counts = self.bottom.stepper, counts
+    def __init__(self, base: Layer, s: Setup) -> None:
+        super().__init__(base, s)
+        a = s.arguments
+        self.setup, self.exponent, self.batch = s, a.get("sched_exponent", 1.0), a.get("batch_sz", 1000)
+        self.doubles = not a.flag("batch_sz_no_doubling")
+        # Learners of several models count the features of an example themselves, others the monomials.
+        self.counts = not any(name in a for name in ("oaa", "csoaa", "multilabel_oaa", "ect", "bootstrap", "boosting"))
+        self.stepper = self.bottom.stepper
         self.mask = (1 << s.bits) - 1
         self.root = self.stepper.key(CONSTANT_HASH)
         # For each slot, the least depth of a monomial in it, and whether it is a parent.
         self.slots = bytearray(bytes((NO_DEPTH, MARK)) * (self.mask + 1))
-        self.next = batch  # the number of the example after which parents are made
+        self.next = self.batch  # the number of the example after which parents are made
         self.last = -1  # the number of the last example learned
         self.grows = False  # before the next example that is learned
         self.examples = self.features = 0

@@ -3,12 +3,9 @@
 Johnson, Zhang. Accelerating Stochastic Gradient Descent using Predictive Variance Reduction. NIPS 2013.
 """
 
-from typing import Any
-
-from vwlite.core.vw.stepper import Stepper
 from vwlite.vw.layers.base import Current, Linear
-from vwlite.vw.messages import Streams
 from vwlite.vw.models.binary import Layout
+from vwlite.vw.setup import Setup
 
 
 class Svrg(Linear):
@@ -19,9 +16,15 @@ class Svrg(Linear):
     Models of Vowpal Wabbit hold w only, so a run begins with a pass of the first kind.
     """
 
-    def __init__(self, stepper: Stepper, streams: Streams, statistics: Any, rate: float, stage: int) -> None:
-        super().__init__("svrg", stepper, streams)
-        self.statistics, self.rate, self.stage = statistics, rate, stage
+    option = name = "svrg"
+    excludes = (
+        "sgd", "adaptive", "normalized", "invariant", "adax", "ftrl", "pistol", "coin", "freegrad", "noop", "l1", "l2",
+        "sparse_l2", "feature_mask", "nn", "baseline", "active", "confidence",
+    )  # fmt: skip
+
+    def __init__(self, base: Linear, s: Setup) -> None:
+        super().__init__(self.name, base.stepper, s.streams)
+        self.statistics, self.rate, self.stage = s.statistics, s.learning_rate, s.arguments.get("stage_size", 1)
         self.last_pass = -1
         self.stable: dict[int, float] = {}
         self.gradient: dict[int, float] = {}

@@ -3,17 +3,27 @@
 from bisect import insort
 from typing import Any
 
+from vwlite.vw.arguments import Arguments
 from vwlite.vw.layers.base import Current, Layer
+from vwlite.vw.setup import Setup
 
 
 class Top(Layer):
     """Predicts and learns each line by itself."""
 
-    name = "top"
+    option = name = "top"
+    excludes = ("csv", "json", "named_labels")
+    company = "lines"
+    fits = ("lines",)
+    output = "SCALARS"
 
-    def __init__(self, base: Layer, k: int) -> None:
-        super().__init__(base)
-        self.k = k
+    def __init__(self, base: Layer, s: Setup) -> None:
+        super().__init__(base, s)
+        self.of_lines, self.k = self, s.arguments["top"]
+
+    @classmethod
+    def wanted(cls, a: Arguments) -> bool:
+        return a.on("top") and not (a.on("csoaa_ldf") or a.on("wap_ldf"))
 
     def group(self, run: Any, lines: list[Current]) -> None:
         """Learn the lines of one example, count them, and tell of it."""

@@ -11,10 +11,10 @@ from vwlite.errors import DataError
 from vwlite.model import Model
 from vwlite.model.header import brief, check_range, check_settings
 from vwlite.model.slots import array_of, copied
-from vwlite.vw.arguments import Arguments, parse
+from vwlite.vw.arguments import Arguments, letters, parse
 from vwlite.vw.messages import Critical, Refused
 from vwlite.vw.models import binary as vw
-from vwlite.vw.plan import letters, model_fields
+from vwlite.vw.plan import model_fields
 from vwlite.vw.text.parser import to_float
 
 # Options that a model of Vowpal Wabbit may keep and that have a counterpart.

@@ -2,8 +2,7 @@
 
 import csv
 
-from vwlite.vw.arguments import Arguments
-from vwlite.vw.messages import Critical, Streams
+from vwlite.vw.messages import Critical
 from vwlite.vw.text.parser import Example, Features, read_number, to_float
 
 csv.field_size_limit(1 << 30)
@@ -22,20 +21,19 @@ def _bytes(text: str) -> bytes:
 class CsvParser:
     """Lines become examples; the first is the head, unless it is said otherwise."""
 
-    def __init__(self, a: Arguments, features: Features, streams: Streams) -> None:
-        self.features, self.streams = features, streams
-        self.separator = a.get("csv_separator", ",").replace("\\t", "\t")
+    def __init__(self, features: Features, *, separator: str, has_head: bool, head: str | None, scales: str) -> None:
+        """head: the names of the columns, instead of the first line if there is one. scales: NAMESPACE:FACTOR,..."""
+        self.features, self.separator = features, separator.replace("\\t", "\t")
         if len(self.separator) != 1 or self.separator in '"|:':
             raise Critical(f"Multiple characters or a reserved one: {self.separator}", "parse_example_csv.cc", 40)
         self.columns: list[tuple[str, str]] | None = None
-        self.skip = not a.flag("csv_no_file_header")
-        if "csv_header" in a:
-            self._read_head(a["csv_header"].split(","))
+        self.skip = has_head
+        if head is not None:
+            self._read_head(head.split(","))
         elif not self.skip:
             raise Critical("No header specified while --csv_no_file_header is specified.", "parse_example_csv.cc", 60)
         self.scales = {}
-        given = a.get("csv_ns_value", "")
-        for i, pair in enumerate(given.split(",") if given else [], 1):
+        for i, pair in enumerate(scales.split(",") if scales else [], 1):
             name, colon, value = pair.partition(":")
             if not colon or ":" in value:
                 raise Critical(f"Malformed namespace value pair at cell {i}: {pair}", "parse_example_csv.cc", 169)

@@ -3,15 +3,15 @@
 import json
 from typing import Any
 
-from vwlite.vw.messages import Critical, Streams
+from vwlite.vw.messages import Critical
 from vwlite.vw.text.parser import MASK, Example, Features, to_float
 
 
 class JsonParser:
     """Objects become examples, one a line; see the README for what stands for what."""
 
-    def __init__(self, features: Features, streams: Streams, chain_hash: bool, kind: str) -> None:
-        self.features, self.streams, self.chain_hash, self.kind = features, streams, chain_hash, kind
+    def __init__(self, features: Features, chain_hash: bool) -> None:
+        self.features, self.chain_hash = features, chain_hash
 
     def line(self, line: bytes) -> Example | None:
         """The example of a line; a blank one for a blank line."""

@@ -32,6 +32,7 @@ class Simple:
         self.asks = a.flag("active") and not any(
             name in a for name in ("simulation", "direct", "confidence", "bootstrap", "boosting", "stage_poly")
         )
+        self.active = run.learner.layer("active")
         self.asked = ""
         self.low, self.high = a.get("logistic_min", -1.0), a.get("logistic_max", 1.0)
 
@@ -74,7 +75,7 @@ class Simple:
             s.see_label(e.label)
         self.asked = ""
         if self.asks and not labelled:
-            importance = self.run.setup.active.decide(e.confidence, s.weighted_unlabeled_examples)
+            importance = self.active.decide(e.confidence, s.weighted_unlabeled_examples)
             if importance >= 0:
                 self.asked = f" {importance:.6f}"
 
@@ -112,6 +113,10 @@ class Packed:
     def __init__(self, run: Any) -> None:
         self.run = run
         self.names: list[str] = run.setup.names
+        classes = run.learner.layer("oaa") or run.learner.layer("csoaa")
+        self.indexing = classes and classes.indexing
+        if self.names and self.indexing is not None:
+            self.indexing.before_words = self.tell_unknown
         self._batch: Batch | None = None  # whose unknown names were not told yet
 
     def follow(self, batch: Batch) -> None:
@@ -204,6 +209,8 @@ class Multiclass(Packed):
     def __init__(self, run: Any) -> None:
         super().__init__(run)
         a = run.arguments
+        oaa = run.learner.layer("oaa")
+        self.hides_labels = oaa is not None and bool(oaa.subsample)
         self.shares = "oaa" in a and (a.flag("probabilities") or a.flag("scores"))  # of all classes are predicted
         self.log_loss = self.held_log_loss = 0.0
 
@@ -227,7 +234,7 @@ class Multiclass(Packed):
         That of the last one tells from which number classes count, if that is not known yet.
         """
         k = self.run.arguments["oaa"]
-        return 1, k - (self.run.setup.indexing.first is None and not self.run.testing), False
+        return 1, k - (self.indexing.first is None and not self.run.testing), False
 
     def class_names(self) -> list[bytes]:
         """The labels of the classes, as text has them."""
@@ -241,7 +248,7 @@ class Multiclass(Packed):
         s = self.run.statistics
         labelled = e.target is not None
         loss = e.weight if (labelled or self.shares) and e.target != e.prediction else 0.0
-        if getattr(self.run.setup, "hides_labels", False):
+        if self.hides_labels:
             labelled, loss = False, 0.0
         s.update(e.held, labelled, loss, e.weight, e.features)
         if self.shares and self.run.arguments.flag("probabilities"):
@@ -261,7 +268,7 @@ class Multiclass(Packed):
     @property
     def first(self) -> int:
         """The number of the first class."""
-        return 0 if getattr(self.run.setup.indexing, "first", None) == 0 else 1
+        return 0 if self.indexing is not None and self.indexing.first == 0 else 1
 
     def shown_label(self, e: Current) -> str:
         if self.shares and not self.names:

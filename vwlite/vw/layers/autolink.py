@@ -1,0 +1,115 @@
+"""Powers of the prediction as features: autolink."""
+
+import struct
+
+from vwlite.core.rules.gd import Gd
+from vwlite.vw.layers.base import Current, Layer, Symmetric
+from vwlite.vw.setup import Setup
+from vwlite.vw.text.parser import to_float
+
+
+class Autolink(Symmetric):
+    """Powers of the prediction become features.
+
+    In Vowpal Wabbit these lie one float apart, from a float that begins no slot: what is the sum of squared slopes of
+    one is the weight of the next. Learned by gradient descent they do so here.
+    """
+
+    option = name = "autolink"
+    CONSTANT = 524267083
+
+    def __init__(self, base: Layer, s: Setup) -> None:
+        super().__init__(base, s)
+        self.degree, self.fields, self.stride = s.arguments["autolink"], s.fields, s.stride
+        self.mask = (s.stride << s.bits) - 1
+        self.power_t = s.power_t
+        self.rest: dict[int, float] = {}  # floats that no slot of the table has
+        self.adax = s.arguments.flag("adax")
+        self.packed = s.stride == 4 and isinstance(self.bottom.stepper.rule, Gd)
+
+    # --- floats, as they lie in Vowpal Wabbit's memory ------------------------------------------
+
+    def _slot(self, key: int) -> list[float]:
+        """w, G, N of a slot."""
+        return list(struct.unpack_from("<4xfff", self.bottom.stepper.slots_of([key])))
+
+    def _get(self, at: int) -> float:
+        at &= self.mask
+        if at % 4 >= len(self.fields):
+            return self.rest.get(at, 0.0)
+        return self._slot(at // 4)["wGN".index(self.fields[at % 4])]
+
+    def _put(self, at: int, x: float) -> None:
+        at &= self.mask
+        if at % 4 >= len(self.fields):
+            self.rest[at] = to_float(x)
+            return
+        numbers = self._slot(at // 4)
+        numbers["wGN".index(self.fields[at % 4])] = x
+        self.bottom.stepper.rule.set_slot(at // 4, *numbers)
+
+    # --- examples ----------------------------------------------------------------------------
+
+    def run(self, e: Current, learns: bool) -> None:
+        stepper = self.bottom.stepper
+        self.base.predict(e)
+        powers, power = [], e.prediction
+        for _ in range(self.degree):
+            if power == 0:
+                break
+            powers.append(to_float(power))
+            power = to_float(power * e.prediction)
+        if not self.packed:
+            keys, values = stepper.features()
+            stepper.set(keys + [self.CONSTANT // self.stride + i for i in range(len(powers))], values + powers)
+            self.pass_on(e, learns)
+            stepper.set(keys, values)
+            return
+        start = self.CONSTANT + 4 * e.model
+        initial = e.initial
+        e.initial += sum(self._get(start + i) * x for i, x in enumerate(powers))
+        rates = self._adapt(e, start, powers) if learns else None
+        self.pass_on(e, learns)
+        e.initial = initial
+        if rates:
+            for i, x in enumerate(powers):
+                rate = self._get(start + i + len(self.fields))
+                self._put(start + i, self._get(start + i) + stepper.rule.moved * x * rate)
+            stepper.rule.more_h = stepper.rule.more_norms = 0.0
+
+    def _adapt(self, e: Current, start: int, powers: list[float]) -> bool:
+        """Add the slope to the sums of the powers, and tell the rule; whether there is a slope."""
+        stepper = self.bottom.stepper
+        rule, loss = stepper.rule, stepper.loss
+        p = stepper.predict(e.model, e.initial)
+        if loss(p, e.label) <= 0:
+            return False
+        g2 = e.weight * (1.0 if self.adax else loss.derivative(p, e.label) ** 2)
+        if g2 == 0:
+            return False
+        adaptive, normalized = "G" in self.fields, "N" in self.fields
+        rule.more_h = rule.more_norms = 0.0
+        for i, x in enumerate(powers):
+            at = {name: start + i + place for place, name in enumerate(self.fields)}
+            size = max(abs(x), 1.084202e-19)
+            rate = 1.0
+            if adaptive:
+                self._put(at["G"], self._get(at["G"]) + g2 * size * size)
+            if normalized:
+                largest = self._get(at["N"])
+                if size > largest:
+                    if largest > 0:
+                        power = 1 if adaptive else 2
+                        shrink = (largest / size) ** (power if self.power_t == 0.5 else 2 - 2 * self.power_t)
+                        self._put(at["w"], self._get(at["w"]) * shrink)
+                    self._put(at["N"], size)
+                rule.more_norms += (size / self._get(at["N"])) ** 2
+            if adaptive:
+                # Below 0 because it is a weight as well: Vowpal Wabbit's steps are no numbers from then on.
+                total = self._get(at["G"])
+                rate = total**-self.power_t if total > 0 else 0.0
+            if normalized:
+                rate /= self._get(at["N"]) ** ((1 if adaptive else 2) if self.power_t == 0.5 else 2 - 2 * self.power_t)
+            self._put(start + i + len(self.fields), rate)
+            rule.more_h += size * size * to_float(rate)
+        return True

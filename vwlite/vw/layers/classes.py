@@ -1,0 +1,46 @@
+"""What learners of classes share."""
+
+from collections.abc import Callable
+
+from vwlite.vw.setup import Setup
+
+
+class Indexing:
+    """Whether classes are counted from 0 or from 1: as said, or as the first label at an end of the range tells."""
+
+    def __init__(self, k: int, s: Setup) -> None:
+        self.k, self.first, self.streams = k, s.arguments.get("indexing"), s.streams
+        self.before_words: Callable[[], None] = lambda: None
+
+    def check(self, label: int) -> int:
+        """Look at a label; the one that counts instead if it is out of range."""
+        if not (1 if self.first is None else self.first) <= label < self.k + (self.first or 0):
+            self.before_words()
+        if self.first is None and label in (0, self.k):
+            self.first = 0 if label == 0 else 1
+            self.streams.info(f"label {label} found -- labels are now considered {self.first}-indexed.")
+        if self.first == 0 and not 0 <= label < self.k:
+            self.streams.warn(f"label {label} is not in {{0,{self.k - 1}}}. This won't work for 0-indexed actions.")
+            return 0
+        if self.first == 1 and not 1 <= label <= self.k:
+            self.streams.warn(f"label {label} is not in {{1,{self.k}}}. This won't work for 1-indexed actions.")
+            return self.k
+        return label
+
+    def label(self, place: int) -> int:
+        """The label of the place-th class, from 0. Counted from 1 as long as it is not known."""
+        return place if self.first == 0 else place + 1
+
+
+def choose_link(s: Setup) -> None:
+    """With --probabilities the link is the learner's business; and a loss other than the logistic one is warned of."""
+    a = s.arguments
+    if not a.flag("probabilities"):
+        return
+    alone = "multilabel_oaa" in a
+    if a.get("loss_function") != "logistic":
+        current = "" if alone else f", currently using: {a.get('loss_function', 'squared')}"
+        s.streams.warn(f"--probabilities should be used only with --loss_function=logistic{current}")
+    s.link = "logistic" if alone else "identity"
+    if alone or ("oaa" in a and "link" in a):
+        a.values["link"] = s.link  # which a model keeps, and not --probabilities

@@ -1,0 +1,64 @@
+"""How sure a prediction is: confidence."""
+
+from vwlite.core.rules.gd import Gd
+from vwlite.vw.layers.base import Current, Layer, Linear, Symmetric
+from vwlite.vw.messages import Critical
+from vwlite.vw.setup import Setup
+
+NO_LABEL = 3.4028234663852886e38  # Vowpal Wabbit's number for it
+
+
+class Confidence(Symmetric):
+    """Tells how sure a prediction is: its distance from 0 over how far one example could move it."""
+
+    option = name = "confidence"
+    predicts_apart = False
+
+    @classmethod
+    def over(cls, base: Layer, s: Setup) -> Layer:
+        if not s.arguments.flag("testonly"):
+            return cls(base, s)
+        s.streams.warn(
+            "Confidence does not work in test mode because learning algorithm state is needed.  Do not use "
+            "--predict_only_model when saving the model and avoid --test_only"
+        )
+        return base
+
+    def __init__(self, base: Layer, s: Setup) -> None:
+        super().__init__(base, s)
+        a = s.arguments
+        self.afterwards = a.flag("confidence_after_training")
+        self.stale = [0.0] * a.get("example_queue_limit", a.get("ring_size", 256))
+        self.last: Current | None = None
+
+    def _before(self, e: Current) -> float:
+        """What an example shows before it is predicted: the prediction of the one that had its place in the pool."""
+        if self.last is not None:
+            self.stale[self.last.counter % len(self.stale)] = self.last.prediction
+        self.last = e
+        return self.stale[e.counter % len(self.stale)]
+
+    def run(self, e: Current, learns: bool) -> None:
+        found = self._before(e)
+        target = e.label
+        if not e.labelled:
+            self.base.predict(e)
+            found = e.prediction
+            target = -1.0 if found > 0 else 1.0
+        if not self.afterwards:
+            moves = sensitivity(self.bottom, e, target, found)
+        self.pass_on(e, learns)
+        if self.afterwards:
+            moves = sensitivity(self.bottom, e, e.label if e.labelled else NO_LABEL, e.prediction)
+        e.confidence = abs(e.prediction) / moves if moves else float("inf")
+
+
+def sensitivity(bottom: Linear, e: Current, label: float, p: float) -> float:
+    """How far the prediction would move per unit of the loss's slope at p, were the example learned with the label."""
+    stepper = bottom.stepper
+    rule = stepper.rule
+    if not isinstance(rule, Gd):
+        raise Critical("a sensitivity is needed, which only the gradient descent learner has", "learner.h", 400)
+    stepper.select(e.model)
+    slots = stepper.slots_of(stepper.keys_of(e.model))
+    return float(rule.sensitivity(slots, stepper.features()[1], p, label, e.weight))

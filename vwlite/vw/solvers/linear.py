@@ -1,0 +1,159 @@
+"""A batch solver as the bottom of a learner."""
+
+from array import array
+from math import isnan
+
+import numpy as np
+
+from vwlite.core.vw.stepper import Stepper
+from vwlite.vw.layers.base import Current, Linear
+from vwlite.vw.messages import Streams
+from vwlite.vw.models.binary import Layout
+from vwlite.vw.solvers.regularizer import Regularizer
+from vwlite.vw.solvers.rows import Floats, Responses, Rows
+from vwlite.vw.solvers.solver import Solver
+from vwlite.vw.solvers.weights import Weights
+
+
+class BatchLinear(Linear):
+    """A linear model whose weights change only between passes.
+
+    The first pass takes down the features that come by; the later ones are made from those notes. They rely on the
+    layers above to ask in the same order in every pass.
+
+    bits: of slots. constant: the key of the constant if it is not to be regularized, or -1. tests: nothing will be
+    learned, and no notes are taken.
+    """
+
+    in_batches = True
+
+    def __init__(
+        self, name: str, stepper: Stepper, streams: Streams, solver: Solver, regularizer: Regularizer, bits: int,
+        constant: int, tests: bool,
+    ) -> None:  # fmt: skip
+        super().__init__(name, stepper, streams)
+        self.solver, self.regularizer, self.bits, self.constant = solver, regularizer, bits, constant
+        self.tests = tests
+        self.layout = Layout(stepper.rule, ("w",))
+        self.rows, self.responses = Rows(), Responses.none()
+        self.last = self.responses  # of the pass before
+        self.weights: Weights | None = None  # not known before the first pass is over
+        self.keys = np.zeros(0, np.uint32)
+        self.raw = np.zeros(0, np.float32)  # predictions of the rows in this pass
+        self.predictions = array("f")  # and as they are when they are clipped
+        self.blank = True  # all weights are 0 in the first pass
+
+    def predict(self, e: Current) -> None:
+        self._ask(e, False)
+
+    def learn(self, e: Current) -> None:
+        self._ask(e, True)
+
+    def _ask(self, e: Current, learned: bool) -> None:
+        if self.weights is None or self.tests:
+            e.prediction = self.stepper.predict(e.model, e.initial)
+            self._warn(e)
+            if not self.tests:
+                self._note(e)
+        else:
+            at = len(self.responses.learned)
+            e.prediction, e.partial = self.predictions[at], float(self.raw[at])
+            if isnan(e.partial):
+                self._forgive(e)
+        if not self.tests:
+            self.responses.add(e, learned)
+        if self.audit is not None:
+            self.audit(e)
+        if self.collect is not None:
+            self.collect(e)
+
+    def begin(self) -> None:
+        """The weights to begin with are there."""
+        self.blank = not self.stepper.rule.slots()
+
+    def _note(self, e: Current) -> None:
+        """Take the example down. Its prediction is made anew, to be to the bit what it would be in a later pass."""
+        stepper = self.stepper
+        keys, values = stepper.keys_of(e.model), stepper.features()[1]
+        self.rows.add(keys, values, e.initial)
+        if self.blank:
+            e.partial = e.initial
+        else:
+            w = np.array([stepper.weight(key) for key in keys], np.float32)
+            terms = np.concatenate(([e.initial], w * np.array(values, np.float32)), dtype=np.float32)
+            e.partial = float(terms.cumsum(dtype=np.float32)[-1])
+        e.prediction = min(max(e.partial, stepper.min_label), stepper.max_label)
+        self.predictions.append(e.prediction)
+
+    # --- passes ------------------------------------------------------------------------------
+
+    def finish_pass(self, holdout: float | None) -> None:
+        """Have the solver decide, and be ready for the next pass. holdout: see `Solver.end_pass`."""
+        if self.weights is None:
+            self.weights = self._freeze()
+        p = np.asarray(self.predictions, np.float32)
+        with np.errstate(all="ignore"):
+            self.solver.end_pass(self.weights, self.rows, p, self.responses, holdout)
+            if not self.tests:
+                self._predict_next(p)
+        self.last, self.responses = self.responses, Responses.none()
+        if self.tests or self.audit is not None:
+            self.store()
+
+    def repeat(self) -> tuple[float, float]:
+        """Make a pass in which nothing is other than in the last one but the weights.
+
+        Returns the sums of the losses, of examples that were not held out and of those that were.
+        """
+        self.responses = responses = self.last
+        labels = np.asarray(responses.labels, np.float32)
+        weights = np.where(np.isnan(labels), 0, np.asarray(responses.weights, np.float32))
+        counts = weights > 0
+        loss = responses.judged(self.solver.loss, np.asarray(self.predictions, np.float32))[0][counts] * weights[counts]
+        held = np.asarray(responses.held, np.bool_)[counts]
+        return float(loss[~held].sum()), float(loss[held].sum())
+
+    def _freeze(self) -> Weights:
+        """Number the weights: all those that may ever differ from 0."""
+        own = [(key, floats[0]) for key, floats in self.layout.read() if floats[0] != 0]
+        have = np.array([key for key, _ in own], np.uint32)
+        self.keys = self.rows.freeze(np.union1d(have, self.regularizer.keys))
+        w = np.zeros(len(self.keys), np.float32)
+        w[np.searchsorted(self.keys, have)] = np.array([x for _, x in own], np.float32)
+        r, u = self.regularizer.over(self.keys)
+        at = np.flatnonzero(self.keys == self.constant)
+        weights = Weights(w, r, u, self.solver.m, int(at[0]) if len(at) else None)
+        if self.regularizer.given:  # it counts twice in the first preconditioner
+            weights.h += r
+        return weights
+
+    def _predict_next(self, p: Floats) -> None:
+        """The predictions of the next pass. Where the curvature is measured, examples keep those that they had."""
+        assert self.weights is not None
+        raw = self.rows.times(self.weights.w)
+        shown = np.clip(np.where(np.isnan(raw), 0, raw), self.stepper.min_label, self.stepper.max_label)
+        if not self.solver.gradient_pass:
+            learned = np.asarray(self.responses.learned, np.bool_)
+            raw, shown = np.where(learned, p, raw), np.where(learned, p, shown)
+        self.raw, self.predictions = raw, array("f", shown.astype(np.float32).tobytes())
+
+    @property
+    def megabytes(self) -> int:
+        """What Vowpal Wabbit takes for weights and memory; here only the slots that occur take any."""
+        return (4 * (2 * self.solver.m or 1) + 16 << self.bits) >> 20
+
+    # --- models ------------------------------------------------------------------------------
+
+    def store(self) -> None:
+        """Put the weights into the table that models are written from."""
+        if self.weights is not None:
+            there = self.weights.w != 0
+            keys = array("I", self.keys[there].astype(np.uint32).tobytes())
+            floats = array("f", self.weights.w[there].tobytes())
+            self.layout.rule.table_load(self.layout.write(keys, floats, 1, {}))
+
+    def next_regularizer(self) -> tuple["array[int]", "array[float]"]:
+        """The slots and floats of `--output_feature_regularizer_binary` and `_text`."""
+        if self.weights is None:
+            self.weights = self._freeze()
+        return self.regularizer.following(self.weights, self.keys, self.bits)
