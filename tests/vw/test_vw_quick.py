@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from vw_draws import Case, cases
 
-from vwlite.vw import plan as vw_setup
+from vwlite.vw import build as vw_build
 from vwlite.vw import run as vw_run
 
 TEXT = b"""1 |a x y:2 |b z
@@ -150,7 +150,7 @@ def outcome(
             plain = vw_run.is_plain
             patch.setattr(vw_run, "is_plain", lambda run: took.append(plain(run)) or (quick and took[-1]))
             if not side_by_side:
-                patch.setattr(vw_setup, "fits_classes", lambda *_: False)
+                patch.setattr(vw_build, "fits_classes", lambda *_: False)
             code = vw_run.main(["-d", "train", "-p", "p", *raw, "-f", "model", *arguments])
     finally:
         os.chdir(before)

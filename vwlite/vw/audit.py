@@ -49,7 +49,7 @@ class Namer:
 
     def __init__(self, run: Any) -> None:
         self.run = run
-        self.layout = Layout(self.stepper.rule, run.setup.fields)
+        self.layout = Layout(self.stepper.rule, run.setup.plan.fields)
         self.found: dict[int, bytes] = {}  # names by slot
 
     @property
@@ -61,9 +61,9 @@ class Namer:
         if e.made_names is not None:
             return list(e.made_names)
         run = self.run
-        counts = counts_of(e, run.source.shape.dropped)
+        counts = counts_of(e, run.setup.plan.shape.dropped)
         names = {letter: (e.names or {}).get(letter) or [b""] * count for letter, count in counts.items()}
-        linear = run.setup.not_linear
+        linear = run.setup.plan.not_linear
         found = expanded_names(
             names, list(counts), lambda letter: letter not in linear, self.stepper.expander.terms,
             run.arguments.flag("permutations"), not run.arguments.flag("noconstant"),
@@ -95,7 +95,7 @@ class Namer:
         weights = field_of(rule, slots, self.layout.stored("w"))
         gravity = getattr(rule, "gravity", 0.0) + self.run.setup.owed
         contraction = getattr(rule, "contraction", 1.0)
-        shows_g = "G" in self.run.setup.fields and not self.run.testing
+        shows_g = "G" in self.run.setup.plan.fields and not self.run.testing
         sums = field_of(rule, slots, "G") if shows_g else weights
         rows = []
         for i, (key, x, name) in enumerate(zip(keys, values, self.names(e), strict=False)):
@@ -129,7 +129,7 @@ class RegressorAudit:
                 "audit_regressor.cc", 230,
             )  # fmt: skip
         self.classes = a.get("csoaa", 1)
-        layout = Layout(run.learner.bottom.stepper.rule, run.setup.fields)
+        layout = Layout(run.learner.bottom.stepper.rule, run.setup.plan.fields)
         place = layout.fields.index("w")
         self.weights = {slot: values[place] for slot, values in layout.read() if values[place] != 0}
         self.total = len(self.weights)

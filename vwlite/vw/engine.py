@@ -29,7 +29,7 @@ RULES = (Gd, Ftrl, Coin, Pistol, FreeGrad)
 
 def is_plain(run: Any) -> bool:
     """Whether the engine's loop can do this run."""
-    s, layer = run.setup, run.learner
+    s, layer = run.setup.plan, run.learner
     classes = type(layer) is Oaa
     if classes:
         if run.arguments.get("link", "identity") != "identity":  # it comes before scores are compared
@@ -65,12 +65,12 @@ class Quick:
     def _begin(self) -> None:
         """Make the engine's learner."""
         run, names = self.run, None
-        a, s = run.arguments, run.setup
+        a, s = run.arguments, run.setup.plan
         if self.classes is not None:
             self.indexed = run.labels.indexing.first
             names = ClassNames(self.classes.classes, run.labels.class_names())
         self.learner = Learner(
-            self.rule, self.stepper.loss, make_expander(a, s, s.bits - self.stepper.shift), learn=not run.testing,
+            self.rule, self.stepper.loss, make_expander(s, s.bits - self.stepper.shift), learn=not run.testing,
             holdout_after=run.holdout_after, holdout_period=run.holdout_period, holdout_labelled=True,
             widens=self.stepper.widens, apart=run.learner.bottom.predicts_apart, usual=run.labels.usual,
             packed=names is not None, predictions=run.predictions is not None, raw_predictions=run.raw is not None,
@@ -198,7 +198,7 @@ class Quick:
         s, learner, run = self.statistics, self.learner, self.run
         if run.quiet or s.weight < s.dump_interval:
             return
-        named = run.setup.names
+        named = run.setup.plan.names
         unlabelled = "4294967295" if self.shares and not named else "unknown"
         label = self._words(learner.label) if learner.label == learner.label else unlabelled
         shown = self._words(learner.linked(learner.prediction)) if not (self.shares and named) else "unknown"

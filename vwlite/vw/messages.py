@@ -77,6 +77,26 @@ class Streams:
                 stream.flush()
 
 
+class Words:
+    """Words for streams, said later."""
+
+    def __init__(self) -> None:
+        self._held: list[tuple[str, str]] = []
+
+    def say(self, text: str) -> None:
+        self._held.append(("say", text))
+
+    def info(self, text: str) -> None:
+        self._held.append(("info", text))
+
+    def warn(self, text: str) -> None:
+        self._held.append(("warn", text))
+
+    def tell(self, streams: Streams) -> None:
+        for how, text in self._held:
+            getattr(streams, how)(text)
+
+
 def short(x: float) -> str:
     """A number as C++ streams print it: %g."""
     return f"{x:g}"

@@ -14,11 +14,12 @@ from vwlite.errors import UsageError, VwliteError, WriteError
 from vwlite.output.atomic import AtomicFile, check_apart
 from vwlite.runs.signals import StopSignal
 from vwlite.vw.arguments import OPTIONS, Arguments, letters, parse, split, usage
+from vwlite.vw.build import build
 from vwlite.vw.engine import Quick, is_plain
 from vwlite.vw.layers.base import Current, Layer, Named, counts_of, keep_lines
 from vwlite.vw.layers.scorer import Scorer
 from vwlite.vw.layers.stack import check
-from vwlite.vw.messages import HEADER, VERSION, Critical, Refused, Streams, short
+from vwlite.vw.messages import HEADER, VERSION, Critical, Refused, Streams, Words, short
 from vwlite.vw.models.binary import (
     Header,
     Layout,
@@ -30,16 +31,7 @@ from vwlite.vw.models.binary import (
     write_regularizer_text,
     write_text,
 )
-from vwlite.vw.plan import (
-    UPDATE_OPTIONS,
-    build,
-    load_model,
-    make_features,
-    make_interactions,
-    make_shape,
-    merge_bits_of_mask,
-    merge_options,
-)  # fmt: skip
+from vwlite.vw.plan import UPDATE_OPTIONS, load_model, make_features, make_plan, merge_bits_of_mask, merge_options
 from vwlite.vw.random import Random
 from vwlite.vw.setup import Setup
 from vwlite.vw.squares import Squares
@@ -53,11 +45,6 @@ OUTPUTS = (
     "output_feature_regularizer_binary", "output_feature_regularizer_text",
 )  # fmt: skip
 STANDARD = ("stdout", "/dev/stdout")  # they may have several
-
-SAVE_NOTE = (
-    "VW 9.0.0 introduced a change to the default model save behavior. Please use '--predict_only_model' when using "
-    "either '--invert_hash' or '--readable_model' to get the old behavior. Details: https://vowpalwabbit.org/link/1"
-)
 
 
 def main(arguments: list[str]) -> int:
@@ -166,19 +153,14 @@ class Run:
         self.path = a.get("data") or (a.positional[0] if a.positional else None)
         self._check_files()
         self.random = Random(a.get("random_seed", 0))
-        s = self.setup = Setup(a, streams, self.random, self.statistics, head=head, undone=undone)
-        s.bits = a.get("bit_precision", 18)
-        if s.bits > 32:
-            raise Refused(f"-b {s.bits} (more than 32 bits)")
-        self.passes = a.get("passes", 1)
-        self.testing = a.flag("testonly") or (a.get("learning_rate") == 0 and self.passes <= 1)
-        a.values["testonly"] = self.testing
-        self.holdout = (
-            not a.flag("holdout_off") and not self.testing and (self.passes > 1 or a.get("holdout_after", 0) > 0)
-        )
         self._progress()
-        self.shape = make_shape(a, s)
-        self._say_parsing()
+        words = Words()
+        try:
+            plan = self.plan = make_plan(a, head and head[0], undone, words)
+        finally:
+            words.tell(streams)
+        s = self.setup = Setup(plan, streams, self.random, self.statistics, head, initial_t=plan.initial_t)
+        self.passes, self.testing, self.holdout, self.shape = plan.passes, plan.testing, plan.holdout, plan.shape
         self.namer: Any = None
         if "input_feature_regularizer" in a and head is not None:
             header, source = head
@@ -190,7 +172,7 @@ class Run:
         self.counts: dict[str, float] = {}  # of a pass
         self.repeats = False  # the next pass will have the same
         self.quick: Quick | None = None  # examples go through the engine's loop
-        self.learner: Layer = build(a, s)
+        self.learner: Layer = build(s)
         for option in map(OPTIONS.__getitem__, self.idle):
             if option.without == "warned of":
                 streams.warn(
@@ -203,10 +185,10 @@ class Run:
         self.table = self.batch is None and "audit_regressor" not in a  # rows and their head
         self.labels = LABELS["LINES" if self.of_lines and self.kind == "CS" else self.kind](self)
         self.source = self._source()
-        if s.sums_squares and (s.not_linear or self.shape.limits or self.source.sort):
+        if plan.sums_squares and (plan.not_linear or self.shape.limits or self.source.sort):
             bottom = self.learner.bottom
             bottom.more_squares = Squares(
-                bottom.stepper.expander, self.shape.dropped, s.not_linear, a.flag("permutations")
+                bottom.stepper.expander, self.shape.dropped, plan.not_linear, a.flag("permutations")
             ).more
         if self.of_lines and not a.flag("noconstant"):
             self.learner.bottom.constant_places = self._constant_places
@@ -269,38 +251,6 @@ class Run:
                 self.step = 1.0
             self.statistics.dump_interval = self.step
 
-    def _say_parsing(self) -> None:
-        a, s = self.arguments, self.setup
-        make_interactions(a, s)
-        for name, words in (
-            ("ignore", "ignoring namespaces beginning with:"),
-            ("ignore_linear", "ignoring linear terms for namespaces beginning with:"),
-            ("keep", "using namespaces beginning with:"),
-        ):
-            if name in a:
-                s.say(f"{words} {' '.join(letters(a[name]).decode('utf-8', 'surrogateescape'))}")
-        if self.testing:
-            s.say("only testing")
-        if "named_labels" in a:
-            s.names = a["named_labels"].split(",")
-            s.say(f"parsed {len(s.names)} named labels")
-        if a.get("l1", 0.0) > 0:
-            s.say(f"using l1 regularization = {short(a['l1'])}")
-        if a.get("l2", 0.0) > 0:
-            s.say(f"using l2 regularization = {short(a['l2'])}")
-        for name, words in (
-            ("final_regressor", "final_regressor"), ("predictions", "predictions"),
-            ("raw_predictions", "raw predictions"),
-        ):  # fmt: skip
-            if name in a:
-                s.say(f"{words} = {a[name]}")
-        if a.flag("save_resume"):
-            self.streams.warn(
-                "--save_resume flag is deprecated -- learning can now continue on saved models by default."
-            )
-        if ("readable_model" in a or "invert_hash" in a) and not a.flag("predict_only_model"):
-            self.streams.info(SAVE_NOTE)
-
     def _source(self) -> Source:
         a, s = self.arguments, self.setup
         path = self.path
@@ -310,7 +260,7 @@ class Run:
             if path is None:
                 raise Critical("need a data file to make a cache of", "parser.cc", 300)
             cache = f"{path}.cache"
-        features = make_features(a, s)
+        features = make_features(a, self.streams, s.header_lines)
         make = None
         wants_names = a.flag("audit") or "invert_hash" in a or "audit_regressor" in a
         if a.flag("json"):  # imported where they are wanted, as few are: each start is faster for it
@@ -329,58 +279,58 @@ class Run:
         return Source(
             paths=[path or "-"], features=features, streams=self.streams, simple=self.kind == "SIMPLE",
             wants_names=wants_names, strict=a.flag("strict_parse"), sort=a.flag("sort_features"), make=make,
-            cache=cache, kill_cache=a.flag("kill_cache"), bits=s.bits, shape=self.shape,
+            cache=cache, kill_cache=a.flag("kill_cache"), bits=self.plan.bits, shape=self.shape,
             examples=a["examples"] if a.get("examples", -1) >= 0 else None, by_turns=a.flag("onethread"),
             stop=lambda: self.stopped,
         )  # fmt: skip
 
     def _say_learning(self) -> None:
-        a, s, source = self.arguments, self.setup, self.source
+        a, s, plan, source = self.arguments, self.setup, self.plan, self.source
         for line in s.header_lines:
             if not line.startswith(("scanned dictionary", "dictionary ")):
-                s.say(line)
+                self.streams.say(line)
         if self.batch is not None:
             s.streams.info(f"m = {self.batch.solver.m}, allocated {self.batch.megabytes}M for weights and mem")
-            s.say(self.batch.solver.HEAD)
+            self.streams.say(self.batch.solver.HEAD)
             self.writes_regularizer = any(f"output_feature_regularizer_{form}" in a for form in ("binary", "text"))
             if self.writes_regularizer and self.holdout:
-                s.say("Making holdout_set_off=true since output regularizer specified")
+                self.streams.say("Making holdout_set_off=true since output regularizer specified")
                 self.holdout = False
         reads = self.data_name != "none"
         if source.find_cache():
-            s.say(f"using cache_file = {source.cache}")
-            s.say("ignoring text input in favor of cache input")
+            self.streams.say(f"using cache_file = {source.cache}")
+            self.streams.say("ignoring text input in favor of cache input")
         elif source.cache is not None:
-            s.say(f"creating cache_file = {source.cache}")
-            s.say(f"Reading datafile = {self.data_name}")
+            self.streams.say(f"creating cache_file = {source.cache}")
+            self.streams.say(f"Reading datafile = {self.data_name}")
         else:
-            s.say("using no cache")
+            self.streams.say("using no cache")
             if reads and self.data_name != "stdin" and not os.path.exists(self.data_name):
                 raise Critical(
                     f"Failed to open input data file '{self.data_name}'. Inner error: can't open: {self.data_name}, "
                     "errno = No such file or directory", "parser.cc", 560,
                 )  # fmt: skip
-            s.say(f"Reading datafile = {self.data_name}")
+            self.streams.say(f"Reading datafile = {self.data_name}")
         if self.passes > 1 and source.cache is None:
             raise Critical(
                 "need a cache file for multiple passes : try using  --cache or --cache_file <name>", "parser.cc", 590
             )
-        s.say(f"num sources = {int(reads)}")
-        s.say(f"Num weight bits = {s.bits}")
-        s.say(f"learning rate = {short(s.learning_rate)}")
-        s.say(f"initial_t = {short(s.initial_t)}")
-        s.say(f"power_t = {short(s.power_t)}")
+        self.streams.say(f"num sources = {int(reads)}")
+        self.streams.say(f"Num weight bits = {plan.bits}")
+        self.streams.say(f"learning rate = {short(plan.learning_rate)}")
+        self.streams.say(f"initial_t = {short(s.initial_t)}")
+        self.streams.say(f"power_t = {short(plan.power_t)}")
         if self.passes > 1:
-            s.say(f"decay_learning_rate = {short(a.get('decay_learning_rate', 1.0))}")
+            self.streams.say(f"decay_learning_rate = {short(a.get('decay_learning_rate', 1.0))}")
         for line in s.header_lines:
             if line.startswith(("scanned dictionary", "dictionary ")):
-                s.say(line)
+                self.streams.say(line)
         if "audit_regressor" not in a:
-            s.say(f"Enabled learners: {', '.join(self.learner.names)}")
-        s.say(f"Input label = {self.kind}")
-        s.say(f"Output pred = {self.learner.output}")
+            self.streams.say(f"Enabled learners: {', '.join(self.learner.names)}")
+        self.streams.say(f"Input label = {self.kind}")
+        self.streams.say(f"Output pred = {self.learner.output}")
         if self.table:
-            s.say(HEADER)
+            self.streams.say(HEADER)
 
     # --- the passes --------------------------------------------------------------------------
 
@@ -503,7 +453,7 @@ class Run:
     def _constant_places(self, e: Current) -> tuple[int, int]:
         """Where the engine has the constant, and where Vowpal Wabbit: before the features of a shared line."""
         counts = counts_of(e, self.shape.dropped)
-        linear = [(letter, n) for letter, n in counts.items() if letter not in self.setup.not_linear]
+        linear = [(letter, n) for letter, n in counts.items() if letter not in self.plan.not_linear]
         return sum(n for _, n in linear), sum(n for letter, n in linear if letter in (e.own or ()))
 
     def _groups(self) -> Iterator[list[Current]]:
@@ -563,7 +513,7 @@ class Run:
         """Predict and learn an example."""
         learner, bottom = self.learner, self.learner.bottom
         bottom.take(e)
-        if self.batch is not None and self.setup.interactions:
+        if self.batch is not None and self.plan.interactions:
             e.features = self._uncrossed(e)
         bottom.example_number = self.statistics.example_number
         self._set_time()
@@ -665,7 +615,7 @@ class Run:
         """The head of the model as of now."""
         a, stepper = self.arguments, self.learner.bottom.stepper
         return Header(
-            a.get("id", ""), stepper.min_label, stepper.max_label, self.setup.bits, list(a.get("ngram", [])),
+            a.get("id", ""), stepper.min_label, stepper.max_label, self.plan.bits, list(a.get("ngram", [])),
             list(a.get("skips", [])), self.options(a.flag("predict_only_model")),
         )  # fmt: skip
 
@@ -683,7 +633,7 @@ class Run:
         if not predict_only:
             t = self.statistics
             state = {
-                "initial_t": a.get("initial_t", s.first_t), "norm normalizer": getattr(rule, "norm_sum", 0.0), "t": t.t,
+                "initial_t": self.plan.initial_t, "norm normalizer": getattr(rule, "norm_sum", 0.0), "t": t.t,
                 "sum_loss": t.sum_loss, "sum_loss_since_last_dump": t.sum_loss_since_last_dump,
                 "dump_interval": t.dump_interval, "min_label": stepper.min_label, "max_label": stepper.max_label,
                 "weighted_labeled_examples": t.weighted_labeled_examples, "weighted_labels": t.weighted_labels,
@@ -693,7 +643,7 @@ class Run:
                 "current_pass": t.current_pass, "l1_state": getattr(rule, "gravity", 0.0) + s.owed,
                 "l2_state": getattr(rule, "contraction", 1.0),
             }  # fmt: skip
-        slots, columns = Layout(rule, s.fields).columns()
+        slots, columns = Layout(rule, self.plan.fields).columns()
         return Model(header, state, len(columns), slots, woven(columns))
 
     def options(self, predict_only: bool) -> str:

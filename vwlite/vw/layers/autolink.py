@@ -20,12 +20,12 @@ class Autolink(Symmetric):
 
     def __init__(self, base: Layer, s: Setup) -> None:
         super().__init__(base, s)
-        self.degree, self.fields, self.stride = s.arguments["autolink"], s.fields, s.stride
-        self.mask = (s.stride << s.bits) - 1
-        self.power_t = s.power_t
+        self.degree, self.fields, self.stride = s.arguments["autolink"], s.plan.fields, s.plan.stride
+        self.mask = (s.plan.stride << s.plan.bits) - 1
+        self.power_t = s.plan.power_t
         self.rest: dict[int, float] = {}  # floats that no slot of the table has
         self.adax = s.arguments.flag("adax")
-        self.packed = s.stride == 4 and isinstance(self.bottom.stepper.rule, Gd)
+        self.packed = s.plan.stride == 4 and isinstance(self.bottom.stepper.rule, Gd)
 
     # --- floats, as they lie in Vowpal Wabbit's memory ------------------------------------------
 

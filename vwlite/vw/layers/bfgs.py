@@ -54,7 +54,7 @@ class Bfgs(Linear):
         solver = Solver(memory, termination, curved, s.streams, stepper.loss)
         constant = stepper.key(CONSTANT_HASH) if a.flag("no_bias_regularization") else -1
         name = "bfgs-audit" if a.flag("audit") or "invert_hash" in a else "bfgs"
-        return BatchLinear(name, stepper, s.streams, solver, regularizer, s.bits, constant, tests)
+        return BatchLinear(name, stepper, s.streams, solver, regularizer, s.plan.bits, constant, tests)
 
 
 class ConjugateGradient(Bfgs):

@@ -17,7 +17,7 @@ class Interact(Symmetric):
         if len(letters) != 2:
             raise Critical("Need two namespace arguments to interact: " + letters + " won't do EXITING", "interact.cc")
         self.first, self.second = letters.encode()[:2]
-        self.mask = (1 << s.bits) - 1
+        self.mask = (1 << s.plan.bits) - 1
         s.streams.info(f"Interacting namespaces {letters[0]} and {letters[1]}")
 
     def run(self, e: Current, learns: bool) -> None:

@@ -99,7 +99,7 @@ class Lrq(Symmetric):
         stepper = self.bottom.stepper
         w = float(stepper.weight(place & 0xFFFFFFFF))
         if learns and w == 0:
-            w = merand(place * self.setup.stride) * size
+            w = merand(place * self.setup.plan.stride) * size
             stepper.set_weight(place & 0xFFFFFFFF, w)
         return w
 
@@ -107,11 +107,11 @@ class Lrq(Symmetric):
 def _bare_spaces(e: Current, s: Setup, shift: int) -> Spaces:
     """Index in model 0, not cut to the table, value and bare name of the features of each namespace that is kept."""
     example = example_of(e.batch, e.line, e.names)
-    mask = (1 << s.bits) - 1
+    mask = (1 << s.plan.bits) - 1
     return {
         letter: [
             ((h & mask) << shift, x, name if letter == 32 else name.partition(b"^")[2])
             for h, x, name in zip(space.hashes, space.values, space.names, strict=True)
         ]
-        for letter, space in example.spaces.items() if not s.dropped(letter)
+        for letter, space in example.spaces.items() if not s.plan.shape.dropped(letter)
     }

@@ -54,7 +54,7 @@ class Marginal(Symmetric):
     def __init__(self, base: Layer, s: Setup) -> None:
         super().__init__(base, s)
         a = s.arguments
-        self.dropped, self.mask = s.dropped, (1 << s.bits) - 1
+        self.dropped, self.mask = s.plan.shape.dropped, (1 << s.plan.bits) - 1
         self.stepper = self.bottom.stepper
         self.loss = self.stepper.loss
         text = unescaped(a["marginal"])

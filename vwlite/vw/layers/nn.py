@@ -61,9 +61,9 @@ class Nn(Symmetric):
         self.squared = Squared()
         self.main = main = base.bottom.stepper
         self.loss = main.loss
-        self.bias_key = CONSTANT_HASH // s.stride
+        self.bias_key = CONSTANT_HASH // s.plan.stride
         # For examples of which the weights between and behind the units are features. Its keys are whole ones.
-        self.side = Stepper(main.rule, main.loss, main.expander, bits=s.bits)
+        self.side = Stepper(main.rule, main.loss, main.expander, bits=s.plan.bits)
         self.bias = Current(made_names=[b"HiddenBias"])
         self.weight = Current(made_names=[b"OutputWeight"])
         self.keys = [OUTPUT + i * self.increment for i in range(k + (not inpass))]

@@ -36,9 +36,9 @@ class Oaa(Layer):
 
     def __init__(self, base: Layer, s: Setup) -> None:
         super().__init__(base, s)
-        a, k = s.arguments, self.width
-        if s.names and len(s.names) != k:
-            raise Critical(f"There are {len(s.names)} named labels. Use that as the argument to oaa.", "oaa.cc", 260)
+        a, k, names = s.arguments, self.width, s.plan.names
+        if names and len(names) != k:
+            raise Critical(f"There are {len(names)} named labels. Use that as the argument to oaa.", "oaa.cc", 260)
         self.k, self.indexing = k, Indexing(k, s)
         self.probabilities, self.scores = a.flag("probabilities"), a.flag("scores")
         self.subsample = a.get("oaa_subsample", 0) if a.get("oaa_subsample", 0) < k else 0

@@ -43,7 +43,7 @@ class StagePoly(Layer):
         # Learners of several models count the features of an example themselves, others the monomials.
         self.counts = not any(name in a for name in ("oaa", "csoaa", "multilabel_oaa", "ect", "bootstrap", "boosting"))
         self.stepper = self.bottom.stepper
-        self.mask = (1 << s.bits) - 1
+        self.mask = (1 << s.plan.bits) - 1
         self.root = self.stepper.key(CONSTANT_HASH)
         # For each slot, the least depth of a monomial in it, and whether it is a parent.
         self.slots = bytearray(bytes((NO_DEPTH, MARK)) * (self.mask + 1))
@@ -58,7 +58,7 @@ class StagePoly(Layer):
     def _linear(self, e: Current) -> int:
         """How many features are no interactions, the hidden ones of --ignore_linear too."""
         batch, line = e.batch, e.line
-        dropped = self.setup.dropped
+        dropped = self.setup.plan.shape.dropped
         spans = range(batch.span_begin[line], batch.span_begin[line + 1])
         count = sum(
             batch.feature_begin[span + 1] - batch.feature_begin[span]
@@ -106,7 +106,7 @@ class StagePoly(Layer):
 
     def _grow(self) -> None:
         """Make parents of the monomials with the largest weights."""
-        slots, fields = self.slots, self.setup.fields
+        slots, fields = self.slots, self.setup.plan.fields
         size = 2 if fields[1:2] not in ((), ("G",), ("N",)) else fields.index("N") if "N" in fields else 0
         room = int(to_float(to_float(self.features / self.examples) ** self.exponent))
         # Which one of equal weights is left out is up to the heap, which must be Vowpal Wabbit's.

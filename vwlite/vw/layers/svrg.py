@@ -24,7 +24,7 @@ class Svrg(Linear):
 
     def __init__(self, base: Linear, s: Setup) -> None:
         super().__init__(self.name, base.stepper, s.streams)
-        self.statistics, self.rate, self.stage = s.statistics, s.learning_rate, s.arguments.get("stage_size", 1)
+        self.statistics, self.rate, self.stage = s.statistics, s.plan.learning_rate, s.arguments.get("stage_size", 1)
         self.last_pass = -1
         self.stable: dict[int, float] = {}
         self.gradient: dict[int, float] = {}

@@ -112,7 +112,7 @@ class Packed:
 
     def __init__(self, run: Any) -> None:
         self.run = run
-        self.names: list[str] = run.setup.names
+        self.names: list[str] = run.setup.plan.names
         classes = run.learner.layer("oaa") or run.learner.layer("csoaa")
         self.indexing = classes and classes.indexing
         if self.names and self.indexing is not None:
