@@ -16,7 +16,8 @@ import pytest
 
 from vwlite.algorithms.build import Settings
 from vwlite.errors import DataError, NoInputError
-from vwlite.model.file import FORMAT, Model, read_model, write_model
+from vwlite.model.file import FORMAT, Model, write_model
+from vwlite.model.read import read_model
 from vwlite.output.atomic import AtomicFile
 
 

@@ -44,3 +44,11 @@ def test_a_circle_would_be_found() -> None:
     found["vwlite.vw.messages"] = {"vwlite.vw.run"}
     with pytest.raises(CycleError):
         TopologicalSorter(found).prepare()
+
+
+def test_the_rest_imports_it_late_or_not_at_all() -> None:
+    """`vwlite --version` and the commands that need none of it do not pay for it."""
+    package = ROOT.parent
+    others = [path for path in package.rglob("*.py") if ROOT not in path.parents and "vw" not in path.parts[-2:-1]]
+    assert len(others) > 30
+    assert not [path for path in others if imported(path, whole=False)]

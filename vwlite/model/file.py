@@ -18,13 +18,9 @@ import io
 import json
 import math
 import mmap
-import os
 import re
-import stat
 import struct
 import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -32,7 +28,7 @@ from typing import IO, TYPE_CHECKING, Any
 from vwlite.algorithms.build import Settings
 from vwlite.algorithms.table import ALGORITHMS
 from vwlite.core.base.arrays import all_finite, is_ascending
-from vwlite.errors import DataError, NoInputError
+from vwlite.errors import DataError
 from vwlite.model.header import FIELDS, Newer, brief, check_header
 from vwlite.model.slots import CODES, Array, array_of
 
@@ -186,41 +182,10 @@ def _add(archive: zipfile.ZipFile, name: str, kind: str, shape: str, data: Array
             member.write(data[i : i + step].tobytes())
 
 
-@contextmanager
-def _opened(path: str) -> Iterator[tuple[IO[bytes], bytes | mmap.mmap]]:
-    """A file and all of its bytes; what comes through a pipe is held in memory."""
-    try:
-        with open(path, "rb") as f:
-            info = os.fstat(f.fileno())
-            if not stat.S_ISREG(info.st_mode):
-                data = f.read()
-                yield io.BytesIO(data), data
-            elif info.st_size == 0:  # cannot be mapped
-                yield f, b""
-            else:
-                with mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
-                    yield f, mapped
-    except OSError as e:
-        raise NoInputError(f"{path}: {e.strerror}") from e
-
-
-def read_model(path: str) -> Model:
-    """Read a model file, all of it checked but for the rule's state, which the rule knows: `vwlite/model/snapshot.py`.
-
-    NoInputError if it cannot be opened; DataError if it is not a model, not whole, or of a newer program.
-    """
-    with _opened(path) as (file, data):
-        if looks_like_vw(data[:16]):
-            from vwlite.vw.models.convert import from_vw
-
-            model = from_vw(path, bytes(data))
-        else:
-            _check_digest(path, data)
-            model = _parsed(path, file, data)
-    wrong = _inconsistency(model)
-    if wrong:
-        raise DataError(f"{path}: not a valid model: {wrong}")
-    return model
+def read_own(path: str, file: IO[bytes], data: bytes | mmap.mmap) -> Model:
+    """A model of vwlite from an open file and all of its bytes. DataError if it is none, or not whole."""
+    _check_digest(path, data)
+    return _parsed(path, file, data)
 
 
 def _parsed(path: str, file: IO[bytes], data: bytes | mmap.mmap) -> Model:
@@ -349,7 +314,7 @@ def _what_it_is(begin: bytes) -> str:
     return "" if control & set(begin) else ": it is text"
 
 
-def _inconsistency(model: Model) -> str | None:
+def inconsistency(model: Model) -> str | None:
     """What is wrong with the arrays of a model; None if nothing is."""
     n, k = len(model.keys), model.records
     if model.keys.format != "I":
@@ -378,11 +343,6 @@ def _not_finite(model: Model) -> str | None:
         if not all(map(math.isfinite, value if type(value) is list else [value])):
             return name
     return None
-
-
-def looks_like_vw(begin: bytes) -> bool:
-    """Whether a file begins as a model of Vowpal Wabbit does: with the length of its version, and that."""
-    return len(begin) > 8 and begin[1:4] == b"\0\0\0" and begin[0] < 32 and begin[4:5].isdigit() and begin[5:6] == b"."
 
 
 def looks_like_model(path: str) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 from vwlite.algorithms.build import Settings
 from vwlite.core.base.arrays import all_finite, is_ascending
 from vwlite.errors import DataError
-from vwlite.model import Model
+from vwlite.model.file import Model
 from vwlite.model.header import brief, check_range, check_settings
 from vwlite.model.slots import array_of, copied
 from vwlite.vw.arguments import Arguments, letters, parse
