@@ -30,17 +30,18 @@ from pathlib import Path
 import numpy as np
 from report import processor, put_into, row, say
 
-from vwlite.algorithms.build import RULES, Settings, make_learner
+from vwlite.algorithms.build import make_learner, rule_class
 from vwlite.algorithms.table import ALGORITHMS
 from vwlite.core.data.batch import Batch
 from vwlite.core.learn.learner import Learner
 from vwlite.core.text.parser import Parser
+from vwlite.options.settings import Settings
 
 DIMENSIONS = [10**i for i in range(4, 9)]
 USED = 10**4  # features of the stream "same"
 LIMIT = 2.0  # how many times the time at 10^4 a time may be
 BLOCK = 1000  # examples that are parsed, and learned, together
-LAZY = [name for name, rule in RULES.items() if rule.MOST_FEATURES is None]
+LAZY = [name for name, a in ALGORITHMS.items() if rule_class(a.rule).MOST_FEATURES is None]
 # So that every algorithm shrinks, rounds or projects in each example, and has many weights that are not zero. The rate
 # of l1-subgradient stays: when it falls, a weight that has come to zero since its last example goes through all the
 # examples between, which is not O(k).

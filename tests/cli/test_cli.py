@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
+from dataclasses import fields
 
 import click
 import numpy as np
@@ -14,12 +15,13 @@ from docs import help_of
 from running import shell
 
 from vwlite import __version__
-from vwlite.algorithms.build import Settings
-from vwlite.algorithms.table import ALGORITHMS, LOSSES
+from vwlite.algorithms.losses import LOSSES
+from vwlite.algorithms.table import ALGORITHMS
 from vwlite.cli import COMMANDS, program, run
 from vwlite.hashing import feature_hash
 from vwlite.options.groups import Command, PredictOptions, TrainOptions, predict_options, train_options
 from vwlite.options.resolve import resolve
+from vwlite.options.settings import Settings
 
 DATA = """\
 1 |a x:1.5 y |b u
@@ -81,10 +83,16 @@ def test_help_shows_defaults_that_are_those_in_use():
         assert (float(text) if isinstance(default, float | int) else text) == default, name
 
 
+def meant(**options):
+    """The options of train, those of the settings among them."""
+    own = {name: options.pop(name) for name in set(options) & {f.name for f in fields(TrainOptions)}}
+    return TrainOptions(typed=options, **own)
+
+
 def test_the_common_rate_of_adagrad_does_not_fall_unless_asked():
-    assert resolve(TrainOptions(algorithm="adagrad"), None).settings.power_t == 0
-    assert resolve(TrainOptions(algorithm="adagrad", power_t=0.5), None).settings.power_t == 0.5
-    assert resolve(TrainOptions(algorithm="sgd"), None).settings.power_t == 0.5
+    assert resolve(meant(algorithm="adagrad"), None).settings.power_t == 0
+    assert resolve(meant(algorithm="adagrad", power_t=0.5), None).settings.power_t == 0.5
+    assert resolve(meant(algorithm="sgd"), None).settings.power_t == 0.5
     assert resolve(TrainOptions(), None).settings == Settings()
 
 
@@ -147,12 +155,12 @@ SPELLINGS = [
 
 @pytest.mark.parametrize(("ours", "theirs", "meaning"), SPELLINGS)
 def test_our_spelling_and_that_of_vowpal_wabbit_mean_the_same(ours, theirs, meaning):
-    assert typed(*shlex.split(ours)) == typed(*shlex.split(theirs)) == TrainOptions(**meaning)
+    assert typed(*shlex.split(ours)) == typed(*shlex.split(theirs)) == meant(**meaning)
 
 
 def test_what_is_not_typed_is_left_open():
     assert typed() == TrainOptions()
-    assert typed("-m", "m", decorator=predict_options) == PredictOptions(model="m", predictions="-")
+    assert typed("-m", "m", decorator=predict_options) == PredictOptions(model="m")
 
 
 OUT_OF_RANGE = {

@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from vwlite.algorithms.build import Settings
 from vwlite.errors import DataError, NoInputError
 from vwlite.model.file import FORMAT, Model, write_model
 from vwlite.model.read import read_model
+from vwlite.options.settings import Settings
 from vwlite.output.atomic import AtomicFile
 
 

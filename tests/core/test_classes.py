@@ -8,29 +8,15 @@ import pytest
 import reference
 from batches import Line, batch_of
 from streams import CONSTANT, random_stream
+from test_battery import OPTIONS
 
-from vwlite.algorithms.build import AVERAGED, RULES, Settings, make_learner
-from vwlite.algorithms.table import ALGORITHMS, MORE_THAN_SLOPES
+from vwlite.algorithms.build import make_learner
+from vwlite.algorithms.table import ALGORITHMS
 from vwlite.core.learn.learner import Reason
 from vwlite.core.learn.tally import Tally
+from vwlite.options.settings import Settings
 
-OPTIONS = {
-    "gd": {"l1": 1e-4, "l2": 1e-5},
-    "truncated-gradient": {"l1": 0.02, "period": 3, "threshold": 0.4},
-    "rounding": {"period": 5, "threshold": 0.01},
-    "l1-subgradient": {"l1": 0.02},
-    "l1-ball": {"radius": 1.5},
-    "simplex": {"radius": 2.0, "features": 10000},
-    "eg": {"radius": 20.0, "features": 10000},
-    "eg-pm": {"radius": 20.0, "features": 10000},
-    "adagrad": {"l1": 0.01},
-    "adagrad-rda": {"l1": 0.01},
-    "adagrad-ball": {"radius": 1.5},
-    "pa-i": {"pa_c": 0.1},
-    "pa-ii": {"pa_c": 0.3},
-    "ftrl": {"ftrl_alpha": 0.1, "l1": 0.3, "l2": 0.01},
-    "smidas": {"l1": 0.01},
-}
+AVERAGED = [a.name for a in ALGORITHMS.values() if a.averaged]
 BITS = 11  # the table grows on the way; many of the 3000 features collide
 K = 3
 
@@ -76,7 +62,7 @@ def weights_of(rule):
 
 
 @pytest.mark.parametrize("loss", ["logistic", "squared"])
-@pytest.mark.parametrize(("rule", "average"), [*((r, False) for r in RULES), *((r, True) for r in AVERAGED)])
+@pytest.mark.parametrize(("rule", "average"), [*((r, False) for r in ALGORITHMS), *((r, True) for r in AVERAGED)])
 def test_one_against_all_is_a_run_of_two_labels_for_each_class(rule, loss, average):
     lines, passes = (60, 1) if rule == "adagrad-full" else (500, 2)
     stream = stream_of(1, lines)
@@ -114,10 +100,10 @@ def two_labels(label, k):
     ("rule", "softmax", "average"),
     [
         (rule, softmax, average)
-        for rule in RULES
+        for rule in ALGORITHMS
         for softmax in (False, True)
         for average in (False, True)
-        if not (softmax and rule in MORE_THAN_SLOPES) and not (average and rule not in AVERAGED)
+        if not (softmax and ALGORITHMS[rule].needs_loss) and not (average and rule not in AVERAGED)
     ],
 )
 def test_continuing_is_as_if_it_had_never_stopped(rule, softmax, average):
@@ -260,7 +246,7 @@ def test_softmax_is_its_eager_twin(name, radius):
         assert name != "nonnegative" or (dense[:, without] >= 0).all()
 
 
-@pytest.mark.parametrize("rule", list(AVERAGED))
+@pytest.mark.parametrize("rule", AVERAGED)
 def test_softmax_with_average_is_the_mean_of_the_weights_on_the_way(rule):
     options = {"softmax": True, "holdout_period": 0, "learning_rate": 0.3}
     plain, averaged = learner_of(rule, **options), learner_of(rule, average=True, **options)

@@ -7,7 +7,6 @@ from batches import Line, batch_of
 
 import vwlite.core.data.expand as expand
 import vwlite.core.data.pieces as pieces
-from vwlite.algorithms.build import RULES
 from vwlite.algorithms.table import ALGORITHMS
 
 OPTIONS = {
@@ -46,9 +45,9 @@ MORE = [
     ("adagrad", ["--ignore-linear", "b"]),
 ]
 CASES = [
-    (rule, [*OPTIONS.get(rule, []), "--loss", loss]) for rule in RULES for loss in ALGORITHMS[rule].losses
+    (rule, [*OPTIONS.get(rule, []), "--loss", loss]) for rule in ALGORITHMS for loss in ALGORITHMS[rule].losses
 ] + [(rule, [*options, "--loss", "logistic"]) for rule, options in MORE]
-SLOPES_ONLY = [rule for rule in RULES if "logistic" in ALGORITHMS[rule].losses and rule not in ("gd", "adagrad-full")]
+SLOPES_ONLY = [name for name, a in ALGORITHMS.items() if not a.needs_loss and name != "adagrad-full"]
 
 
 def in_pieces(monkeypatch, most: int, piece: int) -> None:

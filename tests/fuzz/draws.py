@@ -13,10 +13,11 @@ import click
 from fuzz.case import Case, Command
 from fuzz.damage import changed_bytes, damaged_cache, damaged_model
 from fuzz.judge import judge
-from vwlite.algorithms.table import ALGORITHMS, LABEL_DOMAIN, MORE_THAN_SLOPES
+from vwlite.algorithms.losses import LOSSES
+from vwlite.algorithms.table import ALGORITHMS
 from vwlite.commands.predict import command as predict
 from vwlite.commands.train import command as train
-from vwlite.options.groups import Classes, FileName, Interval, Labels, Letters, Number, Progress, Whole
+from vwlite.options.types import Classes, FileName, Interval, Labels, Letters, Number, Progress, Whole
 from vwlite.vw.arguments import OPTIONS
 
 # --- lines -------------------------------------------------------------------------------------------
@@ -228,12 +229,12 @@ def setup(rng: Random, *, odd: float = 0, without: tuple[str, ...] = ()) -> Setu
     loss = rng.choice(a.losses)
     options = ["--algorithm", a.name, "--loss", loss]
     labels = {"any": ["1", "-1", "0", "0.5", "2", "-3.25"], "binary": ["1", "-1"], "nonnegative": ["0", "1", "2", "5"]}[
-        LABEL_DOMAIN[loss]
+        LOSSES[loss].labels
     ]
-    if odd and LABEL_DOMAIN[loss] != "binary" and rng.random() < odd:
+    if odd and LOSSES[loss].labels != "binary" and rng.random() < odd:
         labels = [*labels, "1e300", "1e-300", "1e30"]
     found = Setup(options, labels)
-    classes = rng.random() < 0.2 and LABEL_DOMAIN[loss] != "nonnegative"
+    classes = rng.random() < 0.2 and LOSSES[loss].labels != "nonnegative"
     for each in (name for name in a.options if name not in without):
         if each == "feature_weights":
             if rng.random() < 0.2:
@@ -262,12 +263,12 @@ def setup(rng: Random, *, odd: float = 0, without: tuple[str, ...] = ()) -> Setu
             case 3:
                 options += ["--oaa", "4", "--classes", "auto"]
                 found.labels = NAMED[:4]
-        if rng.random() < 0.4 and a.name not in MORE_THAN_SLOPES:
+        if rng.random() < 0.4 and not a.needs_loss:
             options += ["--softmax"]
             options[3] = "logistic"
         if rng.random() < 0.5:
             found.predict.append("--probabilities")
-    elif LABEL_DOMAIN[loss] == "binary" and rng.random() < 0.1:
+    elif LOSSES[loss].labels == "binary" and rng.random() < 0.1:
         options += ["--labels", "0,1"]
         found.labels = ["0", "1"]
     if loss == "quantile" and rng.random() < 0.5:

@@ -7,12 +7,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from vwlite.algorithms.build import RULES
 from vwlite.algorithms.table import ALGORITHMS
 from vwlite.model import read_model, write_model
 from vwlite.output.atomic import AtomicFile
 
-MANY = [rule for rule in RULES if rule != "adagrad-full"]  # which is for few features: see test_adagrad_full.py
+MANY = [rule for rule in ALGORITHMS if rule != "adagrad-full"]  # which is for few features: see test_adagrad_full.py
 OPTIONS = {
     "gd": [(), ("--l1", "1e-4", "--l2", "1e-5")],
     "sgd": [(), ("--power-t", "0.3", "--initial-t", "2")],

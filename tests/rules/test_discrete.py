@@ -19,13 +19,14 @@ import reference
 from batches import Line, batch_of
 from streams import CONSTANT
 
-from vwlite.algorithms.build import Settings, make_learner
+from vwlite.algorithms.build import make_learner
 from vwlite.algorithms.table import ALGORITHMS
 from vwlite.core.data.batch import Batch
 from vwlite.core.learn.learner import Learner, Reason
 from vwlite.core.learn.rule import Rule
 from vwlite.model import Model
 from vwlite.model.snapshot import restore, snapshot
+from vwlite.options.settings import Settings
 
 STREAMS = 60  # of each kind
 VALUES = [(1.0,), (1.0, -1.0), (0.5, 1.0, 2.0), (1.0, 1.0, -1.0, 0.5, -0.5, 2.0, -2.0), (0.1, 0.2, 0.3, -0.1)]

@@ -33,7 +33,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from vwlite.algorithms.table import ALGORITHMS, LOSSES
+from vwlite.algorithms.losses import LOSSES
+from vwlite.algorithms.table import ALGORITHMS
 from vwlite.cli import run
 from vwlite.runs.signals import StopSignal
 from vwlite.vw.models.binary import STATE, Header, write_binary

@@ -1,42 +1,27 @@
-"""The algorithms: what each is called, what it does, which options it takes.
+"""The algorithms: a row for each, of which help texts, pages, checks and tests are made.
 
-Data only. `vwlite/algorithms/build.py` makes the objects, `vwlite/options/groups.py` checks the options against this.
+Data only: `vwlite/algorithms/build.py` makes the objects. What else there is to say about an algorithm is in
+`pages/NAME.txt` beside this file.
 """
 
 from dataclasses import dataclass, field
 from typing import Any
 
-LOSSES = ("squared", "logistic", "hinge", "quantile", "poisson")
-
-# Which labels a loss can use: any number, -1 and 1, or numbers from 0.
-LABEL_DOMAIN = {
-    "squared": "any",
-    "logistic": "binary",
-    "hinge": "binary",
-    "quantile": "any",
-    "poisson": "nonnegative",
-}
-
-# What predictions may go through when they are written, and the losses whose scores it makes sense of.
-LINKS = {
-    "identity": LOSSES,
-    "logistic": ("logistic",),
-    "glf1": ("logistic",),
-    "poisson": ("poisson",),
-}
+from vwlite.algorithms.losses import LOSSES
 
 # Options of the algorithms that have a learning rate.
 SCHEDULE = ("learning_rate", "power_t", "initial_t", "decay_learning_rate")
 
 # The rate of AdaGrad falls for each feature by itself, so the common one stays.
-ADAPTIVE = {"power_t": 0.0}
+_CONSTANT_RATE = {"power_t": 0.0}
 
 UPDATES = ("cmd", "rda")
 
-MOST_CLASSES = 1 << 16
-
-# Algorithms that need more of a loss than its slope, so not --softmax.
-MORE_THAN_SLOPES = ("gd", "pa", "pa-i", "pa-ii", "arow")
+_BALL = "the ball's --radius is its strength"
+_FIXED_SUM = {
+    "l1": "what multiplies weights makes none zero; use --algorithm l1-ball, or truncated-gradient",
+    "l2": "it keeps the sum of the weights at --radius; leave --l2 out",
+}
 
 
 @dataclass(frozen=True)
@@ -44,14 +29,22 @@ class Algorithm:
     """One row of the table of algorithms."""
 
     name: str
+    rule: str  # its class, as MODULE:CLASS in vwlite.core.rules
     summary: str
     formula: str
     options: tuple[str, ...]  # beside the schedule and the loss
     paper: str
     required: tuple[str, ...] = ()
-    losses: tuple[str, ...] = LOSSES
+    losses: tuple[str, ...] = tuple(LOSSES)
     rate: str = "learning_rate"  # the option that says how large steps are; none: ""
     defaults: dict[str, Any] = field(default_factory=dict)  # where they are not those of Settings
+    averaged: str = ""  # the class for --average
+    weighted: str = ""  # the class for --feature-weights and --box
+    all_keys: bool = False  # its number of features is that of all keys if --features does not say it
+    needs_loss: bool = False  # it needs more of a loss than its slope, so not --softmax
+    instead: dict[str, str] = field(default_factory=dict)  # of options that it refuses: why, or what to use
+    meanings: dict[str, str] = field(default_factory=dict)  # of options, where they are its own
+    unset: dict[str, str] = field(default_factory=dict)  # what stands for a default that is no number, if its own
 
     @property
     def schedule(self) -> tuple[str, ...]:
@@ -64,134 +57,182 @@ ALGORITHMS = {
     for a in (
         Algorithm(
             "gd",
+            "gd:Gd",
             "adaptive, normalized, importance-aware gradient descent, as Vowpal Wabbit's default",
             "w_i <- w_i + u M x_i / (sqrt(sum of g_i^2) max|x_i|)",
             ("l1", "l2"),
             "Ross, Mineiro, Langford 2013; Karampatziakis, Langford 2011",
+            needs_loss=True,
+            meanings={
+                "power_t": "The rate of a feature falls as the sum of its squared gradients to the power -power-t.",
+                "initial_t": "Where that sum begins.",
+            },
         ),
         Algorithm(
             "sgd",
+            "sgd:Sgd",
             "plain stochastic gradient descent",
             "w <- w - eta_t g",
             ("average",),
             "Robbins, Monro 1951",
+            averaged="sgd:AveragedSgd",
         ),
         Algorithm(
             "truncated-gradient",
+            "truncated_gradient:TruncatedGradient",
             "gradient descent that shrinks small weights towards zero every K examples",
             "w <- T1(w - eta_t g, eta_t K l1, theta)",
             ("l1", "period", "threshold", "average", "nonzeros"),
             "Langford, Li, Zhang 2009, eq. 6",
+            averaged="truncated_gradient:AveragedTruncatedGradient",
+            instead={"radius": "its strength is --l1"},
+            meanings={"threshold": "Larger weights are not shrunk."},
         ),
         Algorithm(
             "rounding",
+            "rounding:Rounding",
             "gradient descent that sets small weights to zero every K examples",
             "w <- T0(w - eta_t g, theta)",
             ("period", "threshold"),
             "Langford, Li, Zhang 2009, eq. 4",
             required=("threshold",),
+            instead={"nonzeros": "its weights are zero below --threshold; use --algorithm truncated-gradient"},
+            meanings={"threshold": "Smaller weights become zero."},
         ),
         Algorithm(
             "l1-subgradient",
+            "l1_subgradient:L1Subgradient",
             "subgradient descent on the l1-regularised loss, a baseline",
             "w <- w - eta_t g - eta_t l1 sgn(w)",
             ("l1", "round_at_end"),
             "Langford, Li, Zhang 2009, eq. 5",
+            instead={"nonzeros": "its weights meet zero by chance only; use --algorithm truncated-gradient"},
         ),
         Algorithm(
             "l1-ball",
+            "l1_ball:L1Ball",
             "gradient descent, projected onto the l1 ball after every example",
             "w <- argmin ||v - w|| over ||w||_1 <= radius, v = w - eta_t g",
             ("radius", "feature_weights", "box", "nonnegative", "average", "nonzeros"),
             "Duchi, Shalev-Shwartz, Singer, Chandra 2008, section 6",
             required=("radius",),
+            averaged="l1_ball:AveragedL1Ball",
+            weighted="l1_ball:WeightedL1Ball",
+            instead={"l1": _BALL},
+            meanings={"radius": "The largest sum of |weights|."},
         ),
         Algorithm(
             "simplex",
+            "simplex:Simplex",
             "gradient descent, projected after every example onto the positive weights that add up to the radius",
             "w <- argmin ||v - w|| over w >= 0, sum w = radius, v = w - eta_t g",
             ("radius", "features"),
             "Duchi, Shalev-Shwartz, Singer, Chandra 2008, sections 3 and 6",
             required=("radius",),
+            all_keys=True,
+            instead={"l1": "the sum of its weights is its --radius; --algorithm l1-ball shrinks with the radius"},
+            meanings={"radius": "The sum of the weights."},
         ),
         Algorithm(
             "eg",
+            "eg:Eg",
             "exponentiated gradient: multiplies weights, which are positive and add up to the radius",
             "w_i <- w_i exp(-eta_t g_i) / Z, Z such that sum w = radius",
             ("radius", "features"),
             "Kivinen, Warmuth 1997; Duchi, Shalev-Shwartz, Singer, Chandra 2008, eq. 13",
             required=("radius",),
+            all_keys=True,
+            instead=_FIXED_SUM,
+            meanings={"radius": "The sum of the weights."},
         ),
         Algorithm(
             "eg-pm",
+            "eg:EgPm",
             "exponentiated gradient for weights of any sign, each the difference of two positive ones",
             "w = w+ - w-, w+-_i <- w+-_i exp(-+eta_t g_i) / Z, Z such that sum w+ + w- = radius",
             ("radius", "features"),
             "Kivinen, Warmuth 1997; Duchi, Shalev-Shwartz, Singer, Chandra 2008, section 7",
             required=("radius",),
+            all_keys=True,
+            instead=_FIXED_SUM,
+            meanings={"radius": "The sum of the weights for and those against."},
         ),
         Algorithm(
             "adagrad",
+            "adagrad:Adagrad",
             "composite mirror descent: gradient descent with a rate for each feature, and shrinking",
             "w_i <- soft(w_i - eta_t g_i / H_i, eta_t l1 / H_i), H = delta + sqrt(sum of g^2)",
             ("l1", "delta", "average", "nonzeros"),
             "Duchi, Hazan, Singer 2011, eq. 6",
-            defaults=ADAPTIVE,
+            defaults=_CONSTANT_RATE,
+            averaged="adagrad:AveragedAdagrad",
         ),
         Algorithm(
             "adagrad-rda",
+            "adagrad:AdagradRda",
             "regularized dual averaging with a rate for each feature: sparser models than adagrad",
             "w_i <- -sign(G_i) (eta_t t / H_i) max(|G_i| / t - l1, 0), G = sum of g, H = delta + sqrt(sum of g^2)",
             ("l1", "delta", "nonzeros"),
             "Duchi, Hazan, Singer 2011, eq. 5",
-            defaults=ADAPTIVE,
+            defaults=_CONSTANT_RATE,
         ),
         Algorithm(
             "adagrad-ball",
+            "adagrad_ball:AdagradBall",
             "gradient descent with a rate for each feature, projected onto the l1 ball in the adaptive norm",
             "w <- argmin sum of H_i (w_i - v_i)^2 over ||w||_1 <= radius, v_i = w_i - eta_t g_i / H_i",
             ("radius", "delta"),
             "Duchi, Hazan, Singer 2011, eq. 2",
             required=("radius",),
-            defaults=ADAPTIVE,
+            defaults=_CONSTANT_RATE,
+            instead={"l1": _BALL, "nonzeros": "use --algorithm adagrad or l1-ball"},
+            meanings={"radius": "The largest sum of |weights|."},
         ),
         Algorithm(
             "adagrad-full",
+            "adagrad_full:AdagradFull",
             "AdaGrad with the full matrix, for at most 4,096 features: descent (cmd) or averaging (rda)",
             "w <- argmin eta_t <g, w> + eta_t l1 ||w||_1 + ||w - w_t||_S^2 / 2, S = delta I + (sum of g g^T)^(1/2)",
             ("update", "l1", "delta", "root_every"),
             "Duchi, Hazan, Singer 2011, eq. 1, 5, 6",
-            defaults=ADAPTIVE,
+            defaults=_CONSTANT_RATE,
         ),
         Algorithm(
             "pa",
+            "passive_aggressive:Pa",
             "passive-aggressive: the smallest step to a hinge loss of 0",
             "w <- w + y x l / ||x||^2",
             (),
             "Crammer, Dekel, Keshet, Shalev-Shwartz, Singer 2006",
             losses=("hinge",),
             rate="",
+            needs_loss=True,
         ),
         Algorithm(
             "pa-i",
+            "passive_aggressive:PaI",
             "as pa, with steps of limited size",
             "w <- w + y x min(C, l / ||x||^2)",
             ("pa_c",),
             "Crammer, Dekel, Keshet, Shalev-Shwartz, Singer 2006",
             losses=("hinge",),
             rate="pa_c",
+            needs_loss=True,
         ),
         Algorithm(
             "pa-ii",
+            "passive_aggressive:PaII",
             "as pa, with steps that are damped",
             "w <- w + y x l / (||x||^2 + 1 / (2 C))",
             ("pa_c",),
             "Crammer, Dekel, Keshet, Shalev-Shwartz, Singer 2006",
             losses=("hinge",),
             rate="pa_c",
+            needs_loss=True,
         ),
         Algorithm(
             "arow",
+            "arow:Arow",
             "adaptive regularisation of weights: each has a variance, and moves the less the surer it is",
             "if l > 0: w <- w + l beta y Sigma x, Sigma_ii <- Sigma_ii - beta (Sigma_ii x_i)^2, "
             "beta = 1 / (x' Sigma x + r)",
@@ -199,9 +240,11 @@ ALGORITHMS = {
             "Crammer, Kulesza, Dredze 2009",
             losses=("hinge",),
             rate="",
+            needs_loss=True,
         ),
         Algorithm(
             "ftrl",
+            "ftrl:Ftrl",
             "FTRL-Proximal: sparse, with a learning rate for each feature",
             "w_i <- -soft(z_i, l1) / ((beta + sqrt(n_i)) / alpha + l2), n_i = sum of g_i^2",
             ("ftrl_alpha", "ftrl_beta", "l1", "l2", "nonzeros"),
@@ -210,11 +253,14 @@ ALGORITHMS = {
         ),
         Algorithm(
             "smidas",
+            "smidas:Smidas",
             "mirror descent between adding and multiplying, soft-thresholded",
             "theta <- soft(theta - eta_t g, eta_t l1), w_j = sign(theta_j) |theta_j|^(p-1) / ||theta||_p^(p-2), "
             "p = 2 ln d",
             ("l1", "features"),
             "Shalev-Shwartz, Tewari 2009, Algorithm 3",
+            instead={"radius": "its strength is --l1"},
+            unset={"features": "those seen so far"},
         ),
     )
 }

@@ -1,42 +1,16 @@
 """`vwlite algorithms`"""
 
-import re
 from textwrap import fill, indent
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from vwlite.options.groups import Command
+from vwlite.options.groups import Command, click_option
 
 if TYPE_CHECKING:
     from vwlite.algorithms.table import Algorithm
 
 WIDTH = 100
-
-# Of options, or of options of one algorithm: what stands for a default that is no number, and the meaning where the
-# help of `train` has several.
-DEFAULTS: dict[str | tuple[str, str], str] = {
-    "threshold": "inf",
-    "feature_weights": "1",
-    "box": "no limit",
-    "average": "off",
-    "nonnegative": "off",
-    "nonzeros": "no limit",
-    "features": "2^bits",
-    ("features", "smidas"): "those seen so far",
-}
-MEANINGS: dict[str | tuple[str, str], str] = {
-    ("threshold", "truncated-gradient"): "Larger weights are not shrunk.",
-    ("threshold", "rounding"): "Smaller weights become zero.",
-    ("radius", "l1-ball"): "The largest sum of |weights|.",
-    ("radius", "adagrad-ball"): "The largest sum of |weights|.",
-    ("radius", "simplex"): "The sum of the weights.",
-    ("radius", "eg"): "The sum of the weights.",
-    ("radius", "eg-pm"): "The sum of the weights for and those against.",
-    "power_t": "The rate falls as (t + initial-t)^-power-t.",
-    ("power_t", "gd"): "The rate of a feature falls as the sum of its squared gradients to the power -power-t.",
-    ("initial_t", "gd"): "Where that sum begins.",
-}
 
 
 class Name(click.ParamType):
@@ -86,29 +60,29 @@ def table() -> str:
 
 def defaults(a: "Algorithm") -> dict[str, str]:
     """Its own options as they are typed, with their defaults; those of the rate only where they are its own too."""
-    from vwlite.options.resolve import option_name
+    from vwlite.options.settings import SPECS
 
-    return {option_name(name): default_of(a, name) for name in (*a.options, *a.defaults)}
+    return {SPECS[name].long: default_of(a, name) for name in (*a.options, *a.defaults)}
 
 
 def default_of(a: "Algorithm", name: str) -> str:
     """The default of an option, as text."""
-    from vwlite.algorithms.build import Settings
+    from vwlite.options.settings import SPECS
+    from vwlite.options.spec import shown_value
 
-    value = getattr(Settings.of(a.name), name)
     if name in a.required:
         return "required"
-    if value is None or value is False:
-        return DEFAULTS.get((name, a.name)) or DEFAULTS[name]
-    return f"{value:g}".replace("e-0", "e-") if isinstance(value, float) else str(value)
+    if name in a.defaults:
+        return shown_value(a.defaults[name])
+    return a.unset.get(name) or SPECS[name].default_text() or "off"
 
 
 def page(name: str) -> str:
     """All about one algorithm."""
-    from vwlite.algorithms.pages import PAGES
+    from vwlite.algorithms.page import read_page
     from vwlite.algorithms.table import ALGORITHMS
 
-    a, p = ALGORITHMS[name], PAGES[name]
+    a, p = ALGORITHMS[name], read_page(name)
     parts = [_wrapped(f"{a.name}: {a.summary}", 0), _wrapped(p.about, 0)]
     parts += _section("A step", p.step.split("\n"), where(a, p.d))
     parts += _section("Options", options_of(a) or ["None of its own."])
@@ -138,20 +112,16 @@ def where(a: "Algorithm", d: str) -> list[str]:
 
 def options_of(a: "Algorithm") -> list[str]:
     """A line for each option: how it is typed, what it means, its default."""
-    from vwlite.commands.train import command as train
-    from vwlite.options.resolve import option_name
+    from vwlite.options.settings import SPECS
 
-    context = click.Context(train)
-    rows = {p.name: p.get_help_record(context) for p in train.params if isinstance(p, click.Option)}
+    context = click.Context(click.Command("train"))
     found = []
-    for name in (*a.options, *a.schedule):
-        record = rows[name]
+    for spec in (SPECS[name] for name in (*a.options, *a.schedule)):
+        record = click_option(spec).get_help_record(context)
         assert record is not None
-        typed = f"{option_name(name)} {record[0].split(' ')[-1]}"
-        # The help of `train` begins with the algorithms that an option is for.
-        text = re.sub(r"  \[.*\]$", "", re.sub(r"^[a-z0-9*-]+(, [a-z0-9*-]+)*: ", "", record[1]))
-        text = MEANINGS.get((name, a.name)) or MEANINGS.get(name) or text[0].upper() + text[1:]
-        found.append(f"{typed:<28} {text}  [{_described(a, name)}]")
+        typed = f"{spec.long} {record[0].split(' ')[-1]}"
+        text = a.meanings.get(spec.name) or spec.page or spec.help[0].upper() + spec.help[1:]
+        found.append(f"{typed:<28} {text}  [{_described(a, spec.name)}]")
     return found
 
 
@@ -162,7 +132,7 @@ def _described(a: "Algorithm", name: str) -> str:
 
 def refusals(a: "Algorithm", more: str) -> list[str]:
     """Options that mean nothing to it and the reason, those of one reason together; then what else it refuses."""
-    from vwlite.algorithms.table import LOSSES
+    from vwlite.algorithms.losses import LOSSES
     from vwlite.options.resolve import option_name, refused
 
     found: dict[str, list[str]] = {}

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from vwlite.options.groups import PATH, Command, TrainOptions, check_options
+from vwlite.options.groups import Command, TrainOptions, check_options
+from vwlite.options.types import PATH
 
 if TYPE_CHECKING:
     from vwlite.input.pipeline import ParseOptions

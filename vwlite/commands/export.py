@@ -2,7 +2,8 @@
 
 import click
 
-from vwlite.options.groups import PATH, Command, Option
+from vwlite.options.groups import Command, Option
+from vwlite.options.types import PATH
 
 
 @click.command("export", cls=Command)

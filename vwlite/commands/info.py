@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from vwlite.input.diagnostics import printable
-from vwlite.options.groups import PATH, Command, Option
+from vwlite.options.groups import Command, Option
+from vwlite.options.types import PATH
 
 if TYPE_CHECKING:
     from vwlite.model import Model

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from vwlite.options.groups import PATH, Command, Option, Whole
+from vwlite.options.groups import Command, Option
+from vwlite.options.types import PATH, Whole
 
 if TYPE_CHECKING:
     from vwlite.model import Model

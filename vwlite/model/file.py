@@ -25,12 +25,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from vwlite.algorithms.build import Settings
 from vwlite.algorithms.table import ALGORITHMS
 from vwlite.core.base.arrays import all_finite, is_ascending
 from vwlite.errors import DataError
 from vwlite.model.header import FIELDS, Newer, brief, check_header
 from vwlite.model.slots import CODES, Array, array_of
+from vwlite.options.settings import Settings
 
 if TYPE_CHECKING:
     from vwlite.output.atomic import AtomicFile, Draft

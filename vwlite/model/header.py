@@ -11,11 +11,13 @@ from typing import Any, get_args, get_origin
 
 import click
 
-from vwlite.algorithms.build import RULES, Settings
+from vwlite.algorithms.build import rule_class
+from vwlite.algorithms.table import ALGORITHMS
 from vwlite.errors import UsageError
 from vwlite.input.diagnostics import printable
-from vwlite.options.groups import Letters
 from vwlite.options.resolve import check_together, option_name
+from vwlite.options.settings import SPECS, Settings
+from vwlite.options.types import Letters
 
 COUNTERS = ("examples", "unlabelled", "features")
 LARGEST = 1 << 127  # from here on no whole number of the program is; some sums have so many bits
@@ -59,7 +61,7 @@ def check_header(header: dict[str, Any]) -> None:
     _check_rule(header, settings)
     if header["range"] is not None:
         check_range(*header["range"])
-        if not RULES[settings.algorithm].CLIPS or settings.oaa:
+        if not rule_class(ALGORITHMS[settings.algorithm].rule).CLIPS or settings.oaa:
             raise ValueError(f"it has a range of predictions, which models of {settings.algorithm} do not have")
     _check_names(header.get("classes", []), settings)
 
@@ -121,9 +123,7 @@ def _is_number(x: Any) -> bool:
 
 def _check_typed(name: str, value: Any) -> None:
     """ValueError if an option of the command line could not have this value."""
-    from vwlite.commands.train import command as train
-
-    kind = next((p.type for p in train.params if p.name == name), None)
+    kind = SPECS[name].type if name in SPECS else None  # constant is typed as --no-constant
     if isinstance(kind, Letters):  # a text of letters, each by itself, or a tuple of patterns
         texts = value
     elif type(value) is bool:

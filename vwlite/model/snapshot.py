@@ -3,7 +3,7 @@
 from typing import Any
 
 from vwlite import __version__
-from vwlite.algorithms.build import Settings, make_learner
+from vwlite.algorithms.build import make_learner
 from vwlite.core.base.arrays import shifted
 from vwlite.core.learn.learner import Learner
 from vwlite.core.learn.rule import Rule
@@ -11,6 +11,7 @@ from vwlite.errors import DataError
 from vwlite.model.file import Model
 from vwlite.model.header import COUNTERS
 from vwlite.model.slots import CODES, Array, array_of, copied, field_of
+from vwlite.options.settings import Settings
 
 
 def snapshot(
@@ -74,7 +75,7 @@ def _predictor(model: Model, settings: Settings, path: str, options: dict[str, A
     """A learner for weights without their state."""
     from vwlite.core.rules.frozen import Fixed
 
-    learner = make_learner(settings, rule_class=Fixed, names=model.classes, **options)
+    learner = make_learner(settings, kind=Fixed, names=model.classes, **options)
     rule = learner.rule
     fields = _slots(rule, model.keys, {"w": model.weights})
     scalars = {"t": 0, "unseen": 0.0} | model.rule

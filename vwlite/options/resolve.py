@@ -4,34 +4,23 @@ import os
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from vwlite.algorithms.build import Settings
-from vwlite.algorithms.table import ALGORITHMS, LINKS, MORE_THAN_SLOPES, SCHEDULE, Algorithm
+from vwlite.algorithms.losses import LINKS, LOSS_OPTIONS
+from vwlite.algorithms.table import ALGORITHMS, SCHEDULE, Algorithm
 from vwlite.errors import UsageError
 from vwlite.input.cache import cache_name
 from vwlite.options.groups import InputOptions, TrainOptions
+from vwlite.options.settings import Settings
 from vwlite.output.atomic import check_apart
 
 # Options that may differ from those of the model that is continued.
 CHANGEABLE = ("learning_rate", "decay_learning_rate", "l1", "l2", "radius", "round_at_end", "link")
 
-# Options that a model of Vowpal Wabbit does not keep, so that they are typed once more.
-OF_LOSS = ("loss", "quantile_tau")
+# What `Settings.interactions` is typed as.
+CROSSINGS = ("quadratic", "cubic", "interactions")
+_PARTS = ("no_constant", *CROSSINGS)  # that are typed under other names than their settings have, or in parts
 
-# Options that only some algorithms take, and what to say about those that do not.
-_INSTEAD = {
-    ("nonzeros", "rounding"): "its weights are zero below --threshold; use --algorithm truncated-gradient",
-    ("nonzeros", "l1-subgradient"): "its weights meet zero by chance only; use --algorithm truncated-gradient",
-    ("nonzeros", "adagrad-ball"): "use --algorithm adagrad or l1-ball",
-    ("l1", "l1-ball"): "the ball's --radius is its strength",
-    ("l1", "adagrad-ball"): "the ball's --radius is its strength",
-    ("radius", "truncated-gradient"): "its strength is --l1",
-    ("radius", "smidas"): "its strength is --l1",
-    ("l1", "simplex"): "the sum of its weights is its --radius; --algorithm l1-ball shrinks with the radius",
-    ("l1", "eg"): "what multiplies weights makes none zero; use --algorithm l1-ball, or truncated-gradient",
-    ("l1", "eg-pm"): "what multiplies weights makes none zero; use --algorithm l1-ball, or truncated-gradient",
-    ("l2", "eg"): "it keeps the sum of the weights at --radius; leave --l2 out",
-    ("l2", "eg-pm"): "it keeps the sum of the weights at --radius; leave --l2 out",
-}
+# Options that a model of Vowpal Wabbit does not keep, so that they are typed once more.
+OF_LOSS = ("loss", *LOSS_OPTIONS)
 
 
 def option_name(field: str) -> str:
@@ -49,29 +38,21 @@ class Resolved:
 
 def typed_settings(o: TrainOptions) -> dict[str, Any]:
     """Those settings that were typed, under their names in Settings."""
-    typed: dict[str, Any] = {
-        name: getattr(o, name)
-        for name in (
-            "labels", "bits", "hash", "algorithm", "loss", "quantile_tau", "learning_rate", "power_t", "initial_t",
-            "decay_learning_rate", "l1", "l2", "period", "threshold", "radius", "delta", "update", "root_every",
-            "round_at_end", "pa_c", "arow_r", "ftrl_alpha", "ftrl_beta", "features", "box",
-            "nonnegative", "average", "nonzeros", "oaa", "classes", "softmax", "link",
-        )
-        if getattr(o, name) is not None
-    }  # fmt: skip
+    typed = {name: value for name, value in o.typed.items() if name not in _PARTS}
     if typed.get("threshold") == float("inf"):
         typed["threshold"] = None
-    if o.feature_weights is not None:
+    if "feature_weights" in typed:
         typed["feature_weights"] = True
-    if o.classes and o.classes != "auto" and o.oaa is None:
-        typed["oaa"] = len(o.classes.split(","))
-    if o.no_constant:
+    if typed.get("classes", "auto") != "auto" and "oaa" not in typed:
+        typed["oaa"] = len(typed["classes"].split(","))
+    if "no_constant" in o.typed:
         typed["constant"] = False
-    if o.quadratic or o.cubic or o.interactions:
-        typed["interactions"] = (*o.quadratic, *o.cubic, *o.interactions)
+    patterns = tuple(pattern for name in CROSSINGS for pattern in o.typed.get(name, ()))
+    if patterns:
+        typed["interactions"] = patterns
     for name in ("keep", "ignore", "ignore_linear"):
-        if getattr(o, name):
-            typed[name] = "".join(sorted(set("".join(getattr(o, name)))))
+        if name in typed:
+            typed[name] = "".join(sorted(set("".join(typed[name]))))
     return typed
 
 
@@ -111,8 +92,7 @@ def _typed(o: TrainOptions, name: str, value: Any) -> str:
     if name == "average":
         return "--average"
     if name == "interactions":
-        several = ("quadratic", "cubic", "interactions")
-        return " ".join(f"{option_name(n)} {pattern}" for n in several for pattern in getattr(o, n))
+        return " ".join(f"{option_name(n)} {pattern}" for n in CROSSINGS for pattern in o.typed.get(n, ()))
     return f"{option_name(name)} {_shown(value)}"
 
 
@@ -121,7 +101,7 @@ def refused(algorithm: Algorithm) -> dict[str, str]:
     found = {}
     for name in sorted({name for a in ALGORITHMS.values() for name in a.options} - set(algorithm.options)):
         users = ", ".join(a.name for a in ALGORITHMS.values() if name in a.options)
-        found[name] = _INSTEAD.get((name, algorithm.name), f"it is an option of {users}")
+        found[name] = algorithm.instead.get(name, f"it is an option of {users}")
     for name in SCHEDULE:
         if name not in algorithm.schedule:
             found[name] = f"use {option_name(algorithm.rate)}" if algorithm.rate else "its steps follow from the loss"
@@ -152,8 +132,9 @@ def _check_algorithm(settings: Settings, typed: dict[str, Any]) -> None:
     for name in algorithm.required:
         if getattr(settings, name) is None and not (name == "radius" and settings.nonzeros):
             raise UsageError(f"--algorithm {settings.algorithm} needs {option_name(name)}")
-    if "quantile_tau" in typed and settings.loss != "quantile":
-        raise UsageError(f"--quantile-tau means nothing to --loss {settings.loss}: add --loss quantile")
+    for name, loss in LOSS_OPTIONS.items():
+        if name in typed and settings.loss != loss:
+            raise UsageError(f"{option_name(name)} means nothing to --loss {settings.loss}: add --loss {loss}")
     if "labels" in typed and settings.label_domain == "nonnegative":
         raise UsageError(f"--labels makes labels -1 and 1, which --loss {settings.loss} cannot use")
     if settings.keep and settings.ignore:
@@ -195,7 +176,7 @@ def _check_classes(settings: Settings) -> None:
     if settings.softmax:
         if settings.loss != "logistic":
             raise UsageError(f"--softmax has a loss of its own: leave --loss {settings.loss} out")
-        if settings.algorithm in MORE_THAN_SLOPES:
+        if ALGORITHMS[settings.algorithm].needs_loss:
             raise UsageError(
                 f"--algorithm {settings.algorithm} cannot learn from --softmax, as its steps need the loss of one "
                 "score: use l1-ball, sgd, adagrad or ftrl"
@@ -250,8 +231,8 @@ def check_files(o: InputOptions, more: dict[str, str | None] | None = None) -> N
     inputs = [(path, "one of the DATA files") for path in o.data or ["-"]]
     model = o.model
     if isinstance(o, TrainOptions):
-        if o.feature_weights is not None:
-            inputs.append((o.feature_weights, "the file of --feature-weights"))
+        if "feature_weights" in o.typed:
+            inputs.append((o.typed["feature_weights"], "the file of --feature-weights"))
         model = o.initial
     if model is not None:
         inputs.append((model, "the model that is read"))

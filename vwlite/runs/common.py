@@ -5,7 +5,6 @@ import time
 from contextlib import ExitStack
 from typing import Any
 
-from vwlite.algorithms.build import Settings
 from vwlite.algorithms.table import ALGORITHMS
 from vwlite.core.data.batch import Batch
 from vwlite.core.learn.learner import Learner, Reason
@@ -14,6 +13,7 @@ from vwlite.errors import ClosedPipe, DataError
 from vwlite.input.pipeline import Bad
 from vwlite.options.groups import InputOptions
 from vwlite.options.resolve import option_name
+from vwlite.options.settings import Settings
 from vwlite.output.atomic import AtomicFile
 from vwlite.runs.memory import table_needs
 from vwlite.runs.progress import fit, number

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from typing import Any
 
-from vwlite.algorithms.build import Settings
 from vwlite.core.data.namespaces import Namespaces
 from vwlite.core.learn.learner import Learner
 from vwlite.input.interactions import WILDCARD
 from vwlite.options.resolve import option_name
+from vwlite.options.settings import Settings
 from vwlite.runs.progress import number
 
 Notes = tuple[dict[str, Any], list[str]]  # numbers for the report, and sentences about those that are worth one

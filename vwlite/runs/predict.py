@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from vwlite import __version__
-from vwlite.algorithms.build import Settings
+from vwlite.algorithms.losses import LOSS_OPTIONS
 from vwlite.errors import UsageError
 from vwlite.input.pipeline import ParseOptions, parsed_batches
 from vwlite.input.reader import check_sources
@@ -13,6 +13,7 @@ from vwlite.model import Model, read_model
 from vwlite.model.snapshot import restore
 from vwlite.options.groups import PredictOptions
 from vwlite.options.resolve import OF_LOSS, as_options, check_files, check_link, option_name
+from vwlite.options.settings import Settings
 from vwlite.runs.common import Run, say, summary
 from vwlite.runs.notes import about_features
 from vwlite.runs.signals import StopSignal
@@ -82,7 +83,7 @@ def predict(o: PredictOptions) -> int:
 def _settings(o: PredictOptions, model: Model) -> Settings:
     """Those of the model, with what was typed. UsageError for options that mean nothing to the model."""
     settings = model.settings
-    typed = {name: getattr(o, name) for name in OF_LOSS if getattr(o, name) is not None}
+    typed, link = {name: o.typed[name] for name in OF_LOSS if name in o.typed}, o.typed.get("link")
     for name, value in typed.items():
         old = getattr(settings, name)
         if settings.loss and value != old:
@@ -90,17 +91,18 @@ def _settings(o: PredictOptions, model: Model) -> Settings:
                 f"{option_name(name)} {value} contradicts the model {o.model}, which was trained with {old}: leave the "
                 "option out"
             )
-    if "quantile_tau" in typed and (typed.get("loss") or settings.loss) != "quantile":
-        raise UsageError("--quantile-tau needs --loss quantile")
+    for name, loss in LOSS_OPTIONS.items():
+        if name in typed and (typed.get("loss") or settings.loss) != loss:
+            raise UsageError(f"{option_name(name)} needs --loss {loss}")
     settings = replace(settings, **typed)
     if settings.oaa is None:
         if o.probabilities:
             raise UsageError(f"--probabilities is for classes, and {o.model} has none: use --link logistic")
-        settings = replace(settings, link=o.link or settings.link)
+        settings = replace(settings, link=link or settings.link)
         check_link(settings)
         return settings
-    if o.link not in (None, "identity"):
-        raise UsageError(f"--link {o.link} is for one score, but {o.model} has one for each class: use --probabilities")
+    if link not in (None, "identity"):
+        raise UsageError(f"--link {link} is for one score, but {o.model} has one for each class: use --probabilities")
     if o.probabilities and settings.loss != "logistic":
         raise UsageError(
             f"--probabilities needs a model of --loss logistic or --softmax: {o.model} was trained with "

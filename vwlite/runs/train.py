@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from vwlite import __version__
-from vwlite.algorithms.build import Settings, make_learner
+from vwlite.algorithms.build import make_learner
 from vwlite.algorithms.table import ALGORITHMS
 from vwlite.core.data.batch import Batch
 from vwlite.core.data.class_names import Names
@@ -20,8 +20,9 @@ from vwlite.input.pipeline import Parsed, ParseOptions, parsed_batches
 from vwlite.input.reader import check_sources
 from vwlite.model import Model, read_model, write_model
 from vwlite.model.snapshot import restore, snapshot
-from vwlite.options.groups import TrainOptions
+from vwlite.options.groups import EARLY_TERMINATE, HOLDOUT_PERIOD, TrainOptions
 from vwlite.options.resolve import Resolved, as_options, check_runs, resolve
+from vwlite.options.settings import Settings
 from vwlite.output.atomic import AtomicFile, Draft
 from vwlite.runs.common import Run, say, summary
 from vwlite.runs.notes import Notes, about_labels, about_options, namespaces_of, together
@@ -55,16 +56,16 @@ def train(o: TrainOptions) -> int:
     model = read_model(o.initial) if o.initial else None
     resolved = resolve(o, model.settings if model else None)
     options: dict[str, Any] = {
-        "holdout_period": (o.holdout_period or 10) if o.passes > 1 and not o.holdout_off else 0,
+        "holdout_period": (o.holdout_period or HOLDOUT_PERIOD) if o.passes > 1 and not o.holdout_off else 0,
         "predictions": o.predictions is not None,
         "raw_predictions": o.raw_predictions is not None,
     }
     if model is None or o.initial is None:
         learner, before = make_learner(resolved.settings, **options), {}
-        if o.feature_weights is not None:
+        if "feature_weights" in o.typed:
             s = resolved.settings
             learner.rule.set_weights(
-                *read_feature_weights(o.feature_weights, bits=s.bits, hash_all=s.hash == "all")
+                *read_feature_weights(o.typed["feature_weights"], bits=s.bits, hash_all=s.hash == "all")
             )
     else:
         learner, before = restore(model, resolved.settings, o.initial, **options), model.counters
@@ -150,7 +151,7 @@ class Training(Run):
                     self._keep_model(stack)
             else:
                 without_gain += 1
-                if without_gain == (o.early_terminate or 3) and self.pass_number < o.passes:
+                if without_gain == (o.early_terminate or EARLY_TERMINATE) and self.pass_number < o.passes:
                     self.best_is_kept = True
                     return
 
@@ -404,7 +405,7 @@ class Training(Run):
         """What the data says about the options. A model that is continued was told when it began."""
         if self.options.initial:
             return {}, []
-        typed = self.options.loss is not None
+        typed = "loss" in self.options.typed
         return together(
             about_options(self.settings, self.namespaces),
             about_labels(self.settings, self.learner, loss_typed=typed),
@@ -429,7 +430,7 @@ class Training(Run):
 
     def _holdout_period(self) -> int | None:
         o = self.options
-        return (o.holdout_period or 10) if o.passes > 1 and not o.holdout_off else None
+        return (o.holdout_period or HOLDOUT_PERIOD) if o.passes > 1 and not o.holdout_off else None
 
     # --- what is printed ---------------------------------------------------------------------
 

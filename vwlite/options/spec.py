@@ -1,0 +1,90 @@
+"""One row for each option: a field of a dataclass that says how it is typed, what it means and what it is by default.
+
+`Settings` (what shapes a model) and the options of runs in `vwlite/options/groups.py` are such dataclasses.
+"""
+
+import inspect
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import click
+
+from vwlite.algorithms.table import ALGORITHMS
+
+# The groups of the help.
+IN, FEATURES, LEARN, CLASSES, PASSES, OUT, RUN = (
+    "Input", "Features", "Learning", "Classes", "Passes", "Output", "Run",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Spec:
+    """An option of the command line."""
+
+    typed: tuple[str, ...]  # as it is typed, the short form first
+    group: str
+    help: str
+    type: click.ParamType | None = None  # None: it is a flag
+    default: Any = None
+    shown: str = ""  # the default as text, where it is no number and no word
+    vw: tuple[str, ...] = ()  # Vowpal Wabbit's spellings, which the help leaves out
+    metavar: str | None = None
+    multiple: bool = False
+    required: bool = False
+    for_some: bool = False  # the help begins with the algorithms that take it
+    page: str = ""  # the help on the page of an algorithm, where it is another
+
+    @property
+    def name(self) -> str:
+        """Of the keyword argument."""
+        own = [word for word in self.typed if not word.startswith("-")]
+        return own[0] if own else self.long[2:].replace("-", "_")
+
+    @property
+    def long(self) -> str:
+        """As it is typed in full."""
+        return next(word for word in self.typed if word.startswith("--"))
+
+    def text(self) -> str:
+        """The help with the algorithms that take the option, and its default."""
+        text = f"{_takers(self.name)}: {self.help}" if self.for_some else self.help
+        default = self.default_text()
+        if not default:
+            return text
+        of_some = (f"; {a.name}: {a.unset[self.name]}" for a in ALGORITHMS.values() if self.name in a.unset)
+        return f"{text}  [{default if default == 'required' else f'default: {default}'}{''.join(of_some)}]"
+
+    def default_text(self) -> str:
+        """The default as it is typed; nothing if there is none to speak of."""
+        return self.shown or shown_value(self.default)
+
+
+def shown_value(value: Any) -> str:
+    """A default as it is typed; nothing for those that are no value."""
+    if value is None or isinstance(value, bool | tuple):
+        return ""
+    return f"{value:g}".replace("e-0", "e-") if isinstance(value, float) else str(value)
+
+
+def _takers(name: str) -> str:
+    """The algorithms that take an option; `adagrad*` for adagrad and all of its family, if they do."""
+    takers = [a.name for a in ALGORITHMS.values() if name in a.options]
+    family = [a for a in ALGORITHMS if a == takers[0] or a.startswith(f"{takers[0]}-")]
+    return f"{takers[0]}*" if takers == family and len(family) > 1 else ", ".join(takers)
+
+
+def option(default: Any, *typed: str, **spec: Any) -> Any:
+    """A field of a dataclass that is an option of the command line."""
+    return options(default, Spec(typed, default=default, **spec))
+
+
+def options(default: Any, *specs: Spec) -> Any:
+    """A field of a dataclass that several options, or one in other words, make up."""
+    return field(default=default, metadata={"specs": specs})
+
+
+def specs_of(kind: type[Any], *groups: str) -> list[Spec]:
+    """The options of a dataclass's own fields, in their order; those of some groups, one after the other, or all."""
+    own = {f.name: f.metadata.get("specs", ()) for f in fields(kind)}
+    specs = [spec for name in inspect.get_annotations(kind) for spec in own[name]]
+    return [spec for group in groups for spec in specs if spec.group == group] if groups else specs

@@ -1,0 +1,166 @@
+"""The kinds of values that options take: what is typed, as a number, a tuple or a text."""
+
+import math
+import re
+from typing import Any
+
+import click
+
+_UNITS = {"s": 1, "m": 60, "h": 3600}
+
+
+class Number(click.ParamType):
+    """A finite number in a range; the ends belong to it unless they are open."""
+
+    name = "number"
+
+    def __init__(
+        self, low: float = -math.inf, high: float = math.inf, *, open_low: bool = False, open_high: bool = False,
+        infinite: bool = False,
+    ) -> None:  # fmt: skip
+        self.low, self.high, self.open_low, self.open_high, self.infinite = low, high, open_low, open_high, infinite
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        return "NUMBER"
+
+    def read(self, value: Any) -> float:
+        """ValueError if it is none; 1_000 is none, though Python takes it."""
+        if "_" in str(value):
+            raise ValueError
+        return float(value)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        try:
+            x = self.read(value)
+        except ValueError:
+            self.fail(f"{value!r} is not a {self.name}", param, ctx)
+        below = x <= self.low if self.open_low else x < self.low
+        above = x >= self.high if self.open_high else x > self.high
+        if math.isnan(x) or below or above or (math.isinf(x) and not self.infinite):
+            self.fail(f"{value} is out of range: it must be {self._range()}", param, ctx)
+        return x
+
+    def _range(self) -> str:
+        parts = []
+        if self.low > -math.inf:
+            parts.append(f"{'above' if self.open_low else 'at least'} {self.low:g}")
+        if self.high < math.inf:
+            parts.append(f"{'below' if self.open_high else 'at most'} {self.high:g}")
+        if not self.infinite and (self.low == -math.inf or self.high == math.inf):
+            parts.append("finite")
+        return " and ".join(parts)
+
+
+class Whole(Number):
+    """A whole number in a range; both ends belong to it."""
+
+    name = "whole number"
+
+    def __init__(self, low: int, high: float = math.inf) -> None:
+        super().__init__(low, high, infinite=True)
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        return "N"
+
+    def read(self, value: Any) -> int:
+        if not re.fullmatch(r"[+-]?[0-9]{1,18}", str(value)):
+            raise ValueError
+        return int(value)
+
+
+class Labels(click.ParamType):
+    """NEG,POS: the two labels that mean -1 and 1."""
+
+    name = "labels"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if isinstance(value, tuple):
+            return value
+        try:
+            negative, positive = (float(x) for x in value.split(","))
+        except ValueError:
+            self.fail(f"{value!r} is not two numbers with a comma between them, such as 0,1", param, ctx)
+        if not (math.isfinite(negative) and math.isfinite(positive)) or negative == positive:
+            self.fail(f"{value!r}: the two labels must be finite and differ", param, ctx)
+        return negative, positive
+
+
+class Classes(click.ParamType):
+    """auto, or NAME,NAME,...: the names of classes."""
+
+    name = "classes"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        names = str(value).split(",")
+        if value != "auto" and len(names) < 2:
+            self.fail(f"{value!r} is neither auto nor two or more names with commas between them", param, ctx)
+        for name in names:
+            if not name or re.search(r"[\s|]", name):
+                self.fail(f"{value!r}: {name!r} cannot be a label: a name is one word without |", param, ctx)
+        if len(set(names)) < len(names):
+            self.fail(f"{value!r}: a name stands there twice", param, ctx)
+        return str(value)
+
+
+class Interval(click.ParamType):
+    """A number of examples, or a time such as 60s, 5m, 1h: (examples, None) or (None, seconds)."""
+
+    name = "interval"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if isinstance(value, tuple):
+            return value
+        match = re.fullmatch(r"(\d+)([smh]?)", value)
+        if not match or int(match[1]) == 0:
+            self.fail(f"{value!r} is neither a number of examples (1000000) nor a time (60s, 5m, 1h)", param, ctx)
+        count = int(match[1])
+        return (None, count * _UNITS[match[2]]) if match[2] else (count, None)
+
+
+class Progress(click.ParamType):
+    """How often to print: an integer (every so many) or a factor such as 2.0. (factor, step)."""
+
+    name = "progress"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if isinstance(value, tuple):
+            return value
+        if re.fullmatch(r"\d+", value) and int(value) > 0:
+            return 0.0, float(value)
+        try:
+            factor = float(value)
+        except ValueError:
+            factor = math.nan
+        if not 1 < factor < math.inf:
+            self.fail(f"{value!r} is neither an integer above 0 nor a factor above 1 such as 2.0", param, ctx)
+        return factor, None
+
+
+class Letters(click.ParamType):
+    """First letters of namespaces; `size` of them if it is given."""
+
+    name = "letters"
+
+    def __init__(self, size: int | None = None, least: int = 1, wildcards: bool = False) -> None:
+        self.size, self.least, self.wildcards = size, least, wildcards
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        encoded = str(value).encode("utf-8", "surrogateescape")
+        wanted = f"{self.size} letters" if self.size else f"at least {self.least} letter{'s' * (self.least > 1)}"
+        if (self.size and len(encoded) != self.size) or not self.least <= len(encoded) <= 64:
+            self.fail(f"{value!r}: expected {wanted}, the first of each namespace's name", param, ctx)
+        if any((c <= 32 and c != 32) or c in b"|" for c in encoded) or (not self.wildcards and b":" in encoded):
+            self.fail(f"{value!r}: a letter that no namespace can begin with", param, ctx)
+        return encoded.decode("latin-1")
+
+
+class FileName(click.Path):
+    """The name of a file, not yet looked at."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not value:
+            self.fail("the name of the file is empty", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+PATH = FileName()
