@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 from docs import help_of
 
+from vwlite.algorithms.build import rule_class
 from vwlite.algorithms.losses import LOSSES
 from vwlite.algorithms.table import ALGORITHMS, SCHEDULE
 from vwlite.commands.algorithms import WIDTH, defaults
+from vwlite.core.learn.rule import Rule
 from vwlite.options.resolve import option_name
-from vwlite.options.settings import Settings
+from vwlite.options.settings import SPECS, Settings
 
 ROOT = Path(__file__).parents[2]
 FLAGS = {"--average", "--nonnegative"}  # options without a value
@@ -98,6 +100,23 @@ def test_the_command_of_a_page_learns_something(vwlite, name, tmp_path, monkeypa
     said = vwlite("predict", ROOT / "data/breast_cancer.test.vw", "-m", f"{name}.model", "-p", "p").err
     # 61 % of these tumours are benign.
     assert float(re.search(r"accuracy = (\S+)", said)[1]) > 0.85, said
+
+
+def test_help_that_names_algorithms_by_hand_names_all_that_take_the_option():
+    for option in ("threshold", "radius"):
+        named = re.findall(r"[a-z0-9]+(?:-[a-z0-9]+)*", SPECS[option].help)
+        takers = [a for a in ALGORITHMS.values() if option in a.options]
+        assert {name for name in named if name in ALGORITHMS} == {a.name for a in takers}
+        assert all(option in a.meanings for a in takers)
+
+
+def test_the_rows_agree_with_their_rules():
+    for a in ALGORITHMS.values():
+        assert ("average" in a.options) == bool(a.averaged)
+        assert ("feature_weights" in a.options) == ("box" in a.options) == bool(a.weighted)
+        assert set(a.required) | set(a.unset) <= set(a.options)
+        assert not set(a.instead) & set(a.options)
+        assert all(issubclass(rule_class(kind), Rule) for kind in (a.rule, a.averaged, a.weighted) if kind)
 
 
 def test_every_algorithm_has_a_page_and_every_page_an_algorithm():

@@ -1,0 +1,85 @@
+"""Who imports whom: no module imports one that imports it, and the core imports nothing from above it."""
+
+import ast
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+SOURCES = {
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+    for path in (ROOT / "vwlite").rglob("*.py")
+}
+COMPILED = {
+    ".".join(("vwlite", "core", *path.relative_to(ROOT / "cython_ext").with_suffix("").parts)): path
+    for path in (ROOT / "cython_ext").rglob("*.pyx")
+}
+
+
+def statements(body):
+    """What runs when a module is imported: not functions, and not what only a type checker sees."""
+    for node in body:
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            continue
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+            for name in ("body", "orelse", "handlers", "finalbody"):
+                yield from statements(getattr(node, name, []))
+
+
+def imported(body):
+    """The modules of vwlite that statements import."""
+    for node in body:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in SOURCES)
+        elif isinstance(node, ast.ImportFrom) and node.module in SOURCES:
+            inner = [f"{node.module}.{alias.name}" for alias in node.names]
+            yield from (name for name in inner if name in SOURCES)
+            if any(name not in SOURCES for name in inner):
+                yield node.module
+
+
+def cycles(graph):
+    """The sets of modules that lie on a cycle, by the way that leads around."""
+    done, found = set(), []
+
+    def visit(name, way):
+        if name in way:
+            found.append(way[way.index(name) :])
+        elif name not in done:
+            for other in sorted(graph[name]):
+                visit(other, [*way, name])
+            done.add(name)
+
+    for name in sorted(graph):
+        visit(name, [])
+    return found
+
+
+def graph(of):
+    return {name: set(imported(of(ast.parse(path.read_text(encoding="utf-8"))))) for name, path in SOURCES.items()}
+
+
+def test_no_module_imports_one_that_imports_it():
+    assert cycles(graph(lambda tree: statements(tree.body))) == []
+
+
+# A model that `vwlite vw` wrote is read by `vwlite.vw`, which makes a `Model` of it.
+KNOWN_CYCLES = [{"vwlite.model", "vwlite.model.file", "vwlite.vw.models.convert"}]
+
+# What the core still asks of the modules above it: texts of bad lines, patterns of interactions, free memory.
+KNOWN_UPWARD = {
+    "vwlite.core.data.expand", "vwlite.core.data.pieces", "vwlite.core.text.parser", "vwlite.core.vw.stepper",
+}  # fmt: skip
+
+
+def test_no_import_in_a_function_hides_a_cycle():
+    """What commands import late is for a short start: nobody imports them. `vwlite/vw` is not looked into."""
+    hidden = [way for way in cycles(graph(ast.walk)) if not all(name.startswith("vwlite.vw") for name in way)]
+    assert [way for way in hidden if set(way) not in KNOWN_CYCLES] == []
+
+
+def test_the_core_imports_nothing_from_above():
+    pattern = re.compile(r"^\s*(?:from|c?import)\s+vwlite(?!\.core\b)", re.M)
+    upward = {name for name, path in COMPILED.items() if pattern.search(path.read_text(encoding="utf-8"))}
+    assert upward <= KNOWN_UPWARD
+    assert len(COMPILED) > 30
