@@ -51,6 +51,11 @@ class Algorithm:
         """Its options of the learning rate."""
         return SCHEDULE if self.rate == "learning_rate" else ()
 
+    @property
+    def strength(self) -> str:
+        """The option that --nonzeros finds the value of."""
+        return "radius" if "radius" in self.options else "l1"
+
 
 ALGORITHMS = {
     a.name: a

@@ -1,14 +1,16 @@
 """`vwlite algorithms`"""
 
 from textwrap import fill, indent
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from vwlite.algorithms.losses import LOSSES
+from vwlite.algorithms.page import read_page
+from vwlite.algorithms.table import ALGORITHMS, Algorithm
 from vwlite.options.groups import Command, click_option
-
-if TYPE_CHECKING:
-    from vwlite.algorithms.table import Algorithm
+from vwlite.options.settings import SPECS
+from vwlite.options.spec import shown_value
 
 WIDTH = 100
 
@@ -21,8 +23,6 @@ class Name(click.ParamType):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         from difflib import get_close_matches
 
-        from vwlite.algorithms.table import ALGORITHMS
-
         if value in ALGORITHMS:
             return str(value)
         near = get_close_matches(value.lower(), ALGORITHMS, n=3, cutoff=0.5)
@@ -32,8 +32,6 @@ class Name(click.ParamType):
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> Any:
         from click.shell_completion import CompletionItem
-
-        from vwlite.algorithms.table import ALGORITHMS
 
         return [CompletionItem(name) for name in ALGORITHMS if name.startswith(incomplete)]
 
@@ -48,8 +46,6 @@ def command(name: str | None) -> int:
 
 def table() -> str:
     """Name, what it does, formula, options with defaults, paper: of each algorithm."""
-    from vwlite.algorithms.table import ALGORITHMS
-
     rows = []
     for a in ALGORITHMS.values():
         options = [f"{option} {default}" for option, default in defaults(a).items()]
@@ -58,18 +54,13 @@ def table() -> str:
     return "\n\n".join(rows)
 
 
-def defaults(a: "Algorithm") -> dict[str, str]:
+def defaults(a: Algorithm) -> dict[str, str]:
     """Its own options as they are typed, with their defaults; those of the rate only where they are its own too."""
-    from vwlite.options.settings import SPECS
-
     return {SPECS[name].long: default_of(a, name) for name in (*a.options, *a.defaults)}
 
 
-def default_of(a: "Algorithm", name: str) -> str:
+def default_of(a: Algorithm, name: str) -> str:
     """The default of an option, as text."""
-    from vwlite.options.settings import SPECS
-    from vwlite.options.spec import shown_value
-
     if name in a.required:
         return "required"
     if name in a.defaults:
@@ -79,9 +70,6 @@ def default_of(a: "Algorithm", name: str) -> str:
 
 def page(name: str) -> str:
     """All about one algorithm."""
-    from vwlite.algorithms.page import read_page
-    from vwlite.algorithms.table import ALGORITHMS
-
     a, p = ALGORITHMS[name], read_page(name)
     parts = [_wrapped(f"{a.name}: {a.summary}", 0), _wrapped(p.about, 0)]
     parts += _section("A step", p.step.split("\n"), where(a, p.d))
@@ -96,7 +84,7 @@ def page(name: str) -> str:
     return "\n\n".join(parts)
 
 
-def where(a: "Algorithm", d: str) -> list[str]:
+def where(a: Algorithm, d: str) -> list[str]:
     """What the letters of the formulas stand for."""
     found = ["t counts the examples, p is the prediction <w, x>, h the importance of the example"]
     if a.schedule and a.name != "gd":
@@ -110,10 +98,8 @@ def where(a: "Algorithm", d: str) -> list[str]:
     return found
 
 
-def options_of(a: "Algorithm") -> list[str]:
+def options_of(a: Algorithm) -> list[str]:
     """A line for each option: how it is typed, what it means, its default."""
-    from vwlite.options.settings import SPECS
-
     context = click.Context(click.Command("train"))
     found = []
     for spec in (SPECS[name] for name in (*a.options, *a.schedule)):
@@ -125,23 +111,22 @@ def options_of(a: "Algorithm") -> list[str]:
     return found
 
 
-def _described(a: "Algorithm", name: str) -> str:
+def _described(a: Algorithm, name: str) -> str:
     default = default_of(a, name)
     return default if default == "required" else f"default: {default}"
 
 
-def refusals(a: "Algorithm", more: str) -> list[str]:
+def refusals(a: Algorithm, more: str) -> list[str]:
     """Options that mean nothing to it and the reason, those of one reason together; then what else it refuses."""
-    from vwlite.algorithms.losses import LOSSES
-    from vwlite.options.resolve import option_name, refused
+    from vwlite.options.resolve import refused  # here, as it brings what opens files
 
     found: dict[str, list[str]] = {}
     elsewhere = []
     for name, why in refused(a).items():
         if why.startswith("it is an option of "):
-            elsewhere.append(option_name(name))
+            elsewhere.append(SPECS[name].long)
         else:
-            found.setdefault(why, []).append(option_name(name))
+            found.setdefault(why, []).append(SPECS[name].long)
     lines = [f"{', '.join(names)}: {why}." for why, names in found.items()]
     lines.append(f"Options of other algorithms: {', '.join(elsewhere)}.")
     if set(a.losses) != set(LOSSES):

@@ -1,16 +1,20 @@
-"""From a learner to a model and back."""
+"""From settings or a model to a learner, and from a learner to a model."""
 
 from typing import Any
 
 from vwlite import __version__
 from vwlite.algorithms.build import make_learner
+from vwlite.algorithms.table import ALGORITHMS
 from vwlite.core.base.arrays import shifted
 from vwlite.core.learn.learner import Learner
 from vwlite.core.learn.rule import Rule
+from vwlite.core.rules.frozen import Fixed
 from vwlite.errors import DataError
+from vwlite.input.feature_weights import read_feature_weights
 from vwlite.model.file import Model
 from vwlite.model.header import COUNTERS
 from vwlite.model.slots import CODES, Array, array_of, copied, field_of
+from vwlite.options.resolve import Resolved
 from vwlite.options.settings import Settings
 
 
@@ -51,6 +55,27 @@ def snapshot(
     )
 
 
+def begin(settings: Settings, feature_weights: str | None, **options: Any) -> Learner:
+    """A learner that has seen nothing. feature_weights: the file of them. options: as Learner takes them."""
+    learner = make_learner(settings, **options)
+    if feature_weights is not None:
+        learner.rule.set_weights(
+            *read_feature_weights(feature_weights, bits=settings.bits, hash_all=settings.hash == "all")
+        )
+    return learner
+
+
+def resume(model: Model, resolved: Resolved, path: str, **options: Any) -> Learner:
+    """A learner that goes on learning from a model, with what the command line changed in its settings."""
+    settings = resolved.settings
+    learner = restore(model, settings, path, **options)
+    if settings.nonzeros and {"l1", "radius"} & set(resolved.changed):
+        learner.rule.restart(getattr(settings, ALGORITHMS[settings.algorithm].strength))
+    elif "radius" in resolved.changed:
+        learner.rule.shrink()
+    return learner
+
+
 def restore(model: Model, settings: Settings, path: str, **options: Any) -> Learner:
     """A learner that goes on from a model. options: as Learner takes them."""
     if model.weights_only:
@@ -73,8 +98,6 @@ def restore(model: Model, settings: Settings, path: str, **options: Any) -> Lear
 
 def _predictor(model: Model, settings: Settings, path: str, options: dict[str, Any]) -> Learner:
     """A learner for weights without their state."""
-    from vwlite.core.rules.frozen import Fixed
-
     learner = make_learner(settings, kind=Fixed, names=model.classes, **options)
     rule = learner.rule
     fields = _slots(rule, model.keys, {"w": model.weights})

@@ -164,7 +164,7 @@ def _check_classes(settings: Settings) -> None:
         raise UsageError(f"--oaa {count} contradicts --classes, which names {len(names.split(','))}: leave --oaa out")
     option = "--softmax" if settings.softmax else "--oaa"
     if settings.nonzeros:
-        strength = "--radius" if settings.algorithm == "l1-ball" else "--l1"
+        strength = option_name(ALGORITHMS[settings.algorithm].strength)
         raise UsageError(
             f"--nonzeros counts the weights of one score, but {option} has one for each class: use {strength}"
         )

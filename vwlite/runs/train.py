@@ -7,7 +7,6 @@ from contextlib import ExitStack
 from typing import Any
 
 from vwlite import __version__
-from vwlite.algorithms.build import make_learner
 from vwlite.algorithms.table import ALGORITHMS
 from vwlite.core.data.batch import Batch
 from vwlite.core.data.class_names import Names
@@ -15,11 +14,10 @@ from vwlite.core.learn.learner import Learner, Reason
 from vwlite.core.learn.tally import Tally
 from vwlite.errors import DataError
 from vwlite.input.cache import CacheReader, CacheUnusable, CacheWriter, cache_name, fingerprint, open_cache
-from vwlite.input.feature_weights import read_feature_weights
 from vwlite.input.pipeline import Parsed, ParseOptions, parsed_batches
 from vwlite.input.reader import check_sources
 from vwlite.model import Model, read_model, write_model
-from vwlite.model.snapshot import restore, snapshot
+from vwlite.model.snapshot import begin, resume, snapshot
 from vwlite.options.groups import EARLY_TERMINATE, HOLDOUT_PERIOD, TrainOptions
 from vwlite.options.resolve import Resolved, as_options, check_runs, resolve
 from vwlite.options.settings import Settings
@@ -44,11 +42,6 @@ def parse_options(o: TrainOptions, settings: Settings, names: Names | None = Non
     )
 
 
-def _strength(settings: Settings) -> str:
-    """The option that --nonzeros adapts."""
-    return "radius" if "radius" in ALGORITHMS[settings.algorithm].options else "l1"
-
-
 def train(o: TrainOptions) -> int:
     """Run `vwlite train`; the exit code."""
     check_runs(o)
@@ -61,18 +54,9 @@ def train(o: TrainOptions) -> int:
         "raw_predictions": o.raw_predictions is not None,
     }
     if model is None or o.initial is None:
-        learner, before = make_learner(resolved.settings, **options), {}
-        if "feature_weights" in o.typed:
-            s = resolved.settings
-            learner.rule.set_weights(
-                *read_feature_weights(o.typed["feature_weights"], bits=s.bits, hash_all=s.hash == "all")
-            )
+        learner, before = begin(resolved.settings, o.typed.get("feature_weights"), **options), {}
     else:
-        learner, before = restore(model, resolved.settings, o.initial, **options), model.counters
-        if resolved.settings.nonzeros and {"l1", "radius"} & set(resolved.changed):
-            learner.rule.restart(getattr(resolved.settings, _strength(resolved.settings)))
-        elif "radius" in resolved.changed:
-            learner.rule.shrink()
+        learner, before = resume(model, resolved, o.initial, **options), model.counters
     del model
     with ExitStack() as stack:
         signals = stack.enter_context(StopSignal())  # first: what it finds begun is cleaned up
@@ -396,7 +380,7 @@ class Training(Run):
         lines["total feature number"] = learner.features
         lines["nonzero weights"] = self.nonzeros
         if self.strength is not None:
-            lines[f"{_strength(self.settings)} found"] = self.strength
+            lines[f"{ALGORITHMS[self.settings.algorithm].strength} found"] = self.strength
         lines["features in the table"] = len(learner.rule)
         lines["seconds"] = round(self.seconds(), 3)
         return lines
