@@ -6,21 +6,15 @@ import numpy as np
 import pytest
 import reference
 from batches import Line, batch_of
+from losses import LOSSES
 from streams import Walk, random_stream
 
 from vwlite.core.data.expand import Expander
 from vwlite.core.learn.learner import Learner, Reason
-from vwlite.core.learn.losses import Hinge, Logistic, Poisson, Quantile, Squared
+from vwlite.core.learn.losses import Logistic, Squared
 from vwlite.core.rules.adagrad_full import AdagradFull, feature_sign
 
 MOST_FEATURES = AdagradFull.MOST_FEATURES
-LOSSES = {
-    "squared": (Squared(), reference.Squared()),
-    "logistic": (Logistic(), reference.Logistic()),
-    "hinge": (Hinge(), reference.Hinge()),
-    "quantile": (Quantile(0.7), reference.Quantile(0.7)),
-    "poisson": (Poisson(), reference.Poisson()),
-}
 RATES = {"squared": 0.1, "logistic": 0.1, "hinge": 0.1, "quantile": 0.05, "poisson": 0.01}
 OPTIONS = {
     "plain": {"delta": 0.01},

@@ -20,6 +20,7 @@ from batches import Line, batch_of
 from streams import CONSTANT
 
 from vwlite.algorithms.build import make_learner
+from vwlite.algorithms.losses import LOSSES as TABLE
 from vwlite.algorithms.table import ALGORITHMS
 from vwlite.core.data.batch import Batch
 from vwlite.core.learn.learner import Learner, Reason
@@ -37,13 +38,7 @@ LABELS = {
     "hinge": (-1.0, 1.0),
     "poisson": (0.0, 1.0, 2.0),
 }
-LOSSES = {
-    "squared": reference.Squared,
-    "logistic": reference.Logistic,
-    "hinge": reference.Hinge,
-    "quantile": reference.Quantile,
-    "poisson": reference.Poisson,
-}
+LOSSES = {name: getattr(reference, row.kind) for name, row in TABLE.items()}
 RADIUS = {"radius": (0.1, 0.25, 0.3, 0.5, 1.0, 1.5, 2.0, 4.0)}
 L1 = {"l1": (0.0, 0.05, 0.1, 0.25, 0.5)}
 DELTA = {"delta": (1e-8, 0.5, 1.0)}

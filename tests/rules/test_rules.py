@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 import reference
 from batches import Line, batch_of
+from losses import LOSSES
 from streams import CONSTANT, Walk, random_stream
 
 from vwlite.core.data.expand import Expander
 from vwlite.core.learn.learner import Learner, Reason
-from vwlite.core.learn.losses import Hinge, Logistic, Poisson, Quantile, Squared
+from vwlite.core.learn.losses import Hinge, Logistic, Quantile, Squared
 from vwlite.core.rules.adagrad import Adagrad, AdagradRda
 from vwlite.core.rules.adagrad_ball import AdagradBall
 from vwlite.core.rules.arow import Arow
@@ -28,13 +29,6 @@ from vwlite.core.rules.simplex import Simplex
 from vwlite.core.rules.smidas import Smidas
 from vwlite.core.rules.truncated_gradient import TruncatedGradient
 
-LOSSES = {
-    "squared": (Squared(), reference.Squared()),
-    "logistic": (Logistic(), reference.Logistic()),
-    "hinge": (Hinge(), reference.Hinge()),
-    "quantile": (Quantile(0.7), reference.Quantile(0.7)),
-    "poisson": (Poisson(), reference.Poisson()),
-}
 RULES = {
     "sgd": (Sgd, reference.Sgd),
     "truncated-gradient": (TruncatedGradient, reference.TruncatedGradient),

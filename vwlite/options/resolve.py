@@ -1,7 +1,7 @@
 """What the options mean: from what was typed, and the model that is continued, to the settings."""
 
 import os
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from vwlite.algorithms.losses import LINKS, LOSS_OPTIONS
@@ -249,4 +249,4 @@ def _shown(value: Any) -> str:
 
 def as_options(settings: Settings) -> dict[str, Any]:
     """The settings by their long names, for reports and `vwlite info`."""
-    return {f.name.replace("_", "-"): getattr(settings, f.name) for f in fields(settings)}
+    return {name.replace("_", "-"): value for name, value in settings.stored().items()}

@@ -5,12 +5,13 @@ from typing import Any
 
 import click
 
-from vwlite.algorithms.losses import LINKS, LOSSES, loss_function
+from vwlite.algorithms.losses import LINKS, LOSS_OPTIONS, LOSSES, loss_function
 from vwlite.algorithms.table import ALGORITHMS, UPDATES
 from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, Spec, option, options, specs_of
 from vwlite.options.types import PATH, Classes, Labels, Letters, Number, Whole
 
 MOST_CLASSES = 1 << 16
+_ALWAYS = "quantile_tau"  # models of every loss have it
 POSITIVE = Number(0, open_low=True)
 
 
@@ -174,8 +175,9 @@ class Settings:
     )  # fmt: skip
 
     def stored(self) -> dict[str, Any]:
-        """As JSON can hold it."""
-        return asdict(self)
+        """As JSON can hold it, without the settings of other losses."""
+        others = {name for name, loss in LOSS_OPTIONS.items() if loss != self.loss} - {_ALWAYS}
+        return {name: value for name, value in asdict(self).items() if name not in others}
 
     @staticmethod
     def of(algorithm: str) -> "Settings":

@@ -1,0 +1,12 @@
+"""Every loss of the table with its twin, for tests over all of them."""
+
+import reference
+
+from vwlite.algorithms.losses import LOSSES as TABLE
+from vwlite.core.learn import losses
+
+ARGUMENTS = {"quantile": (0.7,)}
+LOSSES = {
+    name: tuple(getattr(of, row.kind)(*ARGUMENTS.get(name, ())) for of in (losses, reference))
+    for name, row in TABLE.items()
+}
