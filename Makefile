@@ -4,7 +4,7 @@ PYTHON ?= python3
 
 # What the installed package is made of. What is built is what ships: a plain install, not an editable one.
 SOURCES := pyproject.toml README.md LICENSE $(shell find cython_ext vwlite -name '*.py' -o -name '*.pyx' \
-	-o -name '*.pxd' -o -name '*.h' -o -name py.typed)
+	-o -name '*.pxd' -o -name '*.h' -o -name '*.txt' -o -name '*.pyi' -o -name py.typed)
 INSTALLED := .venv/.installed
 BIN := .venv/bin
 DEMO := build/demo
@@ -19,15 +19,15 @@ help:
 	@echo "make test         lint, then the tests, against the installed package"
 	@echo "make test-long    runs of ten million examples, that the others have no time for (about 5 minutes)"
 	@echo "make lint         ruff and mypy"
-	@echo "make docs         the parts of the README that are made from the program"
+	@echo "make docs         what README, results and manual page have from the program"
 	@echo "make sanitize     the tests of the compiled core, built with AddressSanitizer"
 	@echo "make fuzz         the same build on drawn texts, commands, models and caches, for MINUTES=5; keeps what fails"
 	@echo "make compat       \`vwlite vw\` beside the real Vowpal Wabbit, on 2,000 drawn command lines and texts"
-	@echo "make bench        the table of speed and memory in the README (about a quarter of an hour)"
+	@echo "make bench        the table of speed and memory in tests/bench/RESULTS.md (about a quarter of an hour)"
 	@echo "make bench-quick  the same on tiny data: does the benchmark work?"
-	@echo "make bench-projection  the table and the picture of projection times in the README (about 2 minutes)"
-	@echo "make bench-dimension   the tables of time over the number of features in the README (about 5 minutes)"
-	@echo "make compare      the tables and pictures of all algorithms on real data in the README (about 40 minutes);"
+	@echo "make bench-projection  the table and the picture of projection times there (about 2 minutes)"
+	@echo "make bench-dimension   the tables of time over the number of features there (about 5 minutes)"
+	@echo "make compare      the tables and pictures of all algorithms on real data there (about 40 minutes);"
 	@echo "                  SETS=FOLDER says where the data sets are"
 	@echo "make compare-quick  the same on small data: does it work?"
 	@echo "make wheel        a wheel in dist/"
@@ -105,6 +105,7 @@ fuzz: $(SANITIZED)
 
 # vowpalwabbit and scikit-learn are installed for comparing only.
 BENCH := .bench/venv/.installed
+RESULTS := tests/bench/RESULTS.md
 
 $(BENCH): $(SOURCES)
 	rm -rf build/lib* build/bdist* *.egg-info
@@ -119,18 +120,19 @@ compat: $(INSTALLED) $(BENCH)
 	code=$$?; wait $$! && exit $$code
 
 bench: $(BENCH)
-	.bench/venv/bin/python tests/bench/bench.py
+	.bench/venv/bin/python tests/bench/bench.py --results $(RESULTS)
 
 bench-quick: $(BENCH)
 	.bench/venv/bin/python tests/bench/bench.py --quick
 
 bench-projection: $(BENCH)
-	.bench/venv/bin/python tests/bench/projection.py --readme README.md
+	.bench/venv/bin/python tests/bench/projection.py --results $(RESULTS)
 
 bench-dimension: $(BENCH)
-	.bench/venv/bin/python tests/bench/dimension.py --readme README.md
+	.bench/venv/bin/python tests/bench/dimension.py --results $(RESULTS)
 
-SETS := ../shared/data
+# The files that `make compare` names if they are not there.
+SETS := .bench/sets
 
 compare: $(BENCH)
 	.bench/venv/bin/python tests/bench/compare.py --data $(SETS)

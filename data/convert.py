@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""Make the data sets of this folder from those that come with scikit-learn. Needs scikit-learn; its results are here.
+"""Make the data sets of this folder from those that come with scikit-learn, and from the sources of this repository.
+
+Needs scikit-learn; its results are here. Other sources than those of the day it was run make other lines.
 
     python data/convert.py [FOLDER]
 """
 
+import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,6 +17,9 @@ from sklearn.datasets import load_breast_cancer, load_digits
 
 SEED = 1
 TRAIN = 3 / 4
+ROOT = Path(__file__).parents[1]
+LINES = 6000  # of the sources
+WORD = re.compile(r"[A-Za-z_]+|[0-9]+|[^\sA-Za-z0-9_:|]")
 
 
 def breast_cancer() -> tuple[list[str], str]:
@@ -43,8 +49,21 @@ def digits() -> tuple[list[str], str]:
     return lines, "libsvm"
 
 
+def sources() -> tuple[list[str], str]:
+    """VW text: lines of this repository's code as words, numbers and signs; 1 is Cython, -1 Python."""
+    languages: dict[str, set[int]] = {}
+    for suffix, label in ((".pyx", 1), (".pxd", 1), (".py", -1)):
+        for path in (p for folder in ("cython_ext", "vwlite") for p in (ROOT / folder).rglob(f"*{suffix}")):
+            for line in path.read_text(encoding="utf-8").splitlines():
+                words = WORD.findall(line)
+                if len(words) >= 3:
+                    languages.setdefault(" ".join(words), set()).add(label)
+    lines = [f"{min(found)} |t {words}" for words, found in sorted(languages.items()) if len(found) == 1]
+    return [lines[i] for i in np.random.RandomState(SEED).permutation(len(lines))[:LINES]], "vw"
+
+
 def main(folder: Path) -> None:
-    for make in (breast_cancer, digits):
+    for make in (breast_cancer, digits, sources):
         lines, suffix = make()
         order = np.random.RandomState(SEED).permutation(len(lines))  # frozen for good, as default_rng is not
         shuffled = [lines[i] for i in order]

@@ -1,8 +1,10 @@
-"""The parts of the README that are made from the program: `make docs` writes them, a test checks them."""
+"""What README, results and manual page have from the program: `make docs` writes it, a test checks it."""
 
 import json
 import re
+import subprocess
 import sys
+import tempfile
 from importlib import import_module
 from pathlib import Path
 
@@ -10,11 +12,25 @@ import click
 
 from vwlite.algorithms.table import ALGORITHMS
 from vwlite.cli import COMMANDS, program
-from vwlite.commands.algorithms import defaults
-from vwlite.vw.arguments import usage
+from vwlite.commands.help import topics
 
 HERE = Path(__file__).parent
-README = HERE.parent / "README.md"
+ROOT = HERE.parent
+README = ROOT / "README.md"
+RESULTS = HERE / "bench/RESULTS.md"
+FIRST_RUN = "vwlite train data/breast_cancer.train.vw --loss logistic --passes 5 -m cancer.model"
+
+# The rows of the table of speed and memory that the README has.
+NUMBERS = (
+    "train `gd` logistic from text, documents",
+    "train `gd` logistic from text, clicks, one `-q`",
+    "predict from text, documents",
+    "train `l1-ball` logistic from text, documents",
+    "train `sgd` logistic from libsvm text, documents",
+    "a pass over the cache, `sgd` logistic, documents",
+    "peak memory, clicks, `-q ck`, 4,787,109 features",
+    "a one-line train",
+)
 
 
 def help_of(command: str) -> str:
@@ -26,24 +42,49 @@ def help_of(command: str) -> str:
     return found.get_help(click.Context(found, context, info_name=command, **settings))
 
 
-def algorithm_table() -> str:
-    titles = ["`--algorithm`", "what it does", "its options and defaults", "formula", "paper"]
-    rows = ["| " + " | ".join(row) + " |" for row in (titles, ["---"] * 5)]
-    for a in ALGORITHMS.values():
-        options = ", ".join(f"`{option}` {default}" for option, default in defaults(a).items()) or "-"
-        formula = a.formula.replace("|", "\\|")
-        rows.append(f"| `{a.name}` | {a.summary} | {options} | {formula} | {a.paper} |")
-    return "\n".join(rows)
+def table(*rows: tuple[str, ...]) -> str:
+    """A table in Markdown; the first row has the titles."""
+    return "\n".join("| " + " | ".join(row) + " |" for row in (rows[0], ("---",) * len(rows[0]), *rows[1:]))
+
+
+def first_run() -> str:
+    """What the first command of the README prints, without its time."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "data").symlink_to(ROOT / "data", target_is_directory=True)
+        done = subprocess.run(
+            [sys.executable, "-m", *FIRST_RUN.split()], cwd=folder, check=True, capture_output=True, text=True
+        )
+    return "```text\n" + re.sub(r"(?m)^(seconds =) .*$", r"\1 ...", done.stderr) + "```"
+
+
+def numbers() -> str:
+    """The rows of the results that matter most: against the first rival of each."""
+    text = RESULTS.read_text(encoding="utf-8").split("<!-- begin bench: bench -->\n")[1].split("<!-- end")[0]
+    found = {}
+    for line in text.splitlines():
+        if line.startswith("| "):
+            work, ours, rival, theirs, ratio, *_ = (cell.strip() for cell in line[1:-1].split("|"))
+            found.setdefault(work, (ours, f"{rival} {theirs}".strip() or "-", ratio))
+    rows = [(work, *found[work]) for work in NUMBERS if work in found]
+    return table(("work", "vwlite", "against", "ratio (min-max)"), *rows) + "\n\n" + text.split("\n\n")[0]
 
 
 def sections() -> dict[str, str]:
-    """The text between the markers `<!-- begin NAME -->` and `<!-- end NAME -->`."""
-    made = {f"help: {command}": f"```text\n$ vwlite {command} --help\n{help_of(command)}\n```" for command in COMMANDS}
-    made["help: vw"] = f"```text\n$ vwlite vw --help\n{usage()}\n```"
-    made["algorithms"] = algorithm_table()
-    for name in ("compare", "claims"):
-        made[f"bench: {name}"] = measured(name)
-    return made
+    """What stands in the README between the markers `<!-- begin NAME -->` and `<!-- end NAME -->`."""
+    return {
+        "first run": first_run(),
+        "commands": table(("command", "what it does"), *((f"`{name}`", about) for name, about in COMMANDS.items())),
+        "topics": table(("topic", "about"), *((f"`{name}`", about) for name, about in topics().items())),
+        "algorithms": table(
+            ("`--algorithm`", "what it does"), *((f"`{a.name}`", a.summary) for a in ALGORITHMS.values())
+        ),
+        "numbers": numbers(),
+    }
+
+
+def results() -> dict[str, str]:
+    """The same of the results: tables whose numbers are kept as JSON."""
+    return {f"bench: {name}": measured(name) for name in ("compare", "claims")}
 
 
 def measured(name: str) -> str:
@@ -56,14 +97,15 @@ def measured(name: str) -> str:
     return document(json.loads((HERE / f"bench/{name}.json").read_text(encoding="utf-8")))
 
 
-def updated(text: str) -> str:
-    """The README with its made parts made anew."""
-    for name, content in sections().items():
+def updated(text: str, made: dict[str, str]) -> str:
+    """A text with its made parts made anew."""
+    for name, content in made.items():
         pattern = rf"(<!-- begin {re.escape(name)} -->\n).*?(<!-- end {re.escape(name)} -->)"
         text, found = re.subn(pattern, lambda m, c=content: f"{m[1]}{c}\n{m[2]}", text, flags=re.DOTALL)
-        assert found == 1, f"README.md has no markers for {name}"
+        assert found == 1, f"no markers for {name}"
     return text
 
 
 if __name__ == "__main__":
-    README.write_text(updated(README.read_text(encoding="utf-8")), encoding="utf-8")
+    for path, make in ((RESULTS, results), (README, sections)):
+        path.write_text(updated(path.read_text(encoding="utf-8"), make()), encoding="utf-8")

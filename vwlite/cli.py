@@ -22,6 +22,7 @@ COMMANDS = {
     "check": "Check that models, caches and data are whole and valid.",
     "export": "Write a model in the format of another program.",
     "vw": "Take the arguments of Vowpal Wabbit, and do what it does.",
+    "help": "Explain a topic, such as formats, models, errors.",
 }
 
 
@@ -56,7 +57,7 @@ def program() -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the program and exit: 0, or what the README's table of exit codes says."""
+    """Run the program and exit: 0, or what `vwlite help errors` says."""
     stdio.prepare()
     sys.exit(run(arguments))
 

@@ -1,4 +1,4 @@
-"""The table of speed and memory in the README, as Markdown on standard output.
+"""The table of speed and memory in RESULTS.md, as Markdown on standard output too.
 
     make bench              1000 MB of text each time, generated once into .bench/
     make bench-quick        0.2 MB: does the benchmark work? Its numbers say nothing about speed.
@@ -28,7 +28,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from statistics import median
 
-from report import processor, row, say
+from report import processor, put_into, row, say
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -415,7 +415,10 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=5, help="(default: 5)")
     parser.add_argument("--only", default="", metavar="WORDS", help="only rows whose name contains this")
     parser.add_argument("--folder", type=Path, default=ROOT / ".bench", help="where files go (default: .bench)")
+    parser.add_argument("--results", type=Path, help="put the table into this file, between its markers")
     typed = parser.parse_args()
+    if typed.results:
+        typed.results = typed.results.absolute()
     if typed.quick:
         typed.megabytes, typed.rounds = 0.2, 1
     typed.folder.mkdir(parents=True, exist_ok=True)
@@ -435,14 +438,15 @@ def main() -> int:
         table += memory_rows(clicks)
     if typed.only in "start":
         table += start_rows(max(typed.rounds, 1))
-    print(f"{datetime.date.today()}; {processor()}, {os.cpu_count()} of them; {versions()}.")
-    print(f"{typed.megabytes:g} MB of text in each stream; medians of {typed.rounds} rounds.")
+    made = f"{datetime.date.today()}; {processor()}, {os.cpu_count()} of them; {versions()}.\n"
+    made += f"{typed.megabytes:g} MB of text in each stream; medians of {typed.rounds} rounds."
     if typed.quick:
-        print("Quick: these numbers say nothing about speed.")
-    print()
-    print("\n".join(table))
-    print()
-    print("Progressive logistic loss: " + "; ".join(losses(news, clicks)) + ".")
+        made += "\nQuick: these numbers say nothing about speed."
+    rest = "Progressive logistic loss: " + "; ".join(losses(news, clicks)) + "."
+    content = "\n\n".join((made, "\n".join(table), rest))
+    print(content)
+    if typed.results:
+        put_into(typed.results, "bench", content)
     return 0
 
 

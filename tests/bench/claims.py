@@ -275,7 +275,7 @@ def objective_table(sets: dict[str, Any]) -> str:
 
 
 def document(results: dict[str, Any]) -> str:
-    """The tables for the README, from what claims.json holds."""
+    """The tables for RESULTS.md, from what claims.json holds."""
     better = [a - b for a, b in pairs(results["counts"])]
     won, lost = sum(d > 0 for d in better), sum(d < 0 for d in better)
     return "\n\n".join(
@@ -312,7 +312,7 @@ def main() -> int:
     assert __doc__ is not None
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="small data and grids: does it work?")
-    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared/data", help="the folder of the data sets")
+    parser.add_argument("--data", type=Path, default=ROOT / ".bench/sets", help="the folder of the data sets")
     parser.add_argument("--only", metavar="NAME", help="this data set; the others stay in claims.json as they are")
     parser.add_argument("--out", type=Path, default=HERE, help="where claims.json goes")
     typed = parser.parse_args()

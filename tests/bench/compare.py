@@ -1,4 +1,4 @@
-"""Every algorithm on real data: a table and a picture for each data set, in the README's chapter on choosing.
+"""Every algorithm on real data: a table and a picture for each data set, in RESULTS.md.
 
     make compare            needs the folder of data sets; writes compare.json and compare-NAME.png beside this file
     make compare-quick      on small data of this repository: does it work? Its numbers say nothing
@@ -522,15 +522,15 @@ def smallest(results: dict[str, Any]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def document(results: dict[str, Any], pictures: str = "tests/bench") -> str:
-    """The tables and pictures for the README, from what compare.json holds."""
+def document(results: dict[str, Any]) -> str:
+    """The tables and pictures for RESULTS.md, from what compare.json holds."""
     parts = ["The fewest nonzero weights with at most one point more test error than the best of all:"]
     parts.append(smallest(results))
     for name, found in results["sets"].items():
         passes = f"{found['passes']} passes" if found["passes"] > 1 else "1 pass"
         facts = f"{found['train']:,} examples to train, {found['test']:,} to test, {found['features']:,} features"
         parts += [f"**{found['title']}** {facts}, {passes}.", table(found)]
-        parts.append(f"![{name}: test error over nonzero weights]({pictures}/compare-{name}.png)")
+        parts.append(f"![{name}: test error over nonzero weights](compare-{name}.png)")
     parts += [f"{name} is left out: {why}." for name, why in results["left out"].items()]
     parts.append(results["made"])
     return "\n\n".join(parts)
@@ -630,7 +630,7 @@ def main() -> int:
     assert __doc__ is not None
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="small data and grids: does it work?")
-    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared/data", help="the folder of the data sets")
+    parser.add_argument("--data", type=Path, default=ROOT / ".bench/sets", help="the folder of the data sets")
     parser.add_argument("--only", metavar="NAME", help="this data set; the others stay in compare.json as they are")
     parser.add_argument("--draw", action="store_true", help="only draw the pictures anew, from compare.json")
     parser.add_argument("--out", type=Path, default=HERE, help="where compare.json and the pictures go")

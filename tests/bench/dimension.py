@@ -1,6 +1,6 @@
 """Does an example cost what its features do, however many features there are? For every algorithm that is lazy.
 
-    make bench-dimension     writes the tables in the README
+    make bench-dimension     writes the tables in RESULTS.md
 
 The number d of ids grows from 10^4 to 10^8; the examples stay as many, and as long. Two streams tell two things apart:
 
@@ -141,7 +141,7 @@ def main() -> int:
     parser.add_argument("--examples", type=int, default=10_000, help="of a stream (default: 10,000)")
     parser.add_argument("--width", type=int, default=100, help="features of an example (default: 100)")
     parser.add_argument("--rounds", type=int, default=3, help="passes that count (default: 3)")
-    parser.add_argument("--readme", type=Path, help="put the tables into this file, between its markers")
+    parser.add_argument("--results", type=Path, help="put the tables into this file, between its markers")
     typed = parser.parse_args()
     examples, width, rounds = typed.examples, typed.width, typed.rounds
     if typed.quick:
@@ -163,8 +163,8 @@ def main() -> int:
     parts.append(note)
     content = "\n\n".join(parts)
     print(content)
-    if typed.readme:
-        put_into(typed.readme, "dimension", content)
+    if typed.results:
+        put_into(typed.results, "dimension", content)
     return 0
 
 

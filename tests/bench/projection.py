@@ -1,6 +1,6 @@
 """How long a projection onto the l1 ball takes: the experiment of Duchi et al. 2008 with random vectors.
 
-    make bench-projection     writes the table and the picture in the README
+    make bench-projection     writes the table and the picture in RESULTS.md
 
 A vector of n numbers, uniform in [-1, 1] and then projected, lies on the ball of radius n / 2; a random vector with k
 nonzeros, uniform in [-1, 1], is added; the sum is projected. "sort" is method="sort" (NumPy); "linear" is
@@ -128,7 +128,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=40, help="projections of each kind (default: 40)")
     parser.add_argument("--runs", type=int, default=3, help="of all of it (default: 3)")
     parser.add_argument("--picture", type=Path, default=HERE / "projection.png", help="(default: beside this file)")
-    parser.add_argument("--readme", type=Path, help="put the table into this file, between its markers")
+    parser.add_argument("--results", type=Path, help="put the table into this file, between its markers")
     typed = parser.parse_args()
     sizes, nonzeros, rounds, runs = SIZES, NONZEROS, typed.rounds, typed.runs
     if typed.quick:
@@ -147,8 +147,8 @@ def main() -> int:
     content = f"{table(times)}\n\n{made}"
     print(content)
     draw(times, typed.picture)
-    if typed.readme:
-        put_into(typed.readme, "projection", content)
+    if typed.results:
+        put_into(typed.results, "projection", content)
     return 0
 
 

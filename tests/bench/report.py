@@ -30,11 +30,11 @@ def processor() -> str:
     return platform.processor() or platform.machine()
 
 
-def put_into(readme: Path, name: str, content: str) -> None:
+def put_into(results: Path, name: str, content: str) -> None:
     """Put tables between the markers `begin bench: NAME` and `end bench: NAME`. Without them the program ends."""
-    text = readme.read_text(encoding="utf-8")
+    text = results.read_text(encoding="utf-8")
     pattern = rf"(<!-- begin bench: {name} -->\n).*?(<!-- end bench: {name} -->)"
     text, found = re.subn(pattern, lambda m: f"{m[1]}{content}\n{m[2]}", text, flags=re.DOTALL)
     if found != 1:
-        sys.exit(f"{name}.py: {readme} has no markers for its tables")
-    readme.write_text(text, encoding="utf-8")
+        sys.exit(f"{name}.py: {results} has no markers for its tables")
+    results.write_text(text, encoding="utf-8")

@@ -27,22 +27,20 @@ def cells_of(text: str) -> list[list[str]]:
 
 
 def filled(folder: Path, program: Path, *options: str) -> "subprocess.CompletedProcess[str]":
-    """Run a quick benchmark that writes between its markers in a README, and see that it does that only."""
-    readme = folder / "README.md"
-    readme.write_text(f"a\n<!-- begin bench: {program.stem} -->\nold\n<!-- end bench: {program.stem} -->\nb\n")
-    command = [sys.executable, str(program), "--quick", "--readme", str(readme), *options]
+    """Run a quick benchmark that writes between its markers in a file, and see that it does that only."""
+    results = folder / "RESULTS.md"
+    results.write_text(f"a\n<!-- begin bench: {program.stem} -->\nold\n<!-- end bench: {program.stem} -->\nb\n")
+    command = [sys.executable, str(program), "--quick", "--results", str(results), *options]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    text = readme.read_text()
+    text = results.read_text()
     assert text.startswith("a\n") and text.endswith("b\n") and "old" not in text
     assert done.stdout in text
     return done
 
 
 def test_the_quick_benchmark_fills_its_table(tmp_path: Path) -> None:
-    command = [sys.executable, str(BENCH), "--quick", "--folder", str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    done = filled(tmp_path, BENCH, "--folder", str(tmp_path))
     table = cells_of(done.stdout)
     assert {len(cells) for cells in table} == {7}
     works = " ".join(cells[0] for cells in table)
@@ -52,7 +50,7 @@ def test_the_quick_benchmark_fills_its_table(tmp_path: Path) -> None:
     assert "Progressive logistic loss: documents: vwlite 0." in done.stdout
 
 
-def test_the_quick_benchmark_of_projections_fills_the_readme(tmp_path: Path) -> None:
+def test_the_quick_benchmark_of_projections_fills_its_table(tmp_path: Path) -> None:
     picture = tmp_path / "picture.png"
     done = filled(tmp_path, PROJECTION, "--picture", str(picture))
     table = cells_of(done.stdout)
@@ -64,14 +62,7 @@ def test_the_quick_benchmark_of_projections_fills_the_readme(tmp_path: Path) -> 
         assert "pip install 'vwlite[bench]'" in done.stderr and not picture.exists()
 
 
-def test_the_readme_has_room_for_the_projections() -> None:
-    readme = (HERE.parents[1] / "README.md").read_text(encoding="utf-8")
-    assert readme.count("<!-- begin bench: projection -->\n") == 1
-    assert readme.count("<!-- end bench: projection -->") == 1
-    assert (HERE / "projection.png").exists()
-
-
-def test_the_quick_benchmark_of_dimensions_fills_the_readme(tmp_path: Path) -> None:
+def test_the_quick_benchmark_of_dimensions_fills_its_table(tmp_path: Path) -> None:
     done = filled(tmp_path, DIMENSION)
     table = cells_of(done.stdout)
     assert {len(cells) for cells in table} == {7}
@@ -91,12 +82,6 @@ def test_the_growth_of_time_is_that_of_the_least_times(dimension) -> None:
         "| `sgd` | 5.0 ns | 3.00 (1.00) | yes |",
         "| `eg` | 2.0 ns | 4.00 (1.33) | yes |",
     ]
-
-
-def test_the_readme_has_room_for_the_dimensions() -> None:
-    readme = (HERE.parents[1] / "README.md").read_text(encoding="utf-8")
-    assert readme.count("<!-- begin bench: dimension -->\n") == 1
-    assert readme.count("<!-- end bench: dimension -->") == 1
 
 
 def test_the_quick_comparison_has_every_algorithm(tmp_path: Path) -> None:
@@ -231,8 +216,12 @@ def test_scaling_divides_by_the_root_mean_square(compare) -> None:
     assert compare.scaled("-1 |a x:5 |b y:2", lambda space, name: 2.0) == "-1 |a x:2.5 |b y:1"
 
 
-def test_the_readme_has_the_pictures_of_the_comparison() -> None:
-    readme = (HERE.parents[1] / "README.md").read_text(encoding="utf-8")
-    for name in json.loads((HERE / "compare.json").read_text(encoding="utf-8"))["sets"]:
-        assert f"(tests/bench/compare-{name}.png)" in readme
-        assert (HERE / f"compare-{name}.png").exists()
+def test_the_results_have_room_for_all_that_is_measured_and_its_pictures() -> None:
+    results = (HERE / "RESULTS.md").read_text(encoding="utf-8")
+    for program in (BENCH, DIMENSION, PROJECTION, COMPARE, CLAIMS):
+        assert results.count(f"<!-- begin bench: {program.stem} -->\n") == 1
+        assert results.count(f"<!-- end bench: {program.stem} -->") == 1
+    sets = json.loads((HERE / "compare.json").read_text(encoding="utf-8"))["sets"]
+    for name in [*(f"compare-{name}.png" for name in sets), "projection.png"]:
+        assert f"({name})" in results
+        assert (HERE / name).exists()

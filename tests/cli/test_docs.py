@@ -1,32 +1,92 @@
-"""The README says what the program does."""
+"""README, help texts and results say what the program does."""
 
-import importlib.util
 import re
+import subprocess
 import sys
 from pathlib import Path
 
+import docs
+import pytest
+from running import shell
+
 from vwlite import errors
+from vwlite.commands.help import TEXTS, topics
 
-HERE = Path(__file__).parents[1]
-README = (HERE.parent / "README.md").read_text(encoding="utf-8")
-
-
-def test_what_is_made_from_the_program_is_up_to_date():
-    spec = importlib.util.spec_from_file_location("docs", HERE / "docs.py")
-    docs = importlib.util.module_from_spec(spec)
-    sys.modules["docs"] = docs
-    spec.loader.exec_module(docs)
-    assert docs.updated(README) == README, "run `make docs`"
+ROOT = Path(__file__).parents[2]
+README = docs.README.read_text(encoding="utf-8")
+RESULTS = docs.RESULTS.read_text(encoding="utf-8")
+HELP = {path.stem: path.read_text(encoding="utf-8") for path in TEXTS.glob("*.txt")}
+BLOCKS = [block for block in re.findall(r"^```sh\n(.*?)^```", README, re.M | re.S) if block.startswith("vwlite")]
 
 
-def test_every_exit_code_is_in_the_readme():
-    codes = {int(c) for row in re.findall(r"^\| ([\d, ]+) \|", README, re.M) for c in row.split(",")}
+def test_what_is_made_from_the_program_is_up_to_date() -> None:
+    assert docs.updated(README, docs.sections()) == README, "run `make docs`"
+    assert docs.updated(RESULTS, docs.results()) == RESULTS, "run `make docs`"
+
+
+def test_the_commands_of_the_readme_run(tmp_path: Path) -> None:
+    (tmp_path / "data").symlink_to(ROOT / "data", target_is_directory=True)
+    assert len(BLOCKS) >= 6
+    for block in BLOCKS:  # in turn, as later ones use the models of earlier ones
+        done = shell(f"cd {tmp_path} && set -e\n{block}")
+        assert done.code == 0, (block, done)
+
+
+@pytest.mark.parametrize(
+    ("word", "claimed"), [("sparse.model", ["83.1", "83.8"]), ("soft.model", ["94.4", "95.8"])]
+)
+def test_the_accuracies_in_the_readme_are_those_of_the_runs(tmp_path: Path, word: str, claimed: list[str]) -> None:
+    commands = next(block for block in BLOCKS if word in block)
+    (tmp_path / "data").symlink_to(ROOT / "data", target_is_directory=True)
+    done = shell(f"cd {tmp_path} && set -e\n{commands}")
+    found = re.findall(r"^number of examples = (?:1500|450)\n(?:.*\n)*?accuracy = ([\d.]+)", done.err, re.M)
+    shown = list(dict.fromkeys(f"{100 * float(a):.1f}" for a in found))
+    assert shown == claimed
+    assert all(f"{number} %" in README for number in shown)
+
+
+def test_every_exit_code_is_in_the_help() -> None:
+    codes = {int(c) for row in re.findall(r"^    (\d[\d, ]*?)  ", HELP["errors"], re.M) for c in row.split(",")}
     kinds = [k for k in vars(errors).values() if isinstance(k, type) and issubclass(k, errors.VwliteError)]
     assert {k.exit_code for k in kinds} | {0, 129, 130, 143} == codes
 
 
-def test_links_inside_the_readme_lead_somewhere():
+@pytest.mark.parametrize("text", [README, RESULTS], ids=["README", "RESULTS"])
+def test_links_inside_lead_somewhere(text: str) -> None:
     headings = {
-        re.sub(r"[^\w\- ]", "", h.lower()).strip().replace(" ", "-") for h in re.findall(r"^#+ (.*)$", README, re.M)
+        re.sub(r"[^\w\- ]", "", h.lower()).strip().replace(" ", "-") for h in re.findall(r"^#+ (.*)$", text, re.M)
     }
-    assert set(re.findall(r"\]\(#([^)]+)\)", README)) <= headings
+    assert set(re.findall(r"\]\(#([^)]+)\)", text)) <= headings
+
+
+PATHS = r"(?<![\w./-])((?:cython_ext|vwlite|tests|data)/[\w./-]*\w)"
+
+
+@pytest.mark.parametrize("name", ["README.md", "tests/bench/RESULTS.md", "data/README.md", *HELP])
+def test_every_path_named_is_there(name: str) -> None:
+    text = HELP.get(name) or (ROOT / name).read_text(encoding="utf-8")
+    missing = [p for p in re.findall(PATHS, text) if not (ROOT / p).exists()]
+    assert missing == []
+    assert "../shared" not in text
+
+
+def test_the_topics_are_the_files(vwlite) -> None:
+    assert set(topics()) == set(HELP)
+    assert vwlite("help").out.split("\n")[:-1] == [f"{n:<15}{about}" for n, about in topics().items()]
+    for name, text in HELP.items():
+        assert text.startswith(f"{name}: ") and text.isascii() and text.endswith("\n")
+        assert vwlite("help", name).out == text
+        assert f"| `{name}` |" in README
+
+
+def test_a_topic_that_is_none(vwlite) -> None:
+    names = ", ".join(topics())
+    assert f"'model' is no topic: there are {names}" in vwlite("help", "model", code=2).err.replace("\n", " ")
+    assert f"`vwlite train --help` is about that command; topics are {names}" in vwlite("help", "train", code=2).err
+
+
+def test_help_needs_no_engine() -> None:
+    script = "import sys; from vwlite.cli import run; run(['help', 'models']); print(*sys.modules, file=sys.stderr)"
+    loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stderr.split()
+    assert "vwlite.commands.help" in loaded
+    assert not {m for m in loaded if m.startswith(("numpy", "vwlite.core.", "vwlite.options"))}
