@@ -3,7 +3,7 @@
 PYTHON ?= python3
 
 # What the installed package is made of. What is built is what ships: a plain install, not an editable one.
-SOURCES := pyproject.toml README.md LICENSE $(shell find cython_ext vwlite -name '*.py' -o -name '*.pyx' \
+SOURCES := pyproject.toml MANIFEST.in README.md LICENSE vwlite/help/vwlite.1 $(shell find cython_ext vwlite -name '*.py' -o -name '*.pyx' \
 	-o -name '*.pxd' -o -name '*.h' -o -name '*.txt' -o -name '*.pyi' -o -name py.typed)
 INSTALLED := .venv/.installed
 BIN := .venv/bin
@@ -12,7 +12,7 @@ DATA := data/breast_cancer
 # Every NAMESPACE^NAME of VW text.
 FEATURES := awk '{ for (i = 2; i <= NF; i++) if ($$i ~ /^[|]/) space = substr($$i, 2); else { split($$i, pair, ":"); print space "^" pair[1] } }'
 
-.PHONY: help install demo test test-long lint docs sanitize fuzz compat bench bench-quick bench-projection bench-dimension compare compare-quick wheel clean
+.PHONY: help install demo try test test-long lint docs sanitize fuzz compat bench bench-quick bench-projection bench-dimension compare compare-quick wheel clean
 
 help:
 	@echo "make demo         train, predict and look at a model, on the data in data/"
@@ -30,7 +30,7 @@ help:
 	@echo "make compare      the tables and pictures of all algorithms on real data there (about 40 minutes);"
 	@echo "                  SETS=FOLDER says where the data sets are"
 	@echo "make compare-quick  the same on small data: does it work?"
-	@echo "make wheel        a wheel in dist/"
+	@echo "make wheel        wheel and source archive in dist/, each tried in an empty environment"
 	@echo "make install      only the virtual environment .venv with vwlite in it"
 	@echo "make clean        remove everything that was made"
 	@echo
@@ -49,7 +49,10 @@ $(INSTALLED): .venv/bin/pip $(SOURCES)
 	$(BIN)/pip install --quiet --disable-pip-version-check '.[test]'
 	touch $@
 
-demo: $(INSTALLED)
+demo: $(INSTALLED) try
+
+# The demo with the vwlite in $(BIN), whoever has installed it.
+try:
 	@mkdir -p $(DEMO)
 	@echo "# Learn from 426 examples, twenty times over them."
 	$(BIN)/vwlite train $(DATA).train.vw --loss logistic --passes 20 --holdout-off -m $(DEMO)/model
@@ -85,7 +88,7 @@ $(SANITIZED): $(SOURCES)
 	rm -rf .venv-asan build/asan
 	$(PYTHON) -m venv .venv-asan
 	mkdir -p build/asan
-	cp -R pyproject.toml README.md LICENSE vwlite cython_ext build/asan
+	cp -R pyproject.toml MANIFEST.in README.md LICENSE vwlite cython_ext build/asan
 	VWLITE_SANITIZE=1 .venv-asan/bin/pip install --quiet --disable-pip-version-check './build/asan[test]'
 	touch $@
 
@@ -144,9 +147,25 @@ compare-quick: $(BENCH)
 	.bench/venv/bin/python tests/bench/compare.py --quick --out build/compare
 	.bench/venv/bin/python tests/bench/claims.py --quick --out build/compare
 
-wheel: $(INSTALLED)
-	rm -rf build/lib* build/bdist* *.egg-info
-	$(BIN)/pip wheel --quiet --disable-pip-version-check --no-deps -w dist .
+# What is released: both are made as a stranger would, the wheel from the source archive, and each is tried in an empty
+# environment with the data and the Makefile of the archive.
+WHEEL := build/wheel
+wheel:
+	rm -rf dist $(WHEEL)
+	$(PYTHON) -m venv $(WHEEL)/tools
+	$(WHEEL)/tools/bin/pip install --quiet --disable-pip-version-check build
+	$(WHEEL)/tools/bin/python -m build --outdir dist . > $(WHEEL)/log || { tail -n 20 $(WHEEL)/log; exit 1; }
+	mkdir $(WHEEL)/archive
+	tar -xzf dist/*.tar.gz -C $(WHEEL)/archive --strip-components 1
+	@for made in dist/*.whl dist/*.tar.gz; do \
+		env=$(CURDIR)/$(WHEEL)/$${made##*.}; \
+		echo "# $$made: $$(wc -c < $$made) bytes; installed into an empty environment" \
+		&& $(PYTHON) -m venv $$env && $$env/bin/pip install --quiet --disable-pip-version-check $$made \
+		&& $$env/bin/vwlite --version && test -e $$env/share/man/man1/vwlite.1 \
+		&& make --no-print-directory -C $(WHEEL)/archive try BIN=$$env/bin > $$env/demo.txt 2>&1 && grep accuracy: $$env/demo.txt \
+		|| { cat $$env/demo.txt; exit 1; }; \
+	done
+	@size=$$(cat dist/*.whl | wc -c); test $$size -le 4000000 || { echo "the wheel has $$size bytes, more than 4 MB"; exit 1; }
 
 clean:
 	rm -rf .venv .venv-asan .bench build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

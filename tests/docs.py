@@ -10,14 +10,16 @@ from pathlib import Path
 
 import click
 
+from vwlite import __version__
 from vwlite.algorithms.table import ALGORITHMS
 from vwlite.cli import COMMANDS, program
-from vwlite.commands.help import topics
+from vwlite.commands.help import TEXTS, topics
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
 README = ROOT / "README.md"
 RESULTS = HERE / "bench/RESULTS.md"
+MANUAL = ROOT / "vwlite/help/vwlite.1"
 FIRST_RUN = "vwlite train data/breast_cancer.train.vw --loss logistic --passes 5 -m cancer.model"
 
 # The rows of the table of speed and memory that the README has.
@@ -97,6 +99,42 @@ def measured(name: str) -> str:
     return document(json.loads((HERE / f"bench/{name}.json").read_text(encoding="utf-8")))
 
 
+def manual() -> str:
+    """The manual page: every command with its options, the exit codes, the topics."""
+    lines = [f'.TH VWLITE 1 "" "vwlite {__version__}" "User commands"', ".SH NAME"]
+    lines += [troff("vwlite - " + (program.help or "").split("\n")[0].rstrip(".").lower()), ".SH SYNOPSIS"]
+    lines += [".B vwlite", r"\fICOMMAND\fR [\fIOPTIONS\fR] [\fIARGUMENTS\fR]", ".SH COMMANDS"]
+    for name, about in COMMANDS.items():
+        context = click.Context(program, info_name="vwlite", **program.context_settings)
+        command = program.get_command(context, name)
+        assert command is not None
+        inner = click.Context(command, context, info_name=name, **command.context_settings)
+        usage = " ".join(command.collect_usage_pieces(inner))
+        lines += [f".SS {troff(f'vwlite {name} {usage}')}", troff(about)]
+        for paragraph in (command.help or "").split("\n\n"):
+            lines += [".PP", troff(" ".join(paragraph.split()))]
+        group = ""
+        for parameter in command.get_params(inner):
+            record = parameter.get_help_record(inner)
+            if record and isinstance(parameter, click.Option):
+                if getattr(parameter, "group", "Options") != group:
+                    group = getattr(parameter, "group", "Options")
+                    lines += [".PP", f".I {group}"]
+                lines += [".TP", f".B {troff(record[0])}", troff(" ".join(record[1].split()))]
+    codes = (TEXTS / "errors.txt").read_text(encoding="utf-8").split("\n\n")[-1].splitlines()
+    lines += [".SH EXIT STATUS", ".nf", *(troff(line) for line in codes if "---" not in line), ".fi"]
+    lines += [".SH TOPICS", troff("vwlite help TOPIC prints a text about each of these.")]
+    for name, about in topics().items():
+        lines += [".TP", f".B {name}", troff(about)]
+    return "\n".join(lines) + "\n"
+
+
+def troff(text: str) -> str:
+    """A text as the source of a manual page has it."""
+    text = text.replace("\\", r"\e").replace("-", r"\-")
+    return re.sub(r"(?m)^([.'])", r"\\&\1", text)
+
+
 def updated(text: str, made: dict[str, str]) -> str:
     """A text with its made parts made anew."""
     for name, content in made.items():
@@ -109,3 +147,4 @@ def updated(text: str, made: dict[str, str]) -> str:
 if __name__ == "__main__":
     for path, make in ((RESULTS, results), (README, sections)):
         path.write_text(updated(path.read_text(encoding="utf-8"), make()), encoding="utf-8")
+    MANUAL.write_text(manual(), encoding="utf-8")

@@ -5,6 +5,8 @@ import importlib
 import os
 import resource
 import sys
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import click
@@ -26,6 +28,29 @@ COMMANDS = {
 }
 
 
+def _version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
+    """Print the version, and those of what results may depend on."""
+    if asked and not ctx.resilient_parsing:
+        # Not at the top: only this needs it.
+        from vwlite.core.base.targets import instruction_set
+
+        click.echo(f"vwlite {__version__}\nnumpy {_numpy_version()}\nPython {sys.version.split()[0]}")
+        click.echo(f"instructions {instruction_set()}")
+        ctx.exit()
+
+
+def _numpy_version() -> str:
+    """From the name of the folder beside NumPy: to import that, or importlib.metadata, takes longer than all else."""
+    spec = find_spec("numpy")
+    beside = Path(spec.origin).parents[1] if spec and spec.origin else None
+    names = [path.name for path in beside.glob("numpy-*.dist-info")] if beside else []
+    if names:
+        return names[0].removesuffix(".dist-info").removeprefix("numpy-")
+    from importlib.metadata import version
+
+    return version("numpy")
+
+
 class Program(click.Group):
     """A group that imports a command only when it is called: starting must not take long."""
 
@@ -45,7 +70,9 @@ class Program(click.Group):
 
 
 @click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(__version__, "--version", prog_name="vwlite", message="%(prog)s %(version)s")
+@click.option(
+    "--version", is_flag=True, expose_value=False, is_eager=True, callback=_version, help="Show the version and exit."
+)
 def program() -> None:
     """Learn sparse linear models from text streams.
 
