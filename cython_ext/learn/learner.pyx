@@ -8,22 +8,21 @@ With classes (classifier.pyx), labels and predictions are their numbers, and the
 still, the names of classes: then they and importances stand before a NUL in the tags of a batch.
 """
 
-from libc.math cimport INFINITY, NAN, exp, isnan
+from libc.math cimport INFINITY, NAN, isnan
 from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, realloc
-from libc.string cimport memchr, memcpy
+from libc.string cimport memchr
 
 from vwlite.core.data.batch cimport BLANK, EXAMPLE, MOST_DISTINCT, REJECTED, Arrays, Batch
 from vwlite.core.learn.multiclass cimport Classifier
-from vwlite.core.text.decimal cimport LONGEST_NUMBER, write_number, write_short
 from vwlite.core.data.expand cimport CONSTANT, ENORMOUS, NO_ROOM, WHOLE, Expander, Expansion, Features
 from vwlite.core.learn.losses cimport Loss
 from vwlite.core.data.class_names cimport Names
 from vwlite.core.data.pieces cimport PieceMaker, vwlite_load, vwlite_store
-from vwlite.core.base.buffers cimport copy
 from vwlite.core.learn.rule cimport Example, Outcome, Rule
 from vwlite.core.learn.table cimport Table, prefetch, prefetch_line
 from vwlite.core.learn.tally cimport Tally
+from vwlite.core.text.output cimport PredictionWriter
 
 # Why `run` came back.
 cpdef enum Reason:
@@ -37,24 +36,8 @@ cpdef enum Reason:
     NOTED = 7        # the rule has something to tell of the last example
     UNUSUAL = 8      # the label or the importance of the line is none of `usual`
 
-cpdef enum Link:
-    IDENTITY = 0
-    LOGISTIC = 1
-    GLF1 = 2
-    POISSON = 3
-
 cdef enum:
     NEAR = 1 << 21      # bytes of a table that is in the cache anyway: nothing to prefetch
-
-
-cdef inline double linked(double p, Link link) noexcept nogil:
-    if link == Link.LOGISTIC:
-        return 1 / (1 + exp(-p))
-    if link == Link.GLF1:
-        return 2 / (1 + exp(-p)) - 1
-    if link == Link.POISSON:
-        return exp(p)
-    return p
 
 
 cdef double plain_number(const char* p, const char* end) noexcept nogil:
@@ -74,80 +57,6 @@ cdef double plain_number(const char* p, const char* end) noexcept nogil:
             return NAN
         at += 1
     return <float>(whole / unit)
-
-
-cdef class Text:
-    """Lines of output, waiting to be taken by Python."""
-    cdef char* data       # owned
-    cdef size_t size, capacity
-
-    def __dealloc__(self):
-        free(self.data)
-
-    cdef int line(self, double number, const char* tag, size_t tag_size) noexcept nogil:
-        """Append a number, the tag after a space if there is one, and a newline; -1: no memory."""
-        if self.reserve(LONGEST_NUMBER + tag_size + 2):
-            return -1
-        self.size += write_number(self.data + self.size, number)
-        if tag_size:
-            self.data[self.size] = 32
-            copy(self.data + self.size + 1, tag, tag_size)
-            self.size += tag_size + 1
-        self.data[self.size] = 10
-        self.size += 1
-        return 0
-
-    cdef int write(self, const char* text, size_t size) noexcept nogil:
-        if self.reserve(size):
-            return -1
-        memcpy(self.data + self.size, text, size)
-        self.size += size
-        return 0
-
-    cdef int write_number(self, double number) noexcept nogil:
-        if self.reserve(LONGEST_NUMBER):
-            return -1
-        self.size += write_number(self.data + self.size, number)
-        return 0
-
-    cdef int write_short(self, double number) noexcept nogil:
-        """Append a number with at most six digits."""
-        if self.reserve(LONGEST_NUMBER):
-            return -1
-        self.size += write_short(self.data + self.size, number)
-        return 0
-
-    cdef int end_line(self, const char* tag, size_t tag_size) noexcept nogil:
-        """Append the tag after a space if there is one, and a newline."""
-        if tag_size and (self.write(b" ", 1) or self.write(tag, tag_size)):
-            return -1
-        return self.write(b"\n", 1)
-
-    cdef int empty_line(self) noexcept nogil:
-        if self.reserve(1):
-            return -1
-        self.data[self.size] = 10
-        self.size += 1
-        return 0
-
-    cdef int reserve(self, size_t n) noexcept nogil:
-        cdef size_t want = self.size + n
-        cdef void* grown
-        if want <= self.capacity:
-            return 0
-        want = max(2 * want, <size_t>65536)
-        grown = realloc(self.data, want)
-        if grown == NULL:
-            return -1
-        self.data = <char*>grown
-        self.capacity = want
-        return 0
-
-    def take(self):
-        """What was written since the last call, as bytes."""
-        taken = self.data[:self.size] if self.size else b""
-        self.size = 0
-        return taken
 
 
 cdef class Learner:
@@ -175,10 +84,10 @@ cdef class Learner:
     cdef public size_t named     # classes that have a name so far, as this stream and the model say
     cdef double* shares          # owned; [classes]
     cdef bint several            # there are classes
-    cdef bint learning, writes, writes_raw, probabilities, short
+    cdef bint learning
+    cdef readonly PredictionWriter writer
     cdef public bint answers_blank_lines   # with an empty line, as it does bad ones
     cdef public bint clips       # whether predictions are clipped
-    cdef Link link
     cdef size_t holdout_period, holdout_after
     cdef bint holdout_labelled, widens, apart
     cdef bint careful, only_ends, packed
@@ -192,7 +101,6 @@ cdef class Learner:
     cdef size_t expanded         # the line of the batch that was expanded ahead
     cdef PieceMaker maker        # of the features of an enormous line
     cdef int stopping
-    cdef readonly Text predictions, raw_predictions
     cdef readonly Tally progressive    # what is learned, predicted before
     cdef readonly Tally holdout        # what is held out, in this pass
     cdef public double min_label, max_label    # the range to which predictions are clipped
@@ -232,9 +140,10 @@ cdef class Learner:
         self.careful = usual is not None
         if usual is not None:
             self.usual_low, self.usual_high, self.only_ends = usual
-        self.writes, self.writes_raw = predictions, raw_predictions
-        self.link = Link[link.upper()]
-        self.predictions, self.raw_predictions = Text(), Text()
+        self.writer = PredictionWriter(
+            predictions=predictions, raw_predictions=raw_predictions, link=link, names=names,
+            probabilities=probabilities)
+        self.writer.short_numbers = short
         self.several = isinstance(rule, Classifier)
         if self.several:
             if names is None or names.room != rule.classes:
@@ -242,7 +151,6 @@ cdef class Learner:
             if packed and usual is None:
                 raise ValueError("labels that are words need to know which are usual")
             self.classifier, self.names, self.named = rule, names, names.count
-            self.probabilities, self.short = probabilities, short
             free(self.shares)
             self.shares = <double*>calloc(self.classifier.classes, sizeof(double))
             if self.shares == NULL:
@@ -272,9 +180,19 @@ cdef class Learner:
         self.lines = 0
         self.holdout = self.new_tally()
 
+    @property
+    def predictions(self):
+        """Lines that wait to be taken."""
+        return self.writer.predictions
+
+    @property
+    def raw_predictions(self):
+        """Lines that wait to be taken."""
+        return self.writer.raw_predictions
+
     def linked(self, double p):
         """A prediction as it is written."""
-        return linked(p, self.link)
+        return self.writer.linked(p)
 
     def shares_of_classes(self):
         """What `probabilities` are after the last example: a list."""
@@ -328,8 +246,7 @@ cdef class Learner:
             if a.kind[line] != EXAMPLE:
                 self.lines += a.kind[line] == BLANK
                 if a.kind[line] == REJECTED or self.answers_blank_lines:
-                    if ((self.writes and self.predictions.empty_line())
-                            or (self.writes_raw and self.raw_predictions.empty_line())):
+                    if self.writer.blank_line():
                         self.reason = Reason.NO_MEMORY
                         return line
                 continue
@@ -494,16 +411,18 @@ cdef class Learner:
             if not labelled:
                 self.unlabelled += 1
                 self.unlabelled_weight += o.importance
-        if self.several:
+        if self.writer.writes or self.writer.writes_raw:
             if self.packed:
                 i = <const char*>memchr(tag, 0, tag_size) + 1 - tag
                 tag, tag_size = tag + i, tag_size - i
-            if self.write_classes(o.p, tag, tag_size):
-                return Reason.NO_MEMORY
-        else:
-            if self.writes and self.predictions.line(linked(shown, self.link), tag, tag_size):
-                return Reason.NO_MEMORY
-            if self.writes_raw and self.raw_predictions.line(raw, tag, tag_size):
+            if self.several:
+                if self.writer.probabilities and self.named > 0:
+                    self.classifier.probabilities(self.named, self.shares)
+                i = self.writer.class_line(
+                    <size_t>o.p, self.named, self.shares, self.classifier.scores, tag, tag_size)
+            else:
+                i = self.writer.score_line(shown, raw, tag, tag_size)
+            if i:
                 return Reason.NO_MEMORY
         if learns:
             self.rule.update(&e, &o)
@@ -576,39 +495,3 @@ cdef class Learner:
         if not self.clips:
             return p
         return min(max(p, max(self.min_label, -self.loss.largest_p)), min(self.max_label, self.loss.largest_p))
-
-    cdef int write_classes(self, double p, const char* tag, size_t tag_size) noexcept nogil:
-        """The lines of an example: the name of the class or all probabilities; all scores. -1: no memory."""
-        if self.writes:
-            if self.probabilities:
-                if self.named > 0:
-                    self.classifier.probabilities(self.named, self.shares)
-                if self.write_all(self.predictions, self.shares):
-                    return -1
-            elif self.write_name(self.predictions, <size_t>p):
-                return -1
-            if self.predictions.end_line(tag, tag_size):
-                return -1
-        if self.writes_raw:
-            if self.write_all(self.raw_predictions, self.classifier.scores):
-                return -1
-            if self.raw_predictions.end_line(tag, tag_size):
-                return -1
-        return 0
-
-    cdef int write_name(self, Text text, size_t number) noexcept nogil:
-        if number == 0:
-            return text.write(b"?", 1)
-        return text.write(self.names.names[number - 1].text, self.names.names[number - 1].size)
-
-    cdef int write_all(self, Text text, const double* numbers) noexcept nogil:
-        """NAME:NUMBER for each class that has a name, with blanks between them."""
-        cdef size_t k
-        for k in range(self.named):
-            if k > 0 and text.write(b" ", 1):
-                return -1
-            if self.write_name(text, k + 1) or text.write(b":", 1):
-                return -1
-            if text.write_short(numbers[k]) if self.short else text.write_number(numbers[k]):
-                return -1
-        return 0
