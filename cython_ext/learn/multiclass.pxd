@@ -21,4 +21,4 @@ cdef class Classifier(Rule):
     cdef size_t best(self, size_t named) noexcept nogil
     cdef bint judge(self, size_t label, double importance, size_t named) noexcept nogil
     cdef void probabilities(self, size_t named, double* out) noexcept nogil
-    cdef double surprise(self, size_t label, size_t named) noexcept nogil
+    cdef double log_loss(self, size_t label, size_t named) noexcept nogil

@@ -153,7 +153,7 @@ cdef class Classifier(Rule):
         """Of the classes that have a name; they add up to 1."""
         pass
 
-    cdef double surprise(self, size_t label, size_t named) noexcept nogil:
+    cdef double log_loss(self, size_t label, size_t named) noexcept nogil:
         """-log of the probability of a class that has a name; finite, also where that is 0 in a double."""
         return 0
 
@@ -320,7 +320,7 @@ cdef class OneAgainstAll(Classifier):
         for k in range(named):
             out[k] /= sum
 
-    cdef double surprise(self, size_t label, size_t named) noexcept nogil:
+    cdef double log_loss(self, size_t label, size_t named) noexcept nogil:
         cdef size_t k
         cdef double sum = 0, score = self.scores[label - 1], largest = self.scores[self.best(named) - 1]
         cdef double far = largest if largest < -700 else 0
@@ -380,7 +380,7 @@ cdef class Softmax(Classifier):
         for k in range(named):
             out[k] /= sum
 
-    cdef double surprise(self, size_t label, size_t named) noexcept nogil:
+    cdef double log_loss(self, size_t label, size_t named) noexcept nogil:
         """The loss of `judge`."""
         cdef size_t k
         cdef double total = 0, largest = self.scores[self.best(named) - 1]

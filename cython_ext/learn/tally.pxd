@@ -12,9 +12,9 @@ cdef class Tally:
     cdef double recent_weight
     cdef readonly size_t classes          # how many there are; 0: labels are numbers
     cdef readonly bint probable           # they have probabilities
-    cdef readonly double surprise         # since `resume`: sum of importance * -log of the probability that the label's class had
+    cdef readonly double log_loss_sum        # since `resume`: sum of importance * -log of the probability that the label's class had
     cdef double* confusion                # owned; [classes, classes] of importance by label and prediction, or NULL
     cdef double* negative                 # owned; importance by score, NULL until the first
     cdef double* positive
 
-    cdef int add(self, double p, double label, double importance, double loss, double surprise) noexcept nogil
+    cdef int add(self, double p, double label, double importance, double loss, double log_loss) noexcept nogil

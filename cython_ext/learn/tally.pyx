@@ -45,14 +45,14 @@ cdef class Tally:
         free(self.negative)
         free(self.positive)
 
-    cdef int add(self, double p, double label, double importance, double loss, double surprise) noexcept nogil:
-        """Count one labelled prediction; -1: no memory. surprise: -log of the label's probability, if there are such."""
+    cdef int add(self, double p, double label, double importance, double loss, double log_loss) noexcept nogil:
+        """Count one labelled prediction; -1: no memory. log_loss: -log of the label's probability, if there are such."""
         if self.weight == 0:
             self.min_label = self.max_label = label
         self.min_label = min(self.min_label, label)
         self.max_label = max(self.max_label, label)
         self.loss += importance * loss
-        self.surprise += importance * surprise
+        self.log_loss_sum += importance * log_loss
         self.weight += importance
         self.labels += importance * label
         self.recent_loss += importance * loss
@@ -79,17 +79,17 @@ cdef class Tally:
             self.negative[bin_of(p)] += importance
         return 0
 
-    def count(self, double p, double label, double importance=1, double loss=0, double surprise=0):
+    def count(self, double p, double label, double importance=1, double loss=0, double log_loss=0):
         """Count one labelled prediction. ValueError for what is no class."""
         if self.classes and not (1 <= label <= self.classes and 0 <= p <= self.classes):
             raise ValueError(f"{p} for {label} with {self.classes} classes")
-        if self.add(p, label, importance, loss, surprise):
+        if self.add(p, label, importance, loss, log_loss):
             raise MemoryError
 
     def resume(self, double loss, double weight, double labels=0, double recent_loss=0):
         """Go on from these sums; accuracy and AUC are not counted."""
         self.loss, self.weight, self.labels, self.recent_loss = loss, weight, labels, recent_loss
-        self.surprise = 0
+        self.log_loss_sum = 0
         self.signs = False
 
     @property
@@ -100,7 +100,7 @@ cdef class Tally:
     @property
     def log_loss(self):
         """The average of -log of the probability that the label's class had; None without probabilities."""
-        return self.surprise / self.weight if self.probable and self.weight else None
+        return self.log_loss_sum / self.weight if self.probable and self.weight else None
 
     def take_recent(self):
         """The average loss since the last call; None if there is none."""

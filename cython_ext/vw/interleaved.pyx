@@ -88,7 +88,7 @@ cdef class Interleaved(Classifier):
             for k in range(named):
                 out[k] /= sum
 
-    cdef double surprise(self, size_t label, size_t named) noexcept nogil:
+    cdef double log_loss(self, size_t label, size_t named) noexcept nogil:
         cdef size_t k
         cdef double sum = 0
         for k in range(named):

@@ -262,15 +262,6 @@ def test_gd_clips_to_the_labels_seen():
     assert held.holdout.loss == 9
 
 
-def test_what_is_shown_apart_is_clipped_to_the_labels_before():
-    lines = [one(label=2.0, initial=5.0), one(label=4.0, initial=9.0), one(label=nan, initial=9.0)]
-    for apart, shown in ((False, [2, 4, 4]), (True, [0, 2, 4])):
-        learner = learner_of(rule=Gd, apart=apart)
-        learner.run(batch_of(lines))
-        assert [float(line) for line in learner.predictions.take().split()] == shown
-        assert learner.progressive.loss == 0  # learning knows its label's range
-
-
 def test_the_range_is_that_of_labels_that_were_learned():
     learner = learner_of(rule=Gd)
     assert learner.run(batch_of([one(label=-2.0), one(label=inf)])) == 1

@@ -1,8 +1,8 @@
 """Plain runs through the engine's loop, many examples at a time; what comes out is the same as one by one.
 
 A run is plain if it is one linear model over simple labels, or one for each class (`--oaa`), without audit. The engine
-comes back where there is something to say: a row, a warning. What is unusual (an odd label, a prediction that is not
-finite) goes the way of all other runs, one example at a time.
+comes back where there is something to say: a row, a warning. What it does not expect (an odd label, a prediction that
+is not finite) goes the way of all other runs, one example at a time.
 """
 
 from math import inf
@@ -10,12 +10,14 @@ from typing import Any
 
 from vwlite.core.data.batch import Batch
 from vwlite.core.data.class_names import Names as ClassNames
-from vwlite.core.learn.learner import Learner, Reason
+from vwlite.core.learn.learner import Reason
 from vwlite.core.rules.ftrl import Ftrl
 from vwlite.core.rules.gd import Gd
 from vwlite.core.vw.coin import Coin
 from vwlite.core.vw.freegrad import FreeGrad
 from vwlite.core.vw.interleaved import Interleaved
+from vwlite.core.vw.labels import ExpectedLabels
+from vwlite.core.vw.learner import VwLearner
 from vwlite.core.vw.pistol import Pistol
 from vwlite.runs.memory import table_needs
 from vwlite.vw.layers.base import Linear, Named
@@ -48,7 +50,7 @@ def is_plain(run: Any) -> bool:
     )  # fmt: skip
 
 
-class Quick:
+class EngineLoop:
     """The engine's loop as a part of a run, whose statistics go in before it runs and come out after it."""
 
     def __init__(self, run: Any) -> None:
@@ -56,7 +58,7 @@ class Quick:
         self.stepper = run.learner.bottom.stepper
         self.rule = self.stepper.rule
         self.classes = self.rule if isinstance(self.rule, Interleaved) else None
-        self.shares = self.classes is not None and (run.learner.probabilities or run.learner.scores)
+        self.probable = self.classes is not None and (run.learner.probabilities or run.learner.scores)
         self.timed = hasattr(self.rule, "elapsed")  # it is told how much was learned before, and counts from there
         if self.timed:
             self.rule.wound = False
@@ -69,40 +71,42 @@ class Quick:
         if self.classes is not None:
             self.indexed = run.labels.indexing.first
             names = ClassNames(self.classes.classes, run.labels.class_names())
-        self.learner = Learner(
-            self.rule, self.stepper.loss, make_expander(s, s.bits - self.stepper.shift), learn=not run.testing,
-            holdout_after=run.holdout_after, holdout_period=run.holdout_period, holdout_labelled=True,
-            widens=self.stepper.widens, apart=run.learner.bottom.predicts_apart, usual=run.labels.usual,
-            packed=names is not None, predictions=run.predictions is not None, raw_predictions=run.raw is not None,
-            link=a.get("link", "identity"), names=names, probabilities=self.shares, short=True,
+        # The probability of its class counts among those that were held out, if there are such.
+        needed = self.probable and run.learner.probabilities and run.holdout
+        self.labels = ExpectedLabels(*run.labels.expected, needed=needed, names=names)
+        self.learner = VwLearner(
+            self.rule, self.stepper.loss, make_expander(s, s.bits - self.stepper.shift), self.labels,
+            learn=not run.testing, holdout_after=run.holdout_after, holdout_period=run.holdout_period,
+            widens=self.stepper.widens, predict_first=run.learner.bottom.predicts_apart,
+            predictions=run.predictions is not None, raw_predictions=run.raw is not None,
+            link=a.get("link", "identity"), names=names, probabilities=self.probable,
         )  # fmt: skip
         self.learner.clips = self.classes is None
-        # The shares of its class count among those that were held out, if there are such.
-        self.learner.needs_label = self.shares and run.learner.probabilities and run.holdout
 
     def feed(self, batch: Batch, names: Names | None) -> None:
         """Go through the examples of a batch."""
         run = self.run
-        at, end = 0, len(batch)
-        while at < end and not run.stopped:
-            if self._goes_alone():
+        at = end = 0  # the next line, and the next one that must not go through the engine's loop
+        self.labels.take(batch)
+        while at < len(batch) and not run.stopped:
+            if self._count_classes_anew():
+                self.labels.take(batch)
+                end = at
+            if end <= at:
+                end = self.labels.next_unexpected(at)
+            if at == end or self._goes_alone():
                 run.feed(batch, names, at, at + 1)
                 at += 1
                 continue
-            learner = self._learner()
             self._enter()
-            at = learner.run(batch, at)
+            at = self.learner.run(batch, at, end)
             self._leave()
-            reason = learner.reason
+            reason = self.learner.reason
             if reason == Reason.NO_MEMORY:
-                raise MemoryError(table_needs(learner.enormous))
-            if reason == Reason.NOTED:
-                self._write(warns=True)
-            else:
-                self._write()
-            if reason in (Reason.DIVERGED, Reason.UNUSUAL):
-                run.lines += reason == Reason.UNUSUAL  # the other one is counted already
-                run.one(run.current(batch, at, None))
+                raise MemoryError(table_needs(self.learner.enormous))
+            self._write(warns=reason == Reason.WARNING)
+            if reason == Reason.DIVERGED:
+                run.one(run.current(batch, at, None))  # its line is counted already
                 at += 1
             elif reason != Reason.DONE:
                 self._report()
@@ -122,11 +126,12 @@ class Quick:
         narrow = self.stepper.min_label > -1 or self.stepper.max_label < 1
         return (self.stepper.widens and narrow) or bool(self.run.labels.names and self.run.labels.indexing.first == 0)
 
-    def _learner(self) -> Learner:
-        """The engine's learner; a new one when it is known from which number classes count."""
-        if self.classes is not None and self.indexed != self.run.labels.indexing.first:
-            self._begin()
-        return self.learner
+    def _count_classes_anew(self) -> bool:
+        """Make the engine's learner again when it is known from which number classes count; whether it was made."""
+        if self.classes is None or self.indexed == self.run.labels.indexing.first:
+            return False
+        self._begin()
+        return True
 
     def _enter(self) -> None:
         """Have the engine go on from the statistics."""
@@ -158,7 +163,7 @@ class Quick:
         s.holdout_weight_since_dump += weight
         s.holdout_loss_since_pass, s.holdout_weight_since_pass = held.loss, held.weight
         s.holdout_loss_since_dump = held.recent_loss
-        if self.shares:  # to Vowpal Wabbit no prediction is that of an example without a label
+        if self.probable:  # to Vowpal Wabbit no prediction is that of an example without a label
             s.sum_loss += learner.unlabelled_weight - s.weighted_unlabeled_examples
             s.sum_loss_since_last_dump += learner.unlabelled_weight - s.weighted_unlabeled_examples
         s.example_number, s.weighted_unlabeled_examples, s.t = learner.examples, learner.unlabelled_weight, learner.time
@@ -166,8 +171,8 @@ class Quick:
         self.run.lines = learner.lines
         if self.classes is not None:  # whose labels are no numbers
             labels = self.run.labels
-            labels.log_loss += tally.surprise
-            labels.held_log_loss += held.surprise
+            labels.log_loss += tally.log_loss_sum
+            labels.held_log_loss += held.log_loss_sum
             return
         s.weighted_labels = tally.labels
         if learner.distinct_labels:
@@ -199,11 +204,11 @@ class Quick:
         if run.quiet or s.weight < s.dump_interval:
             return
         named = run.setup.plan.names
-        unlabelled = "4294967295" if self.shares and not named else "unknown"
+        unlabelled = "4294967295" if self.probable and not named else "unknown"
         label = self._words(learner.label) if learner.label == learner.label else unlabelled
-        shown = self._words(learner.linked(learner.prediction)) if not (self.shares and named) else "unknown"
+        shown = self._words(learner.linked(learner.prediction)) if not (self.probable and named) else "unknown"
         if self.classes is not None and self.classes.probable and not named:
-            shown += f"({learner.shares_of_classes()[int(learner.prediction) - 1] * 100:.0f}%)"
+            shown += f"({learner.probabilities_of_classes()[int(learner.prediction) - 1] * 100:.0f}%)"
         run.streams.say(s.row(label, shown, learner.size, run.holdout))
         s.advance(run.step, run.factor)
 

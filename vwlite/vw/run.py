@@ -15,7 +15,7 @@ from vwlite.output.atomic import AtomicFile, check_apart
 from vwlite.runs.signals import StopSignal
 from vwlite.vw.arguments import OPTIONS, Arguments, letters, parse, split, usage
 from vwlite.vw.build import build
-from vwlite.vw.engine import Quick, is_plain
+from vwlite.vw.engine import EngineLoop, is_plain
 from vwlite.vw.layers.base import Current, Layer, Named, counts_of, keep_lines
 from vwlite.vw.layers.scorer import Scorer
 from vwlite.vw.layers.stack import check
@@ -171,7 +171,7 @@ class Run:
         self.writes_regularizer = False
         self.counts: dict[str, float] = {}  # of a pass
         self.repeats = False  # the next pass will have the same
-        self.quick: Quick | None = None  # examples go through the engine's loop
+        self.engine: EngineLoop | None = None  # examples go through the engine's loop
         self.learner: Layer = build(s)
         for option in map(OPTIONS.__getitem__, self.idle):
             if option.without == "warned of":
@@ -207,8 +207,8 @@ class Run:
         """End the run after the example that it is at. Called from the thread of the signals."""
         self.stopped = True
         self.learner.bottom.stepper.stop()
-        if self.quick is not None:
-            self.quick.stop()
+        if self.engine is not None:
+            self.engine.stop()
 
     def _check_files(self) -> None:
         """Refuse outputs that would overwrite each other or what is read; Vowpal Wabbit destroys them."""
@@ -350,7 +350,7 @@ class Run:
             RegressorAudit(self).go()
             return
         if is_plain(self):
-            self.quick = Quick(self)
+            self.engine = EngineLoop(self)
         early = cut = False
         for number in range(0 if a.flag("dry_run") else self.passes):
             if number and self.stopped:
@@ -425,7 +425,7 @@ class Run:
                 if self.stopped:
                     break
             return
-        feed = self.quick.feed if self.quick is not None else self.feed
+        feed = self.engine.feed if self.engine is not None else self.feed
         for batch, names in self.source.passes():
             self.labels.follow(batch)
             feed(batch, names)

@@ -37,7 +37,7 @@ class Simple:
         self.low, self.high = a.get("logistic_min", -1.0), a.get("logistic_max", 1.0)
 
     @property
-    def usual(self) -> tuple[float, float, bool]:
+    def expected(self) -> tuple[float, float, bool]:
         """The least and the largest label that `read` does not warn of, and whether only these two are such."""
         if self.loss == "hinge":
             return -1.0, 1.0, True
@@ -47,9 +47,9 @@ class Simple:
 
     def read(self, e: Current) -> None:
         """Warn of a label that the loss does not expect: once for the loss of the prediction, and once for learning."""
-        low, high, only_ends = self.usual
-        expected = e.label in (low, high) if only_ends else low <= e.label <= high
-        if e.labelled and e.weight > 0 and not expected:
+        low, high, only_ends = self.expected
+        fits = e.label in (low, high) if only_ends else low <= e.label <= high
+        if e.labelled and e.weight > 0 and not fits:
             for _ in range(1 if e.test else 2):
                 self.run.streams.warn(self._unexpected(short(e.label)))
 
@@ -228,7 +228,7 @@ class Multiclass(Packed):
             e.weight = weight if weight > 0 else 0.0
 
     @property
-    def usual(self) -> tuple[float, float, bool]:
+    def expected(self) -> tuple[float, float, bool]:
         """The first and the last class, by their places from 1, whose labels say nothing new about all labels.
 
         That of the last one tells from which number classes count, if that is not known yet.
@@ -254,11 +254,11 @@ class Multiclass(Packed):
         if self.shares and self.run.arguments.flag("probabilities"):
             scores = e.scores  # type: ignore[attr-defined]
             p = scores[(self._number(e) - self.first) % (1 << 32) % len(scores)]
-            surprise = -log(p) * e.weight if p > 0 else 999.0
+            log_loss = -log(p) * e.weight if p > 0 else 999.0
             if e.held or not labelled:
-                self.held_log_loss += surprise
+                self.held_log_loss += log_loss
             else:
-                self.log_loss += surprise
+                self.log_loss += log_loss
 
     @staticmethod
     def _number(e: Current) -> int:

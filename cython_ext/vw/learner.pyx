@@ -1,0 +1,75 @@
+"""The order of events where Vowpal Wabbit's is another one."""
+
+from libc.stdint cimport uint64_t
+
+from vwlite.core.data.batch cimport Arrays
+from vwlite.core.learn.learner cimport Learner, Reason, Turn, clipped
+from vwlite.core.vw.labels cimport ExpectedLabels
+
+
+cdef class VwLearner(Learner):
+    """A learner whose holdout, clipping and counts are Vowpal Wabbit's.
+
+    labels: of the batch that it runs over; lines before which they stop must go another way. holdout_after: all lines
+    of a pass after so many are held out; 0: see Learner. Examples without a label are never held out. widens: labels
+    that are learned widen the range to which predictions are clipped. predict_first: what is written and shown of an
+    example that is learned is predicted on its own before, as if it were not.
+    """
+
+    cdef ExpectedLabels labels
+    cdef size_t holdout_after
+    cdef bint widens, predict_first
+    cdef public double time               # weight of all examples, held out ones too
+    cdef public uint64_t held_features
+
+    def __init__(self, rule, loss, expander, ExpectedLabels labels not None, *, size_t holdout_after=0,
+                 bint widens=True, bint predict_first=False, **options):
+        super().__init__(rule, loss, expander, **options)
+        self.labels, self.holdout_after, self.widens, self.predict_first = labels, holdout_after, widens, predict_first
+        self.writer.short_numbers = True
+
+    def probabilities_of_classes(self):
+        """Those of the last example, as a list."""
+        self.classifier.probabilities(self.named, self.class_probabilities)
+        return [self.class_probabilities[k] for k in range(self.named)]
+
+    cdef size_t loop(self, const Arrays* a, size_t begin, size_t end) noexcept nogil:
+        cdef Arrays decoded = a[0]
+        self.labels.show(&decoded)
+        return Learner.loop(self, &decoded, begin, end)
+
+    cdef bint holds_out(self, bint labelled) noexcept nogil:
+        if not labelled:
+            return False
+        return self.lines > self.holdout_after if self.holdout_after else Learner.holds_out(self, labelled)
+
+    cdef Reason predict(self, Turn* turn) noexcept nogil:
+        cdef double first
+        cdef Reason reason
+        if not (self.predict_first and turn.learns):
+            return Learner.predict(self, turn)
+        first = self.rule.predict(&turn.e)
+        if first - first != 0:
+            return Reason.DIVERGED
+        first = self.classifier.best(self.named) if self.multiclass else clipped(self, first)
+        reason = Learner.predict(self, turn)
+        turn.shown = first
+        if self.multiclass:
+            turn.o.p = first
+        return reason
+
+    cdef void widen_range(self, double label) noexcept nogil:
+        if self.widens:
+            Learner.widen_range(self, label)
+
+    cdef Reason count(self, const Turn* turn) noexcept nogil:
+        self.time += turn.o.importance
+        if turn.held:
+            self.held_features += turn.e.size
+        return Learner.count(self, turn)
+
+    cdef Reason pause(self) noexcept nogil:
+        if self.rule.noted:
+            self.rule.noted = False
+            return Reason.WARNING
+        return Learner.pause(self)
