@@ -73,7 +73,6 @@ cdef class Rule:
     cdef public bint finished     # the weights are wanted as they are after the last example of all
     cdef bint out_of_memory   # an update could not get memory: the learner ends
     cdef bint too_many        # there are more features than the rule was made for: the learner ends
-    cdef bint noted           # the last update met something that the learner's owner wants to know of
     cdef bint counts_slots    # the number of slots means something: none must be made ahead of time
     cdef bint has_constant
     cdef uint64_t constant    # the mark of the constant feature; 2^32, which no slot has, if there is none

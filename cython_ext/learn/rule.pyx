@@ -46,7 +46,6 @@ cdef class Rule:
     SCALARS = ["t"]             # attributes that are the rest of the state
     MOST_FEATURES = None        # how many it can take at most
     CLIPS = False               # whether predictions are clipped to the range of labels seen
-    SUMS_BY_MODEL = False       # whether each of several models in one table has its own norm_sum and weight_sum
     UNSEEN_WEIGHS = False       # whether a feature without a slot has a weight; then the constant always has a slot
 
     def __init__(self, Loss loss not None, *, double rate=0.5, double power_t=0.5, double initial_t=0, constant=None):

@@ -15,6 +15,7 @@ from vwlite.core.learn.losses cimport sigmoid
 from vwlite.core.learn.multiclass cimport Classifier
 from vwlite.core.learn.rule cimport Example, Outcome, Rule
 from vwlite.core.learn.table cimport Head
+from vwlite.core.vw.gd_flags cimport GdWithFlags
 
 
 cdef inline double positive_sigmoid(double score) noexcept nogil:
@@ -29,11 +30,6 @@ cdef class Interleaved(Classifier):
     `slots` and `table_load` have single records, of `slot_size()` bytes, with the keys as they are outside.
     """
 
-    cdef readonly int shift
-    cdef public double low, high      # scores are clipped to this range
-    cdef bint raw
-    cdef list strays                  # records of a loaded model that are of no class, by rising key
-
     def __cinit__(self, list rules not None, *, int shift, bint probable=False, bint raw=False):
         if not 0 <= shift < 32 or self.classes > <size_t>1 << shift:
             raise ValueError(f"{self.classes} classes, and keys for 2^{shift}")
@@ -43,6 +39,7 @@ cdef class Interleaved(Classifier):
     def __init__(self, list rules not None, *, int shift, bint probable=False, bint raw=False):
         super().__init__(rules)
         self.probable, self.raw = probable, raw
+        self.flagged = isinstance(rules[0], GdWithFlags)
 
     # --- learning ----------------------------------------------------------------------------
 
@@ -73,7 +70,8 @@ cdef class Interleaved(Classifier):
         cdef size_t k
         Classifier.update(self, e, o)
         for k in range(self.classes):
-            self.noted |= (<Rule>self.each[k]).noted
+            if self.flagged:
+                self.has_warning |= (<GdWithFlags>self.each[k]).has_warning
 
     cdef void probabilities(self, size_t named, double* out) noexcept nogil:
         """The sigmoids of the clipped scores, made to add up to 1; or these scores themselves."""
@@ -196,12 +194,12 @@ cdef class Interleaved(Classifier):
         self._shared("elapsed", value)
 
     @property
-    def wound(self):
-        return self.rules[0].wound
+    def external_clock(self):
+        return self.rules[0].external_clock
 
-    @wound.setter
-    def wound(self, value):
-        self._shared("wound", value)
+    @external_clock.setter
+    def external_clock(self, value):
+        self._shared("external_clock", value)
 
     def fold_weights(self):
         self.prepare_all()

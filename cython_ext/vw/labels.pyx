@@ -9,7 +9,7 @@ from libc.stdint cimport uint32_t
 from libc.stdlib cimport free
 from libc.string cimport memchr
 
-from vwlite.core.base.buffers cimport copy, make_room
+from vwlite.core.base.buffers cimport copy, reserve
 from vwlite.core.data.batch cimport EXAMPLE, Arrays, Batch
 from vwlite.core.data.class_names cimport Names
 
@@ -55,10 +55,10 @@ cdef class ExpectedLabels:
         self.batch = batch
         if self.names is None:
             return
-        if (make_room(<void**>&self.label, &self.label_capacity, batch.a.lines, sizeof(double))
-                or make_room(<void**>&self.importance, &self.importance_capacity, batch.a.lines, sizeof(double))
-                or make_room(<void**>&self.tag_begin, &self.tag_begin_capacity, batch.a.lines + 1, sizeof(uint32_t))
-                or make_room(<void**>&self.tags, &self.tag_capacity, batch.a.tag_bytes + 1, 1)):
+        if (reserve(<void**>&self.label, &self.label_capacity, batch.a.lines, sizeof(double))
+                or reserve(<void**>&self.importance, &self.importance_capacity, batch.a.lines, sizeof(double))
+                or reserve(<void**>&self.tag_begin, &self.tag_begin_capacity, batch.a.lines + 1, sizeof(uint32_t))
+                or reserve(<void**>&self.tags, &self.tag_capacity, batch.a.tag_bytes + 1, 1)):
             raise MemoryError("no memory for the labels of a batch")
         with nogil:
             self.decode(&batch.a)

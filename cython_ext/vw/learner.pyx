@@ -4,6 +4,8 @@ from libc.stdint cimport uint64_t
 
 from vwlite.core.data.batch cimport Arrays
 from vwlite.core.learn.learner cimport Learner, Reason, Turn, clipped
+from vwlite.core.vw.gd_flags cimport GdWithFlags
+from vwlite.core.vw.interleaved cimport Interleaved
 from vwlite.core.vw.labels cimport ExpectedLabels
 
 
@@ -17,6 +19,7 @@ cdef class VwLearner(Learner):
     """
 
     cdef ExpectedLabels labels
+    cdef bint* has_warning                # of the rule, which has it; NULL: it never has one
     cdef size_t holdout_after
     cdef bint widens, predict_first
     cdef public double time               # weight of all examples, held out ones too
@@ -27,6 +30,10 @@ cdef class VwLearner(Learner):
         super().__init__(rule, loss, expander, **options)
         self.labels, self.holdout_after, self.widens, self.predict_first = labels, holdout_after, widens, predict_first
         self.writer.short_numbers = True
+        if isinstance(rule, GdWithFlags):
+            self.has_warning = &(<GdWithFlags>rule).has_warning
+        elif isinstance(rule, Interleaved):
+            self.has_warning = &(<Interleaved>rule).has_warning
 
     def probabilities_of_classes(self):
         """Those of the last example, as a list."""
@@ -69,7 +76,7 @@ cdef class VwLearner(Learner):
         return Learner.count(self, turn)
 
     cdef Reason pause(self) noexcept nogil:
-        if self.rule.noted:
-            self.rule.noted = False
+        if self.has_warning != NULL and self.has_warning[0]:
+            self.has_warning[0] = False
             return Reason.WARNING
         return Learner.pause(self)

@@ -17,6 +17,7 @@ from vwlite.core.learn.losses cimport Loss
 from vwlite.core.data.pieces cimport PieceMaker, vwlite_store
 from vwlite.core.base.buffers cimport copy
 from vwlite.core.learn.rule cimport Example, Outcome, Rule
+from vwlite.core.vw.gd_flags cimport GdWithFlags
 
 from vwlite.runs.memory import available, table_needs
 
@@ -105,7 +106,7 @@ cdef class Stepper:
 
     def share_sums(self):
         """Let model 0 begin with the sums over scales that the rule holds, and the others with none, if they are apart."""
-        if not self.rule.SUMS_BY_MODEL:
+        if not isinstance(self.rule, GdWithFlags):
             return
         self.sums = {}
         self.model = 0

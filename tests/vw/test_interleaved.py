@@ -5,7 +5,7 @@ import struct
 import pytest
 
 from vwlite.core.learn.losses import Squared
-from vwlite.core.rules.gd import Gd
+from vwlite.core.vw.gd_flags import GdWithFlags
 from vwlite.core.vw.interleaved import Interleaved
 
 
@@ -15,7 +15,7 @@ def record(key: int, w: float) -> bytes:
 
 
 def interleaved(classes: int, shift: int) -> Interleaved:
-    return Interleaved([Gd(Squared()) for _ in range(classes)], shift=shift)
+    return Interleaved([GdWithFlags(Squared()) for _ in range(classes)], shift=shift)
 
 
 def test_records_come_back_by_rising_key_also_those_of_no_class():

@@ -8,7 +8,7 @@ import pytest
 
 from vwlite.core.data.expand import Expander
 from vwlite.core.learn.losses import Classic, Expectile, PoissonDeviance, SoftLogistic, Squared
-from vwlite.core.rules.gd import Gd
+from vwlite.core.vw.gd_flags import GdWithFlags
 from vwlite.core.vw.stepper import Stepper
 
 GRID = [i / 16 for i in range(-64, 65)]
@@ -105,7 +105,7 @@ def test_gd_with_any_flags_is_the_eager_one(flags, power_t):
         x = np.where(random.random(8) < 0.5, random.normal(size=8) * np.arange(1, 9), 0.0).astype(np.float32)
         examples.append((x.astype(float), float(random.choice([-1.0, 0.5, 1.0]))))
     rate = 0.05 if flags[0] or flags[1] else 0.005
-    rule = Gd(Squared(), rate=rate, power_t=power_t, forgiving=True, **names)
+    rule = GdWithFlags(Squared(), rate=rate, power_t=power_t, **names)
     stepper = Stepper(rule, Squared(), Expander(bits=32, constant=False), bits=18)
     found = []
     for x, y in examples:
@@ -116,7 +116,7 @@ def test_gd_with_any_flags_is_the_eager_one(flags, power_t):
 
 
 def test_each_model_of_a_stepper_learns_alone():
-    stepper = Stepper(Gd(Squared(), forgiving=True), Squared(), Expander(bits=32, constant=False), bits=18, shift=2)
+    stepper = Stepper(GdWithFlags(Squared()), Squared(), Expander(bits=32, constant=False), bits=18, shift=2)
     stepper.set([stepper.key(3)], [1.0])
     stepper.learn(1.0, 1.0, 2)
     assert stepper.predict(2) > 0 and stepper.predict(1) == 0 and stepper.predict(3) == 0

@@ -12,7 +12,7 @@ from running import finish, leftovers, start
 
 from vwlite.core.data.expand import Expander
 from vwlite.core.learn.losses import Squared
-from vwlite.core.rules.gd import Gd
+from vwlite.core.vw.gd_flags import GdWithFlags
 from vwlite.core.vw.stepper import Stepper
 from vwlite.model.slots import field_of
 from vwlite.vw.arguments import MODELS, OPTIONS
@@ -141,11 +141,11 @@ def test_the_models_of_a_circuit_are_counted():
 @pytest.mark.parametrize(("bits", "shift"), [(33, 0), (-1, 0), (18, 32), (18, -1)])
 def test_a_stepper_refuses_keys_that_it_cannot_make(bits, shift):
     with pytest.raises(ValueError, match="bits"):
-        Stepper(Gd(Squared()), Squared(), Expander(bits=32), bits=bits, shift=shift)
+        Stepper(GdWithFlags(Squared()), Squared(), Expander(bits=32), bits=bits, shift=shift)
 
 
 def test_a_stepper_has_sums_for_every_model():
-    stepper = Stepper(Gd(Squared(), forgiving=True), Squared(), Expander(bits=32), bits=18, shift=31)
+    stepper = Stepper(GdWithFlags(Squared()), Squared(), Expander(bits=32), bits=18, shift=31)
     stepper.set([1], [1.0])
     for model in (2**31 - 1, 2**32 - 1, 0, 2**31 - 1):
         stepper.learn(1.0, 1.0, model)

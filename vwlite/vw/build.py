@@ -6,9 +6,9 @@ from vwlite.core.data.expand import CONSTANT_HASH
 from vwlite.core.learn.losses import Classic, Expectile, Hinge, Loss, PoissonDeviance, Quantile, SoftLogistic, Squared
 from vwlite.core.learn.rule import Rule
 from vwlite.core.rules.ftrl import Ftrl
-from vwlite.core.rules.gd import Gd
 from vwlite.core.vw.coin import Coin
 from vwlite.core.vw.freegrad import FreeGrad
+from vwlite.core.vw.gd_flags import GdWithFlags
 from vwlite.core.vw.interleaved import Interleaved
 from vwlite.core.vw.pistol import Pistol
 from vwlite.core.vw.stepper import Stepper
@@ -51,14 +51,14 @@ def make_rule(a: Arguments, s: Setup, loss: Loss) -> tuple[Rule, str]:
         for name in ONLINE:
             if name in a:
                 raise Critical(f"unrecognised option '--{name}'", "options_cli.cc", 294)
-        return Gd(loss, forgiving=True, adaptive=False, normalized=False, invariant=False), "bfgs"
+        return GdWithFlags(loss, adaptive=False, normalized=False, invariant=False), "bfgs"
     betting = next((name for name in BETTING if a.flag(name)), None)
     if betting is not None:
         return _make_parameter_free(a, s, loss, betting)
     adaptive, normalized, invariant = gd_flags(a)
-    rule = Gd(
+    rule = GdWithFlags(
         loss, rate=plan.learning_rate, power_t=plan.power_t, initial_t=plan.initial_t, adaptive=adaptive,
-        normalized=normalized, invariant=invariant, adax=a.flag("adax"), masked="feature_mask" in a, forgiving=True,
+        normalized=normalized, invariant=invariant, adax=a.flag("adax"), masked="feature_mask" in a,
         sparse_l2=a.get("sparse_l2", 0.0), l1=a.get("l1", 0.0), l2=a.get("l2", 0.0),
     )  # fmt: skip
     if "initial_t" not in a:
@@ -68,7 +68,7 @@ def make_rule(a: Arguments, s: Setup, loss: Loss) -> tuple[Rule, str]:
     return rule, "gd"
 
 
-def _pull(a: Arguments, s: Setup, rule: Gd, gravity: float, contraction: float) -> None:
+def _pull(a: Arguments, s: Setup, rule: GdWithFlags, gravity: float, contraction: float) -> None:
     """Give the rule its gravity and contraction. Without --l1 gravity waits, unless the weights are only to predict."""
     rule.contraction = contraction
     if a.get("l1", 0.0) > 0 or a.flag("testonly"):
@@ -114,7 +114,7 @@ def initial_weights(a: Arguments, s: Setup, rule: Rule) -> None:
         weights = array("f", [a["initial_weight"]]) * slots
     else:
         weights = array("f")
-    constant = a.get("constant", 0.0) if isinstance(rule, Gd) else 0.0  # others do not know it
+    constant = a.get("constant", 0.0) if isinstance(rule, GdWithFlags) else 0.0  # others do not know it
     defaults = {"G": s.initial_t if "G" in s.plan.fields else 0.0}
     if weights:
         if constant:
@@ -178,7 +178,7 @@ def fits_classes(a: Arguments, s: Setup, rule: Rule) -> bool:
     """Whether the models of classes can lie side by side in the table."""
     k = a.get("oaa", 0)
     return (
-        0 < k <= MOST_CLASSES and (k - 1).bit_length() <= s.plan.bits and isinstance(rule, Gd | Ftrl)
+        0 < k <= MOST_CLASSES and (k - 1).bit_length() <= s.plan.bits and isinstance(rule, GdWithFlags | Ftrl)
         and side_by_side(a)
     )  # fmt: skip
 
@@ -192,7 +192,7 @@ def make_classes(a: Arguments, s: Setup, loss: Loss, first: Rule) -> Interleaved
     rule = Interleaved(
         rules, shift=(k - 1).bit_length(), probable=probable, raw=a.flag("scores") and not probable
     )  # fmt: skip
-    if isinstance(first, Gd):
+    if isinstance(first, GdWithFlags):
         rule.norm_sum, rule.weight_sum = first.norm_sum, first.weight_sum
     return rule
 
@@ -212,7 +212,7 @@ def build(s: Setup) -> Layer:
     apart = (a.flag("ftrl") or a.flag("coin")) and "nn" not in a
     learner: Layer = Linear(name, stepper, s.streams, apart)
     if hasattr(rule, "elapsed"):
-        rule.wound = True
+        rule.external_clock = True
         rule.elapsed = s.initial_t
     initial_weights(a, s, rule)
     learner = stack(s, learner)

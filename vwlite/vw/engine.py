@@ -12,9 +12,9 @@ from vwlite.core.data.batch import Batch
 from vwlite.core.data.class_names import Names as ClassNames
 from vwlite.core.learn.learner import Reason
 from vwlite.core.rules.ftrl import Ftrl
-from vwlite.core.rules.gd import Gd
 from vwlite.core.vw.coin import Coin
 from vwlite.core.vw.freegrad import FreeGrad
+from vwlite.core.vw.gd_flags import GdWithFlags
 from vwlite.core.vw.interleaved import Interleaved
 from vwlite.core.vw.labels import ExpectedLabels
 from vwlite.core.vw.learner import VwLearner
@@ -26,7 +26,7 @@ from vwlite.vw.layers.scorer import Scorer
 from vwlite.vw.plan import make_expander
 from vwlite.vw.text.examples import Names
 
-RULES = (Gd, Ftrl, Coin, Pistol, FreeGrad)
+RULES = (GdWithFlags, Ftrl, Coin, Pistol, FreeGrad)
 
 
 def is_plain(run: Any) -> bool:
@@ -61,7 +61,7 @@ class EngineLoop:
         self.probable = self.classes is not None and (run.learner.probabilities or run.learner.scores)
         self.timed = hasattr(self.rule, "elapsed")  # it is told how much was learned before, and counts from there
         if self.timed:
-            self.rule.wound = False
+            self.rule.external_clock = False
         self._begin()
 
     def _begin(self) -> None:

@@ -2,7 +2,7 @@
 
 import struct
 
-from vwlite.core.rules.gd import Gd
+from vwlite.core.vw.gd_flags import GdWithFlags
 from vwlite.vw.layers.base import Current, Layer, Symmetric
 from vwlite.vw.setup import Setup
 from vwlite.vw.text.parser import to_float
@@ -25,7 +25,7 @@ class Autolink(Symmetric):
         self.power_t = s.plan.power_t
         self.rest: dict[int, float] = {}  # floats that no slot of the table has
         self.adax = s.arguments.flag("adax")
-        self.packed = s.plan.stride == 4 and isinstance(self.bottom.stepper.rule, Gd)
+        self.packed = s.plan.stride == 4 and isinstance(self.bottom.stepper.rule, GdWithFlags)
 
     # --- floats, as they lie in Vowpal Wabbit's memory ------------------------------------------
 

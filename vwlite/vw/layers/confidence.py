@@ -1,6 +1,6 @@
 """How sure a prediction is: confidence."""
 
-from vwlite.core.rules.gd import Gd
+from vwlite.core.vw.gd_flags import GdWithFlags
 from vwlite.vw.layers.base import Current, Layer, Linear, Symmetric
 from vwlite.vw.messages import Critical
 from vwlite.vw.setup import Setup
@@ -57,7 +57,7 @@ def sensitivity(bottom: Linear, e: Current, label: float, p: float) -> float:
     """How far the prediction would move per unit of the loss's slope at p, were the example learned with the label."""
     stepper = bottom.stepper
     rule = stepper.rule
-    if not isinstance(rule, Gd):
+    if not isinstance(rule, GdWithFlags):
         raise Critical("a sensitivity is needed, which only the gradient descent learner has", "learner.h", 400)
     stepper.select(e.model)
     slots = stepper.slots_of(stepper.keys_of(e.model))

@@ -1,0 +1,55 @@
+"""Adaptive, normalized and importance-aware gradient descent. See gd.pyx."""
+
+from libc.stdint cimport uint32_t
+
+from vwlite.core.learn.rule cimport Example, Outcome, Rule
+
+cdef extern from *:
+    """
+    #define vwlite_tiny_square ((float)1.17549e-38)
+    #define vwlite_tiny ((float)1.084202e-19)
+    #define vwlite_smallest ((float)1.1754944e-38)
+    """
+    const float TINY_SQUARE "vwlite_tiny_square"     # x^2 below this counts as this ...
+    const float TINY "vwlite_tiny"                   # ... and |x| as this
+    const float SMALLEST "vwlite_smallest"           # G below this counts as this, so that a rate is finite
+
+cdef enum:
+    FOLD_GRAVITY = 1000     # gravity above this is paid by all weights at once
+
+
+cdef struct Slot:
+    uint32_t mark
+    float w
+    float G      # initial_t + sum of importance * (slope x)^2
+    float N      # the largest |x| seen
+
+
+cdef struct Visit:
+    # What the last piece found in its slots, and made of it; all owned by the rule, [capacity].
+    float* size
+    float* square
+    float* G
+    float* N
+    float* rate
+
+
+cdef class Gd(Rule):
+    cdef public double norm_sum       # S: sum of importance * sum of (x / N)^2
+    cdef public double weight_sum     # W: sum of importance
+    cdef public double gravity        # g: what |w| still has to pay
+    cdef public double contraction    # c: what every weight is still to be multiplied with
+    cdef double l1, l2
+    cdef Visit visits
+    cdef size_t capacity
+
+    cdef int grow(self, size_t capacity) noexcept nogil
+    cdef void fold(self) noexcept nogil
+
+
+# An update step by step; each is called once for an example.
+cdef double adapt(Gd self, const Example* e, double g2, double* norms) noexcept nogil
+cdef double descend(Gd self, const Example* e, const Outcome* o, double g2, double h, double norms) noexcept nogil
+cdef double regularized(Gd self, const Outcome* o, double step) noexcept nogil
+cdef double average_scale(Gd self) noexcept nogil
+cdef void fold_if_due(Gd self) noexcept nogil

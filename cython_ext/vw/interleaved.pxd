@@ -1,0 +1,15 @@
+"""One against all as Vowpal Wabbit has it. See interleaved.pyx."""
+
+from vwlite.core.learn.multiclass cimport Classifier
+
+
+cdef class Interleaved(Classifier):
+    cdef readonly int shift
+    cdef public double low, high      # scores are clipped to this range
+    cdef bint raw
+    cdef bint flagged                 # the rules are GdWithFlags
+    cdef bint has_warning             # one of them had one; until whoever tells of it takes it back
+    cdef list strays                  # records of a loaded model that are of no class, by rising key
+
+    cdef double clipped(self, double score) noexcept nogil
+    cdef bytearray merged(self, bytearray records)
