@@ -29,7 +29,8 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy
 
-from vwlite.core.rules.radix_heap cimport BUCKETS, Bucket, Entry, Queue, append, clear, free_queue, put, take
+from vwlite.core.rules._shifting cimport Shifting, due_at, free_shifting, push, room_to_wait, wait
+from vwlite.core.rules.radix_heap cimport BUCKETS, Entry, append, clear
 
 cdef extern from *:
     """
@@ -340,9 +341,7 @@ cdef class SparseBall:
     cdef double sum, rest             # S = sum + rest
     cdef double to_rank
     cdef size_t ranked_for            # `active` when `to_rank` was chosen
-    cdef Queue queue
-    cdef Bucket waiting               # cells that are active and not in the queue; their ranks mean nothing
-    cdef Bucket due
+    cdef Shifting shifting            # a key is the place of a cell
     cdef bint out_of_memory
 
     def __cinit__(self, size_t n, double z, start=None):
@@ -365,9 +364,7 @@ cdef class SparseBall:
 
     def __dealloc__(self):
         free(self.cells)
-        free_queue(&self.queue)
-        free(self.waiting.entries)
-        free(self.due.entries)
+        free_shifting(&self.shifting)
 
     cdef begin(self, start):
         """Begin at the projection of `start`."""
@@ -419,7 +416,7 @@ cdef class SparseBall:
             if not fabs(by[i] * self.to_unit) <= 1e290 * self.radius:
                 raise ValueError(f"value {by[i]} is not finite, or too large for a ball of radius {self.z}")
         with nogil:
-            if self.queue.size > 2 * self.active + 1024:
+            if self.shifting.queue.size > 2 * self.active + 1024:
                 self.clean()
             for i in range(k):
                 if i + AHEAD < k:
@@ -456,7 +453,7 @@ cdef class SparseBall:
     @property
     def entries(self):
         """In the queue, stale ones too: at most 2 active + 1024, and what the last call put in."""
-        return self.queue.size
+        return self.shifting.queue.size
 
     cdef check_memory(self):
         if self.out_of_memory:
@@ -489,7 +486,10 @@ cdef class SparseBall:
         if old == 0:
             self.active += 1
             c.bound = WAITING
-            self.out_of_memory |= append(&self.waiting, Entry(0, key)) != 0
+            if room_to_wait(&self.shifting, 1):
+                self.out_of_memory = True
+            else:
+                wait(&self.shifting, c)
         else:
             self.count(-old)
             if c.bound != WAITING and self.rank(new) < c.bound:
@@ -502,6 +502,7 @@ cdef class SparseBall:
         In rounds: drop all that the shift leaves behind; that raises the shift, as long as there is something.
         """
         cdef double shift = self.shift
+        cdef Shifting* m = &self.shifting
         cdef size_t i, kept, before
         cdef Cell* c
         if (self.sum - self.active * self.shift) + self.rest > self.radius:
@@ -509,25 +510,25 @@ cdef class SparseBall:
                 shift = max(shift, self.wanted_shift())     # rounding must not let it fall
                 before = self.active
                 kept = 0
-                for i in range(self.waiting.size):
-                    c = &self.cells[self.waiting.entries[i].key]
+                for i in range(m.size):
+                    c = <Cell*>m.waiting[i]
                     if c.u == 0 or c.bound != WAITING:
                         continue
                     if fabs(c.u) > shift:
-                        self.waiting.entries[kept] = self.waiting.entries[i]
+                        m.waiting[kept] = c
                         kept += 1
                     else:
                         self.drop(c)
-                self.waiting.size = kept
+                m.size = kept
                 self.advance(shift)
                 if self.active == before:
                     break
             self.shift = shift
-        for i in range(self.waiting.size):
-            c = &self.cells[self.waiting.entries[i].key]
+        for i in range(m.size):
+            c = <Cell*>m.waiting[i]
             if c.u != 0 and c.bound == WAITING:
-                self.push(self.waiting.entries[i].key)
-        self.waiting.size = 0
+                self.push(<uint32_t>(c - self.cells))
+        m.size = 0
 
     cdef inline double wanted_shift(self) noexcept nogil:
         """(S - z) / rho"""
@@ -545,11 +546,11 @@ cdef class SparseBall:
         cdef Cell* c
         if not shift > self.shift:
             return
-        self.out_of_memory |= take(&self.queue, max(self.rank(shift), self.queue.last), &self.due) != 0
-        for i in range(self.due.size):
-            if i + AHEAD < self.due.size:
-                prefetch(&self.cells[self.due.entries[i + AHEAD].key])
-            entry = self.due.entries[i]
+        self.out_of_memory |= due_at(&self.shifting, max(self.rank(shift), self.shifting.queue.last)) != 0
+        for i in range(self.shifting.due.size):
+            if i + AHEAD < self.shifting.due.size:
+                prefetch(&self.cells[self.shifting.due.entries[i + AHEAD].key])
+            entry = self.shifting.due.entries[i]
             c = &self.cells[entry.key]
             if c.u == 0 or c.bound != entry.rank:
                 continue
@@ -557,7 +558,7 @@ cdef class SparseBall:
                 self.drop(c)
             else:               # it has risen since
                 self.push(entry.key)
-        self.due.size = 0
+        self.shifting.due.size = 0
 
     cdef inline uint32_t rank(self, double u) noexcept nogil:
         """Monotone: a larger rank is a larger u."""
@@ -567,17 +568,17 @@ cdef class SparseBall:
     cdef inline void push(self, uint32_t key) noexcept nogil:
         """An entry for a cell, and its bound."""
         cdef Cell* c = &self.cells[key]
-        c.bound = max(self.rank(fabs(c.u)), self.queue.last)
-        self.out_of_memory |= put(&self.queue, Entry(c.bound, key)) != 0
+        c.bound = max(self.rank(fabs(c.u)), self.shifting.queue.last)
+        self.out_of_memory |= push(&self.shifting, c.bound, key) != 0
 
     cdef void clean(self) noexcept nogil:
         """Throw the stale entries out, and those that stand twice."""
         cdef size_t i
         self.gather_due()
-        clear(&self.queue, self.queue.last)
-        for i in range(self.due.size):
-            self.push(self.due.entries[i].key)
-        self.due.size = 0
+        clear(&self.shifting.queue, self.shifting.queue.last)
+        for i in range(self.shifting.due.size):
+            self.push(self.shifting.due.entries[i].key)
+        self.shifting.due.size = 0
 
     cdef void choose_ranks(self) noexcept nogil:
         self.ranked_for = max(self.active, <size_t>16)
@@ -585,8 +586,8 @@ cdef class SparseBall:
 
     cdef void forget(self) noexcept nogil:
         """Empty books and queue; the cells are as they were."""
-        clear(&self.queue, 0)
-        self.waiting.size = self.active = 0
+        clear(&self.shifting.queue, 0)
+        self.shifting.size = self.active = 0
         self.sum = self.rest = self.shift = 0
 
     cdef void gather_due(self) noexcept nogil:
@@ -596,12 +597,12 @@ cdef class SparseBall:
         cdef Entry entry
         cdef Cell* c
         for i in range(BUCKETS):
-            for j in range(self.queue.buckets[i].size):
-                entry = self.queue.buckets[i].entries[j]
+            for j in range(self.shifting.queue.buckets[i].size):
+                entry = self.shifting.queue.buckets[i].entries[j]
                 c = &self.cells[entry.key]
                 if c.u != 0 and c.bound == entry.rank:
                     c.bound = WAITING
-                    self.out_of_memory |= append(&self.due, entry) != 0
+                    self.out_of_memory |= append(&self.shifting.due, entry) != 0
 
     cdef void rebase(self) noexcept nogil:
         """Take the shift off every |u|, count S anew, and choose the ranks by the average weight of now."""
@@ -610,17 +611,17 @@ cdef class SparseBall:
         cdef double shift = self.shift
         self.gather_due()
         self.forget()
-        for i in range(self.due.size):
-            c = &self.cells[self.due.entries[i].key]
+        for i in range(self.shifting.due.size):
+            c = &self.cells[self.shifting.due.entries[i].key]
             c.u = copysign(max(fabs(c.u) - shift, 0), c.u)
             if c.u != 0:
                 self.active += 1
                 self.count(fabs(c.u))
         self.choose_ranks()
-        for i in range(self.due.size):
-            if self.cells[self.due.entries[i].key].u != 0:
-                self.push(self.due.entries[i].key)
-        self.due.size = 0
+        for i in range(self.shifting.due.size):
+            if self.cells[self.shifting.due.entries[i].key].u != 0:
+                self.push(self.shifting.due.entries[i].key)
+        self.shifting.due.size = 0
 
     cdef void restart(self, const int64_t* touched, size_t k) noexcept nogil:
         """Project after a large change, which can be so large that z has no digits beside it."""
@@ -668,6 +669,6 @@ cdef class SparseBall:
         cdef int i
         cdef size_t j
         for i in range(BUCKETS):
-            for j in range(self.queue.buckets[i].size):
-                self.cells[self.queue.buckets[i].entries[j].key].u = 0
+            for j in range(self.shifting.queue.buckets[i].size):
+                self.cells[self.shifting.queue.buckets[i].entries[j].key].u = 0
         self.forget()
