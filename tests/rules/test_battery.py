@@ -7,7 +7,7 @@ can make every weight zero.
 import importlib
 import pkgutil
 from dataclasses import replace
-from math import nan
+from math import isnan, nan
 
 import numpy as np
 import pytest
@@ -21,6 +21,9 @@ from vwlite.algorithms.table import ALGORITHMS
 from vwlite.core.learn.learner import Learner, Reason
 from vwlite.core.learn.multiclass import Classifier
 from vwlite.core.learn.rule import Rule
+from vwlite.core.vw.coin import Coin
+from vwlite.core.vw.freegrad import FreeGrad
+from vwlite.core.vw.pistol import Pistol
 from vwlite.options.settings import Settings
 
 OPTIONS = {
@@ -58,6 +61,27 @@ HARSH = {
 # A step costs the cube of the number of features that were seen: shorter streams of fewer features.
 FULL = "adagrad-full"
 PAIRS = [(rule, loss) for rule in ALGORITHMS for loss in ALGORITHMS[rule].losses]
+AVERAGED = [rule for rule in ALGORITHMS if "average" in ALGORITHMS[rule].options]
+# The rules behind `vwlite vw` alone.
+OF_VW = {"coin": Coin, "pistol": Pistol, "freegrad": FreeGrad}
+# The other forms: rules that are classes of their own, and several classes in one table; the rule and its settings.
+FORMS = {
+    **{f"{rule} averaged": (rule, {"average": True}) for rule in AVERAGED},
+    "l1-ball weighted": ("l1-ball", {"box": 0.4}),
+    "l1-ball nonnegative": ("l1-ball", {"nonnegative": True}),
+    **{f"{rule} limited": (rule, {"nonzeros": 20}) for rule in ALGORITHMS if "nonzeros" in ALGORITHMS[rule].options},
+    **{f"{rule} in classes": (rule, {"oaa": 3}) for rule in ALGORITHMS if rule != FULL},
+    **{rule: ("gd", {}) for rule in OF_VW},
+    **{f"{rule} averaged in classes": (rule, {"average": True, "oaa": 3}) for rule in AVERAGED},
+    **{f"{rule} softmax": (rule, {"oaa": 3, "softmax": True}) for rule in ("sgd", "simplex", "adagrad", "ftrl")},
+}
+FORM_PAIRS = [
+    (form, loss)
+    for form, (rule, settings) in FORMS.items()
+    for loss in ALGORITHMS[rule].losses
+    if "oaa" not in settings or loss == ("logistic" if "logistic" in ALGORITHMS[rule].losses else "hinge")
+    if form != "pistol" or loss != "poisson"  # whose weights grow too large for a Poisson mean
+]
 SPARSE_PAIRS = [
     pytest.param(
         rule,
@@ -82,10 +106,13 @@ def rate_for(loss: str) -> float:
 
 def fresh(rule: str, loss: str, *, learn: bool = True, extra: dict | None = None, **settings) -> Learner:
     """A learner that has seen nothing."""
-    options = OPTIONS.get(rule, {}) if extra is None else extra
+    of_vw = OF_VW.get(rule)
+    rule, form = FORMS.get(rule, (rule, {}))
+    options = form | (OPTIONS.get(rule, {}) if extra is None else extra)
     settings = {"bits": 32, "learning_rate": 0.5 if rule == "gd" else rate_for(loss)} | settings
     return make_learner(
         replace(Settings.of(rule), loss=loss, **settings, **options),
+        of_vw,
         learn=learn,
         predictions=True,
         raw_predictions=True,
@@ -95,7 +122,15 @@ def fresh(rule: str, loss: str, *, learn: bool = True, extra: dict | None = None
 def stream_for(rule: str, loss: str, seed: int, lines: int = 400, keys: int = 300, **options) -> list[Line]:
     if rule == FULL:
         lines, keys = min(lines, 150), min(keys, 20)
-    return random_stream(seed, lines, loss=loss, keys=keys, **({"scales": False} | options))
+    stream = random_stream(seed, lines, loss=loss, keys=keys, **({"scales": False} | options))
+    if "oaa" in FORMS.get(rule, (rule, {}))[1]:
+        return [
+            line if isnan(line.label) else line._replace(label=1.0 + (line.label > 0) * (1 + i % 2))
+            for i, line in enumerate(stream)
+        ]
+    if rule == "freegrad":  # an importance below 1 can make its V negative, in Vowpal Wabbit too
+        return [line._replace(importance=float(round(line.importance + 0.3))) for line in stream]
+    return stream
 
 
 def go(learner: Learner, stream: list[Line], cut: int | None = None, *, numbered: bool = False) -> bytes:
@@ -117,7 +152,7 @@ def state_of(learner: Learner) -> tuple[dict, tuple[float, float], np.ndarray]:
     for name, _ in rule.SLOT:
         if not name.startswith("_"):
             clean[name] = slots[name]
-    return rule.scalars(), (learner.min_label, learner.max_label), clean[np.argsort(clean["mark"])]
+    return rule.scalars(), (learner.min_label, learner.max_label), clean[np.argsort(clean["mark"], kind="stable")]
 
 
 def bits_of(state) -> tuple[str, bytes]:
@@ -172,7 +207,7 @@ def test_every_slot_struct_has_the_size_of_its_fields():
         assert rule.slot_size() == rule.SLOT_BYTES == np.dtype(rule.SLOT, align=True).itemsize, rule
 
 
-@pytest.mark.parametrize(("rule", "loss"), PAIRS)
+@pytest.mark.parametrize(("rule", "loss"), PAIRS + FORM_PAIRS)
 def test_predicting_changes_no_bit(rule, loss):
     learner = fresh(rule, loss)
     go(learner, stream_for(rule, loss, 1))
@@ -197,7 +232,7 @@ def test_predicting_changes_no_bit(rule, loss):
 
 
 @pytest.mark.parametrize("bits", [32, 7])
-@pytest.mark.parametrize(("rule", "loss"), PAIRS)
+@pytest.mark.parametrize(("rule", "loss"), PAIRS + FORM_PAIRS)
 def test_numbered_features_leave_no_trace(rule, loss, bits):
     stream = [
         line._replace(label=nan) if i % 7 == 3 else line._replace(importance=0.0) if i % 7 == 5 else line
@@ -241,7 +276,7 @@ def test_order_of_features_does_not_matter(rule, loss):
     assert_close(weights_of(one), weights_of(other), 1e-4)
 
 
-@pytest.mark.parametrize(("rule", "loss"), PAIRS)
+@pytest.mark.parametrize(("rule", "loss"), PAIRS + FORM_PAIRS)
 def test_batch_boundaries_are_invisible(rule, loss):
     stream = stream_for(rule, loss, 6, lines=600, keys=2000)
     whole = fresh(rule, loss)
@@ -252,7 +287,7 @@ def test_batch_boundaries_are_invisible(rule, loss):
         assert bits_of(state_of(learner)) == state
 
 
-@pytest.mark.parametrize(("rule", "loss"), PAIRS)
+@pytest.mark.parametrize(("rule", "loss"), PAIRS + FORM_PAIRS)
 def test_save_load_continue_equals_never_stopping(rule, loss):
     """At many places, some of them around the growth of the table."""
     stream = stream_for(rule, loss, 7, lines=700, keys=4000, width=25)
@@ -308,7 +343,7 @@ def test_harsh_regularization_gives_an_empty_model(rule, loss):
         assert nonzero
 
 
-@pytest.mark.parametrize(("rule", "loss"), PAIRS)
+@pytest.mark.parametrize(("rule", "loss"), PAIRS + FORM_PAIRS)
 def test_zero_importance_learns_nothing(rule, loss):
     learner = fresh(rule, loss)
     before, size = bits_of(state_of(learner)), len(learner.rule)
