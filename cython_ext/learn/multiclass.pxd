@@ -1,4 +1,4 @@
-"""Rules for several classes. See classifier.pyx."""
+"""Rules for several classes. See multiclass.pyx."""
 
 from vwlite.core.learn.rule cimport Example, Outcome, Rule
 

@@ -10,7 +10,7 @@ cdef struct Slot:
     double w
 
 
-cdef class Fixed(Rule):
+cdef class Frozen(Rule):
     """w, as it is; `unseen` for a feature that has none"""
 
     SLOT = [("mark", "<u4"), ("w", "<f8")]

@@ -14,9 +14,6 @@ cdef extern from *:
     const float TINY "vwlite_tiny"                   # ... and |x| as this
     const float SMALLEST "vwlite_smallest"           # G below this counts as this, so that a rate is finite
 
-cdef enum:
-    FOLD_GRAVITY = 1000     # gravity above this is paid by all weights at once
-
 
 cdef struct Slot:
     uint32_t mark

@@ -25,6 +25,9 @@ cdef extern from "<math.h>" nogil:
     float powf(float, float)
     float fabsf(float)
 
+cdef enum:
+    FOLD_GRAVITY = 1000     # gravity above this is paid by all weights at once
+
 cdef double FOLD_CONTRACTION = 1e-9
 
 

@@ -1,7 +1,7 @@
 """One against all as Vowpal Wabbit has it: K linear models whose keys interleave.
 
 Outside, in models, the weight of a feature for class k, counted from 0, has the key (key of the feature) * 2^shift + k.
-Inside, the K records of a feature lie side by side (classifier.pyx), so that it is looked up once for all classes.
+Inside, the K records of a feature lie side by side (multiclass.pyx), so that it is looked up once for all classes.
 
 Scores are clipped before the largest is looked for, all of them to one range, whose owner is the front: it knows which
 labels there were.

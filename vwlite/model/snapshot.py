@@ -8,7 +8,7 @@ from vwlite.algorithms.table import ALGORITHMS
 from vwlite.core.base.arrays import shifted
 from vwlite.core.learn.learner import Learner
 from vwlite.core.learn.rule import Rule
-from vwlite.core.rules.frozen import Fixed
+from vwlite.core.rules.frozen import Frozen
 from vwlite.errors import DataError
 from vwlite.input.feature_weights import read_feature_weights
 from vwlite.model.file import Model
@@ -98,7 +98,7 @@ def restore(model: Model, settings: Settings, path: str, **options: Any) -> Lear
 
 def _predictor(model: Model, settings: Settings, path: str, options: dict[str, Any]) -> Learner:
     """A learner for weights without their state."""
-    learner = make_learner(settings, kind=Fixed, names=model.classes, **options)
+    learner = make_learner(settings, kind=Frozen, names=model.classes, **options)
     rule = learner.rule
     fields = _slots(rule, model.keys, {"w": model.weights})
     scalars = {"t": 0, "unseen": 0.0} | model.rule

@@ -43,11 +43,6 @@ class Statistics:
     second_label: float | None = None
     more_labels: bool = False
 
-    def reset(self) -> None:
-        """Forget what a loaded model has counted; not its time."""
-        fresh = Statistics(t=self.t)
-        self.__dict__.update(fresh.__dict__)
-
     @property
     def weight(self) -> float:
         return self.weighted_labeled_examples + self.weighted_unlabeled_examples
