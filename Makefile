@@ -19,7 +19,7 @@ help:
 	@echo "make test         lint, then the tests, against the installed package"
 	@echo "make test-long    runs of ten million examples, that the others have no time for (about 5 minutes)"
 	@echo "make lint         ruff and mypy"
-	@echo "make docs         what README, results and manual page have from the program"
+	@echo "make docs         README, results, manual page and stubs, as far as they are made from the program"
 	@echo "make sanitize     the tests of the compiled core, built with AddressSanitizer"
 	@echo "make fuzz         the same build on drawn texts, commands, models and caches, for MINUTES=5; keeps what fails"
 	@echo "make compat       \`vwlite vw\` beside the real Vowpal Wabbit, on 2,000 drawn command lines and texts"
@@ -76,6 +76,7 @@ lint: $(INSTALLED)
 	$(BIN)/mypy
 
 docs: $(INSTALLED)
+	$(BIN)/python tests/stubs.py
 	$(BIN)/python tests/docs.py
 
 # A folder of its own: objects of the two builds must not be mixed.

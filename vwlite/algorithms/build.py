@@ -43,6 +43,7 @@ def make_expander(settings: Settings) -> Expander:
 
 def make_names(settings: Settings, known: Sequence[str] = (), *, grows: bool = True) -> Names:
     """The names of the classes. known: those that a model has found. grows: whether --classes auto may find more."""
+    assert settings.oaa is not None
     if not settings.classes:
         return Names(settings.oaa, numbers=True)
     names = known if settings.classes == "auto" else settings.classes.split(",")

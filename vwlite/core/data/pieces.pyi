@@ -1,0 +1,13 @@
+"""Made from cython_ext/data/pieces.pyx by tests/stubs.py."""
+
+
+from vwlite.core.data.expand import Expander
+from vwlite.core.learn.table import Table
+
+class PieceMaker:
+    @property
+    def size(self) -> int: ...
+    @property
+    def stopped(self) -> bool: ...
+    def __init__(self, expander: Expander, table: Table) -> None: ...
+    def raise_error(self) -> None: ...

@@ -1,0 +1,18 @@
+"""Made from cython_ext/rules/truncated_gradient.pyx by tests/stubs.py."""
+
+from typing import Any
+
+from vwlite.core.learn.nonzeros import Limited
+
+class TruncatedGradient(Limited):
+    SLOT: list[Any]
+    SCALARS: list[Any]
+    gravity: float
+    def __init__(self, loss: Any, *, l1: float = ..., period: int = ..., threshold: float = ..., **schedule: Any) -> None: ...
+class AveragedTruncatedGradient(TruncatedGradient):
+    SLOT: list[Any]
+    SCALARS: list[Any]
+    area: float
+    def __init__(self, *arguments: Any, **options: Any) -> None: ...
+    def tidy(self) -> None: ...
+    def load(self, scalars: Any, slots: Any) -> None: ...
