@@ -65,8 +65,10 @@ try:
 	@$(FEATURES) $(DATA).train.vw | sort -u | sed 's/^/--feature=/' | xargs $(BIN)/vwlite weights $(DEMO)/model \
 		| awk '{ print ($$2 < 0 ? -$$2 : $$2) "\t" $$0 }' | LC_ALL=C sort -k 1,1gr | cut -f 2- | head -n 10
 
+# Tests share nothing, so two of them run at a time; WORKERS=0 is one after the other, in this process.
+WORKERS := 2
 test: lint
-	$(BIN)/pytest
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 test-long: $(INSTALLED)
 	$(BIN)/pytest -m long

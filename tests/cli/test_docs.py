@@ -1,7 +1,6 @@
 """README, help texts and results say what the program does."""
 
 import re
-import sys
 from pathlib import Path
 
 import docs
@@ -24,13 +23,12 @@ def test_what_is_made_from_the_program_is_up_to_date() -> None:
     assert docs.MANUAL.read_text(encoding="utf-8") == docs.manual(), "run `make docs`"
 
 
-def test_the_manual_page_has_every_option_and_is_installed() -> None:
+def test_the_manual_page_has_every_option() -> None:
     text = docs.MANUAL.read_text(encoding="utf-8").replace("\\-", "-")
     for name, about in docs.COMMANDS.items():
         assert f".SS vwlite {name}" in text and about in text
     for option in re.findall(r"^  (?:-., )*(--[a-z0-9-]+)", docs.help_of("train"), re.M):
         assert option in text
-    assert Path(sys.prefix, "share/man/man1/vwlite.1").read_text(encoding="utf-8") == docs.MANUAL.read_text("utf-8")
 
 
 def test_the_commands_of_the_readme_run(tmp_path: Path) -> None:

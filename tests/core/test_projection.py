@@ -254,9 +254,9 @@ def test_numbers_that_are_not_finite(bad, method):
         ({"v": np.ones((2, 2))}, "v has 2 dimensions"),
         ({"v": np.ones(2, complex)}, "complex128: they must be real"),
         ({"v": ["a", "b"]}, "they must be real"),
-        ({"out": np.empty(3)}, r"out has shape \(3,\), v \(2,\)"),
-        ({"out": np.empty(2, np.float32)}, "out must be a contiguous, writeable float64 array"),
-        ({"out": np.empty(4)[::2]}, "out must be"),
+        ({"out": np.zeros(3)}, r"out has shape \(3,\), v \(2,\)"),
+        ({"out": np.zeros(2, np.float32)}, "out must be a contiguous, writeable float64 array"),
+        ({"out": np.zeros(4)[::2]}, "out must be"),
     ],
     ids=str,
 )
