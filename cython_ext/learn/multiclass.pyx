@@ -18,6 +18,7 @@ against all they learn from the beginning, that no example is theirs; in softmax
 from libc.math cimport exp, log, log1p
 from libc.stdint cimport uint32_t
 from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy
 
 from vwlite.core.base.buffers cimport reserve
 from vwlite.core.learn.losses import Logistic
@@ -167,9 +168,15 @@ cdef class Classifier(Rule):
         return True
 
     cdef void complete(self, char* slot) noexcept nogil:
+        """Records that are idle become blank: they may be of any age, and a learner that forgot the slot has none."""
         cdef size_t k
+        cdef char* record
         for k in range(self.classes):
-            (<Rule>self.each[k]).complete(slot + k * self.record)
+            record = slot + k * self.record
+            if (<Rule>self.each[k]).idle(record):
+                memcpy(record + sizeof(uint32_t), self.table.blank + k * self.record + sizeof(uint32_t),
+                       self.record - sizeof(uint32_t))
+            (<Rule>self.each[k]).complete(record)
 
     cdef void prepare_all(self):
         """The rules as they must be to be asked, or told, about all slots."""
