@@ -27,7 +27,8 @@ def rule_class(name: str) -> type[Rule]:
 
 def make_loss(settings: Settings) -> Loss:
     row = loss_function(settings.loss)
-    return getattr(losses, row.kind)(*([getattr(settings, row.option)] if row.option else []))
+    kind = cast(type[Loss], getattr(losses, row.kind))
+    return kind(*([getattr(settings, row.option)] if row.option else []))
 
 
 def make_expander(settings: Settings) -> Expander:

@@ -1,6 +1,7 @@
 """From the plan to a learner: loss, rule, the weights to begin with, and the layers."""
 
 from array import array
+from typing import Any
 
 from vwlite.core.data.expand import CONSTANT_HASH
 from vwlite.core.learn.losses import Classic, Expectile, Hinge, Loss, PoissonDeviance, Quantile, SoftLogistic, Squared
@@ -212,8 +213,9 @@ def build(s: Setup) -> Layer:
     apart = (a.flag("ftrl") or a.flag("coin")) and "nn" not in a
     learner: Layer = Linear(name, stepper, s.streams, apart)
     if hasattr(rule, "elapsed"):
-        rule.external_clock = True
-        rule.elapsed = s.initial_t
+        timed: Any = rule
+        timed.external_clock = True
+        timed.elapsed = s.initial_t
     initial_weights(a, s, rule)
     learner = stack(s, learner)
     if s.head is not None:

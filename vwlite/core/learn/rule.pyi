@@ -8,10 +8,10 @@ class Rule:
     t: float
     finished: bool
     SLOT: list[Any]
+    SLOT_BYTES: Any
     SCALARS: list[Any]
     MOST_FEATURES: Any
     CLIPS: bool
-    SUMS_BY_MODEL: bool
     UNSEEN_WEIGHS: bool
     def __init__(self, loss: Loss, *, rate: float = ..., power_t: float = ..., initial_t: float = ..., constant: Any = ...) -> None: ...
     @classmethod

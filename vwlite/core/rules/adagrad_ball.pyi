@@ -6,6 +6,7 @@ from vwlite.core.rules.adagrad import Adaptive
 
 class AdagradBall(Adaptive):
     SLOT: list[Any]
+    SLOT_BYTES: Any
     SCALARS: list[Any]
     @property
     def radius(self) -> float: ...

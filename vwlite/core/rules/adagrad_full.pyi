@@ -9,6 +9,7 @@ def import_numpy() -> None: ...
 def feature_sign(S: Any, b: Any, c: Any, w: Any) -> Any: ...
 class AdagradFull(Rule):
     SLOT: list[Any]
+    SLOT_BYTES: Any
     SCALARS: list[Any]
     MOST_FEATURES: Any
     shift: float

@@ -6,6 +6,7 @@ from vwlite.core.learn.rule import Rule
 
 class Exponentiated(Rule):
     SLOT: list[Any]
+    SLOT_BYTES: Any
     TWO_SIDED: bool
     @property
     def radius(self) -> float: ...

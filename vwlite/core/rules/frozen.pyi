@@ -4,8 +4,9 @@ from typing import Any
 
 from vwlite.core.learn.rule import Rule
 
-class Fixed(Rule):
+class Frozen(Rule):
     SLOT: list[Any]
+    SLOT_BYTES: Any
     SCALARS: list[Any]
     @property
     def unseen(self) -> Any: ...

@@ -6,6 +6,7 @@ from vwlite.core.learn.nonzeros import Limited
 
 class L1Ball(Limited):
     SLOT: list[Any]
+    SLOT_BYTES: Any
     SCALARS: list[Any]
     shift: float
     active: int
@@ -27,10 +28,12 @@ class L1Ball(Limited):
     def shrink(self) -> None: ...
 class AveragedL1Ball(L1Ball):
     SLOT: list[Any]
+    SLOT_BYTES: Any
     SCALARS: list[Any]
     def __init__(self, *arguments: Any, **options: Any) -> None: ...
 class WeightedL1Ball(L1Ball):
     SLOT: list[Any]
+    SLOT_BYTES: Any
     @property
     def box(self) -> float: ...
     def __init__(self, loss: Any, *, box: float = ..., **options: Any) -> None: ...

@@ -6,6 +6,7 @@ from vwlite.core.learn.rule import Rule
 
 class L1Subgradient(Rule):
     SLOT: list[Any]
+    SLOT_BYTES: Any
     SCALARS: list[Any]
     gravity: float
     def __init__(self, loss: Any, *, l1: float = ..., round_at_end: float = ..., **schedule: Any) -> None: ...

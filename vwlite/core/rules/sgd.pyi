@@ -6,5 +6,7 @@ from vwlite.core.learn.rule import Rule
 
 class Sgd(Rule):
     SLOT: list[Any]
+    SLOT_BYTES: Any
 class AveragedSgd(Sgd):
     SLOT: list[Any]
+    SLOT_BYTES: Any

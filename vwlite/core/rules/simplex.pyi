@@ -6,6 +6,7 @@ from vwlite.core.learn.rule import Rule
 
 class Simplex(Rule):
     SLOT: list[Any]
+    SLOT_BYTES: Any
     SCALARS: list[Any]
     UNSEEN_WEIGHS: bool
     shift: float

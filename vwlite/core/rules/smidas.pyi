@@ -6,6 +6,7 @@ from vwlite.core.learn.rule import Rule
 
 class Smidas(Rule):
     SLOT: list[Any]
+    SLOT_BYTES: Any
     SCALARS: list[Any]
     shift: float
     base: float

@@ -6,11 +6,13 @@ from vwlite.core.learn.nonzeros import Limited
 
 class TruncatedGradient(Limited):
     SLOT: list[Any]
+    SLOT_BYTES: Any
     SCALARS: list[Any]
     gravity: float
     def __init__(self, loss: Any, *, l1: float = ..., period: int = ..., threshold: float = ..., **schedule: Any) -> None: ...
 class AveragedTruncatedGradient(TruncatedGradient):
     SLOT: list[Any]
+    SLOT_BYTES: Any
     SCALARS: list[Any]
     area: float
     def __init__(self, *arguments: Any, **options: Any) -> None: ...

@@ -6,6 +6,7 @@ from vwlite.core.learn.rule import Rule
 
 class Coin(Rule):
     SLOT: list[Any]
+    SLOT_BYTES: Any
     SCALARS: list[Any]
     CLIPS: bool
     norm_sum: float

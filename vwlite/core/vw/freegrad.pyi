@@ -6,6 +6,7 @@ from vwlite.core.learn.rule import Rule
 
 class FreeGrad(Rule):
     SLOT: list[Any]
+    SLOT_BYTES: Any
     CLIPS: bool
     @property
     def weight_sum(self) -> float: ...

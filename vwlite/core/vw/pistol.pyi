@@ -6,5 +6,6 @@ from vwlite.core.learn.rule import Rule
 
 class Pistol(Rule):
     SLOT: list[Any]
+    SLOT_BYTES: Any
     CLIPS: bool
     def __init__(self, loss: Any, *, alpha: float = ..., beta: float = ..., **schedule: Any) -> None: ...
