@@ -1,6 +1,20 @@
-"""Model files: reading and writing them, and the way from a learner to a model and back."""
+"""Model files: reading and writing them, and the way from a learner to a model and back.
 
-from vwlite.model.file import Model, write_model
-from vwlite.model.read import read_model
+What stands here is public. It is loaded when it is asked for: what makes its models of other files, as `vwlite vw`,
+starts without it.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from vwlite.model.file import Model, write_model
+    from vwlite.model.read import read_model
 
 __all__ = ["Model", "read_model", "write_model"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module("vwlite.model.read" if name == "read_model" else "vwlite.model.file"), name)
