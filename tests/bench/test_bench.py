@@ -34,7 +34,7 @@ def filled(folder: Path, program: Path, *options: str) -> "subprocess.CompletedP
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     text = results.read_text()
-    assert text.startswith("a\n") and text.endswith("b\n") and "old" not in text
+    assert text.startswith("a\n") and text.endswith("b\n") and "\nold\n" not in text
     assert done.stdout in text
     return done
 
