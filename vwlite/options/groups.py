@@ -99,7 +99,8 @@ class InputOptions:
     )  # fmt: skip
     threads: int = option(
         2, "--threads", group=RUN, type=Whole(1, 64), metavar="N",
-        help="One learns; the others read and parse ahead, or read the cache. Any number gives the same result.",
+        help="One goes through the examples; the others read and parse ahead, or read the cache. Any number gives the "
+             "same result.",
     )  # fmt: skip
     model: str | None = None
     predictions: str | None = None

@@ -100,8 +100,9 @@ class Settings:
         help="truncated-gradient: larger weights are not shrunk. rounding, which needs it: smaller ones become zero.",
     )  # fmt: skip
     radius: float | None = option(
-        None, "--radius", group=LEARN, type=Number(1e-100, 1e100), shown="required",
-        help="l1-ball, adagrad-ball: the largest sum of |weights|; simplex, eg, eg-pm: their sum.",
+        None, "--radius", group=LEARN, type=Number(1e-100, 1e100),
+        help="l1-ball, adagrad-ball: the largest sum of |weights|; simplex, eg, eg-pm: their sum. Needed, but for "
+             "l1-ball with --nonzeros.",
     )  # fmt: skip
     delta: float = option(
         1e-8, "--delta", group=LEARN, type=POSITIVE, for_some=True,

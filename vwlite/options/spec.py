@@ -52,7 +52,7 @@ class Spec:
         if not default:
             return text
         of_some = (f"; {a.name}: {a.unset[self.name]}" for a in ALGORITHMS.values() if self.name in a.unset)
-        return f"{text}  [{default if default == 'required' else f'default: {default}'}{''.join(of_some)}]"
+        return f"{text}  [default: {default}{''.join(of_some)}]"
 
     def default_text(self) -> str:
         """The default as it is typed; nothing if there is none to speak of."""
