@@ -121,7 +121,7 @@ def run(arguments: list[str] | None = None) -> int:
             print(shortage, file=sys.stderr)
             return ShortageError.exit_code
         if isinstance(e, OSError) and e.errno in _FAILING:
-            print(f"{e.filename or 'a file'}: {e.strerror}", file=sys.stderr)
+            print(f"{e.filename or 'reading or writing a file'}: {e.strerror}", file=sys.stderr)
             return WriteError.exit_code
         if os.environ.get("VWLITE_DEBUG"):
             raise

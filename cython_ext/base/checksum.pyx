@@ -5,9 +5,10 @@ It is no defence against those who write a file with a sum that is right.
 
 from libc.stdint cimport uint8_t, uint64_t
 
+from vwlite.core.base.simd cimport load32, load64     # their C functions are used below
+
 cdef extern from *:
     """
-    #include <string.h>
     #define VWLITE_P1 0x9E3779B185EBCA87ULL
     #define VWLITE_P2 0xC2B2AE3D27D4EB4FULL
     #define VWLITE_P3 0x165667B19E3779F9ULL
@@ -16,24 +17,6 @@ cdef extern from *:
 
     static inline uint64_t vwlite_turn(uint64_t x, int bits) {
         return x << bits | x >> (64 - bits);
-    }
-
-    static inline uint64_t vwlite_eight(const uint8_t *p) {
-        uint64_t x;
-        memcpy(&x, p, 8);
-    #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-        x = __builtin_bswap64(x);
-    #endif
-        return x;
-    }
-
-    static inline uint32_t vwlite_four(const uint8_t *p) {
-        uint32_t x;
-        memcpy(&x, p, 4);
-    #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-        x = __builtin_bswap32(x);
-    #endif
-        return x;
     }
 
     static inline uint64_t vwlite_round(uint64_t sum, uint64_t input) {
@@ -47,7 +30,7 @@ cdef extern from *:
             uint64_t sums[4] = {VWLITE_P1 + VWLITE_P2, VWLITE_P2, 0, 0 - VWLITE_P1};
             for (; end - p >= 32; p += 32) {
                 for (int i = 0; i < 4; i++) {
-                    sums[i] = vwlite_round(sums[i], vwlite_eight(p + 8 * i));
+                    sums[i] = vwlite_round(sums[i], vwlite_load64(p + 8 * i));
                 }
             }
             h = vwlite_turn(sums[0], 1) + vwlite_turn(sums[1], 7) + vwlite_turn(sums[2], 12) + vwlite_turn(sums[3], 18);
@@ -57,10 +40,10 @@ cdef extern from *:
         }
         h += size;
         for (; end - p >= 8; p += 8) {
-            h = vwlite_turn(h ^ vwlite_round(0, vwlite_eight(p)), 27) * VWLITE_P1 + VWLITE_P4;
+            h = vwlite_turn(h ^ vwlite_round(0, vwlite_load64(p)), 27) * VWLITE_P1 + VWLITE_P4;
         }
         for (; end - p >= 4; p += 4) {
-            h = vwlite_turn(h ^ vwlite_four(p) * VWLITE_P1, 23) * VWLITE_P2 + VWLITE_P3;
+            h = vwlite_turn(h ^ vwlite_load32(p) * VWLITE_P1, 23) * VWLITE_P2 + VWLITE_P3;
         }
         for (; p < end; p++) {
             h = vwlite_turn(h ^ *p * VWLITE_P5, 11) * VWLITE_P1;

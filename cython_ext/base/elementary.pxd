@@ -1,4 +1,6 @@
-"""Exponentials and powers of many numbers at once. See elementary.pyx."""
+"""Exponentials and powers of many numbers at once (see elementary.pyx), and the sigmoid of one."""
+
+from libc.math cimport exp
 
 cdef extern from *:
     """
@@ -70,3 +72,8 @@ cdef extern from *:
 
 cdef void exponentials(const double* x, double* out, size_t n) noexcept nogil
 cdef void powers(const double* x, double exponent, double* out, size_t n) noexcept nogil
+
+
+cdef inline double sigmoid(double p) noexcept nogil:
+    """1 / (1 + e^-p), the probability of the label 1; e^x is that of the C library"""
+    return 1 / (1 + exp(-p))

@@ -1,4 +1,4 @@
-"""The names of classes. See names.pyx."""
+"""The names of classes. See class_names.pyx."""
 
 from libc.stdint cimport uint32_t
 

@@ -94,45 +94,6 @@ cdef class Squared(Loss):
         return -(y - p) * expm1(-2 * eta * h) / h
 
 
-cdef class Classic(Loss):
-    """(p - y)^2, with plain steps: a large importance passes the label, as in Vowpal Wabbit's classic loss"""
-
-    cdef double value(self, double p, double y) noexcept nogil:
-        return (p - y) * (p - y)
-
-    cdef double slope(self, double p, double y) noexcept nogil:
-        return 2 * (p - y)
-
-    cdef double curvature(self, double p, double y) noexcept nogil:
-        return 2
-
-
-cdef class Expectile(Loss):
-    """q (p - y)^2 above the label, (1 - q) (p - y)^2 below it"""
-    cdef double q
-
-    def __init__(self, double q=0.5):
-        self.q = q
-
-    cdef inline double factor(self, double p, double y) noexcept nogil:
-        return self.q if y < p else 1 - self.q
-
-    cdef double value(self, double p, double y) noexcept nogil:
-        return self.factor(p, y) * (p - y) * (p - y)
-
-    cdef double slope(self, double p, double y) noexcept nogil:
-        return self.factor(p, y) * 2 * (p - y)
-
-    cdef double curvature(self, double p, double y) noexcept nogil:
-        return 2 * self.factor(p, y)
-
-    cdef double invariant_step(self, double p, double y, double slope, double eta, double h) noexcept nogil:
-        eta *= self.factor(p, y)
-        if eta * h < 1e-6:
-            return 2 * (y - p) * eta
-        return -(y - p) * expm1(-2 * eta * h) / h
-
-
 cdef class Logistic(Loss):
     """log(1 + exp(-y p)), y in {-1, 1}"""
 
@@ -168,42 +129,6 @@ cdef class Logistic(Loss):
             return y * log1p(h * plain) / h
         # The error of the approximation must not lead out of where the step can be.
         return y * fmin(fmax(-(lambert_of_exp(eta * h + yp + (1 / steep - 1)) + yp) / h, 0), plain)
-
-
-cdef double LOST_LOSS = 5.960464299903386e-08     # log(1 + 2^-24)
-
-
-cdef class SoftLogistic(Logistic):
-    """z log(1 + exp(-p)) + (1 - z) log(1 + exp(p)), z = (y - low) / (high - low): labels between two ends
-
-    In single precision 1 + exp(-yp) is 1 from yp = 16.6 on, so Vowpal Wabbit has no loss there, and does not learn.
-    """
-    cdef double low, high
-
-    def __init__(self, double low=-1, double high=1):
-        self.low, self.high = low, high
-
-    cdef double judge(self, double p, double y, double* slope) noexcept nogil:
-        cdef double z = (y - self.low) / (self.high - self.low)
-        cdef double value, rising
-        if z == 1 or z == 0:
-            value = Logistic.judge(self, p, 2 * z - 1, slope)
-            return value if value > LOST_LOSS else 0
-        value = z * Logistic.judge(self, p, 1, slope)
-        rising = z * slope[0]
-        value += (1 - z) * Logistic.judge(self, p, -1, slope)
-        slope[0] = rising + (1 - z) * slope[0]
-        return value
-
-    cdef double invariant_step(self, double p, double y, double slope, double eta, double h) noexcept nogil:
-        cdef double z = (y - self.low) / (self.high - self.low)
-        cdef double up, down
-        if z == 1 or z == 0:
-            return Logistic.invariant_step(self, p, 2 * z - 1, slope, eta, h)
-        Logistic.judge(self, p, 1, &up)
-        Logistic.judge(self, p, -1, &down)
-        return (z * Logistic.invariant_step(self, p, 1, up, eta, h)
-                + (1 - z) * Logistic.invariant_step(self, p, -1, down, eta, h))
 
 
 cdef class Hinge(Loss):
@@ -268,30 +193,3 @@ cdef class Poisson(Loss):
         if y * eta * h > 44:
             return -(p - log(y)) / h
         return y * eta - log1p(exp(p) * expm1(y * eta * h) / y) / h
-
-
-cdef class PoissonDeviance(Poisson):
-    """2 (y (log(y + 1e-6) - p) - (y - exp(p))): the deviance, as Vowpal Wabbit reports it; steps are Poisson's
-
-    A p beyond 44 in size is judged as 44 is; predictions may be larger.
-    """
-
-    def __cinit__(self, *args, **options):
-        self.largest_p = INFINITY       # the learner has limits of its own
-
-    cdef double value(self, double p, double y) noexcept nogil:
-        p = within(p, 44)
-        return 2 * (y * (log(y + 1e-6) - p) - (y - exp(p)))
-
-    cdef double slope(self, double p, double y) noexcept nogil:
-        return Poisson.slope(self, within(p, 44), y)
-
-    cdef double curvature(self, double p, double y) noexcept nogil:
-        return Poisson.curvature(self, within(p, 44), y)
-
-    cdef double invariant_step(self, double p, double y, double slope, double eta, double h) noexcept nogil:
-        return Poisson.invariant_step(self, within(p, 44), y, slope, eta, h)
-
-
-cdef inline double within(double p, double largest) noexcept nogil:
-    return -largest if p < -largest else largest if p > largest else p

@@ -21,8 +21,8 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
 from vwlite.core.base.buffers cimport reserve
+from vwlite.core.base.elementary cimport sigmoid
 from vwlite.core.learn.losses import Logistic
-from vwlite.core.learn.losses cimport sigmoid
 from vwlite.core.learn.rule cimport Example, Outcome, Rule
 from vwlite.core.learn.table cimport Table
 

@@ -1,4 +1,4 @@
-"""Many features at a time: from their text to hashes and values. See columns.pyx."""
+"""Many features at a time: from their text to hashes and values. See lines_fast.pyx."""
 
 from libc.stddef cimport size_t
 from libc.stdint cimport uint32_t, uint64_t

@@ -6,7 +6,7 @@
                          their decimal value + seed, mod 2^32; else murmur(stripped, seed)
 
 The steps are separate, so that the parser can hash eight bytes while it has them in a register,
-and in C, so that columns.pyx can hash many names at once.
+and in C, so that lines_fast.pyx can hash many names at once.
 """
 
 from libc.stddef cimport size_t

@@ -13,15 +13,16 @@ from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy
 
 from vwlite.core.base.buffers cimport copy
+from vwlite.core.base.elementary cimport sigmoid
 from vwlite.core.data.class_names cimport Names
 from vwlite.core.text.decimal cimport LONGEST_NUMBER, write_number, write_short
 
 
 cdef double linked(double p, Link link) noexcept nogil:
     if link == Link.LOGISTIC:
-        return 1 / (1 + exp(-p))
+        return sigmoid(p)
     if link == Link.GLF1:
-        return 2 / (1 + exp(-p)) - 1
+        return 2 * sigmoid(p) - 1
     if link == Link.POISSON:
         return exp(p)
     return p

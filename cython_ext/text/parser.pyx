@@ -19,7 +19,7 @@ nothing to the batch. In words, as far as it is not plain from the above:
 
 How it is fast. One pass, and hardly a branch that the processor cannot foretell. In VW text, a search
 finds all delimiters of some kilobytes first; a walk over them puts names and values into columns;
-and loops over the columns hash and read them, many at a time (columns.pyx). Lines that are not
+and loops over the columns hash and read them, many at a time (lines_fast.pyx). Lines that are not
 plain - tabs, scales, nameless features, whatever is bad - go another way, one by one, as all lines
 of libsvm do: a window of 32 bytes is searched at once for the end of the name and that of the value,
 so that the place of the next feature is known long before this one is hashed and read, eight bytes

@@ -11,7 +11,7 @@ from libc.math cimport log
 from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcpy
 
-from vwlite.core.learn.losses cimport sigmoid
+from vwlite.core.base.elementary cimport sigmoid
 from vwlite.core.learn.multiclass cimport Classifier
 from vwlite.core.learn.rule cimport Example, Outcome, Rule
 from vwlite.core.learn.table cimport Head

@@ -702,7 +702,7 @@ class AveragedAdagrad(Averaged):
 
 
 class Limited:
-    """--nonzeros: looks at the weights before some examples, and adapts the strength; see limited.pyx.
+    """--nonzeros: looks at the weights before some examples, and adapts the strength; see learn/nonzeros.pyx.
 
     After 8 examples, then a sixteenth more (at most 131,072 more), but at least a 64th of `features` and 1 more.
     A subclass is also of a rule. `features` counts the features in the table; `model` has the N largest weights.

@@ -10,7 +10,8 @@ from array import array
 import numpy as np
 import pytest
 
-from vwlite.core.learn.losses import Classic, Expectile, Hinge, Loss, PoissonDeviance, Quantile, SoftLogistic, Squared
+from vwlite.core.learn.losses import Hinge, Loss, Quantile, Squared
+from vwlite.core.vw.losses import Classic, Expectile, PoissonDeviance, SoftLogistic
 from vwlite.model import read_model
 from vwlite.vw.solvers.regularizer import Regularizer
 from vwlite.vw.solvers.rows import Rows, ratio

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from vwlite.core.data.expand import Expander
-from vwlite.core.learn.losses import Classic, Expectile, PoissonDeviance, SoftLogistic, Squared
+from vwlite.core.learn.losses import Squared
 from vwlite.core.vw.gd_flags import GdWithFlags
+from vwlite.core.vw.losses import Classic, Expectile, PoissonDeviance, SoftLogistic
 from vwlite.core.vw.stepper import Stepper
 
 GRID = [i / 16 for i in range(-64, 65)]

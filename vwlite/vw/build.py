@@ -4,13 +4,14 @@ from array import array
 from typing import Any
 
 from vwlite.core.data.expand import CONSTANT_HASH
-from vwlite.core.learn.losses import Classic, Expectile, Hinge, Loss, PoissonDeviance, Quantile, SoftLogistic, Squared
+from vwlite.core.learn.losses import Hinge, Loss, Quantile, Squared
 from vwlite.core.learn.rule import Rule
 from vwlite.core.rules.ftrl import Ftrl
 from vwlite.core.vw.coin import Coin
 from vwlite.core.vw.freegrad import FreeGrad
 from vwlite.core.vw.gd_flags import GdWithFlags
 from vwlite.core.vw.interleaved import Interleaved
+from vwlite.core.vw.losses import Classic, Expectile, PoissonDeviance, SoftLogistic
 from vwlite.core.vw.pistol import Pistol
 from vwlite.core.vw.stepper import Stepper
 from vwlite.vw.arguments import Arguments
