@@ -52,7 +52,7 @@ cdef class Batch:
     cdef size_t line_capacity, span_capacity, feature_capacity, tag_capacity
     cdef size_t number_capacity
     cdef uint32_t* places      # owned, [2 * MOST_DISTINCT]; for numbering: 1 + the number of the hash that is there
-    cdef uint32_t* spelled     # owned; the hashes of a view of a numbered batch
+    cdef uint32_t* decoded     # owned; the hashes of a view of a numbered batch
     cdef Fault* faults
     cdef size_t fault_count, fault_capacity
     cdef object owner          # whoever owns the memory that a view looks at; None: this batch does
@@ -65,4 +65,4 @@ cdef class Batch:
     cdef int gather_line(self, size_t line) noexcept nogil
     cdef int add_fault(self, const Fault* fault) noexcept nogil
     cdef int number(self) noexcept nogil
-    cdef int spell_out(self) noexcept nogil
+    cdef int decode(self) noexcept nogil

@@ -124,7 +124,7 @@ cdef class Batch:
             free(self.a.tags)
         free(self.faults)
         free(self.places)
-        free(self.spelled)
+        free(self.decoded)
 
     cdef void clear(self) noexcept nogil:
         """Forget the content, keep the memory."""
@@ -221,14 +221,14 @@ cdef class Batch:
         self.a.distinct = distinct
         return 0
 
-    cdef int spell_out(self) noexcept nogil:
+    cdef int decode(self) noexcept nogil:
         """Have the hashes of a view of a numbered batch; -1: no memory."""
         cdef size_t i
         if self.a.hash != NULL or self.a.distinct == 0:
             return 0
-        if resize(<void**>&self.spelled, self.a.features + 1, 4):
+        if resize(<void**>&self.decoded, self.a.features + 1, 4):
             return -1
-        self.a.hash = self.spelled
+        self.a.hash = self.decoded
         for i in range(self.a.features):
             self.a.hash[i] = self.a.distinct_hash[self.a.number[i]]
         return 0
@@ -329,7 +329,7 @@ cdef class Batch:
             raise IndexError(end)
         if begin == end:
             return
-        if other.spell_out():
+        if other.decode():
             raise MemoryError("no memory for the hashes of a batch")
         first_span, first_tag = other.a.span_begin[begin], other.a.tag_begin[begin]
         first_feature = other.a.feature_begin[first_span]
@@ -407,7 +407,7 @@ cdef class Batch:
 
     @property
     def hash(self):
-        if self.spell_out():
+        if self.decode():
             raise MemoryError("no memory for the hashes of a batch")
         return self._view(self.a.hash, self.a.features, 4, "I")
 

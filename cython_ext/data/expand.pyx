@@ -89,21 +89,21 @@ cdef class Expander:
 
     cdef object set_terms(self):
         """Spell out the interactions for the namespaces seen so far."""
-        cdef bytes spelled
+        cdef bytes encoded
         cdef int c
         terms = concrete(self.patterns, [c for c in range(256) if self.seen[c]], self.leave_duplicates)
         self.concrete = terms
-        spelled = b"".join(bytes([len(term)]) + term for term in terms)
+        encoded = b"".join(bytes([len(term)]) + term for term in terms)
         memset(self.crossed, 0, 256)
         for term in terms:
             for c in term:
                 self.crossed[c] = 1
         free(self.terms)
-        self.terms = <uint8_t*>malloc(len(spelled) + 1)
+        self.terms = <uint8_t*>malloc(len(encoded) + 1)
         if self.terms == NULL:
             raise MemoryError
-        memcpy(self.terms, <const char*>spelled, len(spelled))
-        self.terms_size = len(spelled)
+        memcpy(self.terms, <const char*>encoded, len(encoded))
+        self.terms_size = len(encoded)
 
     cdef int reserve(self, size_t n) noexcept nogil:
         """Make room for n more features; -1: no memory."""
@@ -418,7 +418,7 @@ cdef class Expander:
         cdef Expansion found
         if line >= batch.a.lines:
             raise IndexError(line)
-        if batch.spell_out():
+        if batch.decode():
             raise MemoryError
         found = self.expand(&batch.a, line, 0, False)
         if found == NO_ROOM or (found == ENORMOUS and self.begin_pieces(&batch.a, line)):

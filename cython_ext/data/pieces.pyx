@@ -14,7 +14,7 @@ from libc.stdint cimport uint32_t, uint64_t
 
 from vwlite.core.data.expand cimport CONSTANT, ENDED
 from vwlite.core.base.buffers cimport reserve
-from vwlite.core.learn.table cimport Idle, prefetch
+from vwlite.core.learn.table cimport IsDefault, prefetch
 
 from vwlite.runs.memory import available
 
@@ -60,10 +60,10 @@ cdef class PieceMaker:
 
         Until then the table must not forget idle slots, as it may when it grows.
         """
-        cdef Idle idle = self.table.idle
+        cdef IsDefault is_default = self.table.is_default
         cdef size_t n, bytes
         cdef int failed = 0
-        self.table.idle = NULL
+        self.table.is_default = NULL
         self.expander.rewind()
         while not failed and self.fill():
             n, bytes = self.expander.part.size, 2 * self.table.capacity * self.table.stride
@@ -71,7 +71,7 @@ cdef class PieceMaker:
                 failed = -1
             else:
                 failed = self.table.resolve(self.expander.part.keys, n, self.slots)
-        self.table.idle = idle
+        self.table.is_default = is_default
         self.find_constant()
         return failed
 

@@ -34,7 +34,7 @@ cdef struct Turn:
     double raw            # as `predict` fills them in: the prediction;
     double shown          # ... as it is told and written: clipped, or the number of the class;
     double low, high      # ... the range of labels before this one
-    Outcome o             # label and importance are those of the line, p of `predict`, the rest of `judge`;
+    Outcome o             # label and importance are those of the line, p of `predict`, the rest of `evaluate`;
     double log_loss       # ... -log of the probability of the label's class, if there are probabilities
 
 

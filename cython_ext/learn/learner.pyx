@@ -99,8 +99,8 @@ cdef class Learner:
         cdef size_t line, last = batch.a.lines if end is None else end
         if not begin <= last <= batch.a.lines:
             raise IndexError(begin)
-        self.encoded = self.expander.takes_numbers(&batch.a) and not self.rule.counts_slots
-        if not self.encoded and batch.spell_out():
+        self.encoded = self.expander.takes_numbers(&batch.a) and not self.rule.no_preallocation
+        if not self.encoded and batch.decode():
             raise MemoryError("no memory for the hashes of a batch")
         with nogil:
             line = self.loop(&batch.a, begin, last)
@@ -209,7 +209,7 @@ cdef inline Reason one(Learner self, const Arrays* a, size_t line) noexcept nogi
     if reason == Reason.DONE:
         reason = self.predict(&turn)
     if reason == Reason.DONE:
-        reason = judge(self, &turn)
+        reason = evaluate(self, &turn)
     if reason == Reason.DONE:
         reason = self.count(&turn)
     if reason == Reason.DONE:
@@ -246,17 +246,17 @@ cdef inline Reason locate(Learner self, const Arrays* a, size_t line, Turn* turn
     return Reason.DONE
 
 
-cdef inline Reason judge(Learner self, Turn* turn) noexcept nogil:
+cdef inline Reason evaluate(Learner self, Turn* turn) noexcept nogil:
     """The loss of the prediction, and its derivative."""
     cdef Outcome* o = &turn.o
     if self.multiclass:
         o.loss = o.p != o.label
         if turn.labelled and self.classifier.probable:
             turn.log_loss = self.classifier.log_loss(<size_t>o.label, self.named)
-        if turn.learns and not self.classifier.judge(<size_t>o.label, o.importance, self.named):
+        if turn.learns and not self.classifier.evaluate(<size_t>o.label, o.importance, self.named):
             return Reason.DIVERGED
     elif turn.labelled:
-        o.loss = self.loss.judge(o.p, o.label, &o.slope)
+        o.loss = self.loss.evaluate(o.p, o.label, &o.dloss)
         if o.loss - o.loss != 0:
             self.min_label, self.max_label = turn.low, turn.high
             return Reason.DIVERGED

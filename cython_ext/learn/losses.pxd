@@ -3,9 +3,9 @@
 cdef class Loss:
     cdef double largest_p     # a rule that clips its predictions clips them to [-largest_p, largest_p] too
     cdef double value(self, double p, double y) noexcept nogil
-    cdef double slope(self, double p, double y) noexcept nogil
-    cdef double judge(self, double p, double y, double* slope) noexcept nogil
-    cdef double invariant_step(self, double p, double y, double slope, double eta, double h) noexcept nogil
+    cdef double dloss(self, double p, double y) noexcept nogil
+    cdef double evaluate(self, double p, double y, double* dloss) noexcept nogil
+    cdef double invariant_step(self, double p, double y, double dloss, double eta, double h) noexcept nogil
     cdef double curvature(self, double p, double y) noexcept nogil
 
 

@@ -32,18 +32,18 @@ cdef class Loss:
     cdef double value(self, double p, double y) noexcept nogil:
         return 0
 
-    cdef double slope(self, double p, double y) noexcept nogil:
+    cdef double dloss(self, double p, double y) noexcept nogil:
         """The derivative dl/dp; at a kink, one of the subgradients."""
         return 0
 
-    cdef double judge(self, double p, double y, double* slope) noexcept nogil:
-        """The value, and the slope: both at once, where they have an exponential in common."""
-        slope[0] = self.slope(p, y)
+    cdef double evaluate(self, double p, double y, double* dloss) noexcept nogil:
+        """The value, and the dloss: both at once, where they have an exponential in common."""
+        dloss[0] = self.dloss(p, y)
         return self.value(p, y)
 
-    cdef double invariant_step(self, double p, double y, double slope, double eta, double h) noexcept nogil:
-        """slope: that of p and y."""
-        return -eta * slope
+    cdef double invariant_step(self, double p, double y, double dloss, double eta, double h) noexcept nogil:
+        """dloss: that of p and y."""
+        return -eta * dloss
 
     cdef double curvature(self, double p, double y) noexcept nogil:
         """The second derivative d2l/dp2; 0 at kinks."""
@@ -53,27 +53,27 @@ cdef class Loss:
         return self.value(p, y)
 
     def derivative(self, double p, double y):
-        return self.slope(p, y)
+        return self.dloss(p, y)
 
     def second_derivative(self, double p, double y):
         return self.curvature(p, y)
 
-    def judge_each(
-        self, const double[::1] p, const double[::1] y, double[::1] value, double[::1] slope, double[::1] curvature
+    def evaluate_each(
+        self, const double[::1] p, const double[::1] y, double[::1] value, double[::1] dloss, double[::1] curvature
     ):
         """For each prediction and label, fill in the loss and its first two derivatives. All are of one length."""
         cdef size_t i, n = p.shape[0]
-        if not (<size_t>y.shape[0] == <size_t>value.shape[0] == <size_t>slope.shape[0]
+        if not (<size_t>y.shape[0] == <size_t>value.shape[0] == <size_t>dloss.shape[0]
                 == <size_t>curvature.shape[0] == n):
             raise ValueError("arrays of different lengths")
         with nogil:
             for i in range(n):
-                value[i] = self.judge(p[i], y[i], &slope[i])
+                value[i] = self.evaluate(p[i], y[i], &dloss[i])
                 curvature[i] = self.curvature(p[i], y[i])
 
     def step(self, double p, double y, double eta, double h):
         """The importance-aware step u: the prediction moves by h * u."""
-        return self.invariant_step(p, y, self.slope(p, y), eta, h)
+        return self.invariant_step(p, y, self.dloss(p, y), eta, h)
 
 
 cdef class Squared(Loss):
@@ -82,13 +82,13 @@ cdef class Squared(Loss):
     cdef double value(self, double p, double y) noexcept nogil:
         return (p - y) * (p - y)
 
-    cdef double slope(self, double p, double y) noexcept nogil:
+    cdef double dloss(self, double p, double y) noexcept nogil:
         return 2 * (p - y)
 
     cdef double curvature(self, double p, double y) noexcept nogil:
         return 2
 
-    cdef double invariant_step(self, double p, double y, double slope, double eta, double h) noexcept nogil:
+    cdef double invariant_step(self, double p, double y, double dloss, double eta, double h) noexcept nogil:
         if eta * h < 1e-6:
             return 2 * (y - p) * eta
         return -(y - p) * expm1(-2 * eta * h) / h
@@ -98,30 +98,30 @@ cdef class Logistic(Loss):
     """log(1 + exp(-y p)), y in {-1, 1}"""
 
     cdef double value(self, double p, double y) noexcept nogil:
-        cdef double slope
-        return self.judge(p, y, &slope)
+        cdef double dloss
+        return self.evaluate(p, y, &dloss)
 
-    cdef double slope(self, double p, double y) noexcept nogil:
-        cdef double slope
-        self.judge(p, y, &slope)
-        return slope
+    cdef double dloss(self, double p, double y) noexcept nogil:
+        cdef double dloss
+        self.evaluate(p, y, &dloss)
+        return dloss
 
-    cdef double judge(self, double p, double y, double* slope) noexcept nogil:
+    cdef double evaluate(self, double p, double y, double* dloss) noexcept nogil:
         cdef double yp = y * p
         cdef double e = exp(-fabs(yp))      # at most 1, so nothing overflows
         if yp > 0:
-            slope[0] = -y * e / (1 + e)
+            dloss[0] = -y * e / (1 + e)
             return log1p(e)
-        slope[0] = -y / (1 + e)
+        dloss[0] = -y / (1 + e)
         return log1p(e) - yp
 
     cdef double curvature(self, double p, double y) noexcept nogil:
         cdef double e = exp(-fabs(p))
         return e / ((1 + e) * (1 + e))
 
-    cdef double invariant_step(self, double p, double y, double slope, double eta, double h) noexcept nogil:
+    cdef double invariant_step(self, double p, double y, double dloss, double eta, double h) noexcept nogil:
         cdef double yp = y * p
-        cdef double steep = fabs(slope)     # 1 / (1 + exp(yp))
+        cdef double steep = fabs(dloss)     # 1 / (1 + exp(yp))
         cdef double plain = eta * steep
         if eta * h < 1e-6:
             return y * plain
@@ -137,10 +137,10 @@ cdef class Hinge(Loss):
     cdef double value(self, double p, double y) noexcept nogil:
         return 1 - y * p if y * p < 1 else 0
 
-    cdef double slope(self, double p, double y) noexcept nogil:
+    cdef double dloss(self, double p, double y) noexcept nogil:
         return -y if y * p < 1 else 0
 
-    cdef double invariant_step(self, double p, double y, double slope, double eta, double h) noexcept nogil:
+    cdef double invariant_step(self, double p, double y, double dloss, double eta, double h) noexcept nogil:
         if y * p >= 1:
             return 0
         return y * fmin(eta, (1 - y * p) / h)
@@ -156,10 +156,10 @@ cdef class Quantile(Loss):
     cdef double value(self, double p, double y) noexcept nogil:
         return self.tau * (y - p) if y > p else (1 - self.tau) * (p - y)
 
-    cdef double slope(self, double p, double y) noexcept nogil:
+    cdef double dloss(self, double p, double y) noexcept nogil:
         return -self.tau if y > p else 1 - self.tau if y < p else 0
 
-    cdef double invariant_step(self, double p, double y, double slope, double eta, double h) noexcept nogil:
+    cdef double invariant_step(self, double p, double y, double dloss, double eta, double h) noexcept nogil:
         cdef double e = y - p
         if e > 0:
             return fmin(self.tau * eta, e / h)
@@ -179,13 +179,13 @@ cdef class Poisson(Loss):
             return exp(p)
         return exp(p) - y * p - (y - y * log(y))
 
-    cdef double slope(self, double p, double y) noexcept nogil:
+    cdef double dloss(self, double p, double y) noexcept nogil:
         return exp(p) - y
 
     cdef double curvature(self, double p, double y) noexcept nogil:
         return exp(p)
 
-    cdef double invariant_step(self, double p, double y, double slope, double eta, double h) noexcept nogil:
+    cdef double invariant_step(self, double p, double y, double dloss, double eta, double h) noexcept nogil:
         if eta * h < 1e-100:
             return (y - exp(p)) * eta
         if y == 0:

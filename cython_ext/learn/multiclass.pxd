@@ -10,7 +10,7 @@ cdef class Classifier(Rule):
     cdef readonly bint probable       # whether the scores mean probabilities
     cdef size_t record                # bytes from the record of one class in a slot to that of the next
     cdef double* scores               # owned, [K]; of the example that was predicted last
-    cdef Outcome* outcomes            # owned, [K]; as `judge` found them
+    cdef Outcome* outcomes            # owned, [K]; as `evaluate` found them
     cdef char** slots_of_class        # owned, [capacity]
     cdef size_t capacity
 
@@ -19,6 +19,6 @@ cdef class Classifier(Rule):
     cdef void go_on(self, Example* part) noexcept nogil
     cdef double score(self, const Example* e, bint learns) noexcept nogil
     cdef size_t best(self, size_t named) noexcept nogil
-    cdef bint judge(self, size_t label, double importance, size_t named) noexcept nogil
+    cdef bint evaluate(self, size_t label, double importance, size_t named) noexcept nogil
     cdef void probabilities(self, size_t named, double* out) noexcept nogil
     cdef double log_loss(self, size_t label, size_t named) noexcept nogil

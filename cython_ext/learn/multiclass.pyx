@@ -6,7 +6,7 @@ record of every slot (table.pyx): it learns as it would alone. What it is told a
     one against all     y = 1 for the rule of the label's class, -1 for the others; each has the loss of its own score.
                         So they are, bit by bit, K rules that learn K streams with two labels.
     softmax             the multinomial logistic loss of all scores together, log(1 + sum over r != y of
-                        exp(s_r - s_y)): the slope for class r is P(r) - [r = y], P(r) = exp(s_r) / sum of exp(s).
+                        exp(s_r - s_y)): the dloss for class r is P(r) - [r = y], P(r) = exp(s_r) / sum of exp(s).
                         Duchi, Shalev-Shwartz, Singer, Chandra. Efficient Projections onto the l1-Ball. ICML 2008;
                         eq. 12. With a rule that projects, each class has a ball of its own.
 
@@ -47,7 +47,7 @@ cdef class Classifier(Rule):
         cdef size_t k
         self.rules = rules
         self.loss = rule.loss
-        self.has_constant, self.constant, self.counts_slots = rule.has_constant, rule.constant, rule.counts_slots
+        self.has_constant, self.constant, self.no_preallocation = rule.has_constant, rule.constant, rule.no_preallocation
         self.record = rule.slot_size()
         self.make_table(self.record, rule.blank(), self.classes)
         for k, rule in enumerate(rules):
@@ -116,7 +116,7 @@ cdef class Classifier(Rule):
         if self.begin(&part, e):
             return 0
         for k in range(self.classes):
-            (<Rule>self.each[k]).table.follow()
+            (<Rule>self.each[k]).table.sync_view()
             if learns:
                 self.scores[k] = (<Rule>self.each[k]).predict_to_learn(&part)
             else:
@@ -146,7 +146,7 @@ cdef class Classifier(Rule):
                 found = k
         return found + 1 if named > 0 else 0
 
-    cdef bint judge(self, size_t label, double importance, size_t named) noexcept nogil:
+    cdef bint evaluate(self, size_t label, double importance, size_t named) noexcept nogil:
         """Fill `outcomes`, before an example is learned; false if a loss is not finite."""
         return False
 
@@ -160,30 +160,30 @@ cdef class Classifier(Rule):
 
     # --- what Python sees --------------------------------------------------------------------
 
-    cdef bint idle(self, const char* slot) noexcept nogil:
+    cdef bint is_default(self, const char* slot) noexcept nogil:
         cdef size_t k
         for k in range(self.classes):
-            if not (<Rule>self.each[k]).idle(slot + k * self.record):
+            if not (<Rule>self.each[k]).is_default(slot + k * self.record):
                 return False
         return True
 
-    cdef void complete(self, char* slot) noexcept nogil:
+    cdef void normalize(self, char* slot) noexcept nogil:
         """Records that are idle become blank: they may be of any age, and a learner that forgot the slot has none."""
         cdef size_t k
         cdef char* record
         for k in range(self.classes):
             record = slot + k * self.record
-            if (<Rule>self.each[k]).idle(record):
+            if (<Rule>self.each[k]).is_default(record):
                 memcpy(record + sizeof(uint32_t), self.table.blank + k * self.record + sizeof(uint32_t),
                        self.record - sizeof(uint32_t))
-            (<Rule>self.each[k]).complete(record)
+            (<Rule>self.each[k]).normalize(record)
 
     cdef void prepare_all(self):
         """The rules as they must be to be asked, or told, about all slots."""
         cdef Rule rule
         for rule in self.rules:
-            rule.finished = self.finished
-            rule.table.follow()
+            rule.final = self.final
+            rule.table.sync_view()
 
     @property
     def pass_decay(self):
@@ -223,29 +223,29 @@ cdef class Classifier(Rule):
         each = [self._scalars_of(scalars, k) for k in range(self.classes)]
         for k in range(self.classes):
             self.rules[k].set_scalars(each[k])
-        self.table.load(self.prepared(slots))
+        self.table.load(self.on_load(slots))
         self.prepare_all()
         for k in range(self.classes):
             self.rules[k].load(each[k], b"")
         self.t = self.rules[0].t
 
-    def prepared(self, slots):
-        return self.rules[0].prepared(slots)
+    def on_load(self, slots):
+        return self.rules[0].on_load(slots)
 
     def slots(self):
         """The live slots as one bytearray, K records of `slot_size()` bytes each, by rising key."""
         self.prepare_all()
         return super().slots()
 
-    def tidy(self):
+    def flush(self):
         for rule in self.rules:
-            rule.tidy()
+            rule.flush()
 
-    def shrink(self):
+    def radius_changed(self):
         """Go on from a loaded state with another radius."""
         self.prepare_all()
         for rule in self.rules:
-            rule.shrink()
+            rule.radius_changed()
 
     def set_weights(self, const uint32_t[::1] keys, const double[::1] weights):
         """See WeightedL1Ball."""
@@ -298,7 +298,7 @@ cdef class OneAgainstAll(Classifier):
         free(self.low)
         free(self.high)
 
-    cdef bint judge(self, size_t label, double importance, size_t named) noexcept nogil:
+    cdef bint evaluate(self, size_t label, double importance, size_t named) noexcept nogil:
         cdef size_t k
         cdef Outcome* o
         cdef double largest = self.loss.largest_p
@@ -310,7 +310,7 @@ cdef class OneAgainstAll(Classifier):
             if self.clips:
                 self.low[k], self.high[k] = min(self.low[k], o.label), max(self.high[k], o.label)
                 o.p = min(max(o.p, max(self.low[k], -largest)), min(self.high[k], largest))
-            o.loss = self.loss.judge(o.p, o.label, &o.slope)
+            o.loss = self.loss.evaluate(o.p, o.label, &o.dloss)
             if o.loss - o.loss != 0:
                 return False
         return True
@@ -351,20 +351,20 @@ cdef class OneAgainstAll(Classifier):
 
 
 cdef class Softmax(Classifier):
-    """The multinomial logistic loss. For rules that learn from the slope alone."""
+    """The multinomial logistic loss. For rules that learn from the dloss alone."""
 
     def __init__(self, list rules not None):
         super().__init__(rules)
         self.probable = True
 
-    cdef bint judge(self, size_t label, double importance, size_t named) noexcept nogil:
+    cdef bint evaluate(self, size_t label, double importance, size_t named) noexcept nogil:
         cdef size_t k, y = label - 1
         cdef Outcome* o
         cdef double largest = self.scores[self.best(named) - 1]
         cdef double total = 0, others = 0, part, loss
         for k in range(named):
             part = exp(self.scores[k] - largest)
-            self.outcomes[k].slope = part
+            self.outcomes[k].dloss = part
             total += part
             if k != y:
                 others += part
@@ -373,9 +373,9 @@ cdef class Softmax(Classifier):
             o = &self.outcomes[k]
             o.p, o.importance, o.loss = self.scores[k], importance, loss
             if k < named:
-                o.label, o.slope = 1 if k == y else -1, (-others if k == y else o.slope) / total
+                o.label, o.dloss = 1 if k == y else -1, (-others if k == y else o.dloss) / total
             else:
-                o.label, o.slope = -1, 0
+                o.label, o.dloss = -1, 0
         return True
 
     cdef void probabilities(self, size_t named, double* out) noexcept nogil:
@@ -388,7 +388,7 @@ cdef class Softmax(Classifier):
             out[k] /= sum
 
     cdef double log_loss(self, size_t label, size_t named) noexcept nogil:
-        """The loss of `judge`."""
+        """The loss of `evaluate`."""
         cdef size_t k
         cdef double total = 0, largest = self.scores[self.best(named) - 1]
         for k in range(named):

@@ -8,7 +8,7 @@ from vwlite.core.learn.rule cimport Rule
 cdef class Limited(Rule):
     cdef readonly size_t nonzeros     # at most so many; 0: no limit
     cdef public double strength       # l1 or the radius, as it is now
-    cdef public double look_at        # t of the next look at the number of weights
+    cdef public double next_recount_t        # t of the next look at the number of weights
     cdef double occurrences           # features of the examples learned, all together, where weights move at once
     cdef double* sizes                # owned; of weights, what a look collects
     cdef size_t capacity
@@ -18,7 +18,7 @@ cdef class Limited(Rule):
     cdef double goal(self) noexcept nogil
     cdef double size(self, const char* slot) noexcept nogil
     cdef void use(self, double strength) noexcept nogil
-    cdef void follow(self) noexcept nogil
+    cdef void strength_changed(self) noexcept nogil
     cdef double adapted(self, size_t n, double examples) noexcept nogil
     cdef void look(self) noexcept nogil
     cdef size_t collect(self, bint of_weights) noexcept nogil

@@ -61,14 +61,14 @@ cdef class Limited(Rule):
     def __init__(self, loss, *, size_t nonzeros=0, **schedule):
         super().__init__(loss, **schedule)
         self.nonzeros = nonzeros
-        self.look_at = 8 if nonzeros else INFINITY
+        self.next_recount_t = 8 if nonzeros else INFINITY
 
     def __dealloc__(self):
         free(self.sizes)
 
     def scalars(self):
         """The state that is not per feature, by name."""
-        found = {"strength": self.strength, "look_at": self.look_at} if self.nonzeros else {}
+        found = {"strength": self.strength, "look_at": self.next_recount_t} if self.nonzeros else {}
         if self.nonzeros and self.occurrences:
             found["occurrences"] = self.occurrences
         return super().scalars() | found
@@ -76,7 +76,7 @@ cdef class Limited(Rule):
     def set_scalars(self, scalars):
         super().set_scalars(scalars)
         if self.nonzeros:
-            self.look_at = scalars["look_at"]
+            self.next_recount_t = scalars["look_at"]
             self.occurrences = scalars.get("occurrences", 0)    # older models have none
             self.strength = scalars["strength"]
             if not 0 <= self.strength < INFINITY:
@@ -87,7 +87,7 @@ cdef class Limited(Rule):
         """Go on from a loaded state with another strength."""
         self.strength = strength
         self.use(strength)
-        self.follow()
+        self.strength_changed()
 
     @property
     def slack(self):
@@ -105,10 +105,10 @@ cdef class Limited(Rule):
         return fabs(self.weight(slot))
 
     cdef void use(self, double strength) noexcept nogil:
-        """Learn with this strength from here on. The state follows in `follow`."""
+        """Learn with this strength from here on. The state follows in `strength_changed`."""
         pass
 
-    cdef void follow(self) noexcept nogil:
+    cdef void strength_changed(self) noexcept nogil:
         """Bring the state in line with a new strength."""
         pass
 
@@ -127,8 +127,8 @@ cdef class Limited(Rule):
         examples = max(examples, floor(<double>self.table.live(NULL) / 64), 1.0)
         self.strength = self.adapted(n, examples)
         self.use(self.strength)
-        self.follow()
-        self.look_at = self.t + examples
+        self.strength_changed()
+        self.next_recount_t = self.t + examples
 
     cdef size_t collect(self, bint of_weights) noexcept nogil:
         """Fill `sizes` with those that are above 0, of weights or as `size` has them; how many."""

@@ -51,7 +51,7 @@ cdef struct Outcome:
     double label          # for the loss's invariant step; a rule looks at it for nothing else
     double importance     # > 0
     double loss           # l(p, label)
-    double slope          # dl/dp
+    double dloss          # dl/dp
 
 
 # eta_t = rate * decay * (t + initial_t)^-power_t
@@ -70,10 +70,10 @@ cdef class Rule:
     cdef Table table
     cdef Schedule schedule
     cdef public double t      # examples learned
-    cdef public bint finished     # the weights are wanted as they are after the last example of all
+    cdef public bint final     # the weights are wanted as they are after the last example of all
     cdef bint out_of_memory   # an update could not get memory: the learner ends
     cdef bint too_many        # there are more features than the rule was made for: the learner ends
-    cdef bint counts_slots    # the number of slots means something: none must be made ahead of time
+    cdef bint no_preallocation    # the number of slots means something: none must be made ahead of time
     cdef bint has_constant
     cdef uint64_t constant    # the mark of the constant feature; 2^32, which no slot has, if there is none
 
@@ -82,5 +82,5 @@ cdef class Rule:
     cdef double predict_to_learn(self, const Example* e) noexcept nogil
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil
     cdef double weight(self, const char* slot) noexcept nogil
-    cdef bint idle(self, const char* slot) noexcept nogil
-    cdef void complete(self, char* slot) noexcept nogil
+    cdef bint is_default(self, const char* slot) noexcept nogil
+    cdef void normalize(self, char* slot) noexcept nogil

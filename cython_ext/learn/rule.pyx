@@ -29,8 +29,8 @@ cdef double learning_rate(const Schedule* s, double t) noexcept nogil:
     return s.rate * s.decay * pow(time, -s.power_t)
 
 
-cdef bint is_idle(void* rule, const char* slot) noexcept nogil:
-    return (<Rule>rule).idle(slot)
+cdef bint slot_is_default(void* rule, const char* slot) noexcept nogil:
+    return (<Rule>rule).is_default(slot)
 
 
 cdef class Rule:
@@ -63,7 +63,7 @@ cdef class Rule:
         cdef char* slot
         self.table = Table(record, blank, records)
         self.table.rule = <void*>self
-        self.table.idle = is_idle
+        self.table.is_default = slot_is_default
         # Without a slot it would look like a feature that was never seen, and so would a feature with its key.
         if self.UNSEEN_WEIGHS and self.has_constant and self.table.resolve(&constant, 1, &slot):
             raise MemoryError("no memory for the weight table")
@@ -106,18 +106,18 @@ cdef class Rule:
         """The weight now, with everything that the slot has missed."""
         return 0
 
-    cdef bint idle(self, const char* slot) noexcept nogil:
+    cdef bint is_default(self, const char* slot) noexcept nogil:
         """Whether forgetting the slot would change nothing."""
         return False
 
-    cdef void complete(self, char* slot) noexcept nogil:
+    cdef void normalize(self, char* slot) noexcept nogil:
         """Bring the copy of a slot that goes into a model up to date, if fields of it would not be right there."""
         pass
 
-    def tidy(self):
+    def flush(self):
         """Before slots go into a model: do what is put off, if the model could not do it later."""
 
-    def prepared(self, slots):
+    def on_load(self, slots):
         """Slots of a model as the table must have them from the beginning, so that it does not forget them."""
         return slots
 
@@ -155,24 +155,24 @@ cdef class Rule:
 
     def slots(self):
         """The live slots as one bytearray, `slot_size()` bytes each, by rising key."""
-        self.tidy()
+        self.flush()
         out = self.table.slots_in_order()
         cdef char* data = out
         cdef size_t i, n = len(out) // self.table.stride
         for i in range(n):
-            self.complete(data + i * self.table.stride)
+            self.normalize(data + i * self.table.stride)
         return out
 
     def load(self, scalars, slots):
         """Continue from `scalars()` and `slots()`."""
         self.set_scalars(scalars)
-        self.table.load(self.prepared(slots))
+        self.table.load(self.on_load(slots))
 
     def table_load(self, slots):
         """Take up slots as `slots()` gives them, the rest of the state apart."""
         self.table.load(slots)
 
-    def shrink(self):
+    def radius_changed(self):
         """Go on from a loaded state with another radius."""
 
     def weights(self, const unsigned char[::1] slots, double[::1] out):

@@ -8,7 +8,7 @@ cdef struct Head:
     uint32_t mark
 
 
-ctypedef bint (*Idle)(void* rule, const char* slot) noexcept nogil
+ctypedef bint (*IsDefault)(void* rule, const char* slot) noexcept nogil
 
 
 cdef class Table:
@@ -23,7 +23,7 @@ cdef class Table:
     cdef int shift
     cdef bint has_last        # the slot after the last is taken
     cdef bint plain           # the initial state is all zero bytes
-    cdef Idle idle            # whether a slot is back to its initial state; NULL: never
+    cdef IsDefault is_default            # whether a slot is back to its initial state; NULL: never
     cdef void* rule           # its first argument; borrowed
     cdef Table owner          # of slots and blank, if not this table: it is a view of one record of each slot
     cdef size_t offset        # of that record
@@ -38,7 +38,7 @@ cdef class Table:
     cdef size_t live(self, uint64_t* out) noexcept nogil
     cdef void give_up(self) noexcept
     cdef void view(self, Table owner, size_t offset)
-    cdef void follow(self) noexcept nogil
+    cdef void sync_view(self) noexcept nogil
 
 
 cdef extern from *:

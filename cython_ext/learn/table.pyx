@@ -145,9 +145,9 @@ cdef class Table:
         self.owner, self.offset = owner, offset
         self.stride = owner.stride
         self.limit = <size_t>-1
-        self.follow()
+        self.sync_view()
 
-    cdef void follow(self) noexcept nogil:
+    cdef void sync_view(self) noexcept nogil:
         """Look at the owner as it is now: it may have moved, or have more slots."""
         self.slots, self.blank = self.owner.slots + self.offset, self.owner.blank + self.offset
         self.capacity, self.shift = self.owner.capacity, self.owner.shift
@@ -180,7 +180,7 @@ cdef class Table:
         cdef uint32_t mark
         for i in range(old_capacity):
             slot = old + i * self.stride
-            if (<Head*>slot).mark and not (self.idle and self.idle(self.rule, slot)):
+            if (<Head*>slot).mark and not (self.is_default and self.is_default(self.rule, slot)):
                 keep += 1
         # Sweeping pays only if it leaves room for a while,
         while keep > capacity * 42 // 100:
@@ -195,7 +195,7 @@ cdef class Table:
         for i in range(old_capacity):
             slot = old + i * self.stride
             mark = (<Head*>slot).mark
-            if mark and not (self.idle and self.idle(self.rule, slot)):
+            if mark and not (self.is_default and self.is_default(self.rule, slot)):
                 at = home(self, mark)
                 target = self.slots + at * self.stride
                 while (<Head*>target).mark:
@@ -306,7 +306,7 @@ cdef class Table:
         cdef size_t n = 0
         cdef char* slot = NULL
         while next_slot(self, &slot):
-            if self.idle and self.idle(self.rule, slot):
+            if self.is_default and self.is_default(self.rule, slot):
                 continue
             if out != NULL:
                 out[n] = <uint64_t>((<Head*>slot).mark - 1) << 32 | <size_t>(slot - self.slots) // self.stride

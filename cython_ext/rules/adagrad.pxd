@@ -40,10 +40,10 @@ cdef class Adaptive(Limited):
     cdef int visit(self, const Example* e) noexcept nogil
     cdef int room_to_visit(self, size_t n) noexcept nogil
     cdef int visit_chunk(self, size_t begin, Example* chunk) noexcept nogil
-    cdef void learn_pieces(self, const Example* e, double slope, double eta) noexcept nogil
-    cdef void learn_chunk(self, const Example* chunk, double slope, double eta) noexcept nogil
+    cdef void learn_pieces(self, const Example* e, double dloss, double eta) noexcept nogil
+    cdef void learn_chunk(self, const Example* chunk, double dloss, double eta) noexcept nogil
     cdef void merge(self, const Example* e) noexcept nogil
     cdef void leave(self, const Example* e) noexcept nogil
 
 
-cdef void descend(const Visit* v, const float* x, size_t n, double slope, double eta, double delta, double shift) noexcept nogil
+cdef void descend(const Visit* v, const float* x, size_t n, double dloss, double eta, double delta, double shift) noexcept nogil

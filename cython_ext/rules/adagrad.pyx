@@ -44,11 +44,11 @@ cdef extern from *:
     }
 
     #define VWLITE_ADAGRAD_STEP(name, Value) \\
-        VWLITE_CLONES_V3 static void name(size_t n, const Value *restrict x, double slope, double eta, double delta, \\
+        VWLITE_CLONES_V3 static void name(size_t n, const Value *restrict x, double dloss, double eta, double delta, \\
                 double shift, const double *restrict w, double *restrict z, double *restrict S, \\
                 double *restrict inverse) { \\
             for (size_t i = 0; i < n; i++) { \\
-                double g = slope * x[i], H, moved; \\
+                double g = dloss * x[i], H, moved; \\
                 S[i] += g * g; \\
                 H = delta + sqrt(S[i]); \\
                 moved = w[i] * H - eta * g; \\
@@ -61,9 +61,9 @@ cdef extern from *:
     """
     void weigh_all "vwlite_adagrad_weigh"(size_t n, double shift, const double* z, const double* inverse,
                                           double* w) noexcept nogil
-    void step_by "vwlite_adagrad_step"(size_t n, const float* x, double slope, double eta, double delta, double shift,
+    void step_by "vwlite_adagrad_step"(size_t n, const float* x, double dloss, double eta, double delta, double shift,
                                        const double* w, double* z, double* S, double* inverse) noexcept nogil
-    void step_by_sums "vwlite_adagrad_step_by_sums"(size_t n, const double* x, double slope, double eta, double delta,
+    void step_by_sums "vwlite_adagrad_step_by_sums"(size_t n, const double* x, double dloss, double eta, double delta,
                                                     double shift, const double* w, double* z, double* S,
                                                     double* inverse) noexcept nogil
 
@@ -134,7 +134,7 @@ cdef class Adaptive(Limited):
     cdef double weight(self, const char* slot) noexcept nogil:
         return self.scale * divided(<const Slot*>slot, self.shift, self.constant)
 
-    cdef bint idle(self, const char* slot) noexcept nogil:
+    cdef bint is_default(self, const char* slot) noexcept nogil:
         return (<const Slot*>slot).S == 0 and (<const Slot*>slot).z == 0
 
     cdef int visit(self, const Example* e) noexcept nogil:
@@ -207,18 +207,18 @@ cdef class Adaptive(Limited):
         weigh(v, chunk.size, self.shift)
         return 0
 
-    cdef void learn_pieces(self, const Example* e, double slope, double eta) noexcept nogil:
+    cdef void learn_pieces(self, const Example* e, double dloss, double eta) noexcept nogil:
         """Learn each feature of an example once."""
         cdef size_t begin = 0
         cdef Example chunk
         if gather_chunks(&self.gathering, e):
             self.out_of_memory = True
         while begin < self.gathering.size and not self.out_of_memory and not self.visit_chunk(begin, &chunk):
-            self.learn_chunk(&chunk, slope, eta)
+            self.learn_chunk(&chunk, dloss, eta)
             begin += CHUNK
         give_back(&self.gathering)
 
-    cdef void learn_chunk(self, const Example* chunk, double slope, double eta) noexcept nogil:
+    cdef void learn_chunk(self, const Example* chunk, double dloss, double eta) noexcept nogil:
         """Learn features that are visited."""
         pass
 
@@ -252,22 +252,22 @@ cdef class Adagrad(Adaptive):
         return self.shrunk(n, learning_rate(&self.schedule, self.t + 1), examples)
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
-        cdef double eta, slope = o.importance * o.slope
-        if self.t >= self.look_at:
+        cdef double eta, dloss = o.importance * o.dloss
+        if self.t >= self.next_recount_t:
             self.look()
         self.t += 1
         self.occurrences += e.size
         eta = learning_rate(&self.schedule, self.t)
-        if slope != 0 and e.pieces != NULL:
-            self.learn_pieces(e, slope, eta)
-        elif slope != 0:
+        if dloss != 0 and e.pieces != NULL:
+            self.learn_pieces(e, dloss, eta)
+        elif dloss != 0:
             self.merge(e)
-            descend(&self.visited, e.x, e.size, slope, eta, self.delta, self.shift)
+            descend(&self.visited, e.x, e.size, dloss, eta, self.delta, self.shift)
             self.leave(e)
         self.shift += eta * self.l1
 
-    cdef void learn_chunk(self, const Example* chunk, double slope, double eta) noexcept nogil:
-        descend(&self.visited, NULL, chunk.size, slope, eta, self.delta, self.shift)
+    cdef void learn_chunk(self, const Example* chunk, double dloss, double eta) noexcept nogil:
+        descend(&self.visited, NULL, chunk.size, dloss, eta, self.delta, self.shift)
         self.leave(chunk)
 
 
@@ -278,18 +278,18 @@ cdef void weigh(const Visit* v, size_t n, double shift) noexcept nogil:
         v.w[v.constant_at] = v.z[v.constant_at] * v.inverse[v.constant_at]
 
 
-cdef void descend(const Visit* v, const float* x, size_t n, double slope, double eta, double delta,
+cdef void descend(const Visit* v, const float* x, size_t n, double dloss, double eta, double delta,
                   double shift) noexcept nogil:
     """S += g^2; H w <- H w - eta g, for the new H."""
     cdef size_t i = v.constant_at
     cdef double g, constant = 0
     if v.constant != NULL:
-        g = slope * (v.x[i] if v.repeated else x[i])
+        g = dloss * (v.x[i] if v.repeated else x[i])
         constant = v.w[i] * (delta + sqrt(v.constant.S + g * g)) - eta * g
     if v.repeated:
-        step_by_sums(n, v.x, slope, eta, delta, shift, v.w, v.z, v.S, v.inverse)
+        step_by_sums(n, v.x, dloss, eta, delta, shift, v.w, v.z, v.S, v.inverse)
     else:
-        step_by(n, x, slope, eta, delta, shift, v.w, v.z, v.S, v.inverse)
+        step_by(n, x, dloss, eta, delta, shift, v.w, v.z, v.S, v.inverse)
     if v.constant != NULL:
         v.z[i] = constant
 
@@ -335,9 +335,9 @@ cdef class AveragedAdagrad(Adagrad):
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
         self.area += self.shift
-        if o.importance * o.slope != 0 and e.pieces == NULL:
+        if o.importance * o.dloss != 0 and e.pieces == NULL:
             self.t += 1
-            self.settle(e)
+            self.catch_up(e)
             self.t -= 1
         Adagrad.update(self, e, o)
         if append(&self.history, self.shift, self.area):
@@ -345,11 +345,11 @@ cdef class AveragedAdagrad(Adagrad):
         if self.history.size > self.table.capacity:
             self.sweep()
 
-    cdef void learn_chunk(self, const Example* chunk, double slope, double eta) noexcept nogil:
-        self.settle(chunk)
-        Adagrad.learn_chunk(self, chunk, slope, eta)
+    cdef void learn_chunk(self, const Example* chunk, double dloss, double eta) noexcept nogil:
+        self.catch_up(chunk)
+        Adagrad.learn_chunk(self, chunk, dloss, eta)
 
-    cdef inline void settle(self, const Example* e) noexcept nogil:
+    cdef inline void catch_up(self, const Example* e) noexcept nogil:
         """Bring the sums of features up to the example that is being learned."""
         cdef size_t i
         cdef AveragedSlot* s
@@ -370,7 +370,7 @@ cdef class AveragedAdagrad(Adagrad):
                 s.slot.z = 0
         self.begin()
 
-    def tidy(self):
+    def flush(self):
         """The sum of no zero stays open: the history is not kept."""
         self.sweep()
 
@@ -400,7 +400,7 @@ cdef class AdagradRda(Adaptive):
     cdef void use(self, double strength) noexcept nogil:
         self.l1 = strength
 
-    cdef void follow(self) noexcept nogil:
+    cdef void strength_changed(self) noexcept nogil:
         self.shift = self.t * self.l1
 
     cdef double size(self, const char* slot) noexcept nogil:
@@ -410,40 +410,40 @@ cdef class AdagradRda(Adaptive):
         return kth_largest(self.sizes, n, <size_t>self.goal() + 1) / self.t if n > self.goal() else 0
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
-        cdef double slope = o.importance * o.slope
-        if self.t >= self.look_at:
+        cdef double dloss = o.importance * o.dloss
+        if self.t >= self.next_recount_t:
             self.look()
         self.t += 1
-        if slope != 0 and e.pieces != NULL:
-            self.learn_pieces(e, slope, 0)
-        elif slope != 0:
+        if dloss != 0 and e.pieces != NULL:
+            self.learn_pieces(e, dloss, 0)
+        elif dloss != 0:
             self.merge(e)
-            average(&self.visited, e.x, e.size, slope, self.delta)
+            average(&self.visited, e.x, e.size, dloss, self.delta)
             self.leave(e)
         self.shift += self.l1
         self.scale = learning_rate(&self.schedule, self.t)
 
-    cdef void learn_chunk(self, const Example* chunk, double slope, double eta) noexcept nogil:
-        average(&self.visited, NULL, chunk.size, slope, self.delta)
+    cdef void learn_chunk(self, const Example* chunk, double dloss, double eta) noexcept nogil:
+        average(&self.visited, NULL, chunk.size, dloss, self.delta)
         self.leave(chunk)
 
 
-cdef inline void average_by(const Visit* v, const Value* x, size_t n, double slope, double delta) noexcept nogil:
+cdef inline void average_by(const Visit* v, const Value* x, size_t n, double dloss, double delta) noexcept nogil:
     cdef size_t i
     cdef double* z = v.z
     cdef double* S = v.S
     cdef double* inverse = v.inverse
     cdef double g
     for i in range(n):
-        g = slope * x[i]
+        g = dloss * x[i]
         S[i] += g * g
         z[i] -= g
         inverse[i] = 1 / (delta + sqrt(S[i]))
 
 
-cdef void average(const Visit* v, const float* x, size_t n, double slope, double delta) noexcept nogil:
+cdef void average(const Visit* v, const float* x, size_t n, double dloss, double delta) noexcept nogil:
     """S += g^2; z -= g"""
     if v.repeated:
-        average_by(v, <const double*>v.x, n, slope, delta)
+        average_by(v, <const double*>v.x, n, dloss, delta)
     else:
-        average_by(v, x, n, slope, delta)
+        average_by(v, x, n, dloss, delta)

@@ -64,7 +64,7 @@ cdef inline void replace(Sum* sum, double x, double old) noexcept nogil:
     add(sum, by)
 
 
-cdef inline void settle(Sum* sum) noexcept nogil:
+cdef inline void renormalize(Sum* sum) noexcept nogil:
     """Let the high part be all of the sum that a double can hold."""
     cdef double high = sum.high + sum.low
     sum.low -= high - sum.high
@@ -155,25 +155,25 @@ cdef class AdagradBall(Adaptive):
         return self.S.high - self.R.high * self.shift
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
-        cdef double slope = o.importance * o.slope, eta
+        cdef double dloss = o.importance * o.dloss, eta
         self.t += 1
-        if slope == 0:
+        if dloss == 0:
             return
         eta = learning_rate(&self.schedule, self.t)
         if e.pieces != NULL:
-            self.learn_pieces(e, slope, eta)
+            self.learn_pieces(e, dloss, eta)
         elif self.room(self.active + e.size):
             return
         else:
             self.merge(e)
-            descend(&self.visited, e.x, e.size, slope, eta, self.delta, self.shift)
+            descend(&self.visited, e.x, e.size, dloss, eta, self.delta, self.shift)
             self.change_all(e, self.visited.repeated)
         self.project()
         if self.S.high > LARGEST_SHIFT * self.radius:
             self.rebase()
             self.project()      # what one step has lost in digits before
 
-    cdef void learn_pieces(self, const Example* e, double slope, double eta) noexcept nogil:
+    cdef void learn_pieces(self, const Example* e, double dloss, double eta) noexcept nogil:
         """Learn each feature once, in the order of the last places where they stand."""
         cdef size_t begin = 0
         cdef Example chunk
@@ -182,7 +182,7 @@ cdef class AdagradBall(Adaptive):
         elif not self.room(self.active + self.gathering.size):
             sort_by_last(&self.gathering)
             while begin < self.gathering.size and not self.visit_chunk(begin, &chunk):
-                descend(&self.visited, NULL, chunk.size, slope, eta, self.delta, self.shift)
+                descend(&self.visited, NULL, chunk.size, dloss, eta, self.delta, self.shift)
                 self.change_all(&chunk, False)
                 begin += CHUNK
         give_back(&self.gathering)
@@ -261,8 +261,8 @@ cdef class AdagradBall(Adaptive):
             self.push(s)
         self.active += self.shifting.size
         self.shifting.size = 0
-        settle(&self.S)
-        settle(&self.R)
+        renormalize(&self.S)
+        renormalize(&self.R)
 
     cdef inline void sum_up(self, double* S, double* R) noexcept nogil:
         """S and R, with the features that wait."""
@@ -300,8 +300,8 @@ cdef class AdagradBall(Adaptive):
             add(&self.S, fabs(s.z) * s.inverse)
             add(&self.R, s.inverse)
         free(all)
-        settle(&self.S)
-        settle(&self.R)
+        renormalize(&self.S)
+        renormalize(&self.R)
 
     cdef inline void turn_away(self, double shift) noexcept nogil:
         """Drop the features that wait and that a shift leaves behind."""
@@ -408,7 +408,7 @@ cdef class AdagradBall(Adaptive):
         if self.out_of_memory:
             raise MemoryError("no memory for the queue of the l1 ball")
 
-    def shrink(self):
+    def radius_changed(self):
         """Go on from a loaded state with another radius."""
         self.room(self.active)
         self.project()

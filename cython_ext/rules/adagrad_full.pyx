@@ -85,7 +85,7 @@ cdef class AdagradFull(Rule):
         cdef uint32_t place = (<const Slot*>slot).place
         return self.now[place - 1] if place else 0
 
-    cdef bint idle(self, const char* slot) noexcept nogil:
+    cdef bint is_default(self, const char* slot) noexcept nogil:
         return (<const Slot*>slot).place == 0
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
@@ -95,7 +95,7 @@ cdef class AdagradFull(Rule):
         eta = learning_rate(&self.schedule, self.t)
         with gil:
             try:
-                g = self.gradient(e, o.importance * o.slope)
+                g = self.gradient(e, o.importance * o.dloss)
                 if not self.too_many and self.n:
                     self.step(g, eta)
             except MemoryError:
@@ -103,17 +103,17 @@ cdef class AdagradFull(Rule):
             except np.linalg.LinAlgError:       # G is not finite
                 self.w[:] = np.nan
 
-    cdef gradient(self, const Example* e, double slope):
+    cdef gradient(self, const Example* e, double dloss):
         """The gradient as a vector; features that have none yet get a place in it if it is not zero there."""
         cdef size_t i
         cdef Slot* s
         cdef size_t before = self.n
         cdef Example part = sweep(e)
         sums = {}
-        while (slope != 0 or e.pieces == NULL) and next_piece(&part):
+        while (dloss != 0 or e.pieces == NULL) and next_piece(&part):
             for i in range(part.size):
                 key = <size_t>part.slots[i]
-                sums[key] = sums.get(key, 0.0) + slope * part.x[i]
+                sums[key] = sums.get(key, 0.0) + dloss * part.x[i]
             if e.pieces != NULL and len(sums) > ENORMOUS:
                 self.too_many = True
                 return None
@@ -246,10 +246,10 @@ def feature_sign(S, b, c, w):
                 used[A] = (new != 0) | (c_A == 0)
                 continue
             w[A] = new
-        slope = S @ w - b
-        excess = np.where(used, 0, np.abs(slope) - c)
+        gradient = S @ w - b
+        excess = np.where(used, 0, np.abs(gradient) - c)
         worst = int(np.argmax(excess))
         if excess[worst] <= slack:
             return w
-        used[worst], signs[worst] = True, -np.sign(slope[worst])
+        used[worst], signs[worst] = True, -np.sign(gradient[worst])
     return w

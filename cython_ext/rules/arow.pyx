@@ -62,7 +62,7 @@ cdef class Arow(Rule):
             s = <Slot*>found[i].slot
             variance += s.sigma * found[i].x * found[i].x
         beta = 1 / (variance + self.r / o.importance)
-        step = -o.slope * o.loss * beta     # the slope of the hinge loss is -y
+        step = -o.dloss * o.loss * beta     # the dloss of the hinge loss is -y
         for i in range(self.gathering.size):
             s = <Slot*>found[i].slot
             sx = s.sigma * found[i].x
@@ -73,5 +73,5 @@ cdef class Arow(Rule):
     cdef double weight(self, const char* slot) noexcept nogil:
         return (<const Slot*>slot).w
 
-    cdef bint idle(self, const char* slot) noexcept nogil:
+    cdef bint is_default(self, const char* slot) noexcept nogil:
         return (<const Slot*>slot).w == 0 and (<const Slot*>slot).sigma == 1

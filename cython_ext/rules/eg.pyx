@@ -141,7 +141,7 @@ cdef class Exponentiated(Rule):
             self.sums[self.low & (WINDOW - 1)] = 0
             self.low += 1
 
-    cdef void settle(self) noexcept nogil:
+    cdef void renormalize(self) noexcept nogil:
         """After a step: the topmost block, V and the norm."""
         cdef int64_t i
         cdef double sum = 0
@@ -177,7 +177,7 @@ cdef class Exponentiated(Rule):
                 self.enter(s.m, s.block)
         if self.touched < self.features:
             self.count_untouched(self.features - self.touched)
-        self.settle()
+        self.renormalize()
 
     cdef int64_t topmost(self, int64_t block) noexcept nogil:
         """The higher block of a feature's."""
@@ -211,12 +211,12 @@ cdef class Exponentiated(Rule):
         cdef double step
         cdef Example part = sweep(e)
         self.t += 1
-        step = -learning_rate(&self.schedule, self.t) * o.importance * o.slope
+        step = -learning_rate(&self.schedule, self.t) * o.importance * o.dloss
         if step == 0:
             return
         while next_piece(&part):
             self.descend(&part, step)
-        self.settle()
+        self.renormalize()
 
     cdef void descend(self, const Example* e, double step) noexcept nogil:
         """v *= e^(step x), for a piece."""
@@ -251,7 +251,7 @@ cdef class Exponentiated(Rule):
             if self.two_sided:
                 self.move(BLOCK / s.m, -s.block - 1, BLOCK / old_m, -old_block - 1)
 
-    cdef bint idle(self, const char* slot) noexcept nogil:
+    cdef bint is_default(self, const char* slot) noexcept nogil:
         return (<const Slot*>slot).m == 0
 
     def scalars(self):
@@ -304,7 +304,7 @@ cdef class Eg(Exponentiated):
         cdef const Slot* s = <const Slot*>slot
         return s.m if s.mark == self.constant else self.now(s)
 
-    cdef bint idle(self, const char* slot) noexcept nogil:
+    cdef bint is_default(self, const char* slot) noexcept nogil:
         return (<const Slot*>slot).m == 0 and (<const Slot*>slot).mark != self.constant
 
     cdef double first_weight(self) noexcept nogil:

@@ -100,12 +100,12 @@ cdef class Ftrl(Limited):
     def load(self, scalars, slots):
         """Continue from `scalars()` and `slots()`."""
         super().load(scalars, slots)
-        self.follow()
+        self.strength_changed()
 
     cdef void use(self, double strength) noexcept nogil:
         self.l1 = strength
 
-    cdef void follow(self) noexcept nogil:
+    cdef void strength_changed(self) noexcept nogil:
         cdef char* slot = NULL
         cdef Slot* s
         while next_slot(self.table, &slot):
@@ -175,8 +175,8 @@ cdef class Ftrl(Limited):
         return 0
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
-        cdef double step = o.importance * o.slope
-        if self.t >= self.look_at:
+        cdef double step = o.importance * o.dloss
+        if self.t >= self.next_recount_t:
             self.look()
             if self.merging and e.pieces == NULL and self.visit(e):      # the weights are others now
                 return
@@ -256,6 +256,6 @@ cdef class Ftrl(Limited):
     cdef double weight(self, const char* slot) noexcept nogil:
         return self.derived(<const Slot*>slot)
 
-    cdef bint idle(self, const char* slot) noexcept nogil:
+    cdef bint is_default(self, const char* slot) noexcept nogil:
         cdef const Slot* s = <const Slot*>slot
         return s.z == 0 and s.root == 0 and s.w == 0

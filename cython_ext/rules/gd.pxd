@@ -18,7 +18,7 @@ cdef extern from *:
 cdef struct Slot:
     uint32_t mark
     float w
-    float G      # initial_t + sum of importance * (slope x)^2
+    float G      # initial_t + sum of importance * (dloss x)^2
     float N      # the largest |x| seen
 
 

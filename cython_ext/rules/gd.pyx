@@ -81,7 +81,7 @@ cdef class Gd(Rule):
         return self.contraction * (e.initial + (even + odd))
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
-        cdef double g2 = min(o.importance * o.slope * o.slope, FLT_MAX)
+        cdef double g2 = min(o.importance * o.dloss * o.dloss, FLT_MAX)
         cdef double h = 1, norms = 0
         self.t += 1
         if o.loss <= 0:
@@ -114,7 +114,7 @@ cdef class Gd(Rule):
     cdef double weight(self, const char* slot) noexcept nogil:
         return now(self, <const Slot*>slot) * self.contraction
 
-    cdef bint idle(self, const char* slot) noexcept nogil:
+    cdef bint is_default(self, const char* slot) noexcept nogil:
         cdef const Slot* s = <const Slot*>slot
         return s.w == 0 and s.G == <float>self.schedule.initial_t and s.N == 0
 
@@ -152,7 +152,7 @@ cdef double descend(Gd self, const Example* e, const Outcome* o, double g2, doub
     if g2 != 0:
         h *= scale
     step = self.loss.invariant_step(
-        o.p, o.label, o.slope, self.schedule.rate * self.schedule.decay * o.importance, h)
+        o.p, o.label, o.dloss, self.schedule.rate * self.schedule.decay * o.importance, h)
     step = regularized(self, o, step)
     if step == 0:
         return 0
@@ -183,8 +183,8 @@ cdef double regularized(Gd self, const Outcome* o, double step) noexcept nogil:
     """Have all weights owe what l1 and l2 take for a step; the step, for weights whose contraction is still to come."""
     cdef double bare
     if (self.l1 != 0 or self.l2 != 0) and fabs(step) > 1e-8:
-        bare = -step / o.slope if fabs(o.slope) > 1e-8 else 0
-        if fabs(o.slope) > 1e-8:
+        bare = -step / o.dloss if fabs(o.dloss) > 1e-8 else 0
+        if fabs(o.dloss) > 1e-8:
             self.contraction *= 1 - self.l2 * bare
         step /= self.contraction
         self.gravity += bare * self.l1

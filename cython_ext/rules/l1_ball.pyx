@@ -109,7 +109,7 @@ cdef class L1Ball(Limited):
         self.from_coarse, self.from_fine = self.scale / COARSE, self.scale / FINE
         self.small = self.scale * SMALL
 
-    cdef void follow(self) noexcept nogil:
+    cdef void strength_changed(self) noexcept nogil:
         """Count S anew, as its unit follows the radius, and project."""
         self.rebase()
         self.project()
@@ -165,11 +165,11 @@ cdef class L1Ball(Limited):
         cdef Slot** slots
         cdef double step
         cdef Example part = sweep(e)
-        if self.t >= self.look_at:
+        if self.t >= self.next_recount_t:
             self.look()
         self.t += 1
         self.occurrences += e.size
-        step = -learning_rate(&self.schedule, self.t) * o.importance * o.slope
+        step = -learning_rate(&self.schedule, self.t) * o.importance * o.dloss
         if step == 0:
             return
         self.clean_if_stale()
@@ -274,7 +274,7 @@ cdef class L1Ball(Limited):
 
     cdef inline void drop(self, Slot* s) noexcept nogil:
         if self.averaging:
-            self.settle(<AveragedSlot*>s)
+            self.catch_up(<AveragedSlot*>s)
         self.count(0, self.part(s))
         self.active -= 1
         if self.weighted:
@@ -291,7 +291,7 @@ cdef class L1Ball(Limited):
             return (self.t - s.total.since) * s.u
         return copysign((self.t - s.total.since) * fabs(s.u) - (self.area - s.total.area), s.u)
 
-    cdef inline void settle(self, AveragedSlot* s) noexcept nogil:
+    cdef inline void catch_up(self, AveragedSlot* s) noexcept nogil:
         bring_up(&s.total, self.pending(s), self.t, self.area)
 
     @property
@@ -419,7 +419,7 @@ cdef class L1Ball(Limited):
             s = <Slot*>slot
             if s.u != 0 and s.mark != self.constant:
                 if self.averaging:
-                    self.settle(<AveragedSlot*>s)
+                    self.catch_up(<AveragedSlot*>s)
                 s.u = self.now(s)
                 self.count(self.part(s), 0)
                 if s.u == 0:
@@ -433,7 +433,7 @@ cdef class L1Ball(Limited):
         cdef const Slot* s = <const Slot*>slot
         return s.u if s.mark == self.constant else self.now(s)
 
-    cdef bint idle(self, const char* slot) noexcept nogil:
+    cdef bint is_default(self, const char* slot) noexcept nogil:
         return (<const Slot*>slot).u == 0
 
     def load(self, scalars, slots):
@@ -444,7 +444,7 @@ cdef class L1Ball(Limited):
         if self.out_of_memory:
             raise MemoryError("no memory for the queue of the l1 ball")
 
-    def shrink(self):
+    def radius_changed(self):
         """Go on from a loaded state with another radius."""
         self.restart(self.strength if self.nonzeros else self.radius)
 
@@ -471,7 +471,7 @@ cdef class AveragedL1Ball(L1Ball):
         self.t += 1
         while next_piece(&part):
             for i in range(part.size):
-                self.settle(<AveragedSlot*>part.slots[i])
+                self.catch_up(<AveragedSlot*>part.slots[i])
         self.t -= 1
         L1Ball.update(self, e, o)
 
@@ -485,7 +485,7 @@ cdef class AveragedL1Ball(L1Ball):
         cdef const AveragedSlot* s = <const AveragedSlot*>slot
         return mean(&s.total, self.pending(s), self.t)
 
-    cdef bint idle(self, const char* slot) noexcept nogil:
+    cdef bint is_default(self, const char* slot) noexcept nogil:
         return (<const AveragedSlot*>slot).u == 0 and (<const AveragedSlot*>slot).total.sum == 0
 
 
@@ -569,11 +569,11 @@ cdef class WeightedL1Ball(L1Ball):
         cdef WeightedSlot** slots
         cdef double step
         cdef Example part = sweep(e)
-        if self.t >= self.look_at:
+        if self.t >= self.next_recount_t:
             self.look()
         self.t += 1
         self.occurrences += e.size
-        step = -learning_rate(&self.schedule, self.t) * o.importance * o.slope
+        step = -learning_rate(&self.schedule, self.t) * o.importance * o.dloss
         if step == 0:
             return
         self.clean_if_stale()
@@ -697,7 +697,7 @@ cdef class WeightedL1Ball(L1Ball):
         cdef const WeightedSlot* s = <const WeightedSlot*>slot
         return s.u if s.mark == self.constant else self.now_weighted(s)
 
-    cdef bint idle(self, const char* slot) noexcept nogil:
+    cdef bint is_default(self, const char* slot) noexcept nogil:
         return (<const WeightedSlot*>slot).u == 0 and (<const WeightedSlot*>slot).a == 1
 
     def load(self, scalars, slots):

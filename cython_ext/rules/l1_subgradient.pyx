@@ -57,7 +57,7 @@ cdef class L1Subgradient(Rule):
     @pass_decay.setter
     def pass_decay(self, double decay):
         self.schedule.decay = decay
-        self.follow()
+        self.strength_changed()
 
     def load(self, scalars, slots):
         """Continue from `scalars()` and `slots()`."""
@@ -68,9 +68,9 @@ cdef class L1Subgradient(Rule):
             s = <Slot*>slot
             if not 0 <= s.last <= self.t:
                 raise ValueError("a feature was seen before the first example, or after the last one")
-        self.follow()
+        self.strength_changed()
 
-    cdef void follow(self):
+    cdef void strength_changed(self):
         """From here on shrink as rate, decay and l1 are now; what was missed is paid as they were."""
         cdef double strength = self.schedule.rate * self.schedule.decay * self.l1
         cdef char* slot = NULL
@@ -133,7 +133,7 @@ cdef class L1Subgradient(Rule):
         cdef Slot** slots
         cdef Slot* s
         cdef double t = self.t + 1
-        cdef double step = -learning_rate(&self.schedule, t) * o.importance * o.slope
+        cdef double step = -learning_rate(&self.schedule, t) * o.importance * o.dloss
         cdef double c = learning_rate(&self.shrinkage, t)
         cdef double gravity = self.gravity + c
         cdef double w
@@ -152,9 +152,9 @@ cdef class L1Subgradient(Rule):
 
     cdef double weight(self, const char* slot) noexcept nogil:
         cdef double w = self.now(<const Slot*>slot)
-        if self.finished and fabs(w) < self.theta and (<const Slot*>slot).mark != self.constant:
+        if self.final and fabs(w) < self.theta and (<const Slot*>slot).mark != self.constant:
             return 0
         return w
 
-    cdef bint idle(self, const char* slot) noexcept nogil:
-        return (<const Slot*>slot).w == 0 or (self.finished and self.weight(slot) == 0)
+    cdef bint is_default(self, const char* slot) noexcept nogil:
+        return (<const Slot*>slot).w == 0 or (self.final and self.weight(slot) == 0)

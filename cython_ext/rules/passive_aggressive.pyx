@@ -57,7 +57,7 @@ cdef class Pa(Rule):
         for i in range(self.gathering.size):
             norm += found[i].x * found[i].x
         if norm > 0:
-            step = -o.slope * self.tau(o.loss, norm, o.importance)     # the slope of the hinge loss is -y
+            step = -o.dloss * self.tau(o.loss, norm, o.importance)     # the dloss of the hinge loss is -y
         for i in range(self.gathering.size):
             s = <Slot*>found[i].slot
             s.w += step * found[i].x
@@ -65,7 +65,7 @@ cdef class Pa(Rule):
     cdef double weight(self, const char* slot) noexcept nogil:
         return (<const Slot*>slot).w
 
-    cdef bint idle(self, const char* slot) noexcept nogil:
+    cdef bint is_default(self, const char* slot) noexcept nogil:
         return (<const Slot*>slot).w == 0
 
 

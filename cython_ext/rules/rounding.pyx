@@ -61,7 +61,7 @@ cdef class Rounding(Rule):
         cdef double step
         cdef Example part = sweep(e)
         self.t += 1
-        step = -learning_rate(&self.schedule, self.t) * o.importance * o.slope
+        step = -learning_rate(&self.schedule, self.t) * o.importance * o.dloss
         while step != 0 and next_piece(&part):
             slots, x = <Slot**>part.slots, part.x
             for i in range(part.size):
@@ -85,5 +85,5 @@ cdef class Rounding(Rule):
     cdef double weight(self, const char* slot) noexcept nogil:
         return self.now(<const Slot*>slot)
 
-    cdef bint idle(self, const char* slot) noexcept nogil:
+    cdef bint is_default(self, const char* slot) noexcept nogil:
         return self.now(<const Slot*>slot) == 0

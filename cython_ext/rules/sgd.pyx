@@ -44,7 +44,7 @@ cdef class Sgd(Rule):
         cdef double step
         cdef Example part = sweep(e)
         self.t += 1
-        step = -learning_rate(&self.schedule, self.t) * o.importance * o.slope
+        step = -learning_rate(&self.schedule, self.t) * o.importance * o.dloss
         if step == 0:
             return
         while next_piece(&part):
@@ -55,7 +55,7 @@ cdef class Sgd(Rule):
     cdef double weight(self, const char* slot) noexcept nogil:
         return (<const Slot*>slot).w
 
-    cdef bint idle(self, const char* slot) noexcept nogil:
+    cdef bint is_default(self, const char* slot) noexcept nogil:
         return (<const Slot*>slot).w == 0
 
 
@@ -79,7 +79,7 @@ cdef class AveragedSgd(Sgd):
         cdef double step
         cdef Example part = sweep(e)
         self.t += 1
-        step = -learning_rate(&self.schedule, self.t) * o.importance * o.slope
+        step = -learning_rate(&self.schedule, self.t) * o.importance * o.dloss
         if step == 0:
             return
         while next_piece(&part):
@@ -101,5 +101,5 @@ cdef class AveragedSgd(Sgd):
     cdef double weight(self, const char* slot) noexcept nogil:
         return self.mean(<const AveragedSlot*>slot)
 
-    cdef bint idle(self, const char* slot) noexcept nogil:
+    cdef bint is_default(self, const char* slot) noexcept nogil:
         return (<const AveragedSlot*>slot).w == 0 and (<const AveragedSlot*>slot).sum == 0

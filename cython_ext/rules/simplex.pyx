@@ -214,7 +214,7 @@ cdef class Simplex(Rule):
         cdef const Slot* s = <const Slot*>slot
         return s.u if s.mark == self.constant else self.now(s)
 
-    cdef bint idle(self, const char* slot) noexcept nogil:
+    cdef bint is_default(self, const char* slot) noexcept nogil:
         cdef const Slot* s = <const Slot*>slot
         return s.since == 0 and s.mark != self.constant
 
@@ -224,7 +224,7 @@ cdef class Simplex(Rule):
         cdef double step
         cdef Example part = sweep(e)
         self.t += 1
-        step = -learning_rate(&self.schedule, self.t) * o.importance * o.slope
+        step = -learning_rate(&self.schedule, self.t) * o.importance * o.dloss
         self.expects = False
         self.order_queue()
         while step == 0 and next_piece(&part):
@@ -542,7 +542,7 @@ cdef class Simplex(Rule):
 
     # --- all at once -------------------------------------------------------------------------
 
-    cdef void settle(self, Slot* s) noexcept nogil:
+    cdef void catch_up(self, Slot* s) noexcept nogil:
         """Pay what a slot has missed; a zero has u = Theta."""
         s.u = max(max(s.u, self.level_since(s.since).u), self.shift)
 
@@ -581,19 +581,19 @@ cdef class Simplex(Rule):
         while next_slot(self.table, &slot):
             s = <Slot*>slot
             if s.since != 0 and s.mark != self.constant:
-                self.settle(s)
+                self.catch_up(s)
                 s.u -= self.shift
         self.shift = 0
         self.rebuild()
 
-    cdef void complete(self, char* slot) noexcept nogil:
+    cdef void normalize(self, char* slot) noexcept nogil:
         if (<Slot*>slot).mark != self.constant:
             if (<Slot*>slot).since == 0:
                 (<Slot*>slot).u = UNTOUCHED
             else:
-                self.settle(<Slot*>slot)
+                self.catch_up(<Slot*>slot)
 
-    def prepared(self, slots):
+    def on_load(self, slots):
         touched = bytearray(slots)
         cdef char* data = touched
         cdef Slot* s
@@ -623,5 +623,5 @@ cdef class Simplex(Rule):
         if self.out_of_memory:
             raise MemoryError("no memory for the queue of the simplex")
 
-    def shrink(self):
+    def radius_changed(self):
         self.project()

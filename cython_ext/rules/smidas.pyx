@@ -92,7 +92,7 @@ cdef class Smidas(Rule):
     def __init__(self, loss, *, double l1=0, uint64_t features=0, **schedule):
         super().__init__(loss, **schedule)
         self.l1, self.features = l1, features
-        self.counts_slots = features == 0
+        self.no_preallocation = features == 0
         self.set_d()
 
     def __dealloc__(self):
@@ -147,7 +147,7 @@ cdef class Smidas(Rule):
         cdef bint grown = self.set_d()
         self.t += 1
         eta = learning_rate(&self.schedule, self.t)
-        step = -eta * o.importance * o.slope
+        step = -eta * o.importance * o.dloss
         if grown:
             self.unit = 0
         while step != 0 and next_piece(&part):
@@ -164,7 +164,7 @@ cdef class Smidas(Rule):
                 self.count(self.scratch, changed, 1)
         self.shift += eta * self.l1
         if step != 0 or self.l1 != 0 or grown:
-            self.settle()
+            self.renormalize()
 
     cdef inline void change(self, Slot* s, double by, size_t* changed) noexcept nogil:
         """theta += by. What leaves the sums and what enters them are pairs in `scratch`, below 0 what is in neither."""
@@ -196,7 +196,7 @@ cdef class Smidas(Rule):
         self.share = exp(log(self.p * NEGLIGIBLE / max(d, <uint64_t>1)) / self.p)
         return True
 
-    cdef void settle(self) noexcept nogil:
+    cdef void renormalize(self) noexcept nogil:
         """Make ||theta||_p anew."""
         cdef double sum = self.sum_of_powers() if self.unit > 0 else 0
         if sum < LEAST_SUM:
@@ -330,7 +330,7 @@ cdef class Smidas(Rule):
         cdef const Slot* s = <const Slot*>slot
         return s.u if s.mark == self.constant else self.link(self.now(s))
 
-    cdef bint idle(self, const char* slot) noexcept nogil:
+    cdef bint is_default(self, const char* slot) noexcept nogil:
         if self.features == 0 or (<const Slot*>slot).mark == self.constant:     # it counts as a feature
             return False
         return self.now(<const Slot*>slot) == 0
@@ -342,6 +342,6 @@ cdef class Smidas(Rule):
         self.set_base(self.base, self.unit)
         if self.unit > 0:
             self.count_list()
-        self.settle()
+        self.renormalize()
         if self.out_of_memory:
             raise MemoryError("no memory for the list of heavy features")

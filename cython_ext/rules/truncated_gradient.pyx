@@ -77,12 +77,12 @@ cdef class TruncatedGradient(Limited):
         cdef Slot** slots
         cdef double eta, step
         cdef Example part = sweep(e)
-        if self.t >= self.look_at:
+        if self.t >= self.next_recount_t:
             self.look()
         self.t += 1
         self.occurrences += e.size
         eta = learning_rate(&self.schedule, self.t)
-        step = -eta * o.importance * o.slope
+        step = -eta * o.importance * o.dloss
         while step != 0 and next_piece(&part):
             slots, x = <Slot**>part.slots, part.x
             for i in range(part.size):
@@ -94,7 +94,7 @@ cdef class TruncatedGradient(Limited):
     cdef double weight(self, const char* slot) noexcept nogil:
         return self.now(<const Slot*>slot)
 
-    cdef bint idle(self, const char* slot) noexcept nogil:
+    cdef bint is_default(self, const char* slot) noexcept nogil:
         return self.now(<const Slot*>slot) == 0
 
 
@@ -145,7 +145,7 @@ cdef class AveragedTruncatedGradient(TruncatedGradient):
         self.t += 1
         self.area += self.gravity
         eta = learning_rate(&self.schedule, self.t)
-        step = -eta * o.importance * o.slope
+        step = -eta * o.importance * o.dloss
         while step != 0 and next_piece(&part):
             slots, x = <AveragedSlot**>part.slots, part.x
             for i in range(part.size):
@@ -171,7 +171,7 @@ cdef class AveragedTruncatedGradient(TruncatedGradient):
                 s.w = s.gravity = 0
         self.begin()
 
-    def tidy(self):
+    def flush(self):
         """The sum of no zero stays open: the history is not kept."""
         self.sweep()
 
@@ -189,6 +189,6 @@ cdef class AveragedTruncatedGradient(TruncatedGradient):
         cdef const AveragedSlot* s = <const AveragedSlot*>slot
         return mean(&s.total, self.pending(s), self.t)
 
-    cdef bint idle(self, const char* slot) noexcept nogil:
+    cdef bint is_default(self, const char* slot) noexcept nogil:
         cdef const AveragedSlot* s = <const AveragedSlot*>slot
         return self.now(<const Slot*>s) == 0 and s.total.sum + self.pending(s) == 0

@@ -26,8 +26,8 @@ cdef struct Settings:
     void* names            # a Names: labels are classes, and become their numbers; NULL: they are numbers
     bint lenient           # a label outside of the domain is as good as none
     bint stop              # at the first bad line
-    bint packed            # the words before the first bar are kept with the tag, and none is read
-    bint wary              # of lines that Vowpal Wabbit reads otherwise: they are faults
+    bint labels_in_tags            # the words before the first bar are kept with the tag, and none is read
+    bint vw_compatible_only              # of lines that Vowpal Wabbit reads otherwise: they are faults
 
 
 # The name of a namespace and its hash.

@@ -320,7 +320,7 @@ cdef inline const char* vw_header(const Settings* s, Batch batch, const char* p,
             if q == NULL:
                 return no_line_end(trouble, p)
             if count == 0:
-                if unlikely(s.wary and p != line):
+                if unlikely(s.vw_compatible_only and p != line):
                     return trouble_at(trouble, WARY, line, p)
                 return q
             return trouble_at(trouble, NO_BAR, begins[0], p)
@@ -331,9 +331,9 @@ cdef inline const char* vw_header(const Settings* s, Batch batch, const char* p,
         touches = q[0] == c'|'
         before, after = after, q
         p = q
-    if unlikely(s.wary and memchr(line, c'\t', p - line) != NULL):
+    if unlikely(s.vw_compatible_only and memchr(line, c'\t', p - line) != NULL):
         return trouble_at(trouble, WARY, line, p)
-    if unlikely(s.packed):
+    if unlikely(s.labels_in_tags):
         last = 0 if count == 0 else count - 1 if count < WORDS else WORDS - 1
         q = begins[last] if count and (touches or begins[last][0] == c'\'') else after
         if keep_words(batch, begins[0], before if q != after else after, q, after):
@@ -420,7 +420,7 @@ cdef const char* vw_line(const Settings* s, Batch batch, const char* p, Trouble*
                 p, scale = end, number.value
                 if not isfinite(scale):
                     return trouble_at(trouble, SCALE_LARGE, begin, p)
-                if unlikely(s.wary and (p[0] == c'\n' or p[0] == c'\r')):
+                if unlikely(s.vw_compatible_only and (p[0] == c'\n' or p[0] == c'\r')):
                     return trouble_at(trouble, WARY, begin, p)
         elif p[0] == c':':
             return trouble_at(trouble, NAMESPACE_NAME, p, find(p, ENDS_WORD))
@@ -687,9 +687,9 @@ cdef class Parser:
     stop_at_fault: the batch ends before the first bad line; if not, a bad line is REJECTED and the
         next is parsed.
 
-    packed: the words before a tag are no label, importance and initial prediction: none of them is read, and the tag
+    labels_in_tags: the words before a tag are no label, importance and initial prediction: none of them is read, and the tag
         of a line becomes those words, a NUL, and the tag.
-    wary: VW text that Vowpal Wabbit reads otherwise, or with a warning, is a fault too: blanks alone in
+    vw_compatible_only: VW text that Vowpal Wabbit reads otherwise, or with a warning, is a fault too: blanks alone in
         a line, a TAB before the first bar, a namespace's scale before the end of the line.
 
     columns: read plain lines of VW text by columns, which gives the same in less time.
@@ -699,7 +699,7 @@ cdef class Parser:
 
     def __cinit__(self, str format="vw", *, bint hash_all=False, uint32_t hash_seed=0, str label_domain="any",
                   labels=None, Names names=None, bint lenient_labels=False, bint stop_at_fault=True, str loss_name="this loss",
-                  bint columns=True, bint packed=False, bint wary=False):
+                  bint columns=True, bint labels_in_tags=False, bint vw_compatible_only=False):
         if format not in ("vw", "libsvm"):
             raise ValueError(f"no such format: {format}")
         domains = {"any": ANY, "binary": BINARY, "nonnegative": NONNEGATIVE}
@@ -715,8 +715,8 @@ cdef class Parser:
         self.settings.names = NULL if names is None else <void*>names
         self.settings.lenient = lenient_labels
         self.settings.stop = stop_at_fault
-        self.settings.packed = packed
-        self.settings.wary = wary
+        self.settings.labels_in_tags = labels_in_tags
+        self.settings.vw_compatible_only = vw_compatible_only
         if labels is not None:
             negative, positive = labels
             self.labels = (float(negative), float(positive))

@@ -1,6 +1,6 @@
 """Coin betting: each coordinate bets a share of what it has won so far; there is no learning rate.
 
-With z = -(sum of g), n = sum of |g|, m the largest |x|, L the largest |slope| (at least beta) and r the reward,
+With z = -(sum of g), n = sum of |g|, m the largest |x|, L the largest |dloss| (at least beta) and r the reward,
 
     v = (alpha + r) z / (L m (L m + n)),    r <- r - g v,    p = sum of v x / A,
 
@@ -73,14 +73,14 @@ cdef class Coin(Rule):
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
         cdef size_t i
         cdef Slot* s
-        cdef float g, v, slope = <float>(o.importance * o.slope), size = fabsf(slope)
+        cdef float g, v, dloss = <float>(o.importance * o.dloss), size = fabsf(dloss)
         cdef Example part = sweep(e)
         self.t += 1
         self.norm_sum, self.weight_sum = self.next_norm_sum, self.next_weight_sum
         while next_piece(&part):
             for i in range(part.size):
                 s = <Slot*>part.slots[i]
-                g = slope * part.x[i]
+                g = dloss * part.x[i]
                 s.m = max(s.m, fabsf(part.x[i]))
                 if size > s.L:
                     s.L = max(size, self.beta)
@@ -93,6 +93,6 @@ cdef class Coin(Rule):
     cdef double weight(self, const char* slot) noexcept nogil:
         return (<const Slot*>slot).w
 
-    cdef bint idle(self, const char* slot) noexcept nogil:
+    cdef bint is_default(self, const char* slot) noexcept nogil:
         cdef const Slot* s = <const Slot*>slot
         return s.w == 0 and s.z == 0 and s.n == 0 and s.m == 0 and s.reward == 0 and s.L == 0

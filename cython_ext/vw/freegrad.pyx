@@ -67,7 +67,7 @@ cdef class FreeGrad(Rule):
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
         cdef size_t i
         cdef Slot* s
-        cdef float g, cut, before, slope = <float>o.slope, importance = <float>o.importance
+        cdef float g, cut, before, dloss = <float>o.dloss, importance = <float>o.importance
         cdef float more = importance - 1        # what an importance adds is not cut, as in Vowpal Wabbit
         cdef Example part = sweep(e)
         self.t += 1
@@ -75,7 +75,7 @@ cdef class FreeGrad(Rule):
         while next_piece(&part):
             for i in range(part.size):
                 s = <Slot*>part.slots[i]
-                g = slope * part.x[i]
+                g = dloss * part.x[i]
                 cut, before = g, s.h
                 if s.h1 > 0:
                     s.w = self.now(s)
@@ -99,5 +99,5 @@ cdef class FreeGrad(Rule):
     cdef double weight(self, const char* slot) noexcept nogil:
         return (<const Slot*>slot).w
 
-    cdef bint idle(self, const char* slot) noexcept nogil:
+    cdef bint is_default(self, const char* slot) noexcept nogil:
         return (<const Slot*>slot).h1 == 0 and (<const Slot*>slot).w == 0

@@ -35,7 +35,7 @@ cdef class GdWithFlags(Gd):
         self.multiplier = 1
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
-        cdef double g2 = min(o.importance * o.slope * o.slope, FLT_MAX)
+        cdef double g2 = min(o.importance * o.dloss * o.dloss, FLT_MAX)
         cdef double h = 1, norms = 0
         self.t += 1
         self.moved = 0
@@ -55,7 +55,7 @@ cdef class GdWithFlags(Gd):
         cdef size_t i
         cdef Slot* s
         cdef double eta = self.schedule.rate * self.schedule.decay * o.importance
-        cdef double g2 = o.importance * (1 if self.adax else o.slope * o.slope)
+        cdef double g2 = o.importance * (1 if self.adax else o.dloss * o.dloss)
         cdef double h = 0, norms = 0, power_t = self.schedule.power_t, step, square
         cdef float size, x
         cdef Example part = sweep(e)
@@ -103,7 +103,7 @@ cdef class GdWithFlags(Gd):
                 h *= self.multiplier
         if not self.adaptive and power_t != 0:
             eta *= pow(self.elapsed if not self.external_clock else self.elapsed + o.importance, -power_t)
-        step = self.loss.invariant_step(o.p, o.label, o.slope, eta, h) if self.invariant else -eta * o.slope
+        step = self.loss.invariant_step(o.p, o.label, o.dloss, eta, h) if self.invariant else -eta * o.dloss
         step = regularized(self, o, step)
         if self.sparse_l2:
             step -= self.sparse_l2 * o.p
@@ -160,14 +160,14 @@ cdef class GdWithFlags(Gd):
         return average_scale(self)
 
     def sensitivity(self, const unsigned char[::1] slots, values, double p, double label, double importance):
-        """How far the prediction would move per unit of slope, were these features learned. Changes nothing.
+        """How far the prediction would move per unit of dloss, were these features learned. Changes nothing.
 
         slots: copies of the features' slots, one after the other.
         """
         cdef size_t i, n = len(values)
         cdef Slot s
-        cdef double slope = self.loss.slope(p, label)
-        cdef double g2 = importance * (1 if self.adax else slope * slope)
+        cdef double dloss = self.loss.dloss(p, label)
+        cdef double g2 = importance * (1 if self.adax else dloss * dloss)
         cdef double h = 0, norms = 0, square, scale = 1, eta = self.schedule.rate * self.schedule.decay
         cdef float size, x
         for i in range(n):

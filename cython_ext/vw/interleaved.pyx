@@ -53,7 +53,7 @@ cdef class Interleaved(Classifier):
                 found = k
         return found + 1
 
-    cdef bint judge(self, size_t label, double importance, size_t named) noexcept nogil:
+    cdef bint evaluate(self, size_t label, double importance, size_t named) noexcept nogil:
         cdef size_t k
         cdef Outcome* o
         for k in range(self.classes):
@@ -61,7 +61,7 @@ cdef class Interleaved(Classifier):
             o.importance = importance
             o.label = 1 if k + 1 == label else -1
             o.p = self.clipped(self.scores[k])
-            o.loss = self.loss.judge(o.p, o.label, &o.slope)
+            o.loss = self.loss.evaluate(o.p, o.label, &o.dloss)
             if o.loss - o.loss != 0:
                 return False
         return True
@@ -106,7 +106,7 @@ cdef class Interleaved(Classifier):
         for i in range(n):
             key = (<Head*>source).mark - 1
             for k in range(self.classes):
-                if not (<Rule>self.each[k]).idle(source):
+                if not (<Rule>self.each[k]).is_default(source):
                     memcpy(target + size, source, self.record)
                     (<Head*>(target + size)).mark = ((key << self.shift) | <uint32_t>k) + 1
                     size += self.record

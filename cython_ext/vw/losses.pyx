@@ -12,8 +12,8 @@ cdef inline double within(double p, double largest) noexcept nogil:
 cdef class Classic(Squared):
     """(p - y)^2, with plain steps: a large importance passes the label, as in Vowpal Wabbit's classic loss"""
 
-    cdef double invariant_step(self, double p, double y, double slope, double eta, double h) noexcept nogil:
-        return Loss.invariant_step(self, p, y, slope, eta, h)
+    cdef double invariant_step(self, double p, double y, double dloss, double eta, double h) noexcept nogil:
+        return Loss.invariant_step(self, p, y, dloss, eta, h)
 
 
 cdef class Expectile(Squared):
@@ -29,14 +29,14 @@ cdef class Expectile(Squared):
     cdef double value(self, double p, double y) noexcept nogil:
         return self.factor(p, y) * (p - y) * (p - y)
 
-    cdef double slope(self, double p, double y) noexcept nogil:
+    cdef double dloss(self, double p, double y) noexcept nogil:
         return self.factor(p, y) * 2 * (p - y)
 
     cdef double curvature(self, double p, double y) noexcept nogil:
         return 2 * self.factor(p, y)
 
-    cdef double invariant_step(self, double p, double y, double slope, double eta, double h) noexcept nogil:
-        return Squared.invariant_step(self, p, y, slope, eta * self.factor(p, y), h)
+    cdef double invariant_step(self, double p, double y, double dloss, double eta, double h) noexcept nogil:
+        return Squared.invariant_step(self, p, y, dloss, eta * self.factor(p, y), h)
 
 
 cdef double LOST_LOSS = 5.960464299903386e-08     # log(1 + 2^-24)
@@ -52,25 +52,25 @@ cdef class SoftLogistic(Logistic):
     def __init__(self, double low=-1, double high=1):
         self.low, self.high = low, high
 
-    cdef double judge(self, double p, double y, double* slope) noexcept nogil:
+    cdef double evaluate(self, double p, double y, double* dloss) noexcept nogil:
         cdef double z = (y - self.low) / (self.high - self.low)
         cdef double value, rising
         if z == 1 or z == 0:
-            value = Logistic.judge(self, p, 2 * z - 1, slope)
+            value = Logistic.evaluate(self, p, 2 * z - 1, dloss)
             return value if value > LOST_LOSS else 0
-        value = z * Logistic.judge(self, p, 1, slope)
-        rising = z * slope[0]
-        value += (1 - z) * Logistic.judge(self, p, -1, slope)
-        slope[0] = rising + (1 - z) * slope[0]
+        value = z * Logistic.evaluate(self, p, 1, dloss)
+        rising = z * dloss[0]
+        value += (1 - z) * Logistic.evaluate(self, p, -1, dloss)
+        dloss[0] = rising + (1 - z) * dloss[0]
         return value
 
-    cdef double invariant_step(self, double p, double y, double slope, double eta, double h) noexcept nogil:
+    cdef double invariant_step(self, double p, double y, double dloss, double eta, double h) noexcept nogil:
         cdef double z = (y - self.low) / (self.high - self.low)
         cdef double up, down
         if z == 1 or z == 0:
-            return Logistic.invariant_step(self, p, 2 * z - 1, slope, eta, h)
-        Logistic.judge(self, p, 1, &up)
-        Logistic.judge(self, p, -1, &down)
+            return Logistic.invariant_step(self, p, 2 * z - 1, dloss, eta, h)
+        Logistic.evaluate(self, p, 1, &up)
+        Logistic.evaluate(self, p, -1, &down)
         return (z * Logistic.invariant_step(self, p, 1, up, eta, h)
                 + (1 - z) * Logistic.invariant_step(self, p, -1, down, eta, h))
 
@@ -88,11 +88,11 @@ cdef class PoissonDeviance(Poisson):
         p = within(p, 44)
         return 2 * (y * (log(y + 1e-6) - p) - (y - exp(p)))
 
-    cdef double slope(self, double p, double y) noexcept nogil:
-        return Poisson.slope(self, within(p, 44), y)
+    cdef double dloss(self, double p, double y) noexcept nogil:
+        return Poisson.dloss(self, within(p, 44), y)
 
     cdef double curvature(self, double p, double y) noexcept nogil:
         return Poisson.curvature(self, within(p, 44), y)
 
-    cdef double invariant_step(self, double p, double y, double slope, double eta, double h) noexcept nogil:
-        return Poisson.invariant_step(self, within(p, 44), y, slope, eta, h)
+    cdef double invariant_step(self, double p, double y, double dloss, double eta, double h) noexcept nogil:
+        return Poisson.invariant_step(self, within(p, 44), y, dloss, eta, h)

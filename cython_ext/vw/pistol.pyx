@@ -59,13 +59,13 @@ cdef class Pistol(Rule):
         while next_piece(&part):
             slots = <Slot**>part.slots
             for i in range(part.size):
-                g = o.importance * o.slope * part.x[i]
+                g = o.importance * o.dloss * part.x[i]
                 slots[i].z -= <float>g
                 slots[i].n += <float>fabs(g)
 
     cdef double weight(self, const char* slot) noexcept nogil:
         return (<const Slot*>slot).w
 
-    cdef bint idle(self, const char* slot) noexcept nogil:
+    cdef bint is_default(self, const char* slot) noexcept nogil:
         cdef const Slot* s = <const Slot*>slot
         return s.w == 0 and s.z == 0 and s.n == 0 and s.m == 0

@@ -64,7 +64,7 @@ cdef class Stepper:
     # of the last `predict` or `learn`
     cdef readonly double raw       # before it was clipped
     cdef readonly double value     # of the loss
-    cdef readonly double slope
+    cdef readonly double dloss
     cdef uint32_t model            # whose sums the rule holds now
     cdef dict sums                 # those of the models that have some; None: the rule has none
     cdef readonly bint lost        # the raw prediction was not a number
@@ -126,7 +126,7 @@ cdef class Stepper:
         if line >= batch.a.lines:
             raise IndexError(line)
         self.leave()
-        if batch.spell_out():
+        if batch.decode():
             raise MemoryError("no memory for an example")
         expansion = self.expander.expand(&batch.a, line, 0, False)
         if expansion == NO_ROOM or (expansion == ENORMOUS and self.maker.begin(&batch.a, line)):
@@ -261,7 +261,7 @@ cdef class Stepper:
         if failed:
             raise MemoryError(table_needs(self.size))
         if self.classes is not None:
-            rule.table.follow()
+            rule.table.sync_view()
         return rule
 
     cdef Example example(self, double initial, double importance):
@@ -297,7 +297,7 @@ cdef class Stepper:
             if self.rule.table.resolve(self.keys, self.size, self.slots):
                 raise MemoryError("no memory for the weight table")
         if self.classes is not None:
-            rule.table.follow()
+            rule.table.sync_view()
             for i in range(self.size):
                 self.slots[i] += model * self.classes.record
         return rule
@@ -324,14 +324,14 @@ cdef class Stepper:
         self.raw = self.predicted(rule, &e, True)
         if self.widens:
             self.min_label, self.max_label = min(self.min_label, label), max(self.max_label, label)
-        return self.judge(rule, &e, self.clipped(self.raw), label)
+        return self.evaluate(rule, &e, self.clipped(self.raw), label)
 
     def update(self, double p, double label, double importance=1, uint32_t model=0):
         """Have a model learn the example as if `p` were its prediction."""
         cdef Rule rule = self.locate(model, True)
         cdef Example e = self.example(0, importance)
         self.predicted(rule, &e, True)      # what a rule notes on the way is needed
-        return self.judge(rule, &e, p, label)
+        return self.evaluate(rule, &e, p, label)
 
     def use(self, Loss loss not None):
         """From now on, learn by this loss."""
@@ -340,12 +340,12 @@ cdef class Stepper:
         for rule in self.classes.rules if self.classes is not None else ():
             rule.loss = loss
 
-    cdef double judge(self, Rule rule, Example* e, double p, double label) except? -1:
+    cdef double evaluate(self, Rule rule, Example* e, double p, double label) except? -1:
         """Have the rule learn from a prediction."""
         cdef Outcome o
         o.p, o.label, o.importance = p, label, e.importance
-        o.loss = self.loss.judge(p, label, &o.slope)
-        self.value, self.slope = o.loss, o.slope
+        o.loss = self.loss.evaluate(p, label, &o.dloss)
+        self.value, self.dloss = o.loss, o.dloss
         if e.pieces == NULL:
             rule.update(e, &o)
         else:

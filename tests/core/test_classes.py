@@ -150,7 +150,7 @@ def test_the_largest_score_is_predicted_the_first_of_equals():
     half = 1 / (1 + np.exp(-0.5))
     assert raw[0] == b"1:0 2:0 3:0" or raw[0] == b"1:0.000000 2:0.000000 3:0.000000"
     scores = [float(x.split(b":")[1]) for x in raw[1].split()]
-    assert scores == pytest.approx([-0.5, -0.5, 0.5])  # the slope of the logistic loss at 0 is 1/2
+    assert scores == pytest.approx([-0.5, -0.5, 0.5])  # the dloss of the logistic loss at 0 is 1/2
     scores = [float(x.split(b":")[1]) for x in raw[2].split()[:3]]
     less, more = 1 - half, half  # the slopes at -1/2 and 1/2 of what is no label
     assert scores == pytest.approx([2 * (-0.5 - less), 2 * (-0.5 + half), 2 * (0.5 - more)], abs=1e-5)
@@ -189,9 +189,9 @@ def test_a_label_that_is_no_class_is_none():
 
 
 class Given:
-    """A loss whose slope is the prediction: so that a twin of one score takes the step that it is told."""
+    """A loss whose dloss is the prediction: so that a twin of one score takes the step that it is told."""
 
-    def slope(self, p, y):
+    def dloss(self, p, y):
         return p
 
 
@@ -306,12 +306,12 @@ def test_log_loss_of_scores_that_are_far_apart(softmax, far):
     options = {"softmax": softmax, "learning_rate": 1.0, "power_t": 0.0, "constant": False, "bits": 32}
     learner = learner_of("sgd", holdout_period=0, **options)
     go(learner, [Line(2, [(1, 1.0)])])
-    slope = np.array([1, -2, 1]) / 3 if softmax else np.array([1, -1, 1]) / 2
+    dloss = np.array([1, -2, 1]) / 3 if softmax else np.array([1, -1, 1]) / 2
     predictor = learner_of("sgd", learn=False, holdout_period=0, **options)
     predictor.rule.load(learner.rule.scalars(), learner.rule.slots())
     total = weight = 0.0
     for x in (far, -far):
-        scores = -slope * x
+        scores = -dloss * x
         logs = scores if softmax else -np.logaddexp(0, -scores)
         logs = logs - np.logaddexp.reduce(logs)
         for label, h in ((1, 1.0), (2, 0.5), (3, 2.0)):

@@ -44,7 +44,7 @@ def test_value_and_derivative_are_those_of_the_definition(name, y):
     loss, twin, _ = LOSSES[name]
     for p in GRID:
         assert loss(p, y) == pytest.approx(twin.value(p, y), rel=1e-12, abs=1e-12), p
-        assert loss.derivative(p, y) == pytest.approx(twin.slope(p, y), rel=1e-12, abs=1e-300), p
+        assert loss.derivative(p, y) == pytest.approx(twin.dloss(p, y), rel=1e-12, abs=1e-300), p
 
 
 @pytest.mark.parametrize(("name", "y"), CASES)
@@ -62,10 +62,10 @@ def test_extreme_predictions_give_numbers(name, y):
     for p in EXTREMES:
         if name == "poisson" and p > 1e300:  # y p is infinite too
             continue
-        value, slope = loss(p, y), loss.derivative(p, y)
-        assert not np.isnan(value) and not np.isnan(slope), p
+        value, dloss = loss(p, y), loss.derivative(p, y)
+        assert not np.isnan(value) and not np.isnan(dloss), p
         if not (name == "poisson" and (p > 709 or p < -1e300)) and not (name == "squared" and abs(p) > 1e150):
-            assert isfinite(value) and isfinite(slope), p
+            assert isfinite(value) and isfinite(dloss), p
 
 
 @pytest.mark.parametrize("y", [-1.0, 1.0])
@@ -81,10 +81,10 @@ def flow(twin: reference.Loss, p: float, y: float, eta: float, h: float, steps: 
     """Where dp/ds = -h l'(p) leads from p in the time eta: the middle of tiny Runge-Kutta steps."""
     ds = eta / steps
     for _ in range(steps):
-        k1 = -h * twin.slope(p, y)
-        k2 = -h * twin.slope(p + ds / 2 * k1, y)
-        k3 = -h * twin.slope(p + ds / 2 * k2, y)
-        k4 = -h * twin.slope(p + ds * k3, y)
+        k1 = -h * twin.dloss(p, y)
+        k2 = -h * twin.dloss(p + ds / 2 * k1, y)
+        k3 = -h * twin.dloss(p + ds / 2 * k2, y)
+        k4 = -h * twin.dloss(p + ds * k3, y)
         p += ds / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
     return p
 
@@ -94,7 +94,7 @@ def test_invariant_step_solves_its_equation(name, y):
     loss, twin, _ = LOSSES[name]
     for p in [-3.0, -0.7, 0.0, 0.2, 1.0, 2.9]:
         for eta, h in [(0.01, 1.0), (0.5, 0.3), (0.5, 1.0), (0.02, 25.0), (2.0, 1.5), (0.5, 7.0)]:
-            # stiff where the slope is steep: there the end is the label
+            # stiff where the dloss is steep: there the end is the label
             moved = flow(twin, p, y, eta, h)
             if not isfinite(moved) or abs(moved) > 1e3:
                 continue
@@ -125,15 +125,15 @@ def test_invariant_step_goes_downhill_and_never_passes_the_label(name, y):
 def test_invariant_step_is_no_longer_than_the_plain_one_and_tends_to_it(name, y):
     loss = LOSSES[name][0]
     for p in [*GRID[::8], -20.0, 15.0, 17.0, 20.0, 30.0, 37.0, 40.0, 50.0]:
-        slope = loss.derivative(p, y)
+        dloss = loss.derivative(p, y)
         for eta in [1e-3, 0.5, 10.0]:
             for h in [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2]:
-                step, plain = loss.step(p, y, eta, h), -eta * slope
-                if name != "poisson" or y < exp(p):  # poisson's slope grows where it falls short
+                step, plain = loss.step(p, y, eta, h), -eta * dloss
+                if name != "poisson" or y < exp(p):  # poisson's dloss grows where it falls short
                     assert abs(step) <= abs(plain) * (1 + 1e-9) + 1e-300, (p, eta, h)
         curvature = exp(p) if name == "poisson" else 2
         eta, h = 1e-3, 1e-9 / curvature
-        assert loss.step(p, y, eta, h) == pytest.approx(-eta * slope, rel=1e-9, abs=1e-15 * eta * curvature), p
+        assert loss.step(p, y, eta, h) == pytest.approx(-eta * dloss, rel=1e-9, abs=1e-15 * eta * curvature), p
 
 
 @pytest.mark.parametrize("y", [-1.0, 1.0])

@@ -266,9 +266,9 @@ def twin_scores(form: Form) -> list[list[float]] | None:
 
 
 class Given:
-    """A loss whose slope is the prediction, so that a twin of one score takes the step that it is told."""
+    """A loss whose dloss is the prediction, so that a twin of one score takes the step that it is told."""
 
-    def slope(self, p: float, y: float) -> float:
+    def dloss(self, p: float, y: float) -> float:
         return p
 
 

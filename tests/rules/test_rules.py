@@ -987,7 +987,7 @@ def test_zeros_of_the_simplex_come_up_together():
 
 @pytest.mark.parametrize("overflowing", [False, True])
 def test_features_of_the_simplex_that_are_read_and_not_moved(overflowing):
-    """Where the slope is 0, and where the prediction overflows, so that the example is not learned."""
+    """Where the dloss is 0, and where the prediction overflows, so that the example is not learned."""
     radius = 1e280  # times the largest float, an infinity
     rule = Simplex(Hinge(), radius=radius, rate=radius, power_t=0.0, features=64)
     learner = Learner(rule, Hinge(), Expander(bits=32, constant=False))

@@ -146,7 +146,7 @@ def l1_quadratic(S, b, c):
 class Loss(Protocol):
     def value(self, p: float, y: float) -> float: ...
 
-    def slope(self, p: float, y: float) -> float: ...
+    def dloss(self, p: float, y: float) -> float: ...
 
     def invariant_step(self, p: float, y: float, s: float, h: float) -> float:
         """Vowpal Wabbit's step u for the learning rate s times importance, h = sum of x^2 r."""
@@ -160,7 +160,7 @@ class Squared:
     def value(self, p, y):
         return (p - y) ** 2
 
-    def slope(self, p, y):
+    def dloss(self, p, y):
         return 2 * (p - y)
 
     def invariant_step(self, p, y, s, h):
@@ -173,7 +173,7 @@ class Logistic:
     def value(self, p, y):
         return float(np.logaddexp(0, -y * p))
 
-    def slope(self, p, y):
+    def dloss(self, p, y):
         return -y / (1 + exp_or_inf(y * p))
 
     def invariant_step(self, p, y, s, h):
@@ -191,7 +191,7 @@ class Hinge:
     def value(self, p, y):
         return max(0, 1 - y * p)
 
-    def slope(self, p, y):
+    def dloss(self, p, y):
         return -y if y * p < 1 else 0
 
     def invariant_step(self, p, y, s, h):
@@ -205,7 +205,7 @@ class Quantile:
     def value(self, p, y):
         return self.tau * (y - p) if y > p else (1 - self.tau) * (p - y)
 
-    def slope(self, p, y):
+    def dloss(self, p, y):
         return -self.tau if y > p else 1 - self.tau if y < p else 0
 
     def invariant_step(self, p, y, s, h):
@@ -222,7 +222,7 @@ class Poisson:
         """exp(p) - y p, less its smallest value."""
         return exp_or_inf(p) - y * p - (y - y * log(y) if y > 0 else 0)
 
-    def slope(self, p, y):
+    def dloss(self, p, y):
         return exp_or_inf(p) - y
 
     def invariant_step(self, p, y, s, h):
@@ -288,7 +288,7 @@ class Twin:
     def gradient(self, keys: Keys, values: Values, p: float, y: float, importance: float) -> np.ndarray:
         gradient = np.zeros_like(self.weights)
         for k, x in zip(keys, values, strict=True):
-            gradient[k] += importance * self.loss.slope(p, y) * x
+            gradient[k] += importance * self.loss.dloss(p, y) * x
         return gradient
 
     def learn(self, keys: Keys, values: Values, p: float, y: float, importance=1.0) -> None:
@@ -308,7 +308,7 @@ class Sgd(Twin):
 
     def learn(self, keys, values, p, y, importance=1.0):
         self.t += 1
-        step = -self.eta() * importance * self.loss.slope(p, y)
+        step = -self.eta() * importance * self.loss.dloss(p, y)
         for k, x in zip(keys, values, strict=True) if step else ():
             self.weights[k] = np.float32(self.weights[k] + step * x)
         self.after_step()
@@ -394,7 +394,7 @@ class Simplex(Twin):
         self.weights[self.penalized] = self.other
 
     def learn(self, keys, values, p, y, importance=1.0):
-        if self.loss.slope(p, y) == 0:
+        if self.loss.dloss(p, y) == 0:
             self.t += 1  # a point of the simplex is its own projection
         else:
             super().learn(keys, values, p, y, importance)
@@ -438,7 +438,7 @@ class Eg(Twin):
         step = self.eta() * self.gradient(keys, values, p, y, importance)
         self.logs -= np.where(self.penalized, step, 0)
         self.weights = np.where(self.penalized, 0, self.weights - step)
-        if self.loss.slope(p, y) != 0:
+        if self.loss.dloss(p, y) != 0:
             self.seen[list(keys)] = True
         self.set_weights()
 
@@ -637,7 +637,7 @@ class Ftrl(Twin):
 
     def learn(self, keys, values, p, y, importance=1.0):
         self.t += 1
-        g = importance * self.loss.slope(p, y) * dense(keys, values, len(self.weights))
+        g = importance * self.loss.dloss(p, y) * dense(keys, values, len(self.weights))
         sigma = (np.sqrt(self.n + g**2) - np.sqrt(self.n)) / self.alpha
         self.z = self.z + g - sigma * self.weights
         self.n = self.n + g**2
@@ -865,8 +865,8 @@ class Gd:
         self.t += 1
         if self.loss.value(p, y) <= 0:
             return
-        slope = self.loss.slope(p, y)
-        g2 = np.float32(min(importance * slope**2, np.finfo(np.float32).max))
+        dloss = self.loss.dloss(p, y)
+        g2 = np.float32(min(importance * dloss**2, np.finfo(np.float32).max))
         h, M = 1.0, self.average_scale()
         if g2 != 0:
             h = self.adapt(keys, values, g2, importance)
@@ -874,8 +874,8 @@ class Gd:
             h *= M
         u = self.loss.invariant_step(p, y, self.rate * self.decay * importance, h)
         if (self.l1 or self.l2) and abs(u) > 1e-8:
-            bare = -u / slope if abs(slope) > 1e-8 else 0
-            if abs(slope) > 1e-8:
+            bare = -u / dloss if abs(dloss) > 1e-8 else 0
+            if abs(dloss) > 1e-8:
                 self.contraction *= 1 - self.l2 * bare
             u /= self.contraction
             self.gravity += bare * self.l1
@@ -970,13 +970,13 @@ class Pistol(ParameterFree):
     def learn(self, keys, values, p, y, importance=1.0):
         self.t += 1
         for k, x in zip(keys, values, strict=True):
-            g = np.float32(importance * self.loss.slope(p, y) * x)
+            g = np.float32(importance * self.loss.dloss(p, y) * x)
             self.z[k] -= g
             self.n[k] += abs(g)
 
 
 class Coin(ParameterFree):
-    """v = (alpha + r) z / (L m (L m + n)), w = v / A; L = max |slope| (at least beta), r -= g v, z -= g, n += |g|
+    """v = (alpha + r) z / (L m (L m + n)), w = v / A; L = max |dloss| (at least beta), r -= g v, z -= g, n += |g|
 
     A = (S + 1e-6) / W: S is the sum of importance (x / m)^2, W that of the importance, with the example itself. The
     prediction has the m of now, but the L before. Orabona, Tommasi. Training Deep Networks without Learning Rates
@@ -1008,12 +1008,12 @@ class Coin(ParameterFree):
     def learn(self, keys, values, p, y, importance=1.0):
         self.t += 1
         self.S, self.W = self.next
-        slope = np.float32(importance * self.loss.slope(p, y))
+        dloss = np.float32(importance * self.loss.dloss(p, y))
         for k, x in zip(keys, map(np.float32, values), strict=True):
-            g = slope * x
+            g = dloss * x
             self.m[k] = max(self.m[k], abs(x))
-            if abs(slope) > self.L[k]:
-                self.L[k] = max(abs(slope), self.beta)
+            if abs(dloss) > self.L[k]:
+                self.L[k] = max(abs(dloss), self.beta)
             v = self.bet(k, self.m[k])
             self.z[k] -= g
             self.n[k] += abs(g)
@@ -1051,10 +1051,10 @@ class FreeGrad(ParameterFree):
 
     def learn(self, keys, values, p, y, importance=1.0):
         self.t += 1
-        slope, importance = np.float32(self.loss.slope(p, y)), np.float32(importance)
+        dloss, importance = np.float32(self.loss.dloss(p, y)), np.float32(importance)
         more = importance - np.float32(1)
         for k, x in zip(keys, map(np.float32, values), strict=True):
-            g, before = slope * x, self.h[k]
+            g, before = dloss * x, self.h[k]
             cut = g
             self.w[k] = self.now(k)
             if g == 0:

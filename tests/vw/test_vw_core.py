@@ -32,10 +32,10 @@ def softplus(x: float) -> float:
 def test_losses_are_those_of_the_definition(loss, value, labels):
     for y, p in product(labels, GRID):
         assert loss(p, y) == pytest.approx(value(p, y), rel=1e-9, abs=1e-9)
-        slope = (value(p + 1e-6, y) - value(p - 1e-6, y)) / 2e-6
+        dloss = (value(p + 1e-6, y) - value(p - 1e-6, y)) / 2e-6
         if isinstance(loss, PoissonDeviance):
-            slope /= 2      # its steps are those of half the deviance
-        assert loss.derivative(p, y) == pytest.approx(slope, abs=1e-3)
+            dloss /= 2      # its steps are those of half the deviance
+        assert loss.derivative(p, y) == pytest.approx(dloss, abs=1e-3)
 
 
 def test_large_predictions_are_judged_as_vowpal_wabbit_does():

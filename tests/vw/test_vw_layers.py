@@ -134,7 +134,7 @@ def network(
 ) -> list[float]:
     """What a network with k hidden units predicts before it learns each example by plain gradient descent.
 
-    h = W x, p = (v, b) (tanh h, 1); v_i and b by the slope of the loss, W_i by the step for half of the squared loss
+    h = W x, p = (v, b) (tanh h, 1); v_i and b by the dloss of the loss, W_i by the step for half of the squared loss
     from h_i to h_i - dl/dh_i / 2. The bias of a unit, and v, begin at what one step leads to from 0 to a random number.
     """
     drawn, drops = Random(seed), Random(seed)
@@ -161,13 +161,13 @@ def network(
             p = float(np.clip(behind @ z + (passed @ x if inpass else constant), low, high))
             if turn == 0:
                 out.append(p)
-            slope = 2 * (p - label)
-            behind = behind - rate * slope * z
+            dloss = 2 * (p - label)
+            behind = behind - rate * dloss * z
             if inpass:
-                passed = passed - rate * slope * x
+                passed = passed - rate * dloss * x
             else:
-                constant -= rate * slope
-            step = 0.5 * behind * slope * scale * (1 - (z / scale) ** 2)
+                constant -= rate * dloss
+            step = 0.5 * behind * dloss * scale * (1 - (z / scale) ** 2)
             goal = np.where(off, h, np.clip(h - step, -3, 3))
             hidden = hidden + 2 * rate * np.outer(goal - h, x)
             off = ~off

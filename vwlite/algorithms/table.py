@@ -41,7 +41,7 @@ class Algorithm:
     averaged: str = ""  # the class for --average
     weighted: str = ""  # the class for --feature-weights and --box
     all_keys: bool = False  # its number of features is that of all keys if --features does not say it
-    needs_loss: bool = False  # it needs more of a loss than its slope, so not --softmax
+    needs_loss: bool = False  # it needs more of a loss than its dloss, so not --softmax
     instead: dict[str, str] = field(default_factory=dict)  # of options that it refuses: why, or what to use
     meanings: dict[str, str] = field(default_factory=dict)  # of options, where they are its own
     unset: dict[str, str] = field(default_factory=dict)  # what stands for a default that is no number, if its own

@@ -72,7 +72,7 @@ def resume(model: Model, resolved: Resolved, path: str, **options: Any) -> Learn
     if settings.nonzeros and {"l1", "radius"} & set(resolved.changed):
         learner.rule.restart(getattr(settings, ALGORITHMS[settings.algorithm].strength))
     elif "radius" in resolved.changed:
-        learner.rule.shrink()
+        learner.rule.radius_changed()
     return learner
 
 

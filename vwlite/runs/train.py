@@ -269,24 +269,24 @@ class Training(Run):
     def _write_model(self, interrupted: bool) -> None:
         """Write the model as of now; it is not in its place before it is committed."""
         rule = self.learner.rule
-        rule.finished = not interrupted
+        rule.final = not interrupted
         self.nonzeros, self.strength = rule.count_nonzero(), self._found()
         if self.file is not None:
             self.file.begin()
             write_model(self.file, self._snapshot(interrupted))
-        rule.finished = False
+        rule.final = False
 
     def _keep_model(self, stack: ExitStack) -> None:
         """Keep the model as of now: no later pass may be better. Checkpoints of those do not touch it."""
         rule = self.learner.rule
-        rule.finished = True
+        rule.final = True
         self._best_nonzeros, self._best_strength = rule.count_nonzero(), self._found()
         if self.file is not None:
             if self._best_model is None:
                 self._best_model = stack.enter_context(self.file.draft())
             self._best_model.begin()
             write_model(self._best_model, self._snapshot(interrupted=False))
-        rule.finished = False
+        rule.final = False
 
     def _found(self) -> float | None:
         """The strength that --nonzeros has found so far."""

@@ -427,7 +427,7 @@ class Run:
             return
         feed = self.engine.feed if self.engine is not None else self.feed
         for batch, names in self.source.passes():
-            self.labels.follow(batch)
+            self.labels.begin_batch(batch)
             feed(batch, names)
             if self.stopped:
                 break
@@ -527,7 +527,7 @@ class Run:
             e.prediction = shown
         else:
             learner.learn(e)
-        learner.settle()
+        learner.end_example()
 
     def _set_time(self) -> None:
         """Tell the rule how much it has learned."""

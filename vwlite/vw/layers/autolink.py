@@ -78,7 +78,7 @@ class Autolink(Symmetric):
             stepper.rule.more_h = stepper.rule.more_norms = 0.0
 
     def _adapt(self, e: Current, start: int, powers: list[float]) -> bool:
-        """Add the slope to the sums of the powers, and tell the rule; whether there is a slope."""
+        """Add the dloss to the sums of the powers, and tell the rule; whether there is a dloss."""
         stepper = self.bottom.stepper
         rule, loss = stepper.rule, stepper.loss
         p = stepper.predict(e.model, e.initial)

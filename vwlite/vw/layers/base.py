@@ -137,9 +137,9 @@ class Layer:
         self.base.learn(e)
         e.model -= i * self.increment
 
-    def settle(self) -> None:
+    def end_example(self) -> None:
         """What follows an example."""
-        self.base.settle()
+        self.base.end_example()
 
     def end_pass(self) -> None:
         self.base.end_pass()
@@ -266,7 +266,7 @@ class Linear(Layer):
     def begin(self) -> None:
         """The weights to begin with are there."""
 
-    def settle(self) -> None:
+    def end_example(self) -> None:
         pass
 
     def end_pass(self) -> None:

@@ -54,7 +54,7 @@ class Confidence(Symmetric):
 
 
 def sensitivity(bottom: Linear, e: Current, label: float, p: float) -> float:
-    """How far the prediction would move per unit of the loss's slope at p, were the example learned with the label."""
+    """How far the prediction would move per unit of the loss's dloss at p, were the example learned with the label."""
     stepper = bottom.stepper
     rule = stepper.rule
     if not isinstance(rule, GdWithFlags):

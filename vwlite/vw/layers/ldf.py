@@ -165,7 +165,7 @@ class Ldf(Layer):
 
     def _learn_one(self, e: Current) -> None:
         self.base.learn(e)
-        self.settle()
+        self.end_example()
 
     def _features(self, run: Any, e: Current) -> tuple[list[int], list[float]]:
         """Keys and values of the features of a line that was taken; for an audit as Vowpal Wabbit orders them."""

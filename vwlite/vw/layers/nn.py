@@ -174,8 +174,8 @@ class Nn(Symmetric):
     def _learn_hidden(
         self, e: Current, first: int, hidden: list[float], dropped: list[bool], sigmas: list[float], scale: float
     ) -> None:
-        slope = self.loss.derivative(e.prediction, e.label)
-        if slope == 0:
+        dloss = self.loss.derivative(e.prediction, e.label)
+        if dloss == 0:
             return
         model = e.model
         self._narrow(HIDDEN)
@@ -185,7 +185,7 @@ class Nn(Symmetric):
             sigma = value / scale
             behind = self._single(self.weight, self.keys[i], model)
             self.bottom.stepper = self.main
-            gradient = 0.5 * behind * slope * scale * (1 - sigma * sigma)
+            gradient = 0.5 * behind * dloss * scale * (1 - sigma * sigma)
             e.label = min(max(h - gradient, HIDDEN[0]), HIDDEN[1])
             if e.label != h:
                 e.model = first + i * self.increment

@@ -45,7 +45,7 @@ class Replay(Layer):
             e, keys, values = found
             self.bottom.stepper.set(keys, values)
             self.base.learn(copy(e))
-            self.base.settle()
+            self.base.end_example()
 
     def end_pass(self) -> None:
         """Learn what is left."""

@@ -42,21 +42,21 @@ class Svrg(Linear):
                 self.streams.say(f"svrg pass {number}: computing exact gradient")
                 self.stable = {key: w for key, (w,) in Layout(stepper.rule, ("w",)).read()}
                 self.gradient, self.count = {}, 0
-            slope = self._stable_slope(e, keys, values)
+            dloss = self._stable_dloss(e, keys, values)
             for key, x in zip(keys, values, strict=True):
-                self.gradient[key] = self.gradient.get(key, 0.0) + slope * x
+                self.gradient[key] = self.gradient.get(key, 0.0) + dloss * x
             self.count += 1
             return
         if fresh:
             self.streams.say(f"svrg pass {number}: taking steps")
-        slope = stepper.loss.derivative(e.prediction, e.label) * e.weight - self._stable_slope(e, keys, values)
+        dloss = stepper.loss.derivative(e.prediction, e.label) * e.weight - self._stable_dloss(e, keys, values)
         rate = self.rate * stepper.rule.pass_decay
         for key, x in zip(keys, values, strict=True):
-            step = slope * x + self.gradient.get(key, 0.0) / max(self.count, 1)
+            step = dloss * x + self.gradient.get(key, 0.0) / max(self.count, 1)
             stepper.set_weight(key, stepper.weight(key) - rate * step)
 
-    def _stable_slope(self, e: Current, keys: list[int], values: list[float]) -> float:
-        """The slope of the loss at the prediction of the stable weights."""
+    def _stable_dloss(self, e: Current, keys: list[int], values: list[float]) -> float:
+        """The dloss of the loss at the prediction of the stable weights."""
         stable = self.stable
         p = e.initial + sum(stable.get(key, 0.0) * x for key, x in zip(keys, values, strict=True))
         p = min(max(p, self.stepper.min_label), self.stepper.max_label)

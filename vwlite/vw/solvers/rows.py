@@ -95,5 +95,5 @@ class Responses:
     def judged(self, loss: Loss, p: Floats) -> Doubles:
         """The loss of each prediction and its first two derivatives, not weighted: three rows."""
         found = np.empty((3, len(p)))
-        loss.judge_each(p.astype(np.float64), np.asarray(self.labels, np.float32).astype(np.float64), *found)
+        loss.evaluate_each(p.astype(np.float64), np.asarray(self.labels, np.float32).astype(np.float64), *found)
         return found

@@ -58,14 +58,14 @@ class Solver:
         """
         importance = np.asarray(responses.weights, np.float32)
         learned = np.asarray(responses.learned, np.bool_)
-        loss, slope, curvature = responses.judged(self.loss, p)
+        loss, dloss, curvature = responses.judged(self.loss, p)
 
         def weighed(x: Doubles) -> Floats:
             return np.where(learned, x.astype(np.float32) * importance, np.float32(0))
 
         if self.gradient_pass:
             self.loss_sum = dot(weighed(loss))
-            rows.add_to(weights.g, weighed(slope))
+            rows.add_to(weights.g, weighed(dloss))
             if self.passes == 0:
                 self.importance = dot(importance[learned])
                 rows.add_to(weights.h, weighed(curvature), 2)

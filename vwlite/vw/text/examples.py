@@ -212,7 +212,7 @@ class Source:
         # A pipe may be silent for long: then the consumer must not be the one who waits for it.
         ahead = Ahead(
             lambda stop: map(Task, self._blocks(stop)),
-            lambda: _Parsing(self.features, numbers=self.cache is not None, packed=not self.simple), threads=1,
+            lambda: _Parsing(self.features, numbers=self.cache is not None, labels_in_tags=not self.simple), threads=1,
             stop=self.stop, helps=total_size(self.paths) is not None,
         )  # fmt: skip
         try:
@@ -316,13 +316,14 @@ class Source:
 class _Parsing(Parsing):
     """Parses blocks. Lines that the engine's parser does not know are told as bad ones, by their place in the batch.
 
-    numbers: for a cache, whose batches number their distinct hashes. packed: labels are not simple.
+    numbers: for a cache, whose batches number their distinct hashes. labels_in_tags: labels are not simple.
     """
 
-    def __init__(self, features: Features, numbers: bool, packed: bool) -> None:
+    def __init__(self, features: Features, numbers: bool, labels_in_tags: bool) -> None:
         super().__init__(ParseOptions(format="vw", skip=True), numbers)
         self.parser = Parser(
-            hash_all=features.hash_all, hash_seed=features.hash_seed, stop_at_fault=False, packed=packed, wary=True
+            hash_all=features.hash_all, hash_seed=features.hash_seed, stop_at_fault=False,
+            labels_in_tags=labels_in_tags, vw_compatible_only=True,
         )  # fmt: skip
         self.numbers = numbers
 

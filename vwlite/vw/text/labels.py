@@ -21,7 +21,7 @@ def tagged(text: str, e: Current) -> str:
 class Simple:
     """A number, an importance, an initial prediction."""
 
-    def follow(self, batch: Batch) -> None:
+    def begin_batch(self, batch: Batch) -> None:
         """The examples that follow are those of this batch."""
 
     def __init__(self, run: Any) -> None:
@@ -119,7 +119,7 @@ class Packed:
             self.indexing.before_words = self.tell_unknown
         self._batch: Batch | None = None  # whose unknown names were not told yet
 
-    def follow(self, batch: Batch) -> None:
+    def begin_batch(self, batch: Batch) -> None:
         """The examples that follow are those of this batch."""
         self._batch = batch if self.names and not self.run.source.cached_now else None
 
