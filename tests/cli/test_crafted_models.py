@@ -68,6 +68,7 @@ ABSURD = {
     "letters in a list": {"ignore": ["a"]},
     "letters that are no bytes": {"keep": "\u0100"},
     "an interaction of one": {"interactions": ["a"]},
+    "names of classes without --oaa": {"classes": "a,b"},
     "an interaction of a hundred": {"interactions": ["a" * 100]},
     "an option of the future": {"options": {"future": 1}},
     "options in a list": {"options": []},

@@ -157,6 +157,8 @@ def _check_classes(settings: Settings) -> None:
     if count is None:
         if names == "auto":
             raise UsageError("--classes auto needs --oaa K, the largest number of classes that there may be")
+        if names:  # the command line counts them; a header may not
+            raise UsageError(f"--classes names {len(names.split(','))} classes, but there is no --oaa")
         if settings.softmax:
             raise UsageError("--softmax needs the classes: add --oaa K for labels from 1 to K, or --classes")
         return
