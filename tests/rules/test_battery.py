@@ -335,7 +335,7 @@ def test_harsh_regularization_gives_an_empty_model(rule, loss):
     learner = fresh(rule, loss, extra=HARSH[rule])
     go(learner, stream_for(rule, loss, 8))
     assert learner.rule.t > 100
-    learner.rule.finished = True
+    learner.rule.final = True
     assert learner.rule.count_nonzero() == 0
     nonzero = weights_of(learner)
     assert set(nonzero) <= {learner.expander.constant_key}

@@ -266,9 +266,9 @@ def as_bytes(model: Model) -> list[object]:
 
 def model_of(case: Case, learner: Learner) -> Model:
     """As at the end of a run."""
-    learner.rule.finished = True
+    learner.rule.final = True
     model = snapshot(learner, case.settings, {})
-    learner.rule.finished = False
+    learner.rule.final = False
     return model
 
 

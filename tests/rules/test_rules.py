@@ -215,7 +215,7 @@ def test_l1_subgradient(loss, schedule, l1):
     if l1 == 0.5:
         shrinkage = twin.eta() * l1
         assert np.count_nonzero((np.abs(twin.weights) > 0) & (np.abs(twin.weights) <= shrinkage)) > 10
-    compiled.finished = True
+    compiled.final = True
     assert compiled.count_nonzero() == np.count_nonzero(twin.weights[twin.penalized])
 
 
@@ -273,11 +273,11 @@ def test_rounding_at_the_end_leaves_learning_alone():
     for line in stream:
         for learner in (plain, rounded):
             run(learner, [line])
-            learner.rule.finished = True
+            learner.rule.final = True
         kept = weights_of(rounded.rule, 1 << BITS)
         np.testing.assert_array_equal(kept, reference.t0(weights_of(plain.rule, 1 << BITS), 0.01))
         assert rounded.rule.count_nonzero() == np.count_nonzero(kept) == len(rounded.rule.slots()) // 32
-        plain.rule.finished = rounded.rule.finished = False
+        plain.rule.final = rounded.rule.final = False
         np.testing.assert_array_equal(weights_of(rounded.rule, 1 << BITS), weights_of(plain.rule, 1 << BITS))
     assert 0 < np.count_nonzero(kept) < 100
 

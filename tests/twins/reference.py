@@ -713,7 +713,7 @@ class Limited:
 
     def __init__(self, loss, size, *, nonzeros, **options):
         super().__init__(loss, size, **options)
-        self.nonzeros, self.look_at, self.occurrences = nonzeros, 8, 0
+        self.nonzeros, self.next_recount_t, self.occurrences = nonzeros, 8, 0
 
     @property
     def goal(self):
@@ -727,11 +727,11 @@ class Limited:
         return kept
 
     def learn(self, keys, values, p, y, importance=1.0):
-        if self.t >= self.look_at:
+        if self.t >= self.next_recount_t:
             examples = max(min(self.t // 16, 131072), self.features() // 64, 1)
             sizes = self.sizes()[self.penalized]
             self.adapt(-np.sort(-sizes[sizes > 0]), examples)
-            self.look_at = self.t + examples
+            self.next_recount_t = self.t + examples
         self.occurrences += len(keys)
         super().learn(keys, values, p, y, importance)
 
