@@ -342,6 +342,6 @@ def test_class_weights_of_several_labels_are_those_of_vowpal_wabbit(tmp_path, vw
     """They multiply within an example, in which nothing is learned behind a 0; and it counts once."""
     (tmp_path / "d").write_text("0,1 | a b\n1 | a c\n0 | b\n")
     arguments = ["vw", "--multilabel_oaa", "2", "-d", tmp_path / "d", "-p", tmp_path / "p", "--classweight"]
-    for weight, predicted in (("5:2", ["", "0,1", "0,1"]), ("1:0", ["", "", ""])):
+    for weight, predicted in (("5:2", [" ", "0,1 ", "0,1 "]), ("1:0", [" ", " ", " "])):
         assert "weighted example sum = 3.000000\n" in vwlite(*arguments, weight).err
         assert (tmp_path / "p").read_text().split("\n")[:3] == predicted

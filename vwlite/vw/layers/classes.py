@@ -38,9 +38,9 @@ def choose_link(s: Setup) -> None:
     if not a.flag("probabilities"):
         return
     alone = "multilabel_oaa" in a
-    if a.get("loss_function") != "logistic":
-        current = "" if alone else f", currently using: {a.get('loss_function', 'squared')}"
-        s.streams.warn(f"--probabilities should be used only with --loss_function=logistic{current}")
+    loss = a.get("loss_function", "squared")
+    if loss != "logistic":
+        s.streams.warn(f"--probabilities should be used only with --loss_function=logistic, currently using: {loss}")
     s.link = "logistic" if alone else "identity"
     if alone or ("oaa" in a and "link" in a):
         a.values["link"] = s.link  # which a model keeps, and not --probabilities

@@ -30,11 +30,14 @@ class MultilabelOaa(Symmetric):
             self.name, self.output = "multilabel_oaa-prob", "SCALARS"
 
     def run(self, e: Current, learns: bool) -> None:
-        labels, weight = e.target or [], e.weight
+        labels, weight = e.target, e.weight
         found, scores = [], []
+        seen = 0  # of the labels, which count in their order only
         for i in range(self.k):
             if learns:
-                e.label = 1.0 if i in labels else -1.0
+                right = seen < len(labels) and labels[seen] == i
+                seen += right
+                e.label = 1.0 if right else -1.0
                 self.learn_with(e, i)
             else:
                 e.label = float("nan")
@@ -42,9 +45,8 @@ class MultilabelOaa(Symmetric):
             scores.append(e.prediction)
             if e.prediction > self.limit:
                 found.append(i)
-        for label in labels:
-            if learns and label >= self.k:
-                self.streams.error(f"label {label} is not in {{0,{self.k - 1}}} This won't work right.")
+        if learns and seen < len(labels):
+            self.streams.error(f"label {labels[seen]} is not in {{0,{self.k - 1}}} This won't work right.")
         e.label, e.weight = float("nan"), weight
         e.prediction = [] if self.probabilities else found
         e.scores = scores if self.probabilities else None  # type: ignore[attr-defined]

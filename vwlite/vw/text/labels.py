@@ -155,15 +155,22 @@ class Packed:
                     self.tell_unknown()
                 return 0
             return self.names.index(text) + 1
-        match = re.match(rb"[-+]?[0-9]+", word)
-        end = match.end() if match else 0
+        number, end = self.leading_number(word)
         if end < len(word):
-            if not match:
-                self.run.streams.warn(f"'{text}' is not a good int, replacing with 0")
             last = word[end:].decode("utf-8", "surrogateescape")[0]
             raise Critical(f"Malformed example: label has trailing character(s): {last}", "multiclass.cc", 52)
-        number = min(max(int(word[:25]), -(1 << 63)), (1 << 63) - 1) % (1 << 32)
+        number %= 1 << 32
         return number if number < (1 << 32) - 1 else -1
+
+    def leading_number(self, word: bytes) -> tuple[int, int]:
+        """The whole number that a word begins with, in 64 bits, and its length; 0 and a warning if there is none."""
+        match = re.match(rb"[-+]?[0-9]+", word)
+        if not match:
+            if not self.run.source.cached_now:
+                shown = word.decode("utf-8", "surrogateescape")
+                self.run.streams.warn(f"'{shown}' is not a good int, replacing with 0")
+            return 0, 0
+        return min(max(int(match[0][:25]), -(1 << 63)), (1 << 63) - 1), match.end()
 
     def tell_unknown(self) -> None:
         """Warn of all names in the batch that are unknown. Vowpal Wabbit reads on while it learns: its words of what it
@@ -394,30 +401,52 @@ class Lines(Packed):
 
 
 class Multilabels(Packed):
-    """Classes, separated by commas."""
+    """Classes, separated by commas. They have no names, and count from 0; an example without any is not learned."""
 
     def parse(self, e: Current) -> None:
-        e.target = None
-        if e.words:
+        e.target = []
+        if len(e.words) > 1:
+            if not self.run.source.cached_now:
+                shown = b" ".join(e.words).decode("utf-8", "surrogateescape")
+                self.run.streams.error(f"example with an odd label, what is {shown}")
+        elif e.words:
             e.target = [self.class_of(word) for word in e.words[0].split(b",") if word]
 
+    def class_of(self, word: bytes) -> int:
+        """The number that a word begins with, without a sign as Vowpal Wabbit has it."""
+        number, _ = self.leading_number(word)
+        return number % (1 << 32)
+
+    def known(self, e: Current) -> bool:
+        return bool(e.target)
+
     def count(self, e: Current) -> None:
-        s = self.run.statistics
-        labelled = e.target is not None
-        loss = float(len(set(e.target) ^ set(e.prediction))) * e.weight if labelled else 0.0
-        s.update(e.held, labelled, loss, e.weight, e.features)
+        labelled = self.known(e)
+        loss = _apart(e.target, e.prediction) * e.weight if labelled else 0.0
+        self.run.statistics.update(e.held, labelled, loss, e.weight, e.features)
 
     def shown_label(self, e: Current) -> str:
-        return "unknown" if e.target is None else ",".join(map(str, e.target))
+        return ",".join(map(str, e.target)) or "unknown"
 
     def shown(self, e: Current) -> str:
         return ",".join(map(str, e.prediction))
 
     def text(self, e: Current) -> str:
+        """The classes, with a space behind them in any case; before that a line of its own with the probabilities."""
+        line = tagged(self.shown(e) + " ", e)
         scores = getattr(e, "scores", None)
         if scores is not None:
-            return " ".join(f"{i}:{p:g}" for i, p in enumerate(scores)) + "\n" + tagged("", e)
-        return tagged(self.shown(e), e)
+            return tagged(" ".join(f"{i}:{p:g}" for i, p in enumerate(scores)), e) + line
+        return line
+
+
+def _apart(given: list[int], predicted: list[int]) -> float:
+    """How many classes stand in one of two lists only, gone through together as if both were in order."""
+    i = j = both = 0
+    while i < len(given) and j < len(predicted):
+        both += given[i] == predicted[j]
+        i, j = i + (given[i] <= predicted[j]), j + (predicted[j] <= given[i])
+    return float(len(given) + len(predicted) - 2 * both)
 
 
 LABELS: dict[str, Any] = {
