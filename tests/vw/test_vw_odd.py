@@ -345,3 +345,35 @@ def test_class_weights_of_several_labels_are_those_of_vowpal_wabbit(tmp_path, vw
     for weight, predicted in (("5:2", [" ", "0,1 ", "0,1 "]), ("1:0", [" ", " ", " "])):
         assert "weighted example sum = 3.000000\n" in vwlite(*arguments, weight).err
         assert (tmp_path / "p").read_text().split("\n")[:3] == predicted
+
+
+LINES = (
+    "1:1 |a x y\n2:0 |a z\n3:2 |b x\n\n1:0 |a x\n2:1 |a y z\n\nshared |s q\n1:1 |a x\n2:0.5 |a w\n\n"
+    "1 |a x\n2 |a y\n\n"
+)
+
+
+@pytest.fixture(name="lines_model")
+def lines_model_fixture(tmp_path, vwlite):
+    def model(text: str, *options: str) -> bytes:
+        (tmp_path / "d").write_text(text)
+        err = vwlite("vw", "-d", tmp_path / "d", "-f", tmp_path / "m", "--predict_only_model", *options).err
+        learners = "classweight-scalar, csoaa_ldf" if "--classweight" in options else "csoaa_ldf"
+        assert f"Enabled learners: gd, scorer-identity, {learners}, shared_feature_merger\n" in err
+        return (tmp_path / "m").read_bytes()
+
+    return model
+
+
+def test_class_weights_of_several_lines_are_those_of_their_costs(lines_model):
+    """With a weight of 0 for a cost, its lines might as well not be there: those of a regression do not meet."""
+    without = "".join(line for line in LINES.splitlines(True) if ":1 " not in line)
+    assert lines_model(LINES, "--csoaa_ldf", "m", "--classweight", "1:0") == lines_model(without, "--csoaa_ldf", "m")
+
+
+@pytest.mark.parametrize("options", ["--csoaa_ldf mc", "--wap_ldf m"])
+def test_class_weights_of_classifiers_over_lines_are_those_of_their_sides(lines_model, options):
+    """They learn -1 and 1, whatever the costs are."""
+    plain = lines_model(LINES, *options.split())
+    assert lines_model(LINES, *options.split(), "--classweight", "2:5,0:3,-1:1") == plain
+    assert lines_model(LINES, *options.split(), "--classweight", "1:2") != plain

@@ -13,7 +13,7 @@ class ClassWeight(Symmetric):
     """Multiplies the importance by the weight of the class, which is a label; or, over --oaa and --ect, the target."""
 
     option = "classweight"
-    fits = ("batches",)
+    fits = ("batches", "lines")
     predicts_apart = True
     of_classes = False
 
