@@ -163,7 +163,7 @@ def test_labels_that_are_no_class(vwlite: Any, tmp_path: Path, label: str, said:
 
 @pytest.mark.parametrize(
     ("label", "shown"),
-    [("+2", "2"), ("99999999999", "1215752191"), ("1" * 5000, "unknown"), ("4294967294", "4294967294")],
+    [("+2", "2"), ("99999999999", "1215752191"), ("1" * 5000, "unknown"), ("4294967294", "unknown")],
 )
 def test_numbers_of_classes_have_32_bits(vwlite: Any, tmp_path: Path, label: str, shown: str) -> None:
     (tmp_path / "d").write_text(f"{label} |a x\n")
@@ -180,12 +180,12 @@ def test_numbers_of_classes_have_32_bits(vwlite: Any, tmp_path: Path, label: str
         ("label", "label feature vectors should have exactly one cost on: label"),
         ("9999999:1 2:0", ""),
         ("dog:1 2:0", ""),
-        (":", "malformed cost specification"),
+        (":", "no names on: :"),
     ],
 )
 def test_odd_costs(vwlite: Any, tmp_path: Path, label: str, said: str) -> None:
     (tmp_path / "d").write_text(f"{label} |a x\n2:1 1:0 |a x\n")
-    assert said in vwlite("vw", "-d", tmp_path / "d", "--csoaa", "3", code=1 if "malformed" in said else 0).out
+    assert said in vwlite("vw", "-d", tmp_path / "d", "--csoaa", "3", code=1 if "no names" in said else 0).out
 
 
 # --- votes -------------------------------------------------------------------------------------------

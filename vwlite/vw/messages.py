@@ -15,9 +15,14 @@ LEVELS = ["off", "critical", "error", "warning", "info"]
 
 
 class Critical(VwliteError):
-    """What Vowpal Wabbit gives up for, in its words; `place` is where its sources say so."""
+    """What Vowpal Wabbit gives up for, in its words.
+
+    place: where its sources say so. example: the number of the example, from 0, that was read then by a thread of its
+    own; None: none was.
+    """
 
     exit_code = 1
+    example: int | None = None
 
     def __init__(self, message: str, file: str = "parse_args.cc", line: int = 1) -> None:
         super().__init__(message)

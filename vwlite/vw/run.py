@@ -64,6 +64,8 @@ def main(arguments: list[str]) -> int:
             signals.then(run.stop)
             run.run()
     except Critical as e:
+        if e.example is not None:  # the thread that reads has words of its own
+            streams.error(f"vw example #{e.example}({e.place}): {e}")
         streams.flush()
         sys.stdout.write(f"[critical] vw ({e.place}): {e}\n")
         sys.stdout.flush()
@@ -351,8 +353,21 @@ class Run:
             return
         if is_plain(self):
             self.engine = EngineLoop(self)
+        try:
+            self._learn_and_save()
+        finally:
+            for file in (self.predictions, self.raw):
+                if file is not None:
+                    file.close()
+        self.statistics.summary(self.streams, self.holdout, self.loss_words, self._more_words())
+        active = self.learner.layer("active")
+        if active is not None and active.simulation:
+            self.streams.say(f"total queries = {active.queries}")
+
+    def _learn_and_save(self) -> None:
+        """Go through the passes, and save the models after the last one."""
         early = cut = False
-        for number in range(0 if a.flag("dry_run") else self.passes):
+        for number in range(0 if self.arguments.flag("dry_run") else self.passes):
             if number and self.stopped:
                 break
             if number and self.repeats:
@@ -373,13 +388,6 @@ class Run:
             self._save_cut()
         elif not early:
             self.save()
-        for file in (self.predictions, self.raw):
-            if file is not None:
-                file.close()
-        self.statistics.summary(self.streams, self.holdout, self.loss_words, self._more_words())
-        active = self.learner.layer("active")
-        if active is not None and active.simulation:
-            self.streams.say(f"total queries = {active.queries}")
 
     def _save_cut(self) -> None:
         """Save the models as of now, in the middle of a pass, as if the data ended here. If nothing was learned, what
@@ -426,15 +434,27 @@ class Run:
                     break
             return
         feed = self.engine.feed if self.engine is not None else self.feed
-        for batch, names in self.source.passes():
+        for batch, names in self._batches():
             self.labels.begin_batch(batch)
             feed(batch, names)
             if self.stopped:
                 break
 
+    def _batches(self) -> Iterator[tuple[Batch, Names | None]]:
+        """The batches of a pass. An error of reading them tells at which example."""
+        try:
+            yield from self.source.passes()
+        except Critical as e:
+            e.example = self._read_apart(self.lines)
+            raise
+
+    def _read_apart(self, number: int) -> int | None:
+        """The number of an example, from 0, if lines are read by a thread of its own in Vowpal Wabbit."""
+        return None if self.arguments.flag("onethread") else number
+
     def examples(self) -> Iterator[Current | None]:
         """The examples of a pass, one by one; None for a blank line. Each is valid until the next batch comes."""
-        for batch, names in self.source.passes():
+        for batch, names in self._batches():
             yield from self._examples(batch, names)
             if self.stopped:
                 return
@@ -458,7 +478,7 @@ class Run:
 
     def _groups(self) -> Iterator[list[Current]]:
         group: list[Current] = []
-        for batch, names in self.source.passes():
+        for batch, names in self._batches():
             for e in self._examples(batch, names):
                 if e is not None:
                     group.append(e)
@@ -493,7 +513,15 @@ class Run:
             e.held = self.lines % self.holdout_period == 0
         # Examples of several lines are learned in any case, as Vowpal Wabbit does.
         e.test = self.testing or (e.held and self.of_lines is None)
-        self.labels.read(e)
+        try:
+            self.labels.read(e)
+            self._check_weight(e)
+        except Critical as error:
+            error.example = self._read_apart(self.lines - 1)
+            raise
+        return e
+
+    def _check_weight(self, e: Current) -> None:
         if e.weight < 0 or e.weight != e.weight:
             words = (
                 f"Example has an invalid importance weight ({short(e.weight)}); importance weights must be "
@@ -502,7 +530,6 @@ class Run:
             if self.arguments.flag("strict_parse"):
                 raise Critical(words, "parser.cc", 800)
             self.streams.warn(words)
-        return e
 
     def one(self, e: Current) -> None:
         """Predict and learn an example, count it, and tell of it."""

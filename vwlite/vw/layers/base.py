@@ -25,6 +25,7 @@ class Current:
     tag: bytes = b""
     words: list[bytes] = field(default_factory=list)  # of a label that is not simple
     target: Any = None  # such a label, read
+    shared: bool = False  # its features belong to all lines that follow
     held: bool = False
     test: bool = False  # only predict
     names: dict[int, list[bytes]] | None = None

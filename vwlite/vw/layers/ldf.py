@@ -60,7 +60,7 @@ class Ldf(Layer):
     def group(self, run: Any, lines: list[Current]) -> None:
         """Predict and learn one example, count it, and tell of it."""
         statistics = run.statistics
-        shared = lines[0] if _is_header(lines[0]) else None
+        shared = lines[0] if lines[0].shared else None
         group = Group(lines[1:] if shared else lines, shared)
         if not all(e.target for e in group.lines):
             raise Critical("a line of an example of several lines has no class", "csoaa.cc", 270)
@@ -228,10 +228,6 @@ class WapLdf(Ldf):
     """The classifier of pairs."""
 
     option = "wap_ldf"
-
-
-def _is_header(e: Current) -> bool:
-    return e.words == [b"shared"]
 
 
 def _cost(e: Current) -> float:

@@ -136,6 +136,7 @@ class Source:
     cached_now: bool = False  # in this pass a cache is read
 
     def __post_init__(self) -> None:
+        self._failure: Critical | None = None  # what ended reading, to be raised behind the lines before it
         self.text = TextParser(self.features, self.streams, self.strict)
         self.simple_reader = SimpleLabels(self.streams)
 
@@ -203,11 +204,10 @@ class Source:
             for block in self._blocks(self.stop):
                 data = bytes(block.data)
                 block.release()
-                if not self.by_turns:
-                    yield self._by_line(data)
-                    continue
-                for line in re.findall(b"[^\n]*\n|[^\n]+", data):
-                    yield self._by_line(line)
+                for part in re.findall(b"[^\n]*\n|[^\n]+", data) if self.by_turns else [data]:
+                    yield self._by_line(part)
+                    if self._failure is not None:
+                        raise self._failure
             return
         # A pipe may be silent for long: then the consumer must not be the one who waits for it.
         ahead = Ahead(
@@ -250,13 +250,18 @@ class Source:
             if self.by_turns:
                 yield whole
                 whole = Batch()
-            self._add(whole, self.text.line(odd.text))
+            try:
+                self._add(whole, self.text.line(odd.text))
+            except Critical:
+                yield whole  # what stands before it
+                raise
             begin = odd.line + 1
         whole.extend(batch, begin, len(batch))
         self.text.number += len(batch) - begin
         yield whole
 
     def _by_line(self, data: bytes) -> tuple[Batch, Names | None]:
+        """The examples of some lines, up to the first one that cannot be read."""
         batch = Batch()
         self.excess = {}
         names: Names | None = [] if self.wants_names else None
@@ -266,7 +271,11 @@ class Source:
         for line in lines:
             if self.stop():
                 break
-            example = self.make(line) if self.make else self.text.line(line)
+            try:
+                example = self.make(line) if self.make else self.text.line(line)
+            except Critical as e:
+                self._failure = e
+                break
             if example is None:
                 continue
             if self.sort:

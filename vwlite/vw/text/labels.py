@@ -10,12 +10,18 @@ from vwlite.vw.layers.base import Current
 from vwlite.vw.messages import Critical, prediction, short
 from vwlite.vw.text.parser import read_number
 
+_NO_LABEL = (1 << 31) - 1  # from here on a number is shown as none
+_SPECIAL = (b"***shared***", b"***label***")  # in place of a class
 UNKNOWN_COST = 3.4028234663852886e38  # of a class without a cost, in an example of several lines
 
 
 def tagged(text: str, e: Current) -> str:
     """A line of predictions: the tag behind a space, if there is one."""
     return f"{text} {e.tag.decode('utf-8', 'surrogateescape')}\n" if e.tag else f"{text}\n"
+
+
+def _shown(word: bytes) -> str:
+    return word.decode("utf-8", "surrogateescape")
 
 
 class Simple:
@@ -280,7 +286,9 @@ class Multiclass(Packed):
     def shown_label(self, e: Current) -> str:
         if self.shares and not self.names:
             return str(self._number(e))
-        return "unknown" if e.target is None else self.called(e.target) or "unknown"
+        if e.target is None or e.target >= _NO_LABEL:
+            return "unknown"
+        return self.called(e.target) or "unknown"
 
     def shown(self, e: Current) -> str:
         if not self.shares:
@@ -305,39 +313,43 @@ class Costs(Packed):
     """The cost of each class, as `class:cost`."""
 
     def classes_in(self, words: list[bytes]) -> list[bytes]:
-        return [word.partition(b":")[0] for word in words if word != b"shared"]
+        return [word.partition(b":")[0] for word in words if not word.startswith(_SPECIAL)]
 
     def parse(self, e: Current) -> None:
-        e.target = self._special(e.words[0]) if len(e.words) == 1 else None
+        # A word that stands alone is read twice in Vowpal Wabbit, and told of twice.
+        e.target = self._special(e.words[0], self._pair(e.words[0])[0]) if len(e.words) == 1 else None
         if e.target is None:
             e.target = [self._cost(word) for word in e.words]
 
-    def _special(self, word: bytes) -> list[tuple[int, float | None]] | None:
+    def _pair(self, word: bytes) -> tuple[list[bytes], float | None]:
+        """The parts of a word between colons, and the cost: that of one part is none."""
+        parts = [part for part in word.split(b":") if part]
+        if len(parts) < 2:
+            return parts, None
+        if len(parts) == 2:
+            return parts, self.number(parts[1])
+        self.run.streams.error(f"example with a weird name. What is '{_shown(word)}'?")
+        return parts, 0.0
+
+    def _special(self, word: bytes, parts: list[bytes]) -> list[tuple[int, float | None]] | None:
         """What `shared` and `label` mean alone, which are no names of classes unless classes have names."""
-        name, *more = word.split(b":") if word.strip(b":") else [b""]
         plain = () if self.names else (b"shared", b"label")
-        if name not in (b"***shared***", b"***label***", *plain):
+        if not parts or parts[0] not in (*_SPECIAL, *plain):
             return None
-        shared = b"shared" in name
-        if len(more) != (0 if shared else 1):
+        shared = b"shared" in parts[0]
+        if len(parts) != (1 if shared else 2):
             what = "should not have costs" if shared else "should have exactly one cost"
-            kind, shown = "shared" if shared else "label", word.decode("utf-8", "surrogateescape")
-            self.run.streams.error(f"{kind} feature vectors {what} on: {shown}")
+            self.run.streams.error(f"{'shared' if shared else 'label'} feature vectors {what} on: {_shown(word)}")
             return []
-        return [(0, -UNKNOWN_COST if shared else self.number(more[0]))]
+        return [(0, -UNKNOWN_COST if shared else self._pair(word)[1])]
 
     def _cost(self, word: bytes) -> tuple[int, float | None]:
         """A class and its cost."""
-        parts = [part for part in word.split(b":") if part]
-        shown = word.decode("utf-8", "surrogateescape")
-        cost: float | None = None
-        if len(parts) == 2:
-            cost = self.number(parts[1])
-        elif len(parts) != 1:
-            self.run.streams.error(f"example with a weird name. What is '{shown}'?")
-            if len(parts) != 3:
-                raise Critical(f"malformed cost specification on '{shown}'", "cost_sensitive.cc", 130)
-            cost = 0.0
+        parts, cost = self._pair(word)
+        if not parts:
+            raise Critical(f" invalid cost: specification -- no names on: {_shown(word)}", "cost_sensitive.cc", 108)
+        if len(parts) > 3:
+            raise Critical(f"malformed cost specification on '{_shown(parts[0])}'", "cost_sensitive.cc", 121)
         return self.class_of(parts[0]), cost
 
     def class_of(self, word: bytes) -> int:
@@ -367,7 +379,7 @@ class Costs(Packed):
         return "" if e.raw_scores is None else tagged(" ".join(f"{i}:{p:g}" for i, p in e.raw_scores), e)
 
 
-class Lines(Packed):
+class Lines(Costs):
     """The class of a line and its cost, for examples of several lines; counted by their learner."""
 
     def __init__(self, run: Any) -> None:
@@ -375,26 +387,10 @@ class Lines(Packed):
         self.log_loss = self.held_log_loss = 0.0
 
     def parse(self, e: Current) -> None:
-        e.target = []
-        if e.words == [b"shared"]:
-            return
-        error = self.run.streams.error
-        for word in e.words:
-            name, *cost = word.split(b":")
-            shown = word.decode("utf-8", "surrogateescape")
-            if len(cost) > 1:
-                error(f"example with a weird name. What is '{shown}'?")
-                continue
-            x = self.number(cost[0]) if cost else UNKNOWN_COST
-            if len(e.words) == 1 and name == b"shared":
-                error(f"shared feature vectors should not have costs on: {shown}")
-            elif len(e.words) == 1 and name == b"label" and not cost:
-                error(f"label feature vectors should have exactly one cost on: {shown}")
-            else:
-                e.target.append((0 if len(e.words) == 1 and name == b"label" else self.class_of(name), x))
-
-    def class_of(self, word: bytes) -> int:
-        return super().class_of(word) if self.names else int(name_hash(word, 0))
+        super().parse(e)
+        costs = [(label, UNKNOWN_COST if cost is None else cost) for label, cost in e.target]
+        e.shared = costs == [(0, -UNKNOWN_COST)]
+        e.target = [] if e.shared else costs
 
     def count(self, e: Current) -> None:
         raise NotImplementedError

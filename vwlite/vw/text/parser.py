@@ -141,7 +141,7 @@ class TextParser:
 
     def complain(self, text: str) -> None:
         if self.strict:
-            raise Critical(f"{text}", "parse_example_text.cc", 67)
+            raise Critical(text + "\n", "parse_example_text.cc", 67)  # the end of the line is its own
         self.streams.warn(text)
 
 
