@@ -8,7 +8,10 @@ import pytest
 from vwlite.vw.arguments import OPTIONS, usage
 
 TEXT = "1 'one |a x y:2\n-1 2 |a x |b z\n |a y\n1 0.5 0.25 'two |b z:0.5\n2 0 |a w\n"
-VALUES = {"alg": "BBM", "bs_type": "vote", "ldf_override": "m", "csv_header": "label,x", "csv_separator": ";"}
+VALUES = {
+    "alg": "BBM", "cb_type": "mtr", "bs_type": "vote", "ldf_override": "m", "csv_header": "label,x",
+    "csv_separator": ";",
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -21,7 +24,14 @@ def value(name: str) -> list[str]:
     return [] if OPTIONS[name].type == "bool" else [VALUES.get(name, "1")]
 
 
-@pytest.mark.parametrize("name", [name for name, row in OPTIONS.items() if row.without in ("warned of", "ignored")])
+IDLE = [name for name, row in OPTIONS.items() if not row.help]  # they belong to learners that are not here
+
+
+@pytest.mark.parametrize(
+    "name",
+    [name for name, row in OPTIONS.items() if row.without in ("warned of", "ignored") and row.help]
+    + ["alpha", "cb_type", "search"],
+)
 def test_an_option_without_what_it_needs_changes_nothing(vwlite: Any, data: Path, tmp_path: Path, name: str) -> None:
     plain = vwlite("vw", "-d", data, "-p", tmp_path / "p", "-f", tmp_path / "m")
     done = vwlite("vw", "-d", data, "-p", tmp_path / "q", "-f", tmp_path / "n", f"--{name}", *value(name))
@@ -46,19 +56,66 @@ def test_options_that_change_nothing_are_taken(vwlite: Any, data: Path, options:
     assert (done.out, done.err) == (plain.out, plain.err)
 
 
+def test_options_of_learners_that_are_not_here_change_nothing(vwlite: Any, data: Path, tmp_path: Path) -> None:
+    """Vowpal Wabbit warns of each, in their order, and a model keeps some. All 177 at once, and none is in --help."""
+    plain = vwlite("vw", "-d", data, "-p", tmp_path / "p", "-f", tmp_path / "m")
+    typed = [word for name in IDLE for word in (f"--{name}", *value(name))]
+    done = vwlite("vw", "-d", data, "-p", tmp_path / "q", "-f", tmp_path / "n", *typed)
+    assert done.err.replace("/q", "/p").replace("/n\n", "/m\n") == plain.err
+    assert (tmp_path / "p").read_bytes() == (tmp_path / "q").read_bytes()
+    warned = [line.split("'")[1] for line in done.out.splitlines() if line.startswith("[warning] Option '")]
+    assert warned == sorted(name for name in IDLE if OPTIONS[name].needs) and len(IDLE) == 177
+    assert done.out.count("[warning] The flag --cb_to_cbadf has no effect and should not be supplied.") == 1
+    kept = (tmp_path / "n").read_bytes()
+    assert [name for name in IDLE if f" --{name}".encode() + (b"" if OPTIONS[name].type == "bool" else b" ") in kept] \
+        == [name for name in IDLE if OPTIONS[name].keep]  # fmt: skip
+    vwlite("vw", "-d", data, "-t", "-i", tmp_path / "n")
+    assert not any(f"--{name} " in usage() for name in IDLE)
+
+
+@pytest.mark.parametrize(
+    ("option", "parents"),
+    [
+        ("swap_resistance", ["log_multi"]), ("bern_hyper", ["recall_tree"]), ("lambda_scheme", ["warm_cb"]),
+        ("lambda", ["cb_explore_adf, softmax"]), ("radius", ["cbzo", "freegrad"]), ("kernel", ["ksvm"]),
+        ("alpha", ["memory_tree", "active_cover", "OjaNewton"]), ("bandwidth", ["cats", "pmf_to_pdf", "ksvm"]),
+        ("beta_scale", ["active_cover"]), ("search", ["search_task"]), ("project", ["freegrad"]),
+    ],
+)  # fmt: skip
+def test_what_an_idle_option_would_need_is_what_vowpal_wabbit_says(
+    vwlite: Any, data: Path, option: str, parents: list[str]
+) -> None:
+    out = vwlite("vw", "-d", data, f"--{option}", *value(option)).out
+    words = "depends on another option (or combination of options) which was not supplied. Possible combinations of "
+    options = "".join(f"\t{parent}\n" for parent in parents)
+    assert out == f"[warning] Option '{option}' {words}options which would enable this option are:\n{options}\n"
+
+
 @pytest.mark.parametrize(
     ("option", "said"),
     [
-        ("--cb_explore", "contextual bandits"), ("--search", "learning to search"), ("--lda", "topic models"),
-        ("--ksvm", "kernel machines"), ("--extra_metrics", "reports in JSON"), ("--dsjson", "data in other formats"),
+        ("--cb_explore", "contextual bandits"), ("--regcbopt", "contextual bandits"),
+        ("--search_task", "learning to search"), ("--lda", "topic models"), ("--ksvm", "kernel machines"),
         ("--daemon", "daemons"), ("--span_server", "clusters"), ("--rank", "matrix factorization"),
-        ("--plt", "trees of classes"), ("--OjaNewton", "online Newton"),
+        ("--plt", "trees of classes"), ("--OjaNewton", "online Newton"), ("--cs_active", "active learning"),
+        ("--extra_metrics", "the summary tells"), ("--dsjson", "text, --json and --csv"),
+        ("--flatbuffer", "text, --json and --csv"), ("--initial_pass_length", "--examples"),
+        ("--dump_json_weights_experimental", "--readable_model and --invert_hash"),
+        ("--experimental_full_name_interactions", "by their first letters"),
     ],
 )  # fmt: skip
-def test_what_is_not_here_is_refused_by_what_it_belongs_to(vwlite: Any, option: str, said: str) -> None:
+def test_what_is_not_here_is_refused_with_its_own_sentence(vwlite: Any, option: str, said: str) -> None:
     done = vwlite("vw", option, code=2)
     assert done.err.startswith(f"vwlite vw: {option} is not here: ") and said in done.err
-    assert ("bandits" in done.err) == (option == "--cb_explore") and done.err.count("\n") == 1
+    assert ("bandits" in done.err) == ("cb" in option) and done.err.count("\n") == 1
+
+
+def test_the_projection_of_freegrad_is_refused_with_it(vwlite: Any, data: Path) -> None:
+    for name in ("project", "flipschitz_const"):
+        assert f"--freegrad with --{name} is not here" in (
+            vwlite("vw", "-d", data, "--freegrad", f"--{name}", *value(name), code=2).err
+        )
+    vwlite("vw", "-d", data, "--freegrad", "--radius", "1")
 
 
 @pytest.mark.parametrize(
@@ -147,7 +204,7 @@ def test_help_describes_each_option_in_a_line(vwlite: Any) -> None:
     out = vwlite("vw", "--help").out
     assert out == usage() + "\n"
     lines = out.splitlines()
-    for option in OPTIONS.values():
+    for option in filter(lambda option: option.help, OPTIONS.values()):
         shown = [line for line in lines if line[6:].startswith(f"--{option.name} ")]
         assert len(shown) == 1 and len(shown[0]) <= 120 and option.help and shown[0].endswith(option.help)
         assert (f"-{option.letter}, --{option.name}" in shown[0]) == bool(option.letter)

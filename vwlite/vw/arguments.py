@@ -211,53 +211,213 @@ version - bool | show the version of Vowpal Wabbit that this is like
 wap_ldf - str keep of:m,mc,multiline,multiline-classifier | weighted all pairs over examples of several lines
 """  # noqa: E501
 
-# What Vowpal Wabbit has and this program does not, by what it belongs to.
+# What belongs to a learner that is not here, in such rows; most need one of those. It changes nothing.
+_IDLE_TABLE = """
+action_cache_slack - uint keep needs:cb_explore_adf&large_action_space
+all_slots_loss - bool needs:ccb_explore_adf
+alpha - float needs:memory_tree,active_cover,OjaNewton
+alpha_inverse - float needs:OjaNewton
+automl_significance_level - float keep needs:automl
+bag - uint keep needs:bag&cb_explore_adf,cb_explore
+bandwidth - float keep needs:cats,pmf_to_pdf,ksvm
+bern_hyper - float needs:recall_tree
+beta_scale - float needs:active_cover
+block_size - uint needs:cb_explore_adf&large_action_space
+bonferroni_denominator - uint keep needs:epsilon_decay
+cb_c_alpha - float keep needs:baseline_challenger_cb
+cb_c_tau - float keep needs:baseline_challenger_cb
+cb_discrete - bool keep needs:cbify
+cb_dro_alpha - float keep needs:cb_dro
+cb_dro_tau - float keep needs:cb_dro
+cb_dro_wmax - float keep needs:cb_dro
+cb_max_cost - float keep needs:cb_explore_adf&squarecb,cb_explore_adf&regcb
+cb_min_cost - float keep needs:cb_explore_adf&squarecb,cb_explore_adf&regcb
+cb_to_cbadf - uint
+cb_type - str keep needs:ccb_explore_adf,cb_explore_adf&cover,cb_explore_adf&squarecb,cb_explore_adf&regcb,cb_adf,cb
+cbify_cs - bool needs:cbify
+cbify_reg - bool needs:cbify
+ccb_no_slot_index - bool keep needs:ccb_explore_adf
+challenger_epsilon - bool keep needs:epsilon_decay
+choices_lambda - uint needs:warm_cb
+clip_p - float keep needs:cb_adf
+constant_epsilon - bool keep needs:epsilon_decay
+corrupt_prob_warm_start - float needs:warm_cb
+corrupt_type_warm_start - int needs:warm_cb
+cost_max - float needs:cs_active
+cost_min - float needs:cs_active
+cover - uint keep needs:cb_explore_adf&cover,cb_explore,active_cover
+csa_debug - bool needs:cs_active
+csv_trace - bool needs:automl
+debug_reversed_learn - bool needs:automl
+default_lease - uint keep needs:automl
+degree - int keep needs:ksvm
+domination - int needs:cs_active
+dream_at_update - int needs:memory_tree
+dream_repeats - uint needs:memory_tree
+dump_json_weights_include_extra_online_state_experimental - bool
+dump_json_weights_include_feature_names_experimental - bool
+elim - bool keep needs:cb_explore_adf&squarecb
+emt_initial - str keep needs:emt
+emt_leaf - uint keep needs:emt
+emt_router - str keep needs:emt
+emt_scorer - str keep needs:emt
+emt_tree - uint keep needs:emt
+epoch_size - uint needs:OjaNewton
+epsilon - float keep needs:cb_explore_pdf,warm_cb,bag&cb_explore_adf,cb_explore_adf&cover,cb_explore_adf&first,cb_explore_adf&synthcover,cb_explore_adf&squarecb,cb_explore_adf&rnd,cb_explore_adf&softmax,cb_explore_adf,cb_explore
+epsilon_decay_audit - str needs:epsilon_decay
+epsilon_decay_significance_level - float keep needs:epsilon_decay
+eval - bool keep needs:cb
+exclude_eval - bool needs:multiworld_test
+first - uint keep needs:cb_explore_adf&first,cb_explore
+first_only - bool keep needs:cb_explore_pdf,pmf_to_pdf,bag&cb_explore_adf,cb_explore_adf&cover,cb_explore_adf&regcb,cb_explore_adf
+fixed_significance_level - bool keep needs:automl
+flip_loss_sign - bool keep needs:cbify
+flipschitz_const - float needs:freegrad
+gamma_exponent - float keep needs:cb_explore_adf&squarecb,cb_explore_adf&graph_feedback
+gamma_scale - float keep needs:cb_explore_adf&squarecb,cb_explore_adf&graph_feedback
+graph_feedback - bool keep needs:cb_explore_adf&graph_feedback
+greedify - bool keep needs:bag&cb_explore_adf
+ignore_features_dsjson_experimental - list[str] keep
+initial_epsilon - float keep needs:epsilon_decay
+interaction - uint needs:warm_cb
+interaction_type - str keep needs:automl
+interaction_update - bool needs:warm_cb
+kary_tree - uint keep needs:plt
+kernel - str keep needs:ksvm
+lambda - float keep needs:cb_explore_adf&softmax
+lambda_scheme - int needs:warm_cb
+las_hint_explicit_simd - bool needs:cb_explore_adf&large_action_space
+lda_D - float needs:lda
+lda_alpha - float keep needs:lda
+lda_epsilon - float needs:lda
+lda_rho - float keep needs:lda
+leaf_example_multiplier - uint needs:memory_tree
+learn - uint needs:multiworld_test
+learn_at_leaf - bool needs:memory_tree
+learning_rate_cnt - float needs:OjaNewton
+loss0 - float needs:cbify_ldf,cbify,warm_cb
+loss1 - float needs:cbify_ldf,cbify,warm_cb
+loss_01_ratio - float needs:cbify
+loss_option - int needs:cbify
+loss_report - int needs:cbify
+math-mode - int needs:lda
+max_actions - uint keep needs:cb_explore_adf&large_action_space
+max_candidates - uint keep needs:recall_tree
+max_depth - uint keep needs:recall_tree
+max_labels - uint needs:cs_active
+max_number_of_labels - uint needs:memory_tree
+max_value - float keep needs:cbify,cats,cb_explore_pdf,pmf_to_pdf
+metrics - bool needs:lda
+min_champ_examples - uint keep needs:epsilon_decay
+min_labels - uint needs:cs_active
+min_scope - uint keep needs:epsilon_decay
+min_value - float keep needs:cbify,cats,cb_explore_pdf,pmf_to_pdf
+minibatch - uint needs:lda
+model_count - uint keep needs:epsilon_decay
+multiplier - float needs:explore_eval
+no_predict - bool needs:ccb_explore_adf,cb_adf
+no_progress - bool needs:log_multi
+node_only - bool keep needs:recall_tree
+normalize - str needs:OjaNewton
+nounif - bool keep needs:cb_explore_adf&cover,cb_explore
+oas - bool needs:memory_tree
+online - bool needs:memory_tree
+opt_func - str keep needs:epsilon_decay,automl
+oracle_type - str keep needs:automl
+oracular - bool needs:active_cover
+overwrite_label - uint needs:warm_cb
+para_active - bool needs:ksvm
+plt_force_load_legacy_model - bool needs:plt
+policy - str keep needs:cbzo
+pool_greedy - bool needs:ksvm
+pool_size - uint needs:ksvm
+priority_challengers - int keep needs:automl
+priority_type - str keep needs:automl
+project - bool needs:freegrad
+psi - float keep needs:cb_explore_adf&cover,cb_explore
+radius - float needs:cbzo,freegrad
+random_init - str needs:OjaNewton
+randomized_routing - bool keep needs:recall_tree
+range_c - float needs:cs_active
+rank_all - bool keep needs:cb_adf
+regcb - bool keep needs:cb_explore_adf&regcb
+reprocess - uint needs:ksvm
+reward_as_cost - bool keep needs:epsilon_decay,automl
+rnd - uint keep needs:cb_explore_adf&rnd
+rnd_alpha - float keep needs:cb_explore_adf&rnd
+rnd_invlambda - float keep needs:cb_explore_adf&rnd
+search - uint keep needs:search_task
+search_active_verify - float needs:search_task
+search_allowed_transitions - str needs:search_task
+search_alpha - float needs:search_task
+search_beta - float needs:search_task
+search_history_length - uint keep needs:search_task
+search_interpolation - str keep needs:search_task
+search_linear_ordering - bool needs:search_task
+search_metatask - str keep needs:search_task
+search_neighbor_features - str keep needs:search_task
+search_no_caching - bool needs:search_task
+search_passes_per_policy - uint needs:search_task
+search_perturb_oracle - float needs:search_task
+search_rollin - str needs:search_task
+search_rollout - str needs:search_task
+search_rollout_num_steps - uint needs:search_task
+search_save_every_k_runs - uint needs:search_task
+search_subsample_time - float needs:search_task
+search_total_nb_policies - uint needs:search_task
+search_trained_nb_policies - uint needs:search_task
+search_xv - bool needs:search_task
+shift_model_bounds - uint keep needs:epsilon_decay
+sim_bandit - bool needs:warm_cb
+sketch_size - int needs:OjaNewton
+softmax - bool keep needs:cb_explore_adf&softmax
+spanner_c - float keep needs:cb_explore_adf&large_action_space
+squarecb - bool keep needs:cb_explore_adf&squarecb
+subsample - uint needs:ksvm
+swap_resistance - uint needs:log_multi
+synthcover - bool keep needs:cb_explore_adf&synthcover
+synthcoverpsi - float keep needs:cb_explore_adf&synthcover
+synthcoversize - uint keep needs:cb_explore_adf&synthcover
+target_rate - float needs:explore_eval
+thread_pool_size - uint needs:cb_explore_adf&large_action_space
+threshold - float needs:plt
+tol_x - float keep needs:epsilon_decay,automl
+top_K - int needs:memory_tree
+top_k - uint needs:plt
+tree_bandwidth - uint keep needs:cats_tree
+two_pass_svd - bool needs:cb_explore_adf&large_action_space
+verbose_metrics - bool needs:automl
+warm_cb_cs - bool needs:warm_cb
+warm_start - uint needs:warm_cb
+warm_start_update - bool needs:warm_cb
+"""  # noqa: E501
+
+# What Vowpal Wabbit has and this program does not, by what it is.
 _ABSENT = {
     "contextual bandits":
-        "action_cache_slack all_slots_loss automl automl_significance_level bag bandwidth baseline_challenger_cb "
-        "bern_hyper beta_scale block_size bonferroni_denominator cats cats_pdf cats_tree cb cb_adf cb_c_alpha cb_c_tau "
-        "cb_discrete cb_dro cb_dro_alpha cb_dro_tau cb_dro_wmax cb_explore cb_explore_adf cb_explore_pdf cb_max_cost "
-        "cb_min_cost cb_sample cb_to_cbadf cb_type cbify cbify_cs cbify_ldf cbify_reg cbzo ccb_explore_adf "
-        "ccb_no_slot_index challenger_epsilon choices_lambda clip_p constant_epsilon corrupt_prob_warm_start "
-        "corrupt_type_warm_start cover csv_trace debug_reversed_learn default_lease elim epsilon epsilon_decay "
-        "epsilon_decay_audit epsilon_decay_significance_level eval exclude_eval experimental_igl explore_eval first "
-        "first_only fixed_significance_level flip_loss_sign gamma_exponent gamma_scale get_pmf graph_feedback "
-        "greedify initial_epsilon interaction interaction_type interaction_update large_action_space "
-        "las_hint_explicit_simd learn loss_01_ratio loss_option loss_report loss0 loss1 max_actions max_value "
-        "min_champ_examples min_scope min_value model_count multiplier multiworld_test no_predict nounif opt_func "
-        "oracle_type overwrite_label pmf_to_pdf policy priority_challengers priority_type psi radius rank_all regcb "
-        "regcbopt reward_as_cost rnd rnd_alpha rnd_invlambda sample_pdf shift_model_bounds sim_bandit slates softmax "
-        "spanner_c squarecb swap_resistance synthcover synthcoverpsi synthcoversize target_rate thread_pool_size "
-        "tol_x tree_bandwidth two_pass_svd verbose_metrics warm_cb warm_cb_cs warm_start warm_start_update",
-    "learning to search":
-        "search search_active_verify search_allowed_transitions search_alpha search_beta search_history_length "
-        "search_interpolation search_linear_ordering search_metatask search_neighbor_features search_no_caching "
-        "search_passes_per_policy search_perturb_oracle search_rollin search_rollout search_rollout_num_steps "
-        "search_save_every_k_runs search_subsample_time search_task search_total_nb_policies "
-        "search_trained_nb_policies search_xv",
-    "topic models": "lda math-mode lda_D lda_alpha lda_epsilon lda_rho minibatch metrics",
-    "kernel machines": "ksvm kernel degree lambda para_active pool_greedy pool_size reprocess subsample",
-    "trees of classes":
-        "log_multi max_candidates max_depth max_number_of_labels memory_tree leaf_example_multiplier learn_at_leaf "
-        "dream_at_update dream_repeats online oas kary_tree plt plt_force_load_legacy_model threshold top_K top_k "
-        "no_progress node_only randomized_routing recall_tree emt emt_initial emt_leaf emt_router emt_scorer emt_tree",
-    "active learning with covers or costs":
-        "active_cover oracular cs_active csa_debug cost_max cost_min domination max_labels min_labels range_c",
+        "automl baseline_challenger_cb cats cats_pdf cats_tree cb cb_adf cb_dro cb_explore cb_explore_adf "
+        "cb_explore_pdf cb_sample cbify cbify_ldf cbzo ccb_explore_adf epsilon_decay experimental_igl explore_eval "
+        "get_pmf large_action_space multiworld_test pmf_to_pdf regcbopt sample_pdf slates warm_cb",
+    "learning to search": "search_task",
+    "topic models": "lda",
+    "kernel machines": "ksvm",
+    "trees of classes": "emt log_multi memory_tree plt recall_tree",
+    "active learning with covers or costs": "active_cover cs_active",
     "matrix factorization": "rank new_mf",
-    "the online Newton method":
-        "OjaNewton alpha alpha_inverse epoch_size learning_rate_cnt normalize random_init sketch_size",
-    "FreeGrad's projection": "project flipschitz_const lambda_scheme",
+    "the online Newton method": "OjaNewton",
     "daemons, which answer over a network": "daemon port pid_file",
     "clusters of machines": "span_server total node unique_id sendto",
     "offset trees": "ot",
-    "data in other formats than text, JSON and CSV": "dsjson flatbuffer ignore_features_dsjson_experimental",
-    "reports in JSON":
-        "extra_metrics dump_json_weights_experimental dump_json_weights_include_extra_online_state_experimental "
-        "dump_json_weights_include_feature_names_experimental",
-    "interactions by whole names": "experimental_full_name_interactions",
-    "passes over a growing beginning of the data": "initial_pass_length",
 }  # fmt: skip
 _BELONGS = {name: what for what, names in _ABSENT.items() for name in names.split()}
+_INSTEAD = {
+    "dsjson": "it reads data in text, --json and --csv",
+    "flatbuffer": "it reads data in text, --json and --csv",
+    "extra_metrics": "that report counts the calls of Vowpal Wabbit's own parts; the summary tells what was learned",
+    "dump_json_weights_experimental": "--readable_model and --invert_hash write the weights, as text",
+    "experimental_full_name_interactions": "-q, --cubic and --interactions cross namespaces by their first letters",
+    "initial_pass_length": "each pass goes over the whole data; --examples reads a beginning of it",
+}
 
 _FILE = "options_cli.cc"
 _CODES = {"uint": "j", "ulong": "m", "int": "i", "long": "l", "float": "f"}
@@ -269,7 +429,10 @@ _DECIMAL = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 
 @dataclass(frozen=True)
 class Option:
-    """One option: its letter ("" for none), its type, and what its row in the table says of it."""
+    """One option: its letter ("" for none), its type, and what its row in the table says of it.
+
+    help: "" for what belongs to a learner that is not here.
+    """
 
     name: str
     letter: str
@@ -334,7 +497,8 @@ def _read_row(row: str) -> Option:
     return Option(name, letter.strip("-"), type, help, **known)
 
 
-OPTIONS = {option.name: option for option in map(_read_row, _TABLE.split("\n")[1:-1])}
+_ROWS = (_TABLE + _IDLE_TABLE).split("\n")
+OPTIONS = {option.name: option for option in map(_read_row, filter(None, _ROWS))}
 LETTERS = {option.letter: option for option in OPTIONS.values() if option.letter}
 
 
@@ -342,6 +506,8 @@ def usage() -> str:
     """What `vwlite vw --help` prints: each option in a line."""
     rows = [("    --args FILE", "take the arguments of a run from a file; alone")]
     for option in OPTIONS.values():
+        if not option.help:
+            continue
         letter = f"-{option.letter}, " if option.letter else "    "
         rows.append((f"{letter}--{option.name}{'' if option.type == 'bool' else ' arg'}", option.help))
     width = max(len(name) for name, _ in rows)
@@ -411,6 +577,9 @@ class Arguments:
         for name in ("audit", "final_regressor", "predictions", "raw_predictions", "invert_hash", "readable_model"):
             if "audit_regressor" in self and name in self:
                 raise Refused(f"--audit_regressor with --{name}")
+        for name in ("project", "flipschitz_const"):
+            if "freegrad" in self and name in self:
+                raise Refused(f"--freegrad with --{name}")
         if len(self.get("initial_regressor", [])) > 1:
             raise Refused("-i with several models")
         if len(self.get("cache_file", [])) > 1:
@@ -450,6 +619,8 @@ def parse(arguments: list[str]) -> Arguments:
         if word.startswith("--") and len(word) > 2:
             name, equals, rest = word[2:].partition("=")
             attached = rest if equals else None
+            if name in _INSTEAD:
+                raise Refused(f"--{name}", _INSTEAD[name])
             if name in _BELONGS:
                 raise Refused(f"--{name}", f"it belongs to {_BELONGS[name]}, which only Vowpal Wabbit has")
             option = OPTIONS.get(name)

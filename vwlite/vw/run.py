@@ -182,6 +182,13 @@ class Run:
                     "supplied. Possible combinations of options which would enable this option are:\n"
                     + "".join(f"\t{parent}\n" for parent in option.needs)
                 )
+        if "cb_to_cbadf" in a:
+            streams.warn(
+                "The flag --cb_to_cbadf has no effect and should not be supplied. The cb_to_cbadf reduction is "
+                "automatically enabled if cb, cb_explore or cbify are used. The cb_to_cbadf reduction can be force "
+                "disabled with --cb_force_legacy. This flag will be removed in a future release but not the "
+                "functionality."
+            )
         self.kind, self.of_lines = self.learner.kind, self.learner.of_lines
         self.batch: Any = self.learner.bottom if self.learner.bottom.in_batches else None
         self.table = self.batch is None and "audit_regressor" not in a  # rows and their head
