@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from vwlite.vw.arguments import OPTIONS, usage
+from vwlite.vw.arguments import OPTIONS, split_words, usage
+from vwlite.vw.messages import Critical
 
 TEXT = "1 'one |a x y:2\n-1 2 |a x |b z\n |a y\n1 0.5 0.25 'two |b z:0.5\n2 0 |a w\n"
 VALUES = {
@@ -157,6 +158,24 @@ def test_examples_are_printed(vwlite: Any, data: Path, tmp_path: Path) -> None:
     assert "--print with --quadratic" in vwlite("vw", "-d", data, "--print", "-q", "ab", code=2).err
 
 
+@pytest.mark.parametrize(
+    "options", ["-f x -f y", "-d d -d e", "-b 10 --bit_precision 12", "--loss_function hinge --loss_function squared"]
+)
+def test_values_that_disagree_are_critical(vwlite: Any, data: Path, options: str) -> None:
+    """For most options; of a rate, the first counts."""
+    given = dict.fromkeys(word for word in options.split() if word.startswith("-"))
+    name = {"-f": "final_regressor", "-d": "data", "-b": "bit_precision"}.get(next(iter(given)), "loss_function")
+    one, other = options.split()[1::2]
+    out = vwlite("vw", *options.split(), code=1).out
+    assert out.startswith("[critical] vw (options_cli.cc:60): Disagreeing option values for ")
+    assert out.endswith(f"'{name}': '{one}' vs '{other}'\n")
+
+
+def test_values_that_agree_or_override_are_taken(vwlite: Any, data: Path, tmp_path: Path) -> None:
+    done = vwlite("vw", "-d", data, "-l", "0.25", "--learning_rate", "2", "--l1=0.1", "--l1", "0.10", "-b", "9", "-b9")
+    assert "learning rate = 0.25\n" in done.err and "Num weight bits = 9\n" in done.err
+
+
 # --- arguments from a file ---------------------------------------------------------------------------
 
 
@@ -173,9 +192,12 @@ def test_arguments_from_a_file(vwlite: Any, data: Path, tmp_path: Path, monkeypa
 @pytest.mark.parametrize(
     ("text", "code", "said"),
     [
-        ("-d d\n-d d --sgd\n", 2, "it takes a file of one line"),
-        ("", 2, "with 0 lines"),
-        ("-d 'd\n", 1, "No closing quotation"),
+        ("-d d\n-d d --sgd\n", 2, "--args with 2 lines in args is not here: Vowpal Wabbit has each"),
+        ("-d d\n\n", 2, "--args with 2 lines"),
+        ("", 2, "--args with an empty file, args"),
+        ("-d 'd\n", 1, "unbalanced quotes in string"),
+        ("-d d -f mine\n", 1, "Disagreeing option values for 'final_regressor': 'mine' vs 'model.1'"),
+        ("-d d\r\n", 1, "can't open: d\r"),
         (None, 1, "Could not open file: args"),
         ("-d d --nothing\n", 1, "unrecognised option '--nothing'"),
         ("\udcff\n", 1, ""),
@@ -189,6 +211,42 @@ def test_files_of_arguments_that_are_none(
         Path("args").write_bytes(text.encode("utf-8", "surrogateescape"))
     done = vwlite("vw", "--args", "args", code=code)
     assert said in done.out + done.err
+
+
+def test_a_file_of_arguments_may_be_a_line_without_its_end_or_an_empty_one(
+    vwlite: Any, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(data.parent)
+    Path("args").write_text("-d d  --quiet -f model.1")
+    vwlite("vw", "--args", "args")
+    learned = Path("model.1").read_bytes()
+    Path("args").write_text("\n")
+    assert "Reading datafile = none\n" in vwlite("vw", "--args", "args").err
+    vwlite("vw", "-d", "d", "-f", "m", "--quiet")
+    assert Path("m").read_bytes() == learned != Path("model.1").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        (r"--ring_size 1024 -f my_model\ best.model", ["--ring_size", "1024", "-f", "my_model best.model"]),
+        (r"""-d "this is my file\"" 'another arg' test\ arg \\test""",
+         ["-d", 'this is my file"', "another arg", "test arg", "\\test"]),
+        (r'thisis"this is my file"', ["thisisthis is my file"]),
+        (r"""'hello "inner" world'""", ['hello "inner" world']),
+        (r"\n \t \x", ["\n", "\t", "x"]),
+        ("  a   '' b\tc ", ["a", "b\tc"]),
+        ("", []),
+    ],
+)  # fmt: skip
+def test_words_of_a_line_are_those_of_vowpal_wabbit(line: str, words: list[str]) -> None:
+    """No shell's: tabs part nothing, an empty word in quotes is none."""
+    assert split_words(line) == words
+
+
+def test_a_backslash_at_the_end_escapes_nothing() -> None:
+    with pytest.raises(Critical, match="unexpected end of string"):
+        split_words("a \\")
 
 
 def test_arguments_from_a_file_stand_alone(vwlite: Any, data: Path, tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """Vowpal Wabbit's arguments: what there is, how they are spelled, and its own words for bad ones."""
 
+import os
 import re
-import shlex
 from dataclasses import dataclass
 from typing import Any
 
@@ -419,6 +419,13 @@ _INSTEAD = {
     "initial_pass_length": "each pass goes over the whole data; --examples reads a beginning of it",
 }
 
+# Options that may be given several times with different values.
+_OVERRIDDEN = (
+    "action_cache_slack", "automl_significance_level", "default_lease", "epsilon", "l1_state", "l2_state", "lambda",
+    "learning_rate", "max_actions", "oracle_type", "power_t", "priority_challengers", "priority_type", "rnd_alpha",
+    "rnd_invlambda", "spanner_c", "synthcoverpsi", "synthcoversize",
+)  # fmt: skip
+
 _FILE = "options_cli.cc"
 _CODES = {"uint": "j", "ulong": "m", "int": "i", "long": "l", "float": "f"}
 _BITS = {"uint": 32, "ulong": 64, "int": 32, "long": 64}
@@ -594,18 +601,45 @@ def split(arguments: list[str]) -> list[str]:
         return arguments
     path = arguments[1]
     try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as f:
-            lines = f.read().splitlines()
+        with open(path, encoding="utf-8", errors="surrogateescape", newline="\n") as f:
+            lines = f.read().removesuffix("\n").split("\n")
     except OSError:
         raise Critical(f"Could not open file: {path}", "main.cc", 55) from None
+    if lines == [""] and os.path.getsize(path) == 0:
+        raise Refused(f"--args with an empty file, {path}", "it takes one of a line of arguments")
     if len(lines) != 1:
-        raise Refused(f"--args with {len(lines)} lines in {path}", "it takes a file of one line; start others yourself")
+        raise Refused(
+            f"--args with {len(lines)} lines in {path}",
+            "Vowpal Wabbit has each learn from the data of the first; start a run for each line",
+        )
     line = f"{lines[0]} -f model.1 --no_stdin"
     print(line)
-    try:
-        return shlex.split(line)
-    except ValueError as e:
-        raise Critical(f"{path}: {e}", "main.cc", 60) from None
+    return split_words(line)
+
+
+def split_words(line: str) -> list[str]:
+    """The words of a line: spaces part them, except in quotes; what follows a backslash stands for itself, but `n` for
+    the end of a line and `t` for a tab. Empty words count for nothing. Critical for a quote without its end."""
+    words, word, quote = [], "", ""
+    letters = iter(line)
+    for c in letters:
+        if c == "\\":
+            c = next(letters, "")
+            if not c:
+                raise Critical("unescape_char: unexpected end of string while unescaping", "parse_primitives.cc", 64)
+            word += {"n": "\n", "t": "\t"}.get(c, c)
+        elif c == (quote or " "):
+            if not quote:
+                words.append(word)
+                word = ""
+            quote = ""
+        elif c in "\"'" and not quote:
+            quote = c
+        else:
+            word += c
+    if quote:
+        raise Critical("unbalanced quotes in string", "parse_primitives.cc", 120)
+    return [found for found in [*words, word] if found]
 
 
 def parse(arguments: list[str]) -> Arguments:
@@ -667,7 +701,9 @@ def _add(found: Arguments, option: Option, text: str) -> None:
         found.values.setdefault(option.name, []).append(text)
         return
     value = option.read(text)
-    found.values.setdefault(option.name, value)  # of several, the first counts
+    first = found.values.setdefault(option.name, value)  # of several, the first counts
+    if first != value and option.name not in _OVERRIDDEN:
+        raise Critical(f"Disagreeing option values for '{option.name}': '{first}' vs '{value}'", _FILE, 60)
 
 
 def unescaped(text: str) -> str:
