@@ -227,12 +227,12 @@ def test_second_derivatives_by_finite_differences(loss: Loss, y: float):
 def test_losses_of_many_are_those_of_each():
     loss, p, y = SoftLogistic(), np.array([0.5, -2, 30]), np.array([1.0, 0, -1])
     found = np.empty((3, 3))
-    loss.judge_each(p, y, *found)
+    loss.evaluate_each(p, y, *found)
     for i in range(3):
         each = loss(p[i], y[i]), loss.derivative(p[i], y[i]), loss.second_derivative(p[i], y[i])
         assert tuple(found[:, i]) == each
     with pytest.raises(ValueError, match="lengths"):
-        loss.judge_each(p, y[:2], *found)
+        loss.evaluate_each(p, y[:2], *found)
 
 
 def test_rows_are_a_matrix():

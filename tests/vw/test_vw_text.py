@@ -57,7 +57,7 @@ HEADS = st.lists(
 @given(st.lists(HEADS, max_size=6), st.sampled_from([b"|a x:2 y", b"|", b"|a:2 x |b y:1e1"]))
 def test_both_parsers_find_the_same_words_and_tags(heads, features):
     batch = Batch()
-    parser = Parser(stop_at_fault=False, packed=True, wary=True)
+    parser = Parser(stop_at_fault=False, labels_in_tags=True, vw_compatible_only=True)
     assert parser.parse(b"".join(head + features + b"\n" for head in heads), batch) == 0
     assert len(batch) == len(heads)
     for line, head in enumerate(heads):
