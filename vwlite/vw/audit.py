@@ -121,7 +121,7 @@ class RegressorAudit:
     def __init__(self, run: Any) -> None:
         a = run.arguments
         self.run, self.path = run, a["audit_regressor"]
-        if run.passes > 1:
+        if run.plan.passes > 1:
             raise Critical("audit_regressor can't be used with --passes > 1.", "audit_regressor.cc", 290)
         if run.source.cache is not None and not a.flag("kill_cache"):
             raise Critical(
@@ -152,7 +152,7 @@ class RegressorAudit:
                 due = run.lines >= statistics.dump_interval
                 if due and not quiet:
                     statistics.weighted_unlabeled_examples = float(run.lines)
-                    statistics.advance(run.step, run.factor)
+                    run.progress.advance()
                 if due or not self.weights:
                     found = self.total - len(self.weights)
                     streams.say(f"{run.lines:<8} {found:>9} {found * 100 // self.total:>11}%")

@@ -18,7 +18,7 @@ from vwlite.vw.arguments import Arguments
 from vwlite.vw.layers.base import Layer, Linear
 from vwlite.vw.layers.stack import count_models, side_by_side, stack
 from vwlite.vw.messages import Critical, short
-from vwlite.vw.models.binary import ALL_COUNTS, Layout, Model, read_rest
+from vwlite.vw.models.binary import ALL_COUNTS, Layout, Model, read_regularizer, read_rest
 from vwlite.vw.plan import BETTING, gd_flags, load_model, make_expander
 from vwlite.vw.random import normal_weights, uniform_weights
 from vwlite.vw.setup import Setup
@@ -102,6 +102,17 @@ def _make_parameter_free(a: Arguments, s: Setup, loss: Loss, name: str) -> tuple
     else:
         rule = Coin(loss, alpha=alpha, beta=beta)
     return rule, f"ftrl-{called}"
+
+
+def read_regularization(s: Setup) -> None:
+    """Take strengths of weights, and the weights to begin with, from the file of `--input_feature_regularizer`."""
+    if "input_feature_regularizer" not in s.arguments or s.head is None:
+        return
+    header, source = s.head
+    s.head = None
+    s.regularizer = slots, floats = read_regularizer(header, source)
+    pulls = [(slot >> 1, x) for slot, x in zip(slots, floats, strict=True) if slot & 1]
+    s.model = Model(header, None, 1, array("I", [j for j, _ in pulls]), array("f", [x for _, x in pulls]))
 
 
 def initial_weights(a: Arguments, s: Setup, rule: Rule) -> None:
@@ -202,6 +213,7 @@ def make_classes(a: Arguments, s: Setup, loss: Loss, first: Rule) -> Interleaved
 def build(s: Setup) -> Layer:
     """The learner, from the bottom up."""
     a = s.arguments
+    read_regularization(s)
     loss, s.loss_words = make_loss(a)
     rule, name = make_rule(a, s, loss)
     if fits_classes(a, s, rule):

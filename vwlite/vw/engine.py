@@ -51,7 +51,7 @@ def is_plain(run: Any) -> bool:
 
 
 class EngineLoop:
-    """The engine's loop as a part of a run, whose statistics go in before it runs and come out after it."""
+    """The engine's loop as a part of a `LearningLoop`, whose statistics go in before it runs and come out after it."""
 
     def __init__(self, run: Any) -> None:
         self.run, self.statistics = run, run.statistics
@@ -95,7 +95,7 @@ class EngineLoop:
             if end <= at:
                 end = self.labels.next_unexpected(at)
             if at == end or self._goes_alone():
-                run.feed(batch, names, at, at + 1)
+                run.one_by_one(batch, names, at, at + 1)
                 at += 1
                 continue
             self._enter()
@@ -200,8 +200,8 @@ class EngineLoop:
 
     def _report(self) -> None:
         """Print a row, if one is due."""
-        s, learner, run = self.statistics, self.learner, self.run
-        if run.quiet or s.weight < s.dump_interval:
+        learner, run = self.learner, self.run
+        if not run.progress.due:
             return
         named = run.setup.plan.names
         unlabelled = "4294967295" if self.probable and not named else "unknown"
@@ -209,8 +209,7 @@ class EngineLoop:
         shown = self._words(learner.linked(learner.prediction)) if not (self.probable and named) else "unknown"
         if self.classes is not None and self.classes.probable and not named:
             shown += f"({learner.probabilities_of_classes()[int(learner.prediction) - 1] * 100:.0f}%)"
-        run.streams.say(s.row(label, shown, learner.size, run.holdout))
-        s.advance(run.step, run.factor)
+        run.progress.tell(label, shown, learner.size, run.holdout)
 
     def _words(self, label: float) -> str:
         """A label or a prediction as a row shows it."""

@@ -1,4 +1,4 @@
-"""What Vowpal Wabbit prints: its streams, its numbers, the rows of its table; and how it fails."""
+"""What Vowpal Wabbit prints: its streams, its numbers; and how it fails."""
 
 import sys
 from typing import TextIO
@@ -6,10 +6,6 @@ from typing import TextIO
 from vwlite.errors import VwliteError
 
 VERSION = "9.11.2"
-
-HEADER = """\
-average  since         example        example        current        current  current
-loss     last          counter         weight          label        predict features"""
 
 LEVELS = ["off", "critical", "error", "warning", "info"]
 
@@ -112,16 +108,3 @@ def prediction(p: float) -> str:
     if float(p).is_integer():
         return f"{p:.0f}"
     return f"{p:.6f}"
-
-
-def fitted(text: str) -> str:
-    """A label or prediction as its column of the table holds it."""
-    return text if len(text) <= 14 else text[:11] + "..."
-
-
-def row(average: str, recent: str, counter: int, weight: float, label: str, predicted: str, features: int) -> str:
-    """One row of the table."""
-    return (
-        f"{average[:8]:<8} {recent[:8]:<8} {counter:>12} {f'{weight:.1f}'[:14]:>14} {fitted(label):>14} "
-        f"{fitted(predicted):>14} {features:>8}"
-    )

@@ -1,20 +1,16 @@
 """From arguments to a plan of the run, and what is said of it."""
 
-import os
 import re
 from dataclasses import dataclass
 from typing import Any
 
 from vwlite.core.data.expand import Expander
 from vwlite.input.interactions import concrete
-from vwlite.input.reader import read_blocks
 from vwlite.vw.arguments import OPTIONS, Arguments, letters, parse, unescaped
-from vwlite.vw.messages import Critical, Refused, Streams, Words, short
+from vwlite.vw.messages import Critical, Refused, Words, short
 from vwlite.vw.models.binary import LAYOUTS, Header, read_head
 from vwlite.vw.text.examples import Shape
-from vwlite.vw.text.parser import Features, TextParser, parse_affixes, read_dictionary
 
-UPDATE_OPTIONS = ("sgd", "adaptive", "invariant", "normalized", "learning_rate", "power_t")
 CROSSING = ("quadratic", "cubic", "interactions")
 BETTING = ("ftrl", "pistol", "coin", "freegrad")  # rules without a rate
 
@@ -206,67 +202,7 @@ def merge_bits_of_mask(a: Arguments) -> None:
         raise Critical(f"-b bits mismatch: command-line {bits} != {header.bits} stored in model", "vw_validate.cc", 31)
 
 
-# --- features ------------------------------------------------------------------------------------
-
-
-def make_features(a: Arguments, streams: Streams, lines: list[str]) -> Features:
-    """What the parser makes of names. lines: what is said of dictionaries."""
-    known: dict[bytes, Any] = {}  # dictionaries by content
-    found = Features(hash_all=a.get("hash") == "all", hash_seed=a.get("hash_seed", 0))
-    if "affix" in a:
-        found.affixes = parse_affixes(unescaped(a["affix"]))
-    for value in a.get("spelling", []):
-        text = unescaped(value)
-        found.spelling.add(32 if text[:1] in ("", "_") else letters([value])[0])
-    for value in a.get("redefine", []):
-        _redefine(found.redefined, unescaped(value))
-    for value in a.get("dictionary", []):
-        letter, path = (ord(value[0]), value[2:]) if value[1:2] == ":" else (32, value)
-        found.dictionaries.setdefault(letter, []).append(_dictionary(path, a, streams, found, lines, known))
-    return found
-
-
-def _redefine(redefined: dict[int, int], text: str) -> None:
-    """`N:=S`: the namespaces S become N; `:` stands for all, nothing for the default one."""
-    target, sign, sources = text.partition(":=")
-    if not sign:
-        target, sign, sources = text.partition("=")
-        if not sign:
-            raise Critical(f"argument of --redefine is malformed. Valid format is N:=S, :=S or N:=: {text}")
-    name = ord(target[0]) if target else 32
-    if sources == "":
-        redefined[32] = name
-    for c in sources:
-        if c == ":":
-            for i in range(256):
-                redefined[i] = name
-        else:
-            redefined[ord(c)] = name
-
-
-def _dictionary(
-    path: str, a: Arguments, streams: Streams, features: Features, lines: list[str], known: dict[bytes, Any]
-) -> Any:
-    places = [path, *(os.path.join(folder, path) for folder in a.get("dictionary_path", []))]
-    place = next((place for place in places if os.path.exists(place)), None)
-    if place is None:
-        raise Critical(f"error: cannot find dictionary '{path}' in path; try adding --dictionary_path", "parse_args.cc")
-    data = b"".join(bytes(block.data) for block in read_blocks([place]) if hasattr(block, "data"))
-    lines.append(f"scanned dictionary '{path}' from '{place}', hash={_content_hash(data):x}")
-    if data in known:
-        return known[data]
-    plain = Features(hash_all=features.hash_all, hash_seed=0)
-    entries = read_dictionary(data.split(b"\n"), TextParser(plain, streams))
-    known[data] = entries
-    lines.append(f"dictionary {path} contains {len(entries)} item{'' if len(entries) == 1 else 's'}")
-    return entries
-
-
-def _content_hash(data: bytes) -> int:
-    found = 5289374183516789128
-    for c in data:
-        found = (found * 341789041 + (c - 256 if c > 127 else c)) & 0xFFFFFFFFFFFFFFFF
-    return found
+# --- examples ------------------------------------------------------------------------------------
 
 
 def per_space(values: list[str], what: str) -> dict[int, int]:

@@ -1,9 +1,7 @@
-"""What is counted over the examples, the rows and the summary made of it: Vowpal Wabbit's `shared_data`."""
+"""What is counted over the examples: Vowpal Wabbit's `shared_data`."""
 
 from dataclasses import dataclass
 from math import exp, log
-
-from vwlite.vw.messages import Streams, row
 
 LARGEST = 3.4028234663852886e38  # as a 32-bit float
 UNKNOWN = LARGEST * 0.5  # the loss of a pass that held nothing out: worse than any, better than none
@@ -92,35 +90,7 @@ class Statistics:
         else:
             self.more_labels = True
 
-    # --- rows --------------------------------------------------------------------------------
-
-    def row(self, label: str, prediction: str, features: int, holdout: bool) -> str:
-        """The row of now."""
-        if holdout and self.current_pass >= 1:
-            average = _ratio(self.holdout_loss, self.holdout_weight, "unknown")
-            recent = _ratio(self.holdout_loss_since_dump, self.holdout_weight_since_dump, "unknown")
-            self.holdout_loss_since_dump = self.holdout_weight_since_dump = 0.0
-            mark = " h"
-        else:
-            average = _ratio(self.sum_loss, self.weighted_labeled_examples, "n.a.")
-            recent = _ratio(
-                self.sum_loss_since_last_dump,
-                self.weighted_labeled_examples - self.old_weighted_labeled_examples,
-                "n.a.",
-            )
-            mark = ""
-        return row(average, recent, self.example_number, self.weight, label, prediction, features) + mark
-
-    def advance(self, step: float | None, factor: float) -> None:
-        """The row is printed: when is the next one due?"""
-        self.sum_loss_since_last_dump = 0.0
-        self.old_weighted_labeled_examples = self.weighted_labeled_examples
-        if step is not None:
-            self.dump_interval = self.weight + step
-        else:
-            self.dump_interval = self.weight * factor
-
-    # --- the end of passes and of all -----------------------------------------------------------
+    # --- the end of a pass -----------------------------------------------------------------------
 
     def best_so_far(self) -> bool:
         """At the end of a pass: whether its holdout loss is the best one."""
@@ -139,36 +109,6 @@ class Statistics:
         """The average holdout loss of this pass; NaN if there is none."""
         weight = self.holdout_weight_since_pass
         return self.holdout_loss_since_pass / weight if weight > 0 else float("nan")
-
-    def summary(self, streams: Streams, holdout: bool, loss: "ConstantLoss | None", more: list[str]) -> None:
-        """The lines at the end. loss: for the best constant; None if it is not wanted. more: other lines."""
-        say = streams.say
-        say("\nfinished run")
-        if self.current_pass <= 1:
-            say(f"number of examples = {self.example_number}")
-        else:
-            say(f"number of examples per pass = {self.example_number // self.current_pass}")
-            say(f"passes used = {self.current_pass}")
-        say(f"weighted example sum = {self.weight:.6f}")
-        say(f"weighted label sum = {self.weighted_labels:.6f}")
-        if holdout:
-            found = f"{self.best_holdout:.6f} h" if self.best_holdout < UNKNOWN else "undefined (no holdout)"
-        else:
-            found = _ratio(self.sum_loss, self.weighted_labeled_examples, "n.a.")
-        say(f"average loss = {found}")
-        for line in more:
-            say(line)
-        best = loss and loss.best(self)
-        if best:
-            constant, value = best
-            say(f"best constant = {constant:.6f}")
-            if value is not None:
-                say(f"best constant's loss = {value:.6f}")
-        say(f"total feature number = {self.total_features}")
-
-
-def _ratio(loss: float, weight: float, missing: str) -> str:
-    return f"{loss / weight:.6f}" if weight > 0 else missing
 
 
 @dataclass(frozen=True)

@@ -215,13 +215,11 @@ class Ldf(Layer):
                     shown = group.odds[i] if self.probabilities else label if label == group.chosen else 0
                     run.predictions.write(tagged(prediction(to_float(shown)), head if self.probabilities else e))
             run.predictions.write("\n")
-        s = run.statistics
-        if s.weight >= s.dump_interval and not run.quiet:
+        if run.progress.due:
             known, shown = ("unknown", "0") if group.chosen is None else ("known", str(group.chosen))
             if self.rank:
                 shown = f"{group.lines[group.ranked[0]].target[0][0]}....." if group.ranked else "....."
-            self.streams.say(s.row(known, shown, group.features, run.holdout))
-            s.advance(run.step, run.factor)
+            run.progress.tell(known, shown, group.features, run.holdout)
 
 
 class WapLdf(Ldf):

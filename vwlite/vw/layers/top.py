@@ -45,11 +45,10 @@ class Top(Layer):
                 tag = f" {e.tag.decode('utf-8', 'surrogateescape')}" if e.tag else ""
                 run.predictions.write(f"{e.prediction:.6f} {tag} \n")
             run.predictions.write("\n")
-        if s.weight >= s.dump_interval and not run.quiet:
+        if run.progress.due:
             labels = ",".join(_decimals(e.label) for e in lines)
             shown = ",".join(_decimals(e.prediction) for e in lines)
-            run.streams.say(s.row(labels, shown, sum(e.features for e in lines), run.holdout))
-            s.advance(run.step, run.factor)
+            run.progress.tell(labels, shown, sum(e.features for e in lines), run.holdout)
 
 
 def _decimals(x: float) -> str:
