@@ -1,11 +1,19 @@
 """Options of `vwlite vw`: which are taken, ignored with Vowpal Wabbit's words, or refused by name; and its `--help`."""
 
+import importlib
+import pkgutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from vwlite.vw import layers
 from vwlite.vw.arguments import OPTIONS, split_words, usage
+from vwlite.vw.layers.base import Layer
+from vwlite.vw.layers.stack import load
+from vwlite.vw.layers.table import REDUCTIONS
 from vwlite.vw.messages import Critical
 
 TEXT = "1 'one |a x y:2\n-1 2 |a x |b z\n |a y\n1 0.5 0.25 'two |b z:0.5\n2 0 |a w\n"
@@ -253,6 +261,40 @@ def test_arguments_from_a_file_stand_alone(vwlite: Any, data: Path, tmp_path: Pa
     (tmp_path / "args").write_text("--sgd\n")
     done = vwlite("vw", "-d", data, "--args", tmp_path / "args", code=1)
     assert "unrecognised option '--args'" in done.out
+
+
+# --- the table of reductions -------------------------------------------------------------------------
+
+def test_each_row_is_asked_for_by_the_option_of_its_class() -> None:
+    classes = {row.place: load(row.place) for row in REDUCTIONS}
+    assert len(classes) == len(REDUCTIONS) > 30
+    for row in REDUCTIONS:
+        layer = classes[row.place]
+        assert issubclass(layer, Layer) and layer.option == row.option
+        assert not set(layer.excludes) - set(OPTIONS)
+    # And each class that has an option of its own stands there.
+    for _, name, _ in pkgutil.iter_modules(layers.__path__):
+        module = importlib.import_module(f"vwlite.vw.layers.{name}")
+        for found in vars(module).values():
+            if isinstance(found, type) and issubclass(found, Layer) and found.__dict__.get("option"):
+                assert found in classes.values()
+
+
+def test_a_run_loads_the_reductions_that_it_asks_for() -> None:
+    code = """if True:
+        import sys
+        from vwlite.vw.arguments import parse
+        from vwlite.vw.layers.stack import check
+        check(parse(sys.argv[1:]))
+        print(*sorted(name for name in sys.modules if name.startswith("vwlite.vw.layers.")))"""
+
+    def loaded(*options: str) -> set[str]:
+        done = subprocess.run([sys.executable, "-P", "-c", code, *options], capture_output=True, text=True, check=True)
+        return {name.rpartition(".")[2] for name in done.stdout.split()}
+
+    always = {"base", "table", "stack", "scorer", "named"}
+    assert loaded("--sgd") == always
+    assert loaded("--oaa", "3", "--autolink", "1") - always == {"oaa", "classes", "autolink"}
 
 
 # --- --help ------------------------------------------------------------------------------------------

@@ -1,10 +1,14 @@
-"""Vowpal Wabbit's arguments: what there is, how they are spelled, and its own words for bad ones."""
+"""Vowpal Wabbit's arguments: what there is, how they are spelled, and its own words for bad ones.
+
+Those of reductions stand in `layers/table.py`.
+"""
 
 import os
 import re
 from dataclasses import dataclass
 from typing import Any
 
+from vwlite.vw.layers.table import REDUCTIONS
 from vwlite.vw.messages import Critical, Refused
 
 MODELS = 1 << 22  # at most: each takes a step of Python for each example
@@ -15,46 +19,29 @@ MODELS = 1 << 22  # at most: each takes a step of Python for each example
 #   needs:A,B&C       without --A, or --B and --C, it means nothing: Vowpal Wabbit says so, and ignores it
 #   quietly:A         the same without a word
 #   only:A            refused without --A
+#   excludes:A,B      refused with --A or --B
 #   loss:L            critical with another loss
 #   of:X,Y            the texts that it can be
 #   N..M              the numbers that it can be, so that an example comes to its end. 0 models predict nothing; Vowpal
 #                     Wabbit crashes for most of these, or does not come back. The plan of --ect takes errors^2 steps
 #   0:off             0 is as if it was not given
+#   apart             with it the classes of --oaa are models among others, or share something, or weights are asked for
+#                     by their keys, so that they cannot lie side by side in the table
 _TABLE = """
-active - bool keep | learn from the labels that are worth asking for
 adaptive - bool keep | rates of their own for features that were seen often
 adax - bool | adaptive rates by the features alone, not by their gradients
 affix - str keep | make features of prefixes (+2a) and suffixes (-3b) of names
-alg - str keep needs:boosting of:BBM,adaptive,logistic | which boosting: BBM, logistic or adaptive
-audit a bool | print the features of each example with their weights
-audit_regressor - str keep | write the names of the weights of a model to a file
-autolink - uint keep 0..MODELS | powers of the prediction up to this become features
-baseline - bool keep | a model of the constant that learns at a rate of its own
-batch_sz - uint needs:stage_poly | examples between two choices of monomials
-batch_sz_no_doubling - bool needs:stage_poly | the number of these examples stays the same
-bfgs - bool keep | minimise the loss of all data by L-BFGS
-binary - bool keep | predict -1 or 1 and count wrong ones
+audit a bool apart | print the features of each example with their weights
+audit_regressor - str keep apart excludes:audit,final_regressor,predictions,raw_predictions,invert_hash,readable_model | write the names of the weights of a model to a file
 bit_precision b uint | bits of the hash, and so of the table of weights
-boosting - int keep 0..MODELS | online boosting of so many weak learners
-bootstrap - uint keep 1..MODELS | so many models, each with random importances
-bs_type - str keep needs:bootstrap of:mean,vote | how they predict: mean or vote
 cache c bool | use a cache: FILE.cache beside the data
 cache_file - list[str] | use this cache
 cb_force_legacy - bool | changes nothing here
 chain_hash - bool keep quietly:json | hash the keys and texts of JSON one after the other
 check_enabled - bool keep | changes nothing here
-classweight - list[str] | multiply the importance of classes: CLASS:WEIGHT,...
 coin - bool keep | learn by betting on coins, without a rate
-compete - bool needs:marginal | marginals compete with the features they replace
 compressed - bool | changes nothing: data are decompressed by themselves
-confidence - bool keep | predict how sure a prediction is, too
-confidence_after_training - bool needs:confidence | its confidence after the example was learned
-conjugate_gradient - bool keep | minimise the loss of all data by conjugate gradients
-constant C float 0:off | the weight with which the constant begins
-cs_absolute_loss - bool needs:csoaa | count whole costs, not what they are above the least
-csoaa - uint keep 1..MODELS | a regression of the cost of each of so many classes
-csoaa_ldf - str keep of:m,mc,multiline,multiline-classifier | the same over examples with a line for each class: m or mc
-csoaa_rank - bool keep needs:csoaa_ldf | rank the classes instead of choosing one
+constant C float 0:off apart | the weight with which the constant begins
 csv - bool | the data are CSV
 csv_header - str quietly:csv | the names of the columns
 csv_no_file_header - bool quietly:csv | the first line is no header
@@ -62,64 +49,49 @@ csv_ns_value - str quietly:csv | factors of namespaces: NAME:NUMBER,...
 csv_separator - str quietly:csv | what separates the columns
 cubic - list[str] keep | cross three namespaces by their first letters
 data d str | the file to read
-decay - float needs:marginal | how fast marginals forget
 decay_learning_rate - float | multiply the rate by this after each pass
 dictionary - list[str] keep | features for names, from a file: NAMESPACE:FILE
 dictionary_path - list[str] | where to look for dictionaries
-direct - bool needs:active | active learning that asks itself
 dont_output_best_constant - bool | no best constant in the summary
 driver_output - str of:stderr,stdout | where rows and summary go: stderr or stdout
 driver_output_off - bool | no rows, no summary
-dropout - bool keep needs:nn | leave hidden units out at random
 dry_run - bool | build everything and read no data
 early_terminate - ulong | stop after so many passes without progress
-ect - ulong keep 1..MODELS | an error-correcting tournament of so many classes
-error - ulong keep needs:ect 0..1000 | errors that the tournament survives
 example_queue_limit - long | examples that wait between the threads
 examples - long | read so many lines at most
 expectile_q - float loss:expectile | q of the expectile loss
-feature_limit - list[str] | features at most: N, or aN for namespace a
-feature_mask - str | only weights that are not 0 in this model
+feature_limit - list[str] apart | features at most: N, or aN for namespace a
+feature_mask - str apart | only weights that are not 0 in this model
 fepsilon - float needs:freegrad | the wealth with which FreeGrad begins
 final_regressor f str | where to write the model
 foreground - bool | changes nothing here
-freegrad - bool keep | FreeGrad, which needs no rate
+freegrad - bool keep excludes:project,flipschitz_const | FreeGrad, which needs no rate
 ftrl - bool keep | proximal FTRL
 ftrl_alpha - float needs:ftrl,pistol,coin | alpha of --ftrl, --pistol or --coin
 ftrl_beta - float needs:ftrl,pistol,coin | beta of --ftrl, --pistol or --coin
-gamma - float needs:boosting | how much better than chance a weak learner is
-global_only - bool keep needs:baseline | the baseline is the constant alone
 hash - str keep of:all,strings | what to hash: strings or all
 hash_seed - uint keep | where hashing begins
 help h bool | show this
-hessian_on - bool needs:bfgs | use the curvature of the loss
 hexfloat_weights - bool | weights of readable models in hexadecimal
 holdout_after - uint | hold out what follows so many lines
 holdout_off - bool | hold nothing out
 holdout_period - uint | hold out every so many lines
 id - str | a text that the model keeps
 ignore - list[str] keep | leave these namespaces out
-ignore_linear - list[str] keep | leave them out, except in interactions
-indexing - uint keep needs:csoaa,oaa | whether classes count from 0 or from 1
-initial_denominator - float needs:marginal | with which marginals begin
-initial_numerator - float needs:marginal | with which marginals begin
+ignore_linear - list[str] keep apart | leave them out, except in interactions
 initial_regressor i list[str] | the model to begin with
 initial_t - float | with what time learning begins
-initial_weight - float 0:off | with what all weights begin
-inpass - bool keep needs:nn | the network has a direct path from features to output
-input_feature_regularizer - str only:bfgs,conjugate_gradient | strengths of weights, from a file
-interact - str keep | multiply the features of two namespaces one by one
+initial_weight - float 0:off apart | with what all weights begin
 interactions - list[str] keep | cross any number of namespaces
 invariant - bool keep | steps that do not pass the label
-invert_hash - str | write the readable model with the names of features
+invert_hash - str apart | write the readable model with the names of features
 json - bool | the data are JSON, a line for each example
 keep - list[str] keep | use only these namespaces
 kill_cache k bool | make the cache anew
-l1 - float 0:off | l1 regularization
+l1 - float 0:off apart | l1 regularization
 l1_state - float | how far weights are drawn to 0 already
-l2 - float 0:off | l2 regularization
+l2 - float 0:off apart | l2 regularization
 l2_state - float | how much weights have shrunk already
-ldf_override - str needs:csoaa_ldf | another kind for --csoaa_ldf
 learning_rate l float keep | the learning rate
 leave_duplicate_interactions - bool | keep interactions that are there twice
 limit_output - ulong | log lines at most
@@ -129,34 +101,17 @@ log_output - str of:compat,stderr,stdout | where they go: stdout or stderr
 logistic_max - float loss:logistic | the largest label of the logistic loss
 logistic_min - float loss:logistic | the least label of the logistic loss
 loss_function - str of:classic,expectile,hinge,logistic,poisson,quantile,squared | squared, classic, logistic, hinge, quantile, expectile or poisson
-lr_multiplier - float needs:baseline | the rate of the baseline over that of the others
-lrq - list[str] keep | crosses of low rank: two namespaces and the rank
-lrqdropout - bool keep needs:lrq | leave some of them out at random
-lrqfa - str keep | a factorization machine: namespaces and the rank
-marginal - str keep | replace features of these namespaces by the mean label
 max_prediction - float | the largest prediction
-meanfield - bool needs:nn | a network for --dropout that leaves nothing out
-mellowness - float keep needs:cb_explore_adf&squarecb,cb_explore_adf&regcb,cs_active,active_cover,active | how seldom labels are asked for
-mem - int needs:bfgs | steps that --bfgs remembers
 min_prediction - float | the least prediction
-multilabel_oaa - ulong keep 1..MODELS | any of so many classes, each on its own
-multitask - bool keep needs:nn | the hidden units are shared
 named_labels - str keep | the names of the classes, with commas between
 ngram - list[str] | runs of features: N, or aN for namespace a
-nn - uint keep 0..MODELS | a network with so many hidden units
-no_bias_regularization - bool quietly:bfgs,conjugate_gradient | the constant is not regularized
 no_daemon - bool | changes nothing here
 no_stdin - bool | read nothing from standard input
 noconstant - bool keep | no constant feature
-noop - bool keep | learn nothing
-normal_weights - bool | weights begin with normal random numbers
+normal_weights - bool apart | weights begin with normal random numbers
 normalized - bool keep | rates that fit the scale of features
 num_children - uint | changes nothing here
-oaa - ulong keep 1..MODELS | one against all, of so many classes
-oaa_subsample - ulong needs:oaa | learn of so many other classes only
 onethread - bool | words of a line come when it is learned
-output_feature_regularizer_binary - str quietly:bfgs,conjugate_gradient | where to write the strengths of weights
-output_feature_regularizer_text - str quietly:bfgs,conjugate_gradient | the same to be read
 passes - ulong | how often to go through the data
 per_model_save_load - bool | changes nothing here
 permutations - bool | cross a namespace with itself in any order
@@ -166,49 +121,30 @@ power_t - float keep | how fast rates fall
 predict_only_model - bool | a model of weights alone, that cannot be continued
 predictions p str | where to write predictions
 preserve_performance_counters - bool | go on with the counts of the model
-print - bool | print examples instead of learning them
-probabilities - bool needs:csoaa_ldf,plt,multilabel_oaa,oaa | predict the probabilities of classes
 progress P str | rows: N by a number, N.0 by a factor
 quadratic q list[str] keep | cross two namespaces by their first letters
 quantile_tau - float loss:quantile | tau of the quantile loss
 quiet - bool | no rows, no summary, no log lines
 random_seed - ulong | where random numbers begin
-random_weights - bool | weights begin with random numbers
-raw_predictions r str | where to write scores before any link or clipping
+random_weights - bool apart | weights begin with random numbers
+raw_predictions r str apart | where to write scores before any link or clipping
 readable_model - str | where to write the model as text
 redefine - list[str] keep | other letters for namespaces: N:=S
-replay_b - ulong keep 0:off | learn from a buffer of so many examples, below
-replay_b_count - ulong needs:replay_b 0..MODELS | how many of them for each example
-replay_c - ulong keep only:csoaa 0:off | the same, over --csoaa
-replay_c_count - ulong needs:replay_c 0..MODELS | how many of them for each example
-replay_m - ulong keep only:oaa 0:off | the same, below --oaa
-replay_m_count - ulong needs:replay_m 0..MODELS | how many of them for each example
 restart - bool needs:freegrad | FreeGrad begins anew where its bets are too small
 ring_size - int | the same as --example_queue_limit
 save_per_pass - bool | write a model after each pass
 save_resume - bool | changes nothing: models can be continued
-sched_exponent - float needs:stage_poly | how many monomials there are
-scores - bool needs:oaa | predict the scores of classes
 sgd - bool keep | plain gradient descent
-simulation - bool needs:cs_active,active | active learning with labels that are there
 skips - list[str] | gaps in runs of features: N, or aN
-sort_features - bool | sort features, and keep one of equal ones
+sort_features - bool apart | sort features, and keep one of equal ones
 span_server_port - int | changes nothing here
-sparse_l2 - float 0:off | l2 regularization of features when they are seen
+sparse_l2 - float 0:off apart | l2 regularization of features when they are seen
 sparse_weights - bool | changes nothing: tables are sparse
 spelling - list[str] keep | make features of how names are spelled
-stage_poly - bool keep | find monomials that help
-stage_size - int needs:svrg | passes between two whole gradients
 strict_parse - bool | malformed lines are critical
-svrg - bool keep | stochastic variance-reduced gradients
-termination - float needs:bfgs | stop where the loss falls by less than this part
 testonly t bool | predict only
-top - uint keep | the so many lines with the highest scores
-truncated_normal_weights - bool | the same without those far from 0
-unweighted_marginals - bool needs:marginal | importances do not count in marginals
-update_before_learn - bool needs:marginal | marginals learn before they predict
+truncated_normal_weights - bool apart | the same without those far from 0
 version - bool | show the version of Vowpal Wabbit that this is like
-wap_ldf - str keep of:m,mc,multiline,multiline-classifier | weighted all pairs over examples of several lines
 """  # noqa: E501
 
 # What belongs to a learner that is not here, in such rows; most need one of those. It changes nothing.
@@ -452,6 +388,8 @@ class Option:
     choices: tuple[str, ...] = ()
     range: tuple[int, int] | None = None
     off_at_zero: bool = False
+    apart: bool = False
+    excludes: tuple[str, ...] = ()
 
     def read(self, text: str) -> Any:
         """The value of an argument. Critical, in Vowpal Wabbit's words, if it is none."""
@@ -481,10 +419,11 @@ class Option:
 _WITHOUT = {"needs": "warned of", "quietly": "ignored", "only": "refused"}
 
 
-def _read_row(row: str) -> Option:
+def _read_row(row: str, needs: str = "") -> Option:
+    """The option of a row. needs: what it needs if it does not say."""
     head, _, help = row.partition(" | ")
     name, letter, type, *words = head.split()
-    known: dict[str, Any] = {}
+    known: dict[str, Any] = {"needs": (needs,), "without": _WITHOUT["needs"]} if needs else {}
     for word in words:
         key, _, value = word.partition(":")
         values = tuple(text.replace("&", ", ") for text in value.split(","))
@@ -492,20 +431,29 @@ def _read_row(row: str) -> Option:
             known |= {"needs": values, "without": _WITHOUT[key]}
         elif key == "of":
             known["choices"] = values
+        elif key == "excludes":
+            known["excludes"] = values
         elif key == "loss":
             known["loss"] = value
         elif word == "0:off":
             known["off_at_zero"] = True
-        elif word == "keep":
-            known["keep"] = True
+        elif word in ("keep", "apart"):
+            known[word] = True
         else:
             least, _, most = word.partition("..")
             known["range"] = int(least), MODELS if most == "MODELS" else int(most)
     return Option(name, letter.strip("-"), type, help, **known)
 
 
-_ROWS = (_TABLE + _IDLE_TABLE).split("\n")
-OPTIONS = {option.name: option for option in map(_read_row, filter(None, _ROWS))}
+def _read_table() -> dict[str, Option]:
+    found = [*map(_read_row, filter(None, (_TABLE + _IDLE_TABLE).split("\n")))]
+    for reduction in REDUCTIONS:
+        for i, line in enumerate(reduction.lines):
+            found.append(_read_row(line, reduction.option if i else ""))
+    return {option.name: option for option in sorted(found, key=lambda option: option.name)}
+
+
+OPTIONS = _read_table()
 LETTERS = {option.letter: option for option in OPTIONS.values() if option.letter}
 
 
@@ -581,12 +529,10 @@ class Arguments:
             least, most = OPTIONS[name].range or (value, value)
             if not least <= value <= most:
                 raise Critical(f"--{name} {value}: a number from {least} to {most} is needed", "options.cc", 30)
-        for name in ("audit", "final_regressor", "predictions", "raw_predictions", "invert_hash", "readable_model"):
-            if "audit_regressor" in self and name in self:
-                raise Refused(f"--audit_regressor with --{name}")
-        for name in ("project", "flipschitz_const"):
-            if "freegrad" in self and name in self:
-                raise Refused(f"--freegrad with --{name}")
+        for name in self.values:
+            for other in OPTIONS[name].excludes:
+                if other in self:
+                    raise Refused(f"--{name} with --{other}")
         if len(self.get("initial_regressor", [])) > 1:
             raise Refused("-i with several models")
         if len(self.get("cache_file", [])) > 1:

@@ -24,10 +24,7 @@ from vwlite.vw.random import normal_weights, uniform_weights
 from vwlite.vw.setup import Setup
 from vwlite.vw.statistics import ConstantLoss
 
-ONLINE = (
-    "adaptive", "normalized", "invariant", "sgd", "adax", "sparse_l2", "l1_state", "l2_state", "ftrl", "pistol", "coin",
-    "freegrad",
-)  # fmt: skip
+ONLINE = ("adaptive", "normalized", "invariant", "sgd", "adax", "sparse_l2", "l1_state", "l2_state", *BETTING)
 
 
 def make_loss(a: Arguments) -> tuple[Loss, ConstantLoss]:

@@ -21,7 +21,6 @@ from vwlite.core.vw.learner import VwLearner
 from vwlite.core.vw.pistol import Pistol
 from vwlite.runs.memory import table_needs
 from vwlite.vw.layers.base import Linear, Named
-from vwlite.vw.layers.oaa import Oaa
 from vwlite.vw.layers.scorer import Scorer
 from vwlite.vw.plan import make_expander
 from vwlite.vw.text.examples import Names
@@ -32,7 +31,7 @@ RULES = (GdWithFlags, Ftrl, Coin, Pistol, FreeGrad)
 def is_plain(run: Any) -> bool:
     """Whether the engine's loop can do this run."""
     s, layer = run.setup.plan, run.learner
-    classes = type(layer) is Oaa
+    classes = layer.option == "oaa"
     if classes:
         if run.arguments.get("link", "identity") != "identity":  # it comes before scores are compared
             return False

@@ -12,6 +12,7 @@ from vwlite.vw.models.binary import LAYOUTS, Header, read_head
 from vwlite.vw.text.examples import Shape
 
 CROSSING = ("quadratic", "cubic", "interactions")
+GD_FLAGS = ("sgd", "adaptive", "normalized", "invariant")  # which steps gradient descent takes
 BETTING = ("ftrl", "pistol", "coin", "freegrad")  # rules without a rate
 
 SAVE_NOTE = (
@@ -124,8 +125,7 @@ def model_fields(a: Arguments) -> tuple[str, ...]:
             return LAYOUTS[name]
     if a.flag("bfgs") or a.flag("conjugate_gradient") or a.flag("svrg"):
         return ("w",)
-    flags = ("sgd", "adaptive", "normalized", "invariant")
-    if not any(a.flag(name) for name in flags):
+    if not any(map(a.flag, GD_FLAGS)):
         return ("w", "G", "N")
     return ("w", *(("G",) if a.flag("adaptive") else ()), *(("N",) if a.flag("normalized") else ()))
 

@@ -26,6 +26,7 @@ class Setup:
     initial_t: float = 0.0  # that of the plan, or when the model that is continued was written
     loss_words: ConstantLoss | None = None
     class_weights: dict[int, float] = field(default_factory=dict)
+    layers: list[Any] = field(default_factory=list)  # the classes of those over the linear model, from the bottom up
     link: str = "identity"  # from scores to predictions
     raw: Any = None  # where raw predictions go
     namer: Any = None  # knows the names of features, if they are wanted

@@ -76,27 +76,30 @@ class Layer:
 
     option: what asks for it. excludes: options that it cannot be with. fits: the companies that it can be in: "batches"
     (weights that change between passes only), "lines" (examples of several lines), "classes" (whose models lie side by
-    side). company: the one that all others must fit. kind, output: its labels and predictions, if they are not those of
-    the layer below. name: as the header shows it. predicts_apart: what is shown is predicted before learning, on its
-    own; None: as below.
+    side). company: the one that all others must fit. ensemble: it is made of learners of the kind below it, as many as
+    its option says, and counts the features of an example itself. kind, output: its labels and predictions, if they are
+    not those of the layer below. name: as the header shows it. predicts_apart: what is shown is predicted before
+    learning, on its own; None: as below.
     """
 
     option = company = ""
     excludes: tuple[str, ...] = ()
     fits: tuple[str, ...] = ()
     kind = output = name = ""
+    ensemble = False
     predicts_apart: bool | None = None
     increment: int
     of_lines: Any = None  # the layer that learns examples of several lines, if they are such
 
     @classmethod
     def wanted(cls, a: Arguments) -> bool:
-        return a.on(cls.option)
+        """Whether it is in the learner, if its option is given or it has none."""
+        return True
 
     @classmethod
     def models(cls, a: Arguments) -> int:
         """How many learners of the kind below it is made of."""
-        return 1
+        return int(a[cls.option]) if cls.ensemble else 1
 
     @classmethod
     def check(cls, a: Arguments) -> None:

@@ -16,6 +16,7 @@ class Boosting(Layer):
     """Online boosting: BBM, logistic or adaptive."""
 
     option = "boosting"
+    ensemble = True
     predicts_apart = True
 
     @classmethod

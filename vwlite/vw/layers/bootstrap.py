@@ -19,6 +19,7 @@ class Bootstrap(Symmetric):
     """Several models, each with its own random importances; their mean or vote is predicted."""
 
     option = name = "bootstrap"
+    ensemble = True
     predicts_apart = False
 
     @classmethod

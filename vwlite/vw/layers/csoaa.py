@@ -13,6 +13,7 @@ class Csoaa(Symmetric):
     option = name = "csoaa"
     kind, output = "CS", "MULTICLASS"
     fits = ("batches",)
+    ensemble = True
     predicts_apart = False
 
     @classmethod

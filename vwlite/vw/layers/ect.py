@@ -76,6 +76,7 @@ class Ect(Layer):
 
     option = name = "ect"
     kind = output = "MULTICLASS"
+    ensemble = True
     predicts_apart = True
 
     @classmethod

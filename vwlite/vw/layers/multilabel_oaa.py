@@ -12,6 +12,7 @@ class MultilabelOaa(Symmetric):
     option = "multilabel_oaa"
     kind, output = "MULTILABEL", "MULTILABELS"
     fits = ("batches",)
+    ensemble = True
     predicts_apart = False
 
     @classmethod

@@ -10,21 +10,13 @@ from vwlite.vw.setup import Setup
 
 
 class Oaa(Layer):
-    """One against all.
-
-    apart: options with which the classes are models among others, or share something, or weights are asked for by their
-    keys, so that they cannot lie side by side in the table.
-    """
+    """One against all."""
 
     option = "oaa"
     kind = output = "MULTICLASS"
     fits = ("batches", "classes")
     predicts_apart = False
-    apart = (
-        "oaa_subsample", "raw_predictions", "l1", "l2", "sparse_l2", "feature_mask", "constant", "initial_weight",
-        "random_weights", "normal_weights", "truncated_normal_weights", "audit", "invert_hash", "audit_regressor",
-        "ignore_linear", "feature_limit", "sort_features",
-    )  # fmt: skip
+    ensemble = True
 
     @classmethod
     def models(cls, a: Arguments) -> int:

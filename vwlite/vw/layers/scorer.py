@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from math import exp
 
-from vwlite.vw.arguments import Arguments
 from vwlite.vw.layers.base import Current, Layer, judged
 from vwlite.vw.setup import Setup
 
@@ -23,10 +22,6 @@ class Scorer(Layer):
     """Learns if there is something to learn, tells the loss, and puts the prediction through the link."""
 
     fits = ("batches", "lines", "classes")
-
-    @classmethod
-    def wanted(cls, a: Arguments) -> bool:
-        return True
 
     def __init__(self, base: Layer, s: Setup) -> None:
         super().__init__(base, s)

@@ -40,8 +40,7 @@ class StagePoly(Layer):
         a = s.arguments
         self.setup, self.exponent, self.batch = s, a.get("sched_exponent", 1.0), a.get("batch_sz", 1000)
         self.doubles = not a.flag("batch_sz_no_doubling")
-        # Learners of several models count the features of an example themselves, others the monomials.
-        self.counts = not any(name in a for name in ("oaa", "csoaa", "multilabel_oaa", "ect", "bootstrap", "boosting"))
+        self.counts = not any(layer.ensemble for layer in s.layers)  # else features are counted, not monomials
         self.stepper = self.bottom.stepper
         self.mask = (1 << s.plan.bits) - 1
         self.root = self.stepper.key(CONSTANT_HASH)

@@ -5,6 +5,7 @@ Johnson, Zhang. Accelerating Stochastic Gradient Descent using Predictive Varian
 
 from vwlite.vw.layers.base import Current, Linear
 from vwlite.vw.models.binary import Layout
+from vwlite.vw.plan import BETTING, GD_FLAGS
 from vwlite.vw.setup import Setup
 
 
@@ -18,8 +19,8 @@ class Svrg(Linear):
 
     option = name = "svrg"
     excludes = (
-        "sgd", "adaptive", "normalized", "invariant", "adax", "ftrl", "pistol", "coin", "freegrad", "noop", "l1", "l2",
-        "sparse_l2", "feature_mask", "nn", "baseline", "active", "confidence",
+        *GD_FLAGS, "adax", *BETTING, "noop", "l1", "l2", "sparse_l2", "feature_mask", "nn", "baseline", "active",
+        "confidence",
     )  # fmt: skip
 
     def __init__(self, base: Linear, s: Setup) -> None:

@@ -23,7 +23,7 @@ class Top(Layer):
 
     @classmethod
     def wanted(cls, a: Arguments) -> bool:
-        return a.on("top") and not (a.on("csoaa_ldf") or a.on("wap_ldf"))
+        return not (a.on("csoaa_ldf") or a.on("wap_ldf"))
 
     def group(self, run: Any, lines: list[Current]) -> None:
         """Learn the lines of one example, count them, and tell of it."""
