@@ -923,30 +923,13 @@ cdef class Parser:
         return 0
 
     @staticmethod
-    def rejected(Batch batch not None):
-        """Where the faults that `parse` found are: number of the line in the batch, its begin and end in the block."""
+    def faults(Batch batch not None):
+        """The faults that `parse` found, in order: what is wrong, the number of the line in the batch, and as offsets
+        into the block the begin and the end of the line and those of the offending token."""
         cdef size_t i
-        return [(batch.faults[i].line, batch.faults[i].line_begin, batch.faults[i].line_end)
+        cdef Fault* f = batch.faults
+        return [(CODES[f[i].code], f[i].line, f[i].line_begin, f[i].line_end, f[i].begin, f[i].end)
                 for i in range(batch.fault_count)]
-
-    def faults(self, block, Batch batch, limit=None):
-        """The faults that `parse` found in this block, in order, as a list of
-        vwlite.input.diagnostics.BadLine; at most `limit` of them."""
-        from vwlite.input.diagnostics import BadLine, explain
-
-        cdef size_t count = batch.fault_count if limit is None else min(<size_t>limit, batch.fault_count)
-        cdef size_t i
-        cdef Fault* fault
-        found = []
-        view = memoryview(block).cast("B")
-        for i in range(count):
-            fault = &batch.faults[i]
-            line = bytes(view[fault.line_begin:fault.line_end])
-            begin, end = fault.begin - fault.line_begin, fault.end - fault.line_begin
-            message = explain(CODES[fault.code], line, begin, end, loss=self.loss_name, labels=self.labels,
-                              names=self.names)
-            found.append(BadLine(fault.line, begin + 1, message, fault.line_begin, fault.line_end))
-        return found
 
 
 def detect(first_bytes) -> str | None:

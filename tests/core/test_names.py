@@ -7,6 +7,7 @@ import pytest
 from vwlite.core.data.batch import Batch
 from vwlite.core.data.class_names import Names
 from vwlite.core.text.parser import Parser
+from vwlite.input.diagnostics import bad_lines
 
 
 def test_names_get_their_numbers_as_they_appear():
@@ -18,8 +19,8 @@ def test_names_get_their_numbers_as_they_appear():
     assert [labels[0], labels[1], labels[4]] == [2, 1, 2] and isnan(labels[2]) and isnan(labels[3])
     assert names.first(len(names)) == ["red", "green"]
     assert parser.parse(b"blue |f a\nblack |f b\nred |f c\n", batch) == 1
-    (fault,) = parser.faults(b"blue |f a\nblack |f b\nred |f c\n", batch)
-    assert (fault.line, fault.column) == (1, 1)
+    (fault,) = bad_lines(parser, b"blue |f a\nblack |f b\nred |f c\n", batch)
+    assert (fault.line, fault.column) == (2, 1)
     assert fault.message == "label 'black' is one class more than --oaa 3 has room for, after red, green, blue"
     assert (names.number(b"blue"), names.number(b"black")) == (3, 0)
 
@@ -52,5 +53,5 @@ def test_words_are_labels_with_classes_only(format):
     text = b"red |f a\n" if format == "vw" else b"red 1:2\n"
     batch, parser = Batch(), Parser(format)
     assert parser.parse(text, batch) == 1
-    assert parser.faults(text, batch)[0].message == "label 'red' is not a number"
+    assert bad_lines(parser, text, batch)[0].message == "label 'red' is not a number"
     assert Parser(format, names=Names(2, [b"red", b"blue"])).parse(text, batch) == 0

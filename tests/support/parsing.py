@@ -8,7 +8,7 @@ from slow_parser import Example, SlowParser
 from vwlite.core.data.batch import Batch
 from vwlite.core.data.class_names import Names
 from vwlite.core.text.parser import Parser
-from vwlite.input.diagnostics import explain
+from vwlite.input.diagnostics import bad_lines, explain
 
 
 def names_of(classes: dict[str, Any] | None) -> Names | None:
@@ -24,7 +24,7 @@ def parsed(
     parser, batch = Parser(format, names=names, **options), Batch()
     batch.first_line = first_line
     count = parser.parse(text, batch)
-    faults = parser.faults(text, batch)
+    faults = bad_lines(parser, text, batch)
     assert len(faults) == count
     return batch, faults
 
@@ -76,5 +76,5 @@ def agree(text: bytes, format: str, first_line: int = 1, **options) -> None:
         end = min(starts[i + 1] - 1, len(text))
         line = text[starts[i] : end]
         words = explain(fault.code, line, fault.begin, fault.end, labels=options.get("labels"), names=names)
-        expected.append((i, fault.begin + 1, words, starts[i], end))
+        expected.append(("", first_line + i, fault.begin + 1, words, line))
     assert [tuple(f) for f in faults] == expected

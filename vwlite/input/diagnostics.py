@@ -1,10 +1,12 @@
-"""What is wrong with a line, in words. The parser only says which complaint and where."""
+"""Bad lines: where they are, and what is wrong with them, in words. The parser only says which complaint and where."""
 
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from vwlite.core.data.batch import Batch
     from vwlite.core.data.class_names import Names
+    from vwlite.core.text.parser import Parser
 
 LONGEST = 40  # bytes of a token that are shown
 MOST_NAMES = 8  # of classes that are shown
@@ -21,13 +23,28 @@ _NOUNS = {
 
 
 class BadLine(NamedTuple):
-    """A line that the parser refused."""
+    """A bad line: where it is, what is wrong, and the line itself."""
 
-    line: int  # from 0, within the batch
+    source: str
+    line: int  # from 1
     column: int  # of the offending token, in bytes, from 1
     message: str
-    line_begin: int  # the line without its LF, as offsets into the block
-    line_end: int
+    text: bytes = b""  # without its LF; empty: input that is not lines
+
+    def __str__(self) -> str:
+        return f"{self.source}:{self.line}:{self.column}: {self.message}"
+
+
+def bad_lines(parser: "Parser", block: bytes | memoryview, batch: "Batch") -> list[BadLine]:
+    """The faults of the block that the parser has just filled the batch with, in order."""
+    found = []
+    for code, line, first, last, begin, end in parser.faults(batch):
+        text = bytes(block[first:last])
+        words = explain(
+            code, text, begin - first, end - first, loss=parser.loss_name, labels=parser.labels, names=parser.names
+        )
+        found.append(BadLine(batch.source, batch.first_line + line, begin - first + 1, words, text))
+    return found
 
 
 def shown(token: bytes) -> str:

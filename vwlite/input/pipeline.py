@@ -15,7 +15,7 @@ from vwlite.core.data.batch import Batch
 from vwlite.core.data.class_names import Names
 from vwlite.core.text.parser import Parser, detect
 from vwlite.errors import DataError
-from vwlite.input.diagnostics import BadLine
+from vwlite.input.diagnostics import BadLine, bad_lines
 from vwlite.input.reader import Block, Fault, read_blocks, total_size
 
 AHEAD = 4  # batches that wait for the learner at most
@@ -36,25 +36,11 @@ class ParseOptions:
 
 
 @dataclass
-class Bad:
-    """A bad line: where it is, what is wrong, and the line itself."""
-
-    source: str
-    line: int
-    column: int
-    message: str
-    text: bytes = b""
-
-    def __str__(self) -> str:
-        return f"{self.source}:{self.line}:{self.column}: {self.message}"
-
-
-@dataclass
 class Parsed:
     """A batch, and what was wrong with the text that it comes from."""
 
     batch: Batch
-    bad: list[Bad] = field(default_factory=list)
+    bad: list[BadLine] = field(default_factory=list)
     done: int = 0  # bytes of input read so far
     total: int | None = None  # bytes of all input, if known
 
@@ -106,12 +92,10 @@ class Parsing:
         """Fill the batch with the lines of a block."""
         block = task.block
         if isinstance(block, Fault):
-            return Parsed(Batch(), [Bad(block.source, block.line, 1, block.message)])
+            return Parsed(Batch(), [BadLine(block.source, block.line, 1, block.message)])
         batch.source, batch.first_line = block.source, block.first_line
         parser = self._parser(task.format)
-        bad = []
-        if parser.parse(block.data, batch):
-            bad = [self._bad(block, fault) for fault in parser.faults(block.data, batch)]
+        bad = bad_lines(parser, block.data, batch) if parser.parse(block.data, batch) else []
         block.release()
         if self._number:
             batch.number_hashes()
@@ -125,10 +109,6 @@ class Parsing:
                 names=o.names, loss_name=o.loss_name, lenient_labels=o.lenient_labels, stop_at_fault=not o.skip,
             )  # fmt: skip
         return self._parsers[format]
-
-    def _bad(self, block: Block, fault: BadLine) -> Bad:
-        text = bytes(block.data[fault.line_begin : fault.line_end])
-        return Bad(block.source, block.first_line + fault.line, fault.column, fault.message, text)
 
 
 def _shown(line: bytes) -> str:

@@ -10,7 +10,7 @@ from vwlite.core.data.batch import Batch
 from vwlite.core.learn.learner import Learner, Reason
 from vwlite.core.learn.tally import Tally
 from vwlite.errors import ClosedPipe, DataError
-from vwlite.input.pipeline import Bad
+from vwlite.input.diagnostics import BadLine
 from vwlite.options.groups import InputOptions
 from vwlite.options.resolve import option_name
 from vwlite.options.settings import Settings
@@ -64,7 +64,7 @@ class BadLines:
         self._most = options.max_errors
         self._rejects = Sink(options.rejects, stack) if options.rejects else None
 
-    def take(self, bad: list[Bad]) -> None:
+    def take(self, bad: list[BadLine]) -> None:
         for b in bad:
             if not self._skip:
                 raise DataError(str(b))

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from vwlite.core.data.batch import Batch
 from vwlite.core.text.parser import Parser
 from vwlite.input.cache import MAGIC, CacheReader, CacheUnusable, CacheWriter, made_by, open_cache
-from vwlite.input.pipeline import Ahead, Bad, Parsed, ParseOptions, Parsing, Task
+from vwlite.input.diagnostics import BadLine
+from vwlite.input.pipeline import Ahead, Parsed, ParseOptions, Parsing, Task
 from vwlite.input.reader import Block, Fault, read_blocks, total_size
 from vwlite.vw.messages import Critical, Streams
 from vwlite.vw.text.parser import Example, Features, Space, TextParser, read_number
@@ -245,8 +246,9 @@ class Source:
             return
         whole, begin = Batch(), 0
         for odd in parsed.bad:
-            whole.extend(batch, begin, odd.line)
-            self.text.number += odd.line - begin
+            line = odd.line - batch.first_line
+            whole.extend(batch, begin, line)
+            self.text.number += line - begin
             if self.by_turns:
                 yield whole
                 whole = Batch()
@@ -255,7 +257,7 @@ class Source:
             except Critical:
                 yield whole  # what stands before it
                 raise
-            begin = odd.line + 1
+            begin = line + 1
         whole.extend(batch, begin, len(batch))
         self.text.number += len(batch) - begin
         yield whole
@@ -323,7 +325,7 @@ class Source:
 
 
 class _Parsing(Parsing):
-    """Parses blocks. Lines that the engine's parser does not know are told as bad ones, by their place in the batch.
+    """Parses blocks. Lines that the engine's parser does not know are told as bad ones.
 
     numbers: for a cache, whose batches number their distinct hashes. labels_in_tags: labels are not simple.
     """
@@ -341,8 +343,9 @@ class _Parsing(Parsing):
         assert isinstance(block, Block)
         batch.first_line = block.first_line
         if self.parser.parse(block.data, batch):
-            for line, first, last in self.parser.rejected(batch):
-                odd.append(Bad(block.source, line, 1, "", bytes(block.data[first:last])))
+            for _, line, first, last, _, _ in self.parser.faults(batch):
+                text = bytes(block.data[first:last])
+                odd.append(BadLine(block.source, block.first_line + line, 1, "unknown to the engine", text))
         batch.gather()
         if self.numbers and not odd:
             batch.number_hashes()
