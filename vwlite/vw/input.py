@@ -9,7 +9,7 @@ from vwlite.vw.arguments import Arguments, letters, unescaped
 from vwlite.vw.messages import Critical, Streams
 from vwlite.vw.plan import Plan
 from vwlite.vw.text.examples import Source
-from vwlite.vw.text.parser import Features, TextParser, parse_affixes, read_dictionary
+from vwlite.vw.text.parser import Example, Features, TextParser, parse_affixes, read_dictionary
 
 
 def data_path(a: Arguments) -> str | None:
@@ -29,18 +29,7 @@ def make_source(
             raise Critical("need a data file to make a cache of", "parser.cc", 300)
         cache = f"{path}.cache"
     features = make_features(a, streams, lines)
-    make = None
-    if a.flag("json"):  # imported where they are wanted, as few are: each start is faster for it
-        from vwlite.vw.text.json import JsonParser
-
-        make = JsonParser(features, a.flag("chain_hash")).line
-    elif a.flag("csv"):
-        from vwlite.vw.text.csv import CsvParser
-
-        make = CsvParser(
-            features, separator=a.get("csv_separator", ","), has_head=not a.flag("csv_no_file_header"),
-            head=a.get("csv_header"), scales=a.get("csv_ns_value", ""),
-        ).line  # fmt: skip
+    make = _line_reader(a, features)
     if "invert_hash" in a and cache is not None:
         raise Critical("invert_hash is incompatible with a cache file.  Use it in single pass mode only.")
     return Source(
@@ -50,6 +39,43 @@ def make_source(
         shape=plan.shape, examples=a["examples"] if a.get("examples", -1) >= 0 else None,
         by_turns=a.flag("onethread"), stop=stop,
     )  # fmt: skip
+
+
+def _line_reader(a: Arguments, features: Features) -> Callable[[bytes], Example | None] | None:
+    """How a line becomes an example if it is not Vowpal Wabbit's text, with Vowpal Wabbit's words for a bad one."""
+    # Imported where they are wanted, as few are: each start is faster for it.
+    if a.flag("json"):
+        from vwlite.vw.text.json import JsonError, JsonParser
+
+        json = JsonParser(features, a.flag("chain_hash"))
+
+        def read_json(line: bytes) -> Example | None:
+            try:
+                return json.line(line)
+            except JsonError as e:
+                at = "" if e.at is None else f" at {e.at}"
+                raise Critical(f"JSON parser error{at}: {e}", "parser.cc", 100) from None
+
+        return read_json
+    if a.flag("csv"):
+        from vwlite.vw.text.csv import CsvError, CsvParser
+
+        try:
+            csv = CsvParser(
+                features, separator=a.get("csv_separator", ","), has_head=not a.flag("csv_no_file_header"),
+                head=a.get("csv_header"), scales=a.get("csv_ns_value", ""),
+            )  # fmt: skip
+        except CsvError as e:
+            raise Critical(str(e), "parse_example_csv.cc", e.place) from None
+
+        def read_csv(line: bytes) -> Example | None:
+            try:
+                return csv.line(line)
+            except CsvError as e:
+                raise Critical(str(e), "parse_example_csv.cc", e.place) from None
+
+        return read_csv
+    return None
 
 
 def open_source(source: Source, data: str, passes: int, streams: Streams) -> None:

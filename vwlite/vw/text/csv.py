@@ -2,7 +2,6 @@
 
 import csv
 
-from vwlite.vw.messages import Critical
 from vwlite.vw.text.parser import Example, Features, read_number, to_float
 
 csv.field_size_limit(1 << 30)
@@ -18,28 +17,39 @@ def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
+class CsvError(Exception):
+    """Columns that cannot be, or a line that does not have them; `place`: the line of Vowpal Wabbit's reader."""
+
+    def __init__(self, message: str, place: int) -> None:
+        super().__init__(message)
+        self.place = place
+
+
 class CsvParser:
     """Lines become examples; the first is the head, unless it is said otherwise."""
 
     def __init__(self, features: Features, *, separator: str, has_head: bool, head: str | None, scales: str) -> None:
-        """head: the names of the columns, instead of the first line if there is one. scales: NAMESPACE:FACTOR,..."""
+        """head: the names of the columns, instead of the first line if there is one. scales: NAMESPACE:FACTOR,...
+
+        CsvError if these are malformed.
+        """
         self.features, self.separator = features, separator.replace("\\t", "\t")
         if len(self.separator) != 1 or self.separator in '"|:':
-            raise Critical(f"Multiple characters or a reserved one: {self.separator}", "parse_example_csv.cc", 40)
+            raise CsvError(f"Multiple characters or a reserved one: {self.separator}", 40)
         self.columns: list[tuple[str, str]] | None = None
         self.skip = has_head
         if head is not None:
             self._read_head(head.split(","))
         elif not self.skip:
-            raise Critical("No header specified while --csv_no_file_header is specified.", "parse_example_csv.cc", 60)
+            raise CsvError("No header specified while --csv_no_file_header is specified.", 60)
         self.scales = {}
         for i, pair in enumerate(scales.split(",") if scales else [], 1):
             name, colon, value = pair.partition(":")
             if not colon or ":" in value:
-                raise Critical(f"Malformed namespace value pair at cell {i}: {pair}", "parse_example_csv.cc", 169)
+                raise CsvError(f"Malformed namespace value pair at cell {i}: {pair}", 169)
             scale, end = read_number(_bytes(value))
             if not end or end != len(_bytes(value)) or scale != scale:
-                raise Critical(f"NaN namespace value at cell {i}: {pair}", "parse_example_csv.cc", 174)
+                raise CsvError(f"NaN namespace value at cell {i}: {pair}", 174)
             self.scales[name] = scale
         self.number = 0
 
@@ -50,7 +60,7 @@ class CsvParser:
             self.columns.append((space, feature) if bar else ("", space))
 
     def line(self, line: bytes) -> Example | None:
-        """The example of a line; None for the head."""
+        """The example of a line; None for the head. CsvError if it is none."""
         text = line.decode("utf-8", "surrogateescape").removeprefix("\ufeff").rstrip("\r")
         example = Example()
         if not text.strip():
@@ -65,10 +75,8 @@ class CsvParser:
         self.number += 1
         assert self.columns is not None
         if len(cells) != len(self.columns):
-            raise Critical(
-                f"CSV line {self.number} has {len(cells)} elements, but the header has {len(self.columns)} elements!",
-                "parse_example_csv.cc", 250,
-            )  # fmt: skip
+            have = f"{len(cells)} elements, but the header has {len(self.columns)}"
+            raise CsvError(f"CSV line {self.number} has {have} elements!", 250)
         for (space, name), cell in zip(self.columns, cells, strict=True):
             if name == "_label":
                 example.words = _bytes(cell).split()

@@ -3,8 +3,15 @@
 import json
 from typing import Any
 
-from vwlite.vw.messages import Critical
 from vwlite.vw.text.parser import MASK, Example, Features, to_float
+
+
+class JsonError(Exception):
+    """A line that is no example; `at`: where, if it is no JSON."""
+
+    def __init__(self, message: str, at: int | None = None) -> None:
+        super().__init__(message)
+        self.at = at
 
 
 class JsonParser:
@@ -14,7 +21,7 @@ class JsonParser:
         self.features, self.chain_hash = features, chain_hash
 
     def line(self, line: bytes) -> Example | None:
-        """The example of a line; a blank one for a blank line."""
+        """The example of a line; a blank one for a blank line. JsonError if it is none."""
         example = Example()
         if not line.strip():
             example.blank = True
@@ -22,12 +29,12 @@ class JsonParser:
         try:
             pairs = json.loads(line, object_pairs_hook=list)
             if pairs != [] and not _is_object(pairs):
-                raise Critical("JSON parser error: an object is expected", "parser.cc", 100)
+                raise JsonError("an object is expected")
             self._object(example, pairs, b"", top=True)
         except ValueError as e:
-            raise Critical(f"JSON parser error at {getattr(e, 'pos', 0)}: {e}", "parser.cc", 100) from None
+            raise JsonError(str(e), getattr(e, "pos", 0)) from None
         except RecursionError:
-            raise Critical("JSON parser error: objects are nested too deeply", "parser.cc", 100) from None
+            raise JsonError("objects are nested too deeply") from None
         example.drop_empty()
         return example
 
@@ -89,14 +96,14 @@ class JsonParser:
                     space.values.append(to_float(value))
                     space.names.append(name + b"^[%d]" % i)
             elif value is not None:
-                raise Critical("JSON parser error: an array holds numbers or objects", "parser.cc", 100)
+                raise JsonError("an array holds numbers or objects")
 
     def _special(self, example: Example, key: str, value: Any) -> bool:
         """Labels and tags."""
         if key == "_label":
             if isinstance(value, list):
                 if value and not _is_object(value):
-                    raise Critical("JSON parser error: a label is no array", "parser.cc", 100)
+                    raise JsonError("a label is no array")
                 parts = dict(value)
                 words = [parts.get("Label"), parts.get("Weight"), parts.get("Initial")]
                 example.words = [_word(word) for word in words if word is not None]
