@@ -99,6 +99,21 @@ cdef class Learner:
     cdef Reason pause(self) noexcept nogil
 
 
+cdef inline void count_label(int* distinct, double* first, double* second, double label) noexcept nogil:
+    """Count a label among the different ones, as far as three."""
+    if distinct[0] > 2:
+        return
+    if distinct[0] == 0:
+        first[0] = label
+    elif label == first[0]:
+        return
+    elif distinct[0] == 1:
+        second[0] = label
+    elif label == second[0]:
+        return
+    distinct[0] += 1
+
+
 cdef inline double clipped(Learner self, double p) noexcept nogil:
     """A prediction as the range of labels and the loss allow it."""
     if not self.clips:

@@ -178,8 +178,8 @@ cdef class Learner:
         cdef const Outcome* o = &turn.o
         self.features += turn.e.size
         self.size, self.label, self.prediction = turn.e.size, o.label, turn.shown
-        if turn.labelled and self.distinct_labels < 3 and not self.multiclass:
-            count_label(self, o.label)
+        if turn.labelled and not self.multiclass:
+            count_label(&self.distinct_labels, &self.first_label, &self.second_label, o.label)
         if turn.held:
             if turn.labelled and self.holdout.add(o.p, o.label, o.importance, o.loss, turn.log_loss):
                 return Reason.NO_MEMORY
@@ -261,19 +261,6 @@ cdef inline Reason evaluate(Learner self, Turn* turn) noexcept nogil:
             self.min_label, self.max_label = turn.low, turn.high
             return Reason.DIVERGED
     return Reason.DONE
-
-
-cdef inline void count_label(Learner self, double label) noexcept nogil:
-    """Count a label among the different ones."""
-    if self.distinct_labels == 0:
-        self.first_label = label
-    elif label == self.first_label:
-        return
-    elif self.distinct_labels == 1:
-        self.second_label = label
-    elif label == self.second_label:
-        return
-    self.distinct_labels += 1
 
 
 cdef inline Reason write(Learner self, const Arrays* a, size_t line, const Turn* turn) noexcept nogil:

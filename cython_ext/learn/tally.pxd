@@ -8,11 +8,10 @@ cdef class Tally:
     cdef readonly double correct          # importance of those with the right sign
     cdef readonly bint signs              # every label so far was -1 or 1
     cdef readonly double min_label, max_label
-    cdef readonly double recent_loss      # since `take_recent` or `resume`
-    cdef double recent_weight
+    cdef double recent_loss, recent_weight   # since `take_recent`
     cdef readonly size_t classes          # how many there are; 0: labels are numbers
     cdef readonly bint probable           # they have probabilities
-    cdef readonly double log_loss_sum        # since `resume`: sum of importance * -log of the probability that the label's class had
+    cdef double log_loss_sum              # sum of importance * -log of the probability that the label's class had
     cdef double* confusion                # owned; [classes, classes] of importance by label and prediction, or NULL
     cdef double* negative                 # owned; importance by score, NULL until the first
     cdef double* positive

@@ -86,12 +86,6 @@ cdef class Tally:
         if self.add(p, label, importance, loss, log_loss):
             raise MemoryError
 
-    def resume(self, double loss, double weight, double labels=0, double recent_loss=0):
-        """Go on from these sums; accuracy and AUC are not counted."""
-        self.loss, self.weight, self.labels, self.recent_loss = loss, weight, labels, recent_loss
-        self.log_loss_sum = 0
-        self.signs = False
-
     @property
     def average(self):
         """The average loss; None if there is none."""

@@ -1,9 +1,9 @@
 """The order of events where Vowpal Wabbit's is another one."""
 
-from libc.stdint cimport uint64_t
-
 from vwlite.core.data.batch cimport Arrays
 from vwlite.core.learn.learner cimport Learner, Reason, Turn, clipped
+from vwlite.core.learn.rule cimport Outcome
+from vwlite.core.vw.counts cimport Counts
 from vwlite.core.vw.gd_flags cimport GdWithFlags
 from vwlite.core.vw.interleaved cimport Interleaved
 from vwlite.core.vw.labels cimport ExpectedLabels
@@ -12,23 +12,24 @@ from vwlite.core.vw.labels cimport ExpectedLabels
 cdef class VwLearner(Learner):
     """A learner whose holdout, clipping and counts are Vowpal Wabbit's.
 
+    counts: where examples are counted, in place of the tallies of a Learner. reports: come back when a row is due.
     labels: of the batch that it runs over; lines before which they stop must go another way. holdout_after: all lines
     of a pass after so many are held out; 0: see Learner. Examples without a label are never held out. widens: labels
     that are learned widen the range to which predictions are clipped. predict_first: what is written and shown of an
     example that is learned is predicted on its own before, as if it were not.
     """
 
+    cdef Counts counts
     cdef ExpectedLabels labels
     cdef bint* has_warning                # of the rule, which has it; NULL: it never has one
     cdef size_t holdout_after
-    cdef bint widens, predict_first
-    cdef public double time               # weight of all examples, held out ones too
-    cdef public uint64_t held_features
+    cdef bint reports, widens, predict_first
 
-    def __init__(self, rule, loss, expander, ExpectedLabels labels not None, *, size_t holdout_after=0,
-                 bint widens=True, bint predict_first=False, **options):
+    def __init__(self, rule, loss, expander, ExpectedLabels labels not None, Counts counts not None, *,
+                 bint reports=False, size_t holdout_after=0, bint widens=True, bint predict_first=False, **options):
         super().__init__(rule, loss, expander, **options)
-        self.labels, self.holdout_after, self.widens, self.predict_first = labels, holdout_after, widens, predict_first
+        self.labels, self.counts, self.reports = labels, counts, reports
+        self.holdout_after, self.widens, self.predict_first = holdout_after, widens, predict_first
         self.writer.short_numbers = True
         if isinstance(rule, GdWithFlags):
             self.has_warning = &(<GdWithFlags>rule).has_warning
@@ -70,13 +71,21 @@ cdef class VwLearner(Learner):
             Learner.widen_range(self, label)
 
     cdef Reason count(self, const Turn* turn) noexcept nogil:
-        self.time += turn.o.importance
-        if turn.held:
-            self.held_features += turn.e.size
-        return Learner.count(self, turn)
+        cdef const Outcome* o = &turn.o
+        # Among classes with probabilities, no prediction is that of an example without a label.
+        cdef double loss = o.importance * o.loss if turn.labelled or self.writer.probabilities else 0
+        self.size, self.label, self.prediction = turn.e.size, o.label, turn.shown
+        self.counts.add(turn.held, turn.labelled, loss, o.importance, turn.e.size)
+        if turn.labelled and self.multiclass:
+            self.counts.add_log_loss(turn.held, o.importance * turn.log_loss)
+        elif turn.labelled:
+            self.counts.add_label(turn.held, o.label, o.importance)
+        return Reason.DONE
 
     cdef Reason pause(self) noexcept nogil:
+        cdef bint due
         if self.has_warning != NULL and self.has_warning[0]:
             self.has_warning[0] = False
             return Reason.WARNING
-        return Learner.pause(self)
+        due = self.reports and self.counts.examples() >= self.counts.dump_interval
+        return Reason.REPORT if due else Reason.DONE

@@ -5,7 +5,6 @@ comes back where there is something to say: a row, a warning. What it does not e
 is not finite) goes the way of all other runs, one example at a time.
 """
 
-from math import inf
 from typing import Any
 
 from vwlite.core.data.batch import Batch
@@ -50,7 +49,7 @@ def is_plain(run: Any) -> bool:
 
 
 class EngineLoop:
-    """The engine's loop as a part of a `LearningLoop`, whose statistics go in before it runs and come out after it."""
+    """The engine's loop as a part of a `LearningLoop`."""
 
     def __init__(self, run: Any) -> None:
         self.run, self.statistics = run, run.statistics
@@ -75,10 +74,11 @@ class EngineLoop:
         self.labels = ExpectedLabels(*run.labels.expected, needed=needed, names=names)
         self.learner = VwLearner(
             self.rule, self.stepper.loss, make_expander(s, s.bits - self.stepper.shift), self.labels,
-            learn=not run.testing, holdout_after=run.holdout_after, holdout_period=run.holdout_period,
-            widens=self.stepper.widens, predict_first=run.learner.bottom.predicts_apart,
-            predictions=run.predictions is not None, raw_predictions=run.raw is not None,
-            link=a.get("link", "identity"), names=names, probabilities=self.probable,
+            self.statistics, reports=not run.quiet, learn=not run.testing, holdout_after=run.holdout_after,
+            holdout_period=run.holdout_period, widens=self.stepper.widens,
+            predict_first=run.learner.bottom.predicts_apart, predictions=run.predictions is not None,
+            raw_predictions=run.raw is not None, link=a.get("link", "identity"), names=names,
+            probabilities=self.probable,
         )  # fmt: skip
         self.learner.clips = self.classes is None
 
@@ -133,53 +133,20 @@ class EngineLoop:
         return True
 
     def _enter(self) -> None:
-        """Have the engine go on from the statistics."""
+        """Have the engine go on from where the run is."""
         s, learner = self.statistics, self.learner
-        learner.progressive.resume(
-            s.sum_loss, s.weighted_labeled_examples, s.weighted_labels, s.sum_loss_since_last_dump
-        )
-        learner.holdout.resume(s.holdout_loss_since_pass, s.holdout_weight_since_pass, 0, s.holdout_loss_since_dump)
-        learner.examples, learner.unlabelled_weight, learner.time = s.example_number, s.weighted_unlabeled_examples, s.t
         learner.lines = self.run.lines
-        low, high = self.stepper.min_label, self.stepper.max_label
+        learner.min_label, learner.max_label = self.stepper.min_label, self.stepper.max_label
         if self.classes is not None:
-            self.classes.low, self.classes.high = low, high
-        learner.min_label, learner.max_label = low, high
-        learner.report_at = inf if self.run.quiet else s.dump_interval
+            self.classes.low, self.classes.high = self.stepper.min_label, self.stepper.max_label
         if self.timed:
             self.rule.elapsed = s.t - s.holdout_weight - s.weighted_unlabeled_examples
-        self._features = learner.features - learner.held_features
 
     def _leave(self) -> None:
-        """Take over what the engine has counted."""
-        s, learner = self.statistics, self.learner
-        tally, held = learner.progressive, learner.holdout
-        s.sum_loss, s.sum_loss_since_last_dump = tally.loss, tally.recent_loss
-        s.weighted_labeled_examples = tally.weight
-        s.holdout_loss += held.loss - s.holdout_loss_since_pass
-        weight = held.weight - s.holdout_weight_since_pass
-        s.holdout_weight += weight
-        s.holdout_weight_since_dump += weight
-        s.holdout_loss_since_pass, s.holdout_weight_since_pass = held.loss, held.weight
-        s.holdout_loss_since_dump = held.recent_loss
-        if self.probable:  # to Vowpal Wabbit no prediction is that of an example without a label
-            s.sum_loss += learner.unlabelled_weight - s.weighted_unlabeled_examples
-            s.sum_loss_since_last_dump += learner.unlabelled_weight - s.weighted_unlabeled_examples
-        s.example_number, s.weighted_unlabeled_examples, s.t = learner.examples, learner.unlabelled_weight, learner.time
-        s.total_features += learner.features - learner.held_features - self._features
-        self.run.lines = learner.lines
-        if self.classes is not None:  # whose labels are no numbers
-            labels = self.run.labels
-            labels.log_loss += tally.log_loss_sum
-            labels.held_log_loss += held.log_loss_sum
-            return
-        s.weighted_labels = tally.labels
-        if learner.distinct_labels:
-            s.see_label(learner.first_label)
-        if learner.distinct_labels > 1:
-            s.see_label(learner.second_label)
-        s.more_labels = s.more_labels or learner.distinct_labels > 2
-        self.stepper.min_label, self.stepper.max_label = learner.min_label, learner.max_label
+        """Have the run go on from where the engine is."""
+        self.run.lines = self.learner.lines
+        if self.classes is None:  # whose labels are no numbers
+            self.stepper.min_label, self.stepper.max_label = self.learner.min_label, self.learner.max_label
 
     def _write(self, warns: bool = False) -> None:
         """Write the predictions so far; warns: with the warnings of the last example before its own ones."""

@@ -2,7 +2,6 @@
 
 import sys
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 from vwlite.core.vw.stepper import Stopped
@@ -196,10 +195,10 @@ class Run:
             if number and self.repeats:
                 self.statistics.repeat(self.counts, *self.batch.repeat())
             elif self.data != "none":
-                before, words = replace(self.statistics), self.streams.count
+                before, words = self.statistics.counts(), self.streams.count
                 with suppress(Stopped):
                     loop.one_pass()
-                self.counts = self.statistics - before
+                self.counts = self.statistics.counts_since(before)
                 self.repeats = self.streams.count == words and self._repeatable()
             cut = loop.stopped
             if cut:
@@ -252,9 +251,8 @@ class Run:
         """Lines of the summary that only some learners have."""
         if not (self.arguments.flag("probabilities") and self.loop.kind in ("MULTICLASS", "CS")):
             return []
-        labels, held = self.loop.labels, self.loop.holdout
-        total = labels.held_log_loss if held else labels.log_loss
-        weight = self.statistics.weighted_labeled_examples
+        s, held = self.statistics, self.loop.holdout
+        total, weight = s.held_log_loss if held else s.log_loss, s.weighted_labeled_examples
         if weight:
             shown = f"{total / weight:.6f}"
         else:

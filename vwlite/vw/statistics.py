@@ -1,7 +1,9 @@
-"""What is counted over the examples: Vowpal Wabbit's `shared_data`."""
+"""What is counted over the examples, Vowpal Wabbit's `shared_data`, and what follows from it."""
 
 from dataclasses import dataclass
 from math import exp, log
+
+from vwlite.core.vw.counts import Counts
 
 LARGEST = 3.4028234663852886e38  # as a 32-bit float
 UNKNOWN = LARGEST * 0.5  # the loss of a pass that held nothing out: worse than any, better than none
@@ -12,62 +14,23 @@ COUNTS = (
 )  # fmt: skip
 
 
-@dataclass
-class Statistics:
-    """Sums over examples; those that are held out apart. The field names are those of the readable model."""
+class Statistics(Counts):
+    """The counts of a run, from pass to pass."""
 
-    t: float = 0.0
-    sum_loss: float = 0.0
-    sum_loss_since_last_dump: float = 0.0
-    dump_interval: float = 1.0
-    weighted_labeled_examples: float = 0.0
-    weighted_labels: float = 0.0
-    weighted_unlabeled_examples: float = 0.0
-    example_number: int = 0
-    total_features: int = 0
-    old_weighted_labeled_examples: float = 0.0
-    current_pass: int = 0
+    def __init__(self) -> None:
+        super().__init__()
+        self.old_weighted_labeled_examples = 0.0
+        self.current_pass = 0
+        self.best_holdout = LARGEST
+        self.without_gain = 0
 
-    holdout_weight: float = 0.0
-    holdout_loss: float = 0.0
-    holdout_weight_since_dump: float = 0.0
-    holdout_loss_since_dump: float = 0.0
-    holdout_weight_since_pass: float = 0.0
-    holdout_loss_since_pass: float = 0.0
-    best_holdout: float = LARGEST
-    without_gain: int = 0
+    def counts(self) -> dict[str, float]:
+        """The counts as of now, losses apart."""
+        return {name: getattr(self, name) for name in COUNTS}
 
-    first_label: float | None = None
-    second_label: float | None = None
-    more_labels: bool = False
-
-    @property
-    def weight(self) -> float:
-        return self.weighted_labeled_examples + self.weighted_unlabeled_examples
-
-    def update(self, held: bool, labelled: bool, loss: float, weight: float, features: int) -> None:
-        """Count one example. held: it was held out."""
-        self.t += weight
-        if held and labelled:
-            self.holdout_weight += weight
-            self.holdout_loss += loss
-            self.holdout_weight_since_dump += weight
-            self.holdout_loss_since_dump += loss
-            self.holdout_weight_since_pass += weight
-            self.holdout_loss_since_pass += loss
-            return
-        if labelled:
-            self.weighted_labeled_examples += weight
-        else:
-            self.weighted_unlabeled_examples += weight
-        self.sum_loss += loss
-        self.sum_loss_since_last_dump += loss
-        self.total_features += features
-        self.example_number += 1
-
-    def __sub__(self, other: "Statistics") -> dict[str, float]:
-        """What was counted in between, losses apart."""
-        return {name: getattr(self, name) - getattr(other, name) for name in COUNTS}
+    def counts_since(self, before: dict[str, float]) -> dict[str, float]:
+        """What was counted since then."""
+        return {name: getattr(self, name) - count for name, count in before.items()}
 
     def repeat(self, counts: dict[str, float], loss: float, holdout_loss: float) -> None:
         """Count the examples of an earlier pass again, with other losses."""
@@ -78,17 +41,6 @@ class Statistics:
         self.holdout_loss += holdout_loss
         self.holdout_loss_since_dump += holdout_loss
         self.holdout_loss_since_pass += holdout_loss
-
-    def see_label(self, label: float) -> None:
-        """Remember which labels there are, for the best constant."""
-        if self.more_labels or label == self.first_label or label == self.second_label:
-            return
-        if self.first_label is None:
-            self.first_label = label
-        elif self.second_label is None:
-            self.second_label = label
-        else:
-            self.more_labels = True
 
     # --- the end of a pass -----------------------------------------------------------------------
 
@@ -122,16 +74,16 @@ class ConstantLoss:
 
     def best(self, s: Statistics) -> tuple[float, float | None] | None:
         """The constant with the least loss, and its average loss if that is known."""
-        if s.first_label is None or s.weighted_labeled_examples == 0:
+        if s.distinct_labels == 0 or s.weighted_labeled_examples == 0:
             return None
         first, second = s.first_label, s.second_label
-        if second is None:
+        if s.distinct_labels == 1:
             if first == 0:
                 return None
             second = 0.0
         low, high = min(first, second), max(first, second)
         weight = s.weighted_labeled_examples
-        if s.more_labels:
+        if s.distinct_labels > 2:
             if self.name not in ("squared", "classic"):
                 return None
             return s.weighted_labels / weight, None
@@ -178,5 +130,3 @@ class ConstantLoss:
 
 def _logistic(yp: float) -> float:
     return log(1 + exp(-yp)) if yp > -500 else -yp
-
-

@@ -196,7 +196,7 @@ class Ldf(Layer):
             # The first line counts for a shared one, whose cost Vowpal Wabbit takes for the least.
             odds = group.odds[0 if group.shared is not None else costs.index(min(costs))]
             if min(costs) < UNKNOWN_COST:
-                run.labels.log_loss += -log(odds) if odds > 0 else 999.0
+                s.log_loss += -log(odds) if odds > 0 else 999.0
 
     def _tell(self, run: Any, group: Group) -> None:
         if run.raw is not None:

@@ -75,10 +75,8 @@ class Simple:
         s = self.run.statistics
         labelled = e.label == e.label
         s.update(e.held, labelled, e.loss, e.weight, e.features)
-        if labelled and not e.held:
-            s.weighted_labels += e.label * e.weight
         if labelled:
-            s.see_label(e.label)
+            s.count_label(e.held, e.label, e.weight)
         self.asked = ""
         if self.asks and not labelled:
             importance = self.active.decide(e.confidence, s.weighted_unlabeled_examples)
@@ -225,7 +223,6 @@ class Multiclass(Packed):
         oaa = run.learner.layer("oaa")
         self.hides_labels = oaa is not None and bool(oaa.subsample)
         self.shares = "oaa" in a and (a.flag("probabilities") or a.flag("scores"))  # of all classes are predicted
-        self.log_loss = self.held_log_loss = 0.0
 
     def parse(self, e: Current) -> None:
         if not e.words:
@@ -268,10 +265,7 @@ class Multiclass(Packed):
             scores = e.scores  # type: ignore[attr-defined]
             p = scores[(self._number(e) - self.first) % (1 << 32) % len(scores)]
             log_loss = -log(p) * e.weight if p > 0 else 999.0
-            if e.held or not labelled:
-                self.held_log_loss += log_loss
-            else:
-                self.log_loss += log_loss
+            s.count_log_loss(e.held or not labelled, log_loss)
 
     @staticmethod
     def _number(e: Current) -> int:
@@ -381,10 +375,6 @@ class Costs(Packed):
 
 class Lines(Costs):
     """The class of a line and its cost, for examples of several lines; counted by their learner."""
-
-    def __init__(self, run: Any) -> None:
-        super().__init__(run)
-        self.log_loss = self.held_log_loss = 0.0
 
     def parse(self, e: Current) -> None:
         super().parse(e)
