@@ -228,7 +228,7 @@ cdef inline void begin(Learner self, const Arrays* a, size_t line, Turn* turn) n
     turn.learns = self.learning and turn.labelled and not turn.held and importance > 0
     turn.low, turn.high, turn.log_loss = self.min_label, self.max_label, 0
     turn.o.label = label
-    turn.e.importance = turn.o.importance = importance
+    turn.o.importance = importance
     turn.e.initial, turn.e.pieces = a.initial[line], NULL
 
 

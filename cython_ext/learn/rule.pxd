@@ -13,7 +13,6 @@ cdef struct Example:
     char** slots          # [size] a feature that occurs twice stands twice
     const float* x        # [size]
     double initial        # added to the prediction
-    double importance     # for `predict_to_learn` only
     Pieces* pieces        # where an enormous example has its features: there, not here; NULL: they are here
     bint begun            # of a piece: see `sweep`
     bint ends             # of a piece: the last feature is that of the example
@@ -29,7 +28,7 @@ cdef struct Pieces:
 
 cdef inline Example sweep(const Example* e) noexcept nogil:
     """To go through the features: `while next_piece(&part)`. Mostly there is one piece, the example."""
-    return Example(e.size, e.slots, e.x, 0, 0, e.pieces, False, True)
+    return Example(e.size, e.slots, e.x, 0, e.pieces, False, True)
 
 
 cdef inline bint next_piece(Example* part) noexcept nogil:

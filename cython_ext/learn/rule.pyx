@@ -168,10 +168,6 @@ cdef class Rule:
         self.set_scalars(scalars)
         self.table.load(self.on_load(slots))
 
-    def table_load(self, slots):
-        """Take up slots as `slots()` gives them, the rest of the state apart."""
-        self.table.load(slots)
-
     def radius_changed(self):
         """Go on from a loaded state with another radius."""
 

@@ -195,7 +195,7 @@ cdef class Adaptive(Limited):
         """Collect the state of features of the list, from a place on, as if they were an example; -1: no memory."""
         cdef size_t i
         cdef Visit* v = &self.visited
-        chunk[0] = Example(min(self.gathering.size - begin, <size_t>CHUNK), self.gathering.slots, NULL, 0, 0, NULL)
+        chunk[0] = Example(min(self.gathering.size - begin, <size_t>CHUNK), self.gathering.slots, NULL, 0, NULL)
         if self.room_to_visit(chunk.size):
             return -1
         chunk_of(&self.gathering, begin, chunk.size, v.x)

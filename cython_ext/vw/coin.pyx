@@ -30,6 +30,11 @@ cdef struct Slot:
     float L
 
 
+cdef inline float bet(Coin self, const Slot* s, float m) noexcept nogil:
+    cdef float Lm = s.L * m
+    return (self.alpha + s.reward) / (Lm * (Lm + s.n)) * s.z if Lm > 0 else 0
+
+
 cdef class Coin(Rule):
     """w = (alpha + r) z / (L m (L m + n)) / A"""
 
@@ -38,19 +43,10 @@ cdef class Coin(Rule):
     SCALARS = ["t", "norm_sum", "weight_sum"]
     CLIPS = True
 
-    cdef public double norm_sum, weight_sum
-    cdef float alpha, beta
-    cdef double next_norm_sum, next_weight_sum      # with the example that `update` comes for next
-    cdef float average                              # A, with that example
-
     def __init__(self, loss, *, double alpha=4, double beta=1, **schedule):
         super().__init__(loss, **schedule)
         self.alpha, self.beta = alpha, beta
         self.norm_sum = self.weight_sum = 0
-
-    cdef inline float bet(self, const Slot* s, float m) noexcept nogil:
-        cdef float Lm = s.L * m
-        return (self.alpha + s.reward) / (Lm * (Lm + s.n)) * s.z if Lm > 0 else 0
 
     cdef double predict_to_learn(self, const Example* e) noexcept nogil:
         cdef size_t i
@@ -61,12 +57,12 @@ cdef class Coin(Rule):
             slots = <Slot**>part.slots
             for i in range(part.size):
                 m = max(slots[i].m, fabsf(part.x[i]))
-                sum += self.bet(slots[i], m) * part.x[i]
+                sum += bet(self, slots[i], m) * part.x[i]
                 if m > 0:
                     unit = part.x[i] / m
                     norms += unit * unit
-        self.next_norm_sum = self.norm_sum + e.importance * norms
-        self.next_weight_sum = self.weight_sum + e.importance
+        self.next_norm_sum = self.norm_sum + self.importance * norms
+        self.next_weight_sum = self.weight_sum + self.importance
         self.average = <float>((self.next_norm_sum + 1e-6) / self.next_weight_sum)
         return sum / self.average     # as in Vowpal Wabbit, without e.initial
 
@@ -84,7 +80,7 @@ cdef class Coin(Rule):
                 s.m = max(s.m, fabsf(part.x[i]))
                 if size > s.L:
                     s.L = max(size, self.beta)
-                v = self.bet(s, s.m)
+                v = bet(self, s, s.m)
                 s.z -= g
                 s.n += fabsf(g)
                 s.reward -= g * v

@@ -15,6 +15,7 @@ from vwlite.core.base.elementary cimport sigmoid
 from vwlite.core.learn.multiclass cimport Classifier
 from vwlite.core.learn.rule cimport Example, Outcome, Rule
 from vwlite.core.learn.table cimport Head
+from vwlite.core.vw.coin cimport Coin
 from vwlite.core.vw.gd_flags cimport GdWithFlags
 
 
@@ -27,7 +28,7 @@ cdef class Interleaved(Classifier):
     """rules: one for each class, alike, which have learned nothing yet. shift: K is at most 2^shift.
     probable: the log loss is wanted. raw: the clipped scores take the place of probabilities.
 
-    `slots` and `table_load` have single records, of `slot_size()` bytes, with the keys as they are outside.
+    `slots` and `load_slots` have single records, of `slot_size()` bytes, with the keys as they are outside.
     """
 
     def __cinit__(self, list rules not None, *, int shift, bint probable=False, bint raw=False):
@@ -39,12 +40,19 @@ cdef class Interleaved(Classifier):
     def __init__(self, list rules not None, *, int shift, bint probable=False, bint raw=False):
         super().__init__(rules)
         self.probable, self.raw = probable, raw
-        self.flagged = isinstance(rules[0], GdWithFlags)
+        self.flagged, self.betting = isinstance(rules[0], GdWithFlags), isinstance(rules[0], Coin)
 
     # --- learning ----------------------------------------------------------------------------
 
     cdef inline double clipped(self, double score) noexcept nogil:
         return min(max(score, self.low), self.high)
+
+    cdef double predict_to_learn(self, const Example* e) noexcept nogil:
+        cdef size_t k
+        if self.betting:
+            for k in range(self.classes):
+                (<Coin>self.each[k]).importance = self.importance
+        return Classifier.predict_to_learn(self, e)
 
     cdef size_t best(self, size_t named) noexcept nogil:
         cdef size_t k, found = 0
@@ -120,14 +128,13 @@ cdef class Interleaved(Classifier):
         found = [bytes(records[at : at + record]) for at in range(0, len(records), record)]
         return bytearray(b"".join(sorted(found + self.strays, key=key_of)))
 
-    def table_load(self, slots):
-        cdef const unsigned char[::1] data = slots
-        cdef size_t i, n = data.shape[0] // self.record
+    cdef load_records(self, const unsigned char[::1] records):
+        cdef size_t i, n = records.shape[0] // self.record
         cdef const char* given
         cdef char* slot
         cdef uint32_t key, k, mark
         for i in range(n):
-            given = <const char*>&data[i * self.record]
+            given = <const char*>&records[i * self.record]
             key = (<const Head*>given).mark - 1
             k = key & ((<uint32_t>1 << self.shift) - 1)
             if k >= self.classes:
@@ -205,6 +212,14 @@ cdef class Interleaved(Classifier):
         self.prepare_all()
         for rule in self.rules:
             rule.fold_weights()
+
+
+def load_slots(Rule rule not None, slots):
+    """Have a rule take up slots as its `slots()` gives them, the rest of its state apart."""
+    if isinstance(rule, Interleaved):
+        (<Interleaved>rule).load_records(slots)
+    else:
+        rule.table.load(slots)
 
 
 def key_of(bytes record):

@@ -4,6 +4,7 @@ from vwlite.core.data.batch cimport Arrays
 from vwlite.core.learn.learner cimport Learner, Reason, Turn, clipped
 from vwlite.core.learn.rule cimport Outcome
 from vwlite.core.vw.counts cimport Counts
+from vwlite.core.vw.coin cimport Coin
 from vwlite.core.vw.gd_flags cimport GdWithFlags
 from vwlite.core.vw.interleaved cimport Interleaved
 from vwlite.core.vw.labels cimport ExpectedLabels
@@ -22,6 +23,7 @@ cdef class VwLearner(Learner):
     cdef Counts counts
     cdef ExpectedLabels labels
     cdef bint* has_warning                # of the rule, which has it; NULL: it never has one
+    cdef double* importance               # of the rule, which is to know that of each example; or NULL
     cdef size_t holdout_after
     cdef bint reports, widens, predict_first
 
@@ -34,7 +36,9 @@ cdef class VwLearner(Learner):
         if isinstance(rule, GdWithFlags):
             self.has_warning = &(<GdWithFlags>rule).has_warning
         elif isinstance(rule, Interleaved):
-            self.has_warning = &(<Interleaved>rule).has_warning
+            self.has_warning, self.importance = &(<Interleaved>rule).has_warning, &(<Interleaved>rule).importance
+        elif isinstance(rule, Coin):
+            self.importance = &(<Coin>rule).importance
 
     def probabilities_of_classes(self):
         """Those of the last example, as a list."""
@@ -54,6 +58,8 @@ cdef class VwLearner(Learner):
     cdef Reason predict(self, Turn* turn) noexcept nogil:
         cdef double first
         cdef Reason reason
+        if self.importance != NULL:
+            self.importance[0] = turn.o.importance
         if not (self.predict_first and turn.learns):
             return Learner.predict(self, turn)
         first = self.rule.predict(&turn.e)

@@ -17,6 +17,7 @@ from vwlite.core.learn.losses cimport Loss
 from vwlite.core.data.pieces cimport PieceMaker, vwlite_store
 from vwlite.core.base.buffers cimport copy
 from vwlite.core.learn.rule cimport Example, Outcome, Rule
+from vwlite.core.vw.coin cimport Coin
 from vwlite.core.vw.gd_flags cimport GdWithFlags
 
 from vwlite.runs.memory import available, table_needs
@@ -264,20 +265,34 @@ cdef class Stepper:
             rule.table.sync_view()
         return rule
 
-    cdef Example example(self, double initial, double importance):
+    cdef Example example(self, double initial):
         """The example at hand."""
-        cdef Example e = Example(self.size, self.slots, self.values, initial, importance, NULL, False, True)
+        cdef Example e = Example(self.size, self.slots, self.values, initial, NULL, False, True)
         if self.batch is not None:
             e.pieces = &self.maker.pieces
         return e
 
-    cdef double predicted(self, Rule rule, const Example* e, bint learns) except? -1:
+    cdef double predicted(self, Rule rule, const Example* e) except? -1:
         """The prediction of a rule. Signals are seen while it is made, if the example is enormous."""
         cdef double p
         if e.pieces == NULL:
-            return rule.predict_to_learn(e) if learns else rule.predict(e)
+            return rule.predict(e)
         with nogil:
-            p = rule.predict_to_learn(e) if learns else rule.predict(e)
+            p = rule.predict(e)
+        return self.unless_stopped(p)
+
+    cdef double predicted_to_learn(self, Rule rule, const Example* e, double importance) except? -1:
+        """The same of an example that is learned next."""
+        cdef double p
+        if isinstance(rule, Coin):
+            (<Coin>rule).importance = importance
+        if e.pieces == NULL:
+            return rule.predict_to_learn(e)
+        with nogil:
+            p = rule.predict_to_learn(e)
+        return self.unless_stopped(p)
+
+    cdef double unless_stopped(self, double p) except? -1:
         self.maker.raise_error()
         if self.maker.stopped:
             raise Stopped
@@ -311,27 +326,27 @@ cdef class Stepper:
     def predict(self, uint32_t model=0, double initial=0):
         """The clipped prediction of a model."""
         cdef Rule rule = self.locate(model, False)
-        cdef Example e = self.example(initial, 1)
+        cdef Example e = self.example(initial)
         self.lost = False
-        self.raw = self.predicted(rule, &e, False)
+        self.raw = self.predicted(rule, &e)
         return self.clipped(self.raw)
 
     def learn(self, double label, double importance=1, uint32_t model=0, double initial=0):
         """Have a model learn the example; the clipped prediction that it made before."""
         cdef Rule rule = self.locate(model, True)
-        cdef Example e = self.example(initial, importance)
+        cdef Example e = self.example(initial)
         self.lost = False
-        self.raw = self.predicted(rule, &e, True)
+        self.raw = self.predicted_to_learn(rule, &e, importance)
         if self.widens:
             self.min_label, self.max_label = min(self.min_label, label), max(self.max_label, label)
-        return self.evaluate(rule, &e, self.clipped(self.raw), label)
+        return self.evaluate(rule, &e, self.clipped(self.raw), label, importance)
 
     def update(self, double p, double label, double importance=1, uint32_t model=0):
         """Have a model learn the example as if `p` were its prediction."""
         cdef Rule rule = self.locate(model, True)
-        cdef Example e = self.example(0, importance)
-        self.predicted(rule, &e, True)      # what a rule notes on the way is needed
-        return self.evaluate(rule, &e, p, label)
+        cdef Example e = self.example(0)
+        self.predicted_to_learn(rule, &e, importance)    # what a rule notes on the way is needed
+        return self.evaluate(rule, &e, p, label, importance)
 
     def use(self, Loss loss not None):
         """From now on, learn by this loss."""
@@ -340,10 +355,10 @@ cdef class Stepper:
         for rule in self.classes.rules if self.classes is not None else ():
             rule.loss = loss
 
-    cdef double evaluate(self, Rule rule, Example* e, double p, double label) except? -1:
+    cdef double evaluate(self, Rule rule, Example* e, double p, double label, double importance) except? -1:
         """Have the rule learn from a prediction."""
         cdef Outcome o
-        o.p, o.label, o.importance = p, label, e.importance
+        o.p, o.label, o.importance = p, label, importance
         o.loss = self.loss.evaluate(p, label, &o.dloss)
         self.value, self.dloss = o.loss, o.dloss
         if e.pieces == NULL:

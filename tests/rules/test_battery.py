@@ -11,7 +11,7 @@ from math import isnan, nan
 
 import numpy as np
 import pytest
-from batches import Line, batch_of
+from batches import Line, batch_of, learn
 from streams import random_stream
 
 import vwlite.core
@@ -138,7 +138,7 @@ def go(learner: Learner, stream: list[Line], cut: int | None = None, *, numbered
     cut = cut or len(stream) or 1
     for begin in range(0, len(stream), cut):
         batch = batch_of(stream[begin : begin + cut], numbered=numbered)
-        assert learner.run(batch) == len(batch)
+        assert learn(learner, batch) == len(batch)
         assert learner.reason == Reason.DONE
     return learner.raw_predictions.take()
 

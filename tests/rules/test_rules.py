@@ -7,7 +7,7 @@ from time import process_time
 import numpy as np
 import pytest
 import reference
-from batches import Line, batch_of
+from batches import Line, batch_of, learn
 from losses import LOSSES
 from streams import CONSTANT, Walk, random_stream
 
@@ -83,7 +83,7 @@ def run(learner, stream, cut=None):
     cut = cut or len(stream) or 1
     for begin in range(0, len(stream), cut):
         batch = batch_of(stream[begin : begin + cut])
-        assert learner.run(batch) == len(batch)
+        assert learn(learner, batch) == len(batch)
         assert learner.reason == Reason.DONE
 
 

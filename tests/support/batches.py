@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vwlite.core.data.batch import Batch
+from vwlite.core.learn.learner import Learner
 
 
 class Line(NamedTuple):
@@ -49,3 +50,16 @@ def batch_of(lines: Iterable[Line], *, numbered: bool = False) -> Batch:
         piece = array.tobytes()
         data += piece + bytes(-len(piece) % 8)
     return Batch.view(data, 0, len(data))
+
+
+def learn(learner: Learner, batch: Batch) -> int:
+    """Run over a batch, line by line if the rule is to be told importances ahead, as `vwlite vw` does."""
+    if not hasattr(learner.rule, "importance"):
+        return learner.run(batch)
+    at = 0
+    while at < len(batch):
+        learner.rule.importance = batch.importance[at]
+        if learner.run(batch, at, at + 1) != at + 1:
+            break
+        at += 1
+    return at

@@ -6,7 +6,7 @@ import pytest
 
 from vwlite.core.learn.losses import Squared
 from vwlite.core.vw.gd_flags import GdWithFlags
-from vwlite.core.vw.interleaved import Interleaved
+from vwlite.core.vw.interleaved import Interleaved, load_slots
 
 
 def record(key: int, w: float) -> bytes:
@@ -23,20 +23,20 @@ def test_records_come_back_by_rising_key_also_those_of_no_class():
     keys = [0, 2, 3, 7, 9, 10, 11, 2**32 - 4, 2**32 - 1]
     records = [record(key, 1.0 + key % 7) for key in keys]
     rule = interleaved(3, 2)
-    rule.table_load(b"".join(reversed(records)))
+    load_slots(rule, b"".join(reversed(records)))
     assert bytes(rule.slots()) == b"".join(records)
 
 
 def test_blank_records_do_not_come_back():
     rule = interleaved(2, 1)
-    rule.table_load(record(6, 0.5))
+    load_slots(rule, record(6, 0.5))
     assert bytes(rule.slots()) == record(6, 0.5)
     assert len(rule) == 1 and rule.records == 2
 
 
 def test_one_class_has_the_keys_of_a_rule():
     rule = interleaved(1, 0)
-    rule.table_load(record(5, 0.25) + record(2**32 - 1, 3.0))
+    load_slots(rule, record(5, 0.25) + record(2**32 - 1, 3.0))
     assert bytes(rule.slots()) == record(5, 0.25) + record(2**32 - 1, 3.0)
 
 

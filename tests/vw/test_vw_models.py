@@ -10,6 +10,7 @@ import pytest
 from vwlite.core.learn.losses import Squared
 from vwlite.core.rules.ftrl import Ftrl
 from vwlite.core.rules.gd import Gd
+from vwlite.core.vw.interleaved import load_slots
 from vwlite.errors import DataError
 from vwlite.model import read_model
 from vwlite.vw.messages import Critical
@@ -109,7 +110,7 @@ def test_slots_of_a_rule_become_floats_and_slots_again():
     found = np.frombuffer(bytes(slots), np.dtype(Ftrl.SLOT, align=True))
     assert found["mark"].tolist() == [1, 6, 0] and found["z"].tolist() == [-1, 2, 0]
     assert found["root"].tolist() == [2, 3, 2**0.5] and found["_w"].tolist() == [0.5, 0, 0.25]
-    layout.rule.table_load(slots)
+    load_slots(layout.rule, slots)
     assert list(layout.read()) == [(0, (0.5, -1, 4)), (5, (0, 2, 9)), (0xFFFFFFFF, (0.25, 0, 2))]
     layout = Layout(Gd(Squared()), ("w", "G", "N"))
     found = np.frombuffer(bytes(layout.write(keys, floats[::3], 1, {"G": 2.0})), np.dtype(Gd.SLOT, align=True))

@@ -10,7 +10,7 @@ from vwlite.core.rules.ftrl import Ftrl
 from vwlite.core.vw.coin import Coin
 from vwlite.core.vw.freegrad import FreeGrad
 from vwlite.core.vw.gd_flags import GdWithFlags
-from vwlite.core.vw.interleaved import Interleaved
+from vwlite.core.vw.interleaved import Interleaved, load_slots
 from vwlite.core.vw.losses import Classic, Expectile, PoissonDeviance, SoftLogistic
 from vwlite.core.vw.pistol import Pistol
 from vwlite.core.vw.stepper import Stepper
@@ -129,10 +129,10 @@ def initial_weights(a: Arguments, s: Setup, rule: Rule) -> None:
     if weights:
         if constant:
             weights[CONSTANT_HASH & (slots - 1)] = constant
-        rule.table_load(Layout(rule, s.plan.fields).write(array("I", range(slots)), weights, 1, defaults))
+        load_slots(rule, Layout(rule, s.plan.fields).write(array("I", range(slots)), weights, 1, defaults))
     elif constant:
         key = CONSTANT_HASH & (slots - 1)
-        rule.table_load(Layout(rule, s.plan.fields).write(array("I", [key]), array("f", [constant]), 1, defaults))
+        load_slots(rule, Layout(rule, s.plan.fields).write(array("I", [key]), array("f", [constant]), 1, defaults))
 
 
 def restore(a: Arguments, s: Setup, stepper: Stepper, model: Model) -> None:
@@ -141,7 +141,7 @@ def restore(a: Arguments, s: Setup, stepper: Stepper, model: Model) -> None:
     stepper.min_label, stepper.max_label = model.header.min_label, model.header.max_label
     layout = Layout(rule, s.plan.fields)
     defaults = {"G": s.initial_t if "G" in s.plan.fields else 0.0}
-    rule.table_load(layout.write(model.slots, model.floats, model.width, defaults))
+    load_slots(rule, layout.write(model.slots, model.floats, model.width, defaults))
     state = model.state
     if state is None:
         return

@@ -5,6 +5,7 @@ from math import isnan
 
 import numpy as np
 
+from vwlite.core.vw.interleaved import load_slots
 from vwlite.core.vw.stepper import Stepper
 from vwlite.vw.layers.base import Current, Linear
 from vwlite.vw.messages import Streams
@@ -150,7 +151,7 @@ class BatchLinear(Linear):
             there = self.weights.w != 0
             keys = array("I", self.keys[there].astype(np.uint32).tobytes())
             floats = array("f", self.weights.w[there].tobytes())
-            self.layout.rule.table_load(self.layout.write(keys, floats, 1, {}))
+            load_slots(self.layout.rule, self.layout.write(keys, floats, 1, {}))
 
     def next_regularizer(self) -> tuple["array[int]", "array[float]"]:
         """The slots and floats of `--output_feature_regularizer_binary` and `_text`."""

@@ -1,0 +1,11 @@
+"""COIN. See coin.pyx."""
+
+from vwlite.core.learn.rule cimport Rule
+
+
+cdef class Coin(Rule):
+    cdef public double norm_sum, weight_sum
+    cdef public double importance                   # of the example that is predicted to be learned: whoever asks sets it
+    cdef float alpha, beta
+    cdef double next_norm_sum, next_weight_sum      # with that example
+    cdef float average                              # A, with that example
