@@ -10,9 +10,10 @@ With classes (multiclass.pyx), labels and predictions are their numbers, and the
 
 from libc.math cimport INFINITY, isnan
 from libc.stdint cimport uint32_t, uint64_t
-from libc.stdlib cimport calloc, free, malloc, realloc
+from libc.stdlib cimport calloc, free
 
-from vwlite.core.data.batch cimport BLANK, EXAMPLE, MOST_DISTINCT, REJECTED, Arrays, Batch
+from vwlite.core.base.buffers cimport reserve
+from vwlite.core.data.batch cimport BLANK, EXAMPLE, REJECTED, Arrays, Batch
 from vwlite.core.data.class_names cimport Names
 from vwlite.core.data.expand cimport CONSTANT, NO_ROOM, WHOLE, Expander, Expansion, Features
 from vwlite.core.data.pieces cimport PieceMaker, vwlite_load, vwlite_store
@@ -298,10 +299,8 @@ cdef int locate_dictionary(Learner self, const Arrays* a) noexcept nogil:
     A feature that is only in examples that are not learned gets a slot too, which is idle.
     """
     cdef size_t i, n = a.distinct
-    if self.dictionary_slots == NULL:
-        self.dictionary_slots = <char**>malloc((MOST_DISTINCT + 1) * sizeof(char*))
-        self.dictionary_keys = <uint32_t*>malloc((MOST_DISTINCT + 1) * sizeof(uint32_t))
-    if self.dictionary_slots == NULL or self.dictionary_keys == NULL:
+    if (reserve(<void**>&self.dictionary_slots, &self.dictionary_slot_capacity, n + 1, sizeof(char*))
+            or reserve(<void**>&self.dictionary_keys, &self.dictionary_key_capacity, n + 1, sizeof(uint32_t))):
         return -1
     for i in range(n):
         self.dictionary_keys[i] = a.distinct_hash[i] & self.expander.mask
@@ -316,7 +315,6 @@ cdef int locate_dictionary(Learner self, const Arrays* a) noexcept nogil:
 cdef inline int locate_whole(Learner self, const Arrays* a, size_t line, Example* e, bint learns) noexcept nogil:
     """Find the slots of an example that is expanded; -1: no memory."""
     cdef Features* f
-    cdef void* grown
     cdef size_t i
     if (line + 1 < a.lines and a.kind[line + 1] == EXAMPLE
             and self.expander.expand(a, line + 1, (line + 1) & 1, self.encoded) == WHOLE):
@@ -330,12 +328,8 @@ cdef inline int locate_whole(Learner self, const Arrays* a, size_t line, Example
                 prefetch(self.table, f.keys, f.size)
     f = &self.expander.buffers[line & 1]
     e.size, e.x = f.size, f.values
-    if e.size > self.slot_capacity:
-        grown = realloc(self.slots, 2 * e.size * sizeof(char*))
-        if grown == NULL:
-            return -1
-        self.slots = <char**>grown
-        self.slot_capacity = 2 * e.size
+    if reserve(<void**>&self.slots, &self.slot_capacity, e.size, sizeof(char*)):
+        return -1
     e.slots = self.slots
     if self.encoded:
         for i in range(f.size - self.expander.constant):

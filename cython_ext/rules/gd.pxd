@@ -22,25 +22,16 @@ cdef struct Slot:
     float N      # the largest |x| seen
 
 
-cdef struct Visit:
-    # What the last piece found in its slots, and made of it; all owned by the rule, [capacity].
-    float* size
-    float* square
-    float* G
-    float* N
-    float* rate
-
-
 cdef class Gd(Rule):
     cdef public double norm_sum       # S: sum of importance * sum of (x / N)^2
     cdef public double weight_sum     # W: sum of importance
     cdef public double gravity        # g: what |w| still has to pay
     cdef public double contraction    # c: what every weight is still to be multiplied with
     cdef double l1, l2
-    cdef Visit visits
+    # What the last piece, of n features, found in its slots and made of it: |x|, x^2 r, G, N and the rate r, [n] each.
+    cdef float* visits                # owned
     cdef size_t capacity
 
-    cdef int grow(self, size_t capacity) noexcept nogil
     cdef void fold(self) noexcept nogil
 
 

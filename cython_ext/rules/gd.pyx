@@ -15,10 +15,12 @@ the same from the same stream.
 from libc.float cimport FLT_MAX
 from libc.math cimport fabs, pow, sqrt
 from libc.stdint cimport uint32_t
-from libc.stdlib cimport free, realloc
+from libc.stdlib cimport free
 
+from vwlite.core.base.buffers cimport reserve
 from vwlite.core.learn.prox cimport soft_threshold
 from vwlite.core.learn.rule cimport Example, Outcome, Rule, next_piece, sweep
+from vwlite.core.learn.table cimport next_slot
 
 cdef extern from "<math.h>" nogil:
     float sqrtf(float)
@@ -53,7 +55,7 @@ cdef class Gd(Rule):
         self.gravity, self.contraction = 0, 1
 
     def __dealloc__(self):
-        free(self.visits.size)
+        free(self.visits)
 
     def blank(self):
         cdef Slot slot = Slot(0, 0, <float>self.schedule.initial_t, 0)
@@ -91,22 +93,12 @@ cdef class Gd(Rule):
         if not self.out_of_memory:
             descend(self, e, o, g2, h, norms)
 
-    cdef int grow(self, size_t capacity) noexcept nogil:
-        """Make room for the visits of longer examples; -1: no memory."""
-        cdef float* all = <float*>realloc(self.visits.size, 5 * capacity * sizeof(float))
-        if all == NULL:
-            self.out_of_memory = True
-            return -1
-        self.capacity = capacity
-        self.visits = Visit(all, all + capacity, all + 2 * capacity, all + 3 * capacity, all + 4 * capacity)
-        return 0
-
     cdef void fold(self) noexcept nogil:
         """Let every weight pay its gravity and its contraction."""
-        cdef size_t i
+        cdef char* slot = NULL
         cdef Slot* s
-        for i in range(self.table.capacity + 1):
-            s = <Slot*>(self.table.slots + i * self.table.stride)
+        while next_slot(self.table, &slot):
+            s = <Slot*>slot
             if s.w != 0:
                 s.w = <float>(now(self, s) * self.contraction)
         self.gravity, self.contraction = 0, 1
@@ -135,9 +127,10 @@ cdef double adapt(Gd self, const Example* e, double g2, double* norms) noexcept 
     part = sweep(e)
     sums = Sums(0, 0, 0, 0)
     while next_piece(&part):
-        if part.size > self.capacity and self.grow(2 * part.size):
+        if reserve(<void**>&self.visits, &self.capacity, 5 * part.size, sizeof(float)):
+            self.out_of_memory = True
             return 0
-        adapt_to_the_half(&self.visits, <Slot**>part.slots, part.x, part.size, <float>g2, &sums)
+        adapt_to_the_half(self.visits, <Slot**>part.slots, part.x, part.size, <float>g2, &sums)
     norms[0] = sums.even_units + sums.odd_units
     return sums.even + sums.odd
 
@@ -161,7 +154,7 @@ cdef double descend(Gd self, const Example* e, const Outcome* o, double g2, doub
         if g2 == 0:     # nothing was adapted, so there are no rates
             return step
         if e.pieces == NULL:
-            move(&self.visits, <Slot**>e.slots, e.x, e.size, <float>step)
+            move(self.visits, <Slot**>e.slots, e.x, e.size, <float>step)
         else:
             move_pieces(e, <float>step)
     else:
@@ -201,15 +194,15 @@ cdef void fold_if_due(Gd self) noexcept nogil:
 # which compilers turn into vector instructions. A feature that occurs twice in an example moves by the rate after
 # its last occurrence, as in Vowpal Wabbit; it is known by its G or N, which are not those of its first visit.
 
-cdef void adapt_to_the_half(Visit* visits, Slot** slots, const float* x, size_t n, float g2, Sums* sums) noexcept nogil:
+cdef void adapt_to_the_half(float* visits, Slot** slots, const float* x, size_t n, float g2, Sums* sums) noexcept nogil:
     """Add a piece to G, N and the sums."""
     cdef size_t i
     cdef Slot* s
-    cdef float* size = visits.size
-    cdef float* square = visits.square
-    cdef float* G = visits.G
-    cdef float* N = visits.N
-    cdef float* rate = visits.rate
+    cdef float* size = visits
+    cdef float* square = visits + n
+    cdef float* G = visits + 2 * n
+    cdef float* N = visits + 3 * n
+    cdef float* rate = visits + 4 * n
     cdef float root, r, unit, value
     cdef double sum = sums.even, other_sum = sums.odd, units = sums.even_units, other_units = sums.odd_units
     for i in range(n):
@@ -245,13 +238,13 @@ cdef void adapt_to_the_half(Visit* visits, Slot** slots, const float* x, size_t 
     sums[0] = Sums(sum, other_sum, units, other_units)
 
 
-cdef void move(const Visit* visits, Slot** slots, const float* x, size_t n, float step) noexcept nogil:
+cdef void move(const float* visits, Slot** slots, const float* x, size_t n, float step) noexcept nogil:
     """w += step x r"""
     cdef size_t i
     cdef Slot* s
-    cdef const uint32_t* G = <const uint32_t*>visits.G      # as integers: equal is equal
-    cdef const uint32_t* N = <const uint32_t*>visits.N
-    cdef const float* rate = visits.rate
+    cdef const uint32_t* G = <const uint32_t*>(visits + 2 * n)      # as integers: equal is equal
+    cdef const uint32_t* N = <const uint32_t*>(visits + 3 * n)
+    cdef const float* rate = visits + 4 * n
     cdef float r
     for i in range(n):
         s = slots[i]

@@ -9,10 +9,10 @@ A prediction goes through a link before it is written:
 """
 
 from libc.math cimport exp
-from libc.stdlib cimport free, realloc
+from libc.stdlib cimport free
 from libc.string cimport memcpy
 
-from vwlite.core.base.buffers cimport copy
+from vwlite.core.base.buffers cimport copy, reserve
 from vwlite.core.base.elementary cimport sigmoid
 from vwlite.core.data.class_names cimport Names
 from vwlite.core.text.decimal cimport LONGEST_NUMBER, write_number, write_short
@@ -74,17 +74,7 @@ cdef class Text:
         return 0
 
     cdef int reserve(self, size_t n) noexcept nogil:
-        cdef size_t want = self.size + n
-        cdef void* grown
-        if want <= self.capacity:
-            return 0
-        want = max(2 * want, <size_t>65536)
-        grown = realloc(self.data, want)
-        if grown == NULL:
-            return -1
-        self.data = <char*>grown
-        self.capacity = want
-        return 0
+        return reserve(<void**>&self.data, &self.capacity, self.size + n, 1)
 
     def take(self):
         """What was written since the last call, as bytes."""

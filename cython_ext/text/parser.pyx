@@ -36,9 +36,10 @@ import re
 from cpython.buffer cimport PyBUF_SIMPLE, PyObject_GetBuffer, PyBuffer_Release, Py_buffer
 from libc.math cimport NAN, isfinite
 from libc.stdint cimport uint8_t
-from libc.stdlib cimport free, malloc, realloc
+from libc.stdlib cimport free, malloc
 from libc.string cimport memchr, memcmp, memcpy, memmove, memset
 
+from vwlite.core.base.buffers cimport reserve
 from vwlite.core.data.batch cimport BLANK, EXAMPLE, REJECTED, Arrays, Batch, Fault
 from vwlite.core.text.lines_fast cimport FULL, MARKS, Columns, compute, find_marks, is_odd
 from vwlite.core.text.murmur cimport finish, hash_strings, mix, murmur, scramble
@@ -778,13 +779,8 @@ cdef class Parser:
         rest = size - whole
         if rest == 0:
             return 0
-        if rest + 1 + PADDING > self.scratch_size:
-            free(self.scratch)
-            self.scratch_size = 0
-            self.scratch = <char*>realloc(NULL, rest + rest // 2 + 1 + PADDING)
-            if self.scratch == NULL:
-                return -1
-            self.scratch_size = rest + rest // 2 + 1 + PADDING
+        if reserve(<void**>&self.scratch, &self.scratch_size, rest + 1 + PADDING, 1):
+            return -1
         memcpy(self.scratch, data + whole, rest)
         memset(self.scratch + rest, 0, PADDING + 1)
         if data[size - 1] != c'\n':

@@ -7,7 +7,7 @@ these models side by side, under the hash cut to `bits - shift` bits.
 
 from libc.math cimport isnan
 from libc.stdint cimport uint32_t, uint64_t
-from libc.stdlib cimport free, realloc
+from libc.stdlib cimport free
 from libc.string cimport memcpy
 
 from vwlite.core.data.batch cimport Batch
@@ -15,7 +15,7 @@ from vwlite.core.learn.multiclass cimport Classifier
 from vwlite.core.data.expand cimport ENORMOUS, NO_ROOM, Expander, Expansion
 from vwlite.core.learn.losses cimport Loss
 from vwlite.core.data.pieces cimport PieceMaker, vwlite_store
-from vwlite.core.base.buffers cimport copy
+from vwlite.core.base.buffers cimport ample, copy, resize
 from vwlite.core.learn.rule cimport Example, Outcome, Rule
 from vwlite.core.vw.coin cimport Coin
 from vwlite.core.vw.gd_flags cimport GdWithFlags
@@ -24,14 +24,6 @@ from vwlite.runs.memory import available, table_needs
 
 cdef enum:
     LISTED = 128        # bytes of a feature in the lists of `features`
-
-
-cdef inline int grow(void** array, size_t items, size_t size) noexcept nogil:
-    cdef void* grown = realloc(array[0], items * size)
-    if grown == NULL:
-        return -1
-    array[0] = grown
-    return 0
 
 
 class Stopped(Exception):
@@ -91,12 +83,11 @@ cdef class Stepper:
         free(self.slots)
 
     cdef int room(self, size_t n) except -1:
-        cdef size_t want
+        cdef size_t want = ample(n)
         if n <= self.capacity:
             return 0
-        want = 2 * n + 64
-        if (grow(<void**>&self.bases, want, sizeof(uint32_t)) or grow(<void**>&self.keys, want, sizeof(uint32_t))
-                or grow(<void**>&self.values, want, sizeof(float)) or grow(<void**>&self.slots, want, sizeof(char*))):
+        if (resize(<void**>&self.bases, want, sizeof(uint32_t)) or resize(<void**>&self.keys, want, sizeof(uint32_t))
+                or resize(<void**>&self.values, want, sizeof(float)) or resize(<void**>&self.slots, want, sizeof(char*))):
             raise MemoryError("no memory for an example")
         self.capacity = want
         return 0
