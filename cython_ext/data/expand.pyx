@@ -16,7 +16,7 @@ from libc.string cimport memcpy, memset
 from vwlite.core.data.batch cimport Arrays, Batch
 from vwlite.core.base.buffers cimport ample, copy, resize
 
-from vwlite.input.interactions import WILDCARD, concrete
+from vwlite.core.data.interactions import WILDCARD, concrete
 
 cdef extern from *:
     """

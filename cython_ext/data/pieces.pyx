@@ -16,7 +16,7 @@ from vwlite.core.data.expand cimport CONSTANT, ENDED
 from vwlite.core.base.buffers cimport reserve
 from vwlite.core.learn.table cimport IsDefault, prefetch
 
-from vwlite.runs.memory import available
+from vwlite.core.base.memory import available
 
 cdef enum:
     LOOK = 1000000          # features after which it is asked whether to stop

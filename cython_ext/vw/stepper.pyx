@@ -20,7 +20,7 @@ from vwlite.core.learn.rule cimport Example, Outcome, Rule
 from vwlite.core.vw.coin cimport Coin
 from vwlite.core.vw.gd_flags cimport GdWithFlags
 
-from vwlite.runs.memory import available, table_needs
+from vwlite.core.base.memory import available
 
 cdef enum:
     LISTED = 128        # bytes of a feature in the lists of `features`
@@ -28,6 +28,10 @@ cdef enum:
 
 class Stopped(Exception):
     """`stop` was called: an enormous example is left as it is, not predicted, and learned by some models at most."""
+
+
+class TableFull(MemoryError):
+    """There is no memory for the slots of an enormous example."""
 
 
 cdef class Stepper:
@@ -251,7 +255,7 @@ cdef class Stepper:
                 failed = self.maker.make_slots()
             self.maker.raise_error()
         if failed:
-            raise MemoryError(table_needs(self.size))
+            raise TableFull
         if self.classes is not None:
             rule.table.sync_view()
         return rule

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vwlite.core.data.expand import CONSTANT_HASH, Expander
-from vwlite.input.interactions import concrete
+from vwlite.core.data.interactions import concrete
 
 PRIME = 16777619
 COLON = ord(":")

@@ -1,19 +1,4 @@
-"""How much memory there is, and what to say when that is not enough."""
-
-from pathlib import Path
-
-
-def available() -> int | None:
-    """Bytes that can be had without taking them from other programs; None: the system does not say (Linux does)."""
-    try:
-        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-    except (OSError, UnicodeDecodeError):
-        return None
-    for line in lines:
-        name, _, rest = line.partition(":")
-        if name == "MemAvailable":
-            return int(rest.split()[0]) * 1024
-    return None
+"""What to say when memory is not enough."""
 
 
 def table_needs(features: int = 0, where: str = "") -> str:

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
+from vwlite.core.data.interactions import WILDCARD
 from vwlite.core.data.namespaces import Namespaces
 from vwlite.core.learn.learner import Learner
-from vwlite.input.interactions import WILDCARD
 from vwlite.options.resolve import option_name
 from vwlite.options.settings import Settings
 from vwlite.runs.progress import number

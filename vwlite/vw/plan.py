@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from vwlite.core.data.expand import Expander
-from vwlite.input.interactions import concrete
+from vwlite.core.data.interactions import concrete
 from vwlite.vw.arguments import OPTIONS, Arguments, letters, parse, unescaped
 from vwlite.vw.messages import Critical, Refused, Words, short
 from vwlite.vw.models.binary import LAYOUTS, Header, read_head

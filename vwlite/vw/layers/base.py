@@ -7,7 +7,8 @@ from typing import Any
 from vwlite.core.data.batch import Batch
 from vwlite.core.learn.losses import Loss, Squared
 from vwlite.core.learn.rule import Rule
-from vwlite.core.vw.stepper import Stepper
+from vwlite.core.vw.stepper import Stepper, TableFull
+from vwlite.runs.memory import table_needs
 from vwlite.vw.arguments import Arguments
 from vwlite.vw.messages import Streams
 from vwlite.vw.setup import Setup
@@ -234,7 +235,10 @@ class Linear(Layer):
                 low, high = min(self.stepper.min_label, e.label), max(self.stepper.max_label, e.label)
                 e.prediction = min(max(self.stepper.raw, low), high)
             self.audit(e)
-        e.prediction = self.stepper.learn(e.label, e.weight, e.model, e.initial)
+        try:
+            e.prediction = self.stepper.learn(e.label, e.weight, e.model, e.initial)
+        except TableFull as error:
+            raise MemoryError(table_needs(self.stepper.size)) from error
         self._warn(e)
         self.warn_of_update(self.stepper.rule_of(e.model))
         if self.collect is not None:
@@ -249,7 +253,10 @@ class Linear(Layer):
 
     def update(self, e: Current, p: float) -> None:
         """Learn as if `p` had been predicted."""
-        self.stepper.update(p, e.label, e.weight, e.model)
+        try:
+            self.stepper.update(p, e.label, e.weight, e.model)
+        except TableFull as error:
+            raise MemoryError(table_needs(self.stepper.size)) from error
 
     def _after(self, e: Current) -> None:
         self._warn(e)
