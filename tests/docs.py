@@ -7,10 +7,12 @@ import sys
 import tempfile
 from importlib import import_module
 from pathlib import Path
+from textwrap import wrap
 
 import click
 
 from vwlite import __version__
+from vwlite.algorithms.losses import LOSSES
 from vwlite.algorithms.table import ALGORITHMS
 from vwlite.cli import COMMANDS, program
 from vwlite.commands.help import TEXTS, topics
@@ -20,6 +22,7 @@ ROOT = HERE.parent
 README = ROOT / "README.md"
 RESULTS = HERE / "bench/RESULTS.md"
 MANUAL = ROOT / "vwlite/help/vwlite.1"
+ALGORITHMS_TEXT = ROOT / "vwlite/help/algorithms.txt"
 FIRST_RUN = "vwlite train data/breast_cancer.train.vw --loss logistic --passes 5 -m cancer.model"
 
 # The rows of the table of speed and memory that the README has.
@@ -99,6 +102,30 @@ def measured(name: str) -> str:
     return document(json.loads((HERE / f"bench/{name}.json").read_text(encoding="utf-8")))
 
 
+def losses() -> str:
+    """The table of losses as `vwlite help algorithms` has it, indented, at most 100 columns wide."""
+    labels = {"any": "any number", "binary": "-1, 1", "nonnegative": "0 or more"}
+    found = [("loss", "l(p, y)", "labels")]
+    found += [(loss.name, loss.formula, "; ".join(filter(None, (labels[loss.labels], loss.note))))
+              for loss in LOSSES.values()]  # fmt: skip
+    first, second = (max(len(row[i]) for row in found) for i in (0, 1))
+    room = 100 - 4 - (first + 2) - (second + 2)
+    cells = [(name, formula, wrap(about, room)) for name, formula, about in found]
+    last = max(len(line) for _, _, lines in cells for line in lines)
+    cells.insert(1, ("-" * first, "-" * second, ["-" * last]))
+    lines = []
+    for name, formula, (about, *more) in cells:
+        lines.append(f"    {name:<{first}}  {formula:<{second}}  {about}")
+        lines += [" " * (100 - room) + line for line in more]
+    return "\n".join(lines)
+
+
+def with_losses(text: str) -> str:
+    """`vwlite help algorithms` with its table of losses made anew."""
+    head, _, rest = text.partition("\nLosses\n------\n\n")
+    return f"{head}\nLosses\n------\n\n{losses()}\n\n{rest[rest.index('Advice on each'):]}"
+
+
 def manual() -> str:
     """The manual page: every command with its options, the exit codes, the topics."""
     lines = [f'.TH VWLITE 1 "" "vwlite {__version__}" "User commands"', ".SH NAME"]
@@ -147,4 +174,5 @@ def updated(text: str, made: dict[str, str]) -> str:
 if __name__ == "__main__":
     for path, make in ((RESULTS, results), (README, sections)):
         path.write_text(updated(path.read_text(encoding="utf-8"), make()), encoding="utf-8")
+    ALGORITHMS_TEXT.write_text(with_losses(ALGORITHMS_TEXT.read_text(encoding="utf-8")), encoding="utf-8")
     MANUAL.write_text(manual(), encoding="utf-8")

@@ -21,6 +21,8 @@ def test_what_is_made_from_the_program_is_up_to_date() -> None:
     assert docs.updated(README, docs.sections()) == README, "run `make docs`"
     assert docs.updated(RESULTS, docs.results()) == RESULTS, "run `make docs`"
     assert docs.MANUAL.read_text(encoding="utf-8") == docs.manual(), "run `make docs`"
+    text = docs.ALGORITHMS_TEXT.read_text(encoding="utf-8")
+    assert docs.with_losses(text) == text, "run `make docs`"
 
 
 def test_the_manual_page_has_every_option() -> None:

@@ -271,8 +271,8 @@ def setup(rng: Random, *, odd: float = 0, without: tuple[str, ...] = ()) -> Setu
     elif LOSSES[loss].labels == "binary" and rng.random() < 0.1:
         options += ["--labels", "0,1"]
         found.labels = ["0", "1"]
-    if loss == "quantile" and rng.random() < 0.5:
-        options += ["--quantile-tau", rng.choice(["0.1", "0.9", "0.999999"])]
+    if LOSSES[loss].option and rng.random() < 0.5:
+        options += option(rng, PARAMETERS[LOSSES[loss].option], odd)
     if rng.random() < odd * 0.2:
         options += option(rng, rng.choice(SHAPING), odd)
     return found

@@ -10,22 +10,39 @@ class LossFunction:
     name: str
     kind: str  # its class in vwlite.core.learn.losses
     labels: str  # which it can use: any, binary (-1 and 1), or nonnegative numbers
+    formula: str
     links: tuple[str, ...] = ()  # beside identity: what its predictions may go through when they are written
     option: str = ""  # the setting that it takes
     first_range: tuple[float, float] = (0.0, 0.0)  # of predictions that are clipped, before it follows the labels
+    note: str = ""  # what else is to be known of labels and predictions
 
 
 _TABLE = (
-    LossFunction("squared", "Squared", "any"),
-    LossFunction("logistic", "Logistic", "binary", links=("logistic", "glf1"), first_range=(-50.0, 50.0)),
-    LossFunction("hinge", "Hinge", "binary"),
-    LossFunction("quantile", "Quantile", "any", option="quantile_tau"),
-    LossFunction("poisson", "Poisson", "nonnegative", links=("poisson",), first_range=(-50.0, 50.0)),
+    LossFunction("squared", "Squared", "any", "(p - y)^2"),
+    LossFunction(
+        "logistic",
+        "Logistic",
+        "binary",
+        "log(1 + exp(-y p))",
+        links=("logistic", "glf1"),
+        first_range=(-50.0, 50.0),
+    ),
+    LossFunction("hinge", "Hinge", "binary", "max(0, 1 - y p)"),
+    LossFunction("quantile", "Quantile", "any", "tau (y - p) if y > p, else (1 - tau)(p - y)", option="quantile_tau"),
+    LossFunction(
+        "poisson",
+        "Poisson",
+        "nonnegative",
+        "exp(p) - y p, up to a constant: half the deviance",
+        links=("poisson",),
+        first_range=(-50.0, 50.0),
+        note="p is the logarithm of the mean",
+    ),
 )
 LOSSES = {loss.name: loss for loss in _TABLE}
 
 # That of a model of Vowpal Wabbit, which does not know it: it only predicts.
-_UNKNOWN = LossFunction("", "Squared", "any")
+_UNKNOWN = LossFunction("", "Squared", "any", "")
 
 # The links, and the losses whose predictions they make sense of.
 LINKS = {
