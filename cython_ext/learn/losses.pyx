@@ -146,6 +146,22 @@ cdef class Hinge(Loss):
         return y * fmin(eta, (1 - y * p) / h)
 
 
+cdef class SquaredHinge(Squared):
+    """max(0, 1 - y p)^2, y in {-1, 1}: (p - y)^2 where it is not 0"""
+
+    cdef double value(self, double p, double y) noexcept nogil:
+        return Squared.value(self, p, y) if y * p < 1 else 0
+
+    cdef double dloss(self, double p, double y) noexcept nogil:
+        return Squared.dloss(self, p, y) if y * p < 1 else 0
+
+    cdef double curvature(self, double p, double y) noexcept nogil:
+        return 2 if y * p < 1 else 0
+
+    cdef double invariant_step(self, double p, double y, double dloss, double eta, double h) noexcept nogil:
+        return Squared.invariant_step(self, p, y, dloss, eta, h) if y * p < 1 else 0
+
+
 cdef class Quantile(Loss):
     """tau (y - p) below the label, (1 - tau) (p - y) above it"""
     cdef double tau

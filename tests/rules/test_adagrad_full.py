@@ -15,7 +15,7 @@ from vwlite.core.learn.losses import Logistic, Squared
 from vwlite.core.rules.adagrad_full import AdagradFull, feature_sign
 
 MOST_FEATURES = AdagradFull.MOST_FEATURES
-RATES = {"squared": 0.1, "logistic": 0.1, "hinge": 0.1, "quantile": 0.05, "poisson": 0.01}
+RATES = dict.fromkeys(LOSSES, 0.1) | {"quantile": 0.05, "poisson": 0.01}
 OPTIONS = {
     "plain": {"delta": 0.01},
     "l1": {"delta": 0.1, "l1": 0.01},

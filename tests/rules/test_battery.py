@@ -101,7 +101,8 @@ SPARSE_PAIRS = [
 
 
 def rate_for(loss: str) -> float:
-    return {"squared": 0.005, "logistic": 0.2, "hinge": 0.1, "quantile": 0.1, "poisson": 0.005}[loss]
+    rates = {"squared": 0.005, "logistic": 0.2, "squared-hinge": 0.005, "poisson": 0.005}
+    return rates.get(loss, 0.1)
 
 
 def fresh(rule: str, loss: str, *, learn: bool = True, extra: dict | None = None, **settings) -> Learner:
@@ -378,7 +379,7 @@ def test_importance_counts(rule, loss):
     if rule.startswith("adagrad"):  # whose steps do not grow with the gradient, unless delta is large
         extra, settings = extra | {"delta": 100.0}, {"learning_rate": 10 * rate_for(loss)}
     last = next(line for line in stream[30:] if len(line.features) > 6)
-    if loss not in ("logistic", "hinge"):  # far from anything predicted so far
+    if LOSSES[loss].labels != "binary":  # far from anything predicted so far
         last = last._replace(label=9.0)
 
     def after(lines: list[Line]) -> float:

@@ -36,6 +36,7 @@ LABELS = {
     "quantile": (-1.0, 0.0, 0.5, 1.0, 2.0, 4.0),
     "logistic": (-1.0, 1.0),
     "hinge": (-1.0, 1.0),
+    "squared-hinge": (-1.0, 1.0),
     "poisson": (0.0, 1.0, 2.0),
 }
 LOSSES = {name: getattr(reference, row.kind) for name, row in TABLE.items()}

@@ -128,7 +128,7 @@ def assert_agree(
 
 def rate_for(loss, constant_rate=False):
     """A learning rate at which nothing diverges on the streams of these tests."""
-    rate = {"squared": 0.004, "logistic": 0.1, "hinge": 0.05, "quantile": 0.05, "poisson": 0.002}[loss]
+    rate = {"squared": 0.004, "squared-hinge": 0.004, "logistic": 0.1, "poisson": 0.002}.get(loss, 0.05)
     return rate / 4 if constant_rate else rate
 
 
@@ -621,7 +621,7 @@ def test_gd(loss, options):
     assert compiled.contraction == pytest.approx(twin.contraction, rel=1e-4)
 
 
-ADAPTIVE_RATES = {"squared": 0.1, "logistic": 0.1, "hinge": 0.1, "quantile": 0.05, "poisson": 0.01}
+ADAPTIVE_RATES = dict.fromkeys(LOSSES, 0.1) | {"quantile": 0.05, "poisson": 0.01}
 
 
 @pytest.mark.parametrize(("l1", "delta"), [(0.0, 1e-8), (0.02, 1e-8), (0.1, 0.5), (1e-3, 1e-300)])

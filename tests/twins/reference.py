@@ -198,6 +198,19 @@ class Hinge:
         return y * min(s, (1 - y * p) / h) if y * p < 1 else 0
 
 
+class SquaredHinge:
+    def value(self, p, y):
+        return max(0, 1 - y * p) ** 2
+
+    def dloss(self, p, y):
+        return -2 * y * max(0, 1 - y * p)
+
+    def invariant_step(self, p, y, s, h):
+        """What the margin lacks, m = 1 - y p, falls as exp(-2 h s)."""
+        m = max(0, 1 - y * p)
+        return 2 * y * m * s if s * h < 1e-6 else y * m * (1 - exp(-2 * s * h)) / h
+
+
 class Quantile:
     def __init__(self, tau=0.5):
         self.tau = tau

@@ -28,6 +28,7 @@ _TABLE = (
         first_range=(-50.0, 50.0),
     ),
     LossFunction("hinge", "Hinge", "binary", "max(0, 1 - y p)"),
+    LossFunction("squared-hinge", "SquaredHinge", "binary", "max(0, 1 - y p)^2"),
     LossFunction("quantile", "Quantile", "any", "tau (y - p) if y > p, else (1 - tau)(p - y)", option="quantile_tau"),
     LossFunction(
         "poisson",
