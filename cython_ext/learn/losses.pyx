@@ -184,6 +184,33 @@ cdef class Quantile(Loss):
         return 0
 
 
+cdef class Huber(Squared):
+    """(p - y)^2 if |p - y| <= delta, else delta (2 |p - y| - delta), which goes on in a straight line"""
+    cdef double delta
+
+    def __init__(self, double delta=1):
+        self.delta = delta
+
+    cdef double value(self, double p, double y) noexcept nogil:
+        cdef double r = fabs(p - y)
+        return r * r if r <= self.delta else 2 * self.delta * (r - self.delta / 2)
+
+    cdef double dloss(self, double p, double y) noexcept nogil:
+        return 2 * fmin(fmax(p - y, -self.delta), self.delta)
+
+    cdef double curvature(self, double p, double y) noexcept nogil:
+        return 2 if fabs(p - y) <= self.delta else 0
+
+    cdef double invariant_step(self, double p, double y, double dloss, double eta, double h) noexcept nogil:
+        """|r| falls by 2 h delta s down to delta, which takes the time beyond / (2 h delta); from there as exp(-2 h s)."""
+        cdef double beyond = fabs(p - y) - self.delta
+        if beyond >= 2 * self.delta * eta * h:
+            return -eta * dloss
+        if beyond <= 0:
+            return Squared.invariant_step(self, p, y, dloss, eta, h)
+        return (beyond - self.delta * expm1(beyond / self.delta - 2 * eta * h)) / h * (1 if p < y else -1)
+
+
 cdef class Poisson(Loss):
     """exp(p) - y p - (y - y log y), y >= 0, p the logarithm of the mean: half the deviance"""
 

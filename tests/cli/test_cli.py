@@ -211,6 +211,7 @@ OUT_OF_RANGE = {
     "--nonzeros 1.5": "'1.5' is not a whole number",
     "--round-at-end -1": "-1 is out of range: it must be at least 0 and finite",
     "--quantile-tau 0": "0 is out of range: it must be above 0 and below 1",
+    "--huber-delta 0": "0 is out of range: it must be above 0 and finite",
     "--quantile-tau 1": "1 is out of range: it must be above 0 and below 1",
     "--quadratic a": "'a': expected 2 letters, the first of each namespace's name",
     "--quadratic abc": "'abc': expected 2 letters, the first of each namespace's name",
@@ -306,6 +307,7 @@ MEANINGLESS = {
     "--root-every 3": "--root-every means nothing to --algorithm gd: it is an option of adagrad-full",
     "--algorithm adagrad --update rda": "--update means nothing to --algorithm adagrad: it is an option of "
     "adagrad-full",
+    "--huber-delta 2": "--huber-delta means nothing to --loss squared: add --loss huber",
     "--quantile-tau 0.5": "--quantile-tau means nothing to --loss squared: add --loss quantile",
     "--loss poisson --labels 0,1": "--labels makes labels -1 and 1, which --loss poisson cannot use",
     "--keep a --ignore b": "--keep and --ignore exclude each other: name the namespaces of one kind",

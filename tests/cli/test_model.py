@@ -96,6 +96,13 @@ def test_what_is_written_is_read(tmp_path, model):
     assert save(tmp_path / "again", found) == data
 
 
+def test_a_model_has_the_settings_of_its_loss_and_no_other():
+    assert "huber_delta" not in Settings().stored()
+    stored = Settings(loss="huber", huber_delta=0.25).stored()
+    assert Settings.restored(stored) == Settings(loss="huber", huber_delta=0.25)
+    assert stored.keys() - Settings().stored().keys() == {"huber_delta"}
+
+
 def test_numpy_reads_it_without_pickle(tmp_path):
     model = a_model()
     save(tmp_path / "m", model)

@@ -101,7 +101,7 @@ SPARSE_PAIRS = [
 
 
 def rate_for(loss: str) -> float:
-    rates = {"squared": 0.005, "logistic": 0.2, "squared-hinge": 0.005, "poisson": 0.005}
+    rates = {"squared": 0.005, "logistic": 0.2, "squared-hinge": 0.005, "huber": 0.05, "poisson": 0.005}
     return rates.get(loss, 0.1)
 
 

@@ -37,6 +37,7 @@ LABELS = {
     "logistic": (-1.0, 1.0),
     "hinge": (-1.0, 1.0),
     "squared-hinge": (-1.0, 1.0),
+    "huber": (-1.0, 0.0, 0.5, 1.0, 2.0, 4.0),
     "poisson": (0.0, 1.0, 2.0),
 }
 LOSSES = {name: getattr(reference, row.kind) for name, row in TABLE.items()}

@@ -399,7 +399,10 @@ def test_the_variances_of_arow_never_fall_below_zero():
 )
 @pytest.mark.parametrize("loss", LOSSES)
 def test_ftrl(loss, options, alpha):
-    options = {"ftrl_alpha": alpha / 10 if loss == "poisson" else alpha} | options
+    # Steps that pass the minimum by more than they began before it multiply rounding errors, by 27 at alpha = 0.3 with
+    # Huber's loss: its gradients are cut, so n stays small, but its curvature is not. Twins that differ in nothing but
+    # the order in which a prediction is summed are 1e-9 apart then.
+    options = {"ftrl_alpha": alpha / 10 if loss in ("poisson", "huber") else alpha} | options
     stream = random_stream(39, 500, loss=loss, scales=loss != "poisson")
     compiled, twin = assert_agree(
         "ftrl", loss, stream, options, tolerance=EXACT, passes=3, decay=0.5, holdout_period=7

@@ -5,7 +5,7 @@ import reference
 from vwlite.algorithms.losses import LOSSES as TABLE
 from vwlite.core.learn import losses
 
-ARGUMENTS = {"quantile": (0.7,)}
+ARGUMENTS = {"quantile": (0.7,), "huber": (0.4,)}
 LOSSES = {
     name: tuple(getattr(of, row.kind)(*ARGUMENTS.get(name, ())) for of in (losses, reference))
     for name, row in TABLE.items()

@@ -12,6 +12,7 @@ LABELS = {
     "logistic": lambda rng, score: 1.0 if score + rng.logistic(0, 0.3) > 0 else -1.0,
     "hinge": lambda rng, score: 1.0 if score + rng.normal(0, 0.3) > 0 else -1.0,
     "squared-hinge": lambda rng, score: 1.0 if score + rng.normal(0, 0.3) > 0 else -1.0,
+    "huber": lambda rng, score: score + rng.normal(0, 0.5),
     "quantile": lambda rng, score: score + rng.normal(0, 0.5),
     "poisson": lambda rng, score: float(rng.poisson(np.exp(np.clip(score, -4, 2)))),
 }

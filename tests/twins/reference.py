@@ -230,6 +230,29 @@ class Quantile:
         return 0
 
 
+class Huber:
+    def __init__(self, delta=1.0):
+        self.delta = delta
+
+    def value(self, p, y):
+        r = abs(p - y)
+        return r**2 if r <= self.delta else self.delta * (2 * r - self.delta)
+
+    def dloss(self, p, y):
+        return 2 * max(-self.delta, min(self.delta, p - y))
+
+    def invariant_step(self, p, y, s, h):
+        """First on the line, as far as the time s or the line goes; what time is left, on the parabola."""
+        if s * h < 1e-6:
+            return -s * self.dloss(p, y)
+        sign, r = (1 if p > y else -1), abs(p - y)
+        time = min(s, max(0, r - self.delta) / (2 * h * self.delta))
+        end = r - 2 * time * h * self.delta
+        if time < s:
+            end *= exp(-2 * h * (s - time))
+        return -sign * (r - end) / h
+
+
 class Poisson:
     def value(self, p, y):
         """exp(p) - y p, less its smallest value."""

@@ -31,6 +31,9 @@ _TABLE = (
     LossFunction("squared-hinge", "SquaredHinge", "binary", "max(0, 1 - y p)^2"),
     LossFunction("quantile", "Quantile", "any", "tau (y - p) if y > p, else (1 - tau)(p - y)", option="quantile_tau"),
     LossFunction(
+        "huber", "Huber", "any", "(p - y)^2 if |p - y| <= delta, else delta (2 |p - y| - delta)", option="huber_delta"
+    ),
+    LossFunction(
         "poisson",
         "Poisson",
         "nonnegative",

@@ -32,6 +32,10 @@ class Settings:
         0.5, "--quantile-tau", group=LEARN, vw=("--quantile_tau",), type=Number(0, 1, open_low=True, open_high=True),
         help="Which quantile --loss quantile predicts.",
     )  # fmt: skip
+    huber_delta: float = option(
+        1.0, "--huber-delta", group=LEARN, type=POSITIVE,
+        help="The error |p - y| up to which --loss huber is the squared loss; beyond, it grows linearly.",
+    )  # fmt: skip
     labels: tuple[float, float] | None = option(
         None, "--labels", group=IN, type=Labels(), metavar="NEG,POS",
         help="The labels in the data that mean -1 and 1, such as 0,1.",
