@@ -112,11 +112,12 @@ def test_help_that_names_algorithms_by_hand_names_all_that_take_the_option():
 
 def test_the_rows_agree_with_their_rules():
     for a in ALGORITHMS.values():
-        assert ("average" in a.options) == bool(a.averaged)
-        assert ("feature_weights" in a.options) == ("box" in a.options) == bool(a.weighted)
+        assert ("average" in a.options) == ("average" in a.forms)
+        assert ("feature_weights" in a.options) == ("box" in a.options) == ("box" in a.forms)
+        assert {*a.forms, *sum(a.apart, ())} <= {*a.options, *a.schedule}
         assert set(a.required) | set(a.unset) <= set(a.options)
         assert not set(a.instead) & set(a.options)
-        assert all(issubclass(rule_class(kind), Rule) for kind in (a.rule, a.averaged, a.weighted) if kind)
+        assert all(issubclass(rule_class(kind), Rule) for kind in (a.rule, *a.forms.values()))
 
 
 def test_every_algorithm_has_a_page_and_every_page_an_algorithm():

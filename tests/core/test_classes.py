@@ -16,7 +16,7 @@ from vwlite.core.learn.learner import Reason
 from vwlite.core.learn.tally import Tally
 from vwlite.options.settings import Settings
 
-AVERAGED = [a.name for a in ALGORITHMS.values() if a.averaged]
+AVERAGED = [a.name for a in ALGORITHMS.values() if "average" in a.options]
 BITS = 11  # the table grows on the way; many of the 3000 features collide
 K = 3
 

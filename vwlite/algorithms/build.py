@@ -68,10 +68,14 @@ def make_rule(settings: Settings, loss: Loss, constant: int | None, kind: type[R
 
 def _make_one(settings: Settings, loss: Loss, constant: int | None) -> Rule:
     algorithm = ALGORITHMS[settings.algorithm]
-    values = {name: getattr(settings, name) for name in algorithm.options}
-    weighted, averaged = values.pop("feature_weights", False), values.pop("average", False)
-    options = {name: value for name, value in values.items() if value is not None}
-    kind = algorithm.weighted if weighted or "box" in options else algorithm.averaged if averaged else algorithm.rule
+    given = {name: getattr(settings, name) for name in algorithm.options}
+    options = {name: value for name, value in given.items() if value is not None and name not in algorithm.forms}
+    kind = algorithm.rule
+    for name, form in algorithm.forms.items():
+        if given[name]:
+            kind = form
+            if given[name] is not True:
+                options[name] = given[name]
     if "nonzeros" in options and "radius" in algorithm.required:
         options.setdefault("radius", FIRST_RADIUS)
     if algorithm.all_keys:

@@ -17,6 +17,8 @@ _CONSTANT_RATE = {"power_t": 0.0}
 
 UPDATES = ("cmd", "rda")
 
+_MEAN = {("average", "nonzeros"): "the mean of weights is rarely zero, leave one of them out"}
+
 _BALL = "the ball's --radius is its strength"
 _FIXED_SUM = {
     "l1": "what multiplies weights makes none zero; use --algorithm l1-ball, or truncated-gradient",
@@ -38,8 +40,8 @@ class Algorithm:
     losses: tuple[str, ...] = tuple(LOSSES)
     rate: str = "learning_rate"  # the option that says how large steps are; none: ""
     defaults: dict[str, Any] = field(default_factory=dict)  # where they are not those of Settings
-    averaged: str = ""  # the class for --average
-    weighted: str = ""  # the class for --feature-weights and --box
+    forms: dict[str, str] = field(default_factory=dict)  # options that take another class when they are given: which
+    apart: dict[tuple[str, str], str] = field(default_factory=dict)  # pairs of options that exclude each other: why
     all_keys: bool = False  # its number of features is that of all keys if --features does not say it
     needs_loss: bool = False  # it needs more of a loss than its dloss, so not --softmax
     instead: dict[str, str] = field(default_factory=dict)  # of options that it refuses: why, or what to use
@@ -80,7 +82,7 @@ ALGORITHMS = {
             "w <- w - eta_t g",
             ("average",),
             "Robbins, Monro 1951",
-            averaged="sgd:AveragedSgd",
+            forms={"average": "sgd:AveragedSgd"},
         ),
         Algorithm(
             "truncated-gradient",
@@ -89,7 +91,8 @@ ALGORITHMS = {
             "w <- T1(w - eta_t g, eta_t K l1, theta)",
             ("l1", "period", "threshold", "average", "nonzeros"),
             "Langford, Li, Zhang 2009, eq. 6",
-            averaged="truncated_gradient:AveragedTruncatedGradient",
+            forms={"average": "truncated_gradient:AveragedTruncatedGradient"},
+            apart=_MEAN,
             instead={"radius": "its strength is --l1"},
             meanings={"threshold": "Larger weights are not shrunk."},
         ),
@@ -121,8 +124,12 @@ ALGORITHMS = {
             ("radius", "feature_weights", "box", "nonnegative", "average", "nonzeros"),
             "Duchi, Shalev-Shwartz, Singer, Chandra 2008, section 6",
             required=("radius",),
-            averaged="l1_ball:AveragedL1Ball",
-            weighted="l1_ball:WeightedL1Ball",
+            forms={
+                "average": "l1_ball:AveragedL1Ball",
+                "feature_weights": "l1_ball:WeightedL1Ball",
+                "box": "l1_ball:WeightedL1Ball",
+            },
+            apart=_MEAN,
             instead={"l1": _BALL},
             meanings={"radius": "The largest sum of |weights|."},
         ),
@@ -170,7 +177,8 @@ ALGORITHMS = {
             ("l1", "delta", "average", "nonzeros"),
             "Duchi, Hazan, Singer 2011, eq. 6",
             defaults=_CONSTANT_RATE,
-            averaged="adagrad:AveragedAdagrad",
+            forms={"average": "adagrad:AveragedAdagrad"},
+            apart=_MEAN,
         ),
         Algorithm(
             "adagrad-rda",

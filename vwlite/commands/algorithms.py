@@ -93,7 +93,7 @@ def where(a: Algorithm, d: str) -> list[str]:
         found.append("g = h l'(p, y) x, the gradient")
     if d:
         found.append(f"d = {d}")
-    if a.name != "gd" and {"l1", "radius", "threshold"} & set(a.options):
+    if a.name != "gd" and {"l1", "l2", "radius", "threshold"} & set(a.options):
         found.append("The constant feature is learned like any other, but never shrunk, rounded or projected.")
     return found
 

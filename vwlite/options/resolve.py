@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any
 
 from vwlite.algorithms.losses import LINKS, LOSS_OPTIONS
@@ -72,7 +73,8 @@ def resolve(o: TrainOptions, model: Settings | None) -> Resolved:
             old = getattr(model, name)
             if value == old or (not model.loss and name in OF_LOSS):
                 continue
-            if name not in CHANGEABLE:
+            form = name in ALGORITHMS[model.algorithm].forms and bool(old) != bool(value)  # another state
+            if name not in CHANGEABLE or form:
                 raise UsageError(
                     f"{_typed(o, name, value)} contradicts the model {o.initial}, which was trained with "
                     f"{_shown(old) or 'plain weights'}: leave the option out, or train a new model"
@@ -121,11 +123,11 @@ def _check_algorithm(settings: Settings, typed: dict[str, Any]) -> None:
     for name, why in refused(algorithm).items():
         if name in typed:
             raise UsageError(f"{option_name(name)} means nothing to --algorithm {settings.algorithm}: {why}")
-    if settings.average:
-        for name in ("feature_weights", "box", "nonzeros"):
-            if getattr(settings, name):
-                why = "the mean of weights is rarely zero, " if name == "nonzeros" else ""
-                raise UsageError(f"--average and {option_name(name)} exclude each other: {why}leave one of them out")
+    pairs = {pair: "leave one of them out" for pair in combinations(algorithm.forms, 2)
+             if algorithm.forms[pair[0]] != algorithm.forms[pair[1]]}  # fmt: skip
+    for (one, other), why in (pairs | algorithm.apart).items():
+        if getattr(settings, one) and getattr(settings, other):
+            raise UsageError(f"{option_name(one)} and {option_name(other)} exclude each other: {why}")
     if settings.loss and settings.loss not in algorithm.losses:
         losses = " or ".join(f"--loss {loss}" for loss in algorithm.losses)
         raise UsageError(f"--algorithm {settings.algorithm} cannot learn from --loss {settings.loss}: use {losses}")
