@@ -15,12 +15,23 @@ Regularized dual averaging, eq. 5, with G = sum of g:
 
 which is eta_t soft(z, A) / H with z = -G and A = t l1.
 
+With --l2 a step is that of the elastic net, eta_t (l1 |w_i| + l2 w_i^2 / 2). Descent:
+
+    w_i <- soft(H_i w_i - eta_t g_i, eta_t l1) / (H_i + eta_t l2).
+
+A missed step is |w| <- (|w| - a / H) / (1 + b / H), a = eta l1, b = eta l2; so |w| + a / b is divided by 1 + b / H, and n
+of them leave max(0, |w| q^n - (a / b) (1 - q^n)), q = 1 / (1 + b / H). A slot remembers when its weight was right. That
+needs a and b that stay: where they change, as between passes, all weights are brought up first. So the rate must be
+constant: of other rates the products are no function of H that could be kept. Averaging:
+
+    w_i = -sign(G_i) eta_t t / (H_i + eta_t t l2) max(|G_i| / t - l1, 0).
+
 A gradient is that of the whole example. A feature that occurs twice in it, or collides with another, has the sum of
 both, and its square goes into S once; so the features of an example are first collected, then computed, then written
 back: the middle of it is plain arithmetic on arrays, and writing one feature back twice does no harm.
 """
 
-from libc.math cimport copysign, fabs, sqrt
+from libc.math cimport INFINITY, copysign, exp, expm1, fabs, fmax, fmin, log1p, sqrt
 from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport free
 
@@ -68,6 +79,7 @@ cdef extern from *:
                                                     double* inverse) noexcept nogil
 
 cdef double SMALLEST = 2.2250738585072014e-308     # 1 / delta must be finite
+cdef double LARGEST = 1e300                         # times 0 it must be 0, which infinity is not
 
 
 cdef inline double divided(const Slot* s, double shift, uint64_t constant) noexcept nogil:
@@ -294,6 +306,140 @@ cdef void descend(const Visit* v, const float* x, size_t n, double dloss, double
         v.z[i] = constant
 
 
+cdef struct ElasticSlot:
+    Slot slot             # z = H w, as it was
+    double since          # after so many examples
+
+
+cdef class ElasticAdagrad(Adagrad):
+    """soft(H w - eta g, eta l1) / (H + eta l2), at a constant rate"""
+
+    SLOT = [*Adagrad.SLOT, ("since", "<f8")]
+    SLOT_BYTES = sizeof(ElasticSlot)
+    SCALARS = ["t", "shrinkage", "damping"]
+
+    cdef public double shrinkage  # eta l1 of the last example, ...
+    cdef public double damping    # ... and eta l2
+    cdef double l2
+
+    def __init__(self, loss, *, double l2, **options):
+        super().__init__(loss, **options)
+        self.l2 = l2
+
+    cdef inline double left(self, const ElasticSlot* s) noexcept nogil:
+        """The weight with everything paid that it has missed."""
+        cdef double w = s.slot.z * s.slot.inverse, missed = self.t - s.since, ratio, decay, part, lost
+        if w == 0 or missed == 0 or s.slot.mark == self.constant:
+            return w
+        ratio = self.shrinkage / self.damping
+        if not ratio < INFINITY:        # no damping that a double could hold
+            return copysign(fmax(fabs(w) - missed * self.shrinkage * s.slot.inverse, 0), w) + 0.0
+        decay = missed * log1p(self.damping * s.slot.inverse)
+        if decay < 0.7:                 # 1 - q^n keeps its digits
+            lost = -expm1(-decay)
+            part = 1 - lost
+        else:
+            part = exp(-decay)
+            lost = 1 - part
+        return copysign(fmax(fabs(w) * part - ratio * lost, 0), w) + 0.0     # never -0
+
+    cdef double size(self, const char* slot) noexcept nogil:
+        return fabs(self.left(<const ElasticSlot*>slot)) * (self.delta + sqrt((<const Slot*>slot).S))
+
+    cdef double predict(self, const Example* e) noexcept nogil:
+        cdef size_t i, n
+        cdef const float* x
+        cdef ElasticSlot** slots
+        cdef double even = 0, odd = 0
+        cdef Example part = sweep(e)
+        while next_piece(&part):
+            slots, x, n = <ElasticSlot**>part.slots, part.x, part.size
+            i = 0
+            while i + 1 < n:
+                even += self.left(slots[i]) * x[i]
+                odd += self.left(slots[i + 1]) * x[i + 1]
+                i += 2
+            if i < n:
+                even += self.left(slots[i]) * x[i]
+        return e.initial + (even + odd)
+
+    cdef double predict_to_learn(self, const Example* e) noexcept nogil:
+        cdef size_t i = 0
+        cdef const double* w
+        cdef double even = 0, odd = 0
+        if e.pieces != NULL:
+            return self.predict(e)
+        if self.visit(e):
+            return 0
+        self.bring_up(e)
+        w = self.visited.w
+        while i + 1 < e.size:
+            even += w[i] * e.x[i]
+            odd += w[i + 1] * e.x[i + 1]
+            i += 2
+        if i < e.size:
+            even += w[i] * e.x[i]
+        return e.initial + (even + odd)
+
+    cdef void bring_up(self, const Example* e) noexcept nogil:
+        """Fill in the weights of the features that are visited."""
+        cdef size_t i
+        for i in range(e.size):
+            self.visited.w[i] = self.left(<ElasticSlot*>e.slots[i])
+
+    cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
+        cdef double eta, shrinkage, damping, dloss = o.importance * o.dloss
+        if self.t >= self.next_recount_t:
+            self.look()
+        self.occurrences += e.size
+        eta = learning_rate(&self.schedule, self.t + 1)
+        shrinkage, damping = fmin(eta * self.l1, LARGEST), fmin(eta * self.l2, LARGEST)
+        if shrinkage != self.shrinkage or damping != self.damping:
+            self.bring_all_up()
+            self.shrinkage, self.damping = shrinkage, damping
+        if dloss != 0 and e.pieces != NULL:
+            self.learn_pieces(e, dloss, eta)
+        elif dloss != 0:
+            self.merge(e)
+            self.descend_from_now(e, e.x, dloss, eta)
+        self.t += 1
+
+    cdef void learn_chunk(self, const Example* chunk, double dloss, double eta) noexcept nogil:
+        self.bring_up(chunk)
+        self.descend_from_now(chunk, NULL, dloss, eta)
+
+    cdef void descend_from_now(self, const Example* e, const float* x, double dloss, double eta) noexcept nogil:
+        """Features whose weights are up to date: a step, without the shrinking that every feature has."""
+        cdef size_t i
+        descend(&self.visited, x, e.size, dloss, eta, self.delta, 0)
+        self.leave(e)
+        for i in range(e.size):
+            (<ElasticSlot*>e.slots[i]).since = self.t
+
+    cdef void bring_all_up(self) noexcept nogil:
+        """Have all weights pay before the rate or a strength changes."""
+        cdef char* slot = NULL
+        cdef ElasticSlot* s
+        cdef double w
+        while next_slot(self.table, &slot):
+            if self.is_default(slot):
+                continue
+            s = <ElasticSlot*>slot
+            w = self.left(s)
+            s.slot.z = w * (self.delta + sqrt(s.slot.S)) if w != 0 else 0
+            s.since = self.t
+
+    cdef double weight(self, const char* slot) noexcept nogil:
+        return self.left(<const ElasticSlot*>slot)
+
+    def load(self, scalars, slots):
+        cdef char* slot = NULL
+        super().load(scalars, slots)
+        while next_slot(self.table, &slot):
+            if not 0 <= (<ElasticSlot*>slot).since <= self.t:
+                raise ValueError("a weight is of a time that was not")
+
+
 cdef struct AveragedSlot:
     Slot slot
     RunningSum total
@@ -447,3 +593,42 @@ cdef void average(const Visit* v, const float* x, size_t n, double dloss, double
         average_by(v, <const double*>v.x, n, dloss, delta)
     else:
         average_by(v, x, n, dloss, delta)
+
+
+cdef class ElasticAdagradRda(AdagradRda):
+    """-eta t soft(G / t, l1) / (H + eta t l2)"""
+
+    cdef double l2
+
+    def __init__(self, loss, *, double l2, **options):
+        super().__init__(loss, **options)
+        self.l2 = l2
+
+    cdef inline double now(self, const Slot* s) noexcept nogil:
+        cdef double w = self.scale * divided(s, self.shift, self.constant)
+        return w if s.mark == self.constant else w / (1 + fmin(self.scale * self.t * self.l2, LARGEST) * s.inverse)
+
+    cdef double predict(self, const Example* e) noexcept nogil:
+        cdef size_t i, n
+        cdef const float* x
+        cdef Slot** slots
+        cdef double even = 0, odd = 0
+        cdef Example part = sweep(e)
+        while next_piece(&part):
+            slots, x, n = <Slot**>part.slots, part.x, part.size
+            i = 0
+            while i + 1 < n:
+                even += self.now(slots[i]) * x[i]
+                odd += self.now(slots[i + 1]) * x[i + 1]
+                i += 2
+            if i < n:
+                even += self.now(slots[i]) * x[i]
+        return e.initial + (even + odd)
+
+    cdef double predict_to_learn(self, const Example* e) noexcept nogil:
+        if e.pieces == NULL and self.visit(e):
+            return 0
+        return self.predict(e)
+
+    cdef double weight(self, const char* slot) noexcept nogil:
+        return self.now(<const Slot*>slot)

@@ -7,18 +7,29 @@ remembers A as of its last touch. Before a weight is read it pays what it has mi
 w <- T1(w, A - A_slot, theta). That is exact: an untouched weight either exceeds theta and is never
 shrunk, or does not, and then T1(T1(w, a), b) = T1(w, a + b).
 
+With --l2 it is the elastic net's: where |v| <= theta, w <- T1(v, a_t, theta) / (1 + b_t), a_t = eta_t K l1 and
+b_t = eta_t K l2, which for theta = infinity and K = 1 minimises eta_t (l1 |w| + l2 w^2 / 2) + (w - v)^2 / 2. With the growth
+c_t = product of (1 + b_s), the size |w| c falls by a_t c_{t-1} with every step, so with A_t = sum of a_s c_{s-1} a weight
+that nobody has touched since r is
+
+    |w_t| = max(0, |w_r| c_r - (A_t - A_r)) / c_t,
+
+again if it does not exceed theta: else it stays, as what is shrunk never comes above theta. Slots keep c_r too. Before c
+leaves the range of a double, it, A and those of all slots are multiplied by a power of two, which changes no digit.
+Without l1, with K = 1 and theta infinite, this is gradient descent with weight decay: `sgd` with --l2.
+
 A slot keeps w in 32 bits. |w| <= theta is decided at that precision: theta is rounded to 32 bits as well, else 0.1 as a
 weight, which is above 0.1 as a double, would exceed a theta of 0.1.
 """
 
-from libc.math cimport INFINITY, copysign, fabs
+from libc.math cimport INFINITY, copysign, fabs, fmin
 from libc.stdint cimport uint32_t, uint64_t
 
 from vwlite.core.rules._averaging cimport (
     History, RunningSum, append, bring_up, close, free_history, mean, reset, shrinking
 )
 from vwlite.core.learn.nonzeros cimport Limited
-from vwlite.core.learn.prox cimport truncate
+from vwlite.core.learn.prox cimport soft_threshold, truncate
 from vwlite.core.learn.rule cimport Example, Outcome, Rule, learning_rate, next_piece, sweep
 from vwlite.core.learn.table cimport next_slot
 
@@ -96,6 +107,99 @@ cdef class TruncatedGradient(Limited):
 
     cdef bint is_default(self, const char* slot) noexcept nogil:
         return self.now(<const Slot*>slot) == 0
+
+
+cdef double FAR = 2.0**256          # a weight in 32 bits that is shrunk by it, or to this part, is zero
+cdef double BACK = 2.0**-256
+
+
+cdef struct ElasticSlot:
+    uint32_t mark
+    float w             # as of the last touch
+    double gravity      # A and c at the last touch
+    double growth
+
+
+cdef class ElasticTruncatedGradient(TruncatedGradient):
+    """T1(w - eta_t g, eta_t K l1, theta) / (1 + eta_t K l2) every K examples"""
+
+    SLOT = [*TruncatedGradient.SLOT, ("growth", "<f8")]
+    SLOT_BYTES = sizeof(ElasticSlot)
+    SCALARS = [*TruncatedGradient.SCALARS, "growth"]
+
+    cdef public double growth     # c_t
+    cdef double l2
+
+    def __init__(self, loss, *, double l2, **options):
+        super().__init__(loss, **options)
+        self.l2, self.growth = l2, 1
+
+    cdef inline double left(self, const ElasticSlot* s) noexcept nogil:
+        """The weight with everything paid that it has missed."""
+        if s.mark == self.constant or fabs(s.w) > self.theta:
+            return s.w
+        return soft_threshold(s.w * s.growth, self.gravity - s.gravity) / self.growth
+
+    cdef double size(self, const char* slot) noexcept nogil:
+        cdef double size = fabs(self.left(<const ElasticSlot*>slot))
+        return size if size <= self.theta else INFINITY
+
+    cdef double predict(self, const Example* e) noexcept nogil:
+        cdef size_t i
+        cdef const float* x
+        cdef ElasticSlot** slots
+        cdef double sum = 0
+        cdef Example part = sweep(e)
+        while next_piece(&part):
+            slots, x = <ElasticSlot**>part.slots, part.x
+            for i in range(part.size):
+                sum += self.left(slots[i]) * x[i]
+        return e.initial + sum
+
+    cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
+        cdef size_t i
+        cdef const float* x
+        cdef ElasticSlot** slots
+        cdef double eta, step
+        cdef Example part = sweep(e)
+        if self.t >= self.next_recount_t:
+            self.look()
+        self.t += 1
+        self.occurrences += e.size
+        eta = learning_rate(&self.schedule, self.t)
+        step = -eta * o.importance * o.dloss
+        while step != 0 and next_piece(&part):
+            slots, x = <ElasticSlot**>part.slots, part.x
+            for i in range(part.size):
+                slots[i].w = <float>(self.left(slots[i]) + step * x[i])
+                slots[i].gravity, slots[i].growth = self.gravity, self.growth
+        if <uint64_t>self.t % self.period == 0:
+            self.gravity += fmin(eta * self.period * self.l1, FAR) * self.growth
+            self.growth *= fmin(1 + eta * self.period * self.l2, FAR)
+            if self.growth > FAR:
+                self.rescale()
+
+    cdef void rescale(self) noexcept nogil:
+        """Take a power of two out of c and A, here and in all slots."""
+        cdef char* slot = NULL
+        cdef ElasticSlot* s
+        self.gravity *= BACK
+        self.growth *= BACK
+        while next_slot(self.table, &slot):
+            s = <ElasticSlot*>slot
+            s.gravity *= BACK
+            s.growth *= BACK
+
+    cdef double weight(self, const char* slot) noexcept nogil:
+        return self.left(<const ElasticSlot*>slot)
+
+    cdef bint is_default(self, const char* slot) noexcept nogil:
+        return self.left(<const ElasticSlot*>slot) == 0
+
+    def load(self, scalars, slots):
+        super().load(scalars, slots)
+        if not 0 < self.growth < INFINITY:
+            raise ValueError("the growth is not a positive number")
 
 
 cdef struct AveragedSlot:

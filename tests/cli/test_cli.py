@@ -302,7 +302,11 @@ MEANINGLESS = {
     "--algorithm rounding --threshold 1 --l1 1": "--l1 means nothing to --algorithm rounding: "
     f"it is an option of {users('l1')}",
     "--algorithm sgd --l1 1": f"--l1 means nothing to --algorithm sgd: it is an option of {users('l1')}",
-    "--algorithm sgd --l2 1": f"--l2 means nothing to --algorithm sgd: it is an option of {users('l2')}",
+    "--algorithm rounding --threshold 1 --l2 1": "--l2 means nothing to --algorithm rounding: "
+    f"it is an option of {users('l2')}",
+    "--algorithm sgd --l2 1 --average": "--average and --l2 exclude each other: leave one of them out",
+    "--algorithm adagrad --l2 1 --power-t 0.5": "--l2 and --power-t exclude each other: weights that shrink unseen by "
+    "both need a constant rate",
     "--delta 1": f"--delta means nothing to --algorithm gd: it is an option of {users('delta')}",
     "--root-every 3": "--root-every means nothing to --algorithm gd: it is an option of adagrad-full",
     "--algorithm adagrad --update rda": "--update means nothing to --algorithm adagrad: it is an option of "

@@ -202,6 +202,10 @@ TWINS = {
     "adagrad": (reference.Adagrad, {"l1": 0.01}),
     "ftrl": (reference.Ftrl, {"ftrl_alpha": 0.1, "l1": 0.3, "l2": 0.01}),
     "truncated-gradient": (reference.TruncatedGradient, {"l1": 0.02, "period": 3, "threshold": 0.4}),
+    "sgd with l2": (reference.Sgd, {"l2": 0.1}),
+    "truncated-gradient with l2": (reference.TruncatedGradient, {"l1": 0.02, "l2": 0.1, "period": 3, "threshold": 0.4}),
+    "adagrad with l2": (reference.Adagrad, {"l1": 0.01, "l2": 0.1}),
+    "adagrad-rda with l2": (reference.AdagradRda, {"l1": 0.01, "l2": 0.1}),
 }
 
 
@@ -210,8 +214,8 @@ TWINS = {
 def test_softmax_is_its_eager_twin(name, radius):
     kind, options = TWINS[name]
     options = {**options, "radius": radius} if "radius" in options else options
-    rule = "l1-ball" if name == "nonnegative" else name
-    power = 0.0 if rule == "adagrad" else 0.5
+    rule = "l1-ball" if name == "nonnegative" else name.split()[0]
+    power = 0.0 if rule.startswith("adagrad") else 0.5
     learner = learner_of(rule, softmax=True, learning_rate=0.3, holdout_period=0, **options)
     mask = (1 << BITS) - 1
     twins = [kind(Given(), 1 << BITS, rate=0.3, power_t=power, constant=CONSTANT & mask, **options) for _ in range(K)]
@@ -230,7 +234,7 @@ def test_softmax_is_its_eager_twin(name, radius):
         shares = reference.softmax(scores)
         for k, twin in enumerate(twins):
             twin.learn(keys, values, shares[k] - (line.label == k + 1), line.label, line.importance)
-    tolerance = 2e-5 if name in ("sgd", "truncated-gradient") else 1e-9
+    tolerance = 2e-5 if rule in ("sgd", "truncated-gradient") else 1e-9
     weights, _ = weights_of(learner.rule)
     dense = np.zeros((K, 1 << BITS))
     for key, row in weights.items():

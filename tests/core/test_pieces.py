@@ -27,6 +27,10 @@ OPTIONS = {
 }
 MORE = [
     ("sgd", ["--average"]),
+    ("sgd", ["--l2", "0.1"]),
+    ("truncated-gradient", ["--l1", "0.002", "--l2", "0.1", "--period", "3", "--threshold", "0.4"]),
+    ("adagrad", ["--l1", "0.01", "--l2", "0.1"]),
+    ("adagrad-rda", ["--l1", "0.01", "--l2", "0.1"]),
     ("truncated-gradient", ["--l1", "0.002", "--average"]),
     ("truncated-gradient", ["--nonzeros", "20"]),
     ("l1-ball", ["--radius", "1.5", "--average"]),

@@ -61,6 +61,7 @@ HARSH = {
 # A step costs the cube of the number of features that were seen: shorter streams of fewer features.
 FULL = "adagrad-full"
 PAIRS = [(rule, loss) for rule in ALGORITHMS for loss in ALGORITHMS[rule].losses]
+ELASTIC = [rule for rule in ALGORITHMS if "l2" in ALGORITHMS[rule].forms]
 AVERAGED = [rule for rule in ALGORITHMS if "average" in ALGORITHMS[rule].options]
 # The rules behind `vwlite vw` alone.
 OF_VW = {"coin": Coin, "pistol": Pistol, "freegrad": FreeGrad}
@@ -70,6 +71,10 @@ FORMS = {
     "l1-ball weighted": ("l1-ball", {"box": 0.4}),
     "l1-ball nonnegative": ("l1-ball", {"nonnegative": True}),
     **{f"{rule} limited": (rule, {"nonzeros": 20}) for rule in ALGORITHMS if "nonzeros" in ALGORITHMS[rule].options},
+    **{f"{rule} with l2": (rule, {"l2": 0.1}) for rule in ELASTIC},
+    **{f"{rule} with l2 limited": (rule, {"l2": 0.1, "nonzeros": 20}) for rule in ELASTIC if rule != "sgd"},
+    **{f"{rule} with l2 in classes": (rule, {"l2": 0.1, "oaa": 3}) for rule in ELASTIC},
+    **{f"{rule} with l2 softmax": (rule, {"l2": 0.1, "oaa": 3, "softmax": True}) for rule in ELASTIC},
     **{f"{rule} in classes": (rule, {"oaa": 3}) for rule in ALGORITHMS if rule != FULL},
     **{rule: ("gd", {}) for rule in OF_VW},
     **{f"{rule} averaged in classes": (rule, {"average": True, "oaa": 3}) for rule in AVERAGED},

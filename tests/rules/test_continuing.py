@@ -2,6 +2,7 @@
 
 import random
 import shutil
+from array import array
 from itertools import pairwise
 
 import numpy as np
@@ -14,17 +15,18 @@ from vwlite.output.atomic import AtomicFile
 MANY = [rule for rule in ALGORITHMS if rule != "adagrad-full"]  # which is for few features: see test_adagrad_full.py
 OPTIONS = {
     "gd": [(), ("--l1", "1e-4", "--l2", "1e-5")],
-    "sgd": [(), ("--power-t", "0.3", "--initial-t", "2")],
-    "truncated-gradient": [("--l1", "1e-3"), ("--l1", "0.01", "--period", "7", "--threshold", "0.2")],
+    "sgd": [(), ("--power-t", "0.3", "--initial-t", "2"), ("--l2", "0.1")],
+    "truncated-gradient": [("--l1", "1e-3"), ("--l1", "0.01", "--period", "7", "--threshold", "0.2"),
+                           ("--l1", "0.01", "--l2", "0.1", "--threshold", "0.2")],
     "rounding": [("--threshold", "0.01"), ("--threshold", "0.02", "--period", "7")],
     "l1-subgradient": [("--l1", "0.05"), ("--l1", "0.01", "--power-t", "0", "-l", "0.01")],
     "l1-ball": [("--radius", "2"), ("--radius", "0.1")],
     "simplex": [("--radius", "1000", "--features", "20000"), ("--radius", "5", "--features", "3000", "--power-t", "0")],
     "eg": [("--radius", "20", "--features", "20000"), ("--radius", "5", "--features", "3000", "--power-t", "0")],
     "eg-pm": [("--radius", "20", "--features", "20000"), ("--radius", "5", "--features", "3000", "--power-t", "0")],
-    "adagrad": [(), ("--l1", "0.01", "--delta", "0.1", "--power-t", "0.2")],
+    "adagrad": [(), ("--l1", "0.01", "--delta", "0.1", "--power-t", "0.2"), ("--l1", "0.01", "--l2", "0.1")],
     "adagrad-ball": [("--radius", "2"), ("--radius", "0.1", "--delta", "0.1", "--power-t", "0.2")],
-    "adagrad-rda": [(), ("--l1", "0.01", "--delta", "0.1", "--power-t", "0.2")],
+    "adagrad-rda": [(), ("--l1", "0.01", "--delta", "0.1", "--power-t", "0.2"), ("--l1", "0.01", "--l2", "0.1")],
     "pa": [(), ("--no-constant",)],
     "pa-i": [(), ("--pa-c", "0.1")],
     "pa-ii": [(), ("--pa-c", "0.1")],
@@ -62,7 +64,8 @@ def usual_loss(rule):
 
 
 @pytest.mark.parametrize(
-    ("rule", "which", "loss"), [(rule, i, loss) for rule in MANY for i in range(2) for loss in ALGORITHMS[rule].losses]
+    ("rule", "which", "loss"),
+    [(rule, i, loss) for rule in MANY for i in range(len(OPTIONS[rule])) for loss in ALGORITHMS[rule].losses],
 )
 def test_continuing_is_as_if_it_had_never_stopped(vwlite, tmp_path, rule, which, loss):
     text = lines_of(which, 400, labels_for(loss)).splitlines(keepends=True)
@@ -93,7 +96,7 @@ def test_continuing_after_one_pass_knows_no_decay(vwlite, tmp_path, rule):
     assert (tmp_path / "model").read_bytes() == (tmp_path / "whole").read_bytes()
 
 
-@pytest.mark.parametrize(("rule", "which"), [(rule, i) for rule in MANY for i in range(2)])
+@pytest.mark.parametrize(("rule", "which"), [(rule, i) for rule in MANY for i in range(len(OPTIONS[rule]))])
 def test_weights_only_predicts_the_same_and_cannot_be_continued(vwlite, tmp_path, rule, which):
     (tmp_path / "data").write_text(lines_of(1, 300))
     command = ["train", tmp_path / "data", "--algorithm", rule, *usual_loss(rule), "-q", "ab", *OPTIONS[rule][which]]
@@ -349,3 +352,45 @@ def test_forged_count_of_the_l1_ball_is_refused(vwlite, tmp_path, active):
     model.rule["active"] = active
     forge(tmp_path / "model", model)
     vwlite("train", "-i", tmp_path / "model", tmp_path / "data", code=65)
+
+
+@pytest.mark.parametrize("rule", ["sgd", "truncated-gradient", "adagrad", "adagrad-rda"])
+def test_l2_goes_on_with_another_strength_but_does_not_begin_or_end(vwlite, tmp_path, rule):
+    """Its state is another one: a sentence."""
+    (tmp_path / "data").write_text(lines_of(1, 100))
+    for strength, other in (("0.1", "0"), ("0", "0.1")):
+        vwlite("train", "--quiet", tmp_path / "data", "--algorithm", rule, "--l2", strength, "-m", tmp_path / "m")
+        done = vwlite("train", tmp_path / "data", "-i", tmp_path / "m", "--l2", other, code=2)
+        assert done.err == (
+            f"--l2 {other} contradicts the model {tmp_path / 'm'}, which was trained with {strength}: "
+            "leave the option out, or train a new model\n"
+        )
+    vwlite("train", "--quiet", tmp_path / "data", "--algorithm", rule, "--l2", "0.1", "-m", tmp_path / "m")
+    vwlite("train", "--quiet", tmp_path / "data", "-i", tmp_path / "m", "--l2", "10", "-m", tmp_path / "more")
+    vwlite("train", "--quiet", tmp_path / "data", "-i", tmp_path / "m", "-m", tmp_path / "same")
+
+    def size(name):
+        rows = vwlite("weights", tmp_path / name, "--all").out.splitlines()
+        return sum(abs(float(row.split()[1])) for row in rows if row.split()[0] != "11650396")
+
+    assert size("more") < size("same") / 2
+
+
+def test_a_model_of_another_time_is_refused(vwlite, tmp_path):
+    """States of --l2 that no run leaves."""
+    (tmp_path / "data").write_text(lines_of(1, 100))
+    for rule, of_slots, change, why in (
+        ("adagrad", True, {}, "a weight is of a time that was not"),
+        ("sgd", False, {"growth": 0.0}, "the growth is not a positive number"),
+    ):
+        vwlite("train", "--quiet", tmp_path / "data", "--algorithm", rule, "--l2", "0.1", "-m", tmp_path / "m")
+        model = read_model(str(tmp_path / "m"))
+        if of_slots:
+            model.state["since"] = memoryview(array("d", [1e9] * len(model.keys)))
+        else:
+            model.rule.update(change)
+        with AtomicFile(str(tmp_path / "bad")) as file:
+            write_model(file, model)
+            file.commit()
+        done = vwlite("predict", "-m", tmp_path / "bad", tmp_path / "data", code=65)
+        assert why in done.err

@@ -13,10 +13,10 @@ from test_rules import BITS, LOSSES, rate_for, run, weights_of
 
 from vwlite.core.data.expand import Expander
 from vwlite.core.learn.learner import Learner
-from vwlite.core.rules.adagrad import Adagrad, AdagradRda
+from vwlite.core.rules.adagrad import Adagrad, AdagradRda, ElasticAdagrad, ElasticAdagradRda
 from vwlite.core.rules.ftrl import Ftrl
 from vwlite.core.rules.l1_ball import L1Ball, WeightedL1Ball
-from vwlite.core.rules.truncated_gradient import TruncatedGradient
+from vwlite.core.rules.truncated_gradient import ElasticTruncatedGradient, TruncatedGradient
 from vwlite.model import read_model
 
 RULES = {
@@ -25,6 +25,9 @@ RULES = {
     "adagrad-rda": (AdagradRda, reference.LimitedAdagradRda),
     "ftrl": (Ftrl, reference.LimitedFtrl),
     "l1-ball": (L1Ball, reference.LimitedL1Ball),
+    "truncated-gradient with l2": (ElasticTruncatedGradient, reference.LimitedTruncatedGradient),
+    "adagrad with l2": (ElasticAdagrad, reference.LimitedAdagrad),
+    "adagrad-rda with l2": (ElasticAdagradRda, reference.LimitedAdagradRda),
 }
 SIZE = 1 << BITS
 KEY = CONSTANT % SIZE
@@ -38,6 +41,9 @@ def options_for(name, loss):
         "adagrad-rda": {"rate": 0.1},
         "ftrl": {"ftrl_alpha": rate},
         "l1-ball": {"rate": 4 * rate, "radius": 1.0},
+        "truncated-gradient with l2": {"rate": rate, "l2": 0.1},
+        "adagrad with l2": {"rate": 0.1, "power_t": 0.0, "l2": 0.01},
+        "adagrad-rda with l2": {"rate": 0.1, "l2": 0.1},
     }[name]
 
 
@@ -47,7 +53,7 @@ def options_for(name, loss):
 def test_against_the_eager_twin(name, loss, n):
     """Strength, weights and predictions; the twin counts its dense weights."""
     options = options_for(name, loss) | {"nonzeros": n}
-    if name == "truncated-gradient" and n == 10:
+    if name.startswith("truncated-gradient") and n == 10:
         options |= {"period": 5, "threshold": 0.3}
     stream = random_stream(60, 500, loss=loss, scales=False)
     compiled_loss, plain_loss = LOSSES[loss]
@@ -55,7 +61,7 @@ def test_against_the_eager_twin(name, loss, n):
     twin = RULES[name][1](plain_loss, SIZE, constant=KEY, **options)
     learner = Learner(compiled, compiled_loss, Expander(bits=BITS), predictions=True)
     walk = Walk(twin, bits=BITS)
-    tolerance = 1e-4 if name == "truncated-gradient" else 1e-8
+    tolerance = 1e-4 if name.startswith("truncated-gradient") else 1e-8
     strengths = set()
     for line in stream:
         run(learner, [line])

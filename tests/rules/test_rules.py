@@ -14,7 +14,7 @@ from streams import CONSTANT, Walk, random_stream
 from vwlite.core.data.expand import Expander
 from vwlite.core.learn.learner import Learner, Reason
 from vwlite.core.learn.losses import Hinge, Logistic, Quantile, Squared
-from vwlite.core.rules.adagrad import Adagrad, AdagradRda
+from vwlite.core.rules.adagrad import Adagrad, AdagradRda, ElasticAdagrad, ElasticAdagradRda
 from vwlite.core.rules.adagrad_ball import AdagradBall
 from vwlite.core.rules.arow import Arow
 from vwlite.core.rules.eg import Eg, EgPm
@@ -27,7 +27,7 @@ from vwlite.core.rules.rounding import Rounding
 from vwlite.core.rules.sgd import Sgd
 from vwlite.core.rules.simplex import Simplex
 from vwlite.core.rules.smidas import Smidas
-from vwlite.core.rules.truncated_gradient import TruncatedGradient
+from vwlite.core.rules.truncated_gradient import ElasticTruncatedGradient, TruncatedGradient
 
 RULES = {
     "sgd": (Sgd, reference.Sgd),
@@ -48,6 +48,10 @@ RULES = {
     "arow": (Arow, reference.Arow),
     "ftrl": (Ftrl, reference.Ftrl),
     "smidas": (Smidas, reference.Smidas),
+    "sgd with l2": (ElasticTruncatedGradient, reference.Sgd),
+    "truncated-gradient with l2": (ElasticTruncatedGradient, reference.TruncatedGradient),
+    "adagrad with l2": (ElasticAdagrad, reference.Adagrad),
+    "adagrad-rda with l2": (ElasticAdagradRda, reference.AdagradRda),
 }
 NEEDED = {  # options without a default; a rate at which a rule that multiplies learns something
     "rounding": {"threshold": 0.02},
@@ -57,12 +61,16 @@ NEEDED = {  # options without a default; a rate at which a rule that multiplies 
     "eg": {"rate": 1.0, "radius": 10.0},
     "eg-pm": {"rate": 1.0, "radius": 10.0},
     "smidas": {"l1": 0.01},
+    "sgd with l2": {"l2": 0.1},
+    "truncated-gradient with l2": {"l1": 0.01, "l2": 0.1},
+    "adagrad with l2": {"l1": 0.01, "l2": 0.1, "power_t": 0.0},
+    "adagrad-rda with l2": {"l1": 0.01, "l2": 0.1},
 }
 # Relative to the largest weight: float32 weights; state all in doubles, summed otherwise than by the twin; and as it.
 FLOAT, EXACT, DOUBLE = 2e-5, 1e-9, 1e-12
 HINGE_ONLY = ("pa", "pa-i", "pa-ii", "arow")
 NEVER_ZERO = ("simplex", "eg", "eg-pm")  # or features that were never seen have weights too
-IN_FLOATS = ("sgd", "truncated-gradient", "gd")
+IN_FLOATS = ("sgd", "truncated-gradient", "gd", "sgd with l2", "truncated-gradient with l2")
 ADAPTIVE = 1e-10  # for AdaGrad, all in doubles, whose feedback makes more of the last digits
 BITS = 7  # 128 keys for 300 features: collisions everywhere, with the constant too
 
@@ -120,7 +128,7 @@ def assert_agree(
             said, walk.predictions[-len(said) :], rtol=50 * tolerance, atol=1e-6 + 50 * tolerance
         )
         assert compiled.t == twin.t
-        if (tolerance in (DOUBLE, ADAPTIVE) or name == "truncated-gradient") and name not in NEVER_ZERO:
+        if (tolerance in (DOUBLE, ADAPTIVE) or name.startswith("truncated-gradient")) and name not in NEVER_ZERO:
             penalized = np.arange(1 << bits) != expander.constant_key
             assert compiled.count_nonzero() == np.count_nonzero(theirs[penalized])
     return compiled, twin
@@ -161,6 +169,31 @@ def test_truncated_gradient(loss, schedule, period, threshold):
         "truncated-gradient", loss, stream, options, tolerance=FLOAT, passes=2, decay=0.9, holdout_period=7
     )
     assert 0 < np.count_nonzero(twin.weights) < 128  # truncation did something
+
+
+@pytest.mark.parametrize("l2", [0.01, 1.0, 1e9, 1e308])
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_sgd_with_l2(loss, schedule, l2):
+    """At the largest, nothing but the constant is left after an example."""
+    options = SCHEDULES[schedule] | {"rate": rate_for(loss, schedule == "constant"), "l2": l2}
+    stream = random_stream(1, 400, loss=loss, scales=False)
+    assert_agree("sgd with l2", loss, stream, options, tolerance=FLOAT, passes=2, decay=0.8, holdout_period=7)
+
+
+@pytest.mark.parametrize("l2", [1e-12, 0.3, 30.0])
+@pytest.mark.parametrize("threshold", [inf, 0.05])
+@pytest.mark.parametrize("period", [1, 10])
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_elastic_net_by_truncated_gradient(loss, schedule, period, threshold, l2):
+    options = SCHEDULES[schedule] | {"rate": rate_for(loss, schedule == "constant")}
+    options |= {"l1": 0.03, "l2": l2, "period": period, "threshold": threshold}
+    stream = random_stream(2, 400, loss=loss, scales=False)
+    _, twin = assert_agree(
+        "truncated-gradient with l2", loss, stream, options, tolerance=FLOAT, passes=2, decay=0.9, holdout_period=7
+    )
+    assert 0 < np.count_nonzero(twin.weights) < 128
 
 
 @pytest.mark.parametrize("theta", [0.1, 0.3, 0.7])
@@ -657,6 +690,107 @@ def test_adagrad_rda(loss, schedule, l1, delta):
     assert np.count_nonzero(zeros & (twin.squares > 0)) or l1 < 0.01
 
 
+ELASTIC = [(0.0, 0.01), (0.02, 0.1), (0.1, 1e-9), (1e-3, 30.0)]
+
+
+@pytest.mark.parametrize(("l1", "l2"), ELASTIC)
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_elastic_net_by_adagrad(loss, schedule, l1, l2):
+    """At other schedules than a constant one too, where all weights are brought up at every example."""
+    options = SCHEDULES[schedule] | {"rate": ADAPTIVE_RATES[loss], "l1": l1, "l2": l2}
+    stream = random_stream(9, 500, loss=loss, scales=False)
+    assert_agree(
+        "adagrad with l2", loss, stream, options, tolerance=ADAPTIVE, passes=3, decay=0.8, holdout_period=9
+    )
+
+
+@pytest.mark.parametrize(("l1", "l2", "rate"), [(0.0, 1e308, 10.0), (1e307, 1e308, 10.0), (1e308, 1e-308, 1e-9)])
+def test_the_largest_strengths_leave_the_constant_alone(l1, l2, rate):
+    """Where the rate times them is no double any more."""
+    options = {"rate": rate, "power_t": 0.0, "l1": l1, "l2": l2}
+    stream = random_stream(9, 200, loss="logistic", scales=False)
+    loss = LOSSES["logistic"][0]
+    rule = ElasticAdagrad(loss, constant=CONSTANT % (1 << BITS), **options)
+    run(Learner(rule, loss, Expander(bits=BITS)), stream)
+    weights = np.abs(weights_of(rule, 1 << BITS))
+    assert weights[CONSTANT % (1 << BITS)] > 1e-10
+    assert np.delete(weights, CONSTANT % (1 << BITS)).max() < 1e-250
+    assert np.isfinite([*rule.scalars().values()]).all()
+    assert np.isfinite(np.frombuffer(bytes(rule.slots()), dtype=np.dtype(rule.SLOT, align=True))["z"]).all()
+
+
+@pytest.mark.parametrize(("l1", "l2"), ELASTIC)
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_elastic_net_by_adagrad_rda(loss, schedule, l1, l2):
+    options = SCHEDULES[schedule] | {"rate": ADAPTIVE_RATES[loss] * (100 if schedule == "1/t" else 1)}
+    options |= {"l1": l1, "l2": l2}
+    stream = random_stream(9, 500, loss=loss, scales=False)
+    rule, twin = assert_agree(
+        "adagrad-rda with l2", loss, stream, options, tolerance=ADAPTIVE, passes=3, decay=0.8, holdout_period=9
+    )
+    zeros = (np.abs(twin.sums) <= twin.t * l1) & twin.penalized
+    np.testing.assert_array_equal(weights_of(rule, 1 << BITS)[zeros], 0)
+
+
+@pytest.mark.parametrize("name", [name for name in RULES if name.endswith("l2")])
+def test_other_strengths_count_from_where_they_begin(name):
+    """A state that is loaded by a rule with another rate and other strengths: what was missed is paid as of then."""
+    loss, plain_loss = LOSSES["logistic"]
+    first = {"rate": 0.1, "l2": 0.1, "power_t": 0.0} | ({} if name.startswith("sgd") else {"l1": 0.01})
+    # What the averaging form has paid of l1 is a sum, as without l2.
+    then = first | {"rate": 0.05, "l2": 0.4} | ({} if name.startswith(("sgd", "adagrad-rda")) else {"l1": 0.001})
+    stream = random_stream(5, 300, loss="logistic", scales=False)
+    rules = [RULES[name][0](loss, constant=CONSTANT % (1 << BITS), **options) for options in (first, then)]
+    twin = RULES[name][1](plain_loss, 1 << BITS, constant=CONSTANT % (1 << BITS), **first)
+    walk = Walk(twin, bits=BITS)
+    run(Learner(rules[0], loss, Expander(bits=BITS)), stream[:150])
+    walk.run(stream[:150])
+    rules[1].load(rules[0].scalars(), rules[0].slots())
+    if not name.startswith("adagrad-rda"):  # whose weights are those of the strength of now
+        np.testing.assert_array_equal(weights_of(rules[1], 1 << BITS), weights_of(rules[0], 1 << BITS))
+    run(Learner(rules[1], loss, Expander(bits=BITS)), stream[150:])
+    for option, value in then.items():
+        setattr(twin, option, value * (twin.penalized if name.startswith("adagrad-rda") and option == "l2" else 1))
+    walk.run(stream[150:])
+    np.testing.assert_allclose(weights_of(rules[1], 1 << BITS), twin.weights, rtol=FLOAT, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["sgd with l2", "truncated-gradient with l2", "adagrad with l2"])
+def test_a_weight_that_decays_for_a_million_examples(name):
+    """Untouched, among examples that teach nothing: as by as many steps."""
+    l1 = {} if name.startswith("sgd") else {"l1": 1e-9}
+    loss, l2, rate = Quantile(0.5), 3e-6, 0.5
+    rule = RULES[name][0](loss, rate=rate, power_t=0.0, l2=l2, **l1)
+    learner = Learner(rule, loss, Expander(bits=4, constant=False))
+    run(learner, [Line(9.0, [(1, 1.0)])])
+    # The gradient of the first example is 0.5, which is also H of adagrad.
+    H = 0.5 + 1e-8 if name.startswith("adagrad") else 1.0
+    w = 0.25 / H
+    batch = batch_of([Line(1.0, [])] * 10000)
+    for _ in range(100):
+        assert learner.run(batch) == len(batch)
+    for _ in range(1_000_001):
+        w = max(w - rate * l1.get("l1", 0) / H, 0) / (1 + rate * l2 / H)
+    assert w > 0
+    assert weights_of(rule, 16)[1] == pytest.approx(w, rel=1e-8)
+
+
+def test_the_growth_of_the_elastic_net_stays_a_double():
+    """It is divided by a power of two every dozen examples here, and weights come out as if it was not."""
+    rule = ElasticTruncatedGradient(Quantile(0.5), rate=1.0, power_t=0.0, l2=2.0**20)
+    learner = Learner(rule, Quantile(0.5), Expander(bits=4, constant=False))
+    growths = []
+    for i in range(100):
+        run(learner, [Line(9.0, [(i % 16, 1.0)])])
+        growths.append(rule.growth)
+        assert weights_of(rule, 16)[i % 16] == pytest.approx(0.5 / (1 + 2**20), rel=1e-6)
+        assert weights_of(rule, 16)[(i - 1) % 16] == pytest.approx(0.5 / (1 + 2**20) ** 2 if i else 0, rel=1e-6)
+    assert max(growths) < 2.0**280
+    assert sum(np.diff(growths) < 0) > 5
+
+
 @pytest.mark.parametrize("delta", [1e-8, 0.5, 1e-300])
 @pytest.mark.parametrize("radius", [0.01, 0.3, 3.0])
 @pytest.mark.parametrize("schedule", SCHEDULES)
@@ -675,6 +809,7 @@ def test_adagrad_ball(loss, schedule, radius, delta):
 def test_adagrad_squares_the_gradient_of_the_whole_example(name):
     """Halves of a feature are the feature; a feature and its opposite are nothing."""
     options = {"radius": 2.0} if name == "adagrad-ball" else {"l1": 1e-3}
+    options |= {"l2": 1e-3} if name.endswith("l2") else {}
     whole = [Line(1.0, [(1, 2.0), (2, 1.0)]), Line(-1.0, [(2, 3.0)]), Line(1.0, [(1, -0.5)])]
     parts = [
         Line(1.0, [(1, 0.5), (2, 4.0), (1, 1.5), (2, -3.0), (3, 1.0), (3, -1.0)]),
@@ -1224,6 +1359,28 @@ def test_truncation_on_a_grid():
             assert float(reference.soft(v, a)) == pytest.approx(best, abs=1.1e-3)
     assert reference.t1([0.5, -0.5, 0.6, -0.6], 0.2, 0.5).tolist() == [0.3, -0.3, 0.6, -0.6]
     assert reference.t0([0.5, -0.4, 0.6, -0.6], 0.5).tolist() == [0.5, 0, 0.6, -0.6]
+
+
+@pytest.mark.parametrize(("l1", "l2"), [(0.3, 0.0), (0.0, 0.7), (0.3, 0.7), (2.0, 5.0)])
+def test_the_elastic_net_on_a_grid(l1, l2):
+    """The twins' steps at no gradient: no point does better for eta (l1 |w| + l2 w^2 / 2) + H (w - v)^2 / 2."""
+    grid, v, eta = np.linspace(-3, 3, 6001), np.linspace(-2, 2, 41), 0.8
+    options = {"rate": eta, "power_t": 0.0, "l2": l2}
+    for twin, H in [
+        (reference.TruncatedGradient(None, 41, l1=l1, **options), 1.0),
+        (reference.Adagrad(None, 41, l1=l1, delta=0.4, **options), 0.4),
+    ]:
+        twin.weights, twin.t = v.copy(), 1
+        twin.step(np.zeros(41))
+        for before, after in zip(v, twin.weights, strict=True):
+            best = grid[np.argmin(eta * (l1 * np.abs(grid) + l2 * grid**2 / 2) + H * (grid - before) ** 2 / 2)]
+            assert after == pytest.approx(best, abs=1.1e-3)
+    twin = reference.AdagradRda(None, 41, l1=l1, delta=0.4, **options)
+    twin.sums, twin.t = v.copy(), 3
+    twin.step(np.zeros(41))
+    for total, w in zip(v, twin.weights, strict=True):
+        best = grid[np.argmin(eta * (total * grid / 3 + l1 * np.abs(grid) + l2 * grid**2 / 2) + 0.4 * grid**2 / 6)]
+        assert w == pytest.approx(np.clip(best, -3, 3), abs=1.1e-3) or abs(w) > 3
 
 
 def test_gd_does_not_see_importance_through_the_learning_rate_of_one_example():

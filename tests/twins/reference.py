@@ -340,7 +340,11 @@ class Twin:
 
 
 class Sgd(Twin):
-    """w <- w - eta_t g_t, with the weights of an example's features kept in 32 bits"""
+    """w <- (w - eta_t g_t) / (1 + eta_t l2), with the weights of an example's features kept in 32 bits"""
+
+    def __init__(self, loss, size, *, l2=0.0, **schedule):
+        super().__init__(loss, size, **schedule)
+        self.l2 = l2
 
     def learn(self, keys, values, p, y, importance=1.0):
         self.t += 1
@@ -349,9 +353,15 @@ class Sgd(Twin):
             self.weights[k] = np.float32(self.weights[k] + step * x)
         self.after_step()
 
+    def after_step(self):
+        self.weights = np.where(self.penalized, self.weights / (1 + self.eta() * self.l2), self.weights)
+
 
 class TruncatedGradient(Sgd):
-    """w <- T1(w - eta_t g_t, eta_t K l1, theta) if K divides t, else w - eta_t g_t; theta in 32 bits, as w is kept."""
+    """v = w - eta_t g_t; w <- T1(v, eta_t K l1, theta) / (1 + eta_t K l2) where |v| <= theta, if K divides t, else v.
+
+    theta in 32 bits, as w is kept.
+    """
 
     def __init__(self, loss, size, *, l1=0.0, period=1, threshold=inf, **schedule):
         super().__init__(loss, size, **schedule)
@@ -359,8 +369,9 @@ class TruncatedGradient(Sgd):
 
     def after_step(self):
         if self.t % self.period == 0:
-            truncated = t1(self.weights, self.eta() * self.period * self.l1, self.threshold)
-            self.weights = np.where(self.penalized, truncated, self.weights)
+            rate = self.eta() * self.period
+            shrunk = t1(self.weights, rate * self.l1, self.threshold) / (1 + rate * self.l2)
+            self.weights = np.where(self.penalized & (np.abs(self.weights) <= self.threshold), shrunk, self.weights)
 
 
 class Rounding(Twin):
@@ -519,26 +530,27 @@ class Smidas(Twin):
 
 
 class Adagrad(Twin):
-    """w <- soft(w - eta_t g / H, eta_t l1 / H), H = delta + sqrt(sum of g^2)."""
+    """w <- soft(H w - eta_t g, eta_t l1) / (H + eta_t l2), H = delta + sqrt(sum of g^2)."""
 
-    def __init__(self, loss, size, *, l1=0.0, delta=1e-8, **schedule):
+    def __init__(self, loss, size, *, l1=0.0, l2=0.0, delta=1e-8, **schedule):
         super().__init__(loss, size, **schedule)
-        self.l1, self.delta = l1, delta
+        self.l1, self.l2, self.delta = l1, l2, delta
         self.squares = np.zeros(size)
 
     def step(self, gradient):
         self.squares += gradient**2
         H = self.delta + np.sqrt(self.squares)
         v = self.weights - self.eta() * gradient / H
-        self.weights = np.where(self.penalized, soft(v, self.eta() * self.l1 / H), v)
+        shrunk = soft(v, self.eta() * self.l1 / H) * H / (H + self.eta() * self.l2)
+        self.weights = np.where(self.penalized, shrunk, v)
 
 
 class AdagradRda(Twin):
-    """w <- -sign(G) (eta_t t / H) max(|G| / t - l1, 0), G = sum of g, H = delta + sqrt(sum of g^2)."""
+    """w <- -sign(G) eta_t t / (H + eta_t t l2) max(|G| / t - l1, 0), G = sum of g, H = delta + sqrt(sum of g^2)."""
 
-    def __init__(self, loss, size, *, l1=0.0, delta=1e-8, **schedule):
+    def __init__(self, loss, size, *, l1=0.0, l2=0.0, delta=1e-8, **schedule):
         super().__init__(loss, size, **schedule)
-        self.l1, self.delta = l1, delta
+        self.l1, self.l2, self.delta = l1, l2 * self.penalized, delta
         self.sums, self.squares = np.zeros(size), np.zeros(size)
 
     def step(self, gradient):
@@ -547,7 +559,7 @@ class AdagradRda(Twin):
         H = self.delta + np.sqrt(self.squares)
         average = np.abs(self.sums) / self.t
         kept = np.where(self.penalized, np.maximum(average - self.l1, 0), average)
-        self.weights = -np.sign(self.sums) * self.eta() * self.t / H * kept
+        self.weights = -np.sign(self.sums) * self.eta() * self.t / (H + self.eta() * self.t * self.l2) * kept
 
 
 class AdagradBall(Twin):

@@ -16,6 +16,14 @@ class Adaptive(Limited):
     def load(self, scalars: Any, slots: Any) -> None: ...
 class Adagrad(Adaptive):
     def __init__(self, loss: Any, *, l1: float = ..., **options: Any) -> None: ...
+class ElasticAdagrad(Adagrad):
+    SLOT: list[Any]
+    SLOT_BYTES: Any
+    SCALARS: list[Any]
+    shrinkage: float
+    damping: float
+    def __init__(self, loss: Any, *, l2: float, **options: Any) -> None: ...
+    def load(self, scalars: Any, slots: Any) -> None: ...
 class AveragedAdagrad(Adagrad):
     SLOT: list[Any]
     SLOT_BYTES: Any
@@ -27,3 +35,5 @@ class AveragedAdagrad(Adagrad):
 class AdagradRda(Adaptive):
     SCALARS: list[Any]
     def __init__(self, loss: Any, *, l1: float = ..., **options: Any) -> None: ...
+class ElasticAdagradRda(AdagradRda):
+    def __init__(self, loss: Any, *, l2: float, **options: Any) -> None: ...

@@ -10,6 +10,13 @@ class TruncatedGradient(Limited):
     SCALARS: list[Any]
     gravity: float
     def __init__(self, loss: Any, *, l1: float = ..., period: int = ..., threshold: float = ..., **schedule: Any) -> None: ...
+class ElasticTruncatedGradient(TruncatedGradient):
+    SLOT: list[Any]
+    SLOT_BYTES: Any
+    SCALARS: list[Any]
+    growth: float
+    def __init__(self, loss: Any, *, l2: float, **options: Any) -> None: ...
+    def load(self, scalars: Any, slots: Any) -> None: ...
 class AveragedTruncatedGradient(TruncatedGradient):
     SLOT: list[Any]
     SLOT_BYTES: Any
