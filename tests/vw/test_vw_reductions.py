@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -120,3 +121,47 @@ def test_a_saved_model_predicts_as_the_one_in_memory(tmp_path: Path, kind: str, 
     loaded = [float(line) for line in (tmp_path / "loaded").read_text().split()]
     assert len(set(loaded)) > 1
     assert loaded == pytest.approx(in_memory, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("labels", "options", "ends"),
+    [
+        ([1, 1, 1], "-t", (0, 0)), ([1, 3, 1], "-t", (0, 0)), ([1, 3, 1], "", (0, 3)), ([-2, -2], "-t --print", (0, 0)),
+        ([1, 3, 1], "--max_prediction 0.5", (0, 0.5)), ([1, 3, 1], "-t --loss_function classic", (-9, 9)),
+    ],
+)  # fmt: skip
+def test_the_loss_of_the_best_constant_grows_linearly_where_predictions_are_clipped(
+    vwlite: Any, tmp_path: Path, labels: list[int], options: str, ends: tuple[float, float]
+) -> None:
+    """As that of a prediction: beyond the labels seen, which a test does not learn, the squared loss goes on as a line
+    from there, and may be below 0."""
+    (tmp_path / "d").write_text("".join(f"{label} |a x\n" for label in labels))
+    err = vwlite("vw", "-d", tmp_path / "d", *options.split()).err
+    mean = sum(labels) / len(labels)
+    edge = min(max(mean, ends[0]), ends[1])
+    loss = sum((y - edge) ** 2 + 2 * (y - edge) * (edge - mean) for y in labels) / len(labels)
+    assert f"best constant's loss = {loss:.6f}\n" in err
+
+
+@pytest.mark.parametrize(
+    ("option", "name"), [("ftrl", "Proximal-FTRL"), ("pistol", "PiSTOL"), ("coin", "Coin Betting")]
+)
+def test_the_learner_that_follows_the_leader_is_called_otherwise_when_names_are_wanted(
+    vwlite: Any, tmp_path: Path, option: str, name: str
+) -> None:
+    (tmp_path / "d").write_text("1 |a x\n")
+    for more, end in (([], ""), (["-a"], "-audit"), (["--invert_hash", tmp_path / "i"], "-audit")):
+        err = vwlite("vw", "-d", tmp_path / "d", f"--{option}", *more).err
+        assert f"Enabled learners: ftrl-{name}{end}, scorer-identity, count_label\n" in err
+
+
+def test_features_that_were_crossed_have_no_name_after_a_cache(vwlite: Any, tmp_path: Path) -> None:
+    """Neither have those that they were made of; indices as in the first pass."""
+    (tmp_path / "d").write_text("1 |a x |b y |c z\n")
+    arguments = ["-a", "-c", "-k", "--passes", "2", "--holdout_off", "-q", "ab", "--cubic", "abc", "--quiet"]
+    first, second = vwlite("vw", "-d", tmp_path / "d", *arguments).out.splitlines()[1::2]
+    named = [word.split(":") for word in first.split("\t")[1:]]
+    unnamed = [word.split(":") for word in second.split("\t")[1:]]
+    assert {name for name, *_ in named} == {"a^x", "b^y", "c^z", "Constant", "a^x*b^y", "a^x*b^y*c^z"}
+    assert sorted(name for name, *_ in unnamed) == ["", "", "", "", "", "Constant"]
+    assert sorted(index for _, index, *_ in named) == sorted(index for _, index, *_ in unnamed)

@@ -36,7 +36,7 @@ def _cross(
 ) -> None:  # fmt: skip
     own = names[term[depth]]
     for i in range(begin, len(own)):
-        name = prefix + b"*" + own[i] if depth else own[i]
+        name = prefix + b"*" + own[i] if depth and (prefix or own[i]) else own[i]  # those of a cache have none
         if depth + 1 == len(term):
             out.append(name)
         else:

@@ -98,7 +98,7 @@ def _make_parameter_free(a: Arguments, s: Setup, loss: Loss, name: str) -> tuple
         rule = Pistol(loss, alpha=alpha, beta=beta)
     else:
         rule = Coin(loss, alpha=alpha, beta=beta)
-    return rule, f"ftrl-{called}"
+    return rule, f"ftrl-{called}{'-audit' if a.flag('audit') or 'invert_hash' in a else ''}"
 
 
 def read_regularization(s: Setup) -> None:

@@ -2,6 +2,7 @@
 
 import sys
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from vwlite.core.vw.stepper import Stopped
@@ -179,7 +180,9 @@ class Run:
         finally:
             loop.close()
         shows_constant = loop.kind == "SIMPLE" and not a.flag("dont_output_best_constant")
-        loss = self.setup.loss_words if shows_constant else None
+        loss, stepper = self.setup.loss_words if shows_constant else None, self.learner.bottom.stepper
+        if loss is not None:
+            loss = replace(loss, least=stepper.min_label, most=stepper.max_label)
         say_summary(self.statistics, self.streams, loop.holdout, loss, self._more_words())
         active = self.learner.layer("active")
         if active is not None and active.simulation:

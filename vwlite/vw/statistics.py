@@ -1,7 +1,7 @@
 """What is counted over the examples, Vowpal Wabbit's `shared_data`, and what follows from it."""
 
 from dataclasses import dataclass
-from math import exp, log
+from math import exp, inf, log
 
 from vwlite.core.vw.counts import Counts
 
@@ -65,12 +65,14 @@ class Statistics(Counts):
 
 @dataclass(frozen=True)
 class ConstantLoss:
-    """What the best constant depends on."""
+    """What the best constant depends on. least, most: what predictions were clipped to at the end."""
 
     name: str
     tau: float = 0.5
     logistic_min: float = -1.0
     logistic_max: float = 1.0
+    least: float = -inf
+    most: float = inf
 
     def best(self, s: Statistics) -> tuple[float, float | None] | None:
         """The constant with the least loss, and its average loss if that is known."""
@@ -93,7 +95,7 @@ class ConstantLoss:
             return None
         if self.name in ("squared", "classic"):
             constant = s.weighted_labels / weight
-            loss = self._mean((constant - low) ** 2, (constant - high) ** 2, n_low, n_high)
+            loss = self._mean(self._squared(constant, low), self._squared(constant, high), n_low, n_high)
         elif self.name == "hinge":
             if (low, high) != (-1, 1) and (low, high) != (0, 1) and (low, high) != (-1, 0):
                 return None
@@ -123,6 +125,11 @@ class ConstantLoss:
         if n_high > 0:
             total += at_high * n_high
         return total / (n_low + n_high)
+
+    def _squared(self, p: float, y: float) -> float:
+        """The squared one grows linearly outside of the labels seen, as `layers.base.judged` has it."""
+        edge = min(max(p, self.least), self.most) if self.name == "squared" else p
+        return (y - edge) ** 2 + 2 * (y - edge) * (edge - p) if edge != p else (y - p) ** 2
 
     def _quantile(self, e: float) -> float:
         return self.tau * e if e > 0 else -(1 - self.tau) * e
