@@ -165,3 +165,10 @@ def test_features_that_were_crossed_have_no_name_after_a_cache(vwlite: Any, tmp_
     assert {name for name, *_ in named} == {"a^x", "b^y", "c^z", "Constant", "a^x*b^y", "a^x*b^y*c^z"}
     assert sorted(name for name, *_ in unnamed) == ["", "", "", "", "", "Constant"]
     assert sorted(index for _, index, *_ in named) == sorted(index for _, index, *_ in unnamed)
+
+
+@pytest.mark.parametrize(("options", "times"), [("--oaa 3", 3), ("--oaa 3 --classweight 1:2", 3), ("--oaa 3 -t", 3)])
+def test_each_class_is_audited_once(vwlite: Any, tmp_path: Path, options: str, times: int) -> None:
+    (tmp_path / "d").write_text("1 |a x\n2 |a y\n")
+    out = vwlite("vw", "-d", tmp_path / "d", "-a", *options.split()).out
+    assert out.count("\ta^x:") == out.count("\ta^y:") == times

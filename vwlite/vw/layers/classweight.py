@@ -14,7 +14,7 @@ class ClassWeight(Symmetric):
 
     option = "classweight"
     fits = ("batches", "lines")
-    predicts_apart = True
+    predicts_apart: bool | None = True
     of_classes = False
 
     @classmethod
@@ -44,9 +44,10 @@ class ClassWeight(Symmetric):
 
 
 class MulticlassWeight(ClassWeight):
-    """The same over a learner of classes."""
+    """The same over a learner of classes, which predicts and learns as that does."""
 
     of_classes = True
+    predicts_apart = None
 
     @classmethod
     def prepare(cls, s: Setup) -> None:
