@@ -174,3 +174,53 @@ def class_cases(draw: st.DrawFn) -> Case:
         lines.append(f"{draw(st.sampled_from(labels))} {tag}{' '.join(features)}\n")
     text = "".join(lines).encode()
     return Case(arguments, text, text, False)
+
+
+# Several labels of one example; lines of one example; numbers.
+SETS = ["0", "1", "0,2", "1,2", "0,1,2", "2,0", "", "5", "0,0", "-1", "1x", "1 2", ","]
+LINE_COSTS = ["{}:1", "{}:0", "{}:0.5", "{}:2", "{}:-1"]
+
+
+@st.composite
+def layer_cases(draw: st.DrawFn) -> Case:
+    """A run with other layers than those of `class_cases`, or with audits, whose every output is compared."""
+    kind = draw(st.sampled_from(["labels", "lines", "lines", "audit", "audit", "print", "costs"]))
+    several = ["-c -k --passes 2", "-c -k --passes 3 --holdout_off"]
+    if kind == "labels":
+        labels = SETS
+        arguments = ["--multilabel_oaa", "3"]
+        arguments += _some(draw, 3, "--probabilities --loss_function logistic", "--loss_function logistic", "-t",
+                           "--link logistic", "--named_labels dog,cat,bird", "--classweight 1:2,-1:0.5")  # fmt: skip
+        arguments += _some(draw, 3, *several)
+    elif kind == "lines":
+        labels = LINE_COSTS
+        arguments = draw(st.sampled_from(["--csoaa_ldf m", "--csoaa_ldf mc", "--wap_ldf m"])).split()
+        arguments += _some(draw, 2, "--classweight 1:2", "--classweight -1:0.5,0:3", "--classweight 2:0")
+        arguments += _some(draw, 4, "-q ab", "-t", "-b 10") if "--wap_ldf" not in arguments else []
+    elif kind == "print":
+        labels = ["1", "-1", "0.5", "2 2", "1 0.5 0.25", ""]
+        arguments = ["--print", *_some(draw, 3, "-t", "--noconstant", "-b 10")]
+    elif kind == "costs":
+        labels = ["1:1 2:0", "1:0", "2:x", "1:1:1", "1:1:1 2:0", "shared:1", "label", "3:nan 1:1", "::2", "2:", ""]
+        arguments = ["--csoaa", "3", "--indexing", "1"]
+    else:
+        reduction = draw(st.sampled_from(["", "--oaa 3", "--csoaa 3", "--nn 2", "--nn 2 --inpass", "--bootstrap 2",
+                                          "--oaa 3 --probabilities --loss_function logistic", "--ect 3", "--ftrl",
+                                          "--multilabel_oaa 3", "--oaa 3 --classweight 1:2", "--binary"]))  # fmt: skip
+        labels = ["1:1 2:0", "1:0 3:1", "2:0", "3:1 1:2"] if "--csoaa" in reduction else ["1", "1", "2", "3", "2 2", ""]
+        labels = ["0", "1", "0,2", ""] if "--multilabel" in reduction else labels
+        labels = ["1", "-1", "1 2", ""] if reduction == "--binary" else labels
+        arguments = ["-a", *reduction.split()]
+        arguments += _some(draw, 2, *several)
+        arguments += _some(draw, 4, "-q ab", "--noconstant")
+    feature = st.builds("{}{}".format, st.sampled_from("xyzw"), st.sampled_from(["", ":0.5", ":2", ":-1"]))
+    lines = []
+    for _ in range(draw(st.integers(3, 15))):
+        for k in range(1, draw(st.integers(2, 4)) if kind == "lines" else 2):
+            tag = draw(st.sampled_from(["", "", "'t1 "]))
+            features = " ".join(draw(st.lists(feature, min_size=1, max_size=3, unique_by=lambda x: x[0])))
+            more = draw(st.sampled_from(["", " |b x", " |b y:2"]))
+            lines.append(f"{draw(st.sampled_from(labels)).format(k)} {tag}|a {features}{more}\n")
+        lines += ["\n"] if kind == "lines" else []
+    text = "".join(lines).encode()
+    return Case(arguments, text, text, False)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, seed, settings
 from real_vw import RealVw, interpreter
-from vw_draws import Case, cases, class_cases
+from vw_draws import Case, cases, class_cases, layer_cases
 
 from vwlite.vw.run import main
 
@@ -188,3 +188,44 @@ def test_drawn_classes_agree(real: RealVw, tmp_path: Path, capsys: pytest.Captur
         seed(FIRST // AT_ONCE + number)(check)()
     with capsys.disabled():
         print(f"\n{compared} drawn runs of several classes compared, with tables, summaries and log lines")
+
+
+def sorted_audits(path: Path) -> str:
+    """Standard output without its log lines, the features of an audit in the order of their names."""
+    lines = [line for line in path.read_text(errors="surrogateescape").splitlines() if not line.startswith("[")]
+    return "\n".join("\t".join(sorted(line.split("\t"))) for line in lines)
+
+
+def test_drawn_layers_agree(real: RealVw, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Predictions, table, summary, audits and printed examples; log lines by their number."""
+    compared = 0
+
+    @settings(max_examples=AT_ONCE, database=None, deadline=None, suppress_health_check=HealthCheck)
+    @given(layer_cases())
+    def check(case: Case) -> None:
+        nonlocal compared
+        places = [tmp_path / who for who in ("ours", "real")]
+        for place in places:
+            place.mkdir(exist_ok=True)
+            for file in place.iterdir():
+                file.unlink()
+            (place / "train").write_bytes(case.train)
+        arguments = ["-d", "train", "-p", "p", "-P", "1", *case.arguments]
+        codes = ours(places[0], arguments), real(places[1], arguments)
+        assert codes == (0, 0)
+        for place in places:
+            (place / "audits").write_text(sorted_audits(place / "out"), errors="surrogateescape")
+        for name in ("p", "err", "audits"):
+            why = same_text(places[0] / name, places[1] / name)
+            assert why is None, f"{name}: {why}"
+        logs = [
+            sorted(line for line in (place / "out").read_text().splitlines() if line.startswith("["))
+            for place in places
+        ]
+        assert logs[0] == logs[1]
+        compared += 1
+
+    for number in range(-(-RUNS // (4 * AT_ONCE))):
+        seed(FIRST // AT_ONCE + number)(check)()
+    with capsys.disabled():
+        print(f"\n{compared} drawn runs of other layers compared, with tables, audits and log lines")
