@@ -40,8 +40,9 @@ from report import processor, say
 import vwlite.runs.predict
 import vwlite.runs.train  # here, so that the processes that are forked need not
 from vwlite import __version__
-from vwlite.algorithms.table import ALGORITHMS
+from vwlite.algorithms.table import ALGORITHMS, Algorithm
 from vwlite.cli import run
+from vwlite.options.resolve import option_name
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -77,30 +78,43 @@ FALLING = (0.3, 1, 3, 10)
 ADAPTIVE = (0.03, 0.1, 0.3, 1, 3)
 BETAS = tuple(("--ftrl-beta", beta) for beta in ("0.01", "0.1", "1"))
 
-GRIDS = {
-    "gd": Grid("-l", (0.3, 1, 3, 10, 30), "--l1", (0, 1e-8, 1e-7, 1e-6, 3e-6, 1e-5, 3e-5, 1e-4, 3e-4)),
-    "sgd": Grid("-l", FALLING, relative=True),
-    "truncated-gradient": Grid("-l", FALLING, "--l1", L1, relative=True),
-    "rounding": Grid(
-        "-l", FALLING, "--threshold", (1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1), ("--period", "1000"), relative=True
-    ),
+# What is tried of an algorithm where it is not the usual grid.
+OWN: dict[str, dict[str, Any]] = {
+    "gd": {"rates": (0.3, 1, 3, 10, 30), "strengths": (0, 1e-8, 1e-7, 1e-6, 3e-6, 1e-5, 3e-5, 1e-4, 3e-4),
+           "relative": False},
+    "rounding": {"strength": "--threshold", "strengths": (1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1),
+                 "fixed": ("--period", "1000")},
     # At a falling rate a step can cost as much as there were examples since the weight was touched last.
-    "l1-subgradient": Grid("-l", FALLING, "--l1", L1[1:], ("--round-at-end", "0.01"), relative=True, falls=False),
-    "l1-ball": Grid("-l", FALLING, "--radius", RADII, relative=True),
-    "simplex": Grid("-l", FALLING, "--radius", RADII, relative=True, needs_count=True),
-    "eg": Grid("-l", (0.3, 1, 3, 10), "--radius", (30000, *RADII), relative=True, needs_count=True),
-    "eg-pm": Grid("-l", (0.3, 1, 3, 10), "--radius", (30000, *RADII), relative=True, needs_count=True),
-    "adagrad": Grid("-l", ADAPTIVE, "--l1", L1),
-    "adagrad-rda": Grid("-l", ADAPTIVE, "--l1", L1),
-    "adagrad-ball": Grid("-l", ADAPTIVE, "--radius", RADII),
-    "adagrad-full": Grid("-l", (0.03, 0.1, 0.3), fixed=("--delta", "0.1", "--root-every", "1000"), most=100),
-    "pa": Grid(),
-    "pa-i": Grid("--pa-c", (1e-4, 1e-3, 0.01, 0.1, 1)),
-    "pa-ii": Grid("--pa-c", (1e-4, 1e-3, 0.01, 0.1, 1)),
-    "arow": Grid("--arow-r", (0.1, 1, 10, 100, 1000)),
-    "ftrl": Grid("--ftrl-alpha", (0.1, 0.3, 1, 3, 10), "--l1", (0, 0.1, 0.3, 1, 3, 10, 30, 100, 300), beside=BETAS),
-    "smidas": Grid("-l", (1, 3, 10, 30), "--l1", L1, relative=True, needs_count=True),
-}
+    "l1-subgradient": {"strengths": L1[1:], "fixed": ("--round-at-end", "0.01"), "falls": False},
+    "eg": {"strengths": (30000, *RADII)},
+    "eg-pm": {"strengths": (30000, *RADII)},
+    "adagrad": {"rates": ADAPTIVE, "relative": False},
+    "adagrad-rda": {"rates": ADAPTIVE, "relative": False},
+    "adagrad-ball": {"rates": ADAPTIVE, "relative": False},
+    "adagrad-full": {"rates": (0.03, 0.1, 0.3), "strength": "", "strengths": (), "relative": False,
+                     "fixed": ("--delta", "0.1", "--root-every", "1000"), "most": 100},
+    "pa-i": {"rates": (1e-4, 1e-3, 0.01, 0.1, 1)},
+    "pa-ii": {"rates": (1e-4, 1e-3, 0.01, 0.1, 1)},
+    "arow": {"rate": "--arow-r", "rates": (0.1, 1, 10, 100, 1000)},
+    "ftrl": {"rates": (0.1, 0.3, 1, 3, 10), "beside": BETAS,
+             "strengths": (0, 0.1, 0.3, 1, 3, 10, 30, 100, 300)},
+    "smidas": {"rates": (1, 3, 10, 30)},
+}  # fmt: skip
+
+
+def usual(a: Algorithm) -> Grid:
+    """The grid that follows from the options of an algorithm."""
+    strength, strengths = "", ()
+    if a.strength in a.options:
+        strength, strengths = f"--{a.strength}", RADII if a.strength == "radius" else L1
+    falling = bool(a.schedule)
+    rate = "-l" if falling else a.rate and option_name(a.rate)
+    return Grid(
+        rate, FALLING if falling else (), strength, strengths, relative=falling, needs_count="features" in a.options
+    )
+
+
+GRIDS = {name: replace(usual(a), **OWN.get(name, {})) for name, a in ALGORITHMS.items()}
 
 
 # A multi-class task is learned one class against all; these learn all classes together as well.

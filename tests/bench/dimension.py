@@ -42,23 +42,19 @@ USED = 10**4  # features of the stream "same"
 LIMIT = 2.0  # how many times the time at 10^4 a time may be
 BLOCK = 1000  # examples that are parsed, and learned, together
 LAZY = [name for name, a in ALGORITHMS.items() if rule_class(a.rule).MOST_FEATURES is None]
-# So that every algorithm shrinks, rounds or projects in each example, and has many weights that are not zero. The rate
-# of l1-subgradient stays: when it falls, a weight that has come to zero since its last example goes through all the
-# examples between, which is not O(k).
-OPTIONS: dict[str, dict[str, object]] = {
+# So that every algorithm shrinks, rounds or projects in each example, and has many weights that are not zero: what
+# those with such an option have, and what some have of their own. The rate of l1-subgradient stays: when it falls, a
+# weight that has come to zero since its last example goes through all the examples between, which is not O(k).
+STRENGTHS = {"l1": 1e-4, "radius": 100.0}
+OWN: dict[str, dict[str, object]] = {
     "gd": {"l1": 1e-6},
-    "truncated-gradient": {"l1": 1e-4},
     "rounding": {"threshold": 1e-3, "period": 10},
-    "l1-subgradient": {"l1": 1e-4, "power_t": 0.0, "learning_rate": 0.01},
-    "l1-ball": {"radius": 100.0},
-    "simplex": {"radius": 100.0},
-    "eg": {"radius": 100.0},
-    "eg-pm": {"radius": 100.0},
-    "adagrad": {"l1": 1e-4},
-    "adagrad-rda": {"l1": 1e-4},
-    "adagrad-ball": {"radius": 100.0},
+    "l1-subgradient": {"power_t": 0.0, "learning_rate": 0.01},
     "ftrl": {"l1": 0.1},
-    "smidas": {"l1": 1e-4},
+}
+OPTIONS = {
+    name: {option: x for option, x in STRENGTHS.items() if option in a.options} | OWN.get(name, {})
+    for name, a in ALGORITHMS.items()
 }
 Times = dict[str, dict[int, list[float]]]  # of each algorithm, by d: nanoseconds per feature, pass by pass
 
