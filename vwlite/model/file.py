@@ -22,7 +22,6 @@ import re
 import struct
 import zipfile
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from vwlite.algorithms.table import ALGORITHMS
@@ -343,9 +342,3 @@ def _not_finite(model: Model) -> str | None:
         if not all(map(math.isfinite, value if type(value) is list else [value])):
             return name
     return None
-
-
-def looks_like_model(path: str) -> bool:
-    """Whether the file begins like a model."""
-    with Path(path).open("rb") as f:
-        return f.read(4) == ZIP

@@ -13,23 +13,31 @@ from typing import TextIO
 from vwlite.errors import ClosedPipe, WriteError
 
 
-class Output(io.RawIOBase):
-    """Standard output. WriteError if it cannot be written, ClosedPipe if its reader has gone.
+class Stream(io.RawIOBase):
+    """One of the standard streams that are written to."""
 
-    What is written after that goes nowhere: it would only fail again, at the latest when Python ends.
-    """
-
-    def __init__(self) -> None:
-        self._failed = False
+    number: int
 
     def writable(self) -> bool:
         return True
 
     def fileno(self) -> int:
-        return 1
+        return self.number
 
     def isatty(self) -> bool:
-        return os.isatty(1)
+        return os.isatty(self.number)
+
+
+class Output(Stream):
+    """Standard output. WriteError if it cannot be written, ClosedPipe if its reader has gone.
+
+    What is written after that goes nowhere: it would only fail again, at the latest when Python ends.
+    """
+
+    number = 1
+
+    def __init__(self) -> None:
+        self._failed = False
 
     def write(self, data: "memoryview", /) -> int:  # type: ignore[override]
         while not self._failed:
@@ -46,17 +54,10 @@ class Output(io.RawIOBase):
         return len(data)
 
 
-class Words(io.RawIOBase):
+class Words(Stream):
     """Standard error. What it does not take is dropped: nobody would read it, and the work goes on."""
 
-    def writable(self) -> bool:
-        return True
-
-    def fileno(self) -> int:
-        return 2
-
-    def isatty(self) -> bool:
-        return os.isatty(2)
+    number = 2
 
     def write(self, data: "memoryview", /) -> int:  # type: ignore[override]
         try:

@@ -210,12 +210,7 @@ class LearningLoop:
 
     def _uncrossed(self, e: Current) -> int:
         """The number of features without those of interactions, which batch solvers do not count."""
-        batch = e.batch
-        count = 0 if self.arguments.flag("noconstant") else 1
-        for span in range(batch.span_begin[e.line], batch.span_begin[e.line + 1]):
-            if not self.plan.shape.dropped(batch.letter[span]):
-                count += batch.feature_begin[span + 1] - batch.feature_begin[span]
-        return count
+        return sum(counts_of(e, self.plan.shape.dropped).values()) + (not self.arguments.flag("noconstant"))
 
     def finish(self, e: Current) -> None:
         """Count an example, write its predictions, and print a row if one is due."""

@@ -9,6 +9,7 @@ from itertools import groupby
 
 from vwlite.core.data.expand import Expander
 from vwlite.vw.layers.base import Current
+from vwlite.vw.text.examples import spans_of
 
 
 class Squares:
@@ -24,13 +25,10 @@ class Squares:
         self.permutations = permutations
 
     def more(self, e: Current) -> float:
-        batch = e.batch
         values: dict[int, list[float]] = {}
-        for span in range(batch.span_begin[e.line], batch.span_begin[e.line + 1]):
-            letter = batch.letter[span]
+        for letter, begin, end in spans_of(e.batch, e.line):
             if not self.dropped(letter):
-                own = batch.value[batch.feature_begin[span] : batch.feature_begin[span + 1]]
-                values.setdefault(letter, []).extend(own)
+                values.setdefault(letter, []).extend(e.batch.value[begin:end])
         true = {letter: sum(x * x for x in own) for letter, own in values.items()}
         noted = {letter: square + e.excess.get(letter, 0.0) for letter, square in true.items()}
         more = sum(noted[letter] - (0.0 if letter in self.not_linear else true[letter]) for letter in values)

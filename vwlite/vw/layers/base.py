@@ -12,6 +12,7 @@ from vwlite.runs.memory import table_needs
 from vwlite.vw.arguments import Arguments
 from vwlite.vw.messages import Streams
 from vwlite.vw.setup import Setup
+from vwlite.vw.text.examples import spans_of
 
 NO_LABEL = float("nan")
 
@@ -62,13 +63,10 @@ def keep_lines(examples: Sequence[Current], batch: Batch) -> None:
 
 def counts_of(e: Current, dropped: Callable[[int], bool]) -> dict[int, int]:
     """How many features each namespace of an example has that is not dropped, in order."""
-    batch, line = e.batch, e.line
     counts: dict[int, int] = {}
-    for span in range(batch.span_begin[line], batch.span_begin[line + 1]):
-        letter = batch.letter[span]
+    for letter, begin, end in spans_of(e.batch, e.line):
         if not dropped(letter):
-            size = batch.feature_begin[span + 1] - batch.feature_begin[span]
-            counts[letter] = counts.get(letter, 0) + size
+            counts[letter] = counts.get(letter, 0) + end - begin
     return counts
 
 
@@ -208,7 +206,6 @@ class Linear(Layer):
         self.audit: Callable[[Current], None] | None = None
         self.collect: Callable[[Current], None] | None = None
         self.example_number = 0
-        self.before_pass: Callable[[], None] | None = None
         self.more_squares: Callable[[Current], float] | None = None
         self.constant_places: Callable[[Current], tuple[int, int]] | None = None
 

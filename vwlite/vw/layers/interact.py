@@ -3,6 +3,7 @@
 from vwlite.vw.layers.base import Current, Layer, Symmetric
 from vwlite.vw.messages import Critical
 from vwlite.vw.setup import Setup
+from vwlite.vw.text.examples import MASK, spans_of
 
 
 class Interact(Symmetric):
@@ -55,11 +56,8 @@ class Interact(Symmetric):
 
 def _spaces(e: Current, shift: int) -> dict[int, list[tuple[int, float]]]:
     """Keys in model 0 and values of the features of each namespace."""
-    batch, line = e.batch, e.line
     found: dict[int, list[tuple[int, float]]] = {}
-    for span in range(batch.span_begin[line], batch.span_begin[line + 1]):
-        begin, end = batch.feature_begin[span], batch.feature_begin[span + 1]
-        found.setdefault(batch.letter[span], []).extend(
-            ((h << shift) & 0xFFFFFFFF, x) for h, x in zip(batch.hash[begin:end], batch.value[begin:end], strict=True)
-        )
+    for letter, begin, end in spans_of(e.batch, e.line):
+        hashes, values = e.batch.hash[begin:end], e.batch.value[begin:end]
+        found.setdefault(letter, []).extend(((h << shift) & MASK, x) for h, x in zip(hashes, values, strict=True))
     return found

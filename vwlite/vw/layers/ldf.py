@@ -13,6 +13,7 @@ from vwlite.vw.layers.base import Current, Layer
 from vwlite.vw.layers.classes import choose_link
 from vwlite.vw.messages import Critical, prediction
 from vwlite.vw.setup import Setup
+from vwlite.vw.text.examples import spans_of
 from vwlite.vw.text.labels import UNKNOWN_COST, tagged
 from vwlite.vw.text.parser import to_float
 
@@ -252,11 +253,9 @@ def _share(lines: list[Current], shared: Current) -> None:
 
 
 def _spans(e: Current) -> list[tuple[int, Any, Any]]:
-    batch = e.batch
     return [
-        (batch.letter[span], batch.hash[begin:end].tolist(), batch.value[begin:end].tolist())
-        for span in range(batch.span_begin[e.line], batch.span_begin[e.line + 1])
-        for begin, end in [(batch.feature_begin[span], batch.feature_begin[span + 1])]
+        (letter, e.batch.hash[begin:end].tolist(), e.batch.value[begin:end].tolist())
+        for letter, begin, end in spans_of(e.batch, e.line)
     ]
 
 

@@ -10,7 +10,7 @@ from heapq import heappop, heappush
 from typing import Any
 
 from vwlite.core.data.expand import CONSTANT_HASH
-from vwlite.vw.layers.base import Current, Layer
+from vwlite.vw.layers.base import Current, Layer, counts_of
 from vwlite.vw.models.binary import Layout
 from vwlite.vw.setup import Setup
 from vwlite.vw.text.parser import to_float
@@ -56,14 +56,8 @@ class StagePoly(Layer):
 
     def _linear(self, e: Current) -> int:
         """How many features are no interactions, the hidden ones of --ignore_linear too."""
-        batch, line = e.batch, e.line
-        dropped = self.setup.plan.shape.dropped
-        spans = range(batch.span_begin[line], batch.span_begin[line + 1])
-        count = sum(
-            batch.feature_begin[span + 1] - batch.feature_begin[span]
-            for span in spans if not dropped(batch.letter[span])
-        )
-        return int(count) + (self.stepper.expander.constant_key is not None)
+        counts = counts_of(e, self.setup.plan.shape.dropped)
+        return sum(counts.values()) + (self.stepper.expander.constant_key is not None)
 
     def _child(self, key: int, parent: int) -> int:
         if key == self.root:

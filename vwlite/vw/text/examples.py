@@ -353,12 +353,17 @@ class _Parsing(Parsing):
         return Parsed(batch, odd)
 
 
+def spans_of(batch: Batch, line: int) -> Iterator[tuple[int, int, int]]:
+    """The namespaces of a line as they come: the letter, and the begin and the end of the features in the batch."""
+    for span in range(batch.span_begin[line], batch.span_begin[line + 1]):
+        yield batch.letter[span], batch.feature_begin[span], batch.feature_begin[span + 1]
+
+
 def example_of(batch: Batch, line: int, names: dict[int, list[bytes]] | None) -> Example:
     """A line of a batch, to be changed. Namespaces with the same letter become one."""
     example = Example()
-    for span in range(batch.span_begin[line], batch.span_begin[line + 1]):
-        begin, end = batch.feature_begin[span], batch.feature_begin[span + 1]
-        space = example.space(batch.letter[span])
+    for letter, begin, end in spans_of(batch, line):
+        space = example.space(letter)
         space.hashes += batch.hash[begin:end].tolist()
         space.values += batch.value[begin:end].tolist()
     for letter, space in example.spaces.items():
