@@ -1,52 +1,13 @@
 """The parser: a block of text becomes a batch. See parser.pyx."""
 
 from libc.stddef cimport size_t
-from libc.stdint cimport uint32_t, uint64_t
+from libc.stdint cimport uint32_t
 
 from vwlite.core.data.batch cimport Arrays, Batch
-from vwlite.core.text.lines_fast cimport Columns
 from vwlite.core.data.class_names cimport Names
-
-
-cdef enum Domain:
-    ANY = 0
-    BINARY = 1       # -1 or 1
-    NONNEGATIVE = 2
-
-
-# What a parser was told, as the loops want it.
-cdef struct Settings:
-    bint strings           # names of digits only are numbers, not hashed
-    uint32_t seed          # hashes the names of namespaces
-    uint32_t unnamed       # the hash of a namespace without a name
-    Domain domain          # of labels
-    bint mapped            # labels are `negative` or `positive`, and become -1 or 1
-    double negative
-    double positive
-    void* names            # a Names: labels are classes, and become their numbers; NULL: they are numbers
-    bint lenient           # a label outside of the domain is as good as none
-    bint stop              # at the first bad line
-    bint labels_in_tags            # the words before the first bar are kept with the tag, and none is read
-    bint vw_compatible_only              # of lines that Vowpal Wabbit reads otherwise: they are faults
-
-
-# The name of a namespace and its hash.
-cdef struct Space:
-    size_t length
-    uint64_t head          # bytes 0 to 7, zeros behind
-    uint64_t more          # bytes 8 to 14
-    uint32_t hash
-
-
-cdef enum:
-    PLACES = 16
-
-
-# Where in the text a line went wrong.
-cdef struct Trouble:
-    uint32_t code
-    const char* begin
-    const char* end
+from vwlite.core.text.lines_fast cimport Columns
+from vwlite.core.text.tokens cimport Settings
+from vwlite.core.text.vw cimport PLACES, Space
 
 
 cdef class Parser:

@@ -1,0 +1,263 @@
+"""What the grammars of vw.pxd and libsvm.pxd share: words, names, labels, and what can be wrong with them.
+
+Every line here ends with LF, and bytes behind it are readable: no function looks for the end of the text. A function
+that reads a line, or the words before its first bar, adds it to the batch and returns how far it came; or NULL, with
+the trouble noted. Then the batch's arrays may hold a part of the line behind their counts, and the counts of spans and
+features may be too high: whoever called sets them back.
+"""
+
+from libc.math cimport NAN, isfinite
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+
+from vwlite.core.base.simd cimport (
+    are_digits, decimal, digits_of, first_bytes, last_of, likely, load64, lowest, unlikely,
+)
+from vwlite.core.data.batch cimport Batch
+from vwlite.core.data.class_names cimport Names
+from vwlite.core.text.murmur cimport finish, hash_strings, mix, murmur, scramble
+from vwlite.core.text.numbers cimport Double, read_double
+
+cdef extern from *:
+    """
+    enum { VWLITE_NAME = 1, VWLITE_WORD = 2, VWLITE_PAIR = 4, VWLITE_BLANK = 8 };
+    static const uint8_t vwlite_ends[256] = {
+        [' '] = 15, ['\\t'] = 15, ['\\r'] = 7, ['\\n'] = 7, [':'] = 1, ['|'] = 3, ['#'] = 4};
+    """
+    enum:
+        ENDS_NAME "VWLITE_NAME"   # blank, ':', '|', end of line
+        ENDS_WORD "VWLITE_WORD"   # blank, '|', end of line
+        ENDS_PAIR "VWLITE_PAIR"   # blank, '#', end of line: what ends index:value in libsvm
+        IS_BLANK "VWLITE_BLANK"
+    const uint8_t ENDS "vwlite_ends"[256]
+    const uint64_t LARGEST_INDEX "(uint64_t)0xFFFFFFFF"
+
+cdef enum Domain:
+    ANY = 0
+    BINARY = 1       # -1 or 1
+    NONNEGATIVE = 2
+
+
+# What a parser was told, as the loops want it.
+cdef struct Settings:
+    bint strings           # names of digits only are numbers, not hashed
+    uint32_t seed          # hashes the names of namespaces
+    uint32_t unnamed       # the hash of a namespace without a name
+    Domain domain          # of labels
+    bint mapped            # labels are `negative` or `positive`, and become -1 or 1
+    double negative
+    double positive
+    void* names            # a Names: labels are classes, and become their numbers; NULL: they are numbers
+    bint lenient           # a label outside of the domain is as good as none
+    bint stop              # at the first bad line
+    bint labels_in_tags    # the words before the first bar are kept with the tag, and none is read
+    bint vw_compatible_only  # of lines that Vowpal Wabbit reads otherwise: they are faults
+
+
+# What can be wrong with a line; the names are CODES in parser.pyx.
+cdef enum Code:
+    OUT_OF_MEMORY
+    NO_BAR
+    CARRIAGE_RETURN
+    EXTRA_WORD
+    LABEL
+    LABEL_LARGE
+    LABEL_DOMAIN
+    LABEL_MAPPING
+    IMPORTANCE
+    IMPORTANCE_LARGE
+    IMPORTANCE_NEGATIVE
+    INITIAL
+    INITIAL_LARGE
+    NAMESPACE_NAME
+    SCALE
+    SCALE_LARGE
+    VALUE
+    VALUE_LARGE
+    VALUE_SCALED
+    PAIR
+    QUERY
+    INDEX
+    INDEX_SMALL
+    INDEX_LARGE
+    INDEX_REPEATED
+    INDEX_ORDER
+    CLASS_NUMBER
+    CLASS_UNKNOWN
+    CLASS_EXTRA
+    WARY
+
+
+# Where in the text a line went wrong.
+cdef struct Trouble:
+    uint32_t code
+    const char* begin
+    const char* end
+
+
+cdef struct Name:
+    const char* end
+    uint32_t hash
+    uint32_t rest       # the delimiters of its window that come after its end
+
+
+cdef inline const char* find(const char* p, uint8_t ends) noexcept nogil:
+    """The next byte of that class; LF is in all of them."""
+    while not ENDS[<uint8_t>p[0]] & ends:
+        p += 1
+    return p
+
+
+cdef inline const char* skip_blanks(const char* p) noexcept nogil:
+    while p[0] == c' ' or p[0] == c'\t':
+        p += 1
+    return p
+
+
+cdef inline const char* line_feed(const char* p) noexcept nogil:
+    """The LF of this line."""
+    while p[0] != c'\n':
+        p += 1
+    return p
+
+
+cdef inline const char* line_end(const char* p) noexcept nogil:
+    """The LF of this line if p is at its LF or CR LF; else NULL."""
+    if p[0] == c'\n':
+        return p
+    if p[0] == c'\r' and p[1] == c'\n':
+        return p + 1
+    return NULL
+
+
+cdef inline const char* trouble_at(Trouble* trouble, uint32_t code, const char* begin, const char* end) noexcept nogil:
+    trouble.code, trouble.begin, trouble.end = code, begin, end
+    return NULL
+
+
+cdef inline const char* no_line_end(Trouble* trouble, const char* p) noexcept nogil:
+    """p is at a CR which does not end the line."""
+    return trouble_at(trouble, CARRIAGE_RETURN, p, p + 1)
+
+
+cdef inline Name any_name(const char* p, uint32_t seed, bint strings) noexcept nogil:
+    """`name_at` for every name."""
+    cdef Name name
+    name.end, name.rest = find(p, ENDS_NAME), 0
+    if strings:
+        name.hash = hash_strings(p, name.end - p, seed)
+    else:
+        name.hash = murmur(p, name.end - p, seed)
+    return name
+
+
+cdef inline Name name_at(const char* p, uint32_t window, uint32_t seed, bint strings) noexcept nogil:
+    """The name at p and its hash. `window`: the delimiters from p on; p itself is none.
+
+    The short way is for names up to 31 bytes without control bytes, and for numbers up to 7.
+    """
+    cdef Name name
+    cdef const char* q = p
+    cdef uint32_t h = seed, last, full
+    cdef uint64_t word
+    cdef size_t n
+    if unlikely(window == 0):
+        return any_name(p, seed, strings)
+    n = lowest(window)
+    name.end, name.rest = p + n, window & (window - 1)
+    if unlikely(p[n] != c':' and not ENDS[<uint8_t>p[n]] & ENDS_NAME):
+        return any_name(p, seed, strings)
+    if unlikely(<uint8_t>(p[0] - c'0') <= 9 and strings):
+        word = last_of(digits_of(load64(p)), n & 7)
+        if n <= 7 and are_digits(word):
+            name.hash = <uint32_t>decimal(word) + seed
+        else:
+            name.hash = hash_strings(p, n, seed)
+        return name
+    while unlikely(name.end - q >= 8):
+        word = load64(q)
+        h = mix(mix(h, <uint32_t>word), <uint32_t>(word >> 32))
+        q += 8
+    # 0 to 7 bytes are left. Whether 4 of them are a block is a coin toss: no branch, and none that
+    # the compiler could make of it.
+    word = first_bytes(load64(q), n & 7)
+    full = (n >> 2) & 1
+    h ^= (h ^ mix(h, <uint32_t>word)) & (0 - full)
+    last = <uint32_t>(word >> (32 * full))
+    name.hash = finish(h ^ scramble(last), n)
+    return name
+
+
+cdef inline const char* value_end(const char* p, const char* window, uint32_t rest, uint8_t ends) noexcept nogil:
+    """Where the value at p ends. `rest`: the delimiters in the window that come after p."""
+    cdef const char* end
+    if likely(rest != 0):
+        end = window + lowest(rest)
+        if likely(ENDS[<uint8_t>end[0]] & ends):
+            return end
+    return find(p, ends)
+
+
+cdef inline bint take_class(const Settings* s, const char* p, const char* end, double* label, Trouble* trouble) noexcept nogil:
+    """The number of the class that the label [p, end) names, or false."""
+    cdef Double number
+    cdef uint32_t found = 0
+    cdef uint32_t code
+    if (<Names>s.names).numbers:
+        code = CLASS_NUMBER
+        number = read_double(p)
+        if number.end == end and 1 <= number.value <= (<Names>s.names).room and number.value == <uint32_t>number.value:
+            found = <uint32_t>number.value
+    else:
+        code = CLASS_EXTRA if (<Names>s.names).grows else CLASS_UNKNOWN
+        if (<Names>s.names).take(p, end - p, &found):
+            trouble_at(trouble, OUT_OF_MEMORY, p, end)
+            return False
+    if found == 0 and not s.lenient:
+        trouble_at(trouble, code, p, end)
+        return False
+    label[0] = found if found != 0 else NAN
+    return True
+
+
+cdef inline bint take_label(const Settings* s, const char* p, const char* end, double* label,
+                            Trouble* trouble) noexcept nogil:
+    """The label [p, end), or false."""
+    cdef Double number
+    cdef double y
+    if unlikely(s.names != NULL):
+        return take_class(s, p, end, label, trouble)
+    number = read_double(p)
+    y = number.value
+    if number.end != end:
+        trouble_at(trouble, LABEL, p, end)
+        return False
+    if not isfinite(y):
+        trouble_at(trouble, LABEL_LARGE, p, end)
+        return False
+    if s.mapped:
+        if y == s.negative:
+            y = -1
+        elif y == s.positive:
+            y = 1
+        elif s.lenient:
+            y = NAN
+        else:
+            trouble_at(trouble, LABEL_MAPPING, p, end)
+            return False
+    if (s.domain == BINARY and y != 1 and y != -1) or (s.domain == NONNEGATIVE and y < 0):
+        if not s.lenient:
+            trouble_at(trouble, LABEL_DOMAIN, p, end)
+            return False
+        y = NAN
+    label[0] = y
+    return True
+
+
+cdef inline const char* close_line(Batch batch, uint8_t kind, const char* end) noexcept nogil:
+    """The line is whole: count it in. `end` is its LF."""
+    cdef size_t i = batch.a.lines + 1
+    batch.a.kind[i - 1] = kind
+    batch.a.tag_begin[i] = <uint32_t>batch.a.tag_bytes
+    batch.a.span_begin[i] = <uint32_t>batch.a.spans
+    batch.a.lines = i
+    return end + 1
