@@ -117,11 +117,6 @@ cdef inline const char* libsvm_line(const Settings* s, Batch batch, const char* 
     end = line_feed(p) if p[0] == c'#' else line_end(p)
     if end == NULL:
         return no_line_end(trouble, p)
-    if n != first:
-        batch.a.features = n
-        if unlikely(batch.a.spans + 1 >= batch.span_capacity) and batch.reserve(0, 1, 0, 0):
-            return trouble_at(trouble, OUT_OF_MEMORY, p, p)
-        batch.a.letter[batch.a.spans] = c' '
-        batch.a.spans += 1
-        batch.a.feature_begin[batch.a.spans] = <uint32_t>n
+    if n != first and close_span(batch, c' ', n):
+        return trouble_at(trouble, OUT_OF_MEMORY, p, p)
     return close_line(batch, EXAMPLE, end)

@@ -19,15 +19,14 @@ from vwlite.core.text.numbers cimport Double, read_double
 
 cdef extern from *:
     """
-    enum { VWLITE_NAME = 1, VWLITE_WORD = 2, VWLITE_PAIR = 4, VWLITE_BLANK = 8 };
+    enum { VWLITE_NAME = 1, VWLITE_WORD = 2, VWLITE_PAIR = 4 };
     static const uint8_t vwlite_ends[256] = {
-        [' '] = 15, ['\\t'] = 15, ['\\r'] = 7, ['\\n'] = 7, [':'] = 1, ['|'] = 3, ['#'] = 4};
+        [' '] = 7, ['\\t'] = 7, ['\\r'] = 7, ['\\n'] = 7, [':'] = 1, ['|'] = 3, ['#'] = 4};
     """
     enum:
         ENDS_NAME "VWLITE_NAME"   # blank, ':', '|', end of line
         ENDS_WORD "VWLITE_WORD"   # blank, '|', end of line
         ENDS_PAIR "VWLITE_PAIR"   # blank, '#', end of line: what ends index:value in libsvm
-        IS_BLANK "VWLITE_BLANK"
     const uint8_t ENDS "vwlite_ends"[256]
     const uint64_t LARGEST_INDEX "(uint64_t)0xFFFFFFFF"
 
@@ -251,6 +250,17 @@ cdef inline bint take_label(const Settings* s, const char* p, const char* end, d
         y = NAN
     label[0] = y
     return True
+
+
+cdef inline int close_span(Batch batch, uint8_t letter, size_t features) noexcept nogil:
+    """Count in a span that ends with so many features of the batch; -1: no memory."""
+    batch.a.features = features
+    if unlikely(batch.a.spans + 1 >= batch.span_capacity) and batch.reserve(0, 1, 0, 0):
+        return -1
+    batch.a.letter[batch.a.spans] = letter
+    batch.a.spans += 1
+    batch.a.feature_begin[batch.a.spans] = <uint32_t>features
+    return 0
 
 
 cdef inline const char* close_line(Batch batch, uint8_t kind, const char* end) noexcept nogil:

@@ -212,13 +212,8 @@ cdef inline const char* vw_line(const Settings* s, Batch batch, const char* p, T
                 n += 1
             if likely(p[0] == c' '):
                 p = foretold(p + 1)
-        if n != first:
-            batch.a.features = n
-            if unlikely(batch.a.spans + 1 >= batch.span_capacity) and batch.reserve(0, 1, 0, 0):
-                return trouble_at(trouble, OUT_OF_MEMORY, p, p)
-            batch.a.letter[batch.a.spans] = letter
-            batch.a.spans += 1
-            batch.a.feature_begin[batch.a.spans] = <uint32_t>n
+        if n != first and close_span(batch, letter, n):
+            return trouble_at(trouble, OUT_OF_MEMORY, p, p)
     begin = line_end(p)
     if begin == NULL:
         return no_line_end(trouble, p)

@@ -24,6 +24,24 @@ cdef inline double positive_sigmoid(double score) noexcept nogil:
     return sigmoid(min(max(score, -500.0), 500.0))
 
 
+def of_each(name):
+    """An attribute that the rules of all classes have alike."""
+    def put(self, value):
+        for rule in self.rules:
+            setattr(rule, name, value)
+
+    return property(lambda self: getattr(self.rules[0], name), put)
+
+
+def of_first(name):
+    """A sum over features, of each class. Features outside of the table are those of the first one."""
+    def put(self, value):
+        for k, rule in enumerate(self.rules):
+            setattr(rule, name, 0.0 if k else value)
+
+    return property(lambda self: getattr(self.rules[0], name), put)
+
+
 cdef class Interleaved(Classifier):
     """rules: one for each class, alike, which have learned nothing yet. shift: K is at most 2^shift.
     probable: the log loss is wanted. raw: the clipped scores take the place of probabilities.
@@ -149,64 +167,13 @@ cdef class Interleaved(Classifier):
             (<Head*>slot).mark = mark
         self.strays.sort(key=key_of)
 
-    # What the front asks of a rule. Sums over features belong to a class: those outside are of the first one.
-
-    def _shared(self, name, value):
-        for rule in self.rules:
-            setattr(rule, name, value)
-
-    def _of_first(self, name, value):
-        for rule in self.rules[1:]:
-            setattr(rule, name, 0.0)
-        setattr(self.rules[0], name, value)
-
-    @property
-    def norm_sum(self):
-        return self.rules[0].norm_sum
-
-    @norm_sum.setter
-    def norm_sum(self, value):
-        self._of_first("norm_sum", value)
-
-    @property
-    def weight_sum(self):
-        return self.rules[0].weight_sum
-
-    @weight_sum.setter
-    def weight_sum(self, value):
-        self._of_first("weight_sum", value)
-
-    @property
-    def gravity(self):
-        return self.rules[0].gravity
-
-    @gravity.setter
-    def gravity(self, value):
-        self._shared("gravity", value)
-
-    @property
-    def contraction(self):
-        return self.rules[0].contraction
-
-    @contraction.setter
-    def contraction(self, value):
-        self._shared("contraction", value)
-
-    @property
-    def elapsed(self):
-        return self.rules[0].elapsed
-
-    @elapsed.setter
-    def elapsed(self, value):
-        self._shared("elapsed", value)
-
-    @property
-    def external_clock(self):
-        return self.rules[0].external_clock
-
-    @external_clock.setter
-    def external_clock(self, value):
-        self._shared("external_clock", value)
+    # What the front asks of a rule.
+    norm_sum = of_first("norm_sum")
+    weight_sum = of_first("weight_sum")
+    gravity = of_each("gravity")
+    contraction = of_each("contraction")
+    elapsed = of_each("elapsed")
+    external_clock = of_each("external_clock")
 
     def fold_weights(self):
         self.prepare_all()
