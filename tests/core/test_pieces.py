@@ -186,16 +186,19 @@ def test_the_features_are_those_of_the_whole_line_in_their_order(monkeypatch, fi
     assert found[1:] == found[:1] * 3
 
 
-def test_a_line_whose_weights_have_no_room_is_named(vwlite, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("command", "one_by_one"), [("train", []), ("vw", []), ("vw", ["--link", "logistic"])]
+)
+def test_a_line_whose_weights_have_no_room_is_named(vwlite, tmp_path, monkeypatch, command, one_by_one):
     """Before the table of 2^18 slots with 100 records each is made."""
     (tmp_path / "d").write_bytes(b"1 |a x\n1 |a " + b" ".join(b"f%d" % i for i in range(500)) + b"\n")
     in_pieces(monkeypatch, 1000, 1000)
     monkeypatch.setattr(pieces, "available", lambda: 1 << 28)
-    for command in ("train", "vw"):
-        words = vwlite(
-            command, tmp_path / "d", "-q", "aa", "--oaa", "100", "-b", "30", "-f", tmp_path / "m", "--quiet", code=70
-        ).err
-        assert words.startswith("out of memory: ")
-        assert "makes 125,751 features with its interactions" in words
-        assert command == "vw" or f"{tmp_path / 'd'}:2 makes" in words
-        assert not (tmp_path / "m").exists()
+    words = vwlite(
+        command, tmp_path / "d", "-q", "aa", "--oaa", "100", "-b", "30", "-f", tmp_path / "m", "--quiet", *one_by_one,
+        code=70,
+    ).err  # fmt: skip
+    assert words.startswith("out of memory: ")
+    assert "makes 125,751 features with its interactions" in words
+    assert command == "vw" or f"{tmp_path / 'd'}:2 makes" in words
+    assert not (tmp_path / "m").exists()
