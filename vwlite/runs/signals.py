@@ -13,13 +13,17 @@ from collections.abc import Callable
 from types import FrameType, TracebackType
 
 STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_MARK = 0  # no signal has this number
 
 
 class StopSignal:
     """Calls `on_stop` at the first signal, from a thread of its own; `number` is that signal then.
 
     A signal that is ignored when the program starts (nohup) stays ignored. At the end everything is as it was.
+    Where one is within another, the outer one has dealt with what came before when the inner one begins.
     """
+
+    _innermost: "StopSignal | None" = None
 
     def __init__(self, on_stop: Callable[[], None] | None = None) -> None:
         self.number: int | None = None
@@ -27,6 +31,8 @@ class StopSignal:
         self._telling = threading.Lock()
         self._handled = {s for s in STOPPING if signal.getsignal(s) is not signal.SIG_IGN}
         self._thread: threading.Thread | None = None
+        self._outer: StopSignal | None = None
+        self._marked = threading.Event()
 
     def then(self, on_stop: Callable[[], None]) -> None:
         """What to call; at once, if the signal was there before what it is to stop."""
@@ -43,6 +49,9 @@ class StopSignal:
             self._before = {s: signal.signal(s, _nothing_more) for s in self._handled}
             self._thread = threading.Thread(target=self._wait, name="signals", daemon=True)
             self._thread.start()
+            self._outer, StopSignal._innermost = StopSignal._innermost, self
+            if self._outer is not None:
+                self._outer._catch_up()
         return self
 
     def __exit__(
@@ -57,6 +66,13 @@ class StopSignal:
         self._thread.join()
         os.close(self._read)
         self._thread = None
+        StopSignal._innermost = self._outer
+
+    def _catch_up(self) -> None:
+        """Wait for the thread to have seen the signals so far."""
+        self._marked.clear()
+        os.write(self._write, bytes([_MARK]))
+        self._marked.wait()
 
     def _wait(self) -> None:
         number = self._next()
@@ -77,7 +93,9 @@ class StopSignal:
     def _next(self) -> int | None:
         """The next signal; None when there will be none."""
         while data := os.read(self._read, 1):
-            if data[0] in self._handled:
+            if data[0] == _MARK:
+                self._marked.set()
+            elif data[0] in self._handled:
                 return data[0]
         return None
 
