@@ -1,0 +1,93 @@
+"""The copy of the rows by columns: for solvers that visit one coordinate after the other.
+
+Two passes over the rows: one counts, one puts each entry in its place. Only columns that are asked for take memory, 8
+bytes an entry.
+"""
+
+from libc.stdint cimport uint8_t, uint32_t
+from libc.stdlib cimport calloc, free, malloc
+
+from vwlite.core.solve.rows cimport Rows, Sparse
+
+
+cdef Columns kept_columns(Rows rows, const uint8_t* keep):
+    """keep: for each column whether it is wanted; NULL: all that are not empty. MemoryError."""
+    cdef Columns columns = Columns.__new__(Columns)
+    cdef int failed
+    columns.rows = rows
+    with nogil:
+        failed = columns.fill(keep)
+    if failed:
+        raise MemoryError("no memory for the columns")
+    return columns
+
+
+cdef class Columns:
+    """All columns of the rows. One may serve several problems, as those of several classes."""
+
+    def __init__(self, Rows rows not None):
+        cdef int failed
+        if not rows.finished:
+            raise ValueError("the rows are not finished")
+        if self.rows is not None:
+            raise ValueError("the columns are made")
+        self.rows = rows
+        with nogil:
+            failed = self.fill(NULL)
+        if failed:
+            raise MemoryError("no memory for the columns")
+
+    def __dealloc__(self):
+        free(self.a.begin)
+        free(self.a.index)
+        free(self.a.value)
+        free(self.number)
+        free(self.position)
+
+    def __len__(self):
+        return self.a.size
+
+    cdef int fill(self, const uint8_t* keep) noexcept nogil:
+        """-1: no memory."""
+        cdef const Sparse* rows = &self.rows.a
+        cdef size_t i, k, j, total = 0, columns = self.rows.columns
+        cdef uint32_t at
+        cdef size_t* next_entry = <size_t*>calloc(columns + 1, sizeof(size_t))
+        self.position = <uint32_t*>malloc(4 * (columns + 1))
+        if next_entry == NULL or self.position == NULL:
+            free(next_entry)
+            return -1
+        for k in range(rows.begin[rows.size]):
+            next_entry[rows.index[k]] += 1
+        for j in range(columns):
+            if next_entry[j] and (keep == NULL or keep[j]):
+                self.position[j] = <uint32_t>self.a.size
+                self.a.size += 1
+                total += next_entry[j]
+            else:
+                self.position[j] = NOT_KEPT
+        self.nonzeros = total
+        self.a.begin = <size_t*>malloc(sizeof(size_t) * (self.a.size + 1))
+        self.number = <uint32_t*>malloc(4 * (self.a.size + 1))
+        self.a.index = <uint32_t*>malloc(4 * (total + 1))
+        self.a.value = <float*>malloc(4 * (total + 1))
+        if self.a.begin == NULL or self.number == NULL or self.a.index == NULL or self.a.value == NULL:
+            free(next_entry)
+            return -1
+        total = 0
+        for j in range(columns):
+            if self.position[j] != NOT_KEPT:
+                self.a.begin[self.position[j]], self.number[self.position[j]] = total, <uint32_t>j
+                total += next_entry[j]
+                next_entry[j] = self.a.begin[self.position[j]]
+            else:
+                next_entry[j] = <size_t>-1
+        self.a.begin[self.a.size] = total
+        for i in range(rows.size):
+            for k in range(rows.begin[i], rows.begin[i + 1]):
+                j = rows.index[k]
+                if next_entry[j] != <size_t>-1:
+                    self.a.index[next_entry[j]], self.a.value[next_entry[j]] = <uint32_t>i, rows.value[k]
+                    next_entry[j] += 1
+        free(next_entry)
+        return 0

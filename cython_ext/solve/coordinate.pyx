@@ -1,0 +1,235 @@
+"""Coordinate descent: one weight after the other, each to the minimum of a bound on the objective.
+
+With r_i = h_i l'(p_i), D_i = h_i l''(p_i) and g_j = sum_i r_i x_ij, weight j goes to the minimum over u of
+
+    g_j (u - w_j) + B (u - w_j)^2 / 2 + l1 c_j |u| + l2 u^2 / 2.
+
+Squared loss: B = 2 sum_i h_i x_ij^2, which is exact. Squared hinge: the same, a bound. Logistic and Poisson: as
+D(p + s) <= e^|s| D(p), B = e^(|s| X_j) sum_i D_i x_ij^2 with X_j = max_i |x_ij| holds for a step of size s; a B is taken
+that covers its own step, for logistic at most 1/4 sum_i h_i x_ij^2. So the objective never rises, without a line search.
+"""
+
+from libc.math cimport INFINITY, fabs, fmax, fmin, sqrt
+from libc.stdint cimport uint32_t, uint64_t
+from libc.stdlib cimport free, malloc, realloc
+
+from vwlite.core.base.elementary cimport exp_of
+from vwlite.core.solve.columns cimport Columns
+from vwlite.core.solve.losses cimport LOGISTIC, POISSON, SQUARED, SQUARED_HINGE, evaluate, is_smooth
+from vwlite.core.solve.problem cimport Penalty, Problem, minimizer, total, violation_of
+from vwlite.core.solve.rows cimport Sparse
+from vwlite.core.solve.solver cimport Solver, random_below
+
+cdef enum:
+    SWEEPS = 10         # of one step, at most
+    AFRESH = 16         # steps after which predictions are computed anew
+
+cdef double BETTER = 0.1        # a step ends when the largest violation is this much of what it was
+cdef double CLOSE = 1.2         # a bound on the curvature may be this much above the least one that covers its step
+
+
+cdef class CoordinateDescent(Solver):
+    """cd: random orders, with coordinates left out of a step while they are zero and will stay it (shrinking).
+
+    Penalty l1, l2, weights of features, w >= 0, box; no ball. Smooth losses. The constant: for squared loss eliminated
+    exactly from each coordinate's step, for others fitted again and again.
+    ValueError: a ball, or a loss with kinks.
+
+    Friedman, Hastie, Tibshirani. Regularization Paths for Generalized Linear Models via Coordinate Descent. 2010.
+    Shrinking: Yuan, Ho, Lin. An Improved GLMNET for L1-regularized Logistic Regression. JMLR 2012.
+    """
+    cdef double* bound              # [columns kept] sum_i h_i x_ij^2, times that of l''
+    cdef double* mean               # [columns kept] sum_i h_i x_ij
+    cdef double* largest            # [columns kept] max_i |x_ij|
+    cdef uint32_t* active           # [columns kept]
+    cdef size_t steps
+    cdef double excess              # squared loss: the sum of r, since the constant was the best
+    cdef uint64_t unfitted          # entries read since the constant was fitted
+
+    def __init__(self, Problem problem not None, *, uint64_t seed=1):
+        super().__init__(problem, seed=seed)
+        if problem.ball >= 0:
+            raise ValueError("coordinate descent does not take a radius")
+        if not is_smooth(problem.loss):
+            raise ValueError("coordinate descent does not take a loss with kinks")
+
+    def __dealloc__(self):
+        free(self.bound)
+        free(self.mean)
+        free(self.largest)
+        free(self.active)
+
+    cdef int begin(self) except -1:
+        cdef Problem p = self.problem
+        cdef Columns columns
+        cdef size_t size
+        p.begin()
+        columns = p.columns
+        size = 8 * (columns.a.size + 1)
+        free(self.bound)
+        free(self.mean)
+        free(self.largest)
+        free(self.active)
+        self.bound, self.mean = <double*>malloc(size), <double*>malloc(size)
+        self.largest, self.active = <double*>malloc(size), <uint32_t*>malloc(size)
+        if self.bound == NULL or self.mean == NULL or self.largest == NULL or self.active == NULL:
+            raise MemoryError("no memory for the coordinates")
+        with nogil:
+            self.look_at_columns(p)
+        self.steps = 0
+        self.accesses += 3 * columns.nonzeros
+        return 0
+
+    cdef void look_at_columns(self, Problem p) noexcept nogil:
+        cdef const Sparse* a = &p.columns.a
+        cdef size_t k, e
+        cdef double squares, sum, most, x, h
+        cdef double beta = 0.25 if p.loss.kind == LOGISTIC else 2
+        for k in range(a.size):
+            squares = sum = most = 0
+            for e in range(a.begin[k], a.begin[k + 1]):
+                x, h = a.value[e], p.h[a.index[e]]
+                squares += h * x * x
+                sum += h * x
+                most = fmax(most, fabs(x))
+            self.bound[k], self.mean[k], self.largest[k] = beta * squares, sum, most
+
+    cdef int iterate(self, Problem p) except -1 nogil:
+        cdef const Sparse* a = &p.columns.a
+        cdef size_t k, i, j, size = 0, sweep
+        cdef double before = p.violation, limit, worst
+        cdef Penalty penalty
+        cdef bint moved = False
+        for k in range(a.size):
+            j = p.columns.number[k]
+            penalty = p.penalty_of(j)
+            if p.weights[j] != 0 or violation_of(&penalty, 0, p.g[j]) > 0 or fabs(p.g[j]) > penalty.l1 - before / 10:
+                self.active[size] = <uint32_t>k
+                size += 1
+        self.columns = size
+        limit = before
+        self.excess = self.unfitted = 0
+        for sweep in range(SWEEPS):
+            worst = self.sweep(p, &size, limit / 10, &moved)
+            limit = worst
+            if worst <= BETTER * before or self.stopped():
+                break
+        self.steps += 1
+        if p.loss.kind == SQUARED:
+            for i in range(p.n):
+                p.predictions[i] = p.y[i] + p.r[i] / p.curved[i]
+        if self.steps % AFRESH == 0 or not moved:
+            p.predict()
+            self.accesses += p.rows.nonzeros
+        p.settle()
+        self.accesses += p.columns.nonzeros
+        self.done = not (moved or self.stopped())
+        return 0
+
+    cdef double sweep(self, Problem p, size_t* size, double margin, bint* moved) noexcept nogil:
+        """Visit the active coordinates in a random order; those that are zero and by more than `margin` inside of the
+        penalty leave. The largest violation that was met."""
+        cdef const Sparse* a = &p.columns.a
+        cdef size_t at = 0, other, j
+        cdef uint32_t k
+        cdef double worst = 0, g, h, w, u, violation
+        cdef bint eliminated = p.constant and p.loss.kind == SQUARED
+        cdef Penalty penalty
+        while at < size[0]:
+            other = at + random_below(&self.random, size[0] - at)
+            k = self.active[other]
+            self.active[other] = self.active[at]
+            self.active[at] = k
+            j = p.columns.number[k]
+            w, penalty = p.weights[j], p.penalty_of(j)
+            g = self.slope(p, k, &h)
+            self.accesses += a.begin[k + 1] - a.begin[k]
+            if eliminated:
+                g -= self.excess * self.mean[k]
+            violation = violation_of(&penalty, w, g)
+            worst = fmax(worst, violation)
+            if w == 0 and fabs(g) < penalty.l1 - margin:
+                size[0] -= 1
+                self.active[at] = self.active[size[0]]
+                self.active[size[0]] = k
+                continue
+            at += 1
+            if violation == 0:
+                continue
+            u = self.target(k, &penalty, w, g, h)
+            if u == w:
+                continue
+            p.weights[j] = u
+            moved[0] = True
+            self.move(p, k, u - w)
+            if p.constant and not eliminated:
+                self.unfitted += a.begin[k + 1] - a.begin[k]
+                if self.unfitted > 8 * p.n:
+                    p.fit_constant()
+                    self.unfitted = 0
+            if at % 256 == 0 and self.stopped():
+                break
+        return worst
+
+    cdef double slope(self, Problem p, uint32_t k, double* h) noexcept nogil:
+        """g_j, and for losses whose curvature changes sum_i D_i x_ij^2."""
+        cdef const Sparse* a = &p.columns.a
+        cdef const double* r = p.r
+        cdef const double* curved = p.curved
+        cdef const uint32_t* row = a.index
+        cdef const float* value = a.value
+        cdef size_t e
+        cdef double g = 0, squares = 0, x
+        if p.loss.kind == SQUARED or p.loss.kind == SQUARED_HINGE:
+            for e in range(a.begin[k], a.begin[k + 1]):
+                g += r[row[e]] * value[e]
+        else:
+            for e in range(a.begin[k], a.begin[k + 1]):
+                x = value[e]
+                g += r[row[e]] * x
+                squares += curved[row[e]] * (x * x)
+        h[0] = squares
+        return g
+
+    cdef double target(self, uint32_t k, const Penalty* penalty, double w, double g, double h) noexcept nogil:
+        """Where the weight goes."""
+        cdef double most = self.bound[k], low, high, middle, u
+        if self.problem.loss.kind == SQUARED and self.problem.constant:
+            most -= 2 * self.mean[k] * self.mean[k]
+            most = fmax(most, 1e-12 * self.bound[k])
+        if most == 0:
+            return w
+        if self.problem.loss.kind == SQUARED or self.problem.loss.kind == SQUARED_HINGE:
+            return minimizer(penalty, w, g, most)
+        if self.problem.loss.kind == POISSON:
+            most = INFINITY
+        low = fmin(fmax(h, 1e-12 * self.bound[k]), most)
+        u = minimizer(penalty, w, g, low)
+        high = fmin(most, low * exp_of(fmin(fabs(u - w) * self.largest[k], 500)))
+        u = minimizer(penalty, w, g, high)
+        while high > CLOSE * low:
+            middle = sqrt(low) * sqrt(high)
+            u = minimizer(penalty, w, g, middle)
+            if h * exp_of(fmin(fabs(u - w) * self.largest[k], 500)) <= middle:
+                high = middle
+            else:
+                low = middle
+        return minimizer(penalty, w, g, high)
+
+    cdef void move(self, Problem p, uint32_t k, double step) noexcept nogil:
+        """Add to the weight in the predictions of its rows."""
+        cdef const Sparse* a = &p.columns.a
+        cdef size_t e
+        cdef uint32_t i
+        cdef double dloss, curvature
+        if p.loss.kind == SQUARED:
+            for e in range(a.begin[k], a.begin[k + 1]):
+                i = a.index[e]
+                p.r[i] += p.curved[i] * (step * a.value[e])
+            self.excess += 2 * self.mean[k] * step
+            return
+        for e in range(a.begin[k], a.begin[k + 1]):
+            i = a.index[e]
+            p.predictions[i] += step * a.value[e]
+            evaluate(p.loss, p.predictions[i], p.y[i], &dloss, &curvature)
+            p.r[i], p.curved[i] = p.h[i] * dloss, p.h[i] * curvature

@@ -1,0 +1,84 @@
+"""A batch problem and where its solution stands. See problem.pyx."""
+
+from libc.math cimport INFINITY, fabs, fmax, fmin
+
+from vwlite.core.solve.columns cimport Columns
+from vwlite.core.solve.losses cimport BatchLoss
+from vwlite.core.solve.rows cimport Rows, Sparse
+
+
+# The penalty of one weight: l1 |w| + l2 w^2 / 2, between two bounds.
+cdef struct Penalty:
+    double l1, l2, low, high
+
+
+cdef inline double soft(double v, double a) noexcept nogil:
+    """sign(v) max(|v| - a, 0)"""
+    return v - a if v > a else v + a if v < -a else 0
+
+
+cdef inline double minimizer(const Penalty* penalty, double w, double g, double h) noexcept nogil:
+    """The u with the least g (u - w) + h (u - w)^2 / 2 + penalty(u). g: without the slope of the penalty; h > 0."""
+    return fmin(fmax(soft(h * w - g, penalty.l1) / (h + penalty.l2), penalty.low), penalty.high)
+
+
+cdef inline double violation_of(const Penalty* penalty, double w, double g) noexcept nogil:
+    """How far 0 is from the subgradients of the objective by a weight. g: without the slope of the penalty."""
+    cdef double v
+    if w == 0:
+        v = fmax(-g - penalty.l1 if penalty.high > 0 else 0, g - penalty.l1 if penalty.low < 0 else 0)
+        return fmax(v, 0)
+    v = g + penalty.l2 * w + (penalty.l1 if w > 0 else -penalty.l1)
+    if w >= penalty.high:
+        return fmax(v, 0)
+    if w <= penalty.low:
+        return fmax(-v, 0)
+    return fabs(v)
+
+
+cdef class Problem:
+    cdef readonly Rows rows
+    cdef readonly Columns columns   # None until a solver needs it
+    cdef bint shared_columns
+    cdef double columns_l1          # the strength for which they were picked
+    cdef BatchLoss loss
+    cdef readonly bint constant, nonnegative, simplex
+    cdef readonly double l1, l2, box
+    cdef readonly double ball       # the radius; below 0: none
+    cdef readonly bint one_sided    # the best constant is infinite
+    cdef readonly int threads
+    cdef size_t n, d
+    # Owned.
+    cdef double* y                  # [n]
+    cdef double* h                  # [n] shares of the importance: they sum to 1
+    cdef double* predictions        # [n] <w, x> + b + initial
+    cdef double* r                  # [n] h l'
+    cdef double* curved             # [n] h l''
+    cdef double* alpha              # [n] the dual point
+    cdef double* scratch            # [n]
+    cdef double* weights            # [d]
+    cdef double* g                  # [d] the gradient of the mean loss
+    cdef double* c                  # [d] of the penalty; NULL: all 1
+    cdef double b
+    cdef size_t changes             # made by others than the solver: it begins again
+    cdef readonly double objective, lower_bound, violation, mean_loss
+    cdef readonly size_t nonzeros
+
+    cdef Penalty penalty_of(self, size_t j) noexcept nogil
+    cdef void predict(self) noexcept nogil
+    cdef double lose(self) noexcept nogil
+    cdef double fit_constant(self) noexcept nogil
+    cdef bint balance(self) noexcept nogil
+    cdef void gradient(self, bint kept) noexcept nogil
+    cdef double penalties(self) noexcept nogil
+    cdef double dual_value(self) noexcept nogil
+    cdef double ball_conjugate(self) noexcept nogil
+    cdef void measure(self) noexcept nogil
+    cdef void settle(self) noexcept nogil
+    cdef void whole(self) noexcept nogil
+    cdef double zero_l1_max(self) noexcept nogil
+    cdef int begin(self) except -1
+    cdef int pick_columns(self) except -1
+
+
+cdef double total(const double* x, size_t n) noexcept nogil

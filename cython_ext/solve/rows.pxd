@@ -1,0 +1,41 @@
+"""The labelled examples of all batches, as rows. See rows.pyx."""
+
+from libc.stdint cimport uint32_t
+
+from vwlite.core.data.batch cimport Arrays
+from vwlite.core.data.expand cimport Expander
+
+
+# A compressed sparse matrix: the entries of line i are [begin[i], begin[i + 1]) of index and value.
+cdef struct Sparse:
+    size_t size             # lines: rows or columns
+    size_t* begin           # [size + 1]
+    uint32_t* index
+    float* value
+
+
+cdef class Rows:
+    cdef Expander expander
+    cdef bint finished
+    cdef size_t columns
+    cdef readonly size_t nonzeros, unlabelled
+    # Owned.
+    cdef Sparse a               # index: columns; before `finish`, numbers in the order of arrival
+    cdef double* label
+    cdef double* importance
+    cdef double* initial
+    cdef size_t row_capacity, nonzero_capacity
+    cdef uint32_t* key          # [columns] of each column
+    cdef size_t key_capacity
+    cdef uint32_t* place        # [places] 1 + the column whose key is there
+    cdef size_t places
+
+    cdef int add_lines(self, Expander expander, const Arrays* a, bint numbered) noexcept nogil
+    cdef int add_line(self, Expander expander, const Arrays* a, size_t line, bint numbered, uint32_t* known) noexcept nogil
+    cdef int append(self, const uint32_t* keys, const float* values, size_t n) noexcept nogil
+    cdef int column_of(self, uint32_t key, uint32_t* column) noexcept nogil
+    cdef int grow_places(self) noexcept nogil
+    cdef int order(self) noexcept nogil
+
+
+cdef object view_of(object owner, void* data, size_t items, size_t size, str code)

@@ -1,0 +1,291 @@
+"""The labelled examples of all batches in memory: rows of columns and values, as a compressed sparse matrix.
+
+A column is a key that occurs: names that collide are one column. Columns are numbered by ascending key, whatever came
+first; a feature that stands twice in a line is one entry, with the sum as its value.
+"""
+
+from cpython.buffer cimport PyBuffer_FillInfo
+from libc.math cimport isfinite, isnan
+from libc.stdint cimport uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc, qsort
+
+from vwlite.core.base.buffers cimport ample, resize
+from vwlite.core.data.batch cimport EXAMPLE, Arrays, Batch
+from vwlite.core.data.expand cimport ENORMOUS, NO_ROOM, Expander, Expansion
+
+cdef enum:
+    NO_MEMORY = -1
+    OVERFLOW = -2
+    TOO_MANY = -3           # columns for 32 bits
+
+
+cdef class Numbers:
+    """An array of someone else's as a buffer of bytes. It keeps the owner alive."""
+
+    cdef object owner
+    cdef void* data
+    cdef Py_ssize_t size
+
+    def __getbuffer__(self, Py_buffer* info, int flags):
+        PyBuffer_FillInfo(info, self, self.data, self.size, 1, flags)
+
+
+cdef object view_of(object owner, void* data, size_t items, size_t size, str code):
+    """A read-only memoryview of an array."""
+    cdef Numbers numbers
+    if items == 0:      # there may be no memory to look at
+        return memoryview(b"").cast(code)
+    numbers = Numbers.__new__(Numbers)
+    numbers.owner, numbers.data, numbers.size = owner, data, items * size
+    return memoryview(numbers).cast(code)
+
+
+cdef int by_size(const void* a, const void* b) noexcept nogil:
+    cdef uint64_t x = (<const uint64_t*>a)[0], y = (<const uint64_t*>b)[0]
+    return (x > y) - (x < y)
+
+
+cdef class Rows:
+    """expander: without the constant, which is never a column. Fill with `add`, then `finish`."""
+
+    def __init__(self, Expander expander not None):
+        self.expander = expander
+        if resize(<void**>&self.a.begin, 1, sizeof(size_t)) or self.grow_places():
+            raise MemoryError("no memory for the examples")
+        self.a.begin[0] = 0
+
+    def __dealloc__(self):
+        free(self.a.begin)
+        free(self.a.index)
+        free(self.a.value)
+        free(self.label)
+        free(self.importance)
+        free(self.initial)
+        free(self.key)
+        free(self.place)
+
+    def __len__(self):
+        return self.a.size
+
+    def add(self, Batch batch not None):
+        """Append the labelled examples of positive importance of a batch, in order. MemoryError; OverflowError: more
+        than 2^32 - 2 columns. ValueError: after `finish`."""
+        cdef int failed
+        cdef Expander expander = self.expander
+        cdef bint numbered = expander.takes_numbers(&batch.a)
+        if self.finished:
+            raise ValueError("the rows are finished")
+        if not numbered and batch.decode():
+            raise MemoryError("no memory for the hashes of a batch")
+        with nogil:
+            failed = self.add_lines(expander, &batch.a, numbered)
+        if failed == TOO_MANY:
+            raise OverflowError("more columns than numbers of 32 bits")
+        if failed:
+            raise MemoryError("no memory for the examples")
+
+    def finish(self):
+        """Number the columns by key and sum repeated features. MemoryError; OverflowError: a sum of values of repeated
+        features is not a number any more."""
+        cdef int failed
+        if self.finished:
+            return
+        with nogil:
+            failed = self.order()
+        self.finished = failed != NO_MEMORY
+        if failed == OVERFLOW:
+            raise OverflowError("the values of a feature that is repeated in a line sum to infinity")
+        if failed:
+            raise MemoryError("no memory for the columns")
+
+    @property
+    def keys(self):
+        """The key of each column, ascending."""
+        return view_of(self, self.key, self.columns, 4, "I")
+
+    @property
+    def labels(self):
+        return view_of(self, self.label, self.a.size, 8, "d")
+
+    @property
+    def importance(self):
+        return view_of(self, self.importance, self.a.size, 8, "d")
+
+    @property
+    def initial(self):
+        """What is added to each prediction."""
+        return view_of(self, self.initial, self.a.size, 8, "d")
+
+    def row(self, size_t i):
+        """The columns and values of a row, as lists. For tests."""
+        if i >= self.a.size:
+            raise IndexError(i)
+        span = range(self.a.begin[i], self.a.begin[i + 1])
+        return [self.a.index[k] for k in span], [self.a.value[k] for k in span]
+
+    cdef int add_lines(self, Expander expander, const Arrays* a, bint numbered) noexcept nogil:
+        cdef uint32_t* known = NULL     # of the numbers of the batch: 1 + the column
+        cdef size_t line
+        cdef int failed = 0
+        if numbered:
+            known = <uint32_t*>calloc(a.distinct, 4)
+            if known == NULL:
+                return NO_MEMORY
+        for line in range(a.lines):
+            if a.kind[line] != EXAMPLE:
+                continue
+            if isnan(a.label[line]):
+                self.unlabelled += 1
+                continue
+            if a.importance[line] > 0:
+                failed = self.add_line(expander, a, line, numbered, known)
+                if failed:
+                    break
+        free(known)
+        return failed
+
+    cdef int add_line(self, Expander expander, const Arrays* a, size_t line, bint numbered,
+                      uint32_t* known) noexcept nogil:
+        cdef size_t i, want, at = self.a.begin[self.a.size]
+        cdef uint32_t number
+        cdef Expansion found
+        cdef int failed = 0
+        if self.a.size + 2 > self.row_capacity:
+            want = ample(self.a.size + 2)
+            if (resize(<void**>&self.a.begin, want + 1, sizeof(size_t)) or resize(<void**>&self.label, want, 8)
+                    or resize(<void**>&self.importance, want, 8) or resize(<void**>&self.initial, want, 8)):
+                return NO_MEMORY
+            self.row_capacity = want
+        self.a.begin[self.a.size + 1] = at
+        found = expander.expand(a, line, 0, numbered)
+        if found == NO_ROOM:
+            return NO_MEMORY
+        if found == ENORMOUS:
+            if expander.begin_pieces(a, line):
+                return NO_MEMORY
+            while not failed and expander.next_piece():
+                failed = self.append(expander.f.keys, expander.f.values, expander.f.size)
+            expander.end_pieces()
+        elif numbered:
+            if self.a.begin[self.a.size + 1] + expander.f.size > self.nonzero_capacity:
+                failed = self.append(NULL, NULL, expander.f.size)
+                self.a.begin[self.a.size + 1] = at
+            for i in range(expander.f.size):
+                if failed:
+                    break
+                number = expander.f.numbers[i]
+                if known[number] == 0:
+                    failed = self.column_of(a.distinct_hash[number] & expander.mask, &known[number])
+                    known[number] += 1
+                self.a.index[at + i], self.a.value[at + i] = known[number] - 1, expander.f.values[i]
+            self.a.begin[self.a.size + 1] = at + expander.f.size
+        else:
+            failed = self.append(expander.f.keys, expander.f.values, expander.f.size)
+        if failed:
+            return failed
+        self.label[self.a.size] = a.label[line]
+        self.importance[self.a.size], self.initial[self.a.size] = a.importance[line], a.initial[line]
+        self.a.size += 1
+        self.nonzeros = self.a.begin[self.a.size]
+        return 0
+
+    cdef int append(self, const uint32_t* keys, const float* values, size_t n) noexcept nogil:
+        """Add features to the row that is being filled; without keys, only have room for them."""
+        cdef size_t i, at = self.a.begin[self.a.size + 1], want = at + n
+        cdef int failed
+        if want > self.nonzero_capacity:
+            want = ample(want)
+            if resize(<void**>&self.a.index, want, 4) or resize(<void**>&self.a.value, want, 4):
+                return NO_MEMORY
+            self.nonzero_capacity = want
+        if keys != NULL:
+            for i in range(n):
+                failed = self.column_of(keys[i], &self.a.index[at + i])
+                if failed:
+                    return failed
+                self.a.value[at + i] = values[i]
+        self.a.begin[self.a.size + 1] = at + n
+        return 0
+
+    cdef int column_of(self, uint32_t key, uint32_t* column) noexcept nogil:
+        """The number of a key, a new one if it has none yet."""
+        cdef size_t at = (key * <uint64_t>0x9E3779B97F4A7C15 >> 32) & (self.places - 1)
+        cdef size_t want
+        cdef uint32_t found
+        while True:
+            found = self.place[at]
+            if found == 0:
+                break
+            if self.key[found - 1] == key:
+                column[0] = found - 1
+                return 0
+            at = (at + 1) & (self.places - 1)
+        if self.columns >= <size_t>0xFFFFFFFE:
+            return TOO_MANY
+        if self.columns == self.key_capacity:
+            want = ample(self.columns)
+            if resize(<void**>&self.key, want, 4):
+                return NO_MEMORY
+            self.key_capacity = want
+        self.key[self.columns] = key
+        column[0] = <uint32_t>self.columns
+        self.columns += 1
+        self.place[at] = <uint32_t>self.columns
+        return self.grow_places() if 2 * self.columns > self.places else 0
+
+    cdef int grow_places(self) noexcept nogil:
+        """Have twice the places for keys, 1024 at first."""
+        cdef size_t places = 2 * self.places if self.places else 1024
+        cdef uint32_t* place = <uint32_t*>calloc(places, 4)
+        cdef size_t i, at
+        if place == NULL:
+            return NO_MEMORY
+        for i in range(self.columns):
+            at = (self.key[i] * <uint64_t>0x9E3779B97F4A7C15 >> 32) & (places - 1)
+            while place[at]:
+                at = (at + 1) & (places - 1)
+            place[at] = <uint32_t>(i + 1)
+        free(self.place)
+        self.place, self.places = place, places
+        return 0
+
+    cdef int order(self) noexcept nogil:
+        cdef uint64_t* arrived = <uint64_t*>malloc(8 * (self.columns + 1))
+        cdef uint32_t* number = <uint32_t*>malloc(4 * (self.columns + 1))
+        cdef size_t* seen = <size_t*>calloc(self.columns + 1, sizeof(size_t))   # 1 + where the column stands last
+        cdef size_t i, k, to = 0, first, end
+        cdef uint32_t j
+        cdef int failed = 0
+        if arrived == NULL or number == NULL or seen == NULL:
+            free(arrived)
+            free(number)
+            free(seen)
+            return NO_MEMORY
+        for i in range(self.columns):
+            arrived[i] = <uint64_t>self.key[i] << 32 | i
+        qsort(arrived, self.columns, 8, by_size)
+        for i in range(self.columns):
+            number[<uint32_t>arrived[i]] = <uint32_t>i
+            self.key[i] = arrived[i] >> 32
+        k = 0
+        for i in range(self.a.size):
+            first, end = to, self.a.begin[i + 1]
+            while k < end:
+                j = number[self.a.index[k]]
+                if seen[j] > first:
+                    self.a.value[seen[j] - 1] += self.a.value[k]
+                    if not isfinite(self.a.value[seen[j] - 1]):
+                        failed = OVERFLOW
+                else:
+                    self.a.index[to], self.a.value[to] = j, self.a.value[k]
+                    to += 1
+                    seen[j] = to
+                k += 1
+            self.a.begin[i + 1] = to
+        self.nonzeros = to
+        free(arrived)
+        free(number)
+        free(seen)
+        free(self.place)
+        self.place = NULL
+        return failed

@@ -1,0 +1,59 @@
+"""What all solvers are: steps over a problem, which hold its weights, objective and lower bound.
+
+A solver is a subclass with `begin`, which is called before the first step and whenever somebody else has changed the
+problem, and `iterate`, one outer step without the GIL, after which the problem says where it stands.
+"""
+
+from libc.stdint cimport uint64_t
+
+from vwlite.core.data.pieces cimport vwlite_load, vwlite_store
+from vwlite.core.solve.problem cimport Problem
+
+
+cdef class Solver:
+    """The base. seed: of the order of coordinates or of samples."""
+
+    def __init__(self, Problem problem not None, *, uint64_t seed=1):
+        self.problem, self.random = problem, seed
+        self.why = ""
+        self.changes = <size_t>-1
+
+    @property
+    def passes(self):
+        """How many times the data were read, in entries."""
+        return self.accesses / max(self.problem.rows.nonzeros, 1)
+
+    def step(self):
+        """One outer step, unless it is done. MemoryError."""
+        cdef Problem problem = self.problem
+        if self.changes != self.problem.changes:
+            self.begin()
+            self.scale, self.best, self.idle = problem.l1 + problem.violation, problem.objective, 0
+            self.changes = self.problem.changes
+            self.done, self.why = False, ""
+        if self.done:
+            return
+        with nogil:
+            self.iterate(problem)
+            self.done = self.done or self.exact(problem)
+        if self.done and not self.why:
+            self.why = "the weights are exact to rounding"
+
+    def stop(self):
+        """Have `step` come back soon, with weights that are valid. May be called from any thread."""
+        vwlite_store(self.stopping, 1)
+
+    cdef bint exact(self, Problem p) noexcept nogil:
+        """Whether the violation is rounding, or next to it while the objective has stopped falling."""
+        self.idle = self.idle + 1 if p.objective >= self.best * (1 - 1e-15) else 0
+        self.best = min(self.best, p.objective)
+        return p.violation <= 1e-14 * self.scale or (self.idle >= 3 and p.violation <= 1e-11 * self.scale)
+
+    cdef bint stopped(self) noexcept nogil:
+        return vwlite_load(self.stopping)
+
+    cdef int begin(self) except -1:
+        return 0
+
+    cdef int iterate(self, Problem p) except -1 nogil:
+        return 0

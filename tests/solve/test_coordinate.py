@@ -1,0 +1,100 @@
+"""Coordinate descent: the optimum of the twin, however it gets there."""
+
+import batch
+import numpy as np
+import pytest
+from batch_problems import LOSSES, PENALTIES, draw, penalty_of
+
+from vwlite.core.solve.coordinate import CoordinateDescent
+
+
+def run(solver, steps=1000):
+    before = np.inf
+    for _ in range(steps):
+        solver.step()
+        assert solver.problem.objective <= before * (1 + 1e-12)
+        before = solver.problem.objective
+        if solver.done:
+            return
+    raise AssertionError(f"not done: violation {solver.problem.violation}")
+
+
+@pytest.mark.parametrize("fraction", [1.5, 0.3, 0.02])
+@pytest.mark.parametrize("constant", [True, False])
+@pytest.mark.parametrize("name", PENALTIES)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_optimum_is_that_of_the_twin(loss, name, constant, fraction):
+    drawn = draw(21, loss)
+    options = penalty_of(drawn, name) | {"constant": constant}
+    twin = drawn.twin(**options)
+    twin.l1 = fraction * batch.l1_max(twin)
+    w, b = batch.solve(twin)
+    problem = drawn.problem(**options, l1=twin.l1)
+    run(CoordinateDescent(problem))
+    ours = np.array(problem.w)
+    assert problem.objective == pytest.approx(twin.objective(w, b), rel=1e-9)
+    assert problem.objective == pytest.approx(twin.objective(ours, problem.b), rel=1e-12)
+    assert twin.violations(ours, problem.b).max() <= 1e-10
+    assert problem.gap <= 1e-9 * problem.objective
+    assert problem.lower_bound <= twin.objective(w, b) * (1 + 1e-12)
+    if fraction > 1:
+        assert problem.nonzeros == 0
+
+
+@pytest.mark.parametrize("constant", [True, False])
+@pytest.mark.parametrize("loss", ["squared", "poisson"])
+def test_without_a_penalty(loss, constant):
+    drawn = draw(22, loss)
+    twin = drawn.twin(constant=constant)
+    w, b = batch.solve(twin, tolerance=1e-10)
+    problem = drawn.problem(constant=constant)
+    run(CoordinateDescent(problem), 20_000)
+    assert problem.objective == pytest.approx(twin.objective(w, b), rel=1e-9)
+
+
+def test_it_goes_on_from_any_weights_and_strength():
+    drawn = draw(23, "logistic")
+    problem = drawn.problem(l1=0.05)
+    solver = CoordinateDescent(problem)
+    run(solver)
+    best, first = problem.objective, np.array(problem.w)
+    problem.set(np.full(len(first), 3.0), -2.0)
+    run(solver)
+    assert problem.objective == pytest.approx(best, rel=1e-12)
+    np.testing.assert_allclose(problem.w, first, atol=1e-9)
+    problem.set_l1(0.005)
+    run(solver)
+    other = drawn.problem(l1=0.005)
+    run(CoordinateDescent(other))
+    assert problem.objective == pytest.approx(other.objective, rel=1e-12)
+
+
+def test_the_seed_decides_the_bytes():
+    drawn = draw(24, "logistic", n=200)
+
+    def weights(seed):
+        problem = drawn.problem(l1=0.01)
+        solver = CoordinateDescent(problem, seed=seed)
+        for _ in range(3):
+            solver.step()
+        return bytes(problem.w)
+
+    assert weights(1) == weights(1) != weights(2)
+
+
+def test_stopped_before_it_began_it_is_still_valid():
+    drawn = draw(25, "logistic")
+    problem = drawn.problem(l1=0.01)
+    solver = CoordinateDescent(problem)
+    solver.stop()
+    solver.step()
+    assert drawn.twin(l1=0.01).objective(np.array(problem.w), problem.b) == pytest.approx(problem.objective, rel=1e-12)
+
+
+def test_refusals():
+    drawn = draw(26, "logistic")
+    with pytest.raises(ValueError, match="radius"):
+        CoordinateDescent(drawn.problem(radius=1.0))
+    drawn.loss = "hinge"
+    with pytest.raises(ValueError, match="kinks"):
+        CoordinateDescent(drawn.problem())
