@@ -4,6 +4,52 @@ from libc.stdint cimport uint8_t, uint32_t
 
 from vwlite.core.solve.rows cimport Rows, Sparse
 
+cdef extern from *:
+    """
+    #include <stddef.h>
+    #include <stdint.h>
+
+    /* Sums in four lanes: one after the other, each would wait for the one before. */
+    static inline double vwlite_dot(const double *x, const uint32_t *index, const float *value, size_t n) {
+        double a = 0, b = 0, c = 0, d = 0;
+        size_t i = 0;
+        for (; i + 4 <= n; i += 4) {
+            a += x[index[i]] * value[i];
+            b += x[index[i + 1]] * value[i + 1];
+            c += x[index[i + 2]] * value[i + 2];
+            d += x[index[i + 3]] * value[i + 3];
+        }
+        for (; i < n; i++)
+            a += x[index[i]] * value[i];
+        return (a + b) + (c + d);
+    }
+
+    static inline double vwlite_dot_float(const float *x, const uint32_t *index, const float *value, size_t n) {
+        float a = 0, b = 0, c = 0, d = 0;
+        size_t i = 0;
+        for (; i + 4 <= n; i += 4) {
+            a += x[index[i]] * value[i];
+            b += x[index[i + 1]] * value[i + 1];
+            c += x[index[i + 2]] * value[i + 2];
+            d += x[index[i + 3]] * value[i + 3];
+        }
+        for (; i < n; i++)
+            a += x[index[i]] * value[i];
+        return (a + b) + (c + d);
+    }
+
+    static inline void vwlite_add_column(float *out, const float *scale, float step, const uint32_t *index,
+                                         const float *value, size_t n) {
+        for (size_t i = 0; i < n; i++)
+            out[index[i]] += scale[index[i]] * (step * value[i]);
+    }
+    """
+    double sparse_dot "vwlite_dot"(const double* x, const uint32_t* index, const float* value, size_t n) noexcept nogil
+    double sparse_dot_float "vwlite_dot_float"(
+        const float* x, const uint32_t* index, const float* value, size_t n) noexcept nogil
+    void sparse_add "vwlite_add_column"(
+        float* out, const float* scale, float step, const uint32_t* index, const float* value, size_t n) noexcept nogil
+
 cdef enum:
     NOT_KEPT = 0xFFFFFFFF
 
@@ -17,6 +63,21 @@ cdef class Columns:
     cdef uint32_t* position     # [columns of the rows] where it is kept, or NOT_KEPT
 
     cdef int fill(self, const uint8_t* keep) noexcept nogil
+
+
+cdef inline double dot(const double* x, const Sparse* a, size_t k) noexcept nogil:
+    """<x, line k of a>"""
+    return sparse_dot(x, a.index + a.begin[k], a.value + a.begin[k], a.begin[k + 1] - a.begin[k])
+
+
+cdef inline double dot_float(const float* x, const Sparse* a, size_t k) noexcept nogil:
+    """<x, line k of a>, in floats."""
+    return sparse_dot_float(x, a.index + a.begin[k], a.value + a.begin[k], a.begin[k + 1] - a.begin[k])
+
+
+cdef inline void add_column(float* out, const float* scale, float step, const Sparse* a, size_t k) noexcept nogil:
+    """out += step * scale * line k of a, entry by entry."""
+    sparse_add(out, scale, step, a.index + a.begin[k], a.value + a.begin[k], a.begin[k + 1] - a.begin[k])
 
 
 cdef Columns kept_columns(Rows rows, const uint8_t* keep)

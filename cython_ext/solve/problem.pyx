@@ -24,7 +24,7 @@ from libc.stdint cimport uint8_t, uint32_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
-from vwlite.core.solve.columns cimport NOT_KEPT, Columns, kept_columns
+from vwlite.core.solve.columns cimport NOT_KEPT, Columns, dot, kept_columns
 from vwlite.core.solve.losses cimport (
     HINGE,
     LOGISTIC,
@@ -384,16 +384,12 @@ cdef class Problem:
         """g = X^T r. kept: of the columns that are kept, 0 for the others; else of all, by rows."""
         cdef const Sparse* a
         cdef const double* residual = self.r
-        cdef double sum
         cdef size_t i, k, e
         memset(self.g, 0, 8 * self.d)
         if kept:
             a = &self.columns.a
             for k in range(a.size):
-                sum = 0
-                for e in range(a.begin[k], a.begin[k + 1]):
-                    sum += residual[a.index[e]] * a.value[e]
-                self.g[self.columns.number[k]] = sum
+                self.g[self.columns.number[k]] = dot(residual, a, k)
             return
         a = &self.rows.a
         for i in range(self.n):

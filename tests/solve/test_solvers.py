@@ -1,4 +1,4 @@
-"""Coordinate descent: the optimum of the twin, however it gets there."""
+"""The solvers of a penalty: the optimum of the twin, however they get there."""
 
 import batch
 import numpy as np
@@ -6,6 +6,10 @@ import pytest
 from batch_problems import LOSSES, PENALTIES, draw, penalty_of
 
 from vwlite.core.solve.coordinate import CoordinateDescent
+from vwlite.core.solve.newton import Newton
+
+SOLVERS = [CoordinateDescent, Newton]
+each_solver = pytest.mark.parametrize("kind", SOLVERS)
 
 
 def run(solver, steps=1000):
@@ -23,14 +27,15 @@ def run(solver, steps=1000):
 @pytest.mark.parametrize("constant", [True, False])
 @pytest.mark.parametrize("name", PENALTIES)
 @pytest.mark.parametrize("loss", LOSSES)
-def test_the_optimum_is_that_of_the_twin(loss, name, constant, fraction):
+@each_solver
+def test_the_optimum_is_that_of_the_twin(kind, loss, name, constant, fraction):
     drawn = draw(21, loss)
     options = penalty_of(drawn, name) | {"constant": constant}
     twin = drawn.twin(**options)
     twin.l1 = fraction * batch.l1_max(twin)
     w, b = batch.solve(twin)
     problem = drawn.problem(**options, l1=twin.l1)
-    run(CoordinateDescent(problem))
+    run(kind(problem))
     ours = np.array(problem.w)
     assert problem.objective == pytest.approx(twin.objective(w, b), rel=1e-9)
     assert problem.objective == pytest.approx(twin.objective(ours, problem.b), rel=1e-12)
@@ -43,19 +48,21 @@ def test_the_optimum_is_that_of_the_twin(loss, name, constant, fraction):
 
 @pytest.mark.parametrize("constant", [True, False])
 @pytest.mark.parametrize("loss", ["squared", "poisson"])
-def test_without_a_penalty(loss, constant):
+@each_solver
+def test_without_a_penalty(kind, loss, constant):
     drawn = draw(22, loss)
     twin = drawn.twin(constant=constant)
     w, b = batch.solve(twin, tolerance=1e-10)
     problem = drawn.problem(constant=constant)
-    run(CoordinateDescent(problem), 20_000)
+    run(kind(problem), 20_000)
     assert problem.objective == pytest.approx(twin.objective(w, b), rel=1e-9)
 
 
-def test_it_goes_on_from_any_weights_and_strength():
+@each_solver
+def test_it_goes_on_from_any_weights_and_strength(kind):
     drawn = draw(23, "logistic")
     problem = drawn.problem(l1=0.05)
-    solver = CoordinateDescent(problem)
+    solver = kind(problem)
     run(solver)
     best, first = problem.objective, np.array(problem.w)
     problem.set(np.full(len(first), 3.0), -2.0)
@@ -65,7 +72,7 @@ def test_it_goes_on_from_any_weights_and_strength():
     problem.set_l1(0.005)
     run(solver)
     other = drawn.problem(l1=0.005)
-    run(CoordinateDescent(other))
+    run(kind(other))
     assert problem.objective == pytest.approx(other.objective, rel=1e-12)
 
 
@@ -82,19 +89,21 @@ def test_the_seed_decides_the_bytes():
     assert weights(1) == weights(1) != weights(2)
 
 
-def test_stopped_before_it_began_it_is_still_valid():
+@each_solver
+def test_stopped_before_it_began_it_is_still_valid(kind):
     drawn = draw(25, "logistic")
     problem = drawn.problem(l1=0.01)
-    solver = CoordinateDescent(problem)
+    solver = kind(problem)
     solver.stop()
     solver.step()
     assert drawn.twin(l1=0.01).objective(np.array(problem.w), problem.b) == pytest.approx(problem.objective, rel=1e-12)
 
 
-def test_refusals():
+@each_solver
+def test_refusals(kind):
     drawn = draw(26, "logistic")
     with pytest.raises(ValueError, match="radius"):
-        CoordinateDescent(drawn.problem(radius=1.0))
+        kind(drawn.problem(radius=1.0))
     drawn.loss = "hinge"
     with pytest.raises(ValueError, match="kinks"):
-        CoordinateDescent(drawn.problem())
+        kind(drawn.problem())

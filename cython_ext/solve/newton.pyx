@@ -1,0 +1,311 @@
+"""Proximal Newton: coordinate descent on a quadratic model of the loss, whose working set grows with the solution.
+
+An outer step knows r_i = h_i l'(p_i), D_i = h_i l''(p_i) and the gradient g at the weights, and takes into the working set
+every weight that is not zero and the largest violators. There it minimizes, by cycles of coordinate descent over Delta,
+
+    sum_j g_j Delta_j + 1/2 sum_i D_i (X Delta + delta_b)_i^2 + penalty(w + Delta).
+
+The constant is eliminated: delta_b = -sum_j c_j Delta_j / SD with c_j = sum_i D_i x_ij and SD = sum_i D_i, so that the
+curvature of a coordinate is sum_i D_i x_ij^2 - c_j^2 / SD. Then a line search by halves, and the best constant.
+
+Friedman, Hastie, Tibshirani, 2010 (glmnet); Yuan, Ho, Lin. An Improved GLMNET for L1-regularized Logistic Regression. JMLR
+2012; Johnson, Guestrin. BLITZ: A Principled Meta-Algorithm for Scaling Sparse Optimization. ICML 2015 (the constant).
+"""
+
+from libc.math cimport fabs, fmax, fmin
+from libc.stdint cimport uint32_t, uint64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy, memset
+
+from vwlite.core.solve.columns cimport Columns, add_column, dot, dot_float
+from vwlite.core.solve.losses cimport evaluate_range, is_smooth
+from vwlite.core.solve.problem cimport Penalty, Problem, minimizer, total, violation_of
+from vwlite.core.solve.rows cimport Sparse
+from vwlite.core.solve.solver cimport Solver
+
+cdef enum:
+    LEAST_VIOLATORS = 300   # that a working set takes, if there are as many
+    FEW_CYCLES = 2          # far from the solution
+    CYCLES = 8
+    HALVINGS = 40
+    AFRESH = 16             # steps after which predictions are computed anew
+
+cdef double ENOUGH = 0.25       # cycles end when the largest change is this much of that of the first cycle
+cdef double INNER = 0.2         # Newton steps end when the violation in the working set is this much of the outer one
+cdef double ARMIJO = 0.01
+cdef double NOISE = 1e-10       # predicted decreases below this part of the objective: differences of it are rounding
+cdef double FURTHEST = 10       # a weight changes no prediction by more in one visit
+
+
+# A weight of the working set.
+cdef struct Coordinate:
+    uint32_t k              # its column, of those kept
+    uint32_t j              # and in the problem
+    bint live               # not zero, or it was not in this step
+    double g                # of the mean loss, at the start
+    double h                # curvature, the constant eliminated
+    double c                # sum D x
+    double largest          # |x|
+    double w, start
+    Penalty penalty
+
+
+cdef class Newton(Solver):
+    """Penalty l1, l2, weights of features, w >= 0, box; no ball. Smooth losses. ValueError: others."""
+    cdef Coordinate* working        # [columns kept]
+    cdef size_t size
+    cdef uint32_t* list             # [columns kept] of the working set: those that later cycles visit
+    cdef float* v                   # [n] D_i (X Delta)_i
+    cdef float* d                   # [n] D_i
+    cdef double* t                  # [n] (X Delta)_i
+    cdef double* start              # [n] predictions
+    cdef double* values             # [columns kept] scratch
+    cdef double along               # delta_b
+    cdef double sum_d
+    cdef size_t steps
+
+    def __init__(self, Problem problem not None, *, uint64_t seed=1):
+        super().__init__(problem, seed=seed)
+        if problem.ball >= 0:
+            raise ValueError("this solver does not take a radius")
+        if not is_smooth(problem.loss):
+            raise ValueError("this solver does not take a loss with kinks")
+        self.v, self.d = <float*>malloc(4 * problem.n), <float*>malloc(4 * problem.n)
+        self.t, self.start = <double*>malloc(8 * problem.n), <double*>malloc(8 * problem.n)
+        if self.v == NULL or self.d == NULL or self.t == NULL or self.start == NULL:
+            raise MemoryError("no memory for the Newton step")
+
+    def __dealloc__(self):
+        free(self.working)
+        free(self.list)
+        free(self.v)
+        free(self.d)
+        free(self.t)
+        free(self.start)
+        free(self.values)
+
+    cdef int begin(self) except -1:
+        cdef Problem p = self.problem
+        cdef size_t size
+        p.begin()
+        size = p.columns.a.size + 1
+        free(self.working)
+        free(self.list)
+        free(self.values)
+        self.working = <Coordinate*>malloc(size * sizeof(Coordinate))
+        self.list, self.values = <uint32_t*>malloc(4 * size), <double*>malloc(8 * size)
+        if self.working == NULL or self.list == NULL or self.values == NULL:
+            raise MemoryError("no memory for the working set")
+        self.accesses += 3 * p.columns.nonzeros
+        self.steps = 0
+        return 0
+
+    cdef int iterate(self, Problem p) except -1 nogil:
+        cdef double before = p.violation
+        cdef int rounds = 1 if before > p.l1 else 2, round, cycles
+        cdef bint moved = False
+        self.pick(p)
+        self.columns = self.size
+        for round in range(rounds):
+            if self.model(p, round > 0) <= INNER * before and round > 0:
+                break
+            cycles = FEW_CYCLES if before > p.l1 else CYCLES
+            self.descend(p, cycles)
+            if not self.search(p):
+                break
+            moved = True
+            if self.stopped():
+                break
+        self.steps += 1
+        if self.steps % AFRESH == 0 or not moved:
+            p.predict()
+            self.accesses += p.rows.nonzeros
+        p.settle()
+        self.accesses += p.columns.nonzeros
+        self.done = not (moved or self.stopped())
+        return 0
+
+    cdef void pick(self, Problem p) noexcept nogil:
+        """The working set: weights that are not zero, and the largest violators."""
+        cdef size_t k, j, violators = 0, nonzeros = 0, most
+        cdef double least = 0, violation
+        cdef Penalty penalty
+        cdef Coordinate* q
+        for k in range(p.columns.a.size):
+            j = p.columns.number[k]
+            if p.weights[j] != 0:
+                nonzeros += 1
+                continue
+            penalty = p.penalty_of(j)
+            violation = violation_of(&penalty, 0, p.g[j])
+            if violation > 0:
+                self.values[violators] = violation
+                violators += 1
+        most = max(<size_t>LEAST_VIOLATORS, nonzeros, violators / 4)
+        if violators > most:
+            least = largest_but(self.values, violators, most)
+        self.size = 0
+        for k in range(p.columns.a.size):
+            j = p.columns.number[k]
+            penalty = p.penalty_of(j)
+            if p.weights[j] == 0:
+                violation = violation_of(&penalty, 0, p.g[j])
+                if violation <= 0 or violation < least:
+                    continue
+            q = &self.working[self.size]
+            self.size += 1
+            q.k, q.j, q.penalty, q.g = <uint32_t>k, <uint32_t>j, penalty, p.g[j]
+            q.w = p.weights[j]
+
+    cdef double model(self, Problem p, bint again) noexcept nogil:
+        """The model at the predictions as they are, in the working set; the largest violation there. again: the
+        gradient that the problem has is an older one."""
+        cdef const Sparse* a = &p.columns.a
+        cdef Coordinate* q
+        cdef size_t at, i, e
+        cdef double g, h, c, x, largest, worst = 0, curved, least
+        memset(self.v, 0, 4 * p.n)
+        for i in range(p.n):
+            self.d[i] = <float>p.curved[i]
+        self.sum_d = total(p.curved, p.n) if p.constant else 0
+        self.along = 0
+        for at in range(self.size):
+            q = &self.working[at]
+            g = h = c = largest = 0
+            for e in range(a.begin[q.k], a.begin[q.k + 1]):
+                x, i = a.value[e], a.index[e]
+                curved = self.d[i] * x
+                h += curved * x
+                c += curved
+                largest = fmax(largest, fabs(x))
+            if again:
+                q.g = dot(p.r, a, q.k)
+            worst = fmax(worst, violation_of(&q.penalty, q.w, q.g))
+            q.start, q.largest, q.live = q.w, largest, q.w != 0
+            least = 1e-10 * h
+            if self.sum_d > 0:
+                q.c = c
+                h -= c * c / self.sum_d
+            else:
+                q.c = 0
+            q.h = fmax(h, fmax(least, 1e-300))
+            self.accesses += a.begin[q.k + 1] - a.begin[q.k]
+        return worst
+
+    cdef void descend(self, Problem p, int cycles) noexcept nogil:
+        """Cycles over the working set, then over those of it that live."""
+        cdef const Sparse* a = &p.columns.a
+        cdef Coordinate* q
+        cdef size_t at, size = self.size, kept
+        cdef int cycle
+        cdef double g, u, step, most, first = 0
+        for at in range(size):
+            self.list[at] = <uint32_t>at
+        for cycle in range(cycles):
+            most = kept = 0
+            for at in range(size):
+                q = &self.working[self.list[at]]
+                g = q.g + add_dot(self, a, q)
+                u = minimizer(&q.penalty, q.w, g, q.h)
+                step = u - q.w
+                if fabs(step) * q.largest > FURTHEST:
+                    step = FURTHEST / q.largest if step > 0 else -FURTHEST / q.largest
+                    u = q.w + step
+                if step != 0:
+                    q.w, q.live = u, True
+                    add_column(self.v, self.d, <float>step, a, q.k)
+                    if self.sum_d > 0:
+                        self.along -= step * q.c / self.sum_d
+                    most = fmax(most, fabs(step) * q.h)
+                    self.accesses += a.begin[q.k + 1] - a.begin[q.k]
+                self.accesses += a.begin[q.k + 1] - a.begin[q.k]
+                if q.live:
+                    self.list[kept] = self.list[at]
+                    kept += 1
+            size = kept
+            if cycle == 0:
+                first = most
+            if most <= ENOUGH * first and cycle > 0:
+                break
+
+    cdef bint search(self, Problem p) noexcept nogil:
+        """Go along the step until the objective falls enough; whether there is such a place."""
+        cdef const Sparse* a = &p.columns.a
+        cdef Coordinate* q
+        cdef size_t at, e, i
+        cdef int halving
+        cdef double part = 1, step, predicted = 0, before = p.mean_loss, b = p.b, change, u, loss
+        memset(self.t, 0, 8 * p.n)
+        for at in range(self.size):
+            q = &self.working[at]
+            step = q.w - q.start
+            if step == 0:
+                continue
+            predicted += q.g * step + penalty_change(&q.penalty, q.start, q.w)
+            for e in range(a.begin[q.k], a.begin[q.k + 1]):
+                self.t[a.index[e]] += step * a.value[e]
+        memcpy(self.start, p.predictions, 8 * p.n)
+        for halving in range(HALVINGS):
+            change = 0
+            for at in range(self.size):
+                q = &self.working[at]
+                if q.w != q.start:
+                    u = q.w if halving == 0 else q.start + part * (q.w - q.start)
+                    change += penalty_change(&q.penalty, q.start, u)
+            for i in range(p.n):
+                p.predictions[i] = self.start[i] + part * (self.t[i] + self.along)
+            loss = p.lose()
+            change += loss - before
+            if change <= ARMIJO * part * predicted or (
+                    -predicted < NOISE * fabs(p.objective) and change <= 1e-13 * fabs(p.objective)):
+                for at in range(self.size):
+                    q = &self.working[at]
+                    if q.w != q.start:
+                        if halving:
+                            q.w = q.start + part * (q.w - q.start)
+                        p.weights[q.j] = q.w
+                p.b = b + part * self.along
+                p.fit_constant()
+                p.objective = p.mean_loss + p.penalties()
+                return True
+            part /= 2
+        memcpy(p.predictions, self.start, 8 * p.n)
+        p.lose()
+        for at in range(self.size):
+            self.working[at].w = self.working[at].start
+        return False
+
+
+cdef inline double add_dot(Newton self, const Sparse* a, const Coordinate* q) noexcept nogil:
+    """What the steps so far add to the gradient."""
+    return dot_float(self.v, a, q.k) + q.c * self.along
+
+
+cdef inline double penalty_change(const Penalty* penalty, double w, double u) noexcept nogil:
+    return penalty.l1 * (fabs(u) - fabs(w)) + penalty.l2 / 2 * (u - w) * (u + w)
+
+
+cdef double largest_but(double* values, size_t n, size_t most) noexcept nogil:
+    """The `most`-th largest of n numbers, by Hoare's selection; their order changes."""
+    cdef size_t low = 0, high = n - 1, i, j
+    cdef double pivot, swap
+    while low < high:
+        pivot = values[low + (high - low) / 2]
+        i, j = low, high
+        while True:
+            while values[i] > pivot:
+                i += 1
+            while values[j] < pivot:
+                j -= 1
+            if i >= j:
+                break
+            swap = values[i]
+            values[i] = values[j]
+            values[j] = swap
+            i += 1
+            j -= 1
+        if most - 1 <= j:
+            high = j
+        else:
+            low = j + 1
+    return values[most - 1]
