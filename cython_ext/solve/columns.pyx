@@ -50,8 +50,7 @@ cdef class Columns:
     cdef int fill(self, const uint8_t* keep) noexcept nogil:
         """-1: no memory."""
         cdef const Sparse* rows = &self.rows.a
-        cdef size_t i, k, j, total = 0, columns = self.rows.columns
-        cdef uint32_t at
+        cdef size_t i, k, j, at, total = 0, columns = self.rows.columns
         cdef size_t* next_entry = <size_t*>calloc(columns + 1, sizeof(size_t))
         self.position = <uint32_t*>malloc(4 * (columns + 1))
         if next_entry == NULL or self.position == NULL:
@@ -81,13 +80,13 @@ cdef class Columns:
                 total += next_entry[j]
                 next_entry[j] = self.a.begin[self.position[j]]
             else:
-                next_entry[j] = <size_t>-1
+                next_entry[j] = self.nonzeros       # one place for all that is not kept: no branch to foretell
         self.a.begin[self.a.size] = total
         for i in range(rows.size):
             for k in range(rows.begin[i], rows.begin[i + 1]):
                 j = rows.index[k]
-                if next_entry[j] != <size_t>-1:
-                    self.a.index[next_entry[j]], self.a.value[next_entry[j]] = <uint32_t>i, rows.value[k]
-                    next_entry[j] += 1
+                at = next_entry[j]
+                self.a.index[at], self.a.value[at] = <uint32_t>i, rows.value[k]
+                next_entry[j] = at + (at != self.nonzeros)
         free(next_entry)
         return 0

@@ -17,8 +17,9 @@ from vwlite.core.base.elementary cimport exp_of
 from vwlite.core.solve.columns cimport Columns
 from vwlite.core.solve.losses cimport LOGISTIC, POISSON, SQUARED, SQUARED_HINGE, evaluate, is_smooth
 from vwlite.core.solve.problem cimport Penalty, Problem, minimizer, total, violation_of
+from vwlite.core.solve.random cimport random_below
 from vwlite.core.solve.rows cimport Sparse
-from vwlite.core.solve.solver cimport Solver, random_below
+from vwlite.core.solve.solver cimport Solver
 
 cdef enum:
     SWEEPS = 10         # of one step, at most

@@ -8,6 +8,9 @@ every weight that is not zero and the largest violators. There it minimizes, by 
 The constant is eliminated: delta_b = -sum_j c_j Delta_j / SD with c_j = sum_i D_i x_ij and SD = sum_i D_i, so that the
 curvature of a coordinate is sum_i D_i x_ij^2 - c_j^2 / SD. Then a line search by halves, and the best constant.
 
+How many cycles pay, and whether D is to be trusted, is seen from how much the objective fell of what the model said: if
+little, D is mixed with a bound on the curvature, as where a loss is flat now it may not be after the step.
+
 Friedman, Hastie, Tibshirani, 2010 (glmnet); Yuan, Ho, Lin. An Improved GLMNET for L1-regularized Logistic Regression. JMLR
 2012; Johnson, Guestrin. BLITZ: A Principled Meta-Algorithm for Scaling Sparse Optimization. ICML 2015 (the constant).
 """
@@ -17,20 +20,26 @@ from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
-from vwlite.core.solve.columns cimport Columns, add_column, dot, dot_float
-from vwlite.core.solve.losses cimport evaluate_range, is_smooth
+from vwlite.core.base.elementary cimport exp_of
+from vwlite.core.solve.columns cimport Columns, add_column, dot, dot_float, fetch_column
+from vwlite.core.solve.losses cimport LOGISTIC, POISSON, BatchLoss, is_smooth
 from vwlite.core.solve.problem cimport Penalty, Problem, minimizer, total, violation_of
+from vwlite.core.solve.random cimport random_below
 from vwlite.core.solve.rows cimport Sparse
 from vwlite.core.solve.solver cimport Solver
 
 cdef enum:
     LEAST_VIOLATORS = 300   # that a working set takes, if there are as many
     FEW_CYCLES = 2          # far from the solution
-    CYCLES = 8
+    MOST_CYCLES = 64
     HALVINGS = 40
+    AHEAD = 2               # weights whose columns are fetched before they are visited
     AFRESH = 16             # steps after which predictions are computed anew
 
-cdef double ENOUGH = 0.25       # cycles end when the largest change is this much of that of the first cycle
+cdef double ENOUGH = 0.1        # cycles end when the last one gained at most this part of what all of them did
+cdef double GOOD = 0.75         # objectives that fall by this part of what the model says: more cycles, less caution
+cdef double BAD = 0.25
+cdef double LEAST_CAUTION = 0.05
 cdef double INNER = 0.2         # Newton steps end when the violation in the working set is this much of the outer one
 cdef double ARMIJO = 0.01
 cdef double NOISE = 1e-10       # predicted decreases below this part of the objective: differences of it are rounding
@@ -63,6 +72,8 @@ cdef class Newton(Solver):
     cdef double along               # delta_b
     cdef double sum_d
     cdef size_t steps
+    cdef int patience               # cycles at most
+    cdef double caution             # how much of the curvature is that of a bound
 
     def __init__(self, Problem problem not None, *, uint64_t seed=1):
         super().__init__(problem, seed=seed)
@@ -97,20 +108,19 @@ cdef class Newton(Solver):
         if self.working == NULL or self.list == NULL or self.values == NULL:
             raise MemoryError("no memory for the working set")
         self.accesses += 3 * p.columns.nonzeros
-        self.steps = 0
+        self.steps, self.patience, self.caution = 0, FEW_CYCLES, 0
         return 0
 
     cdef int iterate(self, Problem p) except -1 nogil:
         cdef double before = p.violation
-        cdef int rounds = 1 if before > p.l1 else 2, round, cycles
+        cdef int rounds = 1 if before > p.l1 else 2, round
         cdef bint moved = False
         self.pick(p)
         self.columns = self.size
         for round in range(rounds):
             if self.model(p, round > 0) <= INNER * before and round > 0:
                 break
-            cycles = FEW_CYCLES if before > p.l1 else CYCLES
-            self.descend(p, cycles)
+            self.descend(p)
             if not self.search(p):
                 break
             moved = True
@@ -166,8 +176,12 @@ cdef class Newton(Solver):
         cdef double g, h, c, x, largest, worst = 0, curved, least
         memset(self.v, 0, 4 * p.n)
         for i in range(p.n):
-            self.d[i] = <float>p.curved[i]
-        self.sum_d = total(p.curved, p.n) if p.constant else 0
+            curved = p.curved[i]
+            if self.caution > 0:
+                curved += self.caution * (curvature_bound(p.loss, p.predictions[i], p.h[i], curved) - curved)
+            self.d[i] = <float>curved
+            self.t[i] = self.d[i]
+        self.sum_d = total(self.t, p.n) if p.constant else 0
         self.along = 0
         for at in range(self.size):
             q = &self.working[at]
@@ -192,19 +206,22 @@ cdef class Newton(Solver):
             self.accesses += a.begin[q.k + 1] - a.begin[q.k]
         return worst
 
-    cdef void descend(self, Problem p, int cycles) noexcept nogil:
+    cdef void descend(self, Problem p) noexcept nogil:
         """Cycles over the working set, then over those of it that live."""
         cdef const Sparse* a = &p.columns.a
         cdef Coordinate* q
         cdef size_t at, size = self.size, kept
         cdef int cycle
-        cdef double g, u, step, most, first = 0
+        cdef double g, u, step, gained, whole = 0
         for at in range(size):
             self.list[at] = <uint32_t>at
-        for cycle in range(cycles):
-            most = kept = 0
+        for cycle in range(self.patience):
+            gained = kept = 0
+            self.shuffle(size)
             for at in range(size):
                 q = &self.working[self.list[at]]
+                if at + AHEAD < size:
+                    fetch_column(a, self.working[self.list[at + AHEAD]].k)
                 g = q.g + add_dot(self, a, q)
                 u = minimizer(&q.penalty, q.w, g, q.h)
                 step = u - q.w
@@ -216,17 +233,36 @@ cdef class Newton(Solver):
                     add_column(self.v, self.d, <float>step, a, q.k)
                     if self.sum_d > 0:
                         self.along -= step * q.c / self.sum_d
-                    most = fmax(most, fabs(step) * q.h)
+                    gained += step * step * q.h
                     self.accesses += a.begin[q.k + 1] - a.begin[q.k]
                 self.accesses += a.begin[q.k + 1] - a.begin[q.k]
                 if q.live:
                     self.list[kept] = self.list[at]
                     kept += 1
             size = kept
-            if cycle == 0:
-                first = most
-            if most <= ENOUGH * first and cycle > 0:
+            whole += gained
+            if gained <= ENOUGH * whole and cycle > 0:
                 break
+
+    cdef void trust(self, double quality) noexcept nogil:
+        """Learn from how much the objective fell of what the model said, 0 if the whole step went too far."""
+        if quality < BAD:
+            self.caution = fmin(fmax(4 * self.caution, LEAST_CAUTION), 1)
+            self.patience = max(self.patience // 2, FEW_CYCLES)
+        elif quality > GOOD:
+            self.caution = self.caution / 4 if self.caution > LEAST_CAUTION / 64 else 0
+            self.patience = min(2 * self.patience, MOST_CYCLES)
+
+    cdef void shuffle(self, size_t size) noexcept nogil:
+        """Put the list in a random order. In the order of the data, or in one order drawn for good, cycles take several
+        times as many: columns that are alike follow each other."""
+        cdef size_t at, other
+        cdef uint32_t swap
+        for at in range(size):
+            other = at + random_below(&self.random, size - at)
+            swap = self.list[at]
+            self.list[at] = self.list[other]
+            self.list[other] = swap
 
     cdef bint search(self, Problem p) noexcept nogil:
         """Go along the step until the objective falls enough; whether there is such a place."""
@@ -234,7 +270,7 @@ cdef class Newton(Solver):
         cdef Coordinate* q
         cdef size_t at, e, i
         cdef int halving
-        cdef double part = 1, step, predicted = 0, before = p.mean_loss, b = p.b, change, u, loss
+        cdef double part = 1, step, predicted = 0, quadratic = 0, before = p.mean_loss, b = p.b, change, u, loss, quality
         memset(self.t, 0, 8 * p.n)
         for at in range(self.size):
             q = &self.working[at]
@@ -245,6 +281,9 @@ cdef class Newton(Solver):
             for e in range(a.begin[q.k], a.begin[q.k + 1]):
                 self.t[a.index[e]] += step * a.value[e]
         memcpy(self.start, p.predictions, 8 * p.n)
+        for i in range(p.n):
+            step = self.t[i] + self.along
+            quadratic += self.d[i] * step * step
         for halving in range(HALVINGS):
             change = 0
             for at in range(self.size):
@@ -265,6 +304,8 @@ cdef class Newton(Solver):
                             q.w = q.start + part * (q.w - q.start)
                         p.weights[q.j] = q.w
                 p.b = b + part * self.along
+                quality = change / (predicted + quadratic / 2) if halving == 0 else 0
+                self.trust(quality)
                 p.fit_constant()
                 p.objective = p.mean_loss + p.penalties()
                 return True
@@ -274,6 +315,17 @@ cdef class Newton(Solver):
         for at in range(self.size):
             self.working[at].w = self.working[at].start
         return False
+
+
+cdef inline double curvature_bound(BatchLoss loss, double p, double h, double curved) noexcept nogil:
+    """A curvature that holds for steps of any size, or for Poisson longer ones. Logistic: tanh(p / 2) / (2 p)
+    (Jaakkola, Jordan. Bayesian Parameter Estimation via Variational Methods. 2000)."""
+    cdef double e
+    if loss.kind == LOGISTIC:
+        p = fmax(fabs(p), 0.01)
+        e = exp_of(-fmin(p, 100))
+        return h * (1 - e) / (1 + e) / (2 * p)
+    return 5 * curved if loss.kind == POISSON else 2 * h
 
 
 cdef inline double add_dot(Newton self, const Sparse* a, const Coordinate* q) noexcept nogil:
