@@ -62,6 +62,7 @@ cdef class Problem:
     cdef double b
     cdef size_t changes             # made by others than the solver: it begins again
     cdef readonly double objective, lower_bound, violation, mean_loss
+    cdef double steepest            # with a ball: max_j |g_j| / c_j, or -g_j if w >= 0
     cdef readonly size_t nonzeros
 
     cdef Penalty penalty_of(self, size_t j) noexcept nogil
@@ -78,7 +79,8 @@ cdef class Problem:
     cdef void whole(self) noexcept nogil
     cdef double zero_l1_max(self) noexcept nogil
     cdef int begin(self) except -1
-    cdef int pick_columns(self) except -1
+    cdef int pick_columns(self, double l1) except -1
+    cdef double norm(self) noexcept nogil
 
 
 cdef double total(const double* x, size_t n) noexcept nogil

@@ -228,6 +228,14 @@ cdef class Problem:
         self.objective = self.violation = INFINITY
         self.changes += 1
 
+    def make_columns(self, double l1):
+        """Make the columns in which the solution can have weights at strengths from l1 on, once for a path of them.
+        MemoryError."""
+        if not 0 <= l1 < INFINITY:
+            raise ValueError("a strength is a number of at least 0")
+        self.pick_columns(l1)
+        self.changes += 1
+
     def l1_max(self):
         """The least l1 at which all weights are zero: max_j |g_j| / c_j at w = 0 and the best b. ValueError: the loss
         has kinks."""
@@ -260,12 +268,25 @@ cdef class Problem:
         """The gradient of the mean loss by each weight, as of the last evaluation. For tests."""
         return view_of(self, self.g, self.d, 8, "d")
 
+    def penalized(self):
+        """The problem with a penalty instead of the ball, l1 = 0 at first: on the path of its strengths lies the solution
+        of this one."""
+        labels, c = view_of(self, self.y, self.n, 8, "d"), None
+        if self.c != NULL and self.d:
+            c = view_of(self, self.c, self.d, 8, "d")
+        return Problem(self.rows, NAMES[<int>self.loss.kind], l2=self.l2, constant=self.constant,
+                       nonnegative=self.nonnegative, penalty_weights=c, labels=labels, tau=self.loss.tau,
+                       threads=self.threads, columns=self.columns if self.shared_columns else None)
+
     # --- for solvers -------------------------------------------------------------------------
 
     cdef int begin(self) except -1:
         """Have columns, zeros in all others, and all that `settle` knows."""
         cdef size_t j
-        self.pick_columns()
+        if self.columns is None:
+            self.pick_columns(self.l1)
+        elif self.columns_l1 > self.l1:     # strengths fall: not as often as they do
+            self.pick_columns(self.l1 / 4)
         with nogil:
             for j in range(self.d):
                 if self.columns.position[j] == NOT_KEPT:
@@ -396,20 +417,26 @@ cdef class Problem:
             for e in range(a.begin[i], a.begin[i + 1]):
                 self.g[a.index[e]] += residual[i] * a.value[e]
 
-    cdef double penalties(self) noexcept nogil:
-        """What is added to the mean loss."""
+    cdef double norm(self) noexcept nogil:
+        """sum_j c_j |w_j|"""
         cdef size_t j
-        cdef double norm = 0, squares = 0, lost = 0, part, before
-        if self.l1 == 0 and self.l2 == 0:
-            return 0
+        cdef double norm = 0, lost = 0, part, before
         for j in range(self.d):
             if self.weights[j] != 0:
                 part = fabs(self.weights[j]) * (self.c[j] if self.c != NULL else 1)
                 before = norm
                 norm += part
                 lost += (before - norm) + part if before >= part else (part - norm) + before
+        return norm + lost
+
+    cdef double penalties(self) noexcept nogil:
+        """What is added to the mean loss."""
+        cdef size_t j
+        cdef double squares = 0
+        if self.l2 > 0:
+            for j in range(self.d):
                 squares += self.weights[j] * self.weights[j]
-        return self.l1 * (norm + lost) + self.l2 / 2 * squares
+        return (self.l1 * self.norm() if self.l1 > 0 else 0) + self.l2 / 2 * squares
 
     cdef void measure(self) noexcept nogil:
         """Objective, violation and nonzeros from mean_loss, r and g, and the lower bound from alpha and r."""
@@ -431,6 +458,7 @@ cdef class Problem:
             largest = size if j == 0 else fmax(largest, size)
         if self.ball >= 0:
             # What the best corner of the set gains, by unit of its radius.
+            self.steepest = largest
             worst = along / self.ball + (largest if self.simplex else fmax(largest, 0))
         self.violation = fmax(worst, fabs(total(self.r, self.n)) if self.constant else 0)
 
@@ -557,8 +585,8 @@ cdef class Problem:
             largest = fmax(largest, size / (self.c[j] if self.c != NULL else 1))
         return largest
 
-    cdef int pick_columns(self) except -1:
-        """Have the columns in which the solution can have weights. MemoryError.
+    cdef int pick_columns(self, double l1) except -1:
+        """Have the columns in which the solution can have weights at a strength of at least l1. MemoryError.
 
         For losses with |l'| <= 1 and the sign of -y, a column whose entries of either sign of y x weigh less than
         l1 c_j in sum has |g_j| < l1 c_j whatever the weights are (SAFE rules: El Ghaoui, Viallon, Rabbani, 2012).
@@ -567,11 +595,11 @@ cdef class Problem:
         cdef uint8_t* keep
         cdef size_t i, k, j
         cdef double x, limit
-        if self.columns is not None and (self.shared_columns or self.columns_l1 <= self.l1):
+        if self.columns is not None and (self.shared_columns or self.columns_l1 <= l1):
             return 0
         self.columns = None
         self.columns_l1 = 0
-        if self.ball >= 0 or self.l1 == 0 or not (self.loss.kind == LOGISTIC or self.loss.kind == HINGE):
+        if self.ball >= 0 or l1 == 0 or not (self.loss.kind == LOGISTIC or self.loss.kind == HINGE):
             self.columns = kept_columns(self.rows, NULL)
             return 0
         sums = <double*>calloc(2 * self.d + 1, 8)
@@ -586,12 +614,12 @@ cdef class Problem:
                     x = self.h[i] * self.y[i] * self.rows.a.value[k]
                     sums[2 * self.rows.a.index[k] + (x < 0)] += fabs(x)
             for j in range(self.d):
-                limit = self.l1 * (self.c[j] if self.c != NULL else 1)
+                limit = l1 * (self.c[j] if self.c != NULL else 1)
                 keep[j] = fmax(sums[2 * j], sums[2 * j + 1]) * (1 + 1e-9) >= limit
         try:
             self.columns = kept_columns(self.rows, keep)
         finally:
             free(sums)
             free(keep)
-        self.columns_l1 = self.l1
+        self.columns_l1 = l1
         return 0

@@ -1,0 +1,211 @@
+"""Solutions along the strengths of a penalty: the one with a given norm, the one with a given number of weights.
+
+The weights w(l1) of the penalized problem shrink as l1 grows. So the solution on a ball is found by a search for the l1 at
+which sum_j c_j |w_j| is the radius, and the largest model of at most N weights by a search for the least l1 with no more
+than N; every strength begins from the weights of the one before.
+"""
+
+from libc.math cimport INFINITY, exp, fabs, fmax, fmin, log, sqrt
+from libc.stdint cimport uint64_t
+
+from vwlite.core.solve.losses cimport SQUARED
+from vwlite.core.solve.problem cimport Problem
+from vwlite.core.solve.solver cimport Solver
+
+from vwlite.core.solve.coordinate import CoordinateDescent
+from vwlite.core.solve.newton import Newton
+
+cdef double LOOSE = 0.1         # the violation, by l1, with which the first strength is left
+cdef double TIGHTER = 0.1       # and what it is times that at each next one
+cdef double FADED = 1e-9        # strengths below this part of the largest are none
+
+
+cdef Solver fastest(Problem problem, uint64_t seed):
+    """Coordinate descent for squared loss, as its steps are exact; Newton for others."""
+    return (CoordinateDescent if problem.loss.kind == SQUARED else Newton)(problem, seed=seed)
+
+
+cdef class NewtonOnBall(Solver):
+    """The solution on a ball: the penalized problem, its strength moved by secants of the logarithm of the norm over that
+    of l1. What the problem holds after a step are its weights, made shorter if they are outside of the ball.
+
+    ValueError: no radius; a simplex; a loss with kinks.
+    """
+    cdef Problem inside             # the penalized problem
+    cdef Solver solver              # of it
+    cdef double strongest           # l1 from where on all weights are zero
+    cdef double low, high           # logarithms of strengths with a larger and a smaller norm
+    cdef double last, last_norm     # logarithms: the strength before, and the norm there; infinite: none
+    cdef double precision           # the violation, by l1, with which a strength is left
+    cdef uint64_t seed
+
+    def __init__(self, Problem problem not None, *, uint64_t seed=1):
+        super().__init__(problem, seed=seed)
+        if problem.ball < 0:
+            raise ValueError("this solver needs a radius")
+        if problem.simplex:
+            raise ValueError("this solver does not take a simplex")
+        self.inside = problem.penalized()
+        self.seed = seed
+        self.solver = fastest(self.inside, seed)
+
+    @property
+    def l1(self):
+        """The strength whose solution this is, as far as it is known: the multiplier of the ball, max_j |g_j| / c_j."""
+        return self.problem.steepest
+
+    def stop(self):
+        super().stop()
+        self.solver.stop()
+
+    cdef int begin(self) except -1:
+        cdef double norm
+        cdef Problem p = self.problem
+        self.strongest = self.inside.l1_max()
+        norm = p.norm()
+        self.inside.set(p.w, p.b)
+        self.inside.set_l1(0.1 * self.strongest)
+        self.low, self.high = -INFINITY, log(self.strongest) if self.strongest > 0 else -INFINITY
+        self.last = INFINITY
+        self.precision = LOOSE
+        self.scale = 0
+        self.show()
+        return 0
+
+    def step(self):
+        """One step of the penalized problem, and another strength if it is solved well enough for the one it has."""
+        cdef Problem p = self.problem
+        cdef Problem inside = self.inside
+        if self.changes != p.changes:
+            self.begin()
+            self.changes = p.changes
+            self.scale, self.best, self.idle = p.violation + inside.l1, p.objective, 0
+            self.done, self.why = False, ""
+        if self.done:
+            return
+        self.solver.step()
+        self.accesses = self.solver.accesses
+        self.columns = self.solver.columns
+        if self.solver.done or inside.violation <= self.precision * inside.l1:
+            self.move()
+        self.show()
+        with nogil:
+            self.done = self.exact(p)
+        if self.done:
+            self.why = "the weights are exact to rounding"
+
+    cdef object move(self):
+        """Another strength."""
+        cdef Problem inside = self.inside
+        cdef double here, norm, wanted = log(self.problem.ball), slope, to
+        if inside.l1 == 0:
+            return
+        here, norm = log(inside.l1), inside.norm()
+        norm = log(norm) if norm > 0 else -INFINITY
+        if norm > wanted:
+            self.low = fmax(self.low, here)
+        else:
+            self.high = fmin(self.high, here)
+        if self.low >= self.high:       # one of them was found too loosely
+            self.low, self.high = here - 0.01, here + 0.01
+        if norm == -INFINITY:
+            to = here - log(2)
+        else:
+            slope = -1
+            if self.last < INFINITY and self.last_norm > -INFINITY and self.last != here and self.last_norm != norm:
+                slope = fmin((self.last_norm - norm) / (self.last - here), -1e-3)
+            to = here + fmin(fmax((wanted - norm) / slope, -log(10)), log(10))
+            self.last, self.last_norm = here, norm
+        if not self.low < to < self.high and self.low > -INFINITY and self.high < INFINITY:
+            to = (self.low + self.high) / 2
+        if fabs(norm - wanted) < 0.1 or self.solver.done:
+            self.precision = fmax(self.precision * TIGHTER, 1e-13)
+            if self.precision > 1e-13:      # those were found too loosely for what comes
+                self.low, self.high = -INFINITY, INFINITY
+        if exp(to) < FADED * self.strongest:     # the ball is larger than the norm without a penalty
+            inside.set_l1(0)
+        elif to != here:
+            inside.set_l1(exp(to))
+
+    cdef object show(self):
+        """Have the problem hold the weights, inside of the ball, and say how good they are."""
+        cdef Problem p = self.problem
+        cdef Problem inside = self.inside
+        cdef double norm = inside.norm(), scale = 1
+        cdef size_t j
+        if norm > p.ball:
+            scale = p.ball / norm
+        with nogil:
+            for j in range(p.d):
+                p.weights[j] = scale * inside.weights[j]
+            p.b = inside.b
+            p.predict()
+            p.settle()
+
+
+cdef class NewtonToCount(Solver):
+    """The solution with the least strength at which at most N weights are not zero, as far as their number grows while the
+    strength falls; between two that differ by 0.1 %. The problem's l1 says it.
+
+    nonzeros: N. ValueError: a radius; a loss with kinks.
+    """
+    cdef Solver solver
+    cdef size_t most
+    cdef double low, high           # strengths with more, and with at most N weights
+    cdef double strongest
+    cdef readonly size_t strengths  # that were tried
+
+    def __init__(self, Problem problem not None, *, size_t nonzeros, uint64_t seed=1):
+        super().__init__(problem, seed=seed)
+        if problem.ball >= 0:
+            raise ValueError("this solver does not take a radius")
+        self.most = nonzeros
+        self.solver = fastest(problem, seed)
+
+    def stop(self):
+        super().stop()
+        self.solver.stop()
+
+    def step(self):
+        """One step at a strength, and another strength if that one is solved well enough to count."""
+        cdef Problem p = self.problem
+        cdef bint known
+        if self.changes == <size_t>-1:
+            self.strongest = p.l1_max()
+            self.low, self.high = 0, self.strongest
+            p.set_l1(self.high / 2)
+            self.changes = 0
+        if self.done:
+            return
+        known = self.low * 1.001 >= self.high and p.l1 == self.high
+        self.solver.step()
+        self.accesses, self.columns = self.solver.accesses, self.solver.columns
+        if known:
+            if p.nonzeros > self.most:          # seen more closely
+                self.low = p.l1
+                self.high = 1.002 * self.high
+                self.go(self.high)
+            elif self.solver.done:
+                self.done, self.why = True, "the weights are exact to rounding"
+            return
+        if self.solver.done or p.violation <= 1e-3 * p.l1:
+            if p.nonzeros > self.most:
+                self.low = p.l1
+            else:
+                self.high = p.l1
+            if p.nonzeros == self.most:
+                self.low = self.high
+                return
+            if self.low * 1.001 >= self.high:
+                self.go(self.high)
+            elif self.low > 0:
+                self.go(sqrt(self.low) * sqrt(self.high))
+            elif self.high < FADED * self.strongest or self.high == 0:
+                self.low = self.high
+            else:
+                self.go(self.high / 2)
+
+    cdef object go(self, double l1):
+        if l1 != self.problem.l1:
+            self.problem.set_l1(l1)
+            self.strengths += 1
