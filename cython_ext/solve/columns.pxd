@@ -38,6 +38,36 @@ cdef extern from *:
         return (a + b) + (c + d);
     }
 
+    /* sum d x^2 and sum d x */
+    static inline double vwlite_curvature(const float *d, const uint32_t *index, const float *value, size_t n,
+                                          double *sum) {
+        double a = 0, b = 0, c = 0, e = 0;
+        size_t i = 0;
+        for (; i + 2 <= n; i += 2) {
+            double x = value[i], y = value[i + 1], dx = d[index[i]] * x, dy = d[index[i + 1]] * y;
+            a += dx * x;
+            b += dy * y;
+            c += dx;
+            e += dy;
+        }
+        if (i < n) {
+            double x = value[i], dx = d[index[i]] * x;
+            a += dx * x;
+            c += dx;
+        }
+        *sum = c + e;
+        return a + b;
+    }
+
+    static inline float vwlite_largest(const float *value, size_t n) {
+        float most = 0;
+        for (size_t i = 0; i < n; i++) {
+            float size = value[i] < 0 ? -value[i] : value[i];
+            most = size > most ? size : most;
+        }
+        return most;
+    }
+
     static inline void vwlite_add_column(float *out, const float *scale, float step, const uint32_t *index,
                                          const float *value, size_t n) {
         for (size_t i = 0; i < n; i++)
@@ -57,6 +87,9 @@ cdef extern from *:
         const float* x, const uint32_t* index, const float* value, size_t n) noexcept nogil
     void sparse_add "vwlite_add_column"(
         float* out, const float* scale, float step, const uint32_t* index, const float* value, size_t n) noexcept nogil
+    double sparse_curvature "vwlite_curvature"(
+        const float* d, const uint32_t* index, const float* value, size_t n, double* sum) noexcept nogil
+    float largest_size "vwlite_largest"(const float* value, size_t n) noexcept nogil
     void fetch "vwlite_fetch_column"(const uint32_t* index, const float* value) noexcept nogil
 
 cdef enum:
@@ -82,6 +115,11 @@ cdef inline double dot(const double* x, const Sparse* a, size_t k) noexcept nogi
 cdef inline double dot_float(const float* x, const Sparse* a, size_t k) noexcept nogil:
     """<x, line k of a>, in floats."""
     return sparse_dot_float(x, a.index + a.begin[k], a.value + a.begin[k], a.begin[k + 1] - a.begin[k])
+
+
+cdef inline double curvature_along(const float* d, const Sparse* a, size_t k, double* sum) noexcept nogil:
+    """sum_i d_i x_i^2 of line k of a; sum_i d_i x_i."""
+    return sparse_curvature(d, a.index + a.begin[k], a.value + a.begin[k], a.begin[k + 1] - a.begin[k], sum)
 
 
 cdef inline void add_column(float* out, const float* scale, float step, const Sparse* a, size_t k) noexcept nogil:

@@ -9,14 +9,14 @@ D(p + s) <= e^|s| D(p), B = e^(|s| X_j) sum_i D_i x_ij^2 with X_j = max_i |x_ij|
 that covers its own step, for logistic at most 1/4 sum_i h_i x_ij^2. So the objective never rises, without a line search.
 """
 
-from libc.math cimport INFINITY, fabs, fmax, fmin, sqrt
+from libc.math cimport INFINITY, fabs, sqrt
 from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
 
 from vwlite.core.base.elementary cimport exp_of
 from vwlite.core.solve.columns cimport Columns
 from vwlite.core.solve.losses cimport LOGISTIC, POISSON, SQUARED, SQUARED_HINGE, evaluate, is_smooth
-from vwlite.core.solve.problem cimport Penalty, Problem, minimizer, total, violation_of
+from vwlite.core.solve.problem cimport Penalty, Problem, larger, minimizer, smaller, violation_of
 from vwlite.core.solve.random cimport random_below
 from vwlite.core.solve.rows cimport Sparse
 from vwlite.core.solve.solver cimport Solver
@@ -92,7 +92,7 @@ cdef class CoordinateDescent(Solver):
                 x, h = a.value[e], p.h[a.index[e]]
                 squares += h * x * x
                 sum += h * x
-                most = fmax(most, fabs(x))
+                most = larger(most, fabs(x))
             self.bound[k], self.mean[k], self.largest[k] = beta * squares, sum, most
 
     cdef int iterate(self, Problem p) except -1 nogil:
@@ -148,7 +148,7 @@ cdef class CoordinateDescent(Solver):
             if eliminated:
                 g -= self.excess * self.mean[k]
             violation = violation_of(&penalty, w, g)
-            worst = fmax(worst, violation)
+            worst = larger(worst, violation)
             if w == 0 and fabs(g) < penalty.l1 - margin:
                 size[0] -= 1
                 self.active[at] = self.active[size[0]]
@@ -197,21 +197,21 @@ cdef class CoordinateDescent(Solver):
         cdef double most = self.bound[k], low, high, middle, u
         if self.problem.loss.kind == SQUARED and self.problem.constant:
             most -= 2 * self.mean[k] * self.mean[k]
-            most = fmax(most, 1e-12 * self.bound[k])
+            most = larger(most, 1e-12 * self.bound[k])
         if most == 0:
             return w
         if self.problem.loss.kind == SQUARED or self.problem.loss.kind == SQUARED_HINGE:
             return minimizer(penalty, w, g, most)
         if self.problem.loss.kind == POISSON:
             most = INFINITY
-        low = fmin(fmax(h, 1e-12 * self.bound[k]), most)
+        low = smaller(larger(h, 1e-12 * self.bound[k]), most)
         u = minimizer(penalty, w, g, low)
-        high = fmin(most, low * exp_of(fmin(fabs(u - w) * self.largest[k], 500)))
+        high = smaller(most, low * exp_of(smaller(fabs(u - w) * self.largest[k], 500)))
         u = minimizer(penalty, w, g, high)
         while high > CLOSE * low:
             middle = sqrt(low) * sqrt(high)
             u = minimizer(penalty, w, g, middle)
-            if h * exp_of(fmin(fabs(u - w) * self.largest[k], 500)) <= middle:
+            if h * exp_of(smaller(fabs(u - w) * self.largest[k], 500)) <= middle:
                 high = middle
             else:
                 low = middle

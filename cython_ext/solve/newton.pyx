@@ -15,15 +15,15 @@ Friedman, Hastie, Tibshirani, 2010 (glmnet); Yuan, Ho, Lin. An Improved GLMNET f
 2012; Johnson, Guestrin. BLITZ: A Principled Meta-Algorithm for Scaling Sparse Optimization. ICML 2015 (the constant).
 """
 
-from libc.math cimport fabs, fmax, fmin
+from libc.math cimport fabs
 from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 from vwlite.core.base.elementary cimport exp_of
-from vwlite.core.solve.columns cimport Columns, add_column, dot, dot_float, fetch_column
+from vwlite.core.solve.columns cimport NOT_KEPT, add_column, curvature_along, dot, dot_float, fetch_column, largest_size
 from vwlite.core.solve.losses cimport LOGISTIC, POISSON, BatchLoss, is_smooth
-from vwlite.core.solve.problem cimport Penalty, Problem, minimizer, total, violation_of
+from vwlite.core.solve.problem cimport Penalty, Problem, larger, minimizer, smaller, total, violation_of
 from vwlite.core.solve.random cimport random_below
 from vwlite.core.solve.rows cimport Sparse
 from vwlite.core.solve.solver cimport Solver
@@ -33,6 +33,9 @@ cdef enum:
     FEW_CYCLES = 2          # far from the solution
     MOST_CYCLES = 64
     HALVINGS = 40
+    MOST_GRAM = 1500        # weights of a Gram matrix
+    CHEAP = 8               # it is made at once if it costs at most this many times the entries of the columns
+    GRAM_CYCLES = 500
     AHEAD = 2               # weights whose columns are fetched before they are visited
     AFRESH = 16             # steps after which predictions are computed anew
 
@@ -40,6 +43,9 @@ cdef double ENOUGH = 0.1        # cycles end when the last one gained at most th
 cdef double GOOD = 0.75         # objectives that fall by this part of what the model says: more cycles, less caution
 cdef double BAD = 0.25
 cdef double LEAST_CAUTION = 0.05
+cdef double GRAM_ENOUGH = 1e-3  # the same, where cycles cost nearly nothing
+cdef double SAME = 0.2          # a Gram matrix serves while the curvature has changed by this part in sum
+cdef double FLAT = 1e-10        # the least part of its curvature that a weight keeps without the constant's
 cdef double INNER = 0.2         # Newton steps end when the violation in the working set is this much of the outer one
 cdef double ARMIJO = 0.01
 cdef double NOISE = 1e-10       # predicted decreases below this part of the objective: differences of it are rounding
@@ -69,7 +75,19 @@ cdef class Newton(Solver):
     cdef double* t                  # [n] (X Delta)_i
     cdef double* start              # [n] predictions
     cdef double* values             # [columns kept] scratch
+    cdef float* largest             # [columns kept] |x|, or -1 if nobody has looked yet
     cdef double along               # delta_b
+    # The Gram matrix X^T D X of a working set, the constant eliminated.
+    cdef double* gram               # [gram_size, gram_size]
+    cdef size_t gram_size           # 0: there is none
+    cdef size_t gram_capacity
+    cdef uint32_t* gram_at          # [columns kept] the line of the matrix, or NOT_KEPT
+    cdef float* gram_d              # [n] the D with which it was made
+    cdef double* gram_c             # [MOST_GRAM] sum D x
+    cdef double gram_sum_d
+    cdef double paid                # entries read by cycles since the last one was made
+    cdef uint32_t* row_at           # [MOST_GRAM] of one row: lines of the matrix ...
+    cdef float* row_value           # ... and values
     cdef double sum_d
     cdef size_t steps
     cdef int patience               # cycles at most
@@ -83,7 +101,10 @@ cdef class Newton(Solver):
             raise ValueError("this solver does not take a loss with kinks")
         self.v, self.d = <float*>malloc(4 * problem.n), <float*>malloc(4 * problem.n)
         self.t, self.start = <double*>malloc(8 * problem.n), <double*>malloc(8 * problem.n)
-        if self.v == NULL or self.d == NULL or self.t == NULL or self.start == NULL:
+        self.gram_d, self.gram_c = <float*>malloc(4 * problem.n), <double*>malloc(8 * MOST_GRAM)
+        self.row_at, self.row_value = <uint32_t*>malloc(4 * MOST_GRAM), <float*>malloc(4 * MOST_GRAM)
+        if (self.v == NULL or self.d == NULL or self.t == NULL or self.start == NULL or self.gram_d == NULL
+                or self.gram_c == NULL or self.row_at == NULL or self.row_value == NULL):
             raise MemoryError("no memory for the Newton step")
 
     def __dealloc__(self):
@@ -94,21 +115,35 @@ cdef class Newton(Solver):
         free(self.t)
         free(self.start)
         free(self.values)
+        free(self.largest)
+        free(self.gram)
+        free(self.gram_at)
+        free(self.gram_d)
+        free(self.gram_c)
+        free(self.row_at)
+        free(self.row_value)
 
     cdef int begin(self) except -1:
         cdef Problem p = self.problem
-        cdef size_t size
+        cdef size_t size, k
         p.begin()
         size = p.columns.a.size + 1
         free(self.working)
         free(self.list)
         free(self.values)
+        free(self.largest)
+        free(self.gram_at)
         self.working = <Coordinate*>malloc(size * sizeof(Coordinate))
-        self.list, self.values = <uint32_t*>malloc(4 * size), <double*>malloc(8 * size)
-        if self.working == NULL or self.list == NULL or self.values == NULL:
+        self.list, self.values = <uint32_t*>malloc(4 * size), <double*>malloc(8 * (size + MOST_GRAM))
+        self.largest, self.gram_at = <float*>malloc(4 * size), <uint32_t*>malloc(4 * size)
+        if (self.working == NULL or self.list == NULL or self.values == NULL or self.largest == NULL
+                or self.gram_at == NULL):
             raise MemoryError("no memory for the working set")
         self.accesses += 3 * p.columns.nonzeros
+        for k in range(size - 1):
+            self.largest[k] = -1
         self.steps, self.patience, self.caution = 0, FEW_CYCLES, 0
+        self.gram_size, self.paid = 0, 0
         return 0
 
     cdef int iterate(self, Problem p) except -1 nogil:
@@ -172,8 +207,9 @@ cdef class Newton(Solver):
         gradient that the problem has is an older one."""
         cdef const Sparse* a = &p.columns.a
         cdef Coordinate* q
-        cdef size_t at, i, e
-        cdef double g, h, c, x, largest, worst = 0, curved, least
+        cdef size_t at, i
+        cdef double h, c, worst = 0, curved
+        cdef bint known
         memset(self.v, 0, 4 * p.n)
         for i in range(p.n):
             curved = p.curved[i]
@@ -183,26 +219,22 @@ cdef class Newton(Solver):
             self.t[i] = self.d[i]
         self.sum_d = total(self.t, p.n) if p.constant else 0
         self.along = 0
+        known = self.has_gram(p)
         for at in range(self.size):
             q = &self.working[at]
-            g = h = c = largest = 0
-            for e in range(a.begin[q.k], a.begin[q.k + 1]):
-                x, i = a.value[e], a.index[e]
-                curved = self.d[i] * x
-                h += curved * x
-                c += curved
-                largest = fmax(largest, fabs(x))
             if again:
                 q.g = dot(p.r, a, q.k)
-            worst = fmax(worst, violation_of(&q.penalty, q.w, q.g))
-            q.start, q.largest, q.live = q.w, largest, q.w != 0
-            least = 1e-10 * h
-            if self.sum_d > 0:
-                q.c = c
-                h -= c * c / self.sum_d
-            else:
-                q.c = 0
-            q.h = fmax(h, fmax(least, 1e-300))
+                self.accesses += a.begin[q.k + 1] - a.begin[q.k]
+            worst = larger(worst, violation_of(&q.penalty, q.w, q.g))
+            q.start, q.live = q.w, q.w != 0
+            if self.largest[q.k] < 0:
+                self.largest[q.k] = largest_size(a.value + a.begin[q.k], a.begin[q.k + 1] - a.begin[q.k])
+            q.largest = self.largest[q.k]
+            if known:
+                continue
+            h = curvature_along(self.d, a, q.k, &c)
+            q.c = c if self.sum_d > 0 else 0
+            q.h = larger(h - q.c * c / self.sum_d if self.sum_d > 0 else h, larger(FLAT * h, 1e-300))
             self.accesses += a.begin[q.k + 1] - a.begin[q.k]
         return worst
 
@@ -215,7 +247,13 @@ cdef class Newton(Solver):
         cdef double g, u, step, gained, whole = 0
         for at in range(size):
             self.list[at] = <uint32_t>at
+        if self.gram_size:
+            self.descend_gram(p)
+            return
         for cycle in range(self.patience):
+            if self.buys_gram(p):
+                self.descend_gram(p)
+                return
             gained = kept = 0
             self.shuffle(size)
             for at in range(size):
@@ -235,7 +273,9 @@ cdef class Newton(Solver):
                         self.along -= step * q.c / self.sum_d
                     gained += step * step * q.h
                     self.accesses += a.begin[q.k + 1] - a.begin[q.k]
+                    self.paid += a.begin[q.k + 1] - a.begin[q.k]
                 self.accesses += a.begin[q.k + 1] - a.begin[q.k]
+                self.paid += a.begin[q.k + 1] - a.begin[q.k]
                 if q.live:
                     self.list[kept] = self.list[at]
                     kept += 1
@@ -244,10 +284,140 @@ cdef class Newton(Solver):
             if gained <= ENOUGH * whole and cycle > 0:
                 break
 
+    cdef bint has_gram(self, Problem p) noexcept nogil:
+        """Whether the Gram matrix that there is still serves: all of the working set is in it, and the curvature is much
+        as it was. If not, it is gone."""
+        cdef size_t at, i
+        cdef double change = 0, whole = 0
+        if self.gram_size == 0:
+            return False
+        for i in range(p.n):
+            change += fabs(self.d[i] - self.gram_d[i])
+            whole += self.gram_d[i]
+        if change <= SAME * whole:
+            for at in range(self.size):
+                if self.gram_at[self.working[at].k] == NOT_KEPT:
+                    break
+            else:
+                return True
+        self.gram_size = 0
+        return False
+
+    cdef bint buys_gram(self, Problem p) noexcept nogil:
+        """Whether to have the Gram matrix of the working set, and if so, make it: if it costs less than a few cycles, or
+        less than the cycles since the last one did."""
+        cdef const Sparse* a = &p.columns.a
+        cdef const Sparse* rows = &p.rows.a
+        cdef size_t at, i, e, f, m = self.size, entries = 0, inside
+        cdef double cost, c
+        cdef uint32_t k
+        cdef double* line
+        if m == 0 or m > MOST_GRAM:
+            return False
+        for at in range(m):
+            entries += a.begin[self.working[at].k + 1] - a.begin[self.working[at].k]
+        # At least what even lines would cost; the real cost is counted if this is little enough.
+        cost = <double>entries * entries / p.n / 2
+        if cost > larger(<double>CHEAP * entries, self.paid):
+            return False
+        memset(self.t, 0, 8 * p.n)
+        for at in range(m):
+            k = self.working[at].k
+            for e in range(a.begin[k], a.begin[k + 1]):
+                self.t[a.index[e]] += 1
+        cost = m * m
+        for i in range(p.n):
+            cost += self.t[i] * self.t[i]
+        cost = cost / 2 + p.rows.nonzeros
+        if cost > larger(<double>CHEAP * entries, self.paid):
+            return False
+        if m > self.gram_capacity:
+            free(self.gram)
+            self.gram = <double*>malloc(8 * m * m)
+            self.gram_capacity = m if self.gram != NULL else 0
+            if self.gram == NULL:
+                return False
+        memset(self.gram, 0, 8 * m * m)
+        memset(self.gram_at, 0xFF, 4 * a.size)
+        for at in range(m):
+            self.gram_at[self.working[at].k] = <uint32_t>at
+        for i in range(p.n):
+            inside = 0
+            self.gram_d[i] = self.d[i]
+            if self.d[i] == 0:
+                continue
+            for e in range(rows.begin[i], rows.begin[i + 1]):
+                k = p.columns.position[rows.index[e]]
+                if k != NOT_KEPT and self.gram_at[k] != NOT_KEPT:
+                    self.row_at[inside], self.row_value[inside] = self.gram_at[k], rows.value[e]
+                    inside += 1
+            for e in range(inside):
+                line = self.gram + self.row_at[e] * m
+                c = self.d[i] * <double>self.row_value[e]
+                for f in range(e + 1):
+                    line[self.row_at[f]] += c * self.row_value[f]
+        for e in range(m):
+            self.gram_c[e] = self.working[e].c
+            for f in range(e):
+                c = self.gram[e * m + f] + self.gram[f * m + e]
+                if self.sum_d > 0:
+                    c -= self.working[e].c * self.working[f].c / self.sum_d
+                self.gram[e * m + f] = self.gram[f * m + e] = c
+            self.gram[e * m + e] = self.working[e].h
+        self.gram_size, self.gram_sum_d = m, self.sum_d
+        self.accesses += p.rows.nonzeros + <uint64_t>cost
+        self.paid = 0
+        return True
+
+    cdef void descend_gram(self, Problem p) noexcept nogil:
+        """Cycles that keep the gradient of the model instead of predictions."""
+        cdef size_t at, j, m = self.gram_size, size = self.size, kept
+        cdef int cycle
+        cdef double u, step, gained, whole = 0
+        cdef double* g = self.values
+        cdef const double* line
+        cdef Coordinate* q
+        memset(g, 0, 8 * m)
+        for at in range(size):
+            q = &self.working[at]
+            j = self.gram_at[q.k]
+            g[j] += q.g
+            q.h, q.c = self.gram[j * m + j], self.gram_c[j]
+            if q.w != q.start:
+                add_line(g, self.gram + j * m, q.w - q.start, m)
+            self.list[at] = <uint32_t>at
+        for cycle in range(GRAM_CYCLES):
+            gained = kept = 0
+            self.shuffle(size)
+            for at in range(size):
+                q = &self.working[self.list[at]]
+                j = self.gram_at[q.k]
+                u = minimizer(&q.penalty, q.w, g[j], q.h)
+                step = u - q.w
+                if fabs(step) * q.largest > FURTHEST:
+                    step = FURTHEST / q.largest if step > 0 else -FURTHEST / q.largest
+                    u = q.w + step
+                if step != 0:
+                    q.w, q.live = u, True
+                    add_line(g, self.gram + j * m, step, m)
+                    gained += step * step * q.h
+                if q.live:
+                    self.list[kept] = self.list[at]
+                    kept += 1
+            size = kept
+            whole += gained
+            if gained <= GRAM_ENOUGH * whole and cycle > 0 or (cycle % 8 == 7 and self.stopped()):
+                break
+        self.along = 0
+        if self.gram_sum_d > 0:
+            for at in range(self.size):
+                q = &self.working[at]
+                self.along -= (q.w - q.start) * q.c / self.gram_sum_d
+
     cdef void trust(self, double quality) noexcept nogil:
         """Learn from how much the objective fell of what the model said, 0 if the whole step went too far."""
         if quality < BAD:
-            self.caution = fmin(fmax(4 * self.caution, LEAST_CAUTION), 1)
+            self.caution = smaller(larger(4 * self.caution, LEAST_CAUTION), 1)
             self.patience = max(self.patience // 2, FEW_CYCLES)
         elif quality > GOOD:
             self.caution = self.caution / 4 if self.caution > LEAST_CAUTION / 64 else 0
@@ -322,10 +492,16 @@ cdef inline double curvature_bound(BatchLoss loss, double p, double h, double cu
     (Jaakkola, Jordan. Bayesian Parameter Estimation via Variational Methods. 2000)."""
     cdef double e
     if loss.kind == LOGISTIC:
-        p = fmax(fabs(p), 0.01)
-        e = exp_of(-fmin(p, 100))
+        p = larger(fabs(p), 0.01)
+        e = exp_of(-smaller(p, 100))
         return h * (1 - e) / (1 + e) / (2 * p)
     return 5 * curved if loss.kind == POISSON else 2 * h
+
+
+cdef inline void add_line(double* out, const double* line, double step, size_t n) noexcept nogil:
+    cdef size_t i
+    for i in range(n):
+        out[i] += step * line[i]
 
 
 cdef inline double add_dot(Newton self, const Sparse* a, const Coordinate* q) noexcept nogil:

@@ -1,6 +1,6 @@
 """A batch problem and where its solution stands. See problem.pyx."""
 
-from libc.math cimport INFINITY, fabs, fmax, fmin
+from libc.math cimport fabs
 
 from vwlite.core.solve.columns cimport Columns
 from vwlite.core.solve.losses cimport BatchLoss
@@ -12,6 +12,15 @@ cdef struct Penalty:
     double l1, l2, low, high
 
 
+# Those of the C library are calls: they care for what is not a number.
+cdef inline double larger(double a, double b) noexcept nogil:
+    return a if a > b else b
+
+
+cdef inline double smaller(double a, double b) noexcept nogil:
+    return a if a < b else b
+
+
 cdef inline double soft(double v, double a) noexcept nogil:
     """sign(v) max(|v| - a, 0)"""
     return v - a if v > a else v + a if v < -a else 0
@@ -19,20 +28,20 @@ cdef inline double soft(double v, double a) noexcept nogil:
 
 cdef inline double minimizer(const Penalty* penalty, double w, double g, double h) noexcept nogil:
     """The u with the least g (u - w) + h (u - w)^2 / 2 + penalty(u). g: without the slope of the penalty; h > 0."""
-    return fmin(fmax(soft(h * w - g, penalty.l1) / (h + penalty.l2), penalty.low), penalty.high)
+    return smaller(larger(soft(h * w - g, penalty.l1) / (h + penalty.l2), penalty.low), penalty.high)
 
 
 cdef inline double violation_of(const Penalty* penalty, double w, double g) noexcept nogil:
     """How far 0 is from the subgradients of the objective by a weight. g: without the slope of the penalty."""
     cdef double v
     if w == 0:
-        v = fmax(-g - penalty.l1 if penalty.high > 0 else 0, g - penalty.l1 if penalty.low < 0 else 0)
-        return fmax(v, 0)
+        v = larger(-g - penalty.l1 if penalty.high > 0 else 0, g - penalty.l1 if penalty.low < 0 else 0)
+        return larger(v, 0)
     v = g + penalty.l2 * w + (penalty.l1 if w > 0 else -penalty.l1)
     if w >= penalty.high:
-        return fmax(v, 0)
+        return larger(v, 0)
     if w <= penalty.low:
-        return fmax(-v, 0)
+        return larger(-v, 0)
     return fabs(v)
 
 

@@ -19,7 +19,7 @@ Convex Analysis, section 31.
 
 import array
 
-from libc.math cimport INFINITY, fabs, fmax, fmin, isfinite
+from libc.math cimport INFINITY, fabs, isfinite
 from libc.stdint cimport uint8_t, uint32_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
@@ -196,7 +196,7 @@ cdef class Problem:
     @property
     def gap(self):
         """objective - lower_bound, and 0 if rounding makes that negative."""
-        return fmax(self.objective - self.lower_bound, 0)
+        return larger(self.objective - self.lower_bound, 0)
 
     def set(self, const double[::1] w, double b):
         """Begin from these weights. Without a constant, b is 0; a weight outside of the box is moved to its edge."""
@@ -211,7 +211,7 @@ cdef class Problem:
             raise ValueError("the constant is not finite")
         for j in range(self.d):
             penalty = self.penalty_of(j)
-            self.weights[j] = fmin(fmax(w[j], penalty.low), penalty.high)
+            self.weights[j] = smaller(larger(w[j], penalty.low), penalty.high)
         self.b = b if self.constant else 0
         self.changes += 1
 
@@ -261,7 +261,7 @@ cdef class Problem:
         with nogil:
             self.whole()
         self.changes += 1
-        found, self.lower_bound = self.lower_bound, fmax(best, self.lower_bound)
+        found, self.lower_bound = self.lower_bound, larger(best, self.lower_bound)
         return found
 
     def gradient_at(self):
@@ -342,11 +342,11 @@ cdef class Problem:
                 low = shift
             if self.loss.kind == POISSON:       # exactly: curvature - slope is the sum of h y
                 step = log_of((curvature - slope) / curvature) if curvature - slope > 1e-280 < curvature else -slope
-                step = fmin(fmax(step, -30), 30)
+                step = smaller(larger(step, -30), 30)
             elif curvature > 0:
                 step = -slope / curvature
                 if self.loss.kind == LOGISTIC:
-                    step = fmin(fmax(step, -4), 4)
+                    step = smaller(larger(step, -4), 4)
             else:
                 step = -4 if slope > 0 else 4
             if not low < shift + step < high:
@@ -381,24 +381,24 @@ cdef class Problem:
             change = fabs(up - 1)
         elif self.constant:
             for i in range(self.n):
-                self.scratch[i] = fmax(-self.r[i], 0)
+                self.scratch[i] = larger(-self.r[i], 0)
             positive = total(self.scratch, self.n)
             for i in range(self.n):
-                self.scratch[i] = fmax(self.r[i], 0)
+                self.scratch[i] = larger(self.r[i], 0)
             negative = total(self.scratch, self.n)
-            least = fmin(positive, negative)
+            least = smaller(positive, negative)
             up = least / positive if positive > 0 else 0
             down = least / negative if negative > 0 else 0
-            change = fmax(fabs(positive - negative), 0)
+            change = larger(fabs(positive - negative), 0)
             if change > 0:
                 for i in range(self.n):
                     self.r[i] *= up if self.r[i] < 0 else down
         for i in range(self.n):
             self.alpha[i] = -self.r[i] / self.h[i]
             if self.loss.kind == POISSON:
-                self.alpha[i] = fmin(self.alpha[i], self.y[i])
+                self.alpha[i] = smaller(self.alpha[i], self.y[i])
             elif self.loss.kind == LOGISTIC or self.loss.kind == HINGE:
-                self.alpha[i] = fmin(fmax(self.alpha[i], -1), 1)
+                self.alpha[i] = smaller(larger(self.alpha[i], -1), 1)
         return change > 1e-12
 
     cdef void gradient(self, bint kept) noexcept nogil:
@@ -450,17 +450,17 @@ cdef class Problem:
             self.nonzeros += w != 0
             if self.ball < 0:
                 penalty = self.penalty_of(j)
-                worst = fmax(worst, violation_of(&penalty, w, self.g[j]))
+                worst = larger(worst, violation_of(&penalty, w, self.g[j]))
                 continue
             g = self.g[j] + self.l2 * w
             along += g * w
             size = (-g if self.nonnegative else fabs(g)) / (self.c[j] if self.c != NULL else 1)
-            largest = size if j == 0 else fmax(largest, size)
+            largest = size if j == 0 else larger(largest, size)
         if self.ball >= 0:
             # What the best corner of the set gains, by unit of its radius.
             self.steepest = largest
-            worst = along / self.ball + (largest if self.simplex else fmax(largest, 0))
-        self.violation = fmax(worst, fabs(total(self.r, self.n)) if self.constant else 0)
+            worst = along / self.ball + (largest if self.simplex else larger(largest, 0))
+        self.violation = larger(worst, fabs(total(self.r, self.n)) if self.constant else 0)
 
     cdef double dual_value(self) noexcept nogil:
         """The dual at alpha, or at the best of the points near it that were tried."""
@@ -476,10 +476,10 @@ cdef class Problem:
             penalty = self.penalty_of(j)
             size = -self.g[j] if self.nonnegative else fabs(self.g[j])
             if size > penalty.l1:
-                largest = fmax(largest, size / penalty.l1) if penalty.l1 > 0 else INFINITY
+                largest = larger(largest, size / penalty.l1) if penalty.l1 > 0 else INFINITY
                 if self.l2 > 0 or self.box < INFINITY:
                     step = size - penalty.l1
-                    w = fmin(step / self.l2, self.box) if self.l2 > 0 else self.box
+                    w = smaller(step / self.l2, self.box) if self.l2 > 0 else self.box
                     supremum += step * w - self.l2 / 2 * w * w
         if self.l2 > 0 or self.box < INFINITY or largest <= 1:
             free_of = offset - conjugates(self.loss, self.alpha, self.y, self.h, self.n) - supremum
@@ -488,7 +488,7 @@ cdef class Problem:
         scale = 1 / largest
         for i in range(self.n):
             self.scratch[i] = scale * self.alpha[i]
-        return fmax(free_of, scale * offset - conjugates(self.loss, self.scratch, self.y, self.h, self.n))
+        return larger(free_of, scale * offset - conjugates(self.loss, self.scratch, self.y, self.h, self.n))
 
     cdef double ball_conjugate(self) noexcept nogil:
         """sup of <v, w> - l2 / 2 ||w||^2 over the ball or the simplex, v = -g. With l2, its dual: the least
@@ -497,11 +497,11 @@ cdef class Problem:
         cdef double largest = -INFINITY, low, high, mu = 0, size, c, slope, value
         for j in range(self.d):
             c = self.c[j] if self.c != NULL else 1
-            largest = fmax(largest, (-self.g[j] if self.nonnegative else fabs(self.g[j])) / c)
+            largest = larger(largest, (-self.g[j] if self.nonnegative else fabs(self.g[j])) / c)
         if self.d == 0:
             return 0
         if not self.simplex:
-            largest = fmax(largest, 0)
+            largest = larger(largest, 0)
         if self.l2 == 0:
             return self.ball * largest
         low, high = 0, largest
@@ -582,7 +582,7 @@ cdef class Problem:
         self.b = b
         for j in range(self.d):
             size = -self.g[j] if self.nonnegative else fabs(self.g[j])
-            largest = fmax(largest, size / (self.c[j] if self.c != NULL else 1))
+            largest = larger(largest, size / (self.c[j] if self.c != NULL else 1))
         return largest
 
     cdef int pick_columns(self, double l1) except -1:
@@ -615,7 +615,7 @@ cdef class Problem:
                     sums[2 * self.rows.a.index[k] + (x < 0)] += fabs(x)
             for j in range(self.d):
                 limit = l1 * (self.c[j] if self.c != NULL else 1)
-                keep[j] = fmax(sums[2 * j], sums[2 * j + 1]) * (1 + 1e-9) >= limit
+                keep[j] = larger(sums[2 * j], sums[2 * j + 1]) * (1 + 1e-9) >= limit
         try:
             self.columns = kept_columns(self.rows, keep)
         finally:
