@@ -122,7 +122,7 @@ cdef class CoordinateDescent(Solver):
         if self.steps % AFRESH == 0 or not moved:
             p.predict()
             self.accesses += p.rows.nonzeros
-        p.settle()
+        p.settle(False)
         self.accesses += p.columns.nonzeros
         self.done = not (moved or self.stopped())
         return 0
@@ -166,7 +166,7 @@ cdef class CoordinateDescent(Solver):
             if p.constant and not eliminated:
                 self.unfitted += a.begin[k + 1] - a.begin[k]
                 if self.unfitted > 8 * p.n:
-                    p.fit_constant()
+                    p.fit_constant(False)
                     self.unfitted = 0
             if at % 256 == 0 and self.stopped():
                 break

@@ -8,8 +8,11 @@ every weight that is not zero and the largest violators. There it minimizes, by 
 The constant is eliminated: delta_b = -sum_j c_j Delta_j / SD with c_j = sum_i D_i x_ij and SD = sum_i D_i, so that the
 curvature of a coordinate is sum_i D_i x_ij^2 - c_j^2 / SD. Then a line search by halves, and the best constant.
 
-How many cycles pay, and whether D is to be trusted, is seen from how much the objective fell of what the model said: if
-little, D is mixed with a bound on the curvature, as where a loss is flat now it may not be after the step.
+Where a loss is flat now it may not be after the step, and steps that trust D go too far. So D is that of a parabola which
+holds for a part of how far the prediction went in the last step: far from the solution a bound, near it l''. How large
+that part is, and how many cycles pay, is seen from how much the objective fell of what the model said.
+
+Few columns of many entries have the Gram matrix X^T D X instead, as soon as cycles have cost what it costs.
 
 Friedman, Hastie, Tibshirani, 2010 (glmnet); Yuan, Ho, Lin. An Improved GLMNET for L1-regularized Logistic Regression. JMLR
 2012; Johnson, Guestrin. BLITZ: A Principled Meta-Algorithm for Scaling Sparse Optimization. ICML 2015 (the constant).
@@ -22,27 +25,26 @@ from libc.string cimport memcpy, memset
 
 from vwlite.core.base.elementary cimport exp_of
 from vwlite.core.solve.columns cimport NOT_KEPT, add_column, curvature_along, dot, dot_float, fetch_column, largest_size
-from vwlite.core.solve.losses cimport LOGISTIC, POISSON, BatchLoss, is_smooth
+from vwlite.core.solve.losses cimport POISSON, SQUARED, SQUARED_HINGE, BatchLoss, is_smooth
 from vwlite.core.solve.problem cimport Penalty, Problem, larger, minimizer, smaller, total, violation_of
 from vwlite.core.solve.random cimport random_below
 from vwlite.core.solve.rows cimport Sparse
 from vwlite.core.solve.solver cimport Solver
 
 cdef enum:
-    LEAST_VIOLATORS = 300   # that a working set takes, if there are as many
+    LEAST_VIOLATORS = 100   # that a working set takes, if there are as many
     FEW_CYCLES = 2          # far from the solution
     MOST_CYCLES = 64
     HALVINGS = 40
     MOST_GRAM = 1500        # weights of a Gram matrix
-    CHEAP = 8               # it is made at once if it costs at most this many times the entries of the columns
     GRAM_CYCLES = 500
     AHEAD = 2               # weights whose columns are fetched before they are visited
     AFRESH = 16             # steps after which predictions are computed anew
 
 cdef double ENOUGH = 0.1        # cycles end when the last one gained at most this part of what all of them did
-cdef double GOOD = 0.75         # objectives that fall by this part of what the model says: more cycles, less caution
+cdef double GOOD = 0.75         # objectives that fall by this part of what the model says: more cycles
 cdef double BAD = 0.25
-cdef double LEAST_CAUTION = 0.05
+cdef double NEAR = 0.1          # predictions that went no further have the curvature where they are
 cdef double GRAM_ENOUGH = 1e-3  # the same, where cycles cost nearly nothing
 cdef double SAME = 0.2          # a Gram matrix serves while the curvature has changed by this part in sum
 cdef double FLAT = 1e-10        # the least part of its curvature that a weight keeps without the constant's
@@ -50,6 +52,9 @@ cdef double INNER = 0.2         # Newton steps end when the violation in the wor
 cdef double ARMIJO = 0.01
 cdef double NOISE = 1e-10       # predicted decreases below this part of the objective: differences of it are rounding
 cdef double FURTHEST = 10       # a weight changes no prediction by more in one visit
+cdef double CHEAP = 5           # a Gram matrix is made at once if it costs this many times the entries of its columns
+cdef double CAREFUL = 0.2       # the least part of how far a prediction went for which D holds
+cdef double MOST_CAREFUL = 2        # and the largest
 
 
 # A weight of the working set.
@@ -86,12 +91,13 @@ cdef class Newton(Solver):
     cdef double* gram_c             # [MOST_GRAM] sum D x
     cdef double gram_sum_d
     cdef double paid                # entries read by cycles since the last one was made
+    cdef float* moved               # [n] how far the prediction went in the last step
     cdef uint32_t* row_at           # [MOST_GRAM] of one row: lines of the matrix ...
     cdef float* row_value           # ... and values
     cdef double sum_d
     cdef size_t steps
     cdef int patience               # cycles at most
-    cdef double caution             # how much of the curvature is that of a bound
+    cdef double caution             # the part of how far a prediction went for which D holds
 
     def __init__(self, Problem problem not None, *, uint64_t seed=1):
         super().__init__(problem, seed=seed)
@@ -101,9 +107,10 @@ cdef class Newton(Solver):
             raise ValueError("this solver does not take a loss with kinks")
         self.v, self.d = <float*>malloc(4 * problem.n), <float*>malloc(4 * problem.n)
         self.t, self.start = <double*>malloc(8 * problem.n), <double*>malloc(8 * problem.n)
-        self.gram_d, self.gram_c = <float*>malloc(4 * problem.n), <double*>malloc(8 * MOST_GRAM)
+        self.moved, self.gram_d = <float*>malloc(4 * problem.n), <float*>malloc(4 * problem.n)
+        self.gram_c = <double*>malloc(8 * MOST_GRAM)
         self.row_at, self.row_value = <uint32_t*>malloc(4 * MOST_GRAM), <float*>malloc(4 * MOST_GRAM)
-        if (self.v == NULL or self.d == NULL or self.t == NULL or self.start == NULL or self.gram_d == NULL
+        if (self.v == NULL or self.d == NULL or self.t == NULL or self.start == NULL or self.gram_d == NULL or self.moved == NULL
                 or self.gram_c == NULL or self.row_at == NULL or self.row_value == NULL):
             raise MemoryError("no memory for the Newton step")
 
@@ -119,6 +126,7 @@ cdef class Newton(Solver):
         free(self.gram)
         free(self.gram_at)
         free(self.gram_d)
+        free(self.moved)
         free(self.gram_c)
         free(self.row_at)
         free(self.row_value)
@@ -142,14 +150,18 @@ cdef class Newton(Solver):
         self.accesses += 3 * p.columns.nonzeros
         for k in range(size - 1):
             self.largest[k] = -1
-        self.steps, self.patience, self.caution = 0, FEW_CYCLES, 0
+        self.steps, self.patience, self.caution = 0, FEW_CYCLES, CAREFUL
+        for k in range(p.n):
+            self.moved[k] = 0
         self.gram_size, self.paid = 0, 0
         return 0
 
     cdef int iterate(self, Problem p) except -1 nogil:
         cdef double before = p.violation
         cdef int rounds = 1 if before > p.l1 else 2, round
-        cdef bint moved = False
+        cdef bint moved = False, known = True
+        if before > p.l1:       # other weights will come
+            self.paid = 0
         self.pick(p)
         self.columns = self.size
         for round in range(rounds):
@@ -164,8 +176,9 @@ cdef class Newton(Solver):
         self.steps += 1
         if self.steps % AFRESH == 0 or not moved:
             p.predict()
+            known = False
             self.accesses += p.rows.nonzeros
-        p.settle()
+        p.settle(known)
         self.accesses += p.columns.nonzeros
         self.done = not (moved or self.stopped())
         return 0
@@ -213,8 +226,8 @@ cdef class Newton(Solver):
         memset(self.v, 0, 4 * p.n)
         for i in range(p.n):
             curved = p.curved[i]
-            if self.caution > 0:
-                curved += self.caution * (curvature_bound(p.loss, p.predictions[i], p.h[i], curved) - curved)
+            if self.moved[i] > NEAR:
+                curved = curvature_nearby(p.loss, p.predictions[i], p.y[i], p.h[i], curved, self.caution * self.moved[i])
             self.d[i] = <float>curved
             self.t[i] = self.d[i]
         self.sum_d = total(self.t, p.n) if p.constant else 0
@@ -417,10 +430,10 @@ cdef class Newton(Solver):
     cdef void trust(self, double quality) noexcept nogil:
         """Learn from how much the objective fell of what the model said, 0 if the whole step went too far."""
         if quality < BAD:
-            self.caution = smaller(larger(4 * self.caution, LEAST_CAUTION), 1)
+            self.caution = smaller(4 * self.caution, MOST_CAREFUL)
             self.patience = max(self.patience // 2, FEW_CYCLES)
         elif quality > GOOD:
-            self.caution = self.caution / 4 if self.caution > LEAST_CAUTION / 64 else 0
+            self.caution = larger(self.caution / 4, CAREFUL)
             self.patience = min(2 * self.patience, MOST_CYCLES)
 
     cdef void shuffle(self, size_t size) noexcept nogil:
@@ -476,7 +489,9 @@ cdef class Newton(Solver):
                 p.b = b + part * self.along
                 quality = change / (predicted + quadratic / 2) if halving == 0 else 0
                 self.trust(quality)
-                p.fit_constant()
+                for i in range(p.n):
+                    self.moved[i] = fabs(part * (self.t[i] + self.along))
+                p.fit_constant(True)
                 p.objective = p.mean_loss + p.penalties()
                 return True
             part /= 2
@@ -487,15 +502,22 @@ cdef class Newton(Solver):
         return False
 
 
-cdef inline double curvature_bound(BatchLoss loss, double p, double h, double curved) noexcept nogil:
-    """A curvature that holds for steps of any size, or for Poisson longer ones. Logistic: tanh(p / 2) / (2 p)
-    (Jaakkola, Jordan. Bayesian Parameter Estimation via Variational Methods. 2000)."""
-    cdef double e
-    if loss.kind == LOGISTIC:
-        p = larger(fabs(p), 0.01)
-        e = exp_of(-smaller(p, 100))
-        return h * (1 - e) / (1 + e) / (2 * p)
-    return 5 * curved if loss.kind == POISSON else 2 * h
+cdef inline double curvature_nearby(BatchLoss loss, double p, double y, double h, double curved, double away) noexcept nogil:
+    """A curvature that holds for a step of size `away`: as D(p + s) <= e^|s| D(p), that of a parabola above the loss at
+    both ends is D 2 (e^s - s - 1) / s^2; for the logistic loss tanh(p / 2) / (2 p) holds for any step (Jaakkola, Jordan.
+    Bayesian Parameter Estimation via Variational Methods. 2000); for the squared hinge, that of the other side."""
+    cdef double e, growth
+    if loss.kind == SQUARED_HINGE:
+        return 2 * h if y * p < 1 + away else curved
+    if loss.kind == SQUARED:
+        return curved
+    away = smaller(away, 10)
+    growth = 2 * (exp_of(away) - away - 1) / (away * away)
+    if loss.kind == POISSON:
+        return curved * growth
+    p = smaller(larger(fabs(p), 0.01), 100)
+    e = exp_of(-p)
+    return larger(smaller(curved * growth, h * (1 - e) / (1 + e) / (2 * p)), curved)
 
 
 cdef inline void add_line(double* out, const double* line, double step, size_t n) noexcept nogil:

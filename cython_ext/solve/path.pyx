@@ -140,7 +140,7 @@ cdef class NewtonOnBall(Solver):
                 p.weights[j] = scale * inside.weights[j]
             p.b = inside.b
             p.predict()
-            p.settle()
+            p.settle(False)
 
 
 cdef class NewtonToCount(Solver):

@@ -77,14 +77,14 @@ cdef class Problem:
     cdef Penalty penalty_of(self, size_t j) noexcept nogil
     cdef void predict(self) noexcept nogil
     cdef double lose(self) noexcept nogil
-    cdef double fit_constant(self) noexcept nogil
+    cdef double fit_constant(self, bint known) noexcept nogil
     cdef bint balance(self) noexcept nogil
     cdef void gradient(self, bint kept) noexcept nogil
     cdef double penalties(self) noexcept nogil
     cdef double dual_value(self) noexcept nogil
     cdef double ball_conjugate(self) noexcept nogil
     cdef void measure(self) noexcept nogil
-    cdef void settle(self) noexcept nogil
+    cdef void settle(self, bint known) noexcept nogil
     cdef void whole(self) noexcept nogil
     cdef double zero_l1_max(self) noexcept nogil
     cdef int begin(self) except -1

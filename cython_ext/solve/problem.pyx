@@ -292,7 +292,7 @@ cdef class Problem:
                 if self.columns.position[j] == NOT_KEPT:
                     self.weights[j] = 0
             self.predict()
-            self.settle()
+            self.settle(False)
         return 0
 
     # --- passes ------------------------------------------------------------------------------
@@ -322,12 +322,15 @@ cdef class Problem:
         self.mean_loss = evaluate_range(self.loss, self.predictions, self.y, self.h, self.r, self.curved, self.n)
         return self.mean_loss
 
-    cdef double fit_constant(self) noexcept nogil:
-        """Set b to the best one for these weights, by Newton's method between bounds; `lose` there. Smooth losses."""
+    cdef double fit_constant(self, bint known) noexcept nogil:
+        """Set b to the best one for these weights, by Newton's method between bounds; `lose` there. Smooth losses.
+        known: `lose` has seen the predictions."""
         cdef double low = -INFINITY, high = INFINITY, shift = 0, slope, curvature, size, step
         cdef size_t i, rounds
         for rounds in range(200):
-            self.lose()
+            if not known:
+                self.lose()
+            known = False
             if not self.constant:
                 break
             slope, curvature = total(self.r, self.n), total(self.curved, self.n)
@@ -534,12 +537,12 @@ cdef class Problem:
                 value += size * size / (2 * self.l2)
         return value
 
-    cdef void settle(self) noexcept nogil:
+    cdef void settle(self, bint known) noexcept nogil:
         """After predictions have changed: the best constant, gradient, objective, lower bound. With columns: of those,
-        as the solution has no weights in others."""
+        as the solution has no weights in others. known: `lose` has seen the predictions."""
         cdef double bound
         if is_smooth(self.loss):
-            self.fit_constant()
+            self.fit_constant(known)
         else:
             self.lose()
         self.balance()
@@ -555,7 +558,7 @@ cdef class Problem:
         cdef bint changed
         self.predict()
         if self.constant and is_smooth(self.loss):
-            self.fit_constant()
+            self.fit_constant(False)
         else:
             self.lose()
         changed = self.balance()
@@ -576,7 +579,7 @@ cdef class Problem:
         self.b = 0
         for i in range(self.n):
             self.predictions[i] = self.rows.initial[i]
-        self.fit_constant()
+        self.fit_constant(False)
         self.balance()
         self.gradient(False)
         self.b = b
