@@ -23,7 +23,6 @@ from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
-from vwlite.core.base.elementary cimport exp_of
 from vwlite.core.solve.columns cimport NOT_KEPT, add_column, curvature_along, dot, dot_float, fetch_column, largest_size
 from vwlite.core.solve.losses cimport POISSON, SQUARED, SQUARED_HINGE, BatchLoss, is_smooth
 from vwlite.core.solve.problem cimport Penalty, Problem, larger, minimizer, smaller, total, violation_of
@@ -52,7 +51,7 @@ cdef double INNER = 0.2         # Newton steps end when the violation in the wor
 cdef double ARMIJO = 0.01
 cdef double NOISE = 1e-10       # predicted decreases below this part of the objective: differences of it are rounding
 cdef double FURTHEST = 10       # a weight changes no prediction by more in one visit
-cdef double CHEAP = 5           # a Gram matrix is made at once if it costs this many times the entries of its columns
+cdef double CHEAP = 3           # a Gram matrix is made at once if it costs this many times the entries of its columns
 cdef double CAREFUL = 0.2       # the least part of how far a prediction went for which D holds
 cdef double MOST_CAREFUL = 2        # and the largest
 
@@ -86,13 +85,14 @@ cdef class Newton(Solver):
     cdef double* gram               # [gram_size, gram_size]
     cdef size_t gram_size           # 0: there is none
     cdef size_t gram_capacity
-    cdef uint32_t* gram_at          # [columns kept] the line of the matrix, or NOT_KEPT
+    cdef uint32_t* gram_at          # [columns of the rows] the line of the matrix, or NOT_KEPT
     cdef float* gram_d              # [n] the D with which it was made
     cdef double* gram_c             # [MOST_GRAM] sum D x
     cdef double gram_sum_d
     cdef double paid                # entries read by cycles since the last one was made
+    cdef double last_paid           # by all cycles of the last step that did without
     cdef float* moved               # [n] how far the prediction went in the last step
-    cdef uint32_t* row_at           # [MOST_GRAM] of one row: lines of the matrix ...
+    cdef uint32_t* row_at           # [MOST_GRAM + 1] of one row: lines of the matrix ...
     cdef float* row_value           # ... and values
     cdef double sum_d
     cdef size_t steps
@@ -109,7 +109,7 @@ cdef class Newton(Solver):
         self.t, self.start = <double*>malloc(8 * problem.n), <double*>malloc(8 * problem.n)
         self.moved, self.gram_d = <float*>malloc(4 * problem.n), <float*>malloc(4 * problem.n)
         self.gram_c = <double*>malloc(8 * MOST_GRAM)
-        self.row_at, self.row_value = <uint32_t*>malloc(4 * MOST_GRAM), <float*>malloc(4 * MOST_GRAM)
+        self.row_at, self.row_value = <uint32_t*>malloc(4 * (MOST_GRAM + 1)), <float*>malloc(4 * (MOST_GRAM + 1))
         if (self.v == NULL or self.d == NULL or self.t == NULL or self.start == NULL or self.gram_d == NULL or self.moved == NULL
                 or self.gram_c == NULL or self.row_at == NULL or self.row_value == NULL):
             raise MemoryError("no memory for the Newton step")
@@ -143,7 +143,7 @@ cdef class Newton(Solver):
         free(self.gram_at)
         self.working = <Coordinate*>malloc(size * sizeof(Coordinate))
         self.list, self.values = <uint32_t*>malloc(4 * size), <double*>malloc(8 * (size + MOST_GRAM))
-        self.largest, self.gram_at = <float*>malloc(4 * size), <uint32_t*>malloc(4 * size)
+        self.largest, self.gram_at = <float*>malloc(4 * size), <uint32_t*>malloc(4 * (p.d + 1))
         if (self.working == NULL or self.list == NULL or self.values == NULL or self.largest == NULL
                 or self.gram_at == NULL):
             raise MemoryError("no memory for the working set")
@@ -153,7 +153,8 @@ cdef class Newton(Solver):
         self.steps, self.patience, self.caution = 0, FEW_CYCLES, CAREFUL
         for k in range(p.n):
             self.moved[k] = 0
-        self.gram_size, self.paid = 0, 0
+        self.gram_size = 0
+        self.paid = self.last_paid = 0
         return 0
 
     cdef int iterate(self, Problem p) except -1 nogil:
@@ -194,6 +195,8 @@ cdef class Newton(Solver):
             if p.weights[j] != 0:
                 nonzeros += 1
                 continue
+            if fabs(p.g[j]) <= (p.l1 if p.c == NULL else p.l1 * p.c[j]):
+                continue
             penalty = p.penalty_of(j)
             violation = violation_of(&penalty, 0, p.g[j])
             if violation > 0:
@@ -205,6 +208,8 @@ cdef class Newton(Solver):
         self.size = 0
         for k in range(p.columns.a.size):
             j = p.columns.number[k]
+            if p.weights[j] == 0 and fabs(p.g[j]) <= (p.l1 if p.c == NULL else p.l1 * p.c[j]):
+                continue
             penalty = p.penalty_of(j)
             if p.weights[j] == 0:
                 violation = violation_of(&penalty, 0, p.g[j])
@@ -227,7 +232,8 @@ cdef class Newton(Solver):
         for i in range(p.n):
             curved = p.curved[i]
             if self.moved[i] > NEAR:
-                curved = curvature_nearby(p.loss, p.predictions[i], p.y[i], p.h[i], curved, self.caution * self.moved[i])
+                curved = curvature_nearby(p.loss, p.predictions[i], p.y[i], p.h[i], p.r[i], curved,
+                                          self.caution * self.moved[i])
             self.d[i] = <float>curved
             self.t[i] = self.d[i]
         self.sum_d = total(self.t, p.n) if p.constant else 0
@@ -258,6 +264,7 @@ cdef class Newton(Solver):
         cdef size_t at, size = self.size, kept
         cdef int cycle
         cdef double g, u, step, gained, whole = 0
+        cdef uint64_t before = self.accesses
         for at in range(size):
             self.list[at] = <uint32_t>at
         if self.gram_size:
@@ -296,6 +303,7 @@ cdef class Newton(Solver):
             whole += gained
             if gained <= ENOUGH * whole and cycle > 0:
                 break
+        self.last_paid = self.accesses - before
 
     cdef bint has_gram(self, Problem p) noexcept nogil:
         """Whether the Gram matrix that there is still serves: all of the working set is in it, and the curvature is much
@@ -309,7 +317,7 @@ cdef class Newton(Solver):
             whole += self.gram_d[i]
         if change <= SAME * whole:
             for at in range(self.size):
-                if self.gram_at[self.working[at].k] == NOT_KEPT:
+                if self.gram_at[self.working[at].j] == NOT_KEPT:
                     break
             else:
                 return True
@@ -317,8 +325,8 @@ cdef class Newton(Solver):
         return False
 
     cdef bint buys_gram(self, Problem p) noexcept nogil:
-        """Whether to have the Gram matrix of the working set, and if so, make it: if it costs less than a few cycles, or
-        less than the cycles since the last one did."""
+        """Whether to have the Gram matrix of the working set, and if so, make it: if it costs less than a few cycles, less
+        than the cycles since the last one did, or less than those of the last step."""
         cdef const Sparse* a = &p.columns.a
         cdef const Sparse* rows = &p.rows.a
         cdef size_t at, i, e, f, m = self.size, entries = 0, inside
@@ -331,7 +339,7 @@ cdef class Newton(Solver):
             entries += a.begin[self.working[at].k + 1] - a.begin[self.working[at].k]
         # At least what even lines would cost; the real cost is counted if this is little enough.
         cost = <double>entries * entries / p.n / 2
-        if cost > larger(<double>CHEAP * entries, self.paid):
+        if cost > larger(larger(CHEAP * entries, self.paid), self.last_paid):
             return False
         memset(self.t, 0, 8 * p.n)
         for at in range(m):
@@ -342,7 +350,7 @@ cdef class Newton(Solver):
         for i in range(p.n):
             cost += self.t[i] * self.t[i]
         cost = cost / 2 + p.rows.nonzeros
-        if cost > larger(<double>CHEAP * entries, self.paid):
+        if cost > larger(larger(CHEAP * entries, self.paid), self.last_paid):
             return False
         if m > self.gram_capacity:
             free(self.gram)
@@ -351,19 +359,18 @@ cdef class Newton(Solver):
             if self.gram == NULL:
                 return False
         memset(self.gram, 0, 8 * m * m)
-        memset(self.gram_at, 0xFF, 4 * a.size)
+        memset(self.gram_at, 0xFF, 4 * p.d)
         for at in range(m):
-            self.gram_at[self.working[at].k] = <uint32_t>at
+            self.gram_at[self.working[at].j] = <uint32_t>at
         for i in range(p.n):
             inside = 0
             self.gram_d[i] = self.d[i]
             if self.d[i] == 0:
                 continue
             for e in range(rows.begin[i], rows.begin[i + 1]):
-                k = p.columns.position[rows.index[e]]
-                if k != NOT_KEPT and self.gram_at[k] != NOT_KEPT:
-                    self.row_at[inside], self.row_value[inside] = self.gram_at[k], rows.value[e]
-                    inside += 1
+                k = self.gram_at[rows.index[e]]
+                self.row_at[inside], self.row_value[inside] = k, rows.value[e]
+                inside += k != NOT_KEPT
             for e in range(inside):
                 line = self.gram + self.row_at[e] * m
                 c = self.d[i] * <double>self.row_value[e]
@@ -393,7 +400,7 @@ cdef class Newton(Solver):
         memset(g, 0, 8 * m)
         for at in range(size):
             q = &self.working[at]
-            j = self.gram_at[q.k]
+            j = self.gram_at[q.j]
             g[j] += q.g
             q.h, q.c = self.gram[j * m + j], self.gram_c[j]
             if q.w != q.start:
@@ -404,7 +411,7 @@ cdef class Newton(Solver):
             self.shuffle(size)
             for at in range(size):
                 q = &self.working[self.list[at]]
-                j = self.gram_at[q.k]
+                j = self.gram_at[q.j]
                 u = minimizer(&q.penalty, q.w, g[j], q.h)
                 step = u - q.w
                 if fabs(step) * q.largest > FURTHEST:
@@ -502,22 +509,22 @@ cdef class Newton(Solver):
         return False
 
 
-cdef inline double curvature_nearby(BatchLoss loss, double p, double y, double h, double curved, double away) noexcept nogil:
-    """A curvature that holds for a step of size `away`: as D(p + s) <= e^|s| D(p), that of a parabola above the loss at
-    both ends is D 2 (e^s - s - 1) / s^2; for the logistic loss tanh(p / 2) / (2 p) holds for any step (Jaakkola, Jordan.
-    Bayesian Parameter Estimation via Variational Methods. 2000); for the squared hinge, that of the other side."""
-    cdef double e, growth
+cdef inline double curvature_nearby(BatchLoss loss, double p, double y, double h, double r, double curved,
+                                    double away) noexcept nogil:
+    """A curvature that holds for a step of size `away`. As D(p + s) <= e^|s| D(p), that of a parabola above the loss at
+    both ends is D 2 (e^s - s - 1) / s^2, of which this is the beginning of the series; for the logistic loss
+    tanh(p / 2) / (2 p) holds for any step (Jaakkola, Jordan. Bayesian Parameter Estimation via Variational Methods. 2000);
+    for the squared hinge, that of the other side."""
+    cdef double growth
     if loss.kind == SQUARED_HINGE:
         return 2 * h if y * p < 1 + away else curved
     if loss.kind == SQUARED:
         return curved
     away = smaller(away, 10)
-    growth = 2 * (exp_of(away) - away - 1) / (away * away)
-    if loss.kind == POISSON:
+    growth = 1 + away * (1 / 3.0 + away * (1 / 12.0 + away * (1 / 60.0 + away * (1 / 360.0))))
+    if loss.kind == POISSON or fabs(p) < 0.01:
         return curved * growth
-    p = smaller(larger(fabs(p), 0.01), 100)
-    e = exp_of(-p)
-    return larger(smaller(curved * growth, h * (1 - e) / (1 + e) / (2 * p)), curved)
+    return larger(smaller(curved * growth, fabs(h - 2 * fabs(r)) / (2 * fabs(p))), curved)
 
 
 cdef inline void add_line(double* out, const double* line, double step, size_t n) noexcept nogil:

@@ -452,6 +452,8 @@ cdef class Problem:
             w = self.weights[j]
             self.nonzeros += w != 0
             if self.ball < 0:
+                if w == 0 and fabs(self.g[j]) <= (self.l1 if self.c == NULL else self.l1 * self.c[j]):
+                    continue
                 penalty = self.penalty_of(j)
                 worst = larger(worst, violation_of(&penalty, w, self.g[j]))
                 continue
@@ -476,9 +478,9 @@ cdef class Problem:
         if self.ball >= 0:
             return offset - conjugates(self.loss, self.alpha, self.y, self.h, self.n) - self.ball_conjugate()
         for j in range(self.d):
-            penalty = self.penalty_of(j)
             size = -self.g[j] if self.nonnegative else fabs(self.g[j])
-            if size > penalty.l1:
+            if size > (self.l1 if self.c == NULL else self.l1 * self.c[j]):
+                penalty = self.penalty_of(j)
                 largest = larger(largest, size / penalty.l1) if penalty.l1 > 0 else INFINITY
                 if self.l2 > 0 or self.box < INFINITY:
                     step = size - penalty.l1
