@@ -70,7 +70,11 @@ cdef struct Coordinate:
 
 
 cdef class Newton(Solver):
-    """Penalty l1, l2, weights of features, w >= 0, box; no ball. Smooth losses. ValueError: others."""
+    """Penalty l1, l2, weights of features, w >= 0, box; no ball. Smooth losses.
+
+    gram: whether it may buy the Gram matrix. ValueError: a ball, or a loss with kinks.
+    """
+    cdef bint gram_allowed
     cdef Coordinate* working        # [columns kept]
     cdef size_t size
     cdef uint32_t* list             # [columns kept] of the working set: those that later cycles visit
@@ -99,8 +103,9 @@ cdef class Newton(Solver):
     cdef int patience               # cycles at most
     cdef double caution             # the part of how far a prediction went for which D holds
 
-    def __init__(self, Problem problem not None, *, uint64_t seed=1):
+    def __init__(self, Problem problem not None, *, uint64_t seed=1, bint gram=True):
         super().__init__(problem, seed=seed)
+        self.gram_allowed = gram
         if problem.ball >= 0:
             raise ValueError("this solver does not take a radius")
         if not is_smooth(problem.loss):
@@ -333,7 +338,7 @@ cdef class Newton(Solver):
         cdef double cost, c
         cdef uint32_t k
         cdef double* line
-        if m == 0 or m > MOST_GRAM:
+        if not self.gram_allowed or m == 0 or m > MOST_GRAM:
             return False
         for at in range(m):
             entries += a.begin[self.working[at].k + 1] - a.begin[self.working[at].k]

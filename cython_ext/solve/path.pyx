@@ -8,21 +8,14 @@ than N; every strength begins from the weights of the one before.
 from libc.math cimport INFINITY, exp, fabs, fmax, fmin, log, sqrt
 from libc.stdint cimport uint64_t
 
-from vwlite.core.solve.losses cimport SQUARED
 from vwlite.core.solve.problem cimport Problem
 from vwlite.core.solve.solver cimport Solver
 
-from vwlite.core.solve.coordinate import CoordinateDescent
 from vwlite.core.solve.newton import Newton
 
 cdef double LOOSE = 0.1         # the violation, by l1, with which the first strength is left
 cdef double TIGHTER = 0.1       # and what it is times that at each next one
 cdef double FADED = 1e-9        # strengths below this part of the largest are none
-
-
-cdef Solver fastest(Problem problem, uint64_t seed):
-    """Coordinate descent for squared loss, as its steps are exact; Newton for others."""
-    return (CoordinateDescent if problem.loss.kind == SQUARED else Newton)(problem, seed=seed)
 
 
 cdef class NewtonOnBall(Solver):
@@ -37,7 +30,6 @@ cdef class NewtonOnBall(Solver):
     cdef double low, high           # logarithms of strengths with a larger and a smaller norm
     cdef double last, last_norm     # logarithms: the strength before, and the norm there; infinite: none
     cdef double precision           # the violation, by l1, with which a strength is left
-    cdef uint64_t seed
 
     def __init__(self, Problem problem not None, *, uint64_t seed=1):
         super().__init__(problem, seed=seed)
@@ -46,8 +38,7 @@ cdef class NewtonOnBall(Solver):
         if problem.simplex:
             raise ValueError("this solver does not take a simplex")
         self.inside = problem.penalized()
-        self.seed = seed
-        self.solver = fastest(self.inside, seed)
+        self.solver = Newton(self.inside, seed=seed)
 
     @property
     def l1(self):
@@ -68,7 +59,6 @@ cdef class NewtonOnBall(Solver):
         self.low, self.high = -INFINITY, log(self.strongest) if self.strongest > 0 else -INFINITY
         self.last = INFINITY
         self.precision = LOOSE
-        self.scale = 0
         self.show()
         return 0
 
@@ -79,7 +69,8 @@ cdef class NewtonOnBall(Solver):
         if self.changes != p.changes:
             self.begin()
             self.changes = p.changes
-            self.scale, self.best, self.idle = p.violation + inside.l1, p.objective, 0
+            self.scale = max(self.scale, inside.l1 + p.violation)
+            self.best, self.idle = p.objective, 0
             self.done, self.why = False, ""
         if self.done:
             return
@@ -160,7 +151,7 @@ cdef class NewtonToCount(Solver):
         if problem.ball >= 0:
             raise ValueError("this solver does not take a radius")
         self.most = nonzeros
-        self.solver = fastest(problem, seed)
+        self.solver = Newton(problem, seed=seed)
 
     def stop(self):
         super().stop()

@@ -28,7 +28,8 @@ cdef class Solver:
         cdef Problem problem = self.problem
         if self.changes != self.problem.changes:
             self.begin()
-            self.scale, self.best, self.idle = problem.l1 + problem.violation, problem.objective, 0
+            self.scale = max(self.scale, problem.l1 + problem.violation)
+            self.best, self.idle = problem.objective, 0
             self.changes = self.problem.changes
             self.done, self.why = False, ""
         if self.done:

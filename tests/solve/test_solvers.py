@@ -3,12 +3,20 @@
 import batch
 import numpy as np
 import pytest
-from batch_problems import LOSSES, PENALTIES, draw, penalty_of
+from batch_problems import LOSSES, PENALTIES, draw, penalty_of, rows_of
+from streams import random_stream
 
 from vwlite.core.solve.coordinate import CoordinateDescent
 from vwlite.core.solve.newton import Newton
+from vwlite.core.solve.problem import Problem
 
-SOLVERS = [CoordinateDescent, Newton]
+
+def newton_by_columns(problem, **options):
+    """Newton without the Gram matrix, which so few columns would have at once."""
+    return Newton(problem, gram=False, **options)
+
+
+SOLVERS = [CoordinateDescent, Newton, newton_by_columns]
 each_solver = pytest.mark.parametrize("kind", SOLVERS)
 
 
@@ -44,6 +52,23 @@ def test_the_optimum_is_that_of_the_twin(kind, loss, name, constant, fraction):
     assert problem.lower_bound <= twin.objective(w, b) * (1 + 1e-12)
     if fraction > 1:
         assert problem.nonzeros == 0
+
+
+@pytest.mark.parametrize("constant", [True, False])
+@pytest.mark.parametrize("loss", LOSSES)
+@each_solver
+def test_a_larger_problem_proves_itself(kind, loss, constant):
+    """The gap to the lower bound says how far the optimum is at most."""
+    labels = "logistic" if loss == "squared-hinge" else loss
+    rows = rows_of(random_stream(27, 400, loss=labels, keys=500, width=30, scales=False), bits=32)
+    strongest = Problem(rows, loss, constant=constant).l1_max()
+    nonzeros = []
+    for fraction in (0.3, 0.03):
+        problem = Problem(rows, loss, constant=constant, l1=fraction * strongest)
+        run(kind(problem))
+        assert problem.gap <= 1e-9 * problem.objective
+        nonzeros.append(problem.nonzeros)
+    assert 1 < nonzeros[0] < 30 < nonzeros[1]
 
 
 @pytest.mark.parametrize("constant", [True, False])
