@@ -14,6 +14,12 @@ cdef struct Sparse:
     float* value
 
 
+# Where a key stands in the table of columns.
+cdef struct Place:
+    uint32_t key
+    uint32_t column         # 1 + its number; 0: nobody stands here
+
+
 cdef class Rows:
     cdef Expander expander
     cdef bint finished
@@ -27,7 +33,7 @@ cdef class Rows:
     cdef size_t row_capacity, nonzero_capacity
     cdef uint32_t* key          # [columns] of each column
     cdef size_t key_capacity
-    cdef uint32_t* place        # [places] 1 + the column whose key is there
+    cdef Place* place           # [places]
     cdef size_t places
 
     cdef int add_lines(self, Expander expander, const Arrays* a, bint numbered) noexcept nogil

@@ -13,10 +13,17 @@ from vwlite.core.base.buffers cimport ample, resize
 from vwlite.core.data.batch cimport EXAMPLE, Arrays, Batch
 from vwlite.core.data.expand cimport ENORMOUS, NO_ROOM, Expander, Expansion
 
+cdef extern from *:
+    """
+    #define vwlite_fetch_place(address) __builtin_prefetch(address, 0, 3)
+    """
+    void prefetch "vwlite_fetch_place"(const void* address) noexcept nogil
+
 cdef enum:
     NO_MEMORY = -1
     OVERFLOW = -2
     TOO_MANY = -3           # columns for 32 bits
+    AHEAD = 8               # keys whose places are fetched before they are looked at
 
 
 cdef class Numbers:
@@ -38,6 +45,11 @@ cdef object view_of(object owner, void* data, size_t items, size_t size, str cod
     numbers = Numbers.__new__(Numbers)
     numbers.owner, numbers.data, numbers.size = owner, data, items * size
     return memoryview(numbers).cast(code)
+
+
+cdef inline size_t place_of(uint32_t key, size_t places) noexcept nogil:
+    """Where to look for a key first; `places` is a power of two."""
+    return (key * <uint64_t>0x9E3779B97F4A7C15 >> 32) & (places - 1)
 
 
 cdef int by_size(const void* a, const void* b) noexcept nogil:
@@ -200,6 +212,8 @@ cdef class Rows:
             self.nonzero_capacity = want
         if keys != NULL:
             for i in range(n):
+                if i + AHEAD < n:
+                    prefetch(&self.place[place_of(keys[i + AHEAD], self.places)])
                 failed = self.column_of(keys[i], &self.a.index[at + i])
                 if failed:
                     return failed
@@ -209,15 +223,11 @@ cdef class Rows:
 
     cdef int column_of(self, uint32_t key, uint32_t* column) noexcept nogil:
         """The number of a key, a new one if it has none yet."""
-        cdef size_t at = (key * <uint64_t>0x9E3779B97F4A7C15 >> 32) & (self.places - 1)
+        cdef size_t at = place_of(key, self.places)
         cdef size_t want
-        cdef uint32_t found
-        while True:
-            found = self.place[at]
-            if found == 0:
-                break
-            if self.key[found - 1] == key:
-                column[0] = found - 1
+        while self.place[at].column:
+            if self.place[at].key == key:
+                column[0] = self.place[at].column - 1
                 return 0
             at = (at + 1) & (self.places - 1)
         if self.columns >= <size_t>0xFFFFFFFE:
@@ -230,21 +240,21 @@ cdef class Rows:
         self.key[self.columns] = key
         column[0] = <uint32_t>self.columns
         self.columns += 1
-        self.place[at] = <uint32_t>self.columns
+        self.place[at].key, self.place[at].column = key, <uint32_t>self.columns
         return self.grow_places() if 2 * self.columns > self.places else 0
 
     cdef int grow_places(self) noexcept nogil:
         """Have twice the places for keys, 1024 at first."""
         cdef size_t places = 2 * self.places if self.places else 1024
-        cdef uint32_t* place = <uint32_t*>calloc(places, 4)
+        cdef Place* place = <Place*>calloc(places, sizeof(Place))
         cdef size_t i, at
         if place == NULL:
             return NO_MEMORY
         for i in range(self.columns):
-            at = (self.key[i] * <uint64_t>0x9E3779B97F4A7C15 >> 32) & (places - 1)
-            while place[at]:
+            at = place_of(self.key[i], places)
+            while place[at].column:
                 at = (at + 1) & (places - 1)
-            place[at] = <uint32_t>(i + 1)
+            place[at].key, place[at].column = self.key[i], <uint32_t>(i + 1)
         free(self.place)
         self.place, self.places = place, places
         return 0
