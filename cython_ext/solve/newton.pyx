@@ -239,7 +239,7 @@ cdef class Newton(Solver):
             if self.moved[i] > NEAR:
                 curved = curvature_nearby(p.loss, p.predictions[i], p.y[i], p.h[i], p.r[i], curved,
                                           self.caution * self.moved[i])
-            self.d[i] = <float>curved
+            self.d[i] = <float>smaller(curved, 1e30)    # Poisson's may be more than a float holds
             self.t[i] = self.d[i]
         self.sum_d = total(self.t, p.n) if p.constant else 0
         self.along = 0

@@ -83,7 +83,8 @@ cdef class NewtonOnBall(Solver):
         with nogil:
             self.done = self.exact(p)
         if self.done:
-            self.why = "the weights are exact to rounding"
+            exact = p.violation <= 1e-14 * self.scale
+            self.why = "the weights are exact to rounding" if exact else "the objective has stopped falling"
 
     cdef object move(self):
         """Another strength."""
@@ -177,7 +178,7 @@ cdef class NewtonToCount(Solver):
                 self.high = 1.002 * self.high
                 self.go(self.high)
             elif self.solver.done:
-                self.done, self.why = True, "the weights are exact to rounding"
+                self.done, self.why = True, self.solver.why
             return
         if self.solver.done or p.violation <= 1e-3 * p.l1:
             if p.nonzeros > self.most:

@@ -344,7 +344,7 @@ cdef class Problem:
             else:
                 low = shift
             if self.loss.kind == POISSON:       # exactly: curvature - slope is the sum of h y
-                step = log_of((curvature - slope) / curvature) if curvature - slope > 1e-280 < curvature else -slope
+                step = log_of((curvature - slope) / curvature) if curvature - slope > 1e-280 < curvature else -30
                 step = smaller(larger(step, -30), 30)
             elif curvature > 0:
                 step = -slope / curvature
@@ -352,8 +352,8 @@ cdef class Problem:
                     step = smaller(larger(step, -4), 4)
             else:
                 step = -4 if slope > 0 else 4
-            if not low < shift + step < high:
-                step = (low + high) / 2 - shift
+            if not low < shift + step < high:       # to the middle; past a bound that is not one yet, it is rounding
+                step = (low + high) / 2 - shift if isfinite(low) and isfinite(high) else 0
             if fabs(step) <= 1e-16 * (1 + fabs(shift)) or shift + step == shift:
                 break
             shift += step

@@ -38,7 +38,8 @@ cdef class Solver:
             self.iterate(problem)
             self.done = self.done or self.exact(problem)
         if self.done and not self.why:
-            self.why = "the weights are exact to rounding"
+            exact = problem.violation <= 1e-14 * self.scale
+            self.why = "the weights are exact to rounding" if exact else "the objective has stopped falling"
 
     def stop(self):
         """Have `step` come back soon, with weights that are valid. May be called from any thread."""

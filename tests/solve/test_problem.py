@@ -5,7 +5,7 @@ from itertools import product
 import batch
 import numpy as np
 import pytest
-from batch_problems import LOSSES, PENALTIES, draw, penalty_of, rows_of
+from batch_problems import LOSSES, PENALTIES, Drawn, draw, penalty_of, rows_of
 from batches import Line
 
 from vwlite.core.solve.columns import Columns
@@ -82,6 +82,21 @@ def test_no_bound_is_above_the_optimum_and_that_of_the_optimum_meets_it(loss, na
         assert problem.objective == pytest.approx(optimum, rel=1e-12)
         assert abs(problem.objective - problem.dual()) <= 1e-9 * optimum
         assert problem.violation <= 1e-9
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_importance_of_all_sizes(loss):
+    """The constant is fitted until rounding is in the way."""
+    lines = [
+        line._replace(importance=[1e6, 1e-6, 0.3, 1.0][i % 4]) for i, line in enumerate(draw(15, loss, n=9).lines)
+    ]
+    drawn = Drawn(loss, lines, rows_of(lines))
+    problem = drawn.problem()
+    assert problem.l1_max() == pytest.approx(batch.l1_max(drawn.twin()), rel=1e-6)
+    problem.set(np.full(len(problem.w), 0.3), 0.7)
+    problem.evaluate()
+    assert np.isfinite(problem.lower_bound)
+    assert problem.lower_bound <= problem.objective
 
 
 def test_the_best_bound_is_kept_until_the_strength_changes():

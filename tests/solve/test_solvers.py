@@ -101,6 +101,18 @@ def test_it_goes_on_from_any_weights_and_strength(kind):
     assert problem.objective == pytest.approx(other.objective, rel=1e-12)
 
 
+@each_solver
+@pytest.mark.parametrize("loss", ["logistic", "poisson"])
+def test_one_class_only_leaves_all_to_the_constant(kind, loss):
+    drawn = draw(28, loss, one_class=True)
+    problem = drawn.problem(l1=1e-3)
+    solver = kind(problem)
+    run(solver)
+    assert problem.nonzeros == 0
+    assert problem.objective < 1e-12
+    assert np.isfinite(problem.b)
+
+
 def test_the_seed_decides_the_bytes():
     drawn = draw(24, "logistic", n=200)
 
