@@ -102,3 +102,201 @@ class Coordinates:
                 break
             self.move(k, float(step[k]))
         self.fit()
+
+
+@dataclass
+class Ball:
+    """sum_j c_j |w_j| <= z, w >= 0 if asked for; the simplex: w >= 0 and = z."""
+
+    z: float
+    c: Array
+    nonnegative: bool = False
+    simplex: bool = False
+
+    def project(self, v: Array) -> Array:
+        """w_i = sign(v_i) max(|v_i| - theta c_i, 0), theta by bisection."""
+        if self.nonnegative and not self.simplex:
+            v = np.maximum(v, 0)
+        sign, size = (np.ones(len(v)), v) if self.simplex else (np.sign(v), np.abs(v))
+        if not self.simplex and size @ self.c <= self.z:
+            return v
+        low, high = -np.max(np.abs(v) / self.c) - self.z / self.c.min() ** 2, np.max(size / self.c)
+        for _ in range(300):
+            theta = (low + high) / 2
+            if self.c @ np.maximum(size - theta * self.c, 0) > self.z:
+                low = theta
+            else:
+                high = theta
+        active = size > high * self.c
+        if active.any():
+            high = (size[active] @ self.c[active] - self.z) / (self.c[active] ** 2).sum()
+        return sign * np.maximum(size - high * self.c, 0)
+
+
+def curvature(problem: batch.Problem) -> float:
+    return CURVATURE.get(problem.loss, 1.0 if problem.loss != "poisson" else 2.0)
+
+
+def safe_rate(problem: batch.Problem) -> float:
+    """1 over the bound max_i ||x_i||^2 on the curvature."""
+    squares = (problem.x**2).sum(axis=1) + float(problem.constant)
+    return 1 / (squares.max() * curvature(problem) + problem.l2)
+
+
+@dataclass
+class Point:
+    """Weights and constant, with the value there and the slopes."""
+
+    problem: batch.Problem
+    w: Array
+    b: float
+
+    def __post_init__(self) -> None:
+        p = self.problem
+        self.value = p.mean_loss(self.w, self.b) + p.l2 / 2 * float(self.w @ self.w)
+        self.g, slope = p.gradient(self.w, self.b)
+        self.g = self.g + p.l2 * self.w
+        self.slope = slope if p.constant else 0.0
+
+
+class Gradient:
+    """L1B, section 7: projected gradient, with backtracking, at a fixed rate or at eta0 / sqrt(k); and accelerated."""
+
+    def __init__(self, problem: batch.Problem, ball: Ball, *, how: str = "armijo", eta0: float | None = None) -> None:
+        self.problem, self.ball, self.how = problem, ball, how
+        self.t = safe_rate(problem) if eta0 is None else eta0
+        self.k, self.momentum = 0, 1.0
+        self.at = self.v = Point(problem, ball.project(np.zeros(problem.x.shape[1])), 0.0)
+
+    def step(self) -> None:
+        self.k += 1
+        t = self.t / np.sqrt(self.k) if self.how == "sqrt" else self.t
+        v = self.v
+        while True:
+            new = Point(self.problem, self.ball.project(v.w - t * v.g), v.b - t * v.slope)
+            moved = (np.sum((new.w - v.w) ** 2) + (new.b - v.b) ** 2) / (2 * t)
+            promised = v.g @ (new.w - v.w) + v.slope * (new.b - v.b)
+            curved = ((new.g - v.g) @ (new.w - v.w) + (new.slope - v.slope) * (new.b - v.b)) / 2
+            if self.how in ("fixed", "sqrt"):
+                break
+            if curved <= moved * (1 + 1e-9) if moved < 1e-9 * v.value else new.value <= v.value + promised + moved:
+                self.t = 1.3 * t
+                break
+            t /= 2
+        by = 0.0
+        if self.how == "accelerated":
+            last = self.at
+            if (v.w - new.w) @ (new.w - last.w) + (v.b - new.b) * (new.b - last.b) > 0:
+                self.momentum = 1.0
+            else:
+                after = (1 + np.sqrt(1 + 4 * self.momentum**2)) / 2
+                by, self.momentum = (self.momentum - 1) / after, after
+            self.v = Point(self.problem, new.w + by * (new.w - last.w), new.b + by * (new.b - last.b))
+        else:
+            self.v = new
+        self.at = new
+
+
+class Samples:
+    """Gradients of samples without replacement; with all examples, in their order."""
+
+    def __init__(self, problem: batch.Problem, batch_size: int | None, seed: int) -> None:
+        self.problem, self.size, self.random = problem, batch_size, Random(seed)
+        self.order = list(range(len(problem.y)))
+
+    def gradient(self, w: Array, b: float) -> tuple[Array, float]:
+        p, n = self.problem, len(self.problem.y)
+        if self.size is None:
+            point = Point(p, w, b)
+            return point.g, point.slope
+        for s in range(self.size):
+            other = s + self.random.below(n - s)
+            self.order[s], self.order[other] = self.order[other], self.order[s]
+        chosen = self.order[: self.size]
+        r = p.h * batch.LOSSES[p.loss].dloss(p.predictions(w, b), p.y)
+        r = n / self.size * r[chosen]
+        return p.x[chosen].T @ r + p.l2 * w, float(r.sum()) if p.constant else 0.0
+
+
+class Minibatch:
+    """L1B, section 7: projected gradient from samples."""
+
+    def __init__(self, problem: batch.Problem, ball: Ball, *, size: int, how: str = "sqrt", eta0: float | None = None,
+                 seed: int = 1) -> None:  # fmt: skip
+        self.samples, self.ball, self.how = Samples(problem, size, seed), ball, how
+        self.t = safe_rate(problem) if eta0 is None else eta0
+        self.k, self.w, self.b = 0, ball.project(np.zeros(problem.x.shape[1])), 0.0
+
+    def step(self) -> None:
+        self.k += 1
+        t = self.t / np.sqrt(self.k) if self.how == "sqrt" else self.t
+        g, slope = self.samples.gradient(self.w, self.b)
+        self.w, self.b = self.ball.project(self.w - t * g), self.b - t * slope
+
+
+class Exponentiated:
+    """L1B, eq. 13, over the masses c_j w_j / z, which sum to 1; with both signs, of two vectors."""
+
+    def __init__(self, problem: batch.Problem, ball: Ball, *, both: bool, size: int | None = None, how: str = "fixed",
+                 eta0: float | None = None, seed: int = 1) -> None:  # fmt: skip
+        self.samples, self.ball, self.how = Samples(problem, size, seed), ball, how
+        d = problem.x.shape[1]
+        self.signs = np.repeat([1.0, -1.0], d)[: 2 * d if both else d]
+        self.c = np.tile(ball.c, 2)[: len(self.signs)]
+        self.mass = np.full(len(self.signs), 1 / len(self.signs))
+        most = np.max((problem.x / ball.c) ** 2)
+        self.constant_rate = ball.z * most
+        self.t = 1 / (ball.z * (most * curvature(problem) * (2 if problem.constant else 1) + problem.l2))
+        self.t = self.t if eta0 is None else eta0
+        self.k, self.b = 0, 0.0
+
+    @property
+    def w(self) -> Array:
+        d = len(self.ball.c)
+        signed = self.ball.z * self.signs * self.mass / self.c
+        return signed[:d] + (signed[d:] if len(signed) > d else 0)
+
+    def step(self) -> None:
+        self.k += 1
+        t = self.t / np.sqrt(self.k) if self.how == "sqrt" else self.t
+        g, slope = self.samples.gradient(self.w, self.b)
+        self.mass = self.mass * np.exp(-t * self.signs * np.tile(g, 2)[: len(self.signs)] / self.c)
+        self.mass /= self.mass.sum()
+        self.b -= t * self.constant_rate * slope
+
+
+@dataclass
+class Softmax:
+    """L1B, eq. 12: weights [classes, d] and constants of the multinomial logistic loss; y counts from 0."""
+
+    x: Array
+    y: Array
+    h: Array
+    classes: int
+    constant: bool = True
+    l2: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.wanted = np.eye(self.classes)[self.y]
+
+    def probabilities(self, w: Array, b: Array) -> Array:
+        s = self.x @ w.T + b
+        s = np.exp(s - s.max(axis=1, keepdims=True))
+        return s / s.sum(axis=1, keepdims=True)
+
+    def objective(self, w: Array, b: Array) -> float:
+        s = self.x @ w.T + b
+        own = s[np.arange(len(s)), self.y]
+        return float(self.h @ (np.logaddexp.reduce(s, axis=1) - own)) + self.l2 / 2 * float((w**2).sum())
+
+    def gradient(self, w: Array, b: Array) -> tuple[Array, Array]:
+        r = self.h[:, None] * (self.probabilities(w, b) - self.wanted)
+        return r.T @ self.x + self.l2 * w, r.sum(axis=0) * self.constant
+
+    def bound(self, q: Array, ball: Ball) -> float:
+        """The dual at probabilities whose shares are those of the labels; l2 = 0."""
+        assert not self.constant or np.allclose(self.h @ (q - self.wanted), 0, atol=1e-12)
+        v = (self.h[:, None] * (self.wanted - q)).T @ self.x / ball.c
+        most = np.maximum(v, 0).max(axis=1) if ball.nonnegative else np.abs(v).max(axis=1)
+        entropy = -np.where(q > 0, q * np.log(np.where(q > 0, q, 1)), 0).sum(axis=1)
+        return float(self.h @ entropy) - ball.z * float(most.sum())
