@@ -22,17 +22,18 @@ Adaptive Restart for Accelerated Gradient Schemes. 2015.
 
 import array
 
-from libc.math cimport INFINITY, fabs, fmax, fmin, sqrt
+from libc.math cimport INFINITY, fabs, sqrt
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcmp, memcpy, memset
 
 from vwlite.core.base.elementary cimport exp_of
 from vwlite.core.solve.losses cimport LOGISTIC, evaluate, is_smooth, log_of
-from vwlite.core.solve.problem cimport Problem, total
+from vwlite.core.solve.problem cimport Problem, larger, smaller, total
+from vwlite.core.solve.random cimport random_below
 from vwlite.core.solve.rows cimport Sparse
 from vwlite.core.solve.softmax cimport SoftmaxProblem, softmax_row
-from vwlite.core.solve.solver cimport Solver, random_below
+from vwlite.core.solve.solver cimport Solver
 
 from vwlite.core.projection import project_general, project_plain
 
@@ -46,7 +47,7 @@ cdef double INNER = 0.1         # of the mass is for weights that are zero, at t
 
 
 cdef inline double mass_of(double logarithm) noexcept nogil:
-    return exp_of(fmin(logarithm, FAR)) if logarithm > -FAR else 0
+    return exp_of(smaller(logarithm, FAR)) if logarithm > -FAR else 0
 
 
 cdef class _FirstOrder(Solver):
@@ -155,7 +156,7 @@ cdef class _FirstOrder(Solver):
             squares = 1 if self.problem.constant else 0
             for e in range(a.begin[i], a.begin[i + 1]):
                 squares += <double>a.value[e] * a.value[e]
-            most = fmax(most, squares)
+            most = larger(most, squares)
         most = most * self.most_curved() + self.problem.l2
         return 1 / most if most > 0 else 1
 
@@ -211,18 +212,18 @@ cdef class _FirstOrder(Solver):
             for j in range(m):
                 along += self.of_penalty[j] * self.given[j]
                 squares += self.of_penalty[j] * self.of_penalty[j]
-            shift = fmax((p.ball - along) / squares, 0)
+            shift = larger((p.ball - along) / squares, 0)
             for j in range(m):
                 self.given[j] += shift * self.of_penalty[j]
         if p.nonnegative and not (p.simplex and plain):
             for j in range(m):
-                self.given[j] = fmax(self.given[j], 0)
+                self.given[j] = larger(self.given[j], 0)
         with gil:
             if plain:
                 project_plain(self.given[:m], p.ball, p.simplex, self.projected[:m])
             else:
                 for j in range(m):
-                    top, top_c = fmax(top, fabs(self.given[j])), fmax(top_c, self.of_penalty[j])
+                    top, top_c = larger(top, fabs(self.given[j])), larger(top_c, self.of_penalty[j])
                 project_general(self.given[:m], p.ball, self.of_penalty[:m], INFINITY, 1 / power_of_two(top),
                                 1 / power_of_two(top_c), self.projected[:m])
         return 0
@@ -360,7 +361,7 @@ cdef class ProjectedGradient(_FirstOrder):
         if moved == 0 and self.momentum == 1:
             return False
         if self.backtracks:
-            self.t = fmin(GROWTH * t, 1e290)
+            self.t = smaller(GROWTH * t, 1e290)
         slow = 0
         if self.accelerates:
             back = 0
@@ -661,7 +662,7 @@ cdef class ExponentiatedGradient(_Sampled):
         cdef double most = 0, x
         for e in range(a.begin[self.n]):
             x = a.value[e] / (self.problem.c[a.index[e]] if self.problem.c != NULL else 1)
-            most = fmax(most, x * x)
+            most = larger(most, x * x)
         self.constant_rate = self.problem.ball * most if most > 0 else 1
         most = most * self.most_curved() * (2 if self.problem.constant else 1) + self.problem.l2
         return 1 / (self.problem.ball * most) if most > 0 else 1
@@ -678,10 +679,10 @@ cdef class ExponentiatedGradient(_Sampled):
             if used == 0:
                 memset(self.logarithms + c * self.parts * self.d, 0, 8 * self.parts * self.d)
             else:
-                rest = fmax(1 - used, INNER)
+                rest = larger(1 - used, INNER)
                 for part in range(self.parts):
                     for j in range(self.d):
-                        size = fmax(-w[j] if part else w[j], 0) * (self.problem.c[j] if self.problem.c != NULL else 1)
+                        size = larger(-w[j] if part else w[j], 0) * (self.problem.c[j] if self.problem.c != NULL else 1)
                         mass = size / self.problem.ball * ((1 - rest) / used) + rest / (self.parts * self.d)
                         self.logarithms[(c * self.parts + part) * self.d + j] = log_of(mass)
             self.normalize(c)
@@ -694,7 +695,7 @@ cdef class ExponentiatedGradient(_Sampled):
         cdef double most = -INFINITY, sum = 0
         cdef double* logarithms = self.logarithms + c * self.parts * self.d
         for i in range(self.parts * self.d):
-            most = fmax(most, logarithms[i])
+            most = larger(most, logarithms[i])
         for i in range(self.parts * self.d):
             logarithms[i] -= most
             sum += mass_of(logarithms[i])

@@ -54,6 +54,7 @@ cdef class Problem:
     cdef readonly bint constant, nonnegative, simplex
     cdef readonly double l1, l2, box
     cdef readonly double ball       # the radius; below 0: none
+    cdef readonly bint penalizes_constant   # l2 is on the constant too
     cdef readonly bint one_sided    # the best constant is infinite
     cdef readonly int threads
     cdef size_t n, d

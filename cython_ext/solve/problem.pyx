@@ -74,7 +74,8 @@ cdef class Problem:
     """rows: finished. loss: squared, logistic, squared-hinge, poisson, hinge, quantile (with `tau`).
 
     l1, l2: strengths of the penalty. radius: instead of l1, of the ball; `simplex`: w >= 0 and the sum is the radius.
-    constant: whether there is one; it is never penalised. nonnegative: w >= 0. box: the largest |w_j|.
+    constant: whether there is one; it is not penalised, unless `penalize_constant` puts l2 on it: for hinge loss with l2
+    alone. nonnegative: w >= 0. box: the largest |w_j|.
     penalty_weights: c_j > 0 of each column, 1 without. labels: instead of those of the rows, such as -1 and 1 of one
     class. columns: those of `rows`, if several problems share them; else a solver that needs them makes them.
     threads: of passes over all rows; any number gives the same bits.
@@ -88,7 +89,7 @@ cdef class Problem:
 
     def __init__(self, Rows rows not None, str loss not None, *, double l1=0, double l2=0, radius=None, bint simplex=False,
                  bint constant=True, bint nonnegative=False, penalty_weights=None, box=None, labels=None,
-                 double tau=0.5, int threads=1, Columns columns=None):
+                 double tau=0.5, int threads=1, Columns columns=None, bint penalize_constant=False):
         if self.rows is not None:
             raise ValueError("the problem is made")
         if not rows.finished or rows.a.size == 0:
@@ -105,6 +106,8 @@ cdef class Problem:
             raise ValueError("a box is a number above 0, and stands without a radius")
         if not 0 <= tau <= 1:
             raise ValueError("tau is a number from 0 to 1")
+        if penalize_constant and not (loss == "hinge" and l2 > 0 and l1 == 0 and radius is None):
+            raise ValueError("the constant is penalised only for hinge loss, with l2 alone")
         if columns is not None and (columns.rows is not rows):
             raise ValueError("the columns are those of other rows")
         self.rows, self.columns, self.shared_columns = rows, columns, columns is not None
@@ -112,6 +115,7 @@ cdef class Problem:
         self.l1, self.l2, self.box = l1, l2, INFINITY if box is None else box
         self.ball, self.simplex = -1 if radius is None else radius, simplex
         self.constant, self.nonnegative = constant, nonnegative or simplex
+        self.penalizes_constant = constant and penalize_constant
         self.threads = threads
         self.n, self.d = rows.a.size, rows.columns
         self.allocate(penalty_weights is not None)
@@ -382,7 +386,7 @@ cdef class Problem:
             for i in range(self.n):
                 self.r[i] = up * self.curved[i] - self.scratch[i]
             change = fabs(up - 1)
-        elif self.constant:
+        elif self.constant and not self.penalizes_constant:
             for i in range(self.n):
                 self.scratch[i] = larger(-self.r[i], 0)
             positive = total(self.scratch, self.n)
@@ -435,7 +439,7 @@ cdef class Problem:
     cdef double penalties(self) noexcept nogil:
         """What is added to the mean loss."""
         cdef size_t j
-        cdef double squares = 0
+        cdef double squares = self.b * self.b if self.penalizes_constant else 0
         if self.l2 > 0:
             for j in range(self.d):
                 squares += self.weights[j] * self.weights[j]
@@ -465,7 +469,8 @@ cdef class Problem:
             # What the best corner of the set gains, by unit of its radius.
             self.steepest = largest
             worst = along / self.ball + (largest if self.simplex else larger(largest, 0))
-        self.violation = larger(worst, fabs(total(self.r, self.n)) if self.constant else 0)
+        w = self.l2 * self.b if self.penalizes_constant else 0
+        self.violation = larger(worst, fabs(total(self.r, self.n) + w) if self.constant else 0)
 
     cdef double dual_value(self) noexcept nogil:
         """The dual at alpha, or at the best of the points near it that were tried."""
@@ -477,6 +482,9 @@ cdef class Problem:
         offset = total(self.scratch, self.n)
         if self.ball >= 0:
             return offset - conjugates(self.loss, self.alpha, self.y, self.h, self.n) - self.ball_conjugate()
+        if self.penalizes_constant:
+            step = total(self.r, self.n)
+            supremum = step * step / (2 * self.l2)
         for j in range(self.d):
             size = -self.g[j] if self.nonnegative else fabs(self.g[j])
             if size > (self.l1 if self.c == NULL else self.l1 * self.c[j]):

@@ -16,15 +16,16 @@ to say where the problem stands is not counted.
 Shalev-Shwartz, Tewari. Stochastic Methods for l1 Regularized Loss Minimization. ICML 2009; algorithms 1 and 2.
 """
 
-from libc.math cimport fabs, fmax, fmin
+from libc.math cimport fabs
 from libc.stdint cimport uint64_t
 from libc.stdlib cimport calloc, free, malloc
 
 from vwlite.core.solve.columns cimport NOT_KEPT, dot
 from vwlite.core.solve.losses cimport LOGISTIC, POISSON, evaluate, is_smooth
-from vwlite.core.solve.problem cimport Penalty, Problem
+from vwlite.core.solve.problem cimport Penalty, Problem, larger, smaller
+from vwlite.core.solve.random cimport random_below
 from vwlite.core.solve.rows cimport Sparse
-from vwlite.core.solve.solver cimport Solver, random_below
+from vwlite.core.solve.solver cimport Solver
 
 cdef enum:
     AFRESH = 16         # steps after which predictions are computed anew
@@ -82,7 +83,7 @@ cdef class _Halves(Solver):
             self.look_at_columns(p)
             for j in range(p.d):
                 if p.weights[j] != self.u[j] - self.u[p.d + j]:
-                    self.u[j], self.u[p.d + j] = fmax(p.weights[j], 0), fmax(-p.weights[j], 0)
+                    self.u[j], self.u[p.d + j] = larger(p.weights[j], 0), larger(-p.weights[j], 0)
         self.steps = 0
         return 0
 
@@ -96,7 +97,7 @@ cdef class _Halves(Solver):
             for e in range(a.begin[k], a.begin[k + 1]):
                 x = a.value[e]
                 squares += p.h[a.index[e]] * x * x
-                most = fmax(most, x * x)
+                most = larger(most, x * x)
             self.bound[k] = beta * (squares if self.tight else most)
 
     cdef double step_of(self, Problem p, size_t column, double g, bint negative, double* gain) noexcept nogil:
@@ -112,7 +113,7 @@ cdef class _Halves(Solver):
             step = -g / h
         else:               # the loss does not depend on it
             step = -u if g > 0 else 0
-        step = fmin(fmax(step, -u), penalty.high - u)
+        step = smaller(larger(step, -u), penalty.high - u)
         if fabs(step) <= ROUNDING * u:
             step = 0
         gain[0] = -(g * step + h * step * step / 2)

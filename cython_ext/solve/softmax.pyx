@@ -16,13 +16,13 @@ Everything that one class needs, `Problem` has: the arrays of one class after th
 Duchi, Shalev-Shwartz, Singer, Chandra. Efficient Projections onto the l1-Ball. ICML 2008; eq. 12.
 """
 
-from libc.math cimport INFINITY, fabs, fmax, isfinite
+from libc.math cimport INFINITY, fabs, isfinite
 from libc.stdint cimport uint32_t
 from libc.stdlib cimport calloc, free, malloc
 
 from vwlite.core.base.elementary cimport exp_of
 from vwlite.core.solve.losses cimport LOGISTIC, log_1_plus, log_of, x_log_x
-from vwlite.core.solve.problem cimport Problem, total
+from vwlite.core.solve.problem cimport Problem, larger, total
 from vwlite.core.solve.rows cimport Rows, view_of
 
 cdef enum:
@@ -35,13 +35,13 @@ cdef double softmax_row(const double* scores, size_t stride, size_t classes, siz
     cdef double most = scores[0], others = 0, own, sum, e
     cdef size_t k
     for k in range(1, classes):
-        most = fmax(most, scores[k * stride])
+        most = larger(most, scores[k * stride])
     for k in range(classes):
         if k != label:
-            e = exp_of(fmax(scores[k * stride] - most, -600))
+            e = exp_of(larger(scores[k * stride] - most, -600))
             r[k * stride] = e
             others += e
-    own = exp_of(fmax(scores[label * stride] - most, -600))
+    own = exp_of(larger(scores[label * stride] - most, -600))
     sum = own + others
     for k in range(classes):
         if k != label:
@@ -150,12 +150,16 @@ cdef class SoftmaxProblem(Problem):
         for k in range(self.classes):
             self.constants[k] = b[k] if self.constant else 0
             for j in range(self.d):
-                self.every_weight[k * self.d + j] = fmax(w[k, j], low)
+                self.every_weight[k * self.d + j] = larger(w[k, j], low)
         self.lend(0)
         self.changes += 1
 
     def l1_max(self):
         """ValueError: a ball has no strength."""
+        raise ValueError("several classes have balls, and no l1")
+
+    def penalized(self):
+        """ValueError: balls of several classes are not on one path of strengths."""
         raise ValueError("several classes have balls, and no l1")
 
     def gradient_at(self):
@@ -193,13 +197,13 @@ cdef class SoftmaxProblem(Problem):
             farthest = 0
             for k in range(self.classes):
                 self.mean[k] = self.share[k] + total(self.every_r + k * self.n, self.n)
-                farthest = fmax(farthest, fabs(self.mean[k] - self.share[k]))
+                farthest = larger(farthest, fabs(self.mean[k] - self.share[k]))
             if farthest <= 1e-15:
                 break
             for k in range(self.classes):
                 shift = -30
                 if self.share[k] > 0:
-                    shift = fmax(log_of(self.share[k] / fmax(self.mean[k], 1e-290)), -30)
+                    shift = larger(log_of(self.share[k] / larger(self.mean[k], 1e-290)), -30)
                 if self.mean[k] > 1e-30:
                     for i in range(self.n):
                         self.every_prediction[k * self.n + i] += shift
@@ -228,7 +232,7 @@ cdef class SoftmaxProblem(Problem):
         for k in range(self.classes):
             self.mean[k] = self.share[k] + total(self.every_r + k * self.n, self.n)
             if self.mean[k] > self.share[k] > 0:
-                mixed = fmax(mixed, 1 - self.share[k] / self.mean[k])
+                mixed = larger(mixed, 1 - self.share[k] / self.mean[k])
         for k in range(self.classes):
             if self.share[k] == 0:
                 continue
@@ -253,7 +257,7 @@ cdef class SoftmaxProblem(Problem):
             self.lend(k)
             Problem.measure(self)
             penalties += self.penalties()
-            worst = fmax(worst, self.violation)
+            worst = larger(worst, self.violation)
             nonzeros += self.nonzeros
         self.lend(0)
         self.objective, self.violation, self.nonzeros = self.mean_loss + penalties, worst, nonzeros
@@ -265,7 +269,7 @@ cdef class SoftmaxProblem(Problem):
             value = 0
             for k in range(self.classes):
                 q = self.every_r[k * self.n + i] / self.h[i] + (1 if k == self.class_of[i] else 0)
-                value -= x_log_x(fmax(q, 0))
+                value -= x_log_x(larger(q, 0))
             self.scratch[i] = self.h[i] * value
         value = total(self.scratch, self.n)
         for k in range(self.classes):

@@ -191,6 +191,8 @@ def test_refusals():
         problem.set(np.zeros(shape), np.full(3, np.nan))
     with pytest.raises(ValueError, match="no l1"):
         problem.l1_max()
+    with pytest.raises(ValueError, match="no l1"):
+        problem.penalized()
     with pytest.raises(ValueError, match="radius"):
         Newton(problem)
     with pytest.raises(ValueError, match="simplex"):

@@ -1,0 +1,273 @@
+"""The support vector machine by its dual in a box: sdca.
+
+    min over w of P = sum_i h_i max(0, 1 - y_i p_i) + l2 / 2 ||w||^2
+
+has the dual, divided by l2 and with C_i = h_i / l2,
+
+    min over a of 1/2 ||sum_i a_i y_i x_i||^2 - sum_i a_i (1 - y_i initial_i),   0 <= a_i <= C_i,   w = sum_i a_i y_i x_i.
+
+One a after the other goes to its best, clip(a_i - G_i / ||x_i||^2, 0, C_i) with G_i = y_i p_i - 1, and w follows; rows are
+all that is read. In LIBLINEAR's terms C_i = C h_i n. The gap of P and the dual is exact: it is 0 at the solution.
+
+The constant is a feature of value 1, and so l2 is on it as well: one that is not penalised would bring the condition
+sum_i a_i y_i = 0, which no single a can keep.
+
+Hsieh, Chang, Lin, Keerthi, Sundararajan. A Dual Coordinate Descent Method for Large-scale Linear SVM. ICML 2008.
+Shalev-Shwartz, Tewari. Stochastic Methods for l1 Regularized Loss Minimization. ICML 2009: its box constraints.
+"""
+
+from libc.math cimport INFINITY, fabs
+from libc.stdint cimport uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memcpy, memset
+
+from vwlite.core.solve.losses cimport HINGE
+from vwlite.core.solve.problem cimport Problem, larger, smaller, total
+from vwlite.core.solve.random cimport random_below
+from vwlite.core.solve.rows cimport Sparse, view_of
+from vwlite.core.solve.solver cimport Solver
+
+cdef extern from *:
+    """
+    /* <w, x>, in four lanes. */
+    static inline double vwlite_row_dot(const double *w, const uint32_t *index, const float *value, size_t n) {
+        double a = 0, b = 0, c = 0, d = 0;
+        size_t i = 0;
+        for (; i + 4 <= n; i += 4) {
+            a += w[index[i]] * value[i];
+            b += w[index[i + 1]] * value[i + 1];
+            c += w[index[i + 2]] * value[i + 2];
+            d += w[index[i + 3]] * value[i + 3];
+        }
+        for (; i < n; i++)
+            a += w[index[i]] * value[i];
+        return (a + b) + (c + d);
+    }
+    """
+    double row_dot "vwlite_row_dot"(const double* w, const uint32_t* index, const float* value, size_t n) noexcept nogil
+
+cdef enum:
+    PASSES = 4          # of a step, in entries
+    AFRESH = 16         # steps after which the weights are computed anew
+
+cdef double LOOSEST = 0.1       # of violations: where all rows come back for the first time
+cdef double TIGHTEST = 1e-14
+
+
+cdef class DualCoordinateDescent(Solver):
+    """sdca: hinge loss with l2.
+
+    order: permuted, with rows left out while they are at an edge of the box and will stay there (shrinking); or random,
+    rows drawn from all alike, as in the paper. The problem's constant is penalised from now on. Weights to begin from
+    give the a: those of their margins, at the edges of the box.
+    ValueError: another order, another loss, no l2, or anything beside it.
+    """
+    cdef bint permuted
+    cdef double* a                  # [n]
+    cdef double* squared            # [n] ||x_i||^2
+    cdef uint32_t* active           # [n]
+    cdef double* left               # [d] the weights as the last step left them
+    cdef double b_left
+    cdef size_t size                # of active
+    cdef double high, low           # of the slopes that were met in the sweep before: beyond, a row leaves
+    cdef double wanted              # violation at which all rows come back
+    cdef size_t steps
+    cdef bint begun
+
+    def __init__(self, Problem problem not None, *, uint64_t seed=1, str order="permuted"):
+        super().__init__(problem, seed=seed)
+        if order not in ("permuted", "random"):
+            raise ValueError(f"order is {order!r}: it is permuted or random")
+        if problem.loss.kind != HINGE:
+            raise ValueError("this solver takes hinge loss")
+        if problem.l2 == 0 or problem.l1 > 0 or problem.ball >= 0 or problem.box < INFINITY or problem.nonnegative:
+            raise ValueError("this solver takes l2, and nothing beside it")
+        self.permuted = order == "permuted"
+        self.a, self.squared = <double*>calloc(problem.n, 8), <double*>malloc(8 * problem.n)
+        self.active, self.left = <uint32_t*>malloc(4 * problem.n), <double*>malloc(8 * (problem.d + 1))
+        if self.a == NULL or self.squared == NULL or self.active == NULL or self.left == NULL:
+            raise MemoryError("no memory for the dual")
+        if problem.constant and not problem.penalizes_constant:
+            problem.penalizes_constant = True
+            problem.forget()
+
+    def __dealloc__(self):
+        free(self.a)
+        free(self.squared)
+        free(self.active)
+        free(self.left)
+
+    @property
+    def a(self):
+        """Where the dual stands, one number for each row. Read-only; valid while the solver lives."""
+        return view_of(self, self.a, self.problem.n, 8, "d")
+
+    cdef int begin(self) except -1:
+        cdef Problem p = self.problem
+        cdef size_t j
+        cdef bint same = self.begun and self.b_left == p.b
+        for j in range(p.d):
+            same = same and p.weights[j] == self.left[j]
+        if same:
+            return 0
+        with nogil:
+            self.start(p)
+            self.finish(p)
+        self.begun = True
+        return 0
+
+    cdef void start(self, Problem p) noexcept nogil:
+        cdef const Sparse* rows = &p.rows.a
+        cdef size_t i, e, j
+        cdef bint known = p.b != 0
+        for j in range(p.d):
+            known = known or p.weights[j] != 0
+        p.predict()
+        for i in range(p.n):
+            self.squared[i] = 1 if p.constant else 0
+            for e in range(rows.begin[i], rows.begin[i + 1]):
+                self.squared[i] += <double>rows.value[e] * rows.value[e]
+            self.a[i] = p.h[i] / p.l2 if known and p.y[i] * p.predictions[i] < 1 else 0
+            self.active[i] = <uint32_t>i
+        self.columns, self.steps = p.d, 0
+        self.all_back(p)
+        self.wanted = LOOSEST
+        self.combine(p)
+
+    cdef void all_back(self, Problem p) noexcept nogil:
+        self.size, self.high, self.low = p.n, INFINITY, -INFINITY
+
+    cdef void combine(self, Problem p) noexcept nogil:
+        """w = sum_i a_i y_i x_i, and the constant likewise."""
+        cdef size_t i
+        memset(p.weights, 0, 8 * p.d)
+        p.b = 0
+        for i in range(p.n):
+            if self.a[i] != 0:
+                self.add(p, i, self.a[i] * p.y[i])
+
+    cdef inline void add(self, Problem p, size_t i, double by) noexcept nogil:
+        cdef const Sparse* rows = &p.rows.a
+        cdef double* w = p.weights
+        cdef size_t e
+        for e in range(rows.begin[i], rows.begin[i + 1]):
+            w[rows.index[e]] += by * rows.value[e]
+        if p.constant:
+            p.b += by
+
+    cdef int iterate(self, Problem p) except -1 nogil:
+        cdef uint64_t until = self.accesses + PASSES * p.rows.nonzeros
+        cdef double met
+        cdef bint moved = True, whole = True
+        while True:
+            whole = not self.permuted or self.size == p.n
+            moved = self.sweep_permuted(p) if self.permuted else self.sweep_random(p)
+            if self.stopped():
+                break
+            if self.permuted:
+                met = self.high - self.low
+                if met <= self.wanted or self.size == 0:
+                    if whole:
+                        self.wanted = larger(smaller(self.wanted, met) / 10, TIGHTEST)
+                    self.all_back(p)
+                else:
+                    self.high = self.high if self.high > 0 else INFINITY
+                    self.low = self.low if self.low < 0 else -INFINITY
+            if self.accesses >= until or (whole and not moved):
+                break
+        self.steps += 1
+        if self.steps % AFRESH == 0 or not moved:
+            self.combine(p)
+            self.accesses += p.rows.nonzeros
+        self.finish(p)
+        self.done = whole and not moved and self.permuted and not self.stopped()
+        return 0
+
+    cdef bint sweep_permuted(self, Problem p) noexcept nogil:
+        """Visit the active rows in a random order. Whether any moved."""
+        cdef size_t at = 0, other
+        cdef uint32_t i
+        cdef double high = -INFINITY, low = INFINITY, slope, most
+        cdef bint moved = False
+        while at < self.size:
+            other = at + random_below(&self.random, self.size - at)
+            i = self.active[other]
+            self.active[other] = self.active[at]
+            self.active[at] = i
+            slope, most = self.slope(p, i), p.h[i] / p.l2
+            if (self.a[i] == 0 and slope > self.high) or (self.a[i] == most and slope < self.low):
+                self.size -= 1
+                self.active[at] = self.active[self.size]
+                self.active[self.size] = i
+                continue
+            at += 1
+            if (self.a[i] == 0 and slope > 0) or (self.a[i] == most and slope < 0):
+                slope = 0
+            high, low = larger(high, slope), smaller(low, slope)
+            if slope != 0 and self.move(p, i, slope, most):
+                moved = True
+            if at % 1024 == 0 and self.stopped():
+                break
+        self.high, self.low = high, low
+        return moved
+
+    cdef bint sweep_random(self, Problem p) noexcept nogil:
+        cdef size_t visit, i
+        cdef double slope
+        cdef bint moved = False
+        for visit in range(p.n):
+            i = random_below(&self.random, p.n)
+            slope = self.slope(p, i)
+            if slope != 0 and self.move(p, i, slope, p.h[i] / p.l2):
+                moved = True
+            if visit % 1024 == 1023 and self.stopped():
+                break
+        return moved
+
+    cdef inline double slope(self, Problem p, size_t i) noexcept nogil:
+        """G_i = y_i p_i - 1"""
+        cdef const Sparse* rows = &p.rows.a
+        cdef size_t begin = rows.begin[i], size = rows.begin[i + 1] - begin
+        self.accesses += size
+        return p.y[i] * (row_dot(p.weights, rows.index + begin, rows.value + begin, size) + p.b + p.rows.initial[i]) - 1
+
+    cdef inline bint move(self, Problem p, size_t i, double slope, double most) noexcept nogil:
+        """a_i to its best. Whether that is elsewhere."""
+        cdef double before = self.a[i]
+        if self.squared[i] > 0:
+            self.a[i] = smaller(larger(before - slope / self.squared[i], 0), most)
+        else:               # nothing but its own label decides
+            self.a[i] = most if slope < 0 else 0
+        if self.a[i] == before:
+            return False
+        self.add(p, i, (self.a[i] - before) * p.y[i])
+        return True
+
+    cdef void finish(self, Problem p) noexcept nogil:
+        """Where the problem stands, by all rows."""
+        cdef size_t i, j
+        cdef double squares = p.b * p.b if p.constant else 0, bound, slope, high = 0, low = 0, most
+        p.predict()
+        p.lose()
+        p.objective = p.mean_loss + p.penalties()
+        p.nonzeros = 0
+        for j in range(p.d):
+            squares += p.weights[j] * p.weights[j]
+            p.nonzeros += p.weights[j] != 0
+        for i in range(p.n):
+            p.scratch[i] = self.a[i] * (1 - p.y[i] * p.rows.initial[i])
+            slope, most = p.y[i] * p.predictions[i] - 1, p.h[i] / p.l2
+            if self.a[i] < most:
+                low = smaller(low, slope)
+            if self.a[i] > 0:
+                high = larger(high, slope)
+        bound = p.l2 * (total(p.scratch, p.n) - squares / 2)
+        p.lower_bound = larger(p.lower_bound, bound)
+        p.violation = larger(high, -low)
+        self.accesses += p.rows.nonzeros
+        memcpy(self.left, p.weights, 8 * p.d)
+        self.b_left = p.b
+
+    cdef bint exact(self, Problem p) noexcept nogil:
+        """Whether the gap is rounding, or the slopes are."""
+        return p.objective - p.lower_bound <= 1e-14 * p.objective or p.violation <= 1e-14
