@@ -24,7 +24,7 @@ from libc.string cimport memcpy, memset
 from vwlite.core.solve.losses cimport HINGE
 from vwlite.core.solve.problem cimport Problem, larger, smaller, total
 from vwlite.core.solve.random cimport random_below
-from vwlite.core.solve.rows cimport Sparse, view_of
+from vwlite.core.solve.rows cimport Sparse
 from vwlite.core.solve.solver cimport Solver
 
 cdef extern from *:
@@ -45,10 +45,23 @@ cdef extern from *:
     }
     """
     double row_dot "vwlite_row_dot"(const double* w, const uint32_t* index, const float* value, size_t n) noexcept nogil
+    void prefetch "__builtin_prefetch"(const void* address) noexcept nogil
 
 cdef enum:
-    PASSES = 4          # of a step, in entries
+    PASSES = 4          # of a step, in entries, at least
+    MOST_PASSES = 16    # at most, while the violation is not half of what it was
     AFRESH = 16         # steps after which the weights are computed anew
+    AHEAD = 4           # rows that are on the way from memory
+
+
+# What a visit needs to know of a row, together.
+cdef struct Dual:
+    double a
+    double most         # C_i
+    double squared      # ||x_i||^2
+    double y, initial
+    size_t begin        # of its entries
+    size_t size
 
 cdef double LOOSEST = 0.1       # of violations: where all rows come back for the first time
 cdef double TIGHTEST = 1e-14
@@ -63,8 +76,7 @@ cdef class DualCoordinateDescent(Solver):
     ValueError: another order, another loss, no l2, or anything beside it.
     """
     cdef bint permuted
-    cdef double* a                  # [n]
-    cdef double* squared            # [n] ||x_i||^2
+    cdef Dual* duals                # [n]
     cdef uint32_t* active           # [n]
     cdef double* left               # [d] the weights as the last step left them
     cdef double b_left
@@ -83,24 +95,23 @@ cdef class DualCoordinateDescent(Solver):
         if problem.l2 == 0 or problem.l1 > 0 or problem.ball >= 0 or problem.box < INFINITY or problem.nonnegative:
             raise ValueError("this solver takes l2, and nothing beside it")
         self.permuted = order == "permuted"
-        self.a, self.squared = <double*>calloc(problem.n, 8), <double*>malloc(8 * problem.n)
+        self.duals = <Dual*>calloc(problem.n, sizeof(Dual))
         self.active, self.left = <uint32_t*>malloc(4 * problem.n), <double*>malloc(8 * (problem.d + 1))
-        if self.a == NULL or self.squared == NULL or self.active == NULL or self.left == NULL:
+        if self.duals == NULL or self.active == NULL or self.left == NULL:
             raise MemoryError("no memory for the dual")
         if problem.constant and not problem.penalizes_constant:
             problem.penalizes_constant = True
             problem.forget()
 
     def __dealloc__(self):
-        free(self.a)
-        free(self.squared)
+        free(self.duals)
         free(self.active)
         free(self.left)
 
     @property
     def a(self):
-        """Where the dual stands, one number for each row. Read-only; valid while the solver lives."""
-        return view_of(self, self.a, self.problem.n, 8, "d")
+        """Where the dual stands, one number for each row. For tests."""
+        return [self.duals[i].a for i in range(self.problem.n)]
 
     cdef int begin(self) except -1:
         cdef Problem p = self.problem
@@ -119,15 +130,20 @@ cdef class DualCoordinateDescent(Solver):
     cdef void start(self, Problem p) noexcept nogil:
         cdef const Sparse* rows = &p.rows.a
         cdef size_t i, e, j
+        cdef Dual* dual
         cdef bint known = p.b != 0
         for j in range(p.d):
             known = known or p.weights[j] != 0
-        p.predict()
+        if known:
+            p.predict()
         for i in range(p.n):
-            self.squared[i] = 1 if p.constant else 0
-            for e in range(rows.begin[i], rows.begin[i + 1]):
-                self.squared[i] += <double>rows.value[e] * rows.value[e]
-            self.a[i] = p.h[i] / p.l2 if known and p.y[i] * p.predictions[i] < 1 else 0
+            dual = &self.duals[i]
+            dual.most, dual.y, dual.initial = p.h[i] / p.l2, p.y[i], p.rows.initial[i]
+            dual.begin, dual.size = rows.begin[i], rows.begin[i + 1] - rows.begin[i]
+            dual.squared = 1 if p.constant else 0
+            for e in range(dual.begin, dual.begin + dual.size):
+                dual.squared += <double>rows.value[e] * rows.value[e]
+            dual.a = dual.most if known and dual.y * p.predictions[i] < 1 else 0
             self.active[i] = <uint32_t>i
         self.columns, self.steps = p.d, 0
         self.all_back(p)
@@ -143,21 +159,22 @@ cdef class DualCoordinateDescent(Solver):
         memset(p.weights, 0, 8 * p.d)
         p.b = 0
         for i in range(p.n):
-            if self.a[i] != 0:
-                self.add(p, i, self.a[i] * p.y[i])
+            if self.duals[i].a != 0:
+                self.add(p, &self.duals[i], self.duals[i].a * p.y[i])
 
-    cdef inline void add(self, Problem p, size_t i, double by) noexcept nogil:
-        cdef const Sparse* rows = &p.rows.a
+    cdef inline void add(self, Problem p, const Dual* dual, double by) noexcept nogil:
+        cdef const uint32_t* index = p.rows.a.index + dual.begin
+        cdef const float* value = p.rows.a.value + dual.begin
         cdef double* w = p.weights
         cdef size_t e
-        for e in range(rows.begin[i], rows.begin[i + 1]):
-            w[rows.index[e]] += by * rows.value[e]
+        for e in range(dual.size):
+            w[index[e]] += by * value[e]
         if p.constant:
             p.b += by
 
     cdef int iterate(self, Problem p) except -1 nogil:
-        cdef uint64_t until = self.accesses + PASSES * p.rows.nonzeros
-        cdef double met
+        cdef uint64_t before = self.accesses, read
+        cdef double met = 0, first = INFINITY
         cdef bint moved = True, whole = True
         while True:
             whole = not self.permuted or self.size == p.n
@@ -166,6 +183,8 @@ cdef class DualCoordinateDescent(Solver):
                 break
             if self.permuted:
                 met = self.high - self.low
+                if first == INFINITY:
+                    first = met
                 if met <= self.wanted or self.size == 0:
                     if whole:
                         self.wanted = larger(smaller(self.wanted, met) / 10, TIGHTEST)
@@ -173,7 +192,10 @@ cdef class DualCoordinateDescent(Solver):
                 else:
                     self.high = self.high if self.high > 0 else INFINITY
                     self.low = self.low if self.low < 0 else -INFINITY
-            if self.accesses >= until or (whole and not moved):
+            read = self.accesses - before
+            if (whole and not moved) or read >= MOST_PASSES * p.rows.nonzeros:
+                break
+            if read >= PASSES * p.rows.nonzeros and (met <= first / 2 or not self.permuted):
                 break
         self.steps += 1
         if self.steps % AFRESH == 0 or not moved:
@@ -185,68 +207,87 @@ cdef class DualCoordinateDescent(Solver):
 
     cdef bint sweep_permuted(self, Problem p) noexcept nogil:
         """Visit the active rows in a random order. Whether any moved."""
-        cdef size_t at = 0, other
+        cdef size_t at, other
         cdef uint32_t i
-        cdef double high = -INFINITY, low = INFINITY, slope, most
+        cdef double high = -INFINITY, low = INFINITY, slope
+        cdef Dual* dual
         cdef bint moved = False
-        while at < self.size:
+        for at in range(self.size):
             other = at + random_below(&self.random, self.size - at)
             i = self.active[other]
             self.active[other] = self.active[at]
             self.active[at] = i
-            slope, most = self.slope(p, i), p.h[i] / p.l2
-            if (self.a[i] == 0 and slope > self.high) or (self.a[i] == most and slope < self.low):
+        at = 0
+        while at < self.size:
+            self.fetch(p, at)
+            i = self.active[at]
+            dual = &self.duals[i]
+            slope = self.slope(p, dual)
+            if (dual.a == 0 and slope > self.high) or (dual.a == dual.most and slope < self.low):
                 self.size -= 1
                 self.active[at] = self.active[self.size]
                 self.active[self.size] = i
                 continue
             at += 1
-            if (self.a[i] == 0 and slope > 0) or (self.a[i] == most and slope < 0):
+            if (dual.a == 0 and slope > 0) or (dual.a == dual.most and slope < 0):
                 slope = 0
             high, low = larger(high, slope), smaller(low, slope)
-            if slope != 0 and self.move(p, i, slope, most):
+            if slope != 0 and self.move(p, dual, slope):
                 moved = True
             if at % 1024 == 0 and self.stopped():
                 break
         self.high, self.low = high, low
         return moved
 
+    cdef inline void fetch(self, Problem p, size_t at) noexcept nogil:
+        """Have the rows of the next visits on the way."""
+        cdef const Dual* dual
+        if at + 2 * AHEAD < self.size:
+            prefetch(&self.duals[self.active[at + 2 * AHEAD]])
+        if at + AHEAD < self.size:
+            dual = &self.duals[self.active[at + AHEAD]]
+            prefetch(p.rows.a.index + dual.begin)
+            prefetch(p.rows.a.value + dual.begin)
+            prefetch(p.rows.a.index + dual.begin + 16)
+            prefetch(p.rows.a.value + dual.begin + 16)
+
     cdef bint sweep_random(self, Problem p) noexcept nogil:
-        cdef size_t visit, i
+        cdef size_t visit
         cdef double slope
+        cdef Dual* dual
         cdef bint moved = False
         for visit in range(p.n):
-            i = random_below(&self.random, p.n)
-            slope = self.slope(p, i)
-            if slope != 0 and self.move(p, i, slope, p.h[i] / p.l2):
+            dual = &self.duals[random_below(&self.random, p.n)]
+            slope = self.slope(p, dual)
+            if slope != 0 and self.move(p, dual, slope):
                 moved = True
             if visit % 1024 == 1023 and self.stopped():
                 break
         return moved
 
-    cdef inline double slope(self, Problem p, size_t i) noexcept nogil:
+    cdef inline double slope(self, Problem p, const Dual* dual) noexcept nogil:
         """G_i = y_i p_i - 1"""
-        cdef const Sparse* rows = &p.rows.a
-        cdef size_t begin = rows.begin[i], size = rows.begin[i + 1] - begin
-        self.accesses += size
-        return p.y[i] * (row_dot(p.weights, rows.index + begin, rows.value + begin, size) + p.b + p.rows.initial[i]) - 1
+        cdef double found = row_dot(p.weights, p.rows.a.index + dual.begin, p.rows.a.value + dual.begin, dual.size)
+        self.accesses += dual.size
+        return dual.y * (found + p.b + dual.initial) - 1
 
-    cdef inline bint move(self, Problem p, size_t i, double slope, double most) noexcept nogil:
+    cdef inline bint move(self, Problem p, Dual* dual, double slope) noexcept nogil:
         """a_i to its best. Whether that is elsewhere."""
-        cdef double before = self.a[i]
-        if self.squared[i] > 0:
-            self.a[i] = smaller(larger(before - slope / self.squared[i], 0), most)
+        cdef double before = dual.a
+        if dual.squared > 0:
+            dual.a = smaller(larger(before - slope / dual.squared, 0), dual.most)
         else:               # nothing but its own label decides
-            self.a[i] = most if slope < 0 else 0
-        if self.a[i] == before:
+            dual.a = dual.most if slope < 0 else 0
+        if dual.a == before:
             return False
-        self.add(p, i, (self.a[i] - before) * p.y[i])
+        self.add(p, dual, (dual.a - before) * dual.y)
         return True
 
     cdef void finish(self, Problem p) noexcept nogil:
         """Where the problem stands, by all rows."""
         cdef size_t i, j
-        cdef double squares = p.b * p.b if p.constant else 0, bound, slope, high = 0, low = 0, most
+        cdef double squares = p.b * p.b if p.constant else 0, bound, slope, high = 0, low = 0
+        cdef const Dual* dual
         p.predict()
         p.lose()
         p.objective = p.mean_loss + p.penalties()
@@ -255,11 +296,12 @@ cdef class DualCoordinateDescent(Solver):
             squares += p.weights[j] * p.weights[j]
             p.nonzeros += p.weights[j] != 0
         for i in range(p.n):
-            p.scratch[i] = self.a[i] * (1 - p.y[i] * p.rows.initial[i])
-            slope, most = p.y[i] * p.predictions[i] - 1, p.h[i] / p.l2
-            if self.a[i] < most:
+            dual = &self.duals[i]
+            p.scratch[i] = dual.a * (1 - dual.y * dual.initial)
+            slope = dual.y * p.predictions[i] - 1
+            if dual.a < dual.most:
                 low = smaller(low, slope)
-            if self.a[i] > 0:
+            if dual.a > 0:
                 high = larger(high, slope)
         bound = p.l2 * (total(p.scratch, p.n) - squares / 2)
         p.lower_bound = larger(p.lower_bound, bound)

@@ -621,7 +621,7 @@ cdef class ExponentiatedGradient(_Sampled):
     step: fixed, or sqrt: eta0 / sqrt(k) for gradient k. eta0: None: one with which, fixed and with the gradient of all
     examples, the objective never rises (Poisson's has no bound). batch: the number of examples in a sample, or if below 1
     the fraction of all; None: all. iterations: gradients of one step; 0: 10, or a pass of samples. seed: of the samples.
-    The constant goes by the gradient, at the rate eta radius max_ij x_ij^2 / c_j^2.
+    The constant goes by the gradient, at the rate eta radius max_j sum_i h_i x_ij^2 / c_j^2.
     All losses; the simplex, with weights of features; l2 only without samples; one class or several.
     Of weights to begin from, at least a tenth is shared out to all alike.
     ValueError: another step, another batch, no simplex (several classes: w >= 0 stands for it).
@@ -655,14 +655,18 @@ cdef class ExponentiatedGradient(_Sampled):
         free(self.least)
 
     cdef double safe_rate(self) noexcept nogil:
-        """1 over radius and a bound on the curvature in the norm sum_j c_j |w_j|: max_ij x_ij^2 / c_j^2 times that of
-        l."""
+        """1 over radius and the curvature in the norm sum_j c_j |w_j|, max_j sum_i h_i x_ij^2 / c_j^2 times that of l."""
         cdef const Sparse* a = &self.problem.rows.a
-        cdef size_t e
-        cdef double most = 0, x
-        for e in range(a.begin[self.n]):
-            x = a.value[e] / (self.problem.c[a.index[e]] if self.problem.c != NULL else 1)
-            most = larger(most, x * x)
+        cdef size_t i, e, j
+        cdef double most = 0, c
+        memset(self.sample_g, 0, 8 * self.d)
+        for i in range(self.n):
+            for e in range(a.begin[i], a.begin[i + 1]):
+                self.sample_g[a.index[e]] += self.problem.h[i] * a.value[e] * a.value[e]
+        for j in range(self.d):
+            c = self.problem.c[j] if self.problem.c != NULL else 1
+            most = larger(most, self.sample_g[j] / (c * c))
+        memset(self.sample_g, 0, 8 * self.d)
         self.constant_rate = self.problem.ball * most if most > 0 else 1
         most = most * self.most_curved() * (2 if self.problem.constant else 1) + self.problem.l2
         return 1 / (self.problem.ball * most) if most > 0 else 1

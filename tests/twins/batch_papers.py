@@ -244,7 +244,7 @@ class Exponentiated:
         self.signs = np.repeat([1.0, -1.0], d)[: 2 * d if both else d]
         self.c = np.tile(ball.c, 2)[: len(self.signs)]
         self.mass = np.full(len(self.signs), 1 / len(self.signs))
-        most = np.max((problem.x / ball.c) ** 2)
+        most = np.max(problem.h @ problem.x**2 / ball.c**2)
         self.constant_rate = ball.z * most
         self.t = 1 / (ball.z * (most * curvature(problem) * (2 if problem.constant else 1) + problem.l2))
         self.t = self.t if eta0 is None else eta0
