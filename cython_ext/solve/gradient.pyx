@@ -424,7 +424,7 @@ cdef class _Sampled(_FirstOrder):
     batch: the number of examples, all if there are fewer, or if below 1 the fraction of all; None: all of them.
     """
     cdef size_t batch               # 0: all
-    cdef bint fixed
+    cdef int power                  # the rate falls with k^(power / 2)
     cdef uint32_t* order            # [n]
     cdef uint32_t* touched          # [d] columns of the sample
     cdef size_t many_touched
@@ -437,13 +437,13 @@ cdef class _Sampled(_FirstOrder):
                  size_t iterations=0):
         cdef size_t i
         super().__init__(problem, seed=seed, eta0=eta0, iterations=iterations)
-        if step not in ("fixed", "sqrt"):
-            raise ValueError(f"step is {step!r}: it is fixed or sqrt")
+        if step not in ("fixed", "sqrt", "inverse"):
+            raise ValueError(f"step is {step!r}: it is fixed, sqrt or inverse")
         if batch is not None:
             if not 0 < batch < INFINITY or not (batch < 1 or batch == int(batch)):
                 raise ValueError(f"batch is {batch}: it is a number of examples, or a fraction of them")
             self.batch = max(1, round(batch * self.n)) if batch < 1 else int(min(batch, self.n))
-        self.fixed = step == "fixed"
+        self.power = {"fixed": 0, "sqrt": 1, "inverse": 2}[step]
         self.sample_g, self.scores = self.room(self.size), self.room(2 * self.classes)
         self.factor = self.room(self.classes)
         self.order = <uint32_t*>malloc(4 * self.n)
@@ -468,7 +468,7 @@ cdef class _Sampled(_FirstOrder):
         return (self.n + self.batch - 1) / self.batch if self.batch else <size_t>WHOLE_GRADIENTS
 
     cdef double rate(self) noexcept nogil:
-        return self.t if self.fixed else self.t / sqrt(<double>self.k)
+        return self.t if self.power == 0 else self.t / (sqrt(<double>self.k) if self.power == 1 else <double>self.k)
 
     cdef void sample(self) noexcept nogil:
         """The gradient of the next sample at factor * w and b; the sums of its r are b_slope."""
@@ -524,7 +524,7 @@ cdef class Minibatch(_Sampled):
     """minibatch: projected gradient with the gradients of samples.
 
     batch: the number of examples in a sample, all if there are fewer, or if below 1 the fraction of all. step: sqrt, eta0 / sqrt(k) for sample
-    k, or fixed. eta0: None: 1 over a bound on the curvature of the mean loss. iterations: samples of one step; 0: as many
+    k; inverse, eta0 / k; or fixed. eta0: None: 1 over a bound on the curvature of the mean loss. iterations: samples of one step; 0: as many
     as make a pass. seed: of the samples.
     All losses; a radius, simplex, w >= 0, weights of features, l2; one class or several. It does not end.
     ValueError: another step, another batch, no radius.
@@ -618,9 +618,11 @@ cdef class Minibatch(_Sampled):
 cdef class ExponentiatedGradient(_Sampled):
     """eg: weights that are multiplied, on the simplex; all begin alike.
 
-    step: fixed, or sqrt: eta0 / sqrt(k) for gradient k. eta0: None: one with which, fixed and with the gradient of all
-    examples, the objective never rises (Poisson's has no bound). batch: the number of examples in a sample, or if below 1
-    the fraction of all; None: all. iterations: gradients of one step; 0: 10, or a pass of samples. seed: of the samples.
+    step: armijo, eta is halved until L(w+) <= L(w) + <g, w+ - w> + KL(w+, w) / eta, and the next step begins with 1.3 eta;
+    sqrt, eta0 / sqrt(k) for gradient k; inverse, eta0 / k; or fixed. None: armijo, or with samples, which do not take it,
+    sqrt. eta0: None: one with which, fixed and with the gradient of all examples, the objective never rises (Poisson's has
+    no bound); it is small. batch: the number of examples in a sample, all if there are fewer, or if below 1 the fraction
+    of all; None: all. iterations: gradients of one step; 0: 10, or a pass of samples. seed: of the samples.
     The constant goes by the gradient, at the rate eta radius max_j sum_i h_i x_ij^2 / c_j^2.
     All losses; the simplex, with weights of features; l2 only without samples; one class or several.
     Of weights to begin from, at least a tenth is shared out to all alike.
@@ -628,20 +630,37 @@ cdef class ExponentiatedGradient(_Sampled):
     """
     cdef size_t parts               # 2: with negative ones
     cdef double* logarithms         # [classes, parts, d] of the masses
-    cdef double* shift              # [classes] of the logarithms
+    cdef double* shift              # [classes] that `normalize` has taken off the logarithms
     cdef double* sum                # [classes] of the masses
     cdef double* least              # [classes] below which the sum is made anew
     cdef double constant_rate       # that of the constant for eta = 1
+    cdef double safe                # the rate with which, fixed, the objective never rises
+    cdef bint backtracks
+    cdef double* logarithms_before  # as `logarithms`, and the others likewise, if it backtracks
+    cdef double* r_before
+    cdef double* predictions_before
+    cdef double* w_before
+    cdef double* b_before
 
-    def __init__(self, Problem problem not None, *, uint64_t seed=1, str step="fixed", eta0=None, batch=None,
+    def __init__(self, Problem problem not None, *, uint64_t seed=1, str step=None, eta0=None, batch=None,
                  size_t iterations=0):
-        super().__init__(problem, seed=seed, step=step, eta0=eta0, batch=batch, iterations=iterations)
+        self.backtracks = step == "armijo" or (step is None and batch is None)
+        super().__init__(problem, seed=seed, step="fixed" if self.backtracks else step or "sqrt", eta0=eta0, batch=batch,
+                         iterations=iterations)
+        if self.backtracks and batch is not None:
+            raise ValueError("step is 'armijo': with samples it is fixed, sqrt or inverse")
+        if self.backtracks and not is_smooth(problem.loss):
+            raise ValueError("step is 'armijo': for a loss with kinks it is fixed, sqrt or inverse")
         if problem.l2 > 0 and batch is not None:
             raise ValueError("with samples, exponentiated gradient takes no l2")
         self.parts = 1
         self.take_set()
         self.logarithms = self.room(self.parts * self.size)
         self.shift, self.sum, self.least = self.room(self.classes), self.room(self.classes), self.room(self.classes)
+        if self.backtracks:
+            self.logarithms_before, self.b_before = self.room(self.parts * self.size), self.room(self.classes)
+            self.w_before, self.r_before = self.room(self.size), self.room(self.classes * self.n)
+            self.predictions_before = self.room(self.classes * self.n)
 
     def take_set(self):
         """What weights there can be. ValueError."""
@@ -653,6 +672,11 @@ cdef class ExponentiatedGradient(_Sampled):
         free(self.shift)
         free(self.sum)
         free(self.least)
+        free(self.logarithms_before)
+        free(self.w_before)
+        free(self.r_before)
+        free(self.predictions_before)
+        free(self.b_before)
 
     cdef double safe_rate(self) noexcept nogil:
         """1 over radius and the curvature in the norm sum_j c_j |w_j|, max_j sum_i h_i x_ij^2 / c_j^2 times that of l."""
@@ -669,7 +693,8 @@ cdef class ExponentiatedGradient(_Sampled):
         memset(self.sample_g, 0, 8 * self.d)
         self.constant_rate = self.problem.ball * most if most > 0 else 1
         most = most * self.most_curved() * (2 if self.problem.constant else 1) + self.problem.l2
-        return 1 / (self.problem.ball * most) if most > 0 else 1
+        self.safe = 1 / (self.problem.ball * most) if most > 0 else 1
+        return self.safe
 
     cdef int restart(self) except -1 nogil:
         cdef size_t c, j, part
@@ -705,7 +730,7 @@ cdef class ExponentiatedGradient(_Sampled):
             sum += mass_of(logarithms[i])
         for j in range(self.d):
             self.weigh(c, j)
-        self.sum[c], self.least[c] = sum, sum / 2
+        self.sum[c], self.least[c], self.shift[c] = sum, sum / 2, most
         self.factor[c] = self.problem.ball / sum if sum > 0 else 1
 
     cdef inline double weigh(self, size_t c, size_t j) noexcept nogil:
@@ -737,13 +762,70 @@ cdef class ExponentiatedGradient(_Sampled):
                 self.sample()
                 self.multiply_touched(self.rate())
                 self.forget_sample()
-            else:
+            elif not self.backtracks:
                 self.value()
                 self.slopes(self.w)
                 self.multiply(self.rate())
+            elif not self.descend():
+                break
         self.spread()
         self.finish()
         return 0
+
+    cdef bint descend(self) noexcept nogil:
+        """A step that backtracks. False: none is small enough."""
+        cdef size_t i, c
+        cdef double reached, promised, moved, before = self.value(), along = 0, further, normalizers
+        cdef bint good
+        self.slopes(self.w)
+        memcpy(self.logarithms_before, self.logarithms, 8 * self.parts * self.size)
+        memcpy(self.w_before, self.w, 8 * self.size)
+        memcpy(self.r_before, self.r, 8 * self.classes * self.n)
+        memcpy(self.predictions_before, self.predictions, 8 * self.classes * self.n)
+        memcpy(self.b_before, self.b, 8 * self.classes)
+        for i in range(self.size):
+            along += self.g[i] * self.w[i]
+        while True:
+            # <g, w+ - w> + KL(w+, w) / eta = -<g, w> - radius / eta ln Z
+            normalizers = further = moved = 0
+            for c in range(self.classes):
+                normalizers -= log_of(self.sum[c])
+            self.multiply(self.t)
+            for c in range(self.classes):
+                normalizers += self.shift[c] + log_of(self.sum[c])
+                moved += self.t * self.constant_rate * self.b_slope[c] * self.b_slope[c] / 2
+            for i in range(self.size):
+                further += self.g[i] * self.w[i]
+            normalizers *= self.problem.ball / self.t
+            promised = -along - normalizers - moved
+            moved += -further - normalizers
+            reached = self.value()
+            if moved < NOISE * fabs(before):
+                good = self.curved_part() <= moved * (1 + 1e-9) + 1e-16 * fabs(before)
+            else:
+                good = reached <= before + promised
+            if good:
+                self.t = smaller(GROWTH * self.t, 1e9 * self.safe)
+                return True
+            memcpy(self.logarithms, self.logarithms_before, 8 * self.parts * self.size)
+            memcpy(self.b, self.b_before, 8 * self.classes)
+            for c in range(self.classes):
+                self.normalize(c)
+            self.spread()
+            self.t /= 2
+            if self.t < 1e-12 * self.safe:
+                return False
+
+    cdef double curved_part(self) noexcept nogil:
+        """Half of the curvature along the step from before."""
+        cdef size_t i
+        cdef double found = 0
+        for i in range(self.classes * self.n):
+            found += (self.r[i] - self.r_before[i]) * (self.predictions[i] - self.predictions_before[i]) / 2
+        if self.problem.l2 > 0:
+            for i in range(self.size):
+                found += self.problem.l2 / 2 * (self.w[i] - self.w_before[i]) * (self.w[i] - self.w_before[i])
+        return found
 
     cdef void multiply(self, double eta) noexcept nogil:
         """By the gradient of all examples."""

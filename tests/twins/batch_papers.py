@@ -229,7 +229,7 @@ class Minibatch:
 
     def step(self) -> None:
         self.k += 1
-        t = self.t / np.sqrt(self.k) if self.how == "sqrt" else self.t
+        t = self.t * {"sqrt": self.k**-0.5, "inverse": 1 / self.k}.get(self.how, 1.0)
         g, slope = self.samples.gradient(self.w, self.b)
         self.w, self.b = self.ball.project(self.w - t * g), self.b - t * slope
 
@@ -258,11 +258,25 @@ class Exponentiated:
 
     def step(self) -> None:
         self.k += 1
-        t = self.t / np.sqrt(self.k) if self.how == "sqrt" else self.t
-        g, slope = self.samples.gradient(self.w, self.b)
-        self.mass = self.mass * np.exp(-t * self.signs * np.tile(g, 2)[: len(self.signs)] / self.c)
-        self.mass /= self.mass.sum()
-        self.b -= t * self.constant_rate * slope
+        t = self.t * {"sqrt": self.k**-0.5, "inverse": 1 / self.k}.get(self.how, 1.0)
+        p, w, b, mass = self.samples.problem, self.w, self.b, self.mass
+        g, slope = self.samples.gradient(w, b)
+        before = Point(p, w, b)
+        while True:
+            self.mass = mass * np.exp(-t * self.signs * np.tile(g, 2)[: len(self.signs)] / self.c)
+            self.mass /= self.mass.sum()
+            self.b = b - t * self.constant_rate * slope
+            if self.how != "armijo":
+                break
+            after = Point(p, self.w, self.b)
+            moved = self.ball.z / t * float(self.mass @ np.log(self.mass / mass))
+            moved += t * self.constant_rate * slope**2 / 2
+            promised = g @ (after.w - w) + slope * (after.b - b)
+            curved = ((after.g - g) @ (after.w - w) + (after.slope - slope) * (after.b - b)) / 2
+            if curved <= moved if moved < 1e-9 * before.value else after.value <= before.value + promised + moved:
+                self.t = 1.3 * t
+                break
+            t /= 2
 
 
 @dataclass
