@@ -135,7 +135,7 @@ cdef class _Halves(Solver):
         self.accesses += self.entries[j]
         self.unfitted += self.entries[j]
         if p.constant and self.unfitted > 8 * p.n:
-            p.fit_constant()
+            p.fit_constant(False)
             self.unfitted = 0
 
     cdef void finish(self, Problem p) noexcept nogil:
@@ -144,7 +144,7 @@ cdef class _Halves(Solver):
         self.steps += 1
         if self.steps % AFRESH == 0:
             p.predict()
-        p.settle()
+        p.settle(False)
         self.unfitted = 0
 
 

@@ -188,7 +188,7 @@ cdef class SoftmaxProblem(Problem):
         self.mean_loss = total(self.scratch, self.n)
         return self.mean_loss
 
-    cdef double fit_constant(self) noexcept nogil:
+    cdef double fit_constant(self, bint known) noexcept nogil:
         """Towards the best constants, a few steps; predictions are shifted, constants are not."""
         cdef size_t i, k, rounds
         cdef double shift, farthest
@@ -278,7 +278,7 @@ cdef class SoftmaxProblem(Problem):
         self.lend(0)
         return value
 
-    cdef void settle(self) noexcept nogil:
+    cdef void settle(self, bint known) noexcept nogil:
         self.whole()
 
     cdef void whole(self) noexcept nogil:
@@ -286,7 +286,7 @@ cdef class SoftmaxProblem(Problem):
         cdef double bound
         self.predict()
         if self.constant:
-            self.fit_constant()
+            self.fit_constant(False)
             self.make_balanced()
         else:
             self.lose()
