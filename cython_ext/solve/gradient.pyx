@@ -357,6 +357,8 @@ cdef class ProjectedGradient(_FirstOrder):
                 break
             t /= 2
             if t < 1e-300:
+                memcpy(self.w, self.last, 8 * self.size)
+                memcpy(self.b, self.b_last, 8 * self.classes)
                 return False
         if moved == 0 and self.momentum == 1:
             return False
@@ -730,8 +732,10 @@ cdef class ExponentiatedGradient(_Sampled):
             sum += mass_of(logarithms[i])
         for j in range(self.d):
             self.weigh(c, j)
+        if self.d == 0:
+            sum, most = 1, 0
         self.sum[c], self.least[c], self.shift[c] = sum, sum / 2, most
-        self.factor[c] = self.problem.ball / sum if sum > 0 else 1
+        self.factor[c] = self.problem.ball / sum
 
     cdef inline double weigh(self, size_t c, size_t j) noexcept nogil:
         """A weight times sum / radius, from its masses; their sum."""

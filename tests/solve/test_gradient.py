@@ -4,9 +4,13 @@ import batch
 import numpy as np
 import pytest
 from batch_papers import Ball, Exponentiated, Gradient, Minibatch
-from batch_problems import LOSSES, draw
+from batch_problems import LOSSES, draw, rows_of
+from batches import Line
 
 from vwlite.core.solve import gradient
+from vwlite.core.solve.problem import Problem
+from vwlite.core.solve.scd import DeterministicCoordinateDescent, StochasticCoordinateDescent
+from vwlite.core.solve.softmax import SoftmaxProblem
 
 SETS = {
     "ball": {},
@@ -240,7 +244,47 @@ def test_a_sample_of_all_and_a_loss_with_kinks(loss):
         same(problem, eager)
 
 
-def test_no_columns_and_one_class():
+@pytest.mark.parametrize("kind", ["ProjectedGradient", "AcceleratedGradient", "Minibatch", "ExponentiatedGradient"])
+def test_no_columns(kind):
+    """The constant alone is left: log odds of 2 to 1."""
+    rows = rows_of([Line(1.0, []), Line(-1.0, []), Line(1.0, [])])
+    entropy = -(np.log(2 / 3) * 2 + np.log(1 / 3)) / 3
+    for problem in (
+        Problem(rows, "logistic", radius=1.0, simplex=True),
+        SoftmaxProblem(rows, 2, 1.0, True, labels=np.array([1.0, 2.0, 1.0])),
+    ):
+        options = {"batch": 3, "step": "fixed"} if kind == "Minibatch" else {}
+        solver = getattr(gradient, kind)(problem, iterations=100, **options)
+        for _ in range(5):
+            solver.step()
+        assert problem.objective == pytest.approx(entropy, rel=1e-6)
+        assert problem.gap <= 1e-6
+
+
+def test_columns_that_are_the_same():
+    """Two of a kind do what one does."""
+    drawn = draw(53, "logistic")
+    twice = [
+        line._replace(features=[(k % 32 + at, v) for at in (0, 32) for k, v in line.features]) for line in drawn.lines
+    ]
+    objectives = []
+    for rows in (drawn.rows, rows_of(twice, bits=6)):
+        problem = Problem(rows, "logistic", radius=0.7)
+        solver = gradient.AcceleratedGradient(problem)
+        for _ in range(200):
+            solver.step()
+        problems = [problem]
+        for kind in (StochasticCoordinateDescent, DeterministicCoordinateDescent):
+            problem = Problem(rows, "logistic", l1=0.02)
+            solver = kind(problem, visits=300)
+            for _ in range(200):
+                solver.step()
+            problems.append(problem)
+        objectives.append([problem.objective for problem in problems])
+    np.testing.assert_allclose(*objectives, rtol=1e-9)
+
+
+def test_one_class():
     for kind in (gradient.ProjectedGradient, gradient.AcceleratedGradient, gradient.Minibatch):
         drawn = draw(51, "logistic", one_class=True)
         problem = drawn.problem(radius=1.0)
