@@ -172,3 +172,14 @@ def test_each_class_is_audited_once(vwlite: Any, tmp_path: Path, options: str, t
     (tmp_path / "d").write_text("1 |a x\n2 |a y\n")
     out = vwlite("vw", "-d", tmp_path / "d", "-a", *options.split()).out
     assert out.count("\ta^x:") == out.count("\ta^y:") == times
+
+
+@pytest.mark.parametrize("option", ["--loss_function squared", "--oaa 2", "--multilabel_oaa 3"])
+def test_a_test_of_several_passes_holds_out_as_learning_does(vwlite: Any, tmp_path: Path, option: str) -> None:
+    """From the second pass on the rows are of what is held out, and so is the average loss."""
+    (tmp_path / "d").write_text("".join(f"{1 + i % 2} |a x\n" for i in range(25)))
+    ended = vwlite("vw", "-d", tmp_path / "d", *option.split(), "-t", "-c", "-k", "--passes", "2", "-P", "4")
+    rows = [line for line in ended.err.splitlines() if re.match(r"[\d.]+ ", line)]
+    assert [line.endswith(" h") for line in rows] == [False] * 5 + [True] * 6
+    assert re.search(r"^average loss = \S+ h$", ended.err, re.M)
+    assert "number of examples per pass = 23" in ended.err

@@ -52,7 +52,7 @@ def make_plan(a: Arguments, head: Header | None, undone: bool, words: Words) -> 
         raise Refused(f"-b {bits} (more than 32 bits)")
     testing = a.flag("testonly") or (a.get("learning_rate") == 0 and passes <= 1)
     a.values["testonly"] = testing
-    holdout = not a.flag("holdout_off") and not testing and (passes > 1 or a.get("holdout_after", 0) > 0)
+    holdout = not a.flag("holdout_off") and (passes > 1 or a.get("holdout_after", 0) > 0)
     shape = _shape(a, bits, words)
     interactions = _interactions(a, head, undone, words)
     for name, intro in (
