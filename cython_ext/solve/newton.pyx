@@ -53,7 +53,7 @@ cdef double NOISE = 1e-10       # predicted decreases below this part of the obj
 cdef double FURTHEST = 10       # a weight changes no prediction by more in one visit
 cdef double CHEAP = 3           # a Gram matrix is made at once if it costs this many times the entries of its columns
 cdef double CAREFUL = 0.2       # the least part of how far a prediction went for which D holds
-cdef double MOST_CAREFUL = 2        # and the largest
+cdef double MOST_CAREFUL = 2    # and the largest
 
 
 # A weight of the working set.
@@ -306,7 +306,7 @@ cdef class Newton(Solver):
                     kept += 1
             size = kept
             whole += gained
-            if gained <= ENOUGH * whole and cycle > 0:
+            if (gained <= ENOUGH * whole and cycle > 0) or self.stopped():
                 break
         self.last_paid = self.accesses - before
 

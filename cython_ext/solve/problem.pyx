@@ -78,7 +78,7 @@ cdef class Problem:
     alone. nonnegative: w >= 0. box: the largest |w_j|.
     penalty_weights: c_j > 0 of each column, 1 without. labels: instead of those of the rows, such as -1 and 1 of one
     class. columns: those of `rows`, if several problems share them; else a solver that needs them makes them.
-    threads: of passes over all rows; any number gives the same bits.
+    threads: kept for those who ask; all passes run in one, so that any number gives the same bits.
 
     ValueError: a number out of its range, labels that the loss does not take, no rows.
     """
