@@ -28,6 +28,7 @@ from vwlite.input import pipeline
 from vwlite.input.reader import read_blocks
 from vwlite.model import read_model
 from vwlite.output.atomic import AtomicFile
+from vwlite.runs import source
 from vwlite.runs import train as training
 
 MANY = [name for name in ALGORITHMS if name != "adagrad-full"]  # which is for few features
@@ -239,7 +240,7 @@ def test_a_cache_of_data_that_changes_while_it_is_read_is_not_used_again(vwlite,
         return found
 
     with monkeypatch.context() as patch:
-        patch.setattr(training, "parsed_batches", changing)
+        patch.setattr(source, "parsed_batches", changing)
         vwlite("train", "data", "-c", "-m", "model", "--quiet")
     assert "data has changed since it was made; it is built again" in vwlite("train", "data", "-c", "--quiet").err
 

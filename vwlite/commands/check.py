@@ -27,7 +27,7 @@ def command(files: tuple[str, ...], options: TrainOptions) -> int:
     """
     from vwlite.algorithms.build import make_names
     from vwlite.options.resolve import resolve
-    from vwlite.runs.train import parse_options
+    from vwlite.runs.source import parse_options
 
     settings = resolve(options, None).settings
     parse = parse_options(options, settings, make_names(settings) if settings.oaa else None)

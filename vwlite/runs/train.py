@@ -9,37 +9,23 @@ from typing import Any
 from vwlite import __version__
 from vwlite.algorithms.table import ALGORITHMS
 from vwlite.core.data.batch import Batch
-from vwlite.core.data.class_names import Names
 from vwlite.core.learn.learner import Learner, Reason
 from vwlite.core.learn.tally import Tally
 from vwlite.errors import DataError
-from vwlite.input.cache import CacheReader, CacheUnusable, CacheWriter, cache_name, fingerprint, open_cache
-from vwlite.input.pipeline import Parsed, ParseOptions, parsed_batches
+from vwlite.input.pipeline import Parsed
 from vwlite.input.reader import check_sources
 from vwlite.model import Model, read_model, write_model
 from vwlite.model.snapshot import begin, resume, snapshot
 from vwlite.options.groups import EARLY_TERMINATE, HOLDOUT_PERIOD, TrainOptions
 from vwlite.options.resolve import Resolved, as_options, check_runs, resolve
-from vwlite.options.settings import Settings
 from vwlite.output.atomic import AtomicFile, Draft
 from vwlite.runs.common import Run, say, summary
 from vwlite.runs.notes import Notes, about_labels, about_options, namespaces_of, together
 from vwlite.runs.progress import HEADER, Interval, LiveLine, Row, format_row
 from vwlite.runs.signals import StopSignal
+from vwlite.runs.source import Source
 
 SMALL_TABLE = 1 << 22  # bytes of a weight table whose nonzero weights are counted for every row
-
-
-def parse_options(o: TrainOptions, settings: Settings, names: Names | None = None) -> ParseOptions:
-    return ParseOptions(
-        format=o.format,
-        hash_all=settings.hash == "all",
-        labels=settings.labels,
-        label_domain=settings.label_domain,
-        loss_name=settings.loss,
-        skip=o.on_error == "skip",
-        names=names,
-    )
 
 
 def train(o: TrainOptions) -> int:
@@ -81,7 +67,7 @@ class Training(Run):
         super().__init__(o, learner, resolved.settings, stack)
         self.resolved = resolved
         self.before = before
-        self._named = learner.names.first(learner.named) if resolved.settings.classes else []
+        self.source = Source(o, resolved.settings, learner.names, self.bad, keeps=o.passes > 1)
         self.file = stack.enter_context(AtomicFile(o.model)) if o.model else None
         self.namespaces = namespaces_of(resolved.settings)
         self.interval = Interval(*o.progress)
@@ -116,13 +102,13 @@ class Training(Run):
     def passes(self, stack: ExitStack) -> None:
         """All passes, or as many as it takes."""
         o = self.options
-        cache = self._old_cache()
+        self.source.open()
         without_gain = 0
         for self.pass_number in range(1, o.passes + 1):
             if self.pass_number > 1:  # not after the last one: a model that is continued goes on from its rate
                 self.learner.rule.pass_decay *= self.settings.decay_learning_rate
             self.learner.begin_pass()
-            cache = self._one_pass(cache, stack)
+            self._one_pass()
             if self.stopped:
                 return
             held = self.learner.holdout
@@ -139,27 +125,10 @@ class Training(Run):
                     self.best_is_kept = True
                     return
 
-    def _one_pass(self, cache: CacheReader | None, stack: ExitStack) -> CacheReader | None:
-        """One pass over the cache or the text; the cache that the next pass reads."""
-        o = self.options
-        if cache is not None:
-            for batch, place in cache.batches(o.threads):
-                self.feed(batch)
-                self._after_batch(place, cache.size)
-                if self.stopped:
-                    break
-            return cache
-        with ExitStack() as inner:
-            writer = self._cache_writer()
-            if writer is not None:
-                inner.callback(writer.close)
-            parse = parse_options(o, self.settings, self.learner.names)
-            batches = parsed_batches(
-                o.data, parse, stop=lambda: self.stopped, threads=o.threads, number=writer is not None
-            )
-            for parsed in inner.enter_context(batches):
-                if writer is not None:
-                    writer.add(parsed.batch)
+    def _one_pass(self) -> None:
+        """One pass over the cache or the text."""
+        with self.source.batches(lambda: self.stopped) as batches:
+            for parsed in batches:
                 self.feed(parsed.batch)
                 self.live_clear_if(parsed)
                 self.bad.take(parsed.bad)
@@ -167,61 +136,10 @@ class Training(Run):
                 if self.stopped:
                     break
             self.live.clear()
-            self.bad.finish()
-            if writer is None or self.stopped:
-                return None
-            names = self.learner.names
-            return writer.finish(self.bad.count, names.first(len(names)) if self.settings.classes == "auto" else ())
 
     def live_clear_if(self, parsed: Parsed) -> None:
         if parsed.bad:
             self.live.clear()
-
-    def _cache_path(self) -> str | None:
-        o = self.options
-        return o.cache_file or (cache_name(o.data[0]) if o.cache else None)
-
-    def _fingerprint(self) -> dict[str, Any]:
-        parse = parse_options(self.options, self.settings)
-        shaping = {k: v for k, v in vars(parse).items() if k not in ("loss_name", "names")}
-        if self.settings.oaa is not None:
-            shaping |= {"number of classes": self.settings.oaa, "choice of classes": self.settings.classes}
-            shaping |= {"order of classes": self._named}
-        return fingerprint(self.options.data, shaping)
-
-    def _old_cache(self) -> CacheReader | None:
-        """The cache of an earlier run, if it may be used; says why if not."""
-        path = self._cache_path()
-        if path is None or self.options.kill_cache or not os.path.exists(path):
-            return None
-        try:
-            cache = open_cache(path, self._fingerprint())
-            if cache.skipped and (self.options.rejects or self.options.max_errors is not None):
-                option = "--rejects" if self.options.rejects else "--max-errors"
-                raise CacheUnusable(f"it leaves out bad lines ({cache.skipped}), which {option} asks for")
-            if self.settings.classes == "auto":
-                self._take_names(cache.classes)
-            self.bad.finish_from(path, cache.skipped)
-            return cache
-        except CacheUnusable as e:
-            say(f"cache {path} is not used: {e}; it is built again")
-            return None
-
-    def _take_names(self, classes: list[str]) -> None:
-        """Go on with the names of classes of a cache. CacheUnusable if they cannot be those of this run."""
-        known, new = classes[: len(self._named)], [os.fsencode(name) for name in classes[len(self._named) :]]
-        room = (self.settings.oaa or 0) - len(self._named)
-        if known != self._named or len(new) > room or len({*map(os.fsencode, known), *new}) != len(classes):
-            raise CacheUnusable("its classes are not those of this run")
-        if not all(name and not set(name) & set(b" \t\r\n|") for name in new):
-            raise CacheUnusable("its names of classes are no words")
-        self.learner.names.extend(new)
-
-    def _cache_writer(self) -> CacheWriter | None:
-        path = self._cache_path()
-        if path is not None:
-            return CacheWriter(path, self._fingerprint())
-        return CacheWriter(None, {}) if self.options.passes > 1 else None
 
     # --- on the way --------------------------------------------------------------------------
 
@@ -344,7 +262,7 @@ class Training(Run):
         )
 
     def has_output(self) -> bool:
-        return bool(self.options.model or self._cache_path()) or super().has_output()
+        return bool(self.options.model or self.source.path) or super().has_output()
 
     def kept(self) -> str:
         """What became of the model of an interrupted run, as the end of a sentence."""
@@ -405,7 +323,7 @@ class Training(Run):
             "passes": o.passes,
             "holdout-period": self._holdout_period(),
             "early-terminate": o.early_terminate,
-            "cache": self._cache_path(),
+            "cache": self.source.path,
             "model": o.model,
             "initial": o.initial,
             "save-weights-only": o.save_weights_only,

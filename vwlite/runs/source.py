@@ -1,0 +1,118 @@
+"""The examples of a run: the batches of its DATA, parsed, or read from the cache of an earlier run or pass."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from vwlite.core.data.class_names import Names
+from vwlite.input.cache import CacheReader, CacheUnusable, CacheWriter, cache_name, fingerprint, open_cache
+from vwlite.input.pipeline import Parsed, ParseOptions, parsed_batches
+from vwlite.options.groups import TrainOptions
+from vwlite.options.settings import Settings
+from vwlite.runs.common import BadLines, say
+
+
+def parse_options(o: TrainOptions, settings: Settings, names: Names | None = None) -> ParseOptions:
+    return ParseOptions(
+        format=o.format,
+        hash_all=settings.hash == "all",
+        labels=settings.labels,
+        label_domain=settings.label_domain,
+        loss_name=settings.loss,
+        skip=o.on_error == "skip",
+        names=names,
+    )
+
+
+class Source:
+    """The batches of DATA, once or several times, and the cache that the options ask for.
+
+    names: the classes, if there are some; a cache may add to them. keeps: whether what the first pass parsed is kept
+    for others even if no option names a file for it. bad: counts the bad lines; who reads hands them on.
+    """
+
+    def __init__(
+        self, options: TrainOptions, settings: Settings, names: Names | None, bad: BadLines, *, keeps: bool = False
+    ) -> None:
+        self.path = options.cache_file or (cache_name(options.data[0]) if options.cache else None)
+        self._options, self._settings, self._names, self._bad, self._keeps = options, settings, names, bad, keeps
+        self._named = names.first(len(names)) if settings.classes and names is not None else []
+        self._cache: CacheReader | None = None
+
+    def open(self) -> None:
+        """Take the cache of an earlier run, if it may be used; say why if not."""
+        self._cache = self._old()
+
+    @contextmanager
+    def batches(self, stop: Callable[[], bool]) -> Iterator[Iterator[Parsed]]:
+        """One pass over the data; each batch is valid until the next. stop: whether to end it early.
+
+        What was parsed to its end is the cache of the passes that follow.
+        """
+        if self._cache is not None:
+            size = self._cache.size
+            yield (Parsed(batch, [], place, size) for batch, place in self._cache.batches(self._options.threads))
+            return
+        with ExitStack() as stack:
+            writer = self._writer()
+            if writer is not None:
+                stack.callback(writer.close)
+            parse = parse_options(self._options, self._settings, self._names)
+            found = parsed_batches(
+                self._options.data, parse, stop=stop, threads=self._options.threads, number=writer is not None
+            )
+            yield _written(stack.enter_context(found), writer)
+            self._bad.finish()
+            if writer is not None and not stop():
+                names = self._names.first(len(self._names)) if self._names and self._settings.classes == "auto" else ()
+                self._cache = writer.finish(self._bad.count, names)
+
+    def _fingerprint(self) -> dict[str, Any]:
+        parse = parse_options(self._options, self._settings)
+        shaping = {k: v for k, v in vars(parse).items() if k not in ("loss_name", "names")}
+        if self._settings.oaa is not None:
+            shaping |= {"number of classes": self._settings.oaa, "choice of classes": self._settings.classes}
+            shaping |= {"order of classes": self._named}
+        return fingerprint(self._options.data, shaping)
+
+    def _old(self) -> CacheReader | None:
+        o, path = self._options, self.path
+        if path is None or o.kill_cache or not os.path.exists(path):
+            return None
+        try:
+            cache = open_cache(path, self._fingerprint())
+            if cache.skipped and (o.rejects or o.max_errors is not None):
+                option = "--rejects" if o.rejects else "--max-errors"
+                raise CacheUnusable(f"it leaves out bad lines ({cache.skipped}), which {option} asks for")
+            if self._settings.classes == "auto":
+                self._take_names(cache.classes)
+            self._bad.finish_from(path, cache.skipped)
+            return cache
+        except CacheUnusable as e:
+            say(f"cache {path} is not used: {e}; it is built again")
+            return None
+
+    def _take_names(self, classes: list[str]) -> None:
+        """Go on with the names of classes of a cache. CacheUnusable if they cannot be those of this run."""
+        assert self._names is not None
+        known, new = classes[: len(self._named)], [os.fsencode(name) for name in classes[len(self._named) :]]
+        room = (self._settings.oaa or 0) - len(self._named)
+        if known != self._named or len(new) > room or len({*map(os.fsencode, known), *new}) != len(classes):
+            raise CacheUnusable("its classes are not those of this run")
+        if not all(name and not set(name) & set(b" \t\r\n|") for name in new):
+            raise CacheUnusable("its names of classes are no words")
+        self._names.extend(new)
+
+    def _writer(self) -> CacheWriter | None:
+        if self.path is not None:
+            return CacheWriter(self.path, self._fingerprint())
+        return CacheWriter(None, {}) if self._keeps else None
+
+
+def _written(batches: Iterator[Parsed], writer: CacheWriter | None) -> Iterator[Parsed]:
+    """The batches, each written into a cache first."""
+    for parsed in batches:
+        if writer is not None:
+            writer.add(parsed.batch)
+        yield parsed
