@@ -154,6 +154,11 @@ cdef class NewtonToCount(Solver):
         self.most = nonzeros
         self.solver = Newton(problem, seed=seed)
 
+    @property
+    def settled(self):
+        """Whether the strength is found; its solution may yet be a loose one."""
+        return self.low * 1.001 >= self.high and self.problem.l1 == self.high
+
     def stop(self):
         super().stop()
         self.solver.stop()

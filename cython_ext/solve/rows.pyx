@@ -128,6 +128,13 @@ cdef class Rows:
         """What is added to each prediction."""
         return view_of(self, self.initial, self.a.size, 8, "d")
 
+    @property
+    def entries(self):
+        """Where each row begins, and the columns and values of all rows, one after the other."""
+        cdef size_t n = self.a.begin[self.a.size]
+        return (view_of(self, self.a.begin, self.a.size + 1, sizeof(size_t), "N"), view_of(self, self.a.index, n, 4, "I"),
+                view_of(self, self.a.value, n, 4, "f"))
+
     def row(self, size_t i):
         """The columns and values of a row, as lists. For tests."""
         if i >= self.a.size:

@@ -23,6 +23,11 @@ cdef class Solver:
         """How many times the data were read, in entries."""
         return self.accesses / max(self.problem.rows.nonzeros, 1)
 
+    @property
+    def settled(self):
+        """Whether the problem is the one that is to be solved: a search for its strength may come first."""
+        return True
+
     def step(self):
         """One outer step, unless it is done. MemoryError."""
         cdef Problem problem = self.problem
