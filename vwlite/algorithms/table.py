@@ -47,6 +47,7 @@ class Algorithm:
     instead: dict[str, str] = field(default_factory=dict)  # of options that it refuses: why, or what to use
     meanings: dict[str, str] = field(default_factory=dict)  # of options, where they are its own
     unset: dict[str, str] = field(default_factory=dict)  # what stands for a default that is no number, if its own
+    solves: str = ""  # the option that is the strength of a problem of `vwlite solve` as it is, l1 or radius
 
     @property
     def schedule(self) -> tuple[str, ...]:
@@ -56,7 +57,7 @@ class Algorithm:
     @property
     def strength(self) -> str:
         """The option that --nonzeros finds the value of."""
-        return "radius" if "radius" in self.options else "l1"
+        return "radius" if "radius" in self.required else "l1"
 
 
 ALGORITHMS = {
@@ -98,6 +99,7 @@ ALGORITHMS = {
             apart=_MEAN,
             instead={"radius": "its strength is --l1"},
             meanings={"threshold": "Larger weights are not shrunk."},
+            solves="l1",
         ),
         Algorithm(
             "rounding",
@@ -118,6 +120,7 @@ ALGORITHMS = {
             ("l1", "round_at_end"),
             "Langford, Li, Zhang 2009, eq. 5",
             instead={"nonzeros": "its weights meet zero by chance only; use --algorithm truncated-gradient"},
+            solves="l1",
         ),
         Algorithm(
             "l1-ball",
@@ -135,6 +138,7 @@ ALGORITHMS = {
             apart=_MEAN,
             instead={"l1": _BALL},
             meanings={"radius": "The largest sum of |weights|."},
+            solves="radius",
         ),
         Algorithm(
             "simplex",
@@ -147,6 +151,7 @@ ALGORITHMS = {
             all_keys=True,
             instead={"l1": "the sum of its weights is its --radius; --algorithm l1-ball shrinks with the radius"},
             meanings={"radius": "The sum of the weights."},
+            solves="radius",
         ),
         Algorithm(
             "eg",
@@ -159,6 +164,7 @@ ALGORITHMS = {
             all_keys=True,
             instead=_FIXED_SUM,
             meanings={"radius": "The sum of the weights."},
+            solves="radius",
         ),
         Algorithm(
             "eg-pm",
@@ -171,6 +177,7 @@ ALGORITHMS = {
             all_keys=True,
             instead=_FIXED_SUM,
             meanings={"radius": "The sum of the weights for and those against."},
+            solves="radius",
         ),
         Algorithm(
             "adagrad",
@@ -182,6 +189,7 @@ ALGORITHMS = {
             defaults=_CONSTANT_RATE,
             forms={"average": "adagrad:AveragedAdagrad", "l2": "adagrad:ElasticAdagrad"},
             apart=_MEAN | {("l2", "power_t"): "weights that shrink unseen by both need a constant rate"},
+            solves="l1",
         ),
         Algorithm(
             "adagrad-rda",
@@ -193,6 +201,7 @@ ALGORITHMS = {
             "Duchi, Hazan, Singer 2011, eq. 5",
             defaults=_CONSTANT_RATE,
             forms={"l2": "adagrad:ElasticAdagradRda"},
+            solves="l1",
         ),
         Algorithm(
             "adagrad-ball",
@@ -205,6 +214,7 @@ ALGORITHMS = {
             defaults=_CONSTANT_RATE,
             instead={"l1": _BALL, "nonzeros": "use --algorithm adagrad or l1-ball"},
             meanings={"radius": "The largest sum of |weights|."},
+            solves="radius",
         ),
         Algorithm(
             "adagrad-full",
@@ -214,6 +224,7 @@ ALGORITHMS = {
             ("update", "l1", "delta", "root_every"),
             "Duchi, Hazan, Singer 2011, eq. 1, 5, 6",
             defaults=_CONSTANT_RATE,
+            solves="l1",
         ),
         Algorithm(
             "pa",
@@ -279,6 +290,25 @@ ALGORITHMS = {
             "Shalev-Shwartz, Tewari 2009, Algorithm 3",
             instead={"radius": "its strength is --l1"},
             unset={"features": "those seen so far"},
+            solves="l1",
         ),
     )
 }
+
+# That of the models of `vwlite solve`: weights that stay as they are.
+SOLVED = Algorithm(
+    "solve",
+    "frozen:Frozen",
+    "what `vwlite solve` found",
+    "",
+    ("l1", "l2", "radius", "nonzeros", "nonnegative", "feature_weights"),
+    "",
+    losses=("squared", "logistic", "squared-hinge", "poisson"),
+    rate="",
+    solves="l1",
+)
+
+
+def algorithm_of(name: str) -> Algorithm:
+    """The row of the algorithm of a model."""
+    return SOLVED if name == SOLVED.name else ALGORITHMS[name]

@@ -24,7 +24,7 @@ import zipfile
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any
 
-from vwlite.algorithms.table import ALGORITHMS
+from vwlite.algorithms.table import algorithm_of
 from vwlite.core.base.arrays import all_finite, is_ascending
 from vwlite.errors import DataError
 from vwlite.model.header import FIELDS, Newer, brief, check_header
@@ -67,6 +67,7 @@ class Model:
     classes: list[str] = field(default_factory=list)  # the names that were found with --classes auto
     interrupted: bool = False
     weights_only: bool = False
+    solved: dict[str, Any] = field(default_factory=dict)  # of `vwlite solve`: `vwlite.model.header.SOLVED_FIELDS`
     program: str = ""
     format: int = FORMAT
 
@@ -115,6 +116,7 @@ class Model:
             "interrupted": self.interrupted,
             "weights_only": self.weights_only,
             **({"classes": self.classes} if self.classes else {}),
+            **({"solved": self.solved} if self.solved else {}),
         }
 
 
@@ -151,7 +153,7 @@ def write_model(file: "AtomicFile | Draft", model: Model) -> None:
     DataError if a number in it is not finite: such a model is never written.
     """
     if _not_finite(model):
-        rate = ALGORITHMS[model.algorithm].rate.replace("_", "-")
+        rate = algorithm_of(model.algorithm).rate.replace("_", "-")
         smaller = f"try a smaller --{rate}, or " if rate else ""
         raise DataError(
             f"{file.name}: not written: learning has diverged, {_not_finite(model)} is not finite; {smaller}"
@@ -201,6 +203,7 @@ def _parsed(path: str, file: IO[bytes], data: bytes | mmap.mmap) -> Model:
                 state={n.removeprefix("state_"): _array(archive, n, columns) for n in names if n.startswith("state_")},
                 more={n.removeprefix("more_"): _array(archive, n) for n in names if n.startswith("more_")},
                 classes=header.get("classes", []),
+                solved=header.get("solved", {}),
             )
     except (DataError, MemoryError):
         raise

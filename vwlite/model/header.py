@@ -12,12 +12,13 @@ from typing import Any, get_args, get_origin
 import click
 
 from vwlite.algorithms.build import rule_class
-from vwlite.algorithms.table import ALGORITHMS
+from vwlite.algorithms.table import SOLVED, algorithm_of
 from vwlite.errors import UsageError
 from vwlite.input.diagnostics import printable
 from vwlite.options.resolve import check_together, option_name
 from vwlite.options.settings import SPECS, Settings
 from vwlite.options.types import Letters
+from vwlite.solvers.table import SOLVERS
 
 COUNTERS = ("examples", "unlabelled", "features")
 LARGEST = 1 << 127  # from here on no whole number of the program is; some sums have so many bits
@@ -27,6 +28,12 @@ FIELDS: dict[str, Any] = {
     "format": int, "program": str, "algorithm": str, "loss": str, "options": dict, "counters": dict, "rule": dict,
     "range": tuple[float, float] | None, "interrupted": bool, "weights_only": bool,
 }  # fmt: skip
+# What a model of `vwlite solve` knows of its problem: how its weights were found, what they are worth, the least l1 at
+# which all are zero (None: the loss has kinks), how often the data were read, and their digest.
+SOLVED_FIELDS: dict[str, Any] = {
+    "solver": str, "objective": float, "lower_bound": float, "l1_max": float | None, "passes": float, "data": str,
+}  # fmt: skip
+_DIGEST = re.compile(r"[0-9a-f]{16}")
 _NAME = re.compile(r"[^ \t\n|\ud800-\udc7f\udd00-\udfff]+")  # a word; bytes that are not UTF-8 are U+DC80 to U+DCFF
 
 
@@ -61,9 +68,13 @@ def check_header(header: dict[str, Any]) -> None:
     _check_rule(header, settings)
     if header["range"] is not None:
         check_range(*header["range"])
-        if not rule_class(ALGORITHMS[settings.algorithm].rule).CLIPS or settings.oaa:
+        if not rule_class(algorithm_of(settings.algorithm).rule).CLIPS or settings.oaa:
             raise ValueError(f"it has a range of predictions, which models of {settings.algorithm} do not have")
     _check_names(header.get("classes", []), settings)
+    if settings.algorithm == SOLVED.name:
+        _check_solved(header, settings)
+    elif header.get("solved", {}) != {}:
+        raise ValueError("it says how it was solved, and vwlite solve did not make it")
 
 
 def check_range(low: float, high: float) -> None:
@@ -78,7 +89,8 @@ def check_settings(settings: Settings) -> None:
         value = getattr(settings, field.name)
         if not _is_of(value, field.type):
             raise ValueError(f"{option_name(field.name)} is {brief(repr(value))}")
-    _check_typed("algorithm", settings.algorithm)
+    if settings.algorithm != SOLVED.name:
+        _check_typed("algorithm", settings.algorithm)
     usual = Settings.of(settings.algorithm)
     typed = {f.name: getattr(settings, f.name) for f in fields(Settings)}
     typed = {name: value for name, value in typed.items() if value != getattr(usual, name)}
@@ -169,3 +181,24 @@ def _check_names(names: Any, settings: Settings) -> None:
             raise ValueError(f"{brief(repr(name))} is no name of a class")
     if len(set(names)) != len(names):
         raise ValueError("the classes are not different names")
+
+
+def _check_solved(header: dict[str, Any], settings: Settings) -> None:
+    """What a model of `vwlite solve` knows about its problem."""
+    found = header.get("solved")
+    if type(found) is not dict:
+        raise ValueError("it does not say how it was solved")
+    for name in sorted(set(found) - set(SOLVED_FIELDS)):
+        raise Newer(f"unknown fact {brief(name)} of how it was solved")
+    for name, kind in SOLVED_FIELDS.items():
+        if name not in found or not _is_of(found[name], kind):
+            raise ValueError(f"{name} of how it was solved is {brief(repr(found.get(name)))}")
+    if found["solver"] not in SOLVERS:
+        raise Newer(f"unknown solver {brief(found['solver'])}")
+    numbers = (found["lower_bound"], found["passes"], found["l1_max"] or 0.0, found["objective"] - found["lower_bound"])
+    if min(numbers) < 0 or not _DIGEST.fullmatch(found["data"]):
+        raise ValueError("what it says of how it was solved cannot be")
+    if not header["weights_only"] or header["rule"]:
+        raise ValueError("it has a state, which models of vwlite solve do not have")
+    if settings.radius is not None and settings.l1:
+        raise ValueError("it has two strengths")

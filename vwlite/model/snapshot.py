@@ -1,15 +1,17 @@
 """From settings or a model to a learner, and from a learner to a model."""
 
+import struct
+from dataclasses import replace
 from typing import Any
 
 from vwlite import __version__
-from vwlite.algorithms.build import make_learner
-from vwlite.algorithms.table import ALGORITHMS
-from vwlite.core.base.arrays import shifted
+from vwlite.algorithms.build import make_learner, make_loss, make_rule, rule_class
+from vwlite.algorithms.table import ALGORITHMS, SOLVED, Algorithm, algorithm_of
+from vwlite.core.base.arrays import narrowed, shifted
 from vwlite.core.learn.learner import Learner
 from vwlite.core.learn.rule import Rule
 from vwlite.core.rules.frozen import Frozen
-from vwlite.errors import DataError
+from vwlite.errors import DataError, UsageError
 from vwlite.input.feature_weights import read_feature_weights
 from vwlite.model.file import Model
 from vwlite.model.header import COUNTERS
@@ -68,9 +70,11 @@ def begin(settings: Settings, feature_weights: str | None, **options: Any) -> Le
 def resume(model: Model, resolved: Resolved, path: str, **options: Any) -> Learner:
     """A learner that goes on learning from a model, with what the command line changed in its settings."""
     settings = resolved.settings
+    if model.algorithm == SOLVED.name:
+        return _from_weights(model, settings, path, options)
     learner = restore(model, settings, path, **options)
     if settings.nonzeros and {"l1", "radius"} & set(resolved.changed):
-        learner.rule.restart(getattr(settings, ALGORITHMS[settings.algorithm].strength))
+        learner.rule.restart(getattr(settings, algorithm_of(settings.algorithm).strength))
     elif "radius" in resolved.changed:
         learner.rule.radius_changed()
     return learner
@@ -110,6 +114,33 @@ def _predictor(model: Model, settings: Settings, path: str, options: dict[str, A
         raise DataError(f"{path}: not a valid model: {e}") from e
     _set_range(learner, model)
     return learner
+
+
+def _from_weights(model: Model, settings: Settings, path: str, options: dict[str, Any]) -> Learner:
+    """A learner that begins with these weights, and knows nothing else. UsageError if its rule needs more."""
+    if not _begins_from_weights(algorithm_of(settings.algorithm)) or settings.average or settings.nonzeros:
+        more = " with --average" if settings.average else " with --nonzeros" if settings.nonzeros else ""
+        able = ", ".join(a.name for a in ALGORITHMS.values() if _begins_from_weights(a) and settings.loss in a.losses)
+        raise UsageError(
+            f"{path}: --algorithm {settings.algorithm}{more} cannot begin from weights alone, as its own follow from "
+            f"more: use {able}"
+        )
+    learner = make_learner(settings, names=model.classes, **options)
+    rule = learner.rule
+    alone = make_rule(replace(settings, oaa=None, classes="", softmax=False), make_loss(settings), None)
+    blank, fields = alone.blank() or bytes(alone.slot_size()), {}
+    for name, code in _state_codes(rule).items():
+        # What a slot has of a number of the rule is what that was when it was touched last.
+        value = alone.scalars().get(name, field_of(alone, blank, name)[0])
+        fields[name] = array_of(struct.pack(code, value) * len(model.weights), code)
+    fields["w"] = narrowed(model.weights) if fields["w"].format == "f" else model.weights
+    rule.load(rule.scalars(), _slots(rule, model.keys, fields))
+    return learner
+
+
+def _begins_from_weights(algorithm: Algorithm) -> bool:
+    """Whether the slot of a feature has its weight as it is."""
+    return any(name == "w" for name, _ in rule_class(algorithm.rule).SLOT)
 
 
 def _set_range(learner: Learner, model: Model) -> None:

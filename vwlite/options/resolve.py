@@ -1,12 +1,13 @@
 """What the options mean: from what was typed, and the model that is continued, to the settings."""
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
 from vwlite.algorithms.losses import LINKS, LOSS_OPTIONS
-from vwlite.algorithms.table import ALGORITHMS, SCHEDULE, Algorithm
+from vwlite.algorithms.table import ALGORITHMS, SCHEDULE, SOLVED, Algorithm, algorithm_of
 from vwlite.errors import UsageError
 from vwlite.input.cache import cache_name
 from vwlite.options.groups import InputOptions, TrainOptions
@@ -15,6 +16,12 @@ from vwlite.output.atomic import check_apart
 
 # Options that may differ from those of the model that is continued.
 CHANGEABLE = ("learning_rate", "decay_learning_rate", "l1", "l2", "radius", "round_at_end", "link")
+
+# What the weights of a model are about, which whoever begins from them cannot change.
+KEPT = (
+    "labels", "bits", "hash", "constant", "interactions", "keep", "ignore", "ignore_linear", "loss", "oaa", "classes",
+    "softmax",
+)  # fmt: skip
 
 # What `Settings.interactions` is typed as.
 CROSSINGS = ("quadratic", "cubic", "interactions")
@@ -61,30 +68,62 @@ def resolve(o: TrainOptions, model: Settings | None) -> Resolved:
     """The settings of a training run. UsageError for what contradicts the model or itself."""
     typed = typed_settings(o)
     changed = {}
+    if model is not None and model.algorithm == SOLVED.name:
+        return _from_solved(o, typed, model)
     if model is not None:
         if "feature_weights" in typed:
             raise UsageError(f"--feature-weights: the model {o.initial} keeps those that it began with: leave it out")
-        if not model.loss and "loss" not in typed:
-            raise UsageError(
-                f"{o.initial}: a model of Vowpal Wabbit does not know the loss that it was trained with: say it, "
-                "such as --loss logistic"
-            )
-        for name, value in typed.items():
-            old = getattr(model, name)
-            if value == old or (not model.loss and name in OF_LOSS):
-                continue
-            form = name in ALGORITHMS[model.algorithm].forms and bool(old) != bool(value)  # another state
-            if name not in CHANGEABLE or form:
-                raise UsageError(
-                    f"{_typed(o, name, value)} contradicts the model {o.initial}, which was trained with "
-                    f"{_shown(old) or 'plain weights'}: leave the option out, or train a new model"
-                )
-            changed[name] = (old, value)
+        changed = contradictions(o, typed, model)
     if typed.get("softmax") and model is None:
         typed = {"algorithm": "l1-ball", "loss": "logistic"} | typed
     settings = replace(model or Settings.of(typed.get("algorithm", "gd")), **typed)
     check_together(settings, typed)
     return Resolved(settings, changed)
+
+
+def _from_solved(o: TrainOptions, typed: dict[str, Any], model: Settings) -> Resolved:
+    """The settings of a run that begins from a model of `vwlite solve`, which has weights and nothing else."""
+    if "algorithm" not in typed:
+        raise UsageError(
+            f"{o.initial} was made by vwlite solve, which does not learn from a stream: say how to go on, such as "
+            "--algorithm truncated-gradient"
+        )
+    contradictions(o, {name: value for name, value in typed.items() if name in KEPT}, model)
+    kept = {name: getattr(model, name) for name in (*KEPT, "link")}
+    settings = replace(Settings.of(typed["algorithm"]), **(kept | typed))
+    check_together(settings, typed)
+    return Resolved(settings, {})
+
+
+def check_problem(settings: Settings, given: Sequence[str]) -> None:
+    """UsageError for a batch problem without a strength. given: the options that are its strength, beside --l2."""
+    if not given and settings.l2 == 0:
+        raise UsageError(
+            "how strong? --l1, --l1-of-max, --l1-path, --radius, --nonzeros or --l2 says it, such as --l1-of-max 0.1; "
+            "--l1 0 is no penalty"
+        )
+
+
+def contradictions(o: TrainOptions, typed: dict[str, Any], model: Settings) -> dict[str, tuple[Any, Any]]:
+    """What was typed and is not so in the model: name -> (in the model, now). UsageError for what may not differ."""
+    if not model.loss and "loss" not in typed:
+        raise UsageError(
+            f"{o.initial}: a model of Vowpal Wabbit does not know the loss that it was trained with: say it, "
+            "such as --loss logistic"
+        )
+    changed = {}
+    for name, value in typed.items():
+        old = getattr(model, name)
+        if value == old or (not model.loss and name in OF_LOSS):
+            continue
+        form = name in algorithm_of(model.algorithm).forms and bool(old) != bool(value)  # another state
+        if name not in CHANGEABLE or form:
+            raise UsageError(
+                f"{_typed(o, name, value)} contradicts the model {o.initial}, which was trained with "
+                f"{_shown(old) or 'plain weights'}: leave the option out, or train a new model"
+            )
+        changed[name] = (old, value)
+    return changed
 
 
 def _typed(o: TrainOptions, name: str, value: Any) -> str:
@@ -119,7 +158,7 @@ def check_together(settings: Settings, typed: dict[str, Any]) -> None:
 
 def _check_algorithm(settings: Settings, typed: dict[str, Any]) -> None:
     """Options that the algorithm or the loss has no use for."""
-    algorithm = ALGORITHMS[settings.algorithm]
+    algorithm = algorithm_of(settings.algorithm)
     for name, why in refused(algorithm).items():
         if name in typed:
             raise UsageError(f"{option_name(name)} means nothing to --algorithm {settings.algorithm}: {why}")
@@ -168,7 +207,7 @@ def _check_classes(settings: Settings) -> None:
         raise UsageError(f"--oaa {count} contradicts --classes, which names {len(names.split(','))}: leave --oaa out")
     option = "--softmax" if settings.softmax else "--oaa"
     if settings.nonzeros:
-        strength = option_name(ALGORITHMS[settings.algorithm].strength)
+        strength = option_name(algorithm_of(settings.algorithm).strength)
         raise UsageError(
             f"--nonzeros counts the weights of one score, but {option} has one for each class: use {strength}"
         )
@@ -180,7 +219,7 @@ def _check_classes(settings: Settings) -> None:
     if settings.softmax:
         if settings.loss != "logistic":
             raise UsageError(f"--softmax has a loss of its own: leave --loss {settings.loss} out")
-        if ALGORITHMS[settings.algorithm].needs_loss:
+        if algorithm_of(settings.algorithm).needs_loss:
             raise UsageError(
                 f"--algorithm {settings.algorithm} cannot learn from --softmax, as its steps need the loss of one "
                 "score: use l1-ball, sgd, adagrad or ftrl"

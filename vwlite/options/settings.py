@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from vwlite.algorithms.losses import LINKS, LOSS_OPTIONS, LOSSES, loss_function
-from vwlite.algorithms.table import ALGORITHMS, UPDATES
+from vwlite.algorithms.table import ALGORITHMS, UPDATES, algorithm_of
 from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, Spec, option, options, specs_of
 from vwlite.options.types import PATH, Classes, Labels, Letters, Number, Whole
 
@@ -187,7 +187,7 @@ class Settings:
     @staticmethod
     def of(algorithm: str) -> "Settings":
         """The defaults of an algorithm."""
-        return Settings(algorithm=algorithm, **ALGORITHMS[algorithm].defaults)
+        return Settings(algorithm=algorithm, **algorithm_of(algorithm).defaults)
 
     @staticmethod
     def restored(stored: dict[str, Any]) -> "Settings":

@@ -1,0 +1,1 @@
+"""The solvers of `vwlite solve`: the table of them, and their pages."""
