@@ -16,6 +16,7 @@ from vwlite.algorithms.losses import LOSSES
 from vwlite.algorithms.table import ALGORITHMS
 from vwlite.cli import COMMANDS, program
 from vwlite.commands.help import TEXTS, topics
+from vwlite.solvers.table import SOLVERS
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
@@ -24,6 +25,13 @@ RESULTS = HERE / "bench/RESULTS.md"
 MANUAL = ROOT / "vwlite/help/vwlite.1"
 ALGORITHMS_TEXT = ROOT / "vwlite/help/algorithms.txt"
 FIRST_RUN = "vwlite train data/breast_cancer.train.vw --loss logistic --passes 5 -m cancer.model"
+
+EXACT_RUN = (
+    "vwlite solve data/sources.train.vw --l1 0.002 -m exact.model",
+    "vwlite train data/sources.train.vw --loss logistic --passes 5 --holdout-off -l 1 --algorithm adagrad-rda "
+    "--l1 0.002 -m online.model --quiet",
+    "vwlite certify -m online.model data/sources.train.vw --against exact.model",
+)
 
 # The rows of the table of speed and memory that the README has.
 NUMBERS = (
@@ -52,14 +60,30 @@ def table(*rows: tuple[str, ...]) -> str:
     return "\n".join("| " + " | ".join(row) + " |" for row in (rows[0], ("---",) * len(rows[0]), *rows[1:]))
 
 
-def first_run() -> str:
-    """What the first command of the README prints, without its time."""
+def printed(*commands: str) -> list[str]:
+    """What commands of the README print, one after the other, without their times."""
+    found = []
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "data").symlink_to(ROOT / "data", target_is_directory=True)
-        done = subprocess.run(
-            [sys.executable, "-m", *FIRST_RUN.split()], cwd=folder, check=True, capture_output=True, text=True
-        )
-    return "```text\n" + re.sub(r"(?m)^(seconds =) .*$", r"\1 ...", done.stderr) + "```"
+        for command in commands:
+            done = subprocess.run(
+                [sys.executable, "-m", *command.split()], cwd=folder, check=True, capture_output=True, text=True
+            )
+            text = re.sub(r"(?m)^(seconds =) .*$", r"\1 ...", done.stdout + done.stderr)
+            text = re.sub(r"(?m)^( +\d+) +\d+\.\d{3} ", r"\1       ... ", text)
+            found.append(f"```text\n{text}```")
+    return found
+
+
+def first_run() -> str:
+    """What the first command of the README prints."""
+    return printed(FIRST_RUN)[0]
+
+
+def exact_run() -> dict[str, str]:
+    """What the commands print that find an optimum, and judge a model by it."""
+    solved, _, certified = printed(*EXACT_RUN)
+    return {"solve run": solved, "certify run": certified}
 
 
 def numbers() -> str:
@@ -78,11 +102,13 @@ def sections() -> dict[str, str]:
     """What stands in the README between the markers `<!-- begin NAME -->` and `<!-- end NAME -->`."""
     return {
         "first run": first_run(),
+        **exact_run(),
         "commands": table(("command", "what it does"), *((f"`{name}`", about) for name, about in COMMANDS.items())),
         "topics": table(("topic", "about"), *((f"`{name}`", about) for name, about in topics().items())),
         "algorithms": table(
             ("`--algorithm`", "what it does"), *((f"`{a.name}`", a.summary) for a in ALGORITHMS.values())
         ),
+        "solvers": table(("`--solver`", "what it does"), *((f"`{s.name}`", s.summary) for s in SOLVERS.values())),
         "numbers": numbers(),
     }
 

@@ -17,10 +17,12 @@ from vwlite.output import stdio
 
 COMMANDS = {
     "train": "Learn a model from data.",
+    "solve": "Find the best model of a penalty, and how near it is to the optimum.",
+    "certify": "Say how far a model is from the best of its strength.",
     "predict": "Predict with a model.",
     "info": "Show everything a model knows about itself.",
     "weights": "Show the weights of a model.",
-    "algorithms": "Show what --algorithm can be: formulas, options, papers.",
+    "algorithms": "Show what --algorithm and --solver can be: formulas, options, papers.",
     "check": "Check that models, caches and data are whole and valid.",
     "export": "Write a model in the format of another program.",
     "vw": "Take the arguments of Vowpal Wabbit, and do what it does.",

@@ -10,24 +10,34 @@ from docs import help_of
 from vwlite.algorithms.build import rule_class
 from vwlite.algorithms.losses import LOSSES
 from vwlite.algorithms.table import ALGORITHMS, SCHEDULE
-from vwlite.commands.algorithms import WIDTH, defaults
+from vwlite.commands.algorithms import SOLVERS_FOLLOW, WIDTH, defaults
 from vwlite.core.learn.rule import Rule
+from vwlite.core.solve.solver import Solver
 from vwlite.options.resolve import option_name
 from vwlite.options.settings import SPECS, Settings
+from vwlite.runs.solve import solver_class
+from vwlite.solvers.table import SOLVERS, best_solver
 
 ROOT = Path(__file__).parents[2]
 FLAGS = {"--average", "--nonnegative"}  # options without a value
 
 
 def sections(page):
-    """The parts of a page, by heading; the first lines under ''."""
+    """The parts of a page, by heading; the first lines under ''. Without the page of a solver of the same name."""
+    page = page.split("\n\n\n")[0]
     parts = re.split(r"\n\n(\S.*):\n", page)
     return {"": parts[0], **dict(zip(parts[1::2], parts[2::2], strict=True))}
 
 
 def test_the_table_has_every_algorithm_with_formula_defaults_and_paper(vwlite):
-    rows = vwlite("algorithms").out.split("\n\n")
+    out = vwlite("algorithms").out.split(f"\n\n{SOLVERS_FOLLOW}\n\n")
+    rows, solvers = (part.split("\n\n") for part in out)
     assert [row.split()[0] for row in rows] == list(ALGORITHMS)
+    assert [row.split()[0] for row in solvers] == list(SOLVERS)
+    for row, s in zip(solvers, SOLVERS.values(), strict=True):
+        words = " ".join(row.split())
+        assert all(" ".join(text.split()) in words for text in (s.summary, s.formula, s.paper, *s.losses))
+        assert max(map(len, row.splitlines())) <= WIDTH
     for row, a in zip(rows, ALGORITHMS.values(), strict=True):
         words = " ".join(row.split())
         for text in (a.summary, a.formula, a.paper):
@@ -73,7 +83,7 @@ def test_what_a_page_says_is_refused_is_refused(vwlite, name, tmp_path):
 
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_a_page_has_everything_about_one(vwlite, name):
-    a, page = ALGORITHMS[name], vwlite("algorithms", name).out
+    a, page = ALGORITHMS[name], vwlite("algorithms", name).out.split("\n\n\n")[0]
     parts = sections(page)
     assert parts[""].startswith(f"{name}: ")
     headings = ["A step", "Options", "Refuses", "Cost of an example with k features", "Source", "Try"]
@@ -122,6 +132,41 @@ def test_the_rows_agree_with_their_rules():
 
 def test_every_algorithm_has_a_page_and_every_page_an_algorithm():
     assert {p.stem for p in (ROOT / "vwlite/algorithms/pages").glob("*.txt")} == set(ALGORITHMS)
+
+
+def test_every_solver_has_a_class_a_page_and_what_it_needs():
+    assert {p.stem for p in (ROOT / "vwlite/solvers/pages").glob("*.txt")} == set(SOLVERS)
+    for s in SOLVERS.values():
+        kinds = [kind for kind in (s.kind, s.on_ball, s.to_count) if kind]
+        assert all(issubclass(solver_class(kind), Solver) for kind in kinds)
+        assert all(loss in LOSSES for loss in s.losses)
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_a_page_has_everything_about_a_solver(vwlite, name):
+    s, page = SOLVERS[name], vwlite("algorithms", name).out.split("\n\n\n")[-1]
+    parts = sections(page)
+    assert parts[""].startswith(f"--solver {name}: ")
+    assert list(parts) == ["", "A step", "Takes", "Cost of a step", "Source", "Try"]
+    assert {SPECS[option].long for option in s.takes} <= set(named(parts["Takes"]))
+    assert re.search(r"\d{4}", parts["Source"])
+    assert all(len(line) <= WIDTH for line in page.splitlines())
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_the_command_of_a_solver_solves_something(vwlite, name, tmp_path, monkeypatch):
+    words = shlex.split(sections(vwlite("algorithms", name).out.split("\n\n\n")[-1])["Try"])
+    assert words[:3] == ["vwlite", "solve", "data/sources.train.vw"] and words[-2:] == ["-m", f"{name}.model"]
+    monkeypatch.chdir(tmp_path)
+    said = vwlite("solve", ROOT / words[2], *words[3:]).err
+    assert float(re.search(r"^gap = .* \((\S+) %\)", said, re.M)[1]) < 1, said
+
+
+@pytest.mark.parametrize("strength", ["l1", "radius", "nonzeros"])
+@pytest.mark.parametrize("loss", ["squared", "logistic", "squared-hinge", "poisson"])
+def test_the_best_solver_takes_the_problem(loss, strength):
+    s = SOLVERS[best_solver(loss, strength)]
+    assert loss in s.losses and strength in s.takes
 
 
 @pytest.mark.parametrize(

@@ -67,6 +67,11 @@ JOBS = {
         f"train {ONE} --passes 2 --checkpoint-every 100 -m model --algorithm ftrl", ("model",), several=("model",)
     ),
     "predict": Job(f"predict -m good {ONE} -p p --report report", ("p", "report"), several=("report",)),
+    "solve": Job(
+        f"solve {ONE} --l1-of-max 0.05 --cache-file cache -m model --report report", ("model", "cache", "report"),
+        several=("cache", "report"),
+    ),
+    "certify": Job(f"certify -m good {ONE} --l1 0.1 --report report", ("report",), several=("report",)),
     "export": Job("export good --to vw -o model", ("model",)),
     "vw": Job(f"vw -d {ONE} -f model --readable_model readable", ("model", "readable")),
     "vw passes": Job(

@@ -37,6 +37,7 @@ from vwlite.algorithms.losses import LOSSES
 from vwlite.algorithms.table import ALGORITHMS
 from vwlite.cli import run
 from vwlite.runs.signals import StopSignal
+from vwlite.solvers.table import SOLVERS
 from vwlite.vw.models.binary import STATE, Header, write_binary
 from vwlite.vw.models.binary import Model as VwModel
 
@@ -70,6 +71,15 @@ KINDS = {
     "words as they come": "--oaa 5 --classes auto --loss logistic",
     "words, weights only": "--oaa 5 --classes auto --loss logistic --save-weights-only",
 }  # fmt: skip
+
+# And of each form that `solve` makes.
+SOLVED_KINDS = {
+    "solved": "--l1 0.01",
+    "solved, both penalties": "--l1 0.01 --l2 0.1 --loss squared --bits 18 --nonnegative",
+    "solved, few": "--nonzeros 3 --loss squared-hinge --link identity",
+    "solved classes": "--oaa 3 --l1 0.01",
+    "solved words": "--oaa 5 --classes auto --l1 0.01",
+}
 
 
 @dataclass
@@ -129,9 +139,10 @@ def models(folder: Path) -> dict[str, bytes]:
     for name, text in (("numbers", DATA), ("classes", CLASSES), ("words", WORDS)):
         (folder / f"{name}.vw").write_text(text)
     found = {}
-    for name, options in KINDS.items():
+    for name, options in {**KINDS, **SOLVED_KINDS}.items():
+        verb = "solve" if name in SOLVED_KINDS else "train"
         data = "words" if "--classes" in options else "classes" if "--oaa" in options else "numbers"
-        command = ["train", str(folder / f"{data}.vw"), "--quiet", "-m", str(folder / "healthy"), *options.split()]
+        command = [verb, str(folder / f"{data}.vw"), "--quiet", "-m", str(folder / "healthy"), *options.split()]
         assert run(command) == 0, command
         found[name] = (folder / "healthy").read_bytes()
     return found
@@ -139,7 +150,8 @@ def models(folder: Path) -> dict[str, bytes]:
 
 # --- what is changed ------------------------------------------------------------------------------
 
-NAMES = [*ALGORITHMS, *LOSSES, "magic", "identity", "logistic", "poisson", "strings", "all", "cmd", "rda", "auto"]
+NAMES = [*ALGORITHMS, *LOSSES, *SOLVERS, "solve"]
+NAMES += ["magic", "identity", "logistic", "poisson", "strings", "all", "cmd", "rda", "auto"]
 
 
 def any_value(random: Random, old: Any = None) -> Any:
@@ -423,8 +435,11 @@ COMMANDS = {
     "feature": ["weights", "crafted", "--feature", "a^b", "--feature", "x^nobody"],
     "export": ["export", "crafted", "--to", "vw", "-o", "exported"],
     "check": ["check", "crafted"],
+    "solve": ["solve", "-i", "crafted", "more.vw", "--l1", "0.01", "--on-error", "skip", "--quiet", "-m", "solved"],
+    "certify": ["certify", "-m", "crafted", "more.vw", "--l1", "0.01", "--on-error", "skip", "--quiet"],
 }
-GOOD = {"train": (0, 2, 65), "check": (0, 1)}  # exit codes; of all others 0 and 65
+GOOD = {"train": (0, 2, 65), "solve": (0, 2, 65), "certify": (0, 2, 65), "check": (0, 1)}  # exit codes
+OTHERS = (0, 65)  # those of all others
 
 
 def outcomes(folder: Path, data: bytes) -> dict[str, tuple[int, str, str]]:
@@ -455,7 +470,7 @@ def wrong(found: dict[str, tuple[int, str, str]]) -> str | None:
     """What should not be so."""
     for name, (code, out, err) in found.items():
         words = out if name == "check" else err
-        if code not in GOOD.get(name, (0, 65)):
+        if code not in GOOD.get(name, OTHERS):
             return f"{name}: exit code {code}: {words.strip()[-300:]}"
         if "internal error" in words or "Traceback" in words or "out of memory" in words:
             return f"{name}: {words.strip()[-300:]}"

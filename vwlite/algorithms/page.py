@@ -1,4 +1,4 @@
-"""The pages of the algorithms, `pages/NAME.txt`: what `vwlite algorithms NAME` says beside the table.
+"""The pages of algorithms and solvers, `pages/NAME.txt`: what `vwlite algorithms NAME` says beside their tables.
 
 Plain text: what it is about, then parts under headings. Needed by nobody who learns. The formulas are those of the
 papers with the names of our options; the constant feature is never shrunk, truncated, rounded or projected, except by
@@ -18,17 +18,17 @@ class Page:
 
     about: str
     step: str  # the formulas of one step, line by line
-    cost: str  # of an example with k features
+    cost: str  # of an example with k features; of a step of a solver
     source: str
     command: str  # options with which a run on data/breast_cancer.train.vw learns something
     refuses: str  # beside what the table and the options already say
     d: str  # what d is in the formulas
 
 
-def read_page(name: str) -> Page:
-    """The page of an algorithm. OSError if there is none."""
-    folder = files("vwlite.algorithms") / "pages"
-    lines = (folder / "shared-texts").read_text(encoding="utf-8").splitlines()
+def read_page(name: str, room: str = "algorithms") -> Page:
+    """The page of an algorithm, or with `solvers` as its room that of a solver. OSError if there is none."""
+    folder = files(f"vwlite.{room}") / "pages"
+    lines = (files("vwlite.algorithms") / "pages/shared-texts").read_text(encoding="utf-8").splitlines()
     shared = dict(line.split(": ", 1) for line in lines)
     about, *parts = _HEADING.split((folder / f"{name}.txt").read_text(encoding="utf-8"))
     text = dict(zip(parts[::2], parts[1::2], strict=True))

@@ -11,36 +11,50 @@ from vwlite.algorithms.table import ALGORITHMS, Algorithm
 from vwlite.options.groups import Command, click_option
 from vwlite.options.settings import SPECS
 from vwlite.options.spec import shown_value
+from vwlite.solvers.table import SOLVERS, Row
 
 WIDTH = 100
+NAMES = list(dict.fromkeys([*ALGORITHMS, *SOLVERS]))  # some are both
+SOLVERS_FOLLOW = "Solvers, for `vwlite solve --solver`:"
+
+# What the letters of the formulas of solvers stand for.
+BATCH = (
+    "p_i = <w, x_i> + b, h_i the share of the importance that example i has, g = sum of h_i l'(p_i, y_i) x_i the "
+    "gradient of the mean loss. The constant b has no penalty, and is fitted beside."
+)
 
 
 class Name(click.ParamType):
-    """The name of an algorithm; for one that there is not, the nearest are named."""
+    """The name of an algorithm or a solver; for one that there is not, the nearest are named."""
 
     name = "name"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         from difflib import get_close_matches
 
-        if value in ALGORITHMS:
+        if value in NAMES:
             return str(value)
-        near = get_close_matches(value.lower(), ALGORITHMS, n=3, cutoff=0.5)
-        near += [name for name in ALGORITHMS if name.startswith(value.lower()) and name not in near]
+        near = get_close_matches(value.lower(), NAMES, n=3, cutoff=0.5)
+        near += [name for name in NAMES if name.startswith(value.lower()) and name not in near]
         hint = f"do you mean {' or '.join(near)}?" if value and near else "`vwlite algorithms` shows all"
         self.fail(f"{value!r} is no algorithm: {hint}", param, ctx)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> Any:
         from click.shell_completion import CompletionItem
 
-        return [CompletionItem(name) for name in ALGORITHMS if name.startswith(incomplete)]
+        return [CompletionItem(name) for name in NAMES if name.startswith(incomplete)]
 
 
 @click.command("algorithms", cls=Command)
 @click.argument("name", required=False, type=Name(), metavar="[NAME]")
 def command(name: str | None) -> int:
-    """Show what `vwlite train --algorithm` can be: all of them in short, or all about NAME."""
-    click.echo(table() if name is None else page(name))
+    """Show what `vwlite train --algorithm` and `vwlite solve --solver` can be: all in short, or all about NAME."""
+    if name is None:
+        click.echo(f"{table()}\n\n{SOLVERS_FOLLOW}\n\n{table_of_solvers()}")
+    else:
+        pages = [page(name)] if name in ALGORITHMS else []
+        pages += [page_of_solver(name)] if name in SOLVERS else []
+        click.echo("\n\n\n".join(pages))
     return 0
 
 
@@ -49,9 +63,25 @@ def table() -> str:
     rows = []
     for a in ALGORITHMS.values():
         options = [f"{option} {default}" for option, default in defaults(a).items()]
-        lines = [a.summary, a.formula, ", ".join(options) or "no options of its own", a.paper]
-        rows.append("\n".join(_wrapped(line, 20, 2) for line in lines).replace(" " * 20, f"{a.name:<20}", 1))
+        rows.append(_row(a.name, a.summary, a.formula, ", ".join(options) or "no options of its own", a.paper))
     return "\n\n".join(rows)
+
+
+def table_of_solvers() -> str:
+    """Name, what it does, formula, what it takes, paper: of each solver."""
+    return "\n\n".join(
+        _row(s.name, s.summary, s.formula, f"{taken(s)}; --loss {', '.join(s.losses)}", s.paper)
+        for s in SOLVERS.values()
+    )
+
+
+def taken(s: Row) -> str:
+    """The options of a problem that a solver takes."""
+    return ", ".join(SPECS[name].long for name in s.takes)
+
+
+def _row(name: str, *lines: str) -> str:
+    return "\n".join(_wrapped(line, 20, 2) for line in lines).replace(" " * 20, f"{name:<20}", 1)
 
 
 def defaults(a: Algorithm) -> dict[str, str]:
@@ -81,6 +111,18 @@ def page(name: str) -> str:
     begin = f"vwlite train data/breast_cancer.train.vw --loss {loss} --passes 20 --holdout-off"
     end = f"--algorithm {name} {p.command} -m {name}.model".replace("  ", " ")
     parts += _section("Try", [f"{begin} \\", f"  {end}"])
+    return "\n\n".join(parts)
+
+
+def page_of_solver(name: str) -> str:
+    """All about one solver."""
+    s, p = SOLVERS[name], read_page(name, "solvers")
+    parts = [_wrapped(f"--solver {name}: {s.summary}", 0), _wrapped(p.about, 0)]
+    parts += _section("A step", p.step.split("\n"), [BATCH])
+    parts += _section("Takes", [f"{taken(s)}; --loss {', '.join(s.losses)}."])
+    parts += _section("Cost of a step", [p.cost + "."])
+    parts += _section("Source", [p.source + "."])
+    parts += _section("Try", [f"vwlite solve data/sources.train.vw --solver {name} {p.command} -m {name}.model"])
     return "\n\n".join(parts)
 
 

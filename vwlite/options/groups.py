@@ -226,9 +226,14 @@ def _collect(kind: type[Any], f: Callable[[Any], int]) -> Callable[..., int]:
     return command
 
 
+def decorated(specs: Iterable[Spec], kind: type[Any], f: Callable[[Any], int]) -> Callable[..., int]:
+    """A command with DATA and options, which gets them as one object."""
+    found: Callable[..., int] = _data(_with(specs, _collect(kind, f)))
+    return found
+
+
 def train_options(f: Callable[[TrainOptions], int]) -> Callable[..., int]:
-    decorated: Callable[..., int] = _data(_with(_TRAIN, _collect(TrainOptions, f)))
-    return decorated
+    return decorated(_TRAIN, TrainOptions, f)
 
 
 def check_options(f: Callable[..., int]) -> Callable[..., int]:
@@ -238,10 +243,9 @@ def check_options(f: Callable[..., int]) -> Callable[..., int]:
     def command(files: tuple[str, ...], **typed: Any) -> int:
         return f(files, _collected(TrainOptions, typed | {"on_error": "skip"}))
 
-    decorated: Callable[..., int] = _with(_CHECK, command)
-    return decorated
+    found: Callable[..., int] = _with(_CHECK, command)
+    return found
 
 
 def predict_options(f: Callable[[PredictOptions], int]) -> Callable[..., int]:
-    decorated: Callable[..., int] = _data(_with(_PREDICT, _collect(PredictOptions, f)))
-    return decorated
+    return decorated(_PREDICT, PredictOptions, f)

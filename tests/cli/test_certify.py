@@ -1,0 +1,253 @@
+"""`vwlite certify`: no lower bound is above an optimum, whichever model it comes from."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from batch import LOSSES
+from running import shell
+from test_solve import ROOT, Data, weights_of
+
+from vwlite.model import read_model
+
+SOURCES = ROOT / "data/sources.train.vw"
+DIGITS = ROOT / "data/digits.train.libsvm"
+SMOOTH = [loss for loss in LOSSES if loss != "hinge"]
+
+
+@pytest.fixture
+def at(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for loss in LOSSES:
+        Path(loss).write_text(Data(2, loss).text())
+    Path("ok").write_text("1 |a x:1 y:2\n-1 |a y:1 z\n1 |a x z:0.5\n-1 |b u\n")
+    return tmp_path
+
+
+def certified(vwlite, *arguments) -> dict:
+    """The results of a report, after it was seen that those printed are the same."""
+    out = vwlite("certify", *arguments, "--report", "report").out
+    results = json.loads(Path("report").read_text())["results"]
+    shown = dict(re.findall(r"^(.*?) = (\S+)", out, re.M))
+    for name in ("objective", "lower bound"):
+        assert float(shown[name]) == pytest.approx(results[name], rel=1e-9)
+    return results
+
+
+MODELS = {
+    "gd": ([], ["--l1", "0.1"]),
+    "sgd": (["-l", "0.01"], ["--l1", "0.1"]),
+    "truncated-gradient": (["--l1", "0.1", "-l", "0.01"], []),
+    "l1-subgradient": (["--l1", "0.1", "-l", "0.01"], []),
+    "adagrad": (["--l1", "0.1"], []),
+    "adagrad-rda": (["--l1", "0.1"], []),
+    "smidas": (["--l1", "0.1", "-l", "0.01"], []),
+    "ftrl": (["--l1", "6"], ["--l1", "0.1"]),
+}
+
+
+@pytest.mark.parametrize("loss", SMOOTH)
+@pytest.mark.parametrize("algorithm", MODELS)
+def test_the_objective_is_that_of_the_model_and_the_bound_is_one(vwlite, at, algorithm, loss):
+    data, (train, judge) = Data(2, loss), MODELS[algorithm]
+    vwlite("train", loss, "--loss", loss, "--algorithm", algorithm, *train, "-m", "m", "--quiet")
+    w, b = weights_of("m")
+    found = certified(vwlite, "-m", "m", loss, *judge)
+    assert found["l1"] == 0.1 and found["loss"] == loss
+    assert found["objective"] == pytest.approx(data.mean_loss(loss, w, b) + 0.1 * np.abs(w).sum(), rel=1e-9)
+    vwlite("solve", loss, "--loss", loss, "--l1", 0.1, "--tolerance", 0, "-m", "s", "--quiet")
+    optimum = read_model("s").solved["objective"]
+    assert 0 <= found["lower bound"] <= optimum * (1 + 1e-12) <= found["objective"] * (1 + 1e-9)
+    assert found["gap"] == pytest.approx(found["objective"] - found["lower bound"])
+    against = certified(vwlite, "-m", "m", loss, *judge, "--against", "s")
+    assert against["lower bound"] == pytest.approx(optimum, rel=1e-9)
+    assert against["objective of s"] == pytest.approx(optimum, rel=1e-12)
+
+
+@pytest.mark.parametrize("algorithm", ["truncated-gradient", "adagrad", "adagrad-rda"])
+def test_both_penalties_are_the_model_s(vwlite, at, algorithm):
+    data, rate = Data(2, "logistic"), ["-l", 0.01] if algorithm == "truncated-gradient" else []
+    both = ["--l1", 0.05, "--l2", 0.2]
+    vwlite("train", "logistic", "--loss", "logistic", "--algorithm", algorithm, *both, *rate, "-m", "m", "--quiet")
+    w, b = weights_of("m")
+    found = certified(vwlite, "-m", "m", "logistic")
+    expected = data.mean_loss("logistic", w, b) + 0.05 * np.abs(w).sum() + 0.1 * w @ w
+    assert found["l2"] == 0.2 and found["objective"] == pytest.approx(expected, rel=1e-9)
+    vwlite("solve", "logistic", *both, "--tolerance", 0, "-m", "s", "--quiet")
+    against = certified(vwlite, "-m", "m", "logistic", "--against", "s")
+    assert against["lower bound"] == pytest.approx(read_model("s").solved["objective"], rel=1e-9)
+
+
+@pytest.mark.parametrize("algorithm", ["l1-ball", "adagrad-ball", "simplex", "eg", "eg-pm"])
+def test_a_ball_is_judged_by_its_radius(vwlite, at, algorithm):
+    data = Data(2, "logistic")
+    features = ["--features", 7] if algorithm in ("simplex", "eg", "eg-pm") else []
+    vwlite("train", "logistic", "--loss", "logistic", "--algorithm", algorithm, "--radius", 1.5, *features, "-l", 0.1,
+           "--passes", 3, "--holdout-off", "-m", "m", "--quiet")  # fmt: skip
+    w, b = weights_of("m")
+    found = certified(vwlite, "-m", "m", "logistic")
+    assert found["radius"] == 1.5 and found["objective"] == pytest.approx(data.mean_loss("logistic", w, b), rel=1e-9)
+    # The bound is <= the loss of every model in the set: of this one, and of some drawn ones.
+    rng = np.random.default_rng(1)
+    for _ in range(200):
+        other = rng.dirichlet(np.full(7, 0.2)) * 1.5
+        if algorithm not in ("simplex", "eg"):
+            other *= rng.choice([-1, 1], 7) * rng.random()
+        assert found["lower bound"] <= data.mean_loss("logistic", other, rng.normal())
+    assert found["lower bound"] <= found["objective"]
+
+
+def test_a_solved_model_is_as_near_as_it_said(vwlite, at):
+    vwlite("solve", SOURCES, "--l1-of-max", 0.05, "-m", "s", "--quiet")
+    solved = read_model("s").solved
+    found = certified(vwlite, "-m", "s", SOURCES, "--against", "s")
+    assert found["objective"] == pytest.approx(solved["objective"], rel=1e-12)
+    assert found["lower bound"] == pytest.approx(solved["lower_bound"], rel=1e-12)
+    assert found["l1"] == read_model("s").options["l1"]
+
+
+def test_the_bound_of_another_run_holds_only_for_the_same_data_and_strength(vwlite, at):
+    vwlite("solve", SOURCES, "--l1-of-max", 0.05, "-m", "s", "--quiet")
+    l1 = read_model("s").options["l1"]
+    note = "note: s was solved for other data or strength: only its weights are used"
+    assert note not in vwlite("certify", "-m", "s", SOURCES, "--against", "s").err
+    other = vwlite("certify", "-m", "s", SOURCES, "--against", "s", "--l1", l1 / 2)
+    assert note in other.err
+    vwlite("solve", SOURCES, "--l1", l1 / 2, "--tolerance", 1e-6, "-m", "t", "--quiet")
+    bound = float(re.search(r"^lower bound = (\S+)", other.out, re.M)[1])
+    assert bound <= read_model("t").solved["objective"]
+    assert note in vwlite("certify", "-m", "s", ROOT / "data/sources.test.vw", "--against", "s").err
+
+
+def test_features_that_the_data_lack_count_in_the_penalty(vwlite, at):
+    Path("d").write_text("1 |a x:1 y:2\n-1 |a y:1 z\n")
+    vwlite("train", "ok", "--loss", "logistic", "--algorithm", "sgd", "-m", "m", "--quiet")
+    model = read_model("m")
+    weights = {k: w for k, w in zip(model.keys, model.weights, strict=True) if k != 11650396}
+    norm = sum(map(abs, weights.values()))
+    assert certified(vwlite, "-m", "m", "d", "--l1", 0)["sum of |weights|"] == pytest.approx(norm)
+    plain, more = (certified(vwlite, "-m", "m", "d", "--l1", l1)["objective"] for l1 in (0, 0.5))
+    assert more - plain == pytest.approx(0.5 * norm)
+    squares = certified(vwlite, "-m", "m", "d", "--l2", 0.5)["objective"]
+    assert squares - plain == pytest.approx(0.25 * sum(w * w for w in weights.values()))
+    Path("c").write_text("a^x 3\nb^u 2\n")
+    weighted = certified(vwlite, "-m", "m", "d", "--l1", 0.5, "--feature-weights", "c")["objective"]
+    (x, *_), (u, *_) = (vwlite("weights", "m", "--feature", name).out.split()[1:] for name in ("a^x", "b^u"))
+    assert weighted - more == pytest.approx(0.5 * (2 * abs(float(x)) + abs(float(u))))
+
+
+def test_weights_of_features_are_named_once_more(vwlite, at):
+    Path("c").write_text("a^x 3\nb^u 2\n")
+    vwlite("solve", "ok", "--l1", 0.02, "--feature-weights", "c", "--tolerance", 1e-9, "-m", "m", "--quiet")
+    said = vwlite("certify", "-m", "m", "ok", code=2).err
+    assert "m was made with --feature-weights: name their file once more" in said
+    found = certified(vwlite, "-m", "m", "ok", "--feature-weights", "c", "--against", "m")
+    assert found["relative gap"] < 1e-8
+
+
+def test_classes_are_summed(vwlite, at):
+    vwlite("solve", DIGITS, "--oaa", 10, "--l1", 0.02, "-m", "s", "--quiet")
+    found = certified(vwlite, "-m", "s", DIGITS, "--against", "s")
+    assert found["objective"] == pytest.approx(read_model("s").solved["objective"], rel=1e-12)
+    assert found["lower bound"] == pytest.approx(read_model("s").solved["lower_bound"], rel=1e-9)
+    online = ["--oaa", 10, "--loss", "logistic", "--algorithm", "adagrad-rda", "--l1", 0.02]
+    vwlite("train", DIGITS, *online, "-m", "m", "--quiet")
+    worse = certified(vwlite, "-m", "m", DIGITS, "--against", "s")
+    assert worse["objective"] > found["objective"]
+    assert worse["lower bound"] == pytest.approx(found["lower bound"], rel=1e-9)
+
+
+def test_models_of_vowpal_wabbit_say_no_loss(vwlite, at):
+    vwlite("vw", "-d", "ok", "--loss_function", "logistic", "-f", "old")
+    assert "say it, such as --loss logistic" in vwlite("certify", "-m", "old", "ok", "--l1", 0.1, code=2).err
+    vwlite("export", "old", "--to", "vw", "-o", "same")
+    logistic = ["ok", "--l1", 0.1, "--loss", "logistic"]
+    found = certified(vwlite, "-m", "old", *logistic)
+    assert certified(vwlite, "-m", "same", *logistic)["objective"] == found["objective"]
+    vwlite("solve", "ok", "-b", 18, "--l1", 0.1, "--tolerance", 0, "-m", "s", "--quiet")
+    optimum = read_model("s").solved["objective"]
+    against = certified(vwlite, "-m", "old", *logistic, "--against", "s")
+    assert against["lower bound"] == pytest.approx(optimum) and found["objective"] >= optimum
+    of_quantiles = certified(vwlite, "-m", "old", "ok", "--l1", 0.1, "--loss", "quantile", "--quantile-tau", 0.3)
+    assert of_quantiles["objective"] > 0
+
+
+@pytest.mark.parametrize("loss", ["hinge", "quantile"])
+def test_losses_with_kinks_are_said_to_leave_a_gap(vwlite, at, loss):
+    vwlite("train", "hinge", "--loss", loss, "--algorithm", "sgd", "-m", "m", "--quiet")
+    done = vwlite("certify", "-m", "m", "hinge", "--l1", 0.01)
+    assert f"note: with --loss {loss} the bound does not meet the objective, even that of the best model" in done.err
+
+
+def test_a_model_outside_of_the_ball_is_said_to_be(vwlite, at):
+    online = ["--loss", "logistic", "--algorithm", "sgd", "--passes", 50, "--holdout-off"]
+    vwlite("train", "ok", *online, "-m", "m", "--quiet")
+    norm = certified(vwlite, "-m", "m", "ok", "--l1", 0)["sum of |weights|"]
+    said = "is no model of this radius: the sum of its |weights| is"
+    assert said in vwlite("certify", "-m", "m", "ok", "--radius", norm / 2).err
+    assert said not in vwlite("certify", "-m", "m", "ok", "--radius", norm * 1.001).err
+
+
+def test_a_bound_is_never_below_zero_and_says_when_it_says_nothing(vwlite, at):
+    vwlite("train", "squared", "--algorithm", "sgd", "-l", 0.5, "--power-t", 0, "-m", "m", "--quiet")
+    done = vwlite("certify", "-m", "m", "squared", "--l1", 0)
+    assert "\nlower bound = 0\n" in done.out
+    assert "note: the bound says nothing: no objective is below 0; try --against a model of vwlite solve" in done.err
+
+
+def test_threads_caches_and_pipes_change_no_word(vwlite, at):
+    vwlite("solve", SOURCES, "--l1-of-max", 0.05, "-m", "s", "--quiet")
+    expected = vwlite("certify", "-m", "s", SOURCES).out
+    for more in (["--threads", 1], ["--threads", 4], ["--cache-file", "c"], ["--cache-file", "c"]):
+        assert vwlite("certify", "-m", "s", SOURCES, *more).out == expected
+    assert shell(f"cat {SOURCES} | vwlite certify -m {at}/s").out == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "words"),
+    [
+        ("ok --l1 1", 2, "Missing option '-m'"),
+        ("-m g ok", 2, "g: a model of gd has no strength that means the same here: say --l1 or --radius"),
+        ("-m f ok", 2, "f: a model of ftrl has no strength that means the same here"),
+        ("-m th ok", 2, "th: a model of truncated-gradient has no strength that means the same here"),
+        ("-m few ok", 2, "few: a model of ftrl has no strength that means the same here"),
+        ("-m g ok --l1 1 --radius 1", 2, "--l1 and --radius exclude each other"),
+        ("-m g ok --l1 -1", 2, "-1 is out of range"),
+        ("-m g ok --l1 1 --loss squared", 2, "--loss squared contradicts the model g, which was trained with logistic"),
+        ("-m g ok --l1 1 --quantile-tau 0.2", 2, "--quantile-tau is for a model of Vowpal Wabbit"),
+        ("-m hu ok --l1 1", 2, "hu: there is no lower bound for --loss huber here"),
+        ("-m g ok --l1 1 --against sq", 2, "sq is of another problem than g: --loss is not the same"),
+        ("-m g ok --l1 1 --against b", 2, "b is of another problem than g: --bits is not the same"),
+        ("-m g ok --l1 1 --against ok", 65, "ok: not a model of vwlite"),
+        ("-m g ok --l1 1 --against no", 66, "no: No such file"),
+        ("-m g ok --l1 1 --against s --report s", 2, "--report s is the model of --against"),
+        ("-m g ok --l1 1 --report g", 2, "--report g is the model that is read"),
+        ("-m ok ok", 65, "ok: not a model of vwlite: it is text"),
+        ("-m no ok", 66, "no: No such file"),
+        ("-m g no --l1 1", 66, "no: No such file"),
+        ("-m g bad --l1 1", 65, "bad:1:1: "),
+        ("-m g none --l1 1", 65, "no example with a label: of 1 lines, 1 without a label"),
+        ("-m soft classes --l1 1", 2, "soft: there is no lower bound for --softmax here"),
+    ],
+)
+def test_what_cannot_be_judged_says_why(vwlite, at, options, code, words):
+    for name, text in (("bad", "7 |a x\n"), ("none", " |a x\n"), ("classes", "1 |a x\n2 |a y\n")):
+        Path(name).write_text(text)
+    logistic = ["--loss", "logistic", "--quiet"]
+    vwlite("train", "ok", *logistic, "-m", "g")
+    makes = {
+        "f": ["train", "ok", *logistic, "--algorithm", "ftrl"],
+        "th": ["train", "ok", *logistic, "--algorithm", "truncated-gradient", "--l1", 1, "--threshold", 1],
+        "few": ["train", "ok", *logistic, "--algorithm", "ftrl", "--nonzeros", 2],
+        "hu": ["train", "ok", "--loss", "huber", "--quiet"],
+        "sq": ["solve", "ok", "--loss", "squared", "--l1", 1, "--quiet"],
+        "b": ["solve", "ok", "--l1", 1, "--quiet", "-b", 20],
+        "s": ["solve", "ok", "--l1", 1, "--quiet"],
+        "soft": ["train", "classes", "--oaa", 2, "--softmax", "--radius", 1, "--quiet"],
+    }
+    for name in set(options.split()) & set(makes):
+        vwlite(*makes[name], "-m", name)
+    done = vwlite("certify", *options.split(), code=code)
+    assert words in done.err and done.out == ""

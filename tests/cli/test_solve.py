@@ -1,0 +1,590 @@
+"""`vwlite solve`: optima by their own conditions, models like all others, and everything that can be typed wrongly."""
+
+import gzip
+import json
+import math
+import os
+import re
+import signal
+import time
+from array import array
+from pathlib import Path
+
+import numpy as np
+import pytest
+from batch import LOSSES
+from crafted_models import put_together, taken_apart
+from running import PATIENT, shell, start
+from streams import CONSTANT
+
+from vwlite.model import read_model
+from vwlite.solvers.table import SOLVERS
+
+ROOT = Path(__file__).parents[2]
+SOURCES = ROOT / "data/sources.train.vw"
+DIGITS = ROOT / "data/digits.train.libsvm"
+
+class Data:
+    """Drawn examples with features 1 to d, as a matrix and as text."""
+
+    def __init__(self, seed: int, loss: str, n: int = 60, d: int = 7) -> None:
+        rng = np.random.default_rng(seed)
+        self.x = np.round(rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.6), 3).astype(np.float32).astype(float)
+        score = self.x @ rng.normal(size=d) + rng.normal(size=n)
+        self.y = np.where(score > 0.3, 1.0, -1.0)
+        if loss == "squared":
+            self.y = np.round(score, 2)
+        if loss == "poisson":
+            self.y = rng.poisson(np.exp(np.clip(score / 3, -3, 2))).astype(float)
+        self.h = rng.choice([0.5, 1.0, 2.0], n)
+
+    def text(self) -> str:
+        lines = []
+        for x, y, h in zip(self.x, self.y, self.h, strict=True):
+            features = " ".join(f"{j + 1}:{v:.9g}" for j, v in enumerate(x) if v)
+            lines.append(f"{y:g} {h:g} | {features}\n")
+        return "".join(lines)
+
+    def gradient(self, loss: str, w: np.ndarray, b: float) -> tuple[np.ndarray, float]:
+        """Of the mean loss, by the weights and by the constant."""
+        r = self.h / self.h.sum() * LOSSES[loss].dloss(self.x @ w + b, self.y)
+        return self.x.T @ r, float(r.sum())
+
+    def mean_loss(self, loss: str, w: np.ndarray, b: float) -> float:
+        return float(self.h @ LOSSES[loss].value(self.x @ w + b, self.y) / self.h.sum())
+
+
+def weights_of(path: object, d: int = 7) -> tuple[np.ndarray, float]:
+    """The weights of the features 1 to d of a model, and its constant."""
+    model = read_model(str(path))
+    found = dict(zip(model.keys.tolist(), model.weights.tolist(), strict=True))
+    return np.array([found.get(j + 1, 0.0) for j in range(d)]), found.get(CONSTANT, 0.0)
+
+
+def report_of(path: Path) -> dict:
+    return json.loads(path.read_text())
+
+
+@pytest.fixture
+def at(tmp_path, monkeypatch):
+    """A folder of its own to work in, with an example of each kind of problem."""
+    monkeypatch.chdir(tmp_path)
+    for loss in LOSSES:
+        Path(loss).write_text(Data(1, loss).text())
+    Path("ok").write_text("1 |a x:1 y:2\n-1 |a y:1 z\n1 |a x z:0.5\n-1 |b u\n")
+    return tmp_path
+
+
+NEAR = 1e-6  # derivatives are as far from those of an optimum as the root of the gap, which is 1e-12 of the objective
+SMOOTH = [loss for loss in LOSSES if loss != "hinge"]
+
+
+@pytest.mark.parametrize("constant", [True, False])
+@pytest.mark.parametrize("loss", SMOOTH)
+def test_the_optimum_has_the_conditions_of_one(vwlite, at, loss, constant):
+    data, l2 = Data(1, loss), 0.1
+    options = ["--l1-of-max", 0.2, "--l2", l2, "--tolerance", 0, *([] if constant else ["--no-constant"])]
+    vwlite("solve", loss, "--loss", loss, *options, "-m", "m", "--report", "r")
+    w, b = weights_of("m")
+    l1 = read_model("m").options["l1"]
+    g, slope = data.gradient(loss, w, b)
+    assert 0 < np.count_nonzero(w) < 7
+    for j in range(7):
+        if w[j]:
+            assert g[j] + l2 * w[j] + l1 * np.sign(w[j]) == pytest.approx(0, abs=NEAR)
+        else:
+            assert abs(g[j]) <= l1 + NEAR
+    assert slope == pytest.approx(0, abs=NEAR) if constant else b == 0
+    results = report_of(at / "r")["results"]
+    objective = data.mean_loss(loss, w, b) + l1 * np.abs(w).sum() + l2 / 2 * w @ w
+    assert results["objective"] == pytest.approx(objective, rel=1e-12)
+    assert results["lower bound"] == pytest.approx(objective, rel=1e-9)
+    assert results["lower bound"] <= objective * (1 + 1e-12)
+    assert results["sum of |weights|"] == pytest.approx(np.abs(w).sum())
+    assert results["nonzero weights"] == np.count_nonzero(w)
+
+
+@pytest.mark.parametrize("loss", SMOOTH)
+def test_rows_come_nearer_and_bounds_never_pass_the_optimum(vwlite, at, loss):
+    common = ("solve", loss, "--loss", loss, "--l1-of-max", 0.02, "--quiet", "--report", "r", "--tolerance")
+    vwlite(*common, 0)
+    exact = report_of(at / "r")
+    optimum = exact["results"]["objective"]
+    for row in exact["steps"]:
+        assert row["lower bound"] <= optimum * (1 + 1e-12) and row["objective"] >= optimum * (1 - 1e-12)
+    bounds = [row["lower bound"] for row in exact["steps"]]
+    assert bounds == sorted(bounds)
+    vwlite(*common, 0.01)
+    early = report_of(at / "r")["results"]
+    assert early["relative gap"] <= 0.01 and early["ended"] == "the gap is at most --tolerance 0.01"
+    assert early["gap"] == pytest.approx(early["objective"] - early["lower bound"])
+    assert early["steps"] <= exact["results"]["steps"]
+
+
+def test_the_strength_as_a_part_of_the_largest_that_means_anything(vwlite, at):
+    data = Data(1, "logistic")
+    share = data.h[data.y > 0].sum() / data.h.sum()
+    g, slope = data.gradient("logistic", np.zeros(7), math.log(share / (1 - share)))  # the best constant
+    assert slope == pytest.approx(0, abs=1e-12)
+    vwlite("solve", "logistic", "--l1-of-max", 0.3, "-m", "m", "--quiet")
+    model = read_model("m")
+    assert model.solved["l1_max"] == pytest.approx(np.abs(g).max(), rel=1e-9)
+    assert model.options["l1"] == 0.3 * model.solved["l1_max"]
+    said = vwlite("solve", "logistic", "--l1", np.abs(g).max() * 1.01).err
+    assert "nonzero weights = 0\n" in said and "note: all weights are zero, as with every --l1 from " in said
+
+
+def test_nonnegative_weights_and_weights_of_features(vwlite, at):
+    data = Data(1, "logistic")
+    Path("c").write_text("1 3\n2 0.5\n9 2\n")
+    c = np.array([3, 0.5, 1, 1, 1, 1, 1])
+    vwlite("solve", "logistic", "--l1", 0.03, "--feature-weights", "c", "--tolerance", 0, "-m", "m", "--quiet")
+    w, b = weights_of("m")
+    g, _ = data.gradient("logistic", w, b)
+    assert all(g[j] == pytest.approx(-0.03 * c[j] * np.sign(w[j]), abs=NEAR) for j in range(7) if w[j])
+    assert np.all(np.abs(g) <= 0.03 * c + NEAR)
+    vwlite("solve", "logistic", "--l1", 0.03, "--nonnegative", "--tolerance", 0, "-m", "m", "--quiet")
+    w, b = weights_of("m")
+    g, _ = data.gradient("logistic", w, b)
+    assert np.all(w >= 0) and w.any() and np.all(g >= -0.03 - NEAR)
+    assert all(g[j] == pytest.approx(-0.03, abs=NEAR) for j in range(7) if w[j])
+
+
+@pytest.mark.parametrize("loss", SMOOTH)
+def test_a_ball_has_the_solution_of_its_strength(vwlite, at, loss):
+    """l1 is the multiplier of the ball: the penalised optimum whose sum of |weights| is the radius is that of both."""
+    data = Data(1, loss)
+    vwlite("solve", loss, "--loss", loss, "--l1-of-max", 0.2, "--tolerance", 0, "-m", "m", "--quiet")
+    w, b = weights_of("m")
+    radius = np.abs(w).sum()
+    vwlite("solve", loss, "--loss", loss, "--radius", radius, "--tolerance", 1e-9, "-m", "r", "--report", "report")
+    results, (v, _) = report_of(at / "report")["results"], weights_of("r")
+    assert np.abs(v).sum() <= radius * (1 + 1e-12) and v == pytest.approx(w, abs=1e-3)
+    assert results["objective"] == pytest.approx(data.mean_loss(loss, w, b), rel=1e-8)
+    assert results["lower bound"] <= data.mean_loss(loss, w, b) * (1 + 1e-12)
+    assert results["radius"] == read_model("r").options["radius"] == radius and "l1" not in results
+    vwlite("solve", loss, "--loss", loss, "--radius", radius, "--nonnegative", "-m", "n", "--quiet")
+    assert np.all(weights_of("n")[0] >= 0)
+
+
+# --- the model ---------------------------------------------------------------------------------
+
+
+def test_a_model_is_like_any_other(vwlite, at):
+    data = Data(1, "logistic")
+    vwlite("solve", "logistic", "--l1-of-max", 0.1, "--link", "logistic", "-m", "m", "--quiet")
+    w, b = weights_of("m")
+    scores = data.x @ w + b
+    vwlite("predict", "-m", "m", "logistic", "-p", "p", "-r", "raw")
+    assert np.loadtxt("raw") == pytest.approx(scores, abs=1e-5)
+    assert np.loadtxt("p") == pytest.approx(1 / (1 + np.exp(-scores)), abs=1e-5)
+    listed = vwlite("weights", "m").out.split()
+    assert dict(zip(map(int, listed[::2]), map(float, listed[1::2]), strict=True)) == {
+        CONSTANT: b, **{j + 1: w[j] for j in range(7) if w[j]},
+    }  # fmt: skip
+    assert "m: a model, whole: solve, " in vwlite("check", "m").out
+    facts = json.loads(vwlite("info", "--json", "m").out)
+    assert facts["algorithm"] == "solve" and facts["nonzero weights"] == np.count_nonzero(w)
+    assert facts["solved"]["lower_bound"] <= facts["solved"]["objective"] and facts["solved"]["solver"] in SOLVERS
+    assert re.fullmatch("[0-9a-f]{16}", facts["solved"]["data"])
+    vwlite("export", "m", "--to", "vw", "-o", "m.vw")
+    assert vwlite("weights", "m.vw").out.split("\t")[0] == listed[0]
+
+
+def test_threads_caches_pipes_and_compression_change_no_byte(vwlite, at):
+    options = ["--l1-of-max", "0.02", "-m", "m", "--quiet"]
+    vwlite("solve", SOURCES, *options)
+    expected = Path("m").read_bytes()
+    Path("s.vw.gz").write_bytes(gzip.compress(SOURCES.read_bytes()))
+    for more in ([SOURCES, "--threads", 1], [SOURCES, "--threads", 5], ["s.vw.gz"]):
+        vwlite("solve", *more, *options)
+        assert Path("m").read_bytes() == expected
+    for _ in range(2):  # the cache is made, and read
+        vwlite("solve", SOURCES, *options, "--cache-file", "cache")
+        assert Path("m").read_bytes() == expected
+    assert shell(f"cd {at} && cat {SOURCES} | vwlite solve {' '.join(options)}").code == 0
+    assert Path("m").read_bytes() == expected
+
+
+def test_the_cache_is_that_of_train(vwlite, at):
+    vwlite("train", "logistic", "--loss", "logistic", "--cache-file", "cache", "--quiet")
+    before = Path("cache").read_bytes()
+    assert "is not used" not in vwlite("solve", "logistic", "--l1", 0.1, "--cache-file", "cache").err
+    assert Path("cache").read_bytes() == before
+
+
+def test_options_of_features_are_those_of_train(vwlite, at):
+    """Scores of predict are those of what was solved: its objective on the same data is that of the report."""
+    options = ["-q", "ab", "--ignore", "w", "-b", "12", "--hash", "all", "--labels", "0,1"]
+    Path("d").write_text("1 |a x:2 3 |b y\n0 |a x |b z:2 |w k\n1 2 0.5 |a 3:4 |b y z\n0 |a u u |w k\n")
+    vwlite("solve", "d", "--l1", 0.05, *options, "-m", "m", "--report", "r", "--quiet")
+    vwlite("predict", "-m", "m", "d", "-r", "raw", "-p", "p")
+    y, h, p = np.array([1, -1, 1, -1]), np.array([1, 1, 2, 1]), np.loadtxt("raw")
+    model = read_model("m")
+    norm = sum(abs(w) for k, w in zip(model.keys, model.weights, strict=True) if k != CONSTANT % 4096)
+    expected = h @ np.logaddexp(0, -y * p) / 5 + 0.05 * norm
+    assert report_of(at / "r")["results"]["objective"] == pytest.approx(expected, abs=1e-5)
+
+
+def test_one_class_against_all_is_each_by_itself(vwlite, at):
+    options = ["--l1", 0.02, "--tolerance", 0, "--quiet"]
+    vwlite("solve", DIGITS, "--oaa", 10, *options, "-m", "m", "--report", "r")
+    model = read_model("m")
+    weights = np.array(model.weights).reshape(-1, 10)
+    lines = DIGITS.read_text().splitlines()
+    total = 0.0
+    for k in (1, 4):
+        Path("one").write_text("".join(f"{1 if x.split()[0] == str(k) else -1} {x.split(' ', 1)[1]}\n" for x in lines))
+        vwlite("solve", "one", "--format", "libsvm", *options, "-m", "alone")
+        alone = read_model("alone")
+        found = dict(zip(alone.keys, alone.weights, strict=True))
+        assert dict(zip(model.keys, weights[:, k - 1], strict=True)) == pytest.approx(
+            {key: found.get(key, 0.0) for key in model.keys}, abs=1e-7
+        )
+        total += alone.solved["objective"]
+    assert report_of(at / "r")["results"]["objective"] > total
+    vwlite("predict", "-m", "m", ROOT / "data/digits.test.libsvm", "-p", "p", "--report", "q")
+    assert report_of(at / "q")["results"]["accuracy"] > 0.9
+
+
+def test_classes_with_names(vwlite, at):
+    Path("d").write_text("red |a x\ngreen |a y\nred |a x z\nblue |b z\n" * 3)
+    for options in (["--classes", "red,green,blue"], ["--oaa", "4", "--classes", "auto"]):
+        said = vwlite("solve", "d", "--l1", 0.02, *options, "-m", "m").err
+        assert "  green\n" in said
+        assert vwlite("predict", "-m", "m", "d").out.split()[:4] == ["red", "green", "red", "blue"]
+    assert read_model("m").classes == ["red", "green", "blue"]
+    vwlite("solve", "d", "-i", "m", "-m", "m", "--quiet")  # the names go on
+    assert read_model("m").classes == ["red", "green", "blue"]
+
+
+def test_a_warm_start_takes_the_options_of_the_model(vwlite, at):
+    vwlite("solve", SOURCES, "--l1-of-max", 0.02, "-b", 20, "-m", "m", "--report", "r", "--quiet")
+    first, cold = read_model("m"), report_of(at / "r")["results"]
+    vwlite("solve", SOURCES, "-i", "m", "-m", "again", "--report", "r", "--quiet")
+    assert report_of(at / "r")["results"]["steps"] == 0
+    again = read_model("again")
+    assert again.options == first.options and again.solved["objective"] == pytest.approx(first.solved["objective"])
+    vwlite("solve", SOURCES, "-i", "m", "--l1", 0.9 * first.options["l1"], "--report", "r", "--quiet")
+    assert 0 < report_of(at / "r")["results"]["steps"] <= cold["steps"]
+    online = ["--loss", "logistic", "-b", 20, "--algorithm", "adagrad-rda", "--l1", 1e-3]
+    vwlite("train", SOURCES, *online, "-m", "t", "--quiet")
+    vwlite("solve", SOURCES, "-i", "t", "-m", "again", "--quiet")
+    assert read_model("again").options["l1"] == 1e-3
+
+
+def test_a_start_is_a_result(vwlite, at):
+    vwlite("train", "logistic", "--loss", "logistic", "--algorithm", "sgd", "-l", 0.05, "-m", "t", "--quiet")
+    for limit in ("--max-seconds", "--max-passes"):
+        said = vwlite("solve", "logistic", "-i", "t", "--l1", 0.01, limit, 0, "-m", "m").err
+        assert re.search(rf"^warning: {limit} 0 is \w+: the gap is [\d.]+ %$", said, re.M)
+        assert vwlite("weights", "m").out == vwlite("weights", "t").out
+    model = read_model("m")
+    w, b = weights_of("m")
+    expected = Data(1, "logistic").mean_loss("logistic", w, b) + 0.01 * np.abs(w).sum()
+    assert model.solved["objective"] == pytest.approx(expected, rel=1e-9)
+    assert not model.interrupted
+
+
+def test_a_start_that_is_worse_than_none_is_left(vwlite, at):
+    vwlite("solve", "logistic", "--l1", 0.1, "-m", "m", "--quiet")
+    parts = taken_apart(Path("m").read_bytes())
+    kind, shape, content = parts.arrays["weights"]
+    parts.arrays["weights"] = (kind, shape, array("d", [-1e15]).tobytes() + content[8:])
+    Path("far").write_bytes(put_together(parts))
+    done = vwlite("solve", "logistic", "-i", "far", "-m", "n", "--quiet")
+    assert done.err == "warning: far is worse than weights of zero: it is not begun from\n"
+    assert Path("n").read_bytes() == Path("m").read_bytes()
+
+
+def test_a_path_has_a_model_and_a_line_for_each_strength(vwlite, at):
+    said = vwlite("solve", SOURCES, "--l1-path", "4:0.1", "-m", "p%d.model", "--report", "r").err
+    report = report_of(at / "r")
+    largest = report["results"]["l1 max"]
+    rows = [line for line in said.splitlines() if re.match(r" +[1-4] +\d", line)]
+    assert len(rows) == len(report["path"]) == 4
+    for k, found in enumerate(report["path"]):
+        assert found["l1"] == pytest.approx(largest * 0.1 ** (k / 3))
+        model = read_model(f"p{k + 1}.model")
+        assert model.options["l1"] == found["l1"] and model.solved["objective"] == found["objective"]
+        vwlite("solve", SOURCES, "--l1", found["l1"], "-m", "alone", "--quiet")
+        assert read_model("alone").solved["objective"] == pytest.approx(found["objective"], rel=2e-3)
+    counts = [found["nonzero weights"] for found in report["path"]]
+    assert counts[0] <= 1 < counts[3]
+
+
+def test_at_most_so_many_weights(vwlite, at):
+    vwlite("solve", SOURCES, "--nonzeros", 12, "-m", "m", "--quiet", "--report", "r")
+    results = report_of(at / "r")["results"]
+    assert 8 <= results["nonzero weights"] <= 12 and results["relative gap"] <= 1e-3
+    assert read_model("m").options["l1"] == results["l1"]
+    weaker = results["l1"] / 1.1
+    vwlite("solve", SOURCES, "--l1", weaker, "-m", "m", "--quiet", "--report", "r")
+    assert report_of(at / "r")["results"]["nonzero weights"] >= results["nonzero weights"]
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "more"),
+    [
+        ("gd", []),
+        ("sgd", []),
+        ("sgd", ["--l2", "0.01"]),
+        ("truncated-gradient", ["--l1", "0.01"]),
+        ("truncated-gradient", ["--l2", "0.01"]),
+        ("rounding", ["--threshold", "1e-9"]),
+        ("l1-subgradient", ["--l1", "0.01"]),
+    ],
+)
+def test_learning_goes_on_from_the_weights(vwlite, at, algorithm, more):
+    vwlite("solve", SOURCES, "--l1-of-max", 0.05, "-m", "m", "--quiet")
+    vwlite("predict", "-m", "m", SOURCES, "-p", "p")
+    said = vwlite("train", SOURCES, "-i", "m", "--algorithm", algorithm, "-l", 1e-6, *more, "-m", "t", "-p", "q").err
+    assert f"algorithm = {algorithm}, loss = logistic" in said and "continuing m after 4500 examples" in said
+    assert np.loadtxt("q")[:200] == pytest.approx(np.loadtxt("p")[:200], abs=2e-3)
+    assert read_model("t").algorithm == algorithm and read_model("t").counters["examples"] == 9000
+    vwlite("train", SOURCES, "-i", "t", "--quiet")
+
+
+def test_learning_goes_on_from_the_weights_of_classes(vwlite, at):
+    vwlite("solve", DIGITS, "--oaa", 10, "--l1", 0.02, "-m", "m", "--quiet")
+    vwlite("train", DIGITS, "-i", "m", "--algorithm", "sgd", "-l", 1e-9, "-m", "t", "--quiet")
+    for model in ("m", "t"):
+        vwlite("predict", "-m", model, DIGITS, "-p", f"{model}.txt")
+    assert Path("m.txt").read_text() == Path("t.txt").read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ([], "m was made by vwlite solve, which does not learn from a stream: say how to go on, such as --algorithm "),
+        (["--algorithm", "ftrl"], "--algorithm ftrl cannot begin from weights alone, as its own follow from more: "),
+        (["--algorithm", "sgd", "--average"], "--algorithm sgd with --average cannot begin from weights alone"),
+        (["--algorithm", "truncated-gradient", "--nonzeros", "3"], "with --nonzeros cannot begin from weights alone"),
+        (["--algorithm", "pa"], "--algorithm pa cannot learn from --loss logistic"),
+        (["--algorithm", "sgd", "-b", "18"], "--bits 18 contradicts the model m"),
+    ],
+)
+def test_learning_that_cannot_go_on_says_why(vwlite, at, options, words):
+    vwlite("solve", "ok", "--l1", 0.05, "-m", "m", "--quiet")
+    assert words in vwlite("train", "ok", "-i", "m", *options, code=2).err
+
+
+@pytest.mark.parametrize(
+    ("where", "name", "value", "words"),
+    [
+        ("solved", "solver", "magic", "needs vwlite 0.1.0 or later: unknown solver magic"),
+        ("solved", "new", 1, "needs vwlite 0.1.0 or later: unknown fact new of how it was solved"),
+        ("solved", "objective", "x", "objective of how it was solved is 'x'"),
+        ("solved", "objective", None, "objective of how it was solved is None"),
+        ("solved", "objective", float("nan"), "objective of how it was solved is nan"),
+        ("solved", "objective", 0.0, "what it says of how it was solved cannot be"),  # below the bound
+        ("solved", "lower_bound", -1.0, "what it says of how it was solved cannot be"),
+        ("solved", "l1_max", -1.0, "what it says of how it was solved cannot be"),
+        ("solved", "data", "0123", "what it says of how it was solved cannot be"),
+        ("", "solved", {}, "solver of how it was solved is None"),
+        ("", "solved", [], "it does not say how it was solved"),
+        ("", "weights_only", False, "it has a state, which models of vwlite solve do not have"),
+        ("", "rule", {"unseen": 0.5}, "it has a state, which models of vwlite solve do not have"),
+        ("", "range", [-1, 1], "it has a range of predictions"),
+        ("", "algorithm", "gd", "algorithm is gd, but its options say solve"),
+        ("options", "radius", 2.0, "it has two strengths"),
+        ("options", "learning_rate", 0.1, "--learning-rate means nothing to --algorithm solve"),
+        ("options", "softmax", True, "--softmax needs the classes"),
+        ("options", "algorithm", "solve2", "unknown algorithm solve2"),
+    ],
+)  # fmt: skip
+def test_a_header_that_no_run_has_made_is_refused(vwlite, at, where, name, value, words):
+    vwlite("solve", "ok", "--l1", 0.05, "-m", "m", "--quiet")
+    parts = taken_apart(Path("m").read_bytes())
+    place = parts.header[where] if where else parts.header
+    place[name] = value
+    Path("m").write_bytes(put_together(parts))
+    for command in ("info m", "predict -m m ok", "solve ok -i m", "certify -m m ok", "train ok -i m"):
+        assert words in vwlite(*command.split(), code=65).err
+
+
+def test_models_of_other_commands_say_nothing_of_solving(vwlite, at):
+    vwlite("train", "ok", "-m", "m", "--quiet")
+    parts = taken_apart(Path("m").read_bytes())
+    assert "solved" not in parts.header
+    parts.header["solved"] = {"solver": "cd"}
+    Path("m").write_bytes(put_together(parts))
+    assert "it says how it was solved, and vwlite solve did not make it" in vwlite("info", "m", code=65).err
+
+
+# --- bad input ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ("", "how strong? --l1, --l1-of-max, --l1-path, --radius, --nonzeros or --l2 says it"),
+        ("--l1 -1", "-1 is out of range: it must be at least 0 and finite"),
+        ("--l1 nan", "nan is out of range"),
+        ("--l1 inf", "inf is out of range"),
+        ("--l1 x", "'x' is not a number"),
+        ("--l2 -1", "-1 is out of range"),
+        ("--radius 0", "0 is out of range"),
+        ("--radius inf", "inf is out of range"),
+        ("--l1-of-max 0", "0 is out of range"),
+        ("--l1 0.1 --radius 2", "--l1 and --radius exclude each other"),
+        ("--l1-of-max 0.1 --l1-path 3", "--l1-of-max and --l1-path exclude each other"),
+        ("--nonzeros 3 --l1 1", "--l1 and --nonzeros exclude each other"),
+        ("--nonzeros 3 --oaa 2", "--nonzeros counts the weights of one score"),
+        ("--l1-path 1", "1 is out of range"),
+        ("--l1-path 3:2", "2 is out of range"),
+        ("--l1-path x", "'x' is not a whole number"),
+        ("--l1-path 3 -m x", "--model x: with --l1-path, the number of each model goes where it has %d, once"),
+        ("--l1 1 --tolerance -1", "-1 is out of range"),
+        ("--l1 1 --max-seconds -1", "-1 is out of range"),
+        ("--l1 1 --max-passes 1.5", "'1.5' is not a whole number"),
+        ("--l1 1 --loss quantile", "'quantile' is not one of"),
+        ("--l1 1 --loss hinge", "'hinge' is not one of"),
+        ("-i soft --radius 1", "soft was trained with --softmax, which vwlite solve does not minimise"),
+        ("--l1 1 --solver cdd", "'cdd' is not one of"),
+        ("--radius 1 --solver cd", "--solver cd does not take --radius: use --solver newton"),
+        ("--nonzeros 3 --solver cd", "--solver cd does not take --nonzeros: use --solver newton"),
+        ("--l1 1 --loss poisson --oaa 2", "--oaa learns from labels of 1 and -1"),
+        ("--l1 1 --labels 0,1 --loss poisson", "--labels makes labels -1 and 1"),
+        ("--l1 1 --link poisson", "--link poisson makes no sense"),
+        ("--l1 1 --passes 2", "No such option '--passes'"),
+        ("--l1 1 -m ok", "--model ok is one of the DATA files"),
+        ("--l1 1 --rejects bad", "--rejects needs --on-error skip"),
+        ("--l1-path 3 -m %d --report 2", "--model and --report are both 2"),
+        ("--l1 1 -k", "--kill-cache needs --cache"),
+        ("-i m -b 18", "--bits 18 contradicts the model m, which was trained with 32"),
+        ("-i m --loss squared", "--loss squared contradicts the model m, which was trained with logistic"),
+        ("-i m --oaa 2", "--oaa 2 contradicts the model m"),
+        ("-i q", "q was trained with --loss quantile, which vwlite solve does not minimise"),
+        ("-i old --l1 1", "old: a model of Vowpal Wabbit does not know the loss"),
+        ("-i c", "c was solved with --feature-weights: name their file once more"),
+    ],
+)  # fmt: skip
+def test_options_that_are_wrong(vwlite, at, options, words):
+    Path("weights").write_text("a^x 2\n")
+    vwlite("solve", "ok", "--l1", 0.05, "-m", "m", "--quiet")
+    if "-i c" in options:
+        vwlite("solve", "ok", "--l1", 0.05, "--feature-weights", "weights", "-m", "c", "--quiet")
+    if "-i q" in options:
+        vwlite("train", "ok", "--loss", "quantile", "-m", "q", "--quiet")
+    if "-i soft" in options:
+        Path("two").write_text("1 |a x\n2 |a y\n")
+        vwlite("train", "two", "--oaa", 2, "--softmax", "--radius", 1, "-m", "soft", "--quiet")
+    if "-i old" in options:
+        vwlite("export", "m", "--to", "vw", "-o", "old")
+    before = sorted(os.listdir())
+    said = vwlite("solve", "ok", *options.split(), code=2)
+    assert words in said.err and said.out == ""
+    assert sorted(os.listdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "code", "words"),
+    [
+        ("", "", 65, "no example with a label: there is no example in the input"),
+        (" |a x\n |a y\n", "", 65, "no example with a label: of 2 lines, 2 without a label"),
+        ("1 0 |a x\n", "", 65, "no example with a label: of 1 lines, 1 blank or of importance 0"),
+        ("1 |a x:y\n", "", 65, "d:1:8: "),
+        ("1 |a x:y\n", "--on-error skip", 65, "no example with a label: of 1 lines, 1 bad"),
+        ("2 |a x\n", "", 65, "d:1:1: "),
+        ("-1 |a x\n", "--loss poisson", 65, "d:1:1: "),
+        ("1 |a x\n-1 |a x y z\n", "-b 1", 65, "a feature of the data has the index of the constant, 0: use"),
+        ("1 |a x:3e38 x:3e38\n-1 |a y\n", "", 65, "sum to infinity"),
+        ("3 |a x\n", "--oaa 2", 65, "d:1:1: "),
+        (None, "", 66, "No such file"),
+        ("1 |a x\n", "-i d", 65, "d: not a model of vwlite: it is text"),
+        ("1 |a x\n", "-i nothing", 66, "nothing: No such file"),
+        ("1 |a x\n", "--feature-weights nothing", 66, "nothing: No such file"),
+        ("1 |a x\n", "-m nowhere/m", 73, "nowhere"),
+    ],
+)  # fmt: skip
+def test_data_that_are_wrong(vwlite, at, data, options, code, words):
+    if data is not None:
+        Path("d").write_text(data)
+    Path("m").write_bytes(b"old")
+    more = [] if "-m" in options else ["-m", "m"]
+    said = vwlite("solve", "d", "--l1", 0.1, *options.split(), *more, code=code).err
+    assert words in said
+    assert Path("m").read_bytes() == b"old"
+
+
+def test_bad_lines_are_left_out_and_kept_apart(vwlite, at):
+    Path("d").write_text("1 |a x\nnonsense\n-1 |a y\n1 |a x:z\n-1 |a z\n")
+    vwlite("solve", "d", "--l1", 0.05, "--on-error", "skip", "--rejects", "bad", "-m", "m", "--quiet", "--report", "r")
+    assert Path("bad").read_text() == "nonsense\n1 |a x:z\n"
+    assert report_of(at / "r")["data"]["bad lines skipped"] == 2
+    Path("d").write_text("1 |a x\n-1 |a y\n-1 |a z\n")
+    vwlite("solve", "d", "--l1", 0.05, "-m", "clean", "--quiet")
+    assert Path("m").read_bytes() == Path("clean").read_bytes()
+    Path("d").write_text("bad\n" * 4 + "1 |a x\n")
+    vwlite("solve", "d", "--l1", 0.05, "--on-error", "skip", "--max-errors", 3, code=65)
+
+
+@pytest.mark.parametrize(("loss", "label"), [("logistic", "1"), ("logistic", "-1"), ("poisson", "0")])
+def test_labels_of_one_kind_have_no_finite_constant(vwlite, at, loss, label):
+    Path("d").write_text(f"{label} |a x\n{label} |a y\n")
+    said = vwlite("solve", "d", "--loss", loss, "--l1", 0.1, "-m", "m").err
+    assert f"note: every label is {label}: the best constant is infinite" in said
+    model = read_model("m")
+    assert len(model.keys) == 1 and 10 < abs(model.weights[0]) < 1000
+    assert model.solved["objective"] < 1e-9
+
+
+def test_without_a_penalty_the_loss_falls_as_far_as_numbers_go(vwlite, at):
+    said = vwlite("solve", "ok", "--l1", 0, "-m", "m", "--tolerance", 1e-3).err
+    assert "warning: " in said and "the gap is 100 %" in said  # as no bound is above 0 then
+    assert read_model("m").solved["objective"] < 1e-6
+
+
+def test_features_that_the_options_name_and_the_data_lack_are_noted(vwlite, at):
+    said = vwlite("solve", "ok", "--l1", 1, "--ignore", "k").err
+    assert "note: --ignore k: no namespace of the data begins with 'k'" in said
+
+
+def test_a_cache_of_data_that_changed_is_made_again(vwlite, at):
+    vwlite("solve", "ok", "--l1", 0.1, "--cache-file", "cache", "--quiet")
+    Path("ok").write_text("1 |a x\n-1 |a y z\n")
+    said = vwlite("solve", "ok", "--l1", 0.1, "--cache-file", "cache", "-m", "m").err
+    assert "cache cache is not used: ok has changed" in said and "2 examples, " in said
+
+
+# --- signals -----------------------------------------------------------------------------------
+
+SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_signal_while_reading_leaves_the_old_model(at, number):
+    Path("m").write_bytes(b"old")
+    process = start("solve", "--l1", "0.1", "-m", "m", stderr=None)
+    process.stdin.write(b"1 |a x\n")
+    process.stdin.flush()
+    time.sleep(0.5)
+    process.send_signal(number)
+    assert process.wait(PATIENT) == 128 + number
+    assert Path("m").read_bytes() == b"old"
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_signal_while_solving_saves_what_is_there(at, number):
+    Path("d").write_text(Data(3, "logistic", n=4000, d=200).text())
+    process = start("solve", "d", "--l1", "1e-9", "--tolerance", "0", "--solver", "cd", "-m", "m")
+    for _ in range(8):  # some steps
+        process.stderr.readline()
+    process.send_signal(number)
+    _, err = process.communicate(timeout=PATIENT)
+    assert process.returncode == 128 + number, err
+    assert b"interrupted by signal %d; the model as of then is m, -i begins from it" % number in err
+    model = read_model("m")
+    assert model.interrupted and model.solved["lower_bound"] < model.solved["objective"] < math.log(2)
+    w, b = weights_of("m", 200)
+    expected = Data(3, "logistic", n=4000, d=200).mean_loss("logistic", w, b) + 1e-9 * np.abs(w).sum()
+    assert model.solved["objective"] == pytest.approx(expected, rel=1e-6)
+
+
+def test_time_that_is_over_is_no_error(vwlite, at):
+    Path("d").write_text(Data(3, "logistic", n=4000, d=200).text())
+    begin = time.monotonic()
+    said = vwlite("solve", "d", "--l1", 1e-9, "--tolerance", 0, "--solver", "cd", "--max-seconds", 0.3, "-m", "m").err
+    assert "warning: --max-seconds 0.3 is over: the gap is " in said and time.monotonic() - begin < PATIENT
+    assert read_model("m").solved["objective"] < math.log(2)

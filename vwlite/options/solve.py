@@ -1,0 +1,310 @@
+"""The options of `vwlite solve` and `vwlite certify`, and the problems that they mean."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import click
+
+from vwlite.algorithms.table import SOLVED, algorithm_of
+from vwlite.errors import UsageError
+from vwlite.input.cache import cache_name
+from vwlite.options.groups import InputOptions, TrainOptions, decorated
+from vwlite.options.resolve import (
+    KEPT,
+    check_problem,
+    check_runs,
+    check_together,
+    contradictions,
+    option_name,
+    typed_settings,
+)
+from vwlite.options.settings import SPECS, Settings
+from vwlite.options.spec import CLASSES, FEATURES, IN, OUT, RUN, option, specs_of
+from vwlite.options.types import PATH, Number, Whole
+from vwlite.output.atomic import check_apart
+from vwlite.solvers.table import SOLVERS, Row, best_solver
+
+PROBLEM, SOLVING, CACHE = "Problem", "Solving", "Cache"
+
+# Algorithms whose weights are positive and add up to the radius.
+SIMPLEX = ("simplex", "eg")
+
+# Each says how strong the penalty is; one of them, or --l2.
+STRENGTHS = ("l1", "l1_of_max", "l1_path", "radius", "nonzeros")
+
+
+class Path(click.ParamType):
+    """K, or K:F: so many strengths, and the last of them over the first. (K, F)"""
+
+    name = "path"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if isinstance(value, tuple):
+            return value
+        count, _, last = str(value).partition(":")
+        steps = Whole(2, 1000).convert(count, param, ctx)
+        fraction = Number(0, 1, open_low=True, open_high=True).convert(last, param, ctx) if _ else LAST_OF_PATH
+        return int(steps), fraction
+
+
+LAST_OF_PATH = 0.01
+
+
+@dataclass(frozen=True)
+class SolveOptions(TrainOptions):
+    """The options of `vwlite solve`, as typed. Those of `vwlite train` that it does not have are at their defaults."""
+
+    l1_of_max: float | None = option(
+        None, "--l1-of-max", group=PROBLEM, type=Number(0, open_low=True), metavar="F",
+        help="--l1 as a part of the least one at which all weights are zero: 0.1, 0.01.",
+    )  # fmt: skip
+    l1_path: tuple[int, float] | None = option(
+        None, "--l1-path", group=PROBLEM, type=Path(), metavar="K[:F]",
+        help=f"Solve for K strengths, from the least one at which all weights are zero to F times that "
+             f"({LAST_OF_PATH:g}), each from the solution before; %d in -m is 1 to K.",
+    )  # fmt: skip
+    solver: str = option(
+        "auto", "--solver", group=SOLVING, type=click.Choice(["auto", *SOLVERS]), metavar="NAME",
+        help=f"How: {', '.join(SOLVERS)}; `vwlite algorithms NAME` explains them.",
+    )  # fmt: skip
+    tolerance: float = option(
+        1e-3, "--tolerance", group=SOLVING, type=Number(0),
+        help="End when the gap between objective and lower bound is at most this part of the objective.",
+    )  # fmt: skip
+    max_seconds: float | None = option(
+        None, "--max-seconds", group=SOLVING, type=Number(0), shown="no limit",
+        help="End after so many seconds of solving, with what is found by then.",
+    )  # fmt: skip
+    max_passes: int | None = option(
+        None, "--max-passes", group=SOLVING, type=Whole(0), metavar="N", shown="no limit",
+        help="End when the data were read so many times, with what is found by then.",
+    )  # fmt: skip
+    seed: int = option(
+        1, "--seed", group=SOLVING, type=Whole(0), metavar="N", help="Of what solvers draw: orders, samples."
+    )
+
+
+@dataclass(frozen=True)
+class CertifyOptions(TrainOptions):
+    """The options of `vwlite certify`, as typed."""
+
+    initial: str | None = option(
+        None, "-m", "-i", "--model", "initial", group=IN, type=PATH, required=True, metavar="FILE", help="The model."
+    )
+    against: str | None = option(
+        None, "--against", group=PROBLEM, type=PATH, metavar="SOLVED",
+        help="A model of `vwlite solve`: its lower bound too, which is nearly exact.",
+    )  # fmt: skip
+
+
+_CACHED = tuple(
+    replace(spec, group=CACHE)
+    for spec in specs_of(TrainOptions)
+    if spec.name in ("cache", "cache_file", "kill_cache")
+)
+_SHARED = tuple(spec for spec in specs_of(InputOptions, OUT, RUN) if spec.name != "raw_predictions")
+_LOSS = replace(SPECS["loss"], group=PROBLEM, type=click.Choice(list(SOLVED.losses)), default="logistic", vw=())
+_L1 = replace(
+    SPECS["l1"], group=PROBLEM, default=None, vw=(),
+    help="The strength of the penalty: of mean loss + l1 (sum of |weights|), the constant's not counted.",
+)  # fmt: skip
+_RADIUS = replace(SPECS["radius"], group=PROBLEM, help="Instead of a penalty: the largest sum of |weights|.")
+_L2 = replace(SPECS["l2"], group=PROBLEM, vw=(), help="Add l2/2 (sum of squared weights) to the objective.")
+_WEIGHTS = replace(
+    SPECS["feature_weights"], group=PROBLEM, for_some=False,
+    help="How much each feature counts in the sum of |weights|; lines of NAMESPACE^NAME WEIGHT.",
+)  # fmt: skip
+
+_own = {spec.name: spec for spec in specs_of(SolveOptions)}
+_SOLVE = (
+    *specs_of(InputOptions, IN), *specs_of(Settings, IN, FEATURES),
+    _LOSS, _L1, _own["l1_of_max"], _own["l1_path"], _RADIUS,
+    replace(SPECS["nonzeros"], group=PROBLEM, for_some=False, shown="",
+            help="The weakest penalty that leaves at most N weights that are not zero."),
+    _L2,
+    replace(SPECS["nonnegative"], group=PROBLEM, for_some=False, help="No weight is below zero."),
+    _WEIGHTS,
+    *specs_of(SolveOptions, SOLVING),
+    *(spec for spec in specs_of(Settings, CLASSES) if spec.name != "softmax"), *_CACHED,
+    *(replace(spec, help="Begin from this model's weights, with its options of features, loss and classes.")
+      if spec.name == "initial" else spec for spec in specs_of(TrainOptions) if spec.name in ("model", "initial")),
+    SPECS["link"], *_SHARED,
+)  # fmt: skip
+_CERTIFY = (
+    *specs_of(CertifyOptions, IN), *specs_of(InputOptions, IN),
+    replace(_L1, help="The strength that the model is judged by.", shown="the model's, where it means the same"),
+    replace(_RADIUS, help="The same, for the models with at most this sum of |weights|.",
+            shown="the model's, where it means the same"),
+    replace(_L2, default=None, shown="the model's, where it means the same, else 0"),
+    _WEIGHTS,
+    replace(SPECS["loss"], group=PROBLEM, default=None,
+            help="The loss of a model of Vowpal Wabbit, which does not know it."),
+    replace(SPECS["quantile_tau"], group=PROBLEM, default=None, help="The same for --loss quantile."),
+    *specs_of(CertifyOptions, PROBLEM), *_CACHED, *_SHARED,
+)  # fmt: skip
+
+
+def solve_options(f: Callable[[SolveOptions], int]) -> Callable[..., int]:
+    return decorated(_SOLVE, SolveOptions, f)
+
+
+def certify_options(f: Callable[[CertifyOptions], int]) -> Callable[..., int]:
+    return decorated(_CERTIFY, CertifyOptions, f)
+
+
+# --- what they mean ----------------------------------------------------------------------------
+
+
+def own_strength(settings: Settings) -> tuple[str, float] | None:
+    """The option that is the strength of a model's problem, and its value: l1 or radius.
+
+    None where the algorithm has none, or another problem: a threshold that spares large weights, a strength that was
+    found on the way.
+    """
+    name = algorithm_of(settings.algorithm).solves
+    if settings.algorithm == SOLVED.name:
+        name = name if settings.radius is None else "radius"
+    elif not name or settings.nonzeros or settings.threshold is not None:
+        return None
+    return name, getattr(settings, name)
+
+
+def resolve_solve(o: SolveOptions, model: Settings | None) -> tuple[Settings, str]:
+    """The settings of the model that is to be found, and the name of the solver.
+
+    model: that which is begun from. Its strength is that of now if none is typed and it means the same. UsageError for
+    what contradicts the model, or itself.
+    """
+    typed = typed_settings(o)
+    base = Settings(algorithm=SOLVED.name, loss="logistic")
+    if model is not None:
+        contradictions(o, {n: v for n, v in typed.items() if n in KEPT}, model)
+        base = replace(base, link=model.link, **{name: getattr(model, name) for name in KEPT})
+        if base.loss == "":
+            base = replace(base, loss=typed["loss"])
+        if base.softmax:
+            raise UsageError(f"{o.initial} was trained with --softmax, which vwlite solve does not minimise")
+        if base.loss not in SOLVED.losses:
+            raise UsageError(
+                f"{o.initial} was trained with --loss {base.loss}, which vwlite solve does not minimise: it takes "
+                f"{', '.join(SOLVED.losses)}"
+            )
+        if algorithm_of(model.algorithm).solves:
+            base = replace(base, l2=model.l2)
+        if model.algorithm == SOLVED.name:
+            base = replace(base, nonnegative=model.nonnegative)
+            if model.feature_weights and "feature_weights" not in typed:
+                raise UsageError(f"{o.initial} was solved with --feature-weights: name their file once more")
+    given = [name for name in STRENGTHS if name in typed or getattr(o, name, None) is not None]
+    if len(given) > 1:
+        first, second = map(option_name, given[:2])
+        raise UsageError(f"{first} and {second} exclude each other: one strength is enough")
+    settings = replace(base, **typed)
+    own = own_strength(model) if model is not None and model.algorithm not in SIMPLEX else None
+    if not given and model is not None and own is not None and "l2" not in typed:
+        settings, given = replace(settings, l1=model.l1, radius=model.radius), [own[0]]
+    check_together(settings, typed)
+    check_problem(settings, given)
+    strength = given[0] if given in (["radius"], ["nonzeros"]) else "l1" if given else ""
+    name = o.solver
+    if name == "auto":
+        name = best_solver(settings.loss, strength or "l1")
+    _check_solver(SOLVERS[name], settings, strength)
+    return settings, name
+
+
+def _check_solver(row: Row, settings: Settings, strength: str) -> None:
+    """UsageError for a problem that a solver does not take. strength: l1, radius, nonzeros, or none."""
+    able = [name for name, other in SOLVERS.items() if _takes(other, settings, strength) is None]
+    why = _takes(row, settings, strength)
+    if why is not None:
+        instead = f": use --solver {' or '.join(able)}" if able else ""
+        raise UsageError(f"--solver {row.name} {why}{instead}")
+
+
+def _takes(row: Row, settings: Settings, strength: str) -> str | None:
+    """Why a solver does not take a problem; None if it does."""
+    if settings.loss not in row.losses:
+        return f"does not take --loss {settings.loss}"
+    if strength and strength not in row.takes:
+        return f"does not take {option_name(strength)}"
+    for name in ("l2", "nonnegative", "feature_weights"):
+        if getattr(settings, name) and name not in row.takes:
+            return f"does not take {option_name(name)}"
+    return None
+
+
+def check_solve(o: SolveOptions) -> None:
+    """Options of the run that mean nothing together: UsageError."""
+    check_runs(o)
+    if o.l1_path is None or o.model is None:
+        return
+    if len(re.findall("%d", o.model)) != 1:
+        raise UsageError(f"--model {o.model}: with --l1-path, the number of each model goes where it has %d, once")
+    inputs = [(path, "one of the DATA files") for path in o.data]
+    inputs += [(o.initial, "the model that is read")] if o.initial else []
+    for name in models_of_path(o):
+        check_apart({"--model": name, "--report": o.report, "--rejects": o.rejects}, inputs, ("--model", o.initial))
+
+
+def models_of_path(o: SolveOptions) -> list[str]:
+    """The files of the models of --l1-path."""
+    assert o.l1_path is not None and o.model is not None
+    return [o.model.replace("%d", str(k + 1)) for k in range(o.l1_path[0])]
+
+
+def check_certify(o: CertifyOptions) -> None:
+    """Options of the run that mean nothing together: UsageError."""
+    check_runs(o)
+    if "l1" in o.typed and "radius" in o.typed:
+        raise UsageError("--l1 and --radius exclude each other: one strength is enough")
+    if o.against is not None:
+        cache = o.cache_file or (cache_name(o.data[0]) if o.cache else None)
+        outputs = {"--report": o.report, "--rejects": o.rejects, "--cache-file": cache}
+        check_apart(outputs, [(o.against, "the model of --against")])
+
+
+def problem_of_model(o: CertifyOptions, model: Settings) -> Settings:
+    """The problem by which a model is judged, as the settings of a model of `vwlite solve`; those of the data are the
+    model's. UsageError for options that contradict it, or are missing."""
+    path = o.initial
+    loss = model.loss or o.typed.get("loss")
+    if not loss:
+        raise UsageError(
+            f"{path}: a model of Vowpal Wabbit does not know the loss that it was trained with: say it, such as "
+            "--loss logistic"
+        )
+    if model.loss and o.typed.get("loss", loss) != loss:
+        raise UsageError(f"--loss {o.typed['loss']} contradicts the model {path}, which was trained with {loss}: leave "
+                         "the option out")  # fmt: skip
+    if "quantile_tau" in o.typed and (loss != "quantile" or model.loss):
+        raise UsageError("--quantile-tau is for a model of Vowpal Wabbit and --loss quantile: leave it out")
+    if model.feature_weights and "feature_weights" not in o.typed:
+        raise UsageError(f"{path} was made with --feature-weights: name their file once more")
+    name, value = strength_of(o, model)
+    return replace(
+        model, algorithm=SOLVED.name, loss=loss, nonzeros=None,
+        l1=value if name == "l1" else 0.0, radius=value if name == "radius" else None,
+        l2=o.typed.get("l2", model.l2 if algorithm_of(model.algorithm).solves else 0.0),
+        quantile_tau=o.typed.get("quantile_tau", model.quantile_tau),
+        nonnegative=model.nonnegative or model.algorithm in SIMPLEX,
+        feature_weights="feature_weights" in o.typed,
+    )  # fmt: skip
+
+
+def strength_of(o: CertifyOptions, model: Settings) -> tuple[str, float]:
+    """By which option a model is judged, and its value: what was typed, or the model's own."""
+    for name in ("l1", "radius"):
+        if name in o.typed:
+            return name, o.typed[name]
+    own = own_strength(model)
+    if own is None and "l2" in o.typed:
+        return "l1", 0.0
+    if own is None:
+        raise UsageError(
+            f"{o.initial}: a model of {model.algorithm} has no strength that means the same here: say --l1 or --radius "
+            "(`vwlite help solve` has the conversions)"
+        )
+    return own

@@ -1,0 +1,191 @@
+"""A run of `vwlite certify`: the objective of a model, and a lower bound on that of every model of its strength."""
+
+import json
+import time
+from array import array
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Any
+
+import click
+
+from vwlite import __version__
+from vwlite.algorithms.table import SOLVED
+from vwlite.core.solve.problem import Problem
+from vwlite.core.solve.weights import norms_beside
+from vwlite.errors import UsageError
+from vwlite.input.reader import check_sources
+from vwlite.model import Model, read_model
+from vwlite.model.snapshot import restore
+from vwlite.options.resolve import KEPT, as_options, option_name
+from vwlite.options.settings import Settings
+from vwlite.options.solve import SIMPLEX, CertifyOptions, check_certify, problem_of_model
+from vwlite.output.atomic import AtomicFile
+from vwlite.runs.common import say
+from vwlite.runs.problem import Examples, summary
+from vwlite.runs.signals import StopSignal
+
+KINKED = ("hinge", "quantile")  # losses whose bound does not meet the objective even at the optimum
+CERTIFIED = (*SOLVED.losses, *KINKED)
+NONE = array("I")
+INSIDE = 1e-9  # by this part of it, a sum of |weights| may be above the radius
+
+
+def certify(o: CertifyOptions) -> int:
+    """Run `vwlite certify`; the exit code."""
+    assert o.initial is not None
+    check_certify(o)
+    check_sources(o.data)
+    model = read_model(o.initial)
+    restore(model, model.settings, o.initial, learn=False)  # so that it is one that predicts
+    settings = problem_of_model(o, model.settings)
+    _check_model(o, model, settings)
+    against = read_model(o.against) if o.against else None
+    if against is not None:
+        _check_against(o, model.settings, against.settings)
+    with ExitStack() as stack:
+        signals = stack.enter_context(StopSignal())  # first: what it finds begun is cleaned up
+        run = Certifying(o, model, settings, against, stack)
+        signals.then(run.examples.stop)
+        run.examples.read()
+        if signals.number is None:
+            run.evaluate()
+            run.finish()
+        return 128 + signals.number if signals.number is not None else 0
+
+
+def _check_model(o: CertifyOptions, model: Model, settings: Settings) -> None:
+    """UsageError for a model whose problem has no bound here."""
+    if settings.loss not in CERTIFIED:
+        raise UsageError(
+            f"{o.initial}: there is no lower bound for --loss {settings.loss} here, only for {', '.join(CERTIFIED)}"
+        )
+    if settings.softmax:
+        raise UsageError(f"{o.initial}: there is no lower bound for --softmax here, only for the classes of --oaa")
+
+
+def _check_against(o: CertifyOptions, model: Settings, other: Settings) -> None:
+    """UsageError for two models that do not speak of the same features and labels."""
+    for name in KEPT:
+        a, b = getattr(model, name), getattr(other, name)
+        if a != b and not (name == "loss" and not a and o.typed.get("loss") == b):
+            raise UsageError(
+                f"{o.against} is of another problem than {o.initial}: {option_name(name)} is not the same ({b} and {a})"
+            )
+
+
+class Certifying:
+    """The state of one run."""
+
+    def __init__(
+        self, o: CertifyOptions, model: Model, settings: Settings, against: Model | None, stack: ExitStack
+    ) -> None:
+        self.options, self.model, self.settings, self.against = o, model, settings, against
+        self.examples = Examples(o, settings, model.classes, stack)
+        self.begin = time.monotonic()
+        self.objective = self.lower_bound = self.norm = 0.0
+        self.nonzeros = 0
+        self.outside = False  # of the ball by which it is judged
+        self.solved_objective: float | None = None  # of the model of --against
+        self.notes: list[str] = []
+        self._simplex = model.algorithm in SIMPLEX and settings.radius is not None
+        self._report = stack.enter_context(AtomicFile(o.report)) if o.report else None
+
+    def evaluate(self) -> None:
+        """Objective and lower bound, summed over the classes."""
+        for k in range(self.examples.classes):
+            problem = self._problem(k)
+            objective, norm = self._place(problem, self.model, k)
+            bound = problem.lower_bound
+            self.objective += objective
+            self.norm += norm
+            self.nonzeros += problem.nonzeros
+            radius = self.settings.radius
+            self.outside |= radius is not None and norm > radius * (1 + INSIDE)
+            if self.against is not None:
+                other, _ = self._place(problem, self.against, k)
+                self.solved_objective = (self.solved_objective or 0.0) + other
+                bound = max(bound, problem.lower_bound)
+            self.lower_bound += max(bound, 0.0)
+        if self.against is not None and self._same_problem(self.against):
+            self.lower_bound = max(self.lower_bound, self.against.solved["lower_bound"])
+
+    def _problem(self, k: int) -> Problem:
+        return self.examples.problem(self.settings, k, simplex=self._simplex)
+
+    def _place(self, problem: Problem, model: Model, k: int) -> tuple[float, float]:
+        """The objective of a model, and the sum of its |weights|, those of features that the data do not have too."""
+        settings, examples = self.settings, self.examples
+        problem.set(*examples.start(model, k))
+        problem.evaluate()
+        shares = None if examples.shares is None else examples.shares_of(model.keys)
+        norm, squares = norms_beside(
+            examples.rows.keys, model.keys, model.weights, model.records, k, examples.constant_key, shares
+        )
+        beside = settings.l1 * norm + settings.l2 / 2 * squares
+        inside, _ = norms_beside(NONE, examples.rows.keys, problem.w, shares=examples.shares)
+        return problem.objective + beside, norm + inside
+
+    def _same_problem(self, other: Model) -> bool:
+        """Whether a model was solved for this problem, on these data."""
+        mine, its = self.settings, other.settings
+        same = all(getattr(mine, name) == getattr(its, name) for name in ("l1", "l2", "radius", "nonnegative"))
+        return bool(other.solved) and same and other.solved["data"] == self.examples.digest and not self._simplex
+
+    @property
+    def gap(self) -> float:
+        return max(self.objective - self.lower_bound, 0.0)
+
+    def results(self) -> dict[str, Any]:
+        """What is printed and reported, by name."""
+        s = self.settings
+        lines: dict[str, Any] = {
+            "number of examples": len(self.examples.rows),
+            "loss": s.loss,
+            **({"l1": s.l1} if s.radius is None else {"radius": s.radius}),
+            **({"l2": s.l2} if s.l2 else {}),
+            "objective": self.objective,
+            "lower bound": self.lower_bound,
+            "gap": self.gap,
+            "relative gap": self.gap / self.objective if self.objective > 0 else 0.0,
+        }
+        if self.solved_objective is not None:
+            lines[f"objective of {self.options.against}"] = self.solved_objective
+        return {**lines, "nonzero weights": self.nonzeros, "sum of |weights|": self.norm}
+
+    def finish(self) -> None:
+        """Print what was found, and write the report."""
+        results = self.results()
+        notes = list(self._notes())
+        click.echo(summary(results))
+        if not self.options.quiet:
+            for note in notes:
+                say(f"note: {note}")
+        if self._report is not None:
+            o = self.options
+            report = {
+                "program": f"vwlite {__version__}",
+                "command": "certify",
+                "options": {**as_options(replace(self.settings, algorithm=self.model.algorithm)),
+                            "data": list(o.data) or ["-"], "model": o.initial, "against": o.against},
+                "results": {**results, "seconds": round(time.monotonic() - self.begin, 3)},
+                "notes": notes,
+            }  # fmt: skip
+            self._report.write((json.dumps(report, indent=2, ensure_ascii=False) + "\n").encode())
+            self._report.commit()
+
+    def _notes(self) -> list[str]:
+        """What the numbers do not say."""
+        s, found = self.settings, list(self.examples.notes()[1])
+        if self.outside:
+            found.append(
+                f"{self.options.initial} is no model of this radius: the sum of its |weights| is {self.norm:g}; one "
+                "outside of the ball may be below the bound"
+            )
+        if s.loss in KINKED:
+            found.append(f"with --loss {s.loss} the bound does not meet the objective, even that of the best model")
+        if self.against is not None and self.against.solved and not self._same_problem(self.against):
+            found.append(f"{self.options.against} was solved for other data or strength: only its weights are used")
+        if self.lower_bound == 0:
+            found.append("the bound says nothing: no objective is below 0; try --against a model of vwlite solve")
+        return found

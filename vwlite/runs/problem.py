@@ -1,0 +1,180 @@
+"""What solving and certifying share: the examples in memory, and the problems that settings make of them."""
+
+from array import array
+from bisect import bisect_left
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Any
+
+from vwlite.algorithms.build import make_expander, make_names
+from vwlite.core.base.checksum import checksum
+from vwlite.core.solve.columns import Columns
+from vwlite.core.solve.problem import Problem
+from vwlite.core.solve.rows import Rows
+from vwlite.core.solve.weights import aligned
+from vwlite.errors import DataError
+from vwlite.input.feature_weights import read_feature_weights
+from vwlite.model import Model
+from vwlite.options.groups import TrainOptions
+from vwlite.options.settings import Settings
+from vwlite.runs.common import BadLines
+from vwlite.runs.notes import Notes, about_options, namespaces_of
+from vwlite.runs.progress import LiveLine
+from vwlite.runs.source import Source
+
+Numbers = tuple["array[float]", float]  # the weights of the columns, and the constant
+
+
+class Examples:
+    """The labelled examples of DATA in memory, read once.
+
+    settings: those of the features and labels. known: the names of classes that a model has found.
+    """
+
+    def __init__(self, options: TrainOptions, settings: Settings, known: list[str], stack: ExitStack) -> None:
+        self.options, self.settings = options, settings
+        self.names = make_names(settings, known) if settings.oaa is not None else None
+        self.rows = Rows(make_expander(replace(settings, constant=False)))
+        self.constant_key: int | None = make_expander(settings).constant_key
+        self.stopped = False
+        self.bad = BadLines(options, stack)
+        self.lines = 0
+        self.shares: array[float] | None = None  # how much each column counts in the penalty
+        self.digest = ""
+        self._namespaces = namespaces_of(settings)
+        self._source = Source(options, settings, self.names, self.bad)
+
+    def stop(self) -> None:
+        """Read no further. Called from the thread of the signals."""
+        self.stopped = True
+
+    @property
+    def cache(self) -> str | None:
+        return self._source.path
+
+    @property
+    def records(self) -> int:
+        """How many weights a feature has."""
+        return self.settings.oaa or 1
+
+    @property
+    def classes(self) -> int:
+        """How many problems there are: classes that no label has named have none."""
+        return len(self.names) if self.names is not None and self.settings.classes == "auto" else self.records
+
+    def read(self) -> None:
+        """Read all of DATA, unless it is stopped. DataError if no example can be used."""
+        live = LiveLine()
+        live.active &= not self.options.quiet
+        self._source.open()
+        try:
+            with self._source.batches(lambda: self.stopped) as batches:
+                for parsed in batches:
+                    self._namespaces.look(parsed.batch)
+                    self.rows.add(parsed.batch)
+                    self.lines += len(parsed.batch)
+                    if parsed.bad:
+                        live.clear()
+                    self.bad.take(parsed.bad)
+                    live.update(len(self.rows), parsed.done, parsed.total)
+                    if self.stopped:
+                        break
+                live.clear()
+            if self.stopped:
+                return
+            self.rows.finish()
+        except OverflowError as e:
+            raise DataError(f"the data cannot be held: {e}") from None
+        if not len(self.rows):
+            raise DataError(self._nothing())
+        self._check_constant()
+        if "feature_weights" in self.options.typed:
+            self.shares = self._read_shares(self.options.typed["feature_weights"])
+        self.digest = self._digest()
+
+    def _nothing(self) -> str:
+        bad, unlabelled = self.bad.count, self.rows.unlabelled
+        counts = {
+            "bad": bad,
+            "without a label": unlabelled,
+            "blank or of importance 0": self.lines - unlabelled - bad,
+        }
+        found = [f"{n} {what}" for what, n in counts.items() if n]
+        why = f"of {self.lines} lines, {', '.join(found)}" if found else "there is no example in the input"
+        return f"no example with a label: {why}"
+
+    def _check_constant(self) -> None:
+        """DataError if a feature has the index of the constant: its weight would be that, which has no penalty."""
+        key, keys = self.constant_key, self.rows.keys
+        if key is not None and keys[(at := bisect_left(keys, key)) : at + 1].tolist() == [key]:
+            raise DataError(
+                f"a feature of the data has the index of the constant, {key}: use other --bits than "
+                f"{self.settings.bits}, or --no-constant"
+            )
+
+    def _read_shares(self, path: str) -> "array[float]":
+        keys, weights = read_feature_weights(path, bits=self.settings.bits, hash_all=self.settings.hash == "all")
+        order = sorted(range(len(keys)), key=keys.__getitem__)
+        self.share_keys = array("I", [keys[i] for i in order])
+        self.share_weights = array("d", [weights[i] for i in order])
+        return self.shares_of(self.rows.keys)
+
+    def shares_of(self, keys: Any) -> "array[float]":
+        """How much features count in the penalty, by their keys."""
+        found: array[float] = aligned(keys, self.share_keys, self.share_weights, unseen=1.0)
+        return found
+
+    def _digest(self) -> str:
+        """A digest of everything that the problem is made of, whatever the files and lines were."""
+        rows = self.rows
+        parts = [rows.keys, rows.labels, rows.importance, rows.initial, *rows.entries]
+        parts += [memoryview(self.shares)] if self.shares is not None else []
+        return f"{checksum(b''.join(checksum(part.cast('B')).to_bytes(8, 'little') for part in parts)):016x}"
+
+    def notes(self) -> Notes:
+        return about_options(self.settings, self._namespaces)
+
+    def problem(self, of: Settings, k: int, *, simplex: bool = False, columns: Columns | None = None) -> Problem:
+        """The problem of class k, at w = 0. of: what says its loss and strength. DataError for labels that it does not
+        take."""
+        labels = None
+        if self.settings.oaa is not None:
+            labels = array("d", [1.0 if label == k + 1 else -1.0 for label in self.rows.labels])
+        try:
+            return Problem(
+                self.rows, of.loss, l1=of.l1, l2=of.l2, radius=of.radius, simplex=simplex, constant=of.constant,
+                nonnegative=of.nonnegative, penalty_weights=self.shares, labels=labels, tau=of.quantile_tau,
+                threads=self.options.threads, columns=columns,
+            )  # fmt: skip
+        except ValueError as e:
+            raise DataError(str(e)) from None
+
+    def start(self, model: Model | None, k: int) -> Numbers:
+        """The weights of class k to begin from: those of a model, or zeros."""
+        keys = self.rows.keys
+        if model is None:
+            return array("d", bytes(8 * len(keys))), 0.0
+        unseen = model.rule.get("unseen", 0.0)
+        unseen = unseen[k] if isinstance(unseen, list) else unseen
+        given = model.keys, model.weights, model.records, k
+        constant = 0.0
+        if self.constant_key is not None:
+            constant = aligned(array("I", [self.constant_key]), *given)[0]
+        return aligned(keys, *given, unseen), constant
+
+
+def summary(results: dict[str, Any]) -> str:
+    """The lines of the summary: `name = value`; the gap has its share of the objective beside it."""
+    lines = []
+    for name, value in results.items():
+        if value is None or name == "relative gap":
+            continue
+        if name == "gap":
+            lines.append(f"gap = {value:.6g} ({100 * results['relative gap']:.3g} %)")
+        elif name == "ended":
+            lines.append(f"ended: {value}")
+        elif isinstance(value, float):
+            lines.append(f"{name} = {value:.{10 if name.startswith(('objective', 'lower')) else 6}g}")
+        else:
+            lines.append(f"{name} = {value}")
+    return "\n".join(lines)

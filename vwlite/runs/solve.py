@@ -1,0 +1,472 @@
+"""A run of `vwlite solve`: from DATA to the weights with the least objective, and how near they are to it."""
+
+import json
+import math
+import os
+import threading
+import time
+from array import array
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from typing import Any, cast
+
+from vwlite import __version__
+from vwlite.algorithms.table import SOLVED
+from vwlite.core.solve.columns import Columns
+from vwlite.core.solve.problem import Problem
+from vwlite.core.solve.solver import Solver
+from vwlite.core.solve.weights import nonzero_records
+from vwlite.input.reader import check_sources
+from vwlite.model import Model, read_model, write_model
+from vwlite.options.resolve import as_options
+from vwlite.options.settings import Settings
+from vwlite.options.solve import SolveOptions, check_solve, models_of_path, resolve_solve
+from vwlite.output.atomic import AtomicFile
+from vwlite.runs.common import say
+from vwlite.runs.problem import Examples, Numbers, summary
+from vwlite.runs.progress import fit
+from vwlite.runs.signals import StopSignal
+from vwlite.solvers.table import SOLVERS
+
+HEADER = "  step   seconds        objective           gap     gap %  nonzeros   violation   columns"
+PATH_HEADER = "strength  seconds           l1        objective     gap %  nonzeros    passes"
+CERTAIN = 1e-12  # a gap smaller than this part of the objective is rounding
+SMALL = 1e-6  # and one smaller than this is not worth a warning
+
+
+def solve(o: SolveOptions) -> int:
+    """Run `vwlite solve`; the exit code."""
+    check_solve(o)
+    check_sources(o.data)
+    start = read_model(o.initial) if o.initial else None
+    settings, solver = resolve_solve(o, start.settings if start else None)
+    with ExitStack() as stack:
+        signals = stack.enter_context(StopSignal())  # first: what it finds begun is cleaned up
+        run = Solving(o, settings, solver, start, stack)
+        signals.then(run.stop)
+        run.examples.read()
+        if not run.stopped:
+            run.solve()
+            run.finish(signals.number)
+        if signals.number is not None:
+            say(f"interrupted by signal {signals.number}" + run.kept())
+            return 128 + signals.number
+    return 0
+
+
+@dataclass
+class Outcome:
+    """Where a problem, or those of all classes together, stand. The names are those of the report."""
+
+    objective: float = 0.0
+    lower_bound: float = 0.0
+    nonzeros: int = 0
+    steps: int = 0
+    passes: float = 0.0
+    ended: str = ""
+    warning: str = ""
+    rows: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def gap(self) -> float:
+        """objective - lower bound; what is only rounding is 0."""
+        gap = max(self.objective - self.lower_bound, 0.0)
+        return gap if gap > CERTAIN * self.objective else 0.0
+
+    @property
+    def share(self) -> float:
+        """The gap as a part of the objective."""
+        return self.gap / self.objective if self.objective > 0 else 0.0
+
+    def add(self, other: "Outcome") -> None:
+        """With another class: sums."""
+        self.objective += other.objective
+        self.lower_bound += other.lower_bound
+        self.nonzeros += other.nonzeros
+        self.steps += other.steps
+        self.passes += other.passes
+        self.warning = self.warning or other.warning
+        self.ended = self.warning or other.ended
+        self.rows += other.rows
+
+
+class Solving:
+    """The state of one run."""
+
+    def __init__(
+        self, o: SolveOptions, settings: Settings, solver: str, start: Model | None, stack: ExitStack
+    ) -> None:
+        self.options, self.settings, self.solver = o, settings, solver
+        self.examples = Examples(o, settings, start.classes if start else [], stack)
+        self.begin = time.monotonic()
+        self.deadline = math.inf
+        self.stopped = False
+        self.l1_max = 0.0
+        self.weights: list[Numbers] = []  # of each class
+        self.path: list[dict[str, Any]] = []  # what came out for each strength
+        self.outcome = Outcome()
+        self.file: AtomicFile | None = None
+        self._start = start
+        self._stack = stack
+        self._running: Solver | None = None
+        self._columns: Columns | None = None
+        self._problem: Problem | None = None
+        self._report = stack.enter_context(AtomicFile(o.report)) if o.report else None
+        if o.model and o.l1_path is None:
+            self.file = stack.enter_context(AtomicFile(o.model))
+
+    def stop(self) -> None:
+        """End the run where it is. Called from the thread of the signals."""
+        self.stopped = True
+        self.examples.stop()
+        running = self._running
+        if running is not None:
+            running.stop()
+
+    # --- solving -----------------------------------------------------------------------------
+
+    def solve(self) -> None:
+        """Find the weights, for one strength or for several."""
+        o, examples = self.options, self.examples
+        if examples.records > 1:
+            self._columns = Columns(examples.rows)
+        self.weights = [examples.start(None, k) for k in range(examples.records)]
+        self.l1_max = self._l1_max()
+        if o.l1_of_max is not None:
+            self.settings = replace(self.settings, l1=o.l1_of_max * self.l1_max)
+        if self._start is not None:
+            self._begin_from(self._start)
+        self._print_head()
+        self.begin = time.monotonic()
+        if o.max_seconds is not None:
+            self.deadline = self.begin + o.max_seconds
+        if o.l1_path is not None:
+            self._solve_path(*o.l1_path)
+        else:
+            self.outcome = self._solve_classes(self.settings, rows=True)
+
+    def _begin_from(self, model: Model) -> None:
+        """Take up the weights of a model, but for classes of which zeros are better: then they tell nothing."""
+        for k in range(self.examples.classes):
+            problem = self._problem_of(self.settings, k)
+            problem.set(*self.weights[k])
+            problem.evaluate()
+            zeros, weights = problem.objective, self.examples.start(model, k)
+            problem.set(*weights)
+            problem.evaluate()
+            if problem.objective <= zeros:
+                self.weights[k] = weights
+            else:
+                name = self._class_name(k)
+                of_class = f" for class {name}" if name else ""
+                say(f"warning: {self.options.initial} is worse than weights of zero{of_class}: it is not begun from")
+
+    def _l1_max(self) -> float:
+        """The least l1 at which the weights of all classes are zero."""
+        return max(self._problem_of(self.settings, k).l1_max() for k in range(self.examples.classes))
+
+    def _problem_of(self, settings: Settings, k: int) -> Problem:
+        """The problem of a class. That of the only class is made once."""
+        if self.examples.records > 1:
+            return self.examples.problem(settings, k, columns=self._columns)
+        if self._problem is None:
+            self._problem = self.examples.problem(settings, k, columns=self._columns)
+        elif self._problem.l1 != settings.l1:
+            self._problem.set_l1(settings.l1)
+        return self._problem
+
+    def _solve_path(self, count: int, last: float) -> None:
+        """Strengths from the least at which all weights are zero, each from the solution before."""
+        names = models_of_path(self.options) if self.options.model else []
+        if self._problem is not None:
+            self._problem.make_columns(self.l1_max * last)
+        if not self.options.quiet:
+            say(PATH_HEADER)
+        for i in range(count):
+            l1 = self.l1_max * last ** (i / (count - 1))
+            self.settings = replace(self.settings, l1=l1)
+            if names:
+                self.file = self._stack.enter_context(AtomicFile(names[i]))
+            self.outcome = self._solve_classes(self.settings, rows=False)
+            self.path.append({"l1": l1, "model": names[i] if names else None, **self.results()})
+            if not self.options.quiet:
+                found = self.outcome
+                say(
+                    f"{i + 1:>8} {time.monotonic() - self.begin:>8.3f} {l1:>12.6g} {found.objective:>16.10g} "
+                    f"{100 * found.share:>9.3g} {found.nonzeros:>9} {found.passes:>9.1f}"
+                )
+            if self.stopped or time.monotonic() >= self.deadline:
+                return  # `finish` writes the model
+            if i + 1 < count:
+                self._write_model(interrupted=False)
+
+    def _solve_classes(self, settings: Settings, *, rows: bool) -> Outcome:
+        """All classes, one after the other, from their weights as they are. rows: whether to print the steps."""
+        rows &= not self.options.quiet
+        if rows:
+            say(HEADER + ("  class" if self.examples.names is not None else "  l1" if self.settings.nonzeros else ""))
+        total = Outcome()
+        for k in range(self.examples.classes):
+            total.add(self._solve_one(settings, k, rows))
+        return total
+
+    def _solve_one(self, settings: Settings, k: int, rows: bool) -> Outcome:
+        problem = self._problem_of(settings, k)
+        problem.set(*self.weights[k])
+        problem.evaluate()
+        solver = self._solver_of(problem)
+        name = self._class_name(k)
+        found = Outcome(rows=[self._row(problem, solver, 0, name, rows)])
+        best = None
+        if self.settings.nonzeros:
+            best = Best(problem, self.settings.nonzeros)
+        self._running = solver
+        timer = None
+        if self.deadline < math.inf:
+            timer = threading.Timer(max(self.deadline - time.monotonic(), 0), solver.stop)
+            timer.daemon = True
+            timer.start()
+        try:
+            while not self._ended(problem, solver, found):
+                solver.step()
+                found.steps += 1
+                if problem.objective == math.inf:
+                    continue  # another strength has just begun
+                if best is not None:
+                    best.look()
+                found.rows.append(self._row(problem, solver, found.steps, name, rows))
+        finally:
+            self._running = None
+            if timer is not None:
+                timer.cancel()
+        if best is not None:
+            best.take_back()
+        problem.evaluate()
+        found.passes = solver.passes
+        found.objective, found.nonzeros = problem.objective, problem.nonzeros
+        found.lower_bound = min(problem.lower_bound, problem.objective)
+        if solver.done and not problem.one_sided and found.share > max(self.options.tolerance, SMALL):
+            found.warning = found.ended
+        if self.settings.nonzeros:
+            self.settings = replace(self.settings, l1=problem.l1)
+        self.weights[k] = numbers_of(problem)
+        return found
+
+    def _solver_of(self, problem: Problem) -> Solver:
+        """A solver for the problem, as the options say."""
+        row = SOLVERS[self.solver]
+        kind, more = row.kind, {}
+        if self.settings.nonzeros:
+            kind, more = row.to_count, {"nonzeros": self.settings.nonzeros}
+        elif self.settings.radius is not None:
+            kind = row.on_ball or row.kind
+        return solver_class(kind)(problem, seed=self.options.seed, **more)
+
+    def _ended(self, problem: Problem, solver: Solver, found: Outcome) -> bool:
+        """Whether to make no more steps; says why."""
+        o, objective = self.options, problem.objective
+        gap = problem.gap / objective if objective > 0 else 0.0
+        if self.stopped:
+            found.ended = "interrupted"
+        elif gap <= max(o.tolerance, CERTAIN) and solver.settled:
+            found.ended = f"the gap is at most --tolerance {o.tolerance:g}"
+        elif solver.done:
+            found.ended = solver.why
+        elif time.monotonic() >= self.deadline:
+            found.ended = found.warning = f"--max-seconds {o.max_seconds:g} is over"
+        elif o.max_passes is not None and solver.passes >= o.max_passes:
+            found.ended = found.warning = f"--max-passes {o.max_passes} is reached"
+        return bool(found.ended)
+
+    def _class_name(self, k: int) -> str:
+        names = self.examples.names
+        return "" if names is None else str(names[k]) if k < len(names) else f"?{k + 1}"
+
+    def _row(self, p: Problem, solver: Solver, step: int, name: str, shown: bool) -> dict[str, Any]:
+        """Where a problem stands after a step, printed and for the report."""
+        seconds = time.monotonic() - self.begin
+        found = Outcome(p.objective, p.lower_bound, p.nonzeros)
+        violation = p.violation / p.l1 if p.l1 > 0 else p.violation
+        if shown:
+            say(
+                f"{step:>6} {seconds:>9.3f} {p.objective:>16.10g} {found.gap:>13.6g} {100 * found.share:>9.3g} "
+                f"{p.nonzeros:>9} {violation:>11.3g} {solver.columns:>9}"
+                + (f"  {fit(name)}" if name else f"  {p.l1:.6g}" if self.settings.nonzeros else "")
+            )
+        return {
+            "step": step, "seconds": round(seconds, 6), "objective": p.objective, "lower bound": p.lower_bound,
+            "nonzeros": p.nonzeros, "violation": violation, "columns": solver.columns, "accesses": solver.accesses,
+            **({"class": name} if name else {"l1": p.l1} if self.settings.nonzeros else {}),
+        }  # fmt: skip
+
+    # --- the end -----------------------------------------------------------------------------
+
+    def finish(self, signal: int | None) -> None:
+        """Save the model, print the summary, write the report."""
+        self._write_model(interrupted=signal is not None)
+        results, notes = self.results(), self.notes()
+        if not self.options.quiet:
+            say()
+            say("interrupted" if signal else "finished run")
+            say(summary(results))
+            for note in notes:
+                say(f"note: {note}")
+        if self.outcome.warning and signal is None:
+            say(f"warning: {self.outcome.warning}: the gap is {100 * self.outcome.share:.3g} %")
+        if self._report is not None:
+            self._write_report(signal, results, notes)
+
+    def results(self) -> dict[str, Any]:
+        """What the summary and the report say, by name."""
+        found, settings = self.outcome, self.settings
+        lines: dict[str, Any] = {
+            "objective": found.objective,
+            "lower bound": found.lower_bound,
+            "gap": found.gap,
+            "relative gap": found.share,
+            "nonzero weights": found.nonzeros,
+            "sum of |weights|": math.fsum(abs(w) for weights, _ in self.weights for w in weights),
+        }
+        if settings.radius is not None:
+            lines["radius"] = settings.radius
+        else:
+            lines["l1"] = settings.l1
+            lines["l1 / l1 max"] = settings.l1 / self.l1_max if self.l1_max else None
+        lines |= {"steps": found.steps, "passes": found.passes, "seconds": round(time.monotonic() - self.begin, 3)}
+        return lines | {"ended": found.ended}
+
+    def notes(self) -> list[str]:
+        """What the data say about the options."""
+        examples, found = self.examples, list(self.examples.notes()[1])
+        if examples.names is None and self._problem is not None and self._problem.one_sided:
+            label = f"{examples.rows.labels[0]:g}"
+            found.append(f"every label is {label}: the best constant is infinite, and ends where the loss is nearly 0")
+        if not self.outcome.nonzeros and self.l1_max and self.settings.l1 >= self.l1_max:
+            found.append(f"all weights are zero, as with every --l1 from {self.l1_max:.6g} on")
+        return found
+
+    def _write_model(self, interrupted: bool) -> None:
+        if self.file is not None:
+            self.file.begin()
+            write_model(self.file, self._model(interrupted))
+            self.file.commit()
+
+    def _model(self, interrupted: bool) -> Model:
+        rows, names = self.examples.rows, self.examples.names
+        keys, weights = nonzero_records(
+            rows.keys, [w for w, _ in self.weights], self.examples.constant_key, [b for _, b in self.weights]
+        )
+        return Model(
+            algorithm=SOLVED.name,
+            loss=self.settings.loss,
+            options=self.settings.stored(),
+            counters=self._counters(),
+            rule={},
+            range=None,
+            keys=memoryview(keys),
+            weights=memoryview(weights),
+            weights_only=True,
+            interrupted=interrupted,
+            classes=names.first(len(names)) if names is not None and self.settings.classes == "auto" else [],
+            solved={
+                "solver": self.solver,
+                "objective": self.outcome.objective,
+                "lower_bound": self.outcome.lower_bound,
+                "l1_max": self.l1_max,
+                "passes": self.outcome.passes,
+                "data": self.examples.digest,
+            },
+            program=f"vwlite {__version__}",
+        )
+
+    def _counters(self) -> dict[str, int]:
+        rows = self.examples.rows
+        return {"examples": len(rows) + rows.unlabelled, "unlabelled": rows.unlabelled, "features": rows.nonzeros}
+
+    def _write_report(self, signal: int | None, results: dict[str, Any], notes: list[str]) -> None:
+        assert self._report is not None
+        o, rows = self.options, self.examples.rows
+        report = {
+            "program": f"vwlite {__version__}",
+            "command": "solve",
+            "options": {
+                **as_options(self.settings), "solver": self.solver, "tolerance": o.tolerance,
+                "max-seconds": o.max_seconds, "max-passes": o.max_passes, "seed": o.seed,
+                "l1-of-max": o.l1_of_max, "l1-path": o.l1_path, "data": list(o.data) or ["-"],
+                "cache": self.examples.cache, "model": o.model, "initial": o.initial, "threads": o.threads,
+            },
+            "signal": signal,
+            "data": {"examples": len(rows), "unlabelled": rows.unlabelled, "bad lines skipped": self.examples.bad.count,
+                     "columns": len(rows.keys), "nonzeros": rows.nonzeros},
+            "steps": self.outcome.rows,
+            "path": self.path,
+            "results": {**results, "l1 max": self.l1_max, "warning": self.outcome.warning or None},
+            "notes": notes,
+        }  # fmt: skip
+        self._report.write((json.dumps(report, indent=2, ensure_ascii=False) + "\n").encode())
+        self._report.commit()
+
+    def kept(self) -> str:
+        """What became of the model of an interrupted run, as the end of a sentence."""
+        o = self.options
+        if not self.weights:
+            if o.model is None or o.l1_path is not None:
+                return "; nothing was solved"
+            left = "is left as it is" if os.path.exists(o.model) else "is not written"
+            return f"; nothing was solved, {o.model} {left}"
+        if self.file is None:
+            return "; there was no --model to save"
+        return f"; the model as of then is {self.file.name}, -i begins from it"
+
+    def _print_head(self) -> None:
+        o, s, rows = self.options, self.settings, self.examples.rows
+        if o.quiet:
+            return
+        strength = f"radius = {s.radius:g}" if s.radius is not None else f"l1 = {s.l1:.6g}"
+        if o.l1_path is not None or s.nonzeros:
+            strength = f"l1 from {self.l1_max:.6g} on"
+        l2 = f", l2 = {s.l2:g}" if s.l2 else ""
+        classes = f"{s.oaa} classes, " if s.oaa else ""
+        say(f"solver = {self.solver}, loss = {s.loss}, {classes}{strength}{l2}, bits = {s.bits}")
+        say(f"{len(rows)} examples, {len(rows.keys)} columns, {rows.nonzeros} nonzeros")
+        if o.initial:
+            say(f"begins from {o.initial}")
+        if o.model:
+            say(f"model = {o.model}")
+
+
+def solver_class(kind: str) -> type[Solver]:
+    """The class that the table names as MODULE:CLASS."""
+    module, _, name = kind.partition(":")
+    return cast(type[Solver], getattr(import_module(f"vwlite.core.solve.{module}"), name))
+
+
+def numbers_of(problem: Problem) -> Numbers:
+    """A copy of the weights as they are."""
+    return array("d", problem.w), problem.b
+
+
+class Best:
+    """The weights to come back to if a search for a strength ends where more than `most` are not zero."""
+
+    def __init__(self, problem: Problem, most: int) -> None:
+        self._problem, self._most = problem, most
+        self._l1 = problem.l1
+        self._numbers: Numbers | None = None
+        self.look()
+
+    def look(self) -> None:
+        """After a step."""
+        p = self._problem
+        if p.nonzeros <= self._most:
+            self._l1, self._numbers = p.l1, numbers_of(p)
+
+    def take_back(self) -> None:
+        """Have the best weights in the problem."""
+        p = self._problem
+        if self._numbers is not None and p.nonzeros > self._most:
+            if p.l1 != self._l1:
+                p.set_l1(self._l1)
+            p.set(*self._numbers)
+
