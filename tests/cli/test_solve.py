@@ -295,6 +295,13 @@ def test_a_start_that_is_worse_than_none_is_left(vwlite, at):
     done = vwlite("solve", "logistic", "-i", "far", "-m", "n", "--quiet")
     assert done.err == "warning: far is worse than weights of zero: it is not begun from\n"
     assert Path("n").read_bytes() == Path("m").read_bytes()
+    for strength in (["--nonzeros", 3], ["--l1-path", 3], ["--radius", 1e17]):
+        assert "worse than weights of zero" in vwlite("solve", "logistic", "-i", "far", *strength).err
+    norm = np.abs(weights_of("m")[0]).sum()
+    assert "m is outside of the ball" in vwlite("solve", "logistic", "-i", "m", "--radius", norm / 2).err
+    vwlite("solve", "logistic", "--radius", norm / 2, "-m", "b", "--quiet")
+    vwlite("solve", "logistic", "-i", "b", "-m", "c", "--report", "r", "--quiet")
+    assert report_of(at / "r")["results"]["steps"] == 0
 
 
 def test_a_path_has_a_model_and_a_line_for_each_strength(vwlite, at):

@@ -2,7 +2,6 @@
 
 import json
 import time
-from array import array
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
@@ -22,13 +21,11 @@ from vwlite.options.settings import Settings
 from vwlite.options.solve import SIMPLEX, CertifyOptions, check_certify, problem_of_model
 from vwlite.output.atomic import AtomicFile
 from vwlite.runs.common import say
-from vwlite.runs.problem import Examples, summary
+from vwlite.runs.problem import INSIDE, Examples, summary
 from vwlite.runs.signals import StopSignal
 
 KINKED = ("hinge", "quantile")  # losses whose bound does not meet the objective even at the optimum
 CERTIFIED = (*SOLVED.losses, *KINKED)
-NONE = array("I")
-INSIDE = 1e-9  # by this part of it, a sum of |weights| may be above the radius
 
 
 def certify(o: CertifyOptions) -> int:
@@ -123,8 +120,7 @@ class Certifying:
             examples.rows.keys, model.keys, model.weights, model.records, k, examples.constant_key, shares
         )
         beside = settings.l1 * norm + settings.l2 / 2 * squares
-        inside, _ = norms_beside(NONE, examples.rows.keys, problem.w, shares=examples.shares)
-        return problem.objective + beside, norm + inside
+        return problem.objective + beside, norm + examples.norm(problem.w)
 
     def _same_problem(self, other: Model) -> bool:
         """Whether a model was solved for this problem, on these data."""

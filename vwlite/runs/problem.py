@@ -11,7 +11,7 @@ from vwlite.core.base.checksum import checksum
 from vwlite.core.solve.columns import Columns
 from vwlite.core.solve.problem import Problem
 from vwlite.core.solve.rows import Rows
-from vwlite.core.solve.weights import aligned
+from vwlite.core.solve.weights import aligned, norms_beside
 from vwlite.errors import DataError
 from vwlite.input.feature_weights import read_feature_weights
 from vwlite.model import Model
@@ -21,6 +21,8 @@ from vwlite.runs.common import BadLines
 from vwlite.runs.notes import Notes, about_options, namespaces_of
 from vwlite.runs.progress import LiveLine
 from vwlite.runs.source import Source
+
+INSIDE = 1e-9  # by this part of it, a sum of |weights| may be above the radius
 
 Numbers = tuple["array[float]", float]  # the weights of the columns, and the constant
 
@@ -148,6 +150,11 @@ class Examples:
             )  # fmt: skip
         except ValueError as e:
             raise DataError(str(e)) from None
+
+    def norm(self, weights: Any) -> float:
+        """The sum of |weights| of the columns, each as often as it counts."""
+        norm, _ = norms_beside(array("I"), self.rows.keys, weights, shares=self.shares)
+        return float(norm)
 
     def start(self, model: Model | None, k: int) -> Numbers:
         """The weights of class k to begin from: those of a model, or zeros."""

@@ -24,7 +24,7 @@ from vwlite.options.settings import Settings
 from vwlite.options.solve import SolveOptions, check_solve, models_of_path, resolve_solve
 from vwlite.output.atomic import AtomicFile
 from vwlite.runs.common import say
-from vwlite.runs.problem import Examples, Numbers, summary
+from vwlite.runs.problem import INSIDE, Examples, Numbers, summary
 from vwlite.runs.progress import fit
 from vwlite.runs.signals import StopSignal
 from vwlite.solvers.table import SOLVERS
@@ -147,20 +147,27 @@ class Solving:
             self.outcome = self._solve_classes(self.settings, rows=True)
 
     def _begin_from(self, model: Model) -> None:
-        """Take up the weights of a model, but for classes of which zeros are better: then they tell nothing."""
+        """Take up the weights of a model, but for classes where they tell nothing and may be far from anything: zeros
+        are better at the first strength, or they are outside of the ball."""
+        settings = self.settings
+        if self.options.l1_path or settings.nonzeros:
+            settings = replace(settings, l1=self.l1_max)
         for k in range(self.examples.classes):
-            problem = self._problem_of(self.settings, k)
+            problem = self._problem_of(settings, k)
             problem.set(*self.weights[k])
             problem.evaluate()
             zeros, weights = problem.objective, self.examples.start(model, k)
             problem.set(*weights)
             problem.evaluate()
-            if problem.objective <= zeros:
+            why = "" if problem.objective <= zeros else "worse than weights of zero"
+            if settings.radius is not None and self.examples.norm(weights[0]) > settings.radius * (1 + INSIDE):
+                why = "outside of the ball"
+            if not why:
                 self.weights[k] = weights
-            else:
-                name = self._class_name(k)
-                of_class = f" for class {name}" if name else ""
-                say(f"warning: {self.options.initial} is worse than weights of zero{of_class}: it is not begun from")
+                continue
+            name = self._class_name(k)
+            of_class = f" for class {name}" if name else ""
+            say(f"warning: {self.options.initial} is {why}{of_class}: it is not begun from")
 
     def _l1_max(self) -> float:
         """The least l1 at which the weights of all classes are zero."""
