@@ -2,11 +2,13 @@
 
 import json
 import re
+from array import array
 from pathlib import Path
 
 import numpy as np
 import pytest
 from batch import LOSSES
+from crafted_models import put_together, taken_apart
 from running import shell
 from test_solve import ROOT, Data, weights_of
 
@@ -203,6 +205,17 @@ def test_threads_caches_and_pipes_change_no_word(vwlite, at):
     for more in (["--threads", 1], ["--threads", 4], ["--cache-file", "c"], ["--cache-file", "c"]):
         assert vwlite("certify", "-m", "s", SOURCES, *more).out == expected
     assert shell(f"cat {SOURCES} | vwlite certify -m {at}/s").out == expected
+
+
+def test_an_objective_that_is_not_finite_is_none(vwlite, at):
+    vwlite("solve", "squared", "--loss", "squared", "--l1", 0.01, "-m", "m", "--quiet")
+    parts = taken_apart(Path("m").read_bytes())
+    kind, shape, content = parts.arrays["weights"]
+    parts.arrays["weights"] = (kind, shape, array("d", [1e300]).tobytes() + content[8:])
+    Path("far").write_bytes(put_together(parts))
+    said = vwlite("certify", "-m", "far", "squared", code=65).err
+    assert said == "far: its objective on these data is not finite\n"
+    assert said == vwlite("certify", "-m", "m", "squared", "--against", "far", code=65).err
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """A run of `vwlite certify`: the objective of a model, and a lower bound on that of every model of its strength."""
 
 import json
+import math
 import time
 from contextlib import ExitStack
 from dataclasses import replace
@@ -12,7 +13,7 @@ from vwlite import __version__
 from vwlite.algorithms.table import SOLVED
 from vwlite.core.solve.problem import Problem
 from vwlite.core.solve.weights import norms_beside
-from vwlite.errors import UsageError
+from vwlite.errors import DataError, UsageError
 from vwlite.input.reader import check_sources
 from vwlite.model import Model, read_model
 from vwlite.model.snapshot import restore
@@ -115,6 +116,9 @@ class Certifying:
         settings, examples = self.settings, self.examples
         problem.set(*examples.start(model, k))
         problem.evaluate()
+        if not math.isfinite(problem.objective):
+            name = self.options.initial if model is self.model else self.options.against
+            raise DataError(f"{name}: its objective on these data is not finite")
         shares = None if examples.shares is None else examples.shares_of(model.keys)
         norm, squares = norms_beside(
             examples.rows.keys, model.keys, model.weights, model.records, k, examples.constant_key, shares

@@ -17,6 +17,7 @@ from vwlite.core.solve.columns import Columns
 from vwlite.core.solve.problem import Problem
 from vwlite.core.solve.solver import Solver
 from vwlite.core.solve.weights import nonzero_records
+from vwlite.errors import DataError
 from vwlite.input.reader import check_sources
 from vwlite.model import Model, read_model, write_model
 from vwlite.options.resolve import as_options
@@ -238,6 +239,8 @@ class Solving:
             while not self._ended(problem, solver, found):
                 solver.step()
                 found.steps += 1
+                if math.isnan(problem.objective):
+                    raise DataError(f"step {found.steps}: the objective is not a number any more; scale the features")
                 if problem.objective == math.inf:
                     continue  # another strength has just begun
                 if best is not None:
@@ -250,6 +253,8 @@ class Solving:
         if best is not None:
             best.take_back()
         problem.evaluate()
+        if not math.isfinite(problem.objective):
+            raise DataError("the objective is not finite; scale the features")
         found.passes = solver.passes
         found.objective, found.nonzeros = problem.objective, problem.nonzeros
         found.lower_bound = min(problem.lower_bound, problem.objective)
