@@ -541,6 +541,13 @@ def test_labels_of_one_kind_have_no_finite_constant(vwlite, at, loss, label):
     assert model.solved["objective"] < 1e-9
 
 
+def test_a_class_that_nothing_is_of_has_no_finite_constant(vwlite, at):
+    Path("d").write_text("1 |a x\n3 |a y\n1 |a x z\n")
+    said = vwlite("solve", "d", "--oaa", 3, "--l1", 0.1, "-m", "m").err
+    assert "note: class 2: all examples, or none, are of it: the best constant is infinite" in said
+    assert "class 1: " not in said and "warning" not in said
+
+
 def test_without_a_penalty_the_loss_falls_as_far_as_numbers_go(vwlite, at):
     said = vwlite("solve", "ok", "--l1", 0, "-m", "m", "--tolerance", 1e-3).err
     assert "warning: " in said and "the gap is 100 %" in said  # as no bound is above 0 then

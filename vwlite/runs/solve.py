@@ -108,6 +108,7 @@ class Solving:
         self.path: list[dict[str, Any]] = []  # what came out for each strength
         self.outcome = Outcome()
         self.file: AtomicFile | None = None
+        self._one_sided: dict[str, None] = {}  # classes without a finite constant; "" without classes
         self._start = start
         self._stack = stack
         self._running: Solver | None = None
@@ -260,6 +261,8 @@ class Solving:
         found.lower_bound = min(problem.lower_bound, problem.objective)
         if solver.done and not problem.one_sided and found.share > max(self.options.tolerance, SMALL):
             found.warning = found.ended
+        if problem.one_sided:
+            self._one_sided[name] = None
         if self.settings.nonzeros:
             self.settings = replace(self.settings, l1=problem.l1)
         self.weights[k] = numbers_of(problem)
@@ -351,9 +354,10 @@ class Solving:
     def notes(self) -> list[str]:
         """What the data say about the options."""
         examples, found = self.examples, list(self.examples.notes()[1])
-        if examples.names is None and self._problem is not None and self._problem.one_sided:
+        for name in self._one_sided:
             label = f"{examples.rows.labels[0]:g}"
-            found.append(f"every label is {label}: the best constant is infinite, and ends where the loss is nearly 0")
+            why = f"class {name}: all examples, or none, are of it" if name else f"every label is {label}"
+            found.append(f"{why}: the best constant is infinite, and ends where the loss is nearly 0")
         if not self.outcome.nonzeros and self.l1_max and self.settings.l1 >= self.l1_max:
             found.append(f"all weights are zero, as with every --l1 from {self.l1_max:.6g} on")
         return found
