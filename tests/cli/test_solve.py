@@ -410,6 +410,17 @@ def test_a_header_that_no_run_has_made_is_refused(vwlite, at, where, name, value
         assert words in vwlite(*command.split(), code=65).err
 
 
+def test_predictions_that_are_not_finite_are_refused(vwlite, at):
+    vwlite("solve", "ok", "--l1", 0.01, "-m", "m", "--quiet")
+    parts = taken_apart(Path("m").read_bytes())
+    kind, shape, content = parts.arrays["weights"]
+    parts.arrays["weights"] = (kind, shape, array("d", [1e308] * (len(content) // 8)).tobytes())
+    Path("m").write_bytes(put_together(parts))
+    Path("d").write_text("1 |a x:10 y:10 z:10\n|b u:10\n")
+    said = vwlite("predict", "-m", "m", "d", code=65).err
+    assert said == "d:1:1: the prediction is not finite: learning has diverged; scale the features\n"
+
+
 def test_models_of_other_commands_say_nothing_of_solving(vwlite, at):
     vwlite("train", "ok", "-m", "m", "--quiet")
     parts = taken_apart(Path("m").read_bytes())

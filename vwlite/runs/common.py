@@ -5,7 +5,7 @@ import time
 from contextlib import ExitStack
 from typing import Any
 
-from vwlite.algorithms.table import ALGORITHMS
+from vwlite.algorithms.table import algorithm_of
 from vwlite.core.data.batch import Batch
 from vwlite.core.learn.learner import Learner, Reason
 from vwlite.core.learn.tally import Tally
@@ -194,7 +194,7 @@ class Run:
         return time.monotonic() - self.begin
 
     def _diverged(self, batch: Batch, line: int) -> DataError:
-        rate = ALGORITHMS[self.settings.algorithm].rate
+        rate = algorithm_of(self.settings.algorithm).rate
         value = rate and getattr(self.settings, rate)
         smaller = f"try a smaller {option_name(rate)} (it is {value:g}), or " if rate else ""
         return DataError(
