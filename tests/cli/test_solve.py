@@ -430,9 +430,6 @@ def test_models_of_other_commands_say_nothing_of_solving(vwlite, at):
     assert "it says how it was solved, and vwlite solve did not make it" in vwlite("info", "m", code=65).err
 
 
-OVERFLOWS = "1e30 1e30 |a x:3e38 y\n1 |a x:1e38 z\n1e38 1e30 |b y:3e38 z:-3e38\n"
-
-
 # --- bad input ---------------------------------------------------------------------------------
 
 
@@ -512,7 +509,7 @@ def test_options_that_are_wrong(vwlite, at, options, words):
         ("1 |a x\n-1 |a x y z\n", "-b 1", 65, "a feature of the data has the index of the constant, 0: use"),
         ("1 |a x:3e38 x:3e38\n-1 |a y\n", "", 65, "sum to infinity"),
         ("3 |a x\n", "--oaa 2", 65, "d:1:1: "),
-        (OVERFLOWS, "--loss poisson", 65, "the objective is not "),
+        ("1e200 |a x\n-1e200 |a y\n", "--loss squared", 65, "the objective is not finite; scale the features"),
         (None, "", 66, "No such file"),
         ("1 |a x\n", "-i d", 65, "d: not a model of vwlite: it is text"),
         ("1 |a x\n", "-i nothing", 66, "nothing: No such file"),
