@@ -8,6 +8,7 @@ import re
 import signal
 import time
 from array import array
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -165,6 +166,94 @@ def test_a_ball_has_the_solution_of_its_strength(vwlite, at, loss):
     assert results["radius"] == read_model("r").options["radius"] == radius and "l1" not in results
     vwlite("solve", loss, "--loss", loss, "--radius", radius, "--nonnegative", "-m", "n", "--quiet")
     assert np.all(weights_of("n")[0] >= 0)
+
+
+# --- the other solvers -------------------------------------------------------------------------
+
+OF_PENALTY = [s.name for s in SOLVERS.values() if "l1" in s.takes and s.name != "newton"]
+OF_BALL = [s.name for s in SOLVERS.values() if "radius" in s.needs and s.ends and not s.simplex]
+BESIDE = {"l2": ["--l2", 0.1], "nonnegative": ["--nonnegative"], "feature_weights": ["--feature-weights", "c"]}
+
+
+@pytest.mark.parametrize("loss", SMOOTH)
+@pytest.mark.parametrize("name", OF_PENALTY + OF_BALL)
+def test_every_solver_ends_at_the_optimum_of_newton(vwlite, at, name, loss):
+    row = SOLVERS[name]
+    if loss not in row.losses:
+        said = vwlite("solve", loss, "--loss", loss, "--l1", 0.1, "--solver", name, code=2).err
+        assert f"--solver {name} does not take --loss {loss}: use --solver newton" in said
+        return
+    Path("c").write_text("1 3\n2 0.5\n9 2\n")
+    strength = ["--radius", 0.4] if "radius" in row.needs else ["--l1-of-max", 0.2]
+    for more in ([], *(words for option, words in BESIDE.items() if option in row.takes)):
+        common = ("solve", loss, "--loss", loss, *strength, *more, "--quiet", "--report", "r", "--max-seconds", PATIENT)
+        vwlite(*common, "--tolerance", 1e-9)
+        optimum = report_of(at / "r")["results"]["objective"]
+        vwlite(*common, "--solver", name, "--tolerance", 1e-6, "-m", "m")
+        report = report_of(at / "r")
+        assert report["results"]["objective"] == pytest.approx(optimum, rel=2e-6)
+        assert report["results"]["lower bound"] <= optimum * (1 + 1e-9)
+        assert report["options"]["solver"] == name == read_model("m").solved["solver"]
+        objectives = [step["objective"] for step in report["steps"]]
+        assert not row.descends or all(b <= a * (1 + 1e-9) for a, b in pairwise(objectives))
+
+
+def test_the_simplex_has_weights_that_add_up(vwlite, at):
+    """Against the ball of weights that are not negative: where its solution is on the edge, that of both."""
+    data = Data(1, "squared")
+    vwlite("solve", "squared", "--loss", "squared", "--radius", 0.5, "--nonnegative", "--tolerance", 1e-9, "-m", "ball",
+           "--quiet")  # fmt: skip
+    w, b = weights_of("ball")
+    assert w.sum() == pytest.approx(0.5)
+    vwlite("solve", "squared", "--loss", "squared", "--radius", 0.5, "--solver", "eg", "--tolerance", 1e-5, "-m", "m",
+           "--quiet")  # fmt: skip
+    v, c = weights_of("m")
+    optimum = data.mean_loss("squared", w, b)
+    assert np.all(v > 0) and v.sum() == pytest.approx(0.5)
+    assert optimum * (1 - 1e-9) <= data.mean_loss("squared", v, c) <= optimum * (1 + 2e-5)
+    # Where the radius is far too large, the simplex is worse than the ball, and so is its bound: that of nobody else.
+    large = ["--loss", "squared", "--radius", 100, "--quiet"]
+    vwlite("solve", "squared", *large, "--nonnegative", "-m", "ball")
+    vwlite("solve", "squared", *large, "--solver", "eg", "-m", "m")
+    ball, simplex = read_model("ball").solved, read_model("m").solved
+    assert simplex["lower_bound"] > ball["objective"]
+    for model, other, lower in (("ball", "m", 0), ("m", "ball", 0), ("m", "m", simplex["lower_bound"])):
+        vwlite("certify", "-m", model, "squared", "--against", other, "--report", "r")
+        results = report_of(at / "r")["results"]
+        assert lower * (1 - 1e-12) <= results["lower bound"] <= results["objective"] * (1 + 1e-12)
+    vwlite("solve", "squared", *large[2:], "-i", "m", "--solver", "eg", "--report", "r")
+    assert report_of(at / "r")["results"]["steps"] == 0
+    said = vwlite("solve", "squared", "--radius", 99, "-i", "ball", "--solver", "eg").err
+    assert "warning: ball is outside of the simplex: it is not begun from\n" in said
+
+
+def test_samples_come_near_and_the_best_of_all_steps_is_kept(vwlite, at):
+    common = ("solve", "logistic", "--radius", 0.4, "--quiet", "--report", "r")
+    vwlite(*common)
+    optimum = report_of(at / "r")["results"]["objective"]
+    kept = False
+    for batch in (7, 0.2, 0.99):
+        vwlite(*common, "--solver", "minibatch", "--batch", batch, "--eta0", 3, "--tolerance", 0, "--max-passes", 200,
+               "-m", "m")  # fmt: skip
+        report = report_of(at / "r")
+        assert report["results"]["ended"] == "--max-passes 200 is reached"
+        found, objectives = report["results"]["objective"], [step["objective"] for step in report["steps"]]
+        assert optimum * (1 - 1e-3) <= found <= optimum * 1.01
+        assert found == pytest.approx(min(objectives), rel=1e-12)
+        kept |= found < objectives[-1] * (1 - 1e-12)
+        w, b = weights_of("m")
+        assert Data(1, "logistic").mean_loss("logistic", w, b) == pytest.approx(found, rel=1e-9)
+        assert report["options"]["batch"] == batch
+    assert kept  # the last step was not always the best
+
+
+def test_the_bound_of_the_paper_makes_smaller_steps(vwlite, at):
+    passes = {}
+    for beta in ("mean", "paper"):
+        vwlite("solve", "logistic", "--l1-of-max", 0.1, "--solver", "scd", "--beta", beta, "--report", "r", "--quiet")
+        passes[beta] = report_of(at / "r")["results"]["passes"]
+        assert report_of(at / "r")["options"]["beta"] == beta
+    assert passes["mean"] < passes["paper"]
 
 
 # --- the model ---------------------------------------------------------------------------------
@@ -462,6 +551,17 @@ def test_models_of_other_commands_say_nothing_of_solving(vwlite, at):
         ("--l1 1 --solver cdd", "'cdd' is not one of"),
         ("--radius 1 --solver cd", "--solver cd does not take --radius: use --solver newton"),
         ("--nonzeros 3 --solver cd", "--solver cd does not take --nonzeros: use --solver newton"),
+        ("--radius 1 --solver scd", "--solver scd does not take --radius: use --solver newton"),
+        ("--l1 1 --solver accelerated", "--solver accelerated needs --radius: use --solver newton"),
+        ("--l1-path 3 --solver eg", "--solver eg needs --radius: use --solver newton"),
+        ("--radius 1 --nonnegative --solver eg-pm", "--solver eg-pm does not take --nonnegative: use --solver newton"),
+        ("--radius 1 --solver minibatch", "--solver minibatch does not end by itself: add --max-seconds or --max-"),
+        ("--radius 1 --solver minibatch --max-passes 3 --batch 1.5", "--batch 1.5: from 1 on, it is a whole number"),
+        ("--radius 1 --solver minibatch --max-passes 3 --batch 0", "0 is out of range"),
+        ("--l1 1 --beta paper", "--beta means nothing to --solver newton: it is for scd, detcd"),
+        ("--l1 1 --solver scd --beta x", "'x' is not one of"),
+        ("--l1 1 --solver cd --batch 3", "--batch means nothing to --solver cd: it is for minibatch"),
+        ("--l1 1 --solver cd --eta0 3", "--eta0 means nothing to --solver cd: it is for projected-gradient, acc"),
         ("--l1 1 --loss poisson --oaa 2", "--oaa learns from labels of 1 and -1"),
         ("--l1 1 --labels 0,1 --loss poisson", "--labels makes labels -1 and 1"),
         ("--l1 1 --link poisson", "--link poisson makes no sense"),

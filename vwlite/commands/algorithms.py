@@ -77,7 +77,7 @@ def table_of_solvers() -> str:
 
 def taken(s: Row) -> str:
     """The options of a problem that a solver takes."""
-    return ", ".join(SPECS[name].long for name in s.takes)
+    return ", ".join(SPECS[name].long + (" (needed)" if name in s.needs else "") for name in s.takes)
 
 
 def _row(name: str, *lines: str) -> str:

@@ -52,6 +52,11 @@ class Path(click.ParamType):
 LAST_OF_PATH = 0.01
 
 
+def _solvers_with(name: str) -> str:
+    """The solvers that take an option, as its help begins."""
+    return ", ".join(row.name for row in SOLVERS.values() if name in row.options)
+
+
 @dataclass(frozen=True)
 class SolveOptions(TrainOptions):
     """The options of `vwlite solve`, as typed. Those of `vwlite train` that it does not have are at their defaults."""
@@ -84,6 +89,19 @@ class SolveOptions(TrainOptions):
     seed: int = option(
         1, "--seed", group=SOLVING, type=Whole(0), metavar="N", help="Of what solvers draw: orders, samples."
     )
+    beta: str | None = option(
+        None, "--beta", group=SOLVING, type=click.Choice(["mean", "paper"]), metavar="B", shown="mean",
+        help=f"{_solvers_with('beta')}: by which bound on the curvature along a column: mean, from the mean of its "
+             "squares; paper, from the largest of them, as the paper has it.",
+    )  # fmt: skip
+    batch: float | None = option(
+        None, "--batch", group=SOLVING, type=Number(0, open_low=True), metavar="N", shown="100",
+        help=f"{_solvers_with('batch')}: examples in a sample; below 1: as a part of all.",
+    )  # fmt: skip
+    eta0: float | None = option(
+        None, "--eta0", group=SOLVING, type=Number(0, open_low=True), shown="by the data: no larger than is safe",
+        help=f"{_solvers_with('eta0')}: the length of the first step along the gradient.",
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -210,24 +228,43 @@ def resolve_solve(o: SolveOptions, model: Settings | None) -> tuple[Settings, st
     strength = given[0] if given in (["radius"], ["nonzeros"]) else "l1" if given else ""
     name = o.solver
     if name == "auto":
-        name = best_solver(settings.loss, strength or "l1")
-    _check_solver(SOLVERS[name], settings, strength)
+        name = best_solver()
+    row = SOLVERS[name]
+    _check_solver(row, settings, strength)
+    _check_solving(o, row)
+    if row.simplex:
+        settings = replace(settings, nonnegative=True)
     return settings, name
 
 
 def _check_solver(row: Row, settings: Settings, strength: str) -> None:
     """UsageError for a problem that a solver does not take. strength: l1, radius, nonzeros, or none."""
-    able = [name for name, other in SOLVERS.items() if _takes(other, settings, strength) is None]
     why = _takes(row, settings, strength)
     if why is not None:
-        instead = f": use --solver {' or '.join(able)}" if able else ""
+        best = SOLVERS[best_solver()]
+        instead = f": use --solver {best.name}" if _takes(best, settings, strength) is None else ""
         raise UsageError(f"--solver {row.name} {why}{instead}")
+
+
+def _check_solving(o: SolveOptions, row: Row) -> None:
+    """UsageError for options that a solver has no use for, or lacks."""
+    for name in ("beta", "batch", "eta0"):
+        if getattr(o, name) is not None and name not in row.options:
+            takers = _solvers_with(name)
+            raise UsageError(f"{option_name(name)} means nothing to --solver {row.name}: it is for {takers}")
+    if o.batch is not None and o.batch >= 1 and o.batch != int(o.batch):
+        raise UsageError(f"--batch {o.batch:g}: from 1 on, it is a whole number of examples")
+    if not row.ends and o.max_seconds is None and o.max_passes is None:
+        raise UsageError(f"--solver {row.name} does not end by itself: add --max-seconds or --max-passes")
 
 
 def _takes(row: Row, settings: Settings, strength: str) -> str | None:
     """Why a solver does not take a problem; None if it does."""
     if settings.loss not in row.losses:
         return f"does not take --loss {settings.loss}"
+    for name in row.needs:
+        if getattr(settings, name) is None:
+            return f"needs {option_name(name)}"
     if strength and strength not in row.takes:
         return f"does not take {option_name(strength)}"
     for name in ("l2", "nonnegative", "feature_weights"):

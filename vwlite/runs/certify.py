@@ -24,6 +24,7 @@ from vwlite.output.atomic import AtomicFile
 from vwlite.runs.common import say
 from vwlite.runs.problem import INSIDE, Examples, summary
 from vwlite.runs.signals import StopSignal
+from vwlite.solvers.table import SOLVERS
 
 KINKED = ("hinge", "quantile")  # losses whose bound does not meet the objective even at the optimum
 CERTIFIED = (*SOLVED.losses, *KINKED)
@@ -72,6 +73,11 @@ def _check_against(o: CertifyOptions, model: Settings, other: Settings) -> None:
             )
 
 
+def on_simplex(model: Model) -> bool:
+    """Whether the weights of a model add up to its radius, and none is negative."""
+    return model.algorithm in SIMPLEX or (bool(model.solved) and SOLVERS[model.solved["solver"]].simplex)
+
+
 class Certifying:
     """The state of one run."""
 
@@ -86,7 +92,7 @@ class Certifying:
         self.outside = False  # of the ball by which it is judged
         self.solved_objective: float | None = None  # of the model of --against
         self.notes: list[str] = []
-        self._simplex = model.algorithm in SIMPLEX and settings.radius is not None
+        self._simplex = on_simplex(model) and settings.radius is not None
         self._report = stack.enter_context(AtomicFile(o.report)) if o.report else None
 
     def evaluate(self) -> None:
@@ -130,7 +136,8 @@ class Certifying:
         """Whether a model was solved for this problem, on these data."""
         mine, its = self.settings, other.settings
         same = all(getattr(mine, name) == getattr(its, name) for name in ("l1", "l2", "radius", "nonnegative"))
-        return bool(other.solved) and same and other.solved["data"] == self.examples.digest and not self._simplex
+        same = same and on_simplex(other) == self._simplex
+        return bool(other.solved) and same and other.solved["data"] == self.examples.digest
 
     @property
     def gap(self) -> float:

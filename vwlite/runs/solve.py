@@ -99,6 +99,7 @@ class Solving:
         self, o: SolveOptions, settings: Settings, solver: str, start: Model | None, stack: ExitStack
     ) -> None:
         self.options, self.settings, self.solver = o, settings, solver
+        self.row = SOLVERS[solver]
         self.examples = Examples(o, settings, start.classes if start else [], stack)
         self.begin = time.monotonic()
         self.deadline = math.inf
@@ -133,7 +134,7 @@ class Solving:
         o, examples = self.options, self.examples
         if examples.records > 1:
             self._columns = Columns(examples.rows)
-        self.weights = [examples.start(None, k) for k in range(examples.records)]
+        self.weights = [self._first() for _ in range(examples.records)]
         self.l1_max = self._l1_max()
         if o.l1_of_max is not None:
             self.settings = replace(self.settings, l1=o.l1_of_max * self.l1_max)
@@ -148,6 +149,15 @@ class Solving:
         else:
             self.outcome = self._solve_classes(self.settings, rows=True)
 
+    def _first(self) -> Numbers:
+        """Weights to begin from, without a model: zeros, and on the simplex, which does not have them, equal ones."""
+        weights, constant = self.examples.start(None, 0)
+        if self.row.simplex and len(weights):
+            shares, radius = self.examples.shares, self.settings.radius or 0.0
+            for j in range(len(weights)):
+                weights[j] = radius / len(weights) / (shares[j] if shares is not None else 1)
+        return weights, constant
+
     def _begin_from(self, model: Model) -> None:
         """Take up the weights of a model, but for classes where they tell nothing and may be far from anything: zeros
         are better at the first strength, or they are outside of the ball."""
@@ -158,12 +168,16 @@ class Solving:
             problem = self._problem_of(settings, k)
             problem.set(*self.weights[k])
             problem.evaluate()
-            zeros, weights = problem.objective, self.examples.start(model, k)
+            first, weights = problem.objective, self.examples.start(model, k)
             problem.set(*weights)
             problem.evaluate()
-            why = "" if problem.objective <= zeros else "worse than weights of zero"
-            if settings.radius is not None and self.examples.norm(weights[0]) > settings.radius * (1 + INSIDE):
-                why = "outside of the ball"
+            why = "" if problem.objective <= first else "worse than weights of zero"
+            if settings.radius is not None:
+                norm, inside = self.examples.norm(weights[0]), settings.radius * (1 + INSIDE)
+                if self.row.simplex and (min(weights[0], default=0) < 0 or norm * (1 + INSIDE) < settings.radius):
+                    why = "outside of the simplex"
+                elif norm > inside:
+                    why = "outside of the ball"
             if not why:
                 self.weights[k] = weights
                 continue
@@ -178,9 +192,9 @@ class Solving:
     def _problem_of(self, settings: Settings, k: int) -> Problem:
         """The problem of a class. That of the only class is made once."""
         if self.examples.records > 1:
-            return self.examples.problem(settings, k, columns=self._columns)
+            return self.examples.problem(settings, k, simplex=self.row.simplex, columns=self._columns)
         if self._problem is None:
-            self._problem = self.examples.problem(settings, k, columns=self._columns)
+            self._problem = self.examples.problem(settings, k, simplex=self.row.simplex, columns=self._columns)
         elif self._problem.l1 != settings.l1:
             self._problem.set_l1(settings.l1)
         return self._problem
@@ -227,9 +241,11 @@ class Solving:
         solver = self._solver_of(problem)
         name = self._class_name(k)
         found = Outcome(rows=[self._row(problem, solver, 0, name, rows)])
-        best = None
+        best: Best | None = None
         if self.settings.nonzeros:
-            best = Best(problem, self.settings.nonzeros)
+            best = BestOfCount(problem, self.settings.nonzeros)
+        elif not self.row.descends:
+            best = Best(problem)
         self._running = solver
         timer = None
         if self.deadline < math.inf:
@@ -237,7 +253,7 @@ class Solving:
             timer.daemon = True
             timer.start()
         try:
-            while not self._ended(problem, solver, found):
+            while not self._ended(problem, solver, found, best):
                 solver.step()
                 found.steps += 1
                 if math.isnan(problem.objective):
@@ -270,18 +286,21 @@ class Solving:
 
     def _solver_of(self, problem: Problem) -> Solver:
         """A solver for the problem, as the options say."""
-        row = SOLVERS[self.solver]
-        kind, more = row.kind, {}
+        row = self.row
+        given = {name: getattr(self.options, name) for name in row.options}
+        kind, more = row.kind, {name: value for name, value in given.items() if value is not None}
         if self.settings.nonzeros:
             kind, more = row.to_count, {"nonzeros": self.settings.nonzeros}
         elif self.settings.radius is not None:
             kind = row.on_ball or row.kind
         return solver_class(kind)(problem, seed=self.options.seed, **more)
 
-    def _ended(self, problem: Problem, solver: Solver, found: Outcome) -> bool:
+    def _ended(self, problem: Problem, solver: Solver, found: Outcome, best: "Best | None") -> bool:
         """Whether to make no more steps; says why."""
         o, objective = self.options, problem.objective
-        gap = problem.gap / objective if objective > 0 else 0.0
+        if best is not None and not self.settings.nonzeros:
+            objective = best.objective
+        gap = (objective - problem.lower_bound) / objective if objective > 0 else 0.0
         if self.stopped:
             found.ended = "interrupted"
         elif gap <= max(o.tolerance, CERTAIN) and solver.settled:
@@ -409,6 +428,7 @@ class Solving:
             "options": {
                 **as_options(self.settings), "solver": self.solver, "tolerance": o.tolerance,
                 "max-seconds": o.max_seconds, "max-passes": o.max_passes, "seed": o.seed,
+                **{name: getattr(o, name) for name in self.row.options},
                 "l1-of-max": o.l1_of_max, "l1-path": o.l1_path, "data": list(o.data) or ["-"],
                 "cache": self.examples.cache, "model": o.model, "initial": o.initial, "threads": o.threads,
             },
@@ -464,25 +484,43 @@ def numbers_of(problem: Problem) -> Numbers:
 
 
 class Best:
-    """The weights to come back to if a search for a strength ends where more than `most` are not zero."""
+    """The weights to come back to, of a solver whose objective may rise: those where it was least."""
 
-    def __init__(self, problem: Problem, most: int) -> None:
-        self._problem, self._most = problem, most
-        self._l1 = problem.l1
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        self.objective = math.inf
         self._numbers: Numbers | None = None
         self.look()
 
     def look(self) -> None:
         """After a step."""
         p = self._problem
+        if p.objective < self.objective:
+            self.objective, self._numbers = p.objective, numbers_of(p)
+
+    def take_back(self) -> None:
+        """Have the best weights in the problem."""
+        p = self._problem
+        if self._numbers is not None and p.objective > self.objective:
+            p.set(*self._numbers)
+
+
+class BestOfCount(Best):
+    """The weights to come back to if a search for a strength ends where more than `most` are not zero."""
+
+    def __init__(self, problem: Problem, most: int) -> None:
+        self._most = most
+        self._l1 = problem.l1
+        super().__init__(problem)
+
+    def look(self) -> None:
+        p = self._problem
         if p.nonzeros <= self._most:
             self._l1, self._numbers = p.l1, numbers_of(p)
 
     def take_back(self) -> None:
-        """Have the best weights in the problem."""
         p = self._problem
         if self._numbers is not None and p.nonzeros > self._most:
             if p.l1 != self._l1:
                 p.set_l1(self._l1)
             p.set(*self._numbers)
-

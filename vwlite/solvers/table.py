@@ -6,9 +6,11 @@ Data only. What else there is to say about a solver is in `pages/NAME.txt` besid
 from dataclasses import dataclass
 
 SMOOTH = ("squared", "logistic", "squared-hinge", "poisson")
+BOUNDED = ("squared", "logistic", "squared-hinge")  # those whose curvature has a bound
 
 # What a problem may have beside its loss.
 PENALTY = ("l1", "l2", "nonnegative", "feature_weights")
+BALL = ("radius", "l2", "nonnegative", "feature_weights")
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,11 @@ class Row:
     takes: tuple[str, ...]  # of the problem, by the options' names
     paper: str
     losses: tuple[str, ...] = SMOOTH
+    options: tuple[str, ...] = ()  # of its own
+    needs: tuple[str, ...] = ()  # of the problem
+    descends: bool = True  # no step makes the objective worse
+    ends: bool = True  # by itself, where nothing is left to gain
+    simplex: bool = False  # weights are not negative and add up to the radius
     on_ball: str = ""  # its class for --radius, if another
     to_count: str = ""  # and for --nonzeros
 
@@ -47,10 +54,86 @@ SOLVERS = {
             PENALTY,
             "Friedman, Hastie, Tibshirani 2010; Yuan, Ho, Lin 2012",
         ),
+        Row(
+            "scd",
+            "scd:StochasticCoordinateDescent",
+            "stochastic coordinate descent: the coordinate is drawn anew for every step",
+            "u_k <- u_k + max(-u_k, -(g_k + l1) / B_k), w = u_1..d - u_d+1..2d, k uniform",
+            PENALTY,
+            "Shalev-Shwartz, Tewari 2009, Algorithm 1",
+            losses=BOUNDED,
+            options=("beta",),
+        ),
+        Row(
+            "detcd",
+            "scd:DeterministicCoordinateDescent",
+            "greedy coordinate descent: each step goes to the coordinate that gains most",
+            "as scd, with the k whose step has the largest bound on what it gains",
+            PENALTY,
+            "Shalev-Shwartz, Tewari 2009, section 2",
+            losses=BOUNDED,
+            options=("beta",),
+        ),
+        Row(
+            "projected-gradient",
+            "gradient:ProjectedGradient",
+            "gradient steps, each projected onto the l1 ball",
+            "w <- argmin ||w - t g - v|| over ||v||_1 <= radius, t by a line search",
+            BALL,
+            "Duchi, Shalev-Shwartz, Singer, Chandra 2008, section 6",
+            options=("eta0",),
+            needs=("radius",),
+        ),
+        Row(
+            "accelerated",
+            "gradient:AcceleratedGradient",
+            "projected gradient steps from a point ahead of the weights",
+            "v = w + ((a - 1) / a+) (w - w_before), w <- projection of v - t g(v)",
+            BALL,
+            "Nesterov 1983; Beck, Teboulle 2009; O'Donoghue, Candes 2015",
+            options=("eta0",),
+            needs=("radius",),
+            descends=False,
+        ),
+        Row(
+            "minibatch",
+            "gradient:Minibatch",
+            "projected gradient steps, each from a sample of the examples",
+            "w <- projection of w - eta g_S / sqrt(k), S drawn without replacement",
+            BALL,
+            "Duchi, Shalev-Shwartz, Singer, Chandra 2008, section 7",
+            options=("batch", "eta0"),
+            needs=("radius",),
+            descends=False,
+            ends=False,
+        ),
+        Row(
+            "eg",
+            "gradient:ExponentiatedGradient",
+            "exponentiated gradient, for positive weights that add up to the radius",
+            "w_j <- w_j exp(-eta g_j) / Z, Z such that sum w = radius",
+            BALL,
+            "Kivinen, Warmuth 1997; Duchi, Shalev-Shwartz, Singer, Chandra 2008, eq. 13",
+            options=("eta0",),
+            needs=("radius",),
+            descends=False,
+            simplex=True,
+        ),
+        Row(
+            "eg-pm",
+            "gradient:ExponentiatedGradientBothSigns",
+            "exponentiated gradient for weights of any sign, each the difference of two positive ones",
+            "w = w+ - w-, w+-_j <- w+-_j exp(-+eta g_j) / Z, Z such that sum w+ + w- = radius",
+            ("radius", "l2", "feature_weights"),
+            "Kivinen, Warmuth 1997; Duchi, Shalev-Shwartz, Singer, Chandra 2008, section 7",
+            options=("eta0",),
+            needs=("radius",),
+            descends=False,
+        ),
     )
 }
 
 
-def best_solver(loss: str, strength: str) -> str:
-    """What `--solver auto` is for a problem. strength: l1, radius or nonzeros."""
-    return "cd" if loss == "squared" and strength == "l1" else "newton"
+def best_solver() -> str:
+    """What `--solver auto` is."""
+    return "newton"
