@@ -12,7 +12,8 @@ DATA := data/breast_cancer
 # Every NAMESPACE^NAME of VW text.
 FEATURES := awk '{ for (i = 2; i <= NF; i++) if ($$i ~ /^[|]/) space = substr($$i, 2); else { split($$i, pair, ":"); print space "^" pair[1] } }'
 
-.PHONY: help install demo try test test-long lint docs sanitize fuzz compat bench bench-quick bench-projection bench-dimension compare compare-quick wheel clean
+.PHONY: help install demo try test test-long lint docs sanitize fuzz compat bench bench-quick bench-projection bench-dimension compare compare-quick \
+	papers papers-quick bench-solve bench-solve-quick wheel clean
 
 help:
 	@echo "make demo         train, predict and look at a model, on the data in data/"
@@ -30,6 +31,12 @@ help:
 	@echo "make compare      the tables and pictures of all algorithms on real data there (about 40 minutes);"
 	@echo "                  SETS=FOLDER says where the data sets are"
 	@echo "make compare-quick  the same on small data: does it work?"
+	@echo "make papers       the figures of the papers beside their claims, in tests/bench/PAPERS.md (about 25 minutes);"
+	@echo "                  SETS=FOLDER as above, ONLY=NAME is one figure"
+	@echo "make papers-quick   the same on tiny data: does it work?"
+	@echo "make bench-solve  \`vwlite solve\` against LIBLINEAR, celer and skglm, in tests/bench/SOLVE.md (about 20 minutes);"
+	@echo "                  SETS=FOLDER as above, ONLY=WORK is one part"
+	@echo "make bench-solve-quick  the same on small data: does it work?"
 	@echo "make wheel        wheel and source archive in dist/, each tried in an empty environment"
 	@echo "make install      only the virtual environment .venv with vwlite in it"
 	@echo "make clean        remove everything that was made"
@@ -109,7 +116,7 @@ fuzz: $(SANITIZED)
 		../.venv-asan/bin/python -m fuzz --work ../build/fuzz/work --keep ../build/fuzz --minutes $(MINUTES) \
 		$(if $(SEED),--seed $(SEED)) $(abspath $(CASES))
 
-# vowpalwabbit and scikit-learn are installed for comparing only.
+# vowpalwabbit, scikit-learn, celer, skglm and LIBLINEAR are installed for comparing only.
 BENCH := .bench/venv/.installed
 RESULTS := tests/bench/RESULTS.md
 
@@ -149,6 +156,20 @@ compare-quick: $(BENCH)
 	mkdir -p build/compare
 	.bench/venv/bin/python tests/bench/compare.py --quick --out build/compare
 	.bench/venv/bin/python tests/bench/claims.py --quick --out build/compare
+
+papers: $(BENCH)
+	cd tests/bench && ../../.bench/venv/bin/python -m papers --data $(abspath $(SETS)) $(addprefix --only ,$(ONLY))
+
+papers-quick: $(BENCH)
+	mkdir -p build/papers
+	cd tests/bench && ../../.bench/venv/bin/python -m papers --quick --data $(abspath $(SETS)) --out ../../build/papers
+
+# LIBLINEAR's sources are compiled with a line more, as solve.py says: g++ has to be there.
+bench-solve: $(BENCH)
+	.bench/venv/bin/python tests/bench/solve.py --data $(SETS) --results tests/bench/SOLVE.md $(addprefix --only ,$(ONLY))
+
+bench-solve-quick: $(BENCH)
+	.bench/venv/bin/python tests/bench/solve.py --quick
 
 # What is released: both are made as a stranger would, the wheel from the source archive, and each is tried in an empty
 # environment with the data and the Makefile of the archive.
