@@ -256,6 +256,60 @@ def test_the_bound_of_the_paper_makes_smaller_steps(vwlite, at):
     assert passes["mean"] < passes["paper"]
 
 
+@pytest.mark.parametrize("more", [[], ["--order", "random"], ["--no-constant"]])
+def test_the_support_vector_machine(vwlite, at, more):
+    """The optimum by its conditions: w = sum of a_i y_i x_i, a_i at the ends of [0, h_i / l2] but at margins of 1."""
+    data, l2 = Data(1, "hinge"), 0.1
+    options = ["--loss", "hinge", "--l2", l2, *more]
+    vwlite("solve", "hinge", *options, "--tolerance", 1e-9, "-m", "m", "--report", "r", "--quiet")
+    w, b = weights_of("m")
+    results, solved = report_of(at / "r")["results"], read_model("m").solved
+    assert solved["solver"] == "sdca" and solved["l1_max"] is None
+    objective = data.mean_loss("hinge", w, b) + l2 / 2 * (w @ w + b * b)
+    assert results["objective"] == pytest.approx(objective, rel=1e-12) and "l1" not in results
+    assert results["l2"] == l2
+    assert objective * (1 - 1e-9) <= results["lower bound"] <= objective * (1 + 1e-12)
+    margins, h = data.y * (data.x @ w + b), data.h / data.h.sum()
+    x = np.column_stack([data.x, np.ones(len(data.y)) * (b != 0)])
+    on_edge = np.abs(margins - 1) < 1e-4
+    rest = l2 * np.append(w, b) - x.T @ (h * data.y * (margins < 1) * ~on_edge)  # what those at margins of 1 give
+    a = np.linalg.lstsq((x * data.y[:, None])[on_edge].T, rest, rcond=None)[0]
+    assert (x * data.y[:, None])[on_edge].T @ a == pytest.approx(rest, abs=1e-3)
+    assert bool(b) == ("--no-constant" not in more)
+    # Any change makes it worse.
+    rng = np.random.default_rng(1)
+    for scale in (1e-3, 1e-2, 1e-1):
+        v, c = w + scale * rng.normal(size=7), b + scale * rng.normal() * (b != 0)
+        assert data.mean_loss("hinge", v, c) + l2 / 2 * (v @ v + c * c) > objective
+    vwlite("certify", "-m", "m", "hinge", "--report", "r", "--against", "m")
+    found = report_of(at / "r")["results"]
+    assert found["objective"] == pytest.approx(objective, rel=1e-12)
+    assert found["lower bound"] == solved["lower_bound"]
+    assert not any("does not meet" in note for note in report_of(at / "r")["notes"])
+    vwlite("solve", "hinge", "-i", "m", "-m", "again", "--quiet")  # its own l2
+    assert read_model("again").options["l2"] == l2
+    assert read_model("again").solved["objective"] == pytest.approx(objective, rel=1e-3)
+
+
+def test_a_constant_without_a_penalty_has_another_bound(vwlite, at):
+    """The bound of sdca is of a penalised constant: without that, models can be better."""
+    Path("d").write_text("1 |a x\n1 |a x\n1 |a x\n1 |a y\n-1 |a z\n")
+    vwlite("solve", "d", "--loss", "hinge", "--l2", 1, "-m", "svm", "--quiet", "--tolerance", 1e-9)
+    vwlite("train", "d", "--loss", "hinge", "--algorithm", "sgd", "-l", 0.3, "--passes", 30, "--holdout-off", "-m", "t",
+           "--cache-file", "cache", "--quiet")  # fmt: skip
+    vwlite("certify", "-m", "t", "d", "--l1", 0, "--l2", 1, "--against", "svm", "--report", "r")
+    report = report_of(at / "r")
+    assert report["results"]["lower bound"] < read_model("svm").solved["lower_bound"]
+    assert "svm was solved for other data or strength: only its weights are used" in report["notes"]
+    vwlite("certify", "-m", "svm", "d", "--l2", 2, "--report", "r")
+    _, b = weights_of("svm")
+    found = report_of(at / "r")["results"]["objective"]
+    vwlite("certify", "-m", "svm", "d", "--report", "r")
+    own = report_of(at / "r")["results"]["objective"]
+    weights = read_model("svm").weights
+    assert found - own == pytest.approx(1 / 2 * sum(w * w for w in weights)) and b
+
+
 # --- the model ---------------------------------------------------------------------------------
 
 
@@ -546,7 +600,15 @@ def test_models_of_other_commands_say_nothing_of_solving(vwlite, at):
         ("--l1 1 --max-seconds -1", "-1 is out of range"),
         ("--l1 1 --max-passes 1.5", "'1.5' is not a whole number"),
         ("--l1 1 --loss quantile", "'quantile' is not one of"),
-        ("--l1 1 --loss hinge", "'hinge' is not one of"),
+        ("--loss hinge", "--loss hinge is minimised with --l2, as in a support vector machine: add --l2"),
+        ("--loss hinge --l2 1 --l1 1", "--loss hinge is minimised with --l2 only: leave --l1 out, or use --loss sq"),
+        ("--loss hinge --radius 1", "--loss hinge is minimised with --l2 only: leave --radius out"),
+        ("--loss hinge --l2 1 --nonnegative", "--solver sdca does not take --nonnegative"),
+        ("--loss hinge --l2 1 --feature-weights weights", "--solver sdca does not take --feature-weights"),
+        ("--loss hinge --l2 1 --solver newton", "--solver newton does not take --loss hinge: use --solver sdca"),
+        ("--l2 1 --solver sdca", "--solver sdca does not take --loss logistic: use --solver newton"),
+        ("--loss hinge --l2 1 --order x", "'x' is not one of"),
+        ("--l1 1 --order random", "--order means nothing to --solver newton: it is for sdca"),
         ("-i soft --radius 1", "soft was trained with --softmax, which vwlite solve does not minimise"),
         ("--l1 1 --solver cdd", "'cdd' is not one of"),
         ("--radius 1 --solver cd", "--solver cd does not take --radius: use --solver newton"),

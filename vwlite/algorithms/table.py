@@ -303,7 +303,7 @@ SOLVED = Algorithm(
     "",
     ("l1", "l2", "radius", "nonzeros", "nonnegative", "feature_weights"),
     "",
-    losses=("squared", "logistic", "squared-hinge", "poisson"),
+    losses=("squared", "logistic", "squared-hinge", "poisson", "hinge"),
     rate="",
     solves="l1",
 )

@@ -20,8 +20,9 @@ SOLVERS_FOLLOW = "Solvers, for `vwlite solve --solver`:"
 # What the letters of the formulas of solvers stand for.
 BATCH = (
     "p_i = <w, x_i> + b, h_i the share of the importance that example i has, g = sum of h_i l'(p_i, y_i) x_i the "
-    "gradient of the mean loss. The constant b has no penalty, and is fitted beside."
+    "gradient of the mean loss."
 )
+FREE = "The constant b has no penalty, and is fitted beside."
 
 
 class Name(click.ParamType):
@@ -118,7 +119,7 @@ def page_of_solver(name: str) -> str:
     """All about one solver."""
     s, p = SOLVERS[name], read_page(name, "solvers")
     parts = [_wrapped(f"--solver {name}: {s.summary}", 0), _wrapped(p.about, 0)]
-    parts += _section("A step", p.step.split("\n"), [BATCH])
+    parts += _section("A step", p.step.split("\n"), [BATCH if s.penalizes_constant else f"{BATCH} {FREE}"])
     parts += _section("Takes", [f"{taken(s)}; --loss {', '.join(s.losses)}."])
     parts += _section("Cost of a step", [p.cost + "."])
     parts += _section("Source", [p.source + "."])

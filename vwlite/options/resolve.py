@@ -96,8 +96,15 @@ def _from_solved(o: TrainOptions, typed: dict[str, Any], model: Settings) -> Res
 
 
 def check_problem(settings: Settings, given: Sequence[str]) -> None:
-    """UsageError for a batch problem without a strength. given: the options that are its strength, beside --l2."""
-    if not given and settings.l2 == 0:
+    """UsageError for a batch problem without a strength, or with one that does not fit its loss. given: the options
+    that are its strength, beside --l2."""
+    if settings.loss == "hinge":
+        if given:
+            raise UsageError(f"--loss hinge is minimised with --l2 only: leave {option_name(given[0])} out, or use "
+                             "--loss squared-hinge")  # fmt: skip
+        if settings.l2 == 0:
+            raise UsageError("--loss hinge is minimised with --l2, as in a support vector machine: add --l2 1e-4")
+    elif not given and settings.l2 == 0:
         raise UsageError(
             "how strong? --l1, --l1-of-max, --l1-path, --radius, --nonzeros or --l2 says it, such as --l1-of-max 0.1; "
             "--l1 0 is no penalty"

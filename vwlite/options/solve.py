@@ -98,6 +98,11 @@ class SolveOptions(TrainOptions):
         None, "--batch", group=SOLVING, type=Number(0, open_low=True), metavar="N", shown="100",
         help=f"{_solvers_with('batch')}: examples in a sample; below 1: as a part of all.",
     )  # fmt: skip
+    order: str | None = option(
+        None, "--order", group=SOLVING, type=click.Choice(["permuted", "random"]), metavar="O", shown="permuted",
+        help=f"{_solvers_with('order')}: examples in a new order for each pass, without those that stay where they "
+             "are; or drawn anew for each step.",
+    )  # fmt: skip
     eta0: float | None = option(
         None, "--eta0", group=SOLVING, type=Number(0, open_low=True), shown="by the data: no larger than is safe",
         help=f"{_solvers_with('eta0')}: the length of the first step along the gradient.",
@@ -220,7 +225,9 @@ def resolve_solve(o: SolveOptions, model: Settings | None) -> tuple[Settings, st
         first, second = map(option_name, given[:2])
         raise UsageError(f"{first} and {second} exclude each other: one strength is enough")
     settings = replace(base, **typed)
-    own = own_strength(model) if model is not None and model.algorithm not in SIMPLEX else None
+    own = None
+    if model is not None and model.algorithm not in SIMPLEX and settings.loss != "hinge":
+        own = own_strength(model)
     if not given and model is not None and own is not None and "l2" not in typed:
         settings, given = replace(settings, l1=model.l1, radius=model.radius), [own[0]]
     check_together(settings, typed)
@@ -228,7 +235,7 @@ def resolve_solve(o: SolveOptions, model: Settings | None) -> tuple[Settings, st
     strength = given[0] if given in (["radius"], ["nonzeros"]) else "l1" if given else ""
     name = o.solver
     if name == "auto":
-        name = best_solver()
+        name = best_solver(settings.loss)
     row = SOLVERS[name]
     _check_solver(row, settings, strength)
     _check_solving(o, row)
@@ -241,14 +248,14 @@ def _check_solver(row: Row, settings: Settings, strength: str) -> None:
     """UsageError for a problem that a solver does not take. strength: l1, radius, nonzeros, or none."""
     why = _takes(row, settings, strength)
     if why is not None:
-        best = SOLVERS[best_solver()]
+        best = SOLVERS[best_solver(settings.loss)]
         instead = f": use --solver {best.name}" if _takes(best, settings, strength) is None else ""
         raise UsageError(f"--solver {row.name} {why}{instead}")
 
 
 def _check_solving(o: SolveOptions, row: Row) -> None:
     """UsageError for options that a solver has no use for, or lacks."""
-    for name in ("beta", "batch", "eta0"):
+    for name in ("beta", "batch", "order", "eta0"):
         if getattr(o, name) is not None and name not in row.options:
             takers = _solvers_with(name)
             raise UsageError(f"{option_name(name)} means nothing to --solver {row.name}: it is for {takers}")
@@ -263,7 +270,7 @@ def _takes(row: Row, settings: Settings, strength: str) -> str | None:
     if settings.loss not in row.losses:
         return f"does not take --loss {settings.loss}"
     for name in row.needs:
-        if getattr(settings, name) is None:
+        if not getattr(settings, name):
             return f"needs {option_name(name)}"
     if strength and strength not in row.takes:
         return f"does not take {option_name(strength)}"

@@ -136,7 +136,10 @@ class Examples:
     def notes(self) -> Notes:
         return about_options(self.settings, self._namespaces)
 
-    def problem(self, of: Settings, k: int, *, simplex: bool = False, columns: Columns | None = None) -> Problem:
+    def problem(
+        self, of: Settings, k: int, *, simplex: bool = False, penalize_constant: bool = False,
+        columns: Columns | None = None,
+    ) -> Problem:  # fmt: skip
         """The problem of class k, at w = 0. of: what says its loss and strength. DataError for labels that it does not
         take."""
         labels = None
@@ -146,7 +149,7 @@ class Examples:
             return Problem(
                 self.rows, of.loss, l1=of.l1, l2=of.l2, radius=of.radius, simplex=simplex, constant=of.constant,
                 nonnegative=of.nonnegative, penalty_weights=self.shares, labels=labels, tau=of.quantile_tau,
-                threads=self.options.threads, columns=columns,
+                threads=self.options.threads, columns=columns, penalize_constant=penalize_constant,
             )  # fmt: skip
         except ValueError as e:
             raise DataError(str(e)) from None

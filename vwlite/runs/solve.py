@@ -185,19 +185,30 @@ class Solving:
             of_class = f" for class {name}" if name else ""
             say(f"warning: {self.options.initial} is {why}{of_class}: it is not begun from")
 
+    @property
+    def _has_l1_max(self) -> bool:
+        return bool({"l1", "radius"} & {*self.row.takes})
+
     def _l1_max(self) -> float:
-        """The least l1 at which the weights of all classes are zero."""
+        """The least l1 at which the weights of all classes are zero; 0 if there is none."""
+        if not self._has_l1_max:
+            return 0.0
         return max(self._problem_of(self.settings, k).l1_max() for k in range(self.examples.classes))
 
     def _problem_of(self, settings: Settings, k: int) -> Problem:
         """The problem of a class. That of the only class is made once."""
         if self.examples.records > 1:
-            return self.examples.problem(settings, k, simplex=self.row.simplex, columns=self._columns)
+            return self._new_problem(settings, k)
         if self._problem is None:
-            self._problem = self.examples.problem(settings, k, simplex=self.row.simplex, columns=self._columns)
+            self._problem = self._new_problem(settings, k)
         elif self._problem.l1 != settings.l1:
             self._problem.set_l1(settings.l1)
         return self._problem
+
+    def _new_problem(self, settings: Settings, k: int) -> Problem:
+        return self.examples.problem(
+            settings, k, simplex=self.row.simplex, penalize_constant=self.row.penalizes_constant, columns=self._columns
+        )
 
     def _solve_path(self, count: int, last: float) -> None:
         """Strengths from the least at which all weights are zero, each from the solution before."""
@@ -364,6 +375,8 @@ class Solving:
         }
         if settings.radius is not None:
             lines["radius"] = settings.radius
+        elif "l1" not in self.row.takes:
+            lines["l2"] = settings.l2
         else:
             lines["l1"] = settings.l1
             lines["l1 / l1 max"] = settings.l1 / self.l1_max if self.l1_max else None
@@ -408,7 +421,7 @@ class Solving:
                 "solver": self.solver,
                 "objective": self.outcome.objective,
                 "lower_bound": self.outcome.lower_bound,
-                "l1_max": self.l1_max,
+                "l1_max": self.l1_max if self._has_l1_max else None,
                 "passes": self.outcome.passes,
                 "data": self.examples.digest,
             },
@@ -462,9 +475,11 @@ class Solving:
         strength = f"radius = {s.radius:g}" if s.radius is not None else f"l1 = {s.l1:.6g}"
         if o.l1_path is not None or s.nonzeros:
             strength = f"l1 from {self.l1_max:.6g} on"
-        l2 = f", l2 = {s.l2:g}" if s.l2 else ""
+        elif "l1" not in self.row.takes and s.radius is None:
+            strength = ""
+        strength = ", ".join([*filter(None, [strength]), *([f"l2 = {s.l2:g}"] if s.l2 else [])])
         classes = f"{s.oaa} classes, " if s.oaa else ""
-        say(f"solver = {self.solver}, loss = {s.loss}, {classes}{strength}{l2}, bits = {s.bits}")
+        say(f"solver = {self.solver}, loss = {s.loss}, {classes}{strength}, bits = {s.bits}")
         say(f"{len(rows)} examples, {len(rows.keys)} columns, {rows.nonzeros} nonzeros")
         if o.initial:
             say(f"begins from {o.initial}")

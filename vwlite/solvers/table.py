@@ -28,6 +28,7 @@ class Row:
     needs: tuple[str, ...] = ()  # of the problem
     descends: bool = True  # no step makes the objective worse
     ends: bool = True  # by itself, where nothing is left to gain
+    penalizes_constant: bool = False  # --l2 is on it too
     simplex: bool = False  # weights are not negative and add up to the radius
     on_ball: str = ""  # its class for --radius, if another
     to_count: str = ""  # and for --nonzeros
@@ -130,10 +131,23 @@ SOLVERS = {
             needs=("radius",),
             descends=False,
         ),
+        Row(
+            "sdca",
+            "dual:DualCoordinateDescent",
+            "coordinate ascent on the dual: the support vector machine, an example at a time",
+            "a_i <- clip(a_i - (y_i p_i - 1) / ||x_i||^2, 0, h_i / l2), w = sum of a_i y_i x_i",
+            ("l2",),
+            "Hsieh, Chang, Lin, Keerthi, Sundararajan 2008; Shalev-Shwartz, Tewari 2009, section 4",
+            losses=("hinge",),
+            options=("order",),
+            needs=("l2",),
+            descends=False,
+            penalizes_constant=True,
+        ),
     )
 }
 
 
-def best_solver() -> str:
-    """What `--solver auto` is."""
-    return "newton"
+def best_solver(loss: str) -> str:
+    """What `--solver auto` is for a problem."""
+    return "sdca" if loss == "hinge" else "newton"
