@@ -140,6 +140,7 @@ def test_every_solver_has_a_class_a_page_and_what_it_needs():
         kinds = [kind for kind in (s.kind, s.on_ball, s.to_count) if kind]
         assert all(issubclass(solver_class(kind), Solver) for kind in kinds)
         assert all(loss in LOSSES for loss in s.losses)
+        assert set(s.needs) <= set(s.takes) and (not s.softmax or s.needs == ("radius",))
 
 
 @pytest.mark.parametrize("name", SOLVERS)

@@ -310,6 +310,62 @@ def test_a_constant_without_a_penalty_has_another_bound(vwlite, at):
     assert found - own == pytest.approx(1 / 2 * sum(w * w for w in weights)) and b
 
 
+@pytest.mark.parametrize("name", [s.name for s in SOLVERS.values() if s.softmax])
+def test_several_classes_with_one_loss(vwlite, at, name):
+    """Objective and bound by their definitions, from the scores that predict prints."""
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=(60, 3)).astype(np.float32).astype(float)
+    y = (x @ rng.normal(size=(3, 3)) + rng.normal(size=(60, 3)) / 3).argmax(axis=1)
+    rows = [" ".join(f"{j + 1}:{v:.9g}" for j, v in enumerate(row)) for row in x]
+    Path("d").write_text("".join(f"{'abc'[k]} | {row}\n" for k, row in zip(y, rows, strict=True)))
+    common = ("solve", "d", "--classes", "a,b,c", "--softmax", "--radius", 1, "--quiet", "--report", "r")
+    vwlite(*common, "--tolerance", 1e-8)
+    optimum = report_of(at / "r")["results"]["objective"]
+    assert report_of(at / "r")["options"]["solver"] == "accelerated"
+    limits = ["--tolerance", 1e-4, "--max-passes", 20000, *(["--eta0", 1] if name == "minibatch" else [])]
+    vwlite(*common, *limits, "--solver", name, "-m", "m")
+    results, model = report_of(at / "r")["results"], read_model("m")
+    found = np.zeros((4, 3))
+    for key, weights in zip(model.keys, np.reshape(model.weights, (-1, 3)), strict=True):
+        found[3 if key == CONSTANT else key - 1] = weights
+    scores = x @ found[:3] + found[3]
+    objective = np.mean(np.log(np.exp(scores).sum(axis=1)) - scores[np.arange(60), y])
+    assert np.abs(found[:3]).sum(axis=0).max() <= 1 + 1e-9
+    assert results["objective"] == pytest.approx(objective, rel=1e-9) == model.solved["objective"]
+    assert optimum * (1 - 1e-7) <= objective <= optimum * 1.001
+    assert results["lower bound"] <= optimum
+    assert results["nonzero weights"] == np.count_nonzero(found[:3])
+    assert model.solved["l1_max"] is None and model.settings.softmax
+    vwlite("predict", "-m", "m", "d", "-p", "p")
+    assert Path("p").read_text().split() == ["abc"[k] for k in scores.argmax(axis=1)]
+    vwlite("solve", "d", "-i", "m", "--quiet", "--report", "r")  # with its radius
+    assert report_of(at / "r")["results"]["steps"] == 0
+    assert "m: there is no lower bound for --softmax here" in vwlite("certify", "-m", "m", "d", code=2).err
+    vwlite("train", "d", "-i", "m", "--algorithm", "sgd", "-l", 1e-9, "-m", "t", "--quiet")
+    vwlite("predict", "-m", "t", "d", "-p", "q")
+    assert Path("q").read_text() == Path("p").read_text()
+
+
+def test_softmax_knows_the_classes_that_it_finds(vwlite, at):
+    Path("d").write_text("red |a x\ngreen |a y\nred |a x z\n" * 3)
+    common = ("solve", "d", "--softmax", "--radius", 2, "-m", "m")
+    vwlite(*common, "--oaa", 4, "--classes", "auto")
+    assert read_model("m").classes == ["red", "green"]
+    assert vwlite("predict", "-m", "m", "d").out.split()[:3] == ["red", "green", "red"]
+    said = vwlite(*common, "--classes", "red,green,blue").err
+    assert "note: there are classes that no label is of: their best constants are infinite\n" in said
+    assert vwlite("predict", "-m", "m", "d").out.split()[:3] == ["red", "green", "red"]
+    vwlite("train", "d", "--softmax", "--radius", 9, "--classes", "red,green", "-m", "t", "-l", 9, "--quiet")
+    assert "t is outside of the ball: it is not begun from" in vwlite("solve", "d", "-i", "t", "--radius", 0.1).err
+    Path("one").write_text("red |a x\n")
+    said = vwlite("solve", "one", "--softmax", "--radius", 2, "--oaa", 4, "--classes", "auto", code=65).err
+    assert said.splitlines()[-1] == "1 classes: there must be at least 2"
+    Path("bare").write_text("red |\ngreen |\nred |\n")
+    vwlite("solve", "bare", "--softmax", "--radius", 2, "--classes", "red,green", "-m", "m", "--report", "r")
+    expected = -(2 * math.log(2 / 3) + math.log(1 / 3)) / 3
+    assert report_of(at / "r")["results"]["objective"] == pytest.approx(expected, rel=1e-3)
+
+
 # --- the model ---------------------------------------------------------------------------------
 
 
@@ -609,7 +665,10 @@ def test_models_of_other_commands_say_nothing_of_solving(vwlite, at):
         ("--l2 1 --solver sdca", "--solver sdca does not take --loss logistic: use --solver newton"),
         ("--loss hinge --l2 1 --order x", "'x' is not one of"),
         ("--l1 1 --order random", "--order means nothing to --solver newton: it is for sdca"),
-        ("-i soft --radius 1", "soft was trained with --softmax, which vwlite solve does not minimise"),
+        ("-i soft --l1 1", "--softmax needs --radius, the largest sum of |weights| of each class, and nothing else"),
+        ("-i soft --radius 1 --solver newton", "--solver newton does not take --softmax: use --solver accelerated"),
+        ("--oaa 2 --softmax --radius 1 --loss squared", "--softmax has a loss of its own: leave --loss squared out"),
+        ("--softmax --radius 1", "--softmax needs the classes"),
         ("--l1 1 --solver cdd", "'cdd' is not one of"),
         ("--radius 1 --solver cd", "--solver cd does not take --radius: use --solver newton"),
         ("--nonzeros 3 --solver cd", "--solver cd does not take --nonzeros: use --solver newton"),

@@ -104,6 +104,9 @@ def check_problem(settings: Settings, given: Sequence[str]) -> None:
                              "--loss squared-hinge")  # fmt: skip
         if settings.l2 == 0:
             raise UsageError("--loss hinge is minimised with --l2, as in a support vector machine: add --l2 1e-4")
+    elif settings.softmax:
+        if list(given) != ["radius"]:
+            raise UsageError("--softmax needs --radius, the largest sum of |weights| of each class, and nothing else")
     elif not given and settings.l2 == 0:
         raise UsageError(
             "how strong? --l1, --l1-of-max, --l1-path, --radius, --nonzeros or --l2 says it, such as --l1-of-max 0.1; "

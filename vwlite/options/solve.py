@@ -150,7 +150,9 @@ _SOLVE = (
     replace(SPECS["nonnegative"], group=PROBLEM, for_some=False, help="No weight is below zero."),
     _WEIGHTS,
     *specs_of(SolveOptions, SOLVING),
-    *(spec for spec in specs_of(Settings, CLASSES) if spec.name != "softmax"), *_CACHED,
+    *(replace(spec, help="One loss for all classes together, the multinomial logistic one; --radius is for each.")
+      if spec.name == "softmax" else spec for spec in specs_of(Settings, CLASSES)),
+    *_CACHED,
     *(replace(spec, help="Begin from this model's weights, with its options of features, loss and classes.")
       if spec.name == "initial" else spec for spec in specs_of(TrainOptions) if spec.name in ("model", "initial")),
     SPECS["link"], *_SHARED,
@@ -207,8 +209,6 @@ def resolve_solve(o: SolveOptions, model: Settings | None) -> tuple[Settings, st
         base = replace(base, link=model.link, **{name: getattr(model, name) for name in KEPT})
         if base.loss == "":
             base = replace(base, loss=typed["loss"])
-        if base.softmax:
-            raise UsageError(f"{o.initial} was trained with --softmax, which vwlite solve does not minimise")
         if base.loss not in SOLVED.losses:
             raise UsageError(
                 f"{o.initial} was trained with --loss {base.loss}, which vwlite solve does not minimise: it takes "
@@ -235,7 +235,7 @@ def resolve_solve(o: SolveOptions, model: Settings | None) -> tuple[Settings, st
     strength = given[0] if given in (["radius"], ["nonzeros"]) else "l1" if given else ""
     name = o.solver
     if name == "auto":
-        name = best_solver(settings.loss)
+        name = best_solver(settings.loss, softmax=settings.softmax)
     row = SOLVERS[name]
     _check_solver(row, settings, strength)
     _check_solving(o, row)
@@ -248,7 +248,7 @@ def _check_solver(row: Row, settings: Settings, strength: str) -> None:
     """UsageError for a problem that a solver does not take. strength: l1, radius, nonzeros, or none."""
     why = _takes(row, settings, strength)
     if why is not None:
-        best = SOLVERS[best_solver(settings.loss)]
+        best = SOLVERS[best_solver(settings.loss, softmax=settings.softmax)]
         instead = f": use --solver {best.name}" if _takes(best, settings, strength) is None else ""
         raise UsageError(f"--solver {row.name} {why}{instead}")
 
@@ -267,6 +267,8 @@ def _check_solving(o: SolveOptions, row: Row) -> None:
 
 def _takes(row: Row, settings: Settings, strength: str) -> str | None:
     """Why a solver does not take a problem; None if it does."""
+    if settings.softmax and not row.softmax:
+        return "does not take --softmax"
     if settings.loss not in row.losses:
         return f"does not take --loss {settings.loss}"
     for name in row.needs:

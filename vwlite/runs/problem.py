@@ -11,6 +11,7 @@ from vwlite.core.base.checksum import checksum
 from vwlite.core.solve.columns import Columns
 from vwlite.core.solve.problem import Problem
 from vwlite.core.solve.rows import Rows
+from vwlite.core.solve.softmax import SoftmaxProblem
 from vwlite.core.solve.weights import aligned, norms_beside
 from vwlite.errors import DataError
 from vwlite.input.feature_weights import read_feature_weights
@@ -150,6 +151,16 @@ class Examples:
                 self.rows, of.loss, l1=of.l1, l2=of.l2, radius=of.radius, simplex=simplex, constant=of.constant,
                 nonnegative=of.nonnegative, penalty_weights=self.shares, labels=labels, tau=of.quantile_tau,
                 threads=self.options.threads, columns=columns, penalize_constant=penalize_constant,
+            )  # fmt: skip
+        except ValueError as e:
+            raise DataError(str(e)) from None
+
+    def softmax_problem(self, of: Settings) -> SoftmaxProblem:
+        """The problem of all classes together, at w = 0. DataError for fewer than two."""
+        try:
+            return SoftmaxProblem(
+                self.rows, self.classes, of.radius, of.nonnegative, l2=of.l2, constant=of.constant,
+                penalty_weights=self.shares, threads=self.options.threads,
             )  # fmt: skip
         except ValueError as e:
             raise DataError(str(e)) from None

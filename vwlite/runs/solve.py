@@ -15,6 +15,7 @@ from vwlite import __version__
 from vwlite.algorithms.table import SOLVED
 from vwlite.core.solve.columns import Columns
 from vwlite.core.solve.problem import Problem
+from vwlite.core.solve.softmax import SoftmaxProblem
 from vwlite.core.solve.solver import Solver
 from vwlite.core.solve.weights import nonzero_records
 from vwlite.errors import DataError
@@ -132,7 +133,7 @@ class Solving:
     def solve(self) -> None:
         """Find the weights, for one strength or for several."""
         o, examples = self.options, self.examples
-        if examples.records > 1:
+        if examples.records > 1 and not self.settings.softmax:
             self._columns = Columns(examples.rows)
         self.weights = [self._first() for _ in range(examples.records)]
         self.l1_max = self._l1_max()
@@ -164,22 +165,24 @@ class Solving:
         settings = self.settings
         if self.options.l1_path or settings.nonzeros:
             settings = replace(settings, l1=self.l1_max)
-        for k in range(self.examples.classes):
+        for classes in self._together():
+            k = classes[0]
             problem = self._problem_of(settings, k)
-            problem.set(*self.weights[k])
+            set_numbers(problem, [self.weights[i] for i in classes])
             problem.evaluate()
-            first, weights = problem.objective, self.examples.start(model, k)
-            problem.set(*weights)
+            first, weights = problem.objective, [self.examples.start(model, i) for i in classes]
+            set_numbers(problem, weights)
             problem.evaluate()
             why = "" if problem.objective <= first else "worse than weights of zero"
             if settings.radius is not None:
-                norm, inside = self.examples.norm(weights[0]), settings.radius * (1 + INSIDE)
-                if self.row.simplex and (min(weights[0], default=0) < 0 or norm * (1 + INSIDE) < settings.radius):
+                inside, norm = settings.radius * (1 + INSIDE), max(self.examples.norm(w) for w, _ in weights)
+                least = min(min(w, default=0) for w, _ in weights)
+                if self.row.simplex and (least < 0 or norm * (1 + INSIDE) < settings.radius):
                     why = "outside of the simplex"
                 elif norm > inside:
                     why = "outside of the ball"
             if not why:
-                self.weights[k] = weights
+                self.weights[k : k + len(weights)] = weights
                 continue
             name = self._class_name(k)
             of_class = f" for class {name}" if name else ""
@@ -187,7 +190,12 @@ class Solving:
 
     @property
     def _has_l1_max(self) -> bool:
-        return bool({"l1", "radius"} & {*self.row.takes})
+        return not self.settings.softmax and bool({"l1", "radius"} & {*self.row.takes})
+
+    def _together(self) -> list[range]:
+        """The classes of each problem: all of them with --softmax, else one."""
+        classes = range(self.examples.classes)
+        return [classes] if self.settings.softmax else [classes[k : k + 1] for k in classes]
 
     def _l1_max(self) -> float:
         """The least l1 at which the weights of all classes are zero; 0 if there is none."""
@@ -197,7 +205,7 @@ class Solving:
 
     def _problem_of(self, settings: Settings, k: int) -> Problem:
         """The problem of a class. That of the only class is made once."""
-        if self.examples.records > 1:
+        if self.examples.records > 1 and not settings.softmax:
             return self._new_problem(settings, k)
         if self._problem is None:
             self._problem = self._new_problem(settings, k)
@@ -206,6 +214,8 @@ class Solving:
         return self._problem
 
     def _new_problem(self, settings: Settings, k: int) -> Problem:
+        if settings.softmax:
+            return self.examples.softmax_problem(settings)
         return self.examples.problem(
             settings, k, simplex=self.row.simplex, penalize_constant=self.row.penalizes_constant, columns=self._columns
         )
@@ -239,15 +249,16 @@ class Solving:
         """All classes, one after the other, from their weights as they are. rows: whether to print the steps."""
         rows &= not self.options.quiet
         if rows:
-            say(HEADER + ("  class" if self.examples.names is not None else "  l1" if self.settings.nonzeros else ""))
+            say(HEADER + ("  class" if self._class_name(0) else "  l1" if self.settings.nonzeros else ""))
         total = Outcome()
-        for k in range(self.examples.classes):
-            total.add(self._solve_one(settings, k, rows))
+        for classes in self._together():
+            total.add(self._solve_one(settings, classes, rows))
         return total
 
-    def _solve_one(self, settings: Settings, k: int, rows: bool) -> Outcome:
+    def _solve_one(self, settings: Settings, classes: range, rows: bool) -> Outcome:
+        k = classes[0]
         problem = self._problem_of(settings, k)
-        problem.set(*self.weights[k])
+        set_numbers(problem, [self.weights[i] for i in classes])
         problem.evaluate()
         solver = self._solver_of(problem)
         name = self._class_name(k)
@@ -292,7 +303,7 @@ class Solving:
             self._one_sided[name] = None
         if self.settings.nonzeros:
             self.settings = replace(self.settings, l1=problem.l1)
-        self.weights[k] = numbers_of(problem)
+        self.weights[k : k + len(classes)] = numbers_of(problem)
         return found
 
     def _solver_of(self, problem: Problem) -> Solver:
@@ -325,7 +336,7 @@ class Solving:
         return bool(found.ended)
 
     def _class_name(self, k: int) -> str:
-        names = self.examples.names
+        names = None if self.settings.softmax else self.examples.names
         return "" if names is None else str(names[k]) if k < len(names) else f"?{k + 1}"
 
     def _row(self, p: Problem, solver: Solver, step: int, name: str, shown: bool) -> dict[str, Any]:
@@ -388,6 +399,9 @@ class Solving:
         examples, found = self.examples, list(self.examples.notes()[1])
         for name in self._one_sided:
             label = f"{examples.rows.labels[0]:g}"
+            if self.settings.softmax:
+                found.append("there are classes that no label is of: their best constants are infinite")
+                continue
             why = f"class {name}: all examples, or none, are of it" if name else f"every label is {label}"
             found.append(f"{why}: the best constant is infinite, and ends where the loss is nearly 0")
         if not self.outcome.nonzeros and self.l1_max and self.settings.l1 >= self.l1_max:
@@ -493,9 +507,21 @@ def solver_class(kind: str) -> type[Solver]:
     return cast(type[Solver], getattr(import_module(f"vwlite.core.solve.{module}"), name))
 
 
-def numbers_of(problem: Problem) -> Numbers:
-    """A copy of the weights as they are."""
-    return array("d", problem.w), problem.b
+def numbers_of(problem: Problem) -> list[Numbers]:
+    """A copy of the weights as they are, of each class of the problem."""
+    if not isinstance(problem, SoftmaxProblem):
+        return [(array("d", problem.w), problem.b)]
+    weights, columns = problem.w.tobytes(), 8 * len(problem.rows.keys)
+    return [(array("d", weights[k * columns : (k + 1) * columns]), b) for k, b in enumerate(problem.b)]
+
+
+def set_numbers(problem: Problem, numbers: list[Numbers]) -> None:
+    """Have these weights in the problem."""
+    if not isinstance(problem, SoftmaxProblem):
+        problem.set(*numbers[0])
+    elif len(problem.rows.keys):
+        weights = memoryview(b"".join(w.tobytes() for w, _ in numbers))
+        problem.set(weights.cast("d", (len(numbers), len(problem.rows.keys))), array("d", [b for _, b in numbers]))
 
 
 class Best:
@@ -504,7 +530,7 @@ class Best:
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
         self.objective = math.inf
-        self._numbers: Numbers | None = None
+        self._numbers: list[Numbers] | None = None
         self.look()
 
     def look(self) -> None:
@@ -517,7 +543,7 @@ class Best:
         """Have the best weights in the problem."""
         p = self._problem
         if self._numbers is not None and p.objective > self.objective:
-            p.set(*self._numbers)
+            set_numbers(p, self._numbers)
 
 
 class BestOfCount(Best):
@@ -538,4 +564,4 @@ class BestOfCount(Best):
         if self._numbers is not None and p.nonzeros > self._most:
             if p.l1 != self._l1:
                 p.set_l1(self._l1)
-            p.set(*self._numbers)
+            set_numbers(p, self._numbers)

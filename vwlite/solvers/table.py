@@ -30,6 +30,7 @@ class Row:
     ends: bool = True  # by itself, where nothing is left to gain
     penalizes_constant: bool = False  # --l2 is on it too
     simplex: bool = False  # weights are not negative and add up to the radius
+    softmax: bool = False  # several classes with one loss
     on_ball: str = ""  # its class for --radius, if another
     to_count: str = ""  # and for --nonzeros
 
@@ -84,6 +85,7 @@ SOLVERS = {
             "Duchi, Shalev-Shwartz, Singer, Chandra 2008, section 6",
             options=("eta0",),
             needs=("radius",),
+            softmax=True,
         ),
         Row(
             "accelerated",
@@ -94,6 +96,7 @@ SOLVERS = {
             "Nesterov 1983; Beck, Teboulle 2009; O'Donoghue, Candes 2015",
             options=("eta0",),
             needs=("radius",),
+            softmax=True,
             descends=False,
         ),
         Row(
@@ -105,6 +108,7 @@ SOLVERS = {
             "Duchi, Shalev-Shwartz, Singer, Chandra 2008, section 7",
             options=("batch", "eta0"),
             needs=("radius",),
+            softmax=True,
             descends=False,
             ends=False,
         ),
@@ -129,6 +133,7 @@ SOLVERS = {
             "Kivinen, Warmuth 1997; Duchi, Shalev-Shwartz, Singer, Chandra 2008, section 7",
             options=("eta0",),
             needs=("radius",),
+            softmax=True,
             descends=False,
         ),
         Row(
@@ -148,6 +153,8 @@ SOLVERS = {
 }
 
 
-def best_solver(loss: str) -> str:
+def best_solver(loss: str, *, softmax: bool = False) -> str:
     """What `--solver auto` is for a problem."""
+    if softmax:
+        return "accelerated"
     return "sdca" if loss == "hinge" else "newton"
