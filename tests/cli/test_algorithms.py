@@ -150,6 +150,8 @@ def test_a_page_has_everything_about_a_solver(vwlite, name):
     assert parts[""].startswith(f"--solver {name}: ")
     assert list(parts) == ["", "A step", "Takes", "Cost of a step", "Source", "Try"]
     assert {SPECS[option].long for option in s.takes} <= set(named(parts["Takes"]))
+    assert all(f"--{option}" in parts["Takes"] for option in s.options)
+    assert ("--softmax" in parts["Takes"]) == s.softmax
     assert re.search(r"\d{4}", parts["Source"])
     assert all(len(line) <= WIDTH for line in page.splitlines())
 

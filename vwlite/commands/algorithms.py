@@ -77,8 +77,9 @@ def table_of_solvers() -> str:
 
 
 def taken(s: Row) -> str:
-    """The options of a problem that a solver takes."""
-    return ", ".join(SPECS[name].long + (" (needed)" if name in s.needs else "") for name in s.takes)
+    """The options of a problem that a solver takes, and its own."""
+    found = [SPECS[name].long + (" (needed)" if name in s.needs else "") for name in s.takes]
+    return ", ".join([*found, *(["--softmax"] if s.softmax else []), *(f"--{name}" for name in s.options)])
 
 
 def _row(name: str, *lines: str) -> str:
