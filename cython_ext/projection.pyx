@@ -29,14 +29,9 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy
 
+from vwlite.core.base.prefetch cimport prefetch_write
 from vwlite.core.rules._shifting cimport Shifting, due_at, free_shifting, push, room_to_wait, wait
 from vwlite.core.rules.radix_heap cimport BUCKETS, Entry, append, clear
-
-cdef extern from *:
-    """
-    #define vwlite_prefetch_cell(address) __builtin_prefetch(address, 1, 3)
-    """
-    void prefetch "vwlite_prefetch_cell" (const void* address) noexcept nogil
 
 cdef enum:
     AHEAD = 16        # how far ahead memory is asked for
@@ -420,7 +415,7 @@ cdef class SparseBall:
                 self.clean()
             for i in range(k):
                 if i + AHEAD < k:
-                    prefetch(&self.cells[at[i + AHEAD]])
+                    prefetch_write(&self.cells[at[i + AHEAD]])
                 size = self.change(<uint32_t>at[i], by[i] * self.to_unit)
                 large |= size > LARGE
             if large:
@@ -549,7 +544,7 @@ cdef class SparseBall:
         self.out_of_memory |= due_at(&self.shifting, max(self.rank(shift), self.shifting.queue.last)) != 0
         for i in range(self.shifting.due.size):
             if i + AHEAD < self.shifting.due.size:
-                prefetch(&self.cells[self.shifting.due.entries[i + AHEAD].key])
+                prefetch_write(&self.cells[self.shifting.due.entries[i + AHEAD].key])
             entry = self.shifting.due.entries[i]
             c = &self.cells[entry.key]
             if c.u == 0 or c.bound != entry.rank:

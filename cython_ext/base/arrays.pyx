@@ -1,10 +1,33 @@
-"""What is asked of the arrays of a model: NumPy can do it too, but takes longer to load than most jobs to begin."""
+"""Arrays of compiled objects, seen from Python, and what is asked of the arrays of a model: NumPy can do it too, but takes
+longer to load than most jobs to begin."""
 
 import array
 
+from cpython.buffer cimport PyBuffer_FillInfo
 from libc.math cimport isfinite, sqrt
 from libc.stdint cimport uint32_t
 from libc.string cimport memcpy
+
+
+cdef class View:
+    """An array of someone else's as a buffer of bytes. It keeps the owner alive."""
+
+    cdef object owner
+    cdef void* data
+    cdef Py_ssize_t size
+
+    def __getbuffer__(self, Py_buffer* info, int flags):
+        PyBuffer_FillInfo(info, self, self.data, self.size, 1, flags)
+
+
+cdef object view_of(object owner, void* data, size_t items, size_t size, str code):
+    """A read-only memoryview of an array: `items` numbers of `size` bytes, which the module struct calls `code`."""
+    cdef View view
+    if items == 0:      # there may be no memory to look at
+        return memoryview(b"").cast(code)
+    view = View.__new__(View)
+    view.owner, view.data, view.size = owner, data, items * size
+    return memoryview(view).cast(code)
 
 
 def all_finite(numbers):

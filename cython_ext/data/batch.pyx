@@ -12,13 +12,14 @@ cache two bytes then stand for a hash, and the learner asks the table once for e
 
 cimport cython
 from cpython.bytes cimport PyBytes_FromStringAndSize
-from cpython.buffer cimport PyBUF_SIMPLE, PyObject_GetBuffer, PyBuffer_FillInfo, PyBuffer_Release, Py_buffer
+from cpython.buffer cimport PyBUF_SIMPLE, PyObject_GetBuffer, PyBuffer_Release, Py_buffer
 from libc.math cimport INFINITY, fabs, floor, isfinite, isnan
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
-from vwlite.core.base.targets cimport *
+from vwlite.core.base.arrays cimport view_of
 from vwlite.core.base.buffers cimport copy, reserve, resize
+from vwlite.core.base.targets cimport *
 
 cdef extern from *:
     """
@@ -76,26 +77,6 @@ cdef void sizes_of(const Arrays* a, size_t* sizes) noexcept nogil:
     sizes[9] = a.lines
     sizes[10] = a.spans
     sizes[11] = a.tag_bytes
-
-
-cdef class Piece:
-    """One array of a batch as a buffer of bytes. It keeps the batch alive."""
-
-    cdef Batch batch
-    cdef void* data
-    cdef Py_ssize_t size
-
-    def __getbuffer__(self, Py_buffer* info, int flags):
-        PyBuffer_FillInfo(info, self, self.data, self.size, 1, flags)
-
-
-cdef object view_of(Batch batch, void* data, size_t size):
-    cdef Piece piece
-    if size == 0:   # there may be no memory to look at
-        return memoryview(b"")
-    piece = Piece.__new__(Piece)
-    piece.batch, piece.data, piece.size = batch, data, size
-    return memoryview(piece)
 
 
 @cython.no_gc_clear   # else the garbage collector takes `owner` away before __dealloc__ asks for it
@@ -366,7 +347,7 @@ cdef class Batch:
         return self.a.lines
 
     cdef object _view(self, void* data, size_t items, size_t size, str code):
-        return view_of(self, data, items * size).cast(code)
+        return view_of(self, data, items, size, code)
 
     @property
     def label(self):
@@ -457,7 +438,7 @@ cdef class Batch:
                            (self.a.lines, self.a.spans, self.a.features, self.a.tag_bytes, self.a.distinct))]
         for i in range(ARRAYS):
             if sizes[i]:
-                pieces.append(view_of(self, arrays[i], sizes[i]))
+                pieces.append(view_of(self, arrays[i], sizes[i], 1, "B"))
             if aligned(sizes[i]) != sizes[i]:
                 pieces.append(bytes(aligned(sizes[i]) - sizes[i]))
         return pieces

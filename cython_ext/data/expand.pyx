@@ -15,14 +15,9 @@ from libc.string cimport memcpy, memset
 
 from vwlite.core.data.batch cimport Arrays, Batch
 from vwlite.core.base.buffers cimport ample, copy, resize
+from vwlite.core.base.prefetch cimport prefetch_read
 
 from vwlite.core.data.interactions import WILDCARD, concrete
-
-cdef extern from *:
-    """
-    #define vwlite_prefetch_soon(address) __builtin_prefetch(address, 0, 3)
-    """
-    void prefetch_soon "vwlite_prefetch_soon"(const void* address) noexcept nogil
 
 cdef enum:
     LINE = 16               # numbers of a batch in a line of the cache
@@ -145,8 +140,8 @@ cdef class Expander:
             value = a.value + a.feature_begin[first]
             i = 0
             while i < n:
-                prefetch_soon(self.f.numbers + i + AHEAD)
-                prefetch_soon(value + i + AHEAD)
+                prefetch_read(self.f.numbers + i + AHEAD)
+                prefetch_read(value + i + AHEAD)
                 i += LINE
             copy(self.f.values, value, n * sizeof(float))
             self.f.size = n
@@ -156,8 +151,8 @@ cdef class Expander:
             keys = self.f.keys
             i = 0
             while i < n:
-                prefetch_soon(hash + i + AHEAD)
-                prefetch_soon(value + i + AHEAD)
+                prefetch_read(hash + i + AHEAD)
+                prefetch_read(value + i + AHEAD)
                 i += LINE
             for i in range(n):
                 keys[i] = hash[i] & mask

@@ -13,6 +13,7 @@ from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
 
 from vwlite.core.base.buffers cimport reserve
+from vwlite.core.base.prefetch cimport prefetch_write
 from vwlite.core.data.batch cimport BLANK, EXAMPLE, REJECTED, Arrays, Batch
 from vwlite.core.data.class_names cimport Names
 from vwlite.core.data.expand cimport CONSTANT, NO_ROOM, WHOLE, Expander, Expansion, Features
@@ -20,7 +21,7 @@ from vwlite.core.data.pieces cimport PieceMaker, vwlite_load, vwlite_store
 from vwlite.core.learn.losses cimport Loss
 from vwlite.core.learn.multiclass cimport Classifier
 from vwlite.core.learn.rule cimport Example, Outcome, Rule
-from vwlite.core.learn.table cimport Table, prefetch, prefetch_line
+from vwlite.core.learn.table cimport Table, prefetch
 from vwlite.core.learn.tally cimport Tally
 from vwlite.core.text.output cimport PredictionWriter
 
@@ -323,7 +324,7 @@ cdef inline int locate_whole(Learner self, const Arrays* a, size_t line, Example
             f = &self.expander.buffers[(line + 1) & 1]
             if self.encoded:
                 for i in range(f.size - self.expander.constant):
-                    prefetch_line(self.dictionary_slots[f.numbers[i]])
+                    prefetch_write(self.dictionary_slots[f.numbers[i]])
             else:
                 prefetch(self.table, f.keys, f.size)
     f = &self.expander.buffers[line & 1]

@@ -2,6 +2,8 @@
 
 from libc.stdint cimport uint32_t, uint64_t
 
+from vwlite.core.base.prefetch cimport prefetch_write
+
 
 # Every rule's slot begins with this field. 0 is a free slot, else the key plus one.
 cdef struct Head:
@@ -41,13 +43,6 @@ cdef class Table:
     cdef void sync_view(self) noexcept nogil
 
 
-cdef extern from *:
-    """
-    #define vwlite_prefetch(address) __builtin_prefetch(address, 1, 3)
-    """
-    void prefetch_line "vwlite_prefetch" (const void* address) noexcept nogil
-
-
 cdef inline size_t home(Table table, uint32_t mark) noexcept nogil:
     """Where the search for a mark begins: Fibonacci hashing, good for murmured and for running keys."""
     return (mark * <uint64_t>0x9E3779B97F4A7C15) >> table.shift
@@ -60,7 +55,7 @@ cdef inline void prefetch(Table table, const uint32_t* keys, size_t n) noexcept 
     cdef size_t stride = table.stride
     cdef int shift = table.shift
     for i in range(n):
-        prefetch_line(slots + stride * (<size_t>((keys[i] + <uint32_t>1) * <uint64_t>0x9E3779B97F4A7C15) >> shift))
+        prefetch_write(slots + stride * (<size_t>((keys[i] + <uint32_t>1) * <uint64_t>0x9E3779B97F4A7C15) >> shift))
 
 
 cdef inline bint next_slot(Table table, char** slot) noexcept nogil:

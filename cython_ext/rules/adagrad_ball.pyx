@@ -23,12 +23,13 @@ from libc.math cimport INFINITY, copysign, fabs
 from libc.stdint cimport uint32_t
 from libc.stdlib cimport free, malloc, qsort
 
+from vwlite.core.base.prefetch cimport prefetch_write
 from vwlite.core.rules._shifting cimport Shifting, due_at, free_shifting, push, room_to_wait, wait
 from vwlite.core.rules.radix_heap cimport Entry, below, bits_of, clear
 from vwlite.core.rules._gathered cimport CHUNK, gather_chunks, give_back, sort_by_last
 from vwlite.core.learn.rule cimport Example, Outcome, learning_rate
 from vwlite.core.rules.adagrad cimport Adaptive, Visit, descend
-from vwlite.core.learn.table cimport next_slot, prefetch_line
+from vwlite.core.learn.table cimport next_slot
 
 cdef double LARGEST_SHIFT = 1e5    # rebase when S outgrows this many radii: |z| - Theta would lose digits
 cdef double LARGEST = 3.5e13       # of |w| in radii, before it is projected
@@ -349,7 +350,7 @@ cdef class AdagradBall(Adaptive):
         if due_at(&self.shifting, bits_of(below(shift))):
             self.out_of_memory = True
         for j in range(self.shifting.due.size):
-            prefetch_line(<Slot*>self.table.slots + self.shifting.due.entries[j].key)
+            prefetch_write(<Slot*>self.table.slots + self.shifting.due.entries[j].key)
         for j in range(self.shifting.due.size):
             entry = self.shifting.due.entries[j]
             s = <Slot*>self.table.slots + entry.key

@@ -32,8 +32,9 @@ from vwlite.core.rules._shifting cimport Shifting, due_at, free_shifting, push, 
 from vwlite.core.rules.radix_heap cimport BUCKETS, Bucket, Entry, append, below, bit_length, bits_of, clear
 from vwlite.core.base.buffers cimport reserve
 from vwlite.core.base.int128 cimport int128
+from vwlite.core.base.prefetch cimport prefetch_write
 from vwlite.core.learn.rule cimport Example, Outcome, Rule, last_slot, learning_rate, next_piece, sweep
-from vwlite.core.learn.table cimport next_slot, prefetch_line
+from vwlite.core.learn.table cimport next_slot
 
 cdef double LARGEST_SHIFT = 4e6    # rebase when |Theta| times the touched weights outgrows this many radii: the rounding
                                    # of Theta is in each of them, also in the zeros once they are lifted
@@ -490,7 +491,7 @@ cdef class Simplex(Rule):
         if to >= self.shifting.queue.last and due_at(&self.shifting, to):
             self.out_of_memory = True
         for i in range(self.shifting.due.size):
-            prefetch_line(<Slot*>self.table.slots + self.shifting.due.entries[i].key)
+            prefetch_write(<Slot*>self.table.slots + self.shifting.due.entries[i].key)
         for i in range(self.shifting.due.size):
             s = self.slot_of(self.shifting.due.entries[i])
             if s == NULL:

@@ -21,6 +21,7 @@ from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
+from vwlite.core.base.prefetch cimport prefetch_read
 from vwlite.core.solve.losses cimport HINGE
 from vwlite.core.solve.problem cimport Problem, larger, smaller, total
 from vwlite.core.solve.random cimport random_below
@@ -45,7 +46,6 @@ cdef extern from *:
     }
     """
     double row_dot "vwlite_row_dot"(const double* w, const uint32_t* index, const float* value, size_t n) noexcept nogil
-    void prefetch "__builtin_prefetch"(const void* address) noexcept nogil
 
 cdef enum:
     PASSES = 4          # of a step, in entries, at least
@@ -243,13 +243,13 @@ cdef class DualCoordinateDescent(Solver):
         """Have the rows of the next visits on the way."""
         cdef const Dual* dual
         if at + 2 * AHEAD < self.size:
-            prefetch(&self.duals[self.active[at + 2 * AHEAD]])
+            prefetch_read(&self.duals[self.active[at + 2 * AHEAD]])
         if at + AHEAD < self.size:
             dual = &self.duals[self.active[at + AHEAD]]
-            prefetch(p.rows.a.index + dual.begin)
-            prefetch(p.rows.a.value + dual.begin)
-            prefetch(p.rows.a.index + dual.begin + 16)
-            prefetch(p.rows.a.value + dual.begin + 16)
+            prefetch_read(p.rows.a.index + dual.begin)
+            prefetch_read(p.rows.a.value + dual.begin)
+            prefetch_read(p.rows.a.index + dual.begin + 16)
+            prefetch_read(p.rows.a.value + dual.begin + 16)
 
     cdef bint sweep_random(self, Problem p) noexcept nogil:
         cdef size_t visit

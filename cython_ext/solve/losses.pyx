@@ -10,6 +10,7 @@ Sums are made in eight lanes and blocks of `BLOCK` with the rounding of the sum 
 changes; exponentials are our own. So are the bits.
 """
 
+from vwlite.core.base.sums cimport Sum, add, value_of
 from vwlite.core.base.targets cimport *
 
 cdef extern from *:
@@ -98,7 +99,8 @@ cdef double evaluate_range(BatchLoss loss, const double* p, const double* y, con
     """sum h l(p, y); r = h l', curved = h l''. h: the examples' shares of the whole weight."""
     cdef double[BLOCK] terms
     cdef size_t begin = 0, size, i
-    cdef double total = 0, lost = 0, part, before, dloss, curvature
+    cdef double part, dloss, curvature
+    cdef Sum total = Sum(0, 0)
     while begin < n:
         size = min(n - begin, <size_t>BLOCK)
         if loss.kind == LOGISTIC:
@@ -114,18 +116,17 @@ cdef double evaluate_range(BatchLoss loss, const double* p, const double* y, con
             for i in range(size, <size_t>BLOCK):
                 terms[i] = 0
             part = block_sum(terms)
-        before = total
-        total += part
-        lost += (before - total) + part if fabs(before) >= fabs(part) else (part - total) + before
+        add(&total, part)
         begin += size
-    return total + lost
+    return value_of(&total)
 
 
 cdef double conjugates(BatchLoss loss, const double* alpha, const double* y, const double* h, size_t n) noexcept nogil:
     """sum h l*(-alpha, y)"""
     cdef double[BLOCK] terms
     cdef size_t begin = 0, size, i
-    cdef double total = 0, lost = 0, part, before
+    cdef double part
+    cdef Sum total = Sum(0, 0)
     while begin < n:
         size = min(n - begin, <size_t>BLOCK)
         if loss.kind == LOGISTIC:
@@ -136,11 +137,9 @@ cdef double conjugates(BatchLoss loss, const double* alpha, const double* y, con
             for i in range(size, <size_t>BLOCK):
                 terms[i] = 0
             part = block_sum(terms)
-        before = total
-        total += part
-        lost += (before - total) + part if fabs(before) >= fabs(part) else (part - total) + before
+        add(&total, part)
         begin += size
-    return total + lost
+    return value_of(&total)
 
 
 def loss_at(str name, double p, double y, double tau=0.5):

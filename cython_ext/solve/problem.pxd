@@ -56,7 +56,6 @@ cdef class Problem:
     cdef readonly double ball       # the radius; below 0: none
     cdef readonly bint penalizes_constant   # l2 is on the constant too
     cdef readonly bint one_sided    # the best constant is infinite
-    cdef readonly int threads
     cdef size_t n, d
     # Owned.
     cdef double* y                  # [n]

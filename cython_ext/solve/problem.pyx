@@ -24,6 +24,8 @@ from libc.stdint cimport uint8_t, uint32_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
+from vwlite.core.base.arrays cimport view_of
+from vwlite.core.base.sums cimport Sum, add, value_of
 from vwlite.core.solve.columns cimport NOT_KEPT, Columns, dot, kept_columns
 from vwlite.core.solve.losses cimport (
     HINGE,
@@ -39,7 +41,7 @@ from vwlite.core.solve.losses cimport (
     is_smooth,
     log_of,
 )
-from vwlite.core.solve.rows cimport Rows, Sparse, view_of
+from vwlite.core.solve.rows cimport Rows, Sparse
 
 from vwlite.core.solve.losses import NAMES
 
@@ -49,7 +51,7 @@ cdef double CERTAIN = 1e-15     # a mean derivative below this is none: a consta
 cdef double total(const double* x, size_t n) noexcept nogil:
     """The sum, in eight lanes, with the rounding of each block of 512 kept."""
     cdef double[8] lanes
-    cdef double whole = 0, lost = 0, part, before
+    cdef Sum whole = Sum(0, 0)
     cdef size_t begin = 0, end, i, k
     while begin < n:
         end = min(begin + 512, n)
@@ -62,12 +64,9 @@ cdef double total(const double* x, size_t n) noexcept nogil:
         while i < end:
             lanes[i - (end & ~<size_t>7)] += x[i]
             i += 1
-        part = ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]))
-        before = whole
-        whole += part
-        lost += (before - whole) + part if fabs(before) >= fabs(part) else (part - whole) + before
+        add(&whole, ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7])))
         begin = end
-    return whole + lost
+    return value_of(&whole)
 
 
 cdef class Problem:
@@ -78,7 +77,6 @@ cdef class Problem:
     alone. nonnegative: w >= 0. box: the largest |w_j|.
     penalty_weights: c_j > 0 of each column, 1 without. labels: instead of those of the rows, such as -1 and 1 of one
     class. columns: those of `rows`, if several problems share them; else a solver that needs them makes them.
-    threads: kept for those who ask; all passes run in one, so that any number gives the same bits.
 
     ValueError: a number out of its range, labels that the loss does not take, no rows.
     """
@@ -89,7 +87,7 @@ cdef class Problem:
 
     def __init__(self, Rows rows not None, str loss not None, *, double l1=0, double l2=0, radius=None, bint simplex=False,
                  bint constant=True, bint nonnegative=False, penalty_weights=None, box=None, labels=None,
-                 double tau=0.5, int threads=1, Columns columns=None, bint penalize_constant=False):
+                 double tau=0.5, Columns columns=None, bint penalize_constant=False):
         if self.rows is not None:
             raise ValueError("the problem is made")
         if not rows.finished or rows.a.size == 0:
@@ -116,7 +114,6 @@ cdef class Problem:
         self.ball, self.simplex = -1 if radius is None else radius, simplex
         self.constant, self.nonnegative = constant, nonnegative or simplex
         self.penalizes_constant = constant and penalize_constant
-        self.threads = threads
         self.n, self.d = rows.a.size, rows.columns
         self.allocate(penalty_weights is not None)
         self.take_labels(rows.labels if labels is None else labels)
@@ -280,7 +277,7 @@ cdef class Problem:
             c = view_of(self, self.c, self.d, 8, "d")
         return Problem(self.rows, NAMES[<int>self.loss.kind], l2=self.l2, constant=self.constant,
                        nonnegative=self.nonnegative, penalty_weights=c, labels=labels, tau=self.loss.tau,
-                       threads=self.threads, columns=self.columns if self.shared_columns else None)
+                       columns=self.columns if self.shared_columns else None)
 
     # --- for solvers -------------------------------------------------------------------------
 
@@ -427,14 +424,11 @@ cdef class Problem:
     cdef double norm(self) noexcept nogil:
         """sum_j c_j |w_j|"""
         cdef size_t j
-        cdef double norm = 0, lost = 0, part, before
+        cdef Sum norm = Sum(0, 0)
         for j in range(self.d):
             if self.weights[j] != 0:
-                part = fabs(self.weights[j]) * (self.c[j] if self.c != NULL else 1)
-                before = norm
-                norm += part
-                lost += (before - norm) + part if before >= part else (part - norm) + before
-        return norm + lost
+                add(&norm, fabs(self.weights[j]) * (self.c[j] if self.c != NULL else 1))
+        return value_of(&norm)
 
     cdef double penalties(self) noexcept nogil:
         """What is added to the mean loss."""

@@ -42,6 +42,3 @@ cdef class Rows:
     cdef int column_of(self, uint32_t key, uint32_t* column) noexcept nogil
     cdef int grow_places(self) noexcept nogil
     cdef int order(self) noexcept nogil
-
-
-cdef object view_of(object owner, void* data, size_t items, size_t size, str code)

@@ -4,47 +4,21 @@ A column is a key that occurs: names that collide are one column. Columns are nu
 first; a feature that stands twice in a line is one entry, with the sum as its value.
 """
 
-from cpython.buffer cimport PyBuffer_FillInfo
 from libc.math cimport isfinite, isnan
 from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, qsort
 
+from vwlite.core.base.arrays cimport view_of
 from vwlite.core.base.buffers cimport ample, resize
+from vwlite.core.base.prefetch cimport prefetch_read
 from vwlite.core.data.batch cimport EXAMPLE, Arrays, Batch
 from vwlite.core.data.expand cimport ENORMOUS, NO_ROOM, Expander, Expansion
-
-cdef extern from *:
-    """
-    #define vwlite_fetch_place(address) __builtin_prefetch(address, 0, 3)
-    """
-    void prefetch "vwlite_fetch_place"(const void* address) noexcept nogil
 
 cdef enum:
     NO_MEMORY = -1
     OVERFLOW = -2
     TOO_MANY = -3           # columns for 32 bits
     AHEAD = 8               # keys whose places are fetched before they are looked at
-
-
-cdef class Numbers:
-    """An array of someone else's as a buffer of bytes. It keeps the owner alive."""
-
-    cdef object owner
-    cdef void* data
-    cdef Py_ssize_t size
-
-    def __getbuffer__(self, Py_buffer* info, int flags):
-        PyBuffer_FillInfo(info, self, self.data, self.size, 1, flags)
-
-
-cdef object view_of(object owner, void* data, size_t items, size_t size, str code):
-    """A read-only memoryview of an array."""
-    cdef Numbers numbers
-    if items == 0:      # there may be no memory to look at
-        return memoryview(b"").cast(code)
-    numbers = Numbers.__new__(Numbers)
-    numbers.owner, numbers.data, numbers.size = owner, data, items * size
-    return memoryview(numbers).cast(code)
 
 
 cdef inline size_t place_of(uint32_t key, size_t places) noexcept nogil:
@@ -220,7 +194,7 @@ cdef class Rows:
         if keys != NULL:
             for i in range(n):
                 if i + AHEAD < n:
-                    prefetch(&self.place[place_of(keys[i + AHEAD], self.places)])
+                    prefetch_read(&self.place[place_of(keys[i + AHEAD], self.places)])
                 failed = self.column_of(keys[i], &self.a.index[at + i])
                 if failed:
                     return failed

@@ -20,10 +20,11 @@ from libc.math cimport INFINITY, fabs, isfinite
 from libc.stdint cimport uint32_t
 from libc.stdlib cimport calloc, free, malloc
 
+from vwlite.core.base.arrays cimport view_of
 from vwlite.core.base.elementary cimport exp_of
 from vwlite.core.solve.losses cimport LOGISTIC, log_1_plus, log_of, x_log_x
 from vwlite.core.solve.problem cimport Problem, larger, total
-from vwlite.core.solve.rows cimport Rows, view_of
+from vwlite.core.solve.rows cimport Rows
 
 cdef enum:
     SCALINGS = 20       # steps towards the best constants, for the bound
@@ -55,18 +56,18 @@ cdef double softmax_row(const double* scores, size_t stride, size_t classes, siz
 cdef class SoftmaxProblem(Problem):
     """rows: finished; labels from 1 to `classes`, or `labels` instead of those of the rows. radius: of each class's ball.
 
-    constant: whether each class has one; none is penalised. nonnegative, penalty_weights, l2, threads: as `Problem`.
+    constant: whether each class has one; none is penalised. nonnegative, penalty_weights, l2: as `Problem`.
     Offsets of examples are added to all classes alike, and so change nothing.
 
     ValueError: as `Problem`; fewer than 2 classes; a label that is none of them.
     """
 
     def __init__(self, Rows rows not None, size_t classes, radius not None, bint nonnegative=False, *, double l2=0,
-                 bint constant=True, penalty_weights=None, labels=None, int threads=1):
+                 bint constant=True, penalty_weights=None, labels=None):
         if not 2 <= classes < 1 << 31:
             raise ValueError(f"{classes} classes: there must be at least 2")
         super().__init__(rows, "squared", l2=l2, radius=radius, constant=constant, nonnegative=nonnegative,
-                         penalty_weights=penalty_weights, labels=labels, threads=threads)
+                         penalty_weights=penalty_weights, labels=labels)
         self.loss.kind = LOGISTIC
         self.classes = classes
         self.make_room()

@@ -150,7 +150,7 @@ class Examples:
             return Problem(
                 self.rows, of.loss, l1=of.l1, l2=of.l2, radius=of.radius, simplex=simplex, constant=of.constant,
                 nonnegative=of.nonnegative, penalty_weights=self.shares, labels=labels, tau=of.quantile_tau,
-                threads=self.options.threads, columns=columns, penalize_constant=penalize_constant,
+                columns=columns, penalize_constant=penalize_constant,
             )  # fmt: skip
         except ValueError as e:
             raise DataError(str(e)) from None
@@ -160,7 +160,7 @@ class Examples:
         try:
             return SoftmaxProblem(
                 self.rows, self.classes, of.radius, of.nonnegative, l2=of.l2, constant=of.constant,
-                penalty_weights=self.shares, threads=self.options.threads,
+                penalty_weights=self.shares,
             )  # fmt: skip
         except ValueError as e:
             raise DataError(str(e)) from None
