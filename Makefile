@@ -91,7 +91,7 @@ docs: $(INSTALLED)
 # A folder of its own: objects of the two builds must not be mixed.
 SANITIZED := .venv-asan/.installed
 # No wildcards: a test that is renamed must not drop out.
-CORE_TESTS := tests/core $(addprefix tests/rules/test_, rules.py averaging.py nonzeros.py) \
+CORE_TESTS := tests/core tests/solve $(addprefix tests/rules/test_, rules.py averaging.py nonzeros.py) \
 	$(addprefix tests/vw/test_, interleaved.py vw_core.py vw_models.py vw_odd.py vw_quick.py vw_text.py)
 
 $(SANITIZED): $(SOURCES)

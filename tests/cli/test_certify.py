@@ -7,25 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from batch import LOSSES
 from crafted_models import put_together, taken_apart
 from running import shell
-from test_solve import ROOT, Data, weights_of
+from text_problems import SMOOTH, Data, weights_of
 
 from vwlite.model import read_model
 
+ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "data/sources.train.vw"
 DIGITS = ROOT / "data/digits.train.libsvm"
-SMOOTH = [loss for loss in LOSSES if loss != "hinge"]
-
-
-@pytest.fixture
-def at(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for loss in LOSSES:
-        Path(loss).write_text(Data(2, loss).text())
-    Path("ok").write_text("1 |a x:1 y:2\n-1 |a y:1 z\n1 |a x z:0.5\n-1 |b u\n")
-    return tmp_path
 
 
 def certified(vwlite, *arguments) -> dict:
@@ -53,7 +43,7 @@ MODELS = {
 @pytest.mark.parametrize("loss", SMOOTH)
 @pytest.mark.parametrize("algorithm", MODELS)
 def test_the_objective_is_that_of_the_model_and_the_bound_is_one(vwlite, at, algorithm, loss):
-    data, (train, judge) = Data(2, loss), MODELS[algorithm]
+    data, (train, judge) = Data(1, loss), MODELS[algorithm]
     vwlite("train", loss, "--loss", loss, "--algorithm", algorithm, *train, "-m", "m", "--quiet")
     w, b = weights_of("m")
     found = certified(vwlite, "-m", "m", loss, *judge)
@@ -70,7 +60,7 @@ def test_the_objective_is_that_of_the_model_and_the_bound_is_one(vwlite, at, alg
 
 @pytest.mark.parametrize("algorithm", ["truncated-gradient", "adagrad", "adagrad-rda"])
 def test_both_penalties_are_the_model_s(vwlite, at, algorithm):
-    data, rate = Data(2, "logistic"), ["-l", 0.01] if algorithm == "truncated-gradient" else []
+    data, rate = Data(1, "logistic"), ["-l", 0.01] if algorithm == "truncated-gradient" else []
     both = ["--l1", 0.05, "--l2", 0.2]
     vwlite("train", "logistic", "--loss", "logistic", "--algorithm", algorithm, *both, *rate, "-m", "m", "--quiet")
     w, b = weights_of("m")
@@ -84,7 +74,7 @@ def test_both_penalties_are_the_model_s(vwlite, at, algorithm):
 
 @pytest.mark.parametrize("algorithm", ["l1-ball", "adagrad-ball", "simplex", "eg", "eg-pm"])
 def test_a_ball_is_judged_by_its_radius(vwlite, at, algorithm):
-    data = Data(2, "logistic")
+    data = Data(1, "logistic")
     features = ["--features", 7] if algorithm in ("simplex", "eg", "eg-pm") else []
     vwlite("train", "logistic", "--loss", "logistic", "--algorithm", algorithm, "--radius", 1.5, *features, "-l", 0.1,
            "--passes", 3, "--holdout-off", "-m", "m", "--quiet")  # fmt: skip
