@@ -3,10 +3,7 @@
 import errno
 import importlib
 import os
-import resource
 import sys
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import click
@@ -43,11 +40,12 @@ def _version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
 
 def _numpy_version() -> str:
     """From the name of the folder beside NumPy: to import that, or importlib.metadata, takes longer than all else."""
-    spec = find_spec("numpy")
-    beside = Path(spec.origin).parents[1] if spec and spec.origin else None
-    names = [path.name for path in beside.glob("numpy-*.dist-info")] if beside else []
-    if names:
-        return names[0].removesuffix(".dist-info").removeprefix("numpy-")
+    for folder in sys.path:
+        if os.path.isdir(os.path.join(folder, "numpy")):
+            names = [name for name in os.listdir(folder) if name.startswith("numpy-") and name.endswith(".dist-info")]
+            if names:
+                return names[0].removesuffix(".dist-info").removeprefix("numpy-")
+            break
     from importlib.metadata import version
 
     return version("numpy")
@@ -137,6 +135,8 @@ def run(arguments: list[str] | None = None) -> int:
 def _shortage(e: Exception) -> str | None:
     """What the system has no more of, as a sentence, if that is the error."""
     if getattr(e, "errno", None) in (errno.EMFILE, errno.ENFILE) or os.strerror(errno.EMFILE) in str(e):
+        import resource  # only this sentence needs it
+
         limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         return f"too many open files: this process may have {limit} at a time; ulimit -n allows more"
     if isinstance(e, RuntimeError) and "can't start new thread" in str(e):

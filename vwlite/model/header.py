@@ -18,7 +18,6 @@ from vwlite.input.diagnostics import printable
 from vwlite.options.resolve import check_together, option_name
 from vwlite.options.settings import SPECS, Settings
 from vwlite.options.types import Letters
-from vwlite.solvers.table import SOLVERS
 
 COUNTERS = ("examples", "unlabelled", "features")
 LARGEST = 1 << 127  # from here on no whole number of the program is; some sums have so many bits
@@ -193,6 +192,8 @@ def _check_solved(header: dict[str, Any], settings: Settings) -> None:
     for name, kind in SOLVED_FIELDS.items():
         if name not in found or not _is_of(found[name], kind):
             raise ValueError(f"{name} of how it was solved is {brief(repr(found.get(name)))}")
+    from vwlite.solvers.table import SOLVERS  # not at the top: few models are solved ones
+
     if found["solver"] not in SOLVERS:
         raise Newer(f"unknown solver {brief(found['solver'])}")
     numbers = (found["lower_bound"], found["passes"], found["l1_max"] or 0.0, found["objective"] - found["lower_bound"])
