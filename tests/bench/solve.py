@@ -1,4 +1,4 @@
-"""How fast `vwlite solve` is, against LIBLINEAR, celer and skglm: the table in SOLVE.md.
+"""How fast `vwlite solve` is, against LIBLINEAR, celer and skglm.
 
     make bench-solve SETS=FOLDER     all of it (about 20 minutes); FOLDER holds the public data sets
     make bench-solve-quick           small data of this repository: does it work? Its numbers say nothing

@@ -22,7 +22,7 @@ BATCH = (
     "p_i = <w, x_i> + b, h_i the share of the importance that example i has, g = sum of h_i l'(p_i, y_i) x_i the "
     "gradient of the mean loss."
 )
-FREE = "The constant b has no penalty, and is fitted beside."
+FREE = "The constant b has no penalty."
 
 
 class Name(click.ParamType):
