@@ -3,6 +3,28 @@
 from libc.stdlib cimport realloc
 from libc.string cimport memcpy
 
+cdef extern from *:
+    """
+    #include <stddef.h>
+    #include <stdint.h>
+    #if defined(__linux__) && !defined(__SANITIZE_ADDRESS__)
+    #include <sys/mman.h>
+    #endif
+
+    /* A wish, which may be refused: large arrays in pages of 2 MB, as each page costs a fault when it is first touched.
+       From the page where the array begins: what lies in two mappings cannot grow in its place. */
+    static inline void vwlite_wish_large_pages(void *array, size_t bytes) {
+    #ifdef MADV_HUGEPAGE
+        size_t before = (uintptr_t)array % 4096;
+        if (bytes >= (size_t)1 << 22)
+            madvise((char *)array - before, before + bytes, MADV_HUGEPAGE);
+    #else
+        (void)array, (void)bytes;
+    #endif
+    }
+    """
+    void wish_large_pages "vwlite_wish_large_pages"(void* array, size_t bytes) noexcept nogil
+
 
 cdef inline int resize(void** array, size_t items, size_t size) noexcept nogil:
     """Give an array room for so many items of `size` bytes; -1: no memory, and it is as it was.
@@ -13,6 +35,14 @@ cdef inline int resize(void** array, size_t items, size_t size) noexcept nogil:
     if grown == NULL:
         return -1
     array[0] = grown
+    return 0
+
+
+cdef inline int resize_large(void** array, size_t items, size_t size) noexcept nogil:
+    """`resize` for an array of which each item will be used, and that may be a large part of the memory there is."""
+    if resize(array, items, size):
+        return -1
+    wish_large_pages(array[0], items * size)
     return 0
 
 

@@ -9,7 +9,7 @@ from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, qsort
 
 from vwlite.core.base.arrays cimport view_of
-from vwlite.core.base.buffers cimport ample, resize
+from vwlite.core.base.buffers cimport ample, resize, resize_large
 from vwlite.core.base.prefetch cimport prefetch_read
 from vwlite.core.data.batch cimport EXAMPLE, Arrays, Batch
 from vwlite.core.data.expand cimport ENORMOUS, NO_ROOM, Expander, Expansion
@@ -188,7 +188,7 @@ cdef class Rows:
         cdef int failed
         if want > self.nonzero_capacity:
             want = ample(want)
-            if resize(<void**>&self.a.index, want, 4) or resize(<void**>&self.a.value, want, 4):
+            if resize_large(<void**>&self.a.index, want, 4) or resize_large(<void**>&self.a.value, want, 4):
                 return NO_MEMORY
             self.nonzero_capacity = want
         if keys != NULL:

@@ -4,6 +4,7 @@ from array import array
 from bisect import bisect_left
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 from vwlite.algorithms.build import make_expander, make_names
@@ -43,7 +44,6 @@ class Examples:
         self.bad = BadLines(options, stack)
         self.lines = 0
         self.shares: array[float] | None = None  # how much each column counts in the penalty
-        self.digest = ""
         self._namespaces = namespaces_of(settings)
         self._source = Source(options, settings, self.names, self.bad)
 
@@ -93,7 +93,6 @@ class Examples:
         self._check_constant()
         if "feature_weights" in self.options.typed:
             self.shares = self._read_shares(self.options.typed["feature_weights"])
-        self.digest = self._digest()
 
     def _nothing(self) -> str:
         bad, unlabelled = self.bad.count, self.rows.unlabelled
@@ -127,7 +126,8 @@ class Examples:
         found: array[float] = aligned(keys, self.share_keys, self.share_weights, unseen=1.0)
         return found
 
-    def _digest(self) -> str:
+    @cached_property
+    def digest(self) -> str:
         """A digest of everything that the problem is made of, whatever the files and lines were."""
         rows = self.rows
         parts = [rows.keys, rows.labels, rows.importance, rows.initial, *rows.entries]
