@@ -109,6 +109,7 @@ def sections() -> dict[str, str]:
             ("`--algorithm`", "what it does"), *((f"`{a.name}`", a.summary) for a in ALGORITHMS.values())
         ),
         "solvers": table(("`--solver`", "what it does"), *((f"`{s.name}`", s.summary) for s in SOLVERS.values())),
+        "rcv1": measured("optimum"),
         "numbers": numbers(),
     }
 
@@ -119,7 +120,7 @@ def results() -> dict[str, str]:
 
 
 def measured(name: str) -> str:
-    """The tables of a program of `make compare`, from the results that it left."""
+    """The tables of a program of the benches, from the results that it left."""
     sys.path.insert(0, str(HERE / "bench"))
     try:
         document = import_module(name).document
