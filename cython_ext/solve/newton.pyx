@@ -6,7 +6,9 @@ every weight that is not zero and the largest violators. There it minimizes, by 
     sum_j g_j Delta_j + 1/2 sum_i D_i (X Delta + delta_b)_i^2 + penalty(w + Delta).
 
 The constant is eliminated: delta_b = -sum_j c_j Delta_j / SD with c_j = sum_i D_i x_ij and SD = sum_i D_i, so that the
-curvature of a coordinate is sum_i D_i x_ij^2 - c_j^2 / SD. Then a line search by halves, and the best constant.
+curvature of a coordinate is sum_i D_i x_ij^2 - c_j^2 / SD. Then a line search by halves, or further: where the loss bends
+less and less, as far from the solution, and after few cycles, a step is too short, and evaluations of the loss along it
+cost little of what its columns do. Then the best constant.
 
 Where a loss is flat now it may not be after the step, and steps that trust D go too far. So D is that of a parabola which
 holds for a part of how far the prediction went in the last step: far from the solution a bound, near it l''. How large
@@ -18,7 +20,7 @@ Friedman, Hastie, Tibshirani, 2010 (glmnet); Yuan, Ho, Lin. An Improved GLMNET f
 2012; Johnson, Guestrin. BLITZ: A Principled Meta-Algorithm for Scaling Sparse Optimization. ICML 2015 (the constant).
 """
 
-from libc.math cimport fabs
+from libc.math cimport INFINITY, fabs
 from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
@@ -30,6 +32,28 @@ from vwlite.core.solve.random cimport random_below
 from vwlite.core.solve.rows cimport Sparse
 from vwlite.core.solve.solver cimport Solver
 
+cdef extern from *:
+    """
+    /* sum r s and sum d s^2, in four lanes. */
+    static inline double vwlite_slope_along(const double *r, const double *d, const double *s, size_t n, double *curvature) {
+        double slope[4] = {0}, curved[4] = {0};
+        size_t i = 0;
+        for (; i + 4 <= n; i += 4)
+            for (int k = 0; k < 4; k++) {
+                slope[k] += r[i + k] * s[i + k];
+                curved[k] += d[i + k] * s[i + k] * s[i + k];
+            }
+        for (; i < n; i++) {
+            slope[0] += r[i] * s[i];
+            curved[0] += d[i] * s[i] * s[i];
+        }
+        *curvature = (curved[0] + curved[1]) + (curved[2] + curved[3]);
+        return (slope[0] + slope[1]) + (slope[2] + slope[3]);
+    }
+    """
+    double slope_along "vwlite_slope_along"(
+        const double* r, const double* d, const double* s, size_t n, double* curvature) noexcept nogil
+
 cdef enum:
     LEAST_VIOLATORS = 100   # that a working set takes, if there are as many
     FEW_CYCLES = 2          # far from the solution
@@ -39,7 +63,9 @@ cdef enum:
     GRAM_CYCLES = 500
     AHEAD = 2               # weights whose columns are fetched before they are visited
     AFRESH = 16             # steps after which predictions are computed anew
+    LONGER = 4              # times that a step is made longer, at most
 
+cdef double LENGTHEN = 0.1      # a step is made longer by at least this part of it, or not at all
 cdef double ENOUGH = 0.1        # cycles end when the last one gained at most this part of what all of them did
 cdef double GOOD = 0.75         # objectives that fall by this part of what the model says: more cycles
 cdef double BAD = 0.25
@@ -81,6 +107,7 @@ cdef class Newton(Solver):
     cdef float* v                   # [n] D_i (X Delta)_i
     cdef float* d                   # [n] D_i
     cdef double* t                  # [n] (X Delta)_i
+    cdef double* outward            # [n] the part of it by weights that go away from 0
     cdef double* start              # [n] predictions
     cdef double* values             # [columns kept] scratch
     cdef float* largest             # [columns kept] |x|, or -1 if nobody has looked yet
@@ -112,11 +139,12 @@ cdef class Newton(Solver):
             raise ValueError("this solver does not take a loss with kinks")
         self.v, self.d = <float*>malloc(4 * problem.n), <float*>malloc(4 * problem.n)
         self.t, self.start = <double*>malloc(8 * problem.n), <double*>malloc(8 * problem.n)
+        self.outward = <double*>malloc(8 * problem.n)
         self.moved, self.gram_d = <float*>malloc(4 * problem.n), <float*>malloc(4 * problem.n)
         self.gram_c = <double*>malloc(8 * MOST_GRAM)
         self.row_at, self.row_value = <uint32_t*>malloc(4 * (MOST_GRAM + 1)), <float*>malloc(4 * (MOST_GRAM + 1))
         if (self.v == NULL or self.d == NULL or self.t == NULL or self.start == NULL or self.gram_d == NULL or self.moved == NULL
-                or self.gram_c == NULL or self.row_at == NULL or self.row_value == NULL):
+                or self.outward == NULL or self.gram_c == NULL or self.row_at == NULL or self.row_value == NULL):
             raise MemoryError("no memory for the Newton step")
 
     def __dealloc__(self):
@@ -125,6 +153,7 @@ cdef class Newton(Solver):
         free(self.v)
         free(self.d)
         free(self.t)
+        free(self.outward)
         free(self.start)
         free(self.values)
         free(self.largest)
@@ -463,22 +492,25 @@ cdef class Newton(Solver):
         """Go along the step until the objective falls enough; whether there is such a place."""
         cdef const Sparse* a = &p.columns.a
         cdef Coordinate* q
+        cdef double* out
         cdef size_t at, e, i
         cdef int halving
         cdef double part = 1, step, predicted = 0, quadratic = 0, before = p.mean_loss, b = p.b, change, u, loss, quality
         memset(self.t, 0, 8 * p.n)
+        memset(self.outward, 0, 8 * p.n)
         for at in range(self.size):
             q = &self.working[at]
             step = q.w - q.start
             if step == 0:
                 continue
             predicted += q.g * step + penalty_change(&q.penalty, q.start, q.w)
+            out = self.outward if goes_outward(q) else self.t
             for e in range(a.begin[q.k], a.begin[q.k + 1]):
-                self.t[a.index[e]] += step * a.value[e]
+                out[a.index[e]] += step * a.value[e]
         memcpy(self.start, p.predictions, 8 * p.n)
         for i in range(p.n):
-            step = self.t[i] + self.along
-            quadratic += self.d[i] * step * step
+            self.t[i] += self.outward[i] + self.along
+            quadratic += self.d[i] * self.t[i] * self.t[i]
         for halving in range(HALVINGS):
             change = 0
             for at in range(self.size):
@@ -487,22 +519,26 @@ cdef class Newton(Solver):
                     u = q.w if halving == 0 else q.start + part * (q.w - q.start)
                     change += penalty_change(&q.penalty, q.start, u)
             for i in range(p.n):
-                p.predictions[i] = self.start[i] + part * (self.t[i] + self.along)
+                p.predictions[i] = self.start[i] + part * self.t[i]
             loss = p.lose()
             change += loss - before
             if change <= ARMIJO * part * predicted or (
                     -predicted < NOISE * fabs(p.objective) and change <= 1e-13 * fabs(p.objective)):
+                p.b = b + part * self.along
+                quality = change / (predicted + quadratic / 2) if halving == 0 else 0
+                self.trust(quality)
+                if halving == 0:
+                    self.lengthen(p)
+                else:
+                    self.gram_size = 0          # its curvature does not hold
                 for at in range(self.size):
                     q = &self.working[at]
                     if q.w != q.start:
                         if halving:
                             q.w = q.start + part * (q.w - q.start)
                         p.weights[q.j] = q.w
-                p.b = b + part * self.along
-                quality = change / (predicted + quadratic / 2) if halving == 0 else 0
-                self.trust(quality)
                 for i in range(p.n):
-                    self.moved[i] = fabs(part * (self.t[i] + self.along))
+                    self.moved[i] = fabs(self.t[i])
                 p.fit_constant(True)
                 p.objective = p.mean_loss + p.penalties()
                 return True
@@ -512,6 +548,60 @@ cdef class Newton(Solver):
         for at in range(self.size):
             self.working[at].w = self.working[at].start
         return False
+
+    cdef void lengthen(self, Problem p) noexcept nogil:
+        """After a whole step: have its weights that went away from 0 go further, by Newton's method for how far, while
+        the objective falls. The others stay where they came to: most of them at 0."""
+        cdef Coordinate* q
+        cdef size_t at, i
+        cdef int times
+        cdef double along = 0, sum_d = self.gram_sum_d if self.gram_size else self.sum_d
+        cdef double linear = 0, squares = 0, furthest = INFINITY, step, slope, curvature, by = 0, change
+        cdef double loss = p.mean_loss, least = 0, best = 0, to
+        for at in range(self.size):
+            q = &self.working[at]
+            step = q.w - q.start
+            if step == 0 or not goes_outward(q):
+                continue
+            linear += q.penalty.l1 * fabs(step) + q.penalty.l2 * q.w * step
+            squares += q.penalty.l2 * step * step
+            furthest = smaller(furthest, ((q.penalty.high if step > 0 else q.penalty.low) - q.w) / step)
+            if sum_d > 0:
+                along -= step * q.c / sum_d
+        if along != 0:
+            for i in range(p.n):
+                self.outward[i] += along
+        for times in range(LONGER):
+            slope = slope_along(p.r, p.curved, self.outward, p.n, &curvature) + linear + by * squares
+            curvature += squares
+            if slope >= 0 or curvature <= 0:
+                break
+            to = smaller(by - slope / curvature, furthest)
+            if to - by < LENGTHEN * (1 + by) or slope * (to - by) / 2 > ENOUGH * least:
+                break
+            for i in range(p.n):
+                p.predictions[i] += (to - by) * self.outward[i]
+            by = to
+            change = p.lose() - loss + by * linear + by * by / 2 * squares
+            if change >= least:
+                break
+            least, best = change, by
+        if by != best:
+            for i in range(p.n):
+                p.predictions[i] += (best - by) * self.outward[i]
+            p.lose()
+        if best == 0:
+            return
+        p.b += best * along
+        for at in range(self.size):
+            q = &self.working[at]
+            if q.w != q.start and goes_outward(q):
+                q.w = smaller(larger(q.w + best * (q.w - q.start), q.penalty.low), q.penalty.high)
+
+
+cdef inline bint goes_outward(const Coordinate* q) noexcept nogil:
+    """Whether its step leads away from 0, so that it could go on."""
+    return q.start >= 0 and q.w > q.start or q.start <= 0 and q.w < q.start
 
 
 cdef inline double curvature_nearby(BatchLoss loss, double p, double y, double h, double r, double curved,
