@@ -1,6 +1,6 @@
 """The copy of the rows by columns: for solvers that visit one coordinate after the other.
 
-Two passes over the rows: one counts, one puts each entry in its place. Only columns that are asked for take memory, 8
+Two passes over the rows: one counts, unless somebody has, and one puts each entry in its place. Only columns that are asked for take memory, 8
 bytes an entry.
 """
 
@@ -34,13 +34,14 @@ cdef extern from *:
     void* large "vwlite_large"(size_t bytes) noexcept nogil
 
 
-cdef Columns kept_columns(Rows rows, const uint8_t* keep):
-    """keep: for each column whether it is wanted; NULL: all that are not empty. MemoryError."""
+cdef Columns kept_columns(Rows rows, const uint8_t* keep, size_t* counted):
+    """keep: for each column whether it is wanted; NULL: all that are not empty. counted: how many entries each column
+    has, of malloc, and freed here; NULL: not known. MemoryError."""
     cdef Columns columns = Columns.__new__(Columns)
     cdef int failed
     columns.rows = rows
     with nogil:
-        failed = columns.fill(keep)
+        failed = columns.fill(keep, counted)
     if failed:
         raise MemoryError("no memory for the columns")
     return columns
@@ -57,31 +58,31 @@ cdef class Columns:
             raise ValueError("the columns are made")
         self.rows = rows
         with nogil:
-            failed = self.fill(NULL)
+            failed = self.fill(NULL, NULL)
         if failed:
             raise MemoryError("no memory for the columns")
 
     def __dealloc__(self):
         free(self.a.begin)
-        free(self.a.index)
-        free(self.a.value)
+        free(self.a.entry)
         free(self.number)
         free(self.position)
 
     def __len__(self):
         return self.a.size
 
-    cdef int fill(self, const uint8_t* keep) noexcept nogil:
+    cdef int fill(self, const uint8_t* keep, size_t* counted) noexcept nogil:
         """-1: no memory."""
         cdef const Sparse* rows = &self.rows.a
         cdef size_t i, k, j, at, total = 0, columns = self.rows.columns
-        cdef size_t* next_entry = <size_t*>calloc(columns + 1, sizeof(size_t))
+        cdef size_t* next_entry = <size_t*>calloc(columns + 1, sizeof(size_t)) if counted == NULL else counted
         self.position = <uint32_t*>malloc(4 * (columns + 1))
         if next_entry == NULL or self.position == NULL:
             free(next_entry)
             return -1
-        for k in range(rows.begin[rows.size]):
-            next_entry[rows.index[k]] += 1
+        if counted == NULL:
+            for k in range(rows.begin[rows.size]):
+                next_entry[rows.index[k]] += 1
         for j in range(columns):
             if next_entry[j] and (keep == NULL or keep[j]):
                 self.position[j] = <uint32_t>self.a.size
@@ -92,9 +93,8 @@ cdef class Columns:
         self.nonzeros = total
         self.a.begin = <size_t*>malloc(sizeof(size_t) * (self.a.size + 1))
         self.number = <uint32_t*>malloc(4 * (self.a.size + 1))
-        self.a.index = <uint32_t*>large(4 * (total + 1))
-        self.a.value = <float*>large(4 * (total + 1))
-        if self.a.begin == NULL or self.number == NULL or self.a.index == NULL or self.a.value == NULL:
+        self.a.entry = <Entry*>large(sizeof(Entry) * (total + 1))
+        if self.a.begin == NULL or self.number == NULL or self.a.entry == NULL:
             free(next_entry)
             return -1
         total = 0
@@ -110,7 +110,7 @@ cdef class Columns:
             for k in range(rows.begin[i], rows.begin[i + 1]):
                 j = rows.index[k]
                 at = next_entry[j]
-                self.a.index[at], self.a.value[at] = <uint32_t>i, rows.value[k]
+                self.a.entry[at].row, self.a.entry[at].value = <uint32_t>i, rows.value[k]
                 next_entry[j] = at + (at != self.nonzeros)
         free(next_entry)
         return 0

@@ -14,11 +14,10 @@ from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
 
 from vwlite.core.base.elementary cimport exp_of
-from vwlite.core.solve.columns cimport Columns
+from vwlite.core.solve.columns cimport ByColumn, Columns, Entry
 from vwlite.core.solve.losses cimport LOGISTIC, POISSON, SQUARED, SQUARED_HINGE, evaluate, is_smooth
 from vwlite.core.solve.problem cimport Penalty, Problem, larger, minimizer, smaller, violation_of
 from vwlite.core.solve.random cimport random_below
-from vwlite.core.solve.rows cimport Sparse
 from vwlite.core.solve.solver cimport Solver
 
 cdef enum:
@@ -82,21 +81,21 @@ cdef class CoordinateDescent(Solver):
         return 0
 
     cdef void look_at_columns(self, Problem p) noexcept nogil:
-        cdef const Sparse* a = &p.columns.a
+        cdef const ByColumn* a = &p.columns.a
         cdef size_t k, e
         cdef double squares, sum, most, x, h
         cdef double beta = 0.25 if p.loss.kind == LOGISTIC else 2
         for k in range(a.size):
             squares = sum = most = 0
             for e in range(a.begin[k], a.begin[k + 1]):
-                x, h = a.value[e], p.h[a.index[e]]
+                x, h = a.entry[e].value, p.h[a.entry[e].row]
                 squares += h * x * x
                 sum += h * x
                 most = larger(most, fabs(x))
             self.bound[k], self.mean[k], self.largest[k] = beta * squares, sum, most
 
     cdef int iterate(self, Problem p) except -1 nogil:
-        cdef const Sparse* a = &p.columns.a
+        cdef const ByColumn* a = &p.columns.a
         cdef size_t k, i, j, size = 0, sweep
         cdef double before = p.violation, limit, worst
         cdef Penalty penalty
@@ -130,7 +129,7 @@ cdef class CoordinateDescent(Solver):
     cdef double sweep(self, Problem p, size_t* size, double margin, bint* moved) noexcept nogil:
         """Visit the active coordinates in a random order; those that are zero and by more than `margin` inside of the
         penalty leave. The largest violation that was met."""
-        cdef const Sparse* a = &p.columns.a
+        cdef const ByColumn* a = &p.columns.a
         cdef size_t at = 0, other, j
         cdef uint32_t k
         cdef double worst = 0, g, h, w, u, violation
@@ -174,21 +173,20 @@ cdef class CoordinateDescent(Solver):
 
     cdef double slope(self, Problem p, uint32_t k, double* h) noexcept nogil:
         """g_j, and for losses whose curvature changes sum_i D_i x_ij^2."""
-        cdef const Sparse* a = &p.columns.a
+        cdef const ByColumn* a = &p.columns.a
         cdef const double* r = p.r
         cdef const double* curved = p.curved
-        cdef const uint32_t* row = a.index
-        cdef const float* value = a.value
+        cdef const Entry* entry = a.entry
         cdef size_t e
         cdef double g = 0, squares = 0, x
         if p.loss.kind == SQUARED or p.loss.kind == SQUARED_HINGE:
             for e in range(a.begin[k], a.begin[k + 1]):
-                g += r[row[e]] * value[e]
+                g += r[entry[e].row] * entry[e].value
         else:
             for e in range(a.begin[k], a.begin[k + 1]):
-                x = value[e]
-                g += r[row[e]] * x
-                squares += curved[row[e]] * (x * x)
+                x = entry[e].value
+                g += r[entry[e].row] * x
+                squares += curved[entry[e].row] * (x * x)
         h[0] = squares
         return g
 
@@ -219,18 +217,18 @@ cdef class CoordinateDescent(Solver):
 
     cdef void move(self, Problem p, uint32_t k, double step) noexcept nogil:
         """Add to the weight in the predictions of its rows."""
-        cdef const Sparse* a = &p.columns.a
+        cdef const ByColumn* a = &p.columns.a
         cdef size_t e
         cdef uint32_t i
         cdef double dloss, curvature
         if p.loss.kind == SQUARED:
             for e in range(a.begin[k], a.begin[k + 1]):
-                i = a.index[e]
-                p.r[i] += p.curved[i] * (step * a.value[e])
+                i = a.entry[e].row
+                p.r[i] += p.curved[i] * (step * a.entry[e].value)
             self.excess += 2 * self.mean[k] * step
             return
         for e in range(a.begin[k], a.begin[k + 1]):
-            i = a.index[e]
-            p.predictions[i] += step * a.value[e]
+            i = a.entry[e].row
+            p.predictions[i] += step * a.entry[e].value
             evaluate(p.loss, p.predictions[i], p.y[i], &dloss, &curvature)
             p.r[i], p.curved[i] = p.h[i] * dloss, p.h[i] * curvature

@@ -25,7 +25,17 @@ from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
-from vwlite.core.solve.columns cimport NOT_KEPT, add_column, curvature_along, dot, dot_float, fetch_column, largest_size
+from vwlite.core.solve.columns cimport (
+    NOT_KEPT,
+    ByColumn,
+    add_column,
+    add_scaled,
+    curvature_along,
+    dot,
+    dot_float,
+    fetch_column,
+    largest_size,
+)
 from vwlite.core.solve.losses cimport POISSON, SQUARED, SQUARED_HINGE, BatchLoss, is_smooth
 from vwlite.core.solve.problem cimport Penalty, Problem, larger, minimizer, smaller, total, violation_of
 from vwlite.core.solve.random cimport random_below
@@ -88,7 +98,7 @@ cdef struct Coordinate:
     uint32_t j              # and in the problem
     bint live               # not zero, or it was not in this step
     double g                # of the mean loss, at the start
-    double h                # curvature, the constant eliminated
+    double h                # curvature, the constant eliminated; below 0: not known yet
     double c                # sum D x
     double largest          # |x|
     double w, start
@@ -257,11 +267,10 @@ cdef class Newton(Solver):
     cdef double model(self, Problem p, bint again) noexcept nogil:
         """The model at the predictions as they are, in the working set; the largest violation there. again: the
         gradient that the problem has is an older one."""
-        cdef const Sparse* a = &p.columns.a
+        cdef const ByColumn* a = &p.columns.a
         cdef Coordinate* q
         cdef size_t at, i
-        cdef double h, c, worst = 0, curved
-        cdef bint known
+        cdef double worst = 0, curved
         memset(self.v, 0, 4 * p.n)
         for i in range(p.n):
             curved = p.curved[i]
@@ -272,7 +281,7 @@ cdef class Newton(Solver):
             self.t[i] = self.d[i]
         self.sum_d = total(self.t, p.n) if p.constant else 0
         self.along = 0
-        known = self.has_gram(p)
+        self.keep_gram(p)
         for at in range(self.size):
             q = &self.working[at]
             if again:
@@ -281,19 +290,21 @@ cdef class Newton(Solver):
             worst = larger(worst, violation_of(&q.penalty, q.w, q.g))
             q.start, q.live = q.w, q.w != 0
             if self.largest[q.k] < 0:
-                self.largest[q.k] = largest_size(a.value + a.begin[q.k], a.begin[q.k + 1] - a.begin[q.k])
+                self.largest[q.k] = largest_size(a, q.k)
             q.largest = self.largest[q.k]
-            if known:
-                continue
-            h = curvature_along(self.d, a, q.k, &c)
-            q.c = c if self.sum_d > 0 else 0
-            q.h = larger(h - q.c * c / self.sum_d if self.sum_d > 0 else h, larger(FLAT * h, 1e-300))
-            self.accesses += a.begin[q.k + 1] - a.begin[q.k]
+            q.h = -1
         return worst
+
+    cdef void bend(self, const ByColumn* a, Coordinate* q) noexcept nogil:
+        """The curvature of a weight: when it is visited first, while its column is at hand."""
+        cdef double c, h = curvature_along(self.d, a, q.k, &c)
+        q.c = c if self.sum_d > 0 else 0
+        q.h = larger(h - q.c * c / self.sum_d if self.sum_d > 0 else h, larger(FLAT * h, 1e-300))
+        self.accesses += a.begin[q.k + 1] - a.begin[q.k]
 
     cdef void descend(self, Problem p) noexcept nogil:
         """Cycles over the working set, then over those of it that live."""
-        cdef const Sparse* a = &p.columns.a
+        cdef const ByColumn* a = &p.columns.a
         cdef Coordinate* q
         cdef size_t at, size = self.size, kept
         cdef int cycle
@@ -314,6 +325,8 @@ cdef class Newton(Solver):
                 q = &self.working[self.list[at]]
                 if at + AHEAD < size:
                     fetch_column(a, self.working[self.list[at + AHEAD]].k)
+                if q.h < 0:
+                    self.bend(a, q)
                 g = q.g + add_dot(self, a, q)
                 u = minimizer(&q.penalty, q.w, g, q.h)
                 step = u - q.w
@@ -322,7 +335,7 @@ cdef class Newton(Solver):
                     u = q.w + step
                 if step != 0:
                     q.w, q.live = u, True
-                    add_column(self.v, self.d, <float>step, a, q.k)
+                    add_scaled(self.v, self.d, <float>step, a, q.k)
                     if self.sum_d > 0:
                         self.along -= step * q.c / self.sum_d
                     gained += step * step * q.h
@@ -339,13 +352,13 @@ cdef class Newton(Solver):
                 break
         self.last_paid = self.accesses - before
 
-    cdef bint has_gram(self, Problem p) noexcept nogil:
-        """Whether the Gram matrix that there is still serves: all of the working set is in it, and the curvature is much
-        as it was. If not, it is gone."""
+    cdef void keep_gram(self, Problem p) noexcept nogil:
+        """Drop the Gram matrix unless it still serves: all of the working set is in it, and the curvature is much as it
+        was."""
         cdef size_t at, i
         cdef double change = 0, whole = 0
         if self.gram_size == 0:
-            return False
+            return
         for i in range(p.n):
             change += fabs(self.d[i] - self.gram_d[i])
             whole += self.gram_d[i]
@@ -354,14 +367,13 @@ cdef class Newton(Solver):
                 if self.gram_at[self.working[at].j] == NOT_KEPT:
                     break
             else:
-                return True
+                return
         self.gram_size = 0
-        return False
 
     cdef bint buys_gram(self, Problem p) noexcept nogil:
         """Whether to have the Gram matrix of the working set, and if so, make it: if it costs less than a few cycles, less
         than the cycles since the last one did, or less than those of the last step."""
-        cdef const Sparse* a = &p.columns.a
+        cdef const ByColumn* a = &p.columns.a
         cdef const Sparse* rows = &p.rows.a
         cdef size_t at, i, e, f, m = self.size, entries = 0, inside
         cdef double cost, c
@@ -379,7 +391,7 @@ cdef class Newton(Solver):
         for at in range(m):
             k = self.working[at].k
             for e in range(a.begin[k], a.begin[k + 1]):
-                self.t[a.index[e]] += 1
+                self.t[a.entry[e].row] += 1
         cost = m * m
         for i in range(p.n):
             cost += self.t[i] * self.t[i]
@@ -392,6 +404,9 @@ cdef class Newton(Solver):
             self.gram_capacity = m if self.gram != NULL else 0
             if self.gram == NULL:
                 return False
+        for at in range(m):
+            if self.working[at].h < 0:
+                self.bend(a, &self.working[at])
         memset(self.gram, 0, 8 * m * m)
         memset(self.gram_at, 0xFF, 4 * p.d)
         for at in range(m):
@@ -490,10 +505,9 @@ cdef class Newton(Solver):
 
     cdef bint search(self, Problem p) noexcept nogil:
         """Go along the step until the objective falls enough; whether there is such a place."""
-        cdef const Sparse* a = &p.columns.a
+        cdef const ByColumn* a = &p.columns.a
         cdef Coordinate* q
-        cdef double* out
-        cdef size_t at, e, i
+        cdef size_t at, i
         cdef int halving
         cdef double part = 1, step, predicted = 0, quadratic = 0, before = p.mean_loss, b = p.b, change, u, loss, quality
         memset(self.t, 0, 8 * p.n)
@@ -504,9 +518,7 @@ cdef class Newton(Solver):
             if step == 0:
                 continue
             predicted += q.g * step + penalty_change(&q.penalty, q.start, q.w)
-            out = self.outward if goes_outward(q) else self.t
-            for e in range(a.begin[q.k], a.begin[q.k + 1]):
-                out[a.index[e]] += step * a.value[e]
+            add_column(self.outward if goes_outward(q) else self.t, step, a, q.k)
         memcpy(self.start, p.predictions, 8 * p.n)
         for i in range(p.n):
             self.t[i] += self.outward[i] + self.along
@@ -628,7 +640,7 @@ cdef inline void add_line(double* out, const double* line, double step, size_t n
         out[i] += step * line[i]
 
 
-cdef inline double add_dot(Newton self, const Sparse* a, const Coordinate* q) noexcept nogil:
+cdef inline double add_dot(Newton self, const ByColumn* a, const Coordinate* q) noexcept nogil:
     """What the steps so far add to the gradient."""
     return dot_float(self.v, a, q.k) + q.c * self.along
 

@@ -26,7 +26,7 @@ from libc.string cimport memcpy, memset
 
 from vwlite.core.base.arrays cimport view_of
 from vwlite.core.base.sums cimport Sum, add, value_of
-from vwlite.core.solve.columns cimport NOT_KEPT, Columns, dot, kept_columns
+from vwlite.core.solve.columns cimport NOT_KEPT, ByColumn, Columns, dot, kept_columns
 from vwlite.core.solve.losses cimport (
     HINGE,
     LOGISTIC,
@@ -312,6 +312,13 @@ cdef class Problem:
         cdef const double* w = self.weights
         cdef double sum
         cdef size_t i, e
+        for i in range(self.d):
+            if w[i] != 0:
+                break
+        else:
+            for i in range(self.n):
+                self.predictions[i] = self.b + self.rows.initial[i]
+            return
         for i in range(self.n):
             sum = 0
             for e in range(a.begin[i], a.begin[i + 1]):
@@ -408,13 +415,14 @@ cdef class Problem:
     cdef void gradient(self, bint kept) noexcept nogil:
         """g = X^T r. kept: of the columns that are kept, 0 for the others; else of all, by rows."""
         cdef const Sparse* a
+        cdef const ByColumn* columns
         cdef const double* residual = self.r
         cdef size_t i, k, e
         memset(self.g, 0, 8 * self.d)
         if kept:
-            a = &self.columns.a
-            for k in range(a.size):
-                self.g[self.columns.number[k]] = dot(residual, a, k)
+            columns = &self.columns.a
+            for k in range(columns.size):
+                self.g[self.columns.number[k]] = dot(residual, columns, k)
             return
         a = &self.rows.a
         for i in range(self.n):
@@ -600,31 +608,36 @@ cdef class Problem:
         """
         cdef double* sums
         cdef uint8_t* keep
+        cdef size_t* counted
         cdef size_t i, k, j
-        cdef double x, limit
+        cdef double x, limit, hy
         if self.columns is not None and (self.shared_columns or self.columns_l1 <= l1):
             return 0
         self.columns = None
         self.columns_l1 = 0
         if self.ball >= 0 or l1 == 0 or not (self.loss.kind == LOGISTIC or self.loss.kind == HINGE):
-            self.columns = kept_columns(self.rows, NULL)
+            self.columns = kept_columns(self.rows, NULL, NULL)
             return 0
         sums = <double*>calloc(2 * self.d + 1, 8)
         keep = <uint8_t*>malloc(self.d + 1)
-        if sums == NULL or keep == NULL:
+        counted = <size_t*>calloc(self.d + 1, sizeof(size_t))
+        if sums == NULL or keep == NULL or counted == NULL:
             free(sums)
             free(keep)
+            free(counted)
             raise MemoryError("no memory to count the columns")
         with nogil:
             for i in range(self.n):
+                hy = self.h[i] * self.y[i]
                 for k in range(self.rows.a.begin[i], self.rows.a.begin[i + 1]):
-                    x = self.h[i] * self.y[i] * self.rows.a.value[k]
-                    sums[2 * self.rows.a.index[k] + (x < 0)] += fabs(x)
+                    x, j = hy * self.rows.a.value[k], self.rows.a.index[k]
+                    sums[2 * j + (x < 0)] += fabs(x)
+                    counted[j] += 1
             for j in range(self.d):
                 limit = l1 * (self.c[j] if self.c != NULL else 1)
                 keep[j] = larger(sums[2 * j], sums[2 * j + 1]) * (1 + 1e-9) >= limit
         try:
-            self.columns = kept_columns(self.rows, keep)
+            self.columns = kept_columns(self.rows, keep, counted)
         finally:
             free(sums)
             free(keep)

@@ -20,11 +20,10 @@ from libc.math cimport fabs
 from libc.stdint cimport uint64_t
 from libc.stdlib cimport calloc, free, malloc
 
-from vwlite.core.solve.columns cimport NOT_KEPT, dot
+from vwlite.core.solve.columns cimport NOT_KEPT, ByColumn, dot
 from vwlite.core.solve.losses cimport LOGISTIC, POISSON, evaluate, is_smooth
 from vwlite.core.solve.problem cimport Penalty, Problem, larger, smaller
 from vwlite.core.solve.random cimport random_below
-from vwlite.core.solve.rows cimport Sparse
 from vwlite.core.solve.solver cimport Solver
 
 cdef enum:
@@ -88,15 +87,15 @@ cdef class _Halves(Solver):
         return 0
 
     cdef void look_at_columns(self, Problem p) noexcept nogil:
-        cdef const Sparse* a = &p.columns.a
+        cdef const ByColumn* a = &p.columns.a
         cdef size_t k, e
         cdef double squares, most, x
         cdef double beta = 0.25 if p.loss.kind == LOGISTIC else 2
         for k in range(a.size):
             squares = most = 0
             for e in range(a.begin[k], a.begin[k + 1]):
-                x = a.value[e]
-                squares += p.h[a.index[e]] * x * x
+                x = a.entry[e].value
+                squares += p.h[a.entry[e].row] * x * x
                 most = larger(most, x * x)
             self.bound[k] = beta * (squares if self.tight else most)
 
@@ -121,15 +120,15 @@ cdef class _Halves(Solver):
 
     cdef void move(self, Problem p, size_t column, double step, bint negative) noexcept nogil:
         """Add to one of the two numbers of a column, and to the predictions of its rows."""
-        cdef const Sparse* a = &p.columns.a
+        cdef const ByColumn* a = &p.columns.a
         cdef size_t e, i, j = p.columns.number[column]
         cdef double dloss, curvature, before = p.weights[j]
         self.u[j + p.d if negative else j] += step
         p.weights[j] = self.u[j] - self.u[p.d + j]
         step = p.weights[j] - before
         for e in range(a.begin[column], a.begin[column + 1]):
-            i = a.index[e]
-            p.predictions[i] += step * a.value[e]
+            i = a.entry[e].row
+            p.predictions[i] += step * a.entry[e].value
             evaluate(p.loss, p.predictions[i], p.y[i], &dloss, &curvature)
             p.r[i] = p.h[i] * dloss
         self.accesses += self.entries[j]
@@ -187,7 +186,7 @@ cdef class DeterministicCoordinateDescent(_Halves):
     """
 
     cdef int iterate(self, Problem p) except -1 nogil:
-        cdef const Sparse* a = &p.columns.a
+        cdef const ByColumn* a = &p.columns.a
         cdef size_t visit, column, best
         cdef double step, gain, g, most, best_step
         cdef bint negative, best_negative
