@@ -9,6 +9,10 @@ has the dual, divided by l2 and with C_i = h_i / l2,
 One a after the other goes to its best, clip(a_i - G_i / ||x_i||^2, 0, C_i) with G_i = y_i p_i - 1, and w follows; rows are
 all that is read. In LIBLINEAR's terms C_i = C h_i n. The gap of P and the dual is exact: it is 0 at the solution.
 
+One after the other, the weights of a sweep swing around the solution: the objective at w goes up and down by more than
+what is left. So the weights that are shown are an average of those of the last visits, which swings less; the bound is
+that of a. In the random order, the paper's, they are w.
+
 The constant is a feature of value 1, and so l2 is on it as well: one that is not penalised would bring the condition
 sum_i a_i y_i = 0, which no single a can keep.
 
@@ -44,25 +48,36 @@ cdef extern from *:
             a += w[index[i]] * value[i];
         return (a + b) + (c + d);
     }
+
+    static inline void vwlite_row_add(double *w, double by, const uint32_t *index, const float *value, size_t n) {
+        for (size_t i = 0; i < n; i++)
+            w[index[i]] += by * value[i];
+    }
     """
     double row_dot "vwlite_row_dot"(const double* w, const uint32_t* index, const float* value, size_t n) noexcept nogil
+    void row_add "vwlite_row_add"(double* w, double by, const uint32_t* index, const float* value, size_t n) noexcept nogil
 
 cdef enum:
     PASSES = 4          # of a step, in entries, at least
     MOST_PASSES = 16    # at most, while the violation is not half of what it was
     AFRESH = 16         # steps after which the weights are computed anew
     AHEAD = 4           # rows that are on the way from memory
+    LINE = 64           # bytes that come from memory at once
+    SHOTS = 8           # times that a sweep over all rows is taken into the average
+    SPARED = 8          # entries that are read for each weight before that, at least
 
 
-# What a visit needs to know of a row, together.
+# What a visit needs to know of a row, together: one line of the cache.
 cdef struct Dual:
     double a
     double most         # C_i
     double squared      # ||x_i||^2
+    double inverse      # 1 / ||x_i||^2
     double y, initial
     size_t begin        # of its entries
     size_t size
 
+cdef double FRESH = 0.25        # the part of an average that is the newest weights
 cdef double LOOSEST = 0.1       # of violations: where all rows come back for the first time
 cdef double TIGHTEST = 1e-14
 
@@ -76,8 +91,13 @@ cdef class DualCoordinateDescent(Solver):
     ValueError: another order, another loss, no l2, or anything beside it.
     """
     cdef bint permuted
+    cdef void* memory               # of the duals
     cdef Dual* duals                # [n]
     cdef uint32_t* active           # [n]
+    cdef double* w                  # [d] sum_i a_i y_i x_i
+    cdef double b                   # sum_i a_i y_i, with a constant
+    cdef uint64_t shot              # accesses from which on the weights are taken into the average
+    cdef bint averaged              # whether some are there
     cdef double* left               # [d] the weights as the last step left them
     cdef double b_left
     cdef size_t size                # of active
@@ -95,18 +115,21 @@ cdef class DualCoordinateDescent(Solver):
         if problem.l2 == 0 or problem.l1 > 0 or problem.ball >= 0 or problem.box < INFINITY or problem.nonnegative:
             raise ValueError("this solver takes l2, and nothing beside it")
         self.permuted = order == "permuted"
-        self.duals = <Dual*>calloc(problem.n, sizeof(Dual))
+        self.memory = calloc(problem.n + 1, sizeof(Dual))
+        self.duals = <Dual*>((<size_t>self.memory + LINE - 1) & ~<size_t>(LINE - 1))
         self.active, self.left = <uint32_t*>malloc(4 * problem.n), <double*>malloc(8 * (problem.d + 1))
-        if self.duals == NULL or self.active == NULL or self.left == NULL:
+        self.w = <double*>malloc(8 * (problem.d + 1))
+        if self.memory == NULL or self.active == NULL or self.left == NULL or self.w == NULL:
             raise MemoryError("no memory for the dual")
         if problem.constant and not problem.penalizes_constant:
             problem.penalizes_constant = True
             problem.forget()
 
     def __dealloc__(self):
-        free(self.duals)
+        free(self.memory)
         free(self.active)
         free(self.left)
+        free(self.w)
 
     @property
     def a(self):
@@ -143,34 +166,50 @@ cdef class DualCoordinateDescent(Solver):
             dual.squared = 1 if p.constant else 0
             for e in range(dual.begin, dual.begin + dual.size):
                 dual.squared += <double>rows.value[e] * rows.value[e]
+            dual.inverse = 1 / dual.squared if dual.squared > 0 else 0
             dual.a = dual.most if known and dual.y * p.predictions[i] < 1 else 0
             self.active[i] = <uint32_t>i
         self.columns, self.steps = p.d, 0
         self.all_back(p)
         self.wanted = LOOSEST
+        self.averaged = False
+        self.shot = 0
         self.combine(p)
+        self.show(p)
 
     cdef void all_back(self, Problem p) noexcept nogil:
         self.size, self.high, self.low = p.n, INFINITY, -INFINITY
 
     cdef void combine(self, Problem p) noexcept nogil:
         """w = sum_i a_i y_i x_i, and the constant likewise."""
-        cdef size_t i
-        memset(p.weights, 0, 8 * p.d)
-        p.b = 0
+        cdef const Sparse* rows = &p.rows.a
+        cdef size_t i, e
+        cdef double by
+        memset(self.w, 0, 8 * p.d)
+        self.b = 0
         for i in range(p.n):
             if self.duals[i].a != 0:
-                self.add(p, &self.duals[i], self.duals[i].a * p.y[i])
+                by = self.duals[i].a * p.y[i]
+                for e in range(rows.begin[i], rows.begin[i + 1]):
+                    self.w[rows.index[e]] += by * rows.value[e]
+                if p.constant:
+                    self.b += by
 
-    cdef inline void add(self, Problem p, const Dual* dual, double by) noexcept nogil:
-        cdef const uint32_t* index = p.rows.a.index + dual.begin
-        cdef const float* value = p.rows.a.value + dual.begin
-        cdef double* w = p.weights
-        cdef size_t e
-        for e in range(dual.size):
-            w[index[e]] += by * value[e]
-        if p.constant:
-            p.b += by
+    cdef void show(self, Problem p) noexcept nogil:
+        """Have the problem hold w."""
+        memcpy(p.weights, self.w, 8 * p.d)
+        p.b = self.b
+
+    cdef void average(self, Problem p) noexcept nogil:
+        """Take w into the average that the problem holds."""
+        cdef size_t j
+        if not self.averaged:
+            self.show(p)
+        else:
+            for j in range(p.d):
+                p.weights[j] += FRESH * (self.w[j] - p.weights[j])
+            p.b += FRESH * (self.b - p.b)
+        self.averaged = True
 
     cdef int iterate(self, Problem p) except -1 nogil:
         cdef uint64_t before = self.accesses, read
@@ -201,99 +240,108 @@ cdef class DualCoordinateDescent(Solver):
         if self.steps % AFRESH == 0 or not moved:
             self.combine(p)
             self.accesses += p.rows.nonzeros
+        if not self.permuted or (whole and not moved) or not self.averaged:
+            self.show(p)
         self.finish(p)
         self.done = whole and not moved and self.permuted and not self.stopped()
         return 0
 
     cdef bint sweep_permuted(self, Problem p) noexcept nogil:
         """Visit the active rows in a random order. Whether any moved."""
+        cdef const uint32_t* index = p.rows.a.index
+        cdef const float* value = p.rows.a.value
+        cdef uint32_t* active = self.active
+        cdef double* w = self.w
         cdef size_t at, other
         cdef uint32_t i
-        cdef double high = -INFINITY, low = INFINITY, slope
+        cdef uint64_t read
+        cdef double high = -INFINITY, low = INFINITY, slope, change, best, b = self.b
+        cdef double limit_high = self.high, limit_low = self.low
         cdef Dual* dual
         cdef bint moved = False
         for at in range(self.size):
             other = at + random_below(&self.random, self.size - at)
-            i = self.active[other]
-            self.active[other] = self.active[at]
-            self.active[at] = i
+            i = active[other]
+            active[other] = active[at]
+            active[at] = i
         at = 0
+        read = self.accesses
         while at < self.size:
-            self.fetch(p, at)
-            i = self.active[at]
+            if at + 2 * AHEAD < self.size:
+                prefetch_read(&self.duals[active[at + 2 * AHEAD]])
+            if at + AHEAD < self.size:
+                dual = &self.duals[active[at + AHEAD]]
+                prefetch_read(index + dual.begin)
+                prefetch_read(value + dual.begin)
+                prefetch_read(index + dual.begin + 16)
+                prefetch_read(value + dual.begin + 16)
+            i = active[at]
             dual = &self.duals[i]
-            slope = self.slope(p, dual)
-            if (dual.a == 0 and slope > self.high) or (dual.a == dual.most and slope < self.low):
+            slope = dual.y * (row_dot(w, index + dual.begin, value + dual.begin, dual.size) + b + dual.initial) - 1
+            read += dual.size
+            if (dual.a == 0 and slope > limit_high) or (dual.a == dual.most and slope < limit_low):
                 self.size -= 1
-                self.active[at] = self.active[self.size]
-                self.active[self.size] = i
+                active[at] = active[self.size]
+                active[self.size] = i
                 continue
             at += 1
             if (dual.a == 0 and slope > 0) or (dual.a == dual.most and slope < 0):
                 slope = 0
             high, low = larger(high, slope), smaller(low, slope)
-            if slope != 0 and self.move(p, dual, slope):
-                moved = True
+            if slope != 0:
+                best = best_of(dual, slope)
+                if best != dual.a:
+                    moved = True
+                    change = (best - dual.a) * dual.y
+                    dual.a = best
+                    row_add(w, change, index + dual.begin, value + dual.begin, dual.size)
+                    if p.constant:
+                        b += change
+            if read >= self.shot:
+                self.b = b
+                self.average(p)
+                self.shot = read + <uint64_t>max(<size_t>(p.rows.nonzeros / p.n * self.size / SHOTS), SPARED * p.d)
             if at % 1024 == 0 and self.stopped():
                 break
+        self.b, self.accesses = b, read
         self.high, self.low = high, low
         return moved
 
-    cdef inline void fetch(self, Problem p, size_t at) noexcept nogil:
-        """Have the rows of the next visits on the way."""
-        cdef const Dual* dual
-        if at + 2 * AHEAD < self.size:
-            prefetch_read(&self.duals[self.active[at + 2 * AHEAD]])
-        if at + AHEAD < self.size:
-            dual = &self.duals[self.active[at + AHEAD]]
-            prefetch_read(p.rows.a.index + dual.begin)
-            prefetch_read(p.rows.a.value + dual.begin)
-            prefetch_read(p.rows.a.index + dual.begin + 16)
-            prefetch_read(p.rows.a.value + dual.begin + 16)
-
     cdef bint sweep_random(self, Problem p) noexcept nogil:
+        cdef const uint32_t* index = p.rows.a.index
+        cdef const float* value = p.rows.a.value
         cdef size_t visit
-        cdef double slope
+        cdef double slope, before
         cdef Dual* dual
         cdef bint moved = False
         for visit in range(p.n):
             dual = &self.duals[random_below(&self.random, p.n)]
-            slope = self.slope(p, dual)
-            if slope != 0 and self.move(p, dual, slope):
+            slope = row_dot(self.w, index + dual.begin, value + dual.begin, dual.size)
+            slope = dual.y * (slope + self.b + dual.initial) - 1
+            self.accesses += dual.size
+            before = dual.a
+            if slope != 0:
+                dual.a = best_of(dual, slope)
+            if dual.a != before:
                 moved = True
+                row_add(self.w, (dual.a - before) * dual.y, index + dual.begin, value + dual.begin, dual.size)
+                if p.constant:
+                    self.b += (dual.a - before) * dual.y
             if visit % 1024 == 1023 and self.stopped():
                 break
         return moved
 
-    cdef inline double slope(self, Problem p, const Dual* dual) noexcept nogil:
-        """G_i = y_i p_i - 1"""
-        cdef double found = row_dot(p.weights, p.rows.a.index + dual.begin, p.rows.a.value + dual.begin, dual.size)
-        self.accesses += dual.size
-        return dual.y * (found + p.b + dual.initial) - 1
-
-    cdef inline bint move(self, Problem p, Dual* dual, double slope) noexcept nogil:
-        """a_i to its best. Whether that is elsewhere."""
-        cdef double before = dual.a
-        if dual.squared > 0:
-            dual.a = smaller(larger(before - slope / dual.squared, 0), dual.most)
-        else:               # nothing but its own label decides
-            dual.a = dual.most if slope < 0 else 0
-        if dual.a == before:
-            return False
-        self.add(p, dual, (dual.a - before) * dual.y)
-        return True
-
     cdef void finish(self, Problem p) noexcept nogil:
         """Where the problem stands, by all rows."""
         cdef size_t i, j
-        cdef double squares = p.b * p.b if p.constant else 0, bound, slope, high = 0, low = 0
+        cdef double squares = self.b * self.b if p.constant else 0, bound, slope, high = 0, low = 0
         cdef const Dual* dual
         p.predict()
         p.lose()
         p.objective = p.mean_loss + p.penalties()
         p.nonzeros = 0
         for j in range(p.d):
-            squares += p.weights[j] * p.weights[j]
+            squares += self.w[j] * self.w[j]
             p.nonzeros += p.weights[j] != 0
         for i in range(p.n):
             dual = &self.duals[i]
@@ -313,3 +361,10 @@ cdef class DualCoordinateDescent(Solver):
     cdef bint exact(self, Problem p) noexcept nogil:
         """Whether the gap is rounding, or the slopes are."""
         return p.objective - p.lower_bound <= 1e-14 * p.objective or p.violation <= 1e-14
+
+
+cdef inline double best_of(const Dual* dual, double slope) noexcept nogil:
+    """Where a goes."""
+    if dual.squared > 0:
+        return smaller(larger(dual.a - slope * dual.inverse, 0), dual.most)
+    return dual.most if slope < 0 else 0        # nothing but its own label decides
