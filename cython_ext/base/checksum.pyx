@@ -23,16 +23,20 @@ cdef extern from *:
         return vwlite_turn(sum + input * VWLITE_P2, 31) * VWLITE_P1;
     }
 
-    static uint64_t vwlite_xxh64(const uint8_t *p, size_t size) {
-        const uint8_t *end = p + size;
+    /* The stripes of 32 bytes that are whole. */
+    static void vwlite_stripes(uint64_t sums[4], const uint8_t *p, size_t size) {
+        for (const uint8_t *end = p + (size & ~(size_t)31); p < end; p += 32) {
+            for (int i = 0; i < 4; i++) {
+                sums[i] = vwlite_round(sums[i], vwlite_load64(p + 8 * i));
+            }
+        }
+    }
+
+    /* size: of all; p: the bytes after the last whole stripe. */
+    static uint64_t vwlite_finish_sum(const uint64_t sums[4], const uint8_t *p, size_t size) {
+        const uint8_t *end = p + size % 32;
         uint64_t h = VWLITE_P5;
         if (size >= 32) {
-            uint64_t sums[4] = {VWLITE_P1 + VWLITE_P2, VWLITE_P2, 0, 0 - VWLITE_P1};
-            for (; end - p >= 32; p += 32) {
-                for (int i = 0; i < 4; i++) {
-                    sums[i] = vwlite_round(sums[i], vwlite_load64(p + 8 * i));
-                }
-            }
             h = vwlite_turn(sums[0], 1) + vwlite_turn(sums[1], 7) + vwlite_turn(sums[2], 12) + vwlite_turn(sums[3], 18);
             for (int i = 0; i < 4; i++) {
                 h = (h ^ vwlite_round(0, sums[i])) * VWLITE_P1 + VWLITE_P4;
@@ -52,16 +56,45 @@ cdef extern from *:
         h = (h ^ h >> 29) * VWLITE_P3;
         return h ^ h >> 32;
     }
+    static const uint64_t vwlite_first_sums[4] = {VWLITE_P1 + VWLITE_P2, VWLITE_P2, 0, 0 - VWLITE_P1};
     """
-    uint64_t xxh64 "vwlite_xxh64"(const uint8_t* p, size_t size) noexcept nogil
+    const uint64_t* first_sums "vwlite_first_sums"
+    void stripes "vwlite_stripes"(uint64_t* sums, const uint8_t* p, size_t size) noexcept nogil
+    uint64_t finish_sum "vwlite_finish_sum"(const uint64_t* sums, const uint8_t* p, size_t size) noexcept nogil
+
+
+cdef class Checksum:
+    """The sum of bytes that come in parts."""
+    cdef uint64_t[4] sums
+    cdef size_t size
+    cdef bytes rest
+
+    def __init__(self):
+        self.rest = b""
+        self.size = 0
+        for i in range(4):
+            self.sums[i] = first_sums[i]
+
+    def add(self, const uint8_t[::1] data):
+        """The next part. ValueError: one came before that was not of whole stripes of 32 bytes; only the last may be."""
+        cdef size_t size = data.shape[0], whole = size & ~<size_t>31
+        if self.rest:
+            raise ValueError("a part that is not the last is not of whole stripes")
+        if size == 0:
+            return
+        with nogil:
+            stripes(self.sums, &data[0], size)
+        self.rest = bytes(data[whole:])
+        self.size += size
+
+    @property
+    def value(self):
+        """Of all parts so far, 64 bits."""
+        return finish_sum(self.sums, self.rest, self.size)
 
 
 def checksum(const uint8_t[::1] data):
     """The sum of bytes, of 64 bits."""
-    cdef uint64_t found
-    cdef size_t size = data.shape[0]
-    if size == 0:
-        return xxh64(b"", 0)
-    with nogil:
-        found = xxh64(&data[0], size)
-    return found
+    cdef Checksum found = Checksum()
+    found.add(data)
+    return found.value

@@ -1,49 +1,22 @@
 """The copy of the rows by columns: for solvers that visit one coordinate after the other.
 
-Two passes over the rows: one counts, unless somebody has, and one puts each entry in its place. Only columns that are asked for take memory, 8
-bytes an entry.
+Two passes over the rows: one counts, unless somebody has, and one puts each entry in its place. Only columns that are
+asked for take memory, 8 bytes an entry; where the rows say that there is not as much, they are in a file (paged.pyx).
 """
 
 from libc.stdint cimport uint8_t, uint32_t
 from libc.stdlib cimport calloc, free, malloc
 
-from vwlite.core.solve.rows cimport Rows, Sparse
-
-cdef extern from *:
-    """
-    #include <stdlib.h>
-    #if defined(__linux__)
-    #include <sys/mman.h>
-    #endif
-
-    #define VWLITE_HUGE ((size_t)2 << 20)
-
-    /* As malloc, for `free`. Large memory in pages of 2 MB where the system has them: the first touch of each page is a
-       call of the system, and of small pages these calls cost more than the entries that are written. */
-    static inline void *vwlite_large(size_t bytes) {
-    #ifdef MADV_HUGEPAGE
-        void *found;
-        if (bytes >= VWLITE_HUGE && posix_memalign(&found, VWLITE_HUGE, bytes) == 0) {
-            madvise(found, bytes, MADV_HUGEPAGE);
-            return found;
-        }
-    #endif
-        return malloc(bytes);
-    }
-    """
-    void* large "vwlite_large"(size_t bytes) noexcept nogil
-
+from vwlite.core.base.buffers cimport resize_large
+from vwlite.core.solve.paged cimport Paged
+from vwlite.core.solve.rows cimport Rows, Sparse, visit
 
 cdef Columns kept_columns(Rows rows, const uint8_t* keep, size_t* counted):
     """keep: for each column whether it is wanted; NULL: all that are not empty. counted: how many entries each column
-    has, of malloc, and freed here; NULL: not known. MemoryError."""
+    has, of malloc, and freed here; NULL: not known. MemoryError; OSError."""
     cdef Columns columns = Columns.__new__(Columns)
-    cdef int failed
     columns.rows = rows
-    with nogil:
-        failed = columns.fill(keep, counted)
-    if failed:
-        raise MemoryError("no memory for the columns")
+    columns.make(keep, counted)
     return columns
 
 
@@ -51,28 +24,40 @@ cdef class Columns:
     """All columns of the rows. One may serve several problems, as those of several classes."""
 
     def __init__(self, Rows rows not None):
-        cdef int failed
         if not rows.finished:
             raise ValueError("the rows are not finished")
         if self.rows is not None:
             raise ValueError("the columns are made")
         self.rows = rows
-        with nogil:
-            failed = self.fill(NULL, NULL)
-        if failed:
-            raise MemoryError("no memory for the columns")
+        self.make(NULL, NULL)
 
     def __dealloc__(self):
         free(self.a.begin)
-        free(self.a.entry)
+        if self.a.paging == NULL:
+            free(self.a.entry)
         free(self.number)
         free(self.position)
 
     def __len__(self):
         return self.a.size
 
+    @property
+    def in_file(self):
+        """Whether the entries are in a file."""
+        return self.paged is not None
+
+    cdef int make(self, const uint8_t* keep, size_t* counted) except -1:
+        cdef int failed
+        with nogil:
+            failed = self.fill(keep, counted)
+        if failed < 0:
+            raise MemoryError("no memory for the columns")
+        if failed:
+            self.fill_file()
+        return 0
+
     cdef int fill(self, const uint8_t* keep, size_t* counted) noexcept nogil:
-        """-1: no memory."""
+        """-1: no memory; 1: the entries are more than the rows have room for, and not made."""
         cdef const Sparse* rows = &self.rows.a
         cdef size_t i, k, j, at, total = 0, columns = self.rows.columns
         cdef size_t* next_entry = <size_t*>calloc(columns + 1, sizeof(size_t)) if counted == NULL else counted
@@ -81,8 +66,10 @@ cdef class Columns:
             free(next_entry)
             return -1
         if counted == NULL:
-            for k in range(rows.begin[rows.size]):
-                next_entry[rows.index[k]] += 1
+            for i in range(rows.size):
+                visit(rows, i)
+                for k in range(rows.begin[i], rows.begin[i + 1]):
+                    next_entry[rows.index[k]] += 1
         for j in range(columns):
             if next_entry[j] and (keep == NULL or keep[j]):
                 self.position[j] = <uint32_t>self.a.size
@@ -93,8 +80,16 @@ cdef class Columns:
         self.nonzeros = total
         self.a.begin = <size_t*>malloc(sizeof(size_t) * (self.a.size + 1))
         self.number = <uint32_t*>malloc(4 * (self.a.size + 1))
-        self.a.entry = <Entry*>large(sizeof(Entry) * (total + 1))
-        if self.a.begin == NULL or self.number == NULL or self.a.entry == NULL:
+        if self.a.begin == NULL or self.number == NULL:
+            free(next_entry)
+            return -1
+        if self.rows.room and sizeof(Entry) * total > self.rows.room:
+            for j in range(columns):
+                if self.position[j] != NOT_KEPT:
+                    self.a.begin[self.position[j] + 1], self.number[self.position[j]] = next_entry[j], <uint32_t>j
+            free(next_entry)
+            return 1
+        if resize_large(<void**>&self.a.entry, total + 1, sizeof(Entry)):
             free(next_entry)
             return -1
         total = 0
@@ -107,6 +102,7 @@ cdef class Columns:
                 next_entry[j] = self.nonzeros       # one place for all that is not kept: no branch to foretell
         self.a.begin[self.a.size] = total
         for i in range(rows.size):
+            visit(rows, i)
             for k in range(rows.begin[i], rows.begin[i + 1]):
                 j = rows.index[k]
                 at = next_entry[j]
@@ -114,3 +110,50 @@ cdef class Columns:
                 next_entry[j] = at + (at != self.nonzeros)
         free(next_entry)
         return 0
+
+    cdef int fill_file(self) except -1:
+        """The entries, in a file: as many columns at a time as there is room for, with a pass over the rows for them.
+        a.begin has the entries of each column, one place further on."""
+        cdef const Sparse* rows = &self.rows.a
+        cdef size_t first = 0, end, i, k, most = self.rows.room // sizeof(Entry)
+        cdef Entry* entry = NULL
+        cdef size_t* next_entry = NULL
+        self.a.begin[0] = 0
+        for i in range(self.a.size):
+            most = max(most, self.a.begin[i + 1])
+            self.a.begin[i + 1] += self.a.begin[i]
+        self.paged = Paged(sizeof(Entry))
+        entry = <Entry*>malloc(sizeof(Entry) * most)
+        next_entry = <size_t*>malloc(sizeof(size_t) * self.a.size)
+        try:
+            if entry == NULL or next_entry == NULL:
+                raise MemoryError("no memory for the columns")
+            while first < self.a.size:
+                end = first + 1
+                while end < self.a.size and self.a.begin[end + 1] - self.a.begin[first] <= most:
+                    end += 1
+                with nogil:
+                    for k in range(first, end):
+                        next_entry[k] = self.a.begin[k] - self.a.begin[first]
+                    for i in range(rows.size):
+                        visit(rows, i)
+                        for k in range(rows.begin[i], rows.begin[i + 1]):
+                            put(rows, k, self.position, first, end, <uint32_t>i, entry, next_entry)
+                self.paged.write(0, entry, self.a.begin[first], self.a.begin[end] - self.a.begin[first])
+                first = end
+        finally:
+            free(entry)
+            free(next_entry)
+        self.a.paging = &self.paged.paging
+        self.paged.map(self.nonzeros, self.rows.room // sizeof(Entry))
+        self.a.entry = <Entry*>self.paged.paging.data[0]
+        return 0
+
+
+cdef inline void put(const Sparse* rows, size_t k, const uint32_t* position, size_t first, size_t end, uint32_t row,
+                     Entry* entry, size_t* next_entry) noexcept nogil:
+    """Put entry k of the rows into its column, if that is one of those from `first` to `end`."""
+    cdef size_t column = position[rows.index[k]]
+    if first <= column < end:
+        entry[next_entry[column]].row, entry[next_entry[column]].value = row, rows.value[k]
+        next_entry[column] += 1

@@ -14,7 +14,7 @@ from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
 
 from vwlite.core.base.elementary cimport exp_of
-from vwlite.core.solve.columns cimport ByColumn, Columns, Entry
+from vwlite.core.solve.columns cimport ByColumn, Columns, Entry, visit_column
 from vwlite.core.solve.losses cimport LOGISTIC, POISSON, SQUARED, SQUARED_HINGE, evaluate, is_smooth
 from vwlite.core.solve.problem cimport Penalty, Problem, larger, minimizer, smaller, violation_of
 from vwlite.core.solve.random cimport random_below
@@ -86,6 +86,7 @@ cdef class CoordinateDescent(Solver):
         cdef double squares, sum, most, x, h
         cdef double beta = 0.25 if p.loss.kind == LOGISTIC else 2
         for k in range(a.size):
+            visit_column(a, k)
             squares = sum = most = 0
             for e in range(a.begin[k], a.begin[k + 1]):
                 x, h = a.entry[e].value, p.h[a.entry[e].row]
@@ -179,6 +180,7 @@ cdef class CoordinateDescent(Solver):
         cdef const Entry* entry = a.entry
         cdef size_t e
         cdef double g = 0, squares = 0, x
+        visit_column(a, k)
         if p.loss.kind == SQUARED or p.loss.kind == SQUARED_HINGE:
             for e in range(a.begin[k], a.begin[k + 1]):
                 g += r[entry[e].row] * entry[e].value
@@ -221,6 +223,7 @@ cdef class CoordinateDescent(Solver):
         cdef size_t e
         cdef uint32_t i
         cdef double dloss, curvature
+        visit_column(a, k)
         if p.loss.kind == SQUARED:
             for e in range(a.begin[k], a.begin[k + 1]):
                 i = a.entry[e].row

@@ -31,7 +31,7 @@ from vwlite.core.base.elementary cimport exp_of
 from vwlite.core.solve.losses cimport LOGISTIC, evaluate, is_smooth, log_of
 from vwlite.core.solve.problem cimport Problem, larger, smaller, total
 from vwlite.core.solve.random cimport random_below
-from vwlite.core.solve.rows cimport Sparse
+from vwlite.core.solve.rows cimport Sparse, visit
 from vwlite.core.solve.softmax cimport SoftmaxProblem, softmax_row
 from vwlite.core.solve.solver cimport Solver
 
@@ -154,6 +154,7 @@ cdef class _FirstOrder(Solver):
         cdef double most = 0, squares
         for i in range(self.n):
             squares = 1 if self.problem.constant else 0
+            visit(a, i)
             for e in range(a.begin[i], a.begin[i + 1]):
                 squares += <double>a.value[e] * a.value[e]
             most = larger(most, squares)
@@ -490,6 +491,7 @@ cdef class _Sampled(_FirstOrder):
         cdef size_t e, c, j
         cdef double sum, curvature
         cdef double* r = self.scores + self.classes
+        visit(a, i)
         for c in range(self.classes):
             sum = 0
             for e in range(a.begin[i], a.begin[i + 1]):
@@ -687,6 +689,7 @@ cdef class ExponentiatedGradient(_Sampled):
         cdef double most = 0, c
         memset(self.sample_g, 0, 8 * self.d)
         for i in range(self.n):
+            visit(a, i)
             for e in range(a.begin[i], a.begin[i + 1]):
                 self.sample_g[a.index[e]] += self.problem.h[i] * a.value[e] * a.value[e]
         for j in range(self.d):

@@ -35,11 +35,12 @@ from vwlite.core.solve.columns cimport (
     dot_float,
     fetch_column,
     largest_size,
+    visit_column,
 )
 from vwlite.core.solve.losses cimport POISSON, SQUARED, SQUARED_HINGE, BatchLoss, is_smooth
 from vwlite.core.solve.problem cimport Penalty, Problem, larger, minimizer, smaller, total, violation_of
 from vwlite.core.solve.random cimport random_below
-from vwlite.core.solve.rows cimport Sparse
+from vwlite.core.solve.rows cimport Sparse, visit
 from vwlite.core.solve.solver cimport Solver
 
 cdef extern from *:
@@ -390,6 +391,7 @@ cdef class Newton(Solver):
         memset(self.t, 0, 8 * p.n)
         for at in range(m):
             k = self.working[at].k
+            visit_column(a, k)
             for e in range(a.begin[k], a.begin[k + 1]):
                 self.t[a.entry[e].row] += 1
         cost = m * m
@@ -416,6 +418,7 @@ cdef class Newton(Solver):
             self.gram_d[i] = self.d[i]
             if self.d[i] == 0:
                 continue
+            visit(rows, i)
             for e in range(rows.begin[i], rows.begin[i + 1]):
                 k = self.gram_at[rows.index[e]]
                 self.row_at[inside], self.row_value[inside] = k, rows.value[e]

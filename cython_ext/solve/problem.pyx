@@ -41,7 +41,7 @@ from vwlite.core.solve.losses cimport (
     is_smooth,
     log_of,
 )
-from vwlite.core.solve.rows cimport Rows, Sparse
+from vwlite.core.solve.rows cimport Rows, Sparse, visit
 
 from vwlite.core.solve.losses import NAMES
 
@@ -320,6 +320,7 @@ cdef class Problem:
                 self.predictions[i] = self.b + self.rows.initial[i]
             return
         for i in range(self.n):
+            visit(a, i)
             sum = 0
             for e in range(a.begin[i], a.begin[i + 1]):
                 sum += w[a.index[e]] * a.value[e]
@@ -426,6 +427,7 @@ cdef class Problem:
             return
         a = &self.rows.a
         for i in range(self.n):
+            visit(a, i)
             for e in range(a.begin[i], a.begin[i + 1]):
                 self.g[a.index[e]] += residual[i] * a.value[e]
 
@@ -629,6 +631,7 @@ cdef class Problem:
         with nogil:
             for i in range(self.n):
                 hy = self.h[i] * self.y[i]
+                visit(&self.rows.a, i)
                 for k in range(self.rows.a.begin[i], self.rows.a.begin[i + 1]):
                     x, j = hy * self.rows.a.value[k], self.rows.a.index[k]
                     sums[2 * j + (x < 0)] += fabs(x)

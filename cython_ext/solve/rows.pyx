@@ -2,6 +2,8 @@
 
 A column is a key that occurs: names that collide are one column. Columns are numbered by ascending key, whatever came
 first; a feature that stands twice in a line is one entry, with the sum as its value.
+
+With a limit, entries beyond it go to a file (paged.pyx); labels, importance and keys stay in memory.
 """
 
 from libc.math cimport isfinite, isnan
@@ -13,6 +15,7 @@ from vwlite.core.base.buffers cimport ample, resize, resize_large
 from vwlite.core.base.prefetch cimport prefetch_read
 from vwlite.core.data.batch cimport EXAMPLE, Arrays, Batch
 from vwlite.core.data.expand cimport ENORMOUS, NO_ROOM, Expander, Expansion
+from vwlite.core.solve.paged cimport Paged, Paging, give_back, visit_entries
 
 cdef enum:
     NO_MEMORY = -1
@@ -32,30 +35,36 @@ cdef int by_size(const void* a, const void* b) noexcept nogil:
 
 
 cdef class Rows:
-    """expander: without the constant, which is never a column. Fill with `add`, then `finish`."""
+    """expander: without the constant, which is never a column. Fill with `add`, then `finish`.
 
-    def __init__(self, Expander expander not None):
-        self.expander = expander
+    most: entries, features of an example, that are held in memory; what is beyond it goes to a file. 0: any number.
+    """
+
+    def __init__(self, Expander expander not None, *, size_t most=0):
+        self.expander, self.most = expander, most
         if resize(<void**>&self.a.begin, 1, sizeof(size_t)) or self.grow_places():
             raise MemoryError("no memory for the examples")
         self.a.begin[0] = 0
 
     def __dealloc__(self):
         free(self.a.begin)
-        free(self.a.index)
-        free(self.a.value)
+        if self.a.paging == NULL:
+            free(self.a.index)
+            free(self.a.value)
         free(self.label)
         free(self.importance)
         free(self.initial)
         free(self.key)
         free(self.place)
+        free(self.number)
+        free(self.seen)
 
     def __len__(self):
         return self.a.size
 
     def add(self, Batch batch not None):
         """Append the labelled examples of positive importance of a batch, in order. MemoryError; OverflowError: more
-        than 2^32 - 2 columns. ValueError: after `finish`."""
+        than 2^32 - 2 columns. OSError: the file cannot be written. ValueError: after `finish`."""
         cdef int failed
         cdef Expander expander = self.expander
         cdef bint numbered = expander.takes_numbers(&batch.a)
@@ -69,20 +78,46 @@ cdef class Rows:
             raise OverflowError("more columns than numbers of 32 bits")
         if failed:
             raise MemoryError("no memory for the examples")
+        if self.most and self.a.begin[self.a.size] - self.written > self.most:
+            self.spill()
 
     def finish(self):
-        """Number the columns by key and sum repeated features. MemoryError; OverflowError: a sum of values of repeated
-        features is not a number any more."""
+        """Number the columns by key and sum repeated features. MemoryError; OSError: the file cannot be written;
+        OverflowError: a sum of values of repeated features is not a number any more."""
         cdef int failed
         if self.finished:
             return
         with nogil:
-            failed = self.order()
+            failed = self.number_columns()
+            if not failed and self.paged is None:
+                failed = self.tidy(self.a.index, self.a.value, NULL, 0, self.a.size, 0, 0)
+        if not failed and self.paged is not None:
+            failed = self.tidy_file()
+        free(self.number)
+        free(self.seen)
+        self.number, self.seen = NULL, NULL
         self.finished = failed != NO_MEMORY
         if failed == OVERFLOW:
             raise OverflowError("the values of a feature that is repeated in a line sum to infinity")
         if failed:
             raise MemoryError("no memory for the columns")
+
+    def limit(self, size_t rows, size_t columns):
+        """How many bytes of memory the entries of rows that are in a file may take, and those of columns: above that,
+        columns are in a file too."""
+        self.room = columns
+        if self.a.paging != NULL:
+            self.a.paging.most = rows // 8
+
+    def give_back(self):
+        """Have no pages of the file in memory."""
+        if self.a.paging != NULL:
+            give_back(self.a.paging)
+
+    @property
+    def in_file(self):
+        """Whether the entries are in a file."""
+        return self.paged is not None
 
     @property
     def keys(self):
@@ -139,7 +174,7 @@ cdef class Rows:
 
     cdef int add_line(self, Expander expander, const Arrays* a, size_t line, bint numbered,
                       uint32_t* known) noexcept nogil:
-        cdef size_t i, want, at = self.a.begin[self.a.size]
+        cdef size_t i, want, at = self.a.begin[self.a.size], here = at - self.written
         cdef uint32_t number
         cdef Expansion found
         cdef int failed = 0
@@ -160,7 +195,7 @@ cdef class Rows:
                 failed = self.append(expander.f.keys, expander.f.values, expander.f.size)
             expander.end_pieces()
         elif numbered:
-            if self.a.begin[self.a.size + 1] + expander.f.size > self.nonzero_capacity:
+            if here + expander.f.size > self.nonzero_capacity:
                 failed = self.append(NULL, NULL, expander.f.size)
                 self.a.begin[self.a.size + 1] = at
             for i in range(expander.f.size):
@@ -170,7 +205,7 @@ cdef class Rows:
                 if known[number] == 0:
                     failed = self.column_of(a.distinct_hash[number] & expander.mask, &known[number])
                     known[number] += 1
-                self.a.index[at + i], self.a.value[at + i] = known[number] - 1, expander.f.values[i]
+                self.a.index[here + i], self.a.value[here + i] = known[number] - 1, expander.f.values[i]
             self.a.begin[self.a.size + 1] = at + expander.f.size
         else:
             failed = self.append(expander.f.keys, expander.f.values, expander.f.size)
@@ -184,7 +219,7 @@ cdef class Rows:
 
     cdef int append(self, const uint32_t* keys, const float* values, size_t n) noexcept nogil:
         """Add features to the row that is being filled; without keys, only have room for them."""
-        cdef size_t i, at = self.a.begin[self.a.size + 1], want = at + n
+        cdef size_t i, at = self.a.begin[self.a.size + 1], here = at - self.written, want = here + n
         cdef int failed
         if want > self.nonzero_capacity:
             want = ample(want)
@@ -195,10 +230,10 @@ cdef class Rows:
             for i in range(n):
                 if i + AHEAD < n:
                     prefetch_read(&self.place[place_of(keys[i + AHEAD], self.places)])
-                failed = self.column_of(keys[i], &self.a.index[at + i])
+                failed = self.column_of(keys[i], &self.a.index[here + i])
                 if failed:
                     return failed
-                self.a.value[at + i] = values[i]
+                self.a.value[here + i] = values[i]
         self.a.begin[self.a.size + 1] = at + n
         return 0
 
@@ -240,43 +275,92 @@ cdef class Rows:
         self.place, self.places = place, places
         return 0
 
-    cdef int order(self) noexcept nogil:
+    cdef int number_columns(self) noexcept nogil:
+        """Sort the keys; the place of each in that order is the number of its column."""
         cdef uint64_t* arrived = <uint64_t*>malloc(8 * (self.columns + 1))
-        cdef uint32_t* number = <uint32_t*>malloc(4 * (self.columns + 1))
-        cdef size_t* seen = <size_t*>calloc(self.columns + 1, sizeof(size_t))   # 1 + where the column stands last
-        cdef size_t i, k, to = 0, first, end
-        cdef uint32_t j
-        cdef int failed = 0
-        if arrived == NULL or number == NULL or seen == NULL:
+        cdef size_t i
+        self.number = <uint32_t*>malloc(4 * (self.columns + 1))
+        self.seen = <size_t*>calloc(self.columns + 1, sizeof(size_t))
+        if arrived == NULL or self.number == NULL or self.seen == NULL:
             free(arrived)
-            free(number)
-            free(seen)
             return NO_MEMORY
         for i in range(self.columns):
             arrived[i] = <uint64_t>self.key[i] << 32 | i
         qsort(arrived, self.columns, 8, by_size)
         for i in range(self.columns):
-            number[<uint32_t>arrived[i]] = <uint32_t>i
+            self.number[<uint32_t>arrived[i]] = <uint32_t>i
             self.key[i] = arrived[i] >> 32
-        k = 0
-        for i in range(self.a.size):
-            first, end = to, self.a.begin[i + 1]
-            while k < end:
-                j = number[self.a.index[k]]
-                if seen[j] > first:
-                    self.a.value[seen[j] - 1] += self.a.value[k]
-                    if not isfinite(self.a.value[seen[j] - 1]):
+        free(arrived)
+        free(self.place)
+        self.place = NULL
+        return 0
+
+    cdef int tidy(self, const uint32_t* index, const float* value, Paging* paging, size_t first, size_t end, size_t k,
+                  size_t to) noexcept nogil:
+        """Number the columns of the rows from `first` to `end` and sum repeated features. Their entries are index and
+        value, from the k-th on; they become index and value of the rows, as entries from `to` on."""
+        cdef size_t i, start, stop, base = to
+        cdef uint32_t j
+        cdef int failed = 0
+        for i in range(first, end):
+            start, stop = to, self.a.begin[i + 1]
+            if paging != NULL:
+                visit_entries(paging, k, stop)
+            while k < stop:
+                j = self.number[index[k]]
+                if self.seen[j] > start:
+                    self.a.value[self.seen[j] - 1 - base] += value[k]
+                    if not isfinite(self.a.value[self.seen[j] - 1 - base]):
                         failed = OVERFLOW
                 else:
-                    self.a.index[to], self.a.value[to] = j, self.a.value[k]
+                    self.a.index[to - base], self.a.value[to - base] = j, value[k]
                     to += 1
-                    seen[j] = to
+                    self.seen[j] = to
                 k += 1
             self.a.begin[i + 1] = to
         self.nonzeros = to
-        free(arrived)
-        free(number)
-        free(seen)
-        free(self.place)
-        self.place = NULL
         return failed
+
+    cdef int spill(self) except -1:
+        """Put the entries in memory into the file."""
+        cdef size_t n = self.a.begin[self.a.size] - self.written
+        if self.paged is None:
+            self.paged = Paged(4, 4)
+        self.write(self.written, n)
+        self.written += n
+        return 0
+
+    cdef int write(self, size_t at, size_t n) except -1:
+        """Put the first n entries in memory into the file, from the at-th on."""
+        self.paged.write(0, self.a.index, at, n)
+        self.paged.write(1, self.a.value, at, n)
+        return 0
+
+    cdef int tidy_file(self) except -1:
+        """`tidy` from one file into another, as many rows at a time as there is memory for."""
+        cdef Paged given
+        cdef uint32_t* index
+        cdef float* value
+        cdef size_t first = 0, end, k = 0, to = 0, next_k
+        cdef int failed, found = 0
+        self.spill()
+        given, self.paged = self.paged, Paged(4, 4)
+        given.map(self.written, self.most)
+        index, value = <uint32_t*>given.paging.data[0], <float*>given.paging.data[1]
+        while first < self.a.size:
+            end = first + 1     # a row fits, as it did when it came
+            while end < self.a.size and self.a.begin[end + 1] - k <= self.nonzero_capacity:
+                end += 1
+            next_k = self.a.begin[end]
+            with nogil:
+                failed = self.tidy(index, value, &given.paging, first, end, k, to)
+            found = failed or found
+            self.write(to, self.nonzeros - to)
+            first, k, to = end, next_k, self.nonzeros
+        free(self.a.index)
+        free(self.a.value)
+        self.a.index, self.a.value = NULL, NULL
+        self.a.paging = &self.paged.paging
+        self.paged.map(to, self.most)
+        self.a.index, self.a.value = <uint32_t*>self.paged.paging.data[0], <float*>self.paged.paging.data[1]
+        return found

@@ -1,0 +1,53 @@
+"""Entries of rows or columns that lie in a file. See paged.pyx."""
+
+cdef extern from *:
+    """
+    #include <stddef.h>
+    #include <sys/mman.h>
+
+    struct vwlite_paging {
+        char *data[2];              /* mapped; the second may be none */
+        size_t bytes[2];
+        size_t window;              /* entries that are counted together: about what one fault brings in */
+        size_t last;                /* 1 + the window that was visited last */
+        size_t seen;                /* entries of the windows visited since the pages were given back */
+        size_t most;                /* with how many they are */
+    };
+
+    static inline void vwlite_give_back(struct vwlite_paging *p) {
+        for (int k = 0; k < 2; k++)
+            if (p->bytes[k])
+                madvise(p->data[k], p->bytes[k], MADV_DONTNEED);
+        p->seen = p->last = 0;
+    }
+
+    static inline void vwlite_visit(struct vwlite_paging *p, size_t begin, size_t end) {
+        if (begin == end)
+            return;
+        size_t first = begin / p->window + 1, last = (end - 1) / p->window + 1;
+        if (first == last && last == p->last)
+            return;
+        p->seen += (last - first + (first != p->last)) * p->window;
+        if (p->seen > p->most) {
+            vwlite_give_back(p);
+            p->seen = (last - first + 1) * p->window;
+        }
+        p->last = last;
+    }
+    """
+    ctypedef struct Paging "struct vwlite_paging":
+        char* data[2]
+        size_t bytes[2]
+        size_t window
+        size_t most
+    void visit_entries "vwlite_visit"(Paging* p, size_t begin, size_t end) noexcept nogil
+    void give_back "vwlite_give_back"(Paging* p) noexcept nogil
+
+
+cdef class Paged:
+    cdef Paging paging
+    cdef tuple sizes            # bytes of an item of each array
+    cdef list files, maps       # one for each array
+
+    cdef int write(self, int array, const void* items, size_t at, size_t n) except -1
+    cdef int map(self, size_t n, size_t most) except -1

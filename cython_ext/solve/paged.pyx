@@ -1,0 +1,62 @@
+"""Entries of rows or columns in temporary files, for data that are larger than memory.
+
+They are written once, piece by piece, and then mapped: whoever walks over rows or columns reads them as if they were in
+memory, in the same order, and so finds the same bits. Who visits a line says so (`visit` of rows.pxd); when more entries
+than `most` were visited, all pages are given back to the system, which may still have them in its cache of the disk.
+
+The files have no names: nobody else can change them, and they are gone when the process is.
+"""
+
+import os
+import tempfile
+
+from libc.stdint cimport uint8_t
+from libc.string cimport memset
+
+from vwlite.core.base.arrays cimport view_of
+
+cdef enum:
+    WRITTEN = 1 << 16   # bytes that are written at once: those of a window
+
+
+cdef class Paged:
+    """No entries yet. sizes: of one or two arrays, the bytes of an item. OSError: no temporary file can be made."""
+
+    def __cinit__(self):
+        memset(&self.paging, 0, sizeof(Paging))
+
+    def __init__(self, *sizes):
+        self.sizes = sizes
+        self.files = [tempfile.TemporaryFile(prefix="vwlite-", buffering=0) for _ in sizes]
+        self.paging.window = WRITTEN // max(sizes)
+
+    cdef int write(self, int array, const void* items, size_t at, size_t n) except -1:
+        """Put n items of an array into its file, the first of them as the at-th. OSError."""
+        cdef size_t size = self.sizes[array]
+        write_at(self.files[array], view_of(self, <void*>items, n * size, 1, "B"), at * size)
+        return 0
+
+    cdef int map(self, size_t n, size_t most) except -1:
+        """Have n items of each array at paging.data; read-only, and valid while this lives. OSError."""
+        import mmap     # few runs come here
+
+        cdef const uint8_t[::1] view
+        self.paging.most, self.maps = most, []
+        for k in range(len(self.sizes) if n else 0):
+            self.maps.append(mmap.mmap(self.files[k].fileno(), n * self.sizes[k], prot=mmap.PROT_READ))
+            view = self.maps[k]
+            self.paging.data[<int>k], self.paging.bytes[<int>k] = <char*>&view[0], view.shape[0]
+        for file in self.files:
+            file.close()
+        return 0
+
+
+def write_at(file, data, size_t at):
+    """Write bytes into a file, from a place on. OSError.
+
+    Linux caches what is written at once as one piece of up to 2 MB, and maps all of that at the first fault: so the pieces
+    are small, and what is resident is what was counted.
+    """
+    while data:
+        written = os.pwrite(file.fileno(), data[: WRITTEN - at % WRITTEN], at)
+        data, at = data[written:], at + written
