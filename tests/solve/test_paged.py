@@ -48,7 +48,8 @@ def test_few_entries_stay_in_memory():
 @pytest.mark.parametrize("lines", [[], [Line(1.0, [])], [Line(1.0, []), Line(-1.0, [(3, 1.0)])]])
 def test_no_entries(lines):
     ours = in_file(lines, blocks=1)
-    assert [ours.row(i) for i in range(len(ours))] == [([], [])] * min(len(lines), 1) + [([0], [1.0])] * (len(lines) > 1)
+    expected = [([], [])][: len(lines)] + [([0], [1.0])] * (len(lines) > 1)
+    assert [ours.row(i) for i in range(len(ours))] == expected
     assert len(Columns(ours)) == len(ours.keys)
 
 

@@ -22,7 +22,7 @@ from vwlite.options.resolve import (
 )
 from vwlite.options.settings import SPECS, Settings
 from vwlite.options.spec import CLASSES, FEATURES, IN, OUT, RUN, option, specs_of
-from vwlite.options.types import PATH, Number, Whole
+from vwlite.options.types import PATH, Bytes, Number, Whole
 from vwlite.output.atomic import check_apart
 from vwlite.solvers.table import SOLVERS, Row, best_solver
 
@@ -55,6 +55,15 @@ LAST_OF_PATH = 0.01
 def _solvers_with(name: str) -> str:
     """The solvers that take an option, as its help begins."""
     return ", ".join(row.name for row in SOLVERS.values() if name in row.options)
+
+
+def _memory() -> int | None:
+    found: int | None = option(
+        None, "--memory", group=RUN, type=Bytes(), metavar="BYTES", shown="no limit",
+        help="Hold at most so much of the examples, and of what is made of them, in memory, and the rest in files in "
+             "TMPDIR: 500M, 2G. It changes no result.",
+    )  # fmt: skip
+    return found
 
 
 @dataclass(frozen=True)
@@ -107,6 +116,7 @@ class SolveOptions(TrainOptions):
         None, "--eta0", group=SOLVING, type=Number(0, open_low=True), shown="by the data: no larger than is safe",
         help=f"{_solvers_with('eta0')}: the length of the first step along the gradient.",
     )  # fmt: skip
+    memory: int | None = _memory()
 
 
 @dataclass(frozen=True)
@@ -120,6 +130,7 @@ class CertifyOptions(TrainOptions):
         None, "--against", group=PROBLEM, type=PATH, metavar="SOLVED",
         help="A model of `vwlite solve`: its lower bound too, which is nearly exact.",
     )  # fmt: skip
+    memory: int | None = _memory()
 
 
 _CACHED = tuple(
@@ -155,7 +166,7 @@ _SOLVE = (
     *_CACHED,
     *(replace(spec, help="Begin from this model's weights, with its options of features, loss and classes.")
       if spec.name == "initial" else spec for spec in specs_of(TrainOptions) if spec.name in ("model", "initial")),
-    SPECS["link"], *_SHARED,
+    SPECS["link"], *_SHARED, _own["memory"],
 )  # fmt: skip
 _CERTIFY = (
     *specs_of(CertifyOptions, IN), *specs_of(InputOptions, IN),
@@ -167,7 +178,7 @@ _CERTIFY = (
     replace(SPECS["loss"], group=PROBLEM, default=None,
             help="The loss of a model of Vowpal Wabbit, which does not know it."),
     replace(SPECS["quantile_tau"], group=PROBLEM, default=None, help="The same for --loss quantile."),
-    *specs_of(CertifyOptions, PROBLEM), *_CACHED, *_SHARED,
+    *specs_of(CertifyOptions, PROBLEM), *_CACHED, *_SHARED, _own["memory"],
 )  # fmt: skip
 
 

@@ -68,6 +68,25 @@ class Whole(Number):
         return int(value)
 
 
+class Bytes(Whole):
+    """A number of bytes; K, M or G behind it: times 1024, and so on."""
+
+    name = "number of bytes, such as 500M"
+
+    def __init__(self) -> None:
+        super().__init__(1)
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        return "BYTES"
+
+    def read(self, value: Any) -> int:
+        found = re.fullmatch(r"([0-9]{1,15})([kKmMgG]?)", str(value))
+        if not found:
+            raise ValueError
+        power = " kmg".index(found[2].lower() or " ")
+        return int(found[1]) << 10 * power
+
+
 class Labels(click.ParamType):
     """NEG,POS: the two labels that mean -1 and 1."""
 

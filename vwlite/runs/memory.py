@@ -1,4 +1,12 @@
-"""What to say when memory is not enough."""
+"""How much memory there has to be, and what to say when it is not enough."""
+
+# Of `vwlite solve` and `certify`, in bytes: more than what the solvers were seen to hold.
+FIXED = 1 << 20
+EXAMPLE = 190  # its place, label and importance, predictions, derivatives, a dual point, two steps
+COLUMN = 260  # its key, weights, gradient, place in the copy, what Newton's method knows of it
+CLASS_EXAMPLE = 40  # for each class, if all have one problem
+CLASS_COLUMN = 130
+GRAM = 1500  # weights of which Newton's method has a matrix
 
 
 def table_needs(features: int = 0, where: str = "") -> str:
@@ -9,3 +17,16 @@ def table_needs(features: int = 0, where: str = "") -> str:
         f"{where or 'a line'} makes {features:,} features with its interactions, and their weights need more than "
         "there is; try fewer --bits, or fewer interactions"
     )
+
+
+def least_of_batch(examples: int, columns: int, *, classes: int, together: bool, gram: bool) -> int:
+    """The bytes that a batch problem needs beside the entries of its rows and columns.
+
+    classes: how many weights a feature has; together: in one problem. gram: whether Newton's method solves it.
+    """
+    found = FIXED + EXAMPLE * examples + COLUMN * columns
+    if together:
+        found += classes * (CLASS_EXAMPLE * examples + CLASS_COLUMN * columns)
+    else:
+        found += 24 * (classes - 1) * columns
+    return found + (8 * min(columns, GRAM) ** 2 if gram else 0)

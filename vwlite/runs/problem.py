@@ -1,49 +1,65 @@
 """What solving and certifying share: the examples in memory, and the problems that settings make of them."""
 
+import os
+import tempfile
 from array import array
 from bisect import bisect_left
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 from vwlite.algorithms.build import make_expander, make_names
-from vwlite.core.base.checksum import checksum
+from vwlite.core.base.checksum import Checksum, checksum
 from vwlite.core.solve.columns import Columns
 from vwlite.core.solve.problem import Problem
 from vwlite.core.solve.rows import Rows
 from vwlite.core.solve.softmax import SoftmaxProblem
 from vwlite.core.solve.weights import aligned, norms_beside
-from vwlite.errors import DataError
+from vwlite.errors import DataError, WriteError
 from vwlite.input.feature_weights import read_feature_weights
 from vwlite.model import Model
 from vwlite.options.groups import TrainOptions
 from vwlite.options.settings import Settings
 from vwlite.runs.common import BadLines
+from vwlite.runs.memory import least_of_batch
 from vwlite.runs.notes import Notes, about_options, namespaces_of
 from vwlite.runs.progress import LiveLine
 from vwlite.runs.source import Source
 
+PIECE = 1 << 20  # bytes of an array that are summed at once
+ENTRY = 8  # bytes of a feature of an example, in rows and in columns
+LEAST_OF_ENTRIES = 1 << 20  # bytes that rows and columns in files have to share
 INSIDE = 1e-9  # by this part of it, a sum of |weights| may be above the radius
 
 Numbers = tuple["array[float]", float]  # the weights of the columns, and the constant
 
 
 class Examples:
-    """The labelled examples of DATA in memory, read once.
+    """The labelled examples of DATA, read once.
 
-    settings: those of the features and labels. known: the names of classes that a model has found.
+    settings: those of the features and labels. known: the names of classes that a model has found. memory: what they
+    and all that is made of them may take, in bytes; rows and columns are in files if it is not enough. gram: whether
+    Newton's method will be at work.
     """
 
-    def __init__(self, options: TrainOptions, settings: Settings, known: list[str], stack: ExitStack) -> None:
+    def __init__(
+        self, options: TrainOptions, settings: Settings, known: list[str], stack: ExitStack, *,
+        memory: int | None = None, gram: bool = False,
+    ) -> None:  # fmt: skip
         self.options, self.settings = options, settings
         self.names = make_names(settings, known) if settings.oaa is not None else None
-        self.rows = Rows(make_expander(replace(settings, constant=False)))
+        self.rows = Rows(
+            make_expander(replace(settings, constant=False)),
+            most=0 if memory is None else max(memory // 4 // ENTRY, 1),
+        )
         self.constant_key: int | None = make_expander(settings).constant_key
         self.stopped = False
         self.bad = BadLines(options, stack)
         self.lines = 0
         self.shares: array[float] | None = None  # how much each column counts in the penalty
+        self._memory, self._gram = memory, gram
         self._namespaces = namespaces_of(settings)
         self._source = Source(options, settings, self.names, self.bad)
 
@@ -74,7 +90,8 @@ class Examples:
             with self._source.batches(lambda: self.stopped) as batches:
                 for parsed in batches:
                     self._namespaces.look(parsed.batch)
-                    self.rows.add(parsed.batch)
+                    with temporary_files():
+                        self.rows.add(parsed.batch)
                     self.lines += len(parsed.batch)
                     if parsed.bad:
                         live.clear()
@@ -85,12 +102,15 @@ class Examples:
                 live.clear()
             if self.stopped:
                 return
-            self.rows.finish()
+            with temporary_files():
+                self.rows.finish()
         except OverflowError as e:
             raise DataError(f"the data cannot be held: {e}") from None
         if not len(self.rows):
             raise DataError(self._nothing())
         self._check_constant()
+        if self._memory is not None:
+            self._limit(self._memory)
         if "feature_weights" in self.options.typed:
             self.shares = self._read_shares(self.options.typed["feature_weights"])
 
@@ -104,6 +124,22 @@ class Examples:
         found = [f"{n} {what}" for what, n in counts.items() if n]
         why = f"of {self.lines} lines, {', '.join(found)}" if found else "there is no example in the input"
         return f"no example with a label: {why}"
+
+    def _limit(self, memory: int) -> None:
+        """Share out the memory: a quarter is for rows that are not in a file, the rest for columns and windows into the
+        files. DataError: it is too little."""
+        rows = self.rows
+        least = least_of_batch(
+            len(rows), len(rows.keys), classes=self.records, together=self.settings.softmax, gram=self._gram
+        )
+        enough = (least + LEAST_OF_ENTRIES) * 4 // 3 + 4
+        if memory < enough:
+            raise DataError(
+                f"--memory {memory} is too little for {len(rows)} examples and {len(rows.keys)} columns, even without "
+                f"their features: {enough} would do"
+            )
+        left = memory - memory // 4 - least
+        rows.limit(left // 4, left // 2)
 
     def _check_constant(self) -> None:
         """DataError if a feature has the index of the constant: its weight would be that, which has no penalty."""
@@ -132,7 +168,15 @@ class Examples:
         rows = self.rows
         parts = [rows.keys, rows.labels, rows.importance, rows.initial, *rows.entries]
         parts += [memoryview(self.shares)] if self.shares is not None else []
-        return f"{checksum(b''.join(checksum(part.cast('B')).to_bytes(8, 'little') for part in parts)):016x}"
+        return f"{checksum(b''.join(self._sum_of(part).to_bytes(8, 'little') for part in parts)):016x}"
+
+    def _sum_of(self, part: memoryview) -> int:
+        """The checksum of an array, a piece at a time: it may be in a file."""
+        data, found = part.cast("B"), Checksum()
+        for at in range(0, len(data), PIECE):
+            found.add(data[at : at + PIECE])
+            self.rows.give_back()
+        return int(found.value)
 
     def notes(self) -> Notes:
         return about_options(self.settings, self._namespaces)
@@ -182,6 +226,19 @@ class Examples:
         if self.constant_key is not None:
             constant = aligned(array("I", [self.constant_key]), *given)[0]
         return aligned(keys, *given, unseen), constant
+
+
+@contextmanager
+def temporary_files() -> Iterator[None]:
+    """WriteError for files of rows and columns that cannot be written."""
+    try:
+        yield
+    except OSError as e:
+        folder = tempfile.tempdir or os.environ.get("TMPDIR", "the folder for temporary files")
+        raise WriteError(
+            f"the temporary file of the examples in {folder} cannot be written: {e.strerror}; set TMPDIR to a folder "
+            "with more room, or allow more --memory"
+        ) from e
 
 
 def summary(results: dict[str, Any]) -> str:

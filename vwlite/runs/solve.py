@@ -26,7 +26,7 @@ from vwlite.options.settings import Settings
 from vwlite.options.solve import SolveOptions, check_solve, models_of_path, resolve_solve
 from vwlite.output.atomic import AtomicFile
 from vwlite.runs.common import say
-from vwlite.runs.problem import INSIDE, Examples, Numbers, summary
+from vwlite.runs.problem import INSIDE, Examples, Numbers, summary, temporary_files
 from vwlite.runs.progress import fit
 from vwlite.runs.signals import StopSignal
 from vwlite.solvers.table import SOLVERS
@@ -101,7 +101,8 @@ class Solving:
     ) -> None:
         self.options, self.settings, self.solver = o, settings, solver
         self.row = SOLVERS[solver]
-        self.examples = Examples(o, settings, start.classes if start else [], stack)
+        known = start.classes if start else []
+        self.examples = Examples(o, settings, known, stack, memory=o.memory, gram=solver == "newton")
         self.begin = time.monotonic()
         self.deadline = math.inf
         self.stopped = False
@@ -134,7 +135,8 @@ class Solving:
         """Find the weights, for one strength or for several."""
         o, examples = self.options, self.examples
         if examples.records > 1 and not self.settings.softmax:
-            self._columns = Columns(examples.rows)
+            with temporary_files():
+                self._columns = Columns(examples.rows)
         self.weights = [self._first() for _ in range(examples.records)]
         self.l1_max = self._l1_max()
         if o.l1_of_max is not None:
@@ -224,7 +226,8 @@ class Solving:
         """Strengths from the least at which all weights are zero, each from the solution before."""
         names = models_of_path(self.options) if self.options.model else []
         if self._problem is not None:
-            self._problem.make_columns(self.l1_max * last)
+            with temporary_files():
+                self._problem.make_columns(self.l1_max * last)
         if not self.options.quiet:
             say(PATH_HEADER)
         for i in range(count):
@@ -276,7 +279,8 @@ class Solving:
             timer.start()
         try:
             while not self._ended(problem, solver, found, best):
-                solver.step()
+                with temporary_files():
+                    solver.step()
                 found.steps += 1
                 if math.isnan(problem.objective):
                     raise DataError(f"step {found.steps}: the objective is not a number any more; scale the features")
@@ -458,10 +462,11 @@ class Solving:
                 **{name: getattr(o, name) for name in self.row.options},
                 "l1-of-max": o.l1_of_max, "l1-path": o.l1_path, "data": list(o.data) or ["-"],
                 "cache": self.examples.cache, "model": o.model, "initial": o.initial, "threads": o.threads,
+                "memory": o.memory,
             },
             "signal": signal,
             "data": {"examples": len(rows), "unlabelled": rows.unlabelled, "bad lines skipped": self.examples.bad.count,
-                     "columns": len(rows.keys), "nonzeros": rows.nonzeros},
+                     "columns": len(rows.keys), "nonzeros": rows.nonzeros, "in files": rows.in_file},
             "steps": self.outcome.rows,
             "path": self.path,
             "results": {**results, "l1 max": self.l1_max, "warning": self.outcome.warning or None},
@@ -494,7 +499,7 @@ class Solving:
         strength = ", ".join([*filter(None, [strength]), *([f"l2 = {s.l2:g}"] if s.l2 else [])])
         classes = f"{s.oaa} classes, " if s.oaa else ""
         say(f"solver = {self.solver}, loss = {s.loss}, {classes}{strength}, bits = {s.bits}")
-        say(f"{len(rows)} examples, {len(rows.keys)} columns, {rows.nonzeros} nonzeros")
+        say(f"{len(rows)} examples, {len(rows.keys)} columns, {rows.nonzeros} nonzeros{' in a file' * rows.in_file}")
         if o.initial:
             say(f"begins from {o.initial}")
         if o.model:
