@@ -135,10 +135,12 @@ cdef class SoftmaxProblem(Problem):
 
     def set(self, const double[:, ::1] w, const double[::1] b):
         """Begin from these weights, [classes, columns], and constants. Without constants, they are 0; a weight below 0
-        becomes 0 where it must not be."""
+        becomes 0 where it must not be. w: None without columns, as no buffer has a length of 0."""
         cdef size_t k, j
         cdef double low = 0 if self.nonnegative else -INFINITY
-        if <size_t>w.shape[0] != self.classes or <size_t>w.shape[1] != self.d:
+        if w is None and self.d:
+            raise ValueError(f"no weights are not {self.classes} x {self.d}")
+        if w is not None and (<size_t>w.shape[0] != self.classes or <size_t>w.shape[1] != self.d):
             raise ValueError(f"{w.shape[0]} x {w.shape[1]} weights are not {self.classes} x {self.d}")
         if <size_t>b.shape[0] != self.classes:
             raise ValueError(f"{b.shape[0]} constants are not one for each of {self.classes} classes")

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 from crafted_models import put_together, taken_apart
 from running import shell
+from streams import CONSTANT
 from text_problems import SMOOTH, Data, weights_of
 
+from vwlite.hashing import feature_hash
 from vwlite.model import read_model
 
 ROOT = Path(__file__).parents[2]
@@ -151,6 +153,97 @@ def test_classes_are_summed(vwlite, at):
     assert worse["lower bound"] == pytest.approx(found["lower bound"], rel=1e-9)
 
 
+class Classes:
+    """Drawn examples of three classes, as a matrix and as text."""
+
+    def __init__(self) -> None:
+        rng = np.random.default_rng(4)
+        self.x = rng.normal(size=(60, 3)).astype(np.float32).astype(float)
+        self.h = rng.choice([0.5, 1.0, 2.0], 60)
+        self.y = (self.x @ rng.normal(size=(3, 3)) + rng.normal(size=(60, 3)) / 3).argmax(axis=1)
+
+    def text(self) -> str:
+        rows = (" ".join(f"{j + 1}:{v:.9g}" for j, v in enumerate(row)) for row in self.x)
+        return "".join(f"{'abc'[k]} {h:g} | {row}\n" for k, h, row in zip(self.y, self.h, rows, strict=True))
+
+    def of(self, path: str) -> tuple[np.ndarray, float]:
+        """The weights of a model [features, classes], and its mean loss."""
+        model, w = read_model(path), np.zeros((4, 3))
+        for key, weights in zip(model.keys, np.reshape(model.weights, (-1, 3)), strict=True):
+            w[3 if key == CONSTANT else key - 1] = weights
+        scores = self.x @ w[:3] + w[3]
+        losses = np.log(np.exp(scores).sum(axis=1)) - scores[np.arange(60), self.y]
+        return w[:3], float(self.h @ losses / self.h.sum())
+
+
+TRAINED = {
+    "sgd": ["-l", "0.3"],
+    "sgd, no constant": ["-l", "0.3", "--no-constant"],
+    "l1-ball": ["--radius", "1", "-l", "0.3"],
+    "adagrad": ["--l1", "0.01"],
+    "eg": ["--radius", "1"],
+}
+
+
+@pytest.mark.parametrize("name", TRAINED)
+@pytest.mark.parametrize("radius", [0.3, 1, 30])
+def test_several_classes_with_one_loss(vwlite, at, name, radius):
+    data = Classes()
+    Path("d").write_text(data.text())
+    several = ["--classes", "a,b,c", "--softmax"]
+    solving = ["--no-constant"] if "no" in name else ["--nonnegative"] if name == "eg" else []
+    vwlite("train", "d", *several, "--algorithm", name.split(",")[0], *TRAINED[name], "-m", "m", "--quiet")
+    w, loss = data.of("m")
+    found = certified(vwlite, "-m", "m", "d", "--radius", radius)
+    norms = np.abs(w).sum(axis=0)
+    assert found["objective"] == pytest.approx(loss, rel=1e-9)
+    assert found["sum of |weights|"] == pytest.approx(norms.sum())
+    assert found["nonzero weights"] == np.count_nonzero(w)
+    notes = json.loads(Path("report").read_text())["notes"]
+    assert any("m is no model of this radius" in note for note in notes) == (norms.max() > radius * (1 + 1e-6))
+    vwlite("solve", "d", *several, *solving, "--radius", radius, "--tolerance", 1e-7, "-m", "s", "--quiet")
+    solved = read_model("s").solved
+    assert 0 <= found["lower bound"] <= solved["objective"]
+    assert norms.max() > radius or solved["lower_bound"] <= loss
+    against = certified(vwlite, "-m", "m", "d", "--radius", radius, "--against", "s")
+    assert against["objective of s"] == pytest.approx(solved["objective"], rel=1e-12)
+    assert against["objective"] == found["objective"]
+    assert against["lower bound"] == pytest.approx(solved["objective"], rel=1e-5)
+    if name == "eg":
+        vwlite("solve", "d", *several, "--radius", radius, "-m", "signed", "--quiet")
+        said = vwlite("certify", "-m", "m", "d", "--against", "signed", code=65).err
+        assert said == "signed has weights below 0, and m is of a problem without: they are not compared\n"
+    own = certified(vwlite, "-m", "s", "d", "--against", "s")
+    assert own["radius"] == radius and own["lower bound"] == solved["lower_bound"]
+    assert own["relative gap"] <= 1e-7 and own["objective"] == pytest.approx(solved["objective"], rel=1e-12)
+
+
+def test_features_and_classes_that_the_data_lack(vwlite, at):
+    Path("d").write_text("red |a x\ngreen |a y\nred |a x z\nblue |a z\n" * 3)
+    Path("c").write_text("a^x 2\n")
+    common = ("--softmax", "--radius", 2, "--quiet", "--feature-weights", "c", "--l2", 0.1)
+    vwlite("solve", "d", "--oaa", 5, "--classes", "auto", *common, "-m", "m")
+    Path("less").write_text("red |a x\ngreen |a y\nred |a x\n")
+    judged = ("-m", "m", "--feature-weights", "c")
+    whole = certified(vwlite, *judged, "d")
+    assert whole["objective"] == pytest.approx(read_model("m").solved["objective"], rel=1e-12)
+    found = certified(vwlite, *judged, "less")
+    assert found["sum of |weights|"] == pytest.approx(whole["sum of |weights|"])
+    assert 0 <= found["lower bound"] <= found["objective"]
+    weights = np.reshape(read_model("m").weights, (-1, 5))
+    keys = list(read_model("m").keys)
+    scores = weights[keys.index(CONSTANT)][:3] + np.zeros((3, 3))
+    for i, name in enumerate("xyx"):
+        scores[i] += weights[keys.index(feature_hash(name.encode(), b"a"))][:3]
+    loss = np.mean(np.log(np.exp(scores).sum(axis=1)) - scores[[0, 1, 2], [0, 1, 0]])
+    squares = (np.delete(weights, keys.index(CONSTANT), axis=0) ** 2).sum()
+    assert found["objective"] == pytest.approx(loss + 0.05 * squares, rel=1e-6)
+    Path("bare").write_text("red |\ngreen |\nred |\n")
+    vwlite("solve", "bare", "--classes", "red,green", "--softmax", "--radius", 1, "--tolerance", 1e-6, "-m", "b")
+    bare = certified(vwlite, "-m", "b", "bare")
+    assert bare["objective"] == pytest.approx(-(2 * np.log(2 / 3) + np.log(1 / 3)) / 3, rel=1e-5)
+
+
 def test_models_of_vowpal_wabbit_say_no_loss(vwlite, at):
     vwlite("vw", "-d", "ok", "--loss_function", "logistic", "-f", "old")
     assert "say it, such as --loss logistic" in vwlite("certify", "-m", "old", "ok", "--l1", 0.1, code=2).err
@@ -232,11 +325,14 @@ def test_an_objective_that_is_not_finite_is_none(vwlite, at):
         ("-m g no --l1 1", 66, "no: No such file"),
         ("-m g bad --l1 1", 65, "bad:1:1: "),
         ("-m g none --l1 1", 65, "no example with a label: of 1 lines, 1 without a label"),
-        ("-m soft classes --l1 1", 2, "soft: there is no lower bound for --softmax here"),
+        ("-m soft classes --l1 1", 2, "soft: a model of --softmax has a lower bound only among those"),
+        ("-m soft classes --l2 1", 2, "a ball for each class: say --radius"),
+        ("-m soft one --radius 1", 65, "label '3': --oaa 2 takes whole numbers"),
     ],
 )
 def test_what_cannot_be_judged_says_why(vwlite, at, options, code, words):
-    for name, text in (("bad", "7 |a x\n"), ("none", " |a x\n"), ("classes", "1 |a x\n2 |a y\n")):
+    for name, text in (("bad", "7 |a x\n"), ("none", " |a x\n"), ("classes", "1 |a x\n2 |a y\n"),
+                       ("one", "1 |a x\n3 |a y\n")):  # fmt: skip
         Path(name).write_text(text)
     logistic = ["--loss", "logistic", "--quiet"]
     vwlite("train", "ok", *logistic, "-m", "g")
@@ -248,7 +344,7 @@ def test_what_cannot_be_judged_says_why(vwlite, at, options, code, words):
         "sq": ["solve", "ok", "--loss", "squared", "--l1", 1, "--quiet"],
         "b": ["solve", "ok", "--l1", 1, "--quiet", "-b", 20],
         "s": ["solve", "ok", "--l1", 1, "--quiet"],
-        "soft": ["train", "classes", "--oaa", 2, "--softmax", "--radius", 1, "--quiet"],
+        "soft": ["train", "classes", "--oaa", 2, "--softmax", "--algorithm", "sgd", "--quiet"],
     }
     for name in set(options.split()) & set(makes):
         vwlite(*makes[name], "-m", name)

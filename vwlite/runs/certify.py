@@ -22,7 +22,7 @@ from vwlite.options.settings import Settings
 from vwlite.options.solve import SIMPLEX, CertifyOptions, check_certify, problem_of_model
 from vwlite.output.atomic import AtomicFile
 from vwlite.runs.common import say
-from vwlite.runs.problem import INSIDE, Examples, summary
+from vwlite.runs.problem import INSIDE, Examples, set_numbers, summary
 from vwlite.runs.signals import StopSignal
 from vwlite.solvers.table import SOLVERS
 
@@ -59,8 +59,11 @@ def _check_model(o: CertifyOptions, model: Model, settings: Settings) -> None:
         raise UsageError(
             f"{o.initial}: there is no lower bound for --loss {settings.loss} here, only for {', '.join(CERTIFIED)}"
         )
-    if settings.softmax:
-        raise UsageError(f"{o.initial}: there is no lower bound for --softmax here, only for the classes of --oaa")
+    if settings.softmax and settings.radius is None:
+        raise UsageError(
+            f"{o.initial}: a model of --softmax has a lower bound only among those in a ball for each class: say "
+            "--radius"
+        )
 
 
 def _check_against(o: CertifyOptions, model: Settings, other: Settings) -> None:
@@ -100,47 +103,59 @@ class Certifying:
         self._penalizes_constant = (
             penalizes_constant(model) and settings.radius is None and settings.l1 == 0 and settings.l2 > 0
         )
-        self._simplex = on_simplex(model) and settings.radius is not None
+        # The bound for all classes together is that of the ball, in which the simplex lies.
+        self._simplex = on_simplex(model) and settings.radius is not None and not settings.softmax
         self._report = stack.enter_context(AtomicFile(o.report)) if o.report else None
 
     def evaluate(self) -> None:
         """Objective and lower bound, summed over the classes."""
-        for k in range(self.examples.classes):
-            problem = self._problem(k)
-            objective, norm = self._place(problem, self.model, k)
+        for classes in self.examples.together():
+            problem = self._problem(classes)
+            objective, norms = self._place(problem, self.model, classes)
             bound = problem.lower_bound
             self.objective += objective
-            self.norm += norm
+            self.norm += sum(norms)
             self.nonzeros += problem.nonzeros
             radius = self.settings.radius
-            self.outside |= radius is not None and norm > radius * (1 + INSIDE)
+            self.outside |= radius is not None and max(norms) > radius * (1 + INSIDE)
             if self.against is not None:
-                other, _ = self._place(problem, self.against, k)
+                other, _ = self._place(problem, self.against, classes)
                 self.solved_objective = (self.solved_objective or 0.0) + other
                 bound = max(bound, problem.lower_bound)
             self.lower_bound += max(bound, 0.0)
         if self.against is not None and self._same_problem(self.against):
             self.lower_bound = max(self.lower_bound, self.against.solved["lower_bound"])
 
-    def _problem(self, k: int) -> Problem:
+    def _problem(self, classes: range) -> Problem:
+        if self.settings.softmax:
+            return self.examples.softmax_problem(self.settings)
         return self.examples.problem(
-            self.settings, k, simplex=self._simplex, penalize_constant=self._penalizes_constant
+            self.settings, classes[0], simplex=self._simplex, penalize_constant=self._penalizes_constant
         )
 
-    def _place(self, problem: Problem, model: Model, k: int) -> tuple[float, float]:
-        """The objective of a model, and the sum of its |weights|, those of features that the data do not have too."""
+    def _place(self, problem: Problem, model: Model, classes: range) -> tuple[float, list[float]]:
+        """The objective of a model, and the sum of its |weights| of each class, those of features that the data do not
+        have too."""
         settings, examples = self.settings, self.examples
-        problem.set(*examples.start(model, k))
+        numbers = [examples.start(model, k) for k in classes]
+        name = self.options.initial if model is self.model else self.options.against
+        if settings.nonnegative and any(min(weights, default=0.0) < 0 for weights, _ in numbers):
+            raise DataError(
+                f"{name} has weights below 0, and {self.options.initial} is of a problem without: they are not compared"
+            )
+        set_numbers(problem, numbers)
         problem.evaluate()
         if not math.isfinite(problem.objective):
-            name = self.options.initial if model is self.model else self.options.against
             raise DataError(f"{name}: its objective on these data is not finite")
         shares = None if examples.shares is None else examples.shares_of(model.keys)
-        norm, squares = norms_beside(
-            examples.rows.keys, model.keys, model.weights, model.records, k, examples.constant_key, shares
-        )
-        beside = settings.l1 * norm + settings.l2 / 2 * squares
-        return problem.objective + beside, norm + examples.norm(problem.w)
+        objective, norms = problem.objective, []
+        for k, (weights, _) in zip(classes, numbers, strict=True):
+            norm, squares = norms_beside(
+                examples.rows.keys, model.keys, model.weights, model.records, k, examples.constant_key, shares
+            )
+            objective += settings.l1 * norm + settings.l2 / 2 * squares
+            norms.append(norm + examples.norm(weights))
+        return objective, norms
 
     def _same_problem(self, other: Model) -> bool:
         """Whether a model was solved for this problem, on these data."""

@@ -81,6 +81,11 @@ class Examples:
         """How many problems there are: classes that no label has named have none."""
         return len(self.names) if self.names is not None and self.settings.classes == "auto" else self.records
 
+    def together(self) -> list[range]:
+        """The classes of each problem: all of them with --softmax, else one."""
+        classes = range(self.classes)
+        return [classes] if self.settings.softmax else [classes[k : k + 1] for k in classes]
+
     def read(self) -> None:
         """Read all of DATA, unless it is stopped. DataError if no example can be used."""
         live = LiveLine()
@@ -239,6 +244,16 @@ def temporary_files() -> Iterator[None]:
             f"the temporary file of the examples in {folder} cannot be written: {e.strerror}; set TMPDIR to a folder "
             "with more room, or allow more --memory"
         ) from e
+
+
+def set_numbers(problem: Problem, numbers: list[Numbers]) -> None:
+    """Have these weights in the problem."""
+    if not isinstance(problem, SoftmaxProblem):
+        problem.set(*numbers[0])
+        return
+    weights, columns = memoryview(b"".join(w.tobytes() for w, _ in numbers)), len(problem.rows.keys)
+    constants = array("d", [b for _, b in numbers])
+    problem.set(weights.cast("d", (len(numbers), columns)) if columns else None, constants)
 
 
 def summary(results: dict[str, Any]) -> str:

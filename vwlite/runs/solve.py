@@ -26,7 +26,7 @@ from vwlite.options.settings import Settings
 from vwlite.options.solve import SolveOptions, check_solve, models_of_path, resolve_solve
 from vwlite.output.atomic import AtomicFile
 from vwlite.runs.common import say
-from vwlite.runs.problem import INSIDE, Examples, Numbers, summary, temporary_files
+from vwlite.runs.problem import INSIDE, Examples, Numbers, set_numbers, summary, temporary_files
 from vwlite.runs.progress import fit
 from vwlite.runs.signals import StopSignal
 from vwlite.solvers.table import SOLVERS
@@ -167,7 +167,7 @@ class Solving:
         settings = self.settings
         if self.options.l1_path or settings.nonzeros:
             settings = replace(settings, l1=self.l1_max)
-        for classes in self._together():
+        for classes in self.examples.together():
             k = classes[0]
             problem = self._problem_of(settings, k)
             set_numbers(problem, [self.weights[i] for i in classes])
@@ -193,11 +193,6 @@ class Solving:
     @property
     def _has_l1_max(self) -> bool:
         return not self.settings.softmax and bool({"l1", "radius"} & {*self.row.takes})
-
-    def _together(self) -> list[range]:
-        """The classes of each problem: all of them with --softmax, else one."""
-        classes = range(self.examples.classes)
-        return [classes] if self.settings.softmax else [classes[k : k + 1] for k in classes]
 
     def _l1_max(self) -> float:
         """The least l1 at which the weights of all classes are zero; 0 if there is none."""
@@ -254,7 +249,7 @@ class Solving:
         if rows:
             say(HEADER + ("  class" if self._class_name(0) else "  l1" if self.settings.nonzeros else ""))
         total = Outcome()
-        for classes in self._together():
+        for classes in self.examples.together():
             total.add(self._solve_one(settings, classes, rows))
         return total
 
@@ -518,15 +513,6 @@ def numbers_of(problem: Problem) -> list[Numbers]:
         return [(array("d", problem.w), problem.b)]
     weights, columns = problem.w.tobytes(), 8 * len(problem.rows.keys)
     return [(array("d", weights[k * columns : (k + 1) * columns]), b) for k, b in enumerate(problem.b)]
-
-
-def set_numbers(problem: Problem, numbers: list[Numbers]) -> None:
-    """Have these weights in the problem."""
-    if not isinstance(problem, SoftmaxProblem):
-        problem.set(*numbers[0])
-    elif len(problem.rows.keys):
-        weights = memoryview(b"".join(w.tobytes() for w, _ in numbers))
-        problem.set(weights.cast("d", (len(numbers), len(problem.rows.keys))), array("d", [b for _, b in numbers]))
 
 
 class Best:
