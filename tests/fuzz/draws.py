@@ -15,9 +15,12 @@ from fuzz.damage import changed_bytes, damaged_cache, damaged_model
 from fuzz.judge import judge
 from vwlite.algorithms.losses import LOSSES
 from vwlite.algorithms.table import ALGORITHMS
+from vwlite.commands.certify import command as certify
 from vwlite.commands.predict import command as predict
+from vwlite.commands.solve import command as solve
 from vwlite.commands.train import command as train
 from vwlite.options.types import Classes, FileName, Interval, Labels, Letters, Number, Progress, Whole
+from vwlite.solvers.table import SOLVERS
 from vwlite.vw.arguments import OPTIONS
 
 # --- lines -------------------------------------------------------------------------------------------
@@ -426,6 +429,106 @@ def vw(rng: Random) -> Case:
     return Case("vw", files, [[first, second, last]])
 
 
+# --- batch problems ----------------------------------------------------------------------------------
+
+OF_SOLVE, OF_CERTIFY = ([p for p in c.params if isinstance(p, click.Option)] for c in (solve, certify))
+DOMAINS = {"any": ["1", "-1", "0", "0.5", "2", "-3.25"], "binary": ["1", "-1"], "nonnegative": ["0", "1", "2", "5"]}
+
+
+def problem(rng: Random, odd: float) -> Setup:
+    """A solver, a loss, labels and a strength that go together; now and then one not."""
+    row = SOLVERS[rng.choice([*SOLVERS, "newton", "newton"])]
+    loss = rng.choice(row.losses)
+    found = Setup(["--solver", rng.choice([row.name, row.name, row.name, "auto"]), "--loss", loss],
+                  DOMAINS[LOSSES[loss].labels])  # fmt: skip
+    reals = REALS if rng.random() < odd else USUAL
+    strengths: list[Command] = [["--l1", f"{rng.choice([0, *reals]):g}"],
+                                ["--l1-of-max", rng.choice(["0.001", "0.01", "0.3", "1", "2"])],
+                                ["--l1-path", rng.choice(["2", "3:0.5", "5:0.001"])]]  # fmt: skip
+    if "l1" not in row.takes:
+        strengths = [["--radius", f"{rng.choice(reals):g}"]] if "radius" in row.takes else []
+    elif "radius" in row.takes:
+        strengths += [["--radius", f"{rng.choice(reals):g}"], ["--nonzeros", rng.choice(["1", "2", "5", "1000"])]]
+    if strengths:
+        found.options += rng.choice(strengths)
+    if "l2" in row.needs or ("l2" in row.takes and rng.random() < 0.3):
+        found.options += ["--l2", f"{rng.choice(reals):g}"]
+    if "nonnegative" in row.takes and rng.random() < 0.2:
+        found.options += ["--nonnegative"]
+    if "feature_weights" in row.takes and rng.random() < 0.2:
+        found.options += ["--feature-weights", "weights"]
+        found.more["weights"] = b"a^x 2\nb^y 0.5\nx1 1000\n" + (b"a^y 1e300\n" if rng.random() < odd else b"")
+    if odd and LOSSES[loss].labels != "binary" and rng.random() < odd:
+        found.labels = [*found.labels, "1e300", "1e-300", "1e30"]
+    if rng.random() < 0.2 and LOSSES[loss].labels != "nonnegative":
+        names = rng.random() < 0.5
+        found.labels = NAMED[:3] if names else ["1", "2", "3"]
+        found.options += rng.choice([["--classes", ",".join(NAMED[:3])], ["--oaa", "4", "--classes", "auto"]]
+                                    if names else [["--oaa", "3"], ["--oaa", "5"]])  # fmt: skip
+        if row.softmax and loss == "logistic" and rng.random() < 0.7:
+            found.options += ["--softmax"]
+    for each in rng.sample(FEATURES, rng.choice([0, 0, 1, 2])):
+        found.options += option(rng, PARAMETERS[each], odd)
+    if rng.random() < odd * 0.3:
+        found.options += option(rng, rng.choice(OF_SOLVE), odd)
+    return found
+
+
+def solving(rng: Random) -> Case:
+    """Solve, judge, solve on, learn on; with odd numbers, odd options and bad lines now and then."""
+    odd = rng.choice([0.0, 0.1, 0.5, 1.0, -1.0])
+    s = problem(rng, max(odd, 0))
+    bad = rng.choice([0.0, 0.0, 0.1])
+    if rng.random() < 0.1:
+        s.labels = rng.choice([s.labels[:1], ["1", "-1", "red", "nan", "1e300"]])
+    files = {n: data(rng, s.labels, rng.choice([1, 5, 40, 200]), odd=odd * 0.2, bad=bad) for n in ("data", "test")}
+    files |= s.more
+    run = ["solve", *s.options, "data", "-m", "model%d" if "--l1-path" in s.options else "model", "--report", "report"]
+    run += ["--max-seconds", rng.choice(["0.3"] * 6 + ["0"]), *some(rng, 0.2, "--max-passes 3")]
+    run += some(rng, 0.3, "--tolerance 0", "--tolerance 1", "--tolerance 1e-9", "--seed 7")
+    run += some(rng, 0.3, "-c", "--cache-file cache", "--memory 30M", "--memory 1", "--threads 1", "--quiet")
+    skip = "--on-error skip"
+    run += some(rng, 0.6 if bad else 0.1, skip, f"{skip} --rejects bad", f"{skip} --max-errors 2")
+    model = "model2" if "--l1-path" in s.options else "model"
+    judged = ["certify", "-m", model, rng.choice(["data", "test"]), "--on-error", "skip", "--report", "report"]
+    judged += some(rng, 0.5, "--l1 0.1", "--radius 2", "--l2 0.1", "--l1 0", "--radius 1e-9", "--l1 1e300")
+    judged += some(rng, 0.4, f"--against {model}", "--against other", "--memory 30M")
+    if "weights" in s.more:
+        judged += ["--feature-weights", "weights"]
+    if rng.random() < odd * 0.3:
+        judged += option(rng, rng.choice(OF_CERTIFY), odd)
+    more = ["solve", "-i", model, "test", "-m", "other", "--on-error", "skip", "--max-seconds", "0.3"]
+    more += some(rng, 0.5, "--l1 0.01", "--radius 1", "--l1-of-max 0.1")
+    learned = ["train", *s.options[2:4], *some(rng, 0.5, "--algorithm sgd", "--algorithm truncated-gradient --l1 0.01"),
+               *rng.choice([["-i", model], []]), "test", "-m", "learned", "--on-error", "skip"]  # fmt: skip
+    last = ["certify", "-m", "learned", "data", "--on-error", "skip", *some(rng, 0.9, "--l1 0.1", "--radius 1"),
+            *some(rng, 0.3, f"--against {model}")]  # fmt: skip
+    looks = [model if word == "model" else word for word in rng.choice(LOOKS)]
+    again = ["predict", "-m", model, "test", "--on-error", "skip"]
+    return Case("solving", files, [[run, judged, again, looks, more, learned, last]])
+
+
+def equal_solving(rng: Random) -> Case:
+    """From a cache, a pipe or a compressed file, with any number of threads and any memory: the same."""
+    s = problem(rng, 0)
+    s.options = ["--l1-of-max" if word == "--l1-path" else word for word in s.options]
+    s.options = [word.partition(":")[0] for word in s.options]
+    content = data(rng, s.labels, rng.choice([3, 40, 300]), bad=rng.choice([0, 0, 0.05]))
+    files = {"data": content, "data.gz": gzip.compress(content, mtime=0)} | s.more
+    run = ["solve", *s.options, "-m", "model", "--quiet", "--on-error", "skip", "--max-passes", "30"]
+    first = ["stale" if word == "model" else word for word in [*run, "data"]]
+    groups = [
+        [[*run, "data"]],
+        [[*run, "data", "--threads", rng.choice(["1", "3", "4"])]],
+        [[*run, "data", "-c"]],
+        [[*first, "-c"], [*run, "data", "-c", "--threads", rng.choice(["1", "2"])]],
+        [[*run, "data.gz"]],
+        [[*run, "<", "data"]],
+        [[*run, "data", "--memory", "40M"]],
+    ]
+    return Case("equal", files, groups, ["model"])
+
+
 # --- models and caches that nobody wrote ---------------------------------------------------------------
 
 
@@ -439,6 +542,12 @@ class Stock:
             s = setup(rng)
             files = {"data": data(rng, s.labels, 12)} | s.more
             run = ["train", *s.options, "data", "-m", "model", "--quiet"]
+            if judge(Case("stock", files, [[run]]), folder) == "" and (folder / "0/model").exists():
+                self.models.append((folder / "0/model").read_bytes())
+        while len(self.models) < len(golden) + 40:
+            p = problem(rng, 0)
+            files = {"data": data(rng, p.labels, 12)} | p.more
+            run = ["solve", *p.options, "data", "-m", "model", "--quiet", "--max-passes", "30"]
             if judge(Case("stock", files, [[run]]), folder) == "" and (folder / "0/model").exists():
                 self.models.append((folder / "0/model").read_bytes())
         while len(self.caches) < 12:
@@ -457,7 +566,10 @@ class Stock:
         files = {"data": data(rng, rng.choice([["1", "-1"], ["1", "2"]]), 5), "model": whole}
         runs = [["predict", "-m", "model", "data"], ["check", "model"], ["train", "-i", "model", "data", "-m", "m"],
                 ["predict", "-m", "m", "data"], *LOOKS[:5], *LOOKS[6:],
-                ["vw", "-i", "model", "-d", "data", "-f", "m"]]  # fmt: skip
+                ["vw", "-i", "model", "-d", "data", "-f", "m"],
+                ["solve", "-i", "model", "data", "-m", "m", "--max-seconds", "0.2", *some(rng, 0.5, "--l1 0.1")],
+                ["certify", "-m", "model", "data", *some(rng, 0.8, "--l1 0.1", "--radius 1", "--l1 1 --loss logistic")],
+                ["certify", "-m", "m", "data", "--against", "model"]]  # fmt: skip
         return Case("model", files, [runs])
 
     def crafted_cache(self, rng: Random) -> Case:
@@ -469,11 +581,13 @@ class Stock:
             files["data.vwlite-cache"] = cache[: rng.randrange(len(cache))]
         run = ["train", "data", "-c", "--on-error", "skip", "--quiet", "--threads", rng.choice(["1", "2"])]
         run += some(rng, 0.3, "--passes 2", "-q ab", "--ignore b")
+        if rng.random() < 0.3:
+            run = ["solve", "--l1", "0.1", "--max-seconds", "0.2", *run[1:8], *some(rng, 0.3, "-q ab", "--ignore b")]
         runs = [["check", "data.vwlite-cache"], [*run, *some(rng, 0.3, "--oaa 3")]]
         return Case("cache", files, [runs], caches={"data.vwlite-cache": ["data"]})
 
 
 def draw(rng: Random, stock: Stock) -> Case:
     """Any case."""
-    kinds = [lines] * 2 + [commands] * 3 + [continued] * 2 + [equal] + [vw] * 2
+    kinds = [lines] * 2 + [commands] * 3 + [continued] * 2 + [equal] + [vw] * 2 + [solving] * 2 + [equal_solving]
     return rng.choice([*kinds, *[stock.crafted_model] * 3, *[stock.crafted_cache] * 2])(rng)

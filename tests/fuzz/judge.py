@@ -148,7 +148,7 @@ def _groups(case: Case, folder: Path) -> str:
         for command in commands:
             code, out, err = _run(command, folder)
             wrong = _wrong(command, code, out, err)
-            if not wrong and code == 0 and command[0] == "train" and case.kind != "model":
+            if not wrong and code == 0 and command[0] in ("train", "solve") and case.kind != "model":
                 wrong = _outside(command)  # a crafted model may be there from the beginning
             if wrong:
                 return f"{wrong}\n$ vwlite {' '.join(command)}\n{err[:3000]}"
@@ -228,7 +228,7 @@ def _not_finite(command: Command, out: bytes) -> str:
         return "" if all(_finite(line.split(b"\t")[-1]) for line in out.splitlines() if b"\t" in line) else "weights"
     if command[0] == "info" and "--json" in command:
         return _in_json(out)
-    if command[0] == "train":
+    if command[0] in ("train", "solve", "certify"):
         files = dict(pairwise(command))
         if "--report" in files:
             return _in_json(Path(files["--report"]).read_bytes())
@@ -242,8 +242,8 @@ def _outside(command: Command) -> str:
     from vwlite.core.data.expand import CONSTANT_HASH
     from vwlite.model import read_model
 
-    models = [path for option, path in pairwise(command) if option in OUTPUTS]
-    if not models:
+    models = [path.replace("%d", "1") for option, path in pairwise(command) if option in OUTPUTS]
+    if not models or (command[0] == "solve" and "--feature-weights" in command):  # a model of solve does not keep them
         return ""
     model = read_model(models[-1])  # the last one counts
     o, k = model.options, model.records
