@@ -820,7 +820,7 @@ cdef class ExponentiatedGradient(_Sampled):
                 self.normalize(c)
             self.spread()
             self.t /= 2
-            if self.t < 1e-12 * self.safe:
+            if not self.t > 1e-12 * self.safe:      # which may be 0, far out
                 return False
 
     cdef double curved_part(self) noexcept nogil:

@@ -45,6 +45,7 @@ from vwlite.core.solve.rows cimport Rows, Sparse, visit
 
 from vwlite.core.solve.losses import NAMES
 
+cdef double MOST_COUNT = 1e250  # e^p goes as far as MOST_EXPONENT, and the best p has to be there
 cdef double CERTAIN = 1e-15     # a mean derivative below this is none: a constant that goes to infinity stops there
 
 
@@ -164,6 +165,8 @@ cdef class Problem:
                 raise ValueError(f"a label is {labels[i]:g}, not -1 or 1")
             if not isfinite(labels[i]) or (self.loss.kind == POISSON and labels[i] < 0):
                 raise ValueError(f"a label is {labels[i]:g}")
+            if self.loss.kind == POISSON and labels[i] > MOST_COUNT:
+                raise ValueError(f"a label is {labels[i]:g}, more than {MOST_COUNT:g}")
         if self.constant:
             self.one_sided = ((self.loss.kind == LOGISTIC and (positive == 0 or negative == 0))
                               or (self.loss.kind == POISSON and positive == 0))
@@ -329,6 +332,8 @@ cdef class Problem:
     cdef double lose(self) noexcept nogil:
         """The mean loss; r and curved."""
         self.mean_loss = evaluate_range(self.loss, self.predictions, self.y, self.h, self.r, self.curved, self.n)
+        if self.mean_loss < 0:      # no loss is, but for rounding
+            self.mean_loss = 0
         return self.mean_loss
 
     cdef double fit_constant(self, bint known) noexcept nogil:

@@ -682,6 +682,8 @@ def test_options_that_are_wrong(vwlite, at, options, words):
         ("1 |a x:3e38 x:3e38\n-1 |a y\n", "", 65, "sum to infinity"),
         ("3 |a x\n", "--oaa 2", 65, "d:1:1: "),
         ("1e200 |a x\n-1e200 |a y\n", "--loss squared", 65, "the objective is not finite; scale the features"),
+        ("1e300 |a x\n0 |a y\n", "--loss poisson", 65, "a label is 1e+300, more than 1e+250"),
+        ("1e250 |a x:1e38\n0 |a y\n", "--loss poisson --interactions aaaa", 65, "at weights of zero are not finite; scale"),
         (None, "", 66, "No such file"),
         ("1 |a x\n", "-i d", 65, "d: not a model of vwlite: it is text"),
         ("1 |a x\n", "-i nothing", 66, "nothing: No such file"),
@@ -697,6 +699,38 @@ def test_data_that_are_wrong(vwlite, at, data, options, code, words):
     said = vwlite("solve", "d", "--l1", 0.1, *options.split(), *more, code=code).err
     assert words in said
     assert Path("m").read_bytes() == b"old"
+
+
+@pytest.mark.parametrize("label", ["1", "3", "7", "0.1", "1e200"])
+def test_rounding_makes_no_loss_negative(vwlite, at, label):
+    """The deviance of a count that is met exactly is 0, and sums to less as numbers go."""
+    Path("d").write_text(f"{label} |a x y z\n" * 3)
+    for more in (["--l1", 0.1], ["--l1-path", 2], ["--radius", 1, "--l2", 1]):
+        vwlite("solve", "d", "--loss", "poisson", *more, "-m", "m%d" if "--l1-path" in more else "m1", "--report", "r")
+        results, solved = report_of(at / "r")["results"], read_model("m1").solved
+        assert results["objective"] >= results["lower bound"] >= 0
+        assert solved["objective"] >= solved["lower_bound"] >= 0
+
+
+def test_ratios_that_are_no_numbers_are_none(vwlite, at):
+    """Of strengths that are far from those of the data."""
+    Path("d").write_text("1 |a x:1e-38\n-1 |a y:1e-38\n1 |a z:1e-38 y:1e-38\n")
+    for l1 in (1e300, 1e-320):
+        vwlite("solve", "d", "--l1", l1, "--max-seconds", 1, "--report", "r")
+        report = json.loads((at / "r").read_text(), parse_constant=pytest.fail)
+        assert l1 < 1 or report["results"]["l1 / l1 max"] is None
+    Path("far").write_text("1 |a x:1e38\n-1 |a y:1e38\n")
+    vwlite("solve", "far", "--l1", 1e-300, "--max-seconds", 0, "--report", "r")
+    report = json.loads((at / "r").read_text(), parse_constant=pytest.fail)
+    assert report["steps"][0]["violation"] is None
+
+
+def test_steps_that_are_as_small_as_can_be_end(vwlite, at):
+    """So far out that no step along the gradient is safe."""
+    Path("d").write_text("1 |a x y\n-1 |a z\n")
+    common = ("solve", "d", "--loss", "squared-hinge", "--radius", 1e100, "--max-seconds", 1)
+    for solver in ("eg", "eg-pm", "projected-gradient", "accelerated"):
+        vwlite(*common, "--l2", 1e300, "--solver", solver, "--quiet", code=None)
 
 
 def test_bad_lines_are_left_out_and_kept_apart(vwlite, at):

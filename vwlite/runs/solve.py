@@ -198,7 +198,10 @@ class Solving:
         """The least l1 at which the weights of all classes are zero; 0 if there is none."""
         if not self._has_l1_max:
             return 0.0
-        return max(self._problem_of(self.settings, k).l1_max() for k in range(self.examples.classes))
+        found = max(self._problem_of(self.settings, k).l1_max() for k in range(self.examples.classes))
+        if not math.isfinite(found):
+            raise DataError("the derivatives of the loss at weights of zero are not finite; scale features and labels")
+        return found
 
     def _problem_of(self, settings: Settings, k: int) -> Problem:
         """The problem of a class. That of the only class is made once."""
@@ -351,7 +354,8 @@ class Solving:
             )
         return {
             "step": step, "seconds": round(seconds, 6), "objective": p.objective, "lower bound": p.lower_bound,
-            "nonzeros": p.nonzeros, "violation": violation, "columns": solver.columns, "accesses": solver.accesses,
+            "nonzeros": p.nonzeros, "violation": violation if math.isfinite(violation) else None,
+            "columns": solver.columns, "accesses": solver.accesses,
             **({"class": name} if name else {"l1": p.l1} if self.settings.nonzeros else {}),
         }  # fmt: skip
 
@@ -389,7 +393,8 @@ class Solving:
             lines["l2"] = settings.l2
         else:
             lines["l1"] = settings.l1
-            lines["l1 / l1 max"] = settings.l1 / self.l1_max if self.l1_max else None
+            part = settings.l1 / self.l1_max if self.l1_max else math.inf
+            lines["l1 / l1 max"] = part if math.isfinite(part) else None
         lines |= {"steps": found.steps, "passes": found.passes, "seconds": round(time.monotonic() - self.begin, 3)}
         return lines | {"ended": found.ended}
 
