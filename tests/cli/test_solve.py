@@ -683,7 +683,7 @@ def test_options_that_are_wrong(vwlite, at, options, words):
         ("3 |a x\n", "--oaa 2", 65, "d:1:1: "),
         ("1e200 |a x\n-1e200 |a y\n", "--loss squared", 65, "the objective is not finite; scale the features"),
         ("1e300 |a x\n0 |a y\n", "--loss poisson", 65, "a label is 1e+300, more than 1e+250"),
-        ("1e250 |a x:1e38\n0 |a y\n", "--loss poisson --interactions aaaa", 65, "at weights of zero are not finite; scale"),
+        ("1e250 |a x:1e38\n0 |a y\n", "--loss poisson --interactions aaaa", 65, "of zero are not finite; scale"),
         (None, "", 66, "No such file"),
         ("1 |a x\n", "-i d", 65, "d: not a model of vwlite: it is text"),
         ("1 |a x\n", "-i nothing", 66, "nothing: No such file"),

@@ -4,7 +4,7 @@ The folder of the release gets a small model of each algorithm and form (NAME.mo
 was made, how it predicts and is continued, what it predicts, and what the eager twin of tests/twins/reference.py,
 which knows the algorithm from the papers only, makes of the same data. A model that is not as its twin is not written.
 From then on the files stay as they are, and the tests see that later programs read them as this one does. --anew
-replaces a folder that was not released yet.
+replaces a folder that was not released yet, and --only NAME adds to it.
 """
 
 import argparse
@@ -14,6 +14,7 @@ import random
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from math import inf, nan
@@ -23,8 +24,9 @@ from typing import Any
 import numpy as np
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent / name) for name in (".", "support", "twins")]
+sys.path[:0] = [str(HERE.parent / name) for name in ("core", "support", "twins")]
 
+import batch  # noqa: E402
 import reference  # noqa: E402
 from batches import Line  # noqa: E402
 from slow_parser import SlowParser  # noqa: E402
@@ -32,7 +34,7 @@ from streams import CONSTANT, Walk  # noqa: E402
 from test_expand import slow_expand  # noqa: E402
 
 from vwlite import __version__  # noqa: E402
-from vwlite.algorithms.table import ALGORITHMS  # noqa: E402
+from vwlite.algorithms.table import ALGORITHMS, SOLVED  # noqa: E402
 from vwlite.hashing import feature_hash  # noqa: E402
 from vwlite.options.settings import Settings  # noqa: E402
 
@@ -98,6 +100,7 @@ class Form:
     only: bool = False  # it cannot be continued
     vw: bool = False  # Vowpal Wabbit's arguments
     export: bool = False
+    solve: bool = False  # by vwlite solve; `more` is the problem
 
 
 def forms() -> list[Form]:
@@ -176,6 +179,12 @@ def forms() -> list[Form]:
              softmax=True),
         form("softmax-weights-only", "sgd", "--oaa 3 --softmax --save-weights-only", r.Sgd, rate, data="classes",
              classes=3, softmax=True, only=True),
+        # Batch problems.
+        Form("solve", SOLVED.name, "--l1 0.02 --tolerance 0", "binary", None, {"loss": "logistic", "l1": 0.02},
+             only=True, solve=True),
+        Form("solve-names", SOLVED.name,
+             "--loss squared-hinge --classes red,green,blue --l1 0.05 --l2 0.1 --tolerance 0", "words", None,
+             {"loss": "squared-hinge", "l1": 0.05, "l2": 0.1}, classes=3, only=True, solve=True),
         # Vowpal Wabbit's own format: by its arguments, and exported.
         Form("vw", "gd", "", "real", r.Gd, {}, squared, vw=True),
         Form("vw-quadratic", "gd", "-q ab --loss_function logistic", "binary", r.Gd, {}, logistic, quadratic=True,
@@ -231,6 +240,8 @@ def stream(form: Form, part: str, keys: Keys) -> list[Line]:
 
 def twin_scores(form: Form) -> list[list[float]] | None:
     """What the twin says of each example of the test data, or the twins of all classes."""
+    if form.solve:
+        return solved_scores(form)
     if form.twin is None:
         return None
     keys = Keys(form.bits)
@@ -287,6 +298,32 @@ def softmax_scores(make: Callable[[Any], Any], train: list[Line], test: list[Lin
     return found[-len(test) :]
 
 
+def solved_scores(form: Form) -> list[list[float]]:
+    """What the optimum, found by plain coordinate descent, says of the test data."""
+    keys = Keys(form.bits)
+    train, test = (stream(form, part, keys) for part in ("train", "test"))
+    train = [x for x in train if not math.isnan(x.label)]
+    columns = []
+    for k in range(1, max(form.classes, 1) + 1):
+        labels = [x.label if not form.classes else 1.0 if x.label == k else -1.0 for x in train]
+        problem = batch.Problem(
+            matrix(train), np.array(labels), importance=np.array([x.importance for x in train]),
+            initial=np.array([x.initial for x in train]), **(form.more or {}),
+        )  # fmt: skip
+        w, b = batch.solve(problem)
+        columns.append(matrix(test) @ w + b + np.array([x.initial for x in test]))
+    return np.stack(columns, axis=1).tolist()
+
+
+def matrix(lines: list[Line]) -> np.ndarray:
+    """A row for each line, without the constant."""
+    x = np.zeros((len(lines), 1 << BITS), np.float32)
+    for i, line in enumerate(lines):
+        for key, value in line.features:
+            x[i, key] += np.float32(value)
+    return x.astype(float)
+
+
 # --- the program -------------------------------------------------------------------------------------
 
 
@@ -307,6 +344,8 @@ def make(form: Form, folder: Path, work: Path) -> None:
     (work / "raw").unlink(missing_ok=True)
     vw = form.vw or form.export
     commands = [["train", "TRAIN", "-m", "MODEL", "--quiet", *form.options.split()]]
+    if form.solve:
+        commands[0][0] = "solve"
     if form.vw:
         commands = [["vw", "-d", "TRAIN", "-f", "MODEL", "--quiet", *form.options.split()]]
     if form.export:
@@ -353,8 +392,14 @@ class near:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--anew", action="store_true", help="replace the folder of a release that is not out yet")
+    parser.add_argument("--only", metavar="NAME", help="make only the model of this name, beside those that are there")
     o = parser.parse_args()
     folder = HERE / __version__
+    if o.only:
+        form = next(form for form in forms() if form.name == o.only)
+        with tempfile.TemporaryDirectory() as work:
+            make(form, folder, Path(work))
+        return
     if folder.exists() and not o.anew:
         raise SystemExit(f"{folder} is there already, and stays as it is once its release is out; --anew before")
     shutil.rmtree(folder, ignore_errors=True)
@@ -367,7 +412,7 @@ def main() -> None:
     for form in forms():
         make(form, folder, work)
     shutil.rmtree(work)
-    assert {form.algorithm for form in forms()} == set(ALGORITHMS)
+    assert {form.algorithm for form in forms()} == {*ALGORITHMS, SOLVED.name}
 
 
 if __name__ == "__main__":
