@@ -1,0 +1,208 @@
+"""From a cell of a table to features. What each becomes is said in vwlite/input/schema.py.
+
+Each column is a namespace of that name. The hash of a numeric column's feature is a constant, and the hash of a
+categorical one's begins with a constant: that of `name=`, as far as it fills whole blocks of murmur.
+
+A `Sink` gets either the features of a batch, or VW text that means the same. Functions return -1 when memory is out.
+None reads a byte outside of its cell, so that cells may lie in foreign memory.
+"""
+
+from libc.stddef cimport size_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memcpy
+
+from vwlite.core.base.buffers cimport reserve
+from vwlite.core.base.simd cimport likely, load32, load64, unlikely
+from vwlite.core.data.batch cimport Batch
+from vwlite.core.text.murmur cimport finish, hash_strings, mix, murmur, scramble
+
+cdef extern from *:
+    """
+    #define VWLITE_HIGH VWLITE_EACH(0x80)
+
+    /* Whether a name can hold these eight bytes as they are: none is at most 0x20, ':' or '|'. */
+    static inline int vwlite_fits(uint64_t w) {
+        uint64_t low = ~(((w & VWLITE_EACH(0x7F)) + VWLITE_EACH(0x7F - 0x20)) | w) & VWLITE_HIGH;
+        return !(low | vwlite_zeros(w ^ VWLITE_EACH(':')) | vwlite_zeros(w ^ VWLITE_EACH('|')));
+    }
+
+    static inline int vwlite_fits_byte(uint8_t c) {
+        return c > 0x20 && c != ':' && c != '|';
+    }
+    """
+    bint fits "vwlite_fits"(uint64_t word) noexcept nogil
+    bint fits_byte "vwlite_fits_byte"(uint8_t c) noexcept nogil
+
+cdef extern from "Python.h" nogil:
+    # Tables of the interpreter: no object, no lock.
+    bint is_alnum "Py_UNICODE_ISALNUM"(uint32_t c)
+    uint32_t to_lower "Py_UNICODE_TOLOWER"(uint32_t c)
+
+cdef enum:
+    MOST_WORDS = 16             # of an n-gram
+
+# In the order of ROLES in vwlite/input/schema.py.
+cdef enum Role:
+    NUMERIC
+    CATEGORICAL
+    TEXT
+    IS_LABEL
+    IS_IMPORTANCE
+    IS_TAG
+    DROPPED
+    BY_VALUE
+
+
+# A column, or the names that begin with one in a namespace: what its features have in common.
+cdef struct Column:
+    Role role
+    uint8_t letter          # of the namespace
+    uint32_t space          # its hash
+    uint32_t number         # the hash of the feature `name`
+    uint32_t begun          # murmur's state behind the whole blocks of `name=`
+    uint32_t rest           # the bytes of `name=` behind these, and how many they are
+    uint32_t rest_size
+    uint32_t size           # bytes of the name
+    const char* name        # name=, without what VW text cannot hold
+
+
+# Where features go. text: VW text instead of features; NULL: into the batch.
+cdef struct Sink:
+    bint strings            # names of digits only are numbers, not hashed
+    int ngram
+    char* scratch
+    size_t scratch_size
+    bint as_text
+    char* text              # owned by the Cells, as is `scratch`
+    size_t text_size, text_capacity
+    size_t first            # features (bytes, if as_text) before the namespace that is being filled
+
+
+cdef inline uint32_t begun_hash(const Column* c, const char* p, size_t n) noexcept nogil:
+    """The hash of `name=` and n bytes more, as murmur has it."""
+    cdef uint32_t h = c.begun
+    cdef uint64_t word = c.rest
+    cdef uint32_t have = c.rest_size, tail = 0
+    cdef uint32_t length = c.size + 1 + <uint32_t>n
+    cdef size_t left = n, i
+    while left >= 4:
+        word |= <uint64_t>load32(p) << (8 * have)
+        h = mix(h, <uint32_t>word)
+        word >>= 32
+        p += 4
+        left -= 4
+    if left:
+        if n >= 4:
+            tail = load32(p + left - 4) >> (8 * (4 - left))
+        else:
+            for i in range(left):
+                tail |= <uint32_t><uint8_t>p[i] << (8 * i)
+        word |= <uint64_t>tail << (8 * have)
+        have += left
+        if have >= 4:
+            h = mix(h, <uint32_t>word)
+            word >>= 32
+    return finish(h ^ scramble(<uint32_t>word), length)
+
+
+cdef inline bint fits_all(const char* p, size_t n) noexcept nogil:
+    """Whether a name can hold these bytes."""
+    cdef size_t i = 0
+    if n >= 8:
+        while n - i > 8:
+            if not fits(load64(p + i)):
+                return False
+            i += 8
+        return fits(load64(p + n - 8))
+    for i in range(n):
+        if not fits_byte(<uint8_t>p[i]):
+            return False
+    return True
+
+
+cdef inline const char* fitting(Sink* sink, const char* p, size_t n) noexcept nogil:
+    """The same bytes, or in the scratch a copy with `_` for what a name cannot hold; NULL: no memory."""
+    cdef size_t i
+    if likely(fits_all(p, n)):
+        return p
+    if reserve(<void**>&sink.scratch, &sink.scratch_size, n, 1):
+        return NULL
+    for i in range(n):
+        sink.scratch[i] = p[i] if fits_byte(<uint8_t>p[i]) else c'_'
+    return sink.scratch
+
+
+cdef inline int write(Sink* sink, const char* p, size_t n) noexcept nogil:
+    """Add to the VW text."""
+    if reserve(<void**>&sink.text, &sink.text_capacity, sink.text_size + n, 1):
+        return -1
+    memcpy(sink.text + sink.text_size, p, n)
+    sink.text_size += n
+    return 0
+
+
+cdef inline int put(Batch batch, uint32_t hash, float value) noexcept nogil:
+    """Add a feature; a zero is left out."""
+    cdef size_t n = batch.a.features
+    if unlikely(n == batch.feature_capacity) and batch.reserve(0, 0, 64, 0):
+        return -1
+    batch.a.hash[n] = hash
+    batch.a.value[n] = value
+    batch.a.features = n + (value != 0)
+    return 0
+
+
+cdef inline int open_space(Sink* sink, Batch batch, const char* name, size_t size) noexcept nogil:
+    """A namespace begins; its features come next."""
+    if likely(not sink.as_text):
+        sink.first = batch.a.features
+        return 0
+    sink.first = sink.text_size
+    return write(sink, b" |", 2) or write(sink, name, size)
+
+
+cdef inline int close_space(Sink* sink, Batch batch, uint8_t letter, size_t size) noexcept nogil:
+    """It ends; `size`: bytes of its name. Without features there is none."""
+    if unlikely(sink.as_text):
+        if sink.text_size == sink.first + 2 + size:
+            sink.text_size = sink.first
+        return 0
+    if batch.a.features == sink.first:
+        return 0
+    if unlikely(batch.a.spans + 1 >= batch.span_capacity) and batch.reserve(0, 1, 0, 0):
+        return -1
+    batch.a.letter[batch.a.spans] = letter
+    batch.a.spans += 1
+    batch.a.feature_begin[batch.a.spans] = <uint32_t>batch.a.features
+    return 0
+
+
+cdef inline int add_number(Sink* sink, const Column* c, Batch batch, float value, const char* p, size_t n) noexcept nogil:
+    """name:value. [p, p + n): the value as text, for a sink of text."""
+    if likely(not sink.as_text):
+        return put(batch, c.number, value)
+    return write(sink, b" ", 1) or write(sink, c.name, c.size) or write(sink, b":", 1) or write(sink, p, n)
+
+
+cdef inline int add_word(Sink* sink, const Column* c, Batch batch, const char* p, size_t n) noexcept nogil:
+    """name=word, for a word that is not empty."""
+    p = fitting(sink, p, n)
+    if unlikely(p == NULL):
+        return -1
+    if likely(not sink.as_text):
+        return put(batch, begun_hash(c, p, n), 1)
+    return write(sink, b" ", 1) or write(sink, c.name, c.size + 1) or write(sink, p, n)
+
+
+cdef int add_text(Sink* sink, uint32_t space, Batch batch, const char* p, size_t n) noexcept nogil
+
+cdef uint32_t name_hash(const Sink* sink, const char* p, size_t n, uint32_t space) noexcept nogil
+cdef int set_column(Column* c, bytes name, Role role, uint32_t space, bint strings, uint8_t letter) except -1
+
+
+cdef class Cells:
+    cdef Sink sink
+    cdef Column* columns        # owned; [count]
+    cdef readonly size_t count
+    cdef readonly list names    # of the columns, each with `=` behind it
+    cdef uint32_t seed

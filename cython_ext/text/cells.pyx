@@ -1,0 +1,146 @@
+"""The columns of a table, as the readers of tables want them; and the words of texts. See cells.pxd."""
+
+from libc.stdlib cimport calloc, free
+
+cdef extern from *:
+    """
+    /* How many bytes the character at p has, and which it is; 0 if there is none. */
+    static inline size_t vwlite_character(const uint8_t *p, size_t n, uint32_t *c) {
+        uint32_t x = p[0];
+        size_t more = x < 0x80 ? 0 : (x >> 5) == 6 ? 1 : (x >> 4) == 14 ? 2 : (x >> 3) == 30 ? 3 : 4;
+        static const uint32_t least[4] = {0, 0x80, 0x800, 0x10000};
+        if (more >= n || more == 4) {
+            return 0;
+        }
+        x &= more == 0 ? 0x7F : 0x3F >> more;
+        for (size_t i = 1; i <= more; i++) {
+            if ((p[i] & 0xC0) != 0x80) {
+                return 0;
+            }
+            x = x << 6 | (p[i] & 0x3F);
+        }
+        if (x < least[more] || x > 0x10FFFF || (x >= 0xD800 && x <= 0xDFFF)) {
+            return 0;
+        }
+        *c = x;
+        return more + 1;
+    }
+    """
+    size_t character "vwlite_character"(const uint8_t* p, size_t n, uint32_t* c) noexcept nogil
+
+
+cdef size_t write_character(char* to, uint32_t c) noexcept nogil:
+    """As UTF-8; how many bytes it has."""
+    if c < 0x80:
+        to[0] = <char>c
+        return 1
+    if c < 0x800:
+        to[0], to[1] = <char>(0xC0 | c >> 6), <char>(0x80 | c & 0x3F)
+        return 2
+    if c < 0x10000:
+        to[0], to[1], to[2] = <char>(0xE0 | c >> 12), <char>(0x80 | c >> 6 & 0x3F), <char>(0x80 | c & 0x3F)
+        return 3
+    to[0], to[1] = <char>(0xF0 | c >> 18), <char>(0x80 | c >> 12 & 0x3F)
+    to[2], to[3] = <char>(0x80 | c >> 6 & 0x3F), <char>(0x80 | c & 0x3F)
+    return 4
+
+
+cdef int add_text(Sink* sink, uint32_t space, Batch batch, const char* p, size_t n) noexcept nogil:
+    """The words of a text in lower case, and up to `ngram` in a row with `_` between them: each word, then those
+    that end with it, the shorter ones first. What is no UTF-8 is no letter."""
+    cdef const char* end = p + n
+    cdef uint32_t c = 0
+    cdef size_t size, at = 0, begin = 0, words = 0, first
+    cdef size_t[MOST_WORDS] begins      # of the last words, each at its number modulo MOST_WORDS
+    cdef bint letter
+    cdef int k
+    # A character takes twice its bytes at most when it becomes a small one; and a word has `_` behind it.
+    if reserve(<void**>&sink.scratch, &sink.scratch_size, 2 * n + 8, 1):
+        return -1
+    while p < end or at > begin:
+        if p < end:
+            letter, c, size = False, <uint8_t>p[0], 1
+            if likely(c < 0x80):
+                letter = c'0' <= c <= c'9' or c'a' <= (c | 0x20) <= c'z'
+                if letter and c >= c'A':
+                    c |= 0x20
+            else:
+                size = character(<const uint8_t*>p, end - p, &c)
+                if size == 0:
+                    size = 1
+                elif is_alnum(c):
+                    letter, c = True, to_lower(c)
+            p += size
+            if letter:
+                at += write_character(sink.scratch + at, c)
+                continue
+            if at == begin:
+                continue
+        begins[words % MOST_WORDS] = begin
+        words += 1
+        for k in range(1, sink.ngram + 1):
+            if <size_t>k > words:
+                break
+            first = begins[(words - k) % MOST_WORDS]
+            if sink.as_text:
+                if write(sink, b" ", 1) or write(sink, sink.scratch + first, at - first):
+                    return -1
+            elif put(batch, name_hash(sink, sink.scratch + first, at - first, space), 1):
+                return -1
+        sink.scratch[at] = c'_'
+        at += 1
+        begin = at
+    return 0
+
+
+cdef uint32_t name_hash(const Sink* sink, const char* p, size_t n, uint32_t space) noexcept nogil:
+    return hash_strings(p, n, space) if sink.strings else murmur(p, n, space)
+
+
+cdef int set_column(Column* c, bytes name, Role role, uint32_t space, bint strings, uint8_t letter) except -1:
+    """A column whose features are `name` and begin with `name=` in a namespace. name: ends with `=`, is kept alive by
+    whoever calls, and has nothing that VW text cannot hold."""
+    cdef const char* p = name
+    cdef size_t n = len(name), i
+    c.role, c.letter, c.space, c.name, c.size = role, letter, space, p, <uint32_t>(n - 1)
+    c.number = hash_strings(p, n - 1, space) if strings else murmur(p, n - 1, space)
+    c.begun, c.rest, c.rest_size = space, 0, <uint32_t>(n % 4)
+    for i in range(n // 4):
+        c.begun = mix(c.begun, load32(p + 4 * i))
+    for i in range(n % 4):
+        c.rest |= <uint32_t><uint8_t>p[n // 4 * 4 + i] << (8 * i)
+    return 0
+
+
+cdef class Cells:
+    """The columns of a table for the core.
+
+    columns: the namespace of each, as text, and its role as its place in ROLES of vwlite/input/schema.py. ngram: up to
+    so many words in a row make a feature of a text. hash_all, hash_seed: as for Parser. as_text: make VW text.
+    """
+
+    def __cinit__(self, columns, *, int ngram=1, bint hash_all=False, uint32_t hash_seed=0, bint as_text=False):
+        cdef size_t i
+        cdef bytes name
+        cdef uint32_t space
+        if not 1 <= ngram <= MOST_WORDS:
+            raise ValueError(f"an n-gram has 1 to {MOST_WORDS} words")
+        self.sink.strings, self.sink.ngram, self.sink.as_text = not hash_all, ngram, as_text
+        self.seed = hash_seed
+        self.count = len(columns)
+        self.names = [text.encode("utf-8", "surrogateescape") + b"=" for text, _ in columns]
+        self.columns = <Column*>calloc(self.count + 1, sizeof(Column))
+        if self.columns == NULL:
+            raise MemoryError("no memory for columns")
+        for i in range(self.count):
+            name = self.names[i]
+            role = columns[i][1]
+            if role != DROPPED and not IS_LABEL <= role <= IS_TAG and not fits_all(name, len(name)):
+                raise ValueError(f"{name!r} cannot be a namespace")
+            space = name_hash(&self.sink, name, len(name) - 1, hash_seed)
+            set_column(&self.columns[i], name, role, space, not hash_all, name[0] if len(name) > 1 else c' ')
+
+    def __dealloc__(self):
+        free(self.columns)
+        free(self.sink.scratch)
+        free(self.sink.text)

@@ -1,0 +1,182 @@
+"""The columns of a table: what each is, how that is decided, and what a model keeps of it.
+
+Each column is a namespace of its name. What a cell becomes, as VW text has it (the core does so in
+`cython_ext/text/cells.pxd`, for every format of tables):
+
+    numeric       |age age:39              the value, as a float; 0 is left out as everywhere
+    categorical   |country country=PT      the word
+    text          |ad_text great shoes     its words in lower case; --ngram 2 also makes great_shoes
+    label, importance, tag                 what stands before the first bar of VW text; an empty cell: none, 1, none
+    drop                                   nothing
+
+Blanks at either end of a cell do not count, and an empty cell is absent. What VW text cannot hold becomes `_`: bytes up
+to the space, and `|`, and in names `:` too. Words of a text are runs of letters and digits, as Unicode has them.
+
+In JSON lines and frames a value has a type of its own. A column of role `auto` takes each value by it: a number is
+numeric, anything else categorical (true and false are words), null absent.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+ROLES = ("numeric", "categorical", "text", "label", "importance", "tag", "drop", "auto")
+ONCE = ("label", "importance", "tag")  # roles of one column at most
+OPTIONAL = (*ONCE, "drop")  # what prediction does without
+SAMPLE = 1000  # rows from which roles are decided
+MOST_WORDS = 16  # of an n-gram
+
+
+class SchemaError(ValueError):
+    """Why columns do not fit, as a sentence."""
+
+
+def namespace_of(name: str) -> str:
+    """The namespace of a column: its name without what VW text cannot hold."""
+    return "".join("_" if c <= " " or c in ":|" else c for c in name)
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The columns of a table in order, each with its role.
+
+    ngram: features of a text have up to so many words in a row. open: a column that is not among them is `auto`, as in
+    JSON lines, where any line may have new ones; else it is ignored.
+    """
+
+    roles: Mapping[str, str]  # by name
+    ngram: int = 1
+    open: bool = False
+
+    def stored(self) -> dict[str, Any]:
+        """As the header of a model has it."""
+        return {"roles": [[name, role] for name, role in self.roles.items()], "ngram": self.ngram, "open": self.open}
+
+    @staticmethod
+    def restored(stored: Any) -> "Schema":
+        """What `stored` gave. ValueError if it did not."""
+        if type(stored) is not dict or set(stored) != {"roles", "ngram", "open"} or type(stored["roles"]) is not list:
+            raise ValueError("its columns are not as they should be")
+        roles: dict[str, str] = {}
+        for pair in stored["roles"]:
+            if type(pair) is not list or len(pair) != 2 or type(pair[0]) is not str or pair[1] not in ROLES:
+                raise ValueError(f"{pair!r} is no column")
+            if pair[0] in roles:
+                raise ValueError(f"it has two columns {pair[0]!r}")
+            roles[pair[0]] = pair[1]
+        ngram = stored["ngram"]
+        if type(ngram) is not int or not 1 <= ngram <= MOST_WORDS or type(stored["open"]) is not bool:
+            raise ValueError("its columns are not as they should be")
+        check_names([name for name, role in roles.items() if role != "drop"])
+        if any(sum(role == once for role in roles.values()) > 1 for once in ONCE):
+            raise ValueError("a role that only one column can have is that of two")
+        return Schema(roles, ngram, stored["open"])
+
+    def name_of(self, role: str) -> str | None:
+        """The column of a role that one has at most."""
+        return next((name for name, r in self.roles.items() if r == role), None)
+
+    def positions(self, names: Sequence[str]) -> list[int]:
+        """Where each of the columns stands among those of a file, -1 for one that is not there.
+
+        SchemaError for one that prediction cannot do without, and for two of the same name.
+        """
+        check_distinct(names)
+        at = {name: i for i, name in enumerate(names)}
+        found = [at.get(name, -1) for name in self.roles]
+        missing = [name for (name, role), i in zip(self.roles.items(), found, strict=True)
+                   if i < 0 and role not in OPTIONAL]  # fmt: skip
+        if missing:
+            new = self.unknown(names)
+            renamed = f"; the new ones are {listed(new)}" if new else ""
+            raise SchemaError(f"column {listed(missing)} of the model is not there{renamed}")
+        return found
+
+    def unknown(self, names: Iterable[str]) -> list[str]:
+        """Those of the columns of a file that are none of these."""
+        return [name for name in names if name not in self.roles]
+
+    def summary(self) -> str:
+        """What was decided, as a line."""
+        groups: dict[str, list[str]] = {role: [] for role in ("label", "importance", "tag", *ROLES)}
+        for name, role in self.roles.items():
+            groups[role].append(name)
+        words = [f"{role} {listed(names)}" for role, names in groups.items() if names]
+        if self.open:
+            words.append("every other key by its value: numbers numeric, words categorical")
+        return "columns: " + "; ".join(words)
+
+
+@dataclass(frozen=True)
+class RoleOptions:
+    """The roles that were typed or passed: each names columns."""
+
+    label: str | None = None
+    importance: str | None = None
+    tag: str | None = None
+    numeric: Sequence[str] = ()
+    categorical: Sequence[str] = ()
+    text: Sequence[str] = ()
+    drop: Sequence[str] = ()
+    ngram: int = 1
+    names: Sequence[str] = field(default=())  # of the columns of a file without a header
+
+    def roles(self) -> dict[str, str]:
+        """The role of each column that has one. SchemaError for a column that has two."""
+        found: dict[str, str] = {}
+        for role in ROLES[:-1]:
+            value = getattr(self, role)
+            for name in [value] if isinstance(value, str) else value or ():
+                if found.setdefault(name, role) != role:
+                    raise SchemaError(f"column {name!r} is both --{found[name]} and --{role}: it has one role")
+        return found
+
+
+def decide(names: Sequence[str], numbers: Sequence[bool], options: RoleOptions) -> Schema:
+    """The schema of a table with these columns. numbers: for each, whether its first values are all numbers (and there
+    is one): then it is numeric if nothing else was said, else categorical. SchemaError for a role of a column that is
+    not there, and for names that cannot be told apart."""
+    check_distinct(names)
+    typed = options.roles()
+    for name, role in typed.items():
+        if name not in names:
+            raise SchemaError(f"--{role} {name}: there is no such column; there are {listed(names)}")
+    roles = {
+        name: typed.get(name, "numeric" if is_number else "categorical")
+        for name, is_number in zip(names, numbers, strict=True)
+    }
+    check_names([name for name, role in roles.items() if role not in OPTIONAL])
+    return Schema(roles, options.ngram)
+
+
+def open_schema(options: RoleOptions) -> Schema:
+    """The schema of JSON lines: the roles that were typed; every other value by its own type."""
+    roles = options.roles()
+    check_names([name for name, role in roles.items() if role not in OPTIONAL])
+    return Schema(roles, options.ngram, open=True)
+
+
+def check_distinct(names: Sequence[str]) -> None:
+    """SchemaError for two columns of the same name."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise SchemaError(f"two columns are called {name!r}: rename one of them")
+        seen.add(name)
+
+
+def check_names(names: Sequence[str]) -> None:
+    """SchemaError for columns that make features and have no name, or the same namespace."""
+    spaces: dict[str, str] = {}
+    for i, name in enumerate(names):
+        if not name:
+            raise SchemaError(f"column {i + 1} has no name, as the index that pandas writes: name it, or --drop ''")
+        other = spaces.setdefault(namespace_of(name), name)
+        if other != name:
+            raise SchemaError(f"columns {other!r} and {name!r} both are the namespace {namespace_of(name)}: rename one")
+
+
+def listed(names: Sequence[str], most: int = 20) -> str:
+    """Names as part of a sentence."""
+    shown = [name if name.isprintable() and name and " " not in name else ascii(name) for name in names[:most]]
+    return ", ".join(shown) + (f" and {len(names) - most} more" if len(names) > most else "")
