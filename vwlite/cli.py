@@ -21,6 +21,7 @@ COMMANDS = {
     "weights": "Show the weights of a model.",
     "algorithms": "Show what --algorithm and --solver can be: formulas, options, papers.",
     "check": "Check that models, caches and data are whole and valid.",
+    "convert": "Write tables and other data as VW text.",
     "export": "Write a model in the format of another program.",
     "vw": "Take the arguments of Vowpal Wabbit, and do what it does.",
     "help": "Explain a topic, such as formats, models, errors.",

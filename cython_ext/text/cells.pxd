@@ -196,6 +196,33 @@ cdef inline int add_word(Sink* sink, const Column* c, Batch batch, const char* p
 
 cdef int add_text(Sink* sink, uint32_t space, Batch batch, const char* p, size_t n) noexcept nogil
 
+cdef extern from *:
+    """
+    /* How many bytes the character at p has, and which it is; 0 if there is none. */
+    static inline size_t vwlite_character(const uint8_t *p, size_t n, uint32_t *c) {
+        uint32_t x = p[0];
+        size_t more = x < 0x80 ? 0 : (x >> 5) == 6 ? 1 : (x >> 4) == 14 ? 2 : (x >> 3) == 30 ? 3 : 4;
+        static const uint32_t least[4] = {0, 0x80, 0x800, 0x10000};
+        if (more >= n || more == 4) {
+            return 0;
+        }
+        x &= more == 0 ? 0x7F : 0x3F >> more;
+        for (size_t i = 1; i <= more; i++) {
+            if ((p[i] & 0xC0) != 0x80) {
+                return 0;
+            }
+            x = x << 6 | (p[i] & 0x3F);
+        }
+        if (x < least[more] || x > 0x10FFFF || (x >= 0xD800 && x <= 0xDFFF)) {
+            return 0;
+        }
+        *c = x;
+        return more + 1;
+    }
+    """
+    size_t character "vwlite_character"(const uint8_t* p, size_t n, uint32_t* c) noexcept nogil
+
+
 cdef uint32_t name_hash(const Sink* sink, const char* p, size_t n, uint32_t space) noexcept nogil
 cdef int set_column(Column* c, bytes name, Role role, uint32_t space, bint strings, uint8_t letter) except -1
 
@@ -204,5 +231,7 @@ cdef class Cells:
     cdef Sink sink
     cdef Column* columns        # owned; [count]
     cdef readonly size_t count
+    cdef int[3] head            # which columns are the label, the importance and the tag, in this order
+    cdef size_t heads           # how many there are
     cdef readonly list names    # of the columns, each with `=` behind it
     cdef uint32_t seed

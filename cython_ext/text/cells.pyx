@@ -2,32 +2,6 @@
 
 from libc.stdlib cimport calloc, free
 
-cdef extern from *:
-    """
-    /* How many bytes the character at p has, and which it is; 0 if there is none. */
-    static inline size_t vwlite_character(const uint8_t *p, size_t n, uint32_t *c) {
-        uint32_t x = p[0];
-        size_t more = x < 0x80 ? 0 : (x >> 5) == 6 ? 1 : (x >> 4) == 14 ? 2 : (x >> 3) == 30 ? 3 : 4;
-        static const uint32_t least[4] = {0, 0x80, 0x800, 0x10000};
-        if (more >= n || more == 4) {
-            return 0;
-        }
-        x &= more == 0 ? 0x7F : 0x3F >> more;
-        for (size_t i = 1; i <= more; i++) {
-            if ((p[i] & 0xC0) != 0x80) {
-                return 0;
-            }
-            x = x << 6 | (p[i] & 0x3F);
-        }
-        if (x < least[more] || x > 0x10FFFF || (x >= 0xD800 && x <= 0xDFFF)) {
-            return 0;
-        }
-        *c = x;
-        return more + 1;
-    }
-    """
-    size_t character "vwlite_character"(const uint8_t* p, size_t n, uint32_t* c) noexcept nogil
-
 
 cdef size_t write_character(char* to, uint32_t c) noexcept nogil:
     """As UTF-8; how many bytes it has."""
@@ -132,13 +106,22 @@ cdef class Cells:
         self.columns = <Column*>calloc(self.count + 1, sizeof(Column))
         if self.columns == NULL:
             raise MemoryError("no memory for columns")
+        heads = []
         for i in range(self.count):
             name = self.names[i]
             role = columns[i][1]
             if role != DROPPED and not IS_LABEL <= role <= IS_TAG and not fits_all(name, len(name)):
                 raise ValueError(f"{name!r} cannot be a namespace")
             space = name_hash(&self.sink, name, len(name) - 1, hash_seed)
+            if IS_LABEL <= role <= IS_TAG:
+                heads.append((role, i))
             set_column(&self.columns[i], name, role, space, not hash_all, name[0] if len(name) > 1 else c' ')
+
+        self.heads = len(heads)
+        if self.heads > 3 or len({role for role, _ in heads}) < self.heads:
+            raise ValueError("one column is the label, and so for the importance and the tag")
+        for i, (_, column) in enumerate(sorted(heads)):
+            self.head[i] = column
 
     def __dealloc__(self):
         free(self.columns)

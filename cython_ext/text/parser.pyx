@@ -59,7 +59,7 @@ cdef enum:
 cdef class Parser:
     """Blocks of text become batches.
 
-    format: "vw" or "libsvm".
+    format: "vw" or "libsvm"; "csv" and "jsonl" are those of vwlite.core.text.tables.TableParser.
     hash_all, hash_seed: how names are hashed, see murmur.pxd.
     label_domain: "any", "binary" (-1 or 1) or "nonnegative"; `loss_name` is blamed for it.
     labels: a pair of numbers that become -1 and 1; no other label is valid then.
@@ -82,7 +82,7 @@ cdef class Parser:
     def __cinit__(self, str format="vw", *, bint hash_all=False, uint32_t hash_seed=0, str label_domain="any",
                   labels=None, Names names=None, bint lenient_labels=False, bint stop_at_fault=True, str loss_name="this loss",
                   bint columns=True, bint labels_in_tags=False, bint vw_compatible_only=False):
-        if format not in ("vw", "libsvm"):
+        if format not in ("vw", "libsvm", "csv", "jsonl"):
             raise ValueError(f"no such format: {format}")
         domains = {"any": ANY, "binary": BINARY, "nonnegative": NONNEGATIVE}
         if label_domain not in domains:
@@ -105,7 +105,7 @@ cdef class Parser:
             self.settings.mapped = True
             self.settings.negative, self.settings.positive = self.labels
 
-        if columns and not self.is_libsvm:
+        if columns and format == "vw":
             self.columns = <Columns*>malloc(sizeof(Columns))
             if self.columns == NULL:
                 raise MemoryError("no memory for a parser")

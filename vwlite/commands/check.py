@@ -27,10 +27,10 @@ def command(files: tuple[str, ...], options: TrainOptions) -> int:
     """
     from vwlite.algorithms.build import make_names
     from vwlite.options.resolve import resolve
-    from vwlite.runs.source import parse_options
+    from vwlite.runs.source import parse_options, table_of
 
     settings = resolve(options, None).settings
-    parse = parse_options(options, settings, make_names(settings) if settings.oaa else None)
+    parse = parse_options(options, settings, make_names(settings) if settings.oaa else None, table_of(options))
     sound = [check_file(path, parse) for path in files]
     return 0 if all(sound) else 1
 

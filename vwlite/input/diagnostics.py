@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from vwlite.core.data.batch import Batch
     from vwlite.core.data.class_names import Names
     from vwlite.core.text.parser import Parser
+    from vwlite.core.text.tables import TableParser
 
 LONGEST = 40  # bytes of a token that are shown
 MOST_NAMES = 8  # of classes that are shown
@@ -37,6 +38,11 @@ class BadLine(NamedTuple):
 
 def bad_lines(parser: "Parser", block: bytes | memoryview, batch: "Batch") -> list[BadLine]:
     """The faults of the block that the parser has just filled the batch with, in order."""
+    if parser.format in ("csv", "jsonl"):
+        from vwlite.core.text.tables import TableParser  # not at the top: bad records of tables are rare
+
+        assert isinstance(parser, TableParser)
+        return _bad_records(parser, block, batch)
     found = []
     for code, line, first, last, begin, end in parser.faults(batch):
         text = bytes(block[first:last])
@@ -45,6 +51,44 @@ def bad_lines(parser: "Parser", block: bytes | memoryview, batch: "Batch") -> li
         )
         found.append(BadLine(batch.source, batch.first_line + line, begin - first + 1, words, text))
     return found
+
+
+def _bad_records(parser: "TableParser", block: bytes | memoryview, batch: "Batch") -> list[BadLine]:
+    """Those of a table: a record may have several lines, and the place is that of the token in the file."""
+    found = []
+    line, counted = batch.first_line, 0
+    columns = [name[:-1].decode("utf-8", "replace") for name in parser.table_names]
+    for (code, _, first, last, begin, end), k in zip(
+        parser.faults(batch), parser.fault_columns_of(batch), strict=True
+    ):
+        before = bytes(block[counted:begin])
+        line, counted = line + before.count(b"\n"), begin
+        text = bytes(block[first:last])
+        at = bytes(block[first:begin]).rfind(b"\n") + 1  # of the token's line, in the record
+        words = explain_cell(code, text, begin - first, end - first, parser, columns[k] if k is not None else "")
+        found.append(BadLine(batch.source, line, begin - first - at + 1, words, text))
+    return found
+
+
+def explain_cell(code: str, record: bytes, begin: int, end: int, parser: "TableParser", column: str) -> str:
+    """The sentence for a complaint about record[begin:end], which is in that column."""
+    from vwlite.input.tables import EXPLAINED  # not at the top: that module imports the reader, and this one is small
+
+    token = shown(record[begin:end].strip())
+    if code in EXPLAINED:
+        return EXPLAINED[code]
+    if code == "ragged":
+        return f"a row of {parser.cells_of(record)} cells, but there are {parser.width} columns"
+    if code == "cell":
+        instead = "leave the cell empty where there is none" if _NOT_FINITE.fullmatch(record[begin:end].strip()) else (
+            f"--categorical {column} takes words too"
+        )
+        return f"column {column}: '{token}' is not a number; {instead}"
+    if code == "cell too large":
+        return f"column {column}: '{token}' is too large for a 32-bit float"
+    where = f"column {column}: " if column else ""
+    labels, names = parser.labels, parser.names
+    return where + explain(code, record, begin, end, loss=parser.loss_name, labels=labels, names=names)
 
 
 def shown(token: bytes) -> str:

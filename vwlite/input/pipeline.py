@@ -8,16 +8,20 @@ however much work a byte of text makes for either side.
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from queue import Empty, SimpleQueue
 
 from vwlite.core.data.batch import Batch
 from vwlite.core.data.class_names import Names
+from vwlite.core.text.cells import Cells
 from vwlite.core.text.parser import Parser, detect
+from vwlite.core.text.tables import TableParser
 from vwlite.errors import DataError
 from vwlite.input.diagnostics import BadLine, bad_lines
 from vwlite.input.reader import Block, Fault, read_blocks, total_size
+from vwlite.input.tables import BOM, Layout, Records, Table, content_format, json_layout, name_format
 
+EXAMPLE, BLANK = 0, 1  # kinds of lines, as in cython_ext/data/batch.pxd
 AHEAD = 4  # batches that wait for the learner at most
 
 
@@ -25,7 +29,7 @@ AHEAD = 4  # batches that wait for the learner at most
 class ParseOptions:
     """How text becomes examples; all of it shapes what a cache holds."""
 
-    format: str = "auto"  # auto, vw, libsvm
+    format: str = "auto"  # auto, vw, libsvm, csv, tsv, jsonl
     hash_all: bool = False
     labels: tuple[float, float] | None = None  # (negative, positive)
     label_domain: str = "any"  # any, binary, nonnegative
@@ -33,6 +37,7 @@ class ParseOptions:
     lenient_labels: bool = False
     skip: bool = False  # go on after a bad line
     names: Names | None = None  # of classes, which labels are then
+    table: Table = field(default_factory=Table)  # the columns, if the sources are tables
 
 
 @dataclass
@@ -43,6 +48,7 @@ class Parsed:
     bad: list[BadLine] = field(default_factory=list)
     done: int = 0  # bytes of input read so far
     total: int | None = None  # bytes of all input, if known
+    text: bytes = b""  # VW text that means the same, if that is wanted
 
 
 @dataclass
@@ -51,33 +57,75 @@ class Task:
 
     block: Block | Fault
     format: str = ""
+    layout: Layout | None = None  # of a table
 
 
 def tasks(sources: Sequence[str], options: ParseOptions, stop: Callable[[], bool]) -> Iterator[Task]:
     """The blocks of the sources in order, with the format of each source found out.
 
-    DataError if a source is of neither format.
+    DataError if a source is of no format.
     """
-    format, source = "vw" if options.format == "auto" else options.format, -1
+    format, source = "vw", -1
+    records: Records | None = None  # of the source, if it is delimited text
+    layout: Layout | None = None  # of its lines, if they are JSON
+    last: Block | None = None
     for block in read_blocks(sources, skip_faults=options.skip, stop=stop):
         if isinstance(block, Fault):
             yield Task(block)
             continue
         # What is blank tells nothing yet: from a pipe, it may come long before the first line.
-        if options.format == "auto" and block.source_index != source and bytes(block.data).strip():
-            format, source = _detected(block), block.source_index
-        yield Task(block, format)
+        if block.source_index != source and bytes(block.data).strip():
+            if records is not None:
+                yield from _tasks_of(records.end(last))
+            source = block.source_index
+            format = _format(block, options)
+            delimited = format in ("csv", "tsv")
+            records = Records(block.source, format, options.table, options.skip) if delimited else None
+            layout = json_layout(block.source, options.table) if format == "jsonl" else None
+        elif block.source_index != source:
+            yield Task(block, "vw")
+            continue
+        if records is not None:
+            last = replace(block, data=b"", owner=None)
+            yield from _tasks_of(records.feed(block))
+        else:
+            yield Task(block, format, layout)
+    if records is not None and not stop():
+        yield from _tasks_of(records.end(last))
 
 
-def _detected(block: Block) -> str:
-    found: str | None = detect(block.data)
-    if found is None:
+def _tasks_of(blocks: Iterator[tuple[Block | Fault, Layout | None]]) -> Iterator[Task]:
+    for block, layout in blocks:
+        yield Task(block, "csv", layout)
+
+
+def decide_roles(sources: Sequence[str], options: ParseOptions) -> None:
+    """Have options.table know its schema, if the first of the files is a table, without parsing it."""
+    if options.table.schema is None:
+        for task in tasks(sources[:1], replace(options, skip=True), lambda: False):
+            if isinstance(task.block, Block):
+                task.block.release()
+                break
+
+
+def _format(block: Block, options: ParseOptions) -> str:
+    """What the text of a source is. DataError if nothing tells."""
+    if options.format != "auto":
+        return options.format
+    if options.table.wanted:
+        found = content_format(block.source, block.data, options.table)
+        if found != "vw":
+            return found
+    known: str | None = detect(block.data) or name_format(block.source)
+    if known is None:
         line = bytes(block.data[:200]).split(b"\n")[0]
+        if line.lstrip().startswith(b"{"):
+            return "jsonl"
         raise DataError(
             f"{block.source}:{block.first_line}:1: neither VW text (label |namespace feature ...) nor "
-            f"libsvm (label index:value ...); --format says which: {_shown(line)}"
+            f"libsvm (label index:value ...); --format says which, --label NAME the label of a table: {_shown(line)}"
         )
-    return found
+    return known
 
 
 class Parsing:
@@ -87,6 +135,7 @@ class Parsing:
         self.options = options
         self._number = number
         self._parsers: dict[str, Parser] = {}
+        self._layouts: dict[str, Layout] = {}  # that those of tables have
 
     def parse(self, task: Task, batch: Batch) -> Parsed:
         """Fill the batch with the lines of a block."""
@@ -94,21 +143,48 @@ class Parsing:
         if isinstance(block, Fault):
             return Parsed(Batch(), [BadLine(block.source, block.line, 1, block.message)])
         batch.source, batch.first_line = block.source, block.first_line
-        parser = self._parser(task.format)
+        parser = self._parser(task.format, task.layout)
         bad = bad_lines(parser, block.data, batch) if parser.parse(block.data, batch) else []
+        text = b""
+        if self.options.table.as_text:
+            text = parser.take_text() if isinstance(parser, TableParser) else _as_vw(block.data, batch, task.format)
         block.release()
         if self._number:
             batch.number_hashes()
-        return Parsed(batch, bad, block.done, block.total)
+        return Parsed(batch, bad, block.done, block.total, text)
 
-    def _parser(self, format: str) -> Parser:
+    def _parser(self, format: str, layout: Layout | None) -> Parser:
+        o = self.options
         if format not in self._parsers:
-            o = self.options
-            self._parsers[format] = Parser(
+            kind = Parser if layout is None else TableParser
+            self._parsers[format] = kind(
                 format=format, hash_all=o.hash_all, labels=o.labels, label_domain=o.label_domain,
                 names=o.names, loss_name=o.loss_name, lenient_labels=o.lenient_labels, stop_at_fault=not o.skip,
             )  # fmt: skip
-        return self._parsers[format]
+        parser = self._parsers[format]
+        if layout is not None and layout is not self._layouts.get(format):
+            self._layouts[format] = layout
+            schema = layout.schema
+            cells = Cells(schema.cells, ngram=schema.ngram, hash_all=o.hash_all, as_text=o.table.as_text)
+            assert isinstance(parser, TableParser)
+            parser.set_table(cells, layout.positions, layout.width, layout.delimiter)
+        return parser
+
+
+def _as_vw(data: bytes | memoryview, batch: Batch, format: str) -> bytes:
+    """The good lines of a block, as VW text."""
+    lines = bytes(data).removeprefix(BOM if batch.first_line == 1 else b"").split(b"\n")
+    found = []
+    for kind, line in zip(batch.kind, lines, strict=False):
+        if kind == BLANK:
+            found.append(b"\n")
+        elif kind == EXAMPLE and format == "vw":
+            found.append(line + b"\n")
+        elif kind == EXAMPLE:
+            words = line.partition(b"#")[0].split()
+            label = words.pop(0) + b" " if words and b":" not in words[0] else b""
+            found.append(b" ".join([label + b"|", *words]) + b"\n")
+    return b"".join(found)
 
 
 def _shown(line: bytes) -> str:

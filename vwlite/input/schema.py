@@ -17,7 +17,7 @@ numeric, anything else categorical (true and false are words), null absent.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 ROLES = ("numeric", "categorical", "text", "label", "importance", "tag", "drop", "auto")
@@ -41,21 +41,25 @@ class Schema:
     """The columns of a table in order, each with its role.
 
     ngram: features of a text have up to so many words in a row. open: a column that is not among them is `auto`, as in
-    JSON lines, where any line may have new ones; else it is ignored.
+    JSON lines, where any line may have new ones; else it is ignored. delimiter: of text, "" for whatever the first
+    line has. header: whether files have one; else their columns are these, in this order.
     """
 
     roles: Mapping[str, str]  # by name
     ngram: int = 1
     open: bool = False
+    delimiter: str = ""
+    header: bool = True
 
     def stored(self) -> dict[str, Any]:
         """As the header of a model has it."""
-        return {"roles": [[name, role] for name, role in self.roles.items()], "ngram": self.ngram, "open": self.open}
+        return vars(self) | {"roles": [[name, role] for name, role in self.roles.items()]}
 
     @staticmethod
     def restored(stored: Any) -> "Schema":
         """What `stored` gave. ValueError if it did not."""
-        if type(stored) is not dict or set(stored) != {"roles", "ngram", "open"} or type(stored["roles"]) is not list:
+        kinds = {"roles": list, "ngram": int, "open": bool, "delimiter": str, "header": bool}
+        if type(stored) is not dict or {name: type(value) for name, value in stored.items()} != kinds:
             raise ValueError("its columns are not as they should be")
         roles: dict[str, str] = {}
         for pair in stored["roles"]:
@@ -64,13 +68,12 @@ class Schema:
             if pair[0] in roles:
                 raise ValueError(f"it has two columns {pair[0]!r}")
             roles[pair[0]] = pair[1]
-        ngram = stored["ngram"]
-        if type(ngram) is not int or not 1 <= ngram <= MOST_WORDS or type(stored["open"]) is not bool:
+        if not 1 <= stored["ngram"] <= MOST_WORDS or not is_delimiter(stored["delimiter"] or ","):
             raise ValueError("its columns are not as they should be")
-        check_names([name for name, role in roles.items() if role != "drop"])
+        check_names([name for name, role in roles.items() if role not in OPTIONAL])
         if any(sum(role == once for role in roles.values()) > 1 for once in ONCE):
             raise ValueError("a role that only one column can have is that of two")
-        return Schema(roles, ngram, stored["open"])
+        return Schema(**(stored | {"roles": roles}))
 
     def name_of(self, role: str) -> str | None:
         """The column of a role that one has at most."""
@@ -91,6 +94,11 @@ class Schema:
             renamed = f"; the new ones are {listed(new)}" if new else ""
             raise SchemaError(f"column {listed(missing)} of the model is not there{renamed}")
         return found
+
+    @property
+    def cells(self) -> list[tuple[str, int]]:
+        """The columns as the core takes them: namespace, and place of the role in ROLES."""
+        return [(namespace_of(name), ROLES.index(role)) for name, role in self.roles.items()]
 
     def unknown(self, names: Iterable[str]) -> list[str]:
         """Those of the columns of a file that are none of these."""
@@ -119,7 +127,8 @@ class RoleOptions:
     text: Sequence[str] = ()
     drop: Sequence[str] = ()
     ngram: int = 1
-    names: Sequence[str] = field(default=())  # of the columns of a file without a header
+    delimiter: str = ""
+    names: Sequence[str] = ()  # of the columns of files without a header
 
     def roles(self) -> dict[str, str]:
         """The role of each column that has one. SchemaError for a column that has two."""
@@ -146,7 +155,7 @@ def decide(names: Sequence[str], numbers: Sequence[bool], options: RoleOptions) 
         for name, is_number in zip(names, numbers, strict=True)
     }
     check_names([name for name, role in roles.items() if role not in OPTIONAL])
-    return Schema(roles, options.ngram)
+    return Schema(roles, options.ngram, delimiter=options.delimiter, header=not options.names)
 
 
 def open_schema(options: RoleOptions) -> Schema:
@@ -154,6 +163,22 @@ def open_schema(options: RoleOptions) -> Schema:
     roles = options.roles()
     check_names([name for name, role in roles.items() if role not in OPTIONAL])
     return Schema(roles, options.ngram, open=True)
+
+
+def check_same(schema: Schema, options: RoleOptions) -> None:
+    """SchemaError for a role that was typed and is another one in the model. A tag may be new."""
+    for name, role in options.roles().items():
+        known = schema.roles.get(name)
+        if known != role and not (role == "tag" and (known is None or known in ("tag", "drop"))):
+            there = f"{known} in the model" if known else "not in the model"
+            raise SchemaError(f"--{role} {name} contradicts the model: that column is {there}; leave the option out")
+    if options.ngram not in (1, schema.ngram):
+        raise SchemaError(f"--ngram {options.ngram} contradicts the model, which has {schema.ngram}: leave it out")
+
+
+def is_delimiter(text: str) -> bool:
+    """Whether cells can have this between them."""
+    return len(text) == 1 and text.isascii() and text not in '"\r\n'
 
 
 def check_distinct(names: Sequence[str]) -> None:

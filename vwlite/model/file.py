@@ -68,6 +68,7 @@ class Model:
     interrupted: bool = False
     weights_only: bool = False
     solved: dict[str, Any] = field(default_factory=dict)  # of `vwlite solve`: `vwlite.model.header.SOLVED_FIELDS`
+    columns: dict[str, Any] = field(default_factory=dict)  # of tables: `vwlite.input.schema.Schema.stored`
     program: str = ""
     format: int = FORMAT
 
@@ -117,6 +118,7 @@ class Model:
             "weights_only": self.weights_only,
             **({"classes": self.classes} if self.classes else {}),
             **({"solved": self.solved} if self.solved else {}),
+            **({"columns": self.columns} if self.columns else {}),
         }
 
 
@@ -204,6 +206,7 @@ def _parsed(path: str, file: IO[bytes], data: bytes | mmap.mmap) -> Model:
                 more={n.removeprefix("more_"): _array(archive, n) for n in names if n.startswith("more_")},
                 classes=header.get("classes", []),
                 solved=header.get("solved", {}),
+                columns=header.get("columns", {}),
             )
     except (DataError, MemoryError):
         raise

@@ -27,8 +27,10 @@ def snapshot(
     *,
     interrupted: bool = False,
     weights_only: bool = False,
+    columns: dict[str, Any] | None = None,
 ) -> Model:
-    """The model as of now. before: the counters of the model that was continued, or zeros."""
+    """The model as of now. before: the counters of the model that was continued, or zeros. columns: of tables, as
+    `vwlite.input.schema.Schema.stored` gives them."""
     rule = learner.rule
     slots = rule.slots()
     marks = field_of(rule, slots, "mark")
@@ -54,6 +56,7 @@ def snapshot(
         weights_only=weights_only,
         classes=learner.names.first(learner.named) if settings.classes == "auto" else [],
         program=f"vwlite {__version__}",
+        columns=columns or {},
     )
 
 

@@ -7,14 +7,16 @@ dataclass. What the options mean is decided in `vwlite/options/resolve.py`.
 import functools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields, replace
+from itertools import chain
 from typing import Any
 
 import click
 
 from vwlite.algorithms.losses import LOSS_OPTIONS
+from vwlite.input.schema import MOST_WORDS, RoleOptions
 from vwlite.options.settings import SPECS, Settings
-from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, PASSES, RUN, Spec, option, specs_of
-from vwlite.options.types import PATH, Interval, Progress, Whole
+from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, PASSES, RUN, TABLES, Spec, option, specs_of
+from vwlite.options.types import PATH, Delimiter, Interval, Names, Progress, Whole
 
 HOLDOUT_PERIOD = 10
 EARLY_TERMINATE = 3
@@ -73,8 +75,48 @@ class InputOptions:
         help="The same as DATA.",
     )  # fmt: skip
     format: str = option(
-        "auto", "--format", group=IN, type=click.Choice(["auto", "vw", "libsvm"]),
-        help="What the text is; auto looks at the first lines of each file.",
+        "auto", "--format", group=IN, type=click.Choice(["auto", "vw", "libsvm", "csv", "tsv", "jsonl"]),
+        help="What the text is; auto looks at the first lines of each file, and for tables at its name.",
+    )  # fmt: skip
+    label: str | None = option(
+        None, "--label", group=TABLES, type=click.STRING, metavar="NAME",
+        help="The column, or key of JSON lines, that is the label; DATA are tables then.",
+    )  # fmt: skip
+    text: tuple[tuple[str, ...], ...] = option(
+        (), "--text", group=TABLES, type=Names(), metavar="NAMES", multiple=True,
+        help="Columns of text: each of its words is a feature, in lower case.",
+    )  # fmt: skip
+    categorical: tuple[tuple[str, ...], ...] = option(
+        (), "--categorical", group=TABLES, type=Names(), metavar="NAMES", multiple=True,
+        help="Columns of words, even if they look like numbers.",
+    )  # fmt: skip
+    numeric: tuple[tuple[str, ...], ...] = option(
+        (), "--numeric", group=TABLES, type=Names(), metavar="NAMES", multiple=True,
+        help="Columns of numbers. Without a role, a column is numeric if its first 1000 rows are numbers, else "
+             "categorical.",
+    )  # fmt: skip
+    drop: tuple[tuple[str, ...], ...] = option(
+        (), "--drop", group=TABLES, type=Names(), metavar="NAMES", multiple=True, help="Columns to leave out."
+    )
+    tag: str | None = option(
+        None, "--tag", group=TABLES, type=click.STRING, metavar="NAME",
+        help="The column that comes back with each prediction.",
+    )  # fmt: skip
+    importance: str | None = option(
+        None, "--importance", group=TABLES, type=click.STRING, metavar="NAME",
+        help="The column that says how much an example counts.",
+    )  # fmt: skip
+    ngram: int = option(
+        1, "--ngram", group=TABLES, type=Whole(1, MOST_WORDS), metavar="N",
+        help="In texts, up to N words in a row are a feature too.",
+    )  # fmt: skip
+    delimiter: str = option(
+        "", "--delimiter", group=TABLES, type=Delimiter(), metavar="C", shown="comma, or what the header has: tab, ;",
+        help="What stands between cells.",
+    )  # fmt: skip
+    columns: tuple[tuple[str, ...], ...] = option(
+        (), "--columns", group=TABLES, type=Names(), metavar="NAMES", multiple=True,
+        help="The names of all columns, for files without a header.",
     )  # fmt: skip
     on_error: str = option(
         "stop", "--on-error", group=IN, type=click.Choice(["stop", "skip"]),
@@ -105,6 +147,15 @@ class InputOptions:
     model: str | None = None
     predictions: str | None = None
     typed: dict[str, Any] = field(default_factory=dict)  # the options of Settings, under their names in SPECS
+
+    @property
+    def roles(self) -> RoleOptions:
+        """Those of columns, and what else is said of tables."""
+        named = {name: tuple(chain(*getattr(self, name))) for name in ("numeric", "categorical", "text", "drop")}
+        return RoleOptions(
+            label=self.label, importance=self.importance, tag=self.tag, ngram=self.ngram, delimiter=self.delimiter,
+            names=tuple(chain(*self.columns)), **named,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -184,7 +235,8 @@ class TrainOptions(InputOptions):
 
 # The options of each command, in the order of its help.
 _TRAIN = (
-    *specs_of(InputOptions, IN), *specs_of(Settings, IN, FEATURES, LEARN, CLASSES), *specs_of(TrainOptions),
+    *specs_of(InputOptions, IN), *specs_of(Settings, IN), *specs_of(InputOptions, TABLES),
+    *specs_of(Settings, FEATURES, LEARN, CLASSES), *specs_of(TrainOptions),
     SPECS["link"], *specs_of(InputOptions, OUT, RUN),
 )  # fmt: skip
 _PREDICT = (
@@ -194,12 +246,19 @@ _PREDICT = (
             help="The loss of a model of Vowpal Wabbit, which does not know it, for the summary."),
     *(replace(SPECS[name], group=OUT, default=None, help=f"The same for --loss {loss}.")
       for name, loss in LOSS_OPTIONS.items()),
-    *specs_of(InputOptions),
+    *specs_of(InputOptions, IN),
+    *(spec for spec in specs_of(InputOptions, TABLES) if spec.name in ("tag", "delimiter", "columns")),
+    *specs_of(InputOptions, OUT, RUN),
 )  # fmt: skip
 _CHECK = (
-    *(spec for spec in specs_of(InputOptions) if spec.name == "format"),
+    *(spec for spec in specs_of(InputOptions) if spec.name == "format"), *specs_of(InputOptions, TABLES),
     *(SPECS[name] for name in ("labels", "loss", "oaa", "classes")),
 )
+
+_CONVERT = (
+    *specs_of(InputOptions, IN, TABLES), *(spec for spec in specs_of(InputOptions, OUT, RUN)
+                                           if spec.name in ("quiet", "threads")),
+)  # fmt: skip
 
 _data = click.argument("data", nargs=-1, type=PATH, metavar="[DATA]...")
 
@@ -245,6 +304,10 @@ def check_options(f: Callable[..., int]) -> Callable[..., int]:
 
     found: Callable[..., int] = _with(_CHECK, command)
     return found
+
+
+def convert_options(f: Callable[[InputOptions], int]) -> Callable[..., int]:
+    return decorated(_CONVERT, InputOptions, f)
 
 
 def predict_options(f: Callable[[PredictOptions], int]) -> Callable[..., int]:

@@ -21,7 +21,7 @@ from vwlite.options.resolve import (
     typed_settings,
 )
 from vwlite.options.settings import SPECS, Settings
-from vwlite.options.spec import CLASSES, FEATURES, IN, OUT, RUN, option, specs_of
+from vwlite.options.spec import CLASSES, FEATURES, IN, OUT, RUN, TABLES, option, specs_of
 from vwlite.options.types import PATH, Bytes, Number, Whole
 from vwlite.output.atomic import check_apart
 from vwlite.solvers.table import SOLVERS, Row, best_solver
@@ -153,7 +153,8 @@ _WEIGHTS = replace(
 
 _own = {spec.name: spec for spec in specs_of(SolveOptions)}
 _SOLVE = (
-    *specs_of(InputOptions, IN), *specs_of(Settings, IN, FEATURES),
+    *specs_of(InputOptions, IN), *specs_of(Settings, IN), *specs_of(InputOptions, TABLES),
+    *specs_of(Settings, FEATURES),
     _LOSS, _L1, _own["l1_of_max"], _own["l1_path"], _RADIUS,
     replace(SPECS["nonzeros"], group=PROBLEM, for_some=False, shown="",
             help="The weakest penalty that leaves at most N weights that are not zero."),
@@ -170,6 +171,7 @@ _SOLVE = (
 )  # fmt: skip
 _CERTIFY = (
     *specs_of(CertifyOptions, IN), *specs_of(InputOptions, IN),
+    *(spec for spec in specs_of(InputOptions, TABLES) if spec.name in ("delimiter", "columns")),
     replace(_L1, help="The strength that the model is judged by.", shown="the model's, where it means the same"),
     replace(_RADIUS, help="The same, for the models with at most this sum of |weights|.",
             shown="the model's, where it means the same"),

@@ -12,8 +12,8 @@ import click
 from vwlite.algorithms.table import ALGORITHMS
 
 # The groups of the help.
-IN, FEATURES, LEARN, CLASSES, PASSES, OUT, RUN = (
-    "Input", "Features", "Learning", "Classes", "Passes", "Output", "Run",
+IN, TABLES, FEATURES, LEARN, CLASSES, PASSES, OUT, RUN = (
+    "Input", "Tables", "Features", "Learning", "Classes", "Passes", "Output", "Run",
 )  # fmt: skip
 
 

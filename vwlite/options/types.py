@@ -182,4 +182,33 @@ class FileName(click.Path):
         return super().convert(value, param, ctx)
 
 
+class Names(click.ParamType):
+    """Names of columns with commas between them; one with a comma stands in quotes, as in CSV."""
+
+    name = "names"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if isinstance(value, tuple):
+            return value
+        import csv  # here for the time of a start: few runs name columns
+
+        try:
+            names = [name.strip() for name in next(csv.reader([value], strict=True), [""])]
+        except csv.Error as e:
+            self.fail(f"{value!r} is no list of names with commas between them: {e}", param, ctx)
+        return tuple(names)
+
+
+class Delimiter(click.ParamType):
+    """What stands between cells: one ASCII character; tab may be typed as `tab` or `\\t`."""
+
+    name = "delimiter"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        text = {"tab": "\t", "\\t": "\t"}.get(str(value), str(value))
+        if len(text) != 1 or not text.isascii() or text in '"\r\n':
+            self.fail(f"{value!r} is not one character of ASCII such as ';', or tab", param, ctx)
+        return text
+
+
 PATH = FileName()

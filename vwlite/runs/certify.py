@@ -93,7 +93,7 @@ class Certifying:
         self, o: CertifyOptions, model: Model, settings: Settings, against: Model | None, stack: ExitStack
     ) -> None:
         self.options, self.model, self.settings, self.against = o, model, settings, against
-        self.examples = Examples(o, settings, model.classes, stack, memory=o.memory)
+        self.examples = Examples(o, settings, model, stack, memory=o.memory)
         self.begin = time.monotonic()
         self.objective = self.lower_bound = self.norm = 0.0
         self.nonzeros = 0

@@ -17,6 +17,7 @@ from vwlite.options.settings import Settings
 from vwlite.runs.common import Run, say, summary
 from vwlite.runs.notes import about_features
 from vwlite.runs.signals import StopSignal
+from vwlite.runs.source import table_of
 
 
 def predict(o: PredictOptions) -> int:
@@ -30,8 +31,10 @@ def predict(o: PredictOptions) -> int:
         model, settings, o.model, learn=False, predictions=True, raw_predictions=bool(o.raw_predictions),
         **({"probabilities": True} if o.probabilities else {}),
     )  # fmt: skip
+    table = table_of(o, model.columns)
     del model
     parse = ParseOptions(
+        table=table,
         format=o.format,
         hash_all=settings.hash == "all",
         labels=settings.labels,

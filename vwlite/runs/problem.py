@@ -39,15 +39,16 @@ Numbers = tuple["array[float]", float]  # the weights of the columns, and the co
 class Examples:
     """The labelled examples of DATA, read once.
 
-    settings: those of the features and labels. known: the names of classes that a model has found. memory: what they
-    and all that is made of them may take, in bytes; rows and columns are in files if it is not enough. gram: whether
-    Newton's method will be at work.
+    settings: those of the features and labels. model: whose classes and columns are known. memory: what they and all
+    that is made of them may take, in bytes; rows and columns are in files if it is not enough. gram: whether Newton's
+    method will be at work.
     """
 
     def __init__(
-        self, options: TrainOptions, settings: Settings, known: list[str], stack: ExitStack, *,
+        self, options: TrainOptions, settings: Settings, model: Model | None, stack: ExitStack, *,
         memory: int | None = None, gram: bool = False,
     ) -> None:  # fmt: skip
+        known = model.classes if model else []
         self.options, self.settings = options, settings
         self.names = make_names(settings, known) if settings.oaa is not None else None
         self.rows = Rows(
@@ -61,11 +62,16 @@ class Examples:
         self.shares: array[float] | None = None  # how much each column counts in the penalty
         self._memory, self._gram = memory, gram
         self._namespaces = namespaces_of(settings)
-        self._source = Source(options, settings, self.names, self.bad)
+        self._source = Source(options, settings, self.names, self.bad, columns=model.columns if model else {})
 
     def stop(self) -> None:
         """Read no further. Called from the thread of the signals."""
         self.stopped = True
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """Of tables, as a model keeps them."""
+        return self._source.columns
 
     @property
     def cache(self) -> str | None:

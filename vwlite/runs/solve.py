@@ -101,8 +101,7 @@ class Solving:
     ) -> None:
         self.options, self.settings, self.solver = o, settings, solver
         self.row = SOLVERS[solver]
-        known = start.classes if start else []
-        self.examples = Examples(o, settings, known, stack, memory=o.memory, gram=solver == "newton")
+        self.examples = Examples(o, settings, start, stack, memory=o.memory, gram=solver == "newton")
         self.begin = time.monotonic()
         self.deadline = math.inf
         self.stopped = False
@@ -435,6 +434,7 @@ class Solving:
             weights_only=True,
             interrupted=interrupted,
             classes=names.first(len(names)) if names is not None and self.settings.classes == "auto" else [],
+            columns=self.examples.columns,
             solved={
                 "solver": self.solver,
                 "objective": self.outcome.objective,

@@ -3,18 +3,42 @@
 import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from typing import Any
 
 from vwlite.core.data.class_names import Names
+from vwlite.errors import UsageError
 from vwlite.input.cache import CacheReader, CacheUnusable, CacheWriter, cache_name, fingerprint, open_cache
-from vwlite.input.pipeline import Parsed, ParseOptions, parsed_batches
-from vwlite.options.groups import TrainOptions
+from vwlite.input.pipeline import Parsed, ParseOptions, decide_roles, parsed_batches
+from vwlite.input.schema import Schema, SchemaError, check_same
+from vwlite.input.tables import Table
+from vwlite.options.groups import InputOptions, TrainOptions
 from vwlite.options.settings import Settings
 from vwlite.runs.common import BadLines, say
 
 
-def parse_options(o: TrainOptions, settings: Settings, names: Names | None = None) -> ParseOptions:
+def table_of(o: InputOptions, columns: dict[str, Any] | None = None, *, needs_label: bool = False) -> Table:
+    """The columns of tables, as far as they are known: those of a model, and what was typed. UsageError for roles that
+    contradict each other or the model's."""
+    schema = Schema.restored(columns) if columns else None
+    options = o.roles
+    try:
+        typed = options.roles()
+        if schema is not None:
+            check_same(schema, options)
+    except SchemaError as e:
+        raise UsageError(str(e)) from None
+    if typed and o.format in ("vw", "libsvm"):
+        name, role = next(iter(typed.items()))
+        raise UsageError(f"--{role} {name} is of tables, and --format {o.format} has no columns: leave one of them out")
+    return Table(options, schema, needs_label, say=(lambda line: None) if o.quiet else say)
+
+
+def parse_options(
+    o: TrainOptions, settings: Settings, names: Names | None = None, table: Table | None = None
+) -> ParseOptions:
     return ParseOptions(
+        table=table or Table(),
         format=o.format,
         hash_all=settings.hash == "all",
         labels=settings.labels,
@@ -28,17 +52,25 @@ def parse_options(o: TrainOptions, settings: Settings, names: Names | None = Non
 class Source:
     """The batches of DATA, once or several times, and the cache that the options ask for.
 
-    names: the classes, if there are some; a cache may add to them. keeps: whether what the first pass parsed is kept
+    names: the classes, if there are some; a cache may add to them. columns: of tables, if a model
+    knows them. keeps: whether what the first pass parsed is kept
     for others even if no option names a file for it. bad: counts the bad lines; who reads hands them on.
     """
 
     def __init__(
-        self, options: TrainOptions, settings: Settings, names: Names | None, bad: BadLines, *, keeps: bool = False
-    ) -> None:
+        self, options: TrainOptions, settings: Settings, names: Names | None, bad: BadLines, *, keeps: bool = False,
+        columns: dict[str, Any] | None = None,
+    ) -> None:  # fmt: skip
         self.path = options.cache_file or (cache_name(options.data[0]) if options.cache else None)
         self._options, self._settings, self._names, self._bad, self._keeps = options, settings, names, bad, keeps
         self._named = names.first(len(names)) if settings.classes and names is not None else []
         self._cache: CacheReader | None = None
+        self._table = table_of(options, columns, needs_label=True)
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """Those of the tables that were read, as a model keeps them; none if there was none."""
+        return self._table.schema.stored() if self._table.schema else {}
 
     def open(self) -> None:
         """Take the cache of an earlier run, if it may be used; say why if not."""
@@ -58,7 +90,7 @@ class Source:
             writer = self._writer()
             if writer is not None:
                 stack.callback(writer.close)
-            parse = parse_options(self._options, self._settings, self._names)
+            parse = parse_options(self._options, self._settings, self._names, self._table)
             found = parsed_batches(
                 self._options.data, parse, stop=stop, threads=self._options.threads, number=writer is not None
             )
@@ -70,7 +102,10 @@ class Source:
 
     def _fingerprint(self) -> dict[str, Any]:
         parse = parse_options(self._options, self._settings)
-        shaping = {k: v for k, v in vars(parse).items() if k not in ("loss_name", "names")}
+        shaping = {k: v for k, v in vars(parse).items() if k not in ("loss_name", "names", "table")}
+        decide_roles(self._options.data, replace(parse, table=self._table))
+        if self._table.schema is not None:
+            shaping |= {"columns": self.columns}
         if self._settings.oaa is not None:
             shaping |= {"number of classes": self._settings.oaa, "choice of classes": self._settings.classes}
             shaping |= {"order of classes": self._named}

@@ -43,10 +43,11 @@ def train(o: TrainOptions) -> int:
         learner, before = begin(resolved.settings, o.typed.get("feature_weights"), **options), {}
     else:
         learner, before = resume(model, resolved, o.initial, **options), model.counters
+    columns = model.columns if model else {}
     del model
     with ExitStack() as stack:
         signals = stack.enter_context(StopSignal())  # first: what it finds begun is cleaned up
-        run = Training(o, learner, resolved, before, stack)
+        run = Training(o, learner, resolved, before, columns, stack)
         signals.then(run.stop)
         run.passes(stack)
         run.finish(signals.number)
@@ -62,12 +63,15 @@ class Training(Run):
     options: TrainOptions
 
     def __init__(
-        self, o: TrainOptions, learner: Learner, resolved: Resolved, before: dict[str, int], stack: ExitStack
-    ) -> None:
+        self, o: TrainOptions, learner: Learner, resolved: Resolved, before: dict[str, int], columns: dict[str, Any],
+        stack: ExitStack,
+    ) -> None:  # fmt: skip
         super().__init__(o, learner, resolved.settings, stack)
         self.resolved = resolved
         self.before = before
-        self.source = Source(o, resolved.settings, learner.names, self.bad, keeps=o.passes > 1)
+        self.source = Source(
+            o, resolved.settings, learner.names, self.bad, keeps=o.passes > 1, columns=columns
+        )
         self.file = stack.enter_context(AtomicFile(o.model)) if o.model else None
         self.namespaces = namespaces_of(resolved.settings)
         self.interval = Interval(*o.progress)
@@ -217,6 +221,7 @@ class Training(Run):
             self.before,
             interrupted=interrupted,
             weights_only=self.options.save_weights_only,
+            columns=self.source.columns,
         )
 
     # --- the end -----------------------------------------------------------------------------

@@ -1,0 +1,160 @@
+"""The grammar of delimited text (RFC 4180): from a record to its cells.
+
+    cell , cell , "cell with , and "" and line ends"
+
+A record ends with LF, CR LF or the text, outside of quotes. A quote begins a cell or does not occur in it; quotes in
+quotes are doubled; behind the closing one comes the delimiter or the end. Blanks before a quote are no part of RFC 4180.
+A record that breaks this is bad up to its next line end; one whose quote is never closed is bad up to the end of its
+first line, so that whoever goes on loses no more.
+"""
+
+from libc.stddef cimport size_t
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+
+from vwlite.core.text.tokens cimport Trouble, trouble_at
+
+cdef extern from *:
+    """
+    #ifdef __SSE2__
+    static inline uint64_t vwlite_csv64(const char *p, char delimiter, uint64_t *high) {
+        const __m128i quote = _mm_set1_epi8('"'), feed = _mm_set1_epi8('\\n'), comma = _mm_set1_epi8(delimiter);
+        uint64_t found = 0;
+        for (int i = 0; i < 4; i++) {
+            __m128i w = _mm_loadu_si128((const __m128i *)(p + 16 * i));
+            __m128i marks = _mm_or_si128(_mm_cmpeq_epi8(w, quote),
+                _mm_or_si128(_mm_cmpeq_epi8(w, feed), _mm_cmpeq_epi8(w, comma)));
+            found |= (uint64_t)(uint32_t)_mm_movemask_epi8(marks) << (16 * i);
+            *high |= (uint32_t)_mm_movemask_epi8(w);
+        }
+        return found;
+    }
+    #else
+    static inline uint64_t vwlite_csv64(const char *p, char delimiter, uint64_t *high) {
+        uint64_t found = 0;
+        for (int i = 0; i < 8; i++) {
+            uint64_t w = vwlite_load64(p + 8 * i);
+            uint64_t marks = vwlite_zeros(w ^ VWLITE_EACH('"')) | vwlite_zeros(w ^ VWLITE_EACH('\\n'))
+                | vwlite_zeros(w ^ VWLITE_EACH(delimiter));
+            found |= (((marks >> 7) * 0x0102040810204080u) >> 56) << (8 * i);
+            *high |= w & VWLITE_EACH(0x80);
+        }
+        return found;
+    }
+    #endif
+
+    /* The quotes, line ends and delimiters in [begin, end), as distances from base, as long as there is room for 66.
+       How many, and how far it came. high: not zero if a byte is not ASCII. */
+    static size_t vwlite_csv_marks(const char *base, const char *begin, const char *end, char delimiter,
+            uint32_t *marks, size_t room, const char **reached, uint64_t *high) {
+        size_t count = 0;
+        while (begin < end && count + 66 <= room) {
+            uint32_t at = (uint32_t)(begin - base);
+            uint64_t bits = vwlite_csv64(begin, delimiter, high);
+            size_t left = end - begin, found;
+            bits = left < 64 ? bits & (((uint64_t)1 << left) - 1) : bits;
+            found = __builtin_popcountll(bits);
+            for (size_t i = 0; i < found; i += 6) {
+                for (size_t j = i; j < i + 6; j++) {
+                    marks[count + j] = at + __builtin_ctzll(bits | (uint64_t)1 << 63);
+                    bits &= bits - 1;
+                }
+            }
+            count += found;
+            begin += 64;
+        }
+        *reached = begin < end ? begin : end;
+        return count;
+    }
+    """
+    size_t csv_marks "vwlite_csv_marks"(const char* base, const char* begin, const char* end, char delimiter,
+                                        uint32_t* marks, size_t room, const char** reached, uint64_t* high) noexcept nogil
+
+
+# What can be wrong with a record of a table, beside what tokens.pxd knows; the names are CODES in tables.pyx.
+cdef enum TableCode:
+    RAGGED = 100
+    QUOTE_INSIDE
+    QUOTE_TEXT
+    QUOTE_OPEN
+    NOT_UTF8
+    CELL
+    CELL_LARGE
+
+
+# [begin, end) of the text, without the quotes around it. doubled: quotes in it are doubled.
+cdef struct Cell:
+    const char* begin
+    const char* end
+    bint quoted, doubled
+
+
+cdef struct Record:
+    const char* end       # its LF
+    size_t cells          # some may not be kept: there was room for fewer
+
+
+cdef enum Outcome:
+    COMPLETE
+    CUT                   # the marks do not reach its end
+    BAD
+
+
+cdef inline Outcome csv_record(const char* base, const char* p, char delimiter, const uint32_t** mark,
+                               const uint32_t* last, Cell* cells, size_t room, Record* record,
+                               Trouble* trouble) noexcept nogil:
+    """The record at p. mark: the marks from p on, up to `last`; is set behind those of the record."""
+    cdef const uint32_t* m = mark[0]
+    cdef const char* q
+    cdef const char* end
+    cdef size_t n = 0
+    cdef Cell cell
+    while True:
+        if m >= last:
+            return CUT
+        q = base + m[0]
+        cell.begin, cell.quoted, cell.doubled = p, False, False
+        if q[0] == c'"':
+            if q != p:
+                trouble_at(trouble, QUOTE_INSIDE, q, q + 1)
+                return BAD
+            cell.begin, cell.quoted = p + 1, True
+            while True:
+                m += 1
+                if m >= last:
+                    trouble_at(trouble, QUOTE_OPEN, p, p + 1)
+                    return CUT
+                q = base + m[0]
+                if q[0] != c'"':
+                    continue
+                if q[1] != c'"':
+                    break
+                cell.doubled = True
+                m += 1
+                if m >= last:
+                    trouble_at(trouble, QUOTE_OPEN, p, p + 1)
+                    return CUT
+            cell.end = q
+            q += 1
+            if q[0] == c'\r' and q[1] == c'\n':
+                q += 1
+            m += 1
+            if m >= last:
+                trouble_at(trouble, QUOTE_OPEN, p, p + 1)
+                return CUT
+            if q != base + m[0]:
+                trouble_at(trouble, QUOTE_TEXT, q, q + 1)
+                return BAD
+        else:
+            end = q
+            if q[0] == c'\n' and q > p and (q - 1)[0] == c'\r':
+                end -= 1
+            cell.end = end
+        m += 1
+        if n < room:
+            cells[n] = cell
+        n += 1
+        if q[0] == c'\n':
+            break
+        p = q + 1
+    mark[0], record.end, record.cells = m, q, n
+    return COMPLETE

@@ -1,0 +1,17 @@
+"""`vwlite convert`"""
+
+import click
+
+from vwlite.options.groups import Command, InputOptions, convert_options
+
+
+@click.command("convert", cls=Command)
+@convert_options
+def command(options: InputOptions) -> int:
+    """Write DATA as VW text to standard output: what training on a table sees.
+
+    Training on it gives the same weights as training on DATA with the same options. VW text comes out as it is.
+    """
+    from vwlite.runs.convert import convert
+
+    return convert(options)

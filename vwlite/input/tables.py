@@ -1,0 +1,238 @@
+"""Tables among the sources: what tells them, their headers, the roles of their columns, and blocks of whole records.
+
+Blocks of text are cut at line ends; those of delimited text once more, where no quote is open. The header of each
+source is taken off, and every block goes to the parser with the place of each column. The roles are decided once, from
+the first rows of the first table, before any block of it is parsed: so nothing depends on how the text is cut.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+from vwlite.core.text.tables import split, whole
+from vwlite.errors import DataError
+from vwlite.input.reader import MAX_LINE, Block, Fault
+from vwlite.input.schema import SAMPLE, RoleOptions, Schema, SchemaError, decide, listed, open_schema
+
+BOM = b"\xef\xbb\xbf"
+TABLES = ("csv", "tsv", "jsonl")
+_SUFFIX = re.compile(r"\.(?:(csv)|(tsv|tab)|(jsonl|ndjson))(\.(gz|bz2|xz|zst))?$", re.IGNORECASE)
+_NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_BLANKS = b" \t\r\n"
+
+# What can be wrong with a row, whatever its columns are.
+EXPLAINED = {
+    "quote inside": "a quote inside of a cell that does not begin with one: quote the whole cell, and double the quote",
+    "quote text": "text behind the quote that closes a cell: a quote inside of a cell is doubled",
+    "quote open": "a quote that is never closed",
+    "not UTF-8": "a byte that is not UTF-8: convert the file",
+}
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What a parser must know of a file: its columns, and where they stand among the cells of a record."""
+
+    schema: Schema
+    positions: tuple[int, ...] = ()
+    width: int = 0
+    delimiter: str = ","
+
+
+@dataclass
+class Table:
+    """The columns of the tables of a run.
+
+    options: the roles that were typed. schema: what is known from a model, or decided from the first table.
+    needs_label: learning does. say: tells a person what was decided.
+    """
+
+    options: RoleOptions = field(default_factory=RoleOptions)
+    schema: Schema | None = None
+    needs_label: bool = False
+    as_text: bool = False  # make VW text
+    say: Callable[[str], None] = lambda line: None
+
+    @property
+    def wanted(self) -> bool:
+        """Whether the sources are taken for tables if nothing speaks against it."""
+        return self.schema is not None or self.options != RoleOptions()
+
+    def decide(self, schema: Schema, where: str) -> None:
+        """These are the columns. DataError if there should be a label among them."""
+        if self.needs_label and schema.name_of("label") is None:
+            there = f": {listed(list(schema.roles))}" if schema.roles else ""
+            raise DataError(f"{where}: which column is the label? --label NAME says it{there}")
+        self.schema = schema
+        self.say(schema.summary())
+
+
+def name_format(source: str) -> str | None:
+    """The format of a table that the name of a file tells; None: it tells nothing."""
+    match = _SUFFIX.search(source)
+    return next(name for name, found in zip(TABLES, match.groups(), strict=False) if found) if match else None
+
+
+def content_format(source: str, data: bytes | memoryview, table: Table) -> str:
+    """The format of a source of tables, by its name or its first bytes; also "vw" where a model knows columns, and the
+    text is one that was made of a table."""
+    first = bytes(data[: 1 << 16]).removeprefix(BOM).lstrip().split(b"\n")[0]
+    found = name_format(source)
+    if found is not None:
+        return found
+    if first.startswith(b"{"):
+        return "jsonl"
+    if b"|" in first and table.options == RoleOptions() and (table.schema is None or table.schema.delimiter != "|"):
+        return "vw"
+    return "csv"
+
+
+class Records:
+    """The blocks of one source of delimited text, cut into whole records behind the header.
+
+    names: the columns of a file without a header.
+    """
+
+    def __init__(self, source: str, format: str, table: Table, skip: bool) -> None:
+        self._source, self._table, self._skip = source, table, skip
+        self._tabs = format == "tsv"
+        self._delimiter = ""
+        self._pending = b""  # a record whose end is not there yet
+        self._line = 1  # of its first line
+        self._begun = False  # something of the source is here
+        self._header: list[str] | None = None
+        self._where = ""  # it stands, for messages
+        self._layout: Layout | None = None
+        self._held: list[Block] = []  # rows from which roles are to be decided
+        self._rows: list[list[bytes]] = []
+
+    def feed(self, block: Block, *, last: bool = False) -> Iterator[tuple[Block | Fault, Layout | None]]:
+        """The blocks that are ready now, each with what the parser must know."""
+        if self._pending:
+            joined = self._pending + bytes(block.data)
+            block.release()
+            block = replace(block, data=joined, first_line=self._line, owner=None)
+        elif not self._begun and bytes(block.data[:3]) == BOM and block.first_line == 1:
+            block.data = block.data[3:]
+        self._begun, self._pending, self._line = True, b"", block.first_line
+        if not self._delimiter:
+            self._delimiter = self._guess(block.data)
+        end = len(block.data) if last else whole(block.data, self._delimiter)
+        if end < len(block.data):
+            self._pending = bytes(block.data[end:])
+            self._line += bytes(block.data[:end]).count(b"\n")
+            block.data = block.data[:end]
+            if len(self._pending) > MAX_LINE:
+                yield from self._give(block)
+                yield from self._too_long(block)
+                return
+        yield from self._give(block)
+
+    def end(self, block: Block | None) -> Iterator[tuple[Block | Fault, Layout | None]]:
+        """The rest, at the end of the source. block: its last one, for what it says about the stream."""
+        if self._pending and block is not None:
+            rest, self._pending = self._pending, b""
+            yield from self.feed(replace(block, data=rest, first_line=self._line, owner=None), last=True)
+        yield from self._decided(final=True)
+
+    def _too_long(self, block: Block) -> Iterator[tuple[Block | Fault, Layout | None]]:
+        """A quote that is not closed in so many bytes: the line where it is opened is bad."""
+        why = f"a record is longer than {MAX_LINE >> 20} MiB: a quote that opens on this line is not closed, perhaps"
+        yield Fault(why, self._source, self._line), None
+        rest = self._pending.partition(b"\n")[2]
+        self._pending, self._line = b"", self._line + 1
+        yield from self.feed(replace(block, data=rest, first_line=self._line, owner=None))
+
+    def _guess(self, data: bytes | memoryview) -> str:
+        """What stands between the cells, if nobody says it: what the first line has."""
+        known = self._table.options.delimiter or (self._table.schema.delimiter if self._table.schema else "")
+        if known or self._tabs:
+            return known or "\t"
+        first = bytes(data[: 1 << 16]).lstrip().split(b"\n")[0]
+        return "," if b"," in first else next((c for c in "\t;" if c.encode() in first), ",")
+
+    def _give(self, block: Block) -> Iterator[tuple[Block | Fault, Layout | None]]:
+        if self._header is None and not self._take_header(block):
+            return
+        if self._layout is not None:
+            if len(block.data):
+                yield block, self._layout
+            return
+        self._held.append(block)
+        for cells, _, _ in split(block.data, self._delimiter, SAMPLE - len(self._rows)):
+            if cells is not None and len(cells) == len(self._header or ()):
+                self._rows.append(cells)
+        yield from self._decided(final=False)
+
+    def _take_header(self, block: Block) -> bool:
+        """Take the header off a block; whether it is there."""
+        schema, options = self._table.schema, self._table.options
+        if options.names or (schema is not None and not schema.header and not schema.open):
+            self._set_header(list(options.names or (schema.roles if schema else ())), block.first_line)
+            return True
+        while len(block.data):
+            line = block.first_line
+            cells, _, end = split(block.data, self._delimiter)[0]
+            if cells is None:
+                raise DataError(f"{self._source}:{line}:1: the header is no row of cells: {EXPLAINED[end]}")
+            block.first_line += bytes(block.data[:end]).count(b"\n")
+            block.data = block.data[end:]
+            if len(cells) == 1 and not cells[0].strip(_BLANKS):
+                continue
+            try:
+                names = [cell.strip(_BLANKS).decode() for cell in cells]
+            except UnicodeDecodeError:
+                raise DataError(f"{self._source}:{line}:1: the header is not UTF-8: convert the file") from None
+            self._set_header(names, line)
+            return True
+        return False
+
+    def _set_header(self, names: list[str], line: int) -> None:
+        self._header, self._where = names, f"{self._source}:{line}:1"
+        if self._table.schema is not None:
+            self._lay_out()
+
+    def _lay_out(self) -> None:
+        schema, names = self._table.schema, self._header
+        assert schema is not None and names is not None
+        options = self._table.options
+        try:
+            if schema.open:  # a model of JSON lines: every other column by its values
+                schema = replace(schema, roles={**schema.roles, **dict.fromkeys(schema.unknown(names), "auto")})
+            if options.tag is not None and options.tag in schema.unknown(names):
+                schema = replace(schema, roles={**schema.roles, options.tag: "tag"})
+            positions = schema.positions(names)
+        except SchemaError as e:
+            raise DataError(f"{self._where}: {e}") from None
+        unknown = schema.unknown(names)
+        if unknown:
+            self._table.say(f"{self._source}: columns that are not in the model are ignored: {listed(unknown)}")
+        self._layout = Layout(schema, tuple(positions), len(names), self._delimiter)
+
+    def _decided(self, *, final: bool) -> Iterator[tuple[Block | Fault, Layout | None]]:
+        """The blocks that were held, when there are enough rows to decide the roles."""
+        if self._layout is None and self._header is not None and (final or len(self._rows) >= SAMPLE):
+            columns = [[cell.strip(_BLANKS) for cell in column] for column in zip(*self._rows, strict=True)]
+            numbers = [any(c) and all(_NUMBER.fullmatch(x) for x in c if x) for c in columns]
+            try:
+                schema = decide(self._header, numbers or [False] * len(self._header), self._table.options)
+            except SchemaError as e:
+                raise DataError(f"{self._where}: {e}") from None
+            self._table.decide(schema, self._where)
+            self._lay_out()
+        if self._layout is not None:
+            held, self._held = self._held, []
+            for block in held:
+                if len(block.data):
+                    yield block, self._layout
+
+
+def json_layout(source: str, table: Table) -> Layout:
+    """What the parser of JSON lines must know: the keys that have a role. They are known before any line is read."""
+    if table.schema is None:
+        try:
+            table.decide(open_schema(table.options), f"{source}:1:1")
+        except SchemaError as e:
+            raise DataError(f"{source}:1:1: {e}") from None
+    assert table.schema is not None
+    return Layout(table.schema)

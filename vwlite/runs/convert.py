@@ -1,0 +1,41 @@
+"""A run of `vwlite convert`: every line of the input as VW text that means the same."""
+
+from contextlib import ExitStack
+
+from vwlite.core.data.class_names import Names
+from vwlite.input.pipeline import ParseOptions, parsed_batches
+from vwlite.input.reader import check_sources
+from vwlite.options.groups import InputOptions
+from vwlite.options.resolve import check_files
+from vwlite.runs.common import BadLines, Sink
+from vwlite.runs.signals import StopSignal
+from vwlite.runs.source import table_of
+
+
+def convert(o: InputOptions) -> int:
+    """Run `vwlite convert`; the exit code."""
+    check_files(o)
+    check_sources(o.data)
+    table = table_of(o)
+    table.as_text = True
+    # Whatever the labels are, they will do: who learns from the text says which ones there are.
+    parse = ParseOptions(
+        format=o.format, skip=o.on_error == "skip", names=Names(1), lenient_labels=True, table=table
+    )  # fmt: skip
+    with ExitStack() as stack:
+        signals = stack.enter_context(StopSignal())
+        stopped = False
+
+        def stop() -> None:
+            nonlocal stopped
+            stopped = True
+
+        signals.then(stop)
+        bad, out = BadLines(o, stack), Sink("-", stack)
+        for parsed in stack.enter_context(parsed_batches(o.data, parse, stop=lambda: stopped, threads=o.threads)):
+            out.write(parsed.text)
+            bad.take(parsed.bad)
+            if stopped:
+                break
+        bad.finish()
+        return 128 + signals.number if signals.number else 0
