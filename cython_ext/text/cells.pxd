@@ -224,7 +224,8 @@ cdef extern from *:
 
 
 cdef uint32_t name_hash(const Sink* sink, const char* p, size_t n, uint32_t space) noexcept nogil
-cdef int set_column(Column* c, bytes name, Role role, uint32_t space, bint strings, uint8_t letter) except -1
+cdef size_t write_character(char* to, uint32_t c) noexcept nogil
+cdef void set_column(Column* c, const char* name, size_t n, Role role, uint32_t space, bint strings, uint8_t letter) noexcept nogil
 
 
 cdef class Cells:

@@ -71,11 +71,10 @@ cdef uint32_t name_hash(const Sink* sink, const char* p, size_t n, uint32_t spac
     return hash_strings(p, n, space) if sink.strings else murmur(p, n, space)
 
 
-cdef int set_column(Column* c, bytes name, Role role, uint32_t space, bint strings, uint8_t letter) except -1:
-    """A column whose features are `name` and begin with `name=` in a namespace. name: ends with `=`, is kept alive by
+cdef void set_column(Column* c, const char* p, size_t n, Role role, uint32_t space, bint strings, uint8_t letter) noexcept nogil:
+    """A column whose features are `name` and begin with `name=` in a namespace. [p, p + n): `name=`, which is kept by
     whoever calls, and has nothing that VW text cannot hold."""
-    cdef const char* p = name
-    cdef size_t n = len(name), i
+    cdef size_t i
     c.role, c.letter, c.space, c.name, c.size = role, letter, space, p, <uint32_t>(n - 1)
     c.number = hash_strings(p, n - 1, space) if strings else murmur(p, n - 1, space)
     c.begun, c.rest, c.rest_size = space, 0, <uint32_t>(n % 4)
@@ -83,7 +82,6 @@ cdef int set_column(Column* c, bytes name, Role role, uint32_t space, bint strin
         c.begun = mix(c.begun, load32(p + 4 * i))
     for i in range(n % 4):
         c.rest |= <uint32_t><uint8_t>p[n // 4 * 4 + i] << (8 * i)
-    return 0
 
 
 cdef class Cells:
@@ -115,7 +113,7 @@ cdef class Cells:
             space = name_hash(&self.sink, name, len(name) - 1, hash_seed)
             if IS_LABEL <= role <= IS_TAG:
                 heads.append((role, i))
-            set_column(&self.columns[i], name, role, space, not hash_all, name[0] if len(name) > 1 else c' ')
+            set_column(&self.columns[i], name, len(name), role, space, not hash_all, name[0] if len(name) > 1 else c' ')
 
         self.heads = len(heads)
         if self.heads > 3 or len({role for role, _ in heads}) < self.heads:

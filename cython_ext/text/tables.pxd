@@ -4,10 +4,21 @@ from libc.stddef cimport size_t
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 
 from vwlite.core.data.batch cimport Batch
-from vwlite.core.text.cells cimport Cells, Column
+from vwlite.core.text.cells cimport Cells, Column, Role
 from vwlite.core.text.csv cimport Cell, Record
 from vwlite.core.text.parser cimport Parser
 from vwlite.core.text.tokens cimport Trouble
+
+
+# A key of JSON lines: of the line's object, or of one in it.
+cdef struct Key:
+    Column column
+    char* raw             # owned; the key, then `name=`
+    uint32_t raw_size
+    uint32_t parent       # 1 + the key of the object that it is in; 0: the line's
+    uint32_t next         # 1 + the key that came behind it last time
+    uint32_t schema       # 1 + its column; 0: it is none
+    uint64_t stamp        # the last line that has it
 
 
 cdef class TableParser(Parser):
@@ -19,6 +30,16 @@ cdef class TableParser(Parser):
     cdef char delimiter
     cdef uint32_t* marks         # owned
     cdef size_t mark_room
+    cdef bint is_json, open      # open: keys that are no columns are features
+    cdef Key* keys               # owned
+    cdef size_t key_count, key_room, fixed    # the first `fixed` are the columns
+    cdef uint32_t* key_places    # owned; [1 << key_bits] 1 + the key that is there
+    cdef int key_bits
+    cdef uint32_t first_key      # 1 + the first key of the last line
+    cdef uint64_t stamp          # of the line
+    cdef list unknown_keys
+    cdef char* heads[3]          # owned; label, importance and tag as text
+    cdef size_t[3] head_size, head_room
     cdef char* unquoted          # owned; a cell without its doubled quotes, or a label without what it cannot hold
     cdef size_t unquoted_size
     cdef size_t line_text        # where the line that is being made begins in the VW text
@@ -32,7 +53,20 @@ cdef class TableParser(Parser):
     cdef int take_cell(self, const Column* c, const char* p, const char* end, Batch batch, Trouble* trouble) noexcept nogil
     cdef int begin_line(self, Batch batch, Trouble* trouble) noexcept nogil
     cdef int take_head(self, const Column* c, const char* p, const char* end, bint doubled, Batch batch, Trouble* trouble) noexcept nogil
+    cdef int check_head(self, Role role, const char* p, const char* end, Batch batch, Trouble* trouble) noexcept nogil
     cdef int unquote(self, const char** p, const char** end, Trouble* trouble) noexcept nogil
     cdef bint fit_word(self, const char** p, size_t n, bint is_label) noexcept nogil
     cdef int write_word(self, const char* before, const char* p, size_t n, Trouble* trouble) noexcept nogil
     cdef int end_text(self, bint has_bar, Trouble* trouble) noexcept nogil
+    cdef const char* json_line(self, const char* p, Batch batch, Trouble* trouble) noexcept nogil
+    cdef uint32_t find_key(self, const char* p, size_t n, uint32_t parent, uint32_t last) noexcept nogil
+    cdef uint32_t add_key(self, const char* p, size_t n, uint32_t parent, int role) noexcept nogil
+    cdef int enter_key(self, uint32_t number) noexcept nogil
+    cdef void forget_keys(self) noexcept nogil
+    cdef const char* json_object(self, const char* p, uint32_t parent, Batch batch, Trouble* trouble) noexcept nogil
+    cdef const char* json_value(self, uint32_t key, const char* p, Batch batch, Trouble* trouble) noexcept nogil
+    cdef const char* json_array(self, uint32_t key, const char* p, Batch batch, Trouble* trouble) noexcept nogil
+    cdef const char* json_scalar(self, uint32_t key, const char* p, int index, int* kind, Batch batch, Trouble* trouble) noexcept nogil
+    cdef int json_head(self, const Column* c, const char* p, const char* end, Batch batch, Trouble* trouble) noexcept nogil
+    cdef int json_text(self, const char** p, const char** end, Trouble* trouble) noexcept nogil
+    cdef int end_json(self, Batch batch, Trouble* trouble) noexcept nogil

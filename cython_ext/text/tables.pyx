@@ -1,7 +1,12 @@
-"""Tables as text: delimited records (csv.pxd) become a batch, or the VW text that means the same.
+"""Tables as text become a batch, or the VW text that means the same: delimited records (csv.pxd), JSON lines (json.pxd).
 
 Delimiters, quotes and line ends are found 64 bytes at a time, as for VW text; a walk over them gives the cells of a
 record, and cells.pxd makes features of them, in the order of the schema, whatever that of the file is.
+
+JSON lines have their features in the order of the line. A key of the line's object is a column. An object in it is a
+namespace of its own, whose keys are features; an array has a feature for each word, or for each number by its place.
+Values that hold others deeper than that are refused. The keys that were seen are remembered, each with the constant
+parts of its hashes, and with the key that came behind it last time, as lines are alike.
 
 The header of a file is none of this: whoever reads the file knows it, and says where each column stands.
 """
@@ -11,18 +16,25 @@ from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.math cimport NAN, isfinite
 from libc.stdint cimport uint8_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memchr, memcpy, memmove, memset, strlen
+from libc.string cimport memchr, memcmp, memcpy, memmove, memset, strlen
 
 from vwlite.core.base.buffers cimport reserve, resize
 from vwlite.core.base.simd cimport PADDING, likely, load64, unlikely
 from vwlite.core.data.batch cimport BLANK, EXAMPLE, REJECTED, Arrays, Fault
 from vwlite.core.text.cells cimport (
-    BY_VALUE, CATEGORICAL, DROPPED, IS_IMPORTANCE, IS_LABEL, IS_TAG, NUMERIC, TEXT, Sink, add_number, add_text, add_word,
-    character, close_space, open_space, write,
+    BY_VALUE, CATEGORICAL, DROPPED, IS_IMPORTANCE, IS_LABEL, IS_TAG, NUMERIC, TEXT, Role, Sink, add_number, add_text,
+    add_word, character, close_space, fits_byte, name_hash, open_space, put, set_column, write, write_character,
 )
 from vwlite.core.text.csv cimport (
     BAD, CELL, CELL_LARGE, COMPLETE, CUT, NOT_UTF8, QUOTE_OPEN, RAGGED, Outcome, csv_marks, csv_record,
 )
+from vwlite.core.text.decimal cimport write_unsigned
+from vwlite.core.text.json cimport (
+    BRACE, BRACKET, END_BRACE, END_BRACKET,
+    JSON_AFTER, JSON_COMMA, JSON_DEEP, JSON_ESCAPE, JSON_KEY, JSON_KIND, JSON_MIXED, JSON_OBJECT, JSON_TWICE, JSON_VALUE,
+    is_digit, json_blanks, json_key, json_number, json_skip, json_string, json_unit, json_word,
+)
+from vwlite.core.text.murmur cimport murmur
 from vwlite.core.text.numbers cimport Double, Float, read_double, read_float
 from vwlite.core.text.parser import CODES as LINE_CODES
 from vwlite.core.text.tokens cimport (
@@ -34,8 +46,15 @@ CODES = (
     "ragged", "quote inside", "quote text", "quote open", "not UTF-8", "cell", "cell too large",
 )
 
+# And of JsonCode.
+JSON_CODES = (
+    "JSON object", "JSON value", "JSON string", "JSON escape", "JSON number", "JSON key", "JSON colon", "JSON comma",
+    "JSON after", "JSON twice", "JSON deep", "JSON mixed", "JSON kind",
+)
+
 cdef enum:
     FIRST_MARKS = 1 << 12
+    MOST_KEYS = 1 << 18       # of JSON lines that are remembered
 
 
 cdef inline bint is_blank(char c) noexcept nogil:
@@ -65,15 +84,22 @@ cdef class TableParser(Parser):
     """
 
     def __cinit__(self, *args, **kwargs):
-        self.mark_room = FIRST_MARKS
+        self.mark_room, self.unknown_keys = FIRST_MARKS, []
         self.marks = <uint32_t*>malloc(FIRST_MARKS * sizeof(uint32_t))
         if self.marks == NULL:
             raise MemoryError("no memory for a parser")
 
     def __dealloc__(self):
+        cdef int i
         free(self.marks)
         free(self.position)
         free(self.cells)
+        self.fixed = 0
+        self.forget_keys()
+        free(self.keys)
+        free(self.key_places)
+        for i in range(3):
+            free(self.heads[i])
         free(self.unquoted)
         free(self.fault_columns)
 
@@ -92,6 +118,21 @@ cdef class TableParser(Parser):
         for i in range(table.count):
             self.position[i] = positions[i]
 
+    def set_keys(self, Cells table not None, keys, bint open):
+        """The columns of JSON lines: their keys as text, in the order of the table. open: other keys are features."""
+        cdef bytes raw
+        cdef int i
+        self.table, self.open, self.is_json = table, open, True
+        self.fixed = 0
+        self.forget_keys()
+        self.unknown_keys = []
+        for i, key in enumerate(keys):
+            raw = key.encode("utf-8", "surrogateescape")
+            if self.add_key(raw, len(raw), 0, table.columns[i].role) == 0:
+                raise MemoryError("no memory for columns")
+            self.keys[self.key_count - 1].schema = i + 1
+        self.fixed = self.key_count
+
     def take_text(self):
         """The VW text of all records since the last call, as bytes."""
         found = PyBytes_FromStringAndSize(self.table.sink.text, self.table.sink.text_size)
@@ -102,6 +143,8 @@ cdef class TableParser(Parser):
         cdef const char* reached = data
         cdef size_t rest
         cdef int state = 0
+        if self.is_json:
+            return Parser.fill(self, data, size, batch, first)
         batch.clear()
         if batch.reserve(1, 1, 64, 0):
             return -1
@@ -198,6 +241,434 @@ cdef class TableParser(Parser):
                 seen = p
         reached[0] = p
         return 0
+
+    cdef int lines(self, const char* p, const char* end, size_t offset, size_t skip, Batch batch) noexcept nogil:
+        """Those of JSON in [p, end), the last byte of which is LF. As Parser.lines."""
+        cdef const char* base = p
+        cdef const char* next
+        cdef Trouble trouble
+        cdef Arrays before
+        cdef uint32_t named
+        cdef size_t text
+        while p < end:
+            before.spans, before.features, before.tag_bytes = batch.a.spans, batch.a.features, batch.a.tag_bytes
+            named, text = self.names_so_far(), self.table.sink.text_size
+            self.column = 0
+            next = self.json_line(p + skip, batch, &trouble)
+            if likely(next != NULL):
+                p, skip = next + 1, 0
+                continue
+            batch.a.spans, batch.a.features, batch.a.tag_bytes = before.spans, before.features, before.tag_bytes
+            self.forget_names(named)
+            self.table.sink.text_size = text
+            if trouble.code == OUT_OF_MEMORY:
+                return -1
+            next = line_feed(p)
+            if self.add_fault(p, next, offset + (p - base), batch, &trouble):
+                return -1
+            if self.settings.stop:
+                return 1
+            p, skip = close_line(batch, REJECTED, next), 0
+        return 0
+
+    cdef const char* json_line(self, const char* p, Batch batch, Trouble* trouble) noexcept nogil:
+        """A line becomes one of the batch. Returns its LF, or NULL."""
+        cdef const char* end
+        cdef const char* q
+        cdef int i
+        if self.begin_line(batch, trouble):
+            return NULL
+        p = json_blanks(p)
+        if p[0] == c'\n':
+            close_line(batch, BLANK, p)
+            return p if self.end_text(False, trouble) == 0 else NULL
+        if p[0] != BRACE:
+            return trouble_at(trouble, JSON_OBJECT, p, p + 1)
+        end = line_feed(p)
+        q = not_utf8(p, end)
+        if q != NULL:
+            return trouble_at(trouble, NOT_UTF8, q, q + 1)
+        if unlikely(self.key_count > MOST_KEYS):
+            self.forget_keys()
+        self.stamp += 1
+        for i in range(3):
+            self.head_size[i] = 0
+        p = self.json_object(p, 0, batch, trouble)
+        if p == NULL:
+            return NULL
+        p = json_blanks(p)
+        if p != end:
+            return trouble_at(trouble, JSON_AFTER, p, p + 1)
+        self.column = 0
+        if self.end_json(batch, trouble):
+            return NULL
+        close_line(batch, EXAMPLE, end)
+        return end
+
+    cdef const char* json_object(self, const char* p, uint32_t parent, Batch batch, Trouble* trouble) noexcept nogil:
+        """The members of the object at p. Returns what is behind it, or NULL."""
+        cdef const char* begin
+        cdef const char* end
+        cdef uint32_t key, last = 0
+        cdef bint escaped
+        p = json_blanks(p + 1)
+        if p[0] == END_BRACE:
+            return p + 1
+        while True:
+            begin = p + 1
+            p = json_key(p, &escaped, trouble)
+            if p == NULL:
+                return NULL
+            end = p - 1
+            while end[0] != c'"':
+                end -= 1
+            if unlikely(escaped) and self.json_text(&begin, &end, trouble):
+                return NULL
+            if unlikely(begin == end):
+                return trouble_at(trouble, JSON_KEY, p - 1, p)
+            key = self.find_key(begin, end - begin, parent, last)
+            if key == 0:
+                return trouble_at(trouble, OUT_OF_MEMORY, p, p)
+            if self.keys[key - 1].stamp == self.stamp:
+                return trouble_at(trouble, JSON_TWICE, p - 1, p)
+            self.keys[key - 1].stamp = self.stamp
+            if parent == 0:
+                self.column = self.keys[key - 1].schema
+            p = self.json_value(key, json_blanks(p), batch, trouble)
+            if p == NULL:
+                return NULL
+            last = key
+            p = json_blanks(p)
+            if p[0] == END_BRACE:
+                return p + 1
+            if p[0] != c',':
+                return trouble_at(trouble, JSON_COMMA, p, p + (p[0] != c'\n'))
+            p = json_blanks(p + 1)
+
+    cdef const char* json_value(self, uint32_t key, const char* p, Batch batch, Trouble* trouble) noexcept nogil:
+        """The value at p of a key. Returns what is behind it, or NULL."""
+        cdef Key* k = &self.keys[key - 1]
+        cdef Role role = k.column.role
+        cdef int kind = 0
+        cdef const char* end
+        if role == DROPPED:
+            return json_skip(p, trouble)
+        if p[0] == BRACE or p[0] == BRACKET:
+            if IS_LABEL <= role <= IS_TAG:
+                return trouble_at(trouble, JSON_KIND, p, p + 1)
+        if p[0] == BRACE:
+            if k.parent != 0:
+                return trouble_at(trouble, JSON_DEEP, p, p + 1)
+            if open_space(&self.table.sink, batch, k.column.name, k.column.size):
+                return trouble_at(trouble, OUT_OF_MEMORY, p, p)
+            end = self.json_object(p, key, batch, trouble)
+        else:
+            if k.parent == 0 and open_space(&self.table.sink, batch, k.column.name, k.column.size):
+                return trouble_at(trouble, OUT_OF_MEMORY, p, p)
+            if p[0] == BRACKET:
+                end = self.json_array(key, p, batch, trouble)
+            else:
+                end = self.json_scalar(key, p, -1, &kind, batch, trouble)
+        if end == NULL:
+            return NULL
+        k = &self.keys[key - 1]     # there may be more of them now
+        if k.parent == 0 and close_space(&self.table.sink, batch, k.column.letter, k.column.size):
+            return trouble_at(trouble, OUT_OF_MEMORY, p, p)
+        return end
+
+    cdef const char* json_array(self, uint32_t key, const char* p, Batch batch, Trouble* trouble) noexcept nogil:
+        """The array at p: numbers are features by their place, from 0; words as one alone would be."""
+        cdef int kind = 0, index = 0
+        p = json_blanks(p + 1)
+        if p[0] == END_BRACKET:
+            return p + 1
+        while True:
+            if p[0] == BRACE or p[0] == BRACKET:
+                return trouble_at(trouble, JSON_DEEP, p, p + 1)
+            p = self.json_scalar(key, p, index, &kind, batch, trouble)
+            if p == NULL:
+                return NULL
+            index += 1
+            p = json_blanks(p)
+            if p[0] == END_BRACKET:
+                return p + 1
+            if p[0] != c',':
+                return trouble_at(trouble, JSON_COMMA, p, p + (p[0] != c'\n'))
+            p = json_blanks(p + 1)
+
+    cdef const char* json_scalar(self, uint32_t key, const char* p, int index, int* kind, Batch batch,
+                                 Trouble* trouble) noexcept nogil:
+        """A string, number, true, false or null. index: its place in an array, -1: it is in none. kind: 1 if numbers
+        came before in this array, 2 if words did."""
+        cdef const Column* c = &self.keys[key - 1].column
+        cdef Sink* sink = &self.table.sink
+        cdef const char* begin = p
+        cdef const char* text = p
+        cdef const char* end
+        cdef Float number
+        cdef bint escaped = False, is_number = False, failed
+        cdef char[12] digits
+        cdef int size
+        cdef size_t n
+        if p[0] == c'"':
+            p = json_string(p, &escaped, trouble)
+            if p == NULL:
+                return NULL
+            text, end = begin + 1, p - 1
+            if unlikely(escaped) and self.json_text(&text, &end, trouble):
+                return NULL
+        elif p[0] == c'-' or is_digit(p[0]):
+            p = json_number(p, trouble)
+            if p == NULL:
+                return NULL
+            end, is_number = p, True
+        else:
+            n = json_word(p)
+            if n == 0:
+                return trouble_at(trouble, JSON_VALUE, p, p + (p[0] != c'\n'))
+            if p[0] == c'n':
+                return p + n
+            p += n
+            end = p
+            if c.role == IS_LABEL:
+                text = b"1" if begin[0] == c't' else b"0"
+                end = text + 1
+            elif c.role == NUMERIC:
+                return trouble_at(trouble, CELL, begin, p)
+        while text < end and is_blank(text[0]):
+            text += 1
+        if text == end:
+            return p
+        while is_blank((end - 1)[0]):
+            end -= 1
+        if IS_LABEL <= c.role <= IS_TAG:
+            if self.json_head(c, text, end, batch, trouble):
+                if trouble.code != OUT_OF_MEMORY:
+                    trouble.begin, trouble.end = begin, p
+                return NULL
+            return p
+        if c.role == NUMERIC or (is_number and c.role == BY_VALUE):
+            number = read_float(text, end)
+            if number.end != end or not isfinite(number.value):
+                return trouble_at(trouble, CELL if number.end != end else CELL_LARGE, begin, p)
+            if index < 0:
+                failed = add_number(sink, c, batch, number.value, text, end - text)
+            else:
+                if kind[0] == 2:
+                    return trouble_at(trouble, JSON_MIXED, begin, p)
+                if self.keys[key - 1].parent != 0:
+                    return trouble_at(trouble, JSON_DEEP, begin, p)
+                kind[0] = 1
+                size = write_unsigned(digits, index)
+                if sink.as_text:
+                    failed = (write(sink, b" ", 1) or write(sink, digits, size) or write(sink, b":", 1)
+                              or write(sink, text, end - text))
+                else:
+                    failed = put(batch, name_hash(sink, digits, size, c.space), number.value)
+        else:
+            if index >= 0:
+                if kind[0] == 1:
+                    return trouble_at(trouble, JSON_MIXED, begin, p)
+                kind[0] = 2
+            if c.role == TEXT:
+                failed = add_text(sink, c.space, batch, text, end - text)
+            else:
+                failed = add_word(sink, c, batch, text, end - text)
+        return p if not failed else trouble_at(trouble, OUT_OF_MEMORY, begin, p)
+
+    cdef int json_head(self, const Column* c, const char* p, const char* end, Batch batch, Trouble* trouble) noexcept nogil:
+        """Keep the text of a label, importance or tag for the end of the line."""
+        cdef int i = c.role - IS_LABEL
+        cdef size_t n = end - p
+        if c.role != IS_IMPORTANCE and not self.fit_word(&p, n, c.role == IS_LABEL):
+            trouble_at(trouble, OUT_OF_MEMORY, NULL, NULL)
+            return -1
+        if reserve(<void**>&self.heads[i], &self.head_room[i], n + PADDING, 1):
+            trouble_at(trouble, OUT_OF_MEMORY, NULL, NULL)
+            return -1
+        memcpy(self.heads[i], p, n)
+        memset(self.heads[i] + n, 0, PADDING)
+        self.head_size[i] = n
+        return self.check_head(c.role, self.heads[i], self.heads[i] + n, batch, trouble)
+
+    cdef int end_json(self, Batch batch, Trouble* trouble) noexcept nogil:
+        """What was kept of a line becomes its label, importance and tag."""
+        cdef Sink* sink = &self.table.sink
+        cdef size_t i, n, features
+        cdef char* line
+        if likely(not sink.as_text):
+            n = self.head_size[2]
+            if n:
+                if batch.reserve(0, 0, 0, n):
+                    trouble_at(trouble, OUT_OF_MEMORY, NULL, NULL)
+                    return -1
+                memcpy(batch.a.tags + batch.a.tag_bytes, self.heads[2], n)
+                batch.a.tag_bytes += n
+            return 0
+        # They stand before the features.
+        if self.head_size[0] == 0:
+            self.head_size[1] = 0
+        features = sink.text_size - self.line_text
+        n = self.head_size[0] + self.head_size[1] + self.head_size[2] + 3
+        if reserve(<void**>&sink.text, &sink.text_capacity, sink.text_size + n, 1):
+            trouble_at(trouble, OUT_OF_MEMORY, NULL, NULL)
+            return -1
+        line = sink.text + self.line_text
+        memmove(line + n, line, features)
+        n = 0
+        for i in range(3):
+            if self.head_size[i]:
+                if n:
+                    line[n] = c' '
+                    n += 1
+                if i == 2:
+                    line[n] = c"'"
+                    n += 1
+                memcpy(line + n, self.heads[i], self.head_size[i])
+                n += self.head_size[i]
+        memmove(line + n, line + self.head_size[0] + self.head_size[1] + self.head_size[2] + 3, features)
+        sink.text_size += n
+        return self.end_text(True, trouble)
+
+    cdef int json_text(self, const char** p, const char** end, Trouble* trouble) noexcept nogil:
+        """A string without its escapes, in a copy."""
+        cdef const char* q = p[0]
+        cdef char* to
+        cdef int unit, second
+        cdef char c
+        if reserve(<void**>&self.unquoted, &self.unquoted_size, end[0] - q + PADDING, 1):
+            trouble_at(trouble, OUT_OF_MEMORY, NULL, NULL)
+            return -1
+        to = self.unquoted
+        while q < end[0]:
+            if q[0] != c'\\':
+                to[0] = q[0]
+                to += 1
+                q += 1
+                continue
+            c = q[1]
+            q += 2
+            if c == c'u':
+                unit = json_unit(q)
+                q += 4
+                if 0xD800 <= unit < 0xDC00 and q[0] == c'\\' and q[1] == c'u':
+                    second = json_unit(q + 2)
+                    if 0xDC00 <= second < 0xE000:
+                        unit = 0x10000 + ((unit - 0xD800) << 10) + (second - 0xDC00)
+                        q += 6
+                if unit < 0 or 0xD800 <= unit < 0xE000 or q > end[0]:
+                    trouble_at(trouble, JSON_ESCAPE, p[0], end[0])
+                    return -1
+                to += write_character(to, unit)
+                continue
+            if c == c'b' or c == c'f' or c == c'n' or c == c'r' or c == c't':
+                c = c' ' if c != c'n' else c'\n'     # blanks all of them
+            elif c != c'"' and c != c'\\' and c != c'/':
+                trouble_at(trouble, JSON_ESCAPE, p[0], end[0])
+                return -1
+            to[0] = c
+            to += 1
+        memset(to, 0, PADDING)
+        p[0], end[0] = self.unquoted, to
+        return 0
+
+    cdef uint32_t find_key(self, const char* p, size_t n, uint32_t parent, uint32_t last) noexcept nogil:
+        """1 + the number of a key, which is a new one if need be; 0: no memory. last: the one before it in its object, if
+        there is one: the key that came behind that last time is likely to come again."""
+        cdef Key* k
+        cdef uint32_t at, found, hash
+        cdef int role
+        found = self.keys[last - 1].next if last else self.first_key if parent == 0 else 0
+        if found:
+            k = &self.keys[found - 1]
+            if likely(k.raw_size == n and k.parent == parent and memcmp(k.raw, p, n) == 0):
+                return found
+        if self.key_places != NULL:
+            hash = murmur(p, n, parent)
+            at = hash & ((<uint32_t>1 << self.key_bits) - 1)
+            while True:
+                found = self.key_places[at]
+                if found == 0:
+                    break
+                k = &self.keys[found - 1]
+                if k.raw_size == n and k.parent == parent and memcmp(k.raw, p, n) == 0:
+                    if last:
+                        self.keys[last - 1].next = found
+                    elif parent == 0:
+                        self.first_key = found
+                    return found
+                at = (at + 1) & ((<uint32_t>1 << self.key_bits) - 1)
+        if parent != 0:
+            role = self.keys[parent - 1].column.role
+        else:
+            role = BY_VALUE if self.open else DROPPED
+            if not self.open:
+                with gil:
+                    self.unknown_keys.append(p[:n].decode("utf-8", "replace"))
+        return self.add_key(p, n, parent, role)
+
+    cdef uint32_t add_key(self, const char* p, size_t n, uint32_t parent, int role) noexcept nogil:
+        """1 + the number of a key that is new; 0: no memory."""
+        cdef Key* k
+        cdef Key* top
+        cdef char* raw
+        cdef char* name
+        cdef size_t i
+        cdef uint32_t space
+        if reserve(<void**>&self.keys, &self.key_room, self.key_count + 1, sizeof(Key)):
+            return 0
+        raw = <char*>malloc(2 * n + 2)
+        if raw == NULL:
+            return 0
+        memcpy(raw, p, n)
+        name = raw + n
+        for i in range(n):
+            name[i] = p[i] if fits_byte(<uint8_t>p[i]) else c'_'
+        name[n] = c'='
+        k = &self.keys[self.key_count]
+        memset(k, 0, sizeof(Key))
+        k.raw, k.raw_size, k.parent = raw, <uint32_t>n, parent
+        if parent == 0:
+            space = name_hash(&self.table.sink, name, n, self.table.seed)
+            set_column(&k.column, name, n + 1, <Role>role, space, self.table.sink.strings, name[0] if n else c' ')
+        else:
+            top = &self.keys[parent - 1]
+            set_column(&k.column, name, n + 1, <Role>role, top.column.space, self.table.sink.strings, top.column.letter)
+        self.key_count += 1
+        if self.enter_key(<uint32_t>self.key_count):
+            return 0
+        return <uint32_t>self.key_count
+
+    cdef int enter_key(self, uint32_t number) noexcept nogil:
+        """Have a key found; -1: no memory."""
+        cdef uint32_t at, i, first = number
+        cdef int bits = self.key_bits
+        if self.key_places == NULL or 2 * self.key_count > <size_t>1 << bits:
+            bits = max(bits, 5) + 1
+            if resize(<void**>&self.key_places, <size_t>1 << bits, sizeof(uint32_t)):
+                return -1
+            memset(self.key_places, 0, sizeof(uint32_t) << bits)
+            self.key_bits, first = bits, 1
+        for i in range(first, number + 1):
+            at = murmur(self.keys[i - 1].raw, self.keys[i - 1].raw_size, self.keys[i - 1].parent) & ((<uint32_t>1 << bits) - 1)
+            while self.key_places[at] != 0:
+                at = (at + 1) & ((<uint32_t>1 << bits) - 1)
+            self.key_places[at] = i
+        return 0
+
+    cdef void forget_keys(self) noexcept nogil:
+        """All but the columns."""
+        cdef size_t i
+        for i in range(self.fixed, self.key_count):
+            free(self.keys[i].raw)
+        self.key_count = self.fixed
+        for i in range(self.fixed):
+            self.keys[i].next = 0
+        self.first_key = 0
+        if self.key_places != NULL:
+            memset(self.key_places, 0, sizeof(uint32_t) << self.key_bits)
+            for i in range(self.fixed):
+                self.enter_key(<uint32_t>i + 1)
 
     cdef int add_fault(self, const char* p, const char* end, size_t offset, Batch batch, Trouble* trouble) noexcept nogil:
         """The record [p, end] is bad; offset: of p in the block. It has its place among the lines."""
@@ -323,8 +794,8 @@ cdef class TableParser(Parser):
         """The label, importance or tag of a line; -1: it is bad."""
         cdef const char* begin = p
         cdef const char* last = end
-        cdef size_t i = batch.a.lines, n
-        cdef Double number
+        cdef size_t n
+        cdef bint some
         while p < end and is_blank(p[0]):
             p += 1
         while p < end and is_blank((end - 1)[0]):
@@ -334,40 +805,46 @@ cdef class TableParser(Parser):
         if unlikely(doubled) and self.unquote(&p, &end, trouble):
             return -1
         n = end - p
-        if c.role == IS_IMPORTANCE:
-            number = read_double(p)
-            if number.end != end:
-                trouble_at(trouble, IMPORTANCE, begin, last)
-            elif number.value < 0:
-                trouble_at(trouble, IMPORTANCE_NEGATIVE, begin, last)
-            elif not isfinite(number.value):
-                trouble_at(trouble, IMPORTANCE_LARGE, begin, last)
-            else:
-                batch.a.importance[i] = number.value
-                # Without a label there is no place for it in VW text, and nobody learns from the line.
-                if self.table.sink.as_text and self.table.sink.text_size > self.line_text:
-                    return self.write_word(b" ", p, n, trouble)
-                return 0
-            return -1
-        if unlikely(not self.fit_word(&p, n, c.role == IS_LABEL)):
+        if c.role != IS_IMPORTANCE and not self.fit_word(&p, n, c.role == IS_LABEL):
             trouble_at(trouble, OUT_OF_MEMORY, NULL, NULL)
             return -1
+        if self.check_head(c.role, p, p + n, batch, trouble):
+            if trouble.code != OUT_OF_MEMORY:
+                trouble.begin, trouble.end = begin, last
+            return -1
         if unlikely(self.table.sink.as_text):
-            if c.role == IS_LABEL:
-                return self.write_word(b"", p, n, trouble)
-            return self.write_word(b" '" if self.table.sink.text_size > self.line_text else b"'", p, n, trouble)
+            some = self.table.sink.text_size > self.line_text
+            if c.role == IS_IMPORTANCE:
+                # Without a label there is no place for it in VW text, and nobody learns from the line.
+                return self.write_word(b" ", p, n, trouble) if some else 0
+            return self.write_word(b"" if c.role == IS_LABEL else b" '" if some else b"'", p, n, trouble)
         if c.role == IS_TAG:
             if batch.reserve(0, 0, 0, n):
                 trouble_at(trouble, OUT_OF_MEMORY, NULL, NULL)
                 return -1
             memcpy(batch.a.tags + batch.a.tag_bytes, p, n)
             batch.a.tag_bytes += n
-            return 0
-        if not take_label(&self.settings, p, p + n, &batch.a.label[i], trouble):
-            if trouble.code != OUT_OF_MEMORY:
-                trouble.begin, trouble.end = begin, last
-            return -1
         return 0
+
+    cdef int check_head(self, Role role, const char* p, const char* end, Batch batch, Trouble* trouble) noexcept nogil:
+        """Note the label or importance [p, end) of a line; -1: it is bad."""
+        cdef size_t i = batch.a.lines
+        cdef Double number
+        if role == IS_LABEL and not self.table.sink.as_text:
+            return 0 if take_label(&self.settings, p, end, &batch.a.label[i], trouble) else -1
+        if role != IS_IMPORTANCE:
+            return 0
+        number = read_double(p)
+        if number.end != end:
+            trouble_at(trouble, IMPORTANCE, p, end)
+        elif number.value < 0:
+            trouble_at(trouble, IMPORTANCE_NEGATIVE, p, end)
+        elif not isfinite(number.value):
+            trouble_at(trouble, IMPORTANCE_LARGE, p, end)
+        else:
+            batch.a.importance[i] = number.value
+            return 0
+        return -1
 
     cdef bint fit_word(self, const char** p, size_t n, bint is_label) noexcept nogil:
         """Have `_` for what a word before the first bar of VW text cannot hold, in a copy; false: no memory."""
@@ -418,6 +895,11 @@ cdef class TableParser(Parser):
         """How many cells a record has."""
         return len(split(record, chr(self.delimiter))[0][0])
 
+    def take_unknown(self):
+        """The keys, none of them a column, that were seen and passed over since the last call."""
+        found, self.unknown_keys = self.unknown_keys, []
+        return found
+
     def fault_columns_of(self, Batch batch not None):
         """For each fault of the batch that was filled last, the place of its column in the schema; None: no column's."""
         return [self.fault_columns[i] - 1 if self.fault_columns[i] else None for i in range(batch.fault_count)]
@@ -427,9 +909,15 @@ cdef class TableParser(Parser):
         """As Parser.faults, with the codes of tables."""
         cdef size_t i
         cdef Fault* f = batch.faults
-        names = [(CODES[f[i].code - RAGGED] if f[i].code >= RAGGED else LINE_CODES[f[i].code]) for i in range(batch.fault_count)]
-        return [(names[i], f[i].line, f[i].line_begin, f[i].line_end, f[i].begin, f[i].end)
+        return [(name_of(f[i].code), f[i].line, f[i].line_begin, f[i].line_end, f[i].begin, f[i].end)
                 for i in range(batch.fault_count)]
+
+
+cdef object name_of(uint32_t code):
+    """What is wrong, by its number."""
+    if code >= JSON_OBJECT:
+        return JSON_CODES[code - JSON_OBJECT]
+    return CODES[code - RAGGED] if code >= RAGGED else LINE_CODES[code]
 
 
 def split(block, str delimiter, size_t most=1):

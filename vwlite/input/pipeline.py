@@ -145,6 +145,8 @@ class Parsing:
         batch.source, batch.first_line = block.source, block.first_line
         parser = self._parser(task.format, task.layout)
         bad = bad_lines(parser, block.data, batch) if parser.parse(block.data, batch) else []
+        if isinstance(parser, TableParser):
+            self.options.table.ignore(block.source, parser.take_unknown())
         text = b""
         if self.options.table.as_text:
             text = parser.take_text() if isinstance(parser, TableParser) else _as_vw(block.data, batch, task.format)
@@ -167,7 +169,10 @@ class Parsing:
             schema = layout.schema
             cells = Cells(schema.cells, ngram=schema.ngram, hash_all=o.hash_all, as_text=o.table.as_text)
             assert isinstance(parser, TableParser)
-            parser.set_table(cells, layout.positions, layout.width, layout.delimiter)
+            if format == "jsonl":
+                parser.set_keys(cells, list(schema.roles), schema.open)
+            else:
+                parser.set_table(cells, layout.positions, layout.width, layout.delimiter)
         return parser
 
 

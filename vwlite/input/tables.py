@@ -22,6 +22,19 @@ _BLANKS = b" \t\r\n"
 
 # What can be wrong with a row, whatever its columns are.
 EXPLAINED = {
+    "JSON object": "a line of JSON lines is an object: {\"key\": value, ...}",
+    "JSON value": "a value is missing: a string, a number, true, false, null, an array or an object",
+    "JSON string": "a string that does not end on its line; line ends and control characters in it are escaped",
+    "JSON escape": "a string with an escape that is none",
+    "JSON number": "a number that is none of JSON",
+    "JSON key": "a key is missing: a string that is not empty, in quotes",
+    "JSON colon": "no ':' behind a key",
+    "JSON comma": "no ',' or closing bracket behind a value",
+    "JSON after": "text behind the object: one object is one line",
+    "JSON twice": "a key that is there twice",
+    "JSON deep": "a value nested too deep: objects hold words, numbers and arrays of words; arrays words or numbers",
+    "JSON mixed": "an array of both numbers and words: make two of it",
+    "JSON kind": "an array or object where one value is expected",
     "quote inside": "a quote inside of a cell that does not begin with one: quote the whole cell, and double the quote",
     "quote text": "text behind the quote that closes a cell: a quote inside of a cell is doubled",
     "quote open": "a quote that is never closed",
@@ -52,11 +65,19 @@ class Table:
     needs_label: bool = False
     as_text: bool = False  # make VW text
     say: Callable[[str], None] = lambda line: None
+    _ignored: set[str] = field(default_factory=set)
 
     @property
     def wanted(self) -> bool:
         """Whether the sources are taken for tables if nothing speaks against it."""
         return self.schema is not None or self.options != RoleOptions()
+
+    def ignore(self, source: str, keys: list[str]) -> None:
+        """Say, once for each, which keys of JSON lines the model does not have."""
+        new = [key for key in dict.fromkeys(keys) if key not in self._ignored]
+        if new:
+            self._ignored.update(new)
+            self.say(f"{source}: columns that are not in the model are ignored: {listed(new)}")
 
     def decide(self, schema: Schema, where: str) -> None:
         """These are the columns. DataError if there should be a label among them."""
