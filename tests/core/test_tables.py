@@ -1,0 +1,195 @@
+"""Tables: what the core makes of delimited text and JSON lines, against Python's own readers and VW text."""
+
+import csv
+import io
+import json
+from random import Random
+
+import pytest
+from slow_tables import csv_as_vw, json_as_vw, words_of
+
+from vwlite.core.data.batch import Batch
+from vwlite.core.text.cells import Cells
+from vwlite.core.text.parser import Parser
+from vwlite.core.text.tables import TableParser, split, whole
+from vwlite.input.schema import ROLES, Schema, namespace_of
+
+WORDS = ["PT", "DE", "a b", " x ", "", "", "a:b", "p|q", "line\nend", "cr\r\nlf", 'say ""hi""', 'q"', "été", "ΑΣ", "12",
+         "seventeen_letters", "naïve—café", "x" * 40, "\t", "'t", "true", "İx", "Ⱥ"]  # fmt: skip
+TEXTS = ["Great shoes, now 50% off!", "one", "", "a  b\nc", "Ünïcode—Wörter 3x", "İstanbul", "x-y_z", "…", "ß Σ"]
+NUMBERS = ["0", "1", "-3.25", "+2", ".5", "5.", "1e-3", "123456789012", "", " 7 ", "0.0", "1E5", "-0"]
+
+
+def of(text: str) -> bytes:
+    return text.encode()
+
+
+def table_parser(schema: Schema, names: list[str], delimiter: str = ",", **options) -> TableParser:
+    as_text, hash_all = options.pop("as_text", False), options.get("hash_all", False)
+    parser = TableParser("csv", **options)
+    cells = Cells(schema.cells, ngram=schema.ngram, hash_all=hash_all, as_text=as_text)
+    parser.set_table(cells, schema.positions(names), len(names), delimiter)
+    return parser
+
+
+def json_parser(schema: Schema, **options) -> TableParser:
+    as_text, hash_all = options.pop("as_text", False), options.get("hash_all", False)
+    parser = TableParser("jsonl", **options)
+    cells = Cells(schema.cells, ngram=schema.ngram, hash_all=hash_all, as_text=as_text)
+    parser.set_keys(cells, list(schema.roles), schema.open)
+    return parser
+
+
+def content(parser: Parser, text: bytes) -> list:
+    batch = Batch()
+    parser.parse(text, batch)
+    arrays = ["label", "importance", "initial", "kind", "tag_begin", "span_begin", "feature_begin"]
+    arrays += ["letter", "hash", "value"]
+    return [bytes(getattr(batch, name)) for name in arrays] + [batch.tag(i) for i in range(len(batch))]
+
+
+def drawn_csv(rng: Random) -> tuple[str, dict[str, str], str]:
+    """A table with its header, the roles of its columns, and its delimiter."""
+    delimiter = rng.choice([",", ",", ";", "\t", "|"])
+    roles = {"y": "label", "n": "numeric", "the word": "categorical", "t": "text", "w": "importance", "id": "tag",
+             "5": "numeric", "gone": "drop", "c:d": "categorical"}  # fmt: skip
+    names = rng.sample(list(roles), rng.randint(2, len(roles)))
+    out = io.StringIO(newline="")
+    end = rng.choice(["\n", "\r\n"])
+    writer = csv.writer(
+        out, delimiter=delimiter, lineterminator=end, quoting=rng.choice([csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
+    )
+    writer.writerow(names)
+    draw = {"label": ["1", "-1", "2.5", ""], "importance": ["1", "0.5", ""], "tag": WORDS, "categorical": WORDS,
+            "text": TEXTS, "numeric": NUMBERS, "drop": WORDS}  # fmt: skip
+    for _ in range(rng.randrange(8)):
+        if rng.random() < 0.1:
+            out.write(end)
+        else:
+            writer.writerow([rng.choice(draw[roles[name]]) for name in names])
+    text = out.getvalue()
+    return (text if rng.random() < 0.7 else text.removesuffix(end)), {n: roles[n] for n in names}, delimiter
+
+
+@pytest.mark.parametrize("seed", range(400))
+def test_delimited_text_is_what_python_reads(seed):
+    rng = Random(seed)
+    text, roles, delimiter = drawn_csv(rng)
+    ngram = rng.choice([1, 1, 2, 3])
+    schema, names = Schema(roles, ngram), list(roles)
+    _, begin, end = split(of(text), delimiter)[0]
+    assert begin == 0
+    body = of(text)[end:]
+    vw = of(csv_as_vw(text, roles, ngram=ngram, delimiter=delimiter))
+    writer = table_parser(schema, names, delimiter, as_text=True)
+    batch = Batch()
+    assert writer.parse(body, batch) == 0
+    assert writer.take_text().decode() == vw.decode()
+    for hash_all in (False, True):
+        parser = table_parser(schema, names, delimiter, hash_all=hash_all)
+        found, wanted = content(parser, body), content(Parser("vw", hash_all=hash_all), vw)
+        # Without a label, VW text has no place for the importance.
+        labels = Batch()
+        Parser("vw").parse(vw, labels)
+        if all(y == y for y in labels.label):
+            assert found[1] == wanted[1]
+        assert [*found[:1], *found[2:]] == [*wanted[:1], *wanted[2:]]
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_cells_in_another_order_are_the_same_examples(seed):
+    rng = Random(seed)
+    text, roles, delimiter = drawn_csv(rng)
+    rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
+    order = rng.sample(range(len(roles)), len(roles))
+    out = io.StringIO(newline="")
+    csv.writer(out, delimiter=delimiter).writerows([row[i] for i in order] if row else [] for row in rows[1:])
+    names = list(roles)
+    parser = table_parser(Schema(roles), [names[i] for i in order], delimiter)
+    body = of(text)[split(of(text), delimiter)[0][2] :]
+    assert content(parser, of(out.getvalue())) == content(table_parser(Schema(roles), names, delimiter), body)
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_blocks_can_end_behind_any_whole_record(seed):
+    text, roles, delimiter = drawn_csv(Random(seed))
+    names = list(roles)
+    data = of(text if text.endswith("\n") else text + "\n")
+    parser = table_parser(Schema(roles), names, delimiter)
+    begin = split(data, delimiter)[0][2]
+    ends = {end for _, _, end in split(data, delimiter, 1000)}
+    for size in range(len(data) + 1):
+        end = whole(data[:size], delimiter)
+        assert end in ends | {0}
+        assert not [e for e in ends if end < e <= size and data[:size].count(b'"', end) % 2 == 0 and e == size]
+    assert whole(data, delimiter) == len(data)
+    middle = whole(data[begin : Random(seed).randrange(begin, len(data) + 1)], delimiter)
+    rows = [content(parser, data[begin:][:middle]), content(parser, data[begin:][middle:])]
+    assert rows[0][9] + rows[1][9] == content(parser, data[begin:])[9]
+
+
+def drawn_json(rng: Random) -> tuple[str, dict[str, str]]:
+    roles = {"y": "label", "t": "text", "n": "numeric", "c": "categorical", "id": "tag", "w": "importance", "g": "drop"}
+    lines = []
+    for _ in range(rng.randrange(8)):
+        row: dict = {}
+        for key in rng.sample(["y", "t", "n", "c", "id", "w", "g", "x", "a b", "o", "arr", "été"], rng.randrange(10)):
+            row[key] = _json_value(rng, key)
+        line = json.dumps(row, ensure_ascii=rng.random() < 0.5, separators=rng.choice([(",", ":"), (" , ", " : ")]))
+        lines.append(rng.choice(["", " "]) + line if rng.random() < 0.9 else "")
+    end = rng.choice(["\n", "\r\n"])
+    return "".join(line + end for line in lines), roles
+
+
+def _json_value(rng: Random, key: str):
+    number = rng.choice([0, 1, -2, 3.25, 1e30, 5e-7])
+    if key in ("y", "w"):
+        return rng.choice([1, 0.5, "1", " 2 ", None, *([True, False] if key == "y" else [])])
+    if key == "n":
+        return rng.choice([number, "3.5", None, [1, 2.5, None, 0], {"a": 1, "b": "2"}])
+    if key == "o":
+        return {name: rng.choice([number, rng.choice(WORDS), True, ["a", "b c"]]) for name in ("k", "l|m", "k2")}
+    if key == "arr":
+        return rng.choice([[number, number, None], [rng.choice(WORDS), "z"], [], [True, "x"]])
+    if key == "g":
+        return rng.choice([number, "x", None, [[1, {"a": []}], {}], {"a": {"b": [1, "}"]}}])
+    if key == "id":
+        return rng.choice([number, *WORDS])
+    return rng.choice([number, True, None, *TEXTS, *WORDS])
+
+
+@pytest.mark.parametrize("seed", range(400))
+def test_json_lines_are_what_python_reads(seed):
+    rng = Random(seed)
+    text, roles = drawn_json(rng)
+    ngram = rng.choice([1, 2])
+    schema = Schema(roles, ngram, open=True)
+    vw = of(json_as_vw(text, roles, ngram=ngram))
+    writer = json_parser(schema, as_text=True)
+    batch = Batch()
+    assert writer.parse(of(text), batch) == 0, writer.faults(batch)
+    assert writer.take_text().decode() == vw.decode()
+    for hash_all in (False, True):
+        found = content(json_parser(schema, hash_all=hash_all), of(text))
+        wanted = content(Parser("vw", hash_all=hash_all), vw)
+        assert [*found[:1], *found[2:]] == [*wanted[:1], *wanted[2:]]
+
+
+def test_words_of_a_text_are_letters_and_digits_of_unicode():
+    text = "Straße 42nd ΟΔΟΣ—naïve\u00a0x İ ①½ \U00010400 日本語 a_b"
+    schema = Schema({"t": "text"})
+    writer = table_parser(schema, ["t"], as_text=True)
+    writer.parse(of(text + "\n"), Batch())
+    assert writer.take_text().decode() == "|t " + " ".join(words_of(text)) + "\n"
+
+
+def test_a_table_of_nothing_and_of_blank_lines():
+    schema = Schema({"a": "numeric", "b": "numeric"})
+    parser = table_parser(schema, ["a", "b"])
+    assert content(parser, b"")[3] == b""
+    assert content(parser, b"\n \r\n,\n")[3] == bytes([1, 1, 0])
+
+
+def test_names_are_replaced_where_vw_text_cannot_hold_them():
+    assert namespace_of("a b:c|d\te") == "a_b_c_d_e"
+    assert [ROLES.index(role) for role in ROLES] == list(range(8))

@@ -1,0 +1,136 @@
+"""Tables as VW text, slowly: a reader for each format of Python's own library, and the rules of vwlite/input/schema.py
+once more. Only for good tables."""
+
+import csv
+import io
+import json
+import re
+from typing import Any
+
+_BLANKS = " \t\r\n"
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+
+
+def fitting(text: str, banned: str) -> str:
+    return "".join("_" if c <= " " or c in banned else c for c in text)
+
+
+def words_of(text: str) -> list[str]:
+    found, word = [], ""
+    for c in text + " ":
+        if c.isalnum():
+            word += c.lower()[0]
+        elif word:
+            found.append(word)
+            word = ""
+    return found
+
+
+def features_of_text(text: str, ngram: int) -> list[str]:
+    words = words_of(text)
+    return ["_".join(words[i + 1 - k : i + 1]) for i in range(len(words)) for k in range(1, min(ngram, i + 1) + 1)]
+
+
+def scalar(name: str, role: str, value: Any, ngram: int) -> list[str]:
+    """Features of a cell, or of a value of JSON, which has its type."""
+    is_number = isinstance(value, Number)
+    text = {True: "true", False: "false", None: ""}[value] if value in (True, False, None) and not is_number else value
+    text = text.strip(_BLANKS)
+    if not text:
+        return []
+    name = fitting(name, ":|")
+    if role == "text":
+        return features_of_text(text, ngram)
+    if role == "numeric" or (role == "auto" and is_number):
+        return [f"{name}:{text}"]
+    return [f"{name}={fitting(text, ':|')}"]
+
+
+class Number(str):
+    """A number of JSON, as it stands there."""
+
+
+def head(label: str, importance: str, tag: str) -> str:
+    label, importance, tag = (x.strip(_BLANKS) for x in (label, importance, tag))
+    label = fitting(label, "|")
+    if label.startswith("'"):
+        label = "_" + label[1:]
+    words = [label] if label else []
+    if label and importance:
+        words.append(importance)
+    if tag:
+        words.append("'" + fitting(tag, "|"))
+    return " ".join(words)
+
+
+def line(heads: dict[str, str], namespaces: list[tuple[str, list[str]]]) -> str:
+    before = head(*(heads.get(role, "") for role in ("label", "importance", "tag")))
+    spaces = [" ".join([f"|{fitting(name, ':|')}", *features]) for name, features in namespaces if features]
+    return " ".join([before, *(spaces or ["|"])]).lstrip() + "\n"
+
+
+def csv_as_vw(text: str, roles: dict[str, str], *, ngram: int = 1, delimiter: str = ",") -> str:
+    """roles: of the columns that are known, in the order of the features."""
+    rows = list(csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), delimiter=delimiter, strict=True))
+    while not rows[0]:
+        del rows[0]
+    names = [name.strip(_BLANKS) for name in rows[0]]
+    out = []
+    for row in rows[1:]:
+        if not row or (len(row) == 1 and not row[0].strip(_BLANKS)):
+            out.append("\n")
+            continue
+        cells = dict(zip(names, row, strict=True))
+        heads = {role: cells[name] for name, role in roles.items() if name in cells}
+        spaces = [
+            (name, scalar(name, role, cells[name], ngram))
+            for name, role in roles.items()
+            if name in cells and role in ("numeric", "categorical", "text")
+        ]
+        out.append(line(heads, spaces))
+    return "".join(out)
+
+
+def json_as_vw(text: str, roles: dict[str, str], *, ngram: int = 1) -> str:
+    out = []
+    for row in text.split("\n")[:-1]:
+        if not row.strip():
+            out.append("\n")
+            continue
+        heads, spaces = {}, []
+        for key, value in json.loads(row, parse_float=Number, parse_int=Number).items():
+            role = roles.get(key, "auto")
+            if role in ("label", "importance", "tag"):
+                heads[role] = {True: "1", False: "0", None: ""}[value] if value in (True, False, None) else value
+            elif role != "drop":
+                members = value.items() if isinstance(value, dict) else [(key, value)]
+                found = [f for name, x in members for f in values(name, role, x, ngram)]
+                spaces.append((key, found))
+        out.append(line(heads, spaces))
+    return "".join(out)
+
+
+def values(name: str, role: str, value: Any, ngram: int) -> list[str]:
+    if not isinstance(value, list):
+        return scalar(name, role, value, ngram)
+    found = []
+    for i, x in enumerate(value):
+        one = scalar(name, role, x, ngram)
+        if one and (role == "numeric" or (role == "auto" and isinstance(x, Number))):
+            one = [f"{i}:{x}"]
+        found += one
+    return found
+
+
+def decided(text: str, typed: dict[str, str], *, delimiter: str = ",") -> dict[str, str]:
+    """The roles of a table's columns: those that were typed; else by the first thousand rows."""
+    rows = [row for row in csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), delimiter=delimiter) if row]
+    names = [name.strip(_BLANKS) for name in rows[0]]
+    rows = [row for row in rows[1:1001] if len(row) == len(names)]
+    found = {}
+    for i, name in enumerate(names):
+        cells = [row[i].strip(_BLANKS) for row in rows]
+        some = [cell for cell in cells if cell]
+        numbers = bool(some) and all(_NUMBER.fullmatch(cell) for cell in some)
+        found[name] = typed.get(name, "numeric" if numbers else "categorical")
+    return found
