@@ -734,7 +734,7 @@ cdef class TableParser(Parser):
                     return -1
             if unlikely(self.take_cell(&columns[k], p, end, batch, trouble)):
                 self.column = <uint32_t>k + 1
-                if trouble.code != OUT_OF_MEMORY:
+                if cell[at].doubled:
                     trouble.begin, trouble.end = cell[at].begin, cell[at].end
                 return -1
         close_line(batch, EXAMPLE, record.end)
@@ -792,8 +792,8 @@ cdef class TableParser(Parser):
     cdef int take_head(self, const Column* c, const char* p, const char* end, bint doubled, Batch batch,
                        Trouble* trouble) noexcept nogil:
         """The label, importance or tag of a line; -1: it is bad."""
-        cdef const char* begin = p
-        cdef const char* last = end
+        cdef const char* begin
+        cdef const char* last
         cdef size_t n
         cdef bint some
         while p < end and is_blank(p[0]):
@@ -802,6 +802,7 @@ cdef class TableParser(Parser):
             end -= 1
         if p == end:
             return 0
+        begin, last = p, end
         if unlikely(doubled) and self.unquote(&p, &end, trouble):
             return -1
         n = end - p

@@ -74,7 +74,7 @@ def explain_cell(code: str, record: bytes, begin: int, end: int, parser: "TableP
     """The sentence for a complaint about record[begin:end], which is in that column."""
     from vwlite.input.tables import EXPLAINED  # not at the top: that module imports the reader, and this one is small
 
-    token = shown(record[begin:end].strip())
+    token, where = shown(record[begin:end].strip()), f"column {column}: " if column else ""
     if code in EXPLAINED:
         return EXPLAINED[code]
     if code == "ragged":
@@ -83,10 +83,9 @@ def explain_cell(code: str, record: bytes, begin: int, end: int, parser: "TableP
         instead = "leave the cell empty where there is none" if _NOT_FINITE.fullmatch(record[begin:end].strip()) else (
             f"--categorical {column} takes words too"
         )
-        return f"column {column}: '{token}' is not a number; {instead}"
+        return f"{where}'{token}' is not a number; {instead}"
     if code == "cell too large":
-        return f"column {column}: '{token}' is too large for a 32-bit float"
-    where = f"column {column}: " if column else ""
+        return f"{where}'{token}' is too large for a 32-bit float"
     labels, names = parser.labels, parser.names
     return where + explain(code, record, begin, end, loss=parser.loss_name, labels=labels, names=names)
 

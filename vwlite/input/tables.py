@@ -220,8 +220,9 @@ class Records:
         try:
             if schema.open:  # a model of JSON lines: every other column by its values
                 schema = replace(schema, roles={**schema.roles, **dict.fromkeys(schema.unknown(names), "auto")})
-            if options.tag is not None and options.tag in schema.unknown(names):
-                schema = replace(schema, roles={**schema.roles, options.tag: "tag"})
+            if options.tag is not None and options.tag in names:
+                others = {name: "drop" if role == "tag" else role for name, role in schema.roles.items()}
+                schema = replace(schema, roles=others | {options.tag: "tag"})
             positions = schema.positions(names)
         except SchemaError as e:
             raise DataError(f"{self._where}: {e}") from None

@@ -193,7 +193,7 @@ class Names(click.ParamType):
         import csv  # here for the time of a start: few runs name columns
 
         try:
-            names = [name.strip() for name in next(csv.reader([value], strict=True), [""])]
+            names = [name.strip() for name in next(csv.reader([value], strict=True), None) or [""]]
         except csv.Error as e:
             self.fail(f"{value!r} is no list of names with commas between them: {e}", param, ctx)
         return tuple(names)

@@ -1,0 +1,446 @@
+"""Tables from the shell: the same model as VW text, columns that a model knows, and every bad input."""
+
+import bz2
+import csv
+import gzip
+import io
+import json
+import lzma
+from functools import partial
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+from running import finish, start
+from slow_tables import csv_as_vw, decided, json_as_vw
+
+from vwlite.input import pipeline, tables
+from vwlite.input.reader import read_blocks
+from vwlite.model import Model, read_model
+
+SHARED = Path(__file__).parents[3] / "shared" / "data"
+CLICKS = (
+    "clicked,age,country,device,ad text,id\n"
+    '1,34,PT,mobile,"Great shoes, now ""50%"" off!",u1\n'
+    "0,51,DE,desktop,Old boots,u 2\n"
+    '1,28,PT,mobile,"New\n\nshoes",u3\n'
+    "0,44,FR,,Old  hats,u4\n"
+)
+LOGISTIC = ["--loss", "logistic", "--labels", "0,1"]
+TYPED = ["--label", "clicked", "--text", "ad text", "--tag", "id", *LOGISTIC]
+
+
+def arrays(model: Model) -> dict[str, list[float]]:
+    return {name: list(numbers) for name, numbers in model.arrays().items()}
+
+
+def same_weights(one: str, other: str) -> None:
+    """The models of two files are the same, but for what they know of columns."""
+    a, b = read_model(one), read_model(other)
+    assert arrays(a) == arrays(b)
+    a.columns = b.columns = {}
+    assert a.header() == b.header()
+
+
+@pytest.fixture
+def in_blocks(monkeypatch):
+    """Have text read in blocks of so many bytes."""
+    return lambda size: monkeypatch.setattr(pipeline, "read_blocks", partial(read_blocks, block_size=size))
+
+
+@pytest.fixture
+def clicks(at):
+    Path("clicks.csv").write_text(CLICKS)
+    return "clicks.csv"
+
+
+# --- the same as VW text -----------------------------------------------------------------------------
+
+
+def adult(name: str, rows: int) -> tuple[list[str], list[dict[str, str]]]:
+    """The rows of adult as a table: its columns, and what each row has."""
+    columns: dict[str, None] = {"income": None}
+    found = []
+    with gzip.open(SHARED / name, "rt") as f:
+        for line in f:
+            label, *words = line.replace("|n", "").replace("|c", "").split()
+            row = {"income": label}
+            for word in words:
+                column, value = word.split("=" if "=" in word else ":", 1)
+                row[column] = value
+            columns |= dict.fromkeys(row)
+            found.append(row)
+            if len(found) == rows:
+                break
+    return list(columns), found
+
+
+def test_adult_as_csv_and_json_lines_is_the_model_of_vw_text(vwlite, at):
+    names, rows = adult("adult.train.vw.gz", 4000)
+    with open("adult.csv", "w", newline="") as f:
+        writer = csv.DictWriter(f, names, restval="")
+        writer.writeheader()
+        writer.writerows(rows)
+    text = Path("adult.csv").read_text()
+    roles = decided(text, {"income": "label"})
+    assert [n for n, role in roles.items() if role == "numeric"] == [n for n in names if _is_numeric(rows, n)]
+    Path("twin.vw").write_text(csv_as_vw(text, roles))
+    with open("adult.jsonl", "w") as f:
+        for row in rows:
+            f.write(json.dumps({k: float(v) if roles[k] == "numeric" else v for k, v in row.items()}) + "\n")
+    typed = ["--loss", "logistic", "--algorithm", "ftrl", "--quiet"]
+    err = vwlite("train", "adult.csv", "--label", "income", *typed, "-m", "csv.model").err
+    assert err == ""
+    vwlite("train", "twin.vw", *typed, "-m", "twin.model")
+    same_weights("csv.model", "twin.model")
+    Path("adult.vw").write_text(vwlite("convert", "adult.csv", "--label", "income").out)
+    assert Path("adult.vw").read_text() == Path("twin.vw").read_text()
+    # JSON lines have their keys in the order of each row, which leaves out what it does not have.
+    vwlite("train", "adult.jsonl", "--label", "income", *typed, "-m", "json.model")
+    json_vw = vwlite("convert", "adult.jsonl", "--label", "income").out
+    assert json_vw == json_as_vw(Path("adult.jsonl").read_text(), {"income": "label"})
+    Path("json.vw").write_text(json_vw)
+    vwlite("train", "json.vw", *typed, "-m", "json-twin.model")
+    same_weights("json.model", "json-twin.model")
+    predicted = vwlite("predict", "-m", "csv.model", "adult.csv").out
+    assert predicted == vwlite("predict", "-m", "twin.model", "adult.vw").out
+    assert vwlite("predict", "-m", "csv.model", "adult.vw").out == predicted
+    # A model of delimited text reads JSON lines too: the same but for the order of a sum.
+    other = vwlite("predict", "-m", "csv.model", "adult.jsonl").out
+    assert np.allclose(*(np.fromstring(x, sep="\n") for x in (predicted, other)), atol=1e-5)
+
+
+def _is_numeric(rows: list[dict[str, str]], name: str) -> bool:
+    return name != "income" and all(row[name].isdigit() for row in rows[:1000] if name in row)
+
+
+@pytest.mark.parametrize("extra", [[], ["--classes", "1,0"], ["--passes", "3"], ["--hash", "all"], ["-q", "ca"]])
+def test_training_on_the_text_that_convert_writes_is_the_same(vwlite, clicks, extra):
+    typed = [*TYPED[:6], "--ngram", "2"]
+    model = [*([] if "--classes" in extra else LOGISTIC), *extra]
+    vwlite("train", clicks, *typed, *model, "-m", "a.model")
+    Path("b.vw").write_text(vwlite("convert", clicks, *typed).out)
+    vwlite("train", "b.vw", *model, "-m", "b.model")
+    same_weights("a.model", "b.model")
+    columns = read_model("a.model").columns
+    assert columns["roles"] == [
+        ["clicked", "label"], ["age", "numeric"], ["country", "categorical"], ["device", "categorical"],
+        ["ad text", "text"], ["id", "tag"],
+    ]  # fmt: skip
+    assert (columns["ngram"], columns["open"], columns["header"]) == (2, False, True)
+    assert vwlite("predict", "-m", "a.model", clicks).out == vwlite("predict", "-m", "b.model", "b.vw").out
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 30, 100])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_any_blocks_and_threads_give_the_same(vwlite, clicks, in_blocks, size, threads):
+    rows = Random(size)
+    lines = [f"{rows.randrange(2)},{i},C{i % 7},d,\"t{i % 3}\n{'x' * (i % 5)}\",u{i}\n" for i in range(60)]
+    Path(clicks).write_text(CLICKS + "".join(lines))
+    vwlite("train", clicks, *TYPED, "-m", "whole.model", "--threads", 1, "-p", "whole.txt")
+    in_blocks(size)
+    vwlite("train", clicks, *TYPED, "-m", "cut.model", "--threads", threads, "-p", "cut.txt")
+    assert Path("whole.model").read_bytes() == Path("cut.model").read_bytes()
+    assert Path("whole.txt").read_text() == Path("cut.txt").read_text()
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress, bytes])
+def test_compressed_with_crlf_and_a_byte_order_mark_from_a_pipe(vwlite, clicks, compress):
+    vwlite("train", clicks, *TYPED, "-m", "a.model")
+    data = b"\xef\xbb\xbf" + CLICKS.replace("\n1", "\r\n1").replace("\n0", "\r\n0").encode()
+    done = finish(start("train", *TYPED, "-m", "b.model"), compress(data))
+    assert done.code == 0, done
+    assert Path("a.model").read_bytes() == Path("b.model").read_bytes()
+
+
+def test_several_files_have_headers_and_may_order_their_columns_as_they_like(vwlite, clicks):
+    rows = list(csv.reader(io.StringIO(CLICKS)))
+    with open("b.csv", "w", newline="") as f:
+        csv.writer(f, delimiter=";").writerows([row[::-1] for row in rows])
+    vwlite("train", clicks, clicks, *TYPED, "-m", "same.model", "-p", "same.txt")
+    vwlite("train", clicks, "b.csv", *TYPED, "-m", "other.model", "-p", "other.txt")
+    same_weights("same.model", "other.model")
+    assert Path("same.txt").read_text() == Path("other.txt").read_text()
+
+
+def test_a_cache_of_a_table_knows_its_columns(vwlite, clicks):
+    vwlite("train", clicks, *TYPED, "-m", "a.model")
+    for built in (True, False):
+        err = vwlite("train", clicks, *TYPED, "-m", "b.model", "--cache-file", "c").err
+        assert "columns: label clicked" in err and "not used" not in err
+        assert Path("a.model").read_bytes() == Path("b.model").read_bytes(), built
+    changed = [x if x != "--text" else "--drop" for x in TYPED]
+    assert "another" in vwlite("train", clicks, *changed, "-m", "b.model", "--cache-file", "c").err
+
+
+def test_a_file_without_a_header(vwlite, clicks):
+    names, _, rest = CLICKS.partition("\n")
+    Path("bare.csv").write_text(rest)
+    vwlite("train", clicks, *TYPED, "-m", "a.model", "-p", "a.txt")
+    vwlite("train", "bare.csv", "--columns", names, *TYPED, "-m", "b.model", "-p", "b.txt")
+    same_weights("a.model", "b.model")
+    assert vwlite("predict", "-m", "b.model", "bare.csv").out == vwlite("predict", "-m", "a.model", clicks).out
+    assert (
+        vwlite("predict", "-m", "a.model", "--columns", names, "bare.csv").out
+        == vwlite("predict", "-m", "a.model", clicks).out
+    )
+
+
+@pytest.mark.parametrize("name", ["x.tsv", "x.TSV.gz", "x.txt"])
+def test_tabs_between_cells(vwlite, clicks, name):
+    rows = list(csv.reader(io.StringIO(CLICKS)))
+    out = io.StringIO(newline="")
+    csv.writer(out, delimiter="\t").writerows(rows)
+    Path(name).write_bytes(gzip.compress(out.getvalue().encode()) if name.endswith("gz") else out.getvalue().encode())
+    vwlite("train", clicks, *TYPED, "-m", "a.model")
+    vwlite("train", name, *TYPED, "-m", "b.model")
+    assert Path("a.model").read_bytes() == Path("b.model").read_bytes()
+
+
+def test_solve_and_certify_read_tables(vwlite, clicks):
+    problem = ["--loss", "logistic", "--l1", "0.01"]
+    vwlite("solve", clicks, *TYPED[:6], "--labels", "0,1", *problem, "-m", "a.model")
+    Path("b.vw").write_text(vwlite("convert", clicks, *TYPED[:6]).out)
+    vwlite("solve", "b.vw", "--labels", "0,1", *problem, "-m", "b.model")
+    assert arrays(read_model("a.model")) == arrays(read_model("b.model"))
+    assert vwlite("certify", "-m", "a.model", clicks).out == vwlite("certify", "-m", "a.model", "b.vw").out
+    assert vwlite("predict", "-m", "a.model", clicks).out == vwlite("predict", "-m", "b.model", "b.vw").out
+    vwlite("check", clicks, *TYPED)
+
+
+# --- what prediction knows ---------------------------------------------------------------------------
+
+
+def test_prediction_needs_no_options_and_no_label(vwlite, clicks):
+    vwlite("train", clicks, *TYPED, "-m", "m", "--quiet")
+    found = vwlite("predict", "-m", "m", clicks)
+    assert [line.partition(" ")[2] for line in found.out.splitlines()] == ["u1", "u_2", "u3", "u4"]
+    rows = list(csv.reader(io.StringIO(CLICKS)))
+    with open("new.csv", "w", newline="") as f:
+        csv.writer(f).writerows([[*row[1:], "more"] for row in rows])
+    new = vwlite("predict", "-m", "m", "new.csv")
+    assert new.out == found.out
+    assert "new.csv: columns that are not in the model are ignored: more\n" in new.err
+    with open("new.jsonl", "w") as f:
+        f.writelines(json.dumps(dict(zip([*rows[0], "more"], [*row, 1], strict=True))) + "\n" for row in rows[1:])
+    new = vwlite("predict", "-m", "m", "new.jsonl")
+    assert new.out == found.out
+    assert new.err.count("new.jsonl: columns that are not in the model are ignored: more\n") == 1
+
+
+def test_prediction_names_a_column_that_is_missing_or_renamed(vwlite, clicks):
+    vwlite("train", clicks, *TYPED, "-m", "m", "--quiet")
+    Path("new.csv").write_text(CLICKS.replace("age", "Age"))
+    err = vwlite("predict", "-m", "m", "new.csv", code=65).err
+    assert err == "new.csv:1:1: column age of the model is not there; the new ones are Age\n"
+    Path("new.csv").write_text("clicked,id\n1,2\n")
+    err = vwlite("predict", "-m", "m", "new.csv", code=65).err
+    assert err == "new.csv:1:1: column age, country, device, 'ad text' of the model is not there\n"
+
+
+def test_another_column_can_be_the_tag_of_predictions(vwlite, clicks):
+    vwlite("train", clicks, "--label", "clicked", "--text", "ad text", "--drop", "id", *LOGISTIC, "-m", "m", "--quiet")
+    assert vwlite("predict", "-m", "m", clicks).out.split()[0].replace(".", "").replace("-", "").isdigit()
+    out = vwlite("predict", "-m", "m", clicks, "--tag", "id").out
+    assert [line.split()[1] for line in out.splitlines()] == ["u1", "u_2", "u3", "u4"]
+
+
+def test_a_model_is_continued_with_its_columns(vwlite, clicks):
+    vwlite("train", clicks, *TYPED, "-m", "m", "--quiet")
+    vwlite("train", clicks, "-i", "m", "-m", "more", "--quiet")
+    Path("b.vw").write_text(vwlite("convert", clicks, *TYPED[:6]).out)
+    vwlite("train", "b.vw", "b.vw", *LOGISTIC, "-m", "twice", "--quiet")
+    assert arrays(read_model("more")) == arrays(read_model("twice"))
+    assert read_model("more").columns == read_model("m").columns
+    err = vwlite("train", clicks, "-i", "m", "--categorical", "age", code=2).err
+    assert err == "--categorical age contradicts the model: that column is numeric in the model; leave the option out\n"
+
+
+def test_what_was_decided_is_said_once(vwlite, clicks):
+    err = vwlite("train", clicks, *TYPED, "--passes", "3", "-m", "m").err
+    line = "columns: label clicked; tag id; numeric age; categorical country, device; text 'ad text'\n"
+    assert err.count(line) == 1 and err.count("columns") == 1
+    assert vwlite("train", clicks, *TYPED, "-m", "m", "--quiet").err == ""
+
+
+def test_roles_are_decided_from_the_first_thousand_rows(vwlite, at):
+    Path("a.csv").write_text("y,n,e\n" + "1,5,\n" * 1000 + "1,x,w\n")
+    err = vwlite("train", "a.csv", "--label", "y", "-m", "m", code=65).err
+    assert err.splitlines()[-1] == "a.csv:1002:3: column n: 'x' is not a number; --categorical n takes words too"
+    assert "columns: label y; numeric n; categorical e\n" in err
+    Path("a.csv").write_text("y,n,e\n" + "1,5,\n" * 999 + "1,x,w\n")
+    assert "columns: label y; categorical n, e\n" in vwlite("train", "a.csv", "--label", "y", "-m", "m").err
+    vwlite("train", "a.csv", "--label", "y", "--drop", "n", "--numeric", "e", "--on-error", "skip", "-m", "m")
+
+
+# --- bad input ---------------------------------------------------------------------------------------
+
+# header and rows, line, column, what is said
+BAD_ROWS = [
+    ("y,a,b\n1,2,3\n1,2\n", 3, 1, "a row of 2 cells, but there are 3 columns"),
+    ("y,a,b\n1,2,3\n1,2,3,4\n", 3, 1, "a row of 4 cells, but there are 3 columns"),
+    ('y,a,b\n1,2,"x\ny"\n1,2,"x\nz\n', 4, 5, "a quote that is never closed"),
+    ('y,a,b\n1,2,"x\ny"z\n', 3, 3, "text behind the quote that closes a cell: a quote inside of a cell is doubled"),
+    ('y,a,b\n1,2,x "y"\n', 2, 7,
+     "a quote inside of a cell that does not begin with one: quote the whole cell, and double the quote"),
+    ("y,a,b\n1,2,3\n1,\"1,234\",3\n", 3, 4, "column a: '1,234' is not a number; --categorical a takes words too"),
+    ("y,a,b\n1,2,3\n1,nan,3\n", 3, 3, "column a: 'nan' is not a number; leave the cell empty where there is none"),
+    ("y,a,b\n1,2,3\n1,1e99,3\n", 3, 3, "column a: '1e99' is too large for a 32-bit float"),
+    ("y,a,b\nspam,2,3\n", 2, 1, "column y: label 'spam' is not a number"),
+    ('y,a,b\n1,2,"x\n\n"\n"\n7x",2,3\n', 6, 1, "column y: label '7x' has text after the number"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "line", "column", "words"), BAD_ROWS)
+def test_bad_rows_say_where_they_are(vwlite, at, text, line, column, words, in_blocks):
+    Path("a.csv").write_text(text)
+    typed = ["--label", "y", "--categorical", "b", "--numeric", "a"]
+    said = f"a.csv:{line}:{column}: {words}"
+    assert vwlite("train", "a.csv", *typed, code=65).err.splitlines()[-1] == said
+    found = vwlite("train", "a.csv", *typed, "--on-error", "skip", "--allow-empty", "--rejects", "bad", "-m", "m").err
+    assert f"{said} (skipped)\n" in found and Path("bad").read_text()
+    for size in (1, 5):
+        in_blocks(size)
+        assert vwlite("train", "a.csv", *typed, code=65).err.splitlines()[-1] == said
+
+
+def test_bytes_that_are_not_utf8(vwlite, at):
+    Path("a.csv").write_bytes(b"y,a\n1,caf\xe9\n")
+    err = vwlite("train", "a.csv", "--label", "y", code=65).err
+    assert err.splitlines()[-1] == "a.csv:2:6: a byte that is not UTF-8: convert the file"
+    Path("a.csv").write_bytes(b"y,caf\xe9\n1,2\n")
+    err = vwlite("train", "a.csv", "--label", "y", code=65).err
+    assert err.splitlines()[-1] == "a.csv:1:1: the header is not UTF-8: convert the file"
+
+
+def test_a_bad_row_is_skipped_up_to_the_end_of_its_line(vwlite, at):
+    Path("a.csv").write_text('y,a\n1,x\n1,"x\n1,y\n1,q"q\n1,z\n')
+    out = vwlite("convert", "a.csv", "--label", "y", "--on-error", "skip").out
+    # The quote of row 3 is closed in row 5, behind which there is text.
+    assert out == "1 |a a=x\n1 |a a=z\n"
+    Path("a.csv").write_text('y,a\n1,x\n1,"x\n1,y\n1,z\n')
+    assert vwlite("convert", "a.csv", "--label", "y", "--on-error", "skip").out == "1 |a a=x\n1 |a a=y\n1 |a a=z\n"
+
+
+def test_a_quote_that_is_open_for_too_long(vwlite, at, in_blocks, monkeypatch):
+    monkeypatch.setattr(tables, "MAX_LINE", 100)
+    in_blocks(20)
+    Path("a.csv").write_text('y,a\n1,x\n1,"x\n' + "1,y\n" * 60)
+    err = vwlite("train", "a.csv", "--label", "y", code=65).err
+    assert "a.csv:3:1: a record is longer than 0 MiB: a quote that opens on this line is not closed, perhaps\n" in err
+    out = vwlite("convert", "a.csv", "--label", "y", "--on-error", "skip").out
+    assert out == "1 |a a=x\n" + "1 |a a=y\n" * 60
+
+
+BAD_HEADERS = [
+    ("y,a,a\n1,2,3\n", [], "a.csv:1:1: two columns are called 'a': rename one of them"),
+    ("y,a b,a_b\n1,2,3\n", [], "a.csv:1:1: columns 'a b' and 'a_b' both are the namespace a_b: rename one"),
+    (",y\n1,2\n", [], "a.csv:1:1: column 1 has no name, as the index that pandas writes: name it, or --drop ''"),
+    ("x,a\n1,2\n", [], "a.csv:1:1: --label y: there is no such column; there are x, a"),
+    ("y,a\n1,2\n", ["--text", "b"], "a.csv:1:1: --text b: there is no such column; there are y, a"),
+    ('y,a"b\n1,2\n', [], "a.csv:1:1: the header is no row of cells: a quote inside of a cell that does not begin with "
+     "one: quote the whole cell, and double the quote"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "typed", "said"), BAD_HEADERS)
+def test_bad_headers(vwlite, at, text, typed, said):
+    Path("a.csv").write_text(text)
+    assert vwlite("train", "a.csv", "--label", "y", *typed, code=65).err.splitlines()[-1] == said
+
+
+def test_a_label_is_asked_for_where_there_is_none(vwlite, at):
+    Path("a.csv").write_text("y,a\n1,2\n")
+    Path("a.jsonl").write_text('{"y": 1}\n')
+    said = "a.csv:1:1: which column is the label? --label NAME says it: y, a\n"
+    assert vwlite("train", "a.csv", code=65).err.endswith(said)
+    said = "a.jsonl:1:1: which column is the label? --label NAME says it\n"
+    assert vwlite("train", "a.jsonl", code=65).err.endswith(said)
+    Path("data").write_text("y,a\n1,2\n")
+    assert "--label NAME the label of a table" in vwlite("train", "data", code=65).err
+    assert vwlite("train", "data", "--label", "y", "-m", "m").code == 0
+    assert vwlite("train", "a.csv", "--label", "y", "--drop", "y", code=2).err == (
+        "column 'y' is both --label and --drop: it has one role\n"
+    )
+    assert "--format vw has no columns" in vwlite("train", "data", "--format", "vw", "--label", "y", code=2).err
+
+
+def test_the_index_of_pandas_can_be_dropped(vwlite, at):
+    Path("a.csv").write_text(",y,a\n0,1,2\n")
+    assert vwlite("convert", "a.csv", "--label", "y", "--drop", "").out == "1 |a a:2\n"
+
+
+BAD_JSON = [
+    ("[1]", 1, "a line of JSON lines is an object: {\"key\": value, ...}"),
+    ('{"y": 1, "a": {"b": {"c": 1}}}', 21,
+     "a value nested too deep: objects hold words, numbers and arrays of words; arrays words or numbers"),
+    ('{"y": 1, "a": [[1]]}', 16,
+     "a value nested too deep: objects hold words, numbers and arrays of words; arrays words or numbers"),
+    ('{"y": 1, "a": [1, "x"]}', 19, "an array of both numbers and words: make two of it"),
+    ('{"y": [1]}', 7, "an array or object where one value is expected"),
+    ('{"y": 1, "y": 2}', 13, "a key that is there twice"),
+    ('{"y": 1, "a": NaN}', 15, "a value is missing: a string, a number, true, false, null, an array or an object"),
+    ('{"y": 1, "a": 01}', 15, "a number that is none of JSON"),
+    ('{"y": 1, "a": 1.}', 15, "a number that is none of JSON"),
+    ('{"y": 1, "a": 1e99}', 15, "'1e99' is too large for a 32-bit float"),
+    ('{"y": 1, "a": "x}', 15,
+     "a string that does not end on its line; line ends and control characters in it are escaped"),
+    ('{"y": 1, "a": "\\x"}', 16, "a string with an escape that is none"),
+    ('{"y": 1, "a": "\\ud800"}', 16, "a string with an escape that is none"),
+    ('{"y": 1, a: 2}', 10, "a key is missing: a string that is not empty, in quotes"),
+    ('{"y": 1, "": 2}', 12, "a key is missing: a string that is not empty, in quotes"),
+    ('{"y" 1}', 6, "no ':' behind a key"),
+    ('{"y": 1 "a": 2}', 9, "no ',' or closing bracket behind a value"),
+    ('{"y": 1', 8, "no ',' or closing bracket behind a value"),
+    ('{"y": 1} {"y": 2}', 10, "text behind the object: one object is one line"),
+    ('{"y": "spam"}', 7, "column y: label '\"spam\"' is not a number"),
+    ('{"y": 1, "n": true}', 15, "column n: 'true' is not a number; --categorical n takes words too"),
+    ('{"y": 1, "w": -1}', 15, "column w: importance '-1' is negative"),
+    ('{"y": 1, "d": [1, {"a": ]}]}', 25,
+     "a value is missing: a string, a number, true, false, null, an array or an object"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "column", "words"), BAD_JSON)
+def test_bad_json_lines_say_where_they_are(vwlite, at, text, column, words):
+    Path("a.jsonl").write_text('{"y": 1, "n": 3}\n' + text + '\n{"y": -1}\n')
+    typed = ["--label", "y", "--numeric", "n", "--importance", "w", "--drop", "d"]
+    said = f"a.jsonl:2:{column}: {words}"
+    assert vwlite("train", "a.jsonl", *typed, code=65).err.splitlines()[-1] == said
+    if "spam" not in text:  # any word is a label to `convert`
+        assert vwlite("convert", "a.jsonl", *typed, "--on-error", "skip").out == "1 |n n:3\n-1 |\n"
+
+
+def test_json_that_is_not_utf8(vwlite, at):
+    Path("a.jsonl").write_bytes(b'{"y": 1, "a": "caf\xe9"}\n')
+    err = vwlite("train", "a.jsonl", "--label", "y", code=65).err
+    assert err.splitlines()[-1] == "a.jsonl:1:19: a byte that is not UTF-8: convert the file"
+
+
+def test_types_may_differ_from_line_to_line(vwlite, at):
+    rows = ['{"y": 1, "zip": 123}', '{"y": 1, "zip": "x1"}', '{"y": true, "zip": ["a", "b"]}', '{"zip": null}']
+    Path("a.jsonl").write_text("\n".join(rows))
+    assert vwlite("convert", "a.jsonl", "--label", "y").out == (
+        "1 |zip zip:123\n1 |zip zip=x1\n1 |zip zip=a zip=b\n|\n"
+    )
+    out = vwlite("convert", "a.jsonl", "--label", "y", "--categorical", "zip").out
+    assert out.startswith("1 |zip zip=123\n")
+
+
+def test_a_model_with_columns_that_cannot_be(vwlite, clicks):
+    from vwlite.model.header import check_header
+
+    vwlite("train", clicks, *TYPED, "-m", "m", "--quiet")
+    header = read_model("m").header()
+    check_header(header)
+    good = header["columns"]
+    bad = [
+        [], {"roles": []}, good | {"ngram": 0}, good | {"ngram": True}, good | {"delimiter": '"'},
+        good | {"roles": [["a", "x"]]}, good | {"roles": [["a", "label"], ["b", "label"]]},
+        good | {"roles": [["a", "numeric"], ["a", "numeric"]]}, good | {"roles": [["", "numeric"]]},
+        good | {"roles": [["a b", "text"], ["a_b", "text"]]}, good | {"roles": [[1, "text"]]}, good | {"more": 1},
+    ]  # fmt: skip
+    for columns in bad:
+        with pytest.raises(ValueError, match=r"column|namespace|role"):
+            check_header(header | {"columns": columns})
