@@ -35,6 +35,7 @@ cdef struct Arrays:
     uint8_t* kind           # [lines] Kind
     uint8_t* letter         # [spans] first byte of the namespace's name, ' ' if it has none
     char* tags              # [tag_bytes] all tags, one after the other
+    uint32_t* space         # [spans] the hash of the namespace; NULL unless somebody crosses namespaces by name
 
 
 # What is wrong with a line: which of the parser's complaints, and where.
@@ -61,6 +62,7 @@ cdef class Batch:
 
     cdef object _view(self, void* data, size_t items, size_t size, str code)
     cdef void clear(self) noexcept nogil
+    cdef int keep_spaces(self, bint keep) noexcept nogil
     cdef int reserve(self, size_t lines, size_t spans, size_t features, size_t tag_bytes) noexcept nogil
     cdef int gather_line(self, size_t line) noexcept nogil
     cdef int add_fault(self, const Fault* fault) noexcept nogil

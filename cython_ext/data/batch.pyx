@@ -58,7 +58,8 @@ cdef extern from *:
 
 cdef enum:
     COUNTS = 5      # lines, spans, features, tag_bytes, distinct: the head of a dump, uint64 each
-    ARRAYS = 12
+    ARRAYS = 13
+    SPACES = 0x80000000      # added to the last count: there are the hashes of namespaces
     INFINITE = 0xFF000000   # the bits of a float, times 2, from where on it is not finite
 
 
@@ -77,6 +78,7 @@ cdef void sizes_of(const Arrays* a, size_t* sizes) noexcept nogil:
     sizes[9] = a.lines
     sizes[10] = a.spans
     sizes[11] = a.tag_bytes
+    sizes[12] = 4 * a.spans if a.space != NULL else 0
 
 
 @cython.no_gc_clear   # else the garbage collector takes `owner` away before __dealloc__ asks for it
@@ -103,6 +105,7 @@ cdef class Batch:
             free(self.a.kind)
             free(self.a.letter)
             free(self.a.tags)
+            free(self.a.space)
         free(self.faults)
         free(self.places)
         free(self.decoded)
@@ -111,6 +114,15 @@ cdef class Batch:
         """Forget the content, keep the memory."""
         self.a.lines = self.a.spans = self.a.features = self.a.tag_bytes = self.a.distinct = 0
         self.fault_count = 0
+
+    cdef int keep_spaces(self, bint keep) noexcept nogil:
+        """Have the hashes of namespaces, or not; before the batch is filled. -1: no memory."""
+        if keep and self.a.space == NULL:
+            return resize(<void**>&self.a.space, self.span_capacity + 1, 4)
+        if not keep and self.a.space != NULL:
+            free(self.a.space)
+            self.a.space = NULL
+        return 0
 
     cdef int reserve(self, size_t lines, size_t spans, size_t features, size_t tag_bytes) noexcept nogil:
         """Make room for that many more; -1 when memory is out. Doubles, so it costs O(1) an item."""
@@ -127,6 +139,8 @@ cdef class Batch:
         if want >= self.span_capacity:
             want = max(want + 1, 2 * self.span_capacity)
             if resize(<void**>&self.a.feature_begin, want + 1, 4) or resize(<void**>&self.a.letter, want, 1):
+                return -1
+            if self.a.space != NULL and resize(<void**>&self.a.space, want + 1, 4):
                 return -1
             self.span_capacity = want
         want = self.a.features + features
@@ -222,6 +236,8 @@ cdef class Batch:
         cdef uint32_t[256] seen
         if self.owner is not None:
             raise ValueError("a view is as it was written")
+        if self.a.space != NULL:
+            raise ValueError("namespaces that stand together have no names of their own")
         memset(seen, 0, sizeof(seen))
         with nogil:
             for line in range(self.a.lines):
@@ -312,6 +328,8 @@ cdef class Batch:
             return
         if other.decode():
             raise MemoryError("no memory for the hashes of a batch")
+        if (self.a.space == NULL) != (other.a.space == NULL):
+            raise ValueError("only one of the batches knows the names of its namespaces")
         first_span, first_tag = other.a.span_begin[begin], other.a.tag_begin[begin]
         first_feature = other.a.feature_begin[first_span]
         spans, tags = other.a.span_begin[end] - first_span, other.a.tag_begin[end] - first_tag
@@ -326,6 +344,8 @@ cdef class Batch:
         copy(self.a.initial + self.a.lines, other.a.initial + begin, 8 * lines)
         copy(self.a.kind + self.a.lines, other.a.kind + begin, lines)
         copy(self.a.letter + self.a.spans, other.a.letter + first_span, spans)
+        if self.a.space != NULL:
+            copy(self.a.space + self.a.spans, other.a.space + first_span, 4 * spans)
         copy(self.a.hash + self.a.features, other.a.hash + first_feature, 4 * features)
         copy(self.a.value + self.a.features, other.a.value + first_feature, 4 * features)
         copy(self.a.tags + self.a.tag_bytes, other.a.tags + first_tag, tags)
@@ -382,6 +402,11 @@ cdef class Batch:
         return self._view(self.a.letter, self.a.spans, 1, "B")
 
     @property
+    def space(self):
+        """The hashes of the namespaces, or nothing."""
+        return self._view(self.a.space, self.a.spans if self.a.space != NULL else 0, 4, "I")
+
+    @property
     def distinct(self):
         """The distinct hashes if they are numbered, else nothing."""
         return self._view(self.a.distinct_hash, self.a.distinct, 4, "I")
@@ -419,7 +444,8 @@ cdef class Batch:
         """The pieces of the batch as bytes-like objects, to be written one after the other.
 
         Five uint64 counts, then each array padded to 8 bytes, in the machine's byte order. If the hashes are numbered,
-        their numbers stand in their place, behind the distinct ones.
+        their numbers stand in their place, behind the distinct ones. The hashes of namespaces come last, if there are
+        some; the last count tells.
         """
         cdef size_t sizes[ARRAYS]
         cdef void* arrays[ARRAYS]
@@ -435,7 +461,8 @@ cdef class Batch:
         sizes_of(&self.a, sizes)
         pointers_of(&self.a, arrays)
         pieces = [b"".join(int(n).to_bytes(8, "little") for n in
-                           (self.a.lines, self.a.spans, self.a.features, self.a.tag_bytes, self.a.distinct))]
+                           (self.a.lines, self.a.spans, self.a.features, self.a.tag_bytes,
+                            self.a.distinct + (<uint64_t>SPACES if self.a.space != NULL else 0)))]
         for i in range(ARRAYS):
             if sizes[i]:
                 pieces.append(view_of(self, arrays[i], sizes[i], 1, "B"))
@@ -477,6 +504,8 @@ cdef class Batch:
         cdef Py_buffer info
         cdef size_t sizes[ARRAYS]
         cdef size_t at, i
+        cdef uint64_t distinct
+        cdef bint spaces
         cdef const uint64_t* counts
         cdef const char* why
         cdef char* base
@@ -491,11 +520,16 @@ cdef class Batch:
         finally:
             PyBuffer_Release(&info)
         counts = <const uint64_t*>base
+        distinct, spaces = counts[4], False
+        if distinct >= <uint64_t>SPACES and distinct < <uint64_t>2 * SPACES:
+            distinct, spaces = distinct - <uint64_t>SPACES, True
         for i in range(COUNTS):
-            if counts[i] > size:
+            if (distinct if i == 4 else counts[i]) > size:
                 raise ValueError("not a batch: a count is larger than the whole")
         batch.a.lines, batch.a.spans = counts[0], counts[1]
-        batch.a.features, batch.a.tag_bytes, batch.a.distinct = counts[2], counts[3], counts[4]
+        batch.a.features, batch.a.tag_bytes, batch.a.distinct = counts[2], counts[3], distinct
+        if spaces:
+            batch.a.space = <uint32_t*>base     # where they are comes below
         sizes_of(&batch.a, sizes)
         at = 8 * COUNTS
         for i in range(ARRAYS):
@@ -530,6 +564,9 @@ cdef class Batch:
         batch.a.letter = <uint8_t*>(base + at)
         at += sizes[10]
         batch.a.tags = base + at
+        at += sizes[11]
+        if spaces:
+            batch.a.space = <uint32_t*>(base + at)
         with nogil:
             why = contradiction(&batch.a)
         if why != NULL:
@@ -562,6 +599,7 @@ cdef void pointers_of(const Arrays* a, void** arrays) noexcept nogil:
     arrays[9] = a.kind
     arrays[10] = a.letter
     arrays[11] = a.tags
+    arrays[12] = a.space
 
 
 cdef const char* contradiction(const Arrays* a) noexcept nogil:

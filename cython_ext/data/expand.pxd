@@ -8,6 +8,7 @@ from vwlite.core.data.batch cimport Arrays
 cdef enum:
     CONSTANT = 11650396     # the hash of the constant feature
     MOST_TERMS = 64         # letters of an interaction
+    MOST_NAMED = 256        # namespaces that are crossed by name
 
 
 # What `expand` says.
@@ -60,9 +61,12 @@ cdef class Expander:
     cdef uint8_t seen[256]    # letters that occurred, for wildcards
     cdef bint wild, news
     cdef readonly size_t hidden   # features of the last line that --ignore-linear left out
-    cdef uint8_t* terms       # owned; the interactions, each as its length and its letters
+    cdef uint16_t* terms      # owned; the interactions, each as its length and its letters; 256 and more: by name
     cdef size_t terms_size
-    cdef Run runs[256]
+    cdef Run runs[256 + MOST_NAMED]
+    cdef uint32_t named[MOST_NAMED]   # the hashes of the namespaces that are crossed by name
+    cdef size_t named_count
+    cdef list named_terms
     cdef uint32_t* gathered_hash   # owned; features of namespaces that occur more than once
     cdef float* gathered_value
     cdef size_t gathered, gathered_capacity
@@ -93,5 +97,6 @@ cdef class Expander:
     cdef void end_crossing(self, const Arrays* a, size_t line) noexcept nogil
     cdef uint64_t count_crossed(self) noexcept nogil
     cdef void gather(self, const Arrays* a, size_t span, size_t last) noexcept nogil
-    cdef int combine(self, const uint8_t* letters, size_t order, Odometer* o, size_t most) noexcept nogil
+    cdef void gather_named(self, const Arrays* a, size_t first, size_t last) noexcept nogil
+    cdef int combine(self, const uint16_t* letters, size_t order, Odometer* o, size_t most) noexcept nogil
     cdef object set_terms(self)

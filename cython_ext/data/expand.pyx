@@ -9,9 +9,9 @@ The products of a line with thousands of features are millions. More features th
 one after the other in the same order, as often as somebody goes through them: then no memory holds them all.
 """
 
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
 from vwlite.core.data.batch cimport Arrays, Batch
 from vwlite.core.base.buffers cimport ample, copy, resize
@@ -34,11 +34,11 @@ piece_size = 1 << 14
 cdef class Expander:
     """bits: how many bits of the hash make the key. keep, ignore, ignore_linear: first letters of
     namespaces, as bytes. interactions: patterns such as b"ab"; `leave_duplicates`: the same letters may cross more
-    than once; `permutations`: a namespace that stands twice gives every pair, in both orders; `constant_early`: the
+    than once. named: interactions as the hashes of their namespaces, which the batches must have; `permutations`: a namespace that stands twice gives every pair, in both orders; `constant_early`: the
     constant stands before the interactions."""
 
     def __init__(self, *, int bits=32, bint constant=True, bytes keep=b"", bytes ignore=b"",
-                 bytes ignore_linear=b"", interactions=(), bint leave_duplicates=False, bint permutations=False,
+                 bytes ignore_linear=b"", interactions=(), named=(), bint leave_duplicates=False, bint permutations=False,
                  bint constant_early=False):
         cdef int c
         self.mask = <uint32_t>((<uint64_t>1 << bits) - 1)
@@ -58,7 +58,16 @@ cdef class Expander:
         if any(not 2 <= len(pattern) <= MOST_TERMS for pattern in self.patterns):
             raise ValueError(f"an interaction has 2 to {MOST_TERMS} letters")
         self.wild = any(WILDCARD in pattern for pattern in self.patterns)
-        self.plain = not (keep or ignore or ignore_linear or interactions)
+        if any(not 2 <= len(term) <= MOST_TERMS for term in named):
+            raise ValueError(f"an interaction has 2 to {MOST_TERMS} namespaces")
+        hashes = list(dict.fromkeys(hash for term in named for hash in term))
+        if len(hashes) > MOST_NAMED:
+            raise ValueError(f"at most {MOST_NAMED} namespaces can be crossed by name")
+        self.named_count = len(hashes)
+        for i, hash in enumerate(hashes):
+            self.named[i] = hash
+        self.named_terms = [[256 + hashes.index(hash) for hash in term] for term in dict.fromkeys(map(tuple, named))]
+        self.plain = not (keep or ignore or ignore_linear or interactions or named)
         self.set_terms()
         self.bound, self.piece = most_whole, piece_size
 
@@ -84,21 +93,23 @@ cdef class Expander:
 
     cdef object set_terms(self):
         """Spell out the interactions for the namespaces seen so far."""
-        cdef bytes encoded
+        cdef size_t i, n
         cdef int c
         terms = concrete(self.patterns, [c for c in range(256) if self.seen[c]], self.leave_duplicates)
         self.concrete = terms
-        encoded = b"".join(bytes([len(term)]) + term for term in terms)
+        encoded = [c for term in [*terms, *self.named_terms] for c in (len(term), *term)]
         memset(self.crossed, 0, 256)
         for term in terms:
             for c in term:
                 self.crossed[c] = 1
         free(self.terms)
-        self.terms = <uint8_t*>malloc(len(encoded) + 1)
+        n = len(encoded)
+        self.terms = <uint16_t*>malloc((n + 1) * sizeof(uint16_t))
         if self.terms == NULL:
             raise MemoryError
-        memcpy(self.terms, <const char*>encoded, len(encoded))
-        self.terms_size = len(encoded)
+        for i in range(n):
+            self.terms[i] = encoded[i]
+        self.terms_size = n
 
     cdef int reserve(self, size_t n) noexcept nogil:
         """Make room for n more features; -1: no memory."""
@@ -219,6 +230,8 @@ cdef class Expander:
         if self.terms_size == 0:
             return 0
         n = a.feature_begin[last] - a.feature_begin[first]
+        if self.named_count:
+            n *= 2      # a namespace may be asked for by its letter and by its name
         if n > self.gathered_capacity:
             if (resize(<void**>&self.gathered_hash, ample(n), sizeof(uint32_t))
                     or resize(<void**>&self.gathered_value, ample(n), sizeof(float))):
@@ -230,18 +243,22 @@ cdef class Expander:
             if not (self.crossed[letter] and self.alive[letter]) or self.runs[letter].size:
                 continue
             self.gather(a, span, last)
+        if self.named_count and a.space != NULL:
+            self.gather_named(a, first, last)
         return 0
 
     cdef void end_crossing(self, const Arrays* a, size_t line) noexcept nogil:
         cdef size_t span
         for span in range(a.span_begin[line], a.span_begin[line + 1]):
             self.runs[a.letter[span]].size = 0
+        for span in range(self.named_count):
+            self.runs[256 + span].size = 0
 
     cdef uint64_t count_crossed(self) noexcept nogil:
         """How many features the interactions make of the namespaces found; 2^62 if they are more."""
         cdef size_t at = 0, i, order
         cdef uint64_t sum = 0, product, size, before
-        cdef const uint8_t* letters
+        cdef const uint16_t* letters
         cdef uint64_t times          # the letter stands so many times in a row, up to here
         while at < self.terms_size:
             order, letters = self.terms[at], self.terms + at + 1
@@ -283,7 +300,32 @@ cdef class Expander:
                     self.gathered += 1
                     run.size += 1
 
-    cdef int combine(self, const uint8_t* letters, size_t order, Odometer* o, size_t most) noexcept nogil:
+    cdef void gather_named(self, const Arrays* a, size_t first, size_t last) noexcept nogil:
+        """As `gather`, for all namespaces that are crossed by name."""
+        cdef Run* run
+        cdef size_t span, i, k, begin, size
+        for k in range(self.named_count):
+            run = &self.runs[256 + k]
+            for span in range(first, last):
+                if a.space[span] != self.named[k] or not self.alive[a.letter[span]]:
+                    continue
+                begin, size = a.feature_begin[span], a.feature_begin[span + 1] - a.feature_begin[span]
+                if run.size == 0:
+                    run.hash, run.value, run.size = a.hash + begin, a.value + begin, size
+                    continue
+                if run.hash != self.gathered_hash + self.gathered - run.size:     # a second occurrence: copy the first
+                    for i in range(run.size):
+                        self.gathered_hash[self.gathered + i] = run.hash[i]
+                        self.gathered_value[self.gathered + i] = run.value[i]
+                    run.hash, run.value = self.gathered_hash + self.gathered, self.gathered_value + self.gathered
+                    self.gathered += run.size
+                for i in range(begin, begin + size):
+                    self.gathered_hash[self.gathered] = a.hash[i]
+                    self.gathered_value[self.gathered] = a.value[i]
+                    self.gathered += 1
+                run.size += size
+
+    cdef int combine(self, const uint16_t* letters, size_t order, Odometer* o, size_t most) noexcept nogil:
         """Add the products of one interaction, from where the odometer stands, until there are `most` features.
 
         0: that was the last one; 1: more may follow; -1: no memory.

@@ -75,7 +75,12 @@ cdef struct Sink:
     bint as_text
     char* text              # owned by the Cells, as is `scratch`
     size_t text_size, text_capacity
+    uint32_t seed           # of the names of namespaces
+    const char* name        # of the namespace that is being filled
     size_t first            # features (bytes, if as_text) before the namespace that is being filled
+
+
+cdef uint32_t name_hash(const Sink* sink, const char* p, size_t n, uint32_t space) noexcept nogil
 
 
 cdef inline uint32_t begun_hash(const Column* c, const char* p, size_t n) noexcept nogil:
@@ -154,6 +159,7 @@ cdef inline int put(Batch batch, uint32_t hash, float value) noexcept nogil:
 
 cdef inline int open_space(Sink* sink, Batch batch, const char* name, size_t size) noexcept nogil:
     """A namespace begins; its features come next."""
+    sink.name = name
     if likely(not sink.as_text):
         sink.first = batch.a.features
         return 0
@@ -172,6 +178,8 @@ cdef inline int close_space(Sink* sink, Batch batch, uint8_t letter, size_t size
     if unlikely(batch.a.spans + 1 >= batch.span_capacity) and batch.reserve(0, 1, 0, 0):
         return -1
     batch.a.letter[batch.a.spans] = letter
+    if unlikely(batch.a.space != NULL):
+        batch.a.space[batch.a.spans] = name_hash(sink, sink.name, size, sink.seed)
     batch.a.spans += 1
     batch.a.feature_begin[batch.a.spans] = <uint32_t>batch.a.features
     return 0
@@ -223,7 +231,6 @@ cdef extern from *:
     size_t character "vwlite_character"(const uint8_t* p, size_t n, uint32_t* c) noexcept nogil
 
 
-cdef uint32_t name_hash(const Sink* sink, const char* p, size_t n, uint32_t space) noexcept nogil
 cdef size_t write_character(char* to, uint32_t c) noexcept nogil
 cdef void set_column(Column* c, const char* name, size_t n, Role role, uint32_t space, bint strings, uint8_t letter) noexcept nogil
 
@@ -235,4 +242,3 @@ cdef class Cells:
     cdef int[3] head            # which columns are the label, the importance and the tag, in this order
     cdef size_t heads           # how many there are
     cdef readonly list names    # of the columns, each with `=` behind it
-    cdef uint32_t seed

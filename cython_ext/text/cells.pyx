@@ -98,7 +98,7 @@ cdef class Cells:
         if not 1 <= ngram <= MOST_WORDS:
             raise ValueError(f"an n-gram has 1 to {MOST_WORDS} words")
         self.sink.strings, self.sink.ngram, self.sink.as_text = not hash_all, ngram, as_text
-        self.seed = hash_seed
+        self.sink.seed = hash_seed
         self.count = len(columns)
         self.names = [text.encode("utf-8", "surrogateescape") + b"=" for text, _ in columns]
         self.columns = <Column*>calloc(self.count + 1, sizeof(Column))

@@ -70,7 +70,7 @@ cdef extern from *:
                                         uint32_t* marks, size_t room, const char** reached, uint64_t* high) noexcept nogil
 
 
-# What can be wrong with a record of a table, beside what tokens.pxd knows; the names are CODES in tables.pyx.
+# What can be wrong with a record of a table, beside what tokens.pxd knows; the names are TABLE_CODES in tables.pyx.
 cdef enum TableCode:
     RAGGED = 100
     QUOTE_INSIDE

@@ -45,7 +45,7 @@ cdef enum:
     DEEPEST = 64          # values in values that are passed over
 
 
-# What can be wrong with a line of JSON, beside what tokens.pxd and csv.pxd know; the names are CODES in tables.pyx.
+# What can be wrong with a line of JSON, beside what tokens.pxd and csv.pxd know; the names are JSON_CODES in tables.pyx.
 cdef enum JsonCode:
     JSON_OBJECT = 200
     JSON_VALUE

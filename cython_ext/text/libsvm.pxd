@@ -117,6 +117,6 @@ cdef inline const char* libsvm_line(const Settings* s, Batch batch, const char* 
     end = line_feed(p) if p[0] == c'#' else line_end(p)
     if end == NULL:
         return no_line_end(trouble, p)
-    if n != first and close_span(batch, c' ', n):
+    if n != first and close_span(batch, c' ', s.unnamed, n):
         return trouble_at(trouble, OUT_OF_MEMORY, p, p)
     return close_line(batch, EXAMPLE, end)

@@ -74,6 +74,8 @@ cdef class Parser:
     vw_compatible_only: VW text that Vowpal Wabbit reads otherwise, or with a warning, is a fault too: blanks alone in
         a line, a TAB before the first bar, a namespace's scale before the end of the line.
 
+    spaces: the batch keeps the hash of each namespace, for those who cross namespaces by name.
+
     columns: read plain lines of VW text by columns, which gives the same in less time.
 
     One parser serves one thread at a time.
@@ -81,7 +83,7 @@ cdef class Parser:
 
     def __cinit__(self, str format="vw", *, bint hash_all=False, uint32_t hash_seed=0, str label_domain="any",
                   labels=None, Names names=None, bint lenient_labels=False, bint stop_at_fault=True, str loss_name="this loss",
-                  bint columns=True, bint labels_in_tags=False, bint vw_compatible_only=False):
+                  bint columns=True, bint labels_in_tags=False, bint vw_compatible_only=False, bint spaces=False):
         if format not in ("vw", "libsvm", "csv", "jsonl"):
             raise ValueError(f"no such format: {format}")
         domains = {"any": ANY, "binary": BINARY, "nonnegative": NONNEGATIVE}
@@ -99,6 +101,7 @@ cdef class Parser:
         self.settings.stop = stop_at_fault
         self.settings.labels_in_tags = labels_in_tags
         self.settings.vw_compatible_only = vw_compatible_only
+        self.settings.spaces = spaces
         if labels is not None:
             negative, positive = labels
             self.labels = (float(negative), float(positive))
@@ -142,7 +145,7 @@ cdef class Parser:
         cdef size_t whole = size, skip = 0, rest
         cdef int state
         batch.clear()
-        if batch.reserve(1, 1, 64, 0):
+        if batch.keep_spaces(self.settings.spaces) or batch.reserve(1, 1, 64, 0):
             return -1
         batch.a.tag_begin[0] = batch.a.span_begin[0] = batch.a.feature_begin[0] = 0
         if first and size >= 3 and memcmp(data, b"\xef\xbb\xbf", 3) == 0:

@@ -42,7 +42,7 @@ from vwlite.core.text.tokens cimport (
 )
 
 # The names of what can be wrong with a record, in the order of TableCode.
-CODES = (
+TABLE_CODES = (
     "ragged", "quote inside", "quote text", "quote open", "not UTF-8", "cell", "cell too large",
 )
 
@@ -146,7 +146,7 @@ cdef class TableParser(Parser):
         if self.is_json:
             return Parser.fill(self, data, size, batch, first)
         batch.clear()
-        if batch.reserve(1, 1, 64, 0):
+        if batch.keep_spaces(self.settings.spaces) or batch.reserve(1, 1, 64, 0):
             return -1
         batch.a.tag_begin[0] = batch.a.span_begin[0] = batch.a.feature_begin[0] = 0
         # In place: all records that end PADDING bytes before the end. The rest: in a copy with that behind it.
@@ -629,7 +629,7 @@ cdef class TableParser(Parser):
         memset(k, 0, sizeof(Key))
         k.raw, k.raw_size, k.parent = raw, <uint32_t>n, parent
         if parent == 0:
-            space = name_hash(&self.table.sink, name, n, self.table.seed)
+            space = name_hash(&self.table.sink, name, n, self.table.sink.seed)
             set_column(&k.column, name, n + 1, <Role>role, space, self.table.sink.strings, name[0] if n else c' ')
         else:
             top = &self.keys[parent - 1]
@@ -918,7 +918,7 @@ cdef object name_of(uint32_t code):
     """What is wrong, by its number."""
     if code >= JSON_OBJECT:
         return JSON_CODES[code - JSON_OBJECT]
-    return CODES[code - RAGGED] if code >= RAGGED else LINE_CODES[code]
+    return TABLE_CODES[code - RAGGED] if code >= RAGGED else LINE_CODES[code]
 
 
 def split(block, str delimiter, size_t most=1):
@@ -962,7 +962,7 @@ def split(block, str delimiter, size_t most=1):
                     m += 1
                 continue
             if outcome != COMPLETE:
-                records.append((None, p - base, CODES[trouble.code - RAGGED]))
+                records.append((None, p - base, TABLE_CODES[trouble.code - RAGGED]))
                 p = <const char*>memchr(trouble.end, c'\n', base + n - trouble.end)
                 if p == NULL:
                     break

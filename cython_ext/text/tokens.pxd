@@ -49,6 +49,7 @@ cdef struct Settings:
     bint lenient           # a label outside of the domain is as good as none
     bint stop              # at the first bad line
     bint labels_in_tags    # the words before the first bar are kept with the tag, and none is read
+    bint spaces            # the hashes of namespaces are kept
     bint vw_compatible_only  # of lines that Vowpal Wabbit reads otherwise: they are faults
 
 
@@ -252,12 +253,14 @@ cdef inline bint take_label(const Settings* s, const char* p, const char* end, d
     return True
 
 
-cdef inline int close_span(Batch batch, uint8_t letter, size_t features) noexcept nogil:
+cdef inline int close_span(Batch batch, uint8_t letter, uint32_t space, size_t features) noexcept nogil:
     """Count in a span that ends with so many features of the batch; -1: no memory."""
     batch.a.features = features
     if unlikely(batch.a.spans + 1 >= batch.span_capacity) and batch.reserve(0, 1, 0, 0):
         return -1
     batch.a.letter[batch.a.spans] = letter
+    if unlikely(batch.a.space != NULL):
+        batch.a.space[batch.a.spans] = space
     batch.a.spans += 1
     batch.a.feature_begin[batch.a.spans] = <uint32_t>features
     return 0

@@ -212,7 +212,7 @@ cdef inline const char* vw_line(const Settings* s, Batch batch, const char* p, T
                 n += 1
             if likely(p[0] == c' '):
                 p = foretold(p + 1)
-        if n != first and close_span(batch, letter, n):
+        if n != first and close_span(batch, letter, space, n):
             return trouble_at(trouble, OUT_OF_MEMORY, p, p)
     begin = line_end(p)
     if begin == NULL:
@@ -291,6 +291,8 @@ cdef inline const char* plain_line(const Settings* s, Batch batch, Columns* c, S
             n += 1
         if n != first:
             batch.a.letter[batch.a.spans] = letter
+            if unlikely(batch.a.space != NULL):
+                batch.a.space[batch.a.spans] = space
             batch.a.spans += 1
             batch.a.feature_begin[batch.a.spans] = <uint32_t>(begin + n)
         if q[0] != c'|':

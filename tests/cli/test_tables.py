@@ -209,6 +209,72 @@ def test_solve_and_certify_read_tables(vwlite, clicks):
     vwlite("check", clicks, *TYPED)
 
 
+# --- crosses by name ---------------------------------------------------------------------------------
+
+
+def spaced(names: dict[str, str]) -> str:
+    """VW text with namespaces of these names."""
+    rng = Random(5)
+    rows = []
+    for _ in range(300):
+        words = {k: [f"{k}{rng.randrange(6)}" for _ in range(rng.randrange(3))] for k in "uavx"}
+        spaces = [f"|{names[k]} " + " ".join(w) for k, w in words.items()] + [f"|{names['u']} again:{rng.random():.2f}"]
+        rows.append(f"{rng.choice([-1, 1])} " + " ".join(rng.sample(spaces, len(spaces))))
+    return "\n".join(rows) + "\n"
+
+
+CROSSED = [
+    (["-q", "user,ad"], ["-q", "ua"]),
+    (["-q", "user,user"], ["-q", "uu"]),
+    (["--cubic", "ad,user,vw"], ["--cubic", "auv"]),
+]
+
+
+@pytest.mark.parametrize(("by_name", "by_letter"), CROSSED)
+@pytest.mark.parametrize("more", [[], ["--passes", "2", "--threads", "3"], ["--ignore-linear", "u"], ["--keep", "ua"]])
+def test_crosses_by_name_are_those_by_letter_where_that_tells(vwlite, at, by_name, by_letter, more):
+    names = {"u": "user", "a": "ad", "v": "vw", "x": "xyz"}
+    Path("a.vw").write_text(spaced(names))
+    vwlite("train", "a.vw", *by_letter, *more, "-m", "letter.model", "-p", "letter.txt")
+    vwlite("train", "a.vw", *by_name, *more, "-m", "name.model", "-p", "name.txt")
+    assert arrays(read_model("letter.model")) == arrays(read_model("name.model"))
+    assert Path("letter.txt").read_text() == Path("name.txt").read_text()
+    assert (
+        vwlite("predict", "-m", "letter.model", "a.vw").out == vwlite("predict", "-m", "name.model", "a.vw").out
+    )
+
+
+def test_crosses_by_name_tell_namespaces_of_one_letter_apart(vwlite, at):
+    # Only the names of namespaces differ: their hashes differ, what is crossed must not.
+    Path("a.vw").write_text("1 |user a b |us c |ad d e |ads f\n")
+    vwlite("train", "a.vw", "-q", "user,ad", "--cache-file", "c", "-m", "m")
+    results = [json.loads(Path("r").read_text()) for _ in (vwlite("train", "a.vw", "-q", "user,ad", "--report", "r"),)]
+    assert results[0]["results"]["total feature number"] == 6 + 4 + 1
+    vwlite("train", "a.vw", "-q", "ua", "--report", "r")
+    assert json.loads(Path("r").read_text())["results"]["total feature number"] == 6 + 9 + 1
+    before = Path("m").read_bytes()
+    vwlite("train", "a.vw", "-q", "user,ad", "--cache-file", "c", "-m", "m")
+    assert Path("m").read_bytes() == before
+    assert "another" in vwlite("train", "a.vw", "--cache-file", "c").err
+    assert "are not known to Vowpal Wabbit" in vwlite("export", "m", "--to", "vw", "-o", "v", code=65).err
+    assert vwlite("train", "a.vw", "-i", "m", "-q", "user,ads", code=2).err.startswith(
+        "--quadratic user,ads contradicts the model m, which was trained with user,ad"
+    )
+
+
+def test_crosses_of_columns(vwlite, clicks):
+    vwlite("train", clicks, *TYPED, "-q", "country,device", "-q", "ad text,age", "-m", "a.model")
+    Path("b.vw").write_text(vwlite("convert", clicks, *TYPED[:6]).out)
+    vwlite("train", "b.vw", *LOGISTIC, "-q", "country,device", "-q", "ad_text,age", "-m", "b.model")
+    assert arrays(read_model("a.model")) == arrays(read_model("b.model"))
+    assert vwlite("predict", "-m", "a.model", clicks).out == vwlite("predict", "-m", "b.model", "b.vw").out
+    err = vwlite("train", clicks, *TYPED, "-q", "country,Device", code=65).err
+    said = "clicks.csv:1:1: country,Device cannot be crossed: there are no features of a column Device"
+    assert err.splitlines()[-1] == said
+    for bad in ("country,", "a,b,c", "abc"):
+        assert "expected 2" in vwlite("train", clicks, "-q", bad, code=2).err
+
+
 # --- what prediction knows ---------------------------------------------------------------------------
 
 

@@ -13,6 +13,7 @@ from vwlite.core.learn.learner import Learner
 from vwlite.core.learn.losses import Loss
 from vwlite.core.learn.multiclass import OneAgainstAll, Softmax
 from vwlite.core.learn.rule import Rule
+from vwlite.input.schema import namespace_of
 from vwlite.options.settings import Settings
 
 # Where the radius begins that --nonzeros finds, if --radius does not say it.
@@ -32,7 +33,15 @@ def make_loss(settings: Settings) -> Loss:
 
 
 def make_expander(settings: Settings) -> Expander:
+    named = []
+    if settings.crosses:
+        from vwlite.hashing import namespace_hash  # not at the top: few models cross by name
+
+        for cross in settings.crosses:
+            names = [namespace_of(name).encode("utf-8", "surrogateescape") for name in cross.split(",")]
+            named.append([namespace_hash(name, settings.hash == "all") for name in names])
     return Expander(
+        named=named,
         bits=settings.bits,
         constant=settings.constant,
         keep=settings.keep.encode("latin-1"),

@@ -36,6 +36,7 @@ class ParseOptions:
     loss_name: str = "squared"  # for messages
     lenient_labels: bool = False
     skip: bool = False  # go on after a bad line
+    spaces: bool = False  # batches have the names of namespaces
     names: Names | None = None  # of classes, which labels are then
     table: Table = field(default_factory=Table)  # the columns, if the sources are tables
 
@@ -162,6 +163,7 @@ class Parsing:
             self._parsers[format] = kind(
                 format=format, hash_all=o.hash_all, labels=o.labels, label_domain=o.label_domain,
                 names=o.names, loss_name=o.loss_name, lenient_labels=o.lenient_labels, stop_at_fault=not o.skip,
+                spaces=o.spaces,
             )  # fmt: skip
         parser = self._parsers[format]
         if layout is not None and layout is not self._layouts.get(format):

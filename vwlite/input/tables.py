@@ -12,7 +12,17 @@ from dataclasses import dataclass, field, replace
 from vwlite.core.text.tables import split, whole
 from vwlite.errors import DataError
 from vwlite.input.reader import MAX_LINE, Block, Fault
-from vwlite.input.schema import SAMPLE, RoleOptions, Schema, SchemaError, decide, listed, open_schema
+from vwlite.input.schema import (
+    OPTIONAL,
+    SAMPLE,
+    RoleOptions,
+    Schema,
+    SchemaError,
+    decide,
+    listed,
+    namespace_of,
+    open_schema,
+)
 
 BOM = b"\xef\xbb\xbf"
 TABLES = ("csv", "tsv", "jsonl")
@@ -63,6 +73,7 @@ class Table:
     options: RoleOptions = field(default_factory=RoleOptions)
     schema: Schema | None = None
     needs_label: bool = False
+    crosses: tuple[str, ...] = ()  # names of namespaces that are crossed
     as_text: bool = False  # make VW text
     say: Callable[[str], None] = lambda line: None
     _ignored: set[str] = field(default_factory=set)
@@ -84,6 +95,11 @@ class Table:
         if self.needs_label and schema.name_of("label") is None:
             there = f": {listed(list(schema.roles))}" if schema.roles else ""
             raise DataError(f"{where}: which column is the label? --label NAME says it{there}")
+        known = {namespace_of(name) for name, role in schema.roles.items() if role not in OPTIONAL}
+        for cross in self.crosses if not schema.open else ():
+            unknown = [name for name in cross.split(",") if namespace_of(name) not in known]
+            if unknown:
+                raise DataError(f"{where}: {cross} cannot be crossed: there are no features of a column {unknown[0]}")
         self.schema = schema
         self.say(schema.summary())
 

@@ -137,6 +137,11 @@ def _is_number(x: Any) -> bool:
 
 def _check_typed(name: str, value: Any) -> None:
     """ValueError if an option of the command line could not have this value."""
+    if name == "crosses":
+        for text in value:
+            if not 1 <= text.count(",") <= 2 or not all(text.split(",")):
+                raise ValueError(f"{brief(repr(text))} crosses no namespaces by name")
+        return
     kind = SPECS[name].type if name in SPECS else None  # constant is typed as --no-constant
     if isinstance(kind, Letters):  # a text of letters, each by itself, or a tuple of patterns
         texts = value

@@ -11,7 +11,8 @@ from vwlite.algorithms.table import ALGORITHMS, SCHEDULE, SOLVED, Algorithm, alg
 from vwlite.errors import UsageError
 from vwlite.input.cache import cache_name
 from vwlite.options.groups import InputOptions, TrainOptions
-from vwlite.options.settings import Settings
+from vwlite.options.settings import SPECS, Settings
+from vwlite.options.types import Crossing
 from vwlite.output.atomic import check_apart
 
 # Options that may differ from those of the model that is continued.
@@ -19,8 +20,8 @@ CHANGEABLE = ("learning_rate", "decay_learning_rate", "l1", "l2", "radius", "rou
 
 # What the weights of a model are about, which whoever begins from them cannot change.
 KEPT = (
-    "labels", "bits", "hash", "constant", "interactions", "keep", "ignore", "ignore_linear", "loss", "oaa", "classes",
-    "softmax",
+    "labels", "bits", "hash", "constant", "interactions", "crosses", "keep", "ignore", "ignore_linear", "loss", "oaa",
+    "classes", "softmax",
 )  # fmt: skip
 
 # What `Settings.interactions` is typed as.
@@ -55,13 +56,22 @@ def typed_settings(o: TrainOptions) -> dict[str, Any]:
         typed["oaa"] = len(typed["classes"].split(","))
     if "no_constant" in o.typed:
         typed["constant"] = False
-    patterns = tuple(pattern for name in CROSSINGS for pattern in o.typed.get(name, ()))
+    patterns = tuple(pattern for name in CROSSINGS for pattern in o.typed.get(name, ()) if not _named(name, pattern))
     if patterns:
         typed["interactions"] = patterns
+    crosses = tuple(pattern for name in CROSSINGS for pattern in o.typed.get(name, ()) if _named(name, pattern))
+    if crosses:
+        typed["crosses"] = crosses
     for name in ("keep", "ignore", "ignore_linear"):
         if name in typed:
             typed[name] = "".join(sorted(set("".join(typed[name]))))
     return typed
+
+
+def _named(name: str, pattern: str) -> bool:
+    """Whether an interaction is by names of namespaces."""
+    kind = SPECS[name].type
+    return isinstance(kind, Crossing) and kind.is_named(pattern)
 
 
 def resolve(o: TrainOptions, model: Settings | None) -> Resolved:
@@ -142,7 +152,7 @@ def _typed(o: TrainOptions, name: str, value: Any) -> str:
         return "--no-constant"
     if name == "average":
         return "--average"
-    if name == "interactions":
+    if name in ("interactions", "crosses"):
         return " ".join(f"{option_name(n)} {pattern}" for n in CROSSINGS for pattern in o.typed.get(n, ()))
     return f"{option_name(name)} {_shown(value)}"
 

@@ -8,7 +8,7 @@ import click
 from vwlite.algorithms.losses import LINKS, LOSS_OPTIONS, LOSSES, loss_function
 from vwlite.algorithms.table import ALGORITHMS, UPDATES, algorithm_of
 from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, Spec, option, options, specs_of
-from vwlite.options.types import PATH, Classes, Labels, Letters, Number, Whole
+from vwlite.options.types import PATH, Classes, Crossing, Labels, Letters, Number, Whole
 
 MOST_CLASSES = 1 << 16
 _ALWAYS = "quantile_tau"  # models of every loss have it
@@ -55,13 +55,15 @@ class Settings:
     interactions: tuple[str, ...] = options(
         (),
         Spec(("-q", "--quadratic"), FEATURES,
-             "Cross the namespaces whose names begin with A and B; `:` is any. May be repeated.",
-             Letters(2, 2, wildcards=True), metavar="AB", multiple=True),
+             "Cross the namespaces whose names begin with A and B; `:` is any. NAME,NAME: those of these names. May be "
+             "repeated.", Crossing(2, 2, wildcards=True), metavar="AB", multiple=True),
         Spec(("--cubic",), FEATURES, "Cross three namespaces.",
-             Letters(3, 3, wildcards=True), metavar="ABC", multiple=True),
+             Crossing(3, 3, wildcards=True), metavar="ABC", multiple=True),
         Spec(("--interactions",), FEATURES, "Cross any number of namespaces.",
              Letters(None, 2, wildcards=True), metavar="ABCD", multiple=True),
     )  # fmt: skip
+    # Of `interactions`, those by name: names with commas between them
+    crosses: tuple[str, ...] = ()
     keep: str = option(
         "", "--keep", group=FEATURES, type=Letters(), multiple=True, metavar="LETTERS",
         help="Use only namespaces that begin with one of these letters.",
@@ -182,6 +184,8 @@ class Settings:
     def stored(self) -> dict[str, Any]:
         """As JSON can hold it, without the settings of other losses."""
         others = {name for name, loss in LOSS_OPTIONS.items() if loss != self.loss} - {_ALWAYS}
+        if not self.crosses:
+            others.add("crosses")  # older programs do not know it
         return {name: value for name, value in asdict(self).items() if name not in others}
 
     @staticmethod

@@ -173,6 +173,22 @@ class Letters(click.ParamType):
         return encoded.decode("latin-1")
 
 
+class Crossing(Letters):
+    """First letters of namespaces, or their names with commas between them."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        names = str(value).split(",")
+        if len(names) == 1 or len(str(value).encode("utf-8", "surrogateescape")) == self.size:
+            return super().convert(value, param, ctx)
+        if len(names) != self.size or not all(names):
+            self.fail(f"{value!r}: expected {self.size} names of namespaces, or their first letters", param, ctx)
+        return str(value)
+
+    def is_named(self, value: str) -> bool:
+        """Whether what `convert` gave is names."""
+        return len(value) != self.size
+
+
 class FileName(click.Path):
     """The name of a file, not yet looked at."""
 

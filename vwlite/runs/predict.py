@@ -35,6 +35,7 @@ def predict(o: PredictOptions) -> int:
     del model
     parse = ParseOptions(
         table=table,
+        spaces=bool(settings.crosses),
         format=o.format,
         hash_all=settings.hash == "all",
         labels=settings.labels,

@@ -39,6 +39,7 @@ def parse_options(
 ) -> ParseOptions:
     return ParseOptions(
         table=table or Table(),
+        spaces=bool(settings.crosses),
         format=o.format,
         hash_all=settings.hash == "all",
         labels=settings.labels,
@@ -66,6 +67,7 @@ class Source:
         self._named = names.first(len(names)) if settings.classes and names is not None else []
         self._cache: CacheReader | None = None
         self._table = table_of(options, columns, needs_label=True)
+        self._table.crosses = settings.crosses
 
     @property
     def columns(self) -> dict[str, Any]:
@@ -102,7 +104,9 @@ class Source:
 
     def _fingerprint(self) -> dict[str, Any]:
         parse = parse_options(self._options, self._settings)
-        shaping = {k: v for k, v in vars(parse).items() if k not in ("loss_name", "names", "table")}
+        shaping = {k: v for k, v in vars(parse).items() if k not in ("loss_name", "names", "table", "spaces")}
+        if parse.spaces:
+            shaping |= {"spaces": True}
         decide_roles(self._options.data, replace(parse, table=self._table))
         if self._table.schema is not None:
             shaping |= {"columns": self.columns}

@@ -6,7 +6,7 @@ from vwlite.core.data.batch import Batch
 from vwlite.core.text.cells import Cells
 from vwlite.core.text.parser import Parser
 
-CODES: tuple[Any, ...]
+TABLE_CODES: tuple[Any, ...]
 JSON_CODES: tuple[Any, ...]
 def split(block: Any, delimiter: str, most: int = ...) -> Any: ...
 def whole(block: Any, delimiter: str) -> int: ...

@@ -123,6 +123,8 @@ def to_vw(path: str, model: Model) -> bytes:
     s = model.settings
     if s.hash not in ("strings", "all"):
         raise DataError(f"{path}: --hash {s.hash} is not known to Vowpal Wabbit")
+    if s.crosses:
+        raise DataError(f"{path}: namespaces crossed by name (-q {s.crosses[0]}) are not known to Vowpal Wabbit")
     if model.records > 1:
         raise DataError(f"{path}: a model of classes cannot be exported: `vwlite vw --oaa` makes one for Vowpal Wabbit")
     if model.rule.get("unseen"):
