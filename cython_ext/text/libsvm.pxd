@@ -2,7 +2,7 @@
 
     [label] index:value index:value ... [# comment]
 
-Indices rise, from 1 to 2^32 - 1; the hash of a feature is that of its index as a name. A first word with a colon is a
+Indices rise, from 0 to 2^32 - 1; the hash of a feature is that of its index as a name. A first word with a colon is a
 feature: such a line has no label.
 """
 
@@ -41,7 +41,7 @@ cdef inline const char* libsvm_line(const Settings* s, Batch batch, const char* 
     cdef float* value = batch.a.value
     cdef size_t n = batch.a.features, first = n, limit = batch.feature_capacity
     cdef size_t i = batch.a.lines
-    cdef uint64_t word, index, previous = 0
+    cdef uint64_t word, index, least = 0
     cdef uint32_t window, rest
     cdef size_t digits
     cdef const char* begin
@@ -84,11 +84,9 @@ cdef inline const char* libsvm_line(const Settings* s, Batch batch, const char* 
                 p += 1
         if unlikely(p[0] != c':' or p == begin or index > LARGEST_INDEX):
             return bad_index(begin, trouble)
-        if unlikely(index <= previous):
-            if index == 0:
-                return trouble_at(trouble, INDEX_SMALL, begin, p)
-            return trouble_at(trouble, INDEX_REPEATED if index == previous else INDEX_ORDER, begin, p)
-        previous = index
+        if unlikely(index < least):
+            return trouble_at(trouble, INDEX_REPEATED if index == least - 1 else INDEX_ORDER, begin, p)
+        least = index + 1
         if unlikely(n == limit):
             batch.a.features = n
             if batch.reserve(0, 0, 64, 0):
@@ -98,7 +96,7 @@ cdef inline const char* libsvm_line(const Settings* s, Batch batch, const char* 
             hash[n] = <uint32_t>index + s.unnamed
         else:
             name = begin
-            while name[0] == c'0':
+            while name[0] == c'0' and name + 1 != p:
                 name += 1
             hash[n] = murmur(name, p - name, s.unnamed)
         end = value_end(p + 1, begin, rest, ENDS_PAIR)

@@ -219,7 +219,7 @@ class SlowParser:
             return Example(kind=BLANK)
         example = Example()
         features: list[tuple[int, np.float32]] = []
-        last = 0
+        last = -1
         for i, m in enumerate(re.finditer(rb"[^ \t\r]+|\r", text)):
             begin, end, word = m.start(), m.end(), m.group()
             index, colon, value = word.partition(b":")
@@ -236,7 +236,7 @@ class SlowParser:
             if not re.fullmatch(rb"-?[0-9]+", index):
                 raise Bad("index", begin, end)
             number = int(index) if len(index) < 4000 else 2**32
-            if index.startswith(b"-") or number == 0:
+            if index.startswith(b"-"):
                 raise Bad("index too small", begin, end)
             if number >= 2**32:
                 raise Bad("index too large", begin, end)

@@ -145,7 +145,7 @@ _SENTENCES = {
     "pair": "'{token}' is not of the form index:value",
     "query": "'{token}' groups queries for ranking, which is not supported: remove it",
     "index": "feature index '{token}' is not a whole number",
-    "index too small": "feature index {token} is below 1",
+    "index too small": "feature index {token} is below 0",
     "index too large": "feature index {token} is above 4294967295",
     "index repeated": "feature index {token} is repeated",
     "index order": "feature index {token} comes after {previous}, but indices must rise",
