@@ -267,6 +267,75 @@ def all_stubs() -> dict[Path, str]:
     return {STUBS / p.relative_to(SOURCES).with_suffix(".pyi"): stub(p) for p in sorted(SOURCES.rglob("*.pyx"))}
 
 
+PACKAGE = ROOT / "vwlite/__init__.pyi"
+ESTIMATOR = '''
+
+class {name}:
+    """What help({name}) says."""
+
+    def __init__(
+        self,
+        *,
+        {parameters},
+    ) -> None: ...
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    n_iter_: int
+    report_: dict[str, Any]
+    {methods}
+    @property
+    def coef_(self) -> Any: ...
+    @property
+    def intercept_(self) -> NDArray[np.float64]: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = ...) -> Self: ...
+    def predict(self, X: Any) -> NDArray[Any]: ...
+    def score(self, X: Any, y: Any, sample_weight: Any = ...) -> float: ...
+    def sparsify(self) -> Self: ...
+    def densify(self) -> Self: ...
+    def get_feature_names_out(self, input_features: Any = ...) -> NDArray[Any]: ...
+    def get_params(self, deep: bool = ...) -> dict[str, Any]: ...
+    def set_params(self, **params: Any) -> Self: ...
+    def save(self, path: str | PathLike[str], *, weights_only: bool = ...) -> None: ...
+'''
+OF_CLASSES = (
+    "classes_: NDArray[Any]",
+    "def partial_fit(self, X: Any, y: Any, classes: Any = ..., sample_weight: Any = ...) -> Self: ...",
+    "def decision_function(self, X: Any) -> NDArray[np.float64]: ...",
+    "def predict_proba(self, X: Any) -> NDArray[np.float64]: ...",
+    "def predict_log_proba(self, X: Any) -> NDArray[np.float64]: ...",
+)
+OF_NUMBERS = ("def partial_fit(self, X: Any, y: Any, sample_weight: Any = ...) -> Self: ...",)
+
+
+def package_stub() -> str:
+    """What `from vwlite import ...` finds; the parameters of the estimators are the options of the installed vwlite."""
+    from vwlite.estimators import options
+
+    head = '"""Made from the options by tests/stubs.py."""\n'
+    head += """
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from typing_extensions import Self
+
+from vwlite.estimators.loaded import LoadedModel as LoadedModel
+from vwlite.estimators.loaded import load_model as load_model
+
+__version__: str
+"""
+    made = [
+        ("SparseClassifier", options.OF_CLASSIFIER, OF_CLASSES),
+        ("SparseRegressor", options.OF_REGRESSOR, OF_NUMBERS),
+    ]
+    for name, specs, methods in made:
+        words = [f"{p.name}: {p.kind} = {p.default!r}" for p in options.parameters(specs)]
+        head += ESTIMATOR.format(name=name, parameters=",\n        ".join(words), methods="\n    ".join(methods))
+    return head
+
+
 def write() -> None:
     """Write every stub, and remove those whose source is gone."""
     made = all_stubs()
@@ -276,6 +345,7 @@ def write() -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
+    PACKAGE.write_text(package_stub(), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,3 +1,18 @@
 """Sparse online linear learning from text streams."""
 
 __version__ = "0.1.0"
+
+__all__ = ["LoadedModel", "SparseClassifier", "SparseRegressor", "__version__", "load_model"]
+
+_PLACES = {
+    "SparseClassifier": "sparse", "SparseRegressor": "sparse", "load_model": "loaded", "LoadedModel": "loaded",
+}  # fmt: skip
+
+
+def __getattr__(name: str) -> object:
+    """What is public is imported when it is asked for: the commands start without it."""
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"vwlite.estimators.{_PLACES[name]}"), name)

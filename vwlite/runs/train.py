@@ -33,17 +33,8 @@ def train(o: TrainOptions) -> int:
     check_runs(o)
     check_sources(o.data)
     model = read_model(o.initial) if o.initial else None
-    resolved = resolve(o, model.settings if model else None)
-    options: dict[str, Any] = {
-        "holdout_period": (o.holdout_period or HOLDOUT_PERIOD) if o.passes > 1 and not o.holdout_off else 0,
-        "predictions": o.predictions is not None,
-        "raw_predictions": o.raw_predictions is not None,
-    }
-    if model is None or o.initial is None:
-        learner, before = begin(resolved.settings, o.typed.get("feature_weights"), **options), {}
-    else:
-        learner, before = resume(model, resolved, o.initial, **options), model.counters
     columns = model.columns if model else {}
+    learner, resolved, before = prepared(o, model)
     del model
     with ExitStack() as stack:
         signals = stack.enter_context(StopSignal())  # first: what it finds begun is cleaned up
@@ -55,6 +46,19 @@ def train(o: TrainOptions) -> int:
             say(f"interrupted by signal {signals.number}" + run.kept())
             return 128 + signals.number
     return 0
+
+
+def prepared(o: TrainOptions, model: Model | None) -> tuple[Learner, Resolved, dict[str, int]]:
+    """What learns, its settings, and the counters of the model that is continued, if there is one."""
+    resolved = resolve(o, model.settings if model else None)
+    options: dict[str, Any] = {
+        "holdout_period": (o.holdout_period or HOLDOUT_PERIOD) if o.passes > 1 and not o.holdout_off else 0,
+        "predictions": o.predictions is not None,
+        "raw_predictions": o.raw_predictions is not None,
+    }
+    if model is None or o.initial is None:
+        return begin(resolved.settings, o.typed.get("feature_weights"), **options), resolved, {}
+    return resume(model, resolved, o.initial, **options), resolved, model.counters
 
 
 class Training(Run):

@@ -1,0 +1,316 @@
+"""Batches from a matrix in memory: what the libsvm text of its rows gives, without the text.
+
+Column j is the feature of index j, as in the file that scikit-learn's dump_svmlight_file writes. A value becomes the
+nearest float; one that is zero then is left out. A row is one example, with one namespace that has no name.
+
+The memory is that of whoever made the matrix. `check` looks at all of it once; `fill` trusts what it has seen.
+"""
+
+from cpython.buffer cimport PyBUF_FORMAT, PyBUF_STRIDED_RO, PyObject_GetBuffer, PyBuffer_Release, Py_buffer
+from libc.math cimport NAN, isfinite, isnan
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+
+from vwlite.core.data.batch cimport EXAMPLE, Batch
+from vwlite.core.text.decimal cimport LONGEST_NUMBER, write_unsigned
+from vwlite.core.text.murmur cimport murmur
+from vwlite.core.text.tokens cimport close_line, close_span
+
+cdef enum:
+    FULL = 1 << 16          # features of a batch, from where on it takes no further row
+    MOST_LINES = 1 << 13
+
+cdef enum Wrong:
+    NOTHING = 0
+    BEGIN = 1               # the rows are not ranges of the values
+    COLUMN = 2              # it is outside of the matrix
+    ORDER = 3               # columns of a row do not rise
+    NOT_A_NUMBER = 4
+    INFINITE = 5            # perhaps as a float only
+
+WHY = {BEGIN: "begin", COLUMN: "column", ORDER: "order", NOT_A_NUMBER: "NaN", INFINITE: "infinity"}
+
+ctypedef fused Real:
+    float
+    double
+
+ctypedef fused Index:
+    int32_t
+    int64_t
+
+
+cdef class Held:
+    """A buffer of someone else's, which stays where it is as long as this lives."""
+
+    cdef Py_buffer info
+
+    def __cinit__(self, array):
+        PyObject_GetBuffer(array, &self.info, PyBUF_STRIDED_RO | PyBUF_FORMAT)
+
+    def __dealloc__(self):
+        PyBuffer_Release(&self.info)
+
+    cdef bint is_row(self, Py_ssize_t items):
+        """Whether it is so many numbers, one after the other."""
+        return (self.info.ndim == 1 and self.info.shape[0] == items
+                and (items < 2 or self.info.strides[0] == self.info.itemsize))
+
+
+# Where in a matrix something is wrong.
+cdef struct Fault:
+    Wrong what
+    Py_ssize_t row
+    int64_t column
+
+
+cdef class Matrix:
+    """Rows of numbers of one of the types float32 and float64, with a label and an importance each.
+
+    values: all of them with two dimensions, anyhow strided; or those of a sparse matrix (CSR), `columns` and `begins`
+    being the other two arrays, of the same type, int32 or int64. width: columns. label, importance: rows of float64;
+    without them no row has a label, and each counts 1. hash_all: hash the numbers of columns too, see murmur.pxd.
+
+    ValueError if the arrays do not fit together.
+    """
+
+    cdef readonly Py_ssize_t rows, width
+    cdef Held values, columns, begins, labels, importances
+    cdef bint doubles, wide, hash_all
+    cdef uint32_t unnamed
+
+    def __init__(self, values, columns=None, begins=None, *, Py_ssize_t width=0, label=None, importance=None,
+                 bint hash_all=False):
+        self.values = Held(values)
+        self.doubles = self.values.info.itemsize == 8
+        if self.values.info.format not in (b"f", b"d"):
+            raise ValueError("the values are neither float32 nor float64")
+        if columns is None:
+            if self.values.info.ndim != 2:
+                raise ValueError("the values have not two dimensions")
+            self.rows, self.width = self.values.info.shape[0], self.values.info.shape[1]
+        else:
+            self.columns, self.begins = Held(columns), Held(begins)
+            self.wide = self.columns.info.itemsize == 8
+            if (self.columns.info.itemsize != self.begins.info.itemsize or self.columns.info.itemsize not in (4, 8)
+                    or self.columns.info.format not in (b"i", b"l", b"q")
+                    or self.begins.info.format not in (b"i", b"l", b"q")):
+                raise ValueError("columns and begins are not both int32 or both int64")
+            self.width, self.rows = width, self.begins.info.shape[0] - 1
+            if (self.rows < 0 or not self.begins.is_row(self.rows + 1)
+                    or not self.columns.is_row(self.values.info.shape[0])
+                    or not self.values.is_row(self.values.info.shape[0])):
+                raise ValueError("the arrays of a sparse matrix do not fit together")
+        if self.width > <int64_t>1 << 32:
+            raise ValueError(f"{self.width} columns are too many: there may be 2^32")
+        for array in (label, importance):
+            if array is not None:
+                held = Held(array)
+                if (<Held>held).info.format != b"d" or not (<Held>held).is_row(self.rows):
+                    raise ValueError("labels and importances are not one float64 for each row")
+        self.labels = None if label is None else Held(label)
+        self.importances = None if importance is None else Held(importance)
+        self.hash_all, self.unnamed = hash_all, murmur(b"", 0, 0)
+
+    def check(self):
+        """What is wrong with the matrix, as (what, row, column), of which the first; None if nothing is.
+
+        what: "begin" (its rows are not ranges), "column" (outside of the matrix), "order" (columns of a row that do not
+        rise), "NaN", "infinity" (perhaps only as a float).
+        """
+        cdef Fault fault = Fault(NOTHING, 0, 0)
+        cdef void* values = self.values.info.buf
+        cdef Py_ssize_t n = self.values.info.shape[0]
+        with nogil:
+            if self.columns is None:
+                if self.doubles:
+                    check_dense[double](&self.values.info, &fault, 0)
+                else:
+                    check_dense[float](&self.values.info, &fault, 0)
+            elif self.doubles and self.wide:
+                check_csr(self, <double*>values, <int64_t*>self.columns.info.buf, <int64_t*>self.begins.info.buf, n,
+                          &fault)
+            elif self.doubles:
+                check_csr(self, <double*>values, <int32_t*>self.columns.info.buf, <int32_t*>self.begins.info.buf, n,
+                          &fault)
+            elif self.wide:
+                check_csr(self, <float*>values, <int64_t*>self.columns.info.buf, <int64_t*>self.begins.info.buf, n,
+                          &fault)
+            else:
+                check_csr(self, <float*>values, <int32_t*>self.columns.info.buf, <int32_t*>self.begins.info.buf, n,
+                          &fault)
+        return None if fault.what == NOTHING else (WHY[fault.what], fault.row, fault.column)
+
+    def fill(self, Batch batch not None, Py_ssize_t row):
+        """Clear the batch and fill it with rows from this one on, some ten thousand values; the row after them."""
+        cdef void* values = self.values.info.buf
+        cdef Py_ssize_t next
+        if not 0 <= row <= self.rows:
+            raise IndexError(row)
+        if batch.owner is not None:
+            raise ValueError("this batch looks at foreign memory: it cannot be filled")
+        with nogil:
+            batch.clear()
+            if batch.reserve(1, 1, 64, 0):
+                next = -1
+            else:
+                batch.a.tag_begin[0] = batch.a.span_begin[0] = batch.a.feature_begin[0] = 0
+                if self.columns is None:
+                    if self.doubles:
+                        next = fill_dense[double](self, batch, row, 0)
+                    else:
+                        next = fill_dense[float](self, batch, row, 0)
+                elif self.doubles and self.wide:
+                    next = fill_csr(self, batch, row, <double*>values, <int64_t*>self.columns.info.buf,
+                                    <int64_t*>self.begins.info.buf)
+                elif self.doubles:
+                    next = fill_csr(self, batch, row, <double*>values, <int32_t*>self.columns.info.buf,
+                                    <int32_t*>self.begins.info.buf)
+                elif self.wide:
+                    next = fill_csr(self, batch, row, <float*>values, <int64_t*>self.columns.info.buf,
+                                    <int64_t*>self.begins.info.buf)
+                else:
+                    next = fill_csr(self, batch, row, <float*>values, <int32_t*>self.columns.info.buf,
+                                    <int32_t*>self.begins.info.buf)
+        if next < 0:
+            raise MemoryError("no memory for a batch")
+        return next
+
+
+cdef inline uint32_t hash_of(uint64_t column, bint hash_all, uint32_t unnamed) noexcept nogil:
+    """The hash of the feature of a column. unnamed: of the namespace without a name."""
+    cdef char[LONGEST_NUMBER] digits
+    if not hash_all:
+        return <uint32_t>column + unnamed
+    return murmur(digits, write_unsigned(digits, column), unnamed)
+
+
+cdef inline int end_row(Matrix m, Batch batch, Py_ssize_t row, size_t features) noexcept nogil:
+    """Count in a row that ends with so many features of the batch; -1: no memory."""
+    cdef size_t line = batch.a.lines
+    if features != batch.a.features and close_span(batch, c' ', features):
+        return -1
+    batch.a.label[line] = NAN if m.labels is None else (<double*>m.labels.info.buf)[row]
+    batch.a.importance[line] = 1 if m.importances is None else (<double*>m.importances.info.buf)[row]
+    batch.a.initial[line] = 0
+    close_line(batch, EXAMPLE, NULL)
+    return 0
+
+
+cdef Py_ssize_t fill_csr(Matrix m, Batch batch, Py_ssize_t row, const Real* values, const Index* columns,
+                         const Index* begins) noexcept nogil:
+    """`fill` from a sparse matrix; -1: no memory."""
+    cdef Py_ssize_t i
+    cdef size_t n
+    cdef uint32_t unnamed = m.unnamed
+    cdef bint hash_all = m.hash_all
+    cdef uint32_t* hash
+    cdef float* value
+    cdef float x
+    while row < m.rows and batch.a.features < FULL and batch.a.lines < MOST_LINES:
+        n = batch.a.features
+        if batch.reserve(1, 1, begins[row + 1] - begins[row], 0):
+            return -1
+        hash, value = batch.a.hash, batch.a.value
+        for i in range(begins[row], begins[row + 1]):
+            x = <float>values[i]
+            hash[n], value[n] = hash_of(<uint64_t>columns[i], hash_all, unnamed), x
+            n += x != 0
+        if end_row(m, batch, row, n):
+            return -1
+        row += 1
+    return row
+
+
+cdef Py_ssize_t fill_dense(Matrix m, Batch batch, Py_ssize_t row, Real kind) noexcept nogil:
+    """`fill` from an array of two dimensions; -1: no memory. kind: of which type."""
+    cdef Py_ssize_t j, step = m.values.info.strides[1]
+    cdef uint32_t unnamed = m.unnamed
+    cdef bint hash_all = m.hash_all
+    cdef size_t n
+    cdef const char* at
+    cdef float x
+    while row < m.rows and batch.a.features < FULL and batch.a.lines < MOST_LINES:
+        n = batch.a.features
+        if batch.reserve(1, 1, m.width, 0):
+            return -1
+        at = <const char*>m.values.info.buf + row * m.values.info.strides[0]
+        for j in range(m.width):
+            x = <float>(<const Real*>(at + j * step))[0]
+            batch.a.hash[n], batch.a.value[n] = hash_of(j, hash_all, unnamed), x
+            n += x != 0
+        if end_row(m, batch, row, n):
+            return -1
+        row += 1
+    return row
+
+
+cdef void check_csr(Matrix m, const Real* values, const Index* columns, const Index* begins, Py_ssize_t n,
+                    Fault* fault) noexcept nogil:
+    """`check` of a sparse matrix of n values."""
+    cdef Py_ssize_t row, i
+    cdef int64_t before
+    cdef bint bad
+    cdef float x
+    fault.what = BEGIN
+    if begins[0] < 0:
+        return
+    for row in range(m.rows):
+        if begins[row + 1] < begins[row] or begins[row + 1] > n:
+            fault.row = row
+            return
+    fault.what = NOTHING
+    for row in range(m.rows):
+        bad, before = False, -1
+        for i in range(begins[row], begins[row + 1]):
+            x = <float>values[i]
+            bad |= (x - x != 0) | (columns[i] <= before)
+            before = columns[i]
+        if not bad and before < m.width:
+            continue
+        before, fault.row = -1, row
+        for i in range(begins[row], begins[row + 1]):
+            fault.column = columns[i]
+            if columns[i] < 0 or columns[i] >= m.width:
+                fault.what = COLUMN
+                return
+            fault.what = fault_of(<float>values[i], isnan(<double>values[i]))
+            if fault.what != NOTHING:
+                return
+        for i in range(begins[row], begins[row + 1]):
+            if columns[i] <= before:
+                fault.what, fault.column = ORDER, columns[i]
+                return
+            before = columns[i]
+
+
+cdef void check_dense(const Py_buffer* info, Fault* fault, Real kind) noexcept nogil:
+    """`check` of an array of two dimensions. kind: of which type."""
+    cdef Py_ssize_t row, j
+    cdef const char* at
+    cdef float x
+    cdef bint bad
+    for row in range(info.shape[0]):
+        at, bad = <const char*>info.buf + row * info.strides[0], False
+        for j in range(info.shape[1]):
+            x = <float>(<const Real*>(at + j * info.strides[1]))[0]
+            bad |= x - x != 0
+        for j in range(info.shape[1] if bad else 0):
+            x = <float>(<const Real*>(at + j * info.strides[1]))[0]
+            fault.what = fault_of(x, isnan(x))
+            if fault.what != NOTHING:
+                fault.row, fault.column = row, j
+                return
+
+
+cdef inline Wrong fault_of(float x, bint is_nan) noexcept nogil:
+    """What is wrong with a value."""
+    if isfinite(x):
+        return NOTHING
+    return NOT_A_NUMBER if is_nan else INFINITE
+
+
+def column_hashes(uint32_t[::1] out, *, bint hash_all=False):
+    """Fill in the hashes of the features of columns 0, 1, ..."""
+    cdef uint64_t column
+    cdef uint32_t unnamed = murmur(b"", 0, 0)
+    for column in range(<uint64_t>out.shape[0]):
+        out[column] = hash_of(column, hash_all, unnamed)

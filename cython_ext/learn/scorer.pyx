@@ -1,0 +1,60 @@
+"""A learner that only predicts, and whose predictions are numbers in arrays, not lines of text."""
+
+from vwlite.core.data.batch cimport Batch
+from vwlite.core.learn.learner cimport Learner, Reason, Turn
+from vwlite.core.text.output cimport Link, linked
+
+from vwlite.core.text.output import Link as LINKS
+
+
+cdef class Scorer(Learner):
+    """Predicts as another learner does that does not learn either, and shares what it has learned.
+
+    After `into`, `run` fills the arrays, from their rows at `at` on, one row for each example.
+    """
+
+    cdef public size_t at             # the next row
+    cdef readonly size_t width        # scores of an example: one for each class, or one
+    cdef double[:, ::1] scores
+    cdef double[::1] predicted
+    cdef double[:, ::1] shares
+    cdef bint gives_probabilities
+
+    def __init__(self, Learner learner not None):
+        super().__init__(learner.rule, learner.loss, learner.expander, learn=False, names=learner.names)
+        self.writer.link = learner.writer.link
+        self.clips, self.named = learner.clips, learner.named
+        self.min_label, self.max_label = learner.min_label, learner.max_label
+        self.width = self.classifier.classes if self.multiclass else 1
+
+    def into(self, double[:, ::1] scores not None, double[::1] predicted not None, double[:, ::1] probabilities=None):
+        """The arrays to fill, from their first row on, with as many rows as there are examples.
+
+        scores: [examples, width] as they are, neither clipped nor linked. predicted: clipped, or the number of the class.
+        probabilities: of the classes, if there are such; those of classes without a name stay as they are.
+        """
+        self.scores, self.predicted, self.at = scores, predicted, 0
+        self.gives_probabilities = probabilities is not None and self.multiclass and self.classifier.probable
+        self.shares = probabilities
+
+    cdef Reason count(self, const Turn* turn) noexcept nogil:
+        cdef size_t k
+        if self.at >= <size_t>self.scores.shape[0]:
+            return Reason.STOPPED
+        self.predicted[self.at] = turn.shown
+        if not self.multiclass:
+            self.scores[self.at, 0] = turn.raw
+        for k in range(self.width if self.multiclass else 0):
+            self.scores[self.at, k] = self.classifier.scores[k]
+        if self.gives_probabilities and self.named > 0:
+            self.classifier.probabilities(self.named, &self.shares[self.at, 0])
+        self.at += 1
+        return Reason.DONE
+
+
+def link_all(double[::1] numbers not None, str link):
+    """Have each number go through a link, in its place."""
+    cdef Py_ssize_t i
+    cdef Link how = LINKS[link.upper()]
+    for i in range(numbers.shape[0]):
+        numbers[i] = linked(numbers[i], how)

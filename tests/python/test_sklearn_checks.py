@@ -1,0 +1,30 @@
+"""scikit-learn's own checks of estimators: each passes, or stands here with the reason why it cannot."""
+
+import pytest
+
+pytest.importorskip("sklearn")
+
+from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
+
+from vwlite import SparseClassifier, SparseRegressor
+
+ESTIMATORS = [SparseClassifier(), SparseRegressor()]
+_WEIGHTS = (
+    "an online learner takes one step from an example of weight 2, and two steps from two examples: as the command "
+    "does with an importance, so that the same data give the same model"
+)
+REASONS = {
+    "check_sample_weight_equivalence_on_dense_data": _WEIGHTS,
+    "check_sample_weight_equivalence_on_sparse_data": _WEIGHTS,
+}
+
+
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=lambda estimator: REASONS)
+def test_check(estimator, check):
+    check(estimator)
+
+
+def test_every_reason_is_that_of_a_check():
+    names = {check.func.__name__ for estimator in ESTIMATORS for _, check in estimator_checks_generator(estimator)}
+    assert set(REASONS) < names
+    assert len(names) > 40

@@ -1,0 +1,13 @@
+"""Made from cython_ext/learn/scorer.pyx by tests/stubs.py."""
+
+from typing import Any
+
+from vwlite.core.learn.learner import Learner
+
+def link_all(numbers: Any, link: str) -> None: ...
+class Scorer(Learner):
+    at: int
+    @property
+    def width(self) -> int: ...
+    def __init__(self, learner: Learner) -> None: ...
+    def into(self, scores: Any, predicted: Any, probabilities: Any = ...) -> None: ...

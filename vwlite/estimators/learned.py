@@ -1,0 +1,319 @@
+"""What was learned, in memory: how it is made of the batches of a matrix, goes on, predicts, and is kept.
+
+A run is that of `vwlite train`, with a matrix in place of its files: the same passes, holdout, averages and numbers.
+"""
+
+import io
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, cast
+
+import numpy as np
+
+from vwlite.core.data.batch import Batch
+from vwlite.core.learn.learner import Learner
+from vwlite.core.learn.scorer import Scorer, link_all
+from vwlite.errors import DataError
+from vwlite.estimators.errors import SOURCE, as_python
+from vwlite.input.pipeline import Parsed
+from vwlite.model.file import Model, inconsistency, read_own, write_model
+from vwlite.model.snapshot import restore
+from vwlite.options.groups import TrainOptions
+from vwlite.options.resolve import Resolved, check_link, check_runs
+from vwlite.options.settings import Settings
+from vwlite.output.atomic import AtomicFile
+from vwlite.runs.common import Run
+from vwlite.runs.source import Source
+from vwlite.runs.train import Training, prepared
+
+NAME = "the model"  # that is continued, in messages
+LEAST_JOURNAL = 1 << 16  # features that are learned before the state is put on record again
+Array = Any  # of NumPy
+
+
+class Rows(Protocol):
+    """What gives batches: a matrix or a frame, checked."""
+
+    @property
+    def rows(self) -> int: ...
+
+    def fill(self, batch: Batch, row: int) -> int: ...
+
+
+class RowSource(Source):
+    """The batches of a matrix, as a run reads those of files."""
+
+    def __init__(self, rows: Rows | None, columns: dict[str, Any]) -> None:
+        """rows: None if there is nothing to read. columns: those of a frame, as a model keeps them."""
+        self.path = None
+        self._rows, self._columns = rows, columns
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        return self._columns
+
+    def open(self) -> None:
+        pass
+
+    @contextmanager
+    def batches(self, stop: Callable[[], bool]) -> Iterator[Iterator[Parsed]]:
+        rows = self._rows
+        if rows is not None:
+            yield (Parsed(batch, [], row, rows.rows) for batch, row in batches_of(rows))
+
+
+def batches_of(rows: Rows, anew: bool = False) -> Iterator[tuple[Batch, int]]:
+    """The batches, each with the number of the row after it; valid until the next, unless `anew`."""
+    batch, row = Batch(), 0
+    while row < rows.rows:
+        if anew:
+            batch = Batch()
+        batch.source, batch.first_line = SOURCE, row
+        row = rows.fill(batch, row)
+        yield batch, row
+
+
+class Fitting(Training):
+    """A run of `vwlite train` over a matrix, the model of which stays in memory."""
+
+    def __init__(
+        self, o: TrainOptions, learner: Learner, resolved: Resolved, before: dict[str, int], source: Source,
+        stack: ExitStack,
+    ) -> None:  # fmt: skip
+        super().__init__(o, learner, resolved, before, source.columns, stack)
+        self.source = source
+        self._best: Model | None = None
+
+    def feed(self, batch: Batch) -> None:
+        Run.feed(self, batch)  # no notes about namespaces
+
+    def _keep_model(self, stack: ExitStack) -> None:
+        self._best = self.settled()
+
+    def settled(self) -> Model:
+        """The model as of now. DataError if it is none: learning has diverged."""
+        rule = self.learner.rule
+        rule.final = True
+        self.nonzeros, self.strength = rule.count_nonzero(), self._found()
+        model = self._snapshot(interrupted=False)
+        rule.final = False
+        wrong = inconsistency(model)
+        if wrong:
+            raise DataError(f"learning has diverged, {wrong}: try smaller steps, or scale the features")
+        return model
+
+    def result(self) -> Model:
+        """The model of the last pass, or of the best."""
+        if not self.learner.progressive.weight:
+            raise DataError(self._nothing_learned())
+        return self._best if self.best_is_kept and self._best is not None else self.settled()
+
+
+@dataclass
+class Report:
+    """What a run says of itself, and which passes it took."""
+
+    results: dict[str, Any]
+    passes: int
+
+
+def learn(
+    rows: Rows, o: TrainOptions, names: list[bytes], columns: dict[str, Any]
+) -> tuple["Learned", Report]:
+    """Learn from a matrix, from nothing on. names: those of the classes that are found in it. columns: of a frame, as a
+    model keeps them."""
+    check_runs(o)
+    learner, resolved, before = prepared(o, None)
+    _name(learner, names)
+    with ExitStack() as stack:
+        run = Fitting(o, learner, resolved, before, RowSource(rows, columns), stack)
+        run.passes(stack)
+        model = run.result()
+        return Learned(model), Report(run.results(), run.pass_number)
+
+
+def _name(learner: Learner, names: list[bytes]) -> None:
+    if names:
+        learner.names.extend(names)
+
+
+class Learned:
+    """A model, and what it has learned since. Pickled as the bytes of its file.
+
+    Each `go_on` is one pass. The state is put on record when as much was learned as it is large; what came after is
+    kept as batches, so that whatever ends a pass early, the state before it can be had again.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._run: Fitting | None = None  # that has learned the journal too
+        self._options = TrainOptions(quiet=True)  # of that run
+        self._journal: list[tuple[list[bytes], list[Batch]]] = []
+        self._size = 0  # features of the journal
+        self._scorer: Scorer | None = None
+
+    # --- learning ----------------------------------------------------------------------------
+
+    def go_on(self, rows: Rows, o: TrainOptions, names: list[bytes]) -> None:
+        """Learn from more rows. Whatever is raised, all is as it was."""
+        o = replace(o, initial=NAME, passes=1)
+        check_runs(o)
+        run = self._run
+        if run is None or run.options.typed != o.typed:
+            if self._journal:
+                self._settled()  # with the options it was learned with
+            run = self._resumed(o)
+        self._run, self._scorer = None, None
+        learned: list[Batch] = []
+        _name(run.learner, names)
+        run.learner.begin_pass()
+        for batch, _ in batches_of(rows, anew=True):
+            run.feed(batch)
+            learned.append(batch)
+        size = self._size + sum(len(batch.value) for batch in learned)
+        if size > max(LEAST_JOURNAL, len(run.learner.rule)):
+            model = run.settled()
+            self._model, self._journal, self._size = model, [], 0
+            return
+        self._run, self._options, self._size = run, o, size
+        self._journal.append((names, learned))
+
+    def _resumed(self, o: TrainOptions) -> Fitting:
+        """A run that goes on from the state on record, and has learned the journal."""
+        learner, resolved, before = prepared(o, self._model)
+        with ExitStack() as stack:
+            run = Fitting(o, learner, resolved, before, RowSource(None, self._model.columns), stack)
+        for names, batches in self._journal:
+            _name(learner, names)
+            learner.begin_pass()
+            for batch in batches:
+                run.feed(batch)
+        return run
+
+    @property
+    def settings(self) -> Settings:
+        """Those of the model, as of now."""
+        return self._run.settings if self._run is not None else self._model.settings
+
+    def model(self) -> Model:
+        """The model as of now. ValueError if it is none: learning has diverged."""
+        with as_python():
+            return self._settled()
+
+    def _settled(self) -> Model:
+        if self._journal:
+            run = self._run or self._resumed(self._options)
+            self._model, self._journal, self._size, self._run = run.settled(), [], 0, None
+        return self._model
+
+    # --- predicting --------------------------------------------------------------------------
+
+    def scorer(self) -> Scorer:
+        if self._scorer is None:
+            model = self.model()
+            self._scorer = Scorer(restore(model, model.settings, NAME, learn=False))
+        return self._scorer
+
+    # --- keeping -----------------------------------------------------------------------------
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"file": to_bytes(self.model())}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(from_bytes(state["file"]))  # type: ignore[misc]
+
+
+class _Memory:
+    """Bytes that are written as into a file."""
+
+    def __init__(self) -> None:
+        self.name = NAME
+        self._pieces: list[bytes] = []
+
+    def write(self, data: Any) -> None:
+        self._pieces.append(bytes(data))
+
+    def bytes(self) -> bytes:
+        return b"".join(self._pieces)
+
+
+def to_bytes(model: Model) -> bytes:
+    """The bytes of a model's file."""
+    memory = _Memory()
+    write_model(cast(AtomicFile, memory), model)
+    return memory.bytes()
+
+
+def from_bytes(data: bytes) -> Model:
+    """A model from the bytes of its file. ValueError if they are none."""
+    with as_python():
+        model = read_own(NAME, io.BytesIO(data), data)
+        wrong = inconsistency(model)
+        if wrong:
+            raise DataError(f"{NAME}: not a valid model: {wrong}")
+    return model
+
+
+def save(model: Model, path: str, weights_only: bool = False) -> None:
+    """Write a model into a file, which is there whole or not at all."""
+    with as_python():
+        if weights_only and not model.weights_only:
+            unseen = model.rule.get("unseen", 0.0)
+            some = any(unseen) if isinstance(unseen, list) else unseen
+            model = replace(model, rule={"unseen": unseen} if some else {}, state={}, more={}, weights_only=True)
+        with AtomicFile(path) as file:
+            file.begin()
+            write_model(file, model)
+            file.commit()
+
+
+# --- numbers of predictions ------------------------------------------------------------------
+
+
+@dataclass
+class Scores:
+    """The predictions of some rows: scores as they are [rows, classes or 1], what is predicted (a number, clipped; or
+    that of a class), and the probabilities of classes."""
+
+    raw: Array
+    predicted: Array
+    probabilities: Array | None
+
+
+def score(learned: Learned, rows: Rows, probabilities: bool = False) -> Scores:
+    """Predict all rows. ValueError for a row whose prediction is not finite."""
+    scorer = learned.scorer()
+    n, k = rows.rows, scorer.width
+    found = Scores(np.zeros((n, k)), np.zeros(n), np.zeros((n, k)) if probabilities else None)
+    scorer.into(found.raw, found.predicted, found.probabilities)
+    for batch, _ in batches_of(rows):
+        run_all(scorer, batch)
+    return found
+
+
+def run_all(scorer: Scorer, batch: Batch) -> None:
+    """Have the scorer predict a batch to its end."""
+    from vwlite.core.learn.learner import Reason
+
+    at = scorer.run(batch)
+    if scorer.reason == Reason.NO_MEMORY:
+        raise MemoryError("no memory for a prediction")
+    if scorer.reason != Reason.DONE:
+        raise ValueError(f"row {batch.first_line + at}: the prediction is not finite: scale the features")
+
+
+def linked(numbers: Array, link: str) -> Array:
+    """The numbers through a link, in a new array."""
+    found = np.array(numbers, dtype=np.float64)
+    link_all(found, link)
+    return found
+
+
+def settings_to_predict(settings: Settings, link: str | None) -> Settings:
+    """Those of a model, with another link if one is given. UsageError if it makes no sense of the loss."""
+    if link is None:
+        return settings
+    settings = replace(settings, link=link)
+    check_link(settings)
+    return settings

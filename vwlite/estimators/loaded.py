@@ -1,0 +1,198 @@
+"""Models that predict, read from files of any command or of an estimator. For this NumPy is enough."""
+
+import os
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any, Literal, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vwlite.core.data.batch import Batch
+from vwlite.core.data.class_names import Names
+from vwlite.core.learn.scorer import Scorer
+from vwlite.core.text.parser import Parser, detect
+from vwlite.errors import UsageError
+from vwlite.estimators.errors import as_python
+from vwlite.estimators.learned import Learned, Scores, linked, run_all, score
+from vwlite.estimators.rows import matrix_of
+from vwlite.input.diagnostics import bad_lines
+from vwlite.model.read import read_model
+from vwlite.model.snapshot import restore
+from vwlite.options.resolve import check_link
+from vwlite.options.settings import Settings
+
+LINES = 1000  # that are read before the first of them is answered, if nothing else is said
+BLANK = 1  # what the core says of a line that is no example
+Floats = NDArray[np.float64]
+
+
+def load_model(path: "str | os.PathLike[str]", *, link: str | None = None) -> "LoadedModel":
+    """Read a model of `vwlite train`, `vwlite solve`, Vowpal Wabbit, or of an estimator's `save`.
+
+    link: what predictions go through instead of the model's link, such as "logistic". FileNotFoundError if it cannot be
+    opened; ValueError if it is not a model, not whole, of a newer program, or if the link makes no sense of its loss.
+    """
+    with as_python():
+        model = read_model(os.fspath(path))
+        if link is not None:
+            if model.settings.oaa is not None:
+                raise UsageError(f"--link {link} is for one score, but {path} has one for each class: leave it out")
+            model.options = model.options | {"link": _checked(model.settings, link)}
+        restore(model, model.settings, os.fspath(path), learn=False)  # so that what cannot predict is refused here
+        return LoadedModel(Learned(model))
+
+
+def _checked(settings: Settings, link: str) -> str:
+    from dataclasses import replace
+
+    from vwlite.algorithms.losses import LINKS
+
+    if link not in LINKS:
+        raise UsageError(f"there is no --link {link}: there are {', '.join(LINKS)}")
+    check_link(replace(settings, link=link))
+    return link
+
+
+class LoadedModel:
+    """A model that predicts: lines of text, and rows of matrices. Any number of threads may use it, one at a time.
+
+    classes: the names of its classes; None if its predictions are numbers.
+    """
+
+    def __init__(self, learned: Learned) -> None:
+        self._learned = learned
+
+    @property
+    def classes(self) -> list[str] | None:
+        model = self._learned.model()
+        return model.class_names() if model.settings.oaa is not None else None
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What shaped the model, by the names of options."""
+        return dict(self._learned.model().options)
+
+    def __repr__(self) -> str:
+        settings = self._learned.settings
+        return f"<vwlite model: {settings.algorithm}, loss {settings.loss or 'unknown'}>"
+
+    # --- text --------------------------------------------------------------------------------
+
+    @overload
+    def predict_lines(
+        self, lines: Iterable[str | bytes], *, probabilities: Literal[False] = ..., format: str = ..., ahead: int = ...
+    ) -> Iterator[float | str | None]: ...
+
+    @overload
+    def predict_lines(
+        self, lines: Iterable[str | bytes], *, probabilities: Literal[True], format: str = ..., ahead: int = ...
+    ) -> Iterator[dict[str, float] | None]: ...
+
+    def predict_lines(
+        self, lines: Iterable[str | bytes], *, probabilities: bool = False, format: str = "auto", ahead: int = LINES
+    ) -> Iterator[Any]:
+        """The prediction of each line of VW or libsvm text: what `vwlite predict` prints, as a number or the name of a
+        class; None for a blank line. A label or a newline at the end may be there or not.
+
+        probabilities: for models of classes, those of all of them by name. format: vw or libsvm; auto looks at the
+        first lines. ahead: how many lines are read before the first of them is answered; 1: each is answered at once.
+        ValueError for a bad line, with its number and column, from 1.
+        """
+        loss = self._learned.settings.loss
+        if probabilities and self.classes is None:
+            raise ValueError("probabilities=True is for classes, and the model has none: load it with link='logistic'")
+        if probabilities and loss != "logistic":
+            raise ValueError(f"probabilities=True needs a model of loss logistic or softmax, not {loss}")
+        if format not in ("auto", "vw", "libsvm"):
+            raise ValueError(f"format={format!r} is none of auto, vw, libsvm")
+        if isinstance(lines, str | bytes):
+            lines = lines.splitlines()
+        return self._predictions(iter(lines), probabilities, format, max(1, ahead))
+
+    def _predictions(self, lines: Iterator[str | bytes], probabilities: bool, format: str, ahead: int) -> Iterator[Any]:
+        scorer = self._learned.scorer()
+        parser: Parser | None = None
+        batch, number = Batch(), 1
+        while block := [_line(line) for line in islice(lines, ahead)]:
+            if parser is None:
+                format = (detect(b"\n".join(block)) if format == "auto" else format) or ""
+                if not format:
+                    raise ValueError(f"line {number}: neither VW text nor libsvm; format= says which")
+                if any(block):  # what is blank tells nothing yet
+                    parser = self._parser(format, scorer.names)
+                else:
+                    format = "auto"
+            odd = next((i for i, line in enumerate(block) if b"\n" in line), None)
+            if odd is not None:
+                raise ValueError(f"line {number + odd}: there is a newline inside")
+            batch.source, batch.first_line = "line", number
+            reader = parser or self._parser("vw", scorer.names)
+            if reader.parse(b"\n".join(block) + b"\n", batch):
+                bad = bad_lines(reader, b"\n".join(block) + b"\n", batch)[0]
+                raise ValueError(f"line {bad.line}, column {bad.column}: {bad.message}")
+            yield from self._of_batch(scorer, batch, probabilities)
+            number += len(block)
+
+    def _parser(self, format: str, names: Names | None) -> Parser:
+        s = self._learned.settings
+        return Parser(
+            format=format, hash_all=s.hash == "all", labels=s.labels, label_domain=s.label_domain, names=names,
+            loss_name=s.loss, lenient_labels=True,
+        )  # fmt: skip
+
+    def _of_batch(self, scorer: Scorer, batch: Batch, probabilities: bool) -> list[Any]:
+        n, k = len(batch), scorer.width
+        found = Scores(np.zeros((n, k)), np.zeros(n), np.zeros((n, k)) if probabilities else None)
+        scorer.into(found.raw, found.predicted, found.probabilities)
+        run_all(scorer, batch)
+        answers: list[Any]
+        if scorer.names is None:
+            answers = linked(found.predicted, self._learned.settings.link).tolist()
+        else:
+            names = scorer.names.first(scorer.named)
+            if found.probabilities is not None:
+                answers = [dict(zip(names, row, strict=False)) for row in found.probabilities.tolist()]
+            else:
+                answers = [names[int(c) - 1] if c else "?" for c in found.predicted.tolist()]
+        if batch.kind.tobytes().count(BLANK) == 0:
+            return answers
+        rest = iter(answers)
+        return [None if kind == BLANK else next(rest) for kind in batch.kind]
+
+    # --- matrices ----------------------------------------------------------------------------
+
+    def _score(self, X: Any, probabilities: bool = False) -> Scores:
+        with as_python():
+            return score(self._learned, matrix_of(X, hash_all=self._learned.settings.hash == "all"), probabilities)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """What `vwlite predict` prints of each row of a matrix, an array of numbers or of names of classes. X: a sparse
+        matrix of scipy or an array; column j is the feature of index j."""
+        found = self._score(X)
+        if self.classes is None:
+            return np.asarray(linked(found.predicted, self._learned.settings.link))
+        names: NDArray[Any] = np.array([*self.classes, "?"])  # which is that of class 0: none
+        return np.asarray(names[found.predicted.astype(np.intp) - 1])
+
+    def decision_function(self, X: Any) -> Floats:
+        """The scores of each row, neither clipped nor linked: [rows], or with classes [rows, classes]."""
+        raw: Floats = self._score(X).raw
+        return raw if self.classes is not None else raw[:, 0]
+
+    def predict_proba(self, X: Any) -> Floats:
+        """The probabilities of -1 and 1, or of the classes, [rows, classes]. ValueError unless the loss is logistic."""
+        loss = self._learned.settings.loss
+        if loss != "logistic":
+            raise ValueError(f"loss {loss or 'unknown'} has no probabilities, only logistic and softmax have")
+        found = self._score(X, self.classes is not None)
+        if found.probabilities is not None:
+            return np.asarray(found.probabilities)
+        p = linked(found.predicted, "logistic")
+        return np.column_stack([1 - p, p])
+
+
+def _line(line: str | bytes) -> bytes:
+    """A line without the newline at its end."""
+    data = line if isinstance(line, bytes) else line.encode("utf-8", "surrogateescape")
+    return data.removesuffix(b"\n").removesuffix(b"\r")

@@ -1,0 +1,103 @@
+"""The options of `vwlite train` as parameters of estimators, made from their rows in `vwlite/options`.
+
+An option that is None, or False for a flag, is not typed: then its default holds, which may be that of the algorithm.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import click
+import numpy as np
+
+from vwlite.options.groups import TrainOptions
+from vwlite.options.settings import Settings
+from vwlite.options.spec import CLASSES, FEATURES, LEARN, OUT, PASSES, Spec, specs_of
+from vwlite.options.types import Classes, Labels, Number, Whole
+
+# Files of the command line, which has its data there; the batches of a matrix are in memory.
+_FILES = ("cache", "cache_file", "kill_cache")
+
+SHAPING: dict[str, Spec] = {spec.name: spec for spec in specs_of(Settings, FEATURES, LEARN, CLASSES, OUT)}
+RUNNING: dict[str, Spec] = {spec.name: spec for spec in specs_of(TrainOptions, PASSES) if spec.name not in _FILES}
+_OF_CLASSES = [spec.name for spec in specs_of(Settings, CLASSES)]
+OF_CLASSIFIER: dict[str, Spec] = SHAPING | RUNNING
+OF_REGRESSOR: dict[str, Spec] = {name: spec for name, spec in OF_CLASSIFIER.items() if name not in _OF_CLASSES}
+
+
+def typed(parameters: Mapping[str, Any], specs: Mapping[str, Spec]) -> dict[str, Any]:
+    """Those parameters that are typed, as the command line would have them. ValueError for one that it would refuse."""
+    found = {}
+    for name, spec in specs.items():
+        value = parameters.get(name)
+        if value is None or (spec.type is None and value is False) or (spec.multiple and len(value) == 0):
+            continue
+        found[name] = _converted(spec, value)
+    return found
+
+
+def _converted(spec: Spec, value: Any) -> Any:
+    try:
+        if spec.type is None:
+            if not isinstance(value, bool | np.bool_):
+                raise click.BadParameter(f"{value!r} is neither True nor False")
+            return bool(value)
+        if isinstance(value, bool | np.bool_):
+            raise click.BadParameter(f"{value!r} is no value for it")
+        if spec.multiple:
+            texts = [value] if isinstance(value, str) else list(value)
+            return tuple(spec.type.convert(text, None, None) for text in texts)
+        if isinstance(spec.type, Classes) and not isinstance(value, str):
+            value = ",".join(map(str, value))
+        if isinstance(spec.type, Labels):
+            value = ",".join(map(repr, value)) if not isinstance(value, str) else value
+        if isinstance(spec.type, Whole) and isinstance(value, float | np.floating) and value == int(value):
+            value = int(value)
+        return spec.type.convert(value, None, None)
+    except (click.BadParameter, TypeError) as e:
+        raise ValueError(f"{spec.name}: {getattr(e, 'message', e)}") from None
+
+
+def type_of(spec: Spec) -> str:
+    """The type of a parameter, as in a docstring and in the stub."""
+    if spec.type is None:
+        return "bool"
+    if spec.name == "passes":
+        return "int"
+    if isinstance(spec.type, click.Choice):
+        return f"Literal[{', '.join(map(repr, spec.type.choices))}] | None"
+    kind = "int" if isinstance(spec.type, Whole) else "float" if isinstance(spec.type, Number) else "str"
+    if spec.multiple or isinstance(spec.type, Classes):
+        kind = "str | Sequence[str]"
+    return f"{kind} | None"
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of an estimator; `kind` is its type, `text` its meaning, as in a docstring and in the stub."""
+
+    name: str
+    kind: str
+    default: Any
+    text: str
+
+
+_WEIGHT = Parameter(
+    "class_weight", "Mapping[Any, float] | Literal['balanced'] | None", None,
+    "What each example of a class counts, beside its sample_weight: by class; or such that all classes count the same.",
+)  # fmt: skip
+_VERBOSE = Parameter("verbose", "bool", False, "Print the progress table of `vwlite train` on standard error.")
+
+
+def parameters(specs: Mapping[str, Spec]) -> list[Parameter]:
+    """Those of an estimator with these options, in order."""
+    made = [
+        Parameter(name, type_of(spec), 1 if name == "passes" else False if spec.type is None else None, spec.text())
+        for name, spec in specs.items()
+    ]
+    return [*([_WEIGHT] if specs is OF_CLASSIFIER else []), *made, _VERBOSE]
+
+
+def documented(specs: Mapping[str, Spec]) -> str:
+    """The parameters in the manner of NumPy's docstrings."""
+    return "\n".join(f"{p.name} : {p.kind}\n    {p.text}" for p in parameters(specs))

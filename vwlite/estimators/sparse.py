@@ -1,0 +1,564 @@
+"""SparseClassifier and SparseRegressor: `vwlite train` and `vwlite predict` with the manners of scikit-learn.
+
+Their parameters are the options of `vwlite train`, made from the rows in `vwlite/options`; `vwlite/__init__.pyi`, which
+tests/stubs.py makes, has them for type checkers.
+"""
+
+import inspect
+import math
+import re
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from vwlite.algorithms.losses import LINKS
+from vwlite.algorithms.table import ALGORITHMS
+from vwlite.core.data.expand import CONSTANT_HASH
+from vwlite.core.data.matrix import column_hashes
+from vwlite.estimators.errors import as_python
+from vwlite.estimators.learned import Learned, Rows, Scores, learn, linked, save, score
+from vwlite.estimators.options import OF_CLASSIFIER, OF_REGRESSOR, RUNNING, SHAPING, documented, parameters, typed
+from vwlite.estimators.rows import matrix_of
+from vwlite.options.groups import TrainOptions
+from vwlite.options.settings import Settings
+from vwlite.options.spec import Spec
+
+Array = Any  # of NumPy, or of scipy where that is said
+Self = TypeVar("Self", bound="_Sparse")
+
+_DOC = """
+{head}
+
+Learns as `vwlite train` does, from the same numbers the same bits: column j of a matrix is the feature of index j in
+libsvm text, as scikit-learn's dump_svmlight_file writes it. CSR of float32 or float64 is not copied; values count as
+float32, and zeros are left out.
+
+Parameters
+----------
+{parameters}
+
+Attributes
+----------
+{attributes}
+n_features_in_ : int
+feature_names_in_ : array of str
+    Of X, if its columns have names.
+n_iter_ : int
+    Passes that were used.
+report_ : dict
+    The results of the last `fit`, as in the summary of `vwlite train`.
+
+Notes
+-----
+Errors are ValueErrors with row and column. While it learns, the GIL is free, and Ctrl-C ends it: then the estimator
+stays as it was. `vwlite help python` says more.
+"""
+
+
+class _Sparse(BaseEstimator):  # type: ignore[misc]
+    """What both estimators share."""
+
+    _PARAMETERS: Mapping[str, Spec] = {}
+    _learned: Learned
+
+    def __init__(self, **given: Any) -> None:
+        for p in parameters(self._PARAMETERS):
+            setattr(self, p.name, given.pop(p.name, p.default))
+        if given:
+            raise TypeError(f"{type(self).__name__} has no parameter {next(iter(given))}")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    # --- options -----------------------------------------------------------------------------
+
+    def _options(self, more: Mapping[str, Any]) -> TrainOptions:
+        """What the command line would be. more: settings that follow from the data."""
+        running = typed(vars(self), RUNNING)
+        return TrainOptions(
+            quiet=not self.verbose, typed=self._shaping() | dict(more), passes=running.pop("passes", 1), **running
+        )
+
+    def _shaping(self) -> dict[str, Any]:
+        """The settings that were typed, and the loss."""
+        found = typed(vars(self), {name: SHAPING[name] for name in self._PARAMETERS if name in SHAPING})
+        if not found.get("softmax"):
+            found.setdefault("loss", self._usual_loss(found.get("algorithm", "gd")))
+        return found
+
+    def _usual_loss(self, algorithm: str) -> str:
+        raise NotImplementedError
+
+    # --- data --------------------------------------------------------------------------------
+
+    def _validated(self, X: Any, y: Any, reset: bool, **more: Any) -> tuple[Any, Any]:
+        """X and y as arrays or as a sparse matrix, of the right shape. The numbers in X are not looked at."""
+        how: dict[str, Any] = {
+            "accept_sparse": "csr", "dtype": (np.float64, np.float32), "ensure_all_finite": False, "reset": reset,
+        }  # fmt: skip
+        if y is None:
+            return validate_data(self, X, **how), None
+        X, y = validate_data(self, X, y, **how, **more)
+        return X, y
+
+    def _rows(self, X: Any, settings: Settings, label: Any = None, importance: Any = None) -> Rows:
+        return matrix_of(
+            X, label=label, importance=importance, hash_all=settings.hash == "all",
+            names=getattr(self, "feature_names_in_", None),
+        )  # fmt: skip
+
+    def _importance(self, X: Any, sample_weight: Any) -> Any:
+        """The weight of each row; None: 1."""
+        if sample_weight is None:
+            return None
+        weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        if weight.size and weight.min() < 0:
+            raise ValueError(f"sample_weight: the weight {weight.min():g} of row {weight.argmin()} is negative")
+        return weight
+
+    # --- learning ----------------------------------------------------------------------------
+
+    def _learn(self, X: Any, label: Any, importance: Any, o: TrainOptions, names: list[bytes]) -> None:
+        with as_python():
+            hashes = Settings(hash=o.typed.get("hash", "strings"))
+            learned, report = learn(self._rows(X, hashes, label, importance), o, names)
+        self._learned = learned
+        self.n_iter_ = report.passes
+        self.report_ = {name: value for name, value in report.results.items() if name != "seconds"}
+
+    def _go_on(self, X: Any, label: Any, importance: Any, o: TrainOptions, names: list[bytes]) -> None:
+        o.typed.pop("feature_weights", None)  # those that it began with
+        with as_python():
+            self._learned.go_on(self._rows(X, self._learned.settings, label, importance), o, names)
+        self.n_iter_ = 1
+
+    # --- predicting --------------------------------------------------------------------------
+
+    def _score(self, X: Any, probabilities: bool = False) -> Scores:
+        check_is_fitted(self)
+        X, _ = self._validated(X, None, reset=False)
+        with as_python():
+            return score(self._learned, self._rows(X, self._learned.settings), probabilities)
+
+    # --- the weights -------------------------------------------------------------------------
+
+    def _weights(self) -> tuple[Array, Array]:
+        """Those of the columns [columns, scores], and those of the constant [scores]."""
+        check_is_fitted(self)
+        model = self._learned.model()
+        k, settings = model.records, model.settings
+        keys, weights = np.asarray(model.keys), np.asarray(model.weights).reshape(-1, k)
+        unseen = np.broadcast_to(np.asarray(model.rule.get("unseen", 0.0), dtype=np.float64), (k,))
+        hashes = np.empty(self.n_features_in_, dtype=np.uint32)
+        column_hashes(hashes, hash_all=settings.hash == "all")
+        mask = np.uint32((1 << settings.bits) - 1)
+        constant = np.array([CONSTANT_HASH], dtype=np.uint32)
+
+        def found(hashes: Array) -> Array:
+            at = np.searchsorted(keys, hashes & mask)
+            known = at < len(keys)
+            known[known] = keys[at[known]] == (hashes & mask)[known]
+            out = np.tile(unseen, (len(hashes), 1))
+            out[known] = weights[at[known]]
+            return out
+
+        return found(hashes), found(constant)[0] * settings.constant
+
+    def sparsify(self: Self) -> Self:
+        """Have `coef_` be a sparse matrix (CSR). Returns the estimator."""
+        check_is_fitted(self)
+        self._sparse_coef = True
+        return self
+
+    def densify(self: Self) -> Self:
+        """Have `coef_` be an array, as it is at first. Returns the estimator."""
+        check_is_fitted(self)
+        self._sparse_coef = False
+        return self
+
+    def _shown(self, coef: Array) -> Array:
+        if not getattr(self, "_sparse_coef", False):
+            return coef
+        from scipy.sparse import csr_array
+
+        return csr_array(coef)
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """The names of the columns, those of `coef_`: as X had them, else x0, x1, ..."""
+        check_is_fitted(self)
+        from sklearn.utils.validation import _check_feature_names_in
+
+        return _check_feature_names_in(self, input_features)
+
+    def save(self, path: Any, *, weights_only: bool = False) -> None:
+        """Write the model into a file, as `vwlite train -m` does; `vwlite.load_model` and every command read it.
+
+        weights_only: a smaller one that predicts, but cannot be continued. OSError if it cannot be written.
+        """
+        check_is_fitted(self)
+        import os
+
+        save(self._learned.model(), os.fspath(path), weights_only)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_learned")
+
+
+def _gives_probabilities(estimator: Any) -> bool:
+    """Whether the loss of a classifier makes probabilities of its scores: the logistic one, or softmax."""
+    fitted = getattr(estimator, "_learned", None)
+    loss = fitted.settings.loss if fitted is not None else estimator._shaping().get("loss", "logistic")
+    if loss not in LINKS["logistic"]:
+        raise AttributeError(
+            f"loss {loss} has no probabilities, only logistic and softmax have: CalibratedClassifierCV makes some"
+        )
+    return True
+
+
+class SparseClassifier(ClassifierMixin, _Sparse):  # type: ignore[misc]
+    """See _DOC."""
+
+    _PARAMETERS = OF_CLASSIFIER
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+
+    def _usual_loss(self, algorithm: str) -> str:
+        losses = ALGORITHMS[algorithm].losses
+        return "logistic" if "logistic" in losses else losses[0]
+
+    # --- classes and labels ------------------------------------------------------------------
+
+    def _declare(self, found: Array, o: dict[str, Any]) -> dict[str, Any]:
+        """Decide what the classes are, from those found in y and what was typed; the settings that say it.
+
+        `_order` has the classes by their numbers, `classes_` sorted. With two of them and nothing typed there is one
+        score, and labels are -1 and 1.
+        """
+        if found.size < 2 and not ("oaa" in o or "classes" in o):
+            raise ValueError(f"y has one class, {_name(found[0])!r}, but to tell apart takes two classes")
+        if "classes" in o and o["classes"] == "auto":
+            if "oaa" not in o:
+                raise ValueError("classes='auto' needs oaa=K, the largest number of classes that there may be")
+            self._order, self._multiclass = found[:0], True
+            return {}
+        if "classes" in o:
+            names = o["classes"].split(",")
+            known = {_name(c): c for c in found}
+            unknown = sorted(set(known) - set(names))
+            if unknown:
+                raise ValueError(f"y has the class {unknown[0]!r}, which is none of classes={o['classes']!r}")
+            kind = found.dtype.type if found.dtype.kind in "iufb" else str
+            self._order, self._multiclass = np.array([known[n] if n in known else kind(n) for n in names]), True
+            return {}
+        if "oaa" in o:
+            if found.dtype.kind not in "iuf" or not np.isin(found, np.arange(1, o["oaa"] + 1)).all():
+                raise ValueError(
+                    f"oaa={o['oaa']} takes whole numbers from 1 to {o['oaa']}: leave it out, as y says the classes"
+                )
+            self._order, self._multiclass = np.arange(1, o["oaa"] + 1).astype(found.dtype), True
+            return {}
+        self._order, self._multiclass = found, found.size > 2 or bool(o.get("softmax"))
+        if not self._multiclass:
+            if found.dtype.kind in "iufb" and tuple(map(float, found)) != (-1.0, 1.0):
+                return {"labels": (float(found[0]), float(found[1]))}
+            return {}
+        names = [_name(c) for c in found]
+        if len(set(names)) == len(names) and all(re.fullmatch(r"[^\s|,]+", name) for name in names):
+            return {"classes": ",".join(names)}
+        return {"oaa": len(names)}
+
+    def _new_names(self, y: Array) -> list[bytes]:
+        """The names that classes='auto' finds in y, in the order of its rows."""
+        if self.classes != "auto":
+            return []
+        found, first = np.unique(y, return_index=True)
+        new = [c for c in found[np.argsort(first)] if c not in set(self._order.tolist())]
+        room = int(self.oaa) - self._order.size
+        if len(new) > room:
+            raise ValueError(f"y has the new class {_name(new[room])!r}, and oaa={self.oaa} has no room for more")
+        if new:
+            bad = next((c for c in new if not re.fullmatch(r"[^\s|,]+", _name(c))), None)
+            if bad is not None:
+                raise ValueError(f"y has the class {bad!r}, which cannot be a label: a name is one word without |")
+            self._order = np.concatenate([self._order.astype(found.dtype), np.array(new, dtype=found.dtype)])
+        return [_name(c).encode("utf-8", "surrogateescape") for c in new]
+
+    def _labels(self, y: Array) -> Array:
+        """The label of each row as the core has it."""
+        sort = np.argsort(self._order)
+        ordered = self._order[sort]
+        at: Array = np.searchsorted(ordered, y)
+        at[at == ordered.size] = 0
+        unknown = np.flatnonzero(ordered[at] != y)
+        if unknown.size:
+            row, known = unknown[0], ", ".join(map(_name, ordered))
+            raise ValueError(f"y has the label {_name(y[row])!r} at row {row}, which is none of the classes {known}")
+        numbers: Array = sort[at]
+        self.classes_ = ordered
+        return numbers + 1.0 if self._multiclass else 2.0 * numbers - 1.0
+
+    def _class_importance(self, y: Array, importance: Any) -> Any:
+        if self.class_weight is None:
+            return importance
+        found = np.unique(y)
+        weight = compute_class_weight(self.class_weight, classes=found, y=y)
+        bad = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
+        if bad.size:
+            raise ValueError(f"class_weight: the weight {weight[bad[0]]} of class {_name(found[bad[0]])!r} is none")
+        weight = weight[np.searchsorted(found, y)]
+        return weight if importance is None else weight * importance
+
+    # --- learning ----------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "SparseClassifier":
+        """Learn from nothing on, in `passes` passes. Returns the estimator."""
+        return self._undone(lambda: self._fit(X, y, sample_weight))
+
+    def _undone(self, step: Any) -> "SparseClassifier":
+        """Do a step; whatever it raises, the estimator stays as it was."""
+        before = dict(vars(self))
+        try:
+            step()
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+        return self
+
+    def _checked(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[Any, Any, Any]:
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        X, y = self._validated(X, y, reset)
+        check_classification_targets(y)
+        return X, y, self._importance(X, sample_weight)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        X, y, importance = self._checked(X, y, sample_weight, True)
+        more = self._declare(_unique(y), self._shaping())
+        names = self._new_names(y)
+        label = self._labels(y)
+        self._learn(X, label, self._class_importance(y, importance), self._options(more), names)
+        self._more = more
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> "SparseClassifier":
+        """Learn from more rows, in one pass: what `vwlite train -i` learns from them. Returns the estimator.
+
+        classes: all that there will be; the first call needs them, unless options say them. With oaa=K and
+        classes="auto" new ones may appear later.
+        """
+        return self._undone(lambda: self._partial_fit(X, y, classes, sample_weight))
+
+    def _partial_fit(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
+        first = not hasattr(self, "_learned")
+        if self.class_weight == "balanced":
+            raise ValueError("class_weight 'balanced' needs all of y: give partial_fit the weights as a dict")
+        X, y, importance = self._checked(X, y, sample_weight, first)
+        if first:
+            shaping = self._shaping()
+            if classes is None and not ("classes" in shaping or "oaa" in shaping):
+                raise ValueError("classes must be passed on the first call to partial_fit.")
+            self._more = self._declare(_unique(y if classes is None else np.asarray(classes)), shaping)
+        elif classes is not None and self.classes != "auto" and not np.array_equal(_unique(classes), self.classes_):
+            raise ValueError("classes are not those of the first call: " + ", ".join(map(_name, self.classes_)))
+        names = self._new_names(y)
+        label = self._labels(y)
+        importance = self._class_importance(y, importance)
+        o = self._options(self._more)
+        if first:
+            self._learn(X, label, importance, _one_pass(o), names)
+        else:
+            self._go_on(X, label, importance, o, names)
+
+    # --- predicting --------------------------------------------------------------------------
+
+    def _columns(self) -> Array:
+        """The numbers of the classes, from 0, in the order of `classes_`."""
+        return np.argsort(self._order)
+
+    def decision_function(self, X: Any) -> Array:
+        """The scores, neither clipped nor linked: [rows] for two classes, positive for `classes_[1]`; else [rows,
+        classes]."""
+        raw = self._score(X).raw
+        if not self._multiclass:
+            return raw[:, 0]
+        raw = raw[:, self._columns()]
+        return raw[:, 1] - raw[:, 0] if raw.shape[1] == 2 else raw
+
+    def predict(self, X: Any) -> Array:
+        """The class of each row: that of the largest score, the first of several."""
+        found = self._score(X)
+        if self._multiclass:
+            return self._order[found.predicted.astype(np.intp) - 1]
+        return self._order[(found.raw[:, 0] > 0).astype(np.intp)]
+
+    @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Array:
+        """The probabilities of the classes, [rows, classes]: as `vwlite predict --link logistic` or `--probabilities`
+        prints them. Only for the logistic loss and softmax."""
+        found = self._score(X, bool(getattr(self, "_multiclass", False)))
+        if self._multiclass:
+            assert found.probabilities is not None
+            return found.probabilities[:, self._columns()]
+        p = linked(found.predicted, "logistic")
+        return np.column_stack([1 - p, p])
+
+    @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> Array:
+        """The logarithms of the probabilities."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    @property
+    def coef_(self) -> Array:
+        """The weights of the columns, [1, columns] for two classes, else [classes, columns]."""
+        coef = self._of_classes(self._weights()[0].T)
+        return self._shown(coef)
+
+    @property
+    def intercept_(self) -> Array:
+        """The weights of the constant feature."""
+        return self._of_classes(self._weights()[1].reshape(-1, 1))[:, 0]
+
+    def _of_classes(self, weights: Array) -> Array:
+        if not self._multiclass:
+            return weights
+        weights = weights[self._columns()]
+        return weights[1:] - weights[:1] if len(weights) == 2 else weights
+
+
+class SparseRegressor(RegressorMixin, _Sparse):  # type: ignore[misc]
+    """See _DOC."""
+
+    _PARAMETERS = OF_REGRESSOR
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+
+    def _usual_loss(self, algorithm: str) -> str:
+        return "squared"
+
+    def _linked(self) -> dict[str, Any]:
+        """Predictions of the Poisson loss are means, unless a link is typed."""
+        if self.loss == "poisson" and self.link is None:
+            return {"link": "poisson"}
+        return {}
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "SparseRegressor":
+        """Learn from nothing on, in `passes` passes. Returns the estimator."""
+        return self._fit(X, y, sample_weight, True)
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> "SparseRegressor":
+        """Learn from more rows, in one pass: what `vwlite train -i` learns from them. Returns the estimator."""
+        return self._fit(X, y, sample_weight, False)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, anew: bool) -> "SparseRegressor":
+        before = dict(vars(self))
+        try:
+            if y is None:
+                raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+            first = anew or not hasattr(self, "_learned")
+            X, y = self._validated(X, y, first, y_numeric=True)
+            o = self._options(self._linked())
+            label, importance = self._labels(y, o), self._importance(X, sample_weight)
+            if first:
+                self._learn(X, label, importance, o if anew else _one_pass(o), [])
+            else:
+                self._go_on(X, label, importance, o, [])
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+        return self
+
+    def _labels(self, y: Any, o: TrainOptions) -> Array:
+        label = np.asarray(y, dtype=np.float64)
+        loss = o.typed["loss"]
+        domain = Settings(loss=loss).label_domain
+        if domain == "any":
+            return label
+        good, needs = label >= 0, "labels of at least 0"
+        if domain == "binary":
+            good, needs = np.abs(label) == 1, "labels of -1 and 1: use SparseClassifier"
+        bad = np.flatnonzero(~good)
+        if bad.size:
+            raise ValueError(f"y has the label {label[bad[0]]:g} at row {bad[0]}, but loss {loss} needs {needs}")
+        return label
+
+    def predict(self, X: Any) -> Array:
+        """What `vwlite predict` prints: clipped to the range of labels if the algorithm does so; through the link."""
+        found = self._score(X)
+        return linked(found.predicted, self._learned.settings.link)
+
+    @property
+    def coef_(self) -> Array:
+        """The weights of the columns, [columns]."""
+        return self._shown(self._weights()[0][:, 0])
+
+    @property
+    def intercept_(self) -> Array:
+        """The weight of the constant feature, [1]."""
+        return self._weights()[1]
+
+
+def _one_pass(o: TrainOptions) -> TrainOptions:
+    from dataclasses import replace
+
+    return replace(o, passes=1, holdout_period=None, early_terminate=None)
+
+
+def _unique(y: Any) -> Array:
+    """The classes in y, sorted."""
+    try:
+        return np.unique(np.asarray(y))
+    except TypeError:
+        kinds = sorted({type(label).__name__ for label in y})
+        raise ValueError(f"y has labels of mixed types, {' and '.join(kinds)}: make them all one") from None
+
+
+def _name(label: Any) -> str:
+    """A class as a word of text."""
+    if isinstance(label, bytes):
+        return label.decode("utf-8", "surrogateescape")
+    if isinstance(label, float | np.floating) and math.isfinite(label) and label == int(label):
+        return str(int(label))
+    return str(label)
+
+
+# --- parameters and docstrings, from the options -------------------------------------------------
+
+_SUMMARIES: dict[type[_Sparse], tuple[str, str]] = {
+    SparseClassifier: (
+        "A linear classifier, learned online. Two classes have one score; more are learned one against all, or with "
+        "`softmax`\nall together. Probabilities are those of loss logistic, the default, and of softmax.",
+        "classes_ : array\n    Sorted.\n"
+        "coef_, intercept_ : array\n    [1, columns] and [1] for two classes, else [classes, columns] and [classes].",
+    ),
+    SparseRegressor: (
+        "A linear regression, learned online: of the mean (loss squared, huber), a quantile, or counts (poisson, the\n"
+        "predictions of which are means unless `link` says otherwise).",
+        "coef_, intercept_ : array\n    [columns] and [1].",
+    ),
+}
+
+
+def _describe(kind: type[_Sparse]) -> None:
+    """Give an estimator its docstring, and the signature that scikit-learn reads its parameters from."""
+    head, attributes = _SUMMARIES[kind]
+    kind.__doc__ = _DOC.strip().format(head=head, parameters=documented(kind._PARAMETERS), attributes=attributes)
+    shown = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
+    for p in parameters(kind._PARAMETERS):
+        shown.append(inspect.Parameter(p.name, inspect.Parameter.KEYWORD_ONLY, default=p.default))
+    kind.__init__.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
+
+
+for _kind in _SUMMARIES:
+    _describe(_kind)
