@@ -157,7 +157,7 @@ class Learned:
 
     def go_on(self, rows: Rows, o: TrainOptions, names: list[bytes]) -> None:
         """Learn from more rows. Whatever is raised, all is as it was."""
-        o = replace(o, initial=NAME, passes=1)
+        o = replace(o, initial=NAME, passes=1, holdout_period=None, early_terminate=None)
         check_runs(o)
         run = self._run
         if run is None or run.options.typed != o.typed:

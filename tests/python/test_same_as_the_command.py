@@ -1,0 +1,304 @@
+"""What an estimator learns from a matrix is, byte by byte, what `vwlite train` learns from its libsvm text."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn")
+
+import scipy.sparse as sp
+from sklearn.datasets import dump_svmlight_file, load_svmlight_file
+from test_battery import FORMS, OF_VW, OPTIONS, PAIRS, UNSEEN
+
+from vwlite import SparseClassifier, SparseRegressor, load_model
+from vwlite.algorithms.losses import LOSSES
+from vwlite.algorithms.table import ALGORITHMS
+
+ROWS, COLUMNS = 120, 14
+
+
+def drawn(loss="logistic", classes=0, rows=ROWS, seed=1):
+    """A matrix with an empty row and a column 0, and labels that the loss can use."""
+    rng = np.random.default_rng(seed)
+    x = sp.random(rows, COLUMNS, density=0.3, random_state=rng, format="csr")
+    x.data = np.round(rng.normal(size=x.nnz), 3) + 0.0005
+    x = sp.vstack([x[:5], sp.csr_matrix((1, COLUMNS)), x[6:]]).tocsr()
+    score = x @ rng.normal(size=COLUMNS) + rng.normal(size=rows) / 3
+    if classes:
+        return x, np.digitize(score, np.quantile(score, np.arange(1, classes) / classes)) + 1
+    domain = LOSSES[loss].labels
+    if domain == "binary":
+        return x, np.where(score > 0, 1, -1)
+    return x, np.round(np.exp(np.clip(score, -3, 1.5))) if domain == "nonnegative" else np.round(score, 2)
+
+
+def written(path, x, y):
+    dump_svmlight_file(x, y, str(path))
+    return path
+
+
+def words(options):
+    """Options as they are typed."""
+    found = []
+    for name, value in options.items():
+        word = "--" + name.replace("_", "-")
+        if value is True:
+            found.append(word)
+        else:
+            found += [part for one in np.atleast_1d(value) for part in (word, one)]
+    return found
+
+
+def estimator(loss, options):
+    kind = SparseClassifier if LOSSES[loss].labels == "binary" or "oaa" in options else SparseRegressor
+    return kind(loss=None if options.get("softmax") else loss, **options)
+
+
+def check(vwlite, folder, x, y, loss, options):
+    data = written(folder / "data.libsvm", x, y)
+    typed = {"loss": loss} if not options.get("softmax") else {}
+    typed |= {"link": "poisson"} if loss == "poisson" else {}
+    vwlite("train", data, *words(typed | options), "-m", folder / "command.model", "--quiet")
+    made = estimator(loss, options).fit(x, y)
+    made.save(folder / "python.model")
+    assert (folder / "python.model").read_bytes() == (folder / "command.model").read_bytes()
+    # Predictions are those that the command prints, in its six digits; and the file predicts the same bits.
+    printed = vwlite("predict", data, "-m", folder / "command.model", "--quiet", "-r", folder / "raw").out.split()
+    loaded = load_model(folder / "command.model")
+    text = data.read_bytes().splitlines()
+    if "oaa" in options:
+        assert list(map(str, made.predict(x))) == printed == list(loaded.predict_lines(text))
+        return made
+    raw = (folder / "raw").read_text().split()
+    shown = made.decision_function(x) if isinstance(made, SparseClassifier) else loaded.decision_function(x)
+    assert [f"{v:.6f}" for v in shown] == [f"{float(v):.6f}" for v in raw]
+    assert [f"{v:.6f}" for v in loaded.predict(x)] == [f"{float(v):.6f}" for v in printed]
+    assert list(loaded.predict_lines(text)) == loaded.predict(x).tolist()
+    if isinstance(made, SparseRegressor):
+        assert made.predict(x).tolist() == loaded.predict(x).tolist()
+    return made
+
+
+@pytest.mark.parametrize(("algorithm", "loss"), PAIRS)
+def test_every_algorithm_with_every_loss(vwlite, tmp_path, algorithm, loss):
+    x, y = drawn(loss)
+    options = {"algorithm": algorithm, "learning_rate": 0.05} | OPTIONS.get(algorithm, {})
+    if ALGORITHMS[algorithm].rate != "learning_rate":
+        del options["learning_rate"]
+    made = check(vwlite, tmp_path, x, y, loss, options)
+    linear = x @ np.ravel(made.coef_) + made.intercept_
+    raw = load_model(tmp_path / "python.model").decision_function(x)
+    assert linear == pytest.approx(raw, rel=1e-5, abs=1e-6)
+
+
+@pytest.mark.parametrize("form", [form for form in FORMS if form not in OF_VW])
+def test_every_form(vwlite, tmp_path, form):
+    algorithm, settings = FORMS[form]
+    options = {"algorithm": algorithm} | OPTIONS.get(algorithm, {}) | settings
+    if options.get("nonzeros"):
+        options = {name: value for name, value in options.items() if name not in ("l1", "radius")} | {"nonzeros": 5}
+    loss = ALGORITHMS[algorithm].losses[0]
+    loss = "logistic" if "logistic" in ALGORITHMS[algorithm].losses else loss
+    if algorithm == "l1-subgradient":
+        options["l1"] = 0.01
+    made = check(vwlite, tmp_path, *drawn(loss, classes=options.get("oaa", 0)), loss, options)
+    assert made.coef_.shape == (options.get("oaa", 1), COLUMNS)
+
+
+RUNS = {
+    "passes with a holdout": {"passes": 4},
+    "passes without one": {"passes": 3, "holdout_off": True, "decay_learning_rate": 0.5},
+    "another period": {
+        "passes": 9, "holdout_period": 3, "early_terminate": 1, "algorithm": "sgd", "learning_rate": 50.0,
+    },
+    "few bits": {"bits": 3},
+    "hash all": {"hash": "all"},
+    "no constant": {"no_constant": True},
+    "products": {"quadratic": ["  "]},
+    "a link": {"link": "logistic"},
+    "ftrl until 4 weights": {"algorithm": "ftrl", "nonzeros": 4, "passes": 3},
+}
+
+
+@pytest.mark.parametrize("options", RUNS.values(), ids=RUNS)
+def test_every_option_of_a_run(vwlite, tmp_path, options):
+    made = check(vwlite, tmp_path, *drawn(), "logistic", options)
+    assert made.n_iter_ <= options.get("passes", 1)
+    if options.get("early_terminate"):
+        assert made.n_iter_ < options["passes"]
+
+
+@pytest.mark.parametrize("names", [["blue", "green", "red"], [0, 1, 2], [-1.0, 2.0, 3.0]])
+@pytest.mark.parametrize("softmax", [False, True])
+def test_classes_by_name(vwlite, tmp_path, names, softmax):
+    x, y = drawn(classes=3)
+    data = written(tmp_path / "data.libsvm", x, y)
+    said = [f"{name:g}" if isinstance(name, float) else str(name) for name in names]
+    text = [f"{said[int(line.split()[0]) - 1]} {line.partition(' ')[2]}" for line in data.read_text().splitlines()]
+    data.write_text("\n".join(text) + "\n")
+    options = {"softmax": True, "algorithm": "sgd"} if softmax else {"loss": "logistic"}
+    vwlite("train", data, f"--classes={','.join(said)}", *words(options), "-m", tmp_path / "command.model", "--quiet")
+    made = SparseClassifier(**options).fit(x, np.array(names)[y - 1])
+    made.save(tmp_path / "python.model")
+    assert (tmp_path / "python.model").read_bytes() == (tmp_path / "command.model").read_bytes()
+    assert made.classes_.tolist() == names
+    loaded = load_model(tmp_path / "python.model")
+    assert loaded.predict(x).tolist() == [said[names.index(label)] for label in made.predict(x)]
+    shown = [f"{name}:{p:.6f}" for name, p in zip(said, made.predict_proba(x)[7], strict=True)]
+    line = vwlite("predict", data, "-m", tmp_path / "command.model", "--probabilities", "--quiet").out.splitlines()[7]
+    assert [f"{part.rpartition(':')[0]}:{float(part.rpartition(':')[2]):.6f}" for part in line.split()] == shown
+    assert list(loaded.predict_lines(text, probabilities=True))[7] == dict(
+        zip(said, made.predict_proba(x)[7], strict=True)
+    )
+
+
+def test_weights_of_rows_are_importances(vwlite, tmp_path):
+    x, y = drawn()
+    weight = np.round(np.random.default_rng(0).exponential(size=ROWS), 2)
+    weight[3] = 0
+    written(tmp_path / "data.libsvm", x, y)
+    lines = (line.partition(" ") for line in (tmp_path / "data.libsvm").read_text().splitlines())
+    text = [f"{label} {w} | {rest}" for w, (label, _, rest) in zip(weight, lines, strict=True)]
+    (tmp_path / "data.vw").write_text("\n".join(text) + "\n")
+    vwlite("train", tmp_path / "data.vw", "--loss", "logistic", "-m", tmp_path / "command.model", "--quiet")
+    SparseClassifier().fit(x, y, sample_weight=weight).save(tmp_path / "python.model")
+    assert (tmp_path / "python.model").read_bytes() == (tmp_path / "command.model").read_bytes()
+
+
+def test_labels_of_two_numbers_are_those_that_the_option_maps(vwlite, tmp_path):
+    x, y = drawn()
+    y = (y + 1) // 2
+    data = written(tmp_path / "data.libsvm", x, y)
+    vwlite("train", data, "--loss", "logistic", "--labels", "0,1", "-m", tmp_path / "command.model", "--quiet")
+    made = SparseClassifier().fit(x, y)
+    made.save(tmp_path / "python.model")
+    assert (tmp_path / "python.model").read_bytes() == (tmp_path / "command.model").read_bytes()
+    assert made.classes_.tolist() == [0, 1]
+
+
+ROUNDING = [("l1-subgradient", {"l1": 0.02, "round_at_end": 0.05})]
+
+
+@pytest.mark.parametrize(("algorithm", "options"), [*((a, OPTIONS.get(a, {})) for a in ALGORITHMS), *ROUNDING])
+def test_partial_fit_is_what_continuing_learns(vwlite, tmp_path, algorithm, options):
+    loss = "logistic" if "logistic" in ALGORITHMS[algorithm].losses else "hinge"
+    x, y = drawn()
+    typed = words({"algorithm": algorithm, "loss": loss} | options)
+    made, model = SparseClassifier(algorithm=algorithm, loss=loss, **options), tmp_path / "command.model"
+    for i, part in enumerate(np.split(np.arange(ROWS), [30, 31, 80])):
+        data = written(tmp_path / "part.libsvm", x[part], y[part])
+        vwlite("train", data, *(typed if i == 0 else ["-i", model]), "-m", model, "--quiet")
+        made.partial_fit(x[part], y[part], classes=[-1, 1])
+        if i == 2:
+            made.predict(x)
+    made.save(tmp_path / "python.model")
+    assert (tmp_path / "python.model").read_bytes() == model.read_bytes()
+
+
+def test_partial_fit_goes_on_after_the_best_of_several_passes(vwlite, tmp_path):
+    x, y = drawn()
+    options = {"passes": 9, "holdout_period": 3, "early_terminate": 1, "algorithm": "sgd", "learning_rate": 50.0}
+    data, model = written(tmp_path / "data.libsvm", x, y), tmp_path / "command.model"
+    vwlite("train", data, "--loss", "logistic", *words(options), "-m", model, "--quiet")
+    vwlite("train", data, "-i", model, "-m", model, "--quiet")
+    SparseClassifier(**options).fit(x, y).partial_fit(x, y).save(tmp_path / "python.model")
+    assert (tmp_path / "python.model").read_bytes() == model.read_bytes()
+
+
+def test_new_classes_appear_where_the_options_allow_them(vwlite, tmp_path):
+    x, y = drawn(classes=3)
+    names = np.array(["?", "red", "blue", "green"])[y]
+    order = np.argsort(names == "green", kind="stable")
+    x, y, names = x[order], y[order], names[order]
+    model = tmp_path / "command.model"
+    made = SparseClassifier(oaa=4, classes="auto")
+    for i, part in enumerate(np.split(np.arange(ROWS), [40])):
+        data = written(tmp_path / "part.libsvm", x[part], y[part])
+        lines = (line.partition(" ") for line in data.read_text().splitlines())
+        text = [f"{name} {rest}\n" for name, (_, _, rest) in zip(names[part], lines, strict=True)]
+        data.write_text("".join(text))
+        typed = ["--loss", "logistic", "--oaa", 4, "--classes", "auto"] if i == 0 else ["-i", model]
+        vwlite("train", data, *typed, "-m", model, "--quiet")
+        made.partial_fit(x[part], names[part])
+        assert made.classes_.tolist() == sorted({*names[: part[-1] + 1]})
+    made.save(tmp_path / "python.model")
+    assert (tmp_path / "python.model").read_bytes() == model.read_bytes()
+    assert made.decision_function(x).shape == (ROWS, 3)
+    assert (made.classes_[made.decision_function(x).argmax(1)] == made.predict(x)).all()
+    with pytest.raises(ValueError, match="oaa=4 has no room for more"):
+        made.partial_fit(x[:2], ["mauve", "pink"])
+    made.save(tmp_path / "again.model")
+    assert (tmp_path / "again.model").read_bytes() == model.read_bytes()
+
+
+def test_a_file_of_columns_from_1_keeps_its_indices_if_it_is_read_so(vwlite, tmp_path):
+    x, y = drawn()
+    dump_svmlight_file(x, y, str(tmp_path / "data.libsvm"), zero_based=False)
+    vwlite("train", tmp_path / "data.libsvm", "--loss", "logistic", "-m", tmp_path / "command.model", "--quiet")
+    SparseClassifier().fit(*load_svmlight_file(str(tmp_path / "data.libsvm"), zero_based=True)).save(tmp_path / "p")
+    assert (tmp_path / "p").read_bytes() == (tmp_path / "command.model").read_bytes()
+
+
+def strided(x):
+    wide = np.zeros((2 * x.shape[0], 3 * x.shape[1]))
+    wide[::2, ::3] = x.toarray()
+    return wide[::2, ::3]
+
+
+def unsorted(x):
+    columns, values = x.indices.copy(), x.data.copy()
+    for begin, end in zip(x.indptr, x.indptr[1:], strict=False):
+        columns[begin:end], values[begin:end] = x.indices[begin:end][::-1], x.data[begin:end][::-1]
+    return sp.csr_matrix((values, columns, x.indptr), shape=x.shape)
+
+
+def repeated(x):
+    """Each value in two halves."""
+    return sp.csr_matrix((np.repeat(x.data / 2, 2), np.repeat(x.indices, 2), 2 * x.indptr), shape=x.shape)
+
+
+def with_zeros(x):
+    full = sp.csr_matrix(np.ones(x.shape))
+    full.data[:] = x.toarray().ravel()
+    return full
+
+
+def wide_indices(x):
+    x = x.copy()
+    x.indices, x.indptr = x.indices.astype(np.int64), x.indptr.astype(np.int64)
+    return x
+
+
+def read_only(x):
+    x = x.copy()
+    for array in (x.data, x.indices, x.indptr):
+        array.flags.writeable = False
+    return x
+
+
+SHAPES = {
+    "csc": sp.csc_matrix, "coo": sp.coo_matrix, "csr array": sp.csr_array, "lil": sp.lil_matrix,
+    "dense": lambda x: x.toarray(), "Fortran": lambda x: np.asfortranarray(x.toarray()), "strided": strided,
+    "backwards": lambda x: np.ascontiguousarray(x.toarray()[::-1, ::-1])[::-1, ::-1],
+    "list": lambda x: x.toarray().tolist(), "unsorted": unsorted, "repeated": repeated, "explicit zeros": with_zeros,
+    "int64 indices": wide_indices, "read-only": read_only, "big endian": lambda x: x.toarray().astype(">f8"),
+    "float32": lambda x: x.astype(np.float32), "float32 dense": lambda x: x.toarray().astype(np.float32),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+def test_a_matrix_is_the_same_in_every_shape(shape, tmp_path):
+    x, y = drawn()
+    y_of = {"usual": SparseClassifier().fit(x, y), "other": SparseClassifier().fit(shape(x), y)}
+    for name, made in y_of.items():
+        made.save(tmp_path / name)
+    assert (tmp_path / "usual").read_bytes() == (tmp_path / "other").read_bytes()
+    assert (y_of["usual"].decision_function(shape(x)) == y_of["usual"].decision_function(x)).all()
+
+
+def test_unseen_features_have_the_weight_of_unseen_ones():
+    for algorithm in UNSEEN:
+        x, y = drawn()
+        x = sp.hstack([x, sp.csr_matrix((ROWS, 3))])
+        made = SparseClassifier(algorithm=algorithm, radius=2.0, features=1000).fit(x, y)
+        assert (made.coef_[0, -3:] == made.coef_[0, -1]).all()
+        assert made.coef_[0, -1] > 0 or algorithm == "simplex"
