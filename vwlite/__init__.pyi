@@ -65,6 +65,11 @@ class SparseClassifier:
         holdout_period: int | None = None,
         holdout_off: bool = False,
         early_terminate: int | None = None,
+        numeric: Sequence[str] = (),
+        categorical: Sequence[str] = (),
+        text: Sequence[str] = (),
+        drop: Sequence[str] = (),
+        ngram: int = 1,
         verbose: bool = False,
     ) -> None: ...
     n_features_in_: int
@@ -138,6 +143,11 @@ class SparseRegressor:
         holdout_period: int | None = None,
         holdout_off: bool = False,
         early_terminate: int | None = None,
+        numeric: Sequence[str] = (),
+        categorical: Sequence[str] = (),
+        text: Sequence[str] = (),
+        drop: Sequence[str] = (),
+        ngram: int = 1,
         verbose: bool = False,
     ) -> None: ...
     n_features_in_: int

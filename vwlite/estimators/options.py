@@ -89,13 +89,24 @@ _WEIGHT = Parameter(
 _VERBOSE = Parameter("verbose", "bool", False, "Print the progress table of `vwlite train` on standard error.")
 
 
+# What the columns of a frame are, beside what their types say: `vwlite.input.schema`.
+COLUMNS = (
+    Parameter("numeric", "Sequence[str]", (), "Columns of a frame that are numbers: NAME:VALUE."),
+    Parameter("categorical", "Sequence[str]", (), "Columns of a frame that are categories, of words or whole numbers: "
+              "NAME=WORD."),
+    Parameter("text", "Sequence[str]", (), "Columns of a frame that are texts: each word is a feature, in lower case."),
+    Parameter("drop", "Sequence[str]", (), "Columns of a frame that are left out."),
+    Parameter("ngram", "int", 1, "Features of a text have up to so many words in a row."),
+)  # fmt: skip
+
+
 def parameters(specs: Mapping[str, Spec]) -> list[Parameter]:
     """Those of an estimator with these options, in order."""
     made = [
         Parameter(name, type_of(spec), 1 if name == "passes" else False if spec.type is None else None, spec.text())
         for name, spec in specs.items()
     ]
-    return [*([_WEIGHT] if specs is OF_CLASSIFIER else []), *made, _VERBOSE]
+    return [*([_WEIGHT] if specs is OF_CLASSIFIER else []), *made, *COLUMNS, _VERBOSE]
 
 
 def documented(specs: Mapping[str, Spec]) -> str:

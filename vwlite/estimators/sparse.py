@@ -15,16 +15,28 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, _check_y, check_is_fitted, validate_data
 
 from vwlite.algorithms.losses import LINKS
 from vwlite.algorithms.table import ALGORITHMS
+from vwlite.core.data.arrow import Frame
 from vwlite.core.data.expand import CONSTANT_HASH
 from vwlite.core.data.matrix import column_hashes
 from vwlite.estimators.errors import as_python
+from vwlite.estimators.frames import frame_of, hashes_of, is_frame, prepared, schema_of
 from vwlite.estimators.learned import Learned, Rows, Scores, learn, linked, save, score
-from vwlite.estimators.options import OF_CLASSIFIER, OF_REGRESSOR, RUNNING, SHAPING, documented, parameters, typed
+from vwlite.estimators.options import (
+    COLUMNS,
+    OF_CLASSIFIER,
+    OF_REGRESSOR,
+    RUNNING,
+    SHAPING,
+    documented,
+    parameters,
+    typed,
+)  # fmt: skip
 from vwlite.estimators.rows import matrix_of
+from vwlite.input.schema import MOST_WORDS, RoleOptions, Schema
 from vwlite.options.groups import TrainOptions
 from vwlite.options.settings import Settings
 from vwlite.options.spec import Spec
@@ -66,6 +78,7 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
 
     _PARAMETERS: Mapping[str, Spec] = {}
     _learned: Learned
+    _schema: Schema | None = None  # of the frame that it was fitted with; None: of no frame
 
     def __init__(self, **given: Any) -> None:
         for p in parameters(self._PARAMETERS):
@@ -101,25 +114,60 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
 
     def _validated(self, X: Any, y: Any, reset: bool, **more: Any) -> tuple[Any, Any]:
         """X and y as arrays or as a sparse matrix, of the right shape. The numbers in X are not looked at."""
+        if is_frame(X) and (reset or self._schema is not None):
+            return self._frame(X, y, reset, **more)
+        if not reset and self._schema is not None:
+            raise ValueError(f"X has no columns by name, and {type(self).__name__} was fitted with a frame that has")
         how: dict[str, Any] = {
             "accept_sparse": "csr", "dtype": (np.float64, np.float32), "ensure_all_finite": False, "reset": reset,
         }  # fmt: skip
+        if reset:
+            self._schema = None
         if y is None:
             return validate_data(self, X, **how), None
         X, y = validate_data(self, X, y, **how, **more)
         return X, y
 
+    def _frame(self, X: Any, y: Any, reset: bool, **more: Any) -> tuple[Frame, Any]:
+        """`_validated` for a frame."""
+        frame = frame_of(X)
+        if reset:
+            self._schema = schema_of(frame, self._roles())
+            self.feature_names_in_ = np.array(frame.names, dtype=object)
+            self.n_features_in_ = len(frame.names)
+        elif frame.names != self.feature_names_in_.tolist():
+            raise ValueError(_about_names(self.feature_names_in_.tolist(), frame.names))
+        if frame.rows == 0 or not frame.names:
+            what = f"{frame.rows} sample(s)" if frame.names else "0 feature(s)"
+            shape = (frame.rows, len(frame.names))
+            raise ValueError(f"Found array with {what} (shape={shape}) while a minimum of 1 is required.")
+        if y is None:
+            return frame, None
+        y = _check_y(y, estimator=self, **more)
+        if len(y) != frame.rows:
+            raise ValueError(f"X has {frame.rows} rows and y {len(y)} labels: one for each")
+        return frame, y
+
+    def _roles(self) -> RoleOptions:
+        roles: dict[str, Any] = {p.name: getattr(self, p.name) for p in COLUMNS}
+        if not (isinstance(roles["ngram"], int) and 1 <= roles["ngram"] <= MOST_WORDS):
+            raise ValueError(f"ngram is {roles['ngram']!r}, and not a whole number from 1 to {MOST_WORDS}")
+        roles = {name: [x] if isinstance(x, str) else x for name, x in roles.items()}
+        return RoleOptions(**roles)
+
     def _rows(self, X: Any, settings: Settings, label: Any = None, importance: Any = None) -> Rows:
-        return matrix_of(
-            X, label=label, importance=importance, hash_all=settings.hash == "all",
-            names=getattr(self, "feature_names_in_", None),
-        )  # fmt: skip
+        how: dict[str, Any] = {"label": label, "importance": importance, "hash_all": settings.hash == "all"}
+        if isinstance(X, Frame):
+            assert self._schema is not None
+            return prepared(X, self._schema, **how)
+        return matrix_of(X, names=getattr(self, "feature_names_in_", None), **how)
 
     def _importance(self, X: Any, sample_weight: Any) -> Any:
         """The weight of each row; None: 1."""
         if sample_weight is None:
             return None
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        rows = X.rows if isinstance(X, Frame) else X.shape[0]
+        weight = _check_sample_weight(sample_weight, np.empty((rows, 1)), dtype=np.float64)
         if weight.size and weight.min() < 0:
             raise ValueError(f"sample_weight: the weight {weight.min():g} of row {weight.argmin()} is negative")
         return weight
@@ -157,8 +205,13 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
         k, settings = model.records, model.settings
         keys, weights = np.asarray(model.keys), np.asarray(model.weights).reshape(-1, k)
         unseen = np.broadcast_to(np.asarray(model.rule.get("unseen", 0.0), dtype=np.float64), (k,))
-        hashes = np.empty(self.n_features_in_, dtype=np.uint32)
-        column_hashes(hashes, hash_all=settings.hash == "all")
+        if self._schema is None:
+            hashes = np.empty(self.n_features_in_, dtype=np.uint32)
+            column_hashes(hashes, hash_all=settings.hash == "all")
+        else:
+            hashes = hashes_of(self._schema, settings.hash == "all")
+            if hashes is None:
+                raise AttributeError("coef_ is of columns that are numbers, but the frame has words too: see save()")
         mask = np.uint32((1 << settings.bits) - 1)
         constant = np.array([CONSTANT_HASH], dtype=np.uint32)
 
@@ -507,6 +560,21 @@ class SparseRegressor(RegressorMixin, _Sparse):  # type: ignore[misc]
     def intercept_(self) -> Array:
         """The weight of the constant feature, [1]."""
         return self._weights()[1]
+
+
+def _about_names(fitted: list[str], found: list[str]) -> str:
+    """How the columns of a frame are not those of `fit`, in scikit-learn's words."""
+    text = "The feature names should match those that were passed during fit.\n"
+    for what, names in (
+        ("unseen at fit time", sorted(set(found) - set(fitted))),
+        ("seen at fit time, yet now missing", sorted(set(fitted) - set(found))),
+    ):
+        if names:
+            text += f"Feature names {what}:\n" + "".join(f"- {name}\n" for name in names[:5])
+            text += "- ...\n" if len(names) > 5 else ""
+    if set(fitted) == set(found):
+        text += "Feature names must be in the same order as they were in fit.\n"
+    return text
 
 
 def _one_pass(o: TrainOptions) -> TrainOptions:

@@ -1,0 +1,496 @@
+"""Batches from a frame in memory: the tables of pandas, polars, pyarrow or duckdb, by the Arrow C data interface.
+
+Whatever has `__arrow_c_stream__` gives a stream of chunks; the library that made them is not imported, and their memory is
+read where it lies. What a cell becomes is said in vwlite/input/schema.py, and done in text/cells.pxd: a column is a
+namespace, a number is `name:value`, a word `name=word`, a null is absent.
+
+Apache Arrow. The Arrow C Data Interface, The Arrow C Stream Interface. Columnar format 1.5.
+"""
+
+from cpython.buffer cimport PyBUF_FORMAT, PyBUF_STRIDED_RO, PyObject_GetBuffer, PyBuffer_Release, Py_buffer
+from cpython.pycapsule cimport PyCapsule_GetPointer
+from libc.math cimport NAN, isfinite, isnan, ldexp
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free
+from libc.string cimport strcmp
+
+from vwlite.core.base.buffers cimport reserve
+from vwlite.core.data.batch cimport EXAMPLE, Batch
+from vwlite.core.text.cells cimport (
+    CATEGORICAL, DROPPED, NUMERIC, TEXT, Cells, Column, Sink, add_number, add_text, add_word, close_space, open_space,
+)
+from vwlite.core.text.decimal cimport LONGEST_NUMBER, write_unsigned
+from vwlite.core.text.tokens cimport close_line
+
+cdef extern from *:
+    """
+    #include <stdint.h>
+
+    struct ArrowSchema {
+        const char *format, *name, *metadata;
+        int64_t flags, n_children;
+        struct ArrowSchema **children, *dictionary;
+        void (*release)(struct ArrowSchema *);
+        void *private_data;
+    };
+
+    struct ArrowArray {
+        int64_t length, null_count, offset, n_buffers, n_children;
+        const void **buffers;
+        struct ArrowArray **children, *dictionary;
+        void (*release)(struct ArrowArray *);
+        void *private_data;
+    };
+
+    struct ArrowArrayStream {
+        int (*get_schema)(struct ArrowArrayStream *, struct ArrowSchema *out);
+        int (*get_next)(struct ArrowArrayStream *, struct ArrowArray *out);
+        const char *(*get_last_error)(struct ArrowArrayStream *);
+        void (*release)(struct ArrowArrayStream *);
+        void *private_data;
+    };
+    """
+    struct ArrowSchema:
+        const char* format
+        const char* name
+        int64_t n_children
+        ArrowSchema** children
+        ArrowSchema* dictionary
+        void (*release)(ArrowSchema*)
+
+    struct ArrowArray:
+        int64_t length, null_count, offset, n_children
+        const void** buffers
+        ArrowArray** children
+        ArrowArray* dictionary
+        void (*release)(ArrowArray*)
+
+    struct ArrowArrayStream:
+        int (*get_schema)(ArrowArrayStream*, ArrowSchema* out)
+        int (*get_next)(ArrowArrayStream*, ArrowArray* out)
+        const char* (*get_last_error)(ArrowArrayStream*)
+        void (*release)(ArrowArrayStream*)
+
+cdef enum:
+    FULL = 1 << 16          # features of a batch, from where on it takes no further row
+    MOST_LINES = 1 << 13
+    INLINE = 12             # bytes of a string that its view holds itself
+
+cdef enum Type:
+    NO_TYPE = 0
+    NULLS
+    BOOLS
+    INT8
+    UINT8
+    INT16
+    UINT16
+    INT32
+    UINT32
+    INT64
+    UINT64
+    HALVES
+    FLOATS
+    DOUBLES
+    STRINGS
+    LARGE_STRINGS
+    VIEWS
+
+# By the format that a schema says.
+TYPES = {
+    "n": NULLS, "b": BOOLS, "c": INT8, "C": UINT8, "s": INT16, "S": UINT16, "i": INT32, "I": UINT32, "l": INT64,
+    "L": UINT64, "e": HALVES, "f": FLOATS, "g": DOUBLES, "u": STRINGS, "U": LARGE_STRINGS, "vu": VIEWS,
+}
+# What there is besides, by the begin of its format: no feature comes of it.
+OTHERS = {
+    "+l": "a list", "+L": "a list", "+vl": "a list", "+vL": "a list", "+w": "a list", "+s": "a struct", "+m": "a map",
+    "+u": "a union", "+r": "a run-end encoded array", "tdD": "a date", "tdm": "a date", "tts": "a time", "ts": "a timestamp",
+    "tD": "a duration", "ti": "an interval", "t": "a time", "d": "a decimal", "z": "bytes", "Z": "bytes", "vz": "bytes",
+    "w": "bytes",
+}
+
+
+# A column as the chunks have it. dictionary: of the words that its numbers stand for; NO_TYPE: there is none.
+cdef struct Kind:
+    Type type
+    Type dictionary
+
+
+cdef struct Word:
+    const char* begin
+    size_t size
+
+
+cdef inline bint is_valid(const ArrowArray* a, int64_t i) noexcept nogil:
+    """Whether the i-th value, the offset counted in, is not null."""
+    cdef const uint8_t* bits = <const uint8_t*>a.buffers[0]
+    return bits == NULL or (bits[i >> 3] >> (i & 7)) & 1
+
+
+# Where a value is: itself, or the one in the dictionary that it stands for. NULLS: there is none.
+cdef struct Cell:
+    Type type
+    const ArrowArray* array
+    int64_t at
+
+
+cdef inline Cell cell_at(const Kind* kind, const ArrowArray* a, int64_t i) noexcept nogil:
+    """The value of row i of a column."""
+    cdef Cell none = Cell(NULLS, NULL, 0)
+    i += a.offset
+    if kind.type == NULLS or not is_valid(a, i):
+        return none
+    if kind.dictionary == NO_TYPE:
+        return Cell(kind.type, a, i)
+    i = whole_at(kind.type, a, i)
+    a = a.dictionary
+    if i < 0 or i >= a.length or kind.dictionary == NULLS or not is_valid(a, i + a.offset):
+        return none
+    return Cell(kind.dictionary, a, i + a.offset)
+
+
+cdef inline double half_of(uint16_t x) noexcept nogil:
+    """A number of 16 bits."""
+    cdef int exponent = (x >> 10) & 31
+    cdef double part = x & 1023
+    if exponent == 31:
+        part = NAN if part != 0 else ldexp(1, 1023) * 2
+    else:
+        part = ldexp(part + 1024, exponent - 25) if exponent else ldexp(part, -24)
+    return -part if x >> 15 else part
+
+
+cdef inline double number_at(Type type, const ArrowArray* a, int64_t i) noexcept nogil:
+    cdef const void* data = a.buffers[1]
+    if type == DOUBLES:
+        return (<const double*>data)[i]
+    if type == INT64:
+        return <double>(<const int64_t*>data)[i]
+    if type == FLOATS:
+        return (<const float*>data)[i]
+    if type == HALVES:
+        return half_of((<const uint16_t*>data)[i])
+    if type == UINT64:
+        return <double>(<const uint64_t*>data)[i]
+    return <double>whole_at(type, a, i)
+
+
+cdef inline int64_t whole_at(Type type, const ArrowArray* a, int64_t i) noexcept nogil:
+    """A whole number of at most 64 bits with a sign, or whether it is true."""
+    cdef const void* data = a.buffers[1]
+    if type == INT32:
+        return (<const int32_t*>data)[i]
+    if type == INT64 or type == UINT64:
+        return (<const int64_t*>data)[i]
+    if type == BOOLS:
+        return ((<const uint8_t*>data)[i >> 3] >> (i & 7)) & 1
+    if type == INT8:
+        return (<const int8_t*>data)[i]
+    if type == UINT8:
+        return (<const uint8_t*>data)[i]
+    if type == INT16:
+        return (<const int16_t*>data)[i]
+    if type == UINT16:
+        return (<const uint16_t*>data)[i]
+    return (<const uint32_t*>data)[i]
+
+
+cdef inline Word string_at(Type type, const ArrowArray* a, int64_t i) noexcept nogil:
+    cdef const int32_t* view
+    if type == STRINGS:
+        return Word(<const char*>a.buffers[2] + (<const int32_t*>a.buffers[1])[i],
+                    (<const int32_t*>a.buffers[1])[i + 1] - (<const int32_t*>a.buffers[1])[i])
+    if type == LARGE_STRINGS:
+        return Word(<const char*>a.buffers[2] + (<const int64_t*>a.buffers[1])[i],
+                    (<const int64_t*>a.buffers[1])[i + 1] - (<const int64_t*>a.buffers[1])[i])
+    view = <const int32_t*>a.buffers[1] + 4 * i
+    if view[0] <= INLINE:
+        return Word(<const char*>(view + 1), view[0])
+    return Word(<const char*>a.buffers[2 + view[2]] + view[3], view[0])
+
+
+cdef inline Word word_at(Type type, const ArrowArray* a, int64_t i, char* digits) noexcept nogil:
+    """The value as a word, without blanks at its ends. digits: room for those of a number."""
+    cdef Word word
+    cdef int64_t whole
+    cdef uint64_t size
+    if type >= STRINGS:
+        word = string_at(type, a, i)
+        while word.size and is_blank(word.begin[0]):
+            word.begin += 1
+            word.size -= 1
+        while word.size and is_blank(word.begin[word.size - 1]):
+            word.size -= 1
+        return word
+    whole = whole_at(type, a, i)
+    if type == BOOLS:
+        return Word(b"true", 4) if whole else Word(b"false", 5)
+    size = <uint64_t>whole
+    if whole < 0 and type != UINT64:
+        digits[0], size = c'-', 0 - size
+        return Word(digits, 1 + write_unsigned(digits + 1, size))
+    return Word(digits, write_unsigned(digits, size))
+
+
+cdef inline bint is_blank(char c) noexcept nogil:
+    return c == c' ' or c == c'\t' or c == c'\r' or c == c'\n'
+
+
+cdef class Frame:
+    """A frame, all of its chunks.
+
+    stream: what its `__arrow_c_stream__` gives. ValueError for what is no frame, or a column of a type that no feature
+    comes of, which is named.
+    """
+
+    cdef readonly list names          # of its columns
+    cdef readonly list numeric        # of each, whether it has numbers
+    cdef list refused                 # of each, why no feature comes of it; None: one does
+    cdef readonly Py_ssize_t rows
+    cdef Kind* kinds                  # owned; [columns]
+    cdef ArrowArray* chunks           # owned, and released
+    cdef size_t count, capacity
+    cdef Cells cells                  # what becomes of the columns, in its order
+    cdef int64_t* places              # owned; [cells] where each stands in the frame
+    cdef Py_buffer label, importance
+    cdef bint has_label, has_importance
+
+    def __init__(self, stream):
+        cdef ArrowArrayStream* theirs = <ArrowArrayStream*>PyCapsule_GetPointer(stream, "arrow_array_stream")
+        cdef ArrowArrayStream own
+        cdef ArrowSchema schema
+        cdef ArrowArray chunk
+        if theirs.release == NULL:
+            raise ValueError("the stream of the frame was read already")
+        own = theirs[0]
+        theirs.release = NULL   # it is ours now
+        try:
+            if own.get_schema(&own, &schema):
+                raise ValueError(f"the frame cannot be read: {last_error(&own)}")
+            try:
+                self.read_schema(&schema)
+            finally:
+                if schema.release != NULL:
+                    schema.release(&schema)
+            while True:
+                if own.get_next(&own, &chunk):
+                    raise ValueError(f"the frame cannot be read: {last_error(&own)}")
+                if chunk.release == NULL:
+                    break
+                if reserve(<void**>&self.chunks, &self.capacity, self.count + 1, sizeof(ArrowArray)):
+                    chunk.release(&chunk)
+                    raise MemoryError("no memory for the chunks of a frame")
+                self.chunks[self.count] = chunk
+                self.count += 1
+                self.rows += chunk.length
+                if chunk.n_children != len(self.names) or (chunk.null_count > 0 and chunk.buffers[0] != NULL):
+                    raise ValueError("a row of the frame is null, or has other columns")
+        finally:
+            if own.release != NULL:
+                own.release(&own)
+
+    def __dealloc__(self):
+        cdef size_t i
+        for i in range(self.count):
+            if self.chunks[i].release != NULL:
+                self.chunks[i].release(&self.chunks[i])
+        free(self.chunks)
+        free(self.kinds)
+        free(self.places)
+        self.release_labels()
+
+    cdef void release_labels(self):
+        if self.has_label:
+            PyBuffer_Release(&self.label)
+        if self.has_importance:
+            PyBuffer_Release(&self.importance)
+        self.has_label = self.has_importance = False
+
+    def __len__(self):
+        return self.rows
+
+    cdef read_schema(self, ArrowSchema* schema):
+        cdef ArrowSchema* column
+        cdef ArrowSchema* last
+        cdef Type type
+        cdef int64_t i
+        if strcmp(schema.format, b"+s") != 0:
+            raise ValueError("X is no frame: it has no columns")
+        self.names, self.numeric, self.refused = [], [], []
+        self.kinds = <Kind*>calloc(schema.n_children + 1, sizeof(Kind))
+        if self.kinds == NULL:
+            raise MemoryError("no memory for the columns of a frame")
+        for i in range(schema.n_children):
+            column = schema.children[i]
+            name = column.name.decode("utf-8", "surrogateescape") if column.name != NULL else ""
+            last = column if column.dictionary == NULL else column.dictionary
+            self.kinds[i].type = TYPES.get(column.format.decode(), NO_TYPE)
+            if column.dictionary != NULL:
+                self.kinds[i].dictionary = TYPES.get(last.format.decode(), NO_TYPE)
+            type = TYPES.get(last.format.decode(), NO_TYPE)
+            self.names.append(name)
+            self.numeric.append(INT8 <= type <= DOUBLES)
+            self.refused.append(None if type and last.dictionary == NULL else refusal(name, last.format.decode()))
+
+    def prepare(self, Cells cells not None, places, *, label=None, importance=None):
+        """Say what becomes of the columns, before `check` and `fill`.
+
+        places: where each column of the cells stands in the frame; -1: nowhere. label, importance: as for Matrix.
+        ValueError for a column whose role does not fit its type.
+        """
+        cdef size_t i
+        cdef Type type
+        free(self.places)
+        self.places = <int64_t*>calloc(cells.count + 1, sizeof(int64_t))
+        if self.places == NULL:
+            raise MemoryError("no memory for the columns of a frame")
+        self.cells = cells
+        for i in range(cells.count):
+            self.places[i] = places[i]
+            if places[i] < 0 or cells.columns[i].role == DROPPED:
+                continue
+            if self.refused[places[i]] is not None:
+                raise ValueError(self.refused[places[i]])
+            type = self.kinds[places[i]].dictionary or self.kinds[places[i]].type
+            name, role = self.names[places[i]], cells.columns[i].role
+            if role == NUMERIC and type >= STRINGS:
+                raise ValueError(f"column {name!r} has words, so it cannot be numeric")
+            if role == TEXT and NULLS < type < STRINGS:
+                raise ValueError(f"column {name!r} has no words, so it cannot be text")
+            if role == CATEGORICAL and HALVES <= type <= DOUBLES:
+                raise ValueError(f"column {name!r} has numbers with a fraction, so it cannot be categorical: make it "
+                                 "whole numbers, or words")
+        self.release_labels()
+        for array in (label, importance):
+            if array is not None and (array.ndim != 1 or len(array) != self.rows or array.dtype.char != "d"):
+                raise ValueError("labels and importances are not one float64 for each row")
+        if label is not None:
+            PyObject_GetBuffer(label, &self.label, PyBUF_FORMAT)
+            self.has_label = True
+        if importance is not None:
+            PyObject_GetBuffer(importance, &self.importance, PyBUF_FORMAT)
+            self.has_importance = True
+
+    def check(self):
+        """What is wrong with a number, as for Matrix: ("NaN" or "infinity", row, column); None if nothing is."""
+        cdef int64_t row, place
+        cdef size_t i, k
+        cdef const ArrowArray* chunk
+        cdef Cell value
+        cdef Py_ssize_t before = 0
+        cdef double x = 0
+        cdef bint bad = False
+        with nogil:
+            for k in range(self.count):
+                chunk = &self.chunks[k]
+                for i in range(self.cells.count):
+                    place = self.places[i]
+                    if place < 0 or self.cells.columns[i].role != NUMERIC:
+                        continue
+                    for row in range(chunk.length):
+                        value = cell_at(&self.kinds[place], chunk.children[place], chunk.offset + row)
+                        if value.type != NULLS:
+                            x = number_at(value.type, value.array, value.at)
+                            if not isfinite(<float>x):
+                                bad = True
+                                break
+                    if bad:
+                        break
+                if bad:
+                    break
+                before += chunk.length
+        return ("NaN" if isnan(x) else "infinity", before + row, place) if bad else None
+
+    def fill(self, Batch batch not None, Py_ssize_t row):
+        """Clear the batch and fill it with rows from this one on, some ten thousand features; the row after them."""
+        cdef Py_ssize_t next = row
+        cdef int failed = 0
+        if not 0 <= row <= self.rows or self.cells is None:
+            raise IndexError(row)
+        if batch.owner is not None:
+            raise ValueError("this batch looks at foreign memory: it cannot be filled")
+        with nogil:
+            batch.clear()
+            failed = batch.reserve(1, 1, 64, 0)
+            if not failed:
+                batch.a.tag_begin[0] = batch.a.span_begin[0] = batch.a.feature_begin[0] = 0
+                failed = self.rows_from(batch, &next)
+        if failed:
+            raise MemoryError("no memory for a batch")
+        return next
+
+    cdef int rows_from(self, Batch batch, Py_ssize_t* row) noexcept nogil:
+        """`fill` without Python; -1: no memory."""
+        cdef size_t k, i, line
+        cdef Py_ssize_t at = row[0]
+        cdef const ArrowArray* chunk
+        for k in range(self.count):
+            chunk = &self.chunks[k]
+            if at >= chunk.length:
+                at -= chunk.length
+                continue
+            while at < chunk.length:
+                if batch.a.features >= FULL or batch.a.lines >= MOST_LINES:
+                    return 0
+                if batch.reserve(1, 1, 0, 0):
+                    return -1
+                for i in range(self.cells.count):
+                    if self.places[i] >= 0 and cell(
+                            &self.cells.sink, &self.cells.columns[i], batch, &self.kinds[self.places[i]],
+                            chunk.children[self.places[i]], chunk.offset + at):
+                        return -1
+                line = batch.a.lines
+                batch.a.label[line] = (<double*>self.label.buf)[row[0]] if self.has_label else NAN
+                batch.a.importance[line] = (<double*>self.importance.buf)[row[0]] if self.has_importance else 1
+                batch.a.initial[line] = 0
+                close_line(batch, EXAMPLE, NULL)
+                row[0] += 1
+                at += 1
+            at = 0
+        return 0
+
+
+cdef inline int cell(Sink* sink, const Column* column, Batch batch, const Kind* kind, const ArrowArray* a,
+                     int64_t i) noexcept nogil:
+    """Add the features of a cell; -1: no memory."""
+    cdef char[LONGEST_NUMBER] digits
+    cdef Cell value
+    cdef Word word
+    cdef int failed = 0
+    if column.role == DROPPED:
+        return 0
+    value = cell_at(kind, a, i)
+    if value.type == NULLS:
+        return 0
+    if open_space(sink, batch, column.name, column.size):
+        return -1
+    if column.role == NUMERIC:
+        failed = add_number(sink, column, batch, <float>number_at(value.type, value.array, value.at), NULL, 0)
+    elif column.role == TEXT:
+        word = string_at(value.type, value.array, value.at)
+        failed = add_text(sink, column.space, batch, word.begin, word.size)
+    elif column.role == CATEGORICAL:
+        word = word_at(value.type, value.array, value.at, digits)
+        if word.size:
+            failed = add_word(sink, column, batch, word.begin, word.size)
+    return -1 if failed or close_space(sink, batch, column.letter, column.size) else 0
+
+
+cdef str refusal(str name, str format):
+    """Why no feature comes of a column."""
+    for begin in sorted(OTHERS, key=len, reverse=True):
+        if format.startswith(begin):
+            return (f"column {name!r} is {OTHERS[begin]}, of which no feature comes: make it a number or a word, or leave "
+                    "it out with drop")
+    return f"column {name!r} is of the Arrow type {format!r}, of which no feature comes: leave it out with drop"
+
+
+cdef str last_error(ArrowArrayStream* stream):
+    cdef const char* text = stream.get_last_error(stream)
+    return text.decode("utf-8", "replace") if text != NULL else "its stream fails"
+
+
+def number_hashes(uint32_t[::1] out, Cells cells not None):
+    """Fill in the hashes of the features that numeric columns have."""
+    cdef size_t i
+    for i in range(min(cells.count, <size_t>out.shape[0])):
+        out[i] = cells.columns[i].number

@@ -1,0 +1,72 @@
+"""Frames as rows that the core reads: whatever has `__arrow_c_stream__`, of pandas, polars, pyarrow or duckdb.
+
+None of these is imported. What the columns become is said in `vwlite/input/schema.py`, as for tables in files.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from vwlite.core.data.arrow import Frame, number_hashes
+from vwlite.core.text.cells import Cells
+from vwlite.input.schema import ROLES, RoleOptions, Schema, SchemaError, decide
+
+
+def is_frame(x: Any) -> bool:
+    """Whether it gives columns by the Arrow C stream protocol."""
+    return hasattr(x, "__arrow_c_stream__")
+
+
+def frame_of(x: Any) -> Frame:
+    """A frame as the core reads it. ValueError for what has no columns."""
+    return Frame(x.__arrow_c_stream__())
+
+
+def schema_of(frame: Frame, options: RoleOptions) -> Schema:
+    """What the columns of a frame are: as was said, else by their types. ValueError for a column that is not there."""
+    try:
+        return decide(frame.names, frame.numeric, options)
+    except SchemaError as e:
+        raise ValueError(str(e).replace("--", "")) from None
+
+
+def cells_of(schema: Schema, hash_all: bool) -> Cells:
+    """The columns for the core."""
+    from vwlite.input.schema import namespace_of
+
+    columns = [(namespace_of(name), ROLES.index(role)) for name, role in schema.roles.items()]
+    return Cells(columns, ngram=schema.ngram, hash_all=hash_all)
+
+
+def prepared(
+    frame: Frame, schema: Schema, *, label: Any = None, importance: Any = None, hash_all: bool = False
+) -> Frame:  # fmt: skip
+    """The frame, with what becomes of its columns, checked. ValueError for a column that is missing or of another type,
+    and for a number that is not finite: a null is absent, NaN is not."""
+    try:
+        places = schema.positions(frame.names)
+    except SchemaError as e:
+        raise ValueError(str(e)) from None
+    label, importance = (
+        None if x is None else np.ascontiguousarray(x, dtype=np.float64) for x in (label, importance)
+    )
+    frame.prepare(cells_of(schema, hash_all), places, label=label, importance=importance)
+    fault = frame.check()
+    if fault is not None:
+        what, row, column = fault
+        name = frame.names[column]
+        if what == "NaN":
+            raise ValueError(f"X contains NaN, at row {row}, column {name!r}: a missing number is a null, or impute it")
+        raise ValueError(
+            f"X contains infinity, or a number too large for a 32-bit float, at row {row}, column {name!r}: scale it"
+        )
+    return frame
+
+
+def hashes_of(schema: Schema, hash_all: bool) -> Any:
+    """The hashes of the features of the columns, an array of uint32; None if a column is not numeric."""
+    if any(role != "numeric" for role in schema.roles.values()):
+        return None
+    found = np.zeros(len(schema.roles), dtype=np.uint32)
+    number_hashes(found, cells_of(schema, hash_all))
+    return found
