@@ -15,4 +15,10 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(f"vwlite.estimators.{_PLACES[name]}"), name)
+    try:
+        module = import_module(f"vwlite.estimators.{_PLACES[name]}")
+    except ModuleNotFoundError as e:
+        if e.name != "sklearn":
+            raise
+        raise ImportError(f"{name} needs scikit-learn: pip install 'vwlite[sklearn]'") from None
+    return getattr(module, name)

@@ -17,7 +17,8 @@ from libc.string cimport strcmp
 from vwlite.core.base.buffers cimport reserve
 from vwlite.core.data.batch cimport EXAMPLE, Batch
 from vwlite.core.text.cells cimport (
-    CATEGORICAL, DROPPED, NUMERIC, TEXT, Cells, Column, Sink, add_number, add_text, add_word, close_space, open_space,
+    BY_VALUE, CATEGORICAL, DROPPED, NUMERIC, TEXT, Cells, Column, Role, Sink, add_number, add_text, add_word, close_space,
+    open_space,
 )
 from vwlite.core.text.decimal cimport LONGEST_NUMBER, write_unsigned
 from vwlite.core.text.tokens cimport close_line
@@ -251,6 +252,7 @@ cdef class Frame:
     cdef size_t count, capacity
     cdef Cells cells                  # what becomes of the columns, in its order
     cdef int64_t* places              # owned; [cells] where each stands in the frame
+    cdef Role* roles                  # owned; [cells] what each is: NUMERIC, CATEGORICAL, TEXT or DROPPED
     cdef Py_buffer label, importance
     cdef bint has_label, has_importance
 
@@ -296,6 +298,7 @@ cdef class Frame:
         free(self.chunks)
         free(self.kinds)
         free(self.places)
+        free(self.roles)
         self.release_labels()
 
     cdef void release_labels(self):
@@ -340,18 +343,24 @@ cdef class Frame:
         cdef size_t i
         cdef Type type
         free(self.places)
+        free(self.roles)
+        self.cells = None
         self.places = <int64_t*>calloc(cells.count + 1, sizeof(int64_t))
-        if self.places == NULL:
+        self.roles = <Role*>calloc(cells.count + 1, sizeof(Role))
+        if self.places == NULL or self.roles == NULL:
             raise MemoryError("no memory for the columns of a frame")
-        self.cells = cells
         for i in range(cells.count):
             self.places[i] = places[i]
-            if places[i] < 0 or cells.columns[i].role == DROPPED:
+            role, self.roles[i] = cells.columns[i].role, DROPPED
+            if places[i] < 0 or role not in (NUMERIC, CATEGORICAL, TEXT, BY_VALUE):
                 continue
             if self.refused[places[i]] is not None:
                 raise ValueError(self.refused[places[i]])
             type = self.kinds[places[i]].dictionary or self.kinds[places[i]].type
-            name, role = self.names[places[i]], cells.columns[i].role
+            name = self.names[places[i]]
+            if role == BY_VALUE:
+                role = NUMERIC if INT8 <= type <= DOUBLES else CATEGORICAL
+            self.roles[i] = role
             if role == NUMERIC and type >= STRINGS:
                 raise ValueError(f"column {name!r} has words, so it cannot be numeric")
             if role == TEXT and NULLS < type < STRINGS:
@@ -369,6 +378,7 @@ cdef class Frame:
         if importance is not None:
             PyObject_GetBuffer(importance, &self.importance, PyBUF_FORMAT)
             self.has_importance = True
+        self.cells = cells
 
     def check(self):
         """What is wrong with a number, as for Matrix: ("NaN" or "infinity", row, column); None if nothing is."""
@@ -384,7 +394,7 @@ cdef class Frame:
                 chunk = &self.chunks[k]
                 for i in range(self.cells.count):
                     place = self.places[i]
-                    if place < 0 or self.cells.columns[i].role != NUMERIC:
+                    if self.roles[i] != NUMERIC:
                         continue
                     for row in range(chunk.length):
                         value = cell_at(&self.kinds[place], chunk.children[place], chunk.offset + row)
@@ -434,8 +444,8 @@ cdef class Frame:
                 if batch.reserve(1, 1, 0, 0):
                     return -1
                 for i in range(self.cells.count):
-                    if self.places[i] >= 0 and cell(
-                            &self.cells.sink, &self.cells.columns[i], batch, &self.kinds[self.places[i]],
+                    if self.roles[i] != DROPPED and cell(
+                            &self.cells.sink, &self.cells.columns[i], self.roles[i], batch, &self.kinds[self.places[i]],
                             chunk.children[self.places[i]], chunk.offset + at):
                         return -1
                 line = batch.a.lines
@@ -449,26 +459,24 @@ cdef class Frame:
         return 0
 
 
-cdef inline int cell(Sink* sink, const Column* column, Batch batch, const Kind* kind, const ArrowArray* a,
+cdef inline int cell(Sink* sink, const Column* column, Role role, Batch batch, const Kind* kind, const ArrowArray* a,
                      int64_t i) noexcept nogil:
     """Add the features of a cell; -1: no memory."""
     cdef char[LONGEST_NUMBER] digits
     cdef Cell value
     cdef Word word
     cdef int failed = 0
-    if column.role == DROPPED:
-        return 0
     value = cell_at(kind, a, i)
     if value.type == NULLS:
         return 0
     if open_space(sink, batch, column.name, column.size):
         return -1
-    if column.role == NUMERIC:
+    if role == NUMERIC:
         failed = add_number(sink, column, batch, <float>number_at(value.type, value.array, value.at), NULL, 0)
-    elif column.role == TEXT:
+    elif role == TEXT:
         word = string_at(value.type, value.array, value.at)
         failed = add_text(sink, column.space, batch, word.begin, word.size)
-    elif column.role == CATEGORICAL:
+    else:
         word = word_at(value.type, value.array, value.at, digits)
         if word.size:
             failed = add_word(sink, column, batch, word.begin, word.size)

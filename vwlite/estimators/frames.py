@@ -3,13 +3,14 @@
 None of these is imported. What the columns become is said in `vwlite/input/schema.py`, as for tables in files.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from vwlite.core.data.arrow import Frame, number_hashes
 from vwlite.core.text.cells import Cells
-from vwlite.input.schema import ROLES, RoleOptions, Schema, SchemaError, decide
+from vwlite.input.schema import RoleOptions, Schema, SchemaError, decide
 
 
 def is_frame(x: Any) -> bool:
@@ -32,17 +33,17 @@ def schema_of(frame: Frame, options: RoleOptions) -> Schema:
 
 def cells_of(schema: Schema, hash_all: bool) -> Cells:
     """The columns for the core."""
-    from vwlite.input.schema import namespace_of
-
-    columns = [(namespace_of(name), ROLES.index(role)) for name, role in schema.roles.items()]
-    return Cells(columns, ngram=schema.ngram, hash_all=hash_all)
+    return Cells(schema.cells, ngram=schema.ngram, hash_all=hash_all)
 
 
 def prepared(
     frame: Frame, schema: Schema, *, label: Any = None, importance: Any = None, hash_all: bool = False
-) -> Frame:  # fmt: skip
+) -> Frame:
     """The frame, with what becomes of its columns, checked. ValueError for a column that is missing or of another type,
     and for a number that is not finite: a null is absent, NaN is not."""
+    if schema.open:  # what the model has not seen is what its values are
+        new = dict.fromkeys(schema.unknown(frame.names), "auto")
+        schema = replace(schema, roles={**schema.roles, **new}, open=False)
     try:
         places = schema.positions(frame.names)
     except SchemaError as e:

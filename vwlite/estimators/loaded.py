@@ -14,9 +14,11 @@ from vwlite.core.learn.scorer import Scorer
 from vwlite.core.text.parser import Parser, detect
 from vwlite.errors import UsageError
 from vwlite.estimators.errors import as_python
+from vwlite.estimators.frames import frame_of, is_frame, prepared
 from vwlite.estimators.learned import Learned, Scores, linked, run_all, score
 from vwlite.estimators.rows import matrix_of
 from vwlite.input.diagnostics import bad_lines
+from vwlite.input.schema import Schema
 from vwlite.model.read import read_model
 from vwlite.model.snapshot import restore
 from vwlite.options.resolve import check_link
@@ -163,12 +165,19 @@ class LoadedModel:
     # --- matrices ----------------------------------------------------------------------------
 
     def _score(self, X: Any, probabilities: bool = False) -> Scores:
+        hash_all = self._learned.settings.hash == "all"
         with as_python():
-            return score(self._learned, matrix_of(X, hash_all=self._learned.settings.hash == "all"), probabilities)
+            if not is_frame(X):
+                return score(self._learned, matrix_of(X, hash_all=hash_all), probabilities)
+            columns = self._learned.model().columns
+            if not columns:
+                raise ValueError("X is a frame, and the model was made from no table: it knows no columns by name")
+            rows = prepared(frame_of(X), Schema.restored(columns), hash_all=hash_all)
+            return score(self._learned, rows, probabilities)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """What `vwlite predict` prints of each row of a matrix, an array of numbers or of names of classes. X: a sparse
-        matrix of scipy or an array; column j is the feature of index j."""
+        matrix of scipy or an array, where column j is the feature of index j; or, for a model of a table, a frame."""
         found = self._score(X)
         if self.classes is None:
             return np.asarray(linked(found.predicted, self._learned.settings.link))

@@ -177,7 +177,8 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
     def _learn(self, X: Any, label: Any, importance: Any, o: TrainOptions, names: list[bytes]) -> None:
         with as_python():
             hashes = Settings(hash=o.typed.get("hash", "strings"))
-            learned, report = learn(self._rows(X, hashes, label, importance), o, names)
+            columns = self._schema.stored() if self._schema is not None else {}
+            learned, report = learn(self._rows(X, hashes, label, importance), o, names, columns)
         self._learned = learned
         self.n_iter_ = report.passes
         self.report_ = {name: value for name, value in report.results.items() if name != "seconds"}
