@@ -6,29 +6,13 @@ import pytest
 pytest.importorskip("sklearn")
 
 import scipy.sparse as sp
+from matrices import COLUMNS, ROWS, drawn
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 from test_battery import FORMS, OF_VW, OPTIONS, PAIRS, UNSEEN
 
 from vwlite import SparseClassifier, SparseRegressor, load_model
 from vwlite.algorithms.losses import LOSSES
 from vwlite.algorithms.table import ALGORITHMS
-
-ROWS, COLUMNS = 120, 14
-
-
-def drawn(loss="logistic", classes=0, rows=ROWS, seed=1):
-    """A matrix with an empty row and a column 0, and labels that the loss can use."""
-    rng = np.random.default_rng(seed)
-    x = sp.random(rows, COLUMNS, density=0.3, random_state=rng, format="csr")
-    x.data = np.round(rng.normal(size=x.nnz), 3) + 0.0005
-    x = sp.vstack([x[:5], sp.csr_matrix((1, COLUMNS)), x[6:]]).tocsr()
-    score = x @ rng.normal(size=COLUMNS) + rng.normal(size=rows) / 3
-    if classes:
-        return x, np.digitize(score, np.quantile(score, np.arange(1, classes) / classes)) + 1
-    domain = LOSSES[loss].labels
-    if domain == "binary":
-        return x, np.where(score > 0, 1, -1)
-    return x, np.round(np.exp(np.clip(score, -3, 1.5))) if domain == "nonnegative" else np.round(score, 2)
 
 
 def written(path, x, y):

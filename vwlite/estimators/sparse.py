@@ -297,6 +297,8 @@ class SparseClassifier(ClassifierMixin, _Sparse):  # type: ignore[misc]
         `_order` has the classes by their numbers, `classes_` sorted. With two of them and nothing typed there is one
         score, and labels are -1 and 1.
         """
+        if o.get("loss") == "poisson":
+            raise ValueError("loss poisson is of counts: use SparseRegressor")
         if found.size < 2 and not ("oaa" in o or "classes" in o):
             raise ValueError(f"y has one class, {_name(found[0])!r}, but to tell apart takes two classes")
         if "classes" in o and o["classes"] == "auto":
@@ -391,6 +393,7 @@ class SparseClassifier(ClassifierMixin, _Sparse):  # type: ignore[misc]
     def _checked(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[Any, Any, Any]:
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        _refuse_mixed(y)
         X, y = self._validated(X, y, reset)
         check_classification_targets(y)
         return X, y, self._importance(X, sample_weight)
@@ -584,13 +587,21 @@ def _one_pass(o: TrainOptions) -> TrainOptions:
     return replace(o, passes=1, holdout_period=None, early_terminate=None)
 
 
+def _refuse_mixed(y: Any) -> None:
+    """ValueError for words among numbers, which NumPy would make words."""
+    if not isinstance(y, list | tuple) and getattr(y, "dtype", None) != np.dtype(object):
+        return
+    kinds = {type(label) for label in y}
+    words = {kind for kind in kinds if issubclass(kind, str | bytes)}
+    if words and words != kinds:
+        names = " and ".join(sorted(kind.__name__ for kind in kinds))
+        raise ValueError(f"y has labels of mixed types, {names}: make them all one")
+
+
 def _unique(y: Any) -> Array:
     """The classes in y, sorted."""
-    try:
-        return np.unique(np.asarray(y))
-    except TypeError:
-        kinds = sorted({type(label).__name__ for label in y})
-        raise ValueError(f"y has labels of mixed types, {' and '.join(kinds)}: make them all one") from None
+    _refuse_mixed(y)
+    return np.unique(np.asarray(y))
 
 
 def _name(label: Any) -> str:

@@ -1,0 +1,115 @@
+"""Batches from matrices: those of the libsvm text of the same rows; and what is refused."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vwlite.core.data.batch import Batch
+from vwlite.core.data.matrix import Matrix, column_hashes
+from vwlite.core.text.parser import Parser, name_hash
+
+VALUES = st.one_of(st.just(0.0), st.floats(-(2.0**99), 2.0**99, width=32), st.sampled_from([1e-60, -1e-50, 1e30, 0.1]))
+MATRICES = st.integers(0, 5).flatmap(
+    lambda width: st.lists(st.lists(VALUES, min_size=width, max_size=width), min_size=0, max_size=6).map(
+        lambda rows: np.array(rows, dtype=np.float64).reshape(len(rows), width)
+    )
+)
+ARRAYS = (
+    "label", "importance", "initial", "kind", "tag_begin", "span_begin", "feature_begin", "letter", "hash", "value",
+)  # fmt: skip
+
+
+def csr(dense, index=np.int32, kind=np.float64):
+    """The arrays of a sparse matrix, zeros left in."""
+    n, width = dense.shape
+    columns = np.tile(np.arange(width, dtype=index), n)
+    return dense.astype(kind).ravel(), columns, np.arange(n + 1, dtype=index) * index(width)
+
+
+def text_of(dense, label):
+    rows = (" ".join(f"{j}:{x!r}" for j, x in enumerate(row.tolist())) for row in dense)
+    return "".join(f"{y:g} {row}\n" for y, row in zip(label, rows, strict=True)).encode()
+
+
+def contents(batch):
+    return {name: getattr(batch, name).tolist() for name in ARRAYS} if len(batch) else {}
+
+
+@settings(max_examples=200, deadline=None)
+@given(MATRICES, st.sampled_from([np.int32, np.int64]), st.sampled_from([np.float32, np.float64]), st.booleans())
+def test_a_batch_is_that_of_the_text(dense, index, kind, hash_all):
+    label = np.arange(len(dense), dtype=np.float64) - 1
+    wanted, parser = Batch(), Parser(format="libsvm", hash_all=hash_all)
+    assert parser.parse(text_of(dense, label), wanted) == 0
+    values, columns, begins = csr(dense, index, kind)
+    sparse = Matrix(values, columns, begins, width=dense.shape[1], label=label, hash_all=hash_all)
+    for matrix in (sparse, Matrix(dense.astype(kind), label=label, hash_all=hash_all)):
+        assert matrix.check() is None
+        batch = Batch()
+        assert matrix.fill(batch, 0) == matrix.rows == len(dense)
+        assert contents(batch) == contents(wanted)
+
+
+def test_rows_come_in_several_batches():
+    rng = np.random.default_rng(0)
+    dense = rng.normal(size=(9000, 21))
+    weight = rng.exponential(size=9000)
+    matrix, batch, row, seen = Matrix(dense, importance=weight), Batch(), 0, []
+    while row < matrix.rows:
+        before, row = row, matrix.fill(batch, row)
+        assert len(batch) == row - before <= 8192
+        assert batch.importance.tolist() == weight[before:row].tolist()
+        assert np.isnan(batch.label).all()
+        seen += batch.value.tolist()
+    assert seen == dense.astype(np.float32).ravel().tolist()
+    with pytest.raises(IndexError):
+        matrix.fill(batch, matrix.rows + 1)
+
+
+def one(values, columns, begins, width=4):
+    return Matrix(np.array(values, dtype=np.float64), np.array(columns), np.array(begins), width=width).check()
+
+
+@pytest.mark.parametrize(
+    ("arrays", "found"),
+    [
+        (([1, 2], [0, 4], [0, 2]), ("column", 0, 4)),
+        (([1, 2], [-1, 2], [0, 2]), ("column", 0, -1)),
+        (([1, 2, 3], [0, 2, 1], [0, 1, 3]), ("order", 1, 1)),
+        (([1, 2], [3, 3], [0, 2]), ("order", 0, 3)),
+        (([1, np.nan], [0, 1], [0, 1, 2]), ("NaN", 1, 1)),
+        (([1, -np.inf], [0, 3], [0, 0, 2]), ("infinity", 1, 3)),
+        (([1, 1e39], [0, 3], [0, 0, 2]), ("infinity", 1, 3)),
+        (([1, 2], [0, 1], [0, 3]), ("begin", 0, 0)),
+        (([1, 2], [0, 1], [0, 2, 1]), ("begin", 1, 0)),
+        (([1, 2], [0, 1], [-1, 2]), ("begin", 0, 0)),
+    ],
+)
+def test_a_fault_has_a_place(arrays, found):
+    assert one(*arrays) == found
+
+
+def test_arrays_that_do_not_fit_are_refused():
+    values, columns, begins = csr(np.ones((2, 3)))
+    for wrong in (
+        (values[:5], columns, begins), (values[::2], columns[::2], begins), (values, columns, begins.astype(np.int64)),
+        (values.astype(np.int64), columns, begins), (values, columns.astype(np.uint32), begins.astype(np.uint32)),
+        (values, columns, begins[:0]), (values.reshape(2, 3), columns, begins),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=r"fit together|float32|int32"):
+            Matrix(*wrong, width=3)
+    for label in (np.zeros(3), np.zeros(2, dtype=np.float32), np.zeros(4)[::2]):
+        with pytest.raises(ValueError, match="one float64 for each row"):
+            Matrix(values, columns, begins, width=3, label=label)
+    with pytest.raises(ValueError, match="two dimensions"):
+        Matrix(np.zeros(3))
+    with pytest.raises(ValueError, match="too many"):
+        Matrix(values, columns, begins, width=2**32 + 1)
+
+
+def test_the_hashes_of_columns_are_those_of_their_names():
+    for hash_all in (False, True):
+        found = np.zeros(1005, dtype=np.uint32)
+        column_hashes(found, hash_all=hash_all)
+        assert found.tolist() == [name_hash(b"%d" % j, 0, hash_all) for j in range(1005)]

@@ -1,0 +1,364 @@
+"""The estimators as scikit-learn's tools, users and Ctrl-C meet them."""
+
+import inspect
+import pickle
+import signal
+import threading
+import time
+import tracemalloc
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn")
+
+import scipy.sparse as sp
+from matrices import drawn
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction import DictVectorizer
+from sklearn.feature_extraction.text import HashingVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+
+from vwlite import SparseClassifier, SparseRegressor, load_model
+from vwlite.estimators.options import OF_CLASSIFIER
+from vwlite.options.settings import SPECS
+
+
+def same(one, other, x):
+    return (one.decision_function(x) == other.decision_function(x)).all()
+
+
+def test_every_option_of_a_model_is_a_parameter():
+    of_files = {"labels"}
+    parameters = set(inspect.signature(SparseClassifier).parameters)
+    assert set(SPECS) - of_files <= parameters
+    assert {"passes", "holdout_off", "holdout_period", "early_terminate", "class_weight", "verbose"} <= parameters
+    numbers = set(inspect.signature(SparseRegressor).parameters)
+    assert parameters - numbers == {"class_weight", "oaa", "classes", "softmax"}
+    for name in parameters - {"self"}:
+        assert f"\n{name} : " in SparseClassifier.__doc__
+        assert name in SparseClassifier().get_params()
+    with pytest.raises(TypeError, match="has no parameter l3"):
+        SparseClassifier(l3=1)
+
+
+def test_a_typed_parameter_is_a_typed_option():
+    spec = OF_CLASSIFIER["ftrl_alpha"]
+    with pytest.raises(ValueError, match="ftrl_alpha means nothing to algorithm gd"):
+        SparseClassifier(ftrl_alpha=spec.default).fit(*drawn())
+    assert SparseClassifier(ftrl_alpha=0.1, algorithm="ftrl").fit(*drawn())
+
+
+def test_what_is_made_of_it():
+    x, y = drawn()
+    made = SparseClassifier(algorithm="ftrl", l1=0.1, passes=2, class_weight={-1: 2.0, 1: 1.0}).fit(x, y)
+    again = clone(made)
+    assert again.get_params() == made.get_params()
+    assert not hasattr(again, "classes_")
+    assert same(again.fit(x, y), made, x)
+    other = pickle.loads(pickle.dumps(made))
+    assert same(other, made, x)
+    assert same(other.partial_fit(x, y), made.partial_fit(x, y), x)
+
+
+def test_class_weight_is_a_weight_of_rows():
+    x, y = drawn()
+    counts = {c: (y == c).sum() for c in (-1, 1)}
+    balanced = np.array([len(y) / (2 * counts[c]) for c in y])
+    weight = np.linspace(0.5, 2, len(y))
+    of_class = SparseClassifier(class_weight="balanced").fit(x, y, sample_weight=weight)
+    assert same(of_class, SparseClassifier().fit(x, y, sample_weight=weight * balanced), x)
+    by_dict = SparseClassifier(class_weight={1: 3.0}).fit(x, y)
+    assert same(by_dict, SparseClassifier().fit(x, y, sample_weight=np.where(y == 1, 3.0, 1.0)), x)
+
+
+def test_grid_search_and_calibration():
+    x, y = drawn(rows=300)
+    search = GridSearchCV(SparseClassifier(algorithm="ftrl"), {"l1": [0.0, 0.5, 1e6]}, cv=3).fit(x, y)
+    assert search.best_params_["l1"] < 1e6
+    assert search.best_score_ > 0.8
+    calibrated = CalibratedClassifierCV(SparseClassifier(loss="hinge"), cv=3).fit(x, y)
+    assert calibrated.predict_proba(x).shape == (300, 2)
+    assert calibrated.score(x, y) > 0.85
+
+
+def test_behind_vectorizers():
+    texts = ["win a free prize", "see you at home", "free cash now", "are you at work"] * 10
+    y = ["spam", "ham"] * 20
+    pipeline = make_pipeline(HashingVectorizer(), SparseClassifier(passes=3, holdout_off=True)).fit(texts, y)
+    assert pipeline.predict(["a free prize now", "you at home"]).tolist() == ["spam", "ham"]
+    rows = [{"word=" + word: 1.0 for word in text.split()} for text in texts]
+    vectorizer = DictVectorizer()
+    made = SparseClassifier().fit(vectorizer.fit_transform(rows), y)
+    names = vectorizer.get_feature_names_out()
+    assert made.coef_.shape == (1, len(names))
+    assert made.get_feature_names_out(names).tolist() == names.tolist()
+    assert made.coef_[0, names.tolist().index("word=free")] > 0
+
+
+def test_it_learns_as_well_as_the_usual_one():
+    x, y = drawn(rows=2000)
+    ours, theirs = (m.fit(x[:1500], y[:1500]) for m in (SparseClassifier(passes=5), LogisticRegression()))
+    assert ours.score(x[1500:], y[1500:]) > theirs.score(x[1500:], y[1500:]) - 0.01
+
+
+def test_scores_are_those_of_the_weights():
+    for classes in (2, 3):
+        x, y = drawn(classes=classes)
+        for options in ({}, {"softmax": True, "algorithm": "sgd"}, {"algorithm": "adagrad", "loss": "hinge"}):
+            made = SparseClassifier(**options).fit(x, y)
+            shown = made.decision_function(x)
+            assert (x @ made.coef_.T + made.intercept_).ravel() == pytest.approx(shown.ravel(), rel=1e-5, abs=1e-6)
+            ranked = (shown > 0).astype(int) if classes == 2 else shown.argmax(1)
+            assert (made.classes_[ranked] == made.predict(x)).all()
+            if made.get_params()["loss"] != "hinge":
+                assert made.predict_proba(x).sum(1) == pytest.approx(1)
+                assert (made.classes_[made.predict_proba(x).argmax(1)] == made.predict(x)).all()
+
+
+def test_sparsify():
+    x, y = drawn()
+    made = SparseClassifier(algorithm="ftrl", l1=2.0).fit(x, y)
+    dense = made.coef_
+    assert 0 < np.count_nonzero(dense) < dense.size
+    assert sp.issparse(made.sparsify().coef_)
+    assert (made.coef_.toarray() == dense).all()
+    assert (made.densify().coef_ == dense).all()
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared", "squared-hinge"])
+def test_other_losses_have_no_probabilities(loss):
+    x, y = drawn()
+    made = SparseClassifier(loss=loss)
+    assert not hasattr(made, "predict_proba")
+    assert not hasattr(made.fit(x, y), "predict_proba")
+    with pytest.raises(AttributeError):
+        made.predict_proba(x)
+
+
+def test_counts_are_predicted_as_means():
+    x, y = drawn("poisson", rows=3000)
+    made = SparseRegressor(loss="poisson", passes=4).fit(x, y)
+    assert made.predict(x).min() > 0
+    assert made.predict(x).mean() == pytest.approx(y.mean(), rel=0.2)
+    logs = SparseRegressor(loss="poisson", passes=4, link="identity").fit(x, y)
+    assert np.exp(logs.predict(x)) == pytest.approx(made.predict(x))
+
+
+def test_nothing_is_printed_unless_it_is_asked_for(capfd):
+    x, y = drawn()
+    SparseClassifier(passes=3).fit(x, y).partial_fit(x, y).predict(x)
+    assert capfd.readouterr() == ("", "")
+    made = SparseClassifier(verbose=True).fit(x, y)
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert err.startswith("algorithm = gd, loss = logistic")
+    assert made.report_["average loss"] < 1
+    assert made.report_["number of examples"] == len(y)
+
+
+def test_csr_is_not_copied():
+    x = sp.random(20000, 500, density=0.2, random_state=0, format="csr")
+    y = np.arange(20000) % 2
+    SparseClassifier().fit(x[:100], y[:100])
+    tracemalloc.start()
+    SparseClassifier().fit(x, y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < x.data.nbytes / 4
+
+
+# --- what ends it early --------------------------------------------------------------------------
+
+
+def interrupted_after(seconds, step):
+    """Do a step, which a signal must end: as Ctrl-C does, from the main thread."""
+
+    def ring(number, frame):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    begin = time.monotonic()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            step()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    return time.monotonic() - begin
+
+
+def long_work():
+    x = sp.random(60000, 400, density=0.2, random_state=0, format="csr")
+    return x, np.arange(60000) % 2
+
+
+def test_an_interrupted_fit_changes_nothing():
+    x, y = drawn()
+    made = SparseClassifier(passes=100000, holdout_off=True, early_terminate=None)
+    assert interrupted_after(0.3, lambda: made.fit(*long_work())) < 20
+    with pytest.raises(NotFittedError):
+        made.predict(x)
+    made.set_params(passes=1, holdout_off=False).fit(x, y)
+    scores = made.decision_function(x)
+    made.set_params(passes=100000, holdout_off=True)
+    interrupted_after(0.3, lambda: made.fit(*long_work()))
+    assert (made.decision_function(x) == scores).all()
+    assert made.n_features_in_ == x.shape[1]
+
+
+def test_an_interrupted_partial_fit_changes_nothing():
+    x, y = drawn()
+    made = SparseClassifier(quadratic=["  "]).partial_fit(x, y, classes=[-1, 1]).partial_fit(x[:9], y[:9])
+    kept = pickle.loads(pickle.dumps(made))
+    wide = sp.csr_matrix(np.ones((3000, x.shape[1])))
+    longer = sp.vstack([wide] * 200).tocsr()
+    interrupted_after(0.05, lambda: made.partial_fit(longer, np.ones(longer.shape[0])))
+    assert same(made, kept, x)
+    assert same(made.partial_fit(x, y), kept.partial_fit(x, y), x)
+
+
+def test_a_refused_partial_fit_changes_nothing():
+    x, y = drawn()
+    made = SparseClassifier().partial_fit(x, y, classes=[-1, 1]).partial_fit(x[:9], y[:9])
+    kept = made.decision_function(x)
+    huge = x.copy()
+    huge.data[-1] = np.nan
+    for rows, labels in ((huge, y), (x[:, :5], y), (x, np.zeros(len(y))), (x, y[:3])):
+        with pytest.raises(ValueError):
+            made.partial_fit(rows, labels)
+        assert (made.decision_function(x) == kept).all()
+
+
+def test_others_go_on_while_it_learns():
+    x = sp.csr_matrix(np.ones((600, 300)))
+    y = np.arange(600) % 2
+    gaps, done = [], threading.Event()
+
+    def tick():
+        last = time.monotonic()
+        while not done.is_set():
+            time.sleep(0.001)
+            now = time.monotonic()
+            gaps.append(now - last)
+            last = now
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    begin = time.monotonic()
+    SparseClassifier(quadratic=["  "]).fit(x, y)  # one batch
+    took = time.monotonic() - begin
+    done.set()
+    thread.join()
+    assert took > 0.1
+    assert max(gaps) < took / 2
+
+
+# --- what is refused -----------------------------------------------------------------------------
+
+
+def bad_value(value):
+    x, y = drawn()
+    x = x.astype(np.float64).toarray()
+    x[17, 3] = value
+    return x, y
+
+
+def with_labels(labels):
+    return drawn()[0][: len(labels)], labels
+
+
+REFUSED = {
+    "NaN": (lambda: bad_value(np.nan), {}, r"X contains NaN, at row 17, column 3"),
+    "infinity": (lambda: bad_value(np.inf), {}, r"X contains infinity.* at row 17, column 3"),
+    "too large": (lambda: bad_value(1e39), {}, r"too large for a 32-bit float, at row 17, column 3"),
+    "one class": (lambda: with_labels([1, 1, 1]), {}, r"y has one class, '1'"),
+    "mixed labels": (lambda: with_labels([1, "a", 2]), {}, r"y has labels of mixed types, int and str"),
+    "mixed objects": (lambda: with_labels(np.array([1, "a"], dtype=object)), {}, r"of mixed types, int and str"),
+    "too few labels": (lambda: (drawn()[0], [1, 2]), {}, r"inconsistent numbers of samples: \[120, 2\]"),
+    "no labels": (lambda: (drawn()[0], None), {}, r"requires y"),
+    "a text": (lambda: (np.array([["a"], ["b"]]), [1, 2]), {}, r"(?i)numeric|string"),
+    "one dimension": (lambda: (np.ones(3), [1, 2, 1]), {}, r"Expected 2D array"),
+    "complex": (lambda: (np.ones((2, 2)) * 1j, [1, 2]), {}, r"Complex data"),
+    "no such algorithm": (drawn, {"algorithm": "sdg"}, r"^algorithm: 'sdg' is not one of"),
+    "no such loss": (drawn, {"loss": "log"}, r"^loss: 'log' is not one of"),
+    "a needed option": (drawn, {"algorithm": "l1-ball"}, r"^algorithm l1-ball needs radius$"),
+    "a loss that does not fit": (drawn, {"algorithm": "pa", "loss": "logistic"}, r"cannot learn from loss logistic"),
+    "a loss of counts": (drawn, {"loss": "poisson"}, r"loss poisson is of counts: use SparseRegressor"),
+    "a negative strength": (drawn, {"l1": -1}, r"^l1: -1 is out of range: it must be at least 0"),
+    "a strength that is none": (drawn, {"l1": "much"}, r"^l1: 'much' is not a number"),
+    "a flag that is none": (drawn, {"average": "yes"}, r"^average: 'yes' is neither True nor False"),
+    "a truth for a number": (drawn, {"l1": True}, r"^l1: True is no value for it"),
+    "no passes": (drawn, {"passes": 0}, r"^passes: 0 is out of range"),
+    "a holdout of one pass": (drawn, {"holdout_period": 5}, r"^holdout_period needs passes above 1"),
+    "a class that is not said": (drawn, {"classes": ["a", "b"]}, r"y has the class '-1', which is none of classes"),
+    "classes without a number": (drawn, {"classes": "auto"}, r"classes='auto' needs oaa=K"),
+    "numbers of classes": (drawn, {"oaa": 3}, r"oaa=3 takes whole numbers from 1 to 3"),
+    "too many classes": (lambda: drawn(classes=4), {"oaa": 3, "classes": "auto"}, r"has no room for more"),
+    "letters": (drawn, {"quadratic": ["abc"]}, r"^quadratic: 'abc': expected 2 letters"),
+    "diverging": (drawn, {"algorithm": "sgd", "loss": "squared", "learning_rate": 1e30}, r"learning has diverged"),
+    "a class of no weight": (drawn, {"class_weight": {-1: -1.0}}, r"class_weight: the weight -1.0 of class '-1'"),
+    "a file that is not there": (drawn, {"algorithm": "l1-ball", "radius": 1, "feature_weights": "/none"}, r"/none"),
+}
+
+
+@pytest.mark.parametrize(("data", "options", "message"), REFUSED.values(), ids=REFUSED)
+def test_what_is_refused(data, options, message, capfd):
+    x, y = data()
+    made = SparseClassifier(**options)
+    with pytest.raises((ValueError, FileNotFoundError), match=message):
+        made.fit(x, y)
+    assert capfd.readouterr() == ("", "")
+    with pytest.raises(NotFittedError):
+        made.predict(drawn()[0])
+
+
+def test_what_a_regression_refuses():
+    x, y = drawn("squared")
+    needs = {"logistic": "labels of -1 and 1: use SparseClassifier", "poisson": "labels of at least 0"}
+    for loss, message in needs.items():
+        with pytest.raises(ValueError, match=f"at row \\d+, but loss {loss} needs {message}"):
+            SparseRegressor(loss=loss).fit(x, y)
+    with pytest.raises(ValueError, match=r"sample_weight: the weight -1 of row 5 is negative"):
+        SparseRegressor().fit(x, y, sample_weight=np.where(np.arange(len(y)) == 5, -1, 1))
+    with pytest.raises(ValueError, match="non-zero"):
+        SparseRegressor().fit(x, y, sample_weight=np.zeros(len(y)))
+    with pytest.raises(ValueError, match="algorithm pa cannot learn from loss squared: use loss hinge"):
+        SparseRegressor(algorithm="pa").fit(x, y)
+
+
+def test_columns_outside_of_the_matrix_are_refused():
+    x, y = drawn()
+    x.indices[5] = x.shape[1]
+    with pytest.raises(ValueError, match=r"row \d+ has a value in column 14, which is not there"):
+        SparseClassifier().fit(x, y)
+
+
+def test_what_partial_fit_refuses():
+    x, y = drawn()
+    with pytest.raises(ValueError, match="classes must be passed on the first call"):
+        SparseClassifier().partial_fit(x, y)
+    with pytest.raises(ValueError, match="'balanced' needs all of y"):
+        SparseClassifier(class_weight="balanced").partial_fit(x, y, classes=[-1, 1])
+    made = SparseClassifier().partial_fit(x, y, classes=[-1, 1])
+    with pytest.raises(ValueError, match="y has the label '2' at row 1, which is none of the classes -1, 1"):
+        made.partial_fit(x[:2], [1, 2])
+    with pytest.raises(ValueError, match="classes are not those of the first call: -1, 1"):
+        made.partial_fit(x[:2], [1, 1], classes=[0, 1])
+    with pytest.raises(ValueError, match="bits 5 contradicts the model the model"):
+        made.set_params(bits=5).partial_fit(x, y)
+
+
+def test_a_file_that_cannot_be_written(tmp_path):
+    made = SparseClassifier().fit(*drawn())
+    with pytest.raises(OSError, match="there is no folder"):
+        made.save(tmp_path / "none" / "m")
+    made.save(tmp_path / "m", weights_only=True)
+    assert (tmp_path / "m").stat().st_size > 0
+    x = drawn()[0]
+    assert (load_model(tmp_path / "m").decision_function(x) == made.decision_function(x)).all()
