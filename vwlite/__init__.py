@@ -18,7 +18,7 @@ def __getattr__(name: str) -> object:
     try:
         module = import_module(f"vwlite.estimators.{_PLACES[name]}")
     except ModuleNotFoundError as e:
-        if e.name != "sklearn":
+        if (e.name or "").split(".")[0] != "sklearn":
             raise
         raise ImportError(f"{name} needs scikit-learn: pip install 'vwlite[sklearn]'") from None
     return getattr(module, name)

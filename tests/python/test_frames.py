@@ -1,0 +1,285 @@
+"""Frames of every library, by the Arrow C stream protocol: what a column becomes, and what is refused."""
+
+import ctypes
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+pytest.importorskip("sklearn")
+pa = pytest.importorskip("pyarrow")
+
+from vwlite import SparseClassifier, SparseRegressor, load_model  # noqa: E402
+from vwlite.core.data.arrow import Frame  # noqa: E402
+from vwlite.core.data.batch import Batch  # noqa: E402
+from vwlite.core.text.parser import Parser  # noqa: E402
+from vwlite.estimators.frames import frame_of, prepared, schema_of  # noqa: E402
+from vwlite.input.schema import RoleOptions  # noqa: E402
+
+DATA = {
+    "age": [39.0, 50.0, None, 28.5, 0.0],
+    "country": ["PT", "DE", None, " US x ", "PT"],
+    "ad text": ["Great shoes", "buy NOW", "", "Über cool", None],
+    "member": [True, False, None, True, True],
+    "visits": [1, 0, -3, 7, None],
+}
+TEXT = [
+    "1 |age age:39 |country country=PT |ad_text great shoes |member member=true |visits visits:1",
+    "-1 |age age:50 |country country=DE |ad_text buy now |member member=false",
+    "1 |visits visits:-3",
+    "-1 |age age:28.5 |country country=US_x |ad_text über cool |member member=true |visits visits:7",
+    "1 |country country=PT |member member=true",
+]
+Y = [1, 0, 1, 0, 1]
+
+
+def arrow():
+    return pa.table(DATA)
+
+
+def chunked():
+    whole = pa.concat_tables([arrow().slice(0, 1), arrow().slice(0, 0), arrow().slice(1, 4)])
+    return pa.concat_tables([arrow().slice(4), whole, arrow()]).slice(1, 5)
+
+
+def batches():
+    """A stream that can be read once."""
+    return arrow().to_reader(max_chunksize=2)
+
+
+def polars():
+    return pytest.importorskip("polars").DataFrame(DATA)
+
+
+def categories():
+    pl = pytest.importorskip("polars")
+    return polars().with_columns(pl.col("country").cast(pl.Categorical))
+
+
+def pandas():
+    return pytest.importorskip("pandas").DataFrame(DATA)
+
+
+def pandas_categories():
+    return pandas().astype({"country": "category"})
+
+
+def duckdb():
+    module = pytest.importorskip("duckdb")
+    return module.from_arrow(arrow())
+
+
+def typed(**types):
+    def make():
+        table = arrow()
+        for name, kind in types.items():
+            i = table.column_names.index(name)
+            table = table.set_column(i, name, table[name].cast(kind))
+        return table
+
+    return make
+
+
+def dictionaries():
+    table = arrow()
+    i = table.column_names.index("country")
+    return table.set_column(i, "country", table["country"].dictionary_encode())
+
+
+FRAMES = {
+    "pyarrow": arrow, "chunks": chunked, "a reader": batches, "polars": polars, "categories of polars": categories,
+    "pandas": pandas, "categories of pandas": pandas_categories, "duckdb": duckdb, "dictionaries": dictionaries,
+    "float32": typed(age=pa.float32()), "halves": typed(age=pa.float16()), "int8": typed(visits=pa.int8()),
+    "large strings": typed(country=pa.large_string()), "views": typed(country=pa.string_view()),
+    "int16": typed(visits=pa.int16()), "int32": typed(visits=pa.int32()),
+}  # fmt: skip
+
+
+@pytest.fixture
+def command(vwlite, tmp_path):
+    (tmp_path / "data.vw").write_text("\n".join(TEXT) + "\n", encoding="utf-8")
+    vwlite("train", tmp_path / "data.vw", "--loss", "logistic", "-m", tmp_path / "command.model", "--quiet")
+    return load_model(tmp_path / "command.model")
+
+
+@pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
+def test_a_frame_is_the_text_of_the_table(frame, command, tmp_path):
+    made = SparseClassifier(text="ad text").fit(frame(), Y)
+    wanted = list(command.predict_lines(TEXT))
+    assert made.decision_function(frame()).tolist() == wanted
+    assert made.feature_names_in_.tolist() == list(DATA)
+    assert made.n_features_in_ == len(DATA)
+    assert made.partial_fit(frame(), Y).decision_function(frame()).tolist() != wanted
+    made.fit(frame(), Y).save(tmp_path / "m")
+    assert load_model(tmp_path / "m").predict(frame()).tolist() == wanted
+
+
+def test_several_passes_read_a_stream_once(command, vwlite, tmp_path):
+    options = ["--passes", "4", "--holdout-off"]
+    vwlite("train", tmp_path / "data.vw", "--loss", "logistic", *options, "-m", tmp_path / "m", "--quiet")
+    made = SparseClassifier(text="ad text", passes=4, holdout_off=True).fit(batches(), Y)
+    assert made.decision_function(arrow()).tolist() == list(load_model(tmp_path / "m").predict_lines(TEXT))
+
+
+def test_crosses_are_by_the_letters_of_columns(command, vwlite, tmp_path):
+    vwlite("train", tmp_path / "data.vw", "--loss", "logistic", "-q", "cm", "-m", tmp_path / "m", "--quiet")
+    made = SparseClassifier(text="ad text", quadratic=["cm"]).fit(arrow(), Y)
+    assert made.decision_function(arrow()).tolist() == list(load_model(tmp_path / "m").predict_lines(TEXT))
+
+
+def test_roles_that_are_said(vwlite, tmp_path):
+    zips, texts = [12045, 90210, -7], ["A a", "b a b", ""]
+    frame = pa.table({"zip": zips, "on": [True, False, None], "gone": [1, 2, 3], "t": texts})
+    text = ["1 |zip zip=12045 |on on:1 |t a a a_a", "-1 |zip zip=90210 |t b a b_a b a_b", "1 |zip zip=-7"]
+    made = SparseClassifier(categorical=["zip"], numeric=["on"], text=["t"], drop=["gone"], ngram=2)
+    made.fit(frame, [1, -1, 1]).save(tmp_path / "python.model")
+    (tmp_path / "data.vw").write_text("\n".join(text))
+    vwlite("train", tmp_path / "data.vw", "--loss", "logistic", "-m", tmp_path / "command.model", "--quiet")
+    wanted = list(load_model(tmp_path / "command.model").predict_lines(text))
+    assert made.decision_function(frame).tolist() == wanted
+    with pytest.raises(AttributeError, match="the frame has words too"):
+        _ = made.coef_
+
+
+def test_numbers_have_weights():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(500, 3))
+    frame = pa.table({name: x[:, j] for j, name in enumerate("abc")})
+    made = SparseRegressor(passes=9, holdout_off=True).fit(frame, x @ [1, 0, -2] + 3)
+    assert made.coef_ == pytest.approx([1, 0, -2], abs=0.1)
+    assert made.predict(frame) == pytest.approx(x @ made.coef_ + made.intercept_[0], abs=1e-5)
+    assert made.get_feature_names_out().tolist() == ["a", "b", "c"]
+
+
+CELLS = {
+    pa.float64(): st.none() | st.floats(-1e30, 1e30),
+    pa.int64(): st.none() | st.integers(-(10**18), 10**18),
+    pa.string(): st.none() | st.text(st.characters(codec="utf-8", exclude_characters="\r\n"), max_size=20),
+    pa.bool_(): st.none() | st.booleans(),
+}
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_any_frame_is_its_text(data):
+    kinds = data.draw(st.lists(st.sampled_from(list(CELLS)), min_size=1, max_size=4))
+    rows = data.draw(st.integers(1, 6))
+    columns = [data.draw(st.lists(CELLS[kind], min_size=rows, max_size=rows)) for kind in kinds]
+    table = pa.table({f"c{j}": pa.array(c, k) for j, (c, k) in enumerate(zip(columns, kinds, strict=True))})
+    cut = data.draw(st.integers(0, rows))
+    table = pa.concat_tables([table.slice(0, cut), table.slice(cut)])
+    text = []
+    for row in zip(*columns, strict=True):
+        words = [feature(f"c{j}", x) for j, x in enumerate(row)]
+        text.append(b"| " + b" ".join(b"|c%d %s" % (j, w) for j, w in enumerate(words) if w))
+    wanted, batch = Batch(), Batch()
+    assert Parser().parse(b"\n".join(text), wanted) == 0
+    frame = frame_of(table)
+    assert prepared(frame, schema_of(frame, RoleOptions())).fill(batch, 0) == rows
+    for name in ("hash", "value", "letter", "span_begin", "feature_begin", "kind", "importance"):
+        assert getattr(batch, name).tolist() == getattr(wanted, name).tolist(), name
+
+
+def feature(name, x):
+    """What a cell is in VW text, as `vwlite/input/schema.py` has it."""
+    if x is None:
+        return b""
+    if isinstance(x, bool):
+        return f"{name}={str(x).lower()}".encode()
+    if isinstance(x, float | int):
+        return f"{name}:{float(np.float32(x))!r}".encode()
+    word = x.encode().strip(b" \t")
+    word = bytes(c if c > 32 and c not in b":|" else ord("_") for c in word)
+    return f"{name}=".encode() + word if word else b""
+
+
+REFUSED = {
+    "a list": (lambda: pa.table({"x": [[1], [2]]}), "column 'x' is a list"),
+    "structs": (lambda: pa.table({"x": [{"a": 1}, {"a": 2}]}), "column 'x' is a struct"),
+    "lists of structs": (lambda: pa.table({"x": [[{"a": 1}], []]}), "column 'x' is a list"),
+    "times": (lambda: pa.table({"x": pa.array([1, 2], pa.timestamp("s"))}), "column 'x' is a timestamp"),
+    "dates": (lambda: pa.table({"x": pa.array([1, 2], pa.date32())}), "column 'x' is a date"),
+    "decimals": (lambda: pa.table({"x": pa.array([1, 2], pa.decimal128(9))}), "column 'x' is a decimal"),
+    "bytes": (lambda: pa.table({"x": [b"a", b"b"]}), "column 'x' is bytes"),
+    "maps": (lambda: pa.table({"x": pa.array([[], []], pa.map_(pa.string(), pa.int8()))}), "column 'x' is a map"),
+    "NaN": (lambda: pa.table({"x": [1.0, math.nan]}), "X contains NaN, at row 1, column 'x': a missing number"),
+    "infinity": (lambda: pa.table({"x": [1.0, -math.inf]}), "X contains infinity.* at row 1, column 'x'"),
+    "too large": (lambda: pa.table({"x": [1.0, 1e39]}), "too large for a 32-bit float, at row 1, column 'x'"),
+    "two of a name": (lambda: pa.Table.from_arrays([pa.array([1, 2])] * 2, ["x", "x"]), "two columns are called 'x'"),
+    "two of a namespace": (lambda: pa.table({"x y": [1, 2], "x:y": [1, 2]}), "both are the namespace x_y"),
+    "no name": (lambda: pa.table({"": [1, 2]}), "column 1 has no name"),
+    "no column": (lambda: pa.table({}), "0 feature|0 sample"),
+    "no rows": (lambda: pa.table({"x": pa.array([], pa.int8())}), r"0 sample\(s\)"),
+    "a column": (lambda: pa.chunked_array([[1, 2]]), "X is no frame: it has no columns"),
+    "another length": (lambda: pa.table({"x": [1, 2, 3]}), "X has 3 rows and y 2 labels"),
+}
+
+
+@pytest.mark.parametrize(("frame", "message"), REFUSED.values(), ids=REFUSED)
+def test_what_is_refused(frame, message):
+    with pytest.raises(ValueError, match=message):
+        SparseClassifier().fit(frame(), [1, 2])
+
+
+@pytest.mark.parametrize(
+    ("roles", "message"),
+    [
+        ({"numeric": ["country"]}, "column 'country' has words, so it cannot be numeric"),
+        ({"text": ["age"]}, "column 'age' has no words, so it cannot be text"),
+        ({"categorical": ["age"]}, "column 'age' has numbers with a fraction, so it cannot be categorical"),
+        ({"drop": ["town"]}, "drop town: there is no such column; there are age, country"),
+        ({"drop": ["age"], "text": ["age"]}, "column 'age' is both text and drop"),
+        ({"ngram": 0}, "ngram is 0, and not a whole number from 1 to 16"),
+    ],
+)
+def test_roles_that_do_not_fit(roles, message):
+    with pytest.raises(ValueError, match=message):
+        SparseClassifier(**roles).fit(arrow(), Y)
+
+
+def test_a_type_without_a_feature_may_be_dropped():
+    frame = arrow().append_column("when", pa.array([1, 2, 3, 4, 5], pa.timestamp("s")))
+    made, wanted = SparseClassifier(drop="when").fit(frame, Y), SparseClassifier().fit(arrow(), Y)
+    assert made.decision_function(frame).tolist() == wanted.decision_function(arrow()).tolist()
+
+
+def test_what_prediction_refuses(tmp_path):
+    made = SparseClassifier().fit(arrow(), Y)
+    with pytest.raises(ValueError, match="seen at fit time, yet now missing:\n- age"):
+        made.predict(arrow().drop_columns("age"))
+    with pytest.raises(ValueError, match="was fitted with a frame"):
+        made.predict(np.zeros((5, 5)))
+    text = arrow().set_column(0, "age", pa.array(["39", None, None, None, None]))
+    with pytest.raises(ValueError, match="column 'age' has words, so it cannot be numeric"):
+        made.predict(text)
+    made.save(tmp_path / "m")
+    loaded = load_model(tmp_path / "m")
+    assert loaded.predict(arrow().append_column("more", arrow()["age"])).tolist() == loaded.predict(arrow()).tolist()
+    with pytest.raises(ValueError, match="column age of the model is not there"):
+        loaded.predict(arrow().rename_columns(["years", *list(DATA)[1:]]))
+    SparseClassifier().fit(np.eye(2), [1, 2]).save(tmp_path / "m")
+    with pytest.raises(ValueError, match="the model was made from no table"):
+        load_model(tmp_path / "m").predict(arrow())
+
+
+def test_a_stream_that_fails():
+    def broken():
+        yield arrow().to_batches()[0]
+        raise RuntimeError("the disk is gone")
+
+    with pytest.raises(ValueError, match=r"the frame cannot be read: .*the disk is gone"):
+        SparseClassifier().fit(pa.RecordBatchReader.from_batches(arrow().schema, broken()), Y)
+
+
+def test_a_capsule_is_read_once():
+    capsule = arrow().__arrow_c_stream__()
+    assert Frame(capsule).rows == 5
+    with pytest.raises(ValueError, match="read already"):
+        Frame(capsule)
+    name = ctypes.pythonapi.PyCapsule_GetName
+    name.restype, name.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    assert name(capsule) == b"arrow_array_stream"
+    with pytest.raises(ValueError):
+        Frame(arrow().schema.__arrow_c_schema__())
