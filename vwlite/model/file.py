@@ -7,6 +7,9 @@ A model file is what `numpy.load(file, allow_pickle=False)` reads: an uncompress
     weights     float64 [n]: the weight now, with everything lazy paid; with K classes [n, K]
     state_*     [n] or [n, K]: what the rule keeps for each feature; absent with --save-weights-only
     more_*      what else some rules keep, such as a matrix, row after row
+    names       uint8: names of features with a nonzero weight, one behind the other, by key and then by name; absent
+                if none is known. With it names_ends, uint32 [m]: where each name ends; names_keys, uint32 [m]: of which
+                key it is. The format is 2 then, so that programs which know no names say which one does.
 
 The comment at the end of the zip holds a BLAKE2b digest of everything before it, so no flipped bit and
 no missing byte goes unnoticed. Nothing in the file depends on when, where or from which file names it
@@ -27,6 +30,7 @@ from typing import IO, TYPE_CHECKING, Any
 from vwlite.algorithms.table import algorithm_of
 from vwlite.core.base.arrays import all_finite, is_ascending
 from vwlite.errors import DataError
+from vwlite.model.feature_names import NONE, FeatureNames
 from vwlite.model.header import FIELDS, Newer, brief, check_header
 from vwlite.model.slots import CODES, Array, array_of
 from vwlite.options.settings import Settings
@@ -34,20 +38,23 @@ from vwlite.options.settings import Settings
 if TYPE_CHECKING:
     from vwlite.output.atomic import AtomicFile, Draft
 
-FORMAT = 1  # raised when older programs cannot read what is written
+FORMAT = 2  # raised when older programs cannot read what is written
+WITHOUT_NAMES = 1  # the format of models that have none
 _COMMENT = b"vwlite blake2b=%s"
 _DIGEST = re.compile(rb"vwlite blake2b=([0-9a-f]{64})\Z")
 _COMMENT_SIZE = len(_COMMENT % (b"0" * 64))
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _CHUNK = 1 << 22  # bytes that are written at a time
-_TYPES = {code: name for name, code in CODES.items()}
+_TEXT = {"<u1": "B"}  # the type of the array of names, and of no other
+_TYPES = {code: name for name, code in (CODES | _TEXT).items()}
 _NPY = b"\x93NUMPY\x01\0"
 _ARRAY = re.compile(
     r"\{'descr': '(<[a-zA-Z]\d{1,18})', 'fortran_order': False, 'shape': \((?:(\d{1,18}),(?: (\d{1,18}))?)?\), \} *\n"
 )
-_NAME = re.compile(r"(header|keys|weights|(?:state|more)_\w+)\.npy", re.ASCII)
+_NAME = re.compile(r"(header|keys|weights|names(?:_ends|_keys)?|(?:state|more)_\w+)\.npy", re.ASCII)
 _DESCRIPTOR = 24  # bytes at most that a zip has behind the content of a member
 ZIP = b"PK\x03\x04"
+NAMES = ("names_keys", "names_ends", "names")  # the arrays of FeatureNames, in its order
 
 
 @dataclass
@@ -70,7 +77,8 @@ class Model:
     solved: dict[str, Any] = field(default_factory=dict)  # of `vwlite solve`: `vwlite.model.header.SOLVED_FIELDS`
     columns: dict[str, Any] = field(default_factory=dict)  # of tables: `vwlite.input.schema.Schema.stored`
     program: str = ""
-    format: int = FORMAT
+    format: int = WITHOUT_NAMES  # of the file that it is from
+    names: FeatureNames = NONE  # of the features with a nonzero weight, as far as they are known
 
     @property
     def settings(self) -> Settings:
@@ -102,11 +110,12 @@ class Model:
         """All arrays, by their names in the file."""
         state = {f"state_{name}": self.state[name] for name in sorted(self.state)}
         more = {f"more_{name}": self.more[name] for name in sorted(self.more)}
-        return {"keys": self.keys, "weights": self.weights, **state, **more}
+        names = {"names": self.names.text, "names_ends": self.names.ends, "names_keys": self.names.keys}
+        return {"keys": self.keys, "weights": self.weights, **(names if len(self.names) else {}), **state, **more}
 
     def header(self) -> dict[str, Any]:
         return {
-            "format": self.format,
+            "format": FORMAT if len(self.names) else self.format,
             "program": self.program,
             "algorithm": self.algorithm,
             "loss": self.loss,
@@ -197,6 +206,9 @@ def _parsed(path: str, file: IO[bytes], data: bytes | mmap.mmap) -> Model:
             header = _header(path, archive)
             names = _members(archive, data)
             columns = header["options"].get("oaa") or 1
+            named = [name in names for name in NAMES]
+            if named != [header["format"] != WITHOUT_NAMES] * len(NAMES):
+                raise ValueError(f"its format is {header['format']}, and it has {sum(named)} arrays of names")
             return Model(
                 **{name: header[name] for name in FIELDS if name != "range"},
                 range=tuple(header["range"]) if header["range"] is not None else None,
@@ -207,6 +219,7 @@ def _parsed(path: str, file: IO[bytes], data: bytes | mmap.mmap) -> Model:
                 classes=header.get("classes", []),
                 solved=header.get("solved", {}),
                 columns=header.get("columns", {}),
+                names=FeatureNames(*(_array(archive, name) for name in NAMES)) if all(named) else NONE,
             )
     except (DataError, MemoryError):
         raise
@@ -286,11 +299,12 @@ def _array(archive: zipfile.ZipFile, name: str, columns: int = 1) -> Array:
         if kind[1] != "U" or described[2]:
             raise ValueError("the header is no text")
         return content
-    if kind not in CODES or not described[2]:
-        raise ValueError(f"{name} is of type {kind}, which is none of {', '.join(CODES)}")
+    codes = _TEXT if name == "names" else CODES
+    if kind not in codes or not described[2]:
+        raise ValueError(f"{name} is of type {kind}, which is none of {', '.join(codes)}")
     if described[3] != (None if columns == 1 else str(columns)):
         raise ValueError(f"{name} has another shape")
-    return array_of(content, CODES[kind])
+    return array_of(content, codes[kind])
 
 
 def _check_digest(path: str, data: bytes | mmap.mmap) -> None:
@@ -335,6 +349,12 @@ def inconsistency(model: Model) -> str | None:
             return f"state_{name} is not one number for each key" + (" and class" if k != 1 else "")
     if model.weights_only and (model.state or model.more):
         return "it says that it has no state, and has some"
+    if len(model.names) or model.format != WITHOUT_NAMES:
+        names = model.names
+        if [array.format for array in (names.keys, names.ends, names.text)] != ["I", "I", "B"]:
+            return "its names are not of uint8, or their ends and keys not of uint32"
+        if wrong := names.inconsistency(model.keys):
+            return wrong
     found = _not_finite(model)
     return found and f"{found} is not finite"
 

@@ -1,0 +1,113 @@
+"""Names of features: what the indices of a model were called in the text that it learned from.
+
+A name is NAMESPACE^NAME, or a name alone where there is no namespace; a cross is its components with `*` between them,
+as in `user^anna*page^home`. Names are bytes, as text may hold any.
+"""
+
+import array
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from vwlite.model.slots import Array, array_of
+
+CONSTANT = b"Constant"  # what Vowpal Wabbit's audit calls it
+
+_PLAIN = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
+_ESCAPE = re.compile(rb"\\(?:x([0-9a-fA-F]{2})|(.?))", re.DOTALL)
+_MEANT = {b"\\": b"\\", b"t": b"\t", b"n": b"\n", b"r": b"\r"}
+
+
+@dataclass(frozen=True)
+class FeatureNames:
+    """Names by index, as they are in a model's file. Several of one index are all kept.
+
+    keys: uint32 [n], ascending; names of the same key ascend too. ends: uint32 [n], where in `text` each name ends;
+    it begins where the one before it ends. text: the bytes of all names.
+    """
+
+    keys: Array
+    ends: Array
+    text: Array
+
+    @staticmethod
+    def of(pairs: Iterable[tuple[int, bytes]]) -> "FeatureNames":
+        """From pairs of index and name, in any order; what is there twice counts once."""
+        keys, ends, text, size = array.array("I"), array.array("I"), bytearray(), 0
+        for key, name in sorted(set(pairs)):
+            size += len(name)
+            keys.append(key)
+            ends.append(size)
+            text += name
+        return FeatureNames(array_of(keys.tobytes(), "I"), array_of(ends.tobytes(), "I"), array_of(text, "B"))
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def __iter__(self) -> Iterator[tuple[int, bytes]]:
+        begin = 0
+        for key, end in zip(self.keys, self.ends, strict=True):
+            yield key, self.text[begin:end].tobytes()
+            begin = end
+
+    @cached_property
+    def by_key(self) -> dict[int, list[bytes]]:
+        """The names of each index."""
+        found: dict[int, list[bytes]] = {}
+        for key, name in self:
+            found.setdefault(key, []).append(name)
+        return found
+
+    def keys_of(self, name: bytes) -> list[int]:
+        """The indices that have this name: none, or one, but for models that people made."""
+        return [key for key, other in self if other == name]
+
+    def inconsistency(self, keys: Iterable[int]) -> str | None:
+        """What is wrong with arrays that were read, for a model of these keys; None if nothing is."""
+        if len(self.ends) != len(self.keys):
+            return "it has not as many ends of names as names"
+        begin, last = 0, None
+        for key, end in zip(self.keys, self.ends, strict=True):
+            if not begin <= end <= len(self.text):
+                return "a name ends before it begins, or behind all names"
+            name = self.text[begin:end].tobytes()
+            if last is not None and (key, name) <= last:
+                return "names are not ascending"
+            begin, last = end, (key, name)
+        if begin != len(self.text):
+            return "there is more text than names"
+        known = set(keys)
+        if not all(key in known for key in self.keys):
+            return "a name is of a feature that is not there"
+        return None
+
+
+NONE = FeatureNames.of(())
+
+
+def escaped(name: bytes) -> str:
+    r"""A name as text of one line that cannot command a terminal: `\\`, `\t`, `\n`, `\r`, and `\xNN` for the bytes of
+    other characters that are not printable, and for those that are not UTF-8."""
+    shown = []
+    for c in name.decode("utf-8", "surrogateescape"):
+        if c in _PLAIN:
+            shown.append(_PLAIN[c])
+        elif c.isprintable():
+            shown.append(c)
+        else:
+            shown += [f"\\x{byte:02x}" for byte in c.encode("utf-8", "surrogateescape")]
+    return "".join(shown)
+
+
+def unescaped(text: str) -> bytes:
+    r"""The name that was `escaped`. ValueError for a `\` with something else behind it."""
+
+    def meant(match: "re.Match[bytes]") -> bytes:
+        if match[1] is not None:
+            return bytes([int(match[1], 16)])
+        if match[2] not in _MEANT:
+            raise ValueError(f"{text!r} has a \\ without \\, t, n, r or xNN behind it")
+        return _MEANT[match[2]]
+
+    return _ESCAPE.sub(meant, text.encode("utf-8", "surrogateescape"))
