@@ -22,7 +22,8 @@ COMMANDS = {
     "algorithms": "Show what --algorithm and --solver can be: formulas, options, papers.",
     "check": "Check that models, caches and data are whole and valid.",
     "convert": "Write tables and other data as VW text.",
-    "export": "Write a model in the format of another program.",
+    "export": "Write a model as a table, as a program, or for Vowpal Wabbit.",
+    "import": "Make a model of a table of weights.",
     "vw": "Take the arguments of Vowpal Wabbit, and do what it does.",
     "help": "Explain a topic, such as formats, models, errors.",
 }

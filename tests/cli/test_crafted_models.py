@@ -37,7 +37,9 @@ def test_healthy_models_are_taken_and_taking_them_apart_loses_nothing(healthy, a
         assert wrong(found) is None, name
         # 2: a loss, or classes, that are not for a penalty
         refused = {command for command, (code, _, _) in found.items() if code and (code, command) not in NOT_FOR_IT}
-        allowed = {"export"} if parts.header["options"]["oaa"] or parts.header["rule"].get("unseen") else set()
+        options = parts.header["options"]
+        allowed = {"export"} if options["oaa"] or parts.header["rule"].get("unseen") else set()
+        allowed |= {"sql"} if options["interactions"] or options["keep"] or options["ignore"] else set()
         assert refused == allowed | ({"train"} if parts.header["weights_only"] else set()), (name, found)
 
 

@@ -1,30 +1,75 @@
 """`vwlite export`"""
 
+from typing import TYPE_CHECKING
+
 import click
 
 from vwlite.options.groups import Command, Option
 from vwlite.options.types import PATH
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from vwlite.export.linear import Linear
+
+KINDS = ("vw", "tsv", "json", "sql", "c", "python")
+
 
 @click.command("export", cls=Command)
 @click.argument("model", type=PATH)
-@click.option("--to", "kind", cls=Option, type=click.Choice(["vw"]), required=True, help="The format to write.")
+@click.option("--to", "kind", cls=Option, type=click.Choice(KINDS), required=True, help="The format to write.")
 @click.option("-o", "--output", cls=Option, type=PATH, required=True, help="The file to write.")
 def command(model: str, kind: str, output: str) -> int:
-    """Write MODEL as a file of another program: Vowpal Wabbit."""
+    """Write MODEL in another format, which predicts the same.
+
+    \b
+    vw      a model of Vowpal Wabbit
+    tsv     a table of index, weight and names; `vwlite import` reads it
+    json    the same as one object
+    sql     a table, and queries over a table of features
+    c       a header without dependencies, for VW text, libsvm and arrays
+    python  a program that reads lines and prints predictions, of the standard library alone
+
+    Names of features are in all but the first, as far as MODEL has some. `vwlite help export` has examples.
+    """
     from vwlite.model import read_model
     from vwlite.model.snapshot import restore
     from vwlite.output.atomic import AtomicFile, check_apart
     from vwlite.runs.signals import StopSignal
-    from vwlite.vw.models.convert import to_vw
 
     check_apart({"--output": output}, [(model, "the model that is read")])
     found = read_model(model)
     restore(found, found.settings, model, learn=False)  # so that nothing is written that does not predict here
-    data = to_vw(model, found)
     with StopSignal() as signals, AtomicFile(output) as file:
-        file.write(data)
+        if kind == "vw":
+            from vwlite.vw.models.convert import to_vw
+
+            file.write(to_vw(model, found))
+        else:
+            from vwlite.export.linear import linear
+            from vwlite.export.tables import write_all
+
+            write_all(_pieces(kind, linear(model, found), model, output), file)
         if signals.number is not None:
             return 128 + signals.number
         file.commit()
     return 0
+
+
+def _pieces(kind: str, found: "Linear", model: str, output: str) -> "Iterator[str]":
+    """The text of an export."""
+    if kind in ("tsv", "json"):
+        from vwlite.export.tables import json_text, tsv
+
+        return tsv(found) if kind == "tsv" else json_text(found)
+    if kind == "sql":
+        from vwlite.export.sql import sql
+
+        return sql(found, model)
+    if kind == "c":
+        from vwlite.export.c import c
+
+        return c(found, model)
+    from vwlite.export.python import python
+
+    return python(found, output)

@@ -1,0 +1,36 @@
+"""`vwlite import`"""
+
+import click
+
+from vwlite.algorithms.losses import LOSSES
+from vwlite.options.groups import Command, Option
+from vwlite.options.types import PATH
+
+
+@click.command("import", cls=Command)
+@click.argument("table", type=PATH, metavar="TABLE")
+@click.option("-m", "-o", "--model", "model", cls=Option, type=PATH, required=True, metavar="FILE",
+              help="Write the model to this file.")  # fmt: skip
+@click.option("--loss", cls=Option, type=click.Choice(list(LOSSES)),
+              help="The loss, if the table is of a model of Vowpal Wabbit, which does not know it.")  # fmt: skip
+def command(table: str, model: str, loss: str | None) -> int:
+    """Make a model of TABLE, which `vwlite export --to tsv` or `--to json` has written.
+
+    The weights and names may have been changed since, and lines added or taken away. The model predicts, and cannot be
+    continued.
+    """
+    from vwlite.export.tables import read_table
+    from vwlite.model import write_model
+    from vwlite.model.snapshot import restore
+    from vwlite.output.atomic import AtomicFile, check_apart
+    from vwlite.runs.signals import StopSignal
+
+    check_apart({"--model": model}, [(table, "the table that is read")])
+    found = read_table(table, loss)
+    restore(found, found.settings, table, learn=False)  # so that nothing is written that does not predict
+    with StopSignal() as signals, AtomicFile(model) as file:
+        write_model(file, found)
+        if signals.number is not None:
+            return 128 + signals.number
+        file.commit()
+    return 0

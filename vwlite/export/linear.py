@@ -1,0 +1,92 @@
+"""What a model predicts with, whatever algorithm it is of."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from vwlite.algorithms.build import make_loss
+from vwlite.core.data.expand import CONSTANT_HASH
+from vwlite.core.data.interactions import WILDCARD, concrete
+from vwlite.errors import DataError
+from vwlite.model import Model
+from vwlite.options.settings import Settings
+
+MOST_TERMS = 10_000  # that stand for interactions with wildcards
+
+
+@dataclass(frozen=True)
+class Linear:
+    """score = initial + constant + the sum of weight times value; for each class, if there are some.
+
+    The prediction is the score clipped to [low, high], and what `link` makes of it; or the first class with the
+    largest score.
+    """
+
+    model: Model
+    settings: Settings
+    unseen: tuple[float, ...]  # the weight of a feature that is not in the table, for each class
+    constant: tuple[float, ...]  # that of the constant feature, if there is one; else zeros
+    low: float
+    high: float
+    classes: tuple[str, ...]  # those that have a name; empty: the prediction is a number
+    probable: str  # how classes get probabilities: sigmoid, softmax, or "" for not at all
+
+    @property
+    def records(self) -> int:
+        """Weights of a feature."""
+        return len(self.unseen)
+
+    @property
+    def mask(self) -> int:
+        return (1 << self.settings.bits) - 1
+
+    def rows(self) -> Iterator[tuple[int, list[float], list[bytes]]]:
+        """Index, weights and names of the features that differ from those that are not in the table, by index."""
+        k, unseen = self.records, list(self.unseen)
+        names = self.model.names.by_key
+        weights = self.model.weights
+        for i, key in enumerate(self.model.keys):
+            row = [float(w) for w in weights[i * k : (i + 1) * k]]
+            if row != unseen:
+                yield key, row, names.get(key, [])
+
+    def header(self) -> dict[str, Any]:
+        """Of a model that has the weights alone, as --save-weights-only leaves them."""
+        unseen = self.model.rule.get("unseen", 0.0)
+        kept = {"unseen": unseen} if (any(unseen) if isinstance(unseen, list) else unseen) else {}
+        return {**self.model.header(), "weights_only": True, "rule": kept, "format": 1}
+
+    def terms(self) -> list[bytes]:
+        """The interactions, spelled out for all printable letters where wildcards stand for them. ValueError: they are
+        too many."""
+        patterns = [pattern.encode("latin-1") for pattern in self.settings.interactions]
+        wild = [pattern.count(WILDCARD) for pattern in patterns]
+        if sum(95**n for n in wild if n) > 2 * MOST_TERMS:
+            raise ValueError("its interactions have too many wildcards to be spelled out")
+        return list(concrete(patterns, range(32, 127)))
+
+
+def linear(path: str, model: Model) -> Linear:
+    """What a model predicts with. DataError if it has nothing to predict."""
+    settings, k = model.settings, model.records
+    found = model.rule.get("unseen", 0.0)
+    unseen = tuple(found) if isinstance(found, list) else (float(found),) * k
+    constant = (0.0,) * k
+    if settings.constant:
+        from bisect import bisect_left
+
+        key = CONSTANT_HASH & ((1 << settings.bits) - 1)
+        at = bisect_left(model.keys, key)
+        if at < len(model.keys) and model.keys[at] == key:
+            constant = tuple(float(w) for w in model.weights[at * k : (at + 1) * k])
+    low, high = -float("inf"), float("inf")
+    if model.range is not None:
+        largest = make_loss(settings).largest_p
+        low, high = max(model.range[0], -largest), min(model.range[1], largest)
+    classes: tuple[str, ...] = ()
+    if settings.oaa:
+        classes = tuple(model.classes if settings.classes == "auto" else model.class_names())
+        if not classes:
+            raise DataError(f"{path}: cannot be exported: it has not seen a class yet")
+    probable = "softmax" if settings.softmax else "sigmoid" if settings.oaa and settings.loss == "logistic" else ""
+    return Linear(model, settings, unseen, constant, low, high, classes, probable)

@@ -1,0 +1,43 @@
+"""A model as a program in Python, which needs the standard library alone."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from vwlite.export.linear import Linear
+from vwlite.model.feature_names import escaped
+
+TEMPLATE = Path(__file__).with_name("templates") / "predict.py.txt"
+
+
+def python(linear: Linear, output: str) -> Iterator[str]:
+    """The text of the program. output: what its file will be called."""
+    s = linear.settings
+    before, after = TEMPLATE.read_text(encoding="utf-8").split("@ROWS@")
+    named = f"{len(linear.classes)} classes" if linear.classes else f"link {s.link}"
+    words = {
+        "WHAT": f"{s.algorithm}, {s.loss or 'unknown'} loss, {named}",
+        "BITS": str(s.bits),
+        "HASH_ALL": str(s.hash == "all"),
+        "INTERACTIONS": ascii([pattern.encode("latin-1") for pattern in s.interactions]),
+        "KEEP": ascii(s.keep.encode("latin-1")),
+        "IGNORE": ascii(s.ignore.encode("latin-1")),
+        "IGNORE_LINEAR": ascii(s.ignore_linear.encode("latin-1")),
+        "CONSTANT": repr(list(linear.constant)),
+        "UNSEEN": repr(list(linear.unseen)),
+        "LOW": f"float({str(linear.low)!r})",
+        "HIGH": f"float({str(linear.high)!r})",
+        "LINK": ascii(s.link),
+        "CLASSES": ascii(list(linear.classes)),
+        "PROBABLE": ascii(linear.probable),
+    }
+    for name, word in words.items():
+        before = before.replace(f"@{name}@", word)
+    # Last, as a name may be anything. It stands in a docstring.
+    yield before.replace("@FILE@", escaped(os.path.basename(output).encode("utf-8", "surrogateescape")).replace(
+        "\\", "_").replace('"', "_"))  # fmt: skip
+    for key, weights, names in linear.rows():
+        # A raw string of Python ends with quotes, and cannot have a \ before them.
+        shown = "".join(f"\t{escaped(name)}" for name in names).replace('"', "\\x22")
+        yield f"{key} {' '.join(map(repr, weights))}{shown}\n"
+    yield after

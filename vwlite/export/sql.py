@@ -1,0 +1,175 @@
+"""A model as a table, and the queries that predict with it: standard SQL, but for exp(), which all databases have."""
+
+from collections.abc import Iterable, Iterator
+
+from vwlite.errors import DataError
+from vwlite.export.linear import Linear
+
+AT_ONCE = 500  # rows of an INSERT
+
+_HEAD = """\
+-- A model of vwlite: {what}.
+--
+-- Fill vwlite_features with the features of the examples, a row for each: the example's number or name, the feature,
+-- and its value (1 in VW text without a number), as a 32-bit float. The feature is its index in the model, or the whole
+-- 32-bit hash of its name: vwlite.hashing.feature_hash(name, namespace{hash_all}).{named}
+-- A feature that stands in an example twice is two rows. An example without features is a row of value 0.
+-- Then
+--
+--     SELECT example, prediction FROM vwlite_predictions;
+--
+-- is what `vwlite predict` prints{more}.
+
+CREATE TABLE vwlite_features (example {any} NOT NULL, feature BIGINT NOT NULL, value DOUBLE PRECISION NOT NULL);
+CREATE TABLE vwlite_classes (class INTEGER NOT NULL PRIMARY KEY, name VARCHAR(1000), constant DOUBLE PRECISION NOT NULL,
+                             unseen DOUBLE PRECISION NOT NULL);
+CREATE TABLE vwlite_weights (feature BIGINT NOT NULL, class INTEGER NOT NULL, weight DOUBLE PRECISION NOT NULL,
+                             PRIMARY KEY (feature, class));
+"""
+
+_SCORES = """
+-- The score of each example and class: before clipping and link.
+CREATE VIEW vwlite_scores AS
+SELECT f.example AS example, c.class AS class, c.constant + SUM(f.value * COALESCE(w.weight, c.unseen)) AS score
+FROM vwlite_features f CROSS JOIN vwlite_classes c
+LEFT JOIN vwlite_weights w ON w.feature = {key} AND w.class = c.class
+GROUP BY f.example, c.class, c.constant;
+"""
+
+_NUMBER = """
+CREATE VIEW vwlite_predictions AS
+SELECT example, {link} AS prediction
+FROM (SELECT example, {clipped} AS p FROM vwlite_scores) AS clipped;
+"""
+
+_CLASS = """
+CREATE VIEW vwlite_predictions AS
+SELECT best.example AS example, c.name AS prediction
+FROM (SELECT s.example AS example, MIN(s.class) AS class
+      FROM vwlite_scores s
+      JOIN (SELECT example, MAX(score) AS score FROM vwlite_scores GROUP BY example) AS top
+      ON top.example = s.example AND top.score = s.score
+      GROUP BY s.example) AS best
+JOIN vwlite_classes c ON c.class = best.class;
+"""
+
+_PROBABILITIES = """
+-- What `vwlite predict --probabilities` prints.
+CREATE VIEW vwlite_probabilities AS
+SELECT parts.example AS example, c.name AS name, parts.part / sums.part AS probability
+FROM (SELECT s.example AS example, s.class AS class, {part} AS part
+      FROM vwlite_scores s
+      JOIN (SELECT example, MAX(score) AS score FROM vwlite_scores GROUP BY example) AS top
+      ON top.example = s.example) AS parts
+JOIN (SELECT s.example AS example, SUM({part}) AS part
+      FROM vwlite_scores s
+      JOIN (SELECT example, MAX(score) AS score FROM vwlite_scores GROUP BY example) AS top
+      ON top.example = s.example GROUP BY s.example) AS sums ON sums.example = parts.example
+JOIN vwlite_classes c ON c.class = parts.class;
+"""
+
+
+def _sigmoid(p: str) -> str:
+    """1 / (1 + exp(-p)), without an exp() that some databases refuse."""
+    return f"(CASE WHEN {p} < -700 THEN 0.0 WHEN {p} > 700 THEN 1.0 ELSE 1.0 / (1.0 + EXP(-({p}))) END)"
+
+
+_LINKS = {
+    "identity": "p",
+    "logistic": _sigmoid("p"),
+    "glf1": f"2.0 * {_sigmoid('p')} - 1.0",
+    "poisson": "EXP(p)",
+}
+# The part of a class in the sum of probabilities; where all sigmoids are 0, only the ratios matter.
+_PARTS = {
+    "softmax": "(CASE WHEN s.score - top.score < -700 THEN 0.0 ELSE EXP(s.score - top.score) END)",
+    "sigmoid": "(CASE WHEN top.score >= -700 THEN " + _sigmoid("s.score")
+    + " WHEN s.score - top.score < -700 THEN 0.0 ELSE EXP(s.score - top.score) END)",
+}
+
+
+def sql(linear: Linear, path: str) -> Iterator[str]:
+    """The statements. DataError if the model needs more than keys and values."""
+    _check(linear, path)
+    s, k = linear.settings, linear.records
+    names = linear.model.names
+    named, count = "", k if not linear.classes else len(linear.classes)
+    if len(names):
+        named = (
+            "\n-- Names stand in vwlite_names: JOIN them to a table of names. A name that is not there has no weight."
+        )
+    yield _HEAD.format(
+        what=f"{s.algorithm}, {s.loss or 'an unknown'} loss" + (f", {count} classes" if linear.classes else ""),
+        hash_all=", hash_all=True" if s.hash == "all" else "",
+        named=named,
+        any="VARCHAR(1000)",
+        more="; its --raw-predictions are in vwlite_scores",
+    )
+    if len(names):
+        yield "CREATE TABLE vwlite_names (name VARCHAR(10000) NOT NULL, feature BIGINT NOT NULL);\n"
+    yield "\n"
+    classes = linear.classes or (None,)
+    yield from _inserts(
+        "vwlite_classes",
+        (f"({i + 1}, {_text(name)}, {linear.constant[i]!r}, {linear.unseen[i]!r})" for i, name in enumerate(classes)),
+    )
+    yield from _inserts(
+        "vwlite_weights",
+        (
+            f"({key}, {i + 1}, {weights[i]!r})"
+            for key, weights, _ in linear.rows()
+            for i in range(count)
+            if weights[i] != linear.unseen[i]
+        ),
+    )
+    yield from _inserts("vwlite_names", (f"({_text(n.decode('utf-8', 'replace'))}, {key})" for key, n in names))
+    yield _SCORES.format(key="f.feature" if s.bits == 32 else f"(f.feature & {linear.mask})")
+    if linear.classes:
+        yield _CLASS
+        if linear.probable:
+            yield _PROBABILITIES.format(part=_PARTS[linear.probable])
+    else:
+        yield _NUMBER.format(link=_LINKS[s.link], clipped=_clipped(linear.low, linear.high))
+
+
+def _check(linear: Linear, path: str) -> None:
+    s = linear.settings
+    if s.interactions:
+        raise DataError(
+            f"{path}: a model of interactions cannot be exported to sql, as a query does not make crosses: "
+            "use --to c or --to python"
+        )
+    for name in ("keep", "ignore", "ignore_linear"):
+        if getattr(s, name):
+            raise DataError(
+                f"{path}: a model of --{name.replace('_', '-')} cannot be exported to sql, as a table of keys does not "
+                "know which namespaces they are of: use --to c or --to python"
+            )
+
+
+def _clipped(low: float, high: float) -> str:
+    cases = ""
+    if low > -float("inf"):
+        cases += f" WHEN score < {low!r} THEN {low!r}"
+    if high < float("inf"):
+        cases += f" WHEN score > {high!r} THEN {high!r}"
+    return f"CASE{cases} ELSE score END" if cases else "score"
+
+
+def _text(name: str | None) -> str:
+    """A text as SQL has it. A NUL would end the statement: nothing has one in its place."""
+    if name is None:
+        return "NULL"
+    shown = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace").replace("\0", "\ufffd")
+    return "'" + shown.replace("'", "''") + "'"
+
+
+def _inserts(table: str, rows: Iterable[str]) -> Iterator[str]:
+    waiting: list[str] = []
+    for row in rows:
+        waiting.append(row)
+        if len(waiting) == AT_ONCE:
+            yield f"INSERT INTO {table} VALUES\n" + ",\n".join(waiting) + ";\n"
+            waiting = []
+    if waiting:
+        yield f"INSERT INTO {table} VALUES\n" + ",\n".join(waiting) + ";\n"

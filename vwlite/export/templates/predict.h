@@ -1,0 +1,420 @@
+/* A model of vwlite: @WHAT@.
+ *
+ * One header, which needs the C standard library alone (C99; link with -lm). All of it is static, so that each file that
+ * includes it has its own. It predicts what `vwlite predict` does:
+ *
+ *     double scores[VWLITE_SCORES];
+ *     if (vwlite_vw_line("|user anna |page home", 21, scores) == 1)
+ *         printf("%.9g\n", vwlite_prediction(scores));
+ *
+ * vwlite_vw_line and vwlite_libsvm_line read a line of text; vwlite_scores takes features that are at hand. Keys are
+ * hashes of names: vwlite_hash(name, size, vwlite_space(namespace, size)).
+ */
+#ifndef VWLITE_MODEL_H
+#define VWLITE_MODEL_H
+
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+@DEFINES@
+
+/* A feature: the first letter of its namespace (' ' if that has no name), the hash of its name, its value. */
+typedef struct {
+    unsigned char space;
+    uint32_t hash;
+    float value;
+} vwlite_feature;
+
+/* The weights by rising key, one for each score@NAMES@. */
+static const struct {
+    uint32_t key;
+    double weight[VWLITE_SCORES];
+} vwlite_rows[VWLITE_ROWS + 1] = {
+@ROWS@    {0xFFFFFFFFu, {0}} /* none */
+};
+/* The weight of the constant feature, and that of features which are not in the table. */
+static const double vwlite_constant[VWLITE_SCORES] = {@CONSTANT@};
+static const double vwlite_unseen[VWLITE_SCORES] = {@UNSEEN@};
+/* The interactions, each as its length and the letters of its namespaces; 0 ends them. */
+static const unsigned char vwlite_terms[] = {@TERMS@0};
+/* By the letter of a namespace: 1 if its features count by themselves, 2 if they do in interactions, 3: both. */
+static const unsigned char vwlite_counts[256] = {@COUNTS@};
+/* The names of the classes: vwlite_class_names[vwlite_prediction(scores) - 1]. */
+static const char *const vwlite_class_names[VWLITE_CLASSES + 1] = {@CLASSES@0};
+
+/* --- hashes of names -------------------------------------------------------------------------- */
+
+/* MurmurHash3_x86_32, Austin Appleby. */
+static inline uint32_t vwlite_murmur(const char *text, size_t size, uint32_t seed) {
+    const unsigned char *s = (const unsigned char *)text;
+    uint32_t h = seed, k;
+    size_t i = 0;
+    for (; size - i >= 4; i += 4) {
+        k = (uint32_t)s[i] | (uint32_t)s[i + 1] << 8 | (uint32_t)s[i + 2] << 16 | (uint32_t)s[i + 3] << 24;
+        k *= 0xcc9e2d51u;
+        k = (k << 15 | k >> 17) * 0x1b873593u;
+        h ^= k;
+        h = (h << 13 | h >> 19) * 5 + 0xe6546b64u;
+    }
+    k = 0;
+    if (size - i == 3)
+        k = (uint32_t)s[i + 2] << 16;
+    if (size - i >= 2)
+        k |= (uint32_t)s[i + 1] << 8;
+    if (size - i >= 1) {
+        k = (k | s[i]) * 0xcc9e2d51u;
+        h ^= (k << 15 | k >> 17) * 0x1b873593u;
+    }
+    h ^= (uint32_t)size;
+    h ^= h >> 16;
+    h *= 0x85ebca6bu;
+    h ^= h >> 13;
+    h *= 0xc2b2ae35u;
+    return h ^ h >> 16;
+}
+
+/* The hash of a name in a namespace of that hash. */
+static inline uint32_t vwlite_hash(const char *name, size_t size, uint32_t space) {
+#if VWLITE_HASH_ALL
+    return vwlite_murmur(name, size, space);
+#else /* a number is its own index; blanks around a name do not count */
+    uint32_t number = 0;
+    size_t i;
+    for (; size > 0 && (unsigned char)name[0] <= 0x20; size--)
+        name++;
+    while (size > 0 && (unsigned char)name[size - 1] <= 0x20)
+        size--;
+    for (i = 0; i < size; i++) {
+        if (name[i] < '0' || name[i] > '9')
+            return vwlite_murmur(name, size, space);
+        number = number * 10 + (uint32_t)(name[i] - '0');
+    }
+    return number + space;
+#endif
+}
+
+/* The hash of a namespace; of one without a name if the size is 0. */
+static inline uint32_t vwlite_space(const char *name, size_t size) {
+    return size ? vwlite_hash(name, size, 0) : vwlite_murmur("", 0, 0);
+}
+
+/* --- scores ----------------------------------------------------------------------------------- */
+
+static inline void vwlite_add(uint32_t hash, double value, double *scores) {
+    uint32_t key = hash & VWLITE_MASK;
+    size_t low = 0, high = VWLITE_ROWS, k;
+    const double *weight = vwlite_unseen;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (vwlite_rows[middle].key < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < VWLITE_ROWS && vwlite_rows[low].key == key)
+        weight = vwlite_rows[low].weight;
+    for (k = 0; k < VWLITE_SCORES; k++)
+        scores[k] += weight[k] * value;
+}
+
+/* The products of the namespaces of a term, from `depth` on; a namespace that stands twice gives combinations. */
+static inline void vwlite_cross(const vwlite_feature *f, const size_t *begin, const unsigned char *term, int order, int depth,
+                         size_t first, uint64_t hash, float value, double *scores) {
+    size_t i, end = begin[term[depth] + 1];
+    for (i = first; i < end; i++) {
+        uint64_t h = hash ^ f[i].hash;
+        float x = value * f[i].value;
+        if (depth + 1 == order)
+            vwlite_add((uint32_t)h, x, scores);
+        else
+            vwlite_cross(f, begin, term, order, depth + 1, term[depth + 1] == term[depth] ? i : begin[term[depth + 1]],
+                         h * 16777619u, x, scores);
+    }
+}
+
+/* The scores of an example: one, or one for each class. initial: what they begin with, usually 0. In models without
+ * interactions, features may come in any order, and those of value 0 may be left out; in others, namespaces too.
+ * 1; or -2 if there is no memory. */
+static inline int vwlite_scores(const vwlite_feature *features, size_t n, double initial, double scores[VWLITE_SCORES]) {
+    size_t i, k, begin[257], at[256];
+    const unsigned char *term = vwlite_terms;
+    vwlite_feature *sorted;
+    for (k = 0; k < VWLITE_SCORES; k++)
+        scores[k] = initial + vwlite_constant[k];
+    for (i = 0; i < n; i++)
+        if (vwlite_counts[features[i].space] & 1)
+            vwlite_add(features[i].hash, features[i].value, scores);
+    if (!term[0] || n == 0)
+        return 1;
+    sorted = (vwlite_feature *)malloc(n * sizeof(vwlite_feature));
+    if (!sorted)
+        return -2;
+    memset(begin, 0, sizeof(begin));
+    for (i = 0; i < n; i++)
+        begin[features[i].space + 1] += (vwlite_counts[features[i].space] & 2) != 0;
+    for (i = 0; i < 256; i++) {
+        begin[i + 1] += begin[i];
+        at[i] = begin[i];
+    }
+    for (i = 0; i < n; i++)
+        if (vwlite_counts[features[i].space] & 2)
+            sorted[at[features[i].space]++] = features[i];
+    for (; term[0]; term += term[0] + 1)
+        vwlite_cross(sorted, begin, term + 1, term[0], 0, begin[term[1]], 0, 1, scores);
+    free(sorted);
+    return 1;
+}
+
+/* --- predictions ------------------------------------------------------------------------------ */
+
+/* The prediction of scores: a number, clipped and linked; or with classes the number of one, from 1. */
+static inline double vwlite_prediction(const double scores[VWLITE_SCORES]) {
+#if VWLITE_CLASSES
+    int k, best = 0;
+    for (k = 1; k < VWLITE_CLASSES; k++)
+        if (scores[k] > scores[best])
+            best = k;
+    return best + 1;
+#else
+    double p = scores[0];
+@CLIP@    return @LINK@;
+#endif
+}
+
+#if VWLITE_SIGMOID || VWLITE_SOFTMAX
+/* The probabilities of all classes. */
+static inline void vwlite_probabilities(const double scores[VWLITE_SCORES], double out[VWLITE_CLASSES]) {
+    int k;
+    double sum = 0, largest = scores[(int)vwlite_prediction(scores) - 1];
+    for (k = 0; k < VWLITE_CLASSES; k++) {
+        if (VWLITE_SOFTMAX || largest < -700)
+            out[k] = exp(scores[k] - largest);
+        else
+            out[k] = 1 / (1 + exp(-scores[k]));
+        sum += out[k];
+    }
+    for (k = 0; k < VWLITE_CLASSES; k++)
+        out[k] /= sum;
+}
+#endif
+
+/* --- text ------------------------------------------------------------------------------------- */
+
+/* The number [p, end): [+-] digits [. digits] [e [+-] digits], whatever the locale is. 0 if it is none. */
+static inline int vwlite_number(const char *p, const char *end, double *out) {
+    uint64_t digits = 0;
+    long power = 0, exponent = 0;
+    int negative = 0, down = 0, some = 0, point = 0;
+    if (p < end && (*p == '-' || *p == '+'))
+        negative = *p++ == '-';
+    for (; p < end && ((*p >= '0' && *p <= '9') || (*p == '.' && !point)); p++) {
+        if (*p == '.') {
+            point = 1;
+            continue;
+        }
+        some = 1;
+        if (digits < 1000000000000000000u)
+            digits = digits * 10 + (uint64_t)(*p - '0');
+        else
+            power++;
+        power -= point;
+    }
+    if (!some)
+        return 0;
+    if (p < end && (*p == 'e' || *p == 'E')) {
+        p++;
+        if (p < end && (*p == '-' || *p == '+'))
+            down = *p++ == '-';
+        if (p == end)
+            return 0;
+        for (; p < end && *p >= '0' && *p <= '9'; p++)
+            if (exponent < 100000)
+                exponent = exponent * 10 + (*p - '0');
+        power += down ? -exponent : exponent;
+    }
+    if (p != end)
+        return 0;
+    *out = (double)digits;
+    for (; power < 0 && *out != 0; power += power < -300 ? 300 : -power)
+        *out /= pow(10, power < -300 ? 300 : (double)-power);
+    for (; power > 0 && *out != 0 && *out < 1e308; power -= power > 300 ? 300 : power)
+        *out *= pow(10, power > 300 ? 300 : (double)power);
+    if (negative)
+        *out = -*out;
+    return 1;
+}
+
+/* The same as a value of a feature. 0 if it is none, or too large. */
+static inline int vwlite_value(const char *p, const char *end, float *out) {
+    double x;
+    if (!vwlite_number(p, end, &x) || x > 3.4028235677973366e38 || x < -3.4028235677973366e38)
+        return 0;
+    *out = (float)x;
+    return 1;
+}
+
+/* The features of a line as they are read. */
+typedef struct {
+    vwlite_feature *features;
+    size_t size, capacity;
+} vwlite_list;
+
+static inline int vwlite_append(vwlite_list *list, unsigned char space, uint32_t hash, float value) {
+    vwlite_feature *more;
+    if (list->size == list->capacity) {
+        list->capacity = list->capacity ? 2 * list->capacity : 64;
+        more = (vwlite_feature *)realloc(list->features, list->capacity * sizeof(vwlite_feature));
+        if (!more)
+            return 0;
+        list->features = more;
+    }
+    if (value != 0) {
+        list->features[list->size].space = space;
+        list->features[list->size].hash = hash;
+        list->features[list->size].value = value;
+        list->size++;
+    }
+    return 1;
+}
+
+static inline int vwlite_is_blank(char c) { return c == ' ' || c == '\t'; }
+
+/* Where a line ends: before LF or CR LF. */
+static inline const char *vwlite_line_end(const char *line, size_t size) {
+    if (size && line[size - 1] == '\n')
+        size--;
+    if (size && line[size - 1] == '\r')
+        size--;
+    return line + size;
+}
+
+static inline int vwlite_take_vw(const char *p, const char *end, vwlite_list *list, double *initial) {
+    const char *q, *first;
+    int words = 0, tag = 0;
+    double number;
+    while (p < end && *p != '|') {
+        if (vwlite_is_blank(*p)) {
+            p++;
+            continue;
+        }
+        for (first = p; p < end && *p != '|' && !vwlite_is_blank(*p); p++)
+            ;
+        words++;
+        tag = *first == '\'' || (p < end && *p == '|');
+        if (words == 3 && !tag) {
+            if (!vwlite_number(first, p, initial))
+                return -1;
+        } else if (words == 2 && !tag && (!vwlite_number(first, p, &number) || number < 0))
+            return -1;
+    }
+    if (p == end)
+        return words ? -1 : 0;
+    if (words - tag > 3)
+        return -1;
+    if (words - tag < 3)
+        *initial = 0;
+    while (p < end) { /* at a bar */
+        unsigned char letter = ' ';
+        uint32_t space = vwlite_space("", 0), nameless = 0, hash;
+        float scale = 1, value;
+        p++;
+        for (q = p; q < end && !vwlite_is_blank(*q) && *q != ':' && *q != '|'; q++)
+            ;
+        if (q != p) {
+            letter = (unsigned char)*p;
+            space = vwlite_space(p, (size_t)(q - p));
+        } else if (q < end && *q == ':')
+            return -1;
+        if (q < end && *q == ':') {
+            for (p = ++q; q < end && !vwlite_is_blank(*q) && *q != '|'; q++)
+                ;
+            if (!vwlite_value(p, q, &scale))
+                return -1;
+        }
+        for (p = q; p < end && *p != '|';) {
+            if (vwlite_is_blank(*p)) {
+                p++;
+                continue;
+            }
+            for (q = p; q < end && !vwlite_is_blank(*q) && *q != ':' && *q != '|'; q++)
+                if (*q == '\r')
+                    return -1;
+            hash = q == p ? space + nameless++ : vwlite_hash(p, (size_t)(q - p), space);
+            value = 1;
+            if (q < end && *q == ':') {
+                for (p = ++q; q < end && !vwlite_is_blank(*q) && *q != '|'; q++)
+                    ;
+                if (!vwlite_value(p, q, &value))
+                    return -1;
+            }
+            p = q;
+            value *= scale;
+            if (!(value - value == 0))
+                return -1;
+            if (!vwlite_append(list, letter, hash, value))
+                return -2;
+        }
+    }
+    return 1;
+}
+
+static inline int vwlite_take_libsvm(const char *p, const char *end, vwlite_list *list) {
+    const char *q, *colon;
+    int words = 0;
+    double label;
+    float value;
+    while (p < end && *p != '#') {
+        if (vwlite_is_blank(*p)) {
+            p++;
+            continue;
+        }
+        for (q = p, colon = NULL; q < end && !vwlite_is_blank(*q) && *q != '#'; q++)
+            if (*q == ':' && !colon)
+                colon = q;
+        if (!colon) {
+            if (words++ || (!VWLITE_CLASSES && !vwlite_number(p, q, &label)))
+                return -1;
+        } else {
+            const char *digit;
+            words++;
+            for (digit = p; digit < colon; digit++)
+                if (*digit < '0' || *digit > '9')
+                    return -1;
+            if (p == colon || !vwlite_value(colon + 1, q, &value))
+                return -1;
+            while (*p == '0')
+                p++;
+            if (!vwlite_append(list, ' ', vwlite_hash(p, (size_t)(colon - p), vwlite_space("", 0)), value))
+                return -2;
+        }
+        p = q;
+    }
+    return words != 0;
+}
+
+/* The scores of a line of VW text, with or without a label, which does not count. 1; 0 for a blank line, which has no
+ * scores; -1 if it is no VW text; -2 if there is no memory. */
+static inline int vwlite_vw_line(const char *line, size_t size, double scores[VWLITE_SCORES]) {
+    vwlite_list list = {NULL, 0, 0};
+    double initial = 0;
+    int state = vwlite_take_vw(line, vwlite_line_end(line, size), &list, &initial);
+    if (state == 1)
+        state = vwlite_scores(list.features, list.size, initial, scores);
+    free(list.features);
+    return state;
+}
+
+/* The same of a line of libsvm text, [label] index:value ... [# comment]. */
+static inline int vwlite_libsvm_line(const char *line, size_t size, double scores[VWLITE_SCORES]) {
+    vwlite_list list = {NULL, 0, 0};
+    int state = vwlite_take_libsvm(line, vwlite_line_end(line, size), &list);
+    if (state == 1)
+        state = vwlite_scores(list.features, list.size, 0, scores);
+    free(list.features);
+    return state;
+}
+
+#endif
