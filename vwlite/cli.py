@@ -22,6 +22,7 @@ COMMANDS = {
     "algorithms": "Show what --algorithm and --solver can be: formulas, options, papers.",
     "check": "Check that models, caches and data are whole and valid.",
     "convert": "Write tables and other data as VW text.",
+    "names": "Add names of features to a model.",
     "export": "Write a model as a table, as a program, or for Vowpal Wabbit.",
     "import": "Make a model of a table of weights.",
     "vw": "Take the arguments of Vowpal Wabbit, and do what it does.",

@@ -1,6 +1,6 @@
 """From settings to objects: which class is meant by which name."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 from typing import Any, cast
 
@@ -13,6 +13,7 @@ from vwlite.core.learn.learner import Learner
 from vwlite.core.learn.losses import Loss
 from vwlite.core.learn.multiclass import OneAgainstAll, Softmax
 from vwlite.core.learn.rule import Rule
+from vwlite.core.text.feature_names import NameFinder, NameStore
 from vwlite.input.schema import namespace_of
 from vwlite.options.settings import Settings
 
@@ -49,6 +50,12 @@ def make_expander(settings: Settings) -> Expander:
         ignore_linear=settings.ignore_linear.encode("latin-1"),
         interactions=[pattern.encode("latin-1") for pattern in settings.interactions],
     )
+
+
+def make_finder(settings: Settings, store: NameStore, wanted: Iterable[int] | None = None) -> NameFinder:
+    """What looks for names of features that a model of these settings has. wanted: only of these keys."""
+    hash_all = settings.hash == "all"
+    return NameFinder(store, make_expander(settings), hash_all=hash_all, wanted=wanted, bits=settings.bits)
 
 
 def make_names(settings: Settings, known: Sequence[str] = (), *, grows: bool = True) -> Names:

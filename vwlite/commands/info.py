@@ -49,8 +49,19 @@ def describe(path: str, model: "Model") -> dict[str, Any]:
         "features": int(features),
         "nonzero weights": int(np.count_nonzero(counted)),
         "l1 norm": norm if norm < np.inf else None,
+        **_of_names(model),
         "file size": os.path.getsize(path),
     }
+
+
+def _of_names(model: "Model") -> dict[str, Any]:
+    """How many names there are, and how much of the sum of |weights| they explain."""
+    if not len(model.names):
+        return {}
+    from vwlite.runs.names import named_share
+
+    features, _, share = named_share(model)
+    return {"names": len(model.names), "named features": features, "named share of l1 norm": round(share, 6)}
 
 
 def as_table(facts: dict[str, Any]) -> str:

@@ -14,6 +14,7 @@ from queue import Empty, SimpleQueue
 from vwlite.core.data.batch import Batch
 from vwlite.core.data.class_names import Names
 from vwlite.core.text.cells import Cells
+from vwlite.core.text.feature_names import NameFinder
 from vwlite.core.text.parser import Parser, detect
 from vwlite.core.text.tables import TableParser
 from vwlite.errors import DataError
@@ -39,6 +40,7 @@ class ParseOptions:
     spaces: bool = False  # batches have the names of namespaces
     names: Names | None = None  # of classes, which labels are then
     table: Table = field(default_factory=Table)  # the columns, if the sources are tables
+    finder: Callable[[], NameFinder] | None = None  # makes what looks for names of features, one for each thread
 
 
 @dataclass
@@ -50,6 +52,7 @@ class Parsed:
     done: int = 0  # bytes of input read so far
     total: int | None = None  # bytes of all input, if known
     text: bytes = b""  # VW text that means the same, if that is wanted
+    names: tuple[bytes, bytes, bytes] | None = None  # of features, for NameStore.take
 
 
 @dataclass
@@ -137,6 +140,7 @@ class Parsing:
         self._number = number
         self._parsers: dict[str, Parser] = {}
         self._layouts: dict[str, Layout] = {}  # that those of tables have
+        self._finder = options.finder() if options.finder else None
 
     def parse(self, task: Task, batch: Batch) -> Parsed:
         """Fill the batch with the lines of a block."""
@@ -151,10 +155,11 @@ class Parsing:
         text = b""
         if self.options.table.as_text:
             text = parser.take_text() if isinstance(parser, TableParser) else _as_vw(block.data, batch, task.format)
+        names = self._finder.find(task.format, block.data, batch) if self._finder else None
         block.release()
         if self._number:
             batch.number_hashes()
-        return Parsed(batch, bad, block.done, block.total, text)
+        return Parsed(batch, bad, block.done, block.total, text, names)
 
     def _parser(self, format: str, layout: Layout | None) -> Parser:
         o = self.options

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from vwlite.core.text.feature_names import NameStore, disorder
 from vwlite.model.slots import Array, array_of
 
 CONSTANT = b"Constant"  # what Vowpal Wabbit's audit calls it
@@ -42,6 +43,12 @@ class FeatureNames:
             text += name
         return FeatureNames(array_of(keys.tobytes(), "I"), array_of(ends.tobytes(), "I"), array_of(text, "B"))
 
+    @staticmethod
+    def kept(store: NameStore, keys: Array, weights: Array, bits: int) -> "FeatureNames":
+        """Those that a store has of the features of a model, as far as their weights are not zero."""
+        found = store.of(keys, weights, len(weights) // max(len(keys), 1), bits)
+        return FeatureNames(array_of(found[0], "I"), array_of(found[1], "I"), array_of(found[2], "B"))
+
     def __len__(self) -> int:
         return len(self.keys)
 
@@ -50,6 +57,11 @@ class FeatureNames:
         for key, end in zip(self.keys, self.ends, strict=True):
             yield key, self.text[begin:end].tobytes()
             begin = end
+
+    @property
+    def arrays(self) -> tuple[Array, Array, Array]:
+        """Keys, ends and text."""
+        return self.keys, self.ends, self.text
 
     @cached_property
     def by_key(self) -> dict[int, list[bytes]]:
@@ -63,24 +75,11 @@ class FeatureNames:
         """The indices that have this name: none, or one, but for models that people made."""
         return [key for key, other in self if other == name]
 
-    def inconsistency(self, keys: Iterable[int]) -> str | None:
+    def inconsistency(self, keys: Array) -> str | None:
         """What is wrong with arrays that were read, for a model of these keys; None if nothing is."""
-        if len(self.ends) != len(self.keys):
-            return "it has not as many ends of names as names"
-        begin, last = 0, None
-        for key, end in zip(self.keys, self.ends, strict=True):
-            if not begin <= end <= len(self.text):
-                return "a name ends before it begins, or behind all names"
-            name = self.text[begin:end].tobytes()
-            if last is not None and (key, name) <= last:
-                return "names are not ascending"
-            begin, last = end, (key, name)
-        if begin != len(self.text):
-            return "there is more text than names"
-        known = set(keys)
-        if not all(key in known for key in self.keys):
-            return "a name is of a feature that is not there"
-        return None
+        if [array.format for array in (self.keys, self.ends, self.text)] != ["I", "I", "B"]:
+            return "its names are not of uint8, or their ends and keys not of uint32"
+        return disorder(self.keys, self.ends, self.text, keys)  # type: ignore[no-any-return,unused-ignore]
 
 
 NONE = FeatureNames.of(())

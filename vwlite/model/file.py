@@ -350,10 +350,8 @@ def inconsistency(model: Model) -> str | None:
     if model.weights_only and (model.state or model.more):
         return "it says that it has no state, and has some"
     if len(model.names) or model.format != WITHOUT_NAMES:
-        names = model.names
-        if [array.format for array in (names.keys, names.ends, names.text)] != ["I", "I", "B"]:
-            return "its names are not of uint8, or their ends and keys not of uint32"
-        if wrong := names.inconsistency(model.keys):
+        wrong = model.names.inconsistency(model.keys)
+        if wrong:
             return wrong
     found = _not_finite(model)
     return found and f"{found} is not finite"

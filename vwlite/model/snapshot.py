@@ -11,8 +11,10 @@ from vwlite.core.base.arrays import narrowed, shifted
 from vwlite.core.learn.learner import Learner
 from vwlite.core.learn.rule import Rule
 from vwlite.core.rules.frozen import Frozen
+from vwlite.core.text.feature_names import NameStore
 from vwlite.errors import DataError, UsageError
 from vwlite.input.feature_weights import read_feature_weights
+from vwlite.model.feature_names import NONE, FeatureNames
 from vwlite.model.file import Model
 from vwlite.model.header import COUNTERS
 from vwlite.model.slots import CODES, Array, array_of, copied, field_of
@@ -28,9 +30,10 @@ def snapshot(
     interrupted: bool = False,
     weights_only: bool = False,
     columns: dict[str, Any] | None = None,
+    names: NameStore | None = None,
 ) -> Model:
     """The model as of now. before: the counters of the model that was continued, or zeros. columns: of tables, as
-    `vwlite.input.schema.Schema.stored` gives them."""
+    `vwlite.input.schema.Schema.stored` gives them. names: those of features that have been found."""
     rule = learner.rule
     slots = rule.slots()
     marks = field_of(rule, slots, "mark")
@@ -41,6 +44,7 @@ def snapshot(
     scalars = rule.scalars()
     if weights_only:  # a rule may give a weight to features that were never seen
         scalars = {name: x for name, x in scalars.items() if name == "unseen" and (any(x) if rule.records > 1 else x)}
+    keys = shifted(copied(marks), 2**32 - 1)
     return Model(
         algorithm=settings.algorithm,
         loss=settings.loss,
@@ -49,7 +53,7 @@ def snapshot(
         rule={name: x for name, x in scalars.items() if not isinstance(x, memoryview)},
         more={name: x for name, x in scalars.items() if isinstance(x, memoryview)},
         range=(learner.min_label, learner.max_label) if rule.CLIPS else None,
-        keys=shifted(copied(marks), 2**32 - 1),
+        keys=keys,
         weights=weights,
         state=state,
         interrupted=interrupted,
@@ -57,6 +61,7 @@ def snapshot(
         classes=learner.names.first(learner.named) if settings.classes == "auto" else [],
         program=f"vwlite {__version__}",
         columns=columns or {},
+        names=NONE if names is None else FeatureNames.kept(names, keys, weights, settings.bits),
     )
 
 

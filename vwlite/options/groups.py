@@ -20,16 +20,17 @@ from vwlite.options.types import PATH, Delimiter, Interval, Names, Progress, Who
 
 HOLDOUT_PERIOD = 10
 EARLY_TERMINATE = 3
+MOST_NAMES = 1_000_000
 
 
 class Option(click.Option):
     """An option with a place in a group of the help, and spellings of Vowpal Wabbit that the help leaves out."""
 
     def __init__(
-        self, decls: list[str], group: str = "Options", vw: tuple[str, ...] = (), **attributes: Any
+        self, decls: list[str], group: str = "Options", vw: tuple[str, ...] = (), bare: str = "", **attributes: Any
     ) -> None:
         super().__init__([*decls, *vw], **attributes)
-        self.group = group
+        self.group, self.bare = group, bare
         self._shown = [o for o in self.opts if o not in vw]
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
@@ -42,7 +43,12 @@ class Option(click.Option):
 
 
 class Command(click.Command):
-    """A command whose help lists the options by group."""
+    """A command whose help lists the options by group, and whose options may have a value of their own."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        bare = {name: o.bare for o in self.params if isinstance(o, Option) and o.bare for name in o.opts}
+        end = args.index("--") if "--" in args else len(args)
+        return super().parse_args(ctx, [f"{a}={bare[a]}" if a in bare else a for a in args[:end]] + args[end:])
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         groups: dict[str, list[tuple[str, str]]] = {}
@@ -59,7 +65,7 @@ class Command(click.Command):
 def click_option(spec: Spec) -> Option:
     """An option as click has it. What was not typed is None, so that a default or a model can decide."""
     return Option(
-        list(spec.typed), spec.group, spec.vw, help=spec.text(), type=spec.type, metavar=spec.metavar,
+        list(spec.typed), spec.group, spec.vw, spec.bare, help=spec.text(), type=spec.type, metavar=spec.metavar,
         **({"is_flag": True, "default": None} if spec.type is None else {}),
         **({"multiple": True} if spec.multiple else {}),
         required=spec.required,
@@ -211,6 +217,11 @@ class TrainOptions(InputOptions):
     initial: str | None = option(
         None, "-i", "--initial", group=OUT, vw=("--initial_regressor",), type=PATH, metavar="FILE",
         help="Continue from this model, with its options.",
+    )  # fmt: skip
+    names: int | None = option(
+        None, "--names", group=OUT, type=Whole(1), metavar="[=N]", bare=str(MOST_NAMES), shown="",
+        help="Keep the names of features in the model, the first N of them (1,000,000 if it is not said) and of "
+             "crosses; --names alone, or --names=N.",
     )  # fmt: skip
     save_weights_only: bool = option(
         False, "--save-weights-only", group=OUT, help="A smaller model that predicts, but cannot be continued."

@@ -271,7 +271,7 @@ def check_runs(o: TrainOptions) -> None:
                 raise UsageError(f"{option_name(name)} needs --passes above 1: a single pass holds nothing out")
     if o.holdout_off and o.early_terminate is not None:
         raise UsageError("--early-terminate needs the examples that --holdout-off does not hold out")
-    for name in ("checkpoint_every", "save_weights_only"):
+    for name in ("checkpoint_every", "names", "save_weights_only"):
         if getattr(o, name) and o.model is None:
             raise UsageError(f"{option_name(name)} needs --model")
     check_files(o, {"--cache-file": o.cache_file, "--cache": cache_name(o.data[0]) if o.cache else None})

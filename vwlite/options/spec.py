@@ -30,6 +30,7 @@ class Spec:
     vw: tuple[str, ...] = ()  # Vowpal Wabbit's spellings, which the help leaves out
     metavar: str | None = None
     multiple: bool = False
+    bare: str = ""  # the value of the option alone; another one has to be written --OPTION=VALUE
     required: bool = False
     for_some: bool = False  # the help begins with the algorithms that take it
     page: str = ""  # the help on the page of an algorithm, where it is another

@@ -6,6 +6,7 @@ from typing import Any
 from vwlite.core.data.interactions import WILDCARD
 from vwlite.core.data.namespaces import Namespaces
 from vwlite.core.learn.learner import Learner
+from vwlite.core.text.feature_names import NameStore
 from vwlite.options.resolve import option_name
 from vwlite.options.settings import Settings
 from vwlite.runs.progress import number
@@ -69,6 +70,17 @@ def about_labels(settings: Settings, learner: Learner, *, loss_typed: bool) -> N
 
 def _one(what: str) -> str:
     return f"every example {what}: there was nothing to tell apart"
+
+
+def about_names(store: NameStore, more: str) -> Notes:
+    """Names of features that a model does not have, as there was no room for them. more: what makes room."""
+    found = {"names of features found": len(store)}
+    full = [what for what, is_full in (("features", store.full), ("crosses", store.crosses_full)) if is_full]
+    if not full:
+        return found, []
+    return found, [
+        f"there is room for {store.most:,} names of {' and as many of '.join(full)}, those that came first: {more}"
+    ]
 
 
 def about_features(settings: Settings, learner: Learner, model: str) -> Notes:

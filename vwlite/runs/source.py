@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from vwlite.core.data.class_names import Names
+from vwlite.core.text.feature_names import NameFinder
 from vwlite.errors import UsageError
 from vwlite.input.cache import CacheReader, CacheUnusable, CacheWriter, cache_name, fingerprint, open_cache
 from vwlite.input.pipeline import Parsed, ParseOptions, decide_roles, parsed_batches
@@ -53,19 +54,20 @@ def parse_options(
 class Source:
     """The batches of DATA, once or several times, and the cache that the options ask for.
 
-    names: the classes, if there are some; a cache may add to them. columns: of tables, if a model
-    knows them. keeps: whether what the first pass parsed is kept
-    for others even if no option names a file for it. bad: counts the bad lines; who reads hands them on.
+    names: the classes, if there are some; a cache may add to them. columns: of tables, if a model knows them. keeps:
+    whether what the first pass parsed is kept for others even if no option names a file for it. bad: counts the bad
+    lines; who reads hands them on. finder: makes what looks for names of features, which no cache has.
     """
 
     def __init__(
         self, options: TrainOptions, settings: Settings, names: Names | None, bad: BadLines, *, keeps: bool = False,
-        columns: dict[str, Any] | None = None,
+        columns: dict[str, Any] | None = None, finder: Callable[[], NameFinder] | None = None,
     ) -> None:  # fmt: skip
         self.path = options.cache_file or (cache_name(options.data[0]) if options.cache else None)
         self._options, self._settings, self._names, self._bad, self._keeps = options, settings, names, bad, keeps
         self._named = names.first(len(names)) if settings.classes and names is not None else []
         self._cache: CacheReader | None = None
+        self._finder = finder
         self._table = table_of(options, columns, needs_label=True)
         self._table.crosses = settings.crosses
 
@@ -93,6 +95,7 @@ class Source:
             if writer is not None:
                 stack.callback(writer.close)
             parse = parse_options(self._options, self._settings, self._names, self._table)
+            parse = replace(parse, finder=self._finder)
             found = parsed_batches(
                 self._options.data, parse, stop=stop, threads=self._options.threads, number=writer is not None
             )
@@ -104,7 +107,8 @@ class Source:
 
     def _fingerprint(self) -> dict[str, Any]:
         parse = parse_options(self._options, self._settings)
-        shaping = {k: v for k, v in vars(parse).items() if k not in ("loss_name", "names", "table", "spaces")}
+        apart = ("loss_name", "names", "table", "spaces", "finder")
+        shaping = {k: v for k, v in vars(parse).items() if k not in apart}
         if parse.spaces:
             shaping |= {"spaces": True}
         decide_roles(self._options.data, replace(parse, table=self._table))
@@ -120,6 +124,8 @@ class Source:
         if path is None or o.kill_cache or not os.path.exists(path):
             return None
         try:
+            if self._finder is not None:
+                raise CacheUnusable("names of features are in the text alone")
             cache = open_cache(path, self._fingerprint())
             if cache.skipped and (o.rejects or o.max_errors is not None):
                 option = "--rejects" if o.rejects else "--max-errors"

@@ -4,27 +4,32 @@ import math
 import os
 import time
 from contextlib import ExitStack
+from functools import partial
 from typing import Any
 
 from vwlite import __version__
+from vwlite.algorithms.build import make_finder
 from vwlite.algorithms.table import ALGORITHMS
 from vwlite.core.data.batch import Batch
 from vwlite.core.learn.learner import Learner, Reason
 from vwlite.core.learn.tally import Tally
+from vwlite.core.text.feature_names import NameStore
 from vwlite.errors import DataError
 from vwlite.input.pipeline import Parsed
 from vwlite.input.reader import check_sources
 from vwlite.model import Model, read_model, write_model
+from vwlite.model.feature_names import NONE, FeatureNames
 from vwlite.model.snapshot import begin, resume, snapshot
-from vwlite.options.groups import EARLY_TERMINATE, HOLDOUT_PERIOD, TrainOptions
+from vwlite.options.groups import EARLY_TERMINATE, HOLDOUT_PERIOD, MOST_NAMES, TrainOptions
 from vwlite.options.resolve import Resolved, as_options, check_runs, resolve
 from vwlite.output.atomic import AtomicFile, Draft
 from vwlite.runs.common import Run, say, summary
-from vwlite.runs.notes import Notes, about_labels, about_options, namespaces_of, together
+from vwlite.runs.notes import Notes, about_labels, about_names, about_options, namespaces_of, together
 from vwlite.runs.progress import HEADER, Interval, LiveLine, Row, format_row
 from vwlite.runs.signals import StopSignal
 from vwlite.runs.source import Source
 
+MORE_NAMES = "--names=N keeps N, and vwlite names looks for those of the model's weights alone"
 SMALL_TABLE = 1 << 22  # bytes of a weight table whose nonzero weights are counted for every row
 
 
@@ -35,10 +40,11 @@ def train(o: TrainOptions) -> int:
     model = read_model(o.initial) if o.initial else None
     columns = model.columns if model else {}
     learner, resolved, before = prepared(o, model)
+    names = _names(o, model.names if model else NONE)
     del model
     with ExitStack() as stack:
         signals = stack.enter_context(StopSignal())  # first: what it finds begun is cleaned up
-        run = Training(o, learner, resolved, before, columns, stack)
+        run = Training(o, learner, resolved, before, columns, names, stack)
         signals.then(run.stop)
         run.passes(stack)
         run.finish(signals.number)
@@ -61,6 +67,13 @@ def prepared(o: TrainOptions, model: Model | None) -> tuple[Learner, Resolved, d
     return resume(model, resolved, o.initial, **options), resolved, model.counters
 
 
+def _names(o: TrainOptions, known: FeatureNames) -> NameStore | None:
+    """Where names of features go, if they are wanted or the model that is continued has some."""
+    if not (o.names or len(known)):
+        return None
+    return NameStore(o.names or max(MOST_NAMES, len(known)), known.arrays if len(known) else None)
+
+
 class Training(Run):
     """The state of one training run."""
 
@@ -68,13 +81,15 @@ class Training(Run):
 
     def __init__(
         self, o: TrainOptions, learner: Learner, resolved: Resolved, before: dict[str, int], columns: dict[str, Any],
-        stack: ExitStack,
+        names: NameStore | None, stack: ExitStack,
     ) -> None:  # fmt: skip
         super().__init__(o, learner, resolved.settings, stack)
         self.resolved = resolved
         self.before = before
+        self.names = names
+        finder = None if names is None else partial(make_finder, resolved.settings, names)
         self.source = Source(
-            o, resolved.settings, learner.names, self.bad, keeps=o.passes > 1, columns=columns
+            o, resolved.settings, learner.names, self.bad, keeps=o.passes > 1, columns=columns, finder=finder
         )
         self.file = stack.enter_context(AtomicFile(o.model)) if o.model else None
         self.namespaces = namespaces_of(resolved.settings)
@@ -137,6 +152,8 @@ class Training(Run):
         """One pass over the cache or the text."""
         with self.source.batches(lambda: self.stopped) as batches:
             for parsed in batches:
+                if self.names is not None:
+                    self.names.take(parsed.names)
                 self.feed(parsed.batch)
                 self.live_clear_if(parsed)
                 self.bad.take(parsed.bad)
@@ -226,6 +243,7 @@ class Training(Run):
             interrupted=interrupted,
             weights_only=self.options.save_weights_only,
             columns=self.source.columns,
+            names=self.names,
         )
 
     # --- the end -----------------------------------------------------------------------------
@@ -314,12 +332,14 @@ class Training(Run):
 
     def notes(self) -> Notes:
         """What the data says about the options. A model that is continued was told when it began."""
+        named = about_names(self.names, MORE_NAMES) if self.names is not None else ({}, [])
         if self.options.initial:
-            return {}, []
+            return named
         typed = "loss" in self.options.typed
         return together(
             about_options(self.settings, self.namespaces),
             about_labels(self.settings, self.learner, loss_typed=typed),
+            named,
         )
 
     def _typed(self) -> dict[str, Any]:
@@ -335,6 +355,7 @@ class Training(Run):
             "cache": self.source.path,
             "model": o.model,
             "initial": o.initial,
+            "names": o.names,
             "save-weights-only": o.save_weights_only,
             "threads": o.threads,
         }

@@ -1,0 +1,78 @@
+"""Names of features, collected while text is parsed. See feature_names.pyx."""
+
+from libc.stddef cimport size_t
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+
+from vwlite.core.data.batch cimport Arrays, Batch
+from vwlite.core.data.expand cimport MOST_TERMS, Expander
+
+
+# A set of hashes: open addressing, half full at most.
+cdef struct HashSet:
+    uint32_t* slots     # owned; [capacity], 0 where none is
+    size_t capacity, count
+    int shift
+    bint has_zero
+
+
+# Bytes one after the other.
+cdef struct Buffer:
+    char* data          # owned
+    size_t size, capacity
+
+
+# A name that was found; its text stands behind the one before it.
+cdef struct Found:
+    uint32_t hash
+    uint32_t size
+    uint32_t component  # whether it is part of crosses only, and no feature by itself
+
+
+cdef class NameStore:
+    cdef readonly size_t most
+    cdef readonly bint full, crosses_full
+    cdef size_t most_text
+    cdef Found* names           # owned
+    cdef uint64_t* ends         # owned; where the text of each ends
+    cdef size_t count, name_capacity, end_capacity
+    cdef uint32_t* places       # owned; [place_capacity] 1 + the number of the name that has the hash, 0: none
+    cdef size_t place_capacity
+    cdef int shift
+    cdef Buffer text
+    cdef Buffer crosses         # of uint32: hash, number of components, their hashes
+    cdef uint64_t* cross_at     # owned; where each begins there
+    cdef size_t cross_count, cross_capacity
+    cdef HashSet crossed
+    cdef object known           # names that were there before, by key: (keys, ends, text)
+    cdef size_t known_count
+
+    cdef int place(self, uint32_t hash, size_t* at) noexcept nogil
+    cdef int grow(self) noexcept nogil
+    cdef int add(self, const Found* found, const char* text) noexcept nogil
+    cdef int add_cross(self, const uint32_t* record) noexcept nogil
+    cdef int compose(self, const uint32_t* record, Buffer* out) noexcept nogil
+
+
+cdef class NameFinder:
+    cdef readonly NameStore store
+    cdef Expander expander
+    cdef bint crossing, strings
+    cdef uint32_t seed, mask
+    cdef HashSet seen, crossed, wanted
+    cdef bint selects               # only names of keys in `wanted` are looked for
+    cdef size_t given, given_crosses    # names that were handed on
+    cdef uint32_t* news             # owned; places of new features in the arrays of the batch
+    cdef size_t news_count, news_capacity
+    cdef Buffer found, text, crosses, scratch
+    # of the cross that is being made
+    cdef uint32_t[MOST_TERMS] components
+
+    cdef int look(self, const Arrays* a) noexcept nogil
+    cdef int look_at(self, const uint32_t* hash, size_t begin, size_t end) noexcept nogil
+    cdef int read_names(self, const char* data, size_t size, Batch batch, bint libsvm) noexcept nogil
+    cdef int vw_names(self, const char* p, const Arrays* a, size_t line, size_t first, size_t last) noexcept nogil
+    cdef int libsvm_names(self, const char* p, const Arrays* a, size_t line, size_t first, size_t last) noexcept nogil
+    cdef uint32_t hash_of(self, const char* name, size_t size, uint32_t seed) noexcept nogil
+    cdef int emit(self, uint8_t letter, const char* space, size_t space_size, const char* name, size_t size, uint32_t hash) noexcept nogil
+    cdef int cross(self, const Arrays* a) noexcept nogil
+    cdef int combine(self, const uint8_t* letters, size_t order, size_t depth, size_t begin, uint64_t hash) noexcept nogil

@@ -1,0 +1,659 @@
+"""Names of features, collected while text is parsed: what to call the indices of a model.
+
+A name is NAMESPACE^NAME, or a name alone without a namespace; a nameless feature is called by its number, from 0. A
+cross is its components with `*` between them.
+
+Most features of a block have been met before. So a finder, one for each thread that parses, remembers the hashes that
+it has met; only lines with a new one are read once more, up to the last of these, and only new names are copied. Of a
+cross it keeps the hashes of its components. What a finder hands on it hands on once, and its blocks come in the order of
+the stream, so the first time that a hash occurs in the stream is among what the finders hand on. The store takes
+that block by block, in order: so it keeps the same names, those that came first, however many threads there are and
+wherever blocks end. All of this goes by 32-bit hashes; two names that share an index of fewer bits are both kept.
+
+The learner has no part in it: it goes on as it would.
+"""
+
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer, Py_buffer
+from libc.stdio cimport snprintf
+from libc.stdlib cimport calloc, free, qsort
+from libc.string cimport memchr, memcmp, memcpy, memset
+
+from vwlite.core.base.buffers cimport copy, reserve
+from vwlite.core.base.prefetch cimport prefetch_read
+from vwlite.core.base.simd cimport likely, unlikely
+from vwlite.core.data.batch cimport EXAMPLE, Arrays, Batch
+from vwlite.core.data.expand cimport Expander, Run
+from vwlite.core.text.murmur cimport hash_strings, murmur
+from vwlite.core.text.tokens cimport ENDS, ENDS_NAME, ENDS_PAIR, ENDS_WORD, find, skip_blanks
+
+cdef enum:
+    PRIME = 16777619        # FNV's, as in expand.pyx
+    SMALLEST = 1 << 12      # slots of a set
+    AHEAD = 16              # hashes whose slots are asked for before they are needed
+    TEXT_OF_NAME = 100      # bytes of text for each name that a store has room for
+
+
+# --- sets of hashes ------------------------------------------------------------------------------
+
+cdef inline size_t home(uint32_t hash, int shift) noexcept nogil:
+    return (hash * <uint64_t>0x9E3779B97F4A7C15) >> shift
+
+
+cdef int make_set(HashSet* s, size_t capacity) noexcept nogil:
+    """An empty set with so many slots, a power of two; -1: no memory, and it is as it was."""
+    cdef uint32_t* slots = <uint32_t*>calloc(capacity, sizeof(uint32_t))
+    if slots == NULL:
+        return -1
+    free(s.slots)
+    s.slots, s.capacity, s.count, s.has_zero, s.shift = slots, capacity, 0, False, 64
+    while capacity > 1:
+        capacity //= 2
+        s.shift -= 1
+    return 0
+
+
+cdef inline bint has(const HashSet* s, uint32_t hash) noexcept nogil:
+    cdef size_t at
+    if hash == 0:
+        return s.has_zero
+    at = home(hash, s.shift)
+    while s.slots[at] != hash:
+        if s.slots[at] == 0:
+            return False
+        at = (at + 1) & (s.capacity - 1)
+    return True
+
+
+cdef int insert(HashSet* s, uint32_t hash) noexcept nogil:
+    """1 if it is new, 0 if not; -1: no memory."""
+    cdef HashSet larger
+    cdef size_t at, i
+    if hash == 0:
+        if s.has_zero:
+            return 0
+        s.has_zero = True
+        return 1
+    at = home(hash, s.shift)
+    while s.slots[at] != 0:
+        if s.slots[at] == hash:
+            return 0
+        at = (at + 1) & (s.capacity - 1)
+    s.slots[at] = hash
+    s.count += 1
+    if 2 * s.count < s.capacity:
+        return 1
+    larger.slots = NULL
+    if make_set(&larger, 2 * s.capacity):
+        return -1
+    for i in range(s.capacity):
+        if s.slots[i] != 0:
+            at = home(s.slots[i], larger.shift)
+            while larger.slots[at] != 0:
+                at = (at + 1) & (larger.capacity - 1)
+            larger.slots[at] = s.slots[i]
+    larger.count, larger.has_zero = s.count, s.has_zero
+    free(s.slots)
+    s[0] = larger
+    return 1
+
+
+cdef inline int append(Buffer* buffer, const void* data, size_t size) noexcept nogil:
+    if reserve(<void**>&buffer.data, &buffer.capacity, buffer.size + size, 1):
+        return -1
+    copy(buffer.data + buffer.size, data, size)
+    buffer.size += size
+    return 0
+
+
+# --- finding -------------------------------------------------------------------------------------
+
+cdef class NameFinder:
+    """Finds the names of features that it has not met before, in blocks of text. For one thread.
+
+    store: where the names go; when it is full, nothing is looked for any more. expander: keep, ignore, ignore_linear and
+    interactions of the model, in an Expander of its own. wanted: keys of a model with so many bits; if they are given,
+    only names of these are looked for, and those of whatever interactions cross. hash_all: as the parser's.
+    """
+
+    def __cinit__(self, NameStore store not None, Expander expander not None, *, bint hash_all=False, wanted=None,
+                  int bits=32):
+        cdef uint32_t key
+        self.store, self.expander, self.strings = store, expander, not hash_all
+        self.crossing = expander.wild or expander.terms_size != 0
+        self.seed = murmur(b"", 0, 0)
+        self.mask = <uint32_t>((<uint64_t>1 << bits) - 1)
+        if make_set(&self.seen, SMALLEST) or make_set(&self.crossed, SMALLEST) or make_set(&self.wanted, SMALLEST):
+            raise MemoryError("no memory for the names of features")
+        self.selects = wanted is not None
+        if self.selects:
+            for key in wanted:
+                if insert(&self.wanted, key) < 0:
+                    raise MemoryError("no memory for the names of features")
+
+    def __dealloc__(self):
+        free(self.seen.slots)
+        free(self.crossed.slots)
+        free(self.wanted.slots)
+        free(self.news)
+        free(self.found.data)
+        free(self.text.data)
+        free(self.crosses.data)
+        free(self.scratch.data)
+
+    def find(self, str format, block, Batch batch not None):
+        """What is new in a block, for `NameStore.take`; None: nothing. batch: what a parser made of the block, not
+        numbered yet. format: "vw" or "libsvm"."""
+        cdef Py_buffer info
+        cdef int failed = 0
+        cdef bint libsvm = format == "libsvm"
+        self.found.size = self.text.size = self.crosses.size = self.news_count = 0
+        PyObject_GetBuffer(block, &info, PyBUF_SIMPLE)
+        try:
+            with nogil:
+                if not self.store.full and self.given < self.store.most:
+                    failed = self.look(&batch.a)
+                if not failed and self.news_count > 0:
+                    failed = self.read_names(<const char*>info.buf, info.len, batch, libsvm)
+                if not failed and self.crossing and not self.store.crosses_full and self.given_crosses < self.store.most:
+                    failed = self.cross(&batch.a)
+        finally:
+            PyBuffer_Release(&info)
+        if failed:
+            raise MemoryError("no memory for the names of features")
+        if self.found.size == 0 and self.crosses.size == 0:
+            return None
+        return taken(&self.found), taken(&self.text), taken(&self.crosses)
+
+    cdef int look(self, const Arrays* a) noexcept nogil:
+        """Note the features whose hash is new; -1: no memory."""
+        cdef size_t span
+        if self.expander.plain:
+            return self.look_at(a.hash, 0, a.features)
+        for span in range(a.spans):
+            if (self.expander.alive[a.letter[span]]
+                    and self.look_at(a.hash, a.feature_begin[span], a.feature_begin[span + 1])):
+                return -1
+        return 0
+
+    cdef int look_at(self, const uint32_t* hash, size_t begin, size_t end) noexcept nogil:
+        cdef size_t i
+        cdef int fresh
+        for i in range(begin, end):
+            if i + AHEAD < end:
+                prefetch_read(self.seen.slots + home(hash[i + AHEAD], self.seen.shift))
+            if likely(self.seen.slots[home(hash[i], self.seen.shift)] == hash[i] and hash[i] != 0):
+                continue
+            if self.selects and not self.crossing and not has(&self.wanted, hash[i] & self.mask):
+                continue
+            fresh = insert(&self.seen, hash[i])
+            if fresh < 0:
+                return -1
+            if fresh == 0:
+                continue
+            if reserve(<void**>&self.news, &self.news_capacity, self.news_count + 1, sizeof(uint32_t)):
+                return -1
+            self.news[self.news_count] = <uint32_t>i
+            self.news_count += 1
+            self.given += 1
+        return 0
+
+    cdef int read_names(self, const char* data, size_t size, Batch batch, bint libsvm) noexcept nogil:
+        """Read the names of the new features in the text of the batch; -1: no memory."""
+        cdef const Arrays* a = &batch.a
+        cdef const char* p = data
+        cdef const char* end = data + size
+        cdef const char* next
+        cdef size_t line, first = 0, last, limit
+        if batch.first_line == 1 and size >= 3 and memcmp(data, b"\xef\xbb\xbf", 3) == 0:
+            p += 3
+        for line in range(a.lines):
+            next = <const char*>memchr(p, c'\n', end - p) if p < end else NULL
+            limit = a.feature_begin[a.span_begin[line + 1]]
+            last = first
+            while last < self.news_count and self.news[last] < limit:
+                last += 1
+            if last > first:
+                if next == NULL:      # the last line, which no LF ends
+                    self.scratch.size = 0
+                    if append(&self.scratch, p, end - p) or append(&self.scratch, b"\n", 1):
+                        return -1
+                    p = self.scratch.data
+                if (self.libsvm_names(p, a, line, first, last) if libsvm else self.vw_names(p, a, line, first, last)):
+                    return -1
+                first = last
+                if first == self.news_count:
+                    return 0
+            if next == NULL:
+                return 0
+            p = next + 1
+        return 0
+
+    cdef int vw_names(self, const char* p, const Arrays* a, size_t line, size_t first, size_t last) noexcept nogil:
+        """Read the names of news[first:last], which are features of a line of VW text that begins at p; -1: no memory.
+
+        Features of value zero are in the text and not in the batch: where there is one before, names are not those
+        of the hashes. Then each hash is made anew.
+        """
+        cdef const char* begin = <const char*>memchr(p, c'|', find_line(p) - p)
+        cdef const char* space
+        cdef const char* name
+        cdef size_t at, space_size, size, k, kept = self.found.size, text = self.text.size
+        cdef size_t stop = a.feature_begin[a.span_begin[line + 1]]
+        cdef uint32_t seed, nameless, hash
+        cdef bint each = False, known
+        cdef uint8_t letter
+        cdef char[16] number
+        while True:
+            p, k, at = begin, first, a.feature_begin[a.span_begin[line]]
+            known = True
+            while known and k < last and p != NULL and p[0] == c'|':
+                space = p + 1
+                p = find(space, ENDS_NAME)
+                space_size = p - space
+                letter = <uint8_t>space[0] if space_size else c' '
+                seed = self.hash_of(space, space_size, 0) if space_size else self.seed
+                nameless = 0
+                if p[0] == c':':
+                    p = find(p, ENDS_WORD)
+                while k < last:
+                    p = skip_blanks(p)
+                    if ENDS[<uint8_t>p[0]] & ENDS_WORD:
+                        break
+                    name = p
+                    p = find(p, ENDS_NAME)
+                    size = p - name
+                    if p[0] == c':':
+                        p = find(p, ENDS_WORD)
+                    if size == 0:
+                        hash = seed + nameless
+                        size = snprintf(number, 16, b"%u", nameless)
+                        name = number
+                        nameless += 1
+                    elif each or at == self.news[k]:
+                        hash = self.hash_of(name, size, seed)
+                    if each:
+                        if at == stop or hash != a.hash[at]:    # a value of zero
+                            continue
+                    elif at == self.news[k] and hash != a.hash[at]:
+                        known = False
+                        break
+                    if at == self.news[k]:
+                        if self.emit(letter, space, space_size, name, size, hash):
+                            return -1
+                        k += 1
+                    at += 1
+            if each or (known and k == last):
+                return 0
+            each = True
+            self.found.size, self.text.size = kept, text
+
+    cdef inline uint32_t hash_of(self, const char* name, size_t size, uint32_t seed) noexcept nogil:
+        return hash_strings(name, size, seed) if self.strings else murmur(name, size, seed)
+
+    cdef int libsvm_names(self, const char* p, const Arrays* a, size_t line, size_t first, size_t last) noexcept nogil:
+        """The same of a line of libsvm; -1: no memory."""
+        cdef size_t at = a.feature_begin[a.span_begin[line]], stop = a.feature_begin[a.span_begin[line + 1]]
+        cdef const char* name
+        cdef size_t k = first
+        cdef uint32_t hash
+        while k < last and at < stop:
+            p = skip_blanks(p)
+            if ENDS[<uint8_t>p[0]] & ENDS_PAIR:
+                break
+            name = p
+            p = find(p, ENDS_PAIR)
+            if memchr(name, c':', p - name) == NULL:    # the label
+                continue
+            while name[0] == c'0':
+                name += 1
+            hash = self.hash_of(name, <const char*>memchr(name, c':', p - name) - name, self.seed)
+            if hash != a.hash[at]:      # a value of zero
+                continue
+            if at == self.news[k]:
+                if self.emit(c' ', name, 0, name, <const char*>memchr(name, c':', p - name) - name, hash):
+                    return -1
+                k += 1
+            at += 1
+        return 0
+
+    cdef int emit(self, uint8_t letter, const char* space, size_t space_size, const char* name, size_t size,
+                  uint32_t hash) noexcept nogil:
+        """Hand a name on; -1: no memory."""
+        cdef Found found
+        found.hash, found.component = hash, not self.expander.linear[letter]
+        found.size = <uint32_t>(size + space_size + (space_size > 0))
+        if (append(&self.found, &found, sizeof(Found)) or append(&self.text, space, space_size)
+                or append(&self.text, b"^", space_size > 0) or append(&self.text, name, size)):
+            return -1
+        return 0
+
+    # --- crosses -----------------------------------------------------------------------------
+
+    cdef int cross(self, const Arrays* a) noexcept nogil:
+        """Hand on the components of new crosses of all lines; -1: no memory."""
+        cdef const uint8_t* letters
+        cdef size_t line, at, i, order
+        cdef bint whole
+        for line in range(a.lines):
+            if a.kind[line] != EXAMPLE:
+                continue
+            if self.expander.begin_crossing(a, line):
+                return -1
+            at = 0
+            while at < self.expander.terms_size:
+                order, letters = self.expander.terms[at], self.expander.terms + at + 1
+                whole = True
+                for i in range(order):
+                    whole &= self.expander.runs[letters[i]].size > 0
+                if whole and self.combine(letters, order, 0, 0, 0):
+                    return -1
+                at += order + 1
+            self.expander.end_crossing(a, line)
+        return 0
+
+    cdef int combine(self, const uint8_t* letters, size_t order, size_t depth, size_t begin,
+                     uint64_t hash) noexcept nogil:
+        """Go through the products of an interaction from `depth` on, in the order of Expander.combine."""
+        cdef Run* run = &self.expander.runs[letters[depth]]
+        cdef size_t i, next
+        cdef uint64_t h
+        cdef uint32_t key, size = <uint32_t>order
+        cdef int fresh
+        for i in range(begin, run.size):
+            h = hash ^ run.hash[i]
+            self.components[depth] = run.hash[i]
+            if depth + 1 < order:
+                next = i if letters[depth + 1] == letters[depth] and not self.expander.permutations else 0
+                if self.combine(letters, order, depth + 1, next, h * <uint64_t>PRIME):
+                    return -1
+                continue
+            key = <uint32_t>h
+            if likely(self.crossed.slots[home(key, self.crossed.shift)] == key and key != 0):
+                continue
+            if self.selects and not has(&self.wanted, key & self.mask):
+                continue
+            if self.given_crosses >= self.store.most:
+                return 0
+            fresh = insert(&self.crossed, key)
+            if fresh < 0:
+                return -1
+            if fresh == 0:
+                continue
+            self.given_crosses += 1
+            if (append(&self.crosses, &key, 4) or append(&self.crosses, &size, 4)
+                    or append(&self.crosses, self.components, 4 * order)):
+                return -1
+        return 0
+
+
+cdef inline const char* find_line(const char* p) noexcept nogil:
+    while p[0] != c'\n':
+        p += 1
+    return p
+
+
+cdef object taken(Buffer* buffer):
+    cdef size_t size = buffer.size
+    buffer.size = 0
+    return PyBytes_FromStringAndSize(buffer.data, size)
+
+
+# --- keeping -------------------------------------------------------------------------------------
+
+# Something that has a name: where it is in a store, and what it is called.
+cdef struct Named:
+    uint32_t key
+    uint32_t size
+    const char* text
+
+
+cdef int by_text(const void* a, const void* b) noexcept nogil:
+    cdef const Named* x = <const Named*>a
+    cdef const Named* y = <const Named*>b
+    cdef int order = memcmp(x.text, y.text, min(x.size, y.size)) if min(x.size, y.size) > 0 else 0
+    return order if order != 0 else (x.size > y.size) - (x.size < y.size)
+
+
+cdef int by_key(const void* a, const void* b) noexcept nogil:
+    cdef const Named* x = <const Named*>a
+    cdef const Named* y = <const Named*>b
+    return by_text(a, b) if x.key == y.key else (1 if x.key > y.key else -1)
+
+
+cdef class NameStore:
+    """At most `most` names of features, those that came first, with 100 bytes of text for each on average; and as many
+    of crosses, of which it knows the components.
+
+    known: names of a model, which count among those of features: their keys, ends and text, as in FeatureNames.
+    full, crosses_full: whether there is room for no more, so that names may be missing.
+    """
+
+    def __cinit__(self, size_t most, known=None):
+        self.most, self.most_text = most, TEXT_OF_NAME * most
+        self.known = known
+        if known is not None:
+            self.known_count = len(known[0])
+        self.full, self.crosses_full = self.known_count >= most, most == 0
+        if make_set(&self.crossed, SMALLEST) or self.grow():
+            raise MemoryError("no memory for the names of features")
+
+    def __dealloc__(self):
+        free(self.names)
+        free(self.ends)
+        free(self.places)
+        free(self.text.data)
+        free(self.crosses.data)
+        free(self.cross_at)
+        free(self.crossed.slots)
+
+    def __len__(self):
+        return self.known_count + self.count + self.cross_count
+
+    def take(self, found):
+        """Keep what is new in what a finder has found, as far as there is room. Blocks come in the order of the text."""
+        cdef const unsigned char[::1] names, text, crosses
+        cdef size_t i, at = 0
+        cdef Found one
+        cdef int failed = 0
+        if found is None:
+            return
+        names, text, crosses = found
+        with nogil:
+            for i in range(names.shape[0] // sizeof(Found)):
+                memcpy(&one, &names[i * sizeof(Found)], sizeof(Found))
+                failed = self.add(&one, <const char*>&text[at] if one.size else NULL)
+                if failed:
+                    break
+                at += one.size
+            at = 0
+            while not failed and at < <size_t>crosses.shape[0]:
+                failed = self.add_cross(<const uint32_t*>&crosses[at])
+                at += 8 + 4 * (<const uint32_t*>&crosses[at])[1]
+        if failed:
+            raise MemoryError("no memory for the names of features")
+
+    cdef int place(self, uint32_t hash, size_t* at) noexcept nogil:
+        """1 + the number of the name with that hash, and where in `places`; 0: there is none, and it belongs there."""
+        cdef uint32_t number
+        at[0] = home(hash, self.shift)
+        while True:
+            number = self.places[at[0]]
+            if number == 0 or self.names[number - 1].hash == hash:
+                return number
+            at[0] = (at[0] + 1) & (self.place_capacity - 1)
+
+    cdef int grow(self) noexcept nogil:
+        """Have twice as many places; -1: no memory."""
+        cdef size_t capacity = max(2 * self.place_capacity, <size_t>SMALLEST), i, at
+        cdef uint32_t* places = <uint32_t*>calloc(capacity, sizeof(uint32_t))
+        if places == NULL:
+            return -1
+        free(self.places)
+        self.places, self.place_capacity, self.shift = places, capacity, 64
+        while capacity > 1:
+            capacity //= 2
+            self.shift -= 1
+        for i in range(self.count):
+            self.place(self.names[i].hash, &at)
+            self.places[at] = <uint32_t>(i + 1)
+        return 0
+
+    cdef int add(self, const Found* found, const char* text) noexcept nogil:
+        cdef size_t at
+        if self.full or self.place(found.hash, &at):
+            return 0
+        if self.text.size + found.size > self.most_text:
+            self.full = True
+            return 0
+        if (reserve(<void**>&self.names, &self.name_capacity, self.count + 1, sizeof(Found))
+                or reserve(<void**>&self.ends, &self.end_capacity, self.count + 1, sizeof(uint64_t))
+                or append(&self.text, text, found.size)):
+            return -1
+        self.names[self.count], self.ends[self.count] = found[0], self.text.size
+        self.count += 1
+        self.places[at] = <uint32_t>self.count
+        self.full = self.known_count + self.count >= self.most
+        return self.grow() if 2 * self.count >= self.place_capacity else 0
+
+    cdef int add_cross(self, const uint32_t* record) noexcept nogil:
+        cdef int fresh
+        if self.crosses_full:
+            return 0
+        fresh = insert(&self.crossed, record[0])
+        if fresh <= 0:
+            return fresh
+        if reserve(<void**>&self.cross_at, &self.cross_capacity, self.cross_count + 1, sizeof(uint64_t)):
+            return -1
+        self.cross_at[self.cross_count] = self.crosses.size
+        if append(&self.crosses, record, 8 + 4 * record[1]):
+            return -1
+        self.cross_count += 1
+        self.crosses_full = self.cross_count >= self.most
+        return 0
+
+    cdef int compose(self, const uint32_t* record, Buffer* out) noexcept nogil:
+        """Append the name of a cross. 1: one of its components has none; -1: no memory."""
+        cdef size_t i, at, begin, before = out.size
+        cdef int number
+        for i in range(record[1]):
+            number = self.place(record[2 + i], &at)
+            if number == 0:
+                out.size = before
+                return 1
+            begin = self.ends[number - 1] - self.names[number - 1].size
+            if append(out, b"*", i > 0) or append(out, self.text.data + begin, self.names[number - 1].size):
+                return -1
+        return 0
+
+    def of(self, const uint32_t[::1] keys not None, const double[::1] weights not None, size_t records, int bits):
+        """The names of the keys, ascending, of which one of `records` weights is not zero: keys, ends and text as in
+        FeatureNames, as three bytearrays. MemoryError."""
+        cdef uint32_t mask = <uint32_t>((<uint64_t>1 << bits) - 1), key
+        cdef HashSet alive
+        cdef Named* found = NULL
+        cdef size_t found_capacity = 0, n = 0, i, j, begin, size, total = 0
+        cdef Buffer made
+        cdef const uint32_t[::1] known_keys
+        cdef const uint32_t[::1] known_ends
+        cdef const unsigned char[::1] known_text
+        cdef const uint32_t* record
+        cdef uint32_t* out_keys
+        cdef uint32_t* out_ends
+        cdef char* out_text
+        cdef int state = 0
+        memset(&alive, 0, sizeof(alive))
+        memset(&made, 0, sizeof(made))
+        try:
+            if make_set(&alive, SMALLEST):
+                raise MemoryError("no memory for the names of features")
+            for i in range(keys.shape[0]):
+                for j in range(records):
+                    if weights[i * records + j] != 0:
+                        if insert(&alive, keys[i]) < 0:
+                            raise MemoryError("no memory for the names of features")
+                        break
+            with nogil:
+                # Composed first, as text that grows may move.
+                for i in range(self.cross_count):
+                    record = <const uint32_t*>(self.crosses.data + self.cross_at[i])
+                    if has(&alive, record[0] & mask):
+                        begin = made.size
+                        state = self.compose(record, &made)
+                        if state < 0:
+                            break
+                        if state == 0:
+                            if reserve(<void**>&found, &found_capacity, n + 1, sizeof(Named)):
+                                state = -1
+                                break
+                            found[n].key, found[n].size = record[0] & mask, <uint32_t>(made.size - begin)
+                            n += 1
+                begin = 0
+                for i in range(n):
+                    found[i].text = made.data + begin
+                    begin += found[i].size
+            if state < 0 or reserve(<void**>&found, &found_capacity, n + len(self) + 1, sizeof(Named)):
+                raise MemoryError("no memory for the names of features")
+            begin = 0
+            for i in range(self.count):
+                if not self.names[i].component and has(&alive, self.names[i].hash & mask):
+                    found[n].key, found[n].size = self.names[i].hash & mask, self.names[i].size
+                    found[n].text = self.text.data + begin
+                    n += 1
+                begin = self.ends[i]
+            if self.known_count:
+                known_keys, known_ends, known_text = self.known
+                begin = 0
+                for i in range(self.known_count):
+                    if has(&alive, known_keys[i]):
+                        found[n].key, found[n].size = known_keys[i], <uint32_t>(known_ends[i] - begin)
+                        found[n].text = <const char*>&known_text[begin] if begin < known_ends[i] else NULL
+                        n += 1
+                    begin = known_ends[i]
+            with nogil:
+                qsort(found, n, sizeof(Named), by_key)
+                j = 0
+                for i in range(n):
+                    if i == 0 or by_key(&found[i], &found[j - 1]):
+                        found[j] = found[i]
+                        total += found[i].size
+                        j += 1
+                n = j
+            if total >> 32:
+                raise MemoryError("the names of features have more than 2^32 bytes")
+            of_keys, of_ends, text = bytearray(4 * n), bytearray(4 * n), bytearray(total)
+            out_keys, out_ends, out_text = <uint32_t*><char*>of_keys, <uint32_t*><char*>of_ends, text
+            total = 0
+            for i in range(n):
+                copy(out_text + total, found[i].text, found[i].size)
+                total += found[i].size
+                out_keys[i], out_ends[i] = found[i].key, <uint32_t>total
+            return of_keys, of_ends, text
+        finally:
+            free(found)
+            free(made.data)
+            free(alive.slots)
+
+
+def disorder(const uint32_t[::1] names_keys not None, const uint32_t[::1] ends not None,
+             const unsigned char[::1] text not None, const uint32_t[::1] keys not None):
+    """What is wrong with names that were read, as FeatureNames has them, for a model of these ascending keys; None if
+    nothing is."""
+    cdef size_t i, at = 0, n = names_keys.shape[0], known = keys.shape[0]
+    cdef uint32_t begin = 0
+    cdef Named last, name
+    if <size_t>ends.shape[0] != n:
+        return "it has not as many ends of names as names"
+    for i in range(n):
+        if not begin <= ends[i] <= <size_t>text.shape[0]:
+            return "a name ends before it begins, or behind all names"
+        name.key, name.size = names_keys[i], ends[i] - begin
+        name.text = <const char*>&text[begin] if name.size else NULL
+        if i > 0 and by_key(&last, &name) >= 0:
+            return "names are not ascending"
+        while at < known and keys[at] < name.key:
+            at += 1
+        if at == known or keys[at] != name.key:
+            return "a name is of a feature that is not there"
+        last, begin = name, ends[i]
+    return "there is more text than names" if begin != <size_t>text.shape[0] else None

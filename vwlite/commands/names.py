@@ -1,0 +1,38 @@
+"""`vwlite names`"""
+
+from typing import Any
+
+import click
+
+from vwlite.options.groups import MOST_NAMES, Command, InputOptions, Option, click_option
+from vwlite.options.spec import OUT, specs_of
+from vwlite.options.types import PATH, Whole
+
+_READING = ("format", "on_error", "max_errors", "rejects", "threads")
+_INPUT = [spec for spec in specs_of(InputOptions) if spec.name in _READING]
+
+
+def _with_input(f: Any) -> Any:
+    """The options of what is read, in their order."""
+    f.__click_params__ = [*getattr(f, "__click_params__", ()), *(click_option(spec) for spec in reversed(_INPUT))]
+    return f
+
+
+@click.command("names", cls=Command)
+@click.argument("model", type=PATH)
+@click.argument("data", nargs=-1, required=True, type=PATH, metavar="DATA...")
+@_with_input
+@click.option("-o", "--output", cls=Option, group=OUT, type=PATH, metavar="FILE",
+              help="Write the model to this file, and leave MODEL as it is.")  # fmt: skip
+@click.option("--most", cls=Option, group=OUT, type=Whole(1), metavar="N", default=MOST_NAMES,
+              help=f"Keep at most N names of features, and of crosses.  [default: {MOST_NAMES}]")  # fmt: skip
+@click.option("--quiet", cls=Option, group=OUT, is_flag=True, help="Print nothing but errors.")
+def command(model: str, data: tuple[str, ...], output: str | None, most: int, quiet: bool, **typed: Any) -> int:
+    """Add the names of features to MODEL: those in DATA that have a weight there.
+
+    One pass over DATA that learns nothing. The names that MODEL has stay. Its weights and its state are not touched.
+    """
+    from vwlite.runs.names import add_names
+
+    given = {name: value for name, value in typed.items() if value is not None}
+    return add_names(model, output or model, most, InputOptions(data=data, quiet=quiet, **given))

@@ -1,0 +1,88 @@
+"""A run that adds names of features to a model."""
+
+from contextlib import ExitStack
+from functools import partial
+
+import numpy as np
+
+from vwlite.algorithms.build import make_finder, make_names
+from vwlite.core.data.expand import CONSTANT_HASH
+from vwlite.core.text.feature_names import NameStore
+from vwlite.errors import DataError
+from vwlite.input.pipeline import ParseOptions, parsed_batches
+from vwlite.input.reader import check_sources
+from vwlite.model import Model, read_model, write_model
+from vwlite.model.feature_names import FeatureNames
+from vwlite.model.snapshot import restore
+from vwlite.options.groups import InputOptions
+from vwlite.options.resolve import check_files
+from vwlite.output.atomic import AtomicFile, check_apart
+from vwlite.runs.common import BadLines, say
+from vwlite.runs.notes import about_names
+from vwlite.runs.signals import StopSignal
+
+
+def add_names(path: str, output: str, most: int, o: InputOptions) -> int:
+    """Run `vwlite names`; the exit code."""
+    check_files(o)
+    outputs = {"MODEL" if output == path else "--output": output, "--rejects": o.rejects}
+    check_apart(outputs, [(source, "one of the DATA files") for source in o.data])
+    check_apart(outputs, [(path, "the model that is read")], ("MODEL", path))
+    check_sources(o.data)
+    model = read_model(path)
+    settings = model.settings
+    if not settings.loss:
+        raise DataError(
+            f"{path}: a model of Vowpal Wabbit, which has no room for names: make one of vwlite of it with "
+            "vwlite export --to tsv and vwlite import --loss"
+        )
+    restore(model, settings, path, learn=False)  # so that nothing is written that does not predict
+    known = model.names
+    store = NameStore(max(most, len(known)), known.arrays if len(known) else None)
+    weights = np.asarray(model.weights).reshape(-1, model.records)
+    wanted = np.asarray(model.keys)[(weights != 0).any(axis=1)].tolist()
+    parse = ParseOptions(
+        format=o.format,
+        hash_all=settings.hash == "all",
+        lenient_labels=True,
+        skip=o.on_error == "skip",
+        names=make_names(settings, model.classes, grows=False) if settings.oaa else None,
+        finder=partial(make_finder, settings, store, wanted),
+    )
+    with ExitStack() as stack:
+        signals = stack.enter_context(StopSignal())
+        bad = BadLines(o, stack)
+        file = stack.enter_context(AtomicFile(output))
+        batches = parsed_batches(o.data, parse, stop=lambda: signals.number is not None, threads=o.threads)
+        for parsed in stack.enter_context(batches):
+            bad.take(parsed.bad)
+            store.take(parsed.names)
+            if signals.number is not None:
+                break
+        if signals.number is not None:
+            return 128 + signals.number
+        bad.finish()
+        model.names = FeatureNames.kept(store, model.keys, model.weights, settings.bits)
+        write_model(file, model)
+        file.commit()
+        if not o.quiet:
+            named, features, share = named_share(model)
+            say(f"{named} of {features} features with a weight have a name, {share:.1%} of the sum of |weights|")
+            for note in about_names(store, "--most N makes more")[1]:
+                say(f"note: {note}")
+    return 0
+
+
+def named_share(model: Model) -> tuple[int, int, float]:
+    """How many features with a weight have a name, how many there are, and which part of the sum of |weights| the named
+    ones are; 1 if all weights are zero. The constant counts in none of these."""
+    keys = np.asarray(model.keys)
+    weights = np.abs(np.asarray(model.weights).reshape(-1, model.records)).sum(axis=1)
+    if model.settings.constant:
+        weights = np.where(keys == (CONSTANT_HASH & ((1 << model.settings.bits) - 1)), 0, weights)
+    with np.errstate(over="ignore", invalid="ignore"):
+        named = np.isin(keys, np.asarray(model.names.keys)) & (weights > 0)
+        largest = weights.max(initial=0)
+        total = float((weights / largest).sum()) if largest else 0
+        share = float((weights / largest)[named].sum()) / total if total else 1.0
+    return int(named.sum()), int((weights > 0).sum()), share
