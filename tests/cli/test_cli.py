@@ -522,7 +522,7 @@ def test_weights_of_features_by_name(vwlite, model):
     assert int(first[0]) == feature_hash(b"x", b"a")
     assert float(first[1]) == stored[int(first[0])] != 0
     assert first[2] == "a^x"
-    assert second[1:] == ["0.0", "b^never seen\x1b"]
+    assert second[1:] == ["unknown", "b^never seen\x1b"]
     assert done.err == "b^never seen\\x1b: m has no such feature: never seen, or of weight zero\n"
     assert "exclude each other" in vwlite("weights", "m", "--top", "1", "--all", code=2).err
 

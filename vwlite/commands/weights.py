@@ -8,83 +8,187 @@ from vwlite.options.groups import Command, Option
 from vwlite.options.types import PATH, Whole
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy as np
+
     from vwlite.model import Model
 
 CHUNK = 1 << 16  # lines written at a time
+TOP = 20
+PRIME = 16777619  # of the hashes of crosses: see cython_ext/data/expand.pyx
 
 
 @click.command("weights", cls=Command)
 @click.argument("model", type=PATH)
-@click.option("--top", cls=Option, type=Whole(1), metavar="N", help="Only the N largest.  [default: 20]")
+@click.option("--top", cls=Option, type=Whole(1), metavar="N", help=f"Only the N largest.  [default: {TOP}]")
 @click.option("--all", "everything", cls=Option, is_flag=True, help="All weights, those that are zero too.")
 @click.option(
-    "--feature", "names", cls=Option, multiple=True, metavar="NAMESPACE^NAME",
+    "--feature", "features", cls=Option, multiple=True, metavar="NAMESPACE^NAME",
     help="Only these features, by name (a name alone: no namespace); the name comes last. May be repeated.",
 )  # fmt: skip
-def command(model: str, top: int | None, everything: bool, names: tuple[str, ...]) -> int:
-    """Show the weights of MODEL: lines of index, TAB, weight, by falling |weight|.
+@click.option("--contains", cls=Option, metavar="TEXT", help="Only features with a name that contains TEXT.")
+@click.option("--by-class", cls=Option, is_flag=True, help="The largest of each class, one class after the other.")
+@click.option("--json", "as_json", cls=Option, is_flag=True, help="As JSON, for programs.")
+def command(
+    model: str, top: int | None, everything: bool, features: tuple[str, ...], contains: str | None, by_class: bool,
+    as_json: bool,
+) -> int:  # fmt: skip
+    """Show the weights of MODEL: lines of index, TAB, weight, by falling |weight|; with TAB and the name behind them if
+    the model has names. Several names are several features of the same index.
 
-    With classes: index, class, weight.
+    With classes: index, class, weight. `vwlite train --names` keeps names, `vwlite names` adds them.
     """
     from vwlite.errors import UsageError
-    from vwlite.input.diagnostics import printable
     from vwlite.model import read_model
 
-    if (top is not None) + everything + bool(names) > 1:
+    if (top is not None) + everything + bool(features) > 1:
         raise UsageError("--top, --all and --feature exclude each other")
+    if features and (contains is not None or by_class):
+        raise UsageError(f"--feature and {'--by-class' if by_class else '--contains'} exclude each other")
     loaded = read_model(model)
-    if names:
-        for name in names:
-            index, weights, known = look_up(loaded, name)
-            if not known:
-                why = "its weight is that of all never seen" if any(weights) else "never seen, or of weight zero"
-                click.echo(f"{printable(name)}: {model} has no such feature: {why}", err=True)
-            for of_class, weight in zip(_columns(loaded), weights, strict=True):
-                click.echo(f"{index}{of_class}\t{weight!r}\t{name}")
-        return 0
-    write(loaded, None if everything else top or 20, everything)
+    if by_class and not loaded.class_names():
+        raise UsageError(f"--by-class: {model} has no classes")
+    if contains is not None and not len(loaded.names):
+        raise UsageError(f"--contains: {model} has no names of features: vwlite names adds those of data")
+    if features:
+        rows = _of_features(model, loaded, features)
+    else:
+        rows = _largest(loaded, None if everything else top or TOP, everything, contains, by_class)
+    write(loaded, rows, as_json, bool(features))
     return 0
 
 
-def _columns(model: "Model") -> list[str]:
-    """What stands before a weight, for each class: TAB and its name. Without classes nothing does."""
+Row = tuple[int, int, float | None, list[str]]  # index, class from 0, weight (None: unknown), names
+
+
+def _of_features(path: str, model: "Model", features: tuple[str, ...]) -> "Iterator[Row]":
+    """The rows of features by name; words about those that the model does not know."""
     from vwlite.input.diagnostics import printable
 
-    return [f"\t{printable(name)}" for name in model.class_names()] or [""]
+    for name in features:
+        for index, weights, known in look_up(model, name):
+            if not known:
+                why = "its weight is that of all never seen" if any(weights) else "never seen, or of weight zero"
+                click.echo(f"{printable(name)}: {path} has no such feature: {why}", err=True)
+            for k, weight in enumerate(weights):
+                yield index, k, weight if known or any(weights) else None, [name]
 
 
-def look_up(model: "Model", name: str) -> tuple[int, list[float], bool]:
+def look_up(model: "Model", name: str) -> list[tuple[int, list[float], bool]]:
     """The index of a feature, its weight or those of all classes, and whether the model has it; one that it has not
-    seen has a weight in some algorithms."""
+    seen has a weight in some algorithms. Usually there is one; a name may have been given to several indices."""
     from bisect import bisect_left
 
+    wanted = _bytes(name)
+    found = []
+    k = model.records
+    for index in model.names.keys_of(wanted) or _indices(model, wanted):
+        at = bisect_left(model.keys, index)
+        if at < len(model.keys) and model.keys[at] == index:
+            found.append((index, [float(w) for w in model.weights[at * k : (at + 1) * k]], True))
+    if found:
+        return found
+    unseen = model.rule.get("unseen", 0.0)
+    return [(_indices(model, wanted)[0], unseen if isinstance(unseen, list) else [unseen] * k, False)]
+
+
+def _indices(model: "Model", name: bytes) -> list[int]:
+    """The index that a name has; behind it that of a cross, if it is one of the model's."""
     from vwlite.hashing import feature_hash
 
-    namespace, _, feature = name.encode("utf-8", "surrogateescape").rpartition(b"^")
-    index = feature_hash(feature, namespace, hash_all=model.settings.hash == "all")
-    index &= (1 << model.settings.bits) - 1
-    at = bisect_left(model.keys, index)
-    k = model.records
-    if at < len(model.keys) and model.keys[at] == index:
-        return index, [float(w) for w in model.weights[at * k : (at + 1) * k]], True
-    unseen = model.rule.get("unseen", 0.0)
-    return index, unseen if isinstance(unseen, list) else [unseen] * k, False
+    def hashed(name: bytes) -> int:
+        namespace, _, feature = name.rpartition(b"^")
+        return feature_hash(feature, namespace, hash_all=model.settings.hash == "all")
+
+    found = [hashed(name)]
+    if model.settings.interactions and b"*" in name:
+        cross = 0
+        for part in name.split(b"*"):
+            cross = (cross * PRIME ^ hashed(part)) & 0xFFFFFFFF
+        found.append(cross)
+    return [index & ((1 << model.settings.bits) - 1) for index in found]
 
 
-def write(model: "Model", top: int | None, zeros: bool) -> None:
-    """Write `index TAB weight` lines to standard output, the class between them if there are some; ties by index."""
-    import sys
-
+def _largest(
+    model: "Model", top: int | None, zeros: bool, contains: str | None, by_class: bool
+) -> "Iterator[Row]":
+    """The rows by falling |weight|, ties by index; those of each class by themselves, if that is wanted."""
     import numpy as np
 
-    keys, weights = np.asarray(model.keys), np.asarray(model.weights)
-    order: np.ndarray[Any, Any] = np.argsort(-np.abs(weights), kind="stable")
-    if not zeros:
-        order = order[: np.count_nonzero(weights)]
-    order = order[:top]
-    columns = _columns(model)
+    keys, weights, k = np.asarray(model.keys), np.asarray(model.weights), model.records
+    shown = np.ones(weights.size, bool) if zeros else weights != 0
+    names = _names(model)
+    if contains is not None:
+        text = _bytes(contains)
+        chosen = [key for key, name in model.names if text in name]
+        shown &= np.repeat(np.isin(keys, chosen), k)
+    if not by_class:
+        yield from _rows(keys, weights, k, np.flatnonzero(shown), top, names)
+        return
+    for one in range(k):
+        places = np.arange(one, weights.size, k)
+        yield from _rows(keys, weights, k, places[shown[places]], top, names)
+
+
+def _rows(
+    keys: "np.ndarray[Any, Any]", weights: "np.ndarray[Any, Any]", k: int, places: "np.ndarray[Any, Any]",
+    top: int | None, names: dict[int, list[str]],
+) -> "Iterator[Row]":  # fmt: skip
+    import numpy as np
+
+    order = places[np.argsort(-np.abs(weights[places]), kind="stable")][:top]
     for begin in range(0, order.size, CHUNK):
         chosen = order[begin : begin + CHUNK]
-        features, classes = np.divmod(chosen, len(columns))
-        rows = zip(keys[features].tolist(), classes.tolist(), weights[chosen].tolist(), strict=True)
-        sys.stdout.write("".join(f"{index}{columns[k]}\t{weight!r}\n" for index, k, weight in rows))
+        features, classes = np.divmod(chosen, k)
+        for index, c, weight in zip(keys[features].tolist(), classes.tolist(), weights[chosen].tolist(), strict=True):
+            yield index, c, weight, names.get(index, [])
+
+
+def _names(model: "Model") -> dict[int, list[str]]:
+    """The names of each index; of the constant too, if others are known."""
+    from vwlite.core.data.expand import CONSTANT_HASH
+    from vwlite.model.feature_names import CONSTANT
+
+    if not len(model.names):
+        return {}
+    found = {key: [_text(name) for name in names] for key, names in model.names.by_key.items()}
+    if model.settings.constant:
+        found.setdefault(CONSTANT_HASH & ((1 << model.settings.bits) - 1), []).append(_text(CONSTANT))
+    return found
+
+
+def _text(name: bytes) -> str:
+    return name.decode("utf-8", "surrogateescape")
+
+
+def _bytes(name: str) -> bytes:
+    return name.encode("utf-8", "surrogateescape")
+
+
+def write(model: "Model", rows: "Iterator[Row]", as_json: bool, typed: bool) -> None:
+    """Write rows to standard output, as lines or as a JSON array. typed: names are what somebody typed."""
+    import json
+    import sys
+
+    from vwlite.input.diagnostics import printable
+    from vwlite.model.feature_names import escaped
+
+    classes = model.class_names()
+    columns = [f"\t{printable(name)}" for name in classes] or [""]
+    waiting, separator = [], "[\n"
+    for index, k, weight, names in rows:
+        if as_json:
+            one = {"index": index, **({"class": classes[k]} if classes else {}), "weight": weight, "names": names}
+            waiting.append(separator + json.dumps(one))
+            separator = ",\n"
+        else:
+            shown = "".join(f"\t{name if typed else escaped(_bytes(name))}" for name in names)
+            number = "unknown" if weight is None else repr(weight)
+            waiting.append(f"{index}{columns[k]}\t{number}{shown}\n")
+        if len(waiting) == CHUNK:
+            sys.stdout.write("".join(waiting))
+            waiting = []
+    if as_json:
+        waiting.append("[]\n" if separator == "[\n" else "\n]\n")
+    sys.stdout.write("".join(waiting))
