@@ -186,7 +186,7 @@ cdef inline uint32_t hash_of(uint64_t column, bint hash_all, uint32_t unnamed) n
 cdef inline int end_row(Matrix m, Batch batch, Py_ssize_t row, size_t features) noexcept nogil:
     """Count in a row that ends with so many features of the batch; -1: no memory."""
     cdef size_t line = batch.a.lines
-    if features != batch.a.features and close_span(batch, c' ', features):
+    if features != batch.a.features and close_span(batch, c' ', m.unnamed, features):
         return -1
     batch.a.label[line] = NAN if m.labels is None else (<double*>m.labels.info.buf)[row]
     batch.a.importance[line] = 1 if m.importances is None else (<double*>m.importances.info.buf)[row]

@@ -1,7 +1,7 @@
 """Names of features, collected while text is parsed. See feature_names.pyx."""
 
 from libc.stddef cimport size_t
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 from vwlite.core.data.batch cimport Arrays, Batch
 from vwlite.core.data.expand cimport MOST_TERMS, Expander
@@ -75,4 +75,4 @@ cdef class NameFinder:
     cdef uint32_t hash_of(self, const char* name, size_t size, uint32_t seed) noexcept nogil
     cdef int emit(self, uint8_t letter, const char* space, size_t space_size, const char* name, size_t size, uint32_t hash) noexcept nogil
     cdef int cross(self, const Arrays* a) noexcept nogil
-    cdef int combine(self, const uint8_t* letters, size_t order, size_t depth, size_t begin, uint64_t hash) noexcept nogil
+    cdef int combine(self, const uint16_t* letters, size_t order, size_t depth, size_t begin, uint64_t hash) noexcept nogil

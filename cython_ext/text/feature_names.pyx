@@ -332,7 +332,7 @@ cdef class NameFinder:
 
     cdef int cross(self, const Arrays* a) noexcept nogil:
         """Hand on the components of new crosses of all lines; -1: no memory."""
-        cdef const uint8_t* letters
+        cdef const uint16_t* letters
         cdef size_t line, at, i, order
         cdef bint whole
         for line in range(a.lines):
@@ -352,7 +352,7 @@ cdef class NameFinder:
             self.expander.end_crossing(a, line)
         return 0
 
-    cdef int combine(self, const uint8_t* letters, size_t order, size_t depth, size_t begin,
+    cdef int combine(self, const uint16_t* letters, size_t order, size_t depth, size_t begin,
                      uint64_t hash) noexcept nogil:
         """Go through the products of an interaction from `depth` on, in the order of Expander.combine."""
         cdef Run* run = &self.expander.runs[letters[depth]]

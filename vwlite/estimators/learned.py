@@ -14,6 +14,7 @@ import numpy as np
 from vwlite.core.data.batch import Batch
 from vwlite.core.learn.learner import Learner
 from vwlite.core.learn.scorer import Scorer, link_all
+from vwlite.core.text.feature_names import NameStore
 from vwlite.errors import DataError
 from vwlite.estimators.errors import SOURCE, as_python
 from vwlite.input.pipeline import Parsed
@@ -25,7 +26,7 @@ from vwlite.options.settings import Settings
 from vwlite.output.atomic import AtomicFile
 from vwlite.runs.common import Run
 from vwlite.runs.source import Source
-from vwlite.runs.train import Training, prepared
+from vwlite.runs.train import Training, name_store, prepared
 
 NAME = "the model"  # that is continued, in messages
 LEAST_JOURNAL = 1 << 16  # features that are learned before the state is put on record again
@@ -79,9 +80,9 @@ class Fitting(Training):
 
     def __init__(
         self, o: TrainOptions, learner: Learner, resolved: Resolved, before: dict[str, int], source: Source,
-        stack: ExitStack,
+        names: NameStore | None, stack: ExitStack,
     ) -> None:  # fmt: skip
-        super().__init__(o, learner, resolved, before, source.columns, stack)
+        super().__init__(o, learner, resolved, before, source.columns, names, stack)
         self.source = source
         self._best: Model | None = None
 
@@ -127,7 +128,7 @@ def learn(
     learner, resolved, before = prepared(o, None)
     _name(learner, names)
     with ExitStack() as stack:
-        run = Fitting(o, learner, resolved, before, RowSource(rows, columns), stack)
+        run = Fitting(o, learner, resolved, before, RowSource(rows, columns), None, stack)
         run.passes(stack)
         model = run.result()
         return Learned(model), Report(run.results(), run.pass_number)
@@ -182,8 +183,11 @@ class Learned:
     def _resumed(self, o: TrainOptions) -> Fitting:
         """A run that goes on from the state on record, and has learned the journal."""
         learner, resolved, before = prepared(o, self._model)
+        feature_names = name_store(o, self._model.names)
         with ExitStack() as stack:
-            run = Fitting(o, learner, resolved, before, RowSource(None, self._model.columns), stack)
+            run = Fitting(
+                o, learner, resolved, before, RowSource(None, self._model.columns), feature_names, stack
+            )
         for names, batches in self._journal:
             _name(learner, names)
             learner.begin_pass()

@@ -40,7 +40,7 @@ def train(o: TrainOptions) -> int:
     model = read_model(o.initial) if o.initial else None
     columns = model.columns if model else {}
     learner, resolved, before = prepared(o, model)
-    names = _names(o, model.names if model else NONE)
+    names = name_store(o, model.names if model else NONE)
     del model
     with ExitStack() as stack:
         signals = stack.enter_context(StopSignal())  # first: what it finds begun is cleaned up
@@ -67,7 +67,7 @@ def prepared(o: TrainOptions, model: Model | None) -> tuple[Learner, Resolved, d
     return resume(model, resolved, o.initial, **options), resolved, model.counters
 
 
-def _names(o: TrainOptions, known: FeatureNames) -> NameStore | None:
+def name_store(o: TrainOptions, known: FeatureNames) -> NameStore | None:
     """Where names of features go, if they are wanted or the model that is continued has some."""
     if not (o.names or len(known)):
         return None
