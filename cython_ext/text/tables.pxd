@@ -50,7 +50,6 @@ cdef class TableParser(Parser):
     cdef int records(self, const char* p, const char* end, size_t offset, Batch batch, bint last, const char** reached) noexcept nogil
     cdef int add_fault(self, const char* p, const char* end, size_t offset, Batch batch, Trouble* trouble) noexcept nogil
     cdef int take(self, const Record* record, Batch batch, Trouble* trouble) noexcept nogil
-    cdef int take_cell(self, const Column* c, const char* p, const char* end, Batch batch, Trouble* trouble) noexcept nogil
     cdef int begin_line(self, Batch batch, Trouble* trouble) noexcept nogil
     cdef int take_head(self, const Column* c, const char* p, const char* end, bint doubled, Batch batch, Trouble* trouble) noexcept nogil
     cdef int check_head(self, Role role, const char* p, const char* end, Batch batch, Trouble* trouble) noexcept nogil

@@ -76,6 +76,41 @@ cdef const char* not_utf8(const char* p, const char* end) noexcept nogil:
     return NULL
 
 
+cdef inline int take_cell(Sink* sink, const Column* c, const char* p, const char* end, Batch batch, Trouble* trouble) noexcept nogil:
+    """The features of a cell; -1: it is bad. PADDING bytes behind it are readable."""
+    cdef Float number
+    cdef int failed
+    while p < end and is_blank(p[0]):
+        p += 1
+    if p == end:
+        return 0
+    while is_blank((end - 1)[0]):
+        end -= 1
+    if open_space(sink, batch, c.name, c.size):
+        trouble_at(trouble, OUT_OF_MEMORY, NULL, NULL)
+        return -1
+    if c.role == CATEGORICAL:
+        failed = add_word(sink, c, batch, p, end - p)
+    elif c.role == TEXT:
+        failed = add_text(sink, c.space, batch, p, end - p)
+    else:
+        number = read_float(p, end)
+        if likely(number.end == end):
+            if unlikely(not isfinite(number.value)):
+                trouble_at(trouble, CELL_LARGE, p, end)
+                return -1
+            failed = add_number(sink, c, batch, number.value, p, end - p)
+        elif c.role == BY_VALUE:
+            failed = add_word(sink, c, batch, p, end - p)
+        else:
+            trouble_at(trouble, CELL, p, end)
+            return -1
+    if unlikely(failed or close_space(sink, batch, c.letter, c.size)):
+        trouble_at(trouble, OUT_OF_MEMORY, NULL, NULL)
+        return -1
+    return 0
+
+
 cdef class TableParser(Parser):
     """Blocks of whole records become batches. Built as Parser is, with format "csv".
 
@@ -702,6 +737,7 @@ cdef class TableParser(Parser):
         cdef Cell* cell = self.cells
         cdef int32_t at
         cdef const Column* columns = self.table.columns
+        cdef Sink* sink = &self.table.sink
         cdef const char* p
         cdef const char* end
         if self.begin_line(batch, trouble):
@@ -732,7 +768,7 @@ cdef class TableParser(Parser):
                 self.column = <uint32_t>k + 1
                 if self.unquote(&p, &end, trouble):
                     return -1
-            if unlikely(self.take_cell(&columns[k], p, end, batch, trouble)):
+            if unlikely(take_cell(sink, &columns[k], p, end, batch, trouble)):
                 self.column = <uint32_t>k + 1
                 if cell[at].doubled:
                     trouble.begin, trouble.end = cell[at].begin, cell[at].end
@@ -753,40 +789,6 @@ cdef class TableParser(Parser):
             q += 2 if q[0] == c'"' else 1
         memset(self.unquoted + n, 0, PADDING)
         p[0], end[0] = self.unquoted, self.unquoted + n
-        return 0
-
-    cdef int take_cell(self, const Column* c, const char* p, const char* end, Batch batch, Trouble* trouble) noexcept nogil:
-        """The features of a cell; -1: it is bad. PADDING bytes behind it are readable."""
-        cdef Float number
-        cdef int failed
-        while p < end and is_blank(p[0]):
-            p += 1
-        if p == end:
-            return 0
-        while is_blank((end - 1)[0]):
-            end -= 1
-        if open_space(&self.table.sink, batch, c.name, c.size):
-            trouble_at(trouble, OUT_OF_MEMORY, NULL, NULL)
-            return -1
-        if c.role == CATEGORICAL:
-            failed = add_word(&self.table.sink, c, batch, p, end - p)
-        elif c.role == TEXT:
-            failed = add_text(&self.table.sink, c.space, batch, p, end - p)
-        else:
-            number = read_float(p, end)
-            if likely(number.end == end):
-                if unlikely(not isfinite(number.value)):
-                    trouble_at(trouble, CELL_LARGE, p, end)
-                    return -1
-                failed = add_number(&self.table.sink, c, batch, number.value, p, end - p)
-            elif c.role == BY_VALUE:
-                failed = add_word(&self.table.sink, c, batch, p, end - p)
-            else:
-                trouble_at(trouble, CELL, p, end)
-                return -1
-        if unlikely(failed or close_space(&self.table.sink, batch, c.letter, c.size)):
-            trouble_at(trouble, OUT_OF_MEMORY, NULL, NULL)
-            return -1
         return 0
 
     cdef int take_head(self, const Column* c, const char* p, const char* end, bint doubled, Batch batch,
