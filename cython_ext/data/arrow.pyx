@@ -254,7 +254,7 @@ cdef class Frame:
     cdef int64_t* places              # owned; [cells] where each stands in the frame
     cdef Role* roles                  # owned; [cells] what each is: NUMERIC, CATEGORICAL, TEXT or DROPPED
     cdef Py_buffer label, importance
-    cdef bint has_label, has_importance
+    cdef bint has_label, has_importance, spaces
 
     def __init__(self, stream):
         cdef ArrowArrayStream* theirs = <ArrowArrayStream*>PyCapsule_GetPointer(stream, "arrow_array_stream")
@@ -334,10 +334,10 @@ cdef class Frame:
             self.numeric.append(INT8 <= type <= DOUBLES)
             self.refused.append(None if type and last.dictionary == NULL else refusal(name, last.format.decode()))
 
-    def prepare(self, Cells cells not None, places, *, label=None, importance=None):
+    def prepare(self, Cells cells not None, places, *, label=None, importance=None, bint spaces=False):
         """Say what becomes of the columns, before `check` and `fill`.
 
-        places: where each column of the cells stands in the frame; -1: nowhere. label, importance: as for Matrix.
+        places: where each column of the cells stands in the frame; -1: nowhere. label, importance, spaces: as for Matrix.
         ValueError for a column whose role does not fit its type.
         """
         cdef size_t i
@@ -378,7 +378,7 @@ cdef class Frame:
         if importance is not None:
             PyObject_GetBuffer(importance, &self.importance, PyBUF_FORMAT)
             self.has_importance = True
-        self.cells = cells
+        self.cells, self.spaces = cells, spaces
 
     def check(self):
         """What is wrong with a number, as for Matrix: ("NaN" or "infinity", row, column); None if nothing is."""
@@ -420,7 +420,7 @@ cdef class Frame:
             raise ValueError("this batch looks at foreign memory: it cannot be filled")
         with nogil:
             batch.clear()
-            failed = batch.reserve(1, 1, 64, 0)
+            failed = batch.keep_spaces(self.spaces) or batch.reserve(1, 1, 64, 0)
             if not failed:
                 batch.a.tag_begin[0] = batch.a.span_begin[0] = batch.a.feature_begin[0] = 0
                 failed = self.rows_from(batch, &next)

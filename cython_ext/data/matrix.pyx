@@ -67,18 +67,19 @@ cdef class Matrix:
 
     values: all of them with two dimensions, anyhow strided; or those of a sparse matrix (CSR), `columns` and `begins`
     being the other two arrays, of the same type, int32 or int64. width: columns. label, importance: rows of float64;
-    without them no row has a label, and each counts 1. hash_all: hash the numbers of columns too, see murmur.pxd.
+    without them no row has a label, and each counts 1. hash_all: hash the numbers of columns too, see murmur.pxd. spaces:
+    as for Parser.
 
     ValueError if the arrays do not fit together.
     """
 
     cdef readonly Py_ssize_t rows, width
     cdef Held values, columns, begins, labels, importances
-    cdef bint doubles, wide, hash_all
+    cdef bint doubles, wide, hash_all, spaces
     cdef uint32_t unnamed
 
     def __init__(self, values, columns=None, begins=None, *, Py_ssize_t width=0, label=None, importance=None,
-                 bint hash_all=False):
+                 bint hash_all=False, bint spaces=False):
         self.values = Held(values)
         self.doubles = self.values.info.itemsize == 8
         if self.values.info.format not in (b"f", b"d"):
@@ -108,7 +109,7 @@ cdef class Matrix:
                     raise ValueError("labels and importances are not one float64 for each row")
         self.labels = None if label is None else Held(label)
         self.importances = None if importance is None else Held(importance)
-        self.hash_all, self.unnamed = hash_all, murmur(b"", 0, 0)
+        self.hash_all, self.spaces, self.unnamed = hash_all, spaces, murmur(b"", 0, 0)
 
     def check(self):
         """What is wrong with the matrix, as (what, row, column), of which the first; None if nothing is.
@@ -149,7 +150,7 @@ cdef class Matrix:
             raise ValueError("this batch looks at foreign memory: it cannot be filled")
         with nogil:
             batch.clear()
-            if batch.reserve(1, 1, 64, 0):
+            if batch.keep_spaces(self.spaces) or batch.reserve(1, 1, 64, 0):
                 next = -1
             else:
                 batch.a.tag_begin[0] = batch.a.span_begin[0] = batch.a.feature_begin[0] = 0

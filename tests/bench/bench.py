@@ -319,6 +319,25 @@ def with_classes(clicks: str) -> str:
     return str(path)
 
 
+def work_in_memory(libsvm: str) -> Work:
+    """`fit` of a matrix, beside a pass of the command over the cache of the same features, and scikit-learn."""
+
+    def fits(who: str) -> tuple[Command, Command]:
+        command = [PYTHON, str(HERE / "in_memory.py"), who, libsvm]
+        return [*command, "1"], [*command, str(1 + PASSES)]
+
+    def passes(n: int) -> list[str]:
+        return [*train, "--passes", str(n)]
+
+    train = [VWLITE, "train", libsvm, "--loss", "logistic", "--cache-file", "matrix.cache", "--holdout-off", "--quiet"]
+    Path("matrix.cache").unlink(missing_ok=True)
+    rivals: dict[str, Command | tuple[Command, Command]] = {
+        OURS: fits("vwlite"), "a pass over the cache": (passes(1), passes(1 + PASSES)), "scikit-learn": fits("sklearn"),
+    }  # fmt: skip
+    goals = [Goal("a pass over the cache", 1.3), Goal("scikit-learn", 1 / 2)]
+    return Work("`fit` in memory, `gd` logistic, a fifth of the documents", rivals, goals)
+
+
 def algorithm_rows(news: str, rounds: int) -> Iterator[str]:
     """A pass over the cache for each of the other algorithms, against one of `sgd` with the same loss."""
 
@@ -432,6 +451,9 @@ def main() -> int:
     for work in works(news, clicks, libsvm):
         if typed.only in work.name:
             table += rows(work, race(work, typed.rounds))
+    if HAS_SKLEARN and typed.only in "in memory":
+        work = work_in_memory(text_of("rcv1", "libsvm", typed.megabytes / 5))
+        table += rows(work, race(work, typed.rounds))
     if typed.only in "every algorithm":
         table += algorithm_rows(text_of("rcv1", "vw", typed.megabytes / 5), typed.rounds)
     if typed.only in "peak memory":

@@ -17,6 +17,7 @@ from vwlite.core.data.batch import Batch  # noqa: E402
 from vwlite.core.text.parser import Parser  # noqa: E402
 from vwlite.estimators.frames import frame_of, prepared, schema_of  # noqa: E402
 from vwlite.input.schema import RoleOptions  # noqa: E402
+from vwlite.options.settings import Settings  # noqa: E402
 
 DATA = {
     "age": [39.0, 50.0, None, 28.5, 0.0],
@@ -129,6 +130,17 @@ def test_crosses_are_by_the_letters_of_columns(command, vwlite, tmp_path):
     assert made.decision_function(arrow()).tolist() == list(load_model(tmp_path / "m").predict_lines(TEXT))
 
 
+def test_crosses_are_by_the_names_of_columns(command, vwlite, tmp_path):
+    typed = ["-q", "country,member", "-m", tmp_path / "m", "--quiet"]
+    vwlite("train", tmp_path / "data.vw", "--loss", "logistic", *typed)
+    made = SparseClassifier(text="ad text", quadratic="country,member").fit(arrow(), Y)
+    wanted = list(load_model(tmp_path / "m").predict_lines(TEXT))
+    assert made.decision_function(arrow()).tolist() == wanted
+    assert wanted != SparseClassifier(text="ad text").fit(arrow(), Y).decision_function(arrow()).tolist()
+    with pytest.raises(ValueError, match="country,town cannot be crossed: there are no features of a column 'town'"):
+        SparseClassifier(quadratic="country,town").fit(arrow(), Y)
+
+
 def test_roles_that_are_said(vwlite, tmp_path):
     zips, texts = [12045, 90210, -7], ["A a", "b a b", ""]
     frame = pa.table({"zip": zips, "on": [True, False, None], "gone": [1, 2, 3], "t": texts})
@@ -177,7 +189,7 @@ def test_any_frame_is_its_text(data):
     wanted, batch = Batch(), Batch()
     assert Parser().parse(b"\n".join(text), wanted) == 0
     frame = frame_of(table)
-    assert prepared(frame, schema_of(frame, RoleOptions())).fill(batch, 0) == rows
+    assert prepared(frame, schema_of(frame, RoleOptions()), Settings()).fill(batch, 0) == rows
     for name in ("hash", "value", "letter", "span_begin", "feature_begin", "kind", "importance"):
         assert getattr(batch, name).tolist() == getattr(wanted, name).tolist(), name
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from vwlite.core.data.arrow import Frame, number_hashes
 from vwlite.core.text.cells import Cells
-from vwlite.input.schema import RoleOptions, Schema, SchemaError, decide
+from vwlite.input.schema import RoleOptions, Schema, SchemaError, decide, namespace_of
+from vwlite.options.settings import Settings
 
 
 def is_frame(x: Any) -> bool:
@@ -31,16 +32,24 @@ def schema_of(frame: Frame, options: RoleOptions) -> Schema:
         raise ValueError(str(e).replace("--", "")) from None
 
 
-def cells_of(schema: Schema, hash_all: bool) -> Cells:
+def cells_of(schema: Schema, settings: Settings) -> Cells:
     """The columns for the core."""
-    return Cells(schema.cells, ngram=schema.ngram, hash_all=hash_all)
+    return Cells(schema.cells, ngram=schema.ngram, hash_all=settings.hash == "all")
 
 
 def prepared(
-    frame: Frame, schema: Schema, *, label: Any = None, importance: Any = None, hash_all: bool = False
+    frame: Frame, schema: Schema, settings: Settings, *, label: Any = None, importance: Any = None
 ) -> Frame:
-    """The frame, with what becomes of its columns, checked. ValueError for a column that is missing or of another type,
-    and for a number that is not finite: a null is absent, NaN is not."""
+    """The frame, with what becomes of its columns, checked. settings: of the model.
+
+    ValueError for a column that is missing or of another type, and for a number that is not finite: a null is absent, NaN
+    is not.
+    """
+    known = {namespace_of(name) for name, role in schema.roles.items() if role != "drop"}
+    for cross in settings.crosses if not schema.open else ():
+        unknown = [name for name in cross.split(",") if namespace_of(name) not in known]
+        if unknown:
+            raise ValueError(f"{cross} cannot be crossed: there are no features of a column {unknown[0]!r}")
     if schema.open:  # what the model has not seen is what its values are
         new = dict.fromkeys(schema.unknown(frame.names), "auto")
         schema = replace(schema, roles={**schema.roles, **new}, open=False)
@@ -51,7 +60,8 @@ def prepared(
     label, importance = (
         None if x is None else np.ascontiguousarray(x, dtype=np.float64) for x in (label, importance)
     )
-    frame.prepare(cells_of(schema, hash_all), places, label=label, importance=importance)
+    spaces = bool(settings.crosses)
+    frame.prepare(cells_of(schema, settings), places, label=label, importance=importance, spaces=spaces)
     fault = frame.check()
     if fault is not None:
         what, row, column = fault
@@ -64,10 +74,10 @@ def prepared(
     return frame
 
 
-def hashes_of(schema: Schema, hash_all: bool) -> Any:
+def hashes_of(schema: Schema, settings: Settings) -> Any:
     """The hashes of the features of the columns, an array of uint32; None if a column is not numeric."""
     if any(role != "numeric" for role in schema.roles.values()):
         return None
     found = np.zeros(len(schema.roles), dtype=np.uint32)
-    number_hashes(found, cells_of(schema, hash_all))
+    number_hashes(found, cells_of(schema, settings))
     return found

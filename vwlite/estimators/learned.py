@@ -120,12 +120,16 @@ class Report:
 
 
 def learn(
-    rows: Rows, o: TrainOptions, names: list[bytes], columns: dict[str, Any]
+    rows_of: Callable[[Settings], Rows], o: TrainOptions, names: list[bytes], columns: dict[str, Any]
 ) -> tuple["Learned", Report]:
-    """Learn from a matrix, from nothing on. names: those of the classes that are found in it. columns: of a frame, as a
-    model keeps them."""
+    """Learn from a matrix, from nothing on.
+
+    rows_of: makes it, for the settings that the options mean. names: those of the classes that are found in it. columns:
+    of a frame, as a model keeps them.
+    """
     check_runs(o)
     learner, resolved, before = prepared(o, None)
+    rows = rows_of(resolved.settings)
     _name(learner, names)
     with ExitStack() as stack:
         run = Fitting(o, learner, resolved, before, RowSource(rows, columns), None, stack)

@@ -140,7 +140,7 @@ class LoadedModel:
         s = self._learned.settings
         return Parser(
             format=format, hash_all=s.hash == "all", labels=s.labels, label_domain=s.label_domain, names=names,
-            loss_name=s.loss, lenient_labels=True,
+            loss_name=s.loss, lenient_labels=True, spaces=bool(s.crosses),
         )  # fmt: skip
 
     def _of_batch(self, scorer: Scorer, batch: Batch, probabilities: bool) -> list[Any]:
@@ -165,14 +165,14 @@ class LoadedModel:
     # --- matrices ----------------------------------------------------------------------------
 
     def _score(self, X: Any, probabilities: bool = False) -> Scores:
-        hash_all = self._learned.settings.hash == "all"
+        settings = self._learned.settings
         with as_python():
             if not is_frame(X):
-                return score(self._learned, matrix_of(X, hash_all=hash_all), probabilities)
+                return score(self._learned, matrix_of(X, settings), probabilities)
             columns = self._learned.model().columns
             if not columns:
                 raise ValueError("X is a frame, and the model was made from no table: it knows no columns by name")
-            rows = prepared(frame_of(X), Schema.restored(columns), hash_all=hash_all)
+            rows = prepared(frame_of(X), Schema.restored(columns), settings)
             return score(self._learned, rows, probabilities)
 
     def predict(self, X: Any) -> NDArray[Any]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from vwlite.core.data.matrix import Matrix
+from vwlite.options.settings import Settings
 
 _REAL = (np.dtype(np.float32), np.dtype(np.float64))
 _INDEX = (np.dtype(np.int32), np.dtype(np.int64))
@@ -20,18 +21,20 @@ def is_sparse(x: Any) -> bool:
 
 
 def matrix_of(
-    x: Any, *, label: Any = None, importance: Any = None, hash_all: bool = False, names: Sequence[str] | None = None
+    x: Any, settings: Settings, *, label: Any = None, importance: Any = None, names: Sequence[str] | None = None
 ) -> Matrix:
     """A matrix as the core reads it, checked; CSR of float32 or float64 with rising columns is not copied.
 
     Other sparse formats become CSR, other types float64. Where a row of CSR has a column several times, their sum
-    counts, as for scipy. label, importance: an array of float64 each. names: of the columns, for messages.
+    counts, as for scipy. settings: of the model. label, importance: an array of float64 each. names: of the columns,
+    for messages.
     ValueError with row and column for what is not finite as float32, or lies outside of the matrix.
     """
     more: dict[str, Any] = {
         "label": None if label is None else np.ascontiguousarray(label, dtype=np.float64),
         "importance": None if importance is None else np.ascontiguousarray(importance, dtype=np.float64),
-        "hash_all": hash_all,
+        "hash_all": settings.hash == "all",
+        "spaces": bool(settings.crosses),
     }
     if not is_sparse(x):
         array = _real(np.asarray(x))

@@ -156,11 +156,11 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
         return RoleOptions(**roles)
 
     def _rows(self, X: Any, settings: Settings, label: Any = None, importance: Any = None) -> Rows:
-        how: dict[str, Any] = {"label": label, "importance": importance, "hash_all": settings.hash == "all"}
         if isinstance(X, Frame):
             assert self._schema is not None
-            return prepared(X, self._schema, **how)
-        return matrix_of(X, names=getattr(self, "feature_names_in_", None), **how)
+            return prepared(X, self._schema, settings, label=label, importance=importance)
+        names = getattr(self, "feature_names_in_", None)
+        return matrix_of(X, settings, label=label, importance=importance, names=names)
 
     def _importance(self, X: Any, sample_weight: Any) -> Any:
         """The weight of each row; None: 1."""
@@ -176,9 +176,8 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
 
     def _learn(self, X: Any, label: Any, importance: Any, o: TrainOptions, names: list[bytes]) -> None:
         with as_python():
-            hashes = Settings(hash=o.typed.get("hash", "strings"))
             columns = self._schema.stored() if self._schema is not None else {}
-            learned, report = learn(self._rows(X, hashes, label, importance), o, names, columns)
+            learned, report = learn(lambda settings: self._rows(X, settings, label, importance), o, names, columns)
         self._learned = learned
         self.n_iter_ = report.passes
         self.report_ = {name: value for name, value in report.results.items() if name != "seconds"}
@@ -210,7 +209,7 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
             hashes = np.empty(self.n_features_in_, dtype=np.uint32)
             column_hashes(hashes, hash_all=settings.hash == "all")
         else:
-            hashes = hashes_of(self._schema, settings.hash == "all")
+            hashes = hashes_of(self._schema, settings)
             if hashes is None:
                 raise AttributeError("coef_ is of columns that are numbers, but the frame has words too: see save()")
         mask = np.uint32((1 << settings.bits) - 1)
