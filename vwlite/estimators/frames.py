@@ -42,8 +42,8 @@ def prepared(
 ) -> Frame:
     """The frame, with what becomes of its columns, checked. settings: of the model.
 
-    ValueError for a column that is missing or of another type, and for a number that is not finite: a null is absent, NaN
-    is not.
+    ValueError for a column that is missing or of another type, and for a number that is not finite: a null is absent,
+    NaN is not.
     """
     known = {namespace_of(name) for name, role in schema.roles.items() if role != "drop"}
     for cross in settings.crosses if not schema.open else ():

@@ -124,8 +124,8 @@ def learn(
 ) -> tuple["Learned", Report]:
     """Learn from a matrix, from nothing on.
 
-    rows_of: makes it, for the settings that the options mean. names: those of the classes that are found in it. columns:
-    of a frame, as a model keeps them.
+    rows_of: makes it, for the settings that the options mean. names: those of the classes that are found in it.
+    columns: of a frame, as a model keeps them.
     """
     check_runs(o)
     learner, resolved, before = prepared(o, None)
