@@ -282,6 +282,21 @@ def test_a_bound_is_never_below_zero_and_says_when_it_says_nothing(vwlite, at):
     assert "note: the bound says nothing: no objective is below 0; try --against a model of vwlite solve" in done.err
 
 
+@pytest.mark.parametrize(("loss", "label"), [("logistic", "1"), ("logistic", "-1"), ("poisson", "0")])
+def test_labels_of_one_kind_leave_no_bound(vwlite, at, loss, label):
+    Path("d").write_text(f"{label} |a x\n{label} |a y\n")
+    vwlite("solve", loss, "--loss", loss, "--l1", 0.01, "-m", "m", "--quiet")
+    for more in ([], ["--radius", 1], ["--l2", 1]):
+        done = vwlite("certify", "-m", "m", "d", *more)
+        assert "\nlower bound = 0\n" in done.out and "(100 %)" in done.out
+        assert done.err.endswith(f"note: every label is {label}: the least objective is 0, of an infinite constant\n")
+    Path("several").write_text("a |x\na |y\na |x y\n")
+    vwlite("solve", "several", "--classes", "a,b", "--l1", 0.01, "-m", "c", "--quiet")
+    said = vwlite("certify", "-m", "c", "several").err
+    assert "note: class a: all examples, or none, are of it: the least objective is 0" in said
+    assert "note: class b: all examples" in said
+
+
 def test_threads_caches_and_pipes_change_no_word(vwlite, at):
     vwlite("solve", SOURCES, "--l1-of-max", 0.05, "-m", "s", "--quiet")
     expected = vwlite("certify", "-m", "s", SOURCES).out

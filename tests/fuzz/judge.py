@@ -157,7 +157,7 @@ def _groups(case: Case, folder: Path) -> str:
             said += out
             if code not in (0, 1) and case.same:
                 break
-        if case.kind == "model" and not overflows and (codes[0] == 0) != (codes[1] == 0):
+        if case.kind == "model" and len(codes) > 1 and not overflows and (codes[0] == 0) != (codes[1] == 0):
             return f"predict ends with {codes[0]}, check with {codes[1]}\n{case.groups[i][:2]}"
         hidden = [name for name in os.listdir(place) if name.startswith(".")]
         if hidden:

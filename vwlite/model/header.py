@@ -3,6 +3,7 @@
 Types come first, then what `vwlite train` would not take, alone or together: a model that passes can have been trained.
 """
 
+import json
 import re
 import types
 from dataclasses import fields
@@ -54,6 +55,10 @@ def check_header(header: dict[str, Any]) -> None:
             raise ValueError(f"its header has no {name}")
         if not _is_of(_as_tuple(header[name]), kind):
             raise ValueError(f"{name} is {brief(repr(header[name]))}")
+    try:
+        json.dumps(header, ensure_ascii=False).encode("utf-8", "surrogateescape")  # as it is printed
+    except UnicodeEncodeError:
+        raise ValueError("it has characters that no text has") from None
     if header["format"] < 1:
         raise ValueError(f"there is no format {header['format']}")
     settings = _checked_options(header["options"])

@@ -22,7 +22,7 @@ from vwlite.options.settings import Settings
 from vwlite.options.solve import SIMPLEX, CertifyOptions, check_certify, problem_of_model
 from vwlite.output.atomic import AtomicFile
 from vwlite.runs.common import say
-from vwlite.runs.problem import INSIDE, Examples, set_numbers, summary
+from vwlite.runs.problem import CERTAIN, INSIDE, Examples, set_numbers, summary
 from vwlite.runs.signals import StopSignal
 from vwlite.solvers.table import SOLVERS
 
@@ -99,7 +99,7 @@ class Certifying:
         self.nonzeros = 0
         self.outside = False  # of the ball by which it is judged
         self.solved_objective: float | None = None  # of the model of --against
-        self.notes: list[str] = []
+        self.one_sided: list[str] = []  # classes without a finite constant; "" without classes
         self._penalizes_constant = (
             penalizes_constant(model) and settings.radius is None and settings.l1 == 0 and settings.l2 > 0
         )
@@ -123,6 +123,10 @@ class Certifying:
                 self.solved_objective = (self.solved_objective or 0.0) + other
                 bound = max(bound, problem.lower_bound)
             self.lower_bound += max(bound, 0.0)
+            if problem.one_sided:
+                self.one_sided.append(self.examples.class_name(classes[0]))
+        if self.lower_bound <= CERTAIN * self.objective:
+            self.lower_bound = 0.0
         if self.against is not None and self._same_problem(self.against):
             self.lower_bound = max(self.lower_bound, self.against.solved["lower_bound"])
 
@@ -218,6 +222,9 @@ class Certifying:
             found.append(f"with --loss {s.loss} the bound does not meet the objective, even that of the best model")
         if self.against is not None and self.against.solved and not self._same_problem(self.against):
             found.append(f"{self.options.against} was solved for other data or strength: only its weights are used")
-        if self.lower_bound == 0:
+        if self.one_sided and not s.softmax:
+            whys = map(self.examples.one_sided, self.one_sided)
+            found += [f"{why}: the least objective is 0, of an infinite constant" for why in whys]
+        elif self.lower_bound == 0:
             found.append("the bound says nothing: no objective is below 0; try --against a model of vwlite solve")
         return found

@@ -31,6 +31,7 @@ from vwlite.runs.source import Source
 PIECE = 1 << 20  # bytes of an array that are summed at once
 ENTRY = 8  # bytes of a feature of an example, in rows and in columns
 LEAST_OF_ENTRIES = 1 << 20  # bytes that rows and columns in files have to share
+CERTAIN = 1e-12  # a gap or a bound smaller than this part of the objective is rounding
 INSIDE = 1e-9  # by this part of it, a sum of |weights| may be above the radius
 
 Numbers = tuple["array[float]", float]  # the weights of the columns, and the constant
@@ -188,6 +189,15 @@ class Examples:
             found.add(data[at : at + PIECE])
             self.rows.give_back()
         return int(found.value)
+
+    def class_name(self, k: int) -> str:
+        """Of the problem of a class; nothing if there is only one problem."""
+        names = None if self.settings.softmax else self.names
+        return "" if names is None else str(names[k]) if k < len(names) else f"?{k + 1}"
+
+    def one_sided(self, name: str) -> str:
+        """Why the problem of this class, or the only one, has no finite constant."""
+        return f"class {name}: all examples, or none, are of it" if name else f"every label is {self.rows.labels[0]:g}"
 
     def notes(self) -> Notes:
         return about_options(self.settings, self._namespaces)

@@ -26,14 +26,13 @@ from vwlite.options.settings import Settings
 from vwlite.options.solve import SolveOptions, check_solve, models_of_path, resolve_solve
 from vwlite.output.atomic import AtomicFile
 from vwlite.runs.common import say
-from vwlite.runs.problem import INSIDE, Examples, Numbers, set_numbers, summary, temporary_files
+from vwlite.runs.problem import CERTAIN, INSIDE, Examples, Numbers, set_numbers, summary, temporary_files
 from vwlite.runs.progress import fit
 from vwlite.runs.signals import StopSignal
 from vwlite.solvers.table import SOLVERS
 
 HEADER = "  step   seconds        objective           gap     gap %  nonzeros   violation   columns"
 PATH_HEADER = "strength  seconds           l1        objective     gap %  nonzeros    passes"
-CERTAIN = 1e-12  # a gap smaller than this part of the objective is rounding
 SMALL = 1e-6  # and one smaller than this is not worth a warning
 
 
@@ -185,7 +184,7 @@ class Solving:
             if not why:
                 self.weights[k : k + len(weights)] = weights
                 continue
-            name = self._class_name(k)
+            name = self.examples.class_name(k)
             of_class = f" for class {name}" if name else ""
             say(f"warning: {self.options.initial} is {why}{of_class}: it is not begun from")
 
@@ -249,7 +248,7 @@ class Solving:
         """All classes, one after the other, from their weights as they are. rows: whether to print the steps."""
         rows &= not self.options.quiet
         if rows:
-            say(HEADER + ("  class" if self._class_name(0) else "  l1" if self.settings.nonzeros else ""))
+            say(HEADER + ("  class" if self.examples.class_name(0) else "  l1" if self.settings.nonzeros else ""))
         total = Outcome()
         for classes in self.examples.together():
             total.add(self._solve_one(settings, classes, rows))
@@ -261,7 +260,7 @@ class Solving:
         set_numbers(problem, [self.weights[i] for i in classes])
         problem.evaluate()
         solver = self._solver_of(problem)
-        name = self._class_name(k)
+        name = self.examples.class_name(k)
         found = Outcome(rows=[self._row(problem, solver, 0, name, rows)])
         best: Best | None = None
         if self.settings.nonzeros:
@@ -336,10 +335,6 @@ class Solving:
             found.ended = found.warning = f"--max-passes {o.max_passes} is reached"
         return bool(found.ended)
 
-    def _class_name(self, k: int) -> str:
-        names = None if self.settings.softmax else self.examples.names
-        return "" if names is None else str(names[k]) if k < len(names) else f"?{k + 1}"
-
     def _row(self, p: Problem, solver: Solver, step: int, name: str, shown: bool) -> dict[str, Any]:
         """Where a problem stands after a step, printed and for the report."""
         seconds = time.monotonic() - self.begin
@@ -401,12 +396,10 @@ class Solving:
         """What the data say about the options."""
         examples, found = self.examples, list(self.examples.notes()[1])
         for name in self._one_sided:
-            label = f"{examples.rows.labels[0]:g}"
-            if self.settings.softmax:
-                found.append("there are classes that no label is of: their best constants are infinite")
-                continue
-            why = f"class {name}: all examples, or none, are of it" if name else f"every label is {label}"
-            found.append(f"{why}: the best constant is infinite, and ends where the loss is nearly 0")
+            found.append(
+                "there are classes that no label is of: their best constants are infinite" if self.settings.softmax
+                else f"{examples.one_sided(name)}: the best constant is infinite, and ends where the loss is nearly 0"
+            )  # fmt: skip
         if not self.outcome.nonzeros and self.l1_max and self.settings.l1 >= self.l1_max:
             found.append(f"all weights are zero, as with every --l1 from {self.l1_max:.6g} on")
         return found
