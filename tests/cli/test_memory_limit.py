@@ -164,6 +164,33 @@ def test_a_full_disk(at, room):
     assert Path("m").read_bytes() == b"old" and os.listdir("tmp") == []
 
 
+@pytest.mark.parametrize("more", [[], ["--l1-path", 3], ["--oaa", 2], ["--solver", "cd"]])
+def test_a_disk_that_is_full_at_any_moment(vwlite, at, monkeypatch, more):
+    """While rows or columns are written: how often that is, is counted first."""
+    if "--oaa" in more:
+        Path("d").write_text(Path("d").read_text().replace("-1 ", "2 "))
+    command = ["solve", "d", "--memory", ENOUGH, *([] if "--l1-path" in more else ["--l1", 0.001]), *more]
+    command += ["-m", "m%d" if "--l1-path" in more else "m1", "--quiet"]
+    pwrite, calls = os.pwrite, []
+
+    def write(*arguments):
+        calls.append(None)
+        if len(calls) == last:
+            raise OSError(28, "No space left on device")
+        return pwrite(*arguments)
+
+    last = 0
+    monkeypatch.setattr(os, "pwrite", write)
+    vwlite(*command)
+    Path("m1").write_bytes(b"old")
+    for at_call in (len(calls) // 3, 2 * len(calls) // 3, len(calls)):
+        last, calls = at_call, []
+        said = vwlite(*command, code=74).err
+        assert " cannot be written: No space left on device; set TMPDIR to a folder" in said.splitlines()[-1]
+        assert Path("m1").read_bytes() == b"old" or "--l1-path" in more
+        assert os.listdir("tmp") == []
+
+
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_nothing_is_left_behind(at, number):
     run = start("solve", "d", "--solver", "detcd", "--l1-of-max", 0.001, "--memory", ENOUGH, "-m", "m")
