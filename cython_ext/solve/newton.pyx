@@ -28,6 +28,7 @@ from libc.string cimport memcpy, memset
 from vwlite.core.solve.columns cimport (
     NOT_KEPT,
     ByColumn,
+    Entry,
     add_column,
     add_scaled,
     curvature_along,
@@ -38,9 +39,9 @@ from vwlite.core.solve.columns cimport (
     visit_column,
 )
 from vwlite.core.solve.losses cimport POISSON, SQUARED, SQUARED_HINGE, BatchLoss, is_smooth
+from vwlite.core.solve.paged cimport visit_entries
 from vwlite.core.solve.problem cimport Penalty, Problem, larger, minimizer, smaller, total, violation_of
 from vwlite.core.solve.random cimport random_below
-from vwlite.core.solve.rows cimport Sparse, visit
 from vwlite.core.solve.solver cimport Solver
 
 cdef extern from *:
@@ -71,6 +72,7 @@ cdef enum:
     MOST_CYCLES = 64
     HALVINGS = 40
     MOST_GRAM = 1500        # weights of a Gram matrix
+    BLOCK = 256             # rows
     GRAM_CYCLES = 500
     AHEAD = 2               # weights whose columns are fetched before they are visited
     AFRESH = 16             # steps after which predictions are computed anew
@@ -89,6 +91,8 @@ cdef double ARMIJO = 0.01
 cdef double NOISE = 1e-10       # predicted decreases below this part of the objective: differences of it are rounding
 cdef double FURTHEST = 10       # a weight changes no prediction by more in one visit
 cdef double CHEAP = 3           # a Gram matrix is made at once if it costs this many times the entries of its columns
+cdef double COPIED = 2          # entries of cycles that it costs to count an entry and to put it beside those of its row
+cdef double EACH = 8            # and of each line of the matrix, for each of its weights and for every 64 rows
 cdef double CAREFUL = 0.2       # the least part of how far a prediction went for which D holds
 cdef double MOST_CAREFUL = 2    # and the largest
 
@@ -134,8 +138,10 @@ cdef class Newton(Solver):
     cdef double paid                # entries read by cycles since the last one was made
     cdef double last_paid           # by all cycles of the last step that did without
     cdef float* moved               # [n] how far the prediction went in the last step
-    cdef uint32_t* row_at           # [MOST_GRAM + 1] of one row: lines of the matrix ...
-    cdef float* row_value           # ... and values
+    cdef Entry* block               # [block_capacity] of a block of rows: lines of the matrix, and values
+    cdef size_t block_capacity
+    cdef size_t* next_entry         # [MOST_GRAM] of the columns: the first one that is not in a block yet
+    cdef double gram_cost           # of the working set, in entries; below 0: not known yet
     cdef double sum_d
     cdef size_t steps
     cdef int patience               # cycles at most
@@ -153,9 +159,9 @@ cdef class Newton(Solver):
         self.outward = <double*>malloc(8 * problem.n)
         self.moved, self.gram_d = <float*>malloc(4 * problem.n), <float*>malloc(4 * problem.n)
         self.gram_c = <double*>malloc(8 * MOST_GRAM)
-        self.row_at, self.row_value = <uint32_t*>malloc(4 * (MOST_GRAM + 1)), <float*>malloc(4 * (MOST_GRAM + 1))
+        self.next_entry = <size_t*>malloc(MOST_GRAM * sizeof(size_t))
         if (self.v == NULL or self.d == NULL or self.t == NULL or self.start == NULL or self.gram_d == NULL or self.moved == NULL
-                or self.outward == NULL or self.gram_c == NULL or self.row_at == NULL or self.row_value == NULL):
+                or self.outward == NULL or self.gram_c == NULL or self.next_entry == NULL):
             raise MemoryError("no memory for the Newton step")
 
     def __dealloc__(self):
@@ -173,8 +179,8 @@ cdef class Newton(Solver):
         free(self.gram_d)
         free(self.moved)
         free(self.gram_c)
-        free(self.row_at)
-        free(self.row_value)
+        free(self.block)
+        free(self.next_entry)
 
     cdef int begin(self) except -1:
         cdef Problem p = self.problem
@@ -209,7 +215,7 @@ cdef class Newton(Solver):
         if before > p.l1:       # other weights will come
             self.paid = 0
         self.pick(p)
-        self.columns = self.size
+        self.columns, self.gram_cost = self.size, -1
         for round in range(rounds):
             if self.model(p, round > 0) <= INNER * before and round > 0:
                 break
@@ -274,13 +280,18 @@ cdef class Newton(Solver):
         cdef double worst = 0, curved
         memset(self.v, 0, 4 * p.n)
         for i in range(p.n):
-            curved = p.curved[i]
-            if self.moved[i] > NEAR:
-                curved = curvature_nearby(p.loss, p.predictions[i], p.y[i], p.h[i], p.r[i], curved,
-                                          self.caution * self.moved[i])
-            self.d[i] = <float>smaller(curved, 1e30)    # Poisson's may be more than a float holds
-            self.t[i] = self.d[i]
-        self.sum_d = total(self.t, p.n) if p.constant else 0
+            self.d[i] = <float>smaller(p.curved[i], 1e30)       # Poisson's may be more than a float holds
+        if p.loss.kind != SQUARED:
+            for i in range(p.n):
+                if self.moved[i] > NEAR:
+                    curved = curvature_nearby(p.loss, p.predictions[i], p.y[i], p.h[i], p.r[i], p.curved[i],
+                                              self.caution * self.moved[i])
+                    self.d[i] = <float>smaller(curved, 1e30)
+        self.sum_d = 0
+        if p.constant:
+            for i in range(p.n):
+                self.t[i] = self.d[i]
+            self.sum_d = total(self.t, p.n)
         self.along = 0
         self.keep_gram(p)
         for at in range(self.size):
@@ -375,71 +386,119 @@ cdef class Newton(Solver):
         """Whether to have the Gram matrix of the working set, and if so, make it: if it costs less than a few cycles, less
         than the cycles since the last one did, or less than those of the last step."""
         cdef const ByColumn* a = &p.columns.a
-        cdef const Sparse* rows = &p.rows.a
-        cdef size_t at, i, e, f, m = self.size, entries = 0, inside
-        cdef double cost, c
-        cdef uint32_t k
-        cdef double* line
+        cdef size_t at, i, entries = 0, m = self.size
+        cdef double least, most
+        cdef bint counted = False
         if not self.gram_allowed or m == 0 or m > MOST_GRAM:
             return False
         for at in range(m):
             entries += a.begin[self.working[at].k + 1] - a.begin[self.working[at].k]
+        most = larger(larger(CHEAP * entries, self.paid), self.last_paid)
         # At least what even lines would cost; the real cost is counted if this is little enough.
-        cost = <double>entries * entries / p.n / 2
-        if cost > larger(larger(CHEAP * entries, self.paid), self.last_paid):
+        least = <double>entries * entries / p.n / 2 + COPIED * entries
+        if least > most:
             return False
+        if self.gram_cost < 0:
+            self.count_rows(p)
+            counted = True
+            self.gram_cost = 0
+            for i in range(p.n):
+                self.gram_cost += self.t[i] * self.t[i]
+            self.gram_cost = self.gram_cost / 2 + COPIED * entries + EACH * m * (m + p.n / 64)
+        if self.gram_cost > most:
+            return False
+        if not counted:
+            self.count_rows(p)
+        if not self.room_for_gram(p):
+            return False
+        self.make_gram(p)
+        self.accesses += <uint64_t>self.gram_cost
+        self.paid = 0
+        return True
+
+    cdef void count_rows(self, Problem p) noexcept nogil:
+        """t: how many entries each row has in the working set."""
+        cdef const ByColumn* a = &p.columns.a
+        cdef size_t at, e, k
         memset(self.t, 0, 8 * p.n)
-        for at in range(m):
+        for at in range(self.size):
             k = self.working[at].k
             visit_column(a, k)
             for e in range(a.begin[k], a.begin[k + 1]):
                 self.t[a.entry[e].row] += 1
-        cost = m * m
+
+    cdef bint room_for_gram(self, Problem p) noexcept nogil:
+        """Whether there is memory for the matrix, and for the entries of any block of rows, as counted."""
+        cdef size_t i, m = self.size, room = 0
+        cdef double here = 0
         for i in range(p.n):
-            cost += self.t[i] * self.t[i]
-        cost = cost / 2 + p.rows.nonzeros
-        if cost > larger(larger(CHEAP * entries, self.paid), self.last_paid):
-            return False
+            here = self.t[i] if i % BLOCK == 0 else here + self.t[i]
+            room = max(room, <size_t>here)
+        if room > self.block_capacity:
+            free(self.block)
+            self.block = <Entry*>malloc(sizeof(Entry) * room)
+            self.block_capacity = room if self.block != NULL else 0
+            if self.block == NULL:
+                return False
         if m > self.gram_capacity:
             free(self.gram)
             self.gram = <double*>malloc(8 * m * m)
             self.gram_capacity = m if self.gram != NULL else 0
             if self.gram == NULL:
                 return False
+        return True
+
+    cdef void make_gram(self, Problem p) noexcept nogil:
+        """By blocks of rows: the entries of the working set there, row by row, then all pairs of each row."""
+        cdef const ByColumn* a = &p.columns.a
+        cdef size_t at, i, e, f, k, m = self.size, first = 0, last
+        cdef uint32_t[BLOCK] place      # where the next entry of a row goes, and then where the row ends
+        cdef size_t row, begin
+        cdef double c
+        cdef double* line
+        memset(self.gram, 0, 8 * m * m)
+        memset(self.gram_at, 0xFF, 4 * p.d)
+        memcpy(self.gram_d, self.d, 4 * p.n)
         for at in range(m):
             if self.working[at].h < 0:
                 self.bend(a, &self.working[at])
-        memset(self.gram, 0, 8 * m * m)
-        memset(self.gram_at, 0xFF, 4 * p.d)
-        for at in range(m):
             self.gram_at[self.working[at].j] = <uint32_t>at
-        for i in range(p.n):
-            inside = 0
-            self.gram_d[i] = self.d[i]
-            if self.d[i] == 0:
-                continue
-            visit(rows, i)
-            for e in range(rows.begin[i], rows.begin[i + 1]):
-                k = self.gram_at[rows.index[e]]
-                self.row_at[inside], self.row_value[inside] = k, rows.value[e]
-                inside += k != NOT_KEPT
-            for e in range(inside):
-                line = self.gram + self.row_at[e] * m
-                c = self.d[i] * <double>self.row_value[e]
-                for f in range(e + 1):
-                    line[self.row_at[f]] += c * self.row_value[f]
+            self.next_entry[at] = a.begin[self.working[at].k]
+        while first < p.n:
+            last = min(first + BLOCK, p.n)
+            begin = 0
+            for i in range(first, last):
+                place[i - first] = <uint32_t>begin
+                begin += <size_t>self.t[i]
+            for at in range(m):
+                k = self.working[at].k
+                e = self.next_entry[at]
+                while e < a.begin[k + 1] and a.entry[e].row < last:
+                    row = a.entry[e].row - first
+                    self.block[place[row]].row, self.block[place[row]].value = <uint32_t>at, a.entry[e].value
+                    place[row] += 1
+                    e += 1
+                if a.paging != NULL:
+                    visit_entries(a.paging, self.next_entry[at], e)
+                self.next_entry[at] = e
+            begin = 0
+            for i in range(first, last):
+                for e in range(begin, place[i - first]):
+                    line = self.gram + self.block[e].row * m
+                    c = self.d[i] * <double>self.block[e].value
+                    for f in range(begin, e + 1):
+                        line[self.block[f].row] += c * self.block[f].value
+                begin = place[i - first]
+            first = last
         for e in range(m):
             self.gram_c[e] = self.working[e].c
             for f in range(e):
-                c = self.gram[e * m + f] + self.gram[f * m + e]
+                c = self.gram[e * m + f]
                 if self.sum_d > 0:
                     c -= self.working[e].c * self.working[f].c / self.sum_d
                 self.gram[e * m + f] = self.gram[f * m + e] = c
             self.gram[e * m + e] = self.working[e].h
         self.gram_size, self.gram_sum_d = m, self.sum_d
-        self.accesses += p.rows.nonzeros + <uint64_t>cost
-        self.paid = 0
-        return True
 
     cdef void descend_gram(self, Problem p) noexcept nogil:
         """Cycles that keep the gradient of the model instead of predictions."""
