@@ -8,8 +8,14 @@ from libc.stdint cimport uint8_t, uint32_t
 from libc.stdlib cimport calloc, free, malloc
 
 from vwlite.core.base.buffers cimport resize_large
+from vwlite.core.base.prefetch cimport prefetch_write
 from vwlite.core.solve.paged cimport Paged
 from vwlite.core.solve.rows cimport Rows, Sparse, visit
+
+cdef enum:
+    CACHED = 4096       # columns whose ends the nearest cache can hold
+    AHEAD = 96          # entries whose places are asked for before they are written, if there are more columns
+
 
 cdef Columns kept_columns(Rows rows, const uint8_t* keep, size_t* counted):
     """keep: for each column whether it is wanted; NULL: all that are not empty. counted: how many entries each column
@@ -59,7 +65,11 @@ cdef class Columns:
     cdef int fill(self, const uint8_t* keep, size_t* counted) noexcept nogil:
         """-1: no memory; 1: the entries are more than the rows have room for, and not made."""
         cdef const Sparse* rows = &self.rows.a
-        cdef size_t i, k, j, at, total = 0, columns = self.rows.columns
+        cdef size_t i, k, j, at, end, total = 0, columns = self.rows.columns
+        cdef bint many
+        cdef Entry* entry
+        cdef const uint32_t* index
+        cdef const float* value
         cdef size_t* next_entry = <size_t*>calloc(columns + 1, sizeof(size_t)) if counted == NULL else counted
         self.position = <uint32_t*>malloc(4 * (columns + 1))
         if next_entry == NULL or self.position == NULL:
@@ -101,13 +111,17 @@ cdef class Columns:
             else:
                 next_entry[j] = self.nonzeros       # one place for all that is not kept: no branch to foretell
         self.a.begin[self.a.size] = total
+        entry, index, value, end = self.a.entry, rows.index, rows.value, rows.begin[rows.size]
+        many = self.a.size > CACHED
         for i in range(rows.size):
             visit(rows, i)
             for k in range(rows.begin[i], rows.begin[i + 1]):
-                j = rows.index[k]
+                if many and k + AHEAD < end:
+                    prefetch_write(&entry[next_entry[index[k + AHEAD]]])
+                j = index[k]
                 at = next_entry[j]
-                self.a.entry[at].row, self.a.entry[at].value = <uint32_t>i, rows.value[k]
-                next_entry[j] = at + (at != self.nonzeros)
+                entry[at].row, entry[at].value = <uint32_t>i, value[k]
+                next_entry[j] = at + (at != total)
         free(next_entry)
         return 0
 

@@ -14,7 +14,7 @@ from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
 
 from vwlite.core.base.elementary cimport exp_of
-from vwlite.core.solve.columns cimport ByColumn, Columns, Entry, visit_column
+from vwlite.core.solve.columns cimport ByColumn, Columns, Entry, dot, fetch_column, visit_column
 from vwlite.core.solve.losses cimport LOGISTIC, POISSON, SQUARED, SQUARED_HINGE, evaluate, is_smooth
 from vwlite.core.solve.problem cimport Penalty, Problem, larger, minimizer, smaller, violation_of
 from vwlite.core.solve.random cimport random_below
@@ -23,6 +23,7 @@ from vwlite.core.solve.solver cimport Solver
 cdef enum:
     SWEEPS = 10         # of one step, at most
     AFRESH = 16         # steps after which predictions are computed anew
+    AHEAD = 2           # columns that are fetched before they are visited
 
 cdef double BETTER = 0.1        # a step ends when the largest violation is this much of what it was
 cdef double CLOSE = 1.2         # a bound on the curvature may be this much above the least one that covers its step
@@ -38,7 +39,7 @@ cdef class CoordinateDescent(Solver):
     Friedman, Hastie, Tibshirani. Regularization Paths for Generalized Linear Models via Coordinate Descent. 2010.
     Shrinking: Yuan, Ho, Lin. An Improved GLMNET for L1-regularized Logistic Regression. JMLR 2012.
     """
-    cdef double* bound              # [columns kept] sum_i h_i x_ij^2, times that of l''
+    cdef double* bound              # [columns kept] sum_i h_i x_ij^2, times that of l''; below 0: not known yet
     cdef double* mean               # [columns kept] sum_i h_i x_ij
     cdef double* largest            # [columns kept] max_i |x_ij|
     cdef uint32_t* active           # [columns kept]
@@ -62,7 +63,7 @@ cdef class CoordinateDescent(Solver):
     cdef int begin(self) except -1:
         cdef Problem p = self.problem
         cdef Columns columns
-        cdef size_t size
+        cdef size_t size, k
         p.begin()
         columns = p.columns
         size = 8 * (columns.a.size + 1)
@@ -74,26 +75,26 @@ cdef class CoordinateDescent(Solver):
         self.largest, self.active = <double*>malloc(size), <uint32_t*>malloc(size)
         if self.bound == NULL or self.mean == NULL or self.largest == NULL or self.active == NULL:
             raise MemoryError("no memory for the coordinates")
-        with nogil:
-            self.look_at_columns(p)
+        for k in range(columns.a.size):
+            self.bound[k] = -1
         self.steps = 0
-        self.accesses += 3 * columns.nonzeros
+        self.accesses += 2 * columns.nonzeros
         return 0
 
-    cdef void look_at_columns(self, Problem p) noexcept nogil:
+    cdef void look_at(self, Problem p, uint32_t k) noexcept nogil:
+        """A column that is visited for the first time."""
         cdef const ByColumn* a = &p.columns.a
-        cdef size_t k, e
-        cdef double squares, sum, most, x, h
+        cdef size_t e
+        cdef double squares = 0, sum = 0, most = 0, x, h
         cdef double beta = 0.25 if p.loss.kind == LOGISTIC else 2
-        for k in range(a.size):
-            visit_column(a, k)
-            squares = sum = most = 0
-            for e in range(a.begin[k], a.begin[k + 1]):
-                x, h = a.entry[e].value, p.h[a.entry[e].row]
-                squares += h * x * x
-                sum += h * x
-                most = larger(most, fabs(x))
-            self.bound[k], self.mean[k], self.largest[k] = beta * squares, sum, most
+        visit_column(a, k)
+        for e in range(a.begin[k], a.begin[k + 1]):
+            x, h = a.entry[e].value, p.h[a.entry[e].row]
+            squares += h * x * x
+            sum += h * x
+            most = larger(most, fabs(x))
+        self.bound[k], self.mean[k], self.largest[k] = beta * squares, sum, most
+        self.accesses += a.begin[k + 1] - a.begin[k]
 
     cdef int iterate(self, Problem p) except -1 nogil:
         cdef const ByColumn* a = &p.columns.a
@@ -131,17 +132,24 @@ cdef class CoordinateDescent(Solver):
         """Visit the active coordinates in a random order; those that are zero and by more than `margin` inside of the
         penalty leave. The largest violation that was met."""
         cdef const ByColumn* a = &p.columns.a
-        cdef size_t at = 0, other, j
+        cdef size_t at, other, j
         cdef uint32_t k
         cdef double worst = 0, g, h, w, u, violation
         cdef bint eliminated = p.constant and p.loss.kind == SQUARED
         cdef Penalty penalty
-        while at < size[0]:
+        for at in range(size[0]):
             other = at + random_below(&self.random, size[0] - at)
             k = self.active[other]
             self.active[other] = self.active[at]
             self.active[at] = k
+        at = 0
+        while at < size[0]:
+            if at + AHEAD < size[0]:
+                fetch_column(a, self.active[at + AHEAD])
+            k = self.active[at]
             j = p.columns.number[k]
+            if self.bound[k] < 0:
+                self.look_at(p, k)
             w, penalty = p.weights[j], p.penalty_of(j)
             g = self.slope(p, k, &h)
             self.accesses += a.begin[k + 1] - a.begin[k]
@@ -180,15 +188,14 @@ cdef class CoordinateDescent(Solver):
         cdef const Entry* entry = a.entry
         cdef size_t e
         cdef double g = 0, squares = 0, x
-        visit_column(a, k)
         if p.loss.kind == SQUARED or p.loss.kind == SQUARED_HINGE:
-            for e in range(a.begin[k], a.begin[k + 1]):
-                g += r[entry[e].row] * entry[e].value
-        else:
-            for e in range(a.begin[k], a.begin[k + 1]):
-                x = entry[e].value
-                g += r[entry[e].row] * x
-                squares += curved[entry[e].row] * (x * x)
+            h[0] = 0
+            return dot(r, a, k)
+        visit_column(a, k)
+        for e in range(a.begin[k], a.begin[k + 1]):
+            x = entry[e].value
+            g += r[entry[e].row] * x
+            squares += curved[entry[e].row] * (x * x)
         h[0] = squares
         return g
 

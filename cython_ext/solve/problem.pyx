@@ -616,6 +616,7 @@ cdef class Problem:
         cdef double* sums
         cdef uint8_t* keep
         cdef size_t* counted
+        cdef const Sparse* a
         cdef size_t i, k, j
         cdef double x, limit, hy
         if self.columns is not None and (self.shared_columns or self.columns_l1 <= l1):
@@ -633,12 +634,13 @@ cdef class Problem:
             free(keep)
             free(counted)
             raise MemoryError("no memory to count the columns")
+        a = &self.rows.a
         with nogil:
             for i in range(self.n):
                 hy = self.h[i] * self.y[i]
-                visit(&self.rows.a, i)
-                for k in range(self.rows.a.begin[i], self.rows.a.begin[i + 1]):
-                    x, j = hy * self.rows.a.value[k], self.rows.a.index[k]
+                visit(a, i)
+                for k in range(a.begin[i], a.begin[i + 1]):
+                    x, j = hy * a.value[k], a.index[k]
                     sums[2 * j + (x < 0)] += fabs(x)
                     counted[j] += 1
             for j in range(self.d):
