@@ -24,6 +24,7 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcmp, memcpy, memset
 
 from vwlite.core.base.simd cimport unlikely
+from vwlite.core.base.sorting cimport sort_by_high_half
 
 cdef extern from *:
     """
@@ -87,26 +88,6 @@ cdef inline char* near_home(char* slots, size_t stride, int shift, uint32_t mark
     is that of the last key, whose mark is 0.)"""
     cdef char* slot = slots + (<size_t>((mark * <uint64_t>0x9E3779B97F4A7C15) >> shift)) * stride
     return slot + (stride & (0 - <size_t>((<Head*>slot).mark != mark)))
-
-
-cdef void sort_by_high_half(uint64_t* items, uint64_t* spare, size_t n) noexcept nogil:
-    """Sort by the upper 32 bits, byte by byte from the lowest one; `spare` has as much room."""
-    cdef size_t count[256]
-    cdef size_t i, sum
-    cdef int byte, shift
-    for shift in range(32, 64, 8):
-        memset(count, 0, sizeof(count))
-        for i in range(n):
-            count[(items[i] >> shift) & 255] += 1
-        sum = 0
-        for byte in range(256):
-            sum += count[byte]
-            count[byte] = sum - count[byte]
-        for i in range(n):
-            byte = (items[i] >> shift) & 255
-            spare[count[byte]] = items[i]
-            count[byte] += 1
-        items, spare = spare, items
 
 
 @cython.no_gc_clear   # else the garbage collector takes `owner` away before __dealloc__ asks for it

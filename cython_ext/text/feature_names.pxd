@@ -28,6 +28,28 @@ cdef struct Found:
     uint32_t component  # whether it is part of crosses only, and no feature by itself
 
 
+# A key and what it is called.
+cdef struct Named:
+    uint32_t key
+    uint32_t size
+    const char* text
+
+
+# The arrays of FeatureNames.
+cdef struct Known:
+    const uint32_t* keys
+    const uint32_t* ends
+    const char* text
+
+
+# What `NameStore.of` makes on its way.
+cdef struct Gathered:
+    uint64_t* items         # owned; a key and a number each, and as much room again
+    Named* names            # owned
+    size_t count
+    Buffer made             # text of crosses
+
+
 cdef class NameStore:
     cdef readonly size_t most
     cdef readonly bint full, crosses_full
@@ -50,6 +72,8 @@ cdef class NameStore:
     cdef int grow(self) noexcept nogil
     cdef int add(self, const Found* found, const char* text) noexcept nogil
     cdef int add_cross(self, const uint32_t* record) noexcept nogil
+    cdef int gather(self, const uint32_t* keys, size_t n, const double* weights, size_t records, int bits,
+                    const Known* known, Gathered* g) noexcept nogil
     cdef int compose(self, const uint32_t* record, Buffer* out) noexcept nogil
 
 
@@ -64,15 +88,21 @@ cdef class NameFinder:
     cdef uint32_t* news             # owned; places of new features in the arrays of the batch
     cdef size_t news_count, news_capacity
     cdef Buffer found, text, crosses, scratch
+    cdef uint32_t[256 + MOST_NAMED] line_of     # by the letter of a namespace, or its number among those that are crossed
+                                                # by name: 1 + the last line of the batch that had it
     # of the cross that is being made
     cdef uint32_t[MOST_TERMS] components
 
     cdef int look(self, const Arrays* a) noexcept nogil
     cdef int look_at(self, const uint32_t* hash, size_t begin, size_t end) noexcept nogil
     cdef int read_names(self, const char* data, size_t size, Batch batch, bint libsvm) noexcept nogil
-    cdef int vw_names(self, const char* p, const Arrays* a, size_t line, size_t first, size_t last) noexcept nogil
+    cdef int vw_names(self, const char* p, const char* end, const Arrays* a, size_t line, size_t first,
+                      size_t last) noexcept nogil
+    cdef int vw_names_one_by_one(self, const char* p, const char* end, const Arrays* a, size_t line, size_t first,
+                                 size_t last) noexcept nogil
     cdef int libsvm_names(self, const char* p, const Arrays* a, size_t line, size_t first, size_t last) noexcept nogil
     cdef uint32_t hash_of(self, const char* name, size_t size, uint32_t seed) noexcept nogil
     cdef int emit(self, uint8_t letter, const char* space, size_t space_size, const char* name, size_t size, uint32_t hash) noexcept nogil
     cdef int cross(self, const Arrays* a) noexcept nogil
+    cdef bint take_runs(self, const Arrays* a, size_t line) noexcept nogil
     cdef int combine(self, const uint16_t* letters, size_t order, size_t depth, size_t begin, uint64_t hash) noexcept nogil

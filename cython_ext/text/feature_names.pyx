@@ -16,12 +16,13 @@ The learner has no part in it: it goes on as it would.
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer, Py_buffer
 from libc.stdio cimport snprintf
-from libc.stdlib cimport calloc, free, qsort
+from libc.stdlib cimport calloc, free, malloc, qsort
 from libc.string cimport memchr, memcmp, memcpy, memset
 
 from vwlite.core.base.buffers cimport copy, reserve
 from vwlite.core.base.prefetch cimport prefetch_read
-from vwlite.core.base.simd cimport likely, unlikely
+from vwlite.core.base.simd cimport PADDING, delimiters, likely, lowest, unlikely
+from vwlite.core.base.sorting cimport sort_by_high_half
 from vwlite.core.data.batch cimport EXAMPLE, Arrays, Batch
 from vwlite.core.data.expand cimport Expander, Run
 from vwlite.core.text.murmur cimport hash_strings, murmur
@@ -34,6 +35,30 @@ cdef enum:
     TEXT_OF_NAME = 100      # bytes of text for each name that a store has room for
 
 
+cdef extern from *:
+    """
+    static const char vwlite_blanks[64];
+
+    /* The n-th byte of that kind in [p, end), n >= 1, or NULL; 8 bytes behind the end are readable. */
+    static inline const char *vwlite_nth(const char *p, const char *end, char byte, size_t n) {
+        for (; p < end; p += 8) {
+            uint64_t marks = vwlite_zeros(vwlite_load64(p) ^ VWLITE_EACH(byte));
+            size_t count = (size_t)(((marks >> 7) * VWLITE_EACH(1)) >> 56);
+            if (count >= n) {
+                while (--n)
+                    marks &= marks - 1;
+                p += __builtin_ctzll(marks) >> 3;
+                return p < end ? p : NULL;
+            }
+            n -= count;
+        }
+        return NULL;
+    }
+    """
+    const char BLANKS "vwlite_blanks"[64]
+    const char* nth "vwlite_nth"(const char* p, const char* end, char byte, size_t n) noexcept nogil
+
+
 # --- sets of hashes ------------------------------------------------------------------------------
 
 cdef inline size_t home(uint32_t hash, int shift) noexcept nogil:
@@ -42,7 +67,7 @@ cdef inline size_t home(uint32_t hash, int shift) noexcept nogil:
 
 cdef int make_set(HashSet* s, size_t capacity) noexcept nogil:
     """An empty set with so many slots, a power of two; -1: no memory, and it is as it was."""
-    cdef uint32_t* slots = <uint32_t*>calloc(capacity, sizeof(uint32_t))
+    cdef uint32_t* slots = <uint32_t*>calloc(capacity + 1, sizeof(uint32_t))
     if slots == NULL:
         return -1
     free(s.slots)
@@ -63,6 +88,12 @@ cdef inline bint has(const HashSet* s, uint32_t hash) noexcept nogil:
             return False
         at = (at + 1) & (s.capacity - 1)
     return True
+
+
+cdef inline bint is_near(const HashSet* s, uint32_t hash) noexcept nogil:
+    """Whether a hash is in one of the first two slots where it can be, as most are: without a branch that is a toss."""
+    cdef const uint32_t* slot = s.slots + home(hash, s.shift)
+    return ((slot[0] == hash) | (slot[1] == hash)) & (hash != 0)
 
 
 cdef int insert(HashSet* s, uint32_t hash) noexcept nogil:
@@ -182,7 +213,7 @@ cdef class NameFinder:
         for i in range(begin, end):
             if i + AHEAD < end:
                 prefetch_read(self.seen.slots + home(hash[i + AHEAD], self.seen.shift))
-            if likely(self.seen.slots[home(hash[i], self.seen.shift)] == hash[i] and hash[i] != 0):
+            if likely(is_near(&self.seen, hash[i])):
                 continue
             if self.selects and not self.crossing and not has(&self.wanted, hash[i] & self.mask):
                 continue
@@ -204,6 +235,7 @@ cdef class NameFinder:
         cdef const char* p = data
         cdef const char* end = data + size
         cdef const char* next
+        cdef const char* stop
         cdef size_t line, first = 0, last, limit
         if batch.first_line == 1 and size >= 3 and memcmp(data, b"\xef\xbb\xbf", 3) == 0:
             p += 3
@@ -214,12 +246,18 @@ cdef class NameFinder:
             while last < self.news_count and self.news[last] < limit:
                 last += 1
             if last > first:
-                if next == NULL:      # the last line, which no LF ends
+                stop = end if next == NULL else next
+                if end - stop <= PADDING:   # bytes behind it must be readable, and the last line may have no LF
                     self.scratch.size = 0
-                    if append(&self.scratch, p, end - p) or append(&self.scratch, b"\n", 1):
+                    if (append(&self.scratch, p, stop - p) or append(&self.scratch, b"\n", 1)
+                            or append(&self.scratch, BLANKS, PADDING)):
                         return -1
                     p = self.scratch.data
-                if (self.libsvm_names(p, a, line, first, last) if libsvm else self.vw_names(p, a, line, first, last)):
+                    stop = p + self.scratch.size - PADDING - 1
+                if libsvm:
+                    if self.libsvm_names(p, a, line, first, last):
+                        return -1
+                elif self.vw_names(p, stop, a, line, first, last):
                     return -1
                 first = last
                 if first == self.news_count:
@@ -229,64 +267,94 @@ cdef class NameFinder:
             p = next + 1
         return 0
 
-    cdef int vw_names(self, const char* p, const Arrays* a, size_t line, size_t first, size_t last) noexcept nogil:
-        """Read the names of news[first:last], which are features of a line of VW text that begins at p; -1: no memory.
+    cdef int vw_names(self, const char* p, const char* end, const Arrays* a, size_t line, size_t first,
+                      size_t last) noexcept nogil:
+        """Read the names of news[first:last], which are features of the line [p, end) of VW text; -1: no memory.
 
-        Features of value zero are in the text and not in the batch: where there is one before, names are not those
-        of the hashes. Then each hash is made anew.
+        In most lines there is a bar for each span, and a blank before each feature: so these are counted. If what is
+        found there has another hash - features of value zero are in the text and not in the batch -, it was
+        another line: then each feature is read.
         """
-        cdef const char* begin = <const char*>memchr(p, c'|', find_line(p) - p)
+        cdef const char* bar = p - 1
+        cdef const char* blank = NULL
+        cdef const char* name
+        cdef size_t span = a.span_begin[line], bars = 0, blanks = 0, space_size = 0, k, size, wanted
+        cdef size_t kept = self.found.size, text = self.text.size
+        cdef uint32_t seed = 0
+        for k in range(first, last):
+            while a.feature_begin[span + 1] <= self.news[k]:
+                span += 1
+            wanted = span + 1 - a.span_begin[line]
+            if wanted > bars:
+                bar = nth(bar + 1, end, c'|', wanted - bars)
+                if bar == NULL:
+                    break
+                bars, blanks = wanted, 0
+                blank = name_end(bar + 1)
+                space_size = blank - (bar + 1)
+                seed = self.hash_of(bar + 1, space_size, 0) if space_size else self.seed
+                if blank[0] == c':':
+                    blank = word_end(blank + 1)
+                blank -= 1
+            wanted = self.news[k] - a.feature_begin[span] + 1
+            blank = nth(blank + 1, end, c' ', wanted - blanks)
+            if blank == NULL:
+                break
+            blanks = wanted
+            name = blank + 1
+            size = name_end(name) - name
+            if size == 0 or self.hash_of(name, size, seed) != a.hash[self.news[k]]:
+                break
+            if self.emit(bar[1] if space_size else c' ', bar + 1, space_size, name, size, a.hash[self.news[k]]):
+                return -1
+        else:
+            return 0
+        self.found.size, self.text.size = kept, text
+        return self.vw_names_one_by_one(p, end, a, line, first, last)
+
+    cdef int vw_names_one_by_one(self, const char* p, const char* end, const Arrays* a, size_t line, size_t first,
+                                 size_t last) noexcept nogil:
+        """`vw_names` of any line."""
         cdef const char* space
         cdef const char* name
-        cdef size_t at, space_size, size, k, kept = self.found.size, text = self.text.size
-        cdef size_t stop = a.feature_begin[a.span_begin[line + 1]]
+        cdef size_t at = a.feature_begin[a.span_begin[line]], stop = a.feature_begin[a.span_begin[line + 1]]
+        cdef size_t space_size, size, k = first
         cdef uint32_t seed, nameless, hash
-        cdef bint each = False, known
         cdef uint8_t letter
         cdef char[16] number
-        while True:
-            p, k, at = begin, first, a.feature_begin[a.span_begin[line]]
-            known = True
-            while known and k < last and p != NULL and p[0] == c'|':
-                space = p + 1
-                p = find(space, ENDS_NAME)
-                space_size = p - space
-                letter = <uint8_t>space[0] if space_size else c' '
-                seed = self.hash_of(space, space_size, 0) if space_size else self.seed
-                nameless = 0
+        p = <const char*>memchr(p, c'|', end - p)
+        while k < last and p != NULL and p[0] == c'|':
+            space = p + 1
+            p = name_end(space)
+            space_size = p - space
+            letter = <uint8_t>space[0] if space_size else c' '
+            seed = self.hash_of(space, space_size, 0) if space_size else self.seed
+            nameless = 0
+            if p[0] == c':':
+                p = word_end(p + 1)
+            while k < last:
+                p = skip_blanks(p)
+                if ENDS[<uint8_t>p[0]] & ENDS_WORD:
+                    break
+                name = p
+                p = name_end(p)
+                size = p - name
                 if p[0] == c':':
-                    p = find(p, ENDS_WORD)
-                while k < last:
-                    p = skip_blanks(p)
-                    if ENDS[<uint8_t>p[0]] & ENDS_WORD:
-                        break
-                    name = p
-                    p = find(p, ENDS_NAME)
-                    size = p - name
-                    if p[0] == c':':
-                        p = find(p, ENDS_WORD)
-                    if size == 0:
-                        hash = seed + nameless
-                        size = snprintf(number, 16, b"%u", nameless)
-                        name = number
-                        nameless += 1
-                    elif each or at == self.news[k]:
-                        hash = self.hash_of(name, size, seed)
-                    if each:
-                        if at == stop or hash != a.hash[at]:    # a value of zero
-                            continue
-                    elif at == self.news[k] and hash != a.hash[at]:
-                        known = False
-                        break
-                    if at == self.news[k]:
-                        if self.emit(letter, space, space_size, name, size, hash):
-                            return -1
-                        k += 1
-                    at += 1
-            if each or (known and k == last):
-                return 0
-            each = True
-            self.found.size, self.text.size = kept, text
+                    p = word_end(p + 1)
+                if size > 0:
+                    hash = self.hash_of(name, size, seed)
+                else:
+                    hash = seed + nameless
+                    size, name = snprintf(number, 16, b"%u", nameless), number
+                    nameless += 1
+                if at == stop or hash != a.hash[at]:    # a value of zero
+                    continue
+                if at == self.news[k]:
+                    if self.emit(letter, space, space_size, name, size, hash):
+                        return -1
+                    k += 1
+                at += 1
+        return 0
 
     cdef inline uint32_t hash_of(self, const char* name, size_t size, uint32_t seed) noexcept nogil:
         return hash_strings(name, size, seed) if self.strings else murmur(name, size, seed)
@@ -335,22 +403,43 @@ cdef class NameFinder:
         cdef const uint16_t* letters
         cdef size_t line, at, i, order
         cdef bint whole
+        memset(self.line_of, 0, sizeof(self.line_of))
         for line in range(a.lines):
             if a.kind[line] != EXAMPLE:
                 continue
-            if self.expander.begin_crossing(a, line):
-                return -1
+            if self.expander.wild or self.expander.named_count or not self.take_runs(a, line):
+                memset(self.expander.runs, 0, sizeof(self.expander.runs))
+                if self.expander.begin_crossing(a, line):
+                    return -1
+                for i in range(256 + self.expander.named_count):
+                    self.line_of[i] = <uint32_t>line + 1 if self.expander.runs[i].size else 0
             at = 0
             while at < self.expander.terms_size:
                 order, letters = self.expander.terms[at], self.expander.terms + at + 1
                 whole = True
                 for i in range(order):
-                    whole &= self.expander.runs[letters[i]].size > 0
+                    whole &= self.line_of[letters[i]] == line + 1
                 if whole and self.combine(letters, order, 0, 0, 0):
                     return -1
                 at += order + 1
-            self.expander.end_crossing(a, line)
         return 0
+
+    cdef bint take_runs(self, const Arrays* a, size_t line) noexcept nogil:
+        """Note where the namespaces of a line are, if each of those that are crossed stands there once."""
+        cdef size_t span
+        cdef uint8_t letter
+        cdef Run* run
+        for span in range(a.span_begin[line], a.span_begin[line + 1]):
+            letter = a.letter[span]
+            if not (self.expander.crossed[letter] and self.expander.alive[letter]):
+                continue
+            if self.line_of[letter] == line + 1:
+                return False
+            run = &self.expander.runs[letter]
+            self.line_of[letter] = <uint32_t>line + 1
+            run.hash = a.hash + a.feature_begin[span]
+            run.size = a.feature_begin[span + 1] - a.feature_begin[span]
+        return True
 
     cdef int combine(self, const uint16_t* letters, size_t order, size_t depth, size_t begin,
                      uint64_t hash) noexcept nogil:
@@ -369,7 +458,7 @@ cdef class NameFinder:
                     return -1
                 continue
             key = <uint32_t>h
-            if likely(self.crossed.slots[home(key, self.crossed.shift)] == key and key != 0):
+            if likely(is_near(&self.crossed, key)):
                 continue
             if self.selects and not has(&self.wanted, key & self.mask):
                 continue
@@ -387,9 +476,25 @@ cdef class NameFinder:
         return 0
 
 
-cdef inline const char* find_line(const char* p) noexcept nogil:
-    while p[0] != c'\n':
-        p += 1
+cdef inline const char* name_end(const char* p) noexcept nogil:
+    """The blank, ':', '|' or end of line that comes next; PADDING bytes behind that are readable."""
+    cdef uint32_t window
+    while True:
+        window = delimiters(p, c'|')
+        if unlikely(window == 0):
+            p += 32
+            continue
+        p += lowest(window)
+        if likely(ENDS[<uint8_t>p[0]] & ENDS_NAME):
+            return p
+        p += 1      # a control byte, which may be in a name
+
+
+cdef inline const char* word_end(const char* p) noexcept nogil:
+    """The same without ':'."""
+    p = name_end(p)
+    while unlikely(p[0] == c':'):
+        p = name_end(p + 1)
     return p
 
 
@@ -400,13 +505,6 @@ cdef object taken(Buffer* buffer):
 
 
 # --- keeping -------------------------------------------------------------------------------------
-
-# Something that has a name: where it is in a store, and what it is called.
-cdef struct Named:
-    uint32_t key
-    uint32_t size
-    const char* text
-
 
 cdef int by_text(const void* a, const void* b) noexcept nogil:
     cdef const Named* x = <const Named*>a
@@ -461,6 +559,8 @@ cdef class NameStore:
         names, text, crosses = found
         with nogil:
             for i in range(names.shape[0] // sizeof(Found)):
+                if (i + AHEAD) * sizeof(Found) < <size_t>names.shape[0]:
+                    prefetch_read(&self.places[home((<const Found*>&names[(i + AHEAD) * sizeof(Found)]).hash, self.shift)])
                 memcpy(&one, &names[i * sizeof(Found)], sizeof(Found))
                 failed = self.add(&one, <const char*>&text[at] if one.size else NULL)
                 if failed:
@@ -549,90 +649,122 @@ cdef class NameStore:
     def of(self, const uint32_t[::1] keys not None, const double[::1] weights not None, size_t records, int bits):
         """The names of the keys, ascending, of which one of `records` weights is not zero: keys, ends and text as in
         FeatureNames, as three bytearrays. MemoryError."""
-        cdef uint32_t mask = <uint32_t>((<uint64_t>1 << bits) - 1), key
-        cdef HashSet alive
-        cdef Named* found = NULL
-        cdef size_t found_capacity = 0, n = 0, i, j, begin, size, total = 0
-        cdef Buffer made
         cdef const uint32_t[::1] known_keys
         cdef const uint32_t[::1] known_ends
         cdef const unsigned char[::1] known_text
-        cdef const uint32_t* record
+        cdef Known known
+        cdef Gathered g
+        cdef size_t i, total = 0
         cdef uint32_t* out_keys
         cdef uint32_t* out_ends
         cdef char* out_text
-        cdef int state = 0
-        memset(&alive, 0, sizeof(alive))
-        memset(&made, 0, sizeof(made))
+        memset(&known, 0, sizeof(known))
+        if self.known_count:
+            known_keys, known_ends, known_text = self.known
+            known.keys, known.ends = &known_keys[0], &known_ends[0]
+            known.text = <const char*>&known_text[0] if known_text.shape[0] else NULL
+        memset(&g, 0, sizeof(g))
         try:
-            if make_set(&alive, SMALLEST):
-                raise MemoryError("no memory for the names of features")
-            for i in range(keys.shape[0]):
-                for j in range(records):
-                    if weights[i * records + j] != 0:
-                        if insert(&alive, keys[i]) < 0:
-                            raise MemoryError("no memory for the names of features")
-                        break
-            with nogil:
-                # Composed first, as text that grows may move.
-                for i in range(self.cross_count):
-                    record = <const uint32_t*>(self.crosses.data + self.cross_at[i])
-                    if has(&alive, record[0] & mask):
-                        begin = made.size
-                        state = self.compose(record, &made)
-                        if state < 0:
-                            break
-                        if state == 0:
-                            if reserve(<void**>&found, &found_capacity, n + 1, sizeof(Named)):
-                                state = -1
-                                break
-                            found[n].key, found[n].size = record[0] & mask, <uint32_t>(made.size - begin)
-                            n += 1
-                begin = 0
-                for i in range(n):
-                    found[i].text = made.data + begin
-                    begin += found[i].size
-            if state < 0 or reserve(<void**>&found, &found_capacity, n + len(self) + 1, sizeof(Named)):
-                raise MemoryError("no memory for the names of features")
-            begin = 0
-            for i in range(self.count):
-                if not self.names[i].component and has(&alive, self.names[i].hash & mask):
-                    found[n].key, found[n].size = self.names[i].hash & mask, self.names[i].size
-                    found[n].text = self.text.data + begin
-                    n += 1
-                begin = self.ends[i]
-            if self.known_count:
-                known_keys, known_ends, known_text = self.known
-                begin = 0
-                for i in range(self.known_count):
-                    if has(&alive, known_keys[i]):
-                        found[n].key, found[n].size = known_keys[i], <uint32_t>(known_ends[i] - begin)
-                        found[n].text = <const char*>&known_text[begin] if begin < known_ends[i] else NULL
-                        n += 1
-                    begin = known_ends[i]
-            with nogil:
-                qsort(found, n, sizeof(Named), by_key)
-                j = 0
-                for i in range(n):
-                    if i == 0 or by_key(&found[i], &found[j - 1]):
-                        found[j] = found[i]
-                        total += found[i].size
-                        j += 1
-                n = j
+            if keys.shape[0]:
+                with nogil:
+                    i = self.gather(&keys[0], keys.shape[0], &weights[0], records, bits, &known, &g)
+                if i:
+                    raise MemoryError("no memory for the names of features")
+            for i in range(g.count):
+                total += g.names[i].size
             if total >> 32:
                 raise MemoryError("the names of features have more than 2^32 bytes")
-            of_keys, of_ends, text = bytearray(4 * n), bytearray(4 * n), bytearray(total)
+            of_keys, of_ends, text = bytearray(4 * g.count), bytearray(4 * g.count), bytearray(total)
             out_keys, out_ends, out_text = <uint32_t*><char*>of_keys, <uint32_t*><char*>of_ends, text
             total = 0
-            for i in range(n):
-                copy(out_text + total, found[i].text, found[i].size)
-                total += found[i].size
-                out_keys[i], out_ends[i] = found[i].key, <uint32_t>total
+            for i in range(g.count):
+                copy(out_text + total, g.names[i].text, g.names[i].size)
+                total += g.names[i].size
+                out_keys[i], out_ends[i] = g.names[i].key, <uint32_t>total
             return of_keys, of_ends, text
         finally:
-            free(found)
-            free(made.data)
-            free(alive.slots)
+            free(g.items)
+            free(g.names)
+            free(g.made.data)
+
+    cdef int gather(self, const uint32_t* keys, size_t n, const double* weights, size_t records, int bits,
+                    const Known* known, Gathered* g) noexcept nogil:
+        """The names of keys with a weight, by key and text, each once; -1: no memory."""
+        cdef uint32_t mask = <uint32_t>((<uint64_t>1 << bits) - 1), key
+        cdef size_t i, j, at = 0, count = 0, place, begin
+        cdef size_t every = self.count + self.known_count + self.cross_count
+        cdef bint alive
+        cdef int state
+        cdef Named* one
+        g.items = <uint64_t*>malloc(2 * every * sizeof(uint64_t) + 1)
+        if g.items == NULL:
+            return -1
+        # Which key each has; those of a key that has no weight are left out when both are in order.
+        for i in range(self.count):
+            if not self.names[i].component:
+                g.items[count] = <uint64_t>(self.names[i].hash & mask) << 32 | i
+                count += 1
+        for i in range(self.known_count):
+            g.items[count] = <uint64_t>known.keys[i] << 32 | (self.count + i)
+            count += 1
+        for i in range(self.cross_count):
+            key = (<const uint32_t*>(self.crosses.data + self.cross_at[i]))[0] & mask
+            g.items[count] = <uint64_t>key << 32 | (self.count + self.known_count + i)
+            count += 1
+        sort_by_high_half(g.items, g.items + every, count)
+        g.names = <Named*>malloc(count * sizeof(Named) + 1)
+        if g.names == NULL:
+            return -1
+        for i in range(count):
+            key, place = <uint32_t>(g.items[i] >> 32), <uint32_t>g.items[i]
+            if i == 0 or key != g.items[i - 1] >> 32:
+                while at < n and keys[at] < key:
+                    at += 1
+                alive = False
+                if at < n and keys[at] == key:
+                    for j in range(records):
+                        alive |= weights[at * records + j] != 0
+            if not alive:
+                continue
+            one = &g.names[g.count]
+            one.key, one.text = key, NULL
+            if place < self.count:
+                one.size = self.names[place].size
+                one.text = self.text.data + self.ends[place] - one.size
+            elif place < self.count + self.known_count:
+                place -= self.count
+                begin = known.ends[place - 1] if place else 0
+                one.size, one.text = <uint32_t>(known.ends[place] - begin), known.text + begin
+            else:       # composed: its text may still move
+                begin = g.made.size
+                place -= self.count + self.known_count
+                state = self.compose(<const uint32_t*>(self.crosses.data + self.cross_at[place]), &g.made)
+                if state < 0:
+                    return -1
+                if state > 0:
+                    continue
+                one.size = <uint32_t>(g.made.size - begin)
+            g.count += 1
+        begin = 0
+        for i in range(g.count):
+            if g.names[i].text == NULL:
+                g.names[i].text = g.made.data + begin
+                begin += g.names[i].size
+        # Names of the same key by their text, each once.
+        i, count = 0, 0
+        while i < g.count:
+            j = i + 1
+            while j < g.count and g.names[j].key == g.names[i].key:
+                j += 1
+            if j - i > 1:
+                qsort(g.names + i, j - i, sizeof(Named), by_text)
+            for place in range(i, j):
+                if place == i or by_text(&g.names[place], &g.names[count - 1]):
+                    g.names[count] = g.names[place]
+                    count += 1
+            i = j
+        g.count = count
+        return 0
 
 
 def disorder(const uint32_t[::1] names_keys not None, const uint32_t[::1] ends not None,
