@@ -81,6 +81,7 @@ cdef class NameFinder:
     cdef readonly NameStore store
     cdef Expander expander
     cdef bint crossing, strings
+    cdef bint all_alive             # no namespace is left out
     cdef uint32_t seed, mask
     cdef HashSet seen, crossed, wanted
     cdef bint selects               # only names of keys in `wanted` are looked for

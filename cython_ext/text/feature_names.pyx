@@ -150,8 +150,12 @@ cdef class NameFinder:
     def __cinit__(self, NameStore store not None, Expander expander not None, *, bint hash_all=False, wanted=None,
                   int bits=32):
         cdef uint32_t key
+        cdef int letter
         self.store, self.expander, self.strings = store, expander, not hash_all
         self.crossing = expander.wild or expander.terms_size != 0
+        self.all_alive = True
+        for letter in range(256):
+            self.all_alive &= expander.alive[letter]
         self.seed = murmur(b"", 0, 0)
         self.mask = <uint32_t>((<uint64_t>1 << bits) - 1)
         if make_set(&self.seen, SMALLEST) or make_set(&self.crossed, SMALLEST) or make_set(&self.wanted, SMALLEST):
@@ -199,7 +203,7 @@ cdef class NameFinder:
     cdef int look(self, const Arrays* a) noexcept nogil:
         """Note the features whose hash is new; -1: no memory."""
         cdef size_t span
-        if self.expander.plain:
+        if self.all_alive:
             return self.look_at(a.hash, 0, a.features)
         for span in range(a.spans):
             if (self.expander.alive[a.letter[span]]
