@@ -9,8 +9,6 @@ INSTALLED := .venv/.installed
 BIN := .venv/bin
 DEMO := build/demo
 DATA := data/breast_cancer
-# Every NAMESPACE^NAME of VW text.
-FEATURES := awk '{ for (i = 2; i <= NF; i++) if ($$i ~ /^[|]/) space = substr($$i, 2); else { split($$i, pair, ":"); print space "^" pair[1] } }'
 
 .PHONY: help install demo try test test-long lint docs sanitize fuzz compat bench bench-quick bench-projection bench-dimension compare compare-quick \
 	papers papers-quick bench-solve bench-solve-quick wheel clean
@@ -62,15 +60,13 @@ demo: $(INSTALLED) try
 try:
 	@mkdir -p $(DEMO)
 	@echo "# Learn from 426 examples, twenty times over them."
-	$(BIN)/vwlite train $(DATA).train.vw --loss logistic --passes 20 --holdout-off -m $(DEMO)/model
+	$(BIN)/vwlite train $(DATA).train.vw --loss logistic --passes 20 --holdout-off --names -m $(DEMO)/model
 	@echo "# Predict 143 other ones."
 	$(BIN)/vwlite predict -m $(DEMO)/model $(DATA).test.vw -p $(DEMO)/predictions.txt --quiet
 	@paste -d ' ' $(DEMO)/predictions.txt $(DATA).test.vw \
 		| awk '{ right += ($$1 > 0) == ($$2 > 0) } END { printf "accuracy: %d of %d right\n", right, NR; exit right < 0.9 * NR }'
-	@echo "# What it looks at: the largest weights, then the same by name."
+	@echo "# What it looks at: the largest weights."
 	$(BIN)/vwlite weights $(DEMO)/model --top 10
-	@$(FEATURES) $(DATA).train.vw | sort -u | sed 's/^/--feature=/' | xargs $(BIN)/vwlite weights $(DEMO)/model \
-		| awk '{ print ($$2 < 0 ? -$$2 : $$2) "\t" $$0 }' | LC_ALL=C sort -k 1,1gr | cut -f 2- | head -n 10
 
 # Tests share nothing, so two of them run at a time; WORKERS=0 is one after the other, in this process.
 WORKERS := 2
