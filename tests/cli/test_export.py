@@ -1,6 +1,7 @@
 """Exports predict what the model does, on the same lines: as tables that come back, in SQL, in C and in Python."""
 
 import gzip
+import json
 import re
 import shutil
 import sqlite3
@@ -9,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from running import leftovers, shell
 
 from vwlite.core.data.batch import Batch
 from vwlite.core.text.parser import Parser
@@ -271,3 +273,247 @@ def test_exports_predict_what_the_model_does_on_real_data(vwlite, tmp_path, monk
     vwlite("train", "data", "-m", "model", "--quiet", *options.split())
     vwlite("predict", "-m", "model", "test", "-p", "expected", "--quiet")
     assert_same(WAYS[way](vwlite)(tmp_path, "test"), Path("expected").read_text().splitlines())
+
+
+# --- tables that come back ---------------------------------------------------------------------------
+
+TINY = "1 |user anna:2 berta |page home\n-1 |user carl |page shop:0.5\n" * 3
+
+
+@pytest.fixture
+def tiny(tmp_path, monkeypatch, vwlite):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").write_text(TINY)
+    vwlite("train", "data", "--loss", "logistic", "--names", "-m", "m", "--quiet")
+    vwlite("export", "m", "--to", "tsv", "-o", "tsv")
+    vwlite("export", "m", "--to", "json", "-o", "json")
+    return tmp_path
+
+
+@pytest.mark.parametrize("kind", ["tsv", "json"])
+@pytest.mark.parametrize("more", ["", "--save-weights-only", "--algorithm ftrl --l1 0.1", "--oaa 2"])
+def test_tables_come_back_as_the_weights_alone(vwlite, tiny, kind, more):
+    """As --save-weights-only would have left them, but for weights that are zero."""
+    Path("data").write_text(TINY.replace("-1 ", "2 ") if "oaa" in more else TINY)
+    command = ["train", "data", "--quiet", "--names", *more.split()]
+    vwlite(*command, "-m", "m")
+    vwlite(*command, "-m", "alone", *([] if "only" in more else ["--save-weights-only"]))
+    vwlite("export", "m", "--to", kind, "-o", "table")
+    vwlite("import", "table", "-m", "again")
+    alone, again = read_model("alone"), read_model("again")
+    assert again.header() == alone.header() and list(again.names) == list(alone.names)
+    k = alone.records
+    rows = [(key, list(alone.weights[i * k : (i + 1) * k])) for i, key in enumerate(alone.keys)]
+    expected = [row for row in rows if any(row[1])]
+    assert expected == [(key, list(again.weights[i * k : (i + 1) * k])) for i, key in enumerate(again.keys)]
+    vwlite("export", "again", "--to", kind, "-o", "second")
+    assert Path("second").read_bytes() == Path("table").read_bytes()
+    assert "cannot be continued" in vwlite("train", "data", "-i", "again", code=65).err
+
+
+def test_a_table_may_be_edited(vwlite, tiny):
+    lines = Path("tsv").read_text().splitlines(keepends=True)
+    head, rows = lines[:3], lines[3:]
+    kept = [row for row in reversed(rows) if "carl" not in row]
+    edited = [*head, "# mine\n", "\n", *kept, "17\t0.25\tx^y\t\ta\\tb\r\n"]
+    Path("tsv").write_text("".join(edited))
+    vwlite("import", "tsv", "-m", "n")
+    model = read_model("n")
+    assert len(model.keys) == len(rows) and (17, b"a\tb") in list(model.names) and model.weights[0] == 0.25
+    assert not any(b"carl" in name for _, name in model.names)
+
+
+def test_a_model_of_vowpal_wabbit_comes_back_with_its_loss(vwlite, tiny):
+    vwlite("export", "m", "--to", "vw", "-o", "v")
+    vwlite("predict", "-m", "v", "data", "-p", "expected", "--quiet")
+    for kind in ("tsv", "json"):
+        vwlite("export", "v", "--to", kind, "-o", "t")
+        assert "say it, such as --loss logistic" in vwlite("import", "t", "-m", "n", code=65).err
+        vwlite("import", "t", "-m", "n", "--loss", "logistic")
+        vwlite("predict", "-m", "n", "data", "-p", "found", "--quiet")
+        assert Path("found").read_bytes() == Path("expected").read_bytes()
+    assert "contradicts" in vwlite("import", "tsv", "-m", "n", "--loss", "hinge", code=65).err
+    vwlite("import", "tsv", "-m", "n", "--loss", "logistic")
+
+
+def header(**changes):
+    def change(text):
+        lines = text.split("\n")
+        found = json.loads(lines[1][1:])
+        for name, value in changes.items():
+            (found["options"] if name in found["options"] else found)[name] = value
+        lines[1] = "# " + json.dumps(found)
+        return "\n".join(lines)
+
+    return change
+
+
+def plus(line):
+    return lambda text: text + line
+
+
+WRONG_TSV = {
+    "empty": (lambda text: "", "1: neither JSON nor a table of weights"),
+    "data": (lambda text: TINY, "1: neither JSON nor a table of weights"),
+    "no header": (lambda text: text.replace("# {", "# x{"), "its header cannot be read"),
+    "no lines": (lambda text: "# vwlite weights 1\n", "2: expected the titles index, weight, name"),
+    "other titles": (lambda text: text.replace("index\t", "key\t"), "3: expected the titles"),
+    "no weight": (plus("17\n"), "10: expected index, weight"),
+    "no number": (plus("17\tx\n"), "10: the weight x is no finite number"),
+    "no finite one": (plus("17\tnan\n"), "10: the weight nan is no finite number"),
+    "a large one": (plus("17\t1e999\n"), "10: the weight inf is no finite number"),
+    "no index": (plus("x\t1\n"), "10: the index x is none"),
+    "a negative index": (plus("-1\t1\n"), "10: the index -1 is none"),
+    "a large index": (plus("4294967296\t1\n"), "10: the index 4294967296 is none"),
+    "an index twice": (plus("17\t1\n17\t2\n"), "11: index 17 is there twice"),
+    "an odd escape": (plus("17\t1\ta\\q\n"), "10: 'a\\\\q' has a \\ without"),
+    "fewer bits": (header(bits=4), "has more than 4 bits"),
+    "an unknown option": (header(options={"magic": 1}), "needs vwlite 0.1.0 or later: unknown option magic"),
+    "a newer format": (header(format=3), "or later: it is of format 3"),
+    "absurd bits": (header(bits=77), "--bits"),
+    "a state": (header(weights_only=False), "a model with a state"),
+    "classes": (header(oaa=3, range=None), "a class is missing"),
+    "a control sequence": (plus("\x1b[31m\t1\n"), "10: the index \\x1b[31m is none"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRONG_TSV)
+def test_wrong_tables_are_refused_with_their_line(vwlite, tiny, name):
+    change, said = WRONG_TSV[name]
+    Path("tsv").write_text(change(Path("tsv").read_text()))
+    err = vwlite("import", "tsv", "-m", "n", code=65).err
+    assert said in err and err.startswith("tsv:") and err.count("\n") == 1 and err.strip().isprintable()
+    assert not Path("n").exists()
+
+
+WRONG_JSON = {
+    "a list": (lambda found: [found], "not a table of weights"),
+    "another format": (lambda found: found | {"format": "x"}, "its format is 'x'"),
+    "no features": (lambda found: found | {"features": {}}, "no list of features"),
+    "a number": (lambda found: found | {"features": [3]}, "feature 1: expected an object"),
+    "another field": (lambda found: found | {"features": [{"index": 3, "weight": 1, "x": 2}]}, "feature 1: it has x"),
+    "no weight": (lambda found: found | {"features": [{"index": 3}]}, "feature 1: the weight None is no finite"),
+    "true": (lambda found: found | {"features": [{"index": True, "weight": 1}]}, "feature 1: the index True is none"),
+    "a text": (lambda found: found | {"features": [{"index": 3, "weight": 1, "names": "x"}]}, "a list of texts"),
+    "classes": (lambda found: found | {"features": [{"index": 3, "weights": {"x": 1}}]}, "the class 'x' is none"),
+    "NaN": (lambda found: found | {"features": [{"index": 3, "weight": float("nan")}]}, "the weight nan is no finite"),
+    "a lone surrogate": (
+        lambda found: found | {"features": [{"index": 3, "weight": 1, "names": ["\ud800"]}]}, "feature 1: ",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRONG_JSON)
+def test_wrong_json_is_refused(vwlite, tiny, name):
+    change, said = WRONG_JSON[name]
+    Path("json").write_text(json.dumps(change(json.loads(Path("json").read_text()))))
+    err = vwlite("import", "json", "-m", "n", code=65).err
+    assert said in err or name == "a list"
+    assert err.startswith("json:") and err.count("\n") == 1
+
+
+DEEP = b"[" * 100_000
+
+
+@pytest.mark.parametrize("data", [b"{", b"{\xff", DEEP, b'{"format": ' + DEEP, b"\0\xff\n", b"\n\n"], ids=range(6))
+def test_what_is_no_table_is_refused(vwlite, tiny, data):
+    Path("t").write_bytes(data)
+    assert vwlite("import", "t", "-m", "n", code=65).err.startswith("t:")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["import", "none", "-m", "n"], 66, "none: No such file"),
+        (["import", "tsv"], 2, "Missing option"),
+        (["import", "tsv", "-m", "tsv"], 2, "which it would overwrite"),
+        (["import", "tsv", "-m", "no/n"], 73, "no/n"),
+        (["export", "m", "--to", "xml", "-o", "o"], 2, "'xml' is not one of"),
+        (["export", "m", "--to", "c", "-o", "m"], 2, "which it would overwrite"),
+        (["export", "none", "--to", "c", "-o", "o"], 66, "none: No such file"),
+        (["export", "data", "--to", "c", "-o", "o"], 65, "data: not a model"),
+        (["export", "m", "--to", "json", "-o", "no/o"], 73, "no/o"),
+    ],
+)
+def test_what_export_and_import_refuse(vwlite, tiny, arguments, code, said):
+    before = {path.name: path.read_bytes() for path in tiny.iterdir()}
+    assert said in vwlite(*arguments, code=code).err
+    assert {path.name: path.read_bytes() for path in tiny.iterdir()} == before
+
+
+@pytest.mark.parametrize("kind", ["tsv", "json", "sql", "c", "python"])
+def test_a_full_disk_leaves_what_was_there(tiny, kind):
+    Path("out").write_text("before")
+    done = shell(f"ulimit -f 0; vwlite export m --to {kind} -o out; echo $?")
+    assert done.out == "74\n" and "out: cannot be written" in done.err
+    assert Path("out").read_text() == "before" and leftovers(tiny, ["data", "m", "tsv", "json", "out"]) == []
+
+
+def test_what_cannot_be_exported_says_why(vwlite, tiny):
+    vwlite("train", "data", "--interactions", ":::", "-m", "w", "--quiet")
+    assert "too many wildcards to be spelled out: use --to python" in vwlite(
+        "export", "w", "--to", "c", "-o", "o", code=65
+    ).err
+    assert "cannot be exported to sql" in vwlite("export", "w", "--to", "sql", "-o", "o", code=65).err
+    Path("nothing").write_text("|a b\n")
+    vwlite("train", "nothing", "--oaa", "2", "--classes", "auto", "--allow-empty", "-m", "e", "--quiet")
+    for kind in ("c", "python", "tsv"):
+        assert "has not seen a class yet" in vwlite("export", "e", "--to", kind, "-o", "o", code=65).err
+
+
+def test_bad_lines_end_a_program_in_python(vwlite, tiny):
+    vwlite("export", "m", "--to", "python", "-o", "model.py")
+    bad = {"1 |a b:x\n": "expected a number", "x y\n": "expected index", "1 |a b:1e99\n": "too large"}
+    for text, said in bad.items():
+        done = subprocess.run([sys.executable, "-I", "model.py"], input="\n" + text, capture_output=True, text=True)
+        assert done.returncode == 1 and re.match(r"<stdin>:[23]: .*" + said, done.stderr), done
+    done = subprocess.run([sys.executable, "-I", "model.py", "--magic"], capture_output=True, text=True)
+    assert done.returncode == 1 and done.stderr.startswith("usage: model.py")
+    code = "import model; print(model.predict('|user anna'), model.scores(b'|user anna'))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    Path("one").write_text("|user anna\n")
+    assert_same(done.stdout.split()[:1], vwlite("predict", "-m", "m", "one", "--quiet").out.split())
+
+
+def test_arrays_are_scored_in_c(vwlite, tiny):
+    if CC is None:
+        pytest.skip("there is no C compiler")
+    vwlite("export", "m", "--to", "c", "-o", "model.h")
+    Path("main.c").write_text(
+        '#include <stdio.h>\n#include "model.h"\nint main(void) {\n'
+        '    uint32_t user = vwlite_space("user", 4);\n'
+        "    double scores[VWLITE_SCORES];\n"
+        "    vwlite_feature f[] = {{'u', 0, 2}, {'u', 0, 1}};\n"
+        '    f[0].hash = vwlite_hash("anna", 4, user); f[1].hash = vwlite_hash("carl", 4, user);\n'
+        '    printf("%d\\n", vwlite_scores(f, 2, 0.5, scores));\n    printf("%.17g\\n", vwlite_prediction(scores));\n'
+        '    printf("%d %d\\n", vwlite_vw_line("1 |a b:x", 8, scores), vwlite_vw_line("nothing", 7, scores));\n'
+        "    return 0;\n}\n"
+    )
+    subprocess.run([CC, "-std=c99", "main.c", "-o", "main", "-lm"], check=True)
+    state, found, bad = subprocess.run(["./main"], capture_output=True, text=True, check=True).stdout.splitlines()
+    Path("one").write_text("1 1 0.5 |user anna:2 carl\n")
+    assert (state, bad) == ("1", "-1 -1")
+    assert_same([found], vwlite("predict", "-m", "m", "one", "--quiet").out.split())
+
+
+def test_names_are_in_all_of_them(vwlite, tiny):
+    for kind, shown in (
+        ("tsv", "\tuser^anna\n"), ("json", '"names": ["user^anna"]'), ("sql", "('user^anna', "),
+        ("c", "/* user^anna */"), ("python", "\tuser^anna\n"),
+    ):  # fmt: skip
+        vwlite("export", "m", "--to", kind, "-o", "out")
+        assert shown in Path("out").read_text()
+
+
+def test_sql_knows_features_by_name(vwlite, tiny):
+    vwlite("export", "m", "--to", "sql", "-o", "out")
+    base = sqlite3.connect(":memory:")
+    base.executescript(Path("out").read_text())
+    base.execute("CREATE TABLE mine (example, name, value)")
+    base.executemany("INSERT INTO mine VALUES (1, ?, ?)", [("user^anna", 2), ("page^home", 1), ("nobody", 3)])
+    base.execute(
+        "INSERT INTO vwlite_features SELECT example, feature, value FROM mine JOIN vwlite_names USING (name)"
+    )
+    ((found,),) = base.execute("SELECT prediction FROM vwlite_predictions")
+    Path("one").write_text("|user anna:2 |page home\n")
+    assert_same([str(found)], vwlite("predict", "-m", "m", "one", "--quiet").out.split())
