@@ -4,7 +4,7 @@ from libc.stddef cimport size_t
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 from vwlite.core.data.batch cimport Arrays, Batch
-from vwlite.core.data.expand cimport MOST_TERMS, Expander
+from vwlite.core.data.expand cimport MOST_NAMED, MOST_TERMS, Expander
 
 
 # A set of hashes: open addressing, half full at most.

@@ -419,9 +419,9 @@ def test_bad_headers(vwlite, at, text, typed, said):
 def test_a_label_is_asked_for_where_there_is_none(vwlite, at):
     Path("a.csv").write_text("y,a\n1,2\n")
     Path("a.jsonl").write_text('{"y": 1}\n')
-    said = "a.csv:1:1: which column is the label? --label NAME says it: y, a\n"
+    said = "a.csv:1:1: which column is the label? train with --label NAME: y, a\n"
     assert vwlite("train", "a.csv", code=65).err.endswith(said)
-    said = "a.jsonl:1:1: which column is the label? --label NAME says it\n"
+    said = "a.jsonl:1:1: which column is the label? train with --label NAME\n"
     assert vwlite("train", "a.jsonl", code=65).err.endswith(said)
     Path("data").write_text("y,a\n1,2\n")
     assert "--label NAME the label of a table" in vwlite("train", "data", code=65).err

@@ -14,7 +14,6 @@ from vwlite.core.learn.losses import Loss
 from vwlite.core.learn.multiclass import OneAgainstAll, Softmax
 from vwlite.core.learn.rule import Rule
 from vwlite.core.text.feature_names import NameFinder, NameStore
-from vwlite.input.schema import namespace_of
 from vwlite.options.settings import Settings
 
 # Where the radius begins that --nonzeros finds, if --radius does not say it.
@@ -37,6 +36,7 @@ def make_expander(settings: Settings) -> Expander:
     named = []
     if settings.crosses:
         from vwlite.hashing import namespace_hash  # not at the top: few models cross by name
+        from vwlite.input.schema import namespace_of
 
         for cross in settings.crosses:
             names = [namespace_of(name).encode("utf-8", "surrogateescape") for name in cross.split(",")]

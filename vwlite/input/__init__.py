@@ -1,1 +1,3 @@
 """From files and standard input to parsed batches, and their cache."""
+
+MOST_WORDS = 16  # of an n-gram; as in cython_ext/text/cells.pxd

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 LONGEST = 40  # bytes of a token that are shown
 MOST_NAMES = 8  # of classes that are shown
 
-_NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+IS_NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _NOT_FINITE = re.compile(rb"[+-]?(nan|inf|infinity)", re.IGNORECASE)
 _NOUNS = {
     "label": "label",
@@ -70,10 +70,30 @@ def _bad_records(parser: "TableParser", block: bytes | memoryview, batch: "Batch
     return found
 
 
+# What can be wrong with a row of a table, whatever its columns are.
+EXPLAINED = {
+    "JSON object": "a line of JSON lines is an object: {\"key\": value, ...}",
+    "JSON value": "a value is missing: a string, a number, true, false, null, an array or an object",
+    "JSON string": "a string that does not end on its line; line ends and control characters in it are escaped",
+    "JSON escape": "a string with an escape that is none",
+    "JSON number": "a number that is none of JSON",
+    "JSON key": "a key is missing: a string that is not empty, in quotes",
+    "JSON colon": "no ':' behind a key",
+    "JSON comma": "no ',' or closing bracket behind a value",
+    "JSON after": "text behind the object: one object is one line",
+    "JSON twice": "a key that is there twice",
+    "JSON deep": "a value nested too deep: objects hold words, numbers and arrays of words; arrays words or numbers",
+    "JSON mixed": "an array of both numbers and words: make two of it",
+    "JSON kind": "an array or object where one value is expected",
+    "quote inside": "a quote inside of a cell that does not begin with one: quote the whole cell, and double the quote",
+    "quote text": "text behind the quote that closes a cell: a quote inside of a cell is doubled",
+    "quote open": "a quote that is never closed",
+    "not UTF-8": "a byte that is not UTF-8: convert the file",
+}
+
+
 def explain_cell(code: str, record: bytes, begin: int, end: int, parser: "TableParser", column: str) -> str:
     """The sentence for a complaint about record[begin:end], which is in that column."""
-    from vwlite.input.tables import EXPLAINED  # not at the top: that module imports the reader, and this one is small
-
     token, where = shown(record[begin:end].strip()), f"column {column}: " if column else ""
     if code in EXPLAINED:
         return EXPLAINED[code]
@@ -159,7 +179,7 @@ def _not_a_number(code: str, line: bytes, begin: int, end: int) -> str:
         return f"no {noun} after '{shown(name)}:'"
     if _NOT_FINITE.fullmatch(raw):
         return f"{noun} '{token}' is not a finite number"
-    if _NUMBER.match(raw):
+    if IS_NUMBER.match(raw):
         return f"{noun} '{token}' has text after the number"
     if code in ("importance", "initial"):
         return f"{noun} '{token}' is not a number; a tag touches the '|' or begins with '"

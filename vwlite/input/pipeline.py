@@ -10,17 +10,18 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Any
 
 from vwlite.core.data.batch import Batch
 from vwlite.core.data.class_names import Names
-from vwlite.core.text.cells import Cells
 from vwlite.core.text.feature_names import NameFinder
 from vwlite.core.text.parser import Parser, detect
-from vwlite.core.text.tables import TableParser
 from vwlite.errors import DataError
 from vwlite.input.diagnostics import BadLine, bad_lines
 from vwlite.input.reader import Block, Fault, read_blocks, total_size
-from vwlite.input.tables import BOM, Layout, Records, Table, content_format, json_layout, name_format
+
+if TYPE_CHECKING:
+    from vwlite.input.tables import Layout, Records, Table
 
 EXAMPLE, BLANK = 0, 1  # kinds of lines, as in cython_ext/data/batch.pxd
 AHEAD = 4  # batches that wait for the learner at most
@@ -39,7 +40,7 @@ class ParseOptions:
     skip: bool = False  # go on after a bad line
     spaces: bool = False  # batches have the names of namespaces
     names: Names | None = None  # of classes, which labels are then
-    table: Table = field(default_factory=Table)  # the columns, if the sources are tables
+    table: "Table | None" = None  # the columns, if something says that the sources are tables
     finder: Callable[[], NameFinder] | None = None  # makes what looks for names of features, one for each thread
 
 
@@ -61,7 +62,7 @@ class Task:
 
     block: Block | Fault
     format: str = ""
-    layout: Layout | None = None  # of a table
+    layout: "Layout | None" = None  # of a table
 
 
 def tasks(sources: Sequence[str], options: ParseOptions, stop: Callable[[], bool]) -> Iterator[Task]:
@@ -72,6 +73,7 @@ def tasks(sources: Sequence[str], options: ParseOptions, stop: Callable[[], bool
     format, source = "vw", -1
     records: Records | None = None  # of the source, if it is delimited text
     layout: Layout | None = None  # of its lines, if they are JSON
+    table = options.table
     last: Block | None = None
     for block in read_blocks(sources, skip_faults=options.skip, stop=stop):
         if isinstance(block, Fault):
@@ -83,9 +85,15 @@ def tasks(sources: Sequence[str], options: ParseOptions, stop: Callable[[], bool
                 yield from _tasks_of(records.end(last))
             source = block.source_index
             format = _format(block, options)
-            delimited = format in ("csv", "tsv")
-            records = Records(block.source, format, options.table, options.skip) if delimited else None
-            layout = json_layout(block.source, options.table) if format == "jsonl" else None
+            records = layout = None
+            if format in ("csv", "tsv", "jsonl"):
+                from vwlite.input import tables  # not at the top: few runs read tables
+
+                table = table or tables.Table(needs_label=True)
+                if format == "jsonl":
+                    layout = tables.json_layout(block.source, table)
+                else:
+                    records = tables.Records(block.source, format, table)
         elif block.source_index != source:
             yield Task(block, "vw")
             continue
@@ -98,14 +106,14 @@ def tasks(sources: Sequence[str], options: ParseOptions, stop: Callable[[], bool
         yield from _tasks_of(records.end(last))
 
 
-def _tasks_of(blocks: Iterator[tuple[Block | Fault, Layout | None]]) -> Iterator[Task]:
+def _tasks_of(blocks: "Iterator[tuple[Block | Fault, Layout | None]]") -> Iterator[Task]:
     for block, layout in blocks:
         yield Task(block, "csv", layout)
 
 
 def decide_roles(sources: Sequence[str], options: ParseOptions) -> None:
     """Have options.table know its schema, if the first of the files is a table, without parsing it."""
-    if options.table.schema is None:
+    if options.table is not None and options.table.schema is None:
         for task in tasks(sources[:1], replace(options, skip=True), lambda: False):
             if isinstance(task.block, Block):
                 task.block.release()
@@ -116,11 +124,14 @@ def _format(block: Block, options: ParseOptions) -> str:
     """What the text of a source is. DataError if nothing tells."""
     if options.format != "auto":
         return options.format
-    if options.table.wanted:
-        found = content_format(block.source, block.data, options.table)
-        if found != "vw":
-            return found
-    known: str | None = detect(block.data) or name_format(block.source)
+    known: str | None = None
+    if options.table is not None and options.table.wanted:
+        known = options.table.format_of(block.source, block.data)
+    known = known or detect(block.data)
+    if known is None:
+        from vwlite.input.tables import name_format
+
+        known = name_format(block.source)
     if known is None:
         line = bytes(block.data[:200]).split(b"\n")[0]
         if line.lstrip().startswith(b"{"):
@@ -139,7 +150,7 @@ class Parsing:
         self.options = options
         self._number = number
         self._parsers: dict[str, Parser] = {}
-        self._layouts: dict[str, Layout] = {}  # that those of tables have
+        self._layouts: dict[str, Any] = {}  # that those of tables have
         self._finder = options.finder() if options.finder else None
 
     def parse(self, task: Task, batch: Batch) -> Parsed:
@@ -148,44 +159,42 @@ class Parsing:
         if isinstance(block, Fault):
             return Parsed(Batch(), [BadLine(block.source, block.line, 1, block.message)])
         batch.source, batch.first_line = block.source, block.first_line
-        parser = self._parser(task.format, task.layout)
+        parser = self._parser(task.format) if task.layout is None else self._table_parser(task.format, task.layout)
         bad = bad_lines(parser, block.data, batch) if parser.parse(block.data, batch) else []
-        if isinstance(parser, TableParser):
-            self.options.table.ignore(block.source, parser.take_unknown())
         text = b""
-        if self.options.table.as_text:
-            text = parser.take_text() if isinstance(parser, TableParser) else _as_vw(block.data, batch, task.format)
+        if task.layout is not None:
+            text = task.layout.finish(parser, block.source)
+        elif self.options.table is not None and self.options.table.as_text:
+            text = _as_vw(block.data, batch, task.format)
         names = self._finder.find(task.format, block.data, batch) if self._finder else None
         block.release()
         if self._number:
             batch.number_hashes()
         return Parsed(batch, bad, block.done, block.total, text, names)
 
-    def _parser(self, format: str, layout: Layout | None) -> Parser:
-        o = self.options
+    def _parser(self, format: str, kind: type[Parser] = Parser) -> Parser:
         if format not in self._parsers:
-            kind = Parser if layout is None else TableParser
+            o = self.options
             self._parsers[format] = kind(
                 format=format, hash_all=o.hash_all, labels=o.labels, label_domain=o.label_domain,
                 names=o.names, loss_name=o.loss_name, lenient_labels=o.lenient_labels, stop_at_fault=not o.skip,
                 spaces=o.spaces,
             )  # fmt: skip
-        parser = self._parsers[format]
-        if layout is not None and layout is not self._layouts.get(format):
+        return self._parsers[format]
+
+    def _table_parser(self, format: str, layout: "Layout") -> Parser:
+        from vwlite.core.text.tables import TableParser  # not at the top: few runs read tables
+
+        parser = self._parser(format, TableParser)
+        if layout is not self._layouts.get(format):
             self._layouts[format] = layout
-            schema = layout.schema
-            cells = Cells(schema.cells, ngram=schema.ngram, hash_all=o.hash_all, as_text=o.table.as_text)
-            assert isinstance(parser, TableParser)
-            if format == "jsonl":
-                parser.set_keys(cells, list(schema.roles), schema.open)
-            else:
-                parser.set_table(cells, layout.positions, layout.width, layout.delimiter)
+            layout.prepare(parser, self.options.hash_all)
         return parser
 
 
 def _as_vw(data: bytes | memoryview, batch: Batch, format: str) -> bytes:
     """The good lines of a block, as VW text."""
-    lines = bytes(data).removeprefix(BOM if batch.first_line == 1 else b"").split(b"\n")
+    lines = bytes(data).removeprefix(b"\xef\xbb\xbf" if batch.first_line == 1 else b"").split(b"\n")
     found = []
     for kind, line in zip(batch.kind, lines, strict=False):
         if kind == BLANK:

@@ -20,11 +20,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from vwlite.input import MOST_WORDS
+
 ROLES = ("numeric", "categorical", "text", "label", "importance", "tag", "drop", "auto")
 ONCE = ("label", "importance", "tag")  # roles of one column at most
 OPTIONAL = (*ONCE, "drop")  # what prediction does without
 SAMPLE = 1000  # rows from which roles are decided
-MOST_WORDS = 16  # of an n-gram
 
 
 class SchemaError(ValueError):

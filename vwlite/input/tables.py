@@ -5,12 +5,14 @@ source is taken off, and every block goes to the parser with the place of each c
 the first rows of the first table, before any block of it is parsed: so nothing depends on how the text is cut.
 """
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
-from vwlite.core.text.tables import split, whole
+from vwlite.core.text.cells import Cells
+from vwlite.core.text.parser import Parser
+from vwlite.core.text.tables import TableParser, split, whole
 from vwlite.errors import DataError
+from vwlite.input.diagnostics import EXPLAINED, IS_NUMBER
 from vwlite.input.reader import MAX_LINE, Block, Fault
 from vwlite.input.schema import (
     OPTIONAL,
@@ -25,41 +27,35 @@ from vwlite.input.schema import (
 )
 
 BOM = b"\xef\xbb\xbf"
-TABLES = ("csv", "tsv", "jsonl")
-_SUFFIX = re.compile(r"\.(?:(csv)|(tsv|tab)|(jsonl|ndjson))(\.(gz|bz2|xz|zst))?$", re.IGNORECASE)
-_NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_SUFFIXES = {"csv": "csv", "tsv": "tsv", "tab": "tsv", "jsonl": "jsonl", "ndjson": "jsonl"}
+_COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 _BLANKS = b" \t\r\n"
-
-# What can be wrong with a row, whatever its columns are.
-EXPLAINED = {
-    "JSON object": "a line of JSON lines is an object: {\"key\": value, ...}",
-    "JSON value": "a value is missing: a string, a number, true, false, null, an array or an object",
-    "JSON string": "a string that does not end on its line; line ends and control characters in it are escaped",
-    "JSON escape": "a string with an escape that is none",
-    "JSON number": "a number that is none of JSON",
-    "JSON key": "a key is missing: a string that is not empty, in quotes",
-    "JSON colon": "no ':' behind a key",
-    "JSON comma": "no ',' or closing bracket behind a value",
-    "JSON after": "text behind the object: one object is one line",
-    "JSON twice": "a key that is there twice",
-    "JSON deep": "a value nested too deep: objects hold words, numbers and arrays of words; arrays words or numbers",
-    "JSON mixed": "an array of both numbers and words: make two of it",
-    "JSON kind": "an array or object where one value is expected",
-    "quote inside": "a quote inside of a cell that does not begin with one: quote the whole cell, and double the quote",
-    "quote text": "text behind the quote that closes a cell: a quote inside of a cell is doubled",
-    "quote open": "a quote that is never closed",
-    "not UTF-8": "a byte that is not UTF-8: convert the file",
-}
-
 
 @dataclass(frozen=True)
 class Layout:
     """What a parser must know of a file: its columns, and where they stand among the cells of a record."""
 
+    table: "Table"
     schema: Schema
     positions: tuple[int, ...] = ()
     width: int = 0
-    delimiter: str = ","
+    delimiter: str = ""  # "": it is JSON
+
+    def prepare(self, parser: Parser, hash_all: bool) -> None:
+        """Tell a parser of tables the columns."""
+        assert isinstance(parser, TableParser)
+        schema = self.schema
+        cells = Cells(schema.cells, ngram=schema.ngram, hash_all=hash_all, as_text=self.table.as_text)
+        if self.delimiter:
+            parser.set_table(cells, self.positions, self.width, self.delimiter)
+        else:
+            parser.set_keys(cells, list(schema.roles), schema.open)
+
+    def finish(self, parser: Parser, source: str) -> bytes:
+        """What a parser of tables has beside a batch: VW text. Keys that were passed over are said."""
+        assert isinstance(parser, TableParser)
+        self.table.ignore(source, parser.take_unknown())
+        return bytes(parser.take_text()) if self.table.as_text else b""
 
 
 @dataclass
@@ -83,6 +79,19 @@ class Table:
         """Whether the sources are taken for tables if nothing speaks against it."""
         return self.schema is not None or self.options != RoleOptions()
 
+    def format_of(self, source: str, data: bytes | memoryview) -> str | None:
+        """The format of a source of tables, by its name or its first bytes; None where a model knows columns, and the
+        text is no table."""
+        first = bytes(data[: 1 << 16]).removeprefix(BOM).lstrip().split(b"\n")[0]
+        found = name_format(source)
+        if found is not None:
+            return found
+        if first.startswith(b"{"):
+            return "jsonl"
+        if b"|" in first and self.options == RoleOptions() and (self.schema is None or self.schema.delimiter != "|"):
+            return None
+        return "csv"
+
     def ignore(self, source: str, keys: list[str]) -> None:
         """Say, once for each, which keys of JSON lines the model does not have."""
         new = [key for key in dict.fromkeys(keys) if key not in self._ignored]
@@ -94,7 +103,7 @@ class Table:
         """These are the columns. DataError if there should be a label among them."""
         if self.needs_label and schema.name_of("label") is None:
             there = f": {listed(list(schema.roles))}" if schema.roles else ""
-            raise DataError(f"{where}: which column is the label? --label NAME says it{there}")
+            raise DataError(f"{where}: which column is the label? train with --label NAME{there}")
         known = {namespace_of(name) for name, role in schema.roles.items() if role not in OPTIONAL}
         for cross in self.crosses if not schema.open else ():
             unknown = [name for name in cross.split(",") if namespace_of(name) not in known]
@@ -106,22 +115,10 @@ class Table:
 
 def name_format(source: str) -> str | None:
     """The format of a table that the name of a file tells; None: it tells nothing."""
-    match = _SUFFIX.search(source)
-    return next(name for name, found in zip(TABLES, match.groups(), strict=False) if found) if match else None
-
-
-def content_format(source: str, data: bytes | memoryview, table: Table) -> str:
-    """The format of a source of tables, by its name or its first bytes; also "vw" where a model knows columns, and the
-    text is one that was made of a table."""
-    first = bytes(data[: 1 << 16]).removeprefix(BOM).lstrip().split(b"\n")[0]
-    found = name_format(source)
-    if found is not None:
-        return found
-    if first.startswith(b"{"):
-        return "jsonl"
-    if b"|" in first and table.options == RoleOptions() and (table.schema is None or table.schema.delimiter != "|"):
-        return "vw"
-    return "csv"
+    name = source.lower()
+    for suffix in _COMPRESSED:
+        name = name.removesuffix(suffix)
+    return _SUFFIXES.get(name.rpartition(".")[2]) if "." in name else None
 
 
 class Records:
@@ -130,8 +127,8 @@ class Records:
     names: the columns of a file without a header.
     """
 
-    def __init__(self, source: str, format: str, table: Table, skip: bool) -> None:
-        self._source, self._table, self._skip = source, table, skip
+    def __init__(self, source: str, format: str, table: Table) -> None:
+        self._source, self._table = source, table
         self._tabs = format == "tsv"
         self._delimiter = ""
         self._pending = b""  # a record whose end is not there yet
@@ -245,13 +242,13 @@ class Records:
         unknown = schema.unknown(names)
         if unknown:
             self._table.say(f"{self._source}: columns that are not in the model are ignored: {listed(unknown)}")
-        self._layout = Layout(schema, tuple(positions), len(names), self._delimiter)
+        self._layout = Layout(self._table, schema, tuple(positions), len(names), self._delimiter)
 
     def _decided(self, *, final: bool) -> Iterator[tuple[Block | Fault, Layout | None]]:
         """The blocks that were held, when there are enough rows to decide the roles."""
         if self._layout is None and self._header is not None and (final or len(self._rows) >= SAMPLE):
             columns = [[cell.strip(_BLANKS) for cell in column] for column in zip(*self._rows, strict=True)]
-            numbers = [any(c) and all(_NUMBER.fullmatch(x) for x in c if x) for c in columns]
+            numbers = [any(c) and all(IS_NUMBER.fullmatch(x) for x in c if x) for c in columns]
             try:
                 schema = decide(self._header, numbers or [False] * len(self._header), self._table.options)
             except SchemaError as e:
@@ -273,4 +270,4 @@ def json_layout(source: str, table: Table) -> Layout:
         except SchemaError as e:
             raise DataError(f"{source}:1:1: {e}") from None
     assert table.schema is not None
-    return Layout(table.schema)
+    return Layout(table, table.schema)

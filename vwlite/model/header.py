@@ -16,7 +16,6 @@ from vwlite.algorithms.build import rule_class
 from vwlite.algorithms.table import SOLVED, algorithm_of
 from vwlite.errors import UsageError
 from vwlite.input.diagnostics import printable
-from vwlite.input.schema import Schema
 from vwlite.options.resolve import check_together, option_name
 from vwlite.options.settings import SPECS, Settings
 from vwlite.options.types import Letters
@@ -77,6 +76,8 @@ def check_header(header: dict[str, Any]) -> None:
             raise ValueError(f"it has a range of predictions, which models of {settings.algorithm} do not have")
     _check_names(header.get("classes", []), settings)
     if header.get("columns", {}) != {}:
+        from vwlite.input.schema import Schema  # not at the top: few models are of tables
+
         Schema.restored(header["columns"])
     if settings.algorithm == SOLVED.name:
         _check_solved(header, settings)

@@ -8,15 +8,18 @@ import functools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields, replace
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from vwlite.algorithms.losses import LOSS_OPTIONS
-from vwlite.input.schema import MOST_WORDS, RoleOptions
+from vwlite.input import MOST_WORDS
 from vwlite.options.settings import SPECS, Settings
 from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, PASSES, RUN, TABLES, Spec, option, specs_of
 from vwlite.options.types import PATH, Delimiter, Interval, Names, Progress, Whole
+
+if TYPE_CHECKING:
+    from vwlite.input.schema import RoleOptions
 
 HOLDOUT_PERIOD = 10
 EARLY_TERMINATE = 3
@@ -155,8 +158,15 @@ class InputOptions:
     typed: dict[str, Any] = field(default_factory=dict)  # the options of Settings, under their names in SPECS
 
     @property
-    def roles(self) -> RoleOptions:
+    def names_columns(self) -> bool:
+        """Whether anything was typed that only tables have."""
+        return any(getattr(self, spec.name) != spec.default for spec in specs_of(InputOptions, TABLES))
+
+    @property
+    def roles(self) -> "RoleOptions":
         """Those of columns, and what else is said of tables."""
+        from vwlite.input.schema import RoleOptions  # not at the top: few runs read tables
+
         named = {name: tuple(chain(*getattr(self, name))) for name in ("numeric", "categorical", "text", "drop")}
         return RoleOptions(
             label=self.label, importance=self.importance, tag=self.tag, ngram=self.ngram, delimiter=self.delimiter,

@@ -5,6 +5,7 @@ from contextlib import ExitStack
 from vwlite.core.data.class_names import Names
 from vwlite.input.pipeline import ParseOptions, parsed_batches
 from vwlite.input.reader import check_sources
+from vwlite.input.tables import Table
 from vwlite.options.groups import InputOptions
 from vwlite.options.resolve import check_files
 from vwlite.runs.common import BadLines, Sink
@@ -16,7 +17,7 @@ def convert(o: InputOptions) -> int:
     """Run `vwlite convert`; the exit code."""
     check_files(o)
     check_sources(o.data)
-    table = table_of(o)
+    table = table_of(o) or Table()
     table.as_text = True
     # Whatever the labels are, they will do: who learns from the text says which ones there are.
     parse = ParseOptions(

@@ -4,23 +4,29 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vwlite.core.data.class_names import Names
 from vwlite.core.text.feature_names import NameFinder
 from vwlite.errors import UsageError
 from vwlite.input.cache import CacheReader, CacheUnusable, CacheWriter, cache_name, fingerprint, open_cache
 from vwlite.input.pipeline import Parsed, ParseOptions, decide_roles, parsed_batches
-from vwlite.input.schema import Schema, SchemaError, check_same
-from vwlite.input.tables import Table
 from vwlite.options.groups import InputOptions, TrainOptions
 from vwlite.options.settings import Settings
 from vwlite.runs.common import BadLines, say
 
+if TYPE_CHECKING:
+    from vwlite.input.tables import Table
 
-def table_of(o: InputOptions, columns: dict[str, Any] | None = None, *, needs_label: bool = False) -> Table:
-    """The columns of tables, as far as they are known: those of a model, and what was typed. UsageError for roles that
-    contradict each other or the model's."""
+
+def table_of(o: InputOptions, columns: dict[str, Any] | None = None, *, needs_label: bool = False) -> "Table | None":
+    """The columns of tables, as far as they are known: those of a model, and what was typed; None if nothing is.
+    UsageError for roles that contradict each other or the model's."""
+    if not columns and not o.names_columns:
+        return None
+    from vwlite.input.schema import Schema, SchemaError, check_same  # not at the top: few runs read tables
+    from vwlite.input.tables import Table
+
     schema = Schema.restored(columns) if columns else None
     options = o.roles
     try:
@@ -36,10 +42,10 @@ def table_of(o: InputOptions, columns: dict[str, Any] | None = None, *, needs_la
 
 
 def parse_options(
-    o: TrainOptions, settings: Settings, names: Names | None = None, table: Table | None = None
+    o: TrainOptions, settings: Settings, names: Names | None = None, table: "Table | None" = None
 ) -> ParseOptions:
     return ParseOptions(
-        table=table or Table(),
+        table=table,
         spaces=bool(settings.crosses),
         format=o.format,
         hash_all=settings.hash == "all",
@@ -69,12 +75,13 @@ class Source:
         self._cache: CacheReader | None = None
         self._finder = finder
         self._table = table_of(options, columns, needs_label=True)
-        self._table.crosses = settings.crosses
+        if self._table is not None:
+            self._table.crosses = settings.crosses
 
     @property
     def columns(self) -> dict[str, Any]:
         """Those of the tables that were read, as a model keeps them; none if there was none."""
-        return self._table.schema.stored() if self._table.schema else {}
+        return self._table.schema.stored() if self._table is not None and self._table.schema else {}
 
     def open(self) -> None:
         """Take the cache of an earlier run, if it may be used; say why if not."""
@@ -112,7 +119,7 @@ class Source:
         if parse.spaces:
             shaping |= {"spaces": True}
         decide_roles(self._options.data, replace(parse, table=self._table))
-        if self._table.schema is not None:
+        if self.columns:
             shaping |= {"columns": self.columns}
         if self._settings.oaa is not None:
             shaping |= {"number of classes": self._settings.oaa, "choice of classes": self._settings.classes}
