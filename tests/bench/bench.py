@@ -67,6 +67,7 @@ ALGORITHMS: dict[str, tuple[str, list[str], float]] = {
 }
 OURS, VW_NAME, VW_24 = "vwlite", "VW", "VW -b 24"
 OUR_VW, TRAIN, PREDICT = "vwlite vw", "`vwlite train`", "`vwlite predict`"
+WITHOUT = "without"
 READ, PARSE = "reading the file", "reading and parsing"
 
 Command = Sequence[str]
@@ -218,6 +219,16 @@ def works(news: str, clicks: str, libsvm: str) -> list[Work]:
                 PARSE: floor("parse", clicks),
             },
             [Goal(VW_NAME, 1 / 3)],
+        ),
+        Work(
+            "train with `--names`, documents",
+            {OURS: ours(*train, "--names", "-m", "named.model"), WITHOUT: ours(*train, "-m", "news.model")},
+            [Goal(WITHOUT, 1.25)],
+        ),
+        Work(
+            "train with `--names`, clicks, one `-q`",
+            {OURS: ours("train", *crossed, "--names", "-m", "named.model"), WITHOUT: ours("train", *crossed)},
+            [Goal(WITHOUT, 1.25)],
         ),
         Work(
             "predict from text, documents",

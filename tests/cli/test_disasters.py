@@ -73,6 +73,8 @@ JOBS = {
     ),
     "certify": Job(f"certify -m good {ONE} --l1 0.1 --report report", ("report",), several=("report",)),
     "export": Job("export good --to vw -o model", ("model",)),
+    "export table": Job("export good --to tsv -o model", ("model",)),
+    "names": Job(f"names good {ONE} -o model --threads 1", ("model",)),
     "vw": Job(f"vw -d {ONE} -f model --readable_model readable", ("model", "readable")),
     "vw passes": Job(
         f"vw -d {ONE} -c --passes 3 -f model", ("model", f"{ONE}.cache"), several=("model", f"{ONE}.cache")

@@ -291,7 +291,9 @@ def some(rng: Random, chance: float, *choices: str) -> Command:
 LOOKS: list[Command] = [
     ["info", "model"], ["info", "model", "--json"], ["weights", "model"], ["weights", "model", "--all"],
     ["weights", "model", "--feature", "a^x", "--feature", "none"], ["check", "model"],
-    ["export", "model", "--to", "vw", "-o", "exported"],
+    ["export", "model", "--to", "vw", "-o", "exported"], ["export", "model", "--to", "json", "-o", "exported"],
+    ["export", "model", "--to", "python", "-o", "exported"], ["names", "model", "test", "--on-error", "skip"],
+    ["weights", "model", "--contains", "a"], ["weights", "model", "--json"],
 ]  # fmt: skip
 
 
@@ -315,7 +317,7 @@ def commands(rng: Random) -> Case:
     run += some(rng, 0.3, "--passes 3", "--passes 4 --holdout-off", "--passes 5 --holdout-period 2 --early-terminate 1")
     run += some(rng, 0.3, "-c", "--cache-file cache", "-c -k")
     run += some(rng, 0.2, "--report report", "--save-weights-only", "--checkpoint-every 7", "--quiet", "-p -",
-                "-r raw -p p", "--link logistic", "--threads 1", "--threads 3")  # fmt: skip
+                "-r raw -p p", "--link logistic", "--threads 1", "--threads 3", "--names", "--names=2")  # fmt: skip
     skip = "--on-error skip"
     run += some(rng, 0.6 if bad else 0.1, skip, f"{skip} --rejects bad", f"{skip} --max-errors 2")
     if rng.random() < odd * 0.3:

@@ -69,6 +69,9 @@ KINDS = {
     "softmax, weights only": "--oaa 3 --softmax --radius 2 --save-weights-only",
     "words": "--classes red,green,blue",
     "words as they come": "--oaa 5 --classes auto --loss logistic",
+    "names": "--loss logistic --names",
+    "names of crosses": "--bits 10 -q ax --names",
+    "names of classes, weights only": "--oaa 3 --loss logistic --names --save-weights-only",
     "words, weights only": "--oaa 5 --classes auto --loss logistic --save-weights-only",
 }  # fmt: skip
 
@@ -271,7 +274,7 @@ def change_array(random: Random, parts: Parts) -> str:
         parts.arrays[name] = (kind, shape, bytes(numbers))
     elif what == "type":
         other = random.choice(
-            ["<u4", "<f8", "<f4", "<i4", ">f8", "<u8", "|O", "<U3", "|S8", "<c16", "|V8", "<f0", "<f99999999999"]
+            ["<u4", "<f8", "<f4", "<i4", ">f8", "<u8", "|O", "<U3", "|S8", "<c16", "|V8", "<u1", "<f0", "<f99999999999"]
         )
         parts.arrays[name] = (other, shape, content)
         what = f"type {other}"
@@ -286,7 +289,8 @@ def change_array(random: Random, parts: Parts) -> str:
         del parts.arrays[name]
     elif what == "name":
         other = random.choice(
-            ["state_x", "state_w", "more_G", "more_", "state_", "keys", "../../x", "other", "header", "state_mark"]
+            ["state_x", "state_w", "more_G", "more_", "state_", "keys", "../../x", "other", "header", "state_mark",
+             "names", "names_ends", "names_x"]
         )
         parts.arrays = {other if n == name else n: a for n, a in parts.arrays.items()}
         what = f"name {other}"
@@ -437,6 +441,7 @@ COMMANDS = {
     "tsv": ["export", "crafted", "--to", "tsv", "-o", "exported"],
     "sql": ["export", "crafted", "--to", "sql", "-o", "exported"],
     "c": ["export", "crafted", "--to", "c", "-o", "exported"],
+    "names": ["names", "crafted", "more.vw", "--on-error", "skip", "-o", "named", "--quiet"],
     "check": ["check", "crafted"],
     "solve": ["solve", "-i", "crafted", "more.vw", "--l1", "0.01", "--on-error", "skip", "--quiet", "-m", "solved"],
     "certify": ["certify", "-m", "crafted", "more.vw", "--l1", "0.01", "--on-error", "skip", "--quiet"],
