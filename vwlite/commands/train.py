@@ -10,8 +10,8 @@ from vwlite.options.groups import Command, TrainOptions, train_options
 def command(options: TrainOptions) -> int:
     """Learn a model from DATA, in one pass or many.
 
-    DATA are files of VW text or libsvm, plain or compressed (gzip, bzip2, xz, zstd); none, or -, is
-    standard input.
+    DATA are files of VW text or libsvm, or tables (`vwlite help tables`), plain or compressed (gzip, bzip2, xz,
+    zstd); none, or -, is standard input.
     """
     from vwlite.runs.train import train
 
