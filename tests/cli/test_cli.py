@@ -68,7 +68,7 @@ def test_help_fits_and_explains_every_option(command):
 def test_help_has_the_groups_in_order_and_our_spelling_only():
     text = help_of("train")
     headings = re.findall(r"^(\w+):$", text, re.M)
-    assert headings == ["Input", "Features", "Learning", "Classes", "Passes", "Output", "Run", "Options"]
+    assert headings == ["Input", "Tables", "Features", "Learning", "Classes", "Passes", "Output", "Run", "Options"]
     assert "_" not in re.sub(r"\s", "", "".join(re.findall(r"--[\w-]+", text)))
 
 

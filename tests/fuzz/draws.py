@@ -1,7 +1,10 @@
 """Cases, drawn from a random number generator: the same seed gives the same cases."""
 
 import bz2
+import csv
 import gzip
+import io
+import json
 import lzma
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -589,7 +592,57 @@ class Stock:
         return Case("cache", files, [runs], caches={"data.vwlite-cache": ["data"]})
 
 
+def table_text(rng: Random, format: str, bad: float) -> str:
+    """A table with a label y; now and then with cells, rows or bytes that are none."""
+    names = ["y", *rng.sample(["n", "m", "c", "the text", "a:b", "w", "id"], rng.randrange(1, 7))]
+    words = [*WORDS[:20], "", "a, b", 'say "x"', "two\nlines", " x ", "\r\n", "\u00e9|:"]
+    rows = []
+    for _ in range(rng.choice([0, 1, 5, 60])):
+        row: dict[str, Any] = {"y": rng.choice(["1", "-1", "1", ""])}
+        for each in names[1:]:
+            row[each] = number(rng) if rng.random() < bad or each in "nmw" else rng.choice(words)
+            if each in "nmw" and rng.random() > bad:
+                row[each] = rng.choice(["1", "0.5", "2", "", " 3 ", "1e-3"])
+        rows.append(row)
+    if format == "jsonl":
+        nested = [{"k": 1, "l": "x y"}, ["a", "b"], [1, 2.5, None], None, True, 1e30, {}, [], [1, "x"], {"a": {"b": 1}}]
+        for row in rows:
+            row["o"] = rng.choice(nested[:8] if rng.random() > bad else nested)
+        lines = [json.dumps(row, ensure_ascii=rng.random() < 0.5) for row in rows]
+    else:
+        delimiter = "\t" if format == "tsv" else ","
+        out = io.StringIO(newline="")
+        writer = csv.writer(out, delimiter=delimiter, lineterminator="\x00")
+        writer.writerow(names)
+        writer.writerows(row.values() for row in rows)
+        lines = out.getvalue().split("\x00")[:-1]
+    for i in range(1, len(lines)):
+        if rng.random() < bad:
+            at = rng.randrange(len(lines[i]) + 1)
+            piece = rng.choice(['"', ",", "\n", "\udcff", "{", "]", "\\", "\\u12", "\t", "'"])
+            lines[i] = lines[i][:at] + piece + lines[i][at:]
+    end = rng.choice(["\n", "\r\n"])
+    return "\ufeff" * (rng.random() < 0.1) + end.join(lines) + rng.choice([end, ""])
+
+
+def tables(rng: Random) -> Case:
+    """Any number of threads, and a cache, give the same model of a table and say the same; the model predicts it."""
+    format, bad = rng.choice(["csv", "csv", "tsv", "jsonl"]), rng.choice([0.0, 0.0, 0.05, 0.3])
+    name = f"data.{format}"
+    files = {name: table_text(rng, format, bad).encode("utf-8", "surrogateescape")}
+    typed = ["--label", "y", "--drop", "id"] if rng.random() < 0.1 else ["--label", "y"]
+    typed += some(rng, 0.2, "--ngram 2", "--categorical n", "--numeric c", "--text c", "--importance w", "--tag id")
+    typed += some(rng, 0.2, "--on-error skip", "--on-error skip --rejects bad")
+    run = ["train", name, *typed, *some(rng, 0.3, "-q :c", "-q c,n", "--passes 2", "--hash all"), "--allow-empty"]
+    rest = [["predict", "-m", "model", name, "--on-error", "skip"], ["convert", name, *typed]]
+    rest.append(["check", name, *typed[:2]])
+    groups = [[[*run, "--quiet", "-m", "model", "--threads", n, *more], *rest]
+              for n, more in (("1", []), ("3", ["--cache-file", "cache"]))]  # fmt: skip
+    return Case("tables", files, groups, ["model", "stdout"])
+
+
 def draw(rng: Random, stock: Stock) -> Case:
     """Any case."""
-    kinds = [lines] * 2 + [commands] * 3 + [continued] * 2 + [equal] + [vw] * 2 + [solving] * 2 + [equal_solving]
+    kinds = [lines] * 2 + [commands] * 3 + [continued] * 2 + [equal] + [vw] * 2 + [tables] * 2
+    kinds += [solving] * 2 + [equal_solving]
     return rng.choice([*kinds, *[stock.crafted_model] * 3, *[stock.crafted_cache] * 2])(rng)

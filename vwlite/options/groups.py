@@ -120,8 +120,8 @@ class InputOptions:
         help="In texts, up to N words in a row are a feature too.",
     )  # fmt: skip
     delimiter: str = option(
-        "", "--delimiter", group=TABLES, type=Delimiter(), metavar="C", shown="comma, or what the header has: tab, ;",
-        help="What stands between cells.",
+        "", "--delimiter", group=TABLES, type=Delimiter(), metavar="C",
+        help="What stands between cells; without it a comma, or a tab or ; if the header has that and no comma.",
     )  # fmt: skip
     columns: tuple[tuple[str, ...], ...] = option(
         (), "--columns", group=TABLES, type=Names(), metavar="NAMES", multiple=True,
