@@ -8,16 +8,83 @@ The memory is that of whoever made the matrix. `check` looks at all of it once; 
 
 from cpython.buffer cimport PyBUF_FORMAT, PyBUF_STRIDED_RO, PyObject_GetBuffer, PyBuffer_Release, Py_buffer
 from libc.math cimport NAN, isfinite, isnan
-from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t
 
-from vwlite.core.data.batch cimport EXAMPLE, Batch
+from vwlite.core.base.buffers cimport resize
+from vwlite.core.base.targets cimport *
+from vwlite.core.data.batch cimport EXAMPLE, MOST_DISTINCT, Batch
 from vwlite.core.text.decimal cimport LONGEST_NUMBER, write_unsigned
 from vwlite.core.text.murmur cimport murmur
 from vwlite.core.text.tokens cimport close_line, close_span
 
+cdef extern from *:
+    """
+    #define VWLITE_OF_REAL(real) \\
+        VWLITE_CLONES static int vwlite_narrow_##real(const real *values, float *out, size_t n) { \\
+            int zero = 0; \\
+            for (size_t i = 0; i < n; i++) { \\
+                float x = (float)values[i]; \\
+                out[i] = x; \\
+                zero |= x == 0; \\
+            } \\
+            return zero; \\
+        } \\
+        VWLITE_CLONES static int vwlite_finite_##real(const real *values, size_t n) { \\
+            int bad = 0; \\
+            for (size_t i = 0; i < n; i++) { \\
+                float x = (float)values[i]; \\
+                bad |= x - x != 0; \\
+            } \\
+            return !bad; \\
+        }
+    #define VWLITE_OF_INDEX(index, unsigned) \\
+        VWLITE_CLONES static int vwlite_within_##index(const index *columns, int64_t width, size_t n) { \\
+            unsigned largest = 0; \\
+            for (size_t i = 0; i < n; i++) { \\
+                unsigned x = (unsigned)columns[i]; \\
+                largest = x > largest ? x : largest; \\
+            } \\
+            return n == 0 || largest < (uint64_t)width; \\
+        } \\
+        VWLITE_CLONES static size_t vwlite_falls_##index(const index *columns, size_t n) { \\
+            size_t falls = 0; \\
+            for (size_t i = 1; i < n; i++) { \\
+                falls += columns[i] <= columns[i - 1]; \\
+            } \\
+            return falls; \\
+        } \\
+        VWLITE_CLONES static void vwlite_add_##index(const index *columns, uint32_t added, uint32_t *out, size_t n) { \\
+            for (size_t i = 0; i < n; i++) { \\
+                out[i] = (uint32_t)columns[i] + added; \\
+            } \\
+        } \\
+        VWLITE_CLONES static void vwlite_shorten_##index(const index *columns, uint16_t *out, size_t n) { \\
+            for (size_t i = 0; i < n; i++) { \\
+                out[i] = (uint16_t)columns[i]; \\
+            } \\
+        }
+    VWLITE_OF_REAL(float)
+    VWLITE_OF_REAL(double)
+    VWLITE_OF_INDEX(int32_t, uint32_t)
+    VWLITE_OF_INDEX(int64_t, uint64_t)
+    """
+    bint narrow_float "vwlite_narrow_float"(const void* values, float* out, size_t n) noexcept nogil
+    bint narrow_double "vwlite_narrow_double"(const void* values, float* out, size_t n) noexcept nogil
+    bint finite_float "vwlite_finite_float"(const void* values, size_t n) noexcept nogil
+    bint finite_double "vwlite_finite_double"(const void* values, size_t n) noexcept nogil
+    bint within_int32 "vwlite_within_int32_t"(const void* columns, int64_t width, size_t n) noexcept nogil
+    bint within_int64 "vwlite_within_int64_t"(const void* columns, int64_t width, size_t n) noexcept nogil
+    size_t count_falls_int32 "vwlite_falls_int32_t"(const void* columns, size_t n) noexcept nogil
+    size_t count_falls_int64 "vwlite_falls_int64_t"(const void* columns, size_t n) noexcept nogil
+    void add_int32 "vwlite_add_int32_t"(const void* columns, uint32_t added, uint32_t* out, size_t n) noexcept nogil
+    void add_int64 "vwlite_add_int64_t"(const void* columns, uint32_t added, uint32_t* out, size_t n) noexcept nogil
+    void shorten_int32 "vwlite_shorten_int32_t"(const void* columns, uint16_t* out, size_t n) noexcept nogil
+    void shorten_int64 "vwlite_shorten_int64_t"(const void* columns, uint16_t* out, size_t n) noexcept nogil
+
 cdef enum:
     FULL = 1 << 16          # features of a batch, from where on it takes no further row
-    MOST_LINES = 1 << 13
+    MOST_LINES = 1 << 15
+    FEATURES_OF_COLUMN = 16   # of a batch of a matrix whose columns can be numbered, for each of its columns
 
 cdef enum Wrong:
     NOTHING = 0
@@ -77,6 +144,7 @@ cdef class Matrix:
     cdef Held values, columns, begins, labels, importances
     cdef bint doubles, wide, hash_all, spaces
     cdef uint32_t unnamed
+    cdef size_t full          # features of a batch, from where on it takes no further row
 
     def __init__(self, values, columns=None, begins=None, *, Py_ssize_t width=0, label=None, importance=None,
                  bint hash_all=False, bint spaces=False):
@@ -102,6 +170,9 @@ cdef class Matrix:
                 raise ValueError("the arrays of a sparse matrix do not fit together")
         if self.width > <int64_t>1 << 32:
             raise ValueError(f"{self.width} columns are too many: there may be 2^32")
+        self.full = FULL
+        if self.width <= MOST_DISTINCT and columns is not None:
+            self.full = max(self.full, <size_t>(FEATURES_OF_COLUMN * self.width))
         for array in (label, importance):
             if array is not None:
                 held = Held(array)
@@ -140,8 +211,24 @@ cdef class Matrix:
                           &fault)
         return None if fault.what == NOTHING else (WHY[fault.what], fault.row, fault.column)
 
+    cdef int number(self, Batch batch, size_t n) noexcept nogil:
+        """Number the columns for n features of a batch, if that saves work: see Batch.number_hashes. -1: no memory."""
+        cdef size_t column
+        if self.width > MOST_DISTINCT or n < 2 * <size_t>self.width:
+            return 0
+        if batch.a.distinct_hash == NULL and resize(<void**>&batch.a.distinct_hash, MOST_DISTINCT, 4):
+            return -1
+        if n > batch.number_capacity:
+            if resize(<void**>&batch.a.number, n, 2):
+                return -1
+            batch.number_capacity = n
+        for column in range(<size_t>self.width):
+            batch.a.distinct_hash[column] = hash_of(column, self.hash_all, self.unnamed)
+        batch.a.distinct = self.width
+        return 0
+
     def fill(self, Batch batch not None, Py_ssize_t row):
-        """Clear the batch and fill it with rows from this one on, some ten thousand values; the row after them."""
+        """Clear the batch and fill it with rows from this one on, many thousand values; the row after them."""
         cdef void* values = self.values.info.buf
         cdef Py_ssize_t next
         if not 0 <= row <= self.rows:
@@ -199,26 +286,40 @@ cdef inline int end_row(Matrix m, Batch batch, Py_ssize_t row, size_t features) 
 cdef Py_ssize_t fill_csr(Matrix m, Batch batch, Py_ssize_t row, const Real* values, const Index* columns,
                          const Index* begins) noexcept nogil:
     """`fill` from a sparse matrix; -1: no memory."""
-    cdef Py_ssize_t i
-    cdef size_t n
+    cdef Py_ssize_t i, end = row, first = begins[row]
+    cdef size_t n = 0
     cdef uint32_t unnamed = m.unnamed
-    cdef bint hash_all = m.hash_all
+    cdef bint hash_all = m.hash_all, zeros
     cdef uint32_t* hash
+    cdef uint16_t* number
     cdef float* value
     cdef float x
-    while row < m.rows and batch.a.features < FULL and batch.a.lines < MOST_LINES:
-        n = batch.a.features
-        if batch.reserve(1, 1, begins[row + 1] - begins[row], 0):
-            return -1
-        hash, value = batch.a.hash, batch.a.value
+    while end < m.rows and <size_t>(begins[end] - first) < m.full and end - row < MOST_LINES:
+        end += 1
+    n = begins[end] - first
+    if batch.reserve(end - row, end - row, n, 0) or m.number(batch, n):
+        return -1
+    hash, value, number = batch.a.hash, batch.a.value, batch.a.number
+    zeros = narrow(values + first, value, n)
+    if not hash_all and not zeros:
+        add_all(columns + first, unnamed, hash, n)
+        if batch.a.distinct:
+            shorten(columns + first, number, n)
+        for i in range(row, end):
+            if end_row(m, batch, i, begins[i + 1] - first):
+                return -1
+        return end
+    n = 0
+    for row in range(row, end):
         for i in range(begins[row], begins[row + 1]):
             x = <float>values[i]
             hash[n], value[n] = hash_of(<uint64_t>columns[i], hash_all, unnamed), x
+            if batch.a.distinct:
+                number[n] = <uint16_t>columns[i]
             n += x != 0
         if end_row(m, batch, row, n):
             return -1
-        row += 1
-    return row
+    return end
 
 
 cdef Py_ssize_t fill_dense(Matrix m, Batch batch, Py_ssize_t row, Real kind) noexcept nogil:
@@ -247,10 +348,9 @@ cdef Py_ssize_t fill_dense(Matrix m, Batch batch, Py_ssize_t row, Real kind) noe
 cdef void check_csr(Matrix m, const Real* values, const Index* columns, const Index* begins, Py_ssize_t n,
                     Fault* fault) noexcept nogil:
     """`check` of a sparse matrix of n values."""
-    cdef Py_ssize_t row, i
+    cdef Py_ssize_t row, i, first = begins[0], last
     cdef int64_t before
-    cdef bint bad
-    cdef float x
+    cdef size_t falls = 0
     fault.what = BEGIN
     if begins[0] < 0:
         return
@@ -259,14 +359,15 @@ cdef void check_csr(Matrix m, const Real* values, const Index* columns, const In
             fault.row = row
             return
     fault.what = NOTHING
+    last = begins[m.rows]
+    # At once: columns may fall where a row begins, and nowhere else.
     for row in range(m.rows):
-        bad, before = False, -1
-        for i in range(begins[row], begins[row + 1]):
-            x = <float>values[i]
-            bad |= (x - x != 0) | (columns[i] <= before)
-            before = columns[i]
-        if not bad and before < m.width:
-            continue
+        i = begins[row]
+        falls += first < i < begins[row + 1] and columns[i] <= columns[i - 1]
+    if (within(columns + first, m.width, last - first) and count_falls(columns + first, last - first) == falls
+            and finite(values + first, last - first)):
+        return
+    for row in range(m.rows):
         before, fault.row = -1, row
         for i in range(begins[row], begins[row + 1]):
             fault.column = columns[i]
@@ -281,6 +382,56 @@ cdef void check_csr(Matrix m, const Real* values, const Index* columns, const In
                 fault.what, fault.column = ORDER, columns[i]
                 return
             before = columns[i]
+
+
+# Loops that the compiler makes wide, for each type.
+
+cdef inline bint narrow(const Real* values, float* out, size_t n) noexcept nogil:
+    """The values as floats; whether one is zero."""
+    if Real is double:
+        return narrow_double(values, out, n)
+    else:
+        return narrow_float(values, out, n)
+
+
+cdef inline bint finite(const Real* values, size_t n) noexcept nogil:
+    """Whether all values are finite as floats."""
+    if Real is double:
+        return finite_double(values, n)
+    else:
+        return finite_float(values, n)
+
+
+cdef inline bint within(const Index* columns, int64_t width, size_t n) noexcept nogil:
+    """Whether all columns are from 0 to width - 1."""
+    if Index is int64_t:
+        return within_int64(columns, width, n)
+    else:
+        return within_int32(columns, width, n)
+
+
+cdef inline size_t count_falls(const Index* columns, size_t n) noexcept nogil:
+    """How many columns are not larger than the one before them."""
+    if Index is int64_t:
+        return count_falls_int64(columns, n)
+    else:
+        return count_falls_int32(columns, n)
+
+
+cdef inline void add_all(const Index* columns, uint32_t added, uint32_t* out, size_t n) noexcept nogil:
+    """The columns plus a number, modulo 2^32."""
+    if Index is int64_t:
+        add_int64(columns, added, out, n)
+    else:
+        add_int32(columns, added, out, n)
+
+
+cdef inline void shorten(const Index* columns, uint16_t* out, size_t n) noexcept nogil:
+    """The columns, of which there are at most 2^16."""
+    if Index is int64_t:
+        shorten_int64(columns, out, n)
+    else:
+        shorten_int32(columns, out, n)
 
 
 cdef void check_dense(const Py_buffer* info, Fault* fault, Real kind) noexcept nogil:

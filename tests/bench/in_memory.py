@@ -1,6 +1,6 @@
-"""Fit an estimator to the matrix of a libsvm text, so many times: vwlite's or scikit-learn's, or neither.
+"""Fit an estimator to the matrix of a libsvm text, so many times: vwlite's with an algorithm, or scikit-learn's.
 
-python in_memory.py vwlite|sklearn FILE TIMES
+python in_memory.py gd|sgd|sklearn FILE TIMES
 
 The matrix is kept beside the text, so that later runs only read it.
 """
@@ -29,14 +29,14 @@ def matrix_of(path: Path) -> tuple[Any, Any]:
 def main(who: str, path: str, times: int) -> None:
     x, y = matrix_of(Path(path))
     for _ in range(times):
-        if who == "vwlite":
-            from vwlite import SparseClassifier
-
-            SparseClassifier().fit(x, y)
-        else:
+        if who == "sklearn":
             from sklearn.linear_model import SGDClassifier
 
             SGDClassifier(loss="log_loss", max_iter=1, tol=None).fit(x, y)
+        else:
+            from vwlite import SparseClassifier
+
+            SparseClassifier(algorithm=who).fit(x, y)  # type: ignore[arg-type]
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from matrices import drawn
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import dump_svmlight_file
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.feature_extraction.text import HashingVectorizer
@@ -358,7 +359,16 @@ def test_a_file_that_cannot_be_written(tmp_path):
     made = SparseClassifier().fit(*drawn())
     with pytest.raises(OSError, match="there is no folder"):
         made.save(tmp_path / "none" / "m")
+
+
+@pytest.mark.parametrize("algorithm", ["gd", "eg"])
+def test_weights_alone_are_saved_as_the_command_does(vwlite, tmp_path, algorithm):
+    x, y = drawn()
+    dump_svmlight_file(x, y, str(tmp_path / "data.libsvm"))
+    typed = ["--algorithm", algorithm, *(["--radius", 2] if algorithm == "eg" else [])]
+    typed += ["--loss", "logistic", "--save-weights-only", "-m", tmp_path / "command.model", "--quiet"]
+    vwlite("train", tmp_path / "data.libsvm", *typed)
+    made = SparseClassifier(algorithm=algorithm, radius=2.0 if algorithm == "eg" else None).fit(x, y)
     made.save(tmp_path / "m", weights_only=True)
-    assert (tmp_path / "m").stat().st_size > 0
-    x = drawn()[0]
-    assert (load_model(tmp_path / "m").decision_function(x) == made.decision_function(x)).all()
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "command.model").read_bytes()
+    assert load_model(tmp_path / "m").decision_function(x) == pytest.approx(made.decision_function(x), rel=1e-5)

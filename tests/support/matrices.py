@@ -11,7 +11,8 @@ ROWS, COLUMNS = 120, 14
 def drawn(loss="logistic", classes=0, rows=ROWS, seed=1):
     """A matrix with an empty row and a column 0, and labels that the loss can use."""
     rng = np.random.default_rng(seed)
-    x = sp.random(rows, COLUMNS, density=0.3, random_state=rng, format="csr")
+    x = sp.random(rows, COLUMNS - 2, density=0.3, random_state=rng, format="csr")  # two columns are all zero
+    x.resize((rows, COLUMNS))
     x.data = np.round(rng.normal(size=x.nnz), 3) + 0.0005
     x = sp.vstack([x[:5], sp.csr_matrix((1, COLUMNS)), x[6:]]).tocsr()
     score = x @ rng.normal(size=COLUMNS) + rng.normal(size=rows) / 3

@@ -3,7 +3,7 @@
 An option that is None, or False for a flag, is not typed: then its default holds, which may be that of the algorithm.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -109,6 +109,6 @@ def parameters(specs: Mapping[str, Spec]) -> list[Parameter]:
     return [*([_WEIGHT] if specs is OF_CLASSIFIER else []), *made, *COLUMNS, _VERBOSE]
 
 
-def documented(specs: Mapping[str, Spec]) -> str:
+def documented(parameters: Iterable[Parameter]) -> str:
     """The parameters in the manner of NumPy's docstrings."""
-    return "\n".join(f"{p.name} : {p.kind}\n    {p.text}" for p in parameters(specs))
+    return "\n".join(f"{p.name} : {p.kind}\n    {p.text}" for p in parameters)

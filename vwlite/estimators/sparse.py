@@ -7,7 +7,7 @@ tests/stubs.py makes, has them for type checkers.
 import inspect
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -31,6 +31,7 @@ from vwlite.estimators.options import (
     OF_REGRESSOR,
     RUNNING,
     SHAPING,
+    Parameter,
     documented,
     parameters,
     typed,
@@ -76,12 +77,13 @@ stays as it was. `vwlite help python` says more.
 class _Sparse(BaseEstimator):  # type: ignore[misc]
     """What both estimators share."""
 
-    _PARAMETERS: Mapping[str, Spec] = {}
+    _PARAMETERS: Mapping[str, Spec] = {}  # that are options
+    _ALL: Sequence[Parameter] = ()
     _learned: Learned
     _schema: Schema | None = None  # of the frame that it was fitted with; None: of no frame
 
     def __init__(self, **given: Any) -> None:
-        for p in parameters(self._PARAMETERS):
+        for p in self._ALL:
             setattr(self, p.name, given.pop(p.name, p.default))
         if given:
             raise TypeError(f"{type(self).__name__} has no parameter {next(iter(given))}")
@@ -280,6 +282,7 @@ class SparseClassifier(ClassifierMixin, _Sparse):  # type: ignore[misc]
     """See _DOC."""
 
     _PARAMETERS = OF_CLASSIFIER
+    _ALL = parameters(OF_CLASSIFIER)
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
@@ -495,6 +498,7 @@ class SparseRegressor(RegressorMixin, _Sparse):  # type: ignore[misc]
     """See _DOC."""
 
     _PARAMETERS = OF_REGRESSOR
+    _ALL = parameters(OF_REGRESSOR)
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
@@ -632,9 +636,9 @@ _SUMMARIES: dict[type[_Sparse], tuple[str, str]] = {
 def _describe(kind: type[_Sparse]) -> None:
     """Give an estimator its docstring, and the signature that scikit-learn reads its parameters from."""
     head, attributes = _SUMMARIES[kind]
-    kind.__doc__ = _DOC.strip().format(head=head, parameters=documented(kind._PARAMETERS), attributes=attributes)
+    kind.__doc__ = _DOC.strip().format(head=head, parameters=documented(kind._ALL), attributes=attributes)
     shown = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
-    for p in parameters(kind._PARAMETERS):
+    for p in kind._ALL:
         shown.append(inspect.Parameter(p.name, inspect.Parameter.KEYWORD_ONLY, default=p.default))
     kind.__init__.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
 
