@@ -3,42 +3,47 @@
 cdef extern from *:
     """
     #include <stddef.h>
+    #include <string.h>
     #include <sys/mman.h>
 
     struct vwlite_paging {
         char *data[2];              /* mapped; the second may be none */
         size_t bytes[2];
         size_t window;              /* entries that are counted together: about what one fault brings in */
-        size_t last;                /* 1 + the window that was visited last */
-        size_t seen;                /* entries of the windows visited since the pages were given back */
-        size_t most;                /* with how many they are */
+        char *visited;              /* of each window: whether it was, since the pages were given back */
+        size_t windows;
+        size_t seen;                /* entries of those that were */
+        size_t most;                /* with how many they are given back */
     };
 
     static inline void vwlite_give_back(struct vwlite_paging *p) {
         for (int k = 0; k < 2; k++)
             if (p->bytes[k])
                 madvise(p->data[k], p->bytes[k], MADV_DONTNEED);
-        p->seen = p->last = 0;
+        memset(p->visited, 0, p->windows);
+        p->seen = 0;
     }
 
     static inline void vwlite_visit(struct vwlite_paging *p, size_t begin, size_t end) {
         if (begin == end)
             return;
-        size_t first = begin / p->window + 1, last = (end - 1) / p->window + 1;
-        if (first == last && last == p->last)
-            return;
-        p->seen += (last - first + (first != p->last)) * p->window;
-        if (p->seen > p->most) {
-            vwlite_give_back(p);
-            p->seen = (last - first + 1) * p->window;
+        size_t last = (end - 1) / p->window;
+        for (size_t i = begin / p->window; i <= last; i++) {
+            if (p->visited[i])
+                continue;
+            if (p->seen + p->window > p->most)
+                vwlite_give_back(p);
+            p->visited[i] = 1;
+            p->seen += p->window;
         }
-        p->last = last;
     }
     """
     ctypedef struct Paging "struct vwlite_paging":
         char* data[2]
         size_t bytes[2]
         size_t window
+        char* visited
+        size_t windows
         size_t most
     void visit_entries "vwlite_visit"(Paging* p, size_t begin, size_t end) noexcept nogil
     void give_back "vwlite_give_back"(Paging* p) noexcept nogil

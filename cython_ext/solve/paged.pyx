@@ -11,6 +11,7 @@ import os
 import tempfile
 
 from libc.stdint cimport uint8_t
+from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
 from vwlite.core.base.arrays cimport view_of
@@ -30,6 +31,9 @@ cdef class Paged:
         self.files = [tempfile.TemporaryFile(prefix="vwlite-", buffering=0) for _ in sizes]
         self.paging.window = WRITTEN // max(sizes)
 
+    def __dealloc__(self):
+        free(self.paging.visited)
+
     cdef int write(self, int array, const void* items, size_t at, size_t n) except -1:
         """Put n items of an array into its file, the first of them as the at-th. OSError."""
         cdef size_t size = self.sizes[array]
@@ -37,10 +41,14 @@ cdef class Paged:
         return 0
 
     cdef int map(self, size_t n, size_t most) except -1:
-        """Have n items of each array at paging.data; read-only, and valid while this lives. OSError."""
+        """Have n items of each array at paging.data; read-only, and valid while this lives. OSError; MemoryError."""
         import mmap     # few runs come here
 
         cdef const uint8_t[::1] view
+        self.paging.windows = n // self.paging.window + 1
+        self.paging.visited = <char*>calloc(self.paging.windows, 1)
+        if self.paging.visited == NULL:
+            raise MemoryError("no memory for the examples")
         self.paging.most, self.maps = most, []
         for k in range(len(self.sizes) if n else 0):
             self.maps.append(mmap.mmap(self.files[k].fileno(), n * self.sizes[k], prot=mmap.PROT_READ))

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from running import PATIENT, PROGRAM, standard_input, start
 
+from vwlite.runs.memory import COLUMN, EXAMPLE
+
 ENOUGH = "7M"
 PROBLEMS = {
     "newton": ["--l1-of-max", 0.05],
@@ -112,15 +114,16 @@ def test_data_that_fit_stay_in_memory(vwlite, at):
 
 def test_too_little_says_what_would_do(vwlite, at):
     words = vwlite("solve", "d", "--l1-of-max", 0.05, "--memory", "100k", "-m", "m", code=65).err.splitlines()[-1]
-    start, enough, end = words.partition("features: ")[0], words.split()[-3], words.split()[-2:]
-    assert start == "--memory 102400 is too little for 4000 examples and 400 columns, even without their "
-    assert end == ["would", "do"] and not Path("m").exists()
-    assert " in a file\n" in vwlite("solve", "d", "--l1-of-max", 0.05, "--memory", enough, "-m", "m").err
+    said, _, end = words.partition(": ")
+    assert said == "--memory 102400 is too little for 4000 examples and 400 columns"
+    enough = end.removesuffix(" would do")
+    assert not Path("m").exists()
+    vwlite("solve", "d", "--l1-of-max", 0.05, "--memory", enough, "-m", "m", "--quiet")
     limited = Path("m").read_bytes()
     vwlite("solve", "d", "--l1-of-max", 0.05, "-m", "m", "--quiet")
     assert Path("m").read_bytes() == limited
-    less = vwlite("solve", "d", "--l1-of-max", 0.05, "--memory", int(enough) - 1, code=65).err
-    assert less.endswith(f"features: {enough} would do\n")
+    assert "would do\n" in vwlite("solve", "d", "--l1-of-max", 0.05, "--memory", int(enough) // 2, code=65).err
+    assert f"About {EXAMPLE} bytes for each example and\n{COLUMN} for each column" in vwlite("help", "solve").out
 
 
 @pytest.mark.parametrize("value", ["", "x", "1.5M", "-1", "0", "1T", "1 M", "k", "nan", "1_000", "9" * 30])

@@ -2,8 +2,8 @@
 
 # Of `vwlite solve` and `certify`, in bytes: more than what the solvers were seen to hold.
 FIXED = 1 << 20
-EXAMPLE = 190  # its place, label and importance, predictions, derivatives, a dual point, two steps
-COLUMN = 260  # its key, weights, gradient, place in the copy, what Newton's method knows of it
+EXAMPLE = 160  # its place, label and importance, predictions, derivatives, a dual point, two steps
+COLUMN = 150  # its key, weights, gradient, place in the copy, what Newton's method knows of it
 CLASS_EXAMPLE = 40  # for each class, if all have one problem
 CLASS_COLUMN = 130
 GRAM = 1500  # weights of which Newton's method has a matrix

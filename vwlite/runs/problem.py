@@ -138,19 +138,21 @@ class Examples:
         return f"no example with a label: {why}"
 
     def _limit(self, memory: int) -> None:
-        """Share out the memory: a quarter is for rows that are not in a file, the rest for columns and windows into the
-        files. DataError: it is too little."""
+        """Share out the memory that is left for columns and for windows into the files. DataError: it is too little."""
         rows = self.rows
-        least = least_of_batch(
+        least = LEAST_OF_ENTRIES + least_of_batch(
             len(rows), len(rows.keys), classes=self.records, together=self.settings.softmax, gram=self._gram
         )
-        enough = (least + LEAST_OF_ENTRIES) * 4 // 3 + 4
-        if memory < enough:
+        all_rows = ENTRY * rows.nonzeros
+        left = memory - least - (0 if rows.in_file else all_rows)
+        if left < 0:
+            # With more, rows may be in memory that were not: they take a quarter of it, or all that they need.
+            enough = least + min(all_rows, least // 3 + 1)
             raise DataError(
-                f"--memory {memory} is too little for {len(rows)} examples and {len(rows.keys)} columns, even without "
-                f"their features: {enough} would do"
+                f"--memory {memory} is too little for {len(rows)} examples and {len(rows.keys)} columns: "
+                f"{enough} would do"
             )
-        left = memory - memory // 4 - least
+        left += LEAST_OF_ENTRIES
         rows.limit(left // 4, left // 2)
 
     def _check_constant(self) -> None:
