@@ -48,14 +48,14 @@ cdef extern from *:
 
     /* sum d x^2 and sum d x */
     static inline double vwlite_curvature(const float *d, const vwlite_entry *entry, size_t n, double *sum) {
-        double squares[2] = {0}, sums[2] = {0};
+        double squares[4] = {0}, sums[4] = {0};
         size_t i = 0;
         for (; i + 8 <= n; i += 8) {
             VWLITE_AHEAD(entry + i);
             for (int k = 0; k < 8; k++) {
                 double x = entry[i + k].value, dx = d[entry[i + k].row] * x;
-                squares[k & 1] += dx * x;
-                sums[k & 1] += dx;
+                squares[k & 3] += dx * x;
+                sums[k & 3] += dx;
             }
         }
         for (; i < n; i++) {
@@ -63,8 +63,8 @@ cdef extern from *:
             squares[0] += dx * x;
             sums[0] += dx;
         }
-        *sum = sums[0] + sums[1];
-        return squares[0] + squares[1];
+        *sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+        return (squares[0] + squares[1]) + (squares[2] + squares[3]);
     }
 
     static inline float vwlite_largest(const vwlite_entry *entry, size_t n) {

@@ -13,7 +13,7 @@ from vwlite.core.solve.paged cimport Paged
 from vwlite.core.solve.rows cimport Rows, Sparse, visit
 
 cdef enum:
-    CACHED = 4096       # columns whose ends the nearest cache can hold
+    CACHED = 1024       # columns whose ends the nearest cache can hold
     AHEAD = 96          # entries whose places are asked for before they are written, if there are more columns
 
 
