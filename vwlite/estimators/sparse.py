@@ -37,7 +37,8 @@ from vwlite.estimators.options import (
     typed,
 )  # fmt: skip
 from vwlite.estimators.rows import matrix_of
-from vwlite.input.schema import MOST_WORDS, RoleOptions, Schema
+from vwlite.input import MOST_WORDS
+from vwlite.input.schema import RoleOptions, Schema
 from vwlite.options.groups import TrainOptions
 from vwlite.options.settings import Settings
 from vwlite.options.spec import Spec
