@@ -26,6 +26,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from random import Random
 from statistics import median
 
 from report import processor, put_into, row, say
@@ -36,6 +37,7 @@ PYTHON = sys.executable
 VWLITE = str(Path(PYTHON).with_name("vwlite"))
 VW = [PYTHON, "-m", "vowpalwabbit"]
 HAS_VW = importlib.util.find_spec("vowpalwabbit") is not None
+HAS_PANDAS = importlib.util.find_spec("pandas") is not None
 HAS_SKLEARN = importlib.util.find_spec("sklearn") is not None
 FEATURES = 47_236  # of the documents
 PASSES = 4
@@ -390,6 +392,50 @@ def start_rows(rounds: int) -> Iterator[str]:
         yield row(name, span(ours), VW_NAME if HAS_VW else "", theirs, spread, span(limit), verdict(ours, limit))
 
 
+def table_rows(count: int, rounds: int) -> Iterator[str]:
+    """The same impressions as CSV, JSON lines and VW text: training on each, by rows."""
+    stem = f"table-{count}"
+    if not Path(f"{stem}.csv").exists():
+        say(f"making {stem}.csv")
+        write_table(stem, count)
+    learn = ["--loss", "logistic", "--labels", "0,1", "-b", "20", "--quiet"]
+    with open(f"{stem}.vw", "wb") as text:
+        subprocess.run([VWLITE, "convert", f"{stem}.csv", "--label", "clicked", "--quiet"], stdout=text, check=True)
+    rivals: dict[str, Command | tuple[Command, Command]] = {
+        "VW text of it": [VWLITE, "train", f"{stem}.vw", *learn],
+        "CSV": [VWLITE, "train", f"{stem}.csv", "--label", "clicked", *learn],
+        "JSON lines": [VWLITE, "train", f"{stem}.jsonl", "--label", "clicked", *learn],
+    }
+    if HAS_SKLEARN and HAS_PANDAS:
+        rivals["pandas, one-hot and SGDClassifier"] = [PYTHON, str(HERE / "sklearn_table.py"), f"{stem}.csv"]
+    seconds = race(Work(f"a table of {count:,} rows", dict(rivals)), rounds)
+    base = median(seconds["VW text of it"])
+    # Of the rows per second of VW text: at least 0.6 and 0.4.
+    limits = {"CSV": 1 / 0.6, "JSON lines": 1 / 0.4}
+    for name in seconds:
+        ours, limit = median(seconds[name]), limits.get(name)
+        ratio = "" if name == "VW text of it" else f"{ours / base:.2f}"
+        yield row(
+            f"train, table of {count:,} rows, 12 columns, {name}", span(ours), "", f"{count / ours:,.0f} rows/s", ratio,
+            goal_text(limit), verdict(ours / base, limit),
+        )  # fmt: skip
+
+
+def write_table(stem: str, count: int) -> None:
+    """Impressions with 5 numbers and 6 words each, as CSV and JSON lines."""
+    rng = Random(1)
+    words = {"country": 60, "device": 4, "browser": 12, "campaign": 5000, "ad": 20000, "site": 3000}
+    names = ["clicked", "age", "hour", "price", "score", "visits", *words]
+    with open(f"{stem}.csv", "w") as table, open(f"{stem}.jsonl", "w") as lines:
+        table.write(",".join(names) + "\n")
+        for _ in range(count):
+            numbers = [rng.randrange(2), rng.randrange(18, 80), rng.randrange(24), round(rng.random() * 100, 2),
+                       round(rng.random(), 4), int(rng.expovariate(0.1))]  # fmt: skip
+            cells = [*numbers, *(f"{word[:4]}{rng.randrange(most)}" for word, most in words.items())]
+            table.write(",".join(map(str, cells)) + "\n")
+            lines.write(json.dumps(dict(zip(names, cells, strict=True))) + "\n")
+
+
 def memory_rows(clicks: str) -> Iterator[str]:
     """The peak while the table grows, with an interaction that brings a new feature with every other line."""
     for cross in ("af", "ck"):
@@ -470,6 +516,8 @@ def main() -> int:
             table += rows(work, race(work, typed.rounds))
     if typed.only in "every algorithm":
         table += algorithm_rows(text_of("rcv1", "vw", typed.megabytes / 5), typed.rounds)
+    if typed.only in "table":
+        table += table_rows(min(1_000_000, int(typed.megabytes * 10_000)), typed.rounds)
     if typed.only in "peak memory":
         table += memory_rows(clicks)
     if typed.only in "start":
