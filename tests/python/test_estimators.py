@@ -236,6 +236,19 @@ def test_a_refused_partial_fit_changes_nothing():
         assert (made.decision_function(x) == kept).all()
 
 
+def test_threads_share_a_model():
+    x, y = drawn(rows=5000, classes=3)
+    made = SparseClassifier(softmax=True, algorithm="sgd").fit(x, y)
+    wanted, found = made.predict_proba(x), []
+    threads = [threading.Thread(target=lambda: found.append(made.predict_proba(x))) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 8
+    assert all((p == wanted).all() for p in found)
+
+
 def test_others_go_on_while_it_learns():
     x = sp.csr_matrix(np.ones((600, 300)))
     y = np.arange(600) % 2

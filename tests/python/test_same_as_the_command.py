@@ -188,6 +188,24 @@ def test_partial_fit_goes_on_after_the_best_of_several_passes(vwlite, tmp_path):
     assert (tmp_path / "python.model").read_bytes() == model.read_bytes()
 
 
+def test_a_model_of_the_command_is_continued(vwlite, tmp_path):
+    for loss, classes in (("hinge", 0), ("logistic", 3), ("squared", 0)):
+        x, y = drawn(loss, classes)
+        data, model = written(tmp_path / "data.libsvm", x, y), tmp_path / "first.model"
+        typed = ["--classes", "1,2,3"] if classes else []
+        vwlite("train", data, "--algorithm", "ftrl", "--loss", loss, *typed, "-m", model, "--quiet")
+        vwlite("train", data, "-i", model, "--passes", 3, "-m", tmp_path / "command.model", "--quiet")
+        made = (SparseRegressor if loss == "squared" else SparseClassifier)(initial=str(model), passes=3).fit(x, y)
+        made.save(tmp_path / "python.model")
+        assert (tmp_path / "python.model").read_bytes() == (tmp_path / "command.model").read_bytes()
+    with pytest.raises(ValueError, match="algorithm sgd contradicts the model"):
+        SparseRegressor(initial=str(model), algorithm="sgd").fit(x, y)
+    with pytest.raises(FileNotFoundError, match="none: No such file"):
+        SparseRegressor(initial="none").fit(x, y)
+    with pytest.raises(ValueError, match="cannot go on from the classes of a model"):
+        SparseClassifier(initial=str(model), oaa=3, classes="auto").fit(x, np.sign(y))
+
+
 def test_new_classes_appear_where_the_options_allow_them(vwlite, tmp_path):
     x, y = drawn(classes=3)
     names = np.array(["?", "red", "blue", "green"])[y]

@@ -8,7 +8,10 @@ from sklearn.utils.estimator_checks import estimator_checks_generator, parametri
 
 from vwlite import SparseClassifier, SparseRegressor
 
-ESTIMATORS = [SparseClassifier(), SparseRegressor()]
+ESTIMATORS = [
+    SparseClassifier(), SparseRegressor(), SparseClassifier(algorithm="ftrl", loss="hinge", l1=0.01, passes=3),
+    SparseClassifier(algorithm="adagrad", softmax=True), SparseRegressor(algorithm="adagrad", loss="huber", average=True),
+]  # fmt: skip
 _WEIGHTS = (
     "an online learner takes one step from an example of weight 2, and two steps from two examples: as the command "
     "does with an importance, so that the same data give the same model"

@@ -4,6 +4,7 @@ A run is that of `vwlite train`, with a matrix in place of its files: the same p
 """
 
 import io
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -18,7 +19,9 @@ from vwlite.core.text.feature_names import NameStore
 from vwlite.errors import DataError
 from vwlite.estimators.errors import SOURCE, as_python
 from vwlite.input.pipeline import Parsed
+from vwlite.input.schema import OPTIONAL
 from vwlite.model.file import Model, inconsistency, read_own, write_model
+from vwlite.model.read import read_model
 from vwlite.model.snapshot import restore
 from vwlite.options.groups import TrainOptions
 from vwlite.options.resolve import Resolved, check_link, check_runs
@@ -128,14 +131,21 @@ def learn(
     columns: of a frame, as a model keeps them.
     """
     check_runs(o)
-    learner, resolved, before = prepared(o, None)
+    model = read_model(o.initial) if o.initial else None
+    learner, resolved, before = prepared(o, model)
+    if model is not None and _features(model.columns) != _features(columns):
+        raise DataError(f"X has not the columns of {o.initial}")
     rows = rows_of(resolved.settings)
     _name(learner, names)
     with ExitStack() as stack:
         run = Fitting(o, learner, resolved, before, RowSource(rows, columns), None, stack)
         run.passes(stack)
-        model = run.result()
-        return Learned(model), Report(run.results(), run.pass_number)
+        return Learned(run.result()), Report(run.results(), run.pass_number)
+
+
+def _features(columns: dict[str, Any]) -> list[list[str]]:
+    """Those columns that make features, each with its role."""
+    return sorted(pair for pair in columns.get("roles", []) if pair[1] not in OPTIONAL)
 
 
 def _name(learner: Learner, names: list[bytes]) -> None:
@@ -157,11 +167,16 @@ class Learned:
         self._journal: list[tuple[list[bytes], list[Batch]]] = []
         self._size = 0  # features of the journal
         self._scorer: Scorer | None = None
+        self.lock = threading.Lock()  # of whoever predicts or learns
 
     # --- learning ----------------------------------------------------------------------------
 
     def go_on(self, rows: Rows, o: TrainOptions, names: list[bytes]) -> None:
         """Learn from more rows. Whatever is raised, all is as it was."""
+        with self.lock:
+            self._go_on(rows, o, names)
+
+    def _go_on(self, rows: Rows, o: TrainOptions, names: list[bytes]) -> None:
         o = replace(o, initial=NAME, passes=1, holdout_period=None, early_terminate=None)
         check_runs(o)
         run = self._run
@@ -206,7 +221,7 @@ class Learned:
 
     def model(self) -> Model:
         """The model as of now. ValueError if it is none: learning has diverged."""
-        with as_python():
+        with as_python(), self.lock:
             return self._settled()
 
     def _settled(self) -> Model:
@@ -218,8 +233,9 @@ class Learned:
     # --- predicting --------------------------------------------------------------------------
 
     def scorer(self) -> Scorer:
+        """What predicts; whoever uses it holds the lock meanwhile."""
         if self._scorer is None:
-            model = self.model()
+            model = self._settled()
             self._scorer = Scorer(restore(model, model.settings, NAME, learn=False))
         return self._scorer
 
@@ -291,12 +307,13 @@ class Scores:
 
 def score(learned: Learned, rows: Rows, probabilities: bool = False) -> Scores:
     """Predict all rows. ValueError for a row whose prediction is not finite."""
-    scorer = learned.scorer()
-    n, k = rows.rows, scorer.width
-    found = Scores(np.zeros((n, k)), np.zeros(n), np.zeros((n, k)) if probabilities else None)
-    scorer.into(found.raw, found.predicted, found.probabilities)
-    for batch, _ in batches_of(rows):
-        run_all(scorer, batch)
+    with learned.lock:
+        scorer = learned.scorer()
+        n, k = rows.rows, scorer.width
+        found = Scores(np.zeros((n, k)), np.zeros(n), np.zeros((n, k)) if probabilities else None)
+        scorer.into(found.raw, found.predicted, found.probabilities)
+        for batch, _ in batches_of(rows):
+            run_all(scorer, batch)
     return found
 
 

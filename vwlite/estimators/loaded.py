@@ -57,7 +57,7 @@ def _checked(settings: Settings, link: str) -> str:
 
 
 class LoadedModel:
-    """A model that predicts: lines of text, and rows of matrices. Any number of threads may use it, one at a time.
+    """A model that predicts: lines of text, and rows of matrices. Threads may share it.
 
     classes: the names of its classes; None if its predictions are numbers.
     """
@@ -113,7 +113,8 @@ class LoadedModel:
         return self._predictions(iter(lines), probabilities, format, max(1, ahead))
 
     def _predictions(self, lines: Iterator[str | bytes], probabilities: bool, format: str, ahead: int) -> Iterator[Any]:
-        scorer = self._learned.scorer()
+        with self._learned.lock:
+            scorer = self._learned.scorer()
         parser: Parser | None = None
         batch, number = Batch(), 1
         while block := [_line(line) for line in islice(lines, ahead)]:
@@ -133,7 +134,9 @@ class LoadedModel:
             if reader.parse(b"\n".join(block) + b"\n", batch):
                 bad = bad_lines(reader, b"\n".join(block) + b"\n", batch)[0]
                 raise ValueError(f"line {bad.line}, column {bad.column}: {bad.message}")
-            yield from self._of_batch(scorer, batch, probabilities)
+            with self._learned.lock:
+                answers = self._of_batch(scorer, batch, probabilities)
+            yield from answers
             number += len(block)
 
     def _parser(self, format: str, names: Names | None) -> Parser:

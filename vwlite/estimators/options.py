@@ -15,11 +15,12 @@ from vwlite.options.settings import Settings
 from vwlite.options.spec import CLASSES, FEATURES, LEARN, OUT, PASSES, Spec, specs_of
 from vwlite.options.types import Classes, Labels, Number, Whole
 
-# Files of the command line, which has its data there; the batches of a matrix are in memory.
+# What the command line says of files: here the data are in memory, and `save` writes the model.
 _FILES = ("cache", "cache_file", "kill_cache")
 
 SHAPING: dict[str, Spec] = {spec.name: spec for spec in specs_of(Settings, FEATURES, LEARN, CLASSES, OUT)}
 RUNNING: dict[str, Spec] = {spec.name: spec for spec in specs_of(TrainOptions, PASSES) if spec.name not in _FILES}
+RUNNING |= {spec.name: spec for spec in specs_of(TrainOptions, OUT) if spec.name == "initial"}
 _OF_CLASSES = [spec.name for spec in specs_of(Settings, CLASSES)]
 OF_CLASSIFIER: dict[str, Spec] = SHAPING | RUNNING
 OF_REGRESSOR: dict[str, Spec] = {name: spec for name, spec in OF_CLASSIFIER.items() if name not in _OF_CLASSES}

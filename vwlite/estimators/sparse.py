@@ -80,6 +80,7 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
 
     _PARAMETERS: Mapping[str, Spec] = {}  # that are options
     _ALL: Sequence[Parameter] = ()
+    initial: str | None
     _learned: Learned
     _schema: Schema | None = None  # of the frame that it was fitted with; None: of no frame
 
@@ -106,7 +107,7 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
     def _shaping(self) -> dict[str, Any]:
         """The settings that were typed, and the loss."""
         found = typed(vars(self), {name: SHAPING[name] for name in self._PARAMETERS if name in SHAPING})
-        if not found.get("softmax"):
+        if not found.get("softmax") and self.initial is None:
             found.setdefault("loss", self._usual_loss(found.get("algorithm", "gd")))
         return found
 
@@ -305,6 +306,8 @@ class SparseClassifier(ClassifierMixin, _Sparse):  # type: ignore[misc]
         if found.size < 2 and not ("oaa" in o or "classes" in o):
             raise ValueError(f"y has one class, {_name(found[0])!r}, but to tell apart takes two classes")
         if "classes" in o and o["classes"] == "auto":
+            if self.initial is not None:
+                raise ValueError("classes='auto' cannot go on from the classes of a model: leave classes and oaa out")
             if "oaa" not in o:
                 raise ValueError("classes='auto' needs oaa=K, the largest number of classes that there may be")
             self._order, self._multiclass = found[:0], True
@@ -542,7 +545,7 @@ class SparseRegressor(RegressorMixin, _Sparse):  # type: ignore[misc]
 
     def _labels(self, y: Any, o: TrainOptions) -> Array:
         label = np.asarray(y, dtype=np.float64)
-        loss = o.typed["loss"]
+        loss = o.typed.get("loss", "squared")  # else that of the model which is continued
         domain = Settings(loss=loss).label_domain
         if domain == "any":
             return label
