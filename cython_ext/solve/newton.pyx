@@ -80,6 +80,7 @@ cdef extern from *:
 cdef enum:
     LEAST_VIOLATORS = 100   # that a working set takes, if there are as many
     FEW_CYCLES = 2          # far from the solution
+    NEAR_CYCLES = 8         # where the weights of another strength are near it
     MOST_CYCLES = 64
     HALVINGS = 40
     MOST_GRAM = 1500        # weights of a Gram matrix
@@ -212,7 +213,8 @@ cdef class Newton(Solver):
         self.accesses += 3 * p.columns.nonzeros
         for k in range(size - 1):
             self.largest[k] = -1
-        self.steps, self.patience, self.caution = 0, FEW_CYCLES, CAREFUL
+        self.steps, self.caution = 0, CAREFUL
+        self.patience = FEW_CYCLES if p.violation > p.l1 else NEAR_CYCLES
         for k in range(p.n):
             self.moved[k] = 0
         self.gram_size = 0

@@ -131,6 +131,7 @@ cdef class NewtonOnBall(Solver):
             for j in range(p.d):
                 p.weights[j] = scale * inside.weights[j]
             p.b = inside.b
+            p.known = False
             p.predict()
             p.settle(False)
 

@@ -70,12 +70,14 @@ cdef class Problem:
     cdef double* c                  # [d] of the penalty; NULL: all 1
     cdef double b
     cdef size_t changes             # made by others than the solver: it begins again
+    cdef bint known                 # mean loss, r, g and alpha were computed from the weights that there are
     cdef readonly double objective, lower_bound, violation, mean_loss
     cdef double steepest            # with a ball: max_j |g_j| / c_j, or -g_j if w >= 0
     cdef readonly size_t nonzeros
 
     cdef Penalty penalty_of(self, size_t j) noexcept nogil
     cdef void predict(self) noexcept nogil
+    cdef size_t entries_of_weights(self) noexcept nogil
     cdef double lose(self) noexcept nogil
     cdef double fit_constant(self, bint known) noexcept nogil
     cdef bint balance(self) noexcept nogil
@@ -85,6 +87,7 @@ cdef class Problem:
     cdef double ball_conjugate(self) noexcept nogil
     cdef void measure(self) noexcept nogil
     cdef void settle(self, bint known) noexcept nogil
+    cdef void conclude(self) noexcept nogil
     cdef void whole(self) noexcept nogil
     cdef double zero_l1_max(self) noexcept nogil
     cdef int begin(self) except -1

@@ -26,7 +26,7 @@ from libc.string cimport memcpy, memset
 
 from vwlite.core.base.arrays cimport view_of
 from vwlite.core.base.sums cimport Sum, add, value_of
-from vwlite.core.solve.columns cimport NOT_KEPT, ByColumn, Columns, dot, kept_columns
+from vwlite.core.solve.columns cimport NOT_KEPT, ByColumn, Columns, add_column, dot, kept_columns
 from vwlite.core.solve.losses cimport (
     HINGE,
     LOGISTIC,
@@ -217,6 +217,7 @@ cdef class Problem:
             penalty = self.penalty_of(j)
             self.weights[j] = smaller(larger(w[j], penalty.low), penalty.high)
         self.b = b if self.constant else 0
+        self.known = False
         self.changes += 1
 
     def set_l1(self, double l1):
@@ -248,6 +249,7 @@ cdef class Problem:
             raise ValueError("the loss has kinks")
         with nogil:
             found = self.zero_l1_max()
+        self.known = False
         self.changes += 1
         return found
 
@@ -293,10 +295,15 @@ cdef class Problem:
             self.pick_columns(self.l1 / 4)
         with nogil:
             for j in range(self.d):
-                if self.columns.position[j] == NOT_KEPT:
+                if self.columns.position[j] == NOT_KEPT and self.weights[j] != 0:
                     self.weights[j] = 0
-            self.predict()
-            self.settle(False)
+                    self.known = False
+            if not self.known:
+                self.predict()
+            if self.known and not self.constant:
+                self.conclude()
+            else:
+                self.settle(False)
         return 0
 
     # --- passes ------------------------------------------------------------------------------
@@ -310,17 +317,22 @@ cdef class Problem:
         return penalty
 
     cdef void predict(self) noexcept nogil:
-        """Predictions from the weights, anew."""
+        """Predictions from the weights, anew: by the columns of those that are not zero, if these are kept and few; else by
+        rows."""
         cdef const Sparse* a = &self.rows.a
+        cdef const ByColumn* columns
         cdef const double* w = self.weights
         cdef double sum
-        cdef size_t i, e
-        for i in range(self.d):
-            if w[i] != 0:
-                break
-        else:
+        cdef size_t i, e, k
+        if self.entries_of_weights() <= self.rows.nonzeros / 2:
+            memset(self.predictions, 0, 8 * self.n)
+            if self.columns is not None:
+                columns = &self.columns.a
+                for k in range(columns.size):
+                    if w[self.columns.number[k]] != 0:
+                        add_column(self.predictions, w[self.columns.number[k]], columns, k)
             for i in range(self.n):
-                self.predictions[i] = self.b + self.rows.initial[i]
+                self.predictions[i] += self.b + self.rows.initial[i]
             return
         for i in range(self.n):
             visit(a, i)
@@ -328,6 +340,17 @@ cdef class Problem:
             for e in range(a.begin[i], a.begin[i + 1]):
                 sum += w[a.index[e]] * a.value[e]
             self.predictions[i] = sum + self.b + self.rows.initial[i]
+
+    cdef size_t entries_of_weights(self) noexcept nogil:
+        """How many entries the columns of weights have that are not zero; more than there are if one is not kept."""
+        cdef size_t j, k, entries = 0
+        for j in range(self.d):
+            if self.weights[j] != 0:
+                if self.columns is None or self.columns.position[j] == NOT_KEPT:
+                    return <size_t>-1
+                k = self.columns.position[j]
+                entries += self.columns.a.begin[k + 1] - self.columns.a.begin[k]
+        return entries
 
     cdef double lose(self) noexcept nogil:
         """The mean loss; r and curved."""
@@ -559,13 +582,17 @@ cdef class Problem:
     cdef void settle(self, bint known) noexcept nogil:
         """After predictions have changed: the best constant, gradient, objective, lower bound. With columns: of those,
         as the solution has no weights in others. known: `lose` has seen the predictions."""
-        cdef double bound
         if is_smooth(self.loss):
             self.fit_constant(known)
         else:
             self.lose()
         self.balance()
         self.gradient(self.columns is not None)
+        self.conclude()
+
+    cdef void conclude(self) noexcept nogil:
+        """Where the weights stand, from the mean loss, alpha, r and g."""
+        cdef double bound
         self.measure()
         bound = self.dual_value()
         if bound > self.lower_bound:
@@ -574,14 +601,14 @@ cdef class Problem:
     cdef void whole(self) noexcept nogil:
         """`evaluate`: the bound at the best constant, then the rest at the one that is there."""
         cdef double b = self.b, bound
-        cdef bint changed
+        cdef bint changed, by_columns = self.columns is not None and self.columns.nonzeros == self.rows.nonzeros
         self.predict()
         if self.constant and is_smooth(self.loss):
             self.fit_constant(False)
         else:
             self.lose()
         changed = self.balance()
-        self.gradient(False)
+        self.gradient(by_columns)
         bound = self.dual_value()
         if bound > self.lower_bound:
             self.lower_bound = bound
@@ -589,8 +616,9 @@ cdef class Problem:
             self.b = b
             self.predict()
             self.lose()
-            self.gradient(False)
+            self.gradient(by_columns)
         self.measure()
+        self.known = True
 
     cdef double zero_l1_max(self) noexcept nogil:
         cdef size_t i, j

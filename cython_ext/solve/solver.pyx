@@ -39,6 +39,7 @@ cdef class Solver:
             self.done, self.why = False, ""
         if self.done:
             return
+        problem.known = False
         with nogil:
             self.iterate(problem)
             self.done = self.done or self.exact(problem)
