@@ -10,7 +10,7 @@ from vwlite import SparseClassifier, SparseRegressor
 
 ESTIMATORS = [
     SparseClassifier(), SparseRegressor(), SparseClassifier(algorithm="ftrl", loss="hinge", l1=0.01, passes=3),
-    SparseClassifier(algorithm="adagrad", softmax=True), SparseRegressor(algorithm="adagrad", loss="huber", average=True),
+    SparseClassifier(softmax=True, radius=1.0), SparseRegressor(algorithm="adagrad", loss="huber", average=True),
 ]  # fmt: skip
 _WEIGHTS = (
     "an online learner takes one step from an example of weight 2, and two steps from two examples: as the command "
