@@ -96,7 +96,7 @@ cdef class NameFinder:
 
     cdef int look(self, const Arrays* a) noexcept nogil
     cdef int look_at(self, const uint32_t* hash, size_t begin, size_t end) noexcept nogil
-    cdef int read_names(self, const char* data, size_t size, Batch batch, bint libsvm) noexcept nogil
+    cdef int read_names(self, const char* data, size_t size, Batch batch, Batch kinds, bint libsvm) noexcept nogil
     cdef int vw_names(self, const char* p, const char* end, const Arrays* a, size_t line, size_t first,
                       size_t last) noexcept nogil
     cdef int vw_names_one_by_one(self, const char* p, const char* end, const Arrays* a, size_t line, size_t first,

@@ -23,7 +23,7 @@ from vwlite.core.base.buffers cimport copy, reserve
 from vwlite.core.base.prefetch cimport prefetch_read
 from vwlite.core.base.simd cimport PADDING, delimiters, likely, lowest, unlikely
 from vwlite.core.base.sorting cimport sort_by_high_half
-from vwlite.core.data.batch cimport EXAMPLE, Arrays, Batch
+from vwlite.core.data.batch cimport EXAMPLE, REJECTED, Arrays, Batch
 from vwlite.core.data.expand cimport Expander, Run
 from vwlite.core.text.murmur cimport hash_strings, murmur
 from vwlite.core.text.tokens cimport ENDS, ENDS_NAME, ENDS_PAIR, ENDS_WORD, find, skip_blanks
@@ -176,20 +176,25 @@ cdef class NameFinder:
         free(self.crosses.data)
         free(self.scratch.data)
 
-    def find(self, str format, block, Batch batch not None):
+    def find(self, str format, block, Batch batch not None, *, convert=None):
         """What is new in a block, for `NameStore.take`; None: nothing. batch: what a parser made of the block, not
-        numbered yet. format: "vw" or "libsvm"."""
+        numbered yet. format: "vw" or "libsvm"; of any other, convert makes VW text of the block when it is needed, and a
+        batch with as many lines whose rejected ones are not in the text."""
         cdef Py_buffer info
         cdef int failed = 0
         cdef bint libsvm = format == "libsvm"
+        cdef Batch kinds = None
         self.found.size = self.text.size = self.crosses.size = self.news_count = 0
+        with nogil:
+            if not self.store.full and self.given < self.store.most:
+                failed = self.look(&batch.a)
+        if convert is not None and self.news_count > 0:
+            block, kinds = convert()
         PyObject_GetBuffer(block, &info, PyBUF_SIMPLE)
         try:
             with nogil:
-                if not self.store.full and self.given < self.store.most:
-                    failed = self.look(&batch.a)
                 if not failed and self.news_count > 0:
-                    failed = self.read_names(<const char*>info.buf, info.len, batch, libsvm)
+                    failed = self.read_names(<const char*>info.buf, info.len, batch, kinds, libsvm)
                 if not failed and self.crossing and not self.store.crosses_full and self.given_crosses < self.store.most:
                     failed = self.cross(&batch.a)
         finally:
@@ -233,17 +238,21 @@ cdef class NameFinder:
             self.given += 1
         return 0
 
-    cdef int read_names(self, const char* data, size_t size, Batch batch, bint libsvm) noexcept nogil:
-        """Read the names of the new features in the text of the batch; -1: no memory."""
+    cdef int read_names(self, const char* data, size_t size, Batch batch, Batch kinds, bint libsvm) noexcept nogil:
+        """Read the names of the new features in the text of the batch; -1: no memory. kinds: see `find`, or None."""
         cdef const Arrays* a = &batch.a
         cdef const char* p = data
         cdef const char* end = data + size
         cdef const char* next
         cdef const char* stop
         cdef size_t line, first = 0, last, limit
-        if batch.first_line == 1 and size >= 3 and memcmp(data, b"\xef\xbb\xbf", 3) == 0:
+        cdef const uint8_t* kind = NULL if kinds is None else kinds.a.kind
+        cdef size_t known = 0 if kinds is None else kinds.a.lines
+        if kind == NULL and batch.first_line == 1 and size >= 3 and memcmp(data, b"\xef\xbb\xbf", 3) == 0:
             p += 3
         for line in range(a.lines):
+            if line < known and kind[line] == REJECTED:
+                continue
             next = <const char*>memchr(p, c'\n', end - p) if p < end else NULL
             limit = a.feature_begin[a.span_begin[line + 1]]
             last = first

@@ -93,6 +93,8 @@ MODELS = {
     "crossed": ("--loss logistic -q ax -q aa --cubic axx -b 18", TEXT),
     "crossed with wildcards": ("--loss logistic -q :: -q a:", TEXT),
     "crossed, hash all": ("--loss logistic --interactions aaxy --hash all", TEXT),
+    "crossed by name": ("--loss logistic -q a,x -q a,a -q bb,yy -q ax --interactions x,a,yy", TEXT),
+    "crossed by name, left out": ("--loss logistic -q a,x --ignore x -q bb,a --hash all -b 12", TEXT),
     "kept": ("--loss logistic --keep a --keep b", TEXT),
     "ignored": ("--loss logistic --ignore x -q ab", TEXT),
     "not linear": ("--loss logistic --ignore-linear a -q ax", TEXT),
@@ -114,7 +116,7 @@ MODELS = {
     "libsvm, hash all": ("--loss logistic --hash all -b 20", LIBSVM * 5),
     "libsvm, oaa": ("--oaa 2", LIBSVM.replace("-1 ", "2 ") * 5),
 }
-CROSSED = {"crossed", "crossed with wildcards", "crossed, hash all", "oaa crossed"}
+CROSSED = {name for name in MODELS if "crossed" in name}
 NOT_IN_SQL = CROSSED | {"kept", "ignored", "not linear"}
 
 
@@ -483,7 +485,7 @@ def test_arrays_are_scored_in_c(vwlite, tiny):
         '#include <stdio.h>\n#include "model.h"\nint main(void) {\n'
         '    uint32_t user = vwlite_space("user", 4);\n'
         "    double scores[VWLITE_SCORES];\n"
-        "    vwlite_feature f[] = {{'u', 0, 2}, {'u', 0, 1}};\n"
+        "    vwlite_feature f[] = {{'u', 0, 0, 2}, {'u', 0, 0, 1}};\n"
         '    f[0].hash = vwlite_hash("anna", 4, user); f[1].hash = vwlite_hash("carl", 4, user);\n'
         '    printf("%d\\n", vwlite_scores(f, 2, 0.5, scores));\n    printf("%.17g\\n", vwlite_prediction(scores));\n'
         '    printf("%d %d\\n", vwlite_vw_line("1 |a b:x", 8, scores), vwlite_vw_line("nothing", 7, scores));\n'
@@ -517,3 +519,18 @@ def test_sql_knows_features_by_name(vwlite, tiny):
     ((found,),) = base.execute("SELECT prediction FROM vwlite_predictions")
     Path("one").write_text("|user anna:2 |page home\n")
     assert_same([str(found)], vwlite("predict", "-m", "m", "one", "--quiet").out.split())
+
+
+def test_models_of_tables_predict_the_vw_text_of_their_rows(vwlite, tiny):
+    """And come back with their columns."""
+    rows = ["user,ad,price,y", "anna,shoes,1.5,1", 'carl,"big, red",2,-1', "dora,,1e3,-1", "anna,a|b:c,0.5,1", ""]
+    Path("t.csv").write_text("\n".join(rows))
+    vwlite("train", "t.csv", "--label", "y", "-q", "user,ad", "-m", "model", "--names", "--quiet")
+    Path("t.vw").write_text(vwlite("convert", "t.csv", "--label", "y").out)
+    vwlite("predict", "-m", "model", "t.csv", "-p", "expected", "--quiet")
+    expected = Path("expected").read_text().splitlines()
+    for way in ("c", "python"):
+        assert_same(WAYS[way](vwlite)(tiny, "t.vw"), expected)
+    for kind in ("tsv", "json"):
+        assert_same(WAYS[kind](vwlite)(tiny, "t.csv"), expected)
+        assert read_model("imported").columns == read_model("model").columns != {}

@@ -184,6 +184,53 @@ def test_bad_lines_have_no_names(vwlite, at):
     assert "2 bad lines skipped" in done and Path("r").read_text().count("\n") == 2
 
 
+# --- tables ----
+
+TABLES = {
+    "t.csv": """user,ad,price,tags,y
+anna,shoes,1.5,,1
+
+carl,"big, red\ncoat",2,a b,-1
+bad,row
+dora,,0,,-1
+anna,a|b:c,0.5,\u00e9t\u00e9,1
+""",
+    "t.tsv": "user\tad\ty\nanna\tshoes\t1\ncarl\tbig red\t-1\nx\n\ncarl\t\t1\n",
+    "t.jsonl": """{"user": "anna", "price": 1.5, "y": 1, "in": {"a": 1, "b": "x y"}}
+{"user": "carl", "price": 0, "y": -1, "list": [3, 0, 5], "words": ["p q", "r"]}
+not json
+{"y": 1}
+{"user": "a\\u0000b|:", "y": -1}
+""",
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("options", ["", "-q user,ad -q up", "--text tags --ngram 2" ])
+def test_names_of_tables_are_those_of_their_vw_text(vwlite, at, monkeypatch, name, options):
+    if "tags" in options and name != "t.csv":
+        pytest.skip("it has no such column")
+    if "user,ad" in options and name == "t.jsonl":
+        options = "-q user,price"
+    Path(name).write_text(TABLES[name])
+    roles = [w for w in options.split() if "q" not in w and "," not in w and w != "up"]
+    skip = ["--on-error", "skip"]
+    crossing = [w for w in options.split() if w not in roles]
+    Path("t.vw").write_text(vwlite("convert", name, "--label", "y", *roles, *skip).out)
+    train = ["train", "--loss", "logistic", "--names", "--quiet", *crossing, *skip]
+    vwlite(*train, name, "--label", "y", *roles, "-m", "table")
+    vwlite(*train, "t.vw", "-m", "text")
+    assert list(read_model("table").names) == list(read_model("text").names) != []
+    assert list(read_model("table").weights) == list(read_model("text").weights)
+    for size in (16, 64):
+        monkeypatch.setattr(reader, "BLOCK_SIZE", size)
+        vwlite(*train, name, "--label", "y", *roles, "-m", "again", "--threads", "3")
+        assert list(read_model("again").names) == list(read_model("text").names)
+    vwlite("train", "--loss", "logistic", "--quiet", *crossing, *skip, name, "--label", "y", *roles, "-m", "m")
+    vwlite("names", "m", name, *skip, "--quiet")
+    assert Path("m").read_bytes() == Path("table").read_bytes()
+
+
 # --- vwlite names ------------------------------------------------------------------------------------
 
 

@@ -95,6 +95,16 @@ def test_crosses_are_found_by_name_with_and_without_names(vwlite):
                 assert shown == name and done.err == "" and stored[index] == weight
 
 
+@pytest.mark.parametrize("more", [[], ["--names"]], ids=["without", "with"])
+def test_crosses_of_namespaces_by_name_are_found(vwlite, more):
+    vwlite("train", "data", "-q", "user,page", "-q", "page,page", "-b", "20", "-m", "m", "--quiet", *more)
+    stored = {row[0]: row[1] for row in cells(vwlite("weights", "m", "--all").out)}
+    for name in ("user^anna*page^home", "page^shop*page^home", "page^shop*page^shop"):
+        done = vwlite("weights", "m", "--feature", name)
+        ((index, weight, _),) = cells(done.out)
+        assert stored[index] == weight and done.err == ""
+
+
 def test_what_is_unknown_has_no_weight(vwlite):
     vwlite("train", "data", "-m", "m", "--quiet")
     done = vwlite("weights", "m", "--feature", "user^nobody", "--feature", "user^anna")

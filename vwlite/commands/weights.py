@@ -102,7 +102,7 @@ def _indices(model: "Model", name: bytes) -> list[int]:
         return feature_hash(feature, namespace, hash_all=model.settings.hash == "all")
 
     found = [hashed(name)]
-    if model.settings.interactions and b"*" in name:
+    if (model.settings.interactions or model.settings.crosses) and b"*" in name:
         cross = 0
         for part in name.split(b"*"):
             cross = (cross * PRIME ^ hashed(part)) & 0xFFFFFFFF

@@ -23,26 +23,30 @@ def c(linear: Linear, path: str) -> Iterator[str]:
         terms = linear.terms()
     except ValueError as e:
         raise DataError(f"{path}: cannot be exported to c: {e}: use --to python") from None
+    crosses = linear.crosses()
+    named = list(dict.fromkeys(space for cross in crosses for space in cross))
+    numbered = [*map(list, terms), *([256 + named.index(space) for space in cross] for cross in crosses)]
     before, after = TEMPLATE.read_text(encoding="utf-8").split("@ROWS@")
     rows = list(linear.rows())
     defines = {
         "ROWS": len(rows), "SCORES": k, "CLASSES": len(linear.classes), "MASK": f"0x{linear.mask:08X}u",
         "HASH_ALL": int(s.hash == "all"), "SIGMOID": int(linear.probable == "sigmoid"),
-        "SOFTMAX": int(linear.probable == "softmax"),
+        "SOFTMAX": int(linear.probable == "softmax"), "NAMED": len(named),
     }  # fmt: skip
     clip = ""
     if linear.low > -float("inf"):
         clip += f"    if (p < {linear.low!r})\n        p = {linear.low!r};\n"
     if linear.high < float("inf"):
         clip += f"    if (p > {linear.high!r})\n        p = {linear.high!r};\n"
-    named = f"{len(linear.classes)} classes" if linear.classes else f"link {s.link}"
+    predicts = f"{len(linear.classes)} classes" if linear.classes else f"link {s.link}"
     words = {
-        "WHAT": f"{s.algorithm}, {s.loss or 'unknown'} loss, {named}",
+        "WHAT": f"{s.algorithm}, {s.loss or 'unknown'} loss, {predicts}",
         "DEFINES": "\n".join(f"#define VWLITE_{name} {value}" for name, value in defines.items()),
         "NAMES": "; names of features beside them" if len(linear.model.names) else "",
         "CONSTANT": _numbers(linear.constant),
         "UNSEEN": _numbers(linear.unseen),
-        "TERMS": "".join(f"{len(term)}, {', '.join(map(str, term))}, " for term in terms),
+        "TERMS": "".join(f"{len(term)}, {', '.join(map(str, term))}, " for term in numbered),
+        "SPACES": "".join(f"{space}u, " for space in named),
         "COUNTS": ", ".join(str(n) for n in counts(linear)),
         "CLASSES": "".join(f"{_literal(name)}, " for name in linear.classes),
         "CLIP": clip,

@@ -8,6 +8,8 @@ from vwlite.algorithms.build import make_loss
 from vwlite.core.data.expand import CONSTANT_HASH
 from vwlite.core.data.interactions import WILDCARD, concrete
 from vwlite.errors import DataError
+from vwlite.hashing import namespace_hash
+from vwlite.input.schema import namespace_of
 from vwlite.model import Model
 from vwlite.options.settings import Settings
 
@@ -55,6 +57,13 @@ class Linear:
         unseen = self.model.rule.get("unseen", 0.0)
         kept = {"unseen": unseen} if (any(unseen) if isinstance(unseen, list) else unseen) else {}
         return {**self.model.header(), "weights_only": True, "rule": kept, "format": 1}
+
+    def crosses(self) -> list[list[int]]:
+        """The interactions of namespaces by name, as the hashes of these."""
+        hash_all = self.settings.hash == "all"
+        names = [[namespace_of(name) for name in cross.split(",")] for cross in self.settings.crosses]
+        hashes = [[namespace_hash(n.encode("utf-8", "surrogateescape"), hash_all) for n in cross] for cross in names]
+        return [list(cross) for cross in dict.fromkeys(map(tuple, hashes))]
 
     def terms(self) -> list[bytes]:
         """The interactions, spelled out for all printable letters where wildcards stand for them. ValueError: they are

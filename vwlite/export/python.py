@@ -20,6 +20,7 @@ def python(linear: Linear, output: str) -> Iterator[str]:
         "BITS": str(s.bits),
         "HASH_ALL": str(s.hash == "all"),
         "INTERACTIONS": ascii([pattern.encode("latin-1") for pattern in s.interactions]),
+        "CROSSES": repr(linear.crosses()),
         "KEEP": ascii(s.keep.encode("latin-1")),
         "IGNORE": ascii(s.ignore.encode("latin-1")),
         "IGNORE_LINEAR": ascii(s.ignore_linear.encode("latin-1")),

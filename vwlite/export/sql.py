@@ -134,7 +134,7 @@ def sql(linear: Linear, path: str) -> Iterator[str]:
 
 def _check(linear: Linear, path: str) -> None:
     s = linear.settings
-    if s.interactions:
+    if s.interactions or s.crosses:
         raise DataError(
             f"{path}: a model of interactions cannot be exported to sql, as a query does not make crosses: "
             "use --to c or --to python"

@@ -212,6 +212,7 @@ def _model(path: str, header: dict[str, Any], loss: str | None, rows: Rows) -> M
         weights=array_of(b"", "d"),
         classes=header.get("classes", []),
         solved=header.get("solved", {}),
+        columns=header.get("columns", {}),
     )
     _fill(model, rows)
     wrong = inconsistency(model)

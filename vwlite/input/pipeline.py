@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
@@ -152,6 +153,7 @@ class Parsing:
         self._parsers: dict[str, Parser] = {}
         self._layouts: dict[str, Any] = {}  # that those of tables have
         self._finder = options.finder() if options.finder else None
+        self._texts: dict[str, Any] = {}  # parsers that make VW text of tables, and the layouts that they have
 
     def parse(self, task: Task, batch: Batch) -> Parsed:
         """Fill the batch with the lines of a block."""
@@ -166,11 +168,29 @@ class Parsing:
             text = task.layout.finish(parser, block.source)
         elif self.options.table is not None and self.options.table.as_text:
             text = _as_vw(block.data, batch, task.format)
-        names = self._finder.find(task.format, block.data, batch) if self._finder else None
+        names = None
+        if self._finder:
+            convert = None if task.layout is None else partial(self._converted, task.format, task.layout, block.data)
+            names = self._finder.find(task.format, block.data, batch, convert=convert)
         block.release()
         if self._number:
             batch.number_hashes()
         return Parsed(batch, bad, block.done, block.total, text, names)
+
+    def _converted(self, format: str, layout: "Layout", data: bytes | memoryview) -> tuple[bytes, Batch]:
+        """The VW text that a block of a table means, and the kinds of its lines: bad ones are not in the text. Labels
+        do not matter."""
+        from vwlite.core.text.tables import TableParser
+
+        known, parser = self._texts.get(format, (None, None))
+        if parser is None:
+            parser = TableParser(format=format, names=Names(1), lenient_labels=True, stop_at_fault=False)
+        if known is not layout:
+            layout.prepare(parser, self.options.hash_all, as_text=True)
+            self._texts[format] = layout, parser
+        batch = Batch()
+        parser.parse(data, batch)
+        return parser.take_text(), batch
 
     def _parser(self, format: str, kind: type[Parser] = Parser) -> Parser:
         if format not in self._parsers:

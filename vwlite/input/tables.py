@@ -41,11 +41,11 @@ class Layout:
     width: int = 0
     delimiter: str = ""  # "": it is JSON
 
-    def prepare(self, parser: Parser, hash_all: bool) -> None:
-        """Tell a parser of tables the columns."""
+    def prepare(self, parser: Parser, hash_all: bool, *, as_text: bool = False) -> None:
+        """Tell a parser of tables the columns. as_text: it makes VW text even if the run does not want it."""
         assert isinstance(parser, TableParser)
-        schema = self.schema
-        cells = Cells(schema.cells, ngram=schema.ngram, hash_all=hash_all, as_text=self.table.as_text)
+        schema, as_text = self.schema, as_text or self.table.as_text
+        cells = Cells(schema.cells, ngram=schema.ngram, hash_all=hash_all, as_text=as_text)
         if self.delimiter:
             parser.set_table(cells, self.positions, self.width, self.delimiter)
         else:

@@ -20,6 +20,7 @@ from vwlite.output.atomic import AtomicFile, check_apart
 from vwlite.runs.common import BadLines, say
 from vwlite.runs.notes import about_names
 from vwlite.runs.signals import StopSignal
+from vwlite.runs.source import table_of
 
 
 def add_names(path: str, output: str, most: int, o: InputOptions) -> int:
@@ -41,7 +42,10 @@ def add_names(path: str, output: str, most: int, o: InputOptions) -> int:
     store = NameStore(max(most, len(known)), known.arrays if len(known) else None)
     weights = np.asarray(model.weights).reshape(-1, model.records)
     wanted = np.asarray(model.keys)[(weights != 0).any(axis=1)].tolist()
+    table = table_of(o, model.columns)
     parse = ParseOptions(
+        table=table,
+        spaces=bool(settings.crosses),
         format=o.format,
         hash_all=settings.hash == "all",
         lenient_labels=True,

@@ -21,9 +21,11 @@
 
 @DEFINES@
 
-/* A feature: the first letter of its namespace (' ' if that has no name), the hash of its name, its value. */
+/* A feature: the first letter of its namespace (' ' if that has no name), the hash of that, the hash of its name, its
+ * value. Namespaces matter to models of interactions, --keep and --ignore alone. */
 typedef struct {
-    unsigned char space;
+    unsigned char letter;
+    uint32_t space;
     uint32_t hash;
     float value;
 } vwlite_feature;
@@ -38,8 +40,10 @@ static const struct {
 /* The weight of the constant feature, and that of features which are not in the table. */
 static const double vwlite_constant[VWLITE_SCORES] = {@CONSTANT@};
 static const double vwlite_unseen[VWLITE_SCORES] = {@UNSEEN@};
-/* The interactions, each as its length and the letters of its namespaces; 0 ends them. */
-static const unsigned char vwlite_terms[] = {@TERMS@0};
+/* The interactions, each as its length and the letters of its namespaces, or 256 + the place of a namespace among those
+ * that are crossed by name; 0 ends them. */
+static const unsigned short vwlite_terms[] = {@TERMS@0};
+static const uint32_t vwlite_spaces[VWLITE_NAMED + 1] = {@SPACES@0};
 /* By the letter of a namespace: 1 if its features count by themselves, 2 if they do in interactions, 3: both. */
 static const unsigned char vwlite_counts[256] = {@COUNTS@};
 /* The names of the classes: vwlite_class_names[vwlite_prediction(scores) - 1]. */
@@ -114,14 +118,14 @@ static inline void vwlite_add(uint32_t hash, double value, double *scores) {
         else
             high = middle;
     }
-    if (low < VWLITE_ROWS && vwlite_rows[low].key == key)
+    if (low != VWLITE_ROWS && vwlite_rows[low].key == key)
         weight = vwlite_rows[low].weight;
     for (k = 0; k < VWLITE_SCORES; k++)
         scores[k] += weight[k] * value;
 }
 
 /* The products of the namespaces of a term, from `depth` on; a namespace that stands twice gives combinations. */
-static inline void vwlite_cross(const vwlite_feature *f, const size_t *begin, const unsigned char *term, int order, int depth,
+static inline void vwlite_cross(const vwlite_feature *f, const size_t *begin, const unsigned short *term, int order, int depth,
                          size_t first, uint64_t hash, float value, double *scores) {
     size_t i, end = begin[term[depth] + 1];
     for (i = first; i < end; i++) {
@@ -139,29 +143,38 @@ static inline void vwlite_cross(const vwlite_feature *f, const size_t *begin, co
  * interactions, features may come in any order, and those of value 0 may be left out; in others, namespaces too.
  * 1; or -2 if there is no memory. */
 static inline int vwlite_scores(const vwlite_feature *features, size_t n, double initial, double scores[VWLITE_SCORES]) {
-    size_t i, k, begin[257], at[256];
-    const unsigned char *term = vwlite_terms;
+    size_t i, k, begin[256 + VWLITE_NAMED + 1], at[256 + VWLITE_NAMED];
+    const unsigned short *term = vwlite_terms;
     vwlite_feature *sorted;
     for (k = 0; k < VWLITE_SCORES; k++)
         scores[k] = initial + vwlite_constant[k];
     for (i = 0; i < n; i++)
-        if (vwlite_counts[features[i].space] & 1)
+        if (vwlite_counts[features[i].letter] & 1)
             vwlite_add(features[i].hash, features[i].value, scores);
     if (!term[0] || n == 0)
         return 1;
-    sorted = (vwlite_feature *)malloc(n * sizeof(vwlite_feature));
-    if (!sorted)
-        return -2;
+    /* Side by side: the features of each letter, and of each namespace that is crossed by name. */
     memset(begin, 0, sizeof(begin));
     for (i = 0; i < n; i++)
-        begin[features[i].space + 1] += (vwlite_counts[features[i].space] & 2) != 0;
-    for (i = 0; i < 256; i++) {
+        if (vwlite_counts[features[i].letter] & 2) {
+            begin[features[i].letter + 1]++;
+            for (k = 0; k != VWLITE_NAMED; k++)
+                begin[256 + k + 1] += features[i].space == vwlite_spaces[k];
+        }
+    for (i = 0; i < 256 + VWLITE_NAMED; i++) {
         begin[i + 1] += begin[i];
         at[i] = begin[i];
     }
+    sorted = (vwlite_feature *)malloc((begin[256 + VWLITE_NAMED] + 1) * sizeof(vwlite_feature));
+    if (!sorted)
+        return -2;
     for (i = 0; i < n; i++)
-        if (vwlite_counts[features[i].space] & 2)
-            sorted[at[features[i].space]++] = features[i];
+        if (vwlite_counts[features[i].letter] & 2) {
+            sorted[at[features[i].letter]++] = features[i];
+            for (k = 0; k != VWLITE_NAMED; k++)
+                if (features[i].space == vwlite_spaces[k])
+                    sorted[at[256 + k]++] = features[i];
+        }
     for (; term[0]; term += term[0] + 1)
         vwlite_cross(sorted, begin, term + 1, term[0], 0, begin[term[1]], 0, 1, scores);
     free(sorted);
@@ -262,7 +275,7 @@ typedef struct {
     size_t size, capacity;
 } vwlite_list;
 
-static inline int vwlite_append(vwlite_list *list, unsigned char space, uint32_t hash, float value) {
+static inline int vwlite_append(vwlite_list *list, unsigned char letter, uint32_t space, uint32_t hash, float value) {
     vwlite_feature *more;
     if (list->size == list->capacity) {
         list->capacity = list->capacity ? 2 * list->capacity : 64;
@@ -272,6 +285,7 @@ static inline int vwlite_append(vwlite_list *list, unsigned char space, uint32_t
         list->features = more;
     }
     if (value != 0) {
+        list->features[list->size].letter = letter;
         list->features[list->size].space = space;
         list->features[list->size].hash = hash;
         list->features[list->size].value = value;
@@ -354,7 +368,7 @@ static inline int vwlite_take_vw(const char *p, const char *end, vwlite_list *li
             value *= scale;
             if (!(value - value == 0))
                 return -1;
-            if (!vwlite_append(list, letter, hash, value))
+            if (!vwlite_append(list, letter, space, hash, value))
                 return -2;
         }
     }
@@ -366,6 +380,7 @@ static inline int vwlite_take_libsvm(const char *p, const char *end, vwlite_list
     int words = 0;
     double label;
     float value;
+    const uint32_t space = vwlite_space("", 0);
     while (p < end && *p != '#') {
         if (vwlite_is_blank(*p)) {
             p++;
@@ -387,7 +402,7 @@ static inline int vwlite_take_libsvm(const char *p, const char *end, vwlite_list
                 return -1;
             while (*p == '0')
                 p++;
-            if (!vwlite_append(list, ' ', vwlite_hash(p, (size_t)(colon - p), vwlite_space("", 0)), value))
+            if (!vwlite_append(list, ' ', space, vwlite_hash(p, (size_t)(colon - p), space), value))
                 return -2;
         }
         p = q;
