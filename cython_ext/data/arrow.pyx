@@ -255,6 +255,7 @@ cdef class Frame:
     cdef Role* roles                  # owned; [cells] what each is: NUMERIC, CATEGORICAL, TEXT or DROPPED
     cdef Py_buffer label, importance
     cdef bint has_label, has_importance, spaces
+    cdef int64_t tag                  # where the column of tags stands; -1: nowhere
 
     def __init__(self, stream):
         cdef ArrowArrayStream* theirs = <ArrowArrayStream*>PyCapsule_GetPointer(stream, "arrow_array_stream")
@@ -334,10 +335,11 @@ cdef class Frame:
             self.numeric.append(INT8 <= type <= DOUBLES)
             self.refused.append(None if type and last.dictionary == NULL else refusal(name, last.format.decode()))
 
-    def prepare(self, Cells cells not None, places, *, label=None, importance=None, bint spaces=False):
+    def prepare(self, Cells cells not None, places, *, label=None, importance=None, int64_t tag=-1, bint spaces=False):
         """Say what becomes of the columns, before `check` and `fill`.
 
         places: where each column of the cells stands in the frame; -1: nowhere. label, importance, spaces: as for Matrix.
+        tag: where the column stands whose words come back with predictions; -1: nowhere.
         ValueError for a column whose role does not fit its type.
         """
         cdef size_t i
@@ -378,7 +380,13 @@ cdef class Frame:
         if importance is not None:
             PyObject_GetBuffer(importance, &self.importance, PyBUF_FORMAT)
             self.has_importance = True
-        self.cells, self.spaces = cells, spaces
+        if not -1 <= tag < len(self.names):
+            raise IndexError(tag)
+        if tag >= 0 and self.refused[tag] is not None:
+            raise ValueError(self.refused[tag])
+        if tag >= 0 and HALVES <= (self.kinds[tag].dictionary or self.kinds[tag].type) <= DOUBLES:
+            raise ValueError(f"column {self.names[tag]!r} has numbers with a fraction, so it cannot be the tag")
+        self.cells, self.spaces, self.tag = cells, spaces, tag
 
     def check(self):
         """What is wrong with a number, as for Matrix: ("NaN" or "infinity", row, column); None if nothing is."""
@@ -452,11 +460,31 @@ cdef class Frame:
                 batch.a.label[line] = (<double*>self.label.buf)[row[0]] if self.has_label else NAN
                 batch.a.importance[line] = (<double*>self.importance.buf)[row[0]] if self.has_importance else 1
                 batch.a.initial[line] = 0
+                if self.tag >= 0 and add_tag(batch, &self.kinds[self.tag], chunk.children[self.tag], chunk.offset + at):
+                    return -1
                 close_line(batch, EXAMPLE, NULL)
                 row[0] += 1
                 at += 1
             at = 0
         return 0
+
+
+cdef int add_tag(Batch batch, const Kind* kind, const ArrowArray* a, int64_t i) noexcept nogil:
+    """Add a cell as the tag of a line, with `_` for what none can hold; -1: no memory."""
+    cdef char[LONGEST_NUMBER] digits
+    cdef Cell value = cell_at(kind, a, i)
+    cdef Word word
+    cdef size_t j
+    if value.type == NULLS:
+        return 0
+    word = word_at(value.type, value.array, value.at, digits)
+    if batch.reserve(0, 0, 0, word.size):
+        return -1
+    for j in range(word.size):
+        batch.a.tags[batch.a.tag_bytes + j] = (
+            word.begin[j] if <uint8_t>word.begin[j] > 0x20 and word.begin[j] != c'|' else c'_')
+    batch.a.tag_bytes += word.size
+    return 0
 
 
 cdef inline int cell(Sink* sink, const Column* column, Role role, Batch batch, const Kind* kind, const ArrowArray* a,

@@ -5,6 +5,7 @@ of one thread. When the consumer would have to wait, it parses a block itself: s
 however much work a byte of text makes for either side.
 """
 
+import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -22,6 +23,7 @@ from vwlite.input.diagnostics import BadLine, bad_lines
 from vwlite.input.reader import Block, Fault, read_blocks, total_size
 
 if TYPE_CHECKING:
+    from vwlite.input.arrow import ArrowParsing, Rows
     from vwlite.input.tables import Layout, Records, Table
 
 EXAMPLE, BLANK = 0, 1  # kinds of lines, as in cython_ext/data/batch.pxd
@@ -32,7 +34,7 @@ AHEAD = 4  # batches that wait for the learner at most
 class ParseOptions:
     """How text becomes examples; all of it shapes what a cache holds."""
 
-    format: str = "auto"  # auto, vw, libsvm, csv, tsv, jsonl
+    format: str = "auto"  # auto, vw, libsvm, csv, tsv, jsonl, parquet, arrow
     hash_all: bool = False
     labels: tuple[float, float] | None = None  # (negative, positive)
     label_domain: str = "any"  # any, binary, nonnegative
@@ -64,6 +66,7 @@ class Task:
     block: Block | Fault
     format: str = ""
     layout: "Layout | None" = None  # of a table
+    rows: "Rows | None" = None  # instead of text
 
 
 def tasks(sources: Sequence[str], options: ParseOptions, stop: Callable[[], bool]) -> Iterator[Task]:
@@ -71,6 +74,40 @@ def tasks(sources: Sequence[str], options: ParseOptions, stop: Callable[[], bool
 
     DataError if a source is of no format.
     """
+    others = {i: kind for i, source in enumerate(sources) if (kind := _no_text(source, options.format))}
+    if options.format in ("parquet", "arrow") and not sources:
+        sources, others = ["-"], {0: options.format}
+    if not others:
+        yield from _text_tasks(sources, options, stop)
+        return
+    from vwlite.input import arrow, tables  # not at the top: few runs read tables
+
+    if options.table is None:
+        options = replace(options, table=tables.Table(needs_label=True))
+    for i, source in enumerate(sources):
+        if i not in others:
+            yield from _text_tasks([source], options, stop)
+            continue
+        assert options.table is not None
+        for block, rows in arrow.rows_of(source, others[i], i, options.table, stop):
+            yield Task(block, others[i], rows=rows)
+
+
+def _no_text(source: str, format: str) -> str | None:
+    """The format of a file that is no text; None: it is text."""
+    if format in ("parquet", "arrow"):
+        return format
+    if format != "auto" or source == "-" or not os.path.isfile(source):
+        return None
+    try:
+        with open(source, "rb") as f:
+            return {b"PAR1": "parquet", b"ARRO": "arrow"}.get(f.read(4))
+    except OSError:
+        return None  # whoever reads it says so
+
+
+def _text_tasks(sources: Sequence[str], options: ParseOptions, stop: Callable[[], bool]) -> Iterator[Task]:
+    """`tasks` for sources of text."""
     format, source = "vw", -1
     records: Records | None = None  # of the source, if it is delimited text
     layout: Layout | None = None  # of its lines, if they are JSON
@@ -151,6 +188,7 @@ class Parsing:
         self.options = options
         self._number = number
         self._parsers: dict[str, Parser] = {}
+        self._arrow: ArrowParsing | None = None
         self._layouts: dict[str, Any] = {}  # that those of tables have
         self._finder = options.finder() if options.finder else None
         self._texts: dict[str, Any] = {}  # parsers that make VW text of tables, and the layouts that they have
@@ -161,6 +199,15 @@ class Parsing:
         if isinstance(block, Fault):
             return Parsed(Batch(), [BadLine(block.source, block.line, 1, block.message)])
         batch.source, batch.first_line = block.source, block.first_line
+        if task.rows is not None:
+            if self._arrow is None:
+                from vwlite.input.arrow import ArrowParsing
+
+                self._arrow = ArrowParsing(self.options)
+            bad, text = self._arrow.parse(block, task.rows, batch)
+            if self._number:
+                batch.number_hashes()
+            return Parsed(batch, bad, block.done, block.total, text)
         parser = self._parser(task.format) if task.layout is None else self._table_parser(task.format, task.layout)
         bad = bad_lines(parser, block.data, batch) if parser.parse(block.data, batch) else []
         text = b""

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from vwlite.input import MOST_WORDS
+from vwlite.input import MOST_WORDS as MOST_WORDS
 
 ROLES = ("numeric", "categorical", "text", "label", "importance", "tag", "drop", "auto")
 ONCE = ("label", "importance", "tag")  # roles of one column at most

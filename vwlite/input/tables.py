@@ -39,7 +39,13 @@ class Layout:
     schema: Schema
     positions: tuple[int, ...] = ()
     width: int = 0
-    delimiter: str = ""  # "": it is JSON
+    delimiter: str = ""  # "": it is JSON, or no text
+    source: str = ""
+
+    def place_of(self, role: str) -> int:
+        """Where the column of a role that one has at most stands; -1: nowhere."""
+        name = self.schema.name_of(role)
+        return -1 if name is None else self.positions[list(self.schema.roles).index(name)]
 
     def prepare(self, parser: Parser, hash_all: bool, *, as_text: bool = False) -> None:
         """Tell a parser of tables the columns. as_text: it makes VW text even if the run does not want it."""
@@ -227,22 +233,8 @@ class Records:
             self._lay_out()
 
     def _lay_out(self) -> None:
-        schema, names = self._table.schema, self._header
-        assert schema is not None and names is not None
-        options = self._table.options
-        try:
-            if schema.open:  # a model of JSON lines: every other column by its values
-                schema = replace(schema, roles={**schema.roles, **dict.fromkeys(schema.unknown(names), "auto")})
-            if options.tag is not None and options.tag in names:
-                others = {name: "drop" if role == "tag" else role for name, role in schema.roles.items()}
-                schema = replace(schema, roles=others | {options.tag: "tag"})
-            positions = schema.positions(names)
-        except SchemaError as e:
-            raise DataError(f"{self._where}: {e}") from None
-        unknown = schema.unknown(names)
-        if unknown:
-            self._table.say(f"{self._source}: columns that are not in the model are ignored: {listed(unknown)}")
-        self._layout = Layout(self._table, schema, tuple(positions), len(names), self._delimiter)
+        assert self._header is not None
+        self._layout = lay_out(self._table, self._source, self._where, self._header, self._delimiter)
 
     def _decided(self, *, final: bool) -> Iterator[tuple[Block | Fault, Layout | None]]:
         """The blocks that were held, when there are enough rows to decide the roles."""
@@ -271,3 +263,22 @@ def json_layout(source: str, table: Table) -> Layout:
             raise DataError(f"{source}:1:1: {e}") from None
     assert table.schema is not None
     return Layout(table, table.schema)
+
+
+def lay_out(table: Table, source: str, where: str, names: list[str], delimiter: str) -> Layout:
+    """Where the columns of a file stand, whose names these are. DataError if one is missing; others are said."""
+    schema, options = table.schema, table.options
+    assert schema is not None
+    try:
+        if schema.open:  # a model of JSON lines: every other column by its values
+            schema = replace(schema, roles={**schema.roles, **dict.fromkeys(schema.unknown(names), "auto")})
+        if options.tag is not None and options.tag in names:
+            others = {name: "drop" if role == "tag" else role for name, role in schema.roles.items()}
+            schema = replace(schema, roles=others | {options.tag: "tag"})
+        positions = schema.positions(names)
+    except SchemaError as e:
+        raise DataError(f"{where}: {e}") from None
+    unknown = schema.unknown(names)
+    if unknown:
+        table.say(f"{source}: columns that are not in the model are ignored: {listed(unknown)}")
+    return Layout(table, schema, tuple(positions), len(names), delimiter, source)

@@ -21,6 +21,7 @@ from vwlite.options.types import PATH, Delimiter, Interval, Names, Progress, Who
 if TYPE_CHECKING:
     from vwlite.input.schema import RoleOptions
 
+FORMATS = ["auto", "vw", "libsvm", "csv", "tsv", "jsonl", "parquet", "arrow"]
 HOLDOUT_PERIOD = 10
 EARLY_TERMINATE = 3
 MOST_NAMES = 1_000_000
@@ -84,7 +85,7 @@ class InputOptions:
         help="The same as DATA.",
     )  # fmt: skip
     format: str = option(
-        "auto", "--format", group=IN, type=click.Choice(["auto", "vw", "libsvm", "csv", "tsv", "jsonl"]),
+        "auto", "--format", group=IN, type=click.Choice(FORMATS),
         help="What the text is; auto looks at the first lines of each file, and for tables at its name.",
     )  # fmt: skip
     label: str | None = option(

@@ -1,0 +1,164 @@
+"""Parquet and Arrow files from the shell: the models of CSV, byte for byte, and what is refused."""
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+from running import finish, start
+
+from vwlite.model import read_model
+
+pytest.importorskip("pyarrow")
+
+import pyarrow as pa
+import pyarrow.ipc
+import pyarrow.parquet as pq
+
+ROWS = 9001  # more than two batches, and more than a row group
+LOGISTIC = ["--loss", "logistic", "--labels", "0,1"]
+TYPED = ["--label", "y", "--text", "t", "--tag", "id", "--importance", "w", *LOGISTIC]
+COLUMNS = {
+    "y": (pa.int8(), lambda i: i * 7 % 3 % 2 if i % 50 else None),
+    "n": (pa.float64(), lambda i: i / 7 if i % 11 else None),
+    "f": (pa.float32(), lambda i: i % 13 / 8),
+    "whole": (pa.int64(), lambda i: i % 100 - 50),
+    "c": (pa.string(), lambda i: f"c {i % 17}" if i % 5 else ""),
+    "d": (pa.dictionary(pa.int32(), pa.string()), lambda i: f"d{i % 3}"),
+    "b": (pa.bool_(), lambda i: [True, False, None][i % 3]),
+    "t": (pa.large_string(), lambda i: f"Words, {i % 23} of é" * (i % 4)),
+    "w": (pa.float64(), lambda i: [None, 0.5, 2.0][i % 3]),
+    "id": (pa.string(), lambda i: f"row {i}|"),
+}
+
+
+def made() -> pa.Table:
+    return pa.table({name: pa.array([of(i) for i in range(ROWS)], kind) for name, (kind, of) in COLUMNS.items()})
+
+
+def as_csv(table: pa.Table) -> str:
+    out = io.StringIO(newline="")
+    writer = csv.writer(out)
+    writer.writerow(table.column_names)
+    for row in table.to_pylist():
+        writer.writerow(["" if x is None else str(x).lower() if isinstance(x, bool) else x for x in row.values()])
+    return out.getvalue()
+
+
+@pytest.fixture
+def files(at):
+    table = made()
+    Path("a.csv").write_text(as_csv(table))
+    pq.write_table(table, "a.parquet", row_group_size=4000)
+    with pa.ipc.new_file("a.arrow", table.schema) as writer:
+        writer.write_table(table, max_chunksize=3000)
+    with pa.ipc.new_stream("a.stream", table.schema) as writer:
+        writer.write_table(table)
+    return at
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("extra", [[], ["-q", "c,t", "--ngram", "2"], ["--passes", "2"], ["--hash", "all"]])
+def test_files_of_arrow_give_the_model_of_csv(vwlite, files, threads, extra):
+    run = [*TYPED, *extra, "--threads", threads, "--quiet"]
+    vwlite("train", "a.csv", *run, "-m", "csv.model", "-p", "csv.txt")
+    for name in ("a.parquet", "a.arrow"):
+        vwlite("train", name, *run, "-m", "m", "-p", "p")
+        assert Path("p").read_text() == Path("csv.txt").read_text()
+        assert Path("m").read_bytes() == Path("csv.model").read_bytes()
+    out = vwlite("predict", "-m", "csv.model", "a.csv").out
+    assert vwlite("predict", "-m", "csv.model", "a.parquet").out == out
+    assert "\n" in out and " row_1_" in out
+
+
+def test_a_stream_of_arrow_comes_from_a_pipe(vwlite, files):
+    vwlite("train", "a.csv", *TYPED, "-m", "csv.model", "--quiet")
+    done = finish(start("train", "--format", "arrow", *TYPED, "-m", "m", "--quiet"), Path("a.stream").read_bytes())
+    assert done.code == 0, done
+    assert Path("m").read_bytes() == Path("csv.model").read_bytes()
+    vwlite("train", "--format", "arrow", "a.stream", *TYPED, "-m", "m", "--quiet")
+    assert Path("m").read_bytes() == Path("csv.model").read_bytes()
+
+
+def test_convert_check_and_caches_know_them(vwlite, files):
+    run = [*TYPED[:-4], "--ngram", "2"]
+    Path("a.vw").write_text(vwlite("convert", "a.parquet", *run).out)
+    vwlite("train", "a.vw", *LOGISTIC, "-m", "vw.model", "--quiet")
+    vwlite("train", "a.parquet", *run, *LOGISTIC, "-m", "m", "--quiet")
+    assert {k: list(v) for k, v in read_model("m").arrays().items()} == {
+        k: list(v) for k, v in read_model("vw.model").arrays().items()
+    }
+    assert "data, 9001 lines, every line valid" in vwlite("check", "a.parquet", *TYPED).out
+    vwlite("train", "a.csv", *TYPED, "-m", "csv.model", "--quiet")
+    for _ in range(2):
+        vwlite("train", "a.parquet", *TYPED, "-m", "m", "--quiet", "--cache-file", "c")
+        assert Path("m").read_bytes() == Path("csv.model").read_bytes()
+
+
+def test_labels_can_be_classes(vwlite, at):
+    labels = ["red", "dark blue", None, "green", "red"] * 9
+    table = pa.table({"y": labels, "x": range(45)})
+    pq.write_table(table, "a.parquet")
+    Path("a.csv").write_text(as_csv(table))
+    for name in ("parquet", "csv"):
+        vwlite("train", f"a.{name}", "--label", "y", "--oaa", 3, "--classes", "auto", "-m", f"{name}.model")
+    assert Path("parquet.model").read_bytes() == Path("csv.model").read_bytes()
+
+
+def test_files_and_text_together(vwlite, files):
+    vwlite("train", "a.csv", "a.csv", *TYPED, "-m", "csv.model", "--quiet")
+    vwlite("train", "a.csv", "a.parquet", *TYPED, "-m", "m", "--quiet")
+    assert Path("m").read_bytes() == Path("csv.model").read_bytes()
+
+
+def last(vwlite, *arguments) -> str:
+    return vwlite(*arguments, code=65).err.splitlines()[-1]
+
+
+def test_what_is_refused(vwlite, files):
+    data = Path("a.parquet").read_bytes()
+    Path("cut.parquet").write_bytes(data[: len(data) // 2])
+    whole = "1:1: not a whole file of"
+    assert last(vwlite, "train", "cut.parquet", "--label", "y").startswith(f"cut.parquet:{whole} Parquet: ")
+    Path("bad.parquet").write_bytes(b"PAR1" + bytes(100) + b"PAR1")
+    assert last(vwlite, "train", "bad.parquet", "--label", "y").startswith(f"bad.parquet:{whole} Parquet: ")
+    data = Path("a.arrow").read_bytes()
+    Path("cut.arrow").write_bytes(data[: len(data) // 2])
+    assert last(vwlite, "train", "cut.arrow", "--label", "y").startswith(f"cut.arrow:{whole} Arrow: ")
+    assert "cannot come from a pipe" in finish(start("train", "--format", "parquet", "--label", "y"), b"PAR1").err
+    pq.write_table(pa.table({"y": [1], "l": [[{"a": 1}]]}), "l.parquet")
+    assert last(vwlite, "train", "l.parquet", "--label", "y") == (
+        "l.parquet:1:1: column 'l' is a list, of which no feature comes: make it a number or a word, or leave it out "
+        "with --drop"
+    )
+    vwlite("train", "l.parquet", "--label", "y", "--drop", "l")
+    assert "which column is the label? train with --label NAME: y, l" in last(vwlite, "train", "l.parquet")
+    said = "l.parquet:1:1: --label z: there is no such column; there are y, l"
+    assert last(vwlite, "train", "l.parquet", "--label", "z") == said
+
+
+def test_bad_rows_say_their_row_and_column(vwlite, at):
+    table = {"y": [1.0, -1, 7, 1, 1], "a": [1.0, float("nan"), 2, 1e99, 3], "w": [1.0, 1, 1, 1, -2]}
+    pq.write_table(pa.table(table), "a.parquet")
+    run = ["train", "a.parquet", "--label", "y", "--importance", "w", "--loss", "logistic"]
+    first = "a.parquet:2:2: column a: 'nan' is not a number; have a null where there is none"
+    assert last(vwlite, *run) == first
+    found = vwlite(*run, "--on-error", "skip", "-m", "m").err
+    assert f"{first} (skipped)\n" in found
+    assert "a.parquet:3:1: column y: label 7: logistic needs -1 or 1" in found
+    assert "a.parquet:4:2: column a: '1e+99' is too large for a 32-bit float (skipped)\n" in found
+    assert "a.parquet:5:3: column w: importance -2 is not 0 or more (skipped)\n" in found
+    assert "number of examples = 1\n" in found
+    assert "a.parquet:2:2" in vwlite("predict", "-m", "m", "a.parquet", code=65).err
+
+
+def test_without_pyarrow_there_is_a_sentence(vwlite, files, monkeypatch):
+    from vwlite.input import arrow
+
+    def missing(name):
+        raise ImportError(name)
+
+    monkeypatch.setattr(arrow, "import_module", missing)
+    assert last(vwlite, "train", "a.parquet", "--label", "y") == (
+        "a.parquet:1:1: a file of parquet: pip install 'vwlite[arrow]', or write it as CSV"
+    )

@@ -1,0 +1,269 @@
+"""Parquet and Arrow files among the sources: read with pyarrow, batch by batch, never the whole file.
+
+A row is a line; what is wrong is told by the row and the number of the column, both from 1. Labels are what their text
+would be in VW text: the parser reads the distinct ones of each batch.
+"""
+
+import os
+import stat
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from vwlite.core.data.arrow import Frame
+from vwlite.core.data.batch import Batch
+from vwlite.core.text.cells import Cells
+from vwlite.core.text.parser import Parser
+from vwlite.core.text.tables import TableParser
+from vwlite.errors import DataError, NoInputError
+from vwlite.input.diagnostics import BadLine, explain, shown
+from vwlite.input.reader import Block, display_name
+from vwlite.input.schema import SchemaError, decide
+from vwlite.input.tables import Layout, Table, lay_out
+
+ROWS = 4096  # of a batch
+
+
+@dataclass(slots=True)
+class Rows:
+    """Some rows of a file, on the way to a batch."""
+
+    table: Any  # a pyarrow.Table
+    layout: Layout
+
+
+def rows_of(
+    source: str, format: str, index: int, table: Table, stop: Callable[[], bool]
+) -> Iterator[tuple[Block, Rows]]:
+    """The rows of a file, some at a time. DataError for a file that is not whole, or whose columns do not fit."""
+    pa = _pyarrow(source, format)
+    name = display_name(source)
+    try:
+        columns, batches = _opened(pa, source, format)
+        layout = _layout(name, Frame(columns.empty_table().__arrow_c_stream__()), table)
+        row = 1
+        for batch in batches(_wanted(columns.names, layout)):
+            part = pa.Table.from_batches([batch])
+            for begin in range(0, part.num_rows, ROWS):
+                if stop():
+                    return
+                block = Block(b"", name, index, row)
+                yield block, Rows(part.slice(begin, ROWS), _moved(layout, columns.names, part.column_names))
+                row += min(ROWS, part.num_rows - begin)
+    except (pa.ArrowException, ValueError, EOFError, OSError) as e:
+        if isinstance(e, OSError) and e.errno:
+            raise NoInputError(f"{name}: {e.strerror}") from e
+        kind = "Parquet" if format == "parquet" else "Arrow"
+        raise DataError(f"{name}:1:1: not a whole file of {kind}: {shown(str(e).encode())}") from e
+
+
+def _pyarrow(source: str, format: str) -> Any:
+    try:
+        return import_module("pyarrow")
+    except ImportError:
+        raise DataError(
+            f"{display_name(source)}:1:1: a file of {format}: pip install 'vwlite[arrow]', or write it as CSV"
+        ) from None
+
+
+def _opened(pa: Any, source: str, format: str) -> tuple[Any, Callable[[list[str]], Iterator[Any]]]:
+    """The columns of a file, and its batches with those of them that are wanted."""
+    if format == "parquet":
+        if source == "-" or not stat.S_ISREG(os.stat(source).st_mode):
+            raise DataError(f"{display_name(source)}: Parquet is read from its end, so it cannot come from a pipe")
+        file = import_module("pyarrow.parquet").ParquetFile(source)
+        return file.schema_arrow, lambda wanted: file.iter_batches(batch_size=16 * ROWS, columns=wanted)
+    stream = pa.PythonFile(open(0, "rb", closefd=False)) if source == "-" else pa.memory_map(source)
+    if source != "-" and stream.size() >= 6 and stream.read(6) == b"ARROW1":
+        reader = import_module("pyarrow.ipc").open_file(stream)
+        batches = (reader.get_batch(i) for i in range(reader.num_record_batches))
+    else:
+        if source != "-":
+            stream.seek(0)
+        reader = import_module("pyarrow.ipc").open_stream(stream)
+        batches = iter(reader)
+    return reader.schema, lambda wanted: (batch.select(wanted) for batch in batches)
+
+
+def _layout(source: str, frame: Frame, table: Table) -> Layout:
+    where = f"{source}:1:1"
+    if table.schema is None:
+        try:
+            schema = decide(frame.names, frame.numeric, table.options)
+        except SchemaError as e:
+            raise DataError(f"{where}: {e}") from None
+        table.decide(schema, where)
+    return lay_out(table, source, where, frame.names, "")
+
+
+def _wanted(names: list[str], layout: Layout) -> list[str]:
+    """The columns of a file that are of any use."""
+    roles = list(layout.schema.roles.values())
+    return [names[i] for i, role in zip(layout.positions, roles, strict=True) if i >= 0 and role != "drop"]
+
+
+def _moved(layout: Layout, names: list[str], read: list[str]) -> Layout:
+    """The layout among the columns that were read."""
+    at = {name: i for i, name in enumerate(read)}
+    positions = tuple(at.get(names[i], -1) if i >= 0 else -1 for i in layout.positions)
+    return replace(layout, positions=positions, width=len(read))
+
+
+class ArrowParsing:
+    """Makes batches of rows. For one thread. options: the ParseOptions of `vwlite/input/pipeline.py`."""
+
+    def __init__(self, options: Any) -> None:
+        self._options = options
+        self._labels: Parser | None = None
+        self._cells: tuple[Any, Cells] | None = None
+
+    def parse(self, block: Block, rows: Rows, batch: Batch) -> tuple[list[BadLine], bytes]:
+        """Fill the batch; what is wrong with rows, which are left out then, and VW text if that is made."""
+        layout, o = rows.layout, self._options
+        found = rows.table.combine_chunks()
+        text = self._as_text(found, layout) if layout.table.as_text else b""
+        if text:
+            return [], text
+        frame, cells = Frame(found.__arrow_c_stream__()), self._cells_of(layout)
+        labels, bad = self._labels_of(block, found, layout)
+        importance, worse = self._importance_of(block, found, layout)
+        good = np.ones(len(frame), dtype=bool)
+        faults = {**self._not_finite(block, found, layout), **worse, **bad}
+        good[list(faults)] = False
+        if faults:
+            if not o.skip:
+                good[min(faults) :] = False
+            frame = Frame(found.filter(good.tolist()).__arrow_c_stream__())
+            labels, importance = (None if x is None else x[good] for x in (labels, importance))
+        try:
+            tag = layout.place_of("tag")
+            frame.prepare(cells, layout.positions, label=labels, importance=importance, tag=tag, spaces=o.spaces)
+        except ValueError as e:
+            raise DataError(f"{block.source}:1:1: {str(e).replace('with drop', 'with --drop')}") from None
+        row = frame.fill(batch, 0)
+        while row < len(frame):
+            more = Batch()
+            row = frame.fill(more, row)
+            batch.extend(more, 0, len(more))
+        ordered = [faults[i] for i in sorted(faults)]
+        return ordered if o.skip else ordered[:1], b""
+
+    def _cells_of(self, layout: Layout) -> Cells:
+        if self._cells is None or self._cells[0] is not layout.schema:
+            schema = layout.schema
+            cells = Cells(schema.cells, ngram=schema.ngram, hash_all=self._options.hash_all)
+            self._cells = (schema, cells)
+        return self._cells[1]
+
+    def _labels_of(self, block: Block, found: Any, layout: Layout) -> tuple[Any, dict[int, BadLine]]:
+        """The label of each row, NaN where there is none; rows whose label is none."""
+        at = layout.place_of("label")
+        if at < 0:
+            return None, {}
+        texts, indices = _distinct(found.column(at))
+        if self._labels is None:
+            o = self._options
+            self._labels = Parser(
+                hash_all=o.hash_all, labels=o.labels, label_domain=o.label_domain, names=o.names, loss_name=o.loss_name,
+                lenient_labels=o.lenient_labels, stop_at_fault=False,
+            )  # fmt: skip
+        parser, lines = self._labels, Batch()
+        said: dict[int, str] = {}
+        if parser.parse(b"".join(text + b" |\n" if text else b"|\n" for text in texts), lines):
+            for code, i, first, _, begin, end in parser.faults(lines):
+                words = texts[i]
+                said[i] = explain(
+                    code, words, begin - first, end - first, loss=parser.loss_name, labels=parser.labels,
+                    names=parser.names,
+                )  # fmt: skip
+        values = np.append(np.array(lines.label, dtype=np.float64), np.nan)
+        name = layout.schema.name_of("label")
+        faults = {
+            int(i): BadLine(block.source, block.first_line + int(i), at + 1, f"column {name}: {said[indices[i]]}")
+            for i in np.flatnonzero(np.isin(indices, list(said)))
+        }
+        return values[indices], faults
+
+    def _importance_of(self, block: Block, found: Any, layout: Layout) -> tuple[Any, dict[int, BadLine]]:
+        at = layout.place_of("importance")
+        if at < 0:
+            return None, {}
+        pa = import_module("pyarrow")
+
+        name = layout.schema.name_of("importance")
+        try:
+            values = found.column(at).cast(pa.float64()).fill_null(1.0).to_numpy()
+        except pa.ArrowException as e:
+            where = f"{block.source}:{block.first_line}:{at + 1}"
+            raise DataError(f"{where}: column {name}: {shown(str(e).encode())}") from e
+        bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
+        why = f"column {name}: importance {{}} is not 0 or more"
+        return np.ascontiguousarray(values), {
+            int(i): BadLine(block.source, block.first_line + int(i), at + 1, why.format(f"{values[i]:g}")) for i in bad
+        }
+
+    def _not_finite(self, block: Block, found: Any, layout: Layout) -> dict[int, BadLine]:
+        """Rows with a number that no feature can have."""
+        pa = import_module("pyarrow")
+
+        faults = {}
+        for (name, role), at in zip(layout.schema.roles.items(), layout.positions, strict=True):
+            if at < 0 or role not in ("numeric", "auto") or not pa.types.is_floating(found.column(at).type):
+                continue
+            with np.errstate(over="ignore"):
+                values = found.column(at).cast(pa.float64()).fill_null(0.0).to_numpy()
+                bad = np.flatnonzero(~np.isfinite(values.astype(np.float32)))
+            for i in bad:
+                large = np.isfinite(values[i])
+                why = "is too large for a 32-bit float" if large else "is not a number; have a null where there is none"
+                words = f"column {name}: '{values[i]:g}' {why}"
+                faults[int(i)] = BadLine(block.source, block.first_line + int(i), at + 1, words)
+        return faults
+
+    def _as_text(self, found: Any, layout: Layout) -> bytes:
+        """VW text, by way of CSV."""
+        pa, csv = import_module("pyarrow"), import_module("pyarrow.csv")
+        plain = []
+        for column in found.columns:
+            kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+            kind = pa.string() if "string_view" in str(kind) else pa.float32() if pa.types.is_float16(kind) else kind
+            plain.append(column.cast(kind))
+        out = pa.BufferOutputStream()
+        try:
+            csv.write_csv(
+                pa.table(plain, names=found.column_names), out, csv.WriteOptions(include_header=False)
+            )
+        except pa.ArrowException as e:
+            raise DataError(f"{layout.source}:1:1: {shown(str(e).encode())}") from e
+        parser = TableParser("csv", stop_at_fault=not self._options.skip)
+        cells = Cells(layout.schema.cells, ngram=layout.schema.ngram, as_text=True)
+        parser.set_table(cells, layout.positions, layout.width, ",")
+        parser.parse(memoryview(out.getvalue()), Batch())
+        return bytes(parser.take_text())
+
+
+def _distinct(column: Any) -> tuple[Sequence[bytes], Any]:
+    """The distinct values of a column as they are in text, and which of them each row has; nothing for null."""
+    pa = import_module("pyarrow")
+
+    found = column.combine_chunks()
+    if not pa.types.is_dictionary(found.type):
+        found = found.dictionary_encode()
+    if isinstance(found, pa.ChunkedArray):
+        found = found.chunk(0) if found.num_chunks else pa.array([], found.type)
+    values = found.dictionary
+    if pa.types.is_boolean(values.type):
+        values = values.cast(pa.int8())
+    if pa.types.is_float16(values.type):
+        values = values.cast(pa.float32())
+    texts = [_word(text) for text in values.cast(pa.string()).to_pylist()]
+    return [*texts, b""], found.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
+
+
+def _word(text: str | None) -> bytes:
+    """A label as a word of VW text."""
+    word = "".join("_" if c <= " " or c == "|" else c for c in (text or "").strip(" \t\r\n"))
+    return ("_" + word[1:] if word.startswith("'") else word).encode()
