@@ -4,7 +4,7 @@ Each column is a namespace of that name. The hash of a numeric column's feature 
 categorical one's begins with a constant: that of `name=`, as far as it fills whole blocks of murmur.
 
 A `Sink` gets either the features of a batch, or VW text that means the same. Functions return -1 when memory is out.
-None reads a byte outside of its cell, so that cells may lie in foreign memory.
+None reads a byte outside of its cell, so that cells may lie in foreign memory; but for `add_padded_word`.
 """
 
 from libc.stddef cimport size_t
@@ -26,12 +26,40 @@ cdef extern from *:
         return !(low | vwlite_zeros(w ^ VWLITE_EACH(':')) | vwlite_zeros(w ^ VWLITE_EACH('|')));
     }
 
+    /* The same of the first n bytes of 16, n from 1 to 13, and murmur's hash of them behind `rest`, bytes that did not
+       fill a block; length: of the whole name. No branch, as the lengths of words are hard to foretell. */
+    static inline int vwlite_hash_short(uint32_t h, uint32_t rest, unsigned rest_size, uint32_t length,
+            uint64_t head, uint64_t more, unsigned n, uint32_t *hash) {
+        uint64_t first = n < 8 ? ((uint64_t)1 << (8 * n)) - 1 : ~(uint64_t)0;
+        uint64_t second = n > 8 ? ((uint64_t)1 << (8 * n - 64)) - 1 : 0;
+        unsigned shift = 8 * rest_size, blocks = (rest_size + n) >> 2;
+        uint64_t low, high;
+        uint32_t a, b, c, d, h1, h2, h3, last;
+        if (!vwlite_fits((head & first) | (VWLITE_EACH('a') & ~first))
+                || !vwlite_fits((more & second) | (VWLITE_EACH('a') & ~second))) {
+            return 0;
+        }
+        head &= first;
+        more &= second;
+        low = head << shift | rest;
+        high = more << shift | (head >> 1) >> (63 - shift);
+        a = (uint32_t)low, b = (uint32_t)(low >> 32), c = (uint32_t)high, d = (uint32_t)(high >> 32);
+        h1 = vwlite_mix(h, a), h2 = vwlite_mix(h1, b), h3 = vwlite_mix(h2, c);
+        h = blocks == 0 ? h : blocks == 1 ? h1 : blocks == 2 ? h2 : blocks == 3 ? h3 : vwlite_mix(h3, d);
+        last = blocks == 0 ? a : blocks == 1 ? b : blocks == 2 ? c : blocks == 3 ? d : 0;
+        *hash = vwlite_finish(h ^ vwlite_scramble(last), length);
+        return 1;
+    }
+
     static inline int vwlite_fits_byte(uint8_t c) {
         return c > 0x20 && c != ':' && c != '|';
     }
     """
     bint fits "vwlite_fits"(uint64_t word) noexcept nogil
     bint fits_byte "vwlite_fits_byte"(uint8_t c) noexcept nogil
+    bint hash_short "vwlite_hash_short"(
+        uint32_t h, uint32_t rest, unsigned int rest_size, uint32_t length, uint64_t head, uint64_t more, unsigned int n,
+        uint32_t* hash) noexcept nogil
 
 cdef extern from "Python.h" nogil:
     # Tables of the interpreter: no object, no lock.
@@ -200,6 +228,15 @@ cdef inline int add_word(Sink* sink, const Column* c, Batch batch, const char* p
     if likely(not sink.as_text):
         return put(batch, begun_hash(c, p, n), 1)
     return write(sink, b" ", 1) or write(sink, c.name, c.size + 1) or write(sink, p, n)
+
+
+cdef inline int add_padded_word(Sink* sink, const Column* c, Batch batch, const char* p, size_t n) noexcept nogil:
+    """`add_word` where 16 bytes from p on are readable."""
+    cdef uint32_t hash
+    if likely(n <= 13 and not sink.as_text) and likely(hash_short(
+            c.begun, c.rest, c.rest_size, c.size + 1 + <uint32_t>n, load64(p), load64(p + 8), <unsigned int>n, &hash)):
+        return put(batch, hash, 1)
+    return add_word(sink, c, batch, p, n)
 
 
 cdef int add_text(Sink* sink, uint32_t space, Batch batch, const char* p, size_t n) noexcept nogil

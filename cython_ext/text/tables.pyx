@@ -23,7 +23,7 @@ from vwlite.core.base.simd cimport PADDING, likely, load64, unlikely
 from vwlite.core.data.batch cimport BLANK, EXAMPLE, REJECTED, Arrays, Fault
 from vwlite.core.text.cells cimport (
     BY_VALUE, CATEGORICAL, DROPPED, IS_IMPORTANCE, IS_LABEL, IS_TAG, NUMERIC, TEXT, Role, Sink, add_number, add_text,
-    add_word, character, close_space, fits_byte, name_hash, open_space, put, set_column, write, write_character,
+    add_padded_word, character, close_space, fits_byte, name_hash, open_space, put, set_column, write, write_character,
 )
 from vwlite.core.text.csv cimport (
     BAD, CELL, CELL_LARGE, COMPLETE, CUT, NOT_UTF8, QUOTE_OPEN, RAGGED, Outcome, csv_marks, csv_record,
@@ -90,7 +90,7 @@ cdef inline int take_cell(Sink* sink, const Column* c, const char* p, const char
         trouble_at(trouble, OUT_OF_MEMORY, NULL, NULL)
         return -1
     if c.role == CATEGORICAL:
-        failed = add_word(sink, c, batch, p, end - p)
+        failed = add_padded_word(sink, c, batch, p, end - p)
     elif c.role == TEXT:
         failed = add_text(sink, c.space, batch, p, end - p)
     else:
@@ -101,7 +101,7 @@ cdef inline int take_cell(Sink* sink, const Column* c, const char* p, const char
                 return -1
             failed = add_number(sink, c, batch, number.value, p, end - p)
         elif c.role == BY_VALUE:
-            failed = add_word(sink, c, batch, p, end - p)
+            failed = add_padded_word(sink, c, batch, p, end - p)
         else:
             trouble_at(trouble, CELL, p, end)
             return -1
@@ -508,7 +508,7 @@ cdef class TableParser(Parser):
             if c.role == TEXT:
                 failed = add_text(sink, c.space, batch, text, end - text)
             else:
-                failed = add_word(sink, c, batch, text, end - text)
+                failed = add_padded_word(sink, c, batch, text, end - text)
         return p if not failed else trouble_at(trouble, OUT_OF_MEMORY, begin, p)
 
     cdef int json_head(self, const Column* c, const char* p, const char* end, Batch batch, Trouble* trouble) noexcept nogil:
