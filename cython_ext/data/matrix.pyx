@@ -407,7 +407,7 @@ cdef inline bint within(const Index* columns, int64_t width, size_t n) noexcept 
     if Index is int64_t:
         return within_int64(columns, width, n)
     else:
-        return within_int32(columns, width, n)
+        return within_int32(columns, min(width, <int64_t>1 << 31), n)
 
 
 cdef inline size_t count_falls(const Index* columns, size_t n) noexcept nogil:

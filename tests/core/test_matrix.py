@@ -90,6 +90,11 @@ def test_a_fault_has_a_place(arrays, found):
     assert one(*arrays) == found
 
 
+def test_a_negative_column_is_outside_of_the_widest_matrix():
+    arrays = np.ones(1), np.array([-1], dtype=np.int32), np.array([0, 1], dtype=np.int32)
+    assert Matrix(*arrays, width=2**32).check() == ("column", 0, -1)
+
+
 def test_arrays_that_do_not_fit_are_refused():
     values, columns, begins = csr(np.ones((2, 3)))
     for wrong in (

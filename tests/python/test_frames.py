@@ -2,6 +2,7 @@
 
 import ctypes
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from vwlite.estimators.frames import frame_of, prepared, schema_of  # noqa: E402
 from vwlite.input.schema import RoleOptions  # noqa: E402
 from vwlite.options.settings import Settings  # noqa: E402
 
+ROOT = Path(__file__).parents[2]
 DATA = {
     "age": [39.0, 50.0, None, 28.5, 0.0],
     "country": ["PT", "DE", None, " US x ", "PT"],
@@ -139,6 +141,40 @@ def test_crosses_are_by_the_names_of_columns(command, vwlite, tmp_path):
     assert wanted != SparseClassifier(text="ad text").fit(arrow(), Y).decision_function(arrow()).tolist()
     with pytest.raises(ValueError, match="country,town cannot be crossed: there are no features of a column 'town'"):
         SparseClassifier(quadratic="country,town").fit(arrow(), Y)
+
+
+def test_a_table_in_a_file_is_the_same(vwlite, tmp_path):
+    pl = pytest.importorskip("polars")
+    frame = polars().with_columns(pl.Series("bought", [1, -1, 1, -1, 1]))
+    frame.write_csv(tmp_path / "data.csv")
+    text = ["--text", "ad text", "--loss", "logistic", "--quiet"]
+    vwlite("train", tmp_path / "data.csv", "--label", "bought", *text, "-m", tmp_path / "command.model")
+    made = SparseClassifier(text="ad text").fit(polars(), Y)
+    made.save(tmp_path / "python.model")
+    wanted = made.decision_function(polars()).tolist()
+    for model in ("command.model", "python.model"):
+        assert load_model(tmp_path / model).predict(polars()).tolist() == wanted
+        printed = vwlite("predict", tmp_path / "data.csv", "-m", tmp_path / model, "--quiet").out.split()
+        assert printed == [f"{p:.6f}" for p in wanted]
+
+
+TASK = """
+import polars as pl
+from vwlite import SparseClassifier
+def read(name):
+    return pl.read_csv(name, separator="|", has_header=False, new_columns=["label", "code"], quote_char=None)
+train, test = read("data/sources.train.vw"), read("data/sources.test.vw")
+m = SparseClassifier(text="code", passes=5).fit(train[["code"]], train["label"])
+print(m.score(test[["code"]], test["label"]), m.predict_proba(test[["code"]])[:2])
+"""
+
+
+def test_a_frame_becomes_probabilities_in_eight_lines(monkeypatch, capfd):
+    pytest.importorskip("polars")
+    monkeypatch.chdir(ROOT)
+    assert len(TASK.strip().splitlines()) <= 8
+    exec(TASK, {})
+    assert float(capfd.readouterr().out.split()[0]) > 0.85
 
 
 def test_roles_that_are_said(vwlite, tmp_path):
