@@ -129,6 +129,14 @@ def test_sparsify():
     assert sp.issparse(made.sparsify().coef_)
     assert (made.coef_.toarray() == dense).all()
     assert (made.densify().coef_ == dense).all()
+    assert not sp.issparse(made.sparsify().fit(x, y).coef_)
+
+
+def test_whether_there_are_probabilities_is_known_before():
+    assert hasattr(SparseClassifier(l1=-1), "predict_proba")
+    assert hasattr(SparseClassifier(softmax=True), "predict_proba")
+    assert hasattr(SparseClassifier(algorithm="none"), "predict_proba")
+    assert not hasattr(SparseClassifier(algorithm="arow"), "predict_proba")
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared", "squared-hinge"])

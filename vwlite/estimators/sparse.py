@@ -6,8 +6,10 @@ tests/stubs.py makes, has them for type checkers.
 
 import inspect
 import math
+import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,7 +17,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, _check_y, check_is_fitted, validate_data
+from sklearn.utils.validation import (
+    _check_feature_names_in,
+    _check_sample_weight,
+    _check_y,
+    check_is_fitted,
+    validate_data,
+)
 
 from vwlite.algorithms.losses import LINKS
 from vwlite.algorithms.table import ALGORITHMS
@@ -83,6 +91,7 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
     initial: str | None
     _learned: Learned
     _schema: Schema | None = None  # of the frame that it was fitted with; None: of no frame
+    _sparse_coef = False  # whether `coef_` is sparse
 
     def __init__(self, **given: Any) -> None:
         for p in self._ALL:
@@ -178,11 +187,22 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
 
     # --- learning ----------------------------------------------------------------------------
 
+    def _undone(self: Self, step: Callable[[], None]) -> Self:
+        """Do a step; whatever it raises, the estimator stays as it was."""
+        before = dict(vars(self))
+        try:
+            step()
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+        return self
+
     def _learn(self, X: Any, label: Any, importance: Any, o: TrainOptions, names: list[bytes]) -> None:
         with as_python():
             columns = self._schema.stored() if self._schema is not None else {}
             learned, report = learn(lambda settings: self._rows(X, settings, label, importance), o, names, columns)
-        self._learned = learned
+        self._learned, self._sparse_coef = learned, False
         self.n_iter_ = report.passes
         self.report_ = {name: value for name, value in report.results.items() if name != "seconds"}
 
@@ -242,7 +262,7 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
         return self
 
     def _shown(self, coef: Array) -> Array:
-        if not getattr(self, "_sparse_coef", False):
+        if not self._sparse_coef:
             return coef
         from scipy.sparse import csr_array
 
@@ -251,8 +271,6 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """The names of the columns, those of `coef_`: as X had them, else x0, x1, ..."""
         check_is_fitted(self)
-        from sklearn.utils.validation import _check_feature_names_in
-
         return _check_feature_names_in(self, input_features)
 
     def save(self, path: Any, *, weights_only: bool = False) -> None:
@@ -261,8 +279,6 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
         weights_only: a smaller one that predicts, but cannot be continued. OSError if it cannot be written.
         """
         check_is_fitted(self)
-        import os
-
         save(self._learned.model(), os.fspath(path), weights_only)
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -271,8 +287,11 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
 
 def _gives_probabilities(estimator: Any) -> bool:
     """Whether the loss of a classifier makes probabilities of its scores: the logistic one, or softmax."""
-    fitted = getattr(estimator, "_learned", None)
-    loss = fitted.settings.loss if fitted is not None else estimator._shaping().get("loss", "logistic")
+    fitted, loss = getattr(estimator, "_learned", None), "logistic"
+    if fitted is not None:
+        loss = fitted.settings.loss
+    elif not estimator.softmax:
+        loss = estimator.loss or estimator._usual_loss(estimator.algorithm or "gd")
     if loss not in LINKS["logistic"]:
         raise AttributeError(
             f"loss {loss} has no probabilities, only logistic and softmax have: CalibratedClassifierCV makes some"
@@ -290,7 +309,7 @@ class SparseClassifier(ClassifierMixin, _Sparse):  # type: ignore[misc]
         super().__init__(**given)
 
     def _usual_loss(self, algorithm: str) -> str:
-        losses = ALGORITHMS[algorithm].losses
+        losses = ALGORITHMS[algorithm].losses if algorithm in ALGORITHMS else ("logistic",)
         return "logistic" if "logistic" in losses else losses[0]
 
     # --- classes and labels ------------------------------------------------------------------
@@ -384,17 +403,6 @@ class SparseClassifier(ClassifierMixin, _Sparse):  # type: ignore[misc]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "SparseClassifier":
         """Learn from nothing on, in `passes` passes. Returns the estimator."""
         return self._undone(lambda: self._fit(X, y, sample_weight))
-
-    def _undone(self, step: Any) -> "SparseClassifier":
-        """Do a step; whatever it raises, the estimator stays as it was."""
-        before = dict(vars(self))
-        try:
-            step()
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
-        return self
 
     def _checked(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[Any, Any, Any]:
         if y is None:
@@ -518,30 +526,23 @@ class SparseRegressor(RegressorMixin, _Sparse):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "SparseRegressor":
         """Learn from nothing on, in `passes` passes. Returns the estimator."""
-        return self._fit(X, y, sample_weight, True)
+        return self._undone(lambda: self._fit(X, y, sample_weight, True))
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> "SparseRegressor":
         """Learn from more rows, in one pass: what `vwlite train -i` learns from them. Returns the estimator."""
-        return self._fit(X, y, sample_weight, False)
+        return self._undone(lambda: self._fit(X, y, sample_weight, False))
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, anew: bool) -> "SparseRegressor":
-        before = dict(vars(self))
-        try:
-            if y is None:
-                raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
-            first = anew or not hasattr(self, "_learned")
-            X, y = self._validated(X, y, first, y_numeric=True)
-            o = self._options(self._linked())
-            label, importance = self._labels(y, o), self._importance(X, sample_weight)
-            if first:
-                self._learn(X, label, importance, o if anew else _one_pass(o), [])
-            else:
-                self._go_on(X, label, importance, o, [])
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
-        return self
+    def _fit(self, X: Any, y: Any, sample_weight: Any, anew: bool) -> None:
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        first = anew or not hasattr(self, "_learned")
+        X, y = self._validated(X, y, first, y_numeric=True)
+        o = self._options(self._linked())
+        label, importance = self._labels(y, o), self._importance(X, sample_weight)
+        if first:
+            self._learn(X, label, importance, o if anew else _one_pass(o), [])
+        else:
+            self._go_on(X, label, importance, o, [])
 
     def _labels(self, y: Any, o: TrainOptions) -> Array:
         label = np.asarray(y, dtype=np.float64)
@@ -589,8 +590,6 @@ def _about_names(fitted: list[str], found: list[str]) -> str:
 
 
 def _one_pass(o: TrainOptions) -> TrainOptions:
-    from dataclasses import replace
-
     return replace(o, passes=1, holdout_period=None, early_terminate=None)
 
 
