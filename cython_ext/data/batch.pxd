@@ -59,6 +59,7 @@ cdef class Batch:
     cdef object owner          # whoever owns the memory that a view looks at; None: this batch does
     cdef public object source  # name of the file, for messages
     cdef public object first_line  # number of the first line in that file, from 1
+    cdef public object breaks      # of records with line ends in them: which line of the batch, and how many
 
     cdef object _view(self, void* data, size_t items, size_t size, str code)
     cdef void clear(self) noexcept nogil

@@ -88,7 +88,7 @@ cdef class Batch:
 
     def __cinit__(self):
         memset(&self.a, 0, sizeof(Arrays))
-        self.source, self.first_line = "", 1
+        self.source, self.first_line, self.breaks = "", 1, ()
 
     def __dealloc__(self):
         if self.owner is None:
@@ -420,6 +420,10 @@ cdef class Batch:
     @property
     def value(self):
         return self._view(self.a.value, self.a.features, 4, "f")
+
+    def line_number(self, size_t line):
+        """Where a line of the batch begins in its file."""
+        return self.first_line + line + sum(count for at, count in self.breaks if at < line)
 
     def tag(self, size_t line):
         """The tag of a line, as bytes."""

@@ -91,6 +91,7 @@ cdef struct Cell:
 cdef struct Record:
     const char* end       # its LF
     size_t cells          # some may not be kept: there was room for fewer
+    size_t breaks         # line ends in its cells
 
 
 cdef enum Outcome:
@@ -106,7 +107,7 @@ cdef inline Outcome csv_record(const char* base, const char* p, char delimiter, 
     cdef const uint32_t* m = mark[0]
     cdef const char* q
     cdef const char* end
-    cdef size_t n = 0
+    cdef size_t n = 0, breaks = 0
     cdef Cell cell
     while True:
         if m >= last:
@@ -125,6 +126,7 @@ cdef inline Outcome csv_record(const char* base, const char* p, char delimiter, 
                     return CUT
                 q = base + m[0]
                 if q[0] != c'"':
+                    breaks += q[0] == c'\n'
                     continue
                 if q[1] != c'"':
                     break
@@ -156,5 +158,5 @@ cdef inline Outcome csv_record(const char* base, const char* p, char delimiter, 
         if q[0] == c'\n':
             break
         p = q + 1
-    mark[0], record.end, record.cells = m, q, n
+    mark[0], record.end, record.cells, record.breaks = m, q, n, breaks
     return COMPLETE

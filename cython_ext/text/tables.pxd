@@ -43,6 +43,8 @@ cdef class TableParser(Parser):
     cdef char* unquoted          # owned; a cell without its doubled quotes, or a label without what it cannot hold
     cdef size_t unquoted_size
     cdef size_t line_text        # where the line that is being made begins in the VW text
+    cdef uint32_t* breaks        # owned; pairs: a line of the last batch, and how many line ends its record has in it
+    cdef size_t break_count, break_room
     cdef uint32_t column         # 1 + the column of the trouble; 0: none
     cdef uint32_t* fault_columns  # owned; of the faults of the last batch
     cdef size_t fault_room
@@ -50,6 +52,7 @@ cdef class TableParser(Parser):
     cdef int records(self, const char* p, const char* end, size_t offset, Batch batch, bint last, const char** reached) noexcept nogil
     cdef int add_fault(self, const char* p, const char* end, size_t offset, Batch batch, Trouble* trouble) noexcept nogil
     cdef int take(self, const Record* record, Batch batch, Trouble* trouble) noexcept nogil
+    cdef int add_break(self, size_t line, size_t count) noexcept nogil
     cdef int begin_line(self, Batch batch, Trouble* trouble) noexcept nogil
     cdef int take_head(self, const Column* c, const char* p, const char* end, bint doubled, Batch batch, Trouble* trouble) noexcept nogil
     cdef int check_head(self, Role role, const char* p, const char* end, Batch batch, Trouble* trouble) noexcept nogil

@@ -61,6 +61,14 @@ cdef inline bint is_blank(char c) noexcept nogil:
     return c == c' ' or c == c'\t' or c == c'\r' or c == c'\n'
 
 
+cdef size_t line_ends(const char* p, const char* end) noexcept nogil:
+    cdef size_t n = 0
+    while p < end:
+        n += p[0] == c'\n'
+        p += 1
+    return n
+
+
 cdef const char* not_utf8(const char* p, const char* end) noexcept nogil:
     """The first byte that is not of UTF-8; NULL if all are."""
     cdef uint32_t c
@@ -137,6 +145,7 @@ cdef class TableParser(Parser):
             free(self.heads[i])
         free(self.unquoted)
         free(self.fault_columns)
+        free(self.breaks)
 
     def set_table(self, Cells table not None, positions, size_t width, str delimiter):
         """The columns; where each of them stands among the `width` cells of a record, -1 for one that does not."""
@@ -178,6 +187,7 @@ cdef class TableParser(Parser):
         cdef const char* reached = data
         cdef size_t rest
         cdef int state = 0
+        self.break_count = 0
         if self.is_json:
             return Parser.fill(self, data, size, batch, first)
         batch.clear()
@@ -244,8 +254,13 @@ cdef class TableParser(Parser):
                 next = <const char*>memchr(trouble.end, c'\n', end - trouble.end)
                 if next == NULL:       # not the last part: that comes again with the rest
                     break
+                found = line_ends(p, next)
+                if found and self.add_break(batch.a.lines, found):
+                    return -1
             else:
                 next = record.end
+                if unlikely(record.breaks != 0) and self.add_break(batch.a.lines, record.breaks):
+                    return -1
                 if unlikely(batch.a.lines + 1 >= batch.line_capacity) and batch.reserve(1, 0, 0, 0):
                     return -1
                 before.spans, before.features, before.tag_bytes = batch.a.spans, batch.a.features, batch.a.tag_bytes
@@ -705,6 +720,15 @@ cdef class TableParser(Parser):
             for i in range(self.fixed):
                 self.enter_key(<uint32_t>i + 1)
 
+    cdef int add_break(self, size_t line, size_t count) noexcept nogil:
+        """Note that the record of a line has so many line ends in it; -1: no memory."""
+        if reserve(<void**>&self.breaks, &self.break_room, 2 * self.break_count + 2, sizeof(uint32_t)):
+            return -1
+        self.breaks[2 * self.break_count] = <uint32_t>line
+        self.breaks[2 * self.break_count + 1] = <uint32_t>count
+        self.break_count += 1
+        return 0
+
     cdef int add_fault(self, const char* p, const char* end, size_t offset, Batch batch, Trouble* trouble) noexcept nogil:
         """The record [p, end] is bad; offset: of p in the block. It has its place among the lines."""
         cdef Fault fault
@@ -897,6 +921,10 @@ cdef class TableParser(Parser):
     def cells_of(self, bytes record):
         """How many cells a record has."""
         return len(split(record, chr(self.delimiter))[0][0])
+
+    def breaks_of_lines(self):
+        """Of the batch that was filled last, the lines whose records have line ends in them, and how many."""
+        return [(self.breaks[2 * i], self.breaks[2 * i + 1]) for i in range(self.break_count)]
 
     def take_unknown(self):
         """The keys, none of them a column, that were seen and passed over since the last call."""

@@ -371,6 +371,13 @@ def test_bad_rows_say_where_they_are(vwlite, at, text, line, column, words, in_b
         assert vwlite("train", "a.csv", *typed, code=65).err.splitlines()[-1] == said
 
 
+def test_learning_that_diverges_says_the_line_of_the_file(vwlite, at):
+    Path("a.csv").write_text('y,a,t\n1,1,"x\n\ny"\n\n1,"x\n",z\n1,1,"\n"\n1,1,z\n' + "2,1e38,z\n" * 3)
+    run = ["train", "a.csv", "--label", "y", "--numeric", "a", "--on-error", "skip", "--algorithm", "sgd", "-l", "1e30"]
+    err = vwlite(*run, code=65).err.splitlines()
+    assert err[-1].startswith("a.csv:10:1: the prediction is not finite"), err[-1]
+
+
 def test_bytes_that_are_not_utf8(vwlite, at):
     Path("a.csv").write_bytes(b"y,a\n1,caf\xe9\n")
     err = vwlite("train", "a.csv", "--label", "y", code=65).err

@@ -198,7 +198,7 @@ class Parsing:
         block = task.block
         if isinstance(block, Fault):
             return Parsed(Batch(), [BadLine(block.source, block.line, 1, block.message)])
-        batch.source, batch.first_line = block.source, block.first_line
+        batch.source, batch.first_line, batch.breaks = block.source, block.first_line, ()
         if task.rows is not None:
             if self._arrow is None:
                 from vwlite.input.arrow import ArrowParsing
@@ -212,7 +212,7 @@ class Parsing:
         bad = bad_lines(parser, block.data, batch) if parser.parse(block.data, batch) else []
         text = b""
         if task.layout is not None:
-            text = task.layout.finish(parser, block.source)
+            text = task.layout.finish(parser, batch)
         elif self.options.table is not None and self.options.table.as_text:
             text = _as_vw(block.data, batch, task.format)
         names = None

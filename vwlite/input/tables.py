@@ -8,6 +8,7 @@ the first rows of the first table, before any block of it is parsed: so nothing 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
+from vwlite.core.data.batch import Batch
 from vwlite.core.text.cells import Cells
 from vwlite.core.text.parser import Parser
 from vwlite.core.text.tables import TableParser, split, whole
@@ -57,9 +58,10 @@ class Layout:
         else:
             parser.set_keys(cells, list(schema.roles), schema.open)
 
-    def finish(self, parser: Parser, source: str) -> bytes:
+    def finish(self, parser: Parser, batch: Batch) -> bytes:
         """What a parser of tables has beside a batch: VW text. Keys that were passed over are said."""
         assert isinstance(parser, TableParser)
+        source, batch.breaks = batch.source, parser.breaks_of_lines()
         self.table.ignore(source, parser.take_unknown())
         return bytes(parser.take_text()) if self.table.as_text else b""
 

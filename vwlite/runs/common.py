@@ -130,14 +130,14 @@ class Run:
                 self.flush()
                 raise self._diverged(batch, at)
             if reason == Reason.NO_MEMORY:
-                where = f"{batch.source}:{batch.first_line + at}"
+                where = f"{batch.source}:{batch.line_number(at)}"
                 raise MemoryError(table_needs(self.learner.enormous, where))
             if reason == Reason.TOO_MANY:
                 most = self.learner.rule.MOST_FEATURES
                 why = "more features than --features allows: count them again, or leave the option out"
                 if most is not None:
                     why = f"more than {most} features, too many for a matrix: use --algorithm adagrad, or fewer --bits"
-                raise DataError(f"{batch.source}:{batch.first_line + at}:1: {why}")
+                raise DataError(f"{batch.source}:{batch.line_number(at)}:1: {why}")
             if reason in (Reason.DONE, Reason.STOPPED):
                 break
             self.paused(reason)
@@ -198,7 +198,7 @@ class Run:
         value = rate and getattr(self.settings, rate)
         smaller = f"try a smaller {option_name(rate)} (it is {value:g}), or " if rate else ""
         return DataError(
-            f"{batch.source}:{batch.first_line + line}:1: the prediction is not finite: learning has diverged; "
+            f"{batch.source}:{batch.line_number(line)}:1: the prediction is not finite: learning has diverged; "
             f"{smaller}scale the features"
         )
 
