@@ -9,6 +9,7 @@ import signal
 import sys
 import time
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from random import Random, SystemRandom
 
@@ -67,7 +68,8 @@ def load_everything() -> None:
     for path in sorted(Path(vwlite.__file__).parent.rglob("*.py")):
         name = ".".join(("vwlite", *path.relative_to(Path(vwlite.__file__).parent).with_suffix("").parts))
         if not name.endswith(("__main__", "__init__")):
-            importlib.import_module(name)
+            with suppress(ModuleNotFoundError):  # of what only an extra brings
+                importlib.import_module(name)
     importlib.import_module("parsing")
 
 
