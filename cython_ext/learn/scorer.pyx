@@ -10,7 +10,7 @@ from vwlite.core.text.output import Link as LINKS
 cdef class Scorer(Learner):
     """Predicts as another learner does that does not learn either, and shares what it has learned.
 
-    After `into`, `run` fills the arrays, from their rows at `at` on, one row for each example.
+    After `into`, `run` fills the arrays, from their rows at `at` on, one row for each example; `release` lets them go.
     """
 
     cdef public size_t at             # the next row
@@ -37,9 +37,13 @@ cdef class Scorer(Learner):
         self.gives_probabilities = probabilities is not None and self.multiclass and self.classifier.probable
         self.shares = probabilities
 
+    def release(self):
+        self.scores, self.predicted, self.shares = None, None, None
+        self.gives_probabilities = False
+
     cdef Reason count(self, const Turn* turn) noexcept nogil:
         cdef size_t k
-        if self.at >= <size_t>self.scores.shape[0]:
+        if self.scores is None or self.at >= <size_t>self.scores.shape[0]:
             return Reason.STOPPED
         self.predicted[self.at] = turn.shown
         if not self.multiclass:

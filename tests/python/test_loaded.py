@@ -77,6 +77,28 @@ def test_a_bad_line_has_a_place(model, lines, options, message):
         list(load_model(model).predict_lines(lines, **options))
 
 
+def test_a_prediction_that_is_not_finite_has_a_place(vwlite, tmp_path):
+    (tmp_path / "data.vw").write_text("1 | 0:1 1:1\n" * 50)
+    vwlite("train", tmp_path / "data.vw", "-q", "  ", "-m", tmp_path / "m", "--quiet")
+    loaded = load_model(tmp_path / "m")
+    with pytest.raises(ValueError, match=r"^row 2: the prediction is not finite"):  # as the product is not
+        loaded.predict(np.array([[0, 0], [0, 1], [3e38, 3e38]]))
+    with pytest.raises(ValueError, match=r"^line 3: the prediction is not finite"):
+        list(loaded.predict_lines(["| ", "", "| 0:3e38 1:3e38"]))
+
+
+def test_what_was_predicted_is_let_go(model):
+    import gc
+    import weakref
+
+    found = load_model(model)
+    scores = found.decision_function(np.ones((5, 2)))
+    base = weakref.ref(scores.base if scores.base is not None else scores)
+    del scores
+    gc.collect()
+    assert base() is None
+
+
 def test_files_that_are_no_models(tmp_path, model):
     with pytest.raises(FileNotFoundError, match="none: No such file"):
         load_model(tmp_path / "none")

@@ -5,7 +5,7 @@ A run is that of `vwlite train`, with a matrix in place of its files: the same p
 
 import io
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, cast
@@ -13,7 +13,7 @@ from typing import Any, Protocol, cast
 import numpy as np
 
 from vwlite.core.data.batch import Batch
-from vwlite.core.learn.learner import Learner
+from vwlite.core.learn.learner import Learner, Reason
 from vwlite.core.learn.scorer import Scorer, link_all
 from vwlite.core.text.feature_names import NameStore
 from vwlite.errors import DataError
@@ -308,24 +308,26 @@ class Scores:
 def score(learned: Learned, rows: Rows, probabilities: bool = False) -> Scores:
     """Predict all rows. ValueError for a row whose prediction is not finite."""
     with learned.lock:
-        scorer = learned.scorer()
-        n, k = rows.rows, scorer.width
-        found = Scores(np.zeros((n, k)), np.zeros(n), np.zeros((n, k)) if probabilities else None)
-        scorer.into(found.raw, found.predicted, found.probabilities)
-        for batch, _ in batches_of(rows):
-            run_all(scorer, batch)
+        batches = (batch for batch, _ in batches_of(rows))
+        return scores_of(learned.scorer(), batches, rows.rows, probabilities)
+
+
+def scores_of(scorer: Scorer, batches: Iterable[Batch], n: int, probabilities: bool) -> Scores:
+    """Have the scorer predict batches with at most n examples."""
+    k = scorer.width
+    found = Scores(np.zeros((n, k)), np.zeros(n), np.zeros((n, k)) if probabilities else None)
+    scorer.into(found.raw, found.predicted, found.probabilities)
+    try:
+        for batch in batches:
+            at = scorer.run(batch)
+            if scorer.reason == Reason.NO_MEMORY:
+                raise MemoryError("no memory for a prediction")
+            if scorer.reason != Reason.DONE:
+                where = f"{'row' if batch.source == SOURCE else batch.source} {batch.first_line + at}"
+                raise ValueError(f"{where}: the prediction is not finite: scale the features")
+    finally:
+        scorer.release()
     return found
-
-
-def run_all(scorer: Scorer, batch: Batch) -> None:
-    """Have the scorer predict a batch to its end."""
-    from vwlite.core.learn.learner import Reason
-
-    at = scorer.run(batch)
-    if scorer.reason == Reason.NO_MEMORY:
-        raise MemoryError("no memory for a prediction")
-    if scorer.reason != Reason.DONE:
-        raise ValueError(f"row {batch.first_line + at}: the prediction is not finite: scale the features")
 
 
 def linked(numbers: Array, link: str) -> Array:

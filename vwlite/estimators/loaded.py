@@ -15,7 +15,7 @@ from vwlite.core.text.parser import Parser, detect
 from vwlite.errors import UsageError
 from vwlite.estimators.errors import as_python
 from vwlite.estimators.frames import frame_of, is_frame, prepared
-from vwlite.estimators.learned import Learned, Scores, linked, run_all, score
+from vwlite.estimators.learned import Learned, Scores, linked, score, scores_of
 from vwlite.estimators.rows import matrix_of
 from vwlite.input.diagnostics import bad_lines
 from vwlite.input.schema import Schema
@@ -147,10 +147,7 @@ class LoadedModel:
         )  # fmt: skip
 
     def _of_batch(self, scorer: Scorer, batch: Batch, probabilities: bool) -> list[Any]:
-        n, k = len(batch), scorer.width
-        found = Scores(np.zeros((n, k)), np.zeros(n), np.zeros((n, k)) if probabilities else None)
-        scorer.into(found.raw, found.predicted, found.probabilities)
-        run_all(scorer, batch)
+        found = scores_of(scorer, [batch], len(batch), probabilities)
         answers: list[Any]
         if scorer.names is None:
             answers = linked(found.predicted, self._learned.settings.link).tolist()
