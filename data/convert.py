@@ -6,6 +6,7 @@ Needs scikit-learn; its results are here. Other sources than those of the day it
     python data/convert.py [FOLDER]
 """
 
+import csv
 import re
 import sys
 from collections.abc import Iterable
@@ -19,6 +20,7 @@ SEED = 1
 TRAIN = 3 / 4
 ROOT = Path(__file__).parents[1]
 LINES = 6000  # of the sources
+ROWS = {"train": 1500, "test": 500}  # of the table made of them
 WORD = re.compile(r"[A-Za-z_]+|[0-9]+|[^\sA-Za-z0-9_:|]")
 
 
@@ -70,6 +72,20 @@ def main(folder: Path) -> None:
         cut = int(len(lines) * TRAIN)
         write(folder / f"{make.__name__}.train.{suffix}", shuffled[:cut])
         write(folder / f"{make.__name__}.test.{suffix}", shuffled[cut:])
+    table(folder)
+
+
+def table(folder: Path) -> None:
+    """A CSV file with some of the lines of the sources: is_cython is 1 or 0; how many words, the first one, all."""
+    for part, rows in ROWS.items():
+        lines = (folder / f"sources.{part}.vw").read_text(encoding="utf-8").splitlines()[:rows]
+        with (folder / f"code.{part}.csv").open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(["id", "is_cython", "words", "first", "code"])
+            for number, line in enumerate(lines, start=1):
+                label, _, code = line.partition(" |t ")
+                words = code.split()
+                writer.writerow([number, int(label == "1"), len(words), words[0], code])
 
 
 def write(path: Path, lines: Iterable[str]) -> None:

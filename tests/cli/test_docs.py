@@ -1,6 +1,7 @@
 """README, help texts and results say what the program does."""
 
 import re
+import sys
 from pathlib import Path
 
 import docs
@@ -39,6 +40,18 @@ def test_the_commands_of_the_readme_run(tmp_path: Path) -> None:
     for block in BLOCKS:  # in turn, as later ones use the models of earlier ones
         done = shell(f"cd {tmp_path} && set -e\n{block}")
         assert done.code == 0, (block, done)
+
+
+@pytest.mark.parametrize("code", re.findall(r"^```python\n(.*?)^```", README, re.M | re.S))
+def test_the_python_of_the_readme_runs(tmp_path: Path, code: str) -> None:
+    for name in re.findall(r"^(?:import|from) (\w+)", code, re.M):
+        pytest.importorskip(name)
+    (tmp_path / "data").symlink_to(ROOT / "data", target_is_directory=True)
+    (tmp_path / "code.py").write_text(code)
+    done = shell(f"cd {tmp_path} && {sys.executable} code.py")
+    assert done.code == 0, (code, done)
+    if "m.score" in code:
+        assert float(done.out.split()[0]) > 0.8
 
 
 @pytest.mark.parametrize(

@@ -93,6 +93,7 @@ class Training(Run):
         )
         self.file = stack.enter_context(AtomicFile(o.model)) if o.model else None
         self.namespaces = namespaces_of(resolved.settings)
+        self.titled = False  # the table of progress has its head
         self.interval = Interval(*o.progress)
         self.live = LiveLine()
         if o.quiet:
@@ -380,13 +381,15 @@ class Training(Run):
             say(f"continuing {self.options.initial} after {self.before.get('examples', 0)} examples")
         if self.options.model:
             say(f"model = {self.options.model}")
-        say(HEADER.rstrip("\n"))
 
     def _print_row(self) -> None:
         learner, tally = self.learner, self.learner.progressive
         held = self.pass_number > 1 and bool(self._holdout_period())
         shown = learner.holdout if held else tally
         self.live.clear()
+        if not self.titled:  # behind what the columns of a table are
+            say(HEADER.rstrip("\n"))
+            self.titled = True
         say(
             format_row(
                 Row(
