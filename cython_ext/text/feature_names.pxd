@@ -15,6 +15,13 @@ cdef struct HashSet:
     bint has_zero
 
 
+# A set to which one thread adds while others look. All of it is owned.
+cdef struct Shared:
+    HashSet* now
+    HashSet* old[64]
+    size_t old_count
+
+
 # Bytes one after the other.
 cdef struct Buffer:
     char* data          # owned
@@ -64,12 +71,12 @@ cdef class NameStore:
     cdef Buffer crosses         # of uint32: hash, number of components, their hashes
     cdef uint64_t* cross_at     # owned; where each begins there
     cdef size_t cross_count, cross_capacity
-    cdef HashSet crossed
+    cdef Shared met, crossed    # the hashes of names, and of crosses
     cdef object known           # names that were there before, by key: (keys, ends, text)
     cdef size_t known_count
 
     cdef int place(self, uint32_t hash, size_t* at) noexcept nogil
-    cdef int grow(self) noexcept nogil
+    cdef int number_names(self) noexcept nogil
     cdef int add(self, const Found* found, const char* text) noexcept nogil
     cdef int add_cross(self, const uint32_t* record) noexcept nogil
     cdef int gather(self, const uint32_t* keys, size_t n, const double* weights, size_t records, int bits,
@@ -83,19 +90,26 @@ cdef class NameFinder:
     cdef bint crossing, strings
     cdef bint all_alive             # no namespace is left out
     cdef uint32_t seed, mask
-    cdef HashSet seen, crossed, wanted
+    cdef HashSet wanted
+    cdef uint32_t* recent           # owned; hashes that were met lately, each at its home
+    cdef uint32_t* recent_crosses   # behind them; the same of crosses
+    cdef const HashSet* known_crosses   # what the store has
+    cdef HashSet crossed            # crosses of the block that were handed on
     cdef bint selects               # only names of keys in `wanted` are looked for
-    cdef size_t given, given_crosses    # names that were handed on
     cdef uint32_t* news             # owned; places of new features in the arrays of the batch
     cdef size_t news_count, news_capacity
     cdef Buffer found, text, crosses, scratch
     cdef uint32_t[256 + MOST_NAMED] line_of     # by the letter of a namespace, or its number among those that are crossed
                                                 # by name: 1 + the last line of the batch that had it
+    # of the last line: how many namespaces, where they begin, which of them are crossed, and whether one is there twice
+    cdef size_t layout_spans, layout_first, layout_size
+    cdef uint32_t[256] layout
+    cdef bint layout_twice
     # of the cross that is being made
     cdef uint32_t[MOST_TERMS] components
 
     cdef int look(self, const Arrays* a) noexcept nogil
-    cdef int look_at(self, const uint32_t* hash, size_t begin, size_t end) noexcept nogil
+    cdef size_t not_recent(self, const uint32_t* hash, size_t begin, size_t end, size_t n) noexcept nogil
     cdef int read_names(self, const char* data, size_t size, Batch batch, Batch kinds, bint libsvm) noexcept nogil
     cdef int vw_names(self, const char* p, const char* end, const Arrays* a, size_t line, size_t first,
                       size_t last) noexcept nogil

@@ -3,12 +3,18 @@
 A name is NAMESPACE^NAME, or a name alone without a namespace; a nameless feature is called by its number, from 0. A
 cross is its components with `*` between them.
 
-Most features of a block have been met before. So a finder, one for each thread that parses, remembers the hashes that
-it has met; only lines with a new one are read once more, up to the last of these, and only new names are copied. Of a
-cross it keeps the hashes of its components. What a finder hands on it hands on once, and its blocks come in the order of
-the stream, so the first time that a hash occurs in the stream is among what the finders hand on. The store takes
-that block by block, in order: so it keeps the same names, those that came first, however many threads there are and
-wherever blocks end. All of this goes by 32-bit hashes; two names that share an index of fewer bits are both kept.
+Most features of a block have been met before. So a finder, one for each thread that parses, asks the store whether it
+has a hash, after a small table of those that the finder met lately; only lines with a new one are read once more, up to
+the last of these, and only new names are copied. Of a cross it keeps the hashes of its components.
+
+The store takes what finders have found block by block, in the order of the stream. What it has when a block is searched
+is of earlier blocks; so the first time that a hash occurs is among what is found, and the store keeps the same names,
+those that came first, however many threads there are and wherever blocks end. All of this goes by 32-bit hashes; two
+names that share an index of fewer bits are both kept.
+
+One thread adds to the set of a store while others look: a slot is filled at once, and a set that has grown is another
+one, which takes its place when it is whole; the old one stays as long as the store. Who looks may miss what is just
+added, and finds it once more.
 
 The learner has no part in it: it goes on as it would.
 """
@@ -31,6 +37,7 @@ from vwlite.core.text.tokens cimport ENDS, ENDS_NAME, ENDS_PAIR, ENDS_WORD, find
 cdef enum:
     PRIME = 16777619        # FNV's, as in expand.pyx
     SMALLEST = 1 << 12      # slots of a set
+    RECENT_BITS = 15        # of the places for hashes that were met lately
     AHEAD = 16              # hashes whose slots are asked for before they are needed
     TEXT_OF_NAME = 100      # bytes of text for each name that a store has room for
 
@@ -54,7 +61,13 @@ cdef extern from *:
         }
         return NULL;
     }
+
+    /* One thread puts a set in the place of another; others see the old one, or the new one whole. */
+    #define vwlite_publish(place, set) __atomic_store_n(place, set, __ATOMIC_RELEASE)
+    #define vwlite_seen(place) __atomic_load_n(place, __ATOMIC_ACQUIRE)
     """
+    void publish "vwlite_publish"(HashSet** place, HashSet* set) noexcept nogil
+    HashSet* seen_now "vwlite_seen"(HashSet** place) noexcept nogil
     const char BLANKS "vwlite_blanks"[64]
     const char* nth "vwlite_nth"(const char* p, const char* end, char byte, size_t n) noexcept nogil
 
@@ -96,37 +109,96 @@ cdef inline bint is_near(const HashSet* s, uint32_t hash) noexcept nogil:
     return ((slot[0] == hash) | (slot[1] == hash)) & (hash != 0)
 
 
-cdef int insert(HashSet* s, uint32_t hash) noexcept nogil:
-    """1 if it is new, 0 if not; -1: no memory."""
-    cdef HashSet larger
-    cdef size_t at, i
+cdef inline bint put(HashSet* s, uint32_t hash) noexcept nogil:
+    """Add a hash to a set that has room; whether it is new."""
+    cdef size_t at
     if hash == 0:
         if s.has_zero:
-            return 0
+            return False
         s.has_zero = True
-        return 1
+        return True
     at = home(hash, s.shift)
     while s.slots[at] != 0:
         if s.slots[at] == hash:
-            return 0
+            return False
         at = (at + 1) & (s.capacity - 1)
     s.slots[at] = hash
     s.count += 1
-    if 2 * s.count < s.capacity:
-        return 1
+    return True
+
+
+cdef inline bint is_full(const HashSet* s) noexcept nogil:
+    return 2 * s.count >= s.capacity
+
+
+cdef int copy_larger(const HashSet* s, HashSet* larger) noexcept nogil:
+    """The same set with more room; -1: no memory."""
+    cdef size_t i
     larger.slots = NULL
-    if make_set(&larger, 2 * s.capacity):
+    if make_set(larger, 2 * s.capacity):
         return -1
     for i in range(s.capacity):
         if s.slots[i] != 0:
-            at = home(s.slots[i], larger.shift)
-            while larger.slots[at] != 0:
-                at = (at + 1) & (larger.capacity - 1)
-            larger.slots[at] = s.slots[i]
-    larger.count, larger.has_zero = s.count, s.has_zero
-    free(s.slots)
-    s[0] = larger
+            put(larger, s.slots[i])
+    larger.has_zero = s.has_zero
+    return 0
+
+
+cdef int insert(HashSet* s, uint32_t hash) noexcept nogil:
+    """1 if it is new, 0 if not; -1: no memory. For sets at which nobody else looks."""
+    cdef HashSet larger
+    if not put(s, hash):
+        return 0
+    if is_full(s):
+        if copy_larger(s, &larger):
+            return -1
+        free(s.slots)
+        s[0] = larger
     return 1
+
+
+# --- sets that others look at --------------------------------------------------------------------
+
+cdef int begin_shared(Shared* shared) noexcept nogil:
+    shared.now = <HashSet*>calloc(1, sizeof(HashSet))
+    return -1 if shared.now == NULL or make_set(shared.now, SMALLEST) else 0
+
+
+cdef int share(Shared* shared, uint32_t hash) noexcept nogil:
+    """1 if it is new, 0 if not; -1: no memory. From one thread."""
+    cdef HashSet* larger
+    if not put(shared.now, hash):
+        return 0
+    if is_full(shared.now):
+        larger = <HashSet*>calloc(1, sizeof(HashSet))
+        if larger == NULL:
+            return -1
+        if copy_larger(shared.now, larger):
+            free(larger)
+            return -1
+        shared.old[shared.old_count] = shared.now     # 64 doublings are more than there can be
+        shared.old_count += 1
+        publish(&shared.now, larger)
+    return 1
+
+
+cdef void end_shared(Shared* shared) noexcept nogil:
+    cdef size_t i
+    for i in range(shared.old_count):
+        free(shared.old[i].slots)
+        free(shared.old[i])
+    if shared.now != NULL:
+        free(shared.now.slots)
+    free(shared.now)
+
+
+cdef inline bint is_recent(const uint32_t* recent, uint32_t hash) noexcept nogil:
+    """Whether a table of hashes that were met lately has this one."""
+    return (recent[home(hash, 64 - RECENT_BITS)] == hash) & (hash != 0)
+
+
+cdef inline void remember(uint32_t* recent, uint32_t hash) noexcept nogil:
+    recent[home(hash, 64 - RECENT_BITS)] = hash
 
 
 cdef inline int append(Buffer* buffer, const void* data, size_t size) noexcept nogil:
@@ -158,7 +230,9 @@ cdef class NameFinder:
             self.all_alive &= expander.alive[letter]
         self.seed = murmur(b"", 0, 0)
         self.mask = <uint32_t>((<uint64_t>1 << bits) - 1)
-        if make_set(&self.seen, SMALLEST) or make_set(&self.crossed, SMALLEST) or make_set(&self.wanted, SMALLEST):
+        self.recent = <uint32_t*>calloc(<size_t>2 << RECENT_BITS, sizeof(uint32_t))
+        self.recent_crosses = self.recent + (<size_t>1 << RECENT_BITS)
+        if self.recent == NULL or make_set(&self.crossed, SMALLEST) or make_set(&self.wanted, SMALLEST):
             raise MemoryError("no memory for the names of features")
         self.selects = wanted is not None
         if self.selects:
@@ -167,7 +241,7 @@ cdef class NameFinder:
                     raise MemoryError("no memory for the names of features")
 
     def __dealloc__(self):
-        free(self.seen.slots)
+        free(self.recent)
         free(self.crossed.slots)
         free(self.wanted.slots)
         free(self.news)
@@ -186,7 +260,7 @@ cdef class NameFinder:
         cdef Batch kinds = None
         self.found.size = self.text.size = self.crosses.size = self.news_count = 0
         with nogil:
-            if not self.store.full and self.given < self.store.most:
+            if not self.store.full:
                 failed = self.look(&batch.a)
         if convert is not None and self.news_count > 0:
             block, kinds = convert()
@@ -195,7 +269,7 @@ cdef class NameFinder:
             with nogil:
                 if not failed and self.news_count > 0:
                     failed = self.read_names(<const char*>info.buf, info.len, batch, kinds, libsvm)
-                if not failed and self.crossing and not self.store.crosses_full and self.given_crosses < self.store.most:
+                if not failed and self.crossing and not self.store.crosses_full:
                     failed = self.cross(&batch.a)
         finally:
             PyBuffer_Release(&info)
@@ -207,36 +281,42 @@ cdef class NameFinder:
 
     cdef int look(self, const Arrays* a) noexcept nogil:
         """Note the features whose hash is new; -1: no memory."""
-        cdef size_t span
+        cdef const HashSet* known = seen_now(&self.store.met.now)
+        cdef const uint32_t* hash = a.hash
+        cdef size_t span, i, n = 0
+        cdef uint32_t h
+        if reserve(<void**>&self.news, &self.news_capacity, a.features + 1, sizeof(uint32_t)):
+            return -1
+        # First those that were not met lately: most were.
         if self.all_alive:
-            return self.look_at(a.hash, 0, a.features)
-        for span in range(a.spans):
-            if (self.expander.alive[a.letter[span]]
-                    and self.look_at(a.hash, a.feature_begin[span], a.feature_begin[span + 1])):
-                return -1
+            n = self.not_recent(hash, 0, a.features, 0)
+        else:
+            for span in range(a.spans):
+                if self.expander.alive[a.letter[span]]:
+                    n = self.not_recent(hash, a.feature_begin[span], a.feature_begin[span + 1], n)
+        for i in range(n):
+            if i + AHEAD < n:
+                prefetch_read(known.slots + home(hash[self.news[i + AHEAD]], known.shift))
+            h = hash[self.news[i]]
+            if is_recent(self.recent, h):       # by now
+                continue
+            if not (is_near(known, h) or has(known, h)):
+                if self.selects and not self.crossing and not has(&self.wanted, h & self.mask):
+                    continue
+                self.news[self.news_count] = self.news[i]
+                self.news_count += 1
+            remember(self.recent, h)
         return 0
 
-    cdef int look_at(self, const uint32_t* hash, size_t begin, size_t end) noexcept nogil:
+    cdef size_t not_recent(self, const uint32_t* hash, size_t begin, size_t end, size_t n) noexcept nogil:
+        """Append those of hash[begin:end] that were not met lately to n places in `news`; how many there are then."""
+        cdef const uint32_t* recent = self.recent
+        cdef uint32_t* news = self.news
         cdef size_t i
-        cdef int fresh
         for i in range(begin, end):
-            if i + AHEAD < end:
-                prefetch_read(self.seen.slots + home(hash[i + AHEAD], self.seen.shift))
-            if likely(is_near(&self.seen, hash[i])):
-                continue
-            if self.selects and not self.crossing and not has(&self.wanted, hash[i] & self.mask):
-                continue
-            fresh = insert(&self.seen, hash[i])
-            if fresh < 0:
-                return -1
-            if fresh == 0:
-                continue
-            if reserve(<void**>&self.news, &self.news_capacity, self.news_count + 1, sizeof(uint32_t)):
-                return -1
-            self.news[self.news_count] = <uint32_t>i
-            self.news_count += 1
-            self.given += 1
-        return 0
+            news[n] = <uint32_t>i
+            n += not is_recent(recent, hash[i])
+        return n
 
     cdef int read_names(self, const char* data, size_t size, Batch batch, Batch kinds, bint libsvm) noexcept nogil:
         """Read the names of the new features in the text of the batch; -1: no memory. kinds: see `find`, or None."""
@@ -417,6 +497,10 @@ cdef class NameFinder:
         cdef size_t line, at, i, order
         cdef bint whole
         memset(self.line_of, 0, sizeof(self.line_of))
+        self.layout_spans = <size_t>-1
+        self.known_crosses = seen_now(&self.store.crossed.now)
+        if (self.crossed.count or self.crossed.has_zero) and make_set(&self.crossed, SMALLEST):
+            return -1
         for line in range(a.lines):
             if a.kind[line] != EXAMPLE:
                 continue
@@ -438,20 +522,32 @@ cdef class NameFinder:
         return 0
 
     cdef bint take_runs(self, const Arrays* a, size_t line) noexcept nogil:
-        """Note where the namespaces of a line are, if each of those that are crossed stands there once."""
-        cdef size_t span
+        """Note where the namespaces of a line are, if each of those that are crossed stands there once. Most lines have
+        the same namespaces as the one before."""
+        cdef size_t i, first = a.span_begin[line], n = a.span_begin[line + 1] - first
         cdef uint8_t letter
         cdef Run* run
-        for span in range(a.span_begin[line], a.span_begin[line + 1]):
-            letter = a.letter[span]
-            if not (self.expander.crossed[letter] and self.expander.alive[letter]):
-                continue
-            if self.line_of[letter] == line + 1:
-                return False
+        if n != self.layout_spans or (n > 0 and memcmp(a.letter + first, a.letter + self.layout_first, n) != 0):
+            self.layout_spans, self.layout_size, self.layout_twice = n, 0, False
+            for i in range(n):
+                letter = a.letter[first + i]
+                if not (self.expander.crossed[letter] and self.expander.alive[letter]):
+                    continue
+                if self.line_of[letter] == line + 1 or self.layout_size == 256:
+                    self.layout_twice = True
+                    break
+                self.line_of[letter] = <uint32_t>line + 1
+                self.layout[self.layout_size] = <uint32_t>i
+                self.layout_size += 1
+        self.layout_first = first
+        if self.layout_twice:
+            return False
+        for i in range(self.layout_size):
+            letter = a.letter[first + self.layout[i]]
             run = &self.expander.runs[letter]
             self.line_of[letter] = <uint32_t>line + 1
-            run.hash = a.hash + a.feature_begin[span]
-            run.size = a.feature_begin[span + 1] - a.feature_begin[span]
+            run.hash = a.hash + a.feature_begin[first + self.layout[i]]
+            run.size = a.feature_begin[first + self.layout[i] + 1] - a.feature_begin[first + self.layout[i]]
         return True
 
     cdef int combine(self, const uint16_t* letters, size_t order, size_t depth, size_t begin,
@@ -471,18 +567,21 @@ cdef class NameFinder:
                     return -1
                 continue
             key = <uint32_t>h
-            if likely(is_near(&self.crossed, key)):
+            if likely(is_recent(self.recent_crosses, key)):
+                continue
+            if is_near(self.known_crosses, key) or has(self.known_crosses, key):
+                remember(self.recent_crosses, key)
                 continue
             if self.selects and not has(&self.wanted, key & self.mask):
                 continue
-            if self.given_crosses >= self.store.most:
+            if self.crossed.count >= self.store.most:   # of this block: there is no room for more
                 return 0
             fresh = insert(&self.crossed, key)
             if fresh < 0:
                 return -1
+            remember(self.recent_crosses, key)
             if fresh == 0:
                 continue
-            self.given_crosses += 1
             if (append(&self.crosses, &key, 4) or append(&self.crosses, &size, 4)
                     or append(&self.crosses, self.components, 4 * order)):
                 return -1
@@ -546,7 +645,7 @@ cdef class NameStore:
         if known is not None:
             self.known_count = len(known[0])
         self.full, self.crosses_full = self.known_count >= most, most == 0
-        if make_set(&self.crossed, SMALLEST) or self.grow():
+        if begin_shared(&self.met) or begin_shared(&self.crossed):
             raise MemoryError("no memory for the names of features")
 
     def __dealloc__(self):
@@ -556,7 +655,8 @@ cdef class NameStore:
         free(self.text.data)
         free(self.crosses.data)
         free(self.cross_at)
-        free(self.crossed.slots)
+        end_shared(&self.met)
+        end_shared(&self.crossed)
 
     def __len__(self):
         return self.known_count + self.count + self.cross_count
@@ -573,7 +673,9 @@ cdef class NameStore:
         with nogil:
             for i in range(names.shape[0] // sizeof(Found)):
                 if (i + AHEAD) * sizeof(Found) < <size_t>names.shape[0]:
-                    prefetch_read(&self.places[home((<const Found*>&names[(i + AHEAD) * sizeof(Found)]).hash, self.shift)])
+                    prefetch_read(
+                        self.met.now.slots
+                        + home((<const Found*>&names[(i + AHEAD) * sizeof(Found)]).hash, self.met.now.shift))
                 memcpy(&one, &names[i * sizeof(Found)], sizeof(Found))
                 failed = self.add(&one, <const char*>&text[at] if one.size else NULL)
                 if failed:
@@ -596,14 +698,15 @@ cdef class NameStore:
                 return number
             at[0] = (at[0] + 1) & (self.place_capacity - 1)
 
-    cdef int grow(self) noexcept nogil:
-        """Have twice as many places; -1: no memory."""
-        cdef size_t capacity = max(2 * self.place_capacity, <size_t>SMALLEST), i, at
-        cdef uint32_t* places = <uint32_t*>calloc(capacity, sizeof(uint32_t))
-        if places == NULL:
-            return -1
+    cdef int number_names(self) noexcept nogil:
+        """Have `place` know all names; -1: no memory."""
+        cdef size_t capacity = SMALLEST, i, at
+        while capacity < 2 * self.count:
+            capacity *= 2
         free(self.places)
-        self.places, self.place_capacity, self.shift = places, capacity, 64
+        self.places, self.place_capacity, self.shift = <uint32_t*>calloc(capacity, sizeof(uint32_t)), capacity, 64
+        if self.places == NULL:
+            return -1
         while capacity > 1:
             capacity //= 2
             self.shift -= 1
@@ -613,27 +716,29 @@ cdef class NameStore:
         return 0
 
     cdef int add(self, const Found* found, const char* text) noexcept nogil:
-        cdef size_t at
-        if self.full or self.place(found.hash, &at):
+        cdef int fresh
+        if self.full:
             return 0
         if self.text.size + found.size > self.most_text:
-            self.full = True
+            self.full = not has(self.met.now, found.hash)
             return 0
+        fresh = share(&self.met, found.hash)
+        if fresh <= 0:
+            return fresh
         if (reserve(<void**>&self.names, &self.name_capacity, self.count + 1, sizeof(Found))
                 or reserve(<void**>&self.ends, &self.end_capacity, self.count + 1, sizeof(uint64_t))
                 or append(&self.text, text, found.size)):
             return -1
         self.names[self.count], self.ends[self.count] = found[0], self.text.size
         self.count += 1
-        self.places[at] = <uint32_t>self.count
         self.full = self.known_count + self.count >= self.most
-        return self.grow() if 2 * self.count >= self.place_capacity else 0
+        return 0
 
     cdef int add_cross(self, const uint32_t* record) noexcept nogil:
         cdef int fresh
         if self.crosses_full:
             return 0
-        fresh = insert(&self.crossed, record[0])
+        fresh = share(&self.crossed, record[0])
         if fresh <= 0:
             return fresh
         if reserve(<void**>&self.cross_at, &self.cross_capacity, self.cross_count + 1, sizeof(uint64_t)):
@@ -709,6 +814,8 @@ cdef class NameStore:
         cdef bint alive
         cdef int state
         cdef Named* one
+        if self.cross_count and self.number_names():
+            return -1
         g.items = <uint64_t*>malloc(2 * every * sizeof(uint64_t) + 1)
         if g.items == NULL:
             return -1

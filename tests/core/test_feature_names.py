@@ -2,7 +2,9 @@
 
 import random
 import re
+import threading
 from itertools import combinations_with_replacement, product
+from queue import SimpleQueue
 
 import numpy as np
 import pytest
@@ -271,3 +273,36 @@ def test_names_that_were_read_are_checked(names, why):
 def test_finders_want_an_expander_of_their_own():
     with pytest.raises(TypeError):
         NameFinder(NameStore(1), None)
+
+
+def test_finders_look_while_the_store_grows():
+    """Many threads look for names while one keeps them: each name is kept once, whoever finds it how often."""
+    store = NameStore(10**6)
+    settings = Settings(interactions=("ax",))
+    lines = [b"1 |a w%d v%d |x u%d\n" % (i % 997, i, i % 13) for i in range(21_000)]
+    texts = [b"".join(lines[k * 500 : k * 500 + 700]) for k in range(40)]
+    found = SimpleQueue()
+    turns = iter(range(len(texts)))
+
+    def work():
+        finder, parser = make_finder(settings, store), Parser()
+        for k in turns:
+            batch = Batch()
+            parser.parse(texts[k], batch)
+            found.put((k, finder.find("vw", texts[k], batch)))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    waiting, at = {}, 0
+    while at < len(texts):
+        k, what = found.get()
+        waiting[k] = what
+        while at in waiting:
+            store.take(waiting.pop(at))
+            at += 1
+    for thread in threads:
+        thread.join()
+    expected = slow_names(b"".join(texts), settings)
+    keys = np.array(sorted({key for key, _ in expected}), np.uint32)
+    assert list(FeatureNames.kept(store, memoryview(keys), memoryview(np.ones(len(keys))), 32)) == expected
