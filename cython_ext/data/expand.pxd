@@ -66,6 +66,7 @@ cdef class Expander:
     cdef Run runs[256 + MOST_NAMED]
     cdef uint32_t named[MOST_NAMED]   # the hashes of the namespaces that are crossed by name
     cdef size_t named_count
+    cdef uint8_t named_seen[MOST_NAMED]   # whether some example had features of it
     cdef list named_terms
     cdef uint32_t* gathered_hash   # owned; features of namespaces that occur more than once
     cdef float* gathered_value

@@ -87,6 +87,11 @@ cdef class Expander:
         return CONSTANT & self.mask if self.constant else None
 
     @property
+    def unseen(self):
+        """The hashes of the namespaces that are crossed by name, and of which no example had features so far."""
+        return [self.named[i] for i in range(self.named_count) if not self.named_seen[i]]
+
+    @property
     def terms(self):
         """The interactions as they are now, in order."""
         return self.concrete
@@ -310,6 +315,7 @@ cdef class Expander:
                 if a.space[span] != self.named[k] or not self.alive[a.letter[span]]:
                     continue
                 begin, size = a.feature_begin[span], a.feature_begin[span + 1] - a.feature_begin[span]
+                self.named_seen[k] = True
                 if run.size == 0:
                     run.hash, run.value, run.size = a.hash + begin, a.value + begin, size
                     continue

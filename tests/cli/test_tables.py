@@ -262,6 +262,13 @@ def test_crosses_by_name_tell_namespaces_of_one_letter_apart(vwlite, at):
     )
 
 
+def test_a_cross_of_a_namespace_that_is_not_there_is_noted(vwlite, at):
+    Path("a.vw").write_text("1 |user a |ad b\n-1 |user c |ad d\n")
+    said = "note: -q user,ads crosses namespaces by their names, and no example has one called ads\n"
+    assert said in vwlite("train", "a.vw", "-q", "user,ads", "-q", "user,ad").err
+    assert "crosses" not in vwlite("train", "a.vw", "-q", "user,ad").err
+
+
 def test_crosses_of_columns(vwlite, clicks):
     vwlite("train", clicks, *TYPED, "-q", "country,device", "-q", "ad text,age", "-m", "a.model")
     Path("b.vw").write_text(vwlite("convert", clicks, *TYPED[:6]).out)

@@ -33,16 +33,8 @@ def make_loss(settings: Settings) -> Loss:
 
 
 def make_expander(settings: Settings) -> Expander:
-    named = []
-    if settings.crosses:
-        from vwlite.hashing import namespace_hash  # not at the top: few models cross by name
-        from vwlite.input.schema import namespace_of
-
-        for cross in settings.crosses:
-            names = [namespace_of(name).encode("utf-8", "surrogateescape") for name in cross.split(",")]
-            named.append([namespace_hash(name, settings.hash == "all") for name in names])
     return Expander(
-        named=named,
+        named=[[hash for _, hash in crossed(settings, cross)] for cross in settings.crosses],
         bits=settings.bits,
         constant=settings.constant,
         keep=settings.keep.encode("latin-1"),
@@ -56,6 +48,15 @@ def make_finder(settings: Settings, store: NameStore, wanted: Iterable[int] | No
     """What looks for names of features that a model of these settings has. wanted: only of these keys."""
     hash_all = settings.hash == "all"
     return NameFinder(store, make_expander(settings), hash_all=hash_all, wanted=wanted, bits=settings.bits)
+
+
+def crossed(settings: Settings, cross: str) -> list[tuple[str, int]]:
+    """The namespaces that are crossed by name, each with its hash."""
+    from vwlite.hashing import namespace_hash  # not at the top: few models cross by name
+    from vwlite.input.schema import namespace_of
+
+    names = [namespace_of(name) for name in cross.split(",")]
+    return [(n, namespace_hash(n.encode("utf-8", "surrogateescape"), settings.hash == "all")) for n in names]
 
 
 def make_names(settings: Settings, known: Sequence[str] = (), *, grows: bool = True) -> Names:

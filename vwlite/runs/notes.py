@@ -1,8 +1,9 @@
 """Notes at the end of a run: it went well, but the data is not what the options or the model suggest."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from vwlite.algorithms.build import crossed
 from vwlite.core.data.interactions import WILDCARD
 from vwlite.core.data.namespaces import Namespaces
 from vwlite.core.learn.learner import Learner
@@ -21,9 +22,10 @@ def namespaces_of(settings: Settings) -> Namespaces:
     return Namespaces(letters.encode("latin-1"), [bytes(c for c in group if c != WILDCARD) for group in groups])
 
 
-def about_options(settings: Settings, namespaces: Namespaces) -> Notes:
-    """Options that match nothing in the data."""
-    texts = [*_letters(settings, namespaces), *_interactions(settings, namespaces)]
+def about_options(settings: Settings, namespaces: Namespaces, unseen: Sequence[int] = ()) -> Notes:
+    """Options that match nothing in the data. unseen: the hashes of namespaces that are crossed by name, and are not in
+    it."""
+    texts = [*_letters(settings, namespaces), *_interactions(settings, namespaces), *_crosses(settings, unseen)]
     return {"options that match nothing": len(texts)}, texts
 
 
@@ -46,6 +48,14 @@ def _interactions(settings: Settings, namespaces: Namespaces) -> Iterator[str]:
             yield f"{crosses}, but {gone[0]} is left out by {'--ignore' if gone[0] in settings.ignore else '--keep'}"
         elif group in unmet:
             yield f"{crosses}: no example has them all"
+
+
+def _crosses(settings: Settings, unseen: Sequence[int]) -> Iterator[str]:
+    for cross in settings.crosses if unseen else ():
+        missing = [name for name, hash in crossed(settings, cross) if hash in unseen]
+        if missing:
+            option = "--cubic" if cross.count(",") == 2 else "-q"
+            yield f"{option} {cross} crosses namespaces by their names, and no example has one called {missing[0]}"
 
 
 def about_labels(settings: Settings, learner: Learner, *, loss_typed: bool) -> Notes:

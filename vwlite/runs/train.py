@@ -338,7 +338,7 @@ class Training(Run):
             return named
         typed = "loss" in self.options.typed
         return together(
-            about_options(self.settings, self.namespaces),
+            about_options(self.settings, self.namespaces, self.learner.expander.unseen),
             about_labels(self.settings, self.learner, loss_typed=typed),
             named,
         )
