@@ -231,6 +231,31 @@ def test_names_of_tables_are_those_of_their_vw_text(vwlite, at, monkeypatch, nam
     assert Path("m").read_bytes() == Path("table").read_bytes()
 
 
+@pytest.mark.parametrize("kind", ["parquet", "arrow"])
+def test_names_of_files_of_columns_are_those_of_their_vw_text(vwlite, at, kind):
+    pa = pytest.importorskip("pyarrow")
+
+    table = pa.table({
+        "user": ["anna", "carl", None, "a|b:c d\ne", "anna"], "n": [1, 2, 3, 0, 5],
+        "city": pa.array(["rome", "oslo", "rome", None, "\u00e9"]).dictionary_encode(),
+        "price": [1.5, None, 0.0, 2.5, 1e-3], "y": [1.0, -1.0, 0.5, 1.0, -1.0],
+    })  # fmt: skip
+    if kind == "parquet":
+        pytest.importorskip("pyarrow.parquet").write_table(table, "t.parquet")
+    else:
+        pytest.importorskip("pyarrow.feather").write_feather(table, "t.arrow", compression="uncompressed")
+    file, roles = f"t.{kind}", ["--label", "y", "--categorical", "n"]
+    Path("t.vw").write_text(vwlite("convert", file, *roles).out)
+    train = ["train", "--names", "--loss", "logistic", "-q", "user,n", "--quiet", "--on-error", "skip"]
+    vwlite(*train, file, *roles, "-m", "table")
+    vwlite(*train, "t.vw", "-m", "text")
+    names = list(read_model("table").names)
+    assert names == list(read_model("text").names) and (b"user^user=anna*n^n=1" in [name for _, name in names])
+    vwlite(*train[:1], *train[2:], file, *roles, "-m", "m")
+    vwlite("names", "m", file, "--on-error", "skip", "--quiet")
+    assert Path("m").read_bytes() == Path("table").read_bytes()
+
+
 # --- vwlite names ------------------------------------------------------------------------------------
 
 

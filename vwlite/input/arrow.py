@@ -119,12 +119,13 @@ class ArrowParsing:
         self._options = options
         self._labels: Parser | None = None
         self._cells: tuple[Any, Cells] | None = None
+        self._kept: tuple[Any, Layout] | None = None  # the rows of the last batch
 
     def parse(self, block: Block, rows: Rows, batch: Batch) -> tuple[list[BadLine], bytes]:
         """Fill the batch; what is wrong with rows, which are left out then, and VW text if that is made."""
         layout, o = rows.layout, self._options
         found = rows.table.combine_chunks()
-        text = self._as_text(found, layout) if layout.table.as_text else b""
+        text = self._as_text(found, layout)[0] if layout.table.as_text else b""
         if text:
             return [], text
         frame, cells = Frame(found.__arrow_c_stream__()), self._cells_of(layout)
@@ -136,7 +137,8 @@ class ArrowParsing:
         if faults:
             if not o.skip:
                 good[min(faults) :] = False
-            frame = Frame(found.filter(good.tolist()).__arrow_c_stream__())
+            found = found.filter(good.tolist())
+            frame = Frame(found.__arrow_c_stream__())
             labels, importance = (None if x is None else x[good] for x in (labels, importance))
         try:
             tag = layout.place_of("tag")
@@ -148,8 +150,14 @@ class ArrowParsing:
             more = Batch()
             row = frame.fill(more, row)
             batch.extend(more, 0, len(more))
+        self._kept = found, layout
         ordered = [faults[i] for i in sorted(faults)]
         return ordered if o.skip else ordered[:1], b""
+
+    def converted(self) -> tuple[bytes, Batch]:
+        """The VW text that the last batch means, and the kinds of its lines: bad ones are not in the text."""
+        assert self._kept is not None
+        return self._as_text(*self._kept)
 
     def _cells_of(self, layout: Layout) -> Cells:
         if self._cells is None or self._cells[0] is not layout.schema:
@@ -223,8 +231,8 @@ class ArrowParsing:
                 faults[int(i)] = BadLine(block.source, block.first_line + int(i), at + 1, words)
         return faults
 
-    def _as_text(self, found: Any, layout: Layout) -> bytes:
-        """VW text, by way of CSV."""
+    def _as_text(self, found: Any, layout: Layout) -> tuple[bytes, Batch]:
+        """VW text, by way of CSV, and what the parser made of that beside it: the kinds of lines."""
         pa, csv = import_module("pyarrow"), import_module("pyarrow.csv")
         plain = []
         for column in found.columns:
@@ -241,8 +249,9 @@ class ArrowParsing:
         parser = TableParser("csv", stop_at_fault=not self._options.skip)
         cells = Cells(layout.schema.cells, ngram=layout.schema.ngram, as_text=True)
         parser.set_table(cells, layout.positions, layout.width, ",")
-        parser.parse(memoryview(out.getvalue()), Batch())
-        return bytes(parser.take_text())
+        lines = Batch()
+        parser.parse(memoryview(out.getvalue()), lines)
+        return bytes(parser.take_text()), lines
 
 
 def _distinct(column: Any) -> tuple[Sequence[bytes], Any]:

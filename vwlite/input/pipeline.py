@@ -205,9 +205,10 @@ class Parsing:
 
                 self._arrow = ArrowParsing(self.options)
             bad, text = self._arrow.parse(block, task.rows, batch)
+            names = self._finder.find("", b"", batch, convert=self._arrow.converted) if self._finder else None
             if self._number:
                 batch.number_hashes()
-            return Parsed(batch, bad, block.done, block.total, text)
+            return Parsed(batch, bad, block.done, block.total, text, names)
         parser = self._parser(task.format) if task.layout is None else self._table_parser(task.format, task.layout)
         bad = bad_lines(parser, block.data, batch) if parser.parse(block.data, batch) else []
         text = b""
