@@ -44,7 +44,6 @@ from papers.data import Sparse, load
 from report import processor, row, say
 
 from vwlite.core.solve.columns import Columns
-from vwlite.core.solve.coordinate import CoordinateDescent
 from vwlite.core.solve.newton import Newton
 from vwlite.core.solve.problem import Problem
 from vwlite.core.solve.rows import Rows
@@ -350,7 +349,7 @@ def lasso_work(cases: Iterable[Case], rounds: int) -> list[Result]:
         largest = found.strongest("squared")
         for fraction in FRACTIONS[:2]:
             l1 = fraction * largest
-            best = best_of_ours(found, "squared", CoordinateDescent, l1=l1)
+            best = best_of_ours(found, "squared", Newton, l1=l1)
             goal = best * (1 + CLOSE)
             times: dict[str, float] = {}
             notes = []
@@ -368,7 +367,7 @@ def lasso_work(cases: Iterable[Case], rounds: int) -> list[Result]:
                 theirs = []
                 for _ in range(rounds):
                     theirs.append(fitted(kind, found, columns, l1, tolerance)[0])
-                    mine.append(ours(found, "squared", CoordinateDescent, goal, l1=l1))
+                    mine.append(ours(found, "squared", Newton, goal, l1=l1))
                 times[name] = median(theirs)
                 notes.append(f"{name} {times[name]:.3f} s (tol {tolerance:g})")
             result = Result("lasso", f"{found.name} {fraction:g}", median(mine), min(times.values()), ", ".join(notes))

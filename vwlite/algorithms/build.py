@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from importlib import import_module
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from vwlite.algorithms.losses import loss_function
 from vwlite.algorithms.table import ALGORITHMS
@@ -13,8 +13,10 @@ from vwlite.core.learn.learner import Learner
 from vwlite.core.learn.losses import Loss
 from vwlite.core.learn.multiclass import OneAgainstAll, Softmax
 from vwlite.core.learn.rule import Rule
-from vwlite.core.text.feature_names import NameFinder, NameStore
 from vwlite.options.settings import Settings
+
+if TYPE_CHECKING:
+    from vwlite.core.text.feature_names import NameFinder, NameStore
 
 # Where the radius begins that --nonzeros finds, if --radius does not say it.
 FIRST_RADIUS = 1.0
@@ -44,9 +46,11 @@ def make_expander(settings: Settings) -> Expander:
     )
 
 
-def make_finder(settings: Settings, store: NameStore, wanted: Iterable[int] | None = None) -> NameFinder:
+def make_finder(settings: Settings, store: "NameStore", wanted: Iterable[int] | None = None) -> "NameFinder":
     """What looks for names of features that a model of these settings has. wanted: only of these keys."""
     hash_all = settings.hash == "all"
+    from vwlite.core.text.feature_names import NameFinder  # not at the top: few models have names
+
     return NameFinder(store, make_expander(settings), hash_all=hash_all, wanted=wanted, bits=settings.bits)
 
 

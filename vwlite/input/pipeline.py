@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 from vwlite.core.data.batch import Batch
 from vwlite.core.data.class_names import Names
-from vwlite.core.text.feature_names import NameFinder
 from vwlite.core.text.parser import Parser, detect
 from vwlite.errors import DataError
 from vwlite.input.diagnostics import BadLine, bad_lines
 from vwlite.input.reader import Block, Fault, read_blocks, total_size
 
 if TYPE_CHECKING:
+    from vwlite.core.text.feature_names import NameFinder
     from vwlite.input.arrow import ArrowParsing, Rows
     from vwlite.input.tables import Layout, Records, Table
 
@@ -44,7 +44,7 @@ class ParseOptions:
     spaces: bool = False  # batches have the names of namespaces
     names: Names | None = None  # of classes, which labels are then
     table: "Table | None" = None  # the columns, if something says that the sources are tables
-    finder: Callable[[], NameFinder] | None = None  # makes what looks for names of features, one for each thread
+    finder: Callable[[], "NameFinder"] | None = None  # makes what looks for names of features, one for each thread
 
 
 @dataclass

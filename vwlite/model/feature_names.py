@@ -9,9 +9,12 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-from vwlite.core.text.feature_names import NameStore, disorder
 from vwlite.model.slots import Array, array_of
+
+if TYPE_CHECKING:
+    from vwlite.core.text.feature_names import NameStore
 
 CONSTANT = b"Constant"  # what Vowpal Wabbit's audit calls it
 
@@ -44,7 +47,7 @@ class FeatureNames:
         return FeatureNames(array_of(keys.tobytes(), "I"), array_of(ends.tobytes(), "I"), array_of(text, "B"))
 
     @staticmethod
-    def kept(store: NameStore, keys: Array, weights: Array, bits: int) -> "FeatureNames":
+    def kept(store: "NameStore", keys: Array, weights: Array, bits: int) -> "FeatureNames":
         """Those that a store has of the features of a model, as far as their weights are not zero."""
         found = store.of(keys, weights, len(weights) // max(len(keys), 1), bits)
         return FeatureNames(array_of(found[0], "I"), array_of(found[1], "I"), array_of(found[2], "B"))
@@ -79,6 +82,8 @@ class FeatureNames:
         """What is wrong with arrays that were read, for a model of these keys; None if nothing is."""
         if [array.format for array in (self.keys, self.ends, self.text)] != ["I", "I", "B"]:
             return "its names are not of uint8, or their ends and keys not of uint32"
+        from vwlite.core.text.feature_names import disorder  # not at the top: few models have names
+
         return disorder(self.keys, self.ends, self.text, keys)  # type: ignore[no-any-return,unused-ignore]
 
 

@@ -2,7 +2,7 @@
 
 import struct
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vwlite import __version__
 from vwlite.algorithms.build import make_learner, make_loss, make_rule, rule_class
@@ -11,7 +11,6 @@ from vwlite.core.base.arrays import narrowed, shifted
 from vwlite.core.learn.learner import Learner
 from vwlite.core.learn.rule import Rule
 from vwlite.core.rules.frozen import Frozen
-from vwlite.core.text.feature_names import NameStore
 from vwlite.errors import DataError, UsageError
 from vwlite.input.feature_weights import read_feature_weights
 from vwlite.model.feature_names import NONE, FeatureNames
@@ -20,6 +19,9 @@ from vwlite.model.header import COUNTERS
 from vwlite.model.slots import CODES, Array, array_of, copied, field_of
 from vwlite.options.resolve import Resolved
 from vwlite.options.settings import Settings
+
+if TYPE_CHECKING:
+    from vwlite.core.text.feature_names import NameStore
 
 
 def snapshot(
@@ -30,7 +32,7 @@ def snapshot(
     interrupted: bool = False,
     weights_only: bool = False,
     columns: dict[str, Any] | None = None,
-    names: NameStore | None = None,
+    names: "NameStore | None" = None,
 ) -> Model:
     """The model as of now. before: the counters of the model that was continued, or zeros. columns: of tables, as
     `vwlite.input.schema.Schema.stored` gives them. names: those of features that have been found."""

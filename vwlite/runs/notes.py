@@ -1,16 +1,18 @@
 """Notes at the end of a run: it went well, but the data is not what the options or the model suggest."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vwlite.algorithms.build import crossed
 from vwlite.core.data.interactions import WILDCARD
 from vwlite.core.data.namespaces import Namespaces
 from vwlite.core.learn.learner import Learner
-from vwlite.core.text.feature_names import NameStore
 from vwlite.options.resolve import option_name
 from vwlite.options.settings import Settings
 from vwlite.runs.progress import number
+
+if TYPE_CHECKING:
+    from vwlite.core.text.feature_names import NameStore
 
 Notes = tuple[dict[str, Any], list[str]]  # numbers for the report, and sentences about those that are worth one
 
@@ -82,7 +84,7 @@ def _one(what: str) -> str:
     return f"every example {what}: there was nothing to tell apart"
 
 
-def about_names(store: NameStore, more: str) -> Notes:
+def about_names(store: "NameStore", more: str) -> Notes:
     """Names of features that a model does not have, as there was no room for them. more: what makes room."""
     found = {"names of features found": len(store)}
     full = [what for what, is_full in (("features", store.full), ("crosses", store.crosses_full)) if is_full]

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from vwlite.core.data.class_names import Names
-from vwlite.core.text.feature_names import NameFinder
 from vwlite.errors import UsageError
 from vwlite.input.cache import CacheReader, CacheUnusable, CacheWriter, cache_name, fingerprint, open_cache
 from vwlite.input.pipeline import Parsed, ParseOptions, decide_roles, parsed_batches
@@ -16,6 +15,7 @@ from vwlite.options.settings import Settings
 from vwlite.runs.common import BadLines, say
 
 if TYPE_CHECKING:
+    from vwlite.core.text.feature_names import NameFinder
     from vwlite.input.tables import Table
 
 
@@ -67,7 +67,7 @@ class Source:
 
     def __init__(
         self, options: TrainOptions, settings: Settings, names: Names | None, bad: BadLines, *, keeps: bool = False,
-        columns: dict[str, Any] | None = None, finder: Callable[[], NameFinder] | None = None,
+        columns: dict[str, Any] | None = None, finder: Callable[[], "NameFinder"] | None = None,
     ) -> None:  # fmt: skip
         self.path = options.cache_file or (cache_name(options.data[0]) if options.cache else None)
         self._options, self._settings, self._names, self._bad, self._keeps = options, settings, names, bad, keeps

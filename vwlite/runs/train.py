@@ -5,7 +5,7 @@ import os
 import time
 from contextlib import ExitStack
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vwlite import __version__
 from vwlite.algorithms.build import make_finder
@@ -13,7 +13,6 @@ from vwlite.algorithms.table import ALGORITHMS
 from vwlite.core.data.batch import Batch
 from vwlite.core.learn.learner import Learner, Reason
 from vwlite.core.learn.tally import Tally
-from vwlite.core.text.feature_names import NameStore
 from vwlite.errors import DataError
 from vwlite.input.pipeline import Parsed
 from vwlite.input.reader import check_sources
@@ -28,6 +27,9 @@ from vwlite.runs.notes import Notes, about_labels, about_names, about_options, n
 from vwlite.runs.progress import HEADER, Interval, LiveLine, Row, format_row
 from vwlite.runs.signals import StopSignal
 from vwlite.runs.source import Source
+
+if TYPE_CHECKING:
+    from vwlite.core.text.feature_names import NameStore
 
 MORE_NAMES = "--names=N keeps N, and vwlite names looks for those of the model's weights alone"
 SMALL_TABLE = 1 << 22  # bytes of a weight table whose nonzero weights are counted for every row
@@ -67,10 +69,12 @@ def prepared(o: TrainOptions, model: Model | None) -> tuple[Learner, Resolved, d
     return resume(model, resolved, o.initial, **options), resolved, model.counters
 
 
-def name_store(o: TrainOptions, known: FeatureNames) -> NameStore | None:
+def name_store(o: TrainOptions, known: FeatureNames) -> "NameStore | None":
     """Where names of features go, if they are wanted or the model that is continued has some."""
     if not (o.names or len(known)):
         return None
+    from vwlite.core.text.feature_names import NameStore  # not at the top: few models have names
+
     return NameStore(o.names or max(MOST_NAMES, len(known)), known.arrays if len(known) else None)
 
 
@@ -81,7 +85,7 @@ class Training(Run):
 
     def __init__(
         self, o: TrainOptions, learner: Learner, resolved: Resolved, before: dict[str, int], columns: dict[str, Any],
-        names: NameStore | None, stack: ExitStack,
+        names: "NameStore | None", stack: ExitStack,
     ) -> None:  # fmt: skip
         super().__init__(o, learner, resolved.settings, stack)
         self.resolved = resolved
