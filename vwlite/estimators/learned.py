@@ -54,6 +54,10 @@ class RowSource(Source):
         self._rows, self._columns = rows, columns
 
     @property
+    def may_be_table(self) -> bool:
+        return False
+
+    @property
     def columns(self) -> dict[str, Any]:
         return self._columns
 

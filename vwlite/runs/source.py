@@ -79,6 +79,11 @@ class Source:
             self._table.crosses = settings.crosses
 
     @property
+    def may_be_table(self) -> bool:
+        """Whether there may be something to say of columns, once they are read."""
+        return self._table is not None
+
+    @property
     def columns(self) -> dict[str, Any]:
         """Those of the tables that were read, as a model keeps them; none if there was none."""
         return self._table.schema.stored() if self._table is not None and self._table.schema else {}

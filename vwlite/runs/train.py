@@ -97,7 +97,7 @@ class Training(Run):
         )
         self.file = stack.enter_context(AtomicFile(o.model)) if o.model else None
         self.namespaces = namespaces_of(resolved.settings)
-        self.titled = False  # the table of progress has its head
+        self.titled = False  # the table of progress has its head, behind what is said of columns
         self.interval = Interval(*o.progress)
         self.live = LiveLine()
         if o.quiet:
@@ -385,15 +385,20 @@ class Training(Run):
             say(f"continuing {self.options.initial} after {self.before.get('examples', 0)} examples")
         if self.options.model:
             say(f"model = {self.options.model}")
+        if not self.source.may_be_table:
+            self._print_title()
+
+    def _print_title(self) -> None:
+        if not self.titled:
+            say(HEADER.rstrip("\n"))
+            self.titled = True
 
     def _print_row(self) -> None:
         learner, tally = self.learner, self.learner.progressive
         held = self.pass_number > 1 and bool(self._holdout_period())
         shown = learner.holdout if held else tally
         self.live.clear()
-        if not self.titled:  # behind what the columns of a table are
-            say(HEADER.rstrip("\n"))
-            self.titled = True
+        self._print_title()
         say(
             format_row(
                 Row(
