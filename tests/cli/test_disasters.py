@@ -215,6 +215,8 @@ def check(folder: Path, name: str, known: Known, tidy: bool = True, interrupted:
             json.loads(found)
         elif n.endswith("cache"):  # it knows the times of the data
             open_cache(str(folder / n), None)
+        elif n in ("p", "r", "rejects"):  # lines up to there
+            assert known.new[n].startswith(found)
         else:
             read_model(str(folder / n))
     beside = set(os.listdir(folder)) - {*known.files, *job.outputs}
