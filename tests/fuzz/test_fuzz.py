@@ -1,7 +1,6 @@
 """What `make fuzz` found once, and the judge that found it."""
 
 import os
-import resource
 import signal
 import time
 from pathlib import Path
@@ -66,9 +65,10 @@ def works(arguments):
         pass
 
 
-def resident():
-    """KiB of memory that this process has now, and a child of it when it begins."""
-    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() >> 10
+def inherited():
+    """KiB of memory that a child of this process has when it begins: pages of mapped files are not among them."""
+    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    return int(status["RssAnon"].split()[0]) + int(status["RssShmem"].split()[0])
 
 
 def eats(arguments):
@@ -109,7 +109,7 @@ def test_the_judge_sees(name, tmp_path, monkeypatch):
     monkeypatch.setattr(vwlite.cli, "run", run)
     monkeypatch.setattr(judge, "LONGEST", 0.5 if name == "work" else judge.LONGEST)
     monkeypatch.setattr(judge, "PATIENT", 1.0 if name == "waiting" else judge.PATIENT)
-    monkeypatch.setattr(judge, "LARGEST", resident() + (100 << 10))
+    monkeypatch.setattr(judge, "LARGEST", inherited() + (100 << 10))
     assert judge.judge(PREDICT, tmp_path / "work").startswith(words)
 
 
