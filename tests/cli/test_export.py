@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import re
 import shutil
 import sqlite3
@@ -475,6 +476,22 @@ def test_bad_lines_end_a_program_in_python(vwlite, tiny):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     Path("one").write_text("|user anna\n")
     assert_same(done.stdout.split()[:1], vwlite("predict", "-m", "m", "one", "--quiet").out.split())
+
+
+def test_a_program_in_python_heeds_who_reads_it(vwlite, tiny):
+    vwlite("export", "m", "--to", "python", "-o", "model.py")
+    read, write = os.pipe()
+    os.close(read)
+    with open("/dev/full", "wb") as full:
+        for out, code, said in (write, 0, ""), (full, 74, "standard input or output: No space left on device\n"):
+            for lines in (1, 100_000):  # one is written at the end, the others on the way
+                Path("data").write_text("|user anna\n" * lines)
+                with open("data", "rb") as data:
+                    done = subprocess.run(
+                        [sys.executable, "-I", "model.py"], stdin=data, stdout=out, stderr=subprocess.PIPE, text=True
+                    )
+                assert (done.returncode, done.stderr) == (code, said)
+    os.close(write)
 
 
 def test_arrays_are_scored_in_c(vwlite, tiny):
