@@ -359,16 +359,20 @@ def equal(rng: Random) -> Case:
     files = {"data": content, "data.gz": gzip.compress(content, mtime=0)} | s.more
     run = ["train", *s.options, "-m", "model", "--quiet", "--on-error", "skip", "-p", "-"]
     run += some(rng, 0.5, "--passes 2", "--passes 4 --holdout-off", "--passes 3 --holdout-period 3")
-    first = [{"model": "stale.model", "-": "stale"}.get(word, word) for word in [*run, "data"]]
-    groups = [
+    return Case("equal", files, ways_of_reading(rng, run, {"model": "stale.model", "-": "stale"}), ["model"])
+
+
+def ways_of_reading(rng: Random, run: Command, stale: dict[str, str]) -> list[list[Command]]:
+    """The same run of `data`, read in every way. stale: what the run that makes a cache writes instead of an output."""
+    first = [stale.get(word, word) for word in run]
+    return [
         [[*run, "data"]],
         [[*run, "data", "--threads", rng.choice(["1", "3", "4"])]],
         [[*run, "data", "-c"]],
-        [[*first, "-c"], [*run, "data", "-c", "--threads", rng.choice(["1", "2"])]],
+        [[*first, "data", "-c"], [*run, "data", "-c", "--threads", rng.choice(["1", "2"])]],
         [[*run, "data.gz"]],
         [[*run, "<", "data"]],
     ]
-    return Case("equal", files, groups, ["model"])
 
 
 VW_WORDS = ["1", "-1", "2", "0.5", "nan", "1:2", "1:0.5 2:1", "red", "1,2", "1:1:0.5", "shared", "2:-1"]
@@ -521,16 +525,7 @@ def equal_solving(rng: Random) -> Case:
     content = data(rng, s.labels, rng.choice([3, 40, 300]), bad=rng.choice([0, 0, 0.05]))
     files = {"data": content, "data.gz": gzip.compress(content, mtime=0)} | s.more
     run = ["solve", *s.options, "-m", "model", "--quiet", "--on-error", "skip", "--max-passes", "30"]
-    first = ["stale" if word == "model" else word for word in [*run, "data"]]
-    groups = [
-        [[*run, "data"]],
-        [[*run, "data", "--threads", rng.choice(["1", "3", "4"])]],
-        [[*run, "data", "-c"]],
-        [[*first, "-c"], [*run, "data", "-c", "--threads", rng.choice(["1", "2"])]],
-        [[*run, "data.gz"]],
-        [[*run, "<", "data"]],
-        [[*run, "data", "--memory", "40M"]],
-    ]
+    groups = [*ways_of_reading(rng, run, {"model": "stale"}), [[*run, "data", "--memory", "40M"]]]
     return Case("equal", files, groups, ["model"])
 
 

@@ -17,7 +17,10 @@ from vwlite.input.cache import CacheUnusable, open_cache
 from vwlite.model import read_model
 
 CORPUS = sorted((Path(__file__).parent / "corpus").glob("*.json"))
-KINDS = [draws.lines, draws.commands, draws.continued, draws.equal, draws.vw, draws.solving, draws.equal_solving]
+KINDS = [
+    draws.lines, draws.commands, draws.continued, draws.equal, draws.vw, draws.solving, draws.equal_solving,
+    draws.tables,
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)
