@@ -7,7 +7,7 @@ from typing import Any
 from vwlite import __version__
 from vwlite.algorithms.losses import LOSS_OPTIONS
 from vwlite.errors import UsageError
-from vwlite.input.pipeline import ParseOptions, parsed_batches
+from vwlite.input.pipeline import parsed_batches
 from vwlite.input.reader import check_sources
 from vwlite.model import Model, read_model
 from vwlite.model.snapshot import restore
@@ -17,7 +17,7 @@ from vwlite.options.settings import Settings
 from vwlite.runs.common import Run, say, summary
 from vwlite.runs.notes import about_features
 from vwlite.runs.signals import StopSignal
-from vwlite.runs.source import table_of
+from vwlite.runs.source import parse_options, table_of
 
 
 def predict(o: PredictOptions) -> int:
@@ -33,18 +33,7 @@ def predict(o: PredictOptions) -> int:
     )  # fmt: skip
     table = table_of(o, model.columns)
     del model
-    parse = ParseOptions(
-        table=table,
-        spaces=bool(settings.crosses),
-        format=o.format,
-        hash_all=settings.hash == "all",
-        labels=settings.labels,
-        label_domain=settings.label_domain,
-        loss_name=settings.loss,
-        lenient_labels=True,
-        skip=o.on_error == "skip",
-        names=learner.names,
-    )
+    parse = parse_options(o, settings, learner.names, table, lenient_labels=True)
     with ExitStack() as stack:
         signals = stack.enter_context(StopSignal())  # first: what it finds begun is cleaned up
         run = Run(o, learner, settings, stack)

@@ -42,8 +42,10 @@ def table_of(o: InputOptions, columns: dict[str, Any] | None = None, *, needs_la
 
 
 def parse_options(
-    o: TrainOptions, settings: Settings, names: Names | None = None, table: "Table | None" = None
-) -> ParseOptions:
+    o: InputOptions, settings: Settings, names: Names | None = None, table: "Table | None" = None, *,
+    lenient_labels: bool = False,
+) -> ParseOptions:  # fmt: skip
+    """How a run with these settings reads text."""
     return ParseOptions(
         table=table,
         spaces=bool(settings.crosses),
@@ -52,6 +54,7 @@ def parse_options(
         labels=settings.labels,
         label_domain=settings.label_domain,
         loss_name=settings.loss,
+        lenient_labels=lenient_labels,
         skip=o.on_error == "skip",
         names=names,
     )
