@@ -65,3 +65,18 @@ cdef inline void copy(void* to, const void* source, size_t size) noexcept nogil:
     """An array of no items may be NULL, which memcpy does not take."""
     if size > 0:
         memcpy(to, source, size)
+
+
+# Bytes one after the other; all zeros are none.
+cdef struct Buffer:
+    char* data          # owned
+    size_t size, capacity
+
+
+cdef inline int append(Buffer* buffer, const void* data, size_t size) noexcept nogil:
+    """Add bytes; -1: no memory, and it is as it was."""
+    if reserve(<void**>&buffer.data, &buffer.capacity, buffer.size + size, 1):
+        return -1
+    copy(buffer.data + buffer.size, data, size)
+    buffer.size += size
+    return 0

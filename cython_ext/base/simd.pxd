@@ -67,6 +67,22 @@ cdef extern from *:
     #define vwlite_delimiters vwlite_delimiters_portable
     #endif
 
+    /* Where the bits of 64 bytes are set, as numbers from `at` on; only the first `left` bytes count. How many. Six at a
+       time, because how many there are is hard to foretell: so there must be room for 66. */
+    static inline size_t vwlite_write_marks(uint64_t bits, size_t left, uint32_t at, uint32_t *marks) {
+        size_t found;
+        bits = left < 64 ? bits & (((uint64_t)1 << left) - 1) : bits;
+        found = __builtin_popcountll(bits);
+        for (size_t i = 0; i < found; i += 6) {
+            for (size_t j = i; j < i + 6; j++) {
+                marks[j] = at + __builtin_ctzll(bits | (uint64_t)1 << 63);
+                bits &= bits - 1;
+                __asm__ volatile("" ::: "memory");  /* one store each: a vector of them has to be put together */
+            }
+        }
+        return found;
+    }
+
     static inline uint64_t vwlite_digits_of(uint64_t word) {
         return word ^ VWLITE_EACH('0');
     }

@@ -38,6 +38,23 @@ cdef struct Arrays:
     uint32_t* space         # [spans] the hash of the namespace; NULL unless somebody crosses namespaces by name
 
 
+# How far the arrays were filled before a line, to go back to if it is bad.
+cdef struct Mark:
+    size_t spans
+    size_t features
+    size_t tag_bytes
+
+
+cdef inline Mark mark_of(const Arrays* a) noexcept nogil:
+    cdef Mark mark
+    mark.spans, mark.features, mark.tag_bytes = a.spans, a.features, a.tag_bytes
+    return mark
+
+
+cdef inline void rewind(Arrays* a, const Mark* mark) noexcept nogil:
+    a.spans, a.features, a.tag_bytes = mark.spans, mark.features, mark.tag_bytes
+
+
 # What is wrong with a line: which of the parser's complaints, and where.
 cdef struct Fault:
     uint32_t line      # counted from 0 within the batch

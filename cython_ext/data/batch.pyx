@@ -19,6 +19,7 @@ from libc.string cimport memcpy, memset
 
 from vwlite.core.base.arrays cimport view_of
 from vwlite.core.base.buffers cimport copy, reserve, resize
+from vwlite.core.base.fibonacci cimport place_of, shift_of
 from vwlite.core.base.targets cimport *
 
 cdef extern from *:
@@ -179,7 +180,7 @@ cdef class Batch:
         cdef size_t i, capacity, n = self.a.features, distinct = 0
         cdef size_t most = min(n // 2, <size_t>MOST_DISTINCT)
         cdef size_t at
-        cdef int shift = 64
+        cdef int shift
         cdef uint32_t hash, found
         self.a.distinct = 0
         if most == 0:
@@ -195,11 +196,11 @@ cdef class Batch:
         capacity = 1
         while capacity < 2 * most:
             capacity *= 2
-            shift -= 1
+        shift = shift_of(capacity)
         memset(self.places, 0, capacity * 4)
         for i in range(n):
             hash = self.a.hash[i]
-            at = (hash * <uint64_t>0x9E3779B97F4A7C15) >> shift
+            at = place_of(hash, shift)
             while True:
                 found = self.places[at]
                 if found == 0:

@@ -2,6 +2,7 @@
 
 from libc.stdint cimport uint32_t, uint64_t
 
+from vwlite.core.base.fibonacci cimport place_of
 from vwlite.core.base.prefetch cimport prefetch_write
 
 
@@ -44,8 +45,8 @@ cdef class Table:
 
 
 cdef inline size_t home(Table table, uint32_t mark) noexcept nogil:
-    """Where the search for a mark begins: Fibonacci hashing, good for murmured and for running keys."""
-    return (mark * <uint64_t>0x9E3779B97F4A7C15) >> table.shift
+    """Where the search for a mark begins."""
+    return place_of(mark, table.shift)
 
 
 cdef inline void prefetch(Table table, const uint32_t* keys, size_t n) noexcept nogil:
@@ -55,7 +56,7 @@ cdef inline void prefetch(Table table, const uint32_t* keys, size_t n) noexcept 
     cdef size_t stride = table.stride
     cdef int shift = table.shift
     for i in range(n):
-        prefetch_write(slots + stride * (<size_t>((keys[i] + <uint32_t>1) * <uint64_t>0x9E3779B97F4A7C15) >> shift))
+        prefetch_write(slots + stride * place_of(keys[i] + <uint32_t>1, shift))
 
 
 cdef inline bint next_slot(Table table, char** slot) noexcept nogil:

@@ -23,6 +23,7 @@ cimport cython
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcmp, memcpy, memset
 
+from vwlite.core.base.fibonacci cimport place_of, shift_of
 from vwlite.core.base.simd cimport unlikely
 from vwlite.core.base.sorting cimport sort_by_high_half
 
@@ -86,7 +87,7 @@ cdef inline char* near_home(char* slots, size_t stride, int shift, uint32_t mark
     """The slot where the search for a mark begins, or the next one if that is another's. Most searches end in
     one of the two, and in which of them is a coin toss: so it is chosen without a branch. (Behind the last slot
     is that of the last key, whose mark is 0.)"""
-    cdef char* slot = slots + (<size_t>((mark * <uint64_t>0x9E3779B97F4A7C15) >> shift)) * stride
+    cdef char* slot = slots + place_of(mark, shift) * stride
     return slot + (stride & (0 - <size_t>((<Head*>slot).mark != mark)))
 
 
@@ -137,14 +138,11 @@ cdef class Table:
     cdef int allocate(self, size_t capacity) noexcept nogil:
         """Fresh, empty memory for so many slots; -1 if there is none, and all is as it was."""
         cdef char* slots = <char*>zeros_of((capacity + 1) * self.stride)
-        cdef int bits = 0
         if slots == NULL:
             return -1
-        while (<size_t>1 << bits) < capacity:
-            bits += 1
         self.slots = slots
         self.capacity = capacity
-        self.shift = 64 - bits
+        self.shift = shift_of(capacity)
         self.limit = capacity * 6 // 10
         self.used = 0
         return 0

@@ -9,9 +9,8 @@ None reads a byte outside of its cell, so that cells may lie in foreign memory; 
 
 from libc.stddef cimport size_t
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
-from libc.string cimport memcpy
 
-from vwlite.core.base.buffers cimport reserve
+from vwlite.core.base.buffers cimport Buffer, append, reserve
 from vwlite.core.base.simd cimport likely, load32, load64, unlikely
 from vwlite.core.data.batch cimport Batch
 from vwlite.core.text.murmur cimport finish, hash_strings, mix, murmur, scramble
@@ -101,8 +100,7 @@ cdef struct Sink:
     char* scratch
     size_t scratch_size
     bint as_text
-    char* text              # owned by the Cells, as is `scratch`
-    size_t text_size, text_capacity
+    Buffer text             # owned by the Cells, as is `scratch`
     uint32_t seed           # of the names of namespaces
     const char* name        # of the namespace that is being filled
     size_t first            # features (bytes, if as_text) before the namespace that is being filled
@@ -167,11 +165,7 @@ cdef inline const char* fitting(Sink* sink, const char* p, size_t n) noexcept no
 
 cdef inline int write(Sink* sink, const char* p, size_t n) noexcept nogil:
     """Add to the VW text."""
-    if reserve(<void**>&sink.text, &sink.text_capacity, sink.text_size + n, 1):
-        return -1
-    memcpy(sink.text + sink.text_size, p, n)
-    sink.text_size += n
-    return 0
+    return append(&sink.text, p, n)
 
 
 cdef inline int put(Batch batch, uint32_t hash, float value) noexcept nogil:
@@ -191,15 +185,15 @@ cdef inline int open_space(Sink* sink, Batch batch, const char* name, size_t siz
     if likely(not sink.as_text):
         sink.first = batch.a.features
         return 0
-    sink.first = sink.text_size
+    sink.first = sink.text.size
     return write(sink, b" |", 2) or write(sink, name, size)
 
 
 cdef inline int close_space(Sink* sink, Batch batch, uint8_t letter, size_t size) noexcept nogil:
     """It ends; `size`: bytes of its name. Without features there is none."""
     if unlikely(sink.as_text):
-        if sink.text_size == sink.first + 2 + size:
-            sink.text_size = sink.first
+        if sink.text.size == sink.first + 2 + size:
+            sink.text.size = sink.first
         return 0
     if batch.a.features == sink.first:
         return 0

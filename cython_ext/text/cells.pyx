@@ -124,4 +124,4 @@ cdef class Cells:
     def __dealloc__(self):
         free(self.columns)
         free(self.sink.scratch)
-        free(self.sink.text)
+        free(self.sink.text.data)

@@ -48,18 +48,8 @@ cdef extern from *:
             uint32_t *marks, size_t room, const char **reached, uint64_t *high) {
         size_t count = 0;
         while (begin < end && count + 66 <= room) {
-            uint32_t at = (uint32_t)(begin - base);
             uint64_t bits = vwlite_csv64(begin, delimiter, high);
-            size_t left = end - begin, found;
-            bits = left < 64 ? bits & (((uint64_t)1 << left) - 1) : bits;
-            found = __builtin_popcountll(bits);
-            for (size_t i = 0; i < found; i += 6) {
-                for (size_t j = i; j < i + 6; j++) {
-                    marks[count + j] = at + __builtin_ctzll(bits | (uint64_t)1 << 63);
-                    bits &= bits - 1;
-                }
-            }
-            count += found;
+            count += vwlite_write_marks(bits, end - begin, (uint32_t)(begin - base), marks + count);
             begin += 64;
         }
         *reached = begin < end ? begin : end;

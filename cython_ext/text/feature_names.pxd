@@ -3,6 +3,7 @@
 from libc.stddef cimport size_t
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
+from vwlite.core.base.buffers cimport Buffer
 from vwlite.core.data.batch cimport Arrays, Batch
 from vwlite.core.data.expand cimport MOST_NAMED, MOST_TERMS, Expander
 
@@ -20,12 +21,6 @@ cdef struct Shared:
     HashSet* now
     HashSet* old[64]
     size_t old_count
-
-
-# Bytes one after the other.
-cdef struct Buffer:
-    char* data          # owned
-    size_t size, capacity
 
 
 # A name that was found; its text stands behind the one before it.

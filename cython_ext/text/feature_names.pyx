@@ -25,7 +25,8 @@ from libc.stdio cimport snprintf
 from libc.stdlib cimport calloc, free, malloc, qsort
 from libc.string cimport memchr, memcmp, memcpy, memset
 
-from vwlite.core.base.buffers cimport copy, reserve
+from vwlite.core.base.buffers cimport append, copy, reserve
+from vwlite.core.base.fibonacci cimport place_of, shift_of
 from vwlite.core.base.prefetch cimport prefetch_read
 from vwlite.core.base.simd cimport PADDING, delimiters, likely, lowest, unlikely
 from vwlite.core.base.sorting cimport sort_by_high_half
@@ -74,20 +75,13 @@ cdef extern from *:
 
 # --- sets of hashes ------------------------------------------------------------------------------
 
-cdef inline size_t home(uint32_t hash, int shift) noexcept nogil:
-    return (hash * <uint64_t>0x9E3779B97F4A7C15) >> shift
-
-
 cdef int make_set(HashSet* s, size_t capacity) noexcept nogil:
     """An empty set with so many slots, a power of two; -1: no memory, and it is as it was."""
     cdef uint32_t* slots = <uint32_t*>calloc(capacity + 1, sizeof(uint32_t))
     if slots == NULL:
         return -1
     free(s.slots)
-    s.slots, s.capacity, s.count, s.has_zero, s.shift = slots, capacity, 0, False, 64
-    while capacity > 1:
-        capacity //= 2
-        s.shift -= 1
+    s.slots, s.capacity, s.count, s.has_zero, s.shift = slots, capacity, 0, False, shift_of(capacity)
     return 0
 
 
@@ -95,7 +89,7 @@ cdef inline bint has(const HashSet* s, uint32_t hash) noexcept nogil:
     cdef size_t at
     if hash == 0:
         return s.has_zero
-    at = home(hash, s.shift)
+    at = place_of(hash, s.shift)
     while s.slots[at] != hash:
         if s.slots[at] == 0:
             return False
@@ -105,7 +99,7 @@ cdef inline bint has(const HashSet* s, uint32_t hash) noexcept nogil:
 
 cdef inline bint is_near(const HashSet* s, uint32_t hash) noexcept nogil:
     """Whether a hash is in one of the first two slots where it can be, as most are: without a branch that is a toss."""
-    cdef const uint32_t* slot = s.slots + home(hash, s.shift)
+    cdef const uint32_t* slot = s.slots + place_of(hash, s.shift)
     return ((slot[0] == hash) | (slot[1] == hash)) & (hash != 0)
 
 
@@ -117,7 +111,7 @@ cdef inline bint put(HashSet* s, uint32_t hash) noexcept nogil:
             return False
         s.has_zero = True
         return True
-    at = home(hash, s.shift)
+    at = place_of(hash, s.shift)
     while s.slots[at] != 0:
         if s.slots[at] == hash:
             return False
@@ -194,19 +188,11 @@ cdef void end_shared(Shared* shared) noexcept nogil:
 
 cdef inline bint is_recent(const uint32_t* recent, uint32_t hash) noexcept nogil:
     """Whether a table of hashes that were met lately has this one."""
-    return (recent[home(hash, 64 - RECENT_BITS)] == hash) & (hash != 0)
+    return (recent[place_of(hash, 64 - RECENT_BITS)] == hash) & (hash != 0)
 
 
 cdef inline void remember(uint32_t* recent, uint32_t hash) noexcept nogil:
-    recent[home(hash, 64 - RECENT_BITS)] = hash
-
-
-cdef inline int append(Buffer* buffer, const void* data, size_t size) noexcept nogil:
-    if reserve(<void**>&buffer.data, &buffer.capacity, buffer.size + size, 1):
-        return -1
-    copy(buffer.data + buffer.size, data, size)
-    buffer.size += size
-    return 0
+    recent[place_of(hash, 64 - RECENT_BITS)] = hash
 
 
 # --- finding -------------------------------------------------------------------------------------
@@ -296,7 +282,7 @@ cdef class NameFinder:
                     n = self.not_recent(hash, a.feature_begin[span], a.feature_begin[span + 1], n)
         for i in range(n):
             if i + AHEAD < n:
-                prefetch_read(known.slots + home(hash[self.news[i + AHEAD]], known.shift))
+                prefetch_read(known.slots + place_of(hash[self.news[i + AHEAD]], known.shift))
             h = hash[self.news[i]]
             if is_recent(self.recent, h):       # by now
                 continue
@@ -675,7 +661,7 @@ cdef class NameStore:
                 if (i + AHEAD) * sizeof(Found) < <size_t>names.shape[0]:
                     prefetch_read(
                         self.met.now.slots
-                        + home((<const Found*>&names[(i + AHEAD) * sizeof(Found)]).hash, self.met.now.shift))
+                        + place_of((<const Found*>&names[(i + AHEAD) * sizeof(Found)]).hash, self.met.now.shift))
                 memcpy(&one, &names[i * sizeof(Found)], sizeof(Found))
                 failed = self.add(&one, <const char*>&text[at] if one.size else NULL)
                 if failed:
@@ -691,7 +677,7 @@ cdef class NameStore:
     cdef int place(self, uint32_t hash, size_t* at) noexcept nogil:
         """1 + the number of the name with that hash, and where in `places`; 0: there is none, and it belongs there."""
         cdef uint32_t number
-        at[0] = home(hash, self.shift)
+        at[0] = place_of(hash, self.shift)
         while True:
             number = self.places[at[0]]
             if number == 0 or self.names[number - 1].hash == hash:
@@ -704,12 +690,10 @@ cdef class NameStore:
         while capacity < 2 * self.count:
             capacity *= 2
         free(self.places)
-        self.places, self.place_capacity, self.shift = <uint32_t*>calloc(capacity, sizeof(uint32_t)), capacity, 64
+        self.places, self.place_capacity = <uint32_t*>calloc(capacity, sizeof(uint32_t)), capacity
+        self.shift = shift_of(capacity)
         if self.places == NULL:
             return -1
-        while capacity > 1:
-            capacity //= 2
-            self.shift -= 1
         for i in range(self.count):
             self.place(self.names[i].hash, &at)
             self.places[at] = <uint32_t>(i + 1)

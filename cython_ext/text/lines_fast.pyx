@@ -109,24 +109,12 @@ cdef extern from *:
         return vwlite_read_values_body(n, text, more, length, value);
     }
 
-    /* Six marks at a time, because how many there are in 64 bytes is hard to foretell. */
     VWLITE_CLONES static size_t vwlite_find_marks_anywhere(const char *base, const char *begin, const char *end,
             uint32_t *marks, size_t room, const char **reached) {
         size_t count = 0;
         while (begin < end && count + 66 <= room) {
-            uint32_t at = (uint32_t)(begin - base);
             uint64_t bits = vwlite_delimiters(begin, '|') | (uint64_t)vwlite_delimiters(begin + 32, '|') << 32;
-            size_t left = end - begin, found;
-            bits = left < 64 ? bits & (((uint64_t)1 << left) - 1) : bits;
-            found = __builtin_popcountll(bits);
-            for (size_t i = 0; i < found; i += 6) {
-                for (size_t j = i; j < i + 6; j++) {
-                    marks[count + j] = at + __builtin_ctzll(bits | (uint64_t)1 << 63);
-                    bits &= bits - 1;
-                    __asm__ volatile("" ::: "memory");  /* one store each: a vector of them has to be put together */
-                }
-            }
-            count += found;
+            count += vwlite_write_marks(bits, end - begin, (uint32_t)(begin - base), marks + count);
             begin += 64;
         }
         *reached = begin < end ? begin : end;

@@ -31,7 +31,7 @@ from libc.string cimport memcmp, memcpy, memmove, memset
 
 from vwlite.core.base.buffers cimport reserve
 from vwlite.core.base.simd cimport PADDING, delimiters, delimiters_portable, likely, unlikely
-from vwlite.core.data.batch cimport REJECTED, Arrays, Batch, Fault
+from vwlite.core.data.batch cimport REJECTED, Arrays, Batch, Fault, Mark, mark_of, rewind
 from vwlite.core.data.class_names cimport Names
 from vwlite.core.text.libsvm cimport libsvm_line
 from vwlite.core.text.lines_fast cimport FULL, MARKS, Columns, compute, find_marks
@@ -268,14 +268,14 @@ cdef class Parser:
         """`lines`, each on its own: the way for every line."""
         cdef const char* base = p
         cdef const char* next
-        cdef Arrays before
+        cdef Mark before
         cdef Trouble trouble
         cdef Fault fault
         cdef uint32_t named
         while p < end:
             if unlikely(batch.a.lines + 1 >= batch.line_capacity) and batch.reserve(1, 0, 0, 0):
                 return -1
-            before.spans, before.features, before.tag_bytes = batch.a.spans, batch.a.features, batch.a.tag_bytes
+            before = mark_of(&batch.a)
             named = self.names_so_far()
             if self.is_libsvm:
                 next = libsvm_line(&self.settings, batch, p + skip, &trouble)
@@ -285,7 +285,7 @@ cdef class Parser:
             if likely(next != NULL):
                 p = next
                 continue
-            batch.a.spans, batch.a.features, batch.a.tag_bytes = before.spans, before.features, before.tag_bytes
+            rewind(&batch.a, &before)
             self.forget_names(named)
             if trouble.code == OUT_OF_MEMORY:
                 return -1

@@ -3,7 +3,7 @@
 from libc.stddef cimport size_t
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 
-from vwlite.core.data.batch cimport Batch
+from vwlite.core.data.batch cimport Batch, Mark
 from vwlite.core.text.cells cimport Cells, Column, Role
 from vwlite.core.text.csv cimport Cell, Record
 from vwlite.core.text.parser cimport Parser
@@ -19,6 +19,13 @@ cdef struct Key:
     uint32_t next         # 1 + the key that came behind it last time
     uint32_t schema       # 1 + its column; 0: it is none
     uint64_t stamp        # the last line that has it
+
+
+# How far all was before a record.
+cdef struct Begun:
+    Mark batch
+    uint32_t names        # of classes
+    size_t text
 
 
 cdef class TableParser(Parser):

@@ -20,7 +20,7 @@ from libc.string cimport memchr, memcmp, memcpy, memmove, memset, strlen
 
 from vwlite.core.base.buffers cimport reserve, resize
 from vwlite.core.base.simd cimport PADDING, likely, load64, unlikely
-from vwlite.core.data.batch cimport BLANK, EXAMPLE, REJECTED, Arrays, Fault
+from vwlite.core.data.batch cimport BLANK, EXAMPLE, REJECTED, Fault, mark_of, rewind
 from vwlite.core.text.cells cimport (
     BY_VALUE, CATEGORICAL, DROPPED, IS_IMPORTANCE, IS_LABEL, IS_TAG, NUMERIC, TEXT, Role, Sink, add_number, add_text,
     add_padded_word, character, close_space, fits_byte, name_hash, open_space, put, set_column, write, write_character,
@@ -119,6 +119,21 @@ cdef inline int take_cell(Sink* sink, const Column* c, const char* p, const char
     return 0
 
 
+cdef inline Begun begun(TableParser parser, Batch batch) noexcept nogil:
+    """How far all is before a record, of which no column is read yet."""
+    cdef Begun before
+    before.batch, before.names, before.text = mark_of(&batch.a), parser.names_so_far(), parser.table.sink.text.size
+    parser.column = 0
+    return before
+
+
+cdef inline void go_back(TableParser parser, Batch batch, const Begun* before) noexcept nogil:
+    """Have nothing of the record: it is bad."""
+    rewind(&batch.a, &before.batch)
+    parser.forget_names(before.names)
+    parser.table.sink.text.size = before.text
+
+
 cdef class TableParser(Parser):
     """Blocks of whole records become batches. Built as Parser is, with format "csv".
 
@@ -179,8 +194,8 @@ cdef class TableParser(Parser):
 
     def take_text(self):
         """The VW text of all records since the last call, as bytes."""
-        found = PyBytes_FromStringAndSize(self.table.sink.text, self.table.sink.text_size)
-        self.table.sink.text_size = 0
+        found = PyBytes_FromStringAndSize(self.table.sink.text.data, self.table.sink.text.size)
+        self.table.sink.text.size = 0
         return found
 
     cdef int fill(self, const char* data, size_t size, Batch batch, bint first) noexcept nogil:
@@ -221,13 +236,12 @@ cdef class TableParser(Parser):
         cdef const char* next
         cdef const uint32_t* m = self.marks
         cdef uint32_t* behind = self.marks       # the last mark
-        cdef uint32_t named
         cdef uint64_t high = 0
-        cdef size_t found, text
+        cdef size_t found
         cdef Record record
         cdef Trouble trouble
         cdef Outcome outcome
-        cdef Arrays before
+        cdef Begun before
         while p < end:
             outcome = csv_record(base, p, self.delimiter, &m, behind, self.cells, self.cell_room, &record, &trouble)
             if unlikely(outcome == CUT and seen < end):
@@ -263,9 +277,7 @@ cdef class TableParser(Parser):
                     return -1
                 if unlikely(batch.a.lines + 1 >= batch.line_capacity) and batch.reserve(1, 0, 0, 0):
                     return -1
-                before.spans, before.features, before.tag_bytes = batch.a.spans, batch.a.features, batch.a.tag_bytes
-                named, text = self.names_so_far(), self.table.sink.text_size
-                self.column = 0
+                before = begun(self, batch)
                 if unlikely(high != 0):
                     trouble.begin = not_utf8(p, next)
                     if trouble.begin != NULL:
@@ -275,9 +287,7 @@ cdef class TableParser(Parser):
                     if likely(self.take(&record, batch, &trouble) == 0):
                         p = next + 1
                         continue
-                batch.a.spans, batch.a.features, batch.a.tag_bytes = before.spans, before.features, before.tag_bytes
-                self.forget_names(named)
-                self.table.sink.text_size = text
+                go_back(self, batch, &before)
                 if trouble.code == OUT_OF_MEMORY:
                     return -1
             if self.add_fault(p, next, offset + (p - base), batch, &trouble):
@@ -297,20 +307,14 @@ cdef class TableParser(Parser):
         cdef const char* base = p
         cdef const char* next
         cdef Trouble trouble
-        cdef Arrays before
-        cdef uint32_t named
-        cdef size_t text
+        cdef Begun before
         while p < end:
-            before.spans, before.features, before.tag_bytes = batch.a.spans, batch.a.features, batch.a.tag_bytes
-            named, text = self.names_so_far(), self.table.sink.text_size
-            self.column = 0
+            before = begun(self, batch)
             next = self.json_line(p + skip, batch, &trouble)
             if likely(next != NULL):
                 p, skip = next + 1, 0
                 continue
-            batch.a.spans, batch.a.features, batch.a.tag_bytes = before.spans, before.features, before.tag_bytes
-            self.forget_names(named)
-            self.table.sink.text_size = text
+            go_back(self, batch, &before)
             if trouble.code == OUT_OF_MEMORY:
                 return -1
             next = line_feed(p)
@@ -558,12 +562,12 @@ cdef class TableParser(Parser):
         # They stand before the features.
         if self.head_size[0] == 0:
             self.head_size[1] = 0
-        features = sink.text_size - self.line_text
+        features = sink.text.size - self.line_text
         n = self.head_size[0] + self.head_size[1] + self.head_size[2] + 3
-        if reserve(<void**>&sink.text, &sink.text_capacity, sink.text_size + n, 1):
+        if reserve(<void**>&sink.text.data, &sink.text.capacity, sink.text.size + n, 1):
             trouble_at(trouble, OUT_OF_MEMORY, NULL, NULL)
             return -1
-        line = sink.text + self.line_text
+        line = sink.text.data + self.line_text
         memmove(line + n, line, features)
         n = 0
         for i in range(3):
@@ -577,7 +581,7 @@ cdef class TableParser(Parser):
                 memcpy(line + n, self.heads[i], self.head_size[i])
                 n += self.head_size[i]
         memmove(line + n, line + self.head_size[0] + self.head_size[1] + self.head_size[2] + 3, features)
-        sink.text_size += n
+        sink.text.size += n
         return self.end_text(True, trouble)
 
     cdef int json_text(self, const char** p, const char** end, Trouble* trouble) noexcept nogil:
@@ -752,7 +756,7 @@ cdef class TableParser(Parser):
             trouble_at(trouble, OUT_OF_MEMORY, NULL, NULL)
             return -1
         batch.a.label[i], batch.a.importance[i], batch.a.initial[i] = NAN, 1, 0
-        self.line_text = self.table.sink.text_size
+        self.line_text = self.table.sink.text.size
         return 0
 
     cdef int take(self, const Record* record, Batch batch, Trouble* trouble) noexcept nogil:
@@ -840,7 +844,7 @@ cdef class TableParser(Parser):
                 trouble.begin, trouble.end = begin, last
             return -1
         if unlikely(self.table.sink.as_text):
-            some = self.table.sink.text_size > self.line_text
+            some = self.table.sink.text.size > self.line_text
             if c.role == IS_IMPORTANCE:
                 # Without a label there is no place for it in VW text, and nobody learns from the line.
                 return self.write_word(b" ", p, n, trouble) if some else 0
@@ -904,13 +908,13 @@ cdef class TableParser(Parser):
         cdef size_t n
         if likely(not sink.as_text):
             return 0
-        if has_bar and memchr(sink.text + self.line_text, c'|', sink.text_size - self.line_text) == NULL \
+        if has_bar and memchr(sink.text.data + self.line_text, c'|', sink.text.size - self.line_text) == NULL \
                 and self.write_word(b" |", NULL, 0, trouble):
             return -1
-        n = sink.text_size - self.line_text
-        if n and sink.text[self.line_text] == c' ':
-            memmove(sink.text + self.line_text, sink.text + self.line_text + 1, n - 1)
-            sink.text_size -= 1
+        n = sink.text.size - self.line_text
+        if n and sink.text.data[self.line_text] == c' ':
+            memmove(sink.text.data + self.line_text, sink.text.data + self.line_text + 1, n - 1)
+            sink.text.size -= 1
         return self.write_word(b"\n", NULL, 0, trouble)
 
     @property
