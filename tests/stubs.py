@@ -268,21 +268,17 @@ def all_stubs() -> dict[Path, str]:
 
 
 PACKAGE = ROOT / "vwlite/__init__.pyi"
-ESTIMATOR = '''
+OF_BOTH = '''
 
-class {name}:
-    """What help({name}) says."""
+class _Parameters(TypedDict, total=False):
+    {parameters}
 
-    def __init__(
-        self,
-        *,
-        {parameters},
-    ) -> None: ...
+
+class _Estimator:
     n_features_in_: int
     feature_names_in_: NDArray[Any]
     n_iter_: int
     report_: dict[str, Any]
-    {methods}
     @property
     def coef_(self) -> Any: ...
     @property
@@ -296,6 +292,17 @@ class {name}:
     def get_params(self, deep: bool = ...) -> dict[str, Any]: ...
     def set_params(self, **params: Any) -> Self: ...
     def save(self, path: str | PathLike[str], *, weights_only: bool = ...) -> None: ...
+'''
+ESTIMATOR = '''
+
+class {name}(_Estimator):
+    """What help({name}) says."""
+
+    def __init__(
+        self,
+        {parameters},
+    ) -> None: ...
+    {methods}
 '''
 OF_CLASSES = (
     "classes_: NDArray[Any]",
@@ -315,23 +322,23 @@ def package_stub() -> str:
     head += """
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
-from typing_extensions import Self
+from typing_extensions import Self, Unpack
 
 from vwlite.estimators.loaded import LoadedModel as LoadedModel
 from vwlite.estimators.loaded import load_model as load_model
 
 __version__: str
 """
-    made = [
-        ("SparseClassifier", options.OF_CLASSIFIER, OF_CLASSES),
-        ("SparseRegressor", options.OF_REGRESSOR, OF_NUMBERS),
-    ]
-    for name, specs, methods in made:
-        words = [f"{p.name}: {p.kind} = {p.default!r}" for p in options.parameters(specs)]
+    shared = options.parameters(options.OF_REGRESSOR)
+    own = [p for p in options.parameters(options.OF_CLASSIFIER) if p not in shared]
+    head += OF_BOTH.format(parameters="\n    ".join(f"{p.name}: {p.kind}  # {p.default!r}" for p in shared))
+    for name, more, methods in (("SparseClassifier", own, OF_CLASSES), ("SparseRegressor", [], OF_NUMBERS)):
+        words = ["*"] if more else []
+        words += [f"{p.name}: {p.kind} = {p.default!r}" for p in more] + ["**parameters: Unpack[_Parameters]"]
         head += ESTIMATOR.format(name=name, parameters=",\n        ".join(words), methods="\n    ".join(methods))
     return head
 

@@ -70,19 +70,22 @@ def test_the_stub_has_what_the_estimators_have():
 
     import vwlite
 
-    tree = ast.parse(stubs.package_stub())
-    for node in tree.body:
-        if not isinstance(node, ast.ClassDef):
-            continue
-        kind = getattr(vwlite, node.name)
-        assert (node.name in vwlite.__all__, kind.__doc__ is None) == (True, False)
-        for inner in node.body:
-            if isinstance(inner, ast.FunctionDef):
-                there = inspect.getattr_static(kind, inner.name)
-                if isinstance(there, property):
-                    continue
-                shown = [a.arg for a in (*inner.args.args, *inner.args.kwonlyargs)]
-                made = kind.__init__ if inner.name == "__init__" else getattr(kind, inner.name, None)
-                if made is not None and inner.name not in ("set_params", "score"):
-                    assert [*inspect.signature(made).parameters][-len(shown) :] == shown, inner.name
+    classes = {node.name: node for node in ast.parse(stubs.package_stub()).body if isinstance(node, ast.ClassDef)}
+    shared = [node.target.id for node in classes.pop("_Parameters").body]
+    of_both = classes.pop("_Estimator").body
+    assert set(classes) == {"SparseClassifier", "SparseRegressor"} <= set(vwlite.__all__)
+    for name, node in classes.items():
+        kind = getattr(vwlite, name)
+        assert kind.__doc__ is not None
+        for inner in [*of_both, *node.body]:
+            if not isinstance(inner, ast.FunctionDef):
+                continue
+            there = inspect.getattr_static(kind, inner.name)
+            if isinstance(there, property) or inner.name in ("set_params", "score"):
+                continue
+            shown = [a.arg for a in (*inner.args.args, *inner.args.kwonlyargs)]
+            if inner.name == "__init__":
+                assert set(inspect.signature(kind).parameters) == {*shown, *shared} - {"self"}
+            elif (made := getattr(kind, inner.name, None)) is not None:
+                assert [*inspect.signature(made).parameters][-len(shown) :] == shown, inner.name
     assert typing.get_type_hints(vwlite.load_model)["return"] is vwlite.LoadedModel

@@ -305,9 +305,6 @@ class SparseClassifier(ClassifierMixin, _Sparse):  # type: ignore[misc]
     _PARAMETERS = OF_CLASSIFIER
     _ALL = parameters(OF_CLASSIFIER)
 
-    def __init__(self, **given: Any) -> None:
-        super().__init__(**given)
-
     def _usual_loss(self, algorithm: str) -> str:
         losses = ALGORITHMS[algorithm].losses if algorithm in ALGORITHMS else ("logistic",)
         return "logistic" if "logistic" in losses else losses[0]
@@ -512,9 +509,6 @@ class SparseRegressor(RegressorMixin, _Sparse):  # type: ignore[misc]
     _PARAMETERS = OF_REGRESSOR
     _ALL = parameters(OF_REGRESSOR)
 
-    def __init__(self, **given: Any) -> None:
-        super().__init__(**given)
-
     def _usual_loss(self, algorithm: str) -> str:
         return "squared"
 
@@ -643,7 +637,12 @@ def _describe(kind: type[_Sparse]) -> None:
     shown = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
     for p in kind._ALL:
         shown.append(inspect.Parameter(p.name, inspect.Parameter.KEYWORD_ONLY, default=p.default))
-    kind.__init__.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
+
+    def __init__(self: _Sparse, **given: Any) -> None:
+        _Sparse.__init__(self, **given)
+
+    __init__.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
+    kind.__init__ = __init__  # type: ignore[method-assign]
 
 
 for _kind in _SUMMARIES:
