@@ -908,7 +908,8 @@ cdef class TableParser(Parser):
         cdef size_t n
         if likely(not sink.as_text):
             return 0
-        if has_bar and memchr(sink.text.data + self.line_text, c'|', sink.text.size - self.line_text) == NULL \
+        n = sink.text.size - self.line_text
+        if has_bar and (n == 0 or memchr(sink.text.data + self.line_text, c'|', n) == NULL) \
                 and self.write_word(b" |", NULL, 0, trouble):
             return -1
         n = sink.text.size - self.line_text
