@@ -184,6 +184,39 @@ def test_bad_lines_have_no_names(vwlite, at):
     assert "2 bad lines skipped" in done and Path("r").read_text().count("\n") == 2
 
 
+SOLVED = {
+    "l1": "--l1 0.01",
+    "crossed": "--l1 0.01 -q up",
+    "ball": "--radius 1 -b 4",
+    "classes": "--l1 0.01 --classes red,green --oaa 2",
+    "softmax": "--radius 1 --classes red,green --oaa 2 --softmax",
+}
+
+
+@pytest.mark.parametrize("way", SOLVED)
+def test_solved_models_have_names_as_if_they_were_found_later(vwlite, at, way):
+    (at / "data").write_text(text_of(SOLVED[way]))
+    command = ["solve", "data", "--quiet", *SOLVED[way].split()]
+    vwlite(*command, "-m", "without")
+    vwlite(*command, "--names", "--cache", "-m", "with")
+    assert without_names(Path("with").read_bytes()) == without_names(Path("without").read_bytes())
+    assert len(read_model("with").names)
+    vwlite("names", "without", "data", "--quiet")
+    assert Path("without").read_bytes() == Path("with").read_bytes()
+
+
+def test_solved_models_of_a_path_and_begun_from_one_have_names(vwlite, at):
+    vwlite("solve", "data", "--l1-path", 3, "--names=3", "-m", "m%d")
+    first, last = (read_model(f"m{k}") for k in (1, 3))
+    assert len(first.names) == 0 < len(last.names) == len(last.keys) - 1  # without the constant
+    (at / "more").write_text("1 |user dora |page home\n-1 |page home\n")
+    err = vwlite("solve", "more", "-i", "m3", "--l1", 0.001, "-m", "m").err
+    names = {name for _, name in read_model("m").names}
+    assert b"user^dora" in names and len(read_model("m").keys) == len(names) + 1 and "room" not in err
+    assert "note: there is room for 1 names" in vwlite("solve", "data", "--l1", 0.01, "--names=1", "-m", "m").err
+    assert "--names needs --model" in vwlite("solve", "data", "--l1", 1, "--names", code=2).err
+
+
 # --- tables ----
 
 TABLES = {

@@ -265,8 +265,11 @@ def test_crosses_by_name_tell_namespaces_of_one_letter_apart(vwlite, at):
 def test_a_cross_of_a_namespace_that_is_not_there_is_noted(vwlite, at):
     Path("a.vw").write_text("1 |user a |ad b\n-1 |user c |ad d\n")
     said = "note: -q user,ads crosses namespaces by their names, and no example has one called ads\n"
-    assert said in vwlite("train", "a.vw", "-q", "user,ads", "-q", "user,ad").err
-    assert "crosses" not in vwlite("train", "a.vw", "-q", "user,ad").err
+    for command in (["train"], ["solve", "--l1", "0.1"], ["solve", "--l1", "0.1", "--cache-file", "c"]):
+        assert said in vwlite(*command, "a.vw", "-q", "user,ads", "-q", "user,ad").err
+        assert "crosses" not in vwlite(*command, "a.vw", "-q", "user,ad").err
+    vwlite("solve", "a.vw", "-q", "user,ads", "--l1", "0.1", "-m", "m", "--quiet")
+    assert said in vwlite("certify", "-m", "m", "a.vw").err
 
 
 def test_crosses_of_columns(vwlite, clicks):

@@ -28,8 +28,8 @@ from vwlite.options.resolve import Resolved, check_link, check_runs
 from vwlite.options.settings import Settings
 from vwlite.output.atomic import AtomicFile
 from vwlite.runs.common import Run
-from vwlite.runs.source import Source
-from vwlite.runs.train import Training, name_store, prepared
+from vwlite.runs.source import Source, name_store
+from vwlite.runs.train import Training, prepared
 
 NAME = "the model"  # that is continued, in messages
 LEAST_JOURNAL = 1 << 16  # features that are learned before the state is put on record again

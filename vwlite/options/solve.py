@@ -166,7 +166,8 @@ _SOLVE = (
       if spec.name == "softmax" else spec for spec in specs_of(Settings, CLASSES)),
     *_CACHED,
     *(replace(spec, help="Begin from this model's weights, with its options of features, loss and classes.")
-      if spec.name == "initial" else spec for spec in specs_of(TrainOptions) if spec.name in ("model", "initial")),
+      if spec.name == "initial" else spec
+      for spec in specs_of(TrainOptions) if spec.name in ("model", "initial", "names")),
     SPECS["link"], *_SHARED, _own["memory"],
 )  # fmt: skip
 _CERTIFY = (

@@ -84,7 +84,10 @@ def _one(what: str) -> str:
     return f"every example {what}: there was nothing to tell apart"
 
 
-def about_names(store: "NameStore", more: str) -> Notes:
+MORE_NAMES = "--names=N keeps N, and vwlite names looks for those of the model's weights alone"
+
+
+def about_names(store: "NameStore", more: str = MORE_NAMES) -> Notes:
     """Names of features that a model does not have, as there was no room for them. more: what makes room."""
     found = {"names of features found": len(store)}
     full = [what for what, is_full in (("features", store.full), ("crosses", store.crosses_full)) if is_full]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vwlite.algorithms.build import make_expander, make_names
 from vwlite.core.base.checksum import Checksum, checksum
@@ -24,9 +24,12 @@ from vwlite.options.groups import TrainOptions
 from vwlite.options.settings import Settings
 from vwlite.runs.common import BadLines
 from vwlite.runs.memory import least_of_batch
-from vwlite.runs.notes import Notes, about_options, namespaces_of
+from vwlite.runs.notes import Notes, about_names, about_options, namespaces_of, together
 from vwlite.runs.progress import LiveLine
 from vwlite.runs.source import Source
+
+if TYPE_CHECKING:
+    from vwlite.core.text.feature_names import NameStore
 
 PIECE = 1 << 20  # bytes of an array that are summed at once
 ENTRY = 8  # bytes of a feature of an example, in rows and in columns
@@ -42,18 +45,20 @@ class Examples:
 
     settings: those of the features and labels. model: whose classes and columns are known. memory: what they and all
     that is made of them may take, in bytes; rows and columns are in files if it is not enough. gram: whether Newton's
-    method will be at work.
+    method will be at work. feature_names: takes the names of features.
     """
 
     def __init__(
         self, options: TrainOptions, settings: Settings, model: Model | None, stack: ExitStack, *,
-        memory: int | None = None, gram: bool = False,
+        memory: int | None = None, gram: bool = False, feature_names: "NameStore | None" = None,
     ) -> None:  # fmt: skip
         known = model.classes if model else []
         self.options, self.settings = options, settings
         self.names = make_names(settings, known) if settings.oaa is not None else None
+        self.feature_names = feature_names
+        self._expander = make_expander(replace(settings, constant=False))
         self.rows = Rows(
-            make_expander(replace(settings, constant=False)),
+            self._expander,
             most=0 if memory is None else max(memory // 4 // ENTRY, 1),
         )
         self.constant_key: int | None = make_expander(settings).constant_key
@@ -63,7 +68,9 @@ class Examples:
         self.shares: array[float] | None = None  # how much each column counts in the penalty
         self._memory, self._gram = memory, gram
         self._namespaces = namespaces_of(settings)
-        self._source = Source(options, settings, self.names, self.bad, columns=model.columns if model else {})
+        self._source = Source(
+            options, settings, self.names, self.bad, columns=model.columns if model else {}, feature_names=feature_names
+        )
 
     def stop(self) -> None:
         """Read no further. Called from the thread of the signals."""
@@ -101,6 +108,8 @@ class Examples:
         try:
             with self._source.batches(lambda: self.stopped) as batches:
                 for parsed in batches:
+                    if self.feature_names is not None:
+                        self.feature_names.take(parsed.names)
                     self._namespaces.look(parsed.batch)
                     with temporary_files():
                         self.rows.add(parsed.batch)
@@ -202,7 +211,8 @@ class Examples:
         return f"class {name}: all examples, or none, are of it" if name else f"every label is {self.rows.labels[0]:g}"
 
     def notes(self) -> Notes:
-        return about_options(self.settings, self._namespaces)
+        named = about_names(self.feature_names) if self.feature_names is not None else ({}, [])
+        return together(about_options(self.settings, self._namespaces, self._expander.unseen), named)
 
     def problem(
         self, of: Settings, k: int, *, simplex: bool = False, penalize_constant: bool = False,

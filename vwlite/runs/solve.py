@@ -21,6 +21,7 @@ from vwlite.core.solve.weights import nonzero_records
 from vwlite.errors import DataError
 from vwlite.input.reader import check_sources
 from vwlite.model import Model, read_model, write_model
+from vwlite.model.feature_names import NONE, FeatureNames
 from vwlite.options.resolve import as_options
 from vwlite.options.settings import Settings
 from vwlite.options.solve import SolveOptions, check_solve, models_of_path, resolve_solve
@@ -29,6 +30,7 @@ from vwlite.runs.common import say
 from vwlite.runs.problem import CERTAIN, INSIDE, Examples, Numbers, set_numbers, summary, temporary_files
 from vwlite.runs.progress import fit
 from vwlite.runs.signals import StopSignal
+from vwlite.runs.source import name_store
 from vwlite.solvers.table import SOLVERS
 
 HEADER = "  step   seconds        objective           gap     gap %  nonzeros   violation   columns"
@@ -100,7 +102,10 @@ class Solving:
     ) -> None:
         self.options, self.settings, self.solver = o, settings, solver
         self.row = SOLVERS[solver]
-        self.examples = Examples(o, settings, start, stack, memory=o.memory, gram=solver == "newton")
+        self.names = name_store(o, start.names if start else NONE)
+        self.examples = Examples(
+            o, settings, start, stack, memory=o.memory, gram=solver == "newton", feature_names=self.names
+        )
         self.begin = time.monotonic()
         self.deadline = math.inf
         self.stopped = False
@@ -412,9 +417,10 @@ class Solving:
 
     def _model(self, interrupted: bool) -> Model:
         rows, names = self.examples.rows, self.examples.names
-        keys, weights = nonzero_records(
+        found = nonzero_records(
             rows.keys, [w for w, _ in self.weights], self.examples.constant_key, [b for _, b in self.weights]
         )
+        keys, weights = memoryview(found[0]), memoryview(found[1])
         return Model(
             algorithm=SOLVED.name,
             loss=self.settings.loss,
@@ -422,8 +428,8 @@ class Solving:
             counters=self._counters(),
             rule={},
             range=None,
-            keys=memoryview(keys),
-            weights=memoryview(weights),
+            keys=keys,
+            weights=weights,
             weights_only=True,
             interrupted=interrupted,
             classes=names.first(len(names)) if names is not None and self.settings.classes == "auto" else [],
@@ -437,6 +443,7 @@ class Solving:
                 "data": self.examples.digest,
             },
             program=f"vwlite {__version__}",
+            names=NONE if self.names is None else FeatureNames.kept(self.names, keys, weights, self.settings.bits),
         )
 
     def _counters(self) -> dict[str, int]:
@@ -455,7 +462,7 @@ class Solving:
                 **{name: getattr(o, name) for name in self.row.options},
                 "l1-of-max": o.l1_of_max, "l1-path": o.l1_path, "data": list(o.data) or ["-"],
                 "cache": self.examples.cache, "model": o.model, "initial": o.initial, "threads": o.threads,
-                "memory": o.memory,
+                "memory": o.memory, "names": o.names,
             },
             "signal": signal,
             "data": {"examples": len(rows), "unlabelled": rows.unlabelled, "bad lines skipped": self.examples.bad.count,

@@ -4,18 +4,21 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from vwlite.algorithms.build import make_finder
 from vwlite.core.data.class_names import Names
 from vwlite.errors import UsageError
 from vwlite.input.cache import CacheReader, CacheUnusable, CacheWriter, cache_name, fingerprint, open_cache
 from vwlite.input.pipeline import Parsed, ParseOptions, decide_roles, parsed_batches
-from vwlite.options.groups import InputOptions, TrainOptions
+from vwlite.model.feature_names import FeatureNames
+from vwlite.options.groups import MOST_NAMES, InputOptions, TrainOptions
 from vwlite.options.settings import Settings
 from vwlite.runs.common import BadLines, say
 
 if TYPE_CHECKING:
-    from vwlite.core.text.feature_names import NameFinder
+    from vwlite.core.text.feature_names import NameStore
     from vwlite.input.tables import Table
 
 
@@ -60,23 +63,32 @@ def parse_options(
     )
 
 
+def name_store(o: TrainOptions, known: FeatureNames) -> "NameStore | None":
+    """Where names of features go, if they are wanted or the model that is continued has some."""
+    if not (o.names or len(known)):
+        return None
+    from vwlite.core.text.feature_names import NameStore  # not at the top: few models have names
+
+    return NameStore(o.names or max(MOST_NAMES, len(known)), known.arrays if len(known) else None)
+
+
 class Source:
     """The batches of DATA, once or several times, and the cache that the options ask for.
 
     names: the classes, if there are some; a cache may add to them. columns: of tables, if a model knows them. keeps:
     whether what the first pass parsed is kept for others even if no option names a file for it. bad: counts the bad
-    lines; who reads hands them on. finder: makes what looks for names of features, which no cache has.
+    lines; who reads hands them on. feature_names: names that are new to it come with the batches, as no cache has them.
     """
 
     def __init__(
         self, options: TrainOptions, settings: Settings, names: Names | None, bad: BadLines, *, keeps: bool = False,
-        columns: dict[str, Any] | None = None, finder: Callable[[], "NameFinder"] | None = None,
+        columns: dict[str, Any] | None = None, feature_names: "NameStore | None" = None,
     ) -> None:  # fmt: skip
         self.path = options.cache_file or (cache_name(options.data[0]) if options.cache else None)
         self._options, self._settings, self._names, self._bad, self._keeps = options, settings, names, bad, keeps
         self._named = names.first(len(names)) if settings.classes and names is not None else []
         self._cache: CacheReader | None = None
-        self._finder = finder
+        self._finder = None if feature_names is None else partial(make_finder, settings, feature_names)
         self._table = table_of(options, columns, needs_label=True)
         if self._table is not None:
             self._table.crosses = settings.crosses

@@ -4,11 +4,9 @@ import math
 import os
 import time
 from contextlib import ExitStack
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from vwlite import __version__
-from vwlite.algorithms.build import make_finder
 from vwlite.algorithms.table import ALGORITHMS
 from vwlite.core.data.batch import Batch
 from vwlite.core.learn.learner import Learner, Reason
@@ -17,21 +15,20 @@ from vwlite.errors import DataError
 from vwlite.input.pipeline import Parsed
 from vwlite.input.reader import check_sources
 from vwlite.model import Model, read_model, write_model
-from vwlite.model.feature_names import NONE, FeatureNames
+from vwlite.model.feature_names import NONE
 from vwlite.model.snapshot import begin, resume, snapshot
-from vwlite.options.groups import EARLY_TERMINATE, HOLDOUT_PERIOD, MOST_NAMES, TrainOptions
+from vwlite.options.groups import EARLY_TERMINATE, HOLDOUT_PERIOD, TrainOptions
 from vwlite.options.resolve import Resolved, as_options, check_runs, resolve
 from vwlite.output.atomic import AtomicFile, Draft
 from vwlite.runs.common import Run, say, summary
 from vwlite.runs.notes import Notes, about_labels, about_names, about_options, namespaces_of, together
 from vwlite.runs.progress import HEADER, Interval, LiveLine, Row, format_row
 from vwlite.runs.signals import StopSignal
-from vwlite.runs.source import Source
+from vwlite.runs.source import Source, name_store
 
 if TYPE_CHECKING:
     from vwlite.core.text.feature_names import NameStore
 
-MORE_NAMES = "--names=N keeps N, and vwlite names looks for those of the model's weights alone"
 SMALL_TABLE = 1 << 22  # bytes of a weight table whose nonzero weights are counted for every row
 
 
@@ -69,15 +66,6 @@ def prepared(o: TrainOptions, model: Model | None) -> tuple[Learner, Resolved, d
     return resume(model, resolved, o.initial, **options), resolved, model.counters
 
 
-def name_store(o: TrainOptions, known: FeatureNames) -> "NameStore | None":
-    """Where names of features go, if they are wanted or the model that is continued has some."""
-    if not (o.names or len(known)):
-        return None
-    from vwlite.core.text.feature_names import NameStore  # not at the top: few models have names
-
-    return NameStore(o.names or max(MOST_NAMES, len(known)), known.arrays if len(known) else None)
-
-
 class Training(Run):
     """The state of one training run."""
 
@@ -91,9 +79,8 @@ class Training(Run):
         self.resolved = resolved
         self.before = before
         self.names = names
-        finder = None if names is None else partial(make_finder, resolved.settings, names)
         self.source = Source(
-            o, resolved.settings, learner.names, self.bad, keeps=o.passes > 1, columns=columns, finder=finder
+            o, resolved.settings, learner.names, self.bad, keeps=o.passes > 1, columns=columns, feature_names=names
         )
         self.file = stack.enter_context(AtomicFile(o.model)) if o.model else None
         self.namespaces = namespaces_of(resolved.settings)
@@ -337,7 +324,7 @@ class Training(Run):
 
     def notes(self) -> Notes:
         """What the data says about the options. A model that is continued was told when it began."""
-        named = about_names(self.names, MORE_NAMES) if self.names is not None else ({}, [])
+        named = about_names(self.names) if self.names is not None else ({}, [])
         if self.options.initial:
             return named
         typed = "loss" in self.options.typed
