@@ -54,10 +54,12 @@ cdef class Expander:
     cdef Features buffers[2]  # so that one example can be expanded while another is learned
     cdef Features* f          # the one that is being filled
     cdef uint32_t mask
-    cdef bint constant, plain, leave_duplicates, permutations, constant_early
+    cdef bint constant, filters, plain, leave_duplicates, permutations, constant_early
     cdef uint8_t linear[256]  # whether the features of a namespace count by themselves
     cdef uint8_t alive[256]   # whether a namespace counts at all
     cdef uint8_t crossed[256]  # whether some interaction asks for the namespace
+    cdef uint8_t asked[256]   # those letters, one after the other
+    cdef size_t asked_size
     cdef uint8_t seen[256]    # letters that occurred, for wildcards
     cdef bint wild, news
     cdef readonly size_t hidden   # features of the last line that --ignore-linear left out
@@ -91,13 +93,19 @@ cdef class Expander:
     cdef bint next_piece(self) noexcept nogil
     cdef void add_linear(self) noexcept nogil
     cdef void end_pieces(self) noexcept nogil
+    cdef void filter(self, const Arrays* a, size_t first, size_t last) noexcept nogil
     cdef int add_constant(self) noexcept nogil
     cdef int reserve(self, size_t n) noexcept nogil
     cdef Expansion cross(self, const Arrays* a, size_t line) noexcept nogil
     cdef int begin_crossing(self, const Arrays* a, size_t line) noexcept nogil
-    cdef void end_crossing(self, const Arrays* a, size_t line) noexcept nogil
+    cdef void end_crossing(self) noexcept nogil
     cdef uint64_t count_crossed(self) noexcept nogil
-    cdef void gather(self, const Arrays* a, size_t span, size_t last) noexcept nogil
+    cdef void gather(self, const Arrays* a, uint8_t letter, size_t first, size_t last) noexcept nogil
     cdef void gather_named(self, const Arrays* a, size_t first, size_t last) noexcept nogil
     cdef int combine(self, const uint16_t* letters, size_t order, Odometer* o, size_t most) noexcept nogil
     cdef object set_terms(self)
+
+
+cdef inline bint is_gathered(Expander self, const Run* run) noexcept nogil:
+    """Whether a run is one of copies."""
+    return self.gathered_hash <= run.hash < self.gathered_hash + self.gathered

@@ -24,6 +24,8 @@ cdef enum:
     AHEAD = 512             # numbers of a batch that should be there before they are needed
     PRIME = 16777619        # FNV's
 
+cdef uint64_t MOST_COUNTED = <uint64_t>1 << 62
+
 CONSTANT_HASH = CONSTANT
 
 # For Expanders from here on; tests set them. A piece has an even number of features, as rules add up pairs.
@@ -34,8 +36,9 @@ piece_size = 1 << 14
 cdef class Expander:
     """bits: how many bits of the hash make the key. keep, ignore, ignore_linear: first letters of
     namespaces, as bytes. interactions: patterns such as b"ab"; `leave_duplicates`: the same letters may cross more
-    than once. named: interactions as the hashes of their namespaces, which the batches must have; `permutations`: a namespace that stands twice gives every pair, in both orders; `constant_early`: the
-    constant stands before the interactions."""
+    than once. named: interactions as the hashes of their namespaces, which the batches must have; `permutations`: a
+    namespace that stands twice gives every pair, in both orders; `constant_early`: the constant stands before the
+    interactions."""
 
     def __init__(self, *, int bits=32, bint constant=True, bytes keep=b"", bytes ignore=b"",
                  bytes ignore_linear=b"", interactions=(), named=(), bint leave_duplicates=False, bint permutations=False,
@@ -67,7 +70,8 @@ cdef class Expander:
         for i, hash in enumerate(hashes):
             self.named[i] = hash
         self.named_terms = [[256 + hashes.index(hash) for hash in term] for term in dict.fromkeys(map(tuple, named))]
-        self.plain = not (keep or ignore or ignore_linear or interactions or named)
+        self.filters = bool(keep or ignore or ignore_linear)
+        self.plain = not (self.filters or interactions or named)
         self.set_terms()
         self.bound, self.piece = most_whole, piece_size
 
@@ -104,9 +108,11 @@ cdef class Expander:
         self.concrete = terms
         encoded = [c for term in [*terms, *self.named_terms] for c in (len(term), *term)]
         memset(self.crossed, 0, 256)
-        for term in terms:
-            for c in term:
-                self.crossed[c] = 1
+        self.asked_size = 0
+        for c in sorted({c for term in terms for c in term}):
+            self.crossed[c] = 1
+            self.asked[self.asked_size] = c
+            self.asked_size += 1
         free(self.terms)
         n = len(encoded)
         self.terms = <uint16_t*>malloc((n + 1) * sizeof(uint16_t))
@@ -134,7 +140,7 @@ cdef class Expander:
 
     cdef Expansion expand(self, const Arrays* a, size_t line, int buffer, bint numbered) noexcept nogil:
         """Fill a buffer with the features of a line, by numbers if that is possible and wanted."""
-        cdef size_t span, first, last, i, n
+        cdef size_t first, last, i, n
         cdef Expansion crossed
         cdef uint32_t mask = self.mask
         cdef const uint32_t* hash
@@ -161,28 +167,24 @@ cdef class Expander:
                 i += LINE
             copy(self.f.values, value, n * sizeof(float))
             self.f.size = n
-        elif self.plain:
-            hash = a.hash + a.feature_begin[first]
-            value = a.value + a.feature_begin[first]
-            keys = self.f.keys
-            i = 0
-            while i < n:
-                prefetch_read(hash + i + AHEAD)
-                prefetch_read(value + i + AHEAD)
-                i += LINE
-            for i in range(n):
-                keys[i] = hash[i] & mask
-            copy(self.f.values, value, n * sizeof(float))
-            self.f.size = n
         else:
-            for span in range(first, last):
-                if self.linear[a.letter[span]] and self.alive[a.letter[span]]:
-                    for i in range(a.feature_begin[span], a.feature_begin[span + 1]):
-                        self.f.keys[self.f.size] = a.hash[i] & mask
-                        self.f.values[self.f.size] = a.value[i]
-                        self.f.size += 1
-                elif self.alive[a.letter[span]]:
-                    self.hidden += a.feature_begin[span + 1] - a.feature_begin[span]
+            if not self.filters:
+                hash = a.hash + a.feature_begin[first]
+                value = a.value + a.feature_begin[first]
+                keys = self.f.keys
+                i = 0
+                while i < n:
+                    prefetch_read(hash + i + AHEAD)
+                    prefetch_read(value + i + AHEAD)
+                    i += LINE
+                for i in range(n):
+                    keys[i] = hash[i] & mask
+                copy(self.f.values, value, n * sizeof(float))
+                self.f.size = n
+            else:
+                self.filter(a, first, last)
+            if self.plain:
+                return NO_ROOM if self.constant and self.add_constant() else WHOLE
             if self.constant and self.constant_early and self.add_constant():
                 return NO_ROOM
             if self.wild or self.terms_size:
@@ -194,6 +196,18 @@ cdef class Expander:
         if self.constant and self.add_constant():
             return NO_ROOM
         return WHOLE
+
+    cdef void filter(self, const Arrays* a, size_t first, size_t last) noexcept nogil:
+        """Add the features of namespaces from `first` on that count by themselves; there is room for them."""
+        cdef size_t span, i
+        for span in range(first, last):
+            if self.linear[a.letter[span]] and self.alive[a.letter[span]]:
+                for i in range(a.feature_begin[span], a.feature_begin[span + 1]):
+                    self.f.keys[self.f.size] = a.hash[i] & self.mask
+                    self.f.values[self.f.size] = a.value[i]
+                    self.f.size += 1
+            elif self.alive[a.letter[span]]:
+                self.hidden += a.feature_begin[span + 1] - a.feature_begin[span]
 
     cdef int add_constant(self) noexcept nogil:
         if self.reserve(1):
@@ -209,19 +223,20 @@ cdef class Expander:
         cdef int failed = self.begin_crossing(a, line)
         cdef Odometer* o = &self.odometer
         if not failed and self.f.size + self.count_crossed() > self.bound:
-            self.end_crossing(a, line)
+            self.end_crossing()
             return ENORMOUS
         while at < self.terms_size and not failed:
             o.depth = o.at[0] = o.within = 0
             failed = self.combine(self.terms + at + 1, self.terms[at], o, <size_t>-1)
             at += self.terms[at] + 1
-        self.end_crossing(a, line)
+        self.end_crossing()
         return NO_ROOM if failed else WHOLE
 
     cdef int begin_crossing(self, const Arrays* a, size_t line) noexcept nogil:
         """Find the namespaces of a line that interactions ask for; -1: no memory."""
         cdef size_t span, n, first, last
         cdef uint8_t letter
+        cdef Run* run
         first, last = a.span_begin[line], a.span_begin[line + 1]
         if self.wild:
             self.news = False
@@ -245,61 +260,58 @@ cdef class Expander:
         self.gathered = 0
         for span in range(first, last):
             letter = a.letter[span]
-            if not (self.crossed[letter] and self.alive[letter]) or self.runs[letter].size:
+            if not (self.crossed[letter] and self.alive[letter]):
                 continue
-            self.gather(a, span, last)
+            run = &self.runs[letter]
+            if run.size == 0:
+                run.hash, run.value = a.hash + a.feature_begin[span], a.value + a.feature_begin[span]
+                run.size = a.feature_begin[span + 1] - a.feature_begin[span]
+            elif not is_gathered(self, run):
+                self.gather(a, letter, first, last)
         if self.named_count and a.space != NULL:
             self.gather_named(a, first, last)
         return 0
 
-    cdef void end_crossing(self, const Arrays* a, size_t line) noexcept nogil:
-        cdef size_t span
-        for span in range(a.span_begin[line], a.span_begin[line + 1]):
-            self.runs[a.letter[span]].size = 0
-        for span in range(self.named_count):
-            self.runs[256 + span].size = 0
+    cdef void end_crossing(self) noexcept nogil:
+        cdef size_t i
+        for i in range(self.asked_size):
+            self.runs[self.asked[i]].size = 0
+        for i in range(self.named_count):
+            self.runs[256 + i].size = 0
 
     cdef uint64_t count_crossed(self) noexcept nogil:
-        """How many features the interactions make of the namespaces found; 2^62 if they are more."""
+        """How many features the interactions make of the namespaces found; MOST_COUNTED if they are more."""
         cdef size_t at = 0, i, order
-        cdef uint64_t sum = 0, product, size, before
+        cdef uint64_t sum = 0, product, size
         cdef const uint16_t* letters
         cdef uint64_t times          # the letter stands so many times in a row, up to here
         while at < self.terms_size:
             order, letters = self.terms[at], self.terms + at + 1
-            product, times, before = 1, 0, 0
+            product, times = 1, 0
             for i in range(order):
                 size = self.runs[letters[i]].size
                 times = times + 1 if i > 0 and letters[i] == letters[i - 1] and not self.permutations else 1
                 size += times - 1
-                if size > 0 and product > (<uint64_t>1 << 62) / size:
-                    return <uint64_t>1 << 62
-                product = product * size / times      # combinations with repetition
+                if (product | size) >> 31 and size > 0 and product > MOST_COUNTED / size:
+                    return MOST_COUNTED
+                product *= size
+                if times > 1:
+                    product //= times       # combinations with repetition
             sum += product
-            if sum > <uint64_t>1 << 62:
-                return <uint64_t>1 << 62
+            if sum > MOST_COUNTED:
+                return MOST_COUNTED
             at += order + 1
         return sum
 
-    cdef void gather(self, const Arrays* a, size_t span, size_t last) noexcept nogil:
-        """The features of a namespace, in one run even if it occurs more than once."""
-        cdef uint8_t letter = a.letter[span]
+    cdef void gather(self, const Arrays* a, uint8_t letter, size_t first, size_t last) noexcept nogil:
+        """Copy the features of a namespace that occurs more than once into one run."""
         cdef Run* run = &self.runs[letter]
-        cdef size_t other, i
-        run.hash = a.hash + a.feature_begin[span]
-        run.value = a.value + a.feature_begin[span]
-        run.size = a.feature_begin[span + 1] - a.feature_begin[span]
-        for other in range(span + 1, last):
-            if a.letter[other] == letter:
-                break
-        else:
-            return
-        run.hash = self.gathered_hash + self.gathered
-        run.value = self.gathered_value + self.gathered
+        cdef size_t span, i
+        run.hash, run.value = self.gathered_hash + self.gathered, self.gathered_value + self.gathered
         run.size = 0
-        for other in range(span, last):
-            if a.letter[other] == letter:
-                for i in range(a.feature_begin[other], a.feature_begin[other + 1]):
+        for span in range(first, last):
+            if a.letter[span] == letter:
+                for i in range(a.feature_begin[span], a.feature_begin[span + 1]):
                     self.gathered_hash[self.gathered] = a.hash[i]
                     self.gathered_value[self.gathered] = a.value[i]
                     self.gathered += 1
