@@ -31,6 +31,7 @@ cdef struct Arrays:
     uint32_t* hash          # [features] 32 bits, not masked; NULL in a view of a numbered batch
     uint16_t* number        # [features] which of the distinct hashes it is, if they are numbered
     uint32_t* distinct_hash  # [distinct]
+    uint64_t dictionary     # which distinct hashes these are: the same number, the same hashes; 0: not known
     float* value            # [features] finite, never zero
     uint8_t* kind           # [lines] Kind
     uint8_t* letter         # [spans] first byte of the namespace's name, ' ' if it has none
@@ -69,6 +70,7 @@ cdef class Batch:
     cdef Arrays a
     cdef size_t line_capacity, span_capacity, feature_capacity, tag_capacity
     cdef size_t number_capacity
+    cdef bint coded            # the numbers are there, the hashes not
     cdef uint32_t* places      # owned, [2 * MOST_DISTINCT]; for numbering: 1 + the number of the hash that is there
     cdef uint32_t* decoded     # owned; the hashes of a view of a numbered batch
     cdef Fault* faults

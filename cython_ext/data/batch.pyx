@@ -114,6 +114,7 @@ cdef class Batch:
     cdef void clear(self) noexcept nogil:
         """Forget the content, keep the memory."""
         self.a.lines = self.a.spans = self.a.features = self.a.tag_bytes = self.a.distinct = 0
+        self.coded = False
         self.fault_count = 0
 
     cdef int keep_spaces(self, bint keep) noexcept nogil:
@@ -182,7 +183,7 @@ cdef class Batch:
         cdef size_t at
         cdef int shift
         cdef uint32_t hash, found
-        self.a.distinct = 0
+        self.a.distinct = self.a.dictionary = 0
         if most == 0:
             return 0
         if self.places == NULL and resize(<void**>&self.places, 2 * MOST_DISTINCT, 4):
@@ -218,13 +219,15 @@ cdef class Batch:
         return 0
 
     cdef int decode(self) noexcept nogil:
-        """Have the hashes of a view of a numbered batch; -1: no memory."""
+        """Have the hashes of a numbered batch that has its numbers alone; -1: no memory."""
         cdef size_t i
-        if self.a.hash != NULL or self.a.distinct == 0:
+        if self.a.distinct == 0 or not (self.coded or self.a.hash == NULL):
             return 0
-        if resize(<void**>&self.decoded, self.a.features + 1, 4):
-            return -1
-        self.a.hash = self.decoded
+        if self.a.hash == NULL:
+            if resize(<void**>&self.decoded, self.a.features + 1, 4):
+                return -1
+            self.a.hash = self.decoded
+        self.coded = False
         for i in range(self.a.features):
             self.a.hash[i] = self.a.distinct_hash[self.a.number[i]]
         return 0

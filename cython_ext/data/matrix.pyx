@@ -84,7 +84,7 @@ cdef extern from *:
 cdef enum:
     FULL = 1 << 16          # features of a batch, from where on it takes no further row
     MOST_LINES = 1 << 15
-    FEATURES_OF_COLUMN = 16   # of a batch of a matrix whose columns can be numbered, for each of its columns
+    CHECKED = 1 << 14       # values that are checked at a time: they stay in the cache
 
 cdef enum Wrong:
     NOTHING = 0
@@ -93,6 +93,8 @@ cdef enum Wrong:
     ORDER = 3               # columns of a row do not rise
     NOT_A_NUMBER = 4
     INFINITE = 5            # perhaps as a float only
+
+cdef uint64_t dictionaries = 0     # that were given a number
 
 WHY = {BEGIN: "begin", COLUMN: "column", ORDER: "order", NOT_A_NUMBER: "NaN", INFINITE: "infinity"}
 
@@ -144,10 +146,11 @@ cdef class Matrix:
     cdef Held values, columns, begins, labels, importances
     cdef bint doubles, wide, hash_all, spaces
     cdef uint32_t unnamed
-    cdef size_t full          # features of a batch, from where on it takes no further row
+    cdef uint64_t dictionary  # the number of its columns as a dictionary of batches; 0: columns are not numbered
 
     def __init__(self, values, columns=None, begins=None, *, Py_ssize_t width=0, label=None, importance=None,
                  bint hash_all=False, bint spaces=False):
+        global dictionaries
         self.values = Held(values)
         self.doubles = self.values.info.itemsize == 8
         if self.values.info.format not in (b"f", b"d"):
@@ -170,9 +173,9 @@ cdef class Matrix:
                 raise ValueError("the arrays of a sparse matrix do not fit together")
         if self.width > <int64_t>1 << 32:
             raise ValueError(f"{self.width} columns are too many: there may be 2^32")
-        self.full = FULL
-        if self.width <= MOST_DISTINCT and columns is not None:
-            self.full = max(self.full, <size_t>(FEATURES_OF_COLUMN * self.width))
+        if 0 < 2 * self.width <= min(2 * MOST_DISTINCT, self.size):
+            dictionaries += 1
+            self.dictionary = dictionaries
         for array in (label, importance):
             if array is not None:
                 held = Held(array)
@@ -182,39 +185,47 @@ cdef class Matrix:
         self.importances = None if importance is None else Held(importance)
         self.hash_all, self.spaces, self.unnamed = hash_all, spaces, murmur(b"", 0, 0)
 
-    def check(self):
-        """What is wrong with the matrix, as (what, row, column), of which the first; None if nothing is.
+    @property
+    def size(self):
+        """Values, those of a sparse matrix that are there."""
+        return self.rows * self.width if self.columns is None else self.values.info.shape[0]
+
+    def check(self, Py_ssize_t begin=0, end=None):
+        """What is wrong with the rows from `begin` to `end`, as (what, row, column), of which the first; None if nothing is.
 
         what: "begin" (its rows are not ranges), "column" (outside of the matrix), "order" (columns of a row that do not
         rise), "NaN", "infinity" (perhaps only as a float).
         """
         cdef Fault fault = Fault(NOTHING, 0, 0)
         cdef void* values = self.values.info.buf
-        cdef Py_ssize_t n = self.values.info.shape[0]
+        cdef Py_ssize_t n = self.values.info.shape[0], last = self.rows if end is None else end
+        if not 0 <= begin <= last <= self.rows:
+            raise IndexError(begin)
         with nogil:
             if self.columns is None:
                 if self.doubles:
-                    check_dense[double](&self.values.info, &fault, 0)
+                    check_dense[double](&self.values.info, begin, last, &fault, 0)
                 else:
-                    check_dense[float](&self.values.info, &fault, 0)
+                    check_dense[float](&self.values.info, begin, last, &fault, 0)
             elif self.doubles and self.wide:
-                check_csr(self, <double*>values, <int64_t*>self.columns.info.buf, <int64_t*>self.begins.info.buf, n,
-                          &fault)
+                check_csr(self, <double*>values, <int64_t*>self.columns.info.buf, <int64_t*>self.begins.info.buf, n, begin,
+                          last, &fault)
             elif self.doubles:
-                check_csr(self, <double*>values, <int32_t*>self.columns.info.buf, <int32_t*>self.begins.info.buf, n,
-                          &fault)
+                check_csr(self, <double*>values, <int32_t*>self.columns.info.buf, <int32_t*>self.begins.info.buf, n, begin,
+                          last, &fault)
             elif self.wide:
-                check_csr(self, <float*>values, <int64_t*>self.columns.info.buf, <int64_t*>self.begins.info.buf, n,
-                          &fault)
+                check_csr(self, <float*>values, <int64_t*>self.columns.info.buf, <int64_t*>self.begins.info.buf, n, begin,
+                          last, &fault)
             else:
-                check_csr(self, <float*>values, <int32_t*>self.columns.info.buf, <int32_t*>self.begins.info.buf, n,
-                          &fault)
+                check_csr(self, <float*>values, <int32_t*>self.columns.info.buf, <int32_t*>self.begins.info.buf, n, begin,
+                          last, &fault)
         return None if fault.what == NOTHING else (WHY[fault.what], fault.row, fault.column)
 
     cdef int number(self, Batch batch, size_t n) noexcept nogil:
-        """Number the columns for n features of a batch, if that saves work: see Batch.number_hashes. -1: no memory."""
+        """Have room for the numbers of n features of a batch, and a dictionary that has the columns by number, if there
+        are many values for each: see Batch.number_hashes. -1: no memory."""
         cdef size_t column
-        if self.width > MOST_DISTINCT or n < 2 * <size_t>self.width:
+        if self.dictionary == 0:
             return 0
         if batch.a.distinct_hash == NULL and resize(<void**>&batch.a.distinct_hash, MOST_DISTINCT, 4):
             return -1
@@ -222,9 +233,12 @@ cdef class Matrix:
             if resize(<void**>&batch.a.number, n, 2):
                 return -1
             batch.number_capacity = n
-        for column in range(<size_t>self.width):
-            batch.a.distinct_hash[column] = hash_of(column, self.hash_all, self.unnamed)
+        if batch.a.dictionary != self.dictionary:
+            for column in range(<size_t>self.width):
+                batch.a.distinct_hash[column] = hash_of(column, self.hash_all, self.unnamed)
+            batch.a.dictionary = self.dictionary
         batch.a.distinct = self.width
+        batch.coded = True
         return 0
 
     def fill(self, Batch batch not None, Py_ssize_t row):
@@ -294,17 +308,18 @@ cdef Py_ssize_t fill_csr(Matrix m, Batch batch, Py_ssize_t row, const Real* valu
     cdef uint16_t* number
     cdef float* value
     cdef float x
-    while end < m.rows and <size_t>(begins[end] - first) < m.full and end - row < MOST_LINES:
+    while end < m.rows and begins[end] - first < FULL and end - row < MOST_LINES:
         end += 1
     n = begins[end] - first
     if batch.reserve(end - row, end - row, n, 0) or m.number(batch, n):
         return -1
     hash, value, number = batch.a.hash, batch.a.value, batch.a.number
     zeros = narrow(values + first, value, n)
-    if not hash_all and not zeros:
-        add_all(columns + first, unnamed, hash, n)
-        if batch.a.distinct:
+    if not zeros and (batch.coded or not hash_all):
+        if batch.coded:
             shorten(columns + first, number, n)
+        else:
+            add_all(columns + first, unnamed, hash, n)
         for i in range(row, end):
             if end_row(m, batch, i, begins[i + 1] - first):
                 return -1
@@ -313,9 +328,11 @@ cdef Py_ssize_t fill_csr(Matrix m, Batch batch, Py_ssize_t row, const Real* valu
     for row in range(row, end):
         for i in range(begins[row], begins[row + 1]):
             x = <float>values[i]
-            hash[n], value[n] = hash_of(<uint64_t>columns[i], hash_all, unnamed), x
-            if batch.a.distinct:
+            value[n] = x
+            if batch.coded:
                 number[n] = <uint16_t>columns[i]
+            else:
+                hash[n] = hash_of(<uint64_t>columns[i], hash_all, unnamed)
             n += x != 0
         if end_row(m, batch, row, n):
             return -1
@@ -332,12 +349,16 @@ cdef Py_ssize_t fill_dense(Matrix m, Batch batch, Py_ssize_t row, Real kind) noe
     cdef float x
     while row < m.rows and batch.a.features < FULL and batch.a.lines < MOST_LINES:
         n = batch.a.features
-        if batch.reserve(1, 1, m.width, 0):
+        if batch.reserve(1, 1, m.width, 0) or m.number(batch, batch.feature_capacity):
             return -1
         at = <const char*>m.values.info.buf + row * m.values.info.strides[0]
         for j in range(m.width):
             x = <float>(<const Real*>(at + j * step))[0]
-            batch.a.hash[n], batch.a.value[n] = hash_of(j, hash_all, unnamed), x
+            batch.a.value[n] = x
+            if batch.coded:
+                batch.a.number[n] = <uint16_t>j
+            else:
+                batch.a.hash[n] = hash_of(j, hash_all, unnamed)
             n += x != 0
         if end_row(m, batch, row, n):
             return -1
@@ -346,28 +367,34 @@ cdef Py_ssize_t fill_dense(Matrix m, Batch batch, Py_ssize_t row, Real kind) noe
 
 
 cdef void check_csr(Matrix m, const Real* values, const Index* columns, const Index* begins, Py_ssize_t n,
-                    Fault* fault) noexcept nogil:
-    """`check` of a sparse matrix of n values."""
-    cdef Py_ssize_t row, i, first = begins[0], last
+                    Py_ssize_t begin, Py_ssize_t last, Fault* fault) noexcept nogil:
+    """`check` of rows of a sparse matrix of n values."""
+    cdef Py_ssize_t row, i, first, end = begin
     cdef int64_t before
-    cdef size_t falls = 0
+    cdef size_t falls, size
+    cdef bint good = True
     fault.what = BEGIN
-    if begins[0] < 0:
+    fault.row = begin
+    if begins[begin] < 0 or begins[begin] > n:
         return
-    for row in range(m.rows):
+    for row in range(begin, last):
         if begins[row + 1] < begins[row] or begins[row + 1] > n:
             fault.row = row
             return
     fault.what = NOTHING
-    last = begins[m.rows]
-    # At once: columns may fall where a row begins, and nowhere else.
-    for row in range(m.rows):
-        i = begins[row]
-        falls += first < i < begins[row + 1] and columns[i] <= columns[i - 1]
-    if (within(columns + first, m.width, last - first) and count_falls(columns + first, last - first) == falls
-            and finite(values + first, last - first)):
+    # Many at once: columns may fall where a row begins, and nowhere else.
+    while good and end < last:
+        first, falls = begins[end], 0
+        while end < last and begins[end] - first < CHECKED:
+            i = begins[end]
+            falls += first < i < begins[end + 1] and columns[i] <= columns[i - 1]
+            end += 1
+        size = begins[end] - first
+        good = (within(columns + first, m.width, size) and count_falls(columns + first, size) == falls
+                and finite(values + first, size))
+    if good:
         return
-    for row in range(m.rows):
+    for row in range(begin, last):
         before, fault.row = -1, row
         for i in range(begins[row], begins[row + 1]):
             fault.column = columns[i]
@@ -434,13 +461,13 @@ cdef inline void shorten(const Index* columns, uint16_t* out, size_t n) noexcept
         shorten_int32(columns, out, n)
 
 
-cdef void check_dense(const Py_buffer* info, Fault* fault, Real kind) noexcept nogil:
+cdef void check_dense(const Py_buffer* info, Py_ssize_t begin, Py_ssize_t end, Fault* fault, Real kind) noexcept nogil:
     """`check` of an array of two dimensions. kind: of which type."""
     cdef Py_ssize_t row, j
     cdef const char* at
     cdef float x
     cdef bint bad
-    for row in range(info.shape[0]):
+    for row in range(begin, end):
         at, bad = <const char*>info.buf + row * info.strides[0], False
         for j in range(info.shape[1]):
             x = <float>(<const Real*>(at + j * info.strides[1]))[0]

@@ -63,6 +63,9 @@ cdef class Learner:
     cdef char** dictionary_slots           # owned; [distinct, and one more for the constant]
     cdef uint32_t* dictionary_keys         # owned
     cdef size_t dictionary_slot_capacity, dictionary_key_capacity
+    cdef uint64_t dictionary               # which it is, and what the table was when its slots were found
+    cdef uint64_t dictionary_moves
+    cdef size_t dictionary_used
     cdef size_t expanded                   # the line of the batch that was expanded ahead
     cdef PieceMaker maker                  # of the features of an enormous line
     cdef readonly uint64_t enormous        # features of the line where `run` came back, if they come in pieces; else 0

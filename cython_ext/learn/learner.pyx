@@ -297,9 +297,15 @@ cdef inline Reason update(Learner self, Turn* turn) noexcept nogil:
 cdef int locate_dictionary(Learner self, const Arrays* a) noexcept nogil:
     """Find the slots of all features of a batch. They stay where they are until the next one; -1: no memory.
 
-    A feature that is only in examples that are not learned gets a slot too, which is idle.
+    A feature that is only in examples that are not learned gets a slot too, which is idle. The slots of a dictionary that
+    is known are asked for again if the table has changed.
     """
     cdef size_t i, n = a.distinct
+    cdef int failed = 0
+    if (a.dictionary != 0 and a.dictionary == self.dictionary and self.table.moves == self.dictionary_moves
+            and self.table.used + self.table.has_last == self.dictionary_used):
+        return 0
+    self.dictionary = 0
     if (reserve(<void**>&self.dictionary_slots, &self.dictionary_slot_capacity, n + 1, sizeof(char*))
             or reserve(<void**>&self.dictionary_keys, &self.dictionary_key_capacity, n + 1, sizeof(uint32_t))):
         return -1
@@ -308,9 +314,13 @@ cdef int locate_dictionary(Learner self, const Arrays* a) noexcept nogil:
     self.dictionary_keys[n] = CONSTANT & self.expander.mask
     n += self.expander.constant
     if self.learning:
-        return self.table.resolve_all(self.dictionary_keys, n, self.dictionary_slots)
-    self.table.lookup(self.dictionary_keys, n, self.dictionary_slots)
-    return 0
+        failed = self.table.resolve_all(self.dictionary_keys, n, self.dictionary_slots)
+    else:
+        self.table.lookup(self.dictionary_keys, n, self.dictionary_slots)
+    if not failed:
+        self.dictionary, self.dictionary_moves = a.dictionary, self.table.moves
+        self.dictionary_used = self.table.used + self.table.has_last
+    return failed
 
 
 cdef inline int locate_whole(Learner self, const Arrays* a, size_t line, Example* e, bint learns) noexcept nogil:

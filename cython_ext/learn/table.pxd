@@ -23,6 +23,7 @@ cdef class Table:
     cdef size_t used          # slots taken, the idle ones too
     cdef size_t limit         # more than this many, and the table makes room first
     cdef size_t asked         # keys that were asked for since it made room
+    cdef uint64_t moves       # how often it made room: then slots are elsewhere
     cdef int shift
     cdef bint has_last        # the slot after the last is taken
     cdef bint plain           # the initial state is all zero bytes

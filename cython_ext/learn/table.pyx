@@ -133,7 +133,7 @@ cdef class Table:
         """Look at the owner as it is now: it may have moved, or have more slots."""
         self.slots, self.blank = self.owner.slots + self.offset, self.owner.blank + self.offset
         self.capacity, self.shift = self.owner.capacity, self.owner.shift
-        self.used, self.has_last = self.owner.used, self.owner.has_last
+        self.used, self.has_last, self.moves = self.owner.used, self.owner.has_last, self.owner.moves
 
     cdef int allocate(self, size_t capacity) noexcept nogil:
         """Fresh, empty memory for so many slots; -1 if there is none, and all is as it was."""
@@ -171,6 +171,7 @@ cdef class Table:
         self.asked = 0
         if self.allocate(capacity):
             return -1
+        self.moves += 1
         for i in range(old_capacity):
             slot = old + i * self.stride
             mark = (<Head*>slot).mark

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 from batches import Line, batch_of
 
+from vwlite.core.data.batch import Batch
 from vwlite.core.data.expand import Expander
+from vwlite.core.data.matrix import Matrix
 from vwlite.core.learn.learner import Learner, Reason
 from vwlite.core.learn.losses import Hinge, Logistic, Poisson, Squared
 from vwlite.core.rules.gd import Gd
@@ -379,3 +381,31 @@ def test_unknown_link_is_refused():
     loss = Squared()
     with pytest.raises(KeyError):
         Learner(Sgd(loss), loss, Expander(), link="cubic")
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_a_dictionary_is_asked_for_again_when_the_table_changes(known):
+    """Batches of one matrix share their columns: what is learned between them must not be lost."""
+    x, y = np.ones((4, 2)), np.ones(4)
+    matrix, learner, batch = Matrix(x, label=y), learner_of(rate=0.01), Batch()
+    model = Learner(learner.rule, Squared(), learner.expander, learn=False, raw_predictions=True)
+    before = column_weights(model, Matrix(x, label=y), batch)
+    assert before == 0
+    for keys in ([], [7], range(100, 3000)):  # nothing new; a new slot; so many that all move
+        learner.run(batch_of([Line(1, [(key, 1)]) for key in keys]))
+        matrix = matrix if known else Matrix(x, label=y)
+        matrix.fill(batch, 0)
+        learner.run(batch)
+        learner.raw_predictions.take()
+        fresh = Learner(learner.rule, Squared(), learner.expander, learn=False, raw_predictions=True)
+        after = column_weights(fresh, Matrix(x, label=y), batch)
+        assert before < after < 1.2
+        assert after == column_weights(model, matrix, batch)
+        before = after
+
+
+def column_weights(learner, matrix, batch):
+    """What is predicted for the last row."""
+    matrix.fill(batch, 0)
+    learner.run(batch)
+    return numbers(learner)[-1]

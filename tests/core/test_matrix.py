@@ -118,3 +118,46 @@ def test_the_hashes_of_columns_are_those_of_their_names():
         found = np.zeros(1005, dtype=np.uint32)
         column_hashes(found, hash_all=hash_all)
         assert found.tolist() == [name_hash(b"%d" % j, 0, hash_all) for j in range(1005)]
+
+
+def test_a_large_matrix_is_checked_in_parts():
+    rng = np.random.default_rng(1)
+    for kind in (np.float32, np.float64):
+        values, columns, begins = csr(rng.normal(size=(3000, 100)) + 9, kind=kind)
+        matrix = Matrix(values, columns, begins, width=100)
+        dense = Matrix(values.reshape(3000, 100))
+        assert matrix.check() is None
+        for row, column in ((0, 0), (163, 83), (164, 0), (2999, 99)):
+            at = 100 * row + column
+            values[at] = np.inf
+            for found in (matrix, dense):
+                assert found.check() == found.check(row) == found.check(0, row + 1) == ("infinity", row, column)
+                assert found.check(0, row) is found.check(row + 1) is None
+            values[at] = 9
+    columns[16400] = 1  # the first of row 164: the second is not larger
+    assert matrix.check() == matrix.check(164) == ("order", 164, 1)
+    assert matrix.check(0, 164) is None
+    with pytest.raises(IndexError):
+        matrix.check(2, 1)
+
+
+def test_columns_are_numbered_where_they_have_many_values():
+    for rows in (1, 2):
+        dense = np.ones((rows, 5))
+        values, columns, begins = csr(dense)
+        for matrix in (Matrix(dense), Matrix(values, columns, begins, width=5)):
+            batch = Batch()
+            matrix.fill(batch, 0)
+            wanted = np.zeros(5, dtype=np.uint32)
+            column_hashes(wanted)
+            assert batch.distinct.tolist() == (wanted.tolist() if rows > 1 else [])
+            assert batch.hash.tolist() == wanted.tolist() * rows
+
+
+def test_a_batch_that_another_matrix_has_filled_has_the_columns_of_the_last():
+    batch = Batch()
+    for hash_all in (False, True, False):
+        Matrix(np.ones((4, 3)), hash_all=hash_all).fill(batch, 0)
+        wanted = np.zeros(3, dtype=np.uint32)
+        column_hashes(wanted, hash_all=hash_all)
+        assert batch.hash.tolist() == wanted.tolist() * 4

@@ -27,6 +27,7 @@ from sklearn.pipeline import make_pipeline
 from vwlite import SparseClassifier, SparseRegressor, load_model
 from vwlite.estimators.options import OF_CLASSIFIER
 from vwlite.options.settings import SPECS
+from vwlite.runs.common import Run
 
 
 def same(one, other, x):
@@ -230,6 +231,21 @@ def test_an_interrupted_partial_fit_changes_nothing():
     interrupted_after(0.05, lambda: made.partial_fit(longer, np.ones(longer.shape[0])))
     assert same(made, kept, x)
     assert same(made.partial_fit(x, y), kept.partial_fit(x, y), x)
+
+
+def test_no_thread_stays_behind(monkeypatch):
+    batches = []
+
+    def feed(run, batch):
+        batches.append(batch)
+        if len(batches) == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Run, "feed", feed)
+    with pytest.raises(KeyboardInterrupt) as error:
+        SparseClassifier().fit(*long_work())
+    assert error.traceback is not None  # which keeps all frames, as an interactive session does
+    assert "rows" not in {thread.name for thread in threading.enumerate()}
 
 
 def test_a_refused_partial_fit_changes_nothing():

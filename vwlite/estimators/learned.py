@@ -5,8 +5,8 @@ A run is that of `vwlite train`, with a matrix in place of its files: the same p
 
 import io
 import threading
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, cast
 
@@ -18,6 +18,7 @@ from vwlite.core.learn.scorer import Scorer, link_all
 from vwlite.core.text.feature_names import NameStore
 from vwlite.errors import DataError
 from vwlite.estimators.errors import SOURCE, as_python
+from vwlite.input.ahead import read_ahead
 from vwlite.input.pipeline import Parsed
 from vwlite.input.schema import OPTIONAL
 from vwlite.model.file import Model, inconsistency, read_own, write_model
@@ -32,6 +33,7 @@ from vwlite.runs.source import Source, name_store
 from vwlite.runs.train import Training, prepared
 
 NAME = "the model"  # that is continued, in messages
+BATCHES = 2  # that are made ahead
 LEAST_JOURNAL = 1 << 16  # features that are learned before the state is put on record again
 Array = Any  # of NumPy
 
@@ -68,18 +70,34 @@ class RowSource(Source):
     def batches(self, stop: Callable[[], bool]) -> Iterator[Iterator[Parsed]]:
         rows = self._rows
         if rows is not None:
-            yield (Parsed(batch, [], row, rows.rows) for batch, row in batches_of(rows))
+            with closing(batches_of(rows)) as found:
+                yield (Parsed(batch, [], row, rows.rows) for batch, row in found)
 
 
-def batches_of(rows: Rows, anew: bool = False) -> Iterator[tuple[Batch, int]]:
-    """The batches, each with the number of the row after it; valid until the next, unless `anew`."""
-    batch, row = Batch(), 0
-    while row < rows.rows:
+def batches_of(rows: Rows, anew: bool = False) -> Generator[tuple[Batch, int], None, None]:
+    """The batches, each with the number of the row after it; valid until the next, unless `anew`. If there are several,
+    another thread makes them ahead."""
+    row = 0
+
+    def fill(batch: Batch) -> tuple[Batch, int] | None:
+        nonlocal row
+        if row == rows.rows:
+            return None
         if anew:
             batch = Batch()
         batch.source, batch.first_line = SOURCE, row
         row = rows.fill(batch, row)
-        yield batch, row
+        return batch, row
+
+    first = fill(Batch())
+    if first is None:
+        return
+    if row == rows.rows:
+        yield first
+        return
+    more = read_ahead(fill, [Batch() for _ in range(BATCHES)], "rows")
+    yield first
+    yield from more
 
 
 class Fitting(Training):
@@ -192,9 +210,10 @@ class Learned:
         learned: list[Batch] = []
         _name(run.learner, names)
         run.learner.begin_pass()
-        for batch, _ in batches_of(rows, anew=True):
-            run.feed(batch)
-            learned.append(batch)
+        with closing(batches_of(rows, anew=True)) as batches:
+            for batch, _ in batches:
+                run.feed(batch)
+                learned.append(batch)
         size = self._size + sum(len(batch.value) for batch in learned)
         if size > max(LEAST_JOURNAL, len(run.learner.rule)):
             model = run.settled()
@@ -311,9 +330,8 @@ class Scores:
 
 def score(learned: Learned, rows: Rows, probabilities: bool = False) -> Scores:
     """Predict all rows. ValueError for a row whose prediction is not finite."""
-    with learned.lock:
-        batches = (batch for batch, _ in batches_of(rows))
-        return scores_of(learned.scorer(), batches, rows.rows, probabilities)
+    with learned.lock, closing(batches_of(rows)) as batches:
+        return scores_of(learned.scorer(), (batch for batch, _ in batches), rows.rows, probabilities)
 
 
 def scores_of(scorer: Scorer, batches: Iterable[Batch], n: int, probabilities: bool) -> Scores:

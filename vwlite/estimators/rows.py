@@ -4,6 +4,7 @@ scipy itself is not imported.
 """
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from vwlite.core.data.matrix import Matrix
 from vwlite.options.settings import Settings
 
 _REAL = (np.dtype(np.float32), np.dtype(np.float64))
+LARGE = 1 << 18  # values that two threads check
 _INDEX = (np.dtype(np.int32), np.dtype(np.int64))
 
 
@@ -43,13 +45,13 @@ def matrix_of(
         return _checked(Matrix(array, **more), names)
     x = x.tocsr()
     found = _csr(x, more)
-    fault = found.check()
+    fault = _fault(found)
     if fault is not None and fault[0] == "order":
         # A new one, as the old may believe of itself what was true once.
         x = type(x)((x.data, x.indices, x.indptr), shape=x.shape, copy=True)
         x.sum_duplicates()
         found = _csr(x, more)
-        fault = found.check()
+        fault = _fault(found)
     _refuse(fault, names)
     return found
 
@@ -72,8 +74,18 @@ def _real(array: Any) -> Any:
 
 
 def _checked(found: Matrix, names: Sequence[str] | None) -> Matrix:
-    _refuse(found.check(), names)
+    _refuse(_fault(found), names)
     return found
+
+
+def _fault(found: Matrix) -> Any:
+    """What is wrong with a matrix; of a large one, another thread checks the second half."""
+    half = found.rows // 2
+    if found.size < LARGE:
+        return found.check()
+    with ThreadPoolExecutor(1) as other:
+        later = other.submit(found.check, half)
+        return found.check(0, half) or later.result()
 
 
 def _refuse(fault: Any, names: Sequence[str] | None) -> None:

@@ -53,6 +53,7 @@ from vwlite.options.spec import Spec
 
 Array = Any  # of NumPy, or of scipy where that is said
 Self = TypeVar("Self", bound="_Sparse")
+FEW_CLASSES = 20  # with more than these, scikit-learn warns if they are more than half as many as rows
 
 _DOC = """
 {head}
@@ -374,15 +375,19 @@ class SparseClassifier(ClassifierMixin, _Sparse):  # type: ignore[misc]
         """The label of each row as the core has it."""
         sort = np.argsort(self._order)
         ordered = self._order[sort]
-        at: Array = np.searchsorted(ordered, y)
-        at[at == ordered.size] = 0
+        at: Array
+        if ordered.size == 2:
+            at = (ordered[1] == y).astype(np.intp)
+        else:
+            at = np.searchsorted(ordered, y)
+            at[at == ordered.size] = 0
         unknown = np.flatnonzero(ordered[at] != y)
         if unknown.size:
             row, known = unknown[0], ", ".join(map(_name, ordered))
             raise ValueError(f"y has the label {_name(y[row])!r} at row {row}, which is none of the classes {known}")
-        numbers: Array = sort[at]
         self.classes_ = ordered
-        return numbers + 1.0 if self._multiclass else 2.0 * numbers - 1.0
+        labels: Array = sort + 1.0 if self._multiclass else 2.0 * sort - 1.0
+        return labels[at]
 
     def _class_importance(self, y: Array, importance: Any) -> Any:
         if self.class_weight is None:
@@ -401,17 +406,20 @@ class SparseClassifier(ClassifierMixin, _Sparse):  # type: ignore[misc]
         """Learn from nothing on, in `passes` passes. Returns the estimator."""
         return self._undone(lambda: self._fit(X, y, sample_weight))
 
-    def _checked(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[Any, Any, Any]:
+    def _checked(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[Any, Any, Array, Any]:
+        """X, y, the classes in y, and the importance of the rows."""
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         _refuse_mixed(y)
         X, y = self._validated(X, y, reset)
-        check_classification_targets(y)
-        return X, y, self._importance(X, sample_weight)
+        found = np.unique(y) if y.dtype.kind in "biuf" else y
+        # A few numbers are classes if the distinct ones are; of many, how many rows have them matters too.
+        check_classification_targets(found if found.size <= FEW_CLASSES else y)
+        return X, y, found if found is not y else _unique(y), self._importance(X, sample_weight)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
-        X, y, importance = self._checked(X, y, sample_weight, True)
-        more = self._declare(_unique(y), self._shaping())
+        X, y, found, importance = self._checked(X, y, sample_weight, True)
+        more = self._declare(found, self._shaping())
         names = self._new_names(y)
         label = self._labels(y)
         self._learn(X, label, self._class_importance(y, importance), self._options(more), names)
@@ -429,12 +437,12 @@ class SparseClassifier(ClassifierMixin, _Sparse):  # type: ignore[misc]
         first = not hasattr(self, "_learned")
         if self.class_weight == "balanced":
             raise ValueError("class_weight 'balanced' needs all of y: give partial_fit the weights as a dict")
-        X, y, importance = self._checked(X, y, sample_weight, first)
+        X, y, found, importance = self._checked(X, y, sample_weight, first)
         if first:
             shaping = self._shaping()
             if classes is None and not ("classes" in shaping or "oaa" in shaping):
                 raise ValueError("classes must be passed on the first call to partial_fit.")
-            self._more = self._declare(_unique(y if classes is None else np.asarray(classes)), shaping)
+            self._more = self._declare(found if classes is None else _unique(np.asarray(classes)), shaping)
         elif classes is not None and self.classes != "auto" and not np.array_equal(_unique(classes), self.classes_):
             raise ValueError("classes are not those of the first call: " + ", ".join(map(_name, self.classes_)))
         names = self._new_names(y)

@@ -20,17 +20,16 @@ import stat
 import struct
 import sys
 import tempfile
-import threading
 import weakref
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from queue import SimpleQueue
 from typing import Any, TypeGuard
 
 from vwlite import __version__
 from vwlite.core.base.checksum import checksum
 from vwlite.core.data.batch import Batch
 from vwlite.errors import CannotCreateError, NoInputError, UsageError, WriteError
+from vwlite.input.ahead import read_ahead
 from vwlite.output.atomic import AtomicFile
 
 VERSION = 4
@@ -212,12 +211,18 @@ class CacheReader:
 
         With more than one thread, another one reads them ahead. NoInputError if the file is not what it was.
         """
+        entries = iter(self._entries)
+
+        def read(buffer: bytearray) -> tuple[Batch, int] | None:
+            entry = next(entries, None)
+            return None if entry is None else (self._read(entry, buffer), entry.place + entry.size)
+
         if threads > 1:
-            yield from self._read_ahead()
+            yield from read_ahead(read, [self._buffer(self._entries) for _ in range(FETCHED)], "cache reader")
             return
         buffer = self._buffer(self._entries)
-        for entry in self._entries:
-            yield self._read(entry, buffer), entry.place + entry.size
+        while (found := read(buffer)) is not None:
+            yield found
 
     def check(self) -> None:
         """CacheUnusable if any of the bytes is not as it should be. Two threads, which a fast
@@ -238,36 +243,6 @@ class CacheReader:
     def _buffer(entries: list[Entry]) -> bytearray:
         """Memory for any of these batches."""
         return bytearray(max((entry.gap + entry.size for entry in entries), default=0))
-
-    def _read_ahead(self) -> Iterator[tuple[Batch, int]]:
-        empty: SimpleQueue[bytearray | None] = SimpleQueue()
-        full: SimpleQueue[tuple[Batch, bytearray] | BaseException] = SimpleQueue()
-
-        def run() -> None:
-            try:
-                for entry in self._entries:
-                    buffer = empty.get()
-                    if buffer is None:
-                        return
-                    full.put((self._read(entry, buffer), buffer))
-            except BaseException as error:
-                full.put(error)
-
-        for _ in range(FETCHED):
-            empty.put(self._buffer(self._entries))
-        thread = threading.Thread(target=run, name="cache reader", daemon=True)
-        thread.start()
-        try:
-            for entry in self._entries:
-                found = full.get()
-                if isinstance(found, BaseException):
-                    raise found
-                batch, buffer = found
-                yield batch, entry.place + entry.size
-                empty.put(buffer)
-        finally:
-            empty.put(None)
-            thread.join()
 
     def _read(self, entry: Entry, buffer: bytearray) -> Batch:
         """A batch that was good before."""
