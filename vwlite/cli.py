@@ -16,6 +16,7 @@ COMMANDS = {
     "train": "Learn a model from data.",
     "solve": "Find the best model of a penalty, and how near it is to the optimum.",
     "certify": "Say how far a model is from the best of its strength.",
+    "merge": "Make one model of several, each of a part of the data.",
     "predict": "Predict with a model.",
     "info": "Show everything a model knows about itself.",
     "weights": "Show the weights of a model.",

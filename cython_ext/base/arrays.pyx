@@ -30,6 +30,11 @@ cdef object view_of(object owner, void* data, size_t items, size_t size, str cod
     return memoryview(view).cast(code)
 
 
+def is_aligned(const unsigned char[::1] numbers not None, size_t size):
+    """Whether an array, given as bytes, begins at a multiple of `size`."""
+    return numbers.shape[0] == 0 or <size_t>&numbers[0] % size == 0
+
+
 def all_finite(numbers):
     """Whether no float of a memoryview of format "f" or "d" is infinite or NaN."""
     cdef const double[::1] doubles

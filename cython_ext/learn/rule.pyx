@@ -5,8 +5,8 @@ inside. It is the only place that knows what a slot means; table, learner and mo
 
 To add a rule, write a file like those in `rules/`: the slot struct (first field `uint32_t mark`),
 `SLOT` with its fields as NumPy would spell them, `SLOT_BYTES` with its size, `SCALARS` with the names of the state that is not
-per feature, and the four methods. Then a row in `vwlite/algorithms/table.py`, a page in
-`vwlite/algorithms/pages/`, its eager twin in `tests/twins/reference.py`, and a line in `tests/rules/test_battery.py`.
+per feature, and the four methods. Then a row in `vwlite/algorithms/table.py` and one in
+`vwlite/merging/table.py`, a page in `vwlite/algorithms/pages/`, its eager twin in `tests/twins/reference.py`, and a line in `tests/rules/test_battery.py`.
 
 An example of millions of features, which interactions make, comes in pieces (pieces.pyx): a rule goes through them as
 often as it needs to (`sweep`), and keeps nothing of each place. What it keeps of each feature is a part of the table's

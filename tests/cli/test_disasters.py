@@ -72,6 +72,9 @@ JOBS = {
         several=("cache", "report"),
     ),
     "certify": Job(f"certify -m good {ONE} --l1 0.1 --report report", ("report",), several=("report",)),
+    "merge": Job(
+        f"merge good better --holdout {ONE} -o model --report report", ("model", "report"), several=("report",)
+    ),
     "export": Job("export good --to vw -o model", ("model",)),
     "export table": Job("export good --to tsv -o model", ("model",)),
     "names": Job(f"names good {ONE} -o model --threads 1", ("model",)),
@@ -130,13 +133,14 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Known]:
     (place / "good").mkdir()
     (place / "good" / OTHER).write_bytes(data[OTHER])
     assert attempt(place / "good", f"train {OTHER} -m good --loss logistic").code == 0
-    data["good"] = (place / "good" / "good").read_bytes()
+    assert attempt(place / "good", f"train {OTHER} {OTHER} -m better --loss logistic").code == 0
+    data |= {name: (place / "good" / name).read_bytes() for name in ("good", "better")}
 
     @functools.cache
     def find(name: str) -> Known:
         job, folder = JOBS[name], place / name
         folder.mkdir()
-        files = {n: data[n] for n in (ONE, "bad.vw", "good")}
+        files = {n: data[n] for n in (ONE, "bad.vw", "good", "better")}
         files |= {n: data["good"] if n == "model" else b"old\n" for n in job.outputs if "cache" not in n}
         found = Known(files, {})
         fill(folder, found)

@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import zipfile
+from array import array
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ import pytest
 
 from vwlite.errors import DataError, NoInputError
 from vwlite.model.file import FORMAT, Model, write_model
-from vwlite.model.read import read_model
+from vwlite.model.read import map_model, read_model
 from vwlite.options.settings import Settings
 from vwlite.output.atomic import AtomicFile
 
@@ -62,7 +63,7 @@ def forged(header, **arrays) -> bytes:
 
 
 def same(a: Model, b: Model) -> bool:
-    plain = [f.name for f in dataclasses.fields(Model) if f.name not in ("keys", "weights", "state")]
+    plain = [f.name for f in dataclasses.fields(Model) if f.compare and f.name not in ("keys", "weights", "state")]
     return (
         all(getattr(a, name) == getattr(b, name) for name in plain)
         and all(x.format == y.format and x.tobytes() == y.tobytes() for x, y in arrays_of(a, b))
@@ -217,6 +218,32 @@ def test_a_model_can_come_through_a_pipe(tmp_path):
     os.close(write)
     assert same(read_model(f"/dev/fd/{read}"), model)
     os.close(read)
+
+
+@pytest.mark.parametrize("size", [0, 1, 5, 1000])
+def test_a_model_that_stays_in_its_file_is_the_same(tmp_path, monkeypatch, size):
+    """Its arrays lie at any address, and are looked at in parts that overlap."""
+    save(tmp_path / "m", a_model(size))
+    monkeypatch.setattr("vwlite.model.file._CHUNK", 64)
+    mapped, found = map_model(str(tmp_path / "m")), read_model(str(tmp_path / "m"))
+    assert same(mapped, found)
+    assert mapped.digest == found.digest
+    assert len(found.digest) == 64
+    os.remove(tmp_path / "m")
+    assert same(mapped, found)
+
+
+@pytest.mark.parametrize("at", [1, 15, 16, 17, 31, 32, 99])
+def test_what_is_wrong_is_found_in_every_part(tmp_path, monkeypatch, at):
+    monkeypatch.setattr("vwlite.model.file._CHUNK", 64)
+    model = a_model(100)
+    keys = array("I", model.keys)
+    keys[at] = keys[at - 1]
+    model.keys = memoryview(keys)
+    save(tmp_path / "m", model)
+    for read in (read_model, map_model):
+        with pytest.raises(DataError, match="keys are not ascending"):
+            read(str(tmp_path / "m"))
 
 
 def test_a_newer_format_is_refused_by_its_version(tmp_path):

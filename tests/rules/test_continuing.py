@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from models import content
 
 from vwlite.algorithms.table import ALGORITHMS
 from vwlite.model import read_model, write_model
@@ -80,7 +81,7 @@ def test_continuing_is_as_if_it_had_never_stopped(vwlite, tmp_path, rule, which,
             vwlite(*command, tmp_path / "part", "-m", tmp_path / "model")
         else:
             vwlite("train", "--quiet", tmp_path / "part", "-i", tmp_path / "model", "-m", tmp_path / "model")
-    assert (tmp_path / "model").read_bytes() == (tmp_path / "whole").read_bytes()
+    assert content(tmp_path / "model") == content(tmp_path / "whole")
 
 
 @pytest.mark.parametrize("rule", [rule for rule in MANY if ALGORITHMS[rule].schedule])
@@ -93,7 +94,7 @@ def test_continuing_after_one_pass_knows_no_decay(vwlite, tmp_path, rule):
     vwlite(*command, tmp_path / "all", "-m", tmp_path / "whole")
     vwlite(*command, tmp_path / "first", "-m", tmp_path / "model")
     vwlite("train", "--quiet", tmp_path / "second", "-i", tmp_path / "model", "-m", tmp_path / "model")
-    assert (tmp_path / "model").read_bytes() == (tmp_path / "whole").read_bytes()
+    assert content(tmp_path / "model") == content(tmp_path / "whole")
 
 
 @pytest.mark.parametrize(("rule", "which"), [(rule, i) for rule in MANY for i in range(len(OPTIONS[rule]))])
@@ -187,7 +188,7 @@ def test_the_last_key_of_all_is_kept(vwlite, tmp_path, rule):
     vwlite(*command, "-m", tmp_path / "twice")
     data.write_text(data.read_text()[: len(data.read_text()) // 2])
     vwlite("train", "-i", tmp_path / "once", data, "-m", tmp_path / "continued")
-    assert (tmp_path / "continued").read_bytes() == (tmp_path / "twice").read_bytes()
+    assert content(tmp_path / "continued") == content(tmp_path / "twice")
 
 
 def test_a_model_without_features(vwlite, tmp_path):
@@ -196,7 +197,7 @@ def test_a_model_without_features(vwlite, tmp_path):
     (tmp_path / "data").write_text(lines_of(1, 50))
     vwlite("train", tmp_path / "data", "-i", tmp_path / "model", "-m", tmp_path / "model")
     vwlite("train", tmp_path / "data", "-m", tmp_path / "direct")
-    assert (tmp_path / "model").read_bytes() == (tmp_path / "direct").read_bytes()
+    assert content(tmp_path / "model") == content(tmp_path / "direct")
 
 
 @pytest.mark.parametrize("rule", MANY)
@@ -207,7 +208,7 @@ def test_continuing_with_nothing_changes_nothing(vwlite, tmp_path, rule):
     vwlite("train", tmp_path / "data", "-m", model, "--algorithm", rule, *usual_loss(rule), *OPTIONS[rule][1])
     shutil.copy(model, tmp_path / "before")
     vwlite("train", tmp_path / "empty", "--allow-empty", "-i", model, "-m", model)
-    assert model.read_bytes() == (tmp_path / "before").read_bytes()
+    assert content(model) == content(tmp_path / "before")
 
 
 @pytest.mark.parametrize("rule", ["simplex", "eg"])
@@ -267,7 +268,7 @@ def test_a_feature_with_the_key_of_the_constant_is_the_constant(vwlite, tmp_path
     vwlite("train", "--quiet", "-i", tmp_path / "model", tmp_path / "data", "-m", tmp_path / "model")
     (tmp_path / "data").write_text("".join(lines + more))
     vwlite(*command, tmp_path / "whole")
-    assert (tmp_path / "model").read_bytes() == (tmp_path / "whole").read_bytes()
+    assert content(tmp_path / "model") == content(tmp_path / "whole")
 
 
 @pytest.mark.parametrize("rule", ["simplex", "eg", "eg-pm"])
@@ -296,7 +297,7 @@ def test_feature_weights_are_kept_in_the_model(vwlite, tmp_path):
         (tmp_path / "part").write_text("".join(text[begin:end]))
         start = options if i == 0 else ["--quiet", "-i", tmp_path / "model"]
         vwlite("train", *start, tmp_path / "part", "-m", tmp_path / "model")
-    assert (tmp_path / "model").read_bytes() == (tmp_path / "whole").read_bytes()
+    assert content(tmp_path / "model") == content(tmp_path / "whole")
     model = read_model(str(tmp_path / "whole"))
     w, a = np.asarray(model.weights), np.asarray(model.state["a"])
     penalized = np.asarray(model.keys) != 11650396

@@ -23,7 +23,7 @@ from vwlite.input.pipeline import Parsed
 from vwlite.input.schema import OPTIONAL
 from vwlite.model.file import Model, inconsistency, read_own, write_model
 from vwlite.model.read import read_model
-from vwlite.model.snapshot import restore
+from vwlite.model.snapshot import FROM_NOTHING, restore
 from vwlite.options.groups import TrainOptions
 from vwlite.options.resolve import Resolved, check_link, check_runs
 from vwlite.options.settings import Settings
@@ -107,7 +107,7 @@ class Fitting(Training):
         self, o: TrainOptions, learner: Learner, resolved: Resolved, before: dict[str, int], source: Source,
         names: NameStore | None, stack: ExitStack,
     ) -> None:  # fmt: skip
-        super().__init__(o, learner, resolved, before, source.columns, names, stack)
+        super().__init__(o, learner, resolved, before, FROM_NOTHING, source.columns, names, stack)
         self.source = source
         self._best: Model | None = None
 

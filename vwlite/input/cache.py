@@ -405,6 +405,7 @@ def _compare(found: dict[str, Any], wanted: dict[str, Any]) -> None:
         raise CacheUnusable("it was made on another kind of machine")
     if "options" in wanted:
         _compare_options(found.get("options"), wanted["options"])
+    if "sources" in wanted:
         _compare_sources(found.get("sources"), wanted["sources"])
 
 

@@ -24,15 +24,16 @@ import mmap
 import re
 import struct
 import zipfile
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any
 
 from vwlite.algorithms.table import algorithm_of
-from vwlite.core.base.arrays import all_finite, is_ascending
+from vwlite.core.base.arrays import all_finite, is_aligned, is_ascending
 from vwlite.errors import DataError
 from vwlite.model.feature_names import NONE, FeatureNames
 from vwlite.model.header import FIELDS, Newer, brief, check_header
-from vwlite.model.slots import CODES, Array, array_of
+from vwlite.model.slots import CODES, Array, array_of, copied
 from vwlite.options.settings import Settings
 
 if TYPE_CHECKING:
@@ -76,9 +77,13 @@ class Model:
     weights_only: bool = False
     solved: dict[str, Any] = field(default_factory=dict)  # of `vwlite solve`: `vwlite.model.header.SOLVED_FIELDS`
     columns: dict[str, Any] = field(default_factory=dict)  # of tables: `vwlite.input.schema.Schema.stored`
+    base: str = ""  # the digest of the model that its training began from, if it was one
+    resumed: str = ""  # that of the interrupted model that its training went on from; of several, the first
+    merged: dict[str, Any] = field(default_factory=dict)  # of `vwlite merge`: `vwlite.model.header.MERGED_FIELDS`
     program: str = ""
     format: int = WITHOUT_NAMES  # of the file that it is from
     names: FeatureNames = NONE  # of the features with a nonzero weight, as far as they are known
+    digest: str = field(default="", compare=False)  # of the file that it was read from, as hexadecimal digits
 
     @property
     def settings(self) -> Settings:
@@ -128,6 +133,9 @@ class Model:
             **({"classes": self.classes} if self.classes else {}),
             **({"solved": self.solved} if self.solved else {}),
             **({"columns": self.columns} if self.columns else {}),
+            **({"base": self.base} if self.base else {}),
+            **({"resumed": self.resumed} if self.resumed else {}),
+            **({"merged": self.merged} if self.merged else {}),
         }
 
 
@@ -194,13 +202,18 @@ def _add(archive: zipfile.ZipFile, name: str, kind: str, shape: str, data: Array
             member.write(data[i : i + step].tobytes())
 
 
-def read_own(path: str, file: IO[bytes], data: bytes | mmap.mmap) -> Model:
-    """A model of vwlite from an open file and all of its bytes. DataError if it is none, or not whole."""
-    _check_digest(path, data)
-    return _parsed(path, file, data)
+def read_own(path: str, file: IO[bytes], data: bytes | mmap.mmap, *, in_place: bool = False) -> Model:
+    """A model of vwlite from an open file and all of its bytes. DataError if it is none, or not whole.
+
+    in_place: its arrays, but for names, are views of the bytes, at any address.
+    """
+    digest = _checked_digest(path, data)
+    model = _parsed(path, file, data, in_place)
+    model.digest = digest
+    return model
 
 
-def _parsed(path: str, file: IO[bytes], data: bytes | mmap.mmap) -> Model:
+def _parsed(path: str, file: IO[bytes], data: bytes | mmap.mmap, in_place: bool) -> Model:
     try:
         with zipfile.ZipFile(file) as archive:
             header = _header(path, archive)
@@ -209,17 +222,26 @@ def _parsed(path: str, file: IO[bytes], data: bytes | mmap.mmap) -> Model:
             named = [name in names for name in NAMES]
             if named != [header["format"] != WITHOUT_NAMES] * len(NAMES):
                 raise ValueError(f"its format is {header['format']}, and it has {sum(named)} arrays of names")
+
+            def array(name: str, columns: int = 1) -> Array:
+                there = in_place and name not in NAMES
+                content = _in_file(archive, data, name) if there else memoryview(archive.read(f"{name}.npy"))
+                return _array(content, name, columns)
+
             return Model(
                 **{name: header[name] for name in FIELDS if name != "range"},
                 range=tuple(header["range"]) if header["range"] is not None else None,
-                keys=_array(archive, "keys"),
-                weights=_array(archive, "weights", columns),
-                state={n.removeprefix("state_"): _array(archive, n, columns) for n in names if n.startswith("state_")},
-                more={n.removeprefix("more_"): _array(archive, n) for n in names if n.startswith("more_")},
+                keys=array("keys"),
+                weights=array("weights", columns),
+                state={n.removeprefix("state_"): array(n, columns) for n in names if n.startswith("state_")},
+                more={n.removeprefix("more_"): array(n) for n in names if n.startswith("more_")},
                 classes=header.get("classes", []),
                 solved=header.get("solved", {}),
                 columns=header.get("columns", {}),
-                names=FeatureNames(*(_array(archive, name) for name in NAMES)) if all(named) else NONE,
+                names=FeatureNames(*(array(name) for name in NAMES)) if all(named) else NONE,
+                base=header.get("base", ""),
+                resumed=header.get("resumed", ""),
+                merged=header.get("merged", {}),
             )
     except (DataError, MemoryError):
         raise
@@ -264,7 +286,8 @@ def _header(path: str, archive: zipfile.ZipFile) -> dict[str, Any]:
         raise ValueError("it has no header")
     _check_stored(archive.getinfo("header.npy"))
     try:
-        header = json.loads(_array(archive, "header").tobytes().decode("utf-32-le"))
+        content = memoryview(archive.read("header.npy"))
+        header = json.loads(_array(content, "header").tobytes().decode("utf-32-le"))
     except (ValueError, RecursionError) as e:
         raise ValueError(f"its header cannot be read: {e}") from e
     if type(header) is not dict:
@@ -282,10 +305,17 @@ def _header(path: str, archive: zipfile.ZipFile) -> dict[str, Any]:
     return header
 
 
-def _array(archive: zipfile.ZipFile, name: str, columns: int = 1) -> Array:
+def _in_file(archive: zipfile.ZipFile, data: bytes | mmap.mmap, name: str) -> Array:
+    """A member as it lies in the file; `_members` has seen that it does."""
+    info = archive.getinfo(f"{name}.npy")
+    at = info.header_offset
+    at += 30 + sum(struct.unpack("<HH", data[at + 26 : at + 30]))
+    return memoryview(data)[at : at + info.file_size]
+
+
+def _array(data: Array, name: str, columns: int = 1) -> Array:
     """An array in NumPy's format, of a type of CODES: a row, or rows of so many columns; or a text, the header.
     ValueError if it is none of these."""
-    data = memoryview(archive.read(f"{name}.npy"))
     begin = len(_NPY) + 2
     end = begin + int.from_bytes(data[len(_NPY) : begin], "little")
     described = _ARRAY.fullmatch(str(data[begin:end], "latin-1"))
@@ -307,7 +337,8 @@ def _array(archive: zipfile.ZipFile, name: str, columns: int = 1) -> Array:
     return array_of(content, codes[kind])
 
 
-def _check_digest(path: str, data: bytes | mmap.mmap) -> None:
+def _checked_digest(path: str, data: bytes | mmap.mmap) -> str:
+    """The digest at the end of a model, as hexadecimal digits. DataError if it is not that of the rest."""
     size = len(data)
     found = _DIGEST.search(data[max(0, size - _COMMENT_SIZE) :])
     if not found:
@@ -319,6 +350,7 @@ def _check_digest(path: str, data: bytes | mmap.mmap) -> None:
         digest.update(view[: size - _COMMENT_SIZE])
     if digest.hexdigest().encode() != found[1]:
         raise DataError(f"{path}: damaged: its content does not match its checksum; use another copy")
+    return digest.hexdigest()
 
 
 def _what_it_is(begin: bytes) -> str:
@@ -340,7 +372,7 @@ def inconsistency(model: Model) -> str | None:
         return "keys are not a row of uint32"
     if model.weights.format != "d" or len(model.weights) != n * k:
         return "weights are not as many float64 as there are keys" + (" and classes" if k != 1 else "")
-    if not is_ascending(model.keys):
+    if not all(is_ascending(part) for part in _parts(model.keys, 1)):
         return "keys are not ascending"
     if n and model.keys[n - 1] >= 1 << model.settings.bits:
         return f"a key has more than {model.settings.bits} bits"
@@ -350,17 +382,29 @@ def inconsistency(model: Model) -> str | None:
     if model.weights_only and (model.state or model.more):
         return "it says that it has no state, and has some"
     if len(model.names) or model.format != WITHOUT_NAMES:
-        wrong = model.names.inconsistency(model.keys)
+        aligned = is_aligned(model.keys.cast("B"), model.keys.itemsize)
+        wrong = model.names.inconsistency(model.keys if aligned else copied(model.keys))
         if wrong:
             return wrong
     found = _not_finite(model)
     return found and f"{found} is not finite"
 
 
+def _parts(numbers: Array, overlap: int = 0) -> Iterator[Array]:
+    """The numbers, copied where they do not lie as the compiled functions need them; each part but the first begins
+    with so many numbers of the one before."""
+    step = _CHUNK // numbers.itemsize
+    if not len(numbers) or is_aligned(numbers.cast("B"), numbers.itemsize):
+        yield numbers
+        return
+    for i in range(0, len(numbers), step):
+        yield copied(numbers[max(i - overlap, 0) : i + step])
+
+
 def _not_finite(model: Model) -> str | None:
     """What in the model is not a finite number; None if nothing is."""
     for name, numbers in {"a weight": model.weights, **model.arrays()}.items():
-        if numbers.format in "fd" and not all_finite(numbers):
+        if numbers.format in "fd" and not all(map(all_finite, _parts(numbers))):
             return name
     for name, value in {**model.rule, "the range": list(model.range or ())}.items():
         if not all(map(math.isfinite, value if type(value) is list else [value])):

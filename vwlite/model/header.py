@@ -33,7 +33,13 @@ FIELDS: dict[str, Any] = {
 SOLVED_FIELDS: dict[str, Any] = {
     "solver": str, "objective": float, "lower_bound": float, "l1_max": float | None, "passes": float, "data": str,
 }  # fmt: skip
+# What a model of `vwlite merge` knows: of how many shards, and the digest of theirs; how the weights were found, and
+# the state; and `part`, if it is but a part of the features, as I/P, or `sums`, the digests of the shards, if it is no
+# model yet but their sums.
+MERGED_FIELDS: dict[str, Any] = {"shards": int, "digest": str, "rule": str, "step": float, "state": str}
+_PART = re.compile(r"([1-9]\d{0,5})/([1-9]\d{0,5})")
 _DIGEST = re.compile(r"[0-9a-f]{16}")
+_FILE_DIGEST = re.compile(r"[0-9a-f]{64}")
 _NAME = re.compile(r"[^ \t\n|\ud800-\udc7f\udd00-\udfff]+")  # a word; bytes that are not UTF-8 are U+DC80 to U+DCFF
 
 
@@ -83,6 +89,11 @@ def check_header(header: dict[str, Any]) -> None:
         _check_solved(header, settings)
     elif header.get("solved", {}) != {}:
         raise ValueError("it says how it was solved, and vwlite solve did not make it")
+    for name in ("base", "resumed"):
+        digest = header.get(name, "")
+        if type(digest) is not str or (digest and not _FILE_DIGEST.fullmatch(digest)):
+            raise ValueError(f"{name}, which it says that it began from, is no digest")
+    _check_merged(header.get("merged", {}))
 
 
 def check_range(low: float, high: float) -> None:
@@ -194,6 +205,27 @@ def _check_names(names: Any, settings: Settings) -> None:
             raise ValueError(f"{brief(repr(name))} is no name of a class")
     if len(set(names)) != len(names):
         raise ValueError("the classes are not different names")
+
+
+def _check_merged(found: Any) -> None:
+    """What a model of `vwlite merge` knows of its shards; {}: it is none."""
+    if type(found) is not dict:
+        raise ValueError("it does not say how it was merged")
+    if not found:
+        return
+    for name in sorted(set(found) - {*MERGED_FIELDS, "part", "sums"}):
+        raise Newer(f"unknown fact {brief(name)} of how it was merged")
+    for name, kind in MERGED_FIELDS.items():
+        if name not in found or not _is_of(found[name], kind):
+            raise ValueError(f"{name} of how it was merged is {brief(repr(found.get(name)))}")
+    sums = found.get("sums", [])
+    if type(sums) is not list or not all(type(x) is str and _FILE_DIGEST.fullmatch(x) for x in sums):
+        raise ValueError("sums of how it was merged are no digests")
+    part = found.get("part", "1/1")
+    if type(part) is not str or not _PART.fullmatch(part):
+        raise ValueError(f"part of how it was merged is {brief(repr(part))}")
+    if found["shards"] < 1 or not _FILE_DIGEST.fullmatch(found["digest"]):
+        raise ValueError("what it says of how it was merged cannot be")
 
 
 def _check_solved(header: dict[str, Any], settings: Settings) -> None:

@@ -1,5 +1,6 @@
 """Reading a model file, of whichever program it is."""
 
+import hashlib
 import io
 import mmap
 import os
@@ -18,12 +19,29 @@ def read_model(path: str) -> Model:
     NoInputError if it cannot be opened; DataError if it is not a model, not whole, or of a newer program.
     """
     with _opened(path) as (file, data):
-        if looks_like_vw(data[:16]):
-            from vwlite.vw.models.convert import from_vw  # here for the time of a start: few models are such
+        model = _from(path, file, data, in_place=False)
+        return _checked(path, model)
 
-            model = from_vw(path, bytes(data))
-        else:
-            model = read_own(path, file, data)
+
+def map_model(path: str) -> Model:
+    """`read_model`, but the arrays stay in the file, and lie at any address: for those that go through many models,
+    each once. The file must not change as long as the model is used (a new one may take its place)."""
+    with _opened(path, keeps=True) as (file, data):
+        return _checked(path, _from(path, file, data, in_place=True))
+
+
+def _from(path: str, file: IO[bytes], data: bytes | mmap.mmap, *, in_place: bool) -> Model:
+    if not looks_like_vw(data[:16]):
+        return read_own(path, file, data, in_place=in_place)
+    from vwlite.vw.models.convert import from_vw  # here for the time of a start: few models are such
+
+    content = bytes(data)
+    model = from_vw(path, content)
+    model.digest = hashlib.blake2b(content, digest_size=32).hexdigest()
+    return model
+
+
+def _checked(path: str, model: Model) -> Model:
     wrong = inconsistency(model)
     if wrong:
         raise DataError(f"{path}: not a valid model: {wrong}")
@@ -31,8 +49,9 @@ def read_model(path: str) -> Model:
 
 
 @contextmanager
-def _opened(path: str) -> Iterator[tuple[IO[bytes], bytes | mmap.mmap]]:
-    """A file and all of its bytes; what comes through a pipe is held in memory."""
+def _opened(path: str, *, keeps: bool = False) -> Iterator[tuple[IO[bytes], bytes | mmap.mmap]]:
+    """A file and all of its bytes; what comes through a pipe is held in memory. keeps: the bytes are wanted for
+    longer."""
     try:
         with open(path, "rb") as f:
             info = os.fstat(f.fileno())
@@ -41,6 +60,8 @@ def _opened(path: str) -> Iterator[tuple[IO[bytes], bytes | mmap.mmap]]:
                 yield io.BytesIO(data), data
             elif info.st_size == 0:  # cannot be mapped
                 yield f, b""
+            elif keeps:
+                yield f, mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ)
             else:
                 with mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
                     yield f, mapped

@@ -1,7 +1,7 @@
 """From settings or a model to a learner, and from a learner to a model."""
 
 import struct
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from vwlite import __version__
@@ -24,6 +24,24 @@ if TYPE_CHECKING:
     from vwlite.core.text.feature_names import NameStore
 
 
+@dataclass(frozen=True)
+class Begun:
+    """What a run of training began from: digests of models, as a header has them."""
+
+    base: str = ""
+    resumed: str = ""
+
+    @staticmethod
+    def of(model: Model) -> "Begun":
+        """Of a run that goes on from a model. One that was interrupted has the beginning that it had."""
+        if model.interrupted:
+            return Begun(model.base, model.resumed or model.digest)
+        return Begun(model.digest)
+
+
+FROM_NOTHING = Begun()
+
+
 def snapshot(
     learner: Learner,
     settings: Settings,
@@ -33,16 +51,18 @@ def snapshot(
     weights_only: bool = False,
     columns: dict[str, Any] | None = None,
     names: "NameStore | None" = None,
+    begun: Begun = FROM_NOTHING,
 ) -> Model:
     """The model as of now. before: the counters of the model that was continued, or zeros. columns: of tables, as
-    `vwlite.input.schema.Schema.stored` gives them. names: those of features that have been found."""
+    `vwlite.input.schema.Schema.stored` gives them. names: those of features that have been found. begun: which model
+    was continued."""
     rule = learner.rule
     slots = rule.slots()
     marks = field_of(rule, slots, "mark")
     weights = array_of(bytearray(8 * len(marks)), "d")
     marks = marks[:: rule.records]
     rule.weights(slots, weights)
-    state = {} if weights_only else {name: copied(field_of(rule, slots, name)) for name in _state_codes(rule)}
+    state = {} if weights_only else {name: copied(field_of(rule, slots, name)) for name in state_codes(rule)}
     scalars = rule.scalars()
     if weights_only:  # a rule may give a weight to features that were never seen
         scalars = {name: x for name, x in scalars.items() if name == "unseen" and (any(x) if rule.records > 1 else x)}
@@ -61,6 +81,8 @@ def snapshot(
         interrupted=interrupted,
         weights_only=weights_only,
         classes=learner.names.first(learner.named) if settings.classes == "auto" else [],
+        base=begun.base,
+        resumed=begun.resumed,
         program=f"vwlite {__version__}",
         columns=columns or {},
         names=NONE if names is None else FeatureNames.kept(names, keys, weights, settings.bits),
@@ -92,6 +114,10 @@ def resume(model: Model, resolved: Resolved, path: str, **options: Any) -> Learn
 
 def restore(model: Model, settings: Settings, path: str, **options: Any) -> Learner:
     """A learner that goes on from a model. options: as Learner takes them."""
+    if "sums" in model.merged:
+        raise DataError(f"{path}: sums over {model.merged['shards']} shards: vwlite merge makes a model of them")
+    if "part" in model.merged:
+        raise DataError(f"{path}: part {model.merged['part']} of the features of a merge: vwlite merge joins all parts")
     if model.weights_only:
         if options.get("learn", True):
             raise DataError(f"{path}: saved with --save-weights-only: it predicts, but cannot be continued")
@@ -100,10 +126,10 @@ def restore(model: Model, settings: Settings, path: str, **options: Any) -> Lear
         return _predictor(model, settings, path, options)
     learner = make_learner(settings, names=model.classes, **options)
     rule = learner.rule
-    if {name: array.format for name, array in model.state.items()} != _state_codes(rule):
+    if {name: array.format for name, array in model.state.items()} != state_codes(rule):
         raise DataError(f"{path}: not a valid model: the state is not that of {settings.algorithm}")
     try:
-        rule.load(model.rule | model.more, _slots(rule, model.keys, model.state))
+        rule.load(model.rule | model.more, slots_of(rule, model.keys, model.state))
     except (KeyError, TypeError, ValueError, OverflowError) as e:
         raise DataError(f"{path}: not a valid model: the rule's state is not that of {settings.algorithm}: {e}") from e
     _set_range(learner, model)
@@ -114,7 +140,7 @@ def _predictor(model: Model, settings: Settings, path: str, options: dict[str, A
     """A learner for weights without their state."""
     learner = make_learner(settings, kind=Frozen, names=model.classes, **options)
     rule = learner.rule
-    fields = _slots(rule, model.keys, {"w": model.weights})
+    fields = slots_of(rule, model.keys, {"w": model.weights})
     scalars = {"t": 0, "unseen": 0.0} | model.rule
     if rule.records > 1:
         scalars = {name: x if type(x) is list else [x] * rule.records for name, x in scalars.items()}
@@ -139,12 +165,12 @@ def _from_weights(model: Model, settings: Settings, path: str, options: dict[str
     rule = learner.rule
     alone = make_rule(replace(settings, oaa=None, classes="", softmax=False), make_loss(settings), None)
     blank, fields = alone.blank() or bytes(alone.slot_size()), {}
-    for name, code in _state_codes(rule).items():
+    for name, code in state_codes(rule).items():
         # What a slot has of a number of the rule is what that was when it was touched last.
         value = alone.scalars().get(name, field_of(alone, blank, name)[0])
         fields[name] = array_of(struct.pack(code, value) * len(model.weights), code)
     fields["w"] = narrowed(model.weights) if fields["w"].format == "f" else model.weights
-    rule.load(rule.scalars(), _slots(rule, model.keys, fields))
+    rule.load(rule.scalars(), slots_of(rule, model.keys, fields))
     return learner
 
 
@@ -159,12 +185,12 @@ def _set_range(learner: Learner, model: Model) -> None:
     learner.clips = model.range is not None
 
 
-def _state_codes(rule: Rule) -> dict[str, str]:
+def state_codes(rule: Rule) -> dict[str, str]:
     """The fields of a slot that are kept in the model, with the format of their memoryviews."""
     return {name: CODES[kind] for name, kind in rule.SLOT if name != "mark" and not name.startswith("_")}
 
 
-def _slots(rule: Rule, keys: Array, fields: dict[str, Array]) -> bytearray:
+def slots_of(rule: Rule, keys: Array, fields: dict[str, Array]) -> bytearray:
     """The slots of these keys, with these fields; the others are zero."""
     slots = bytearray(len(keys) * rule.records * rule.slot_size())
     marks = shifted(keys, 1)

@@ -285,13 +285,13 @@ _CONVERT = (
 _data = click.argument("data", nargs=-1, type=PATH, metavar="[DATA]...")
 
 
-def _with(specs: Iterable[Spec], f: Any) -> Any:
+def with_options(specs: Iterable[Spec], f: Any) -> Any:
     """A function with options, in this order in the help."""
     f.__click_params__ = [click_option(spec) for spec in specs][::-1]
     return f
 
 
-def _collected(kind: type[Any], typed: dict[str, Any]) -> Any:
+def collected(kind: type[Any], typed: dict[str, Any]) -> Any:
     """The command's keyword arguments as one object; what was not typed is left out."""
     given = {name: value for name, value in typed.items() if value is not None and value != ()}
     own = {name: given.pop(name) for name in {f.name for f in fields(kind)} & set(given)}
@@ -302,14 +302,14 @@ def _collect(kind: type[Any], f: Callable[[Any], int]) -> Callable[..., int]:
     @functools.wraps(f)
     def command(**typed: Any) -> int:
         typed["data"] = (*typed["data"], *typed.pop("data_options"))
-        return f(_collected(kind, typed))
+        return f(collected(kind, typed))
 
     return command
 
 
 def decorated(specs: Iterable[Spec], kind: type[Any], f: Callable[[Any], int]) -> Callable[..., int]:
     """A command with DATA and options, which gets them as one object."""
-    found: Callable[..., int] = _data(_with(specs, _collect(kind, f)))
+    found: Callable[..., int] = _data(with_options(specs, _collect(kind, f)))
     return found
 
 
@@ -322,9 +322,9 @@ def check_options(f: Callable[..., int]) -> Callable[..., int]:
 
     @functools.wraps(f)
     def command(files: tuple[str, ...], **typed: Any) -> int:
-        return f(files, _collected(TrainOptions, typed | {"on_error": "skip"}))
+        return f(files, collected(TrainOptions, typed | {"on_error": "skip"}))
 
-    found: Callable[..., int] = _with(_CHECK, command)
+    found: Callable[..., int] = with_options(_CHECK, command)
     return found
 
 

@@ -72,6 +72,23 @@ def name_store(o: TrainOptions, known: FeatureNames) -> "NameStore | None":
     return NameStore(o.names or max(MOST_NAMES, len(known)), known.arrays if len(known) else None)
 
 
+def shaping_of(
+    o: TrainOptions, settings: Settings, named: list[str], columns: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """The options that shape a cache. named: the classes that were known before it. columns: of tables."""
+    parse = parse_options(o, settings)
+    apart = ("loss_name", "names", "table", "spaces", "finder")
+    found = {k: v for k, v in vars(parse).items() if k not in apart}
+    if parse.spaces:
+        found |= {"spaces": True}
+    if columns:
+        found |= {"columns": columns}
+    if settings.oaa is not None:
+        found |= {"number of classes": settings.oaa, "choice of classes": settings.classes}
+        found |= {"order of classes": named}
+    return found
+
+
 class Source:
     """The batches of DATA, once or several times, and the cache that the options ask for.
 
@@ -133,18 +150,8 @@ class Source:
                 self._cache = writer.finish(self._bad.count, names)
 
     def _fingerprint(self) -> dict[str, Any]:
-        parse = parse_options(self._options, self._settings)
-        apart = ("loss_name", "names", "table", "spaces", "finder")
-        shaping = {k: v for k, v in vars(parse).items() if k not in apart}
-        if parse.spaces:
-            shaping |= {"spaces": True}
-        decide_roles(self._options.data, replace(parse, table=self._table))
-        if self.columns:
-            shaping |= {"columns": self.columns}
-        if self._settings.oaa is not None:
-            shaping |= {"number of classes": self._settings.oaa, "choice of classes": self._settings.classes}
-            shaping |= {"order of classes": self._named}
-        return fingerprint(self._options.data, shaping)
+        decide_roles(self._options.data, replace(parse_options(self._options, self._settings), table=self._table))
+        return fingerprint(self._options.data, shaping_of(self._options, self._settings, self._named, self.columns))
 
     def _old(self) -> CacheReader | None:
         o, path = self._options, self.path

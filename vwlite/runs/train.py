@@ -16,7 +16,7 @@ from vwlite.input.pipeline import Parsed
 from vwlite.input.reader import check_sources
 from vwlite.model import Model, read_model, write_model
 from vwlite.model.feature_names import NONE
-from vwlite.model.snapshot import begin, resume, snapshot
+from vwlite.model.snapshot import FROM_NOTHING, Begun, begin, resume, snapshot
 from vwlite.options.groups import EARLY_TERMINATE, HOLDOUT_PERIOD, TrainOptions
 from vwlite.options.resolve import Resolved, as_options, check_runs, resolve
 from vwlite.output.atomic import AtomicFile, Draft
@@ -37,13 +37,13 @@ def train(o: TrainOptions) -> int:
     check_runs(o)
     check_sources(o.data)
     model = read_model(o.initial) if o.initial else None
-    columns = model.columns if model else {}
+    columns, begun = (model.columns, Begun.of(model)) if model else ({}, FROM_NOTHING)
     learner, resolved, before = prepared(o, model)
     names = name_store(o, model.names if model else NONE)
     del model
     with ExitStack() as stack:
         signals = stack.enter_context(StopSignal())  # first: what it finds begun is cleaned up
-        run = Training(o, learner, resolved, before, columns, names, stack)
+        run = Training(o, learner, resolved, before, begun, columns, names, stack)
         signals.then(run.stop)
         run.passes(stack)
         run.finish(signals.number)
@@ -72,12 +72,13 @@ class Training(Run):
     options: TrainOptions
 
     def __init__(
-        self, o: TrainOptions, learner: Learner, resolved: Resolved, before: dict[str, int], columns: dict[str, Any],
-        names: "NameStore | None", stack: ExitStack,
+        self, o: TrainOptions, learner: Learner, resolved: Resolved, before: dict[str, int], begun: Begun,
+        columns: dict[str, Any], names: "NameStore | None", stack: ExitStack,
     ) -> None:  # fmt: skip
         super().__init__(o, learner, resolved.settings, stack)
         self.resolved = resolved
         self.before = before
+        self.begun = begun
         self.names = names
         self.source = Source(
             o, resolved.settings, learner.names, self.bad, keeps=o.passes > 1, columns=columns, feature_names=names
@@ -236,6 +237,7 @@ class Training(Run):
             weights_only=self.options.save_weights_only,
             columns=self.source.columns,
             names=self.names,
+            begun=self.begun,
         )
 
     # --- the end -----------------------------------------------------------------------------

@@ -1,0 +1,114 @@
+"""Ways from the start to a merged model: a change D of every weight, made of the sums over shards (sums.pyx).
+
+    mean            sum of share_k Delta_k
+    touched         sum Delta_k / m, m the number of shards in which the weight has moved
+    root            sum Delta_k / sqrt m
+    information     sum dS_k Delta_k / dS: Agarwal, Chapelle, Dudik, Langford. A Reliable Effective Terascale Linear
+                    Learning System. JMLR 15, 2014; in differences from the start, which is so counted once
+    path            r(S_0, dS) (sum dS_k Delta_k / r(S_0, dS_k)) / dS, r the share of its way that a weight has gone: the
+                    sum of what rare features have learned, the weighted mean of what common ones have
+    dual            (u_0 + sum (u_k - u_0)) / H(S_0 + dS) - w_0, u = w H(S)
+
+Where dS is 0, information and path are `touched`: so one shard alone is always what it was. A weight moves there by
+shrinking only, and the sum of what K shards shrink it by may be more than it has.
+"""
+
+import array
+
+from libc.math cimport fabs, sqrt
+
+from vwlite.core.learn.prox cimport soft_threshold
+from vwlite.core.merge.formulas cimport root_of, share_of_way
+from vwlite.core.merge.sums cimport Sums
+
+# What each is made of, beside `start`.
+NEEDS = {
+    "mean": ("shared",),
+    "touched": ("delta", "moved"),
+    "root": ("delta", "moved"),
+    "information": ("information", "evidence", "delta", "moved"),
+    "path": ("path", "evidence", "start_evidence", "delta", "moved"),
+    "dual": ("dual", "evidence", "start_evidence"),
+}
+
+cdef enum:
+    MEAN, TOUCHED, ROOTED, INFORMATION, PATH, DUAL
+
+_NUMBERS = {"mean": MEAN, "touched": TOUCHED, "root": ROOTED, "information": INFORMATION, "path": PATH, "dual": DUAL}
+
+
+cdef const double[::1] of(Sums sums, str name):
+    """A column; one of no length if it was not wanted."""
+    return sums[name] if name in sums else array.array("d")
+
+
+def direction(Sums sums not None, str name not None):
+    """D, as a memoryview with a row of all classes for each key. KeyError if a sum is missing."""
+    cdef const double[::1] w = sums["start"], S = of(sums, "start_evidence"), moved = of(sums, "moved")
+    cdef const double[::1] delta = of(sums, "delta"), shared = of(sums, "shared"), dS = of(sums, "evidence")
+    cdef const double[::1] information = of(sums, "information"), path = of(sums, "path"), dual = of(sums, "dual")
+    cdef const double[::1] extra = of(sums, "extra")
+    cdef Py_ssize_t i, n = w.shape[0]
+    cdef size_t c
+    cdef int which = _NUMBERS[name]
+    cdef double H, rate
+    cdef const double* by_class = sums.rate
+    for needed in NEEDS[name]:
+        sums[needed]        # KeyError
+    found = array.array("d", bytes(8 * n))
+    cdef double[::1] out = found
+    with nogil:
+        for i in range(n):
+            c = <size_t>i % sums.records
+            if which == MEAN:
+                out[i] = shared[i]
+            elif which == ROOTED:
+                out[i] = delta[i] / sqrt(moved[i]) if moved[i] > 0 else 0
+            elif which == DUAL:
+                H = sums.beta + root_of(S[i] + dS[i], sums.kind)
+                out[i] = (w[i] * (sums.beta + root_of(S[i], sums.kind)) + dual[i]) / H - w[i] if H > 0 else 0
+            elif which == TOUCHED or not dS[i] > 0:
+                out[i] = delta[i] / moved[i] if moved[i] > 0 else 0
+            elif which == INFORMATION:
+                out[i] = information[i] / dS[i]
+            else:
+                rate = by_class[c]
+                if sums.by_extra:
+                    rate = rate / extra[i] if extra[i] > 0 else 0
+                out[i] = share_of_way(sqrt(S[i]), dS[i], sqrt(S[i] + dS[i]), sums.beta, sums.c * rate) * path[i] / dS[i]
+    return memoryview(found)
+
+
+def dual_average(Sums sums not None, shifts, scales, dampings, constant):
+    """The direction `dual` of averaged gradients, which add exactly: soft(z_0 + sum (z_k - z_0), shift) scale /
+    (H(S_0 + dS) + damping) - w_0, z the extra number; the constant, a key or None, has no shift and no damping."""
+    cdef const double[::1] w = sums["start"], S = sums["start_evidence"], dS = sums["evidence"], z = sums["extra"]
+    cdef const unsigned int[::1] keys = sums.keys
+    cdef const double[::1] shift = array.array("d", shifts), scale = array.array("d", scales)
+    cdef const double[::1] damping = array.array("d", dampings)
+    cdef long long apart = -1 if constant is None else constant
+    cdef Py_ssize_t i, n = w.shape[0]
+    cdef size_t c
+    cdef bint free
+    found = array.array("d", bytes(8 * n))
+    cdef double[::1] out = found
+    with nogil:
+        for i in range(n):
+            c = <size_t>i % sums.records
+            free = keys[<size_t>i // sums.records] == apart
+            out[i] = scale[c] * soft_threshold(z[i], 0 if free else shift[c]) / (
+                sums.beta + root_of(S[i] + dS[i], sums.kind) + (0 if free else damping[c])) - w[i]
+    return memoryview(found)
+
+
+def moved_by(const double[::1] start not None, const double[::1] change not None, double step):
+    """start + step * change; 0 where what is left of the start is rounding, so that weights that all shards have made
+    zero are zero."""
+    cdef Py_ssize_t i
+    cdef double w
+    found = array.array("d", bytes(8 * start.shape[0]))
+    cdef double[::1] out = found
+    for i in range(start.shape[0]):
+        w = start[i] + step * change[i]
+        out[i] = w if fabs(w) > 1e-14 * fabs(start[i]) else 0
+    return memoryview(found)

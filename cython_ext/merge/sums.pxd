@@ -1,0 +1,67 @@
+"""The sums over shards that every way of merging is made of. See sums.pyx."""
+
+from libc.stdint cimport uint32_t, uint64_t
+
+from vwlite.core.merge.formulas cimport Evidence
+
+
+# One number of each key and class of a model, wherever it lies.
+cdef struct Numbers:
+    const char* at          # NULL: there are none, all are blank
+    bint wide               # doubles, not floats
+    double blank            # that of a key that is not there
+
+
+# A model as the sweep sees it. Its arrays are someone else's.
+cdef struct Source:
+    const char* keys
+    size_t n, records
+    const char* w
+    Numbers evidence, extra
+    uint32_t* column            # [records] where in a row of the arrays a class stands
+    double* unseen              # [records] the weight of a key that is not there
+    double* penalty             # [records]
+    double share
+
+
+cdef class Stream:
+    cdef object owners          # of the arrays
+    cdef Source a               # column, unseen and penalty are owned
+
+    cdef Numbers numbers(self, array, double blank) except *
+
+
+cdef struct Present:
+    # What a shard has of the key and class that are being summed up.
+    double w, S, extra
+
+
+cdef struct Sweep:
+    # Owned.
+    Source* sources         # [shards + 1] the start is the first
+    size_t* at              # [shards + 1] the place in each
+    uint64_t* tree          # [2 leaves] the least of two, from the leaves up; key << 32 | stream
+    uint32_t* found         # [shards + 1] the streams that have the key
+    Present* present        # [shards + 1]
+    double* totals          # [4 records] over all shards, of share, share * unseen, unseen, penalty
+    size_t shards, leaves
+
+
+cdef class Sums:
+    cdef readonly size_t size, records
+    cdef size_t capacity
+    cdef Evidence kind
+    cdef double beta, c
+    cdef uint32_t* key                  # owned, [capacity]; the others [capacity * records]
+    cdef double* number[11]             # owned; NULL: it is not wanted
+    cdef double* rate                   # owned, [records]: eta
+
+    cdef list wanted
+    cdef bint[11] wants
+    cdef bint by_extra
+
+    cdef int grow(self) noexcept nogil
+    cdef int make_room(self, size_t want) noexcept nogil
+    cdef sum_up(self, Stream start, list shards, int extra)
+    cdef int sweep(self, Sweep* s, int extra) noexcept nogil
+    cdef int add_up(self, Sweep* s, size_t n, size_t c, int extra) noexcept nogil

@@ -1,0 +1,504 @@
+"""`vwlite merge` as a command: what it takes, what it refuses, what it says."""
+
+import json
+import os
+import random
+from array import array
+
+import numpy as np
+import pytest
+from running import start as start_program
+
+from vwlite.model import read_model, write_model
+from vwlite.output.atomic import AtomicFile
+
+BASIC = ("--loss", "logistic", "--algorithm", "adagrad")
+
+
+def text(seed, count=120, names=(-1, 1)):
+    chance = random.Random(seed)
+    out = []
+    for _ in range(count):
+        words = sorted({chance.choice("abcdefghijklmnop") for _ in range(5)})
+        label = names[(sum(map(ord, words)) + (chance.random() < 0.1)) % len(names)]
+        out.append(f"{label} | {' '.join(words)}\n")
+    return "".join(out)
+
+
+@pytest.fixture
+def shards(vwlite, tmp_path, monkeypatch):
+    """In a folder of their own: data a, b, c, held; models a.m, b.m, c.m."""
+    monkeypatch.chdir(tmp_path)
+    for i, name in enumerate("abc"):
+        (tmp_path / name).write_text(text(i))
+        vwlite("train", "--quiet", name, *BASIC, "-m", f"{name}.m")
+    (tmp_path / "held").write_text(text(9, 200))
+    return ["a.m", "b.m", "c.m"]
+
+
+def changed(path, to, **attributes):
+    """A model with another header, or other arrays."""
+    model = read_model(path)
+    for name, value in attributes.items():
+        setattr(model, name, value)
+    with AtomicFile(to) as file:
+        write_model(file, model)
+        file.commit()
+    return to
+
+
+def test_what_it_says(vwlite, shards):
+    done = vwlite("merge", *shards, "-o", "m", "--holdout", "held", "--report", "r")
+    report = json.loads(open("r").read())
+    results = report["results"]
+    lines = done.err.splitlines()
+    assert lines[0] == "shards = 3"
+    assert lines[1] == f"rule = {results['rule']}"
+    assert f"holdout loss = {results['holdout loss']:.6f}" in lines
+    assert "number of examples = 360" in lines
+    assert lines[-1] == (
+        "note: the holdout has 200 examples, so the choice is partly chance: 2000 or more are better"
+    )
+    assert done.out == ""
+    assert [s["file"] for s in report["shards"]] == sorted(shards, key=lambda s: read_model(s).digest)
+    assert [s["examples"] for s in report["shards"]] == [120] * 3
+    model = read_model("m")
+    assert model.merged == {"shards": 3, "digest": model.merged["digest"], "rule": results["rule"],
+                            "step": results["step"], "state": "sum"}  # fmt: skip
+    assert model.base == ""
+    assert "base" not in model.header()
+    shown = vwlite("info", "m").out
+    assert f"  {'rule':<24} {results['rule']}" in shown
+    assert vwlite("merge", *shards, "-o", "m", "--quiet").err == ""
+    said = vwlite("merge", *shards, "-o", "m").err
+    assert "rule = information\nstep = 1\n" in said
+    assert said.endswith(
+        "note: nothing has checked this merge: --holdout FILE tries more ways, and no worse model is taken\n"
+    )
+
+
+def test_the_order_makes_no_difference(vwlite, shards):
+    found = set()
+    for order in (shards, shards[::-1], [shards[1], shards[0], shards[2]]):
+        vwlite("merge", *order, "-o", "m", "--quiet", "--holdout", "held")
+        found.add(open("m", "rb").read())
+    assert len(found) == 1
+
+
+def test_a_rule_of_ones_own_is_judged_and_nothing_is_searched(vwlite, shards):
+    vwlite("merge", *shards, "-o", "m", "--rule", "dual", "--holdout", "held", "--report", "r", "--quiet")
+    report = json.loads(open("r").read())
+    assert (report["results"]["rule"], report["results"]["step"]) == ("dual", 1.0)
+    assert [c["rule"] for c in report["candidates"]] == ["dual", "start"]
+    vwlite("predict", "-m", "m", "held", "-p", "p", "--report", "p.json", "--quiet")
+    found = json.loads(open("p.json").read())["results"]["average loss"]
+    assert report["results"]["holdout loss"] == pytest.approx(found, rel=1e-6)
+
+
+def test_a_cache_is_a_holdout(vwlite, shards):
+    vwlite("train", "--quiet", "held", *BASIC, "--cache-file", "held.cache")
+    for name, files in {"text": ["held"], "cache": ["held.cache"]}.items():
+        vwlite("merge", *shards, "-o", name, "--quiet", *(x for f in files for x in ("--holdout", f)))
+    assert open("text", "rb").read() == open("cache", "rb").read()
+    vwlite("train", "--quiet", "held", *BASIC, "--hash", "all", "--cache-file", "other.cache")
+    said = vwlite("merge", *shards, "-o", "m", "--holdout", "other.cache", code=65).err
+    assert said == "other.cache: a cache that is no holdout of these models: it was made with another hash all\n"
+    open("cut.cache", "wb").write(open("held.cache", "rb").read()[:-5])
+    said = vwlite("merge", *shards, "-o", "m", "--holdout", "cut.cache", code=65).err
+    assert said == "cut.cache: a cache that is no holdout of these models: it is cut off or damaged\n"
+
+
+def test_classes_that_were_found_in_another_order_are_merged_by_name(vwlite, tmp_path, monkeypatch):
+    """As if every shard had been told the names."""
+    monkeypatch.chdir(tmp_path)
+    names = ["red", "green", "blue", "grey"]
+    each = {"a": ["red", "green"], "b": ["green", "blue", "red"], "c": ["blue", "red"]}
+    for i, (name, some) in enumerate(each.items()):
+        (tmp_path / name).write_text(text(i, 150, some))
+        vwlite("train", "--quiet", name, *BASIC, "--oaa", 5, "--classes", "auto", "-m", f"{name}.auto")
+        vwlite("train", "--quiet", name, *BASIC, "--classes", ",".join([*sorted(names), "x"]), "-m", f"{name}.told")
+    (tmp_path / "held").write_text(text(9, 200, names[:3]))
+    for kind in ("auto", "told"):
+        vwlite("merge", *(f"{name}.{kind}" for name in each), "-o", f"m.{kind}", "--quiet", "--rule", "information")
+    auto, told = read_model("m.auto"), read_model("m.told")
+    assert auto.classes == ["blue", "green", "red"]
+    places = [told.class_names().index(name) for name in auto.classes]
+    a, t = (np.array(m.weights).reshape(-1, 5) for m in (auto, told))
+    np.testing.assert_allclose(a[:, :3], t[:, places], rtol=1e-12)
+    vwlite("merge", *(f"{name}.auto" for name in each), "-o", "m", "--quiet", "--holdout", "held")
+    assert vwlite("predict", "-m", "m", "held", "-p", "/dev/null").err.count("accuracy") == 1
+    vwlite("train", "--quiet", "held", *BASIC, "--oaa", 5, "--classes", "auto", "--cache-file", "cache")
+    said = vwlite("merge", "a.auto", "b.auto", "-o", "m", "--holdout", "cache", code=65).err
+    assert "with --classes auto a cache numbers the classes by itself: name the text" in said
+    for i, name in enumerate("de"):
+        (tmp_path / name).write_text(text(i, 50, [f"{name}{k}" for k in range(4)]))
+        vwlite("train", "--quiet", name, *BASIC, "--oaa", 5, "--classes", "auto", "-m", f"{name}.auto")
+    said = vwlite("merge", "d.auto", "e.auto", "-o", "m", code=65).err
+    assert said == "together the shards have 8 classes, and --oaa allows 5: train them with a larger --oaa\n"
+
+
+def test_the_base_is_that_of_the_run(vwlite, shards):
+    """Of a run that was interrupted and continued, that of its beginning."""
+    start = read_model("a.m")
+    vwlite("train", "--quiet", "b", "-i", "a.m", "-m", "ab.m")
+    assert read_model("ab.m").base == start.digest
+    assert read_model("a.m").base == ""
+    changed("ab.m", "half.m", interrupted=True)
+    vwlite("train", "--quiet", "c", "-i", "half.m", "-m", "abc.m")
+    assert read_model("abc.m").base == start.digest
+    changed("a.m", "half.m", interrupted=True)
+    vwlite("train", "--quiet", "c", "-i", "half.m", "-m", "ac.m")
+    resumed = read_model("ac.m")
+    assert (resumed.base, resumed.resumed) == ("", read_model("half.m").digest)
+    vwlite("merge", "ac.m", "b.m", "-o", "m", "--quiet")
+    changed("ac.m", "again.m", interrupted=True)
+    vwlite("train", "--quiet", "b", "-i", "again.m", "-m", "acb.m")
+    assert read_model("acb.m").resumed == read_model("half.m").digest  # the first of them
+    assert "go on from one model that was interrupted, and its data would count twice" in refused(
+        vwlite, "ac.m", "acb.m", output="m2"
+    )
+    vwlite("merge", "ac.m", "acb.m", "-o", "m", "--start", "half.m", "--quiet")
+    vwlite("merge", "abc.m", "-o", "m", "--start", "a.m", "--quiet")
+    assert read_model("m").base == start.digest
+
+
+def refused(vwlite, *arguments, code=65, output="m"):
+    """What is said, by a run that leaves no file behind."""
+    before = sorted(os.listdir())
+    said = vwlite("merge", *arguments, "-o", output, code=code).err
+    assert sorted(os.listdir()) == before
+    assert said.count("\n") == 1
+    return said[:-1]
+
+
+def test_what_would_count_twice_is_refused(vwlite, shards):
+    vwlite("train", "--quiet", "b", "-i", "a.m", "-m", "ab.m")
+    vwlite("train", "--quiet", "c", "-i", "a.m", "-m", "ac.m")
+    os.link("a.m", "link")
+    open("copy", "wb").write(open("a.m", "rb").read())
+    assert refused(vwlite, "a.m", "a.m", code=2).startswith("a.m and a.m are one file: what it has learned would ")
+    assert "are the same model: what it has learned would count twice; name it once" in refused(vwlite, "a.m", "copy")
+    assert "are the same model" in refused(vwlite, "a.m", "b.m", "link")
+    assert refused(vwlite, "a.m", "ab.m") == (
+        "ab.m: goes on from a.m, and its data would count twice: name only one of them"
+    )
+    said = refused(vwlite, "ab.m", "ac.m")
+    assert said.endswith("goes on from another model, which would count once for every shard: name that with --start")
+    assert refused(vwlite, "ab.m", "b.m", "--start", "a.m") == (
+        "b.m: trained from nothing, not from a.m: vwlite train -i a.m makes a shard of that start"
+    )
+    said = refused(vwlite, "ab.m", "ac.m", "--start", "b.m")
+    assert said.endswith("trained from another model, not from b.m: vwlite train -i b.m makes a shard of that start")
+    counters = {"examples": 100, "unlabelled": 0, "features": 10}
+    changed("ab.m", "fewer.m", counters=counters, rule={"t": 100.0, "shift": 0.0})
+    assert refused(vwlite, "fewer.m", "ac.m", "--start", "a.m") == (
+        "fewer.m: it knows fewer examples than a.m, from which it says to go on"
+    )
+
+
+def test_shards_of_another_kind_are_refused(vwlite, shards):
+    others = {
+        "--algorithm": ("--loss", "logistic", "--algorithm", "ftrl"),
+        "--bits": (*BASIC, "-b", 20),
+        "--hash": (*BASIC, "--hash", "all"),
+        "--loss": ("--loss", "hinge", "--algorithm", "adagrad"),
+        "--oaa": (*BASIC, "--oaa", 3),
+        "--learning-rate": (*BASIC, "-l", 0.25),
+        "--l1": (*BASIC, "--l1", 0.125),
+    }
+    for option, options in others.items():
+        data = "a"
+        if option == "--oaa":
+            data = "classes"
+            open(data, "w").write(text(1, 50, (1, 2, 3)))
+        vwlite("train", "--quiet", data, *options, "-m", "other.m")
+        said = refused(vwlite, "b.m", "other.m")
+        assert f": trained with {option} " in said
+        assert "only models of the same options can be merged" in said
+        if option in ("--learning-rate", "--l1"):  # what shards may change
+            vwlite("train", "--quiet", "c", "-i", "other.m", *BASIC, *("-l", 0.5, "--l1", 0), "-m", "of.m")
+            vwlite("merge", "of.m", "-o", "m", "--start", "other.m", "--quiet")
+            os.remove("m")
+    changed("b.m", "newer.m", program="vwlite 9.9.9")
+    said = refused(vwlite, "a.m", "newer.m")
+    assert "vwlite 9.9.9" in said
+    assert said.endswith("train all shards with one version")
+    changed("b.m", "half.m", interrupted=True)
+    assert refused(vwlite, "a.m", "half.m") == (
+        "half.m: its training was interrupted: `vwlite train -i half.m` goes on with the rest of the data, or train it "
+        "anew"
+    )
+    vwlite("merge", "a.m", "b.m", "-o", "ab.m", "--quiet")
+    assert refused(vwlite, "ab.m", "c.m") == (
+        "ab.m: is merged already, of 2 shards, and a merge of merges is no merge of all: name the shards, or make it "
+        "the --start of the next round"
+    )
+    open("nothing", "w").write("")
+    vwlite("train", "--quiet", "nothing", *BASIC, "--allow-empty", "-m", "empty.m")
+    assert refused(vwlite, "a.m", "empty.m") == "empty.m: has learned nothing: leave it out"
+    vwlite("train", "--quiet", "nothing", "-i", "a.m", "--allow-empty", "-m", "idle.m")
+    assert refused(vwlite, "idle.m", "--start", "a.m") == "idle.m: has learned nothing since a.m: leave it out"
+    vwlite("solve", "--quiet", "a", "--l1", 0.1, "-m", "solved.m")
+    assert "models of solve cannot be merged: the best of parts is not the best of all" in refused(vwlite, "solved.m")
+
+
+def test_files_that_are_no_shards(vwlite, shards):
+    assert refused(vwlite, code=2) == (
+        "there is no shard: name the models that are to be merged, as in vwlite merge a.model b.model"
+    )
+    assert refused(vwlite, "a.m", "gone.m", "b.m", code=66) == (
+        "gone.m: No such file or directory; --allow-missing 1 goes on without it"
+    )
+    said = refused(vwlite, "gone", "a.m", "lost", "--allow-missing", 1, code=66)
+    assert said == "lost: No such file or directory; --allow-missing 2 goes on without it"
+    assert refused(vwlite, "gone", "--allow-missing", 3, code=66) == "no shard is there: there is nothing to merge"
+    open("cut.m", "wb").write(open("b.m", "rb").read()[:-10])
+    assert refused(vwlite, "a.m", "cut.m").startswith("cut.m: not a whole model: its end is missing or damaged")
+    flipped = bytearray(open("b.m", "rb").read())
+    flipped[len(flipped) // 2] ^= 1
+    open("flipped.m", "wb").write(flipped)
+    assert refused(vwlite, "a.m", "flipped.m").startswith("flipped.m: damaged: its content does not match its checksum")
+    assert refused(vwlite, "a.m", "held") == "held: not a model of vwlite: it is text"
+    assert refused(vwlite, "a.m", ".", "--allow-missing", 1, code=66) == ".: Is a directory"
+    assert refused(vwlite, "a.m", "-", code=2) == "-: a shard is a file; standard input is none"
+    assert refused(vwlite, "a.m", "b.m", "--start", "gone", code=66) == "gone: No such file or directory"
+    assert refused(vwlite, "a.m", "b.m", "--start", "held") == "held: not a model of vwlite: it is text"
+
+
+def test_missing_shards_are_said(vwlite, shards):
+    done = vwlite("merge", "a.m", "gone.m", "b.m", "-o", "m", "--allow-missing", 2, "--report", "r")
+    assert "note: merged without gone.m, which is not there\n" in done.err
+    assert json.loads(open("r").read())["missing"] == ["gone.m"]
+    assert read_model("m").merged["shards"] == 2
+
+
+def test_options_that_mean_nothing(vwlite, shards):
+    assert refused(vwlite, *shards, "--rule", "search", code=2) == (
+        "--rule search needs examples to judge by: add --holdout FILE"
+    )
+    assert refused(vwlite, *shards, "--rejects", "x", "--on-error", "skip", code=2) == (
+        "--rejects needs --holdout, as the shards are no lines"
+    )
+    assert refused(vwlite, *shards, "--loss", "hinge", code=2).startswith("--loss hinge contradicts ")
+    vwlite("train", "--quiet", "a", "--loss", "logistic", "--algorithm", "sgd", "-m", "sgd.m")
+    assert refused(vwlite, "sgd.m", "--rule", "path", code=2) == (
+        "--rule path means nothing to --algorithm sgd: it takes mean, or search with a --holdout"
+    )
+    said = vwlite("merge", *shards, "-o", "a.m", code=2).err
+    assert said == "--model a.m is one of the DATA files, which it would overwrite\n"
+    said = vwlite("merge", *shards, "-o", "held", "--holdout", "held", code=2).err
+    assert said == "--model held is a file of --holdout, which it would overwrite\n"
+    vwlite("train", "--quiet", "b", "-i", "a.m", "-m", "ab.m")
+    vwlite("merge", "ab.m", "-o", "a.m", "--start", "a.m", "--quiet")  # the next start in the place of the last one
+    assert read_model("a.m").merged["shards"] == 1
+
+
+def test_holdouts_that_are_none(vwlite, shards):
+    open("unlabelled", "w").write("| a b\n| c\n")
+    assert refused(vwlite, *shards, "--holdout", "unlabelled") == (
+        "unlabelled: no example with a label: a holdout needs some"
+    )
+    open("bad", "w").write("1 | a\nx | b\n")
+    assert refused(vwlite, *shards, "--holdout", "bad").startswith("bad:2:1: ")
+    assert refused(vwlite, *shards, "--holdout", "gone", code=66).startswith("gone: No such file or directory")
+    done = vwlite("merge", *shards, "-o", "m", "--holdout", "bad", "--on-error", "skip", "--rejects", "rejects")
+    assert "holdout examples = 1\n" in done.err
+    assert open("rejects").read() == "x | b\n"
+
+
+def test_a_holdout_on_which_all_is_infinite_takes_what_is_there(vwlite, shards):
+    open("wild", "w").write(f"1 | {' '.join(f'{c}:3e38' for c in 'abcdefgh')}\n" * 3)
+    model = read_model("a.m")
+    changed("a.m", "a2.m", weights=memoryview(array("d", [w * 1e300 for w in model.weights])))
+    vwlite("merge", "a2.m", "-o", "m", "--holdout", "wild", "--report", "r", "--quiet")
+    report = json.loads(open("r").read())
+    assert report["results"]["holdout loss"] is not None  # that of the start, which is zero
+    assert report["results"]["rule"] == "the start as it is"
+
+
+def test_models_whose_header_lies_about_the_merge(vwlite, shards):
+    vwlite("merge", "a.m", "b.m", "-o", "ab.m", "--quiet")
+    merged = read_model("ab.m").merged
+    for base in ("x", "a" * 63, "A" * 64):
+        changed("a.m", "odd.m", base=base)
+        assert "base, which it says that it began from, is no digest" in vwlite("info", "odd.m", code=65).err
+    lies = {
+        "shards of how it was merged is 0.5": merged | {"shards": 0.5},
+        "what it says of how it was merged cannot be": merged | {"shards": 0},
+        "digest of how it was merged is 5": merged | {"digest": 5},
+        "step of how it was merged is None": {k: v for k, v in merged.items() if k != "step"},
+        "unknown fact more of how it was merged": merged | {"more": 1},
+        "it does not say how it was merged": [1],
+    }
+    for said, lie in lies.items():
+        changed("ab.m", "odd.m", merged=lie)
+        assert said in vwlite("info", "odd.m", code=65).err
+
+
+def test_states_that_are_not_those_of_the_algorithm(vwlite, shards):
+    model = read_model("b.m")
+    changed("b.m", "bare.m", state={"S": model.state["S"]})
+    assert "the state is not that of" in refused(vwlite, "a.m", "bare.m")
+    assert refused(vwlite, "bare.m") == "bare.m: not a valid model: the state is not that of adagrad"
+    narrow = memoryview(array("f", model.state["S"]))
+    changed("b.m", "narrow.m", state={"S": narrow, "z": narrow})
+    assert refused(vwlite, "a.m", "narrow.m") == "narrow.m: not a valid model: the state is not that of adagrad"
+    changed("b.m", "ruleless.m", rule={"t": 120.0})
+    assert refused(vwlite, "a.m", "ruleless.m") == "ruleless.m: not a valid model: the state is not that of adagrad"
+    wild = array("d", [1e308] * len(model.weights))
+    for name in ("x.m", "y.m"):
+        wild[0] = 1e307 if name == "x.m" else 1e306
+        changed("b.m", name, weights=memoryview(array("d", wild)))
+    assert "learning has diverged" in refused(vwlite, "x.m", "y.m", "--rule", "dual")
+
+
+def test_models_without_features(vwlite, shards):
+    for n, name in enumerate(("x", "y"), 2):
+        open(name, "w").write("1 |\n" * n)
+        vwlite("train", "--quiet", name, *BASIC, "--no-constant", "-m", f"{name}.m")
+    open("tested", "w").write("1 | a\n-1 | b\n")
+    for more in ([], ["--holdout", "tested"]):
+        vwlite("merge", "x.m", "y.m", "-o", "m", "--quiet", *more)
+        model = read_model("m")
+        assert (len(model.keys), model.counters["examples"]) == (0, 5)
+    vwlite("train", "--quiet", "-i", "m", "a", "-m", "on")
+
+
+def test_weights_of_features_must_be_the_same(vwlite, shards):
+    for name, weight in {"light": 0.5, "heavy": 2}.items():
+        open(name, "w").write(f"a {weight}\nzebra 3\n")
+    options = ("--loss", "logistic", "--algorithm", "l1-ball", "--radius", 3, "--feature-weights")
+    for data, model, weights in (("a", "a.m", "light"), ("b", "b.m", "light"), ("c", "c.m", "heavy")):
+        vwlite("train", "--quiet", data, *options, weights, "-m", model)
+    said = refused(vwlite, "a.m", "b.m", "c.m")
+    assert said.startswith("the shards were trained with different --feature-weights: ")
+    vwlite("merge", "a.m", "b.m", "-o", "m", "--quiet", "--holdout", "held")
+    model = read_model("m")
+    a = model.state["a"]
+    assert {0.5, 3.0} < set(a)
+    keys = list(model.keys)
+    norm = sum(abs(w) * x for k, w, x in zip(keys, model.weights, a, strict=True) if k != 11650396)
+    assert norm <= 3 * (1 + 1e-12)
+    vwlite("train", "--quiet", "-i", "m", "a", "-m", "on")
+
+
+def test_a_start_from_the_exact_solver(vwlite, shards):
+    vwlite("solve", "--quiet", "held", "--l1-of-max", 0.3, "-m", "solved.m")
+    for name in "ab":
+        vwlite("train", "--quiet", name, "-i", "solved.m", "--algorithm", "truncated-gradient", "-m", f"{name}.t")
+    vwlite("merge", "a.t", "b.t", "--start", "solved.m", "-o", "m", "--quiet", "--rule", "mean")
+    start, *each = (dict(zip(m.keys, m.weights, strict=True)) for m in map(read_model, ("solved.m", "a.t", "b.t")))
+    for key, w in zip(read_model("m").keys, read_model("m").weights, strict=True):
+        before = start.get(key, 0.0)
+        expected = before + sum(one.get(key, 0.0) - before for one in each) / 2
+        assert w == pytest.approx(expected, rel=1e-6, abs=1e-9)
+
+
+def test_parts_of_a_merge(vwlite, shards):
+    for i in (1, 2, 3):
+        vwlite("merge", *shards, "-o", f"{i}.p", "--part", f"{i}/3", "--quiet")
+    vwlite("merge", *shards, "-o", "whole", "--quiet")
+    done = vwlite("merge", "2.p", "3.p", "1.p", "-o", "joined", "--report", "r")
+    assert open("joined", "rb").read() == open("whole", "rb").read()
+    assert done.err == "parts = 3\nnumber of examples = 360\nfeatures = 17\n"
+    assert json.loads(open("r").read())["results"] == {"parts": 3, "number of examples": 360, "features": 17}
+    assert 0 < len(read_model("2.p").keys) < 17
+    assert refused(vwlite, "1.p", "3.p") == "part 2 of 3 is not there: vwlite merge --part 2/3 makes it"
+    open("copy", "wb").write(open("1.p", "rb").read())
+    assert "are both part 1 of 3: name it once" in refused(vwlite, "1.p", "copy", "2.p", "3.p")
+    vwlite("merge", *shards, "-o", "other.p", "--part", "2/3", "--rule", "mean", "--quiet")
+    assert "are no parts of one merge: join those of one" in refused(vwlite, "1.p", "other.p", "3.p")
+    assert "is merged already, of 3 shards" in refused(vwlite, "1.p", "a.m")
+    assert refused(vwlite, "1.p", "2.p", "3.p", "--rule", "mean", code=2) == (
+        "--rule means nothing to parts of a merge, which are only joined: leave it out"
+    )
+    assert refused(vwlite, *shards, "--part", "1/2", "--holdout", "held", code=2) == (
+        "--part and --holdout exclude each other: a part cannot predict, so all parts take one --rule"
+    )
+    for wrong in ("0/2", "3/2", "1", "1/1", "a/2", "1/2/3"):
+        assert "'--part'" in vwlite("merge", *shards, "-o", "m", "--part", wrong, code=2).err
+    for command in (["predict", "-m", "2.p", "held"], ["train", "-i", "2.p", "held"], ["check", "2.p"]):
+        done = vwlite(*command, code=None)
+        assert "2.p: part 2/3 of the features of a merge: vwlite merge joins all parts\n" in done.err + done.out
+        assert done.code
+    changed("2.p", "odd.m", merged=read_model("2.p").merged | {"part": "2 of 3"})
+    assert "part of how it was merged is '2 of 3'" in vwlite("info", "odd.m", code=65).err
+
+
+def test_sums_over_shards(vwlite, shards):
+    assert vwlite("merge", "--sums", "a.m", "b.m", "-o", "ab.s").err == ""
+    vwlite("merge", "--sums", "c.m", "-o", "c.s")
+    vwlite("merge", "--sums", "b.m", "c.m", "-o", "bc.s")
+    done = vwlite("merge", "ab.s", "c.s", "-o", "m", "--holdout", "held", "--report", "r")
+    os.remove("m")
+    assert done.err.startswith("shards = 3\nrule = ")
+    assert "of the best shard" not in done.err
+    assert sorted(read_model("ab.s").merged["sums"]) == sorted(read_model(n).digest for n in ("a.m", "b.m"))
+    said = refused(vwlite, "ab.s", "bc.s")
+    assert said.endswith("have a shard in common, which would count twice: make each of shards of its own")
+    assert "is merged already, of 2 shards" in refused(vwlite, "ab.s", "c.m")
+    vwlite("train", "--quiet", "b", "-i", "a.m", "-m", "of_a.m")
+    vwlite("merge", "--sums", "of_a.m", "--start", "a.m", "-o", "of_a.s")
+    assert refused(vwlite, "of_a.s") == "of_a.s: its shards began from another model, which --start must name"
+    assert refused(vwlite, "of_a.s", "--start", "b.m").startswith("of_a.s: its shards began from another model")
+    assert refused(vwlite, "c.s", "--start", "a.m") == "c.s: its shards began from nothing: leave --start out"
+    for command in (["predict", "-m", "ab.s", "held"], ["train", "-i", "ab.s", "held"], ["check", "ab.s"]):
+        done = vwlite(*command, code=None)
+        assert "ab.s: sums over 2 shards: vwlite merge makes a model of them\n" in done.err + done.out
+        assert done.code
+    for name in ("rule", "holdout", "part"):
+        value = {"rule": "mean", "holdout": "held", "part": "1/2"}[name]
+        said = refused(vwlite, "--sums", "a.m", f"--{name}", value, code=2)
+        assert said == f"--sums and --{name} exclude each other: say it when a model is made of the sums"
+    vwlite("train", "--quiet", "a", "--loss", "logistic", "--algorithm", "eg", "--radius", 3, "-m", "eg.m")
+    said = refused(vwlite, "--sums", "eg.m", code=2)
+    assert said == "--sums means nothing to --algorithm eg: merge the shards at once"
+    vwlite("train", "--quiet", "a", *BASIC, "--average", "-m", "mean.m")
+    assert "--sums means nothing to --average" in refused(vwlite, "--sums", "mean.m", code=2)
+
+
+def test_sums_that_nobody_added_up(vwlite, shards):
+    vwlite("merge", "--sums", "a.m", "b.m", "-o", "s")
+    model = read_model("s")
+    digests = model.merged["sums"]
+    lies = {
+        "not those of adagrad": {"state": {n: x for n, x in model.state.items() if n != "moved"}},
+        "they are not those of adagrad": {"rule": {"t": 240.0}},
+        "not of as many shards as they say": {"merged": model.merged | {"shards": 3}},
+        "sums of how it was merged are no digests": {"merged": model.merged | {"sums": ["x"]}},
+        "they are not those": {"merged": model.merged | {"sums": []}},
+    }
+    for said, lie in lies.items():
+        changed("s", "lie", **lie)
+        assert said in refused(vwlite, "lie")
+    changed("s", "lie", merged=model.merged | {"sums": [digests[0], digests[0]]})
+    assert "have a shard in common" in refused(vwlite, "lie")
+
+
+def test_models_of_vowpal_wabbit(vwlite, shards):
+    for name in "abc":
+        vwlite("vw", "-d", name, "-f", f"{name}.vw", "--quiet", "--loss_function", "logistic")
+    said = refused(vwlite, "a.vw", "b.vw", code=2)
+    assert "does not know the loss that it was trained with: say it, such as --loss logistic" in said
+    vwlite("merge", "a.vw", "b.vw", "c.vw", "-o", "m", "--loss", "logistic", "--holdout", "held", "--quiet")
+    model = read_model("m")
+    assert (model.loss, model.algorithm, model.weights_only) == ("logistic", "gd", False)
+    vwlite("train", "--quiet", "-i", "m", "held", "-m", "on")
+    assert vwlite("check", "on").out.startswith("on: a model, whole: gd")
+    assert "trained by Vowpal Wabbit" in refused(vwlite, "a.vw", "a.m", "--loss", "logistic")
+
+
+def test_a_signal_leaves_what_was_there(vwlite, shards):
+    os.mkfifo("pipe")
+    open("m", "w").write("old")
+    process = start_program("merge", *shards, "-o", "m", "--holdout", "pipe")
+    with open("pipe", "wb") as pipe:
+        pipe.write(b"1 | a\n")
+        pipe.flush()
+        process.terminate()
+        pipe.write(b"1 | b\n" * 100)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 143
+    assert err.decode().splitlines()[-1] == "interrupted by signal 15; m is as it was"
+    assert open("m").read() == "old"
+    assert not [name for name in os.listdir() if name.startswith(".m")]

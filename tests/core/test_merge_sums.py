@@ -1,0 +1,215 @@
+"""The compiled sums and directions of a merge against their eager twins."""
+
+import random
+from array import array
+
+import numpy as np
+import pytest
+from merge import directions, path_length
+
+from vwlite.core.learn.losses import Logistic, Squared
+from vwlite.core.merge.directions import NEEDS, direction, moved_by
+from vwlite.core.merge.holdout import mean_loss, products
+from vwlite.core.merge.sums import NAMES, Stream, Sums
+
+BLANK = {"itself": 0.0, "root": 0.0, "variance": 1.0}
+
+
+def misplaced(numbers, code):
+    """A view of numbers at an odd address, as in a file."""
+    data = array(code, numbers).tobytes()
+    return memoryview(b"x" + data)[1:].cast(code) if data else memoryview(array(code))
+
+
+class Model:
+    """Some of the keys 0 to n - 1, with a row of numbers for each; `dense` has all of them."""
+
+    def __init__(self, chance, n, classes, kind, *, part, base=None, code="d"):
+        self.keys = sorted(chance.sample(range(n), int(part * n)))
+        if base is not None:  # nothing is forgotten of the start but some keys that are blank
+            self.keys = sorted({*self.keys, *(k for k in base.keys if chance.random() < 0.9)})
+        size = len(self.keys) * classes
+        self.w = np.array([chance.choice([0, chance.gauss(0, 1)]) for _ in range(size)]).reshape(-1, classes)
+        self.S = np.array([chance.expovariate(1) * chance.choice([0, 1, 1, 1e-20, 1e8]) for _ in range(size)])
+        if kind == "variance":
+            self.S = 1 / (1 + self.S)
+        self.S = np.array(array(code, self.S)).reshape(-1, classes)
+        self.x = np.array([chance.gauss(0, 1) for _ in range(size)]).reshape(-1, classes)
+        self.n, self.classes, self.code, self.kind = n, classes, code, kind
+        self.columns = list(range(classes))
+        chance.shuffle(self.columns)
+        self.penalty = [chance.random() for _ in range(classes)]
+
+    def stream(self, **more):
+        """With the classes of the arrays in another order."""
+        order = np.argsort(self.columns)
+        flat = {name: getattr(self, name)[:, order].ravel() for name in ("w", "S", "x")}
+        return Stream(
+            misplaced(self.keys, "I"), misplaced(flat["w"], "d"), misplaced(flat["S"], self.code),
+            misplaced(flat["x"], "d"), self.columns, [0.0] * self.classes, self.penalty,
+            blank_evidence=BLANK[self.kind], **more,
+        )  # fmt: skip
+
+    def dense(self, name, blank=0.0):
+        out = np.full((self.n, self.classes), blank)
+        out[self.keys] = getattr(self, name)
+        return out.ravel()
+
+    def evidence(self):
+        S = self.dense("S", BLANK[self.kind])
+        return {"itself": S, "root": S * S, "variance": 1 / np.where(S > 0, S, 1)}[self.kind]
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("kind", BLANK)
+@pytest.mark.parametrize("begun", [False, True])
+def test_sums_and_directions_are_those_of_the_twin(seed, kind, begun):
+    chance = random.Random(f"{seed} {kind} {begun}")
+    n, classes, shards = 60, chance.choice([1, 3]), chance.choice([1, 2, 3, 7, 16])
+    start = Model(chance, n, classes, kind, part=0.4 if begun else 0)
+    models = [
+        Model(chance, n, classes, kind, part=0.4, base=start, code=chance.choice("df")) for _ in range(shards)
+    ]
+    beta, c, rates = chance.choice([0.0, 1e-8, 1.0]), 2.0, [chance.choice([0.1, 0.5]) for _ in range(classes)]
+    sums = Sums(
+        start.stream(), [m.stream(share=1 / shards) for m in models], wanted=NAMES, evidence=kind, extra="added",
+        beta=beta, c=c, rates=rates,
+    )  # fmt: skip
+    union = sorted({*start.keys, *(k for m in models for k in m.keys)})
+    assert list(sums.keys) == union
+    assert len(sums["delta"]) == len(union) * classes
+    rows = np.add.outer(np.array(union, dtype=int) * classes, np.arange(classes)).ravel()
+    w0, S0 = start.dense("w"), start.evidence()
+    w, S = np.array([m.dense("w") for m in models]), np.array([m.evidence() for m in models])
+    x0, x = start.dense("x"), np.array([m.dense("x") for m in models])
+    absent = sum(m.dense("penalty_of") for m in map(with_penalties, models))
+    some = {"extra": x0 + (x - x0).sum(axis=0), "start": w0, "start_evidence": S0,
+            "moved": (w != w0).sum(axis=0), "absent": absent}  # fmt: skip
+    for name, expected in some.items():
+        np.testing.assert_allclose(sums[name], expected[rows], rtol=1e-12, atol=1e-12, err_msg=name)
+    eta = np.tile(rates, n)
+    for name, expected in directions(w0, S0, w, S, eta=eta, beta=beta, c=c, variance=kind == "variance").items():
+        if name == "dual" and beta == 1e-8:  # what cancels there has few digits
+            continue
+        np.testing.assert_allclose(direction(sums, name), expected[rows], rtol=2e-5, atol=1e-9, err_msg=name)
+    np.testing.assert_array_equal(moved_by(sums["start"], direction(sums, "mean"), 0.0), sums["start"])
+
+
+def with_penalties(model):
+    """The same, with the penalty of the shard at the keys that it lacks."""
+    model.penalty_of = np.zeros((len(model.keys), model.classes))
+    dense = model.dense
+
+    def filled(name, blank=0.0):
+        if name != "penalty_of":
+            return dense(name, blank)
+        out = np.tile(model.penalty, (model.n, 1))
+        out[model.keys] = 0
+        return out.ravel()
+
+    model.dense = filled
+    return model
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_one_shard_is_what_it_was(seed):
+    chance = random.Random(seed)
+    start = Model(chance, 50, 2, "itself", part=0.5)
+    shard = Model(chance, 50, 2, "itself", part=0.5, base=start)
+    shard.S = np.maximum(shard.S, start.dense("S").reshape(50, 2)[shard.keys])  # evidence never falls
+    sums = Sums(start.stream(), [shard.stream()], wanted=NAMES, beta=0.1, rates=[0.5, 0.5])
+    expected = shard.dense("w").reshape(50, 2)[list(sums.keys)].ravel()
+    for name in NEEDS:
+        merged = moved_by(sums["start"], direction(sums, name), 1.0)
+        np.testing.assert_allclose(merged, expected, rtol=1e-9, atol=1e-12, err_msg=name)
+
+
+def test_sums_are_the_same_at_every_order_of_threads_of_arrival():
+    """The order of the list is the order of the sums; nothing else is."""
+    chance = random.Random(1)
+    start = Model(chance, 50, 1, "itself", part=0.3)
+    models = [Model(chance, 50, 1, "itself", part=0.5, base=start) for _ in range(5)]
+    found = [bytes(Sums(start.stream(), [m.stream() for m in models], wanted=NAMES)["delta"]) for _ in range(2)]
+    assert found[0] == found[1]
+
+
+def test_the_largest_and_the_common_extra_number():
+    def stream(keys, extra):
+        numbers = memoryview(array("d", extra))
+        zeros = memoryview(array("d", [0.0] * len(keys)))
+        return Stream(memoryview(array("I", keys)), zeros, None, numbers, [0], [0.0], [0.0], blank_extra=1.0)
+
+    start, one, other = stream([2], [5.0]), stream([1, 2], [0.25, 4.0]), stream([1, 3], [0.5, 0.125])
+    largest = Sums(start, [one, other], wanted=["extra"], extra="largest")
+    assert list(largest["extra"]) == [0.5, 5.0, 0.125]
+    with pytest.raises(ValueError, match="differ"):
+        Sums(stream([], []), [one, other], wanted=["extra"], extra="same")
+    other = stream([1, 3], [0.25, 0.125])
+    assert list(Sums(stream([], []), [one, other], wanted=["extra"], extra="same")["extra"]) == [0.25, 4.0, 0.125]
+    with pytest.raises(KeyError):
+        largest["delta"]
+
+
+@pytest.mark.parametrize("beta", [0.0, 1e-8, 1.0, 100.0])
+def test_path_length_at_all_scales(beta):
+    """Through the share of the way of a single shard's rising evidence; far apart it is about sqrt d."""
+    keys = memoryview(array("I", range(40)))
+    S0 = array("d", [10.0**i for i in range(-20, 20, 2) for _ in range(2)])
+    d = array("d", [10.0**i for i in range(-19, 21, 2) for _ in range(2)])
+    ones = memoryview(array("d", [1.0] * 40))
+    zeros = memoryview(array("d", bytes(320)))
+    total = memoryview(array("d", [a + b for a, b in zip(S0, d, strict=True)]))
+    start = Stream(keys, zeros, memoryview(S0), None, [0], [0.0], [0.0])
+    shard = Stream(keys, ones, total, None, [0], [0.0], [0.0])
+    sums = Sums(start, [shard], wanted=NAMES, beta=beta, rates=[1e-12], c=1)
+    dS = np.array(sums["evidence"])
+    shares = dS / np.array(sums["path"])
+    expected = path_length(np.array(S0), dS, beta)
+    long = expected * 1e-12 > 1e-300
+    np.testing.assert_allclose(shares[long], -np.expm1(-expected[long] * 1e-12), rtol=1e-5)
+    assert np.isfinite(np.array(sums["path"])).all()
+
+
+def test_predictions_are_linear_in_the_step_and_so_judged():
+    chance = random.Random(3)
+    begin, index, value = [0], [], []
+    for _ in range(20):
+        for _ in range(chance.randrange(6)):
+            index.append(chance.randrange(9))
+            value.append(chance.gauss(0, 1))
+        begin.append(len(index))
+    rows = array("L", begin), array("I", index), array("f", value)
+    labels = array("d", [chance.choice([-1.0, 1.0]) for _ in range(20)])
+    importance = array("d", [chance.choice([0.5, 1.0, 3.0]) for _ in range(20)])
+    initial = array("d", [chance.gauss(0, 1) for _ in range(20)])
+    w0, D = ([chance.gauss(0, 1) for _ in range(9)] for _ in range(2))
+    p0 = products(*rows, array("d", w0), array("d", [0.5]))
+    pD = products(*rows, array("d", D), array("d", [-0.25]))
+    dense = np.zeros((20, 9))
+    for i in range(20):
+        for j in range(begin[i], begin[i + 1]):
+            dense[i, index[j]] += np.float32(value[j])
+    np.testing.assert_allclose(p0, dense @ w0 + 0.5, rtol=1e-12, atol=1e-12)
+    for step in (0.0, 0.25, 3.0):
+        weights = array("d", [a + step * b for a, b in zip(w0, D, strict=True)])
+        p = np.array(products(*rows, weights, array("d", [0.5 - 0.25 * step]))) + initial
+        for loss, low, high in ((Logistic(), -50.0, 50.0), (Squared(), -0.5, 0.5)):
+            each = [loss(min(max(x, low), high), y) for x, y in zip(p, labels, strict=True)]
+            found = mean_loss(loss, p0, pD, step, labels, importance, initial, low=low, high=high)
+            assert found == pytest.approx(np.average(each, weights=importance), rel=1e-12)
+
+
+def test_the_loss_of_classes():
+    scores = array("d", [1.0, 2.0, -1.0, 0.5, 0.0, 3.0])
+    zeros, labels = array("d", bytes(48)), array("d", [2.0, 3.0])
+    ones, none = array("d", [1.0, 1.0]), array("d", [0.0, 0.0])
+    found = mean_loss(Logistic(), scores, zeros, 1.0, labels, ones, none, classes=3)
+    expected = sum(Logistic()(s, y) for s, y in zip(scores, [-1, 1, -1, -1, -1, 1], strict=True)) / 2
+    assert found == pytest.approx(expected, rel=1e-12)
+    found = mean_loss(Logistic(), scores, zeros, 1.0, labels, ones, none, classes=3, softmax=True)
+    p = [np.exp(scores[1]) / np.exp(scores[:3]).sum(), np.exp(scores[5]) / np.exp(scores[3:]).sum()]
+    assert found == pytest.approx(-np.log(p).mean(), rel=1e-12)
+    known = mean_loss(Logistic(), scores, zeros, 1.0, labels, ones, none, classes=2, softmax=True)
+    assert known == pytest.approx(np.log(1 + np.exp(-1)), rel=1e-12)  # the label 3 has no name
+    wild = array("d", [np.inf, 0, 0, 0, 0, 0])
+    assert mean_loss(Squared(), wild[:2], zeros[:2], 1.0, ones, ones, none) == np.inf

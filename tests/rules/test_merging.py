@@ -1,0 +1,356 @@
+"""What a merge makes of every algorithm: a model whose state says what its weights say, and goes on as they would."""
+
+import json
+import random
+
+import numpy as np
+import pytest
+from models import content
+
+from vwlite.algorithms.table import ALGORITHMS
+from vwlite.merging.table import MERGES
+from vwlite.model import read_model
+from vwlite.model.snapshot import restore, snapshot
+
+LOGISTIC = ("--loss", "logistic")
+HINGE = ("--loss", "hinge")
+# Algorithms and forms, with the largest difference of weights that is left when a merge is continued.
+FORMS = {
+    "gd": (["gd", *LOGISTIC], 1e-5),
+    "gd squared": (["gd"], 1e-5),
+    "gd with l1": (["gd", *LOGISTIC, "--l1", 1e-5], 2e-3),
+    "sgd": (["sgd", *LOGISTIC], 1e-6),
+    "sgd averaged": (["sgd", *LOGISTIC, "--average"], 1e-6),
+    "sgd with l2": (["sgd", *LOGISTIC, "--l2", 0.01], 1e-6),
+    "truncated-gradient": (["truncated-gradient", *LOGISTIC, "--l1", 0.002, "--period", 3], 1e-6),
+    "truncated-gradient with threshold": (
+        ["truncated-gradient", *LOGISTIC, "--l1", 0.002, "--threshold", 0.3], 1e-6,
+    ),
+    "truncated-gradient with l2": (["truncated-gradient", *LOGISTIC, "--l1", 0.002, "--l2", 0.01], 1e-6),
+    "truncated-gradient averaged": (["truncated-gradient", *LOGISTIC, "--l1", 0.002, "--average"], 1e-6),
+    "truncated-gradient limited": (["truncated-gradient", *LOGISTIC, "--nonzeros", 15], 1e-6),
+    "rounding": (["rounding", *LOGISTIC, "--threshold", 0.02, "--period", 3], 1e-12),
+    "l1-subgradient": (["l1-subgradient", *LOGISTIC, "--l1", 0.01], 1e-12),
+    "l1-subgradient rounded": (["l1-subgradient", *LOGISTIC, "--l1", 0.01, "--round-at-end", 0.05], 1e-12),
+    "l1-ball": (["l1-ball", *LOGISTIC, "--radius", 3], 1e-12),
+    "l1-ball averaged": (["l1-ball", *LOGISTIC, "--radius", 3, "--average"], 1e-12),
+    "l1-ball in a box": (["l1-ball", *LOGISTIC, "--radius", 3, "--box", 0.5], 1e-12),
+    "l1-ball nonnegative": (["l1-ball", *LOGISTIC, "--radius", 3, "--nonnegative"], 1e-12),
+    "l1-ball limited": (["l1-ball", *LOGISTIC, "--nonzeros", 15], 1e-12),
+    "simplex": (["simplex", *LOGISTIC, "--radius", 3, "--features", 500], 1e-12),
+    "eg": (["eg", *LOGISTIC, "--radius", 10, "--features", 500], 1e-10),
+    "eg-pm": (["eg-pm", *LOGISTIC, "--radius", 10, "--features", 500], 1e-9),
+    "adagrad": (["adagrad", *LOGISTIC], 1e-11),
+    "adagrad with l1": (["adagrad", *LOGISTIC, "--l1", 0.01], 1e-11),
+    "adagrad with l2": (["adagrad", *LOGISTIC, "--l1", 0.01, "--l2", 0.01], 1e-11),
+    "adagrad averaged": (["adagrad", *LOGISTIC, "--l1", 0.01, "--average"], 1e-11),
+    "adagrad at a falling rate": (["adagrad", *LOGISTIC, "--power-t", 0.2], 1e-11),
+    "adagrad limited": (["adagrad", *LOGISTIC, "--nonzeros", 15], 1e-11),
+    "adagrad-rda": (["adagrad-rda", *LOGISTIC, "--l1", 0.005], 1e-11),
+    "adagrad-rda with l2": (["adagrad-rda", *LOGISTIC, "--l1", 0.005, "--l2", 0.01], 1e-11),
+    "adagrad-rda at a falling rate": (["adagrad-rda", *LOGISTIC, "--l1", 0.005, "--power-t", 0.2], 1e-11),
+    "adagrad-rda limited": (["adagrad-rda", *LOGISTIC, "--nonzeros", 15], 1e-11),
+    "adagrad-ball": (["adagrad-ball", *LOGISTIC, "--radius", 3], 1e-11),
+    "pa": (["pa", *HINGE], 1e-12),
+    "pa-i": (["pa-i", *HINGE], 1e-12),
+    "pa-ii": (["pa-ii", *HINGE], 1e-12),
+    "arow": (["arow", *HINGE], 1e-11),
+    "ftrl": (["ftrl", *LOGISTIC], 1e-11),
+    "ftrl with l1 and l2": (["ftrl", *LOGISTIC, "--l1", 0.5, "--l2", 0.1], 1e-11),
+    "ftrl limited": (["ftrl", *LOGISTIC, "--nonzeros", 15], 1e-11),
+}  # fmt: skip
+REFUSED = ("smidas", "adagrad-full")
+CLASSES = ("--oaa", 4)
+OF_CLASSES = [form for form in FORMS if "limited" not in form]
+SOFTMAX = ("sgd", "adagrad", "l1-ball", "ftrl")
+
+
+def test_every_algorithm_is_merged_or_refused():
+    assert set(MERGES) == {*ALGORITHMS, "solve"}
+    assert {MERGES[options[0]].name for options, _ in FORMS.values()} | set(REFUSED) == set(ALGORITHMS)
+    assert {name for name, row in MERGES.items() if row.refusal} == {*REFUSED, "solve"}
+
+
+def write_lines(path, seed, count, classes=0):
+    """Lines of a linear truth, with rare features and common ones."""
+    chance = random.Random(seed)
+    truth = random.Random(5)
+    w = [truth.gauss(0, 1) for _ in range(120)]
+    out = []
+    for _ in range(count):
+        found = {min(int(chance.paretovariate(0.5)), 100) + chance.randrange(20) for _ in range(7)}
+        x = {i: chance.choice([1, 0.5, 2]) for i in sorted(found)}
+        score = sum(w[i] * v for i, v in x.items()) + chance.gauss(0, 0.5)
+        label = 1 + int(abs(score) * 2) % classes if classes else (1 if score > 0 else -1)
+        out.append(f"{label} | {' '.join(f'{i}:{v}' for i, v in x.items())}\n")
+    path.write_text("".join(out))
+    return path
+
+
+@pytest.fixture
+def trained(vwlite, tmp_path):
+    """Trains models: `trained(name, seed, *options)`, of their own lines."""
+
+    def train(name, seed, *options, classes=0, count=150):
+        data = write_lines(tmp_path / f"{name}.lines", seed, count, classes)
+        vwlite("train", "--quiet", data, *options, "-m", tmp_path / name)
+        return tmp_path / name
+
+    return train
+
+
+def options_of(form):
+    options, close = FORMS[form]
+    return ["--algorithm", *options], close
+
+
+def weights_of(path):
+    """By key: the weights of all classes."""
+    model = read_model(str(path))
+    return dict(zip(model.keys, np.array(model.weights).reshape(-1, model.records), strict=True))
+
+
+def assert_close(one, other, close):
+    a, b = weights_of(one), weights_of(other)
+    for key in {*a, *b}:
+        zeros = np.zeros_like(next(iter(a.values())))
+        size = max(1.0, *np.abs(a.get(key, zeros)))
+        assert a.get(key, zeros) == pytest.approx(b.get(key, zeros), abs=close * size), key
+
+
+def assert_state_says_the_weights(path, close=1e-6):
+    """A rule with this state has these weights."""
+    model = read_model(str(path))
+    settings = model.settings
+    learner = restore(model, settings, str(path))
+    learner.rule.final = True
+    again = snapshot(learner, settings, dict.fromkeys(model.counters, 0))
+    mine, its = ({k: w for k, w in weights_by_key(m).items() if np.any(w)} for m in (model, again))
+    assert mine.keys() == its.keys()
+    for key, w in mine.items():
+        assert w == pytest.approx(its[key], rel=close, abs=close), key
+
+
+def weights_by_key(model):
+    return dict(zip(model.keys, np.array(model.weights).reshape(-1, model.records), strict=True))
+
+
+@pytest.mark.parametrize("begun", [False, True])
+@pytest.mark.parametrize("form", FORMS)
+def test_one_shard_is_itself_and_goes_on_as_itself(vwlite, tmp_path, trained, form, begun):
+    options, close = options_of(form)
+    if begun:
+        start = trained("start", 1, *options)
+        shard, more = trained("shard", 2, "-i", start), ["--start", start]
+    else:
+        shard, more = trained("shard", 2, *options), []
+    merged = tmp_path / "merged"
+    vwlite("merge", shard, "-o", merged, *more, "--quiet")
+    assert_close(merged, shard, close)
+    if "limited" in form or "rounded" in form:  # learning goes on from more than the weights
+        return
+    before, after = read_model(str(shard)), read_model(str(merged))
+    assert (after.counters, after.options, after.range) == (before.counters, before.options, before.range)
+    more_lines = write_lines(tmp_path / "more", 3, 150)
+    for model in (shard, merged):
+        vwlite("train", "--quiet", "-i", model, more_lines, "-m", f"{model}.on")
+    assert_close(f"{merged}.on", f"{shard}.on", 30 * close)
+
+
+@pytest.mark.parametrize("state", ["sum", "mean"])
+@pytest.mark.parametrize("begun", [False, True])
+@pytest.mark.parametrize("form", FORMS)
+def test_the_state_of_a_merge_says_its_weights(vwlite, tmp_path, trained, form, begun, state):
+    options, _ = options_of(form)
+    more = []
+    if begun:
+        options, more = ["-i", trained("start", 1, *options)], ["--start", tmp_path / "start"]
+    shards = [trained(f"shard{k}", 10 + k, *options) for k in range(3)]
+    row = MERGES[FORMS[form][0][0]]
+    for rule in [None, *(way for way in row.ways if way in ("mean", "information", "path", "dual"))]:
+        merged = tmp_path / f"merged {rule}"
+        vwlite("merge", *shards, "-o", merged, *more, "--state", state, "--quiet", *(["--rule", rule] if rule else []))
+        assert_state_says_the_weights(merged)
+        assert any(np.any(w) for w in weights_of(merged).values())
+        vwlite("train", "--quiet", "-i", merged, write_lines(tmp_path / "more", 3, 40), "-m", tmp_path / "on")
+    examples = read_model(str(merged)).counters["examples"]
+    assert examples == 150 * (3 + begun)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_search_is_never_worse_than_the_start_or_a_shard(vwlite, tmp_path, trained, form):
+    options, _ = options_of(form)
+    start = trained("start", 1, *options, count=50)
+    shards = [trained(f"shard{k}", 10 + k, "-i", start) for k in range(4)]
+    held = write_lines(tmp_path / "held", 99, 300)
+    vwlite("merge", *shards, "-o", tmp_path / "one", "--start", start, "--holdout", held, "--report", tmp_path / "r",
+           "--quiet")  # fmt: skip
+    report = json.loads((tmp_path / "r").read_text())
+    losses = {}
+    for model in (tmp_path / "one", start, *shards):
+        vwlite("predict", "-m", model, held, "-p", "/dev/null", "--report", tmp_path / "p", "--quiet")
+        losses[model] = json.loads((tmp_path / "p").read_text())["results"]["average loss"]
+    found = report["results"]["holdout loss"]
+    assert found == pytest.approx(losses[tmp_path / "one"], rel=1e-5)
+    assert found <= min(losses.values()) * (1 + 1e-5)
+    assert {s["file"]: s["holdout loss"] for s in report["shards"]} == pytest.approx(
+        {str(shard): losses[shard] for shard in shards}, rel=1e-6
+    )
+    assert [c["loss"] for c in report["candidates"] if c["rule"] == "start"] == [pytest.approx(losses[start], rel=1e-6)]
+    assert_state_says_the_weights(tmp_path / "one")
+    vwlite("merge", *shards[::-1], "-o", tmp_path / "other", "--start", start, "--holdout", held, "--quiet")
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
+
+
+@pytest.mark.parametrize("form", OF_CLASSES)
+def test_classes_are_merged_each_by_itself(vwlite, tmp_path, trained, form):
+    options, close = options_of(form)
+    options += CLASSES
+    start = trained("start", 1, *options, classes=4, count=60)
+    shards = [trained(f"shard{k}", 10 + k, "-i", start, classes=4) for k in range(3)]
+    held = write_lines(tmp_path / "held", 99, 200, 4)
+    for name, more in {"plain": [], "judged": ["--holdout", held]}.items():
+        vwlite("merge", *shards, "-o", tmp_path / name, "--start", start, "--quiet", *more)
+        assert_state_says_the_weights(tmp_path / name)
+    vwlite("merge", shards[0], "-o", tmp_path / "alone", "--start", start, "--quiet")
+    assert_close(tmp_path / "alone", shards[0], close)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_parts_are_joined_into_the_merge_of_all(vwlite, tmp_path, trained, form):
+    options, _ = options_of(form)
+    start = trained("start", 1, *options, "-b", 18, count=60)
+    shards = [trained(f"shard{k}", 10 + k, "-i", start) for k in range(3)]
+    merge = ["merge", *shards, "--start", start, "--quiet", "--rule", "mean"]
+    if MERGES[options[1]].whole or "limited" in form:
+        said = vwlite(*merge, "--part", "1/2", "-o", tmp_path / "part1", code=2).err
+        assert said.endswith("its weights depend on each other: merge all of them at once\n")
+        return
+    vwlite(*merge, "-o", tmp_path / "whole")
+    parts = [tmp_path / f"part{i}" for i in range(1, 6)]
+    for i, part in enumerate(parts, 1):
+        vwlite(*merge, "--part", f"{i}/5", "-o", part)
+    vwlite("merge", *parts[::-1], "-o", tmp_path / "joined", "--quiet")
+    assert (tmp_path / "joined").read_bytes() == (tmp_path / "whole").read_bytes()
+
+
+SUMMED = ["gd", "sgd", "truncated-gradient", "rounding", "l1-subgradient", "adagrad with l1", "adagrad with l2",
+          "adagrad-rda", "adagrad-ball", "pa-i", "arow", "ftrl with l1 and l2"]  # fmt: skip
+
+
+@pytest.mark.parametrize("begun", [False, True])
+@pytest.mark.parametrize("form", SUMMED)
+def test_sums_of_sums_are_the_sums_of_all(vwlite, tmp_path, trained, form, begun):
+    options, _ = options_of(form)
+    more = []
+    if begun:
+        options, more = ["-i", trained("start", 1, *options, count=60)], ["--start", tmp_path / "start"]
+    shards = [trained(f"shard{k}", 10 + k, *options) for k in range(5)]
+    for name, part in {"x": shards[:2], "y": shards[2:4], "z": shards[4:]}.items():
+        vwlite("merge", "--sums", *part, *more, "-o", tmp_path / name)
+    vwlite("merge", "--sums", tmp_path / "x", tmp_path / "z", *more, "-o", tmp_path / "xz")
+    for rule in (way for way in MERGES[FORMS[form][0][0]].ways if way in ("mean", "information", "dual")):
+        for state in ("sum", "mean"):
+            last = ["--rule", rule, "--state", state, *more, "--quiet"]
+            vwlite("merge", *shards, *last, "-o", tmp_path / "all")
+            vwlite("merge", tmp_path / "y", tmp_path / "xz", *last, "-o", tmp_path / "tree")
+            one, other = (read_model(str(tmp_path / name)) for name in ("all", "tree"))
+            assert one.merged == other.merged
+            assert (one.counters, one.range, one.base) == (other.counters, other.range, other.base)
+            assert one.rule == pytest.approx(other.rule, rel=1e-12)
+            assert list(one.keys) == list(other.keys)
+            np.testing.assert_allclose(one.weights, other.weights, rtol=1e-6, atol=1e-9)
+            for field in one.state:
+                np.testing.assert_allclose(one.state[field], other.state[field], rtol=1e-6, atol=1e-9, err_msg=field)
+    held = write_lines(tmp_path / "held", 99, 300)
+    losses = []
+    for models in (shards, [tmp_path / "y", tmp_path / "xz"]):
+        vwlite("merge", *models, *more, "--holdout", held, "-o", tmp_path / "m", "--report", tmp_path / "r", "--quiet")
+        found = json.loads((tmp_path / "r").read_text())["candidates"]
+        losses.append([c["loss"] for c in found if form != "gd" or c["rule"] != "path"])
+    if MERGES[FORMS[form][0][0]].sparse is None:  # else only the best are judged as they would be
+        assert losses[0] == pytest.approx(losses[1], rel=1e-6)
+    assert_state_says_the_weights(tmp_path / "m")
+
+
+@pytest.mark.parametrize("algorithm", SOFTMAX)
+def test_softmax(vwlite, tmp_path, trained, algorithm):
+    radius = ["--radius", 3] if algorithm == "l1-ball" else []
+    options = ["--algorithm", algorithm, "--softmax", *CLASSES, *radius]
+    shards = [trained(f"shard{k}", 10 + k, *options, classes=4) for k in range(3)]
+    held = write_lines(tmp_path / "held", 99, 200, 4)
+    vwlite("merge", *shards, "-o", tmp_path / "merged", "--holdout", held, "--report", tmp_path / "r", "--quiet")
+    assert_state_says_the_weights(tmp_path / "merged")
+    found = json.loads((tmp_path / "r").read_text())["results"]["holdout loss"]
+    vwlite("predict", "-m", tmp_path / "merged", held, "-p", "/dev/null", "--report", tmp_path / "p", "--quiet")
+    assert found == pytest.approx(json.loads((tmp_path / "p").read_text())["results"]["log loss"], rel=1e-6)
+
+
+@pytest.mark.parametrize("algorithm", REFUSED)
+def test_what_has_no_merge_is_refused_by_name(vwlite, trained, tmp_path, algorithm):
+    shards = [trained(f"shard{k}", k, "--algorithm", algorithm, *LOGISTIC, count=40) for k in range(2)]
+    said = vwlite("merge", *shards, "-o", tmp_path / "merged", code=65).err
+    assert f"models of {algorithm} cannot be merged: " in said
+    assert "use adagrad-rda" in said
+
+
+def test_the_largest_weights_are_kept(vwlite, tmp_path, trained):
+    shards = [trained(f"shard{k}", k, "--algorithm", "ftrl", *LOGISTIC, "--nonzeros", 10) for k in range(4)]
+    vwlite("merge", *shards, "-o", tmp_path / "merged", "--quiet")
+    sizes = [sum(w[0] != 0 for key, w in weights_of(path).items()) for path in [*shards, tmp_path / "merged"]]
+    assert max(sizes) <= 11  # with the constant
+    assert len({key for s in shards for key, w in weights_of(s).items() if w[0]}) > 11
+
+
+def test_sparse_models_stay_sparse(vwlite, tmp_path, trained):
+    for name, options in {"rda": ["adagrad-rda", "--l1", 0.02], "adagrad": ["adagrad", "--l1", 0.05]}.items():
+        options = ["--algorithm", *options, *LOGISTIC]
+        shards = [trained(f"{name}{k}", k, *options) for k in range(6)]
+        vwlite("merge", *shards, "-o", tmp_path / "merged", "--quiet")
+        union = {key for s in shards for key, w in weights_of(s).items() if w[0]}
+        assert sum(w[0] != 0 for w in weights_of(tmp_path / "merged").values()) < len(union)
+    for algorithm in ("l1-ball", "adagrad-ball"):
+        shards = [trained(f"{algorithm}{k}", k, "--algorithm", algorithm, *LOGISTIC, "--radius", 2) for k in range(4)]
+        vwlite("merge", *shards, "-o", tmp_path / "merged", "--holdout", write_lines(tmp_path / "h", 9, 200), "--quiet")
+        constant = read_model(str(tmp_path / "merged")).keys
+        norm = sum(abs(w[0]) for key, w in weights_of(tmp_path / "merged").items() if key != 11650396)
+        assert norm <= 2 * (1 + 1e-12)
+        assert len(constant) > 20
+
+
+def test_weights_without_their_state(vwlite, tmp_path, trained):
+    options = ["--algorithm", "adagrad", *LOGISTIC, "--save-weights-only"]
+    shards = [trained(f"shard{k}", k, *options) for k in range(3)]
+    held = write_lines(tmp_path / "held", 9, 200)
+    vwlite("merge", *shards, "-o", tmp_path / "merged", "--rule", "mean", "--quiet")
+    each = [weights_of(shard) for shard in shards]
+    for key, w in weights_of(tmp_path / "merged").items():
+        assert w[0] == pytest.approx(sum(one.get(key, [0.0])[0] for one in each) / 3, rel=1e-12)
+    model = read_model(str(tmp_path / "merged"))
+    assert (model.weights_only, model.state, model.rule) == (True, {}, {})
+    vwlite("merge", *shards, "-o", tmp_path / "judged", "--holdout", held, "--quiet")
+    vwlite("predict", "-m", tmp_path / "judged", held, "-p", "/dev/null")
+    said = vwlite("merge", *shards, "-o", tmp_path / "merged", "--rule", "path", code=2).err
+    what = "--rule path means nothing to weights without their state"
+    assert said == f"{what}: it takes mean, or search with a --holdout\n"
+    trained("whole", 7, *options[:-1])
+    said = vwlite("merge", shards[0], tmp_path / "whole", "-o", tmp_path / "merged", code=65).err
+    assert f"{tmp_path}/shard0: saved with --save-weights-only, but {tmp_path}/whole was not" in said
+
+
+def test_merging_with_the_same_start_is_the_same_as_training_from_it_says(vwlite, tmp_path, trained):
+    """A second round: its start is the merge of the first, and the third goes on."""
+    options = ["--algorithm", "adagrad", *LOGISTIC]
+    held = write_lines(tmp_path / "held", 9, 400)
+    shards = [trained(f"shard{k}", k, *options) for k in range(4)]
+    losses = []
+    start = []
+    for number in range(3):
+        merged = tmp_path / f"merged{number}"
+        vwlite("merge", *shards, "-o", merged, *start, "--holdout", held, "--state", "mean", "--report", tmp_path / "r",
+               "--quiet")  # fmt: skip
+        losses.append(json.loads((tmp_path / "r").read_text())["results"]["holdout loss"])
+        start = ["--start", merged]
+        shards = [trained(f"shard{k}", k, "-i", merged) for k in range(4)]
+    assert losses == sorted(losses, reverse=True)
+    assert content(merged) != content(shards[0])

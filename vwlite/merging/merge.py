@@ -1,0 +1,492 @@
+"""One model of several that were trained from one start: sums over shards, the choice of weights, the state."""
+
+from array import array
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import replace
+from math import inf
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vwlite import __version__
+from vwlite.algorithms.build import make_expander, make_loss, make_rule
+from vwlite.core.base.arrays import shifted
+from vwlite.core.learn.rule import Rule
+from vwlite.core.merge.directions import NEEDS, direction, dual_average, moved_by
+from vwlite.core.merge.sums import Stream, Sums
+from vwlite.errors import DataError, UsageError
+from vwlite.merging.search import OWN, Candidate, Holdout, search
+from vwlite.merging.shards import Shard, Shards
+from vwlite.merging.states import Merged, Weights, scale_of
+from vwlite.merging.table import ADDED, JUDGED, LARGEST, LEAST, LONG, STEPS, TIME, UNJUDGED
+from vwlite.model import Model
+from vwlite.model.header import COUNTERS
+from vwlite.model.slots import Array, array_of, copied, field_of
+from vwlite.model.snapshot import slots_of, state_codes
+from vwlite.options.merge import MergeOptions
+from vwlite.options.settings import Settings
+
+SINCE_THEN = {"occurrences", "largest"}  # numbers of rules that older models do not have
+
+
+class Merge:
+    """The sums over the shards, the weights that are chosen, and the model that they make.
+
+    Call `read`, `add_up`, `choose` and `finish`, one after the other.
+    """
+
+    model: Model
+    chosen: Candidate
+
+    def __init__(self, o: MergeOptions, shards: Shards) -> None:
+        self.options, self.shards, self.row, self.settings = o, shards, shards.row, shards.settings
+        self.records = self.settings.oaa or 1
+        self.constant = make_expander(self.settings).constant_key
+        self.first = _fresh(self.settings)  # what a learner of one class begins with
+        s = self.settings
+        harsh = any((s.l1, s.radius, s.nonzeros, s.round_at_end)) and not shards.weights_only
+        self.sparse = self.row.sparse if harsh else None  # what makes merged weights those of the algorithm
+        self._check_states()
+        self.ways, self.searches = self._ways()
+        self.scalars = self._scalars()
+        self.holdout: Holdout | None = None
+        self.stopped = False
+        self.candidates: list[Candidate] = []
+        self.learned: Sums | None = None  # the same as `sums`, of the weights that --average takes the mean of
+
+    def stop(self) -> None:
+        """Read no further. Called from the thread of the signals."""
+        self.stopped = True
+
+    # --- what there is -----------------------------------------------------------------------
+
+    def read(self, stack: ExitStack) -> None:
+        """The holdout, if there is one."""
+        o = self.options
+        if o.holdout:
+            clip = self.range
+            if "min_label" in self.scalars:  # the scores of classes, from -1 to 1 or so
+                clip = min(self.scalars["min_label"]), max(self.scalars["max_label"])
+            classes = self.shards.classes
+            self.holdout = Holdout(o, o.holdout, self.settings, classes, clip, stack, lambda: self.stopped)
+
+    @property
+    def all(self) -> list[Shard]:
+        """The shards, and the start if there is one."""
+        return [*self.shards.each, *([self.shards.start] if self.shards.start else [])]
+
+    @property
+    def range(self) -> tuple[float, float] | None:
+        """To which predictions of numbers are clipped."""
+        found = [shard.model.range for shard in self.all if shard.model.range is not None]
+        return (min(low for low, _ in found), max(high for _, high in found)) if found else None
+
+    @property
+    def count(self) -> int:
+        """How many shards there are."""
+        return len(self.shards.each)
+
+    def _check_states(self) -> None:
+        """DataError for a state that is not the algorithm's."""
+        names = set(self.first.scalars()) - SINCE_THEN
+        for shard in self.all:
+            model = shard.model
+            if model.weights_only or model.algorithm != self.row.name:
+                continue
+            wrong = {name: array.format for name, array in model.state.items()} != self.first_fields
+            if wrong or names - set(model.rule):
+                raise DataError(f"{shard.path}: not a valid model: the state is not that of {self.row.name}")
+
+    def _ways(self) -> tuple[tuple[str, ...], bool]:
+        """The ways that are tried, and whether their steps are."""
+        rule, row = self.options.rule, self.row
+        ways = tuple(way for way in row.ways if way in ("mean", "touched")) if self.shards.weights_only else row.ways
+        if self.options.sums or (rule in (None, "search") and self.options.holdout):
+            return ways, True
+        if rule is None:
+            return (row.unjudged if row.unjudged in ways else "touched",), False
+        if rule not in ways:
+            what = "weights without their state" if self.shards.weights_only else f"--algorithm {row.name}"
+            takes = ", ".join(way for way in ways if way in STEPS and way not in ("touched", "root"))
+            raise UsageError(f"--rule {rule} means nothing to {what}: it takes {takes}, or search with a --holdout")
+        return (rule,), False
+
+    @property
+    def numbers(self) -> list[str]:
+        """The names of what the rule keeps beside the slots."""
+        return list(self.shards.each[0].model.rule)
+
+    def _scalars(self) -> dict[str, list[Any]]:
+        """The numbers of the rule, for each class of the merged model, of those that do not follow from the weights."""
+        found = {}
+        if self.shards.weights_only:
+            return {}
+        for name, how in self.row.scalars.items():
+            if name in self.numbers:
+                found[name] = [self._scalar(name, how, c) for c in range(self.records)]
+        if self.row.adds:
+            found |= {"scale": [scale_of(self.settings, t) for t in found["t"]]}
+        return found
+
+    def _scalar(self, name: str, how: Any, c: int) -> Any:
+        start = self._at_start(name, c)
+        if how in (LARGEST, LEAST):
+            each = [number_of(shard, name, c) for shard in self.shards.each]
+            return max(each) if how == LARGEST else min(each)
+        if how == ADDED or (how == TIME and self.options.state == "sum"):
+            return start + self.gained(name, c)
+        if how == TIME:
+            found = start + self.gained(name, c) / self.count
+            return float(int(found)) if name == "t" else found  # examples are whole
+        return how
+
+    def penalty(self, c: int) -> float:
+        """What all shards would have shrunk the weights of a class by."""
+        assert self.row.penalty is not None
+        return float(sum(self.row.penalty(*self._by_name(shard, c)) for shard in self.shards.each))
+
+    def gained(self, name: str, c: int) -> Any:
+        """The sum of what the shards have added to a number of the rule."""
+        start = self._at_start(name, c)
+        return sum(number_of(shard, name, c) - start for shard in self.shards.each)
+
+    def _at_start(self, name: str, c: int) -> Any:
+        start = self.shards.start
+        if start is not None and name in start.model.rule:
+            return number_of(start, name, c)
+        return self.first.scalars().get(name, 0)
+
+    # --- the sums ----------------------------------------------------------------------------
+
+    def add_up(self) -> None:
+        """The sums over the shards."""
+        wanted = {"start", *(name for way in self.ways for name in NEEDS[way])}
+        if not self.shards.weights_only:
+            wanted |= {"extra"} if self.row.extra[0] in self.first_fields else set()
+            wanted |= {"evidence", "start_evidence"} if self.row.evidence else set()
+            wanted |= {"absent"} if self.row.penalty and (self.sparse or self.options.sums) else set()
+        self.sums = self._sums(wanted, [shard.model.weights for shard in self.shards.each], self._start_weights())
+        if self.settings.average and not self.shards.weights_only:
+            start = self.shards.start
+            weights = self._before_averaging(start) if start and not start.model.weights_only else self._start_weights()
+            each = [self._before_averaging(shard) for shard in self.shards.each]
+            self.learned = self._sums(wanted, each, weights, plain=True)
+
+    @property
+    def first_fields(self) -> dict[str, str]:
+        return state_codes(self.first)
+
+    def _start_weights(self) -> Array:
+        return self.shards.start.model.weights if self.shards.start else array_of(b"", "d")
+
+    def _sums(self, wanted: set[str], weights: list[Array], at_start: Array, *, plain: bool = False) -> Sums:
+        evidence, (extra, how) = self.row.evidence, self.row.extra
+        whole = not self.shards.weights_only
+        known = {} if evidence is None or not whole else self._known()
+        start = self._start_stream(at_start)
+        each = [self._stream(shard, w, plain) for shard, w in zip(self.shards.each, weights, strict=True)]
+        try:
+            return Sums(start, each, wanted=wanted, extra=how if whole and extra in self.first_fields else "",
+                        c=JUDGED if self.searches else UNJUDGED, **known)  # fmt: skip
+        except ValueError as e:
+            what = "--feature-weights" if how == "same" else "state"
+            raise DataError(f"the shards were trained with different {what}: {e}") from e
+
+    def _known(self) -> dict[str, Any]:
+        """What is known of the evidence, as the sums take it."""
+        evidence = self.row.evidence
+        assert evidence is not None
+        beta = getattr(self.settings, evidence.beta) if evidence.beta else 0.0
+        return {"evidence": evidence.kind, "beta": beta, "rates": self._rates(), "by_extra": evidence.by_extra}
+
+    def _rates(self) -> list[float]:
+        evidence = self.row.evidence
+        assert evidence is not None
+        if not evidence.by_extra:
+            return [getattr(self.settings, evidence.rate) if evidence.rate else 0.0] * self.records
+        sums = zip(self.scalars["weight_sum"], self.scalars["norm_sum"], strict=True)
+        return [self.settings.learning_rate * ((W / N) ** 0.5 if W > 0 and N > 0 else 1.0) for W, N in sums]
+
+    def _stream(self, shard: Shard, weights: Array, plain: bool = False) -> Stream:
+        model = shard.model
+        unseen = [number_of(shard, "unseen", c) for c in range(self.records)]
+        penalty = [0.0] * self.records
+        if self.row.penalty and not model.weights_only:
+            penalty = [self.row.penalty(*self._by_name(shard, c)) for c in range(self.records)]
+        share = 1 / self.count
+        if self.settings.average and not plain and not model.weights_only:
+            share = number_of(shard, "t", 0) / self._examples_in_mean()
+        return Stream(model.keys, weights, *self._state(model), shard.columns, unseen, penalty, share=share,
+                      **self._blanks())  # fmt: skip
+
+    def _by_name(self, shard: Shard, c: int) -> tuple[Callable[[str], Any], Callable[[str], Any]]:
+        """The numbers of a shard's rule, and those of the start's, for a class."""
+        return lambda name: number_of(shard, name, c), lambda name: self._at_start(name, c)
+
+    def _examples_in_mean(self) -> float:
+        """t of a mean of all weights of all shards."""
+        start = self._at_start("t", 0)
+        return float(start + sum(number_of(shard, "t", 0) - start for shard in self.shards.each)) or 1.0
+
+    def _start_stream(self, weights: Array) -> Stream:
+        start, zeros = self.shards.start, [0.0] * self.records
+        if start is not None:
+            unseen = [number_of(start, "unseen", c) for c in range(self.records)]
+            state = self._state(start.model)
+            return Stream(start.model.keys, weights, *state, start.columns, unseen, zeros, **self._blanks())
+        unseen = [self.first.scalars().get("unseen", 0.0)] * self.records
+        keys = array("I", [self.constant] if unseen[0] and self.constant is not None else [])  # whose weight is 0
+        weights = memoryview(array("d", zeros * len(keys)))
+        return Stream(memoryview(keys), weights, None, None, range(self.records), unseen, zeros, **self._blanks())
+
+    def _state(self, model: Model) -> "tuple[Array | None, Array | None]":
+        """The evidence and the extra numbers of a model."""
+        evidence = self.row.evidence
+        return model.state.get(evidence.field) if evidence else None, model.state.get(self.row.extra[0])
+
+    def _blanks(self) -> dict[str, float]:
+        evidence = self.row.evidence
+        return {
+            "blank_evidence": blank_of(self.first, evidence.field) if evidence else 0.0,
+            "blank_extra": blank_of(self.first, self.row.extra[0]),
+        }
+
+    def _before_averaging(self, shard: Shard) -> Array:
+        """The weights from which learning goes on, of a model whose own are their mean: those of the same state
+        without --average."""
+        settings = replace(self.settings, average=False)
+        rule = make_rule(settings, make_loss(settings), self.constant)
+        names = state_codes(rule)
+        try:
+            slots = slots_of(rule, copied(shard.model.keys), {name: shard.model.state[name] for name in names})
+            rule.load({name: shard.model.rule[name] for name in rule.scalars()}, slots)
+        except (KeyError, TypeError, ValueError) as e:
+            why = f"the rule's state is not that of {self.row.name}: {e}"
+            raise DataError(f"{shard.path}: not a valid model: {why}") from e
+        slots = rule.slots()  # without those that are blank but for the mean
+        found = np.asarray(shifted(copied(field_of(rule, slots, "mark")[:: rule.records]), 2**32 - 1))
+        weights = np.zeros((len(found), rule.records))
+        rule.weights(slots, weights.reshape(-1))
+        out = np.zeros((len(shard.model.keys), rule.records))
+        out[np.searchsorted(np.asarray(copied(shard.model.keys)), found)] = weights
+        return flat(out)
+
+    # --- the choice --------------------------------------------------------------------------
+
+    def choose(self) -> None:
+        """The candidate that becomes the model."""
+        steps = {way: (1.0,) if self.row.exact or not self.searches else STEPS[way] for way in self.ways}
+        found = [Candidate(way, step) for way in self.ways for step in steps[way]
+                 if STEPS[way] != LONG or step <= self.count]  # fmt: skip
+        if self.holdout is None:
+            self.chosen = found[0]
+            return
+        if self.searches:
+            found += self._own()
+        self._judged: dict[Any, Any] = {}
+        as_learned = self._loss_as_learned if self.sparse or self.settings.nonzeros else None
+        self.chosen, self.candidates = search(found, self._loss, as_learned)
+        if not self.searches:  # only to compare with
+            self.candidates += [replace(c, loss=self._loss(c)) for c in self._own()]
+
+    def _own(self) -> list[Candidate]:
+        """The models that are there already."""
+        return [Candidate("start", 0.0), *(Candidate("shard", 0.0, i) for i in range(len(self.shards.each)))]
+
+    def _loss(self, c: Candidate) -> float:
+        """That of a candidate on the holdout."""
+        assert self.holdout is not None
+        if "start" not in self._judged:
+            self._judged["start"] = self.holdout.scores(self._start_stream(self._start_weights()), self.records)
+        start = self._judged["start"]
+        if c.way == "shard":
+            shard = self.shards.each[c.shard]
+            scores = self.holdout.scores(self._stream(shard, shard.model.weights), self.records)
+            return self.holdout.loss(scores, scores, 0.0)
+        if c.way != "start" and c.way not in self._judged:
+            gained = [x - y for x, y in zip(self._unseen(c), self._unseen(Candidate("start", 0.0)), strict=True)]
+            sums, zeros = self._judged_sums(), [0.0] * self.records
+            model = Stream(sums.keys, self._direction(sums, c.way), None, None, range(self.records), gained, zeros)
+            self._judged[c.way] = self.holdout.scores(model, self.records)
+        return self.holdout.loss(start, self._judged.get(c.way, start), c.step)
+
+    def _judged_sums(self) -> Sums:
+        """Those of the features of the holdout."""
+        assert self.holdout is not None
+        if "sums" not in self._judged:
+            self._judged["sums"] = self.sums.part(self.holdout.keys)
+        found: Sums = self._judged["sums"]
+        return found
+
+    def _loss_as_learned(self, c: Candidate) -> float:
+        assert self.holdout is not None
+        weights, zeros = flat(self._weights(c)[0]), [0.0] * self.records
+        model = Stream(self.sums.keys, weights, None, None, range(self.records), self._unseen(c), zeros)
+        scores = self.holdout.scores(model, self.records)
+        return self.holdout.loss(scores, scores, 0.0)
+
+    def _unseen(self, c: Candidate) -> list[float]:
+        """The weight of each class for keys that no model has."""
+        each = [[number_of(shard, "unseen", k) for k in range(self.records)] for shard in self.shards.each]
+        if c.way == "shard":
+            return each[c.shard]
+        if c.way == "start":
+            return [self._at_start("unseen", k) for k in range(self.records)]
+        return [sum(column) / len(each) for column in zip(*each, strict=True)]
+
+    def _direction(self, sums: Sums, way: str) -> Array:
+        if way == "dual" and self.row.adds:
+            t, s = self.scalars["t"], self.settings
+            l1 = self.scalars.get("strength", [s.l1] * self.records)
+            scale = self.scalars["scale"]
+            shifts = [a * b for a, b in zip(t, l1, strict=True)]
+            dampings = [a * b * s.l2 for a, b in zip(scale, t, strict=True)]
+            found: Array = dual_average(sums, shifts, scale, dampings, self.constant)
+            return found
+        found = direction(sums, way)
+        return found
+
+    # --- the weights -------------------------------------------------------------------------
+
+    def _rows(self, sums: Sums, name: str) -> Weights:
+        """A column of the sums, with a row for each key; zeros if it is not there."""
+        if name not in sums:
+            return np.zeros((len(sums), self.records))
+        return np.asarray(sums[name]).reshape(len(sums), self.records)
+
+    def _candidate(self, sums: Sums, c: Candidate, of_shard: "Array | None" = None) -> Weights:
+        """The weights of a candidate before anything makes them sparse."""
+        if c.way == "shard":
+            shard = self.shards.each[c.shard]
+            out = array("d", bytes(8 * len(sums) * self.records))
+            self._stream(shard, shard.model.weights if of_shard is None else of_shard).aligned(sums.keys, out)
+            return np.asarray(out).reshape(-1, self.records)
+        if c.way == "start":
+            return self._rows(sums, "start")
+        moved = moved_by(sums["start"], self._direction(sums, c.way), c.step)
+        return np.asarray(moved).reshape(-1, self.records)
+
+    def _merged(self, w: Weights) -> Merged:
+        sums, mean = self.sums, self.options.state == "mean"
+        gained = self._rows(sums, "evidence")
+        keys = np.asarray(sums.keys)
+        at = np.searchsorted(keys, self.constant) if self.constant is not None else len(keys)
+        s = self.settings
+        return Merged(
+            settings=s,
+            scalars=dict(self.scalars),
+            keys=keys,
+            constant=int(at) if at < len(keys) and keys[at] == self.constant else None,
+            w=w,
+            S=self._rows(sums, "start_evidence") + (gained / self.count if mean else gained),
+            extra=self._rows(sums, "extra"),
+            absent=self._rows(sums, "absent"),
+            unseen=self._unseen(self.chosen) if hasattr(self, "chosen") else [0.0] * self.records,
+            features=s.features or (1 << s.bits) - s.constant,
+        )
+
+    def _weights(self, c: Candidate) -> tuple[Weights, Weights]:
+        """Those that a candidate predicts with, and those from which learning would go on."""
+        w = self._candidate(self.sums, c)
+        if c.way in OWN or self.shards.weights_only:
+            return w, w
+        if self.sparse is not None:
+            w = self.sparse(self._merged(w), w)
+        return (self._largest(w), w) if self.settings.nonzeros else (w, w)
+
+    def _largest(self, w: Weights) -> Weights:
+        """The --nonzeros N largest weights; of equal ones those with the smaller keys."""
+        merged = self._merged(w)
+        order = np.argsort(np.where(merged.free, -np.abs(w), inf)[:, 0], kind="stable")[: self.settings.nonzeros]
+        out = np.zeros_like(w)
+        out[order] = w[order]
+        if merged.constant is not None:
+            out[merged.constant] = w[merged.constant]
+        return out
+
+    def finish(self) -> None:
+        """The model of what was chosen."""
+        weights, w = self._weights(self.chosen)
+        if self.learned is not None:
+            c, of_shard = self.chosen, None
+            if c.way == "shard":
+                of_shard = self._before_averaging(self.shards.each[c.shard])
+            w = self._candidate(self.learned, c, of_shard)
+            if c.way not in OWN and self.sparse is not None:
+                w = self.sparse(self._merged(w), w)
+        state, scalars = ({}, {}) if self.shards.weights_only else self._state_of(w, weights)
+        codes = {} if self.shards.weights_only else self.first_fields
+        if codes.get("w") == "f" and self.learned is None:
+            weights = weights.astype(np.float32).astype(np.float64)
+        if self.shards.weights_only and any(self._unseen(self.chosen)):
+            scalars = {"unseen": self._unseen(self.chosen)}
+        s, start = self.settings, self.shards.start.model if self.shards.start else None
+        self.model = Model(
+            algorithm=s.algorithm,
+            loss=s.loss,
+            options=s.stored(),
+            counters=self.counters(),
+            rule={name: numbers if s.oaa else numbers[0] for name, numbers in scalars.items()},
+            range=self.range,
+            keys=self.sums.keys,
+            weights=flat(weights),
+            state={name: array_of(np.ascontiguousarray(rows.astype(code)).tobytes(), code)
+                   for name, code in codes.items() for rows in [state[name]]},
+            weights_only=self.shards.weights_only,
+            classes=self.shards.classes,
+            base=start.digest if start else "",
+            merged={"shards": self.count, "digest": self.shards.digest, "rule": self.chosen.way,
+                    "step": self.chosen.step, "state": self.options.state,
+                    **({"part": "{}/{}".format(*self.options.part)} if self.options.part else {})},
+            program=f"vwlite {__version__}",
+        )  # fmt: skip
+
+    def counters(self) -> dict[str, int]:
+        """Those of the merge."""
+        start, each = self.shards.start, [shard.model for shard in self.shards.each]
+        before = {name: start.model.counters.get(name, 0) if start else 0 for name in COUNTERS}
+        return {n: before[n] + sum(m.counters.get(n, 0) - before[n] for m in each) for n in COUNTERS}
+
+    def nonzeros(self) -> int:
+        """Of the model, the constant left out."""
+        w = np.asarray(self.model.weights).reshape(-1, self.records)
+        return int(np.count_nonzero((w != 0) & self._merged(w).free))
+
+    def _state_of(self, w: Weights, weights: Weights) -> tuple[dict[str, NDArray[Any]], dict[str, list[Any]]]:
+        """The fields of the slots and the numbers of the rule. Fields that the row's formulas leave out are of the
+        moment: the number of the rule of that name, or t."""
+        assert self.row.state is not None
+        merged = self._merged(w)
+        state = self.row.state(merged)
+        t = merged.scalars["t"]
+        if self.settings.average:
+            state["sum"] = weights * np.asarray(t)
+        for name in self.first_fields:
+            if name not in state:
+                now = t if name in ("last", "since") else merged.scalars[name]
+                state[name] = np.broadcast_to(np.asarray(now, dtype=float), w.shape)
+        return state, {name: merged.scalars[name] for name in self.numbers}
+
+
+def blank_of(rule: Rule, name: str) -> float:
+    """A field of a slot that nothing has touched; 0 if there is no such field."""
+    if name not in state_codes(rule):
+        return 0.0
+    return float(field_of(rule, rule.blank() or bytes(rule.slot_size()), name)[0])
+
+
+def _fresh(settings: Settings) -> Rule:
+    """The rule of one class, as it begins."""
+    return make_rule(replace(settings, oaa=None, classes="", softmax=False), make_loss(settings), None)
+
+
+def number_of(shard: Shard, name: str, c: int) -> Any:
+    """A number of the rule of a model, for a class; 0 if it has none."""
+    found = shard.model.rule.get(name, 0)
+    return found[shard.columns[c]] if isinstance(found, list) else found
+
+
+def flat(weights: Weights) -> Array:
+    return array_of(np.ascontiguousarray(weights).data.cast("B"), "d") if weights.size else array_of(b"", "d")

@@ -1,0 +1,138 @@
+"""Which way and how far: the candidates of a merge, judged on examples that no shard has learned from."""
+
+from array import array
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import Any
+
+from vwlite.algorithms.build import make_expander, make_loss, make_names
+from vwlite.core.data.batch import Batch
+from vwlite.core.merge.holdout import mean_loss, products
+from vwlite.core.merge.sums import Stream
+from vwlite.core.solve.rows import Rows
+from vwlite.errors import DataError
+from vwlite.input.cache import MAGIC, CacheUnusable, made_by, open_cache
+from vwlite.input.pipeline import parsed_batches
+from vwlite.options.groups import TrainOptions
+from vwlite.options.settings import Settings
+from vwlite.runs.common import BadLines
+from vwlite.runs.source import parse_options, shaping_of
+
+OWN = ("start", "shard")  # candidates that are models as they are
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """Weights that a merge may have: those of a way and a step along it, or those of the start or of a shard."""
+
+    way: str
+    step: float
+    shard: int = -1
+    loss: float = float("inf")
+
+
+class Holdout:
+    """Examples in memory. clip: the range of predictions, if they are clipped. stop: whether to read no further.
+
+    DataError if there is none, unless it was stopped; NoInputError.
+    """
+
+    def __init__(
+        self, o: TrainOptions, paths: tuple[str, ...], settings: Settings, classes: list[str],
+        clip: tuple[float, float] | None, stack: ExitStack, stop: Callable[[], bool],
+    ) -> None:  # fmt: skip
+        self._options, self._settings, self._classes = o, settings, classes
+        self._bad, self._stop = BadLines(o, stack), stop
+        self._names = make_names(settings, classes) if settings.oaa is not None else None
+        self.named = (len(classes) if settings.classes == "auto" else settings.oaa) if settings.oaa else 0
+        self._loss = make_loss(settings)
+        self._clip = {"low": clip[0], "high": clip[1]} if clip is not None else {}
+        rows = Rows(make_expander(replace(settings, constant=False)))
+        self._constant = make_expander(settings).constant_key
+        for batch in self._batches(paths):
+            rows.add(batch)
+        rows.finish()
+        if not len(rows) and not stop():
+            raise DataError(f"{', '.join(paths)}: no example with a label: a holdout needs some")
+        begin, index, value = rows.entries
+        self._entries = begin.cast("B").cast("L"), index, value
+        self._rows = rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def _batches(self, paths: tuple[str, ...]) -> Iterator[Batch]:
+        parse = parse_options(self._options, self._settings, self._names)
+        texts = []
+        for path in paths:
+            if not _is_cache(path):
+                texts.append(path)
+                continue
+            try:
+                if self._settings.classes == "auto":
+                    raise CacheUnusable("with --classes auto a cache numbers the classes by itself: name the text")
+                shaping = shaping_of(self._options, self._settings, [])
+                yield from (batch for batch, _ in open_cache(path, made_by("train") | {"options": shaping}).batches())
+            except CacheUnusable as e:
+                raise DataError(f"{path}: a cache that is no holdout of these models: {e}") from None
+        if texts:
+            with parsed_batches(tuple(texts), parse, stop=self._stop, threads=self._options.threads) as found:
+                for parsed in found:
+                    yield parsed.batch
+                    self._bad.take(parsed.bad)
+        if not self._stop():
+            self._bad.finish()
+
+    @property
+    def keys(self) -> Any:
+        """Of all features in it, and of the constant, ascending."""
+        found = set(self._rows.keys) | ({self._constant} if self._constant is not None else set())
+        return memoryview(array("I", sorted(found)))
+
+    def scores(self, model: Stream, records: int) -> Any:
+        """What a model adds to the predictions: for each example, for each class."""
+        keys = self._rows.keys
+        weights, constants = array("d", bytes(8 * len(keys) * records)), array("d", bytes(8 * records))
+        model.aligned(keys, weights)
+        if self._constant is not None:
+            model.aligned(array("I", [self._constant]), constants)
+        return products(*self._entries, weights, constants)
+
+    def loss(self, start: Any, change: Any, step: float) -> float:
+        """The mean loss of scores start + step * change."""
+        rows = self._rows
+        found = mean_loss(
+            self._loss, start, change, step, rows.labels, rows.importance, rows.initial, classes=self.named,
+            softmax=self._settings.softmax, **self._clip,
+        )  # fmt: skip
+        return float(found)
+
+
+def _is_cache(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return file.read(len(MAGIC)).startswith(MAGIC[:-2])
+    except OSError:
+        return False  # the parser says what is wrong
+
+
+def search(
+    candidates: list[Candidate],
+    judged: Callable[[Candidate], float],
+    as_learned: Callable[[Candidate], float] | None,
+    finalists: int = 3,
+) -> tuple[Candidate, list[Candidate]]:
+    """The best candidate, and all with their losses. Of equal ones the first is the best.
+
+    judged: the loss of a candidate. as_learned: that of a candidate as the algorithm would have it, shrunk or
+    projected, which costs more: for the best few only; None: it is the same. The start and the shards are as they are.
+    """
+    found = [replace(c, loss=judged(c)) for c in candidates]
+    order = sorted(range(len(found)), key=lambda i: found[i].loss)
+    if as_learned is not None:
+        tried = [i for i in order[:finalists] if found[i].way not in OWN]
+        for i in tried:
+            found[i] = replace(found[i], loss=as_learned(found[i]))
+        order = sorted({*tried, *(i for i in order if found[i].way in OWN)}, key=lambda i: (found[i].loss, i))
+    return found[order[0]], found

@@ -1,0 +1,275 @@
+"""The models that are merged, checked: all of one kind, trained from the start that is said, each counted once."""
+
+import hashlib
+from bisect import bisect_left
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from vwlite.algorithms.table import SOLVED
+from vwlite.errors import DataError, NoInputError, UsageError
+from vwlite.merging.table import MERGES, Row
+from vwlite.model import Model
+from vwlite.model.header import brief
+from vwlite.model.read import map_model
+from vwlite.model.slots import Array, array_of
+from vwlite.options.resolve import CHANGEABLE, KEPT, option_name
+from vwlite.options.settings import Settings
+
+
+@dataclass
+class Shard:
+    """A model and the file that it came from. columns: where in its arrays each class of the merged model stands."""
+
+    path: str
+    model: Model
+    columns: list[int] = field(default_factory=list)
+
+
+@dataclass
+class Shards:
+    """What is merged. The order of the shards is that of their digests, whatever the command line's was."""
+
+    settings: Settings
+    row: Row
+    start: Shard | None
+    each: list[Shard]
+    missing: list[str]
+    classes: list[str]  # names that were found with --classes auto
+
+    @property
+    def weights_only(self) -> bool:
+        return self.each[0].model.weights_only
+
+    @property
+    def digests(self) -> list[str]:
+        """Those of the shards, also of those whose sums are here."""
+        return sorted(x for shard in self.each for x in shard.model.merged.get("sums", [shard.model.digest]))
+
+    @property
+    def digest(self) -> str:
+        """That of all digests."""
+        return hashlib.blake2b("".join(self.digests).encode(), digest_size=32).hexdigest()
+
+
+def read_models(paths: tuple[str, ...], missing: int, threads: int) -> tuple[list[Shard], list[str]]:
+    """The models, in the order of their digests, and the names of those that are not there.
+
+    missing: how many may not be there. NoInputError, DataError.
+    """
+    found, lost = [], []
+    with ThreadPoolExecutor(threads) as pool:  # what takes the time are digests
+        coming = [pool.submit(map_model, path) for path in paths]
+    for path, model in zip(paths, coming, strict=True):
+        try:
+            found.append(Shard(path, model.result()))
+        except NoInputError as e:
+            if not isinstance(e.__cause__, FileNotFoundError):
+                raise
+            lost.append(path)
+            if len(lost) > missing:
+                raise NoInputError(f"{e}; --allow-missing {len(lost)} goes on without it") from e
+    if not found:
+        raise NoInputError("no shard is there: there is nothing to merge")
+    return sorted(found, key=lambda shard: shard.model.digest), lost
+
+
+def checked_shards(
+    found: list[Shard], lost: list[str], start: str | None, loss: str | None, part: tuple[int, int] | None
+) -> Shards:
+    """What is merged, of models that `read_models` has read. loss: of models of Vowpal Wabbit. part: of the features.
+
+    NoInputError, DataError, UsageError: whose message names the file, and what to do.
+    """
+    begun = Shard(start, map_model(start)) if start is not None else None
+    settings = _settings(found, loss)
+    _check_each(found)
+    _check_alike(found, begun)
+    _check_counted_once(found, begun)
+    row = MERGES[found[0].model.algorithm]
+    if part and (row.whole or settings.nonzeros):
+        why = f"--algorithm {row.name}" if row.whole else "--nonzeros"
+        raise UsageError(f"--part means nothing to {why}: its weights depend on each other: merge all of them at once")
+    classes = _classes(settings, found, begun)
+    for shard in [*found, *([begun] if begun else [])]:
+        shard.columns = _columns(shard.model, classes)
+        if part:
+            _cut(shard.model, *part)
+    return Shards(settings, row, begun, found, lost, classes)
+
+
+def checked_sums(found: list[Shard], start: str | None, loss: str | None) -> Shards:
+    """What is merged, of sums over shards that `read_models` has read. DataError if some shard would count twice."""
+    begun = Shard(start, map_model(start)) if start is not None else None
+    settings = _settings(found, loss)
+    _check_alike(found, begun)
+    holder: dict[str, Shard] = {}
+    for part in found:
+        if part.model.base != (begun.model.digest if begun else ""):
+            what = "another model, which --start must name" if part.model.base else "nothing: leave --start out"
+            raise DataError(f"{part.path}: its shards began from {what}")
+        for digest in part.model.merged["sums"]:
+            if digest in holder:
+                raise DataError(f"{holder[digest].path} and {part.path} have a shard in common, which would count "
+                                "twice: make each of shards of its own")  # fmt: skip
+            holder[digest] = part
+    classes = _classes(settings, found, begun)
+    for part in [*found, *([begun] if begun else [])]:
+        part.columns = _columns(part.model, classes)
+    return Shards(settings, MERGES[found[0].model.algorithm], begun, found, [], classes)
+
+
+def _cut(model: Model, number: int, count: int) -> None:
+    """Leave a model the keys of one of so many ranges of equal size, in place."""
+    low, high = (((number - back) << model.settings.bits) // count for back in (1, 0))
+    begin, end = bisect_left(model.keys, low), bisect_left(model.keys, high)
+    width = model.records
+    model.keys = model.keys[begin:end]
+    model.weights = model.weights[begin * width : end * width]
+    model.state = {name: numbers[begin * width : end * width] for name, numbers in model.state.items()}
+
+
+def joined(parts: list[Shard]) -> Model:
+    """The model of all parts of a merge. DataError if they are not that."""
+    first = parts[0]
+    count = int(first.model.merged["part"].partition("/")[2])
+    by_number: dict[int, Shard] = {}
+    alike = {name: x for name, x in first.model.header().items() if name != "merged"}
+    for part in parts:
+        number = int(part.model.merged["part"].partition("/")[0])
+        mine = {**first.model.merged, "part": f"{number}/{count}"}
+        if part.model.merged != mine or alike != {n: x for n, x in part.model.header().items() if n != "merged"}:
+            raise DataError(f"{part.path} and {first.path} are no parts of one merge: join those of one")
+        if number in by_number:
+            raise DataError(f"{by_number[number].path} and {part.path} are both part {number} of {count}: name it once")
+        by_number[number] = part
+    for number in range(1, count + 1):
+        if number not in by_number:
+            raise DataError(f"part {number} of {count} is not there: vwlite merge --part {number}/{count} makes it")
+    models = [by_number[number].model for number in sorted(by_number)]
+
+    def together(arrays: list[Array]) -> Array:
+        return array_of(b"".join(numbers.tobytes() for numbers in arrays), arrays[0].format)
+
+    return replace(
+        models[0],
+        keys=together([m.keys for m in models]),
+        weights=together([m.weights for m in models]),
+        state={name: together([m.state[name] for m in models]) for name in models[0].state},
+        merged={name: x for name, x in models[0].merged.items() if name != "part"},
+    )
+
+
+def _settings(found: list[Shard], loss: str | None) -> Settings:
+    first = found[0]
+    settings = first.model.settings
+    if settings.loss and loss not in (None, settings.loss):
+        raise UsageError(f"--loss {loss} contradicts {first.path}, which was trained with {settings.loss}: leave it "
+                         "out")  # fmt: skip
+    if not settings.loss and loss is None:
+        raise UsageError(f"{first.path}: a model of Vowpal Wabbit does not know the loss that it was trained with: say "
+                         "it, such as --loss logistic")  # fmt: skip
+    return settings if settings.loss else replace(settings, loss=loss or "")
+
+
+def _check_each(found: list[Shard]) -> None:
+    """What a shard must be by itself."""
+    for shard in found:
+        model, path = shard.model, shard.path
+        if MERGES[model.algorithm].refusal:
+            raise DataError(f"{path}: models of {model.algorithm} cannot be merged: {MERGES[model.algorithm].refusal}")
+        if model.merged:
+            raise DataError(f"{path}: is merged already, of {model.merged['shards']} shards, and a merge of merges is "
+                            "no merge of all: name the shards, or make it the --start of the next round")  # fmt: skip
+        if model.interrupted:
+            raise DataError(f"{path}: its training was interrupted: `vwlite train -i {path}` goes on with the rest of "
+                            "the data, or train it anew")  # fmt: skip
+        if model.counters.get("examples", 0) == 0 and model.program.startswith("vwlite"):
+            raise DataError(f"{path}: has learned nothing: leave it out")
+
+
+def _check_alike(found: list[Shard], start: Shard | None) -> None:
+    """DataError for shards of which one could not be another part of the same data."""
+    first = found[0]
+    for shard in found[1:]:
+        if shard.model.program != first.model.program:
+            raise DataError(f"{shard.path}: trained by {brief(shard.model.program)}, but {first.path} by "
+                            f"{brief(first.model.program)}: train all shards with one version")  # fmt: skip
+        _compare(shard, first, tuple(f.name for f in fields(Settings)))
+        if shard.model.weights_only != first.model.weights_only:
+            bare, whole = (shard, first) if shard.model.weights_only else (first, shard)
+            raise DataError(f"{bare.path}: saved with --save-weights-only, but {whole.path} was not: save all shards "
+                            "alike")  # fmt: skip
+        if set(shard.model.state) != set(first.model.state):
+            raise DataError(f"{shard.path}: not a valid model: the state is not that of {first.path}")
+    if start is not None:
+        solved = start.model.algorithm == SOLVED.name  # from which any algorithm of weights can begin
+        names = KEPT if solved else tuple(f.name for f in fields(Settings) if f.name not in CHANGEABLE)
+        _compare(first, start, names)
+        if start.model.weights_only and not solved and not first.model.weights_only:
+            raise DataError(f"{start.path}: saved with --save-weights-only: no shard can have begun from it")
+
+
+def _compare(one: Shard, other: Shard, names: tuple[str, ...]) -> None:
+    a, b = one.model.settings, other.model.settings
+    for name in names:
+        x, y = getattr(a, name), getattr(b, name)
+        if x != y:
+            raise DataError(f"{one.path}: trained with {option_name(name)} {_shown(x)}, but {other.path} with "
+                            f"{_shown(y)}: only models of the same options can be merged")  # fmt: skip
+
+
+def _shown(value: Any) -> str:
+    return brief("none" if value in (None, "", ()) else value)
+
+
+def _check_counted_once(found: list[Shard], start: Shard | None) -> None:
+    """DataError if some data would count twice: those of the start, or of a shard."""
+    for shard, other in zip(found[1:], found, strict=False):
+        if shard.model.digest == other.model.digest:
+            raise DataError(f"{shard.path} and {other.path} are the same model: what it has learned would count twice; "
+                            "name it once")  # fmt: skip
+    begun_at: dict[str, Shard] = {}
+    for shard in found:
+        resumed = shard.model.resumed
+        if resumed in begun_at and (start is None or resumed != start.model.digest):
+            raise DataError(f"{begun_at[resumed].path} and {shard.path} go on from one model that was interrupted, and "
+                            "its data would count twice: name it with --start")  # fmt: skip
+        if resumed:
+            begun_at[resumed] = shard
+    for shard in found:
+        base, ours = shard.model.base, shard.model.program.startswith("vwlite")
+        if start is None and base:
+            begun = next((o for o in found if o.model.digest == base), None)
+            why = f"goes on from {begun.path}, and its data would count twice: name only one of them" if begun else (
+                "goes on from another model, which would count once for every shard: name that with --start")
+            raise DataError(f"{shard.path}: {why}")
+        if start is None or not ours:
+            continue
+        if start.model.digest not in (base, shard.model.resumed):
+            what = "another model" if base else "nothing"
+            raise DataError(f"{shard.path}: trained from {what}, not from {start.path}: vwlite train -i {start.path} "
+                            "makes a shard of that start")  # fmt: skip
+        for name, count in start.model.counters.items():
+            if shard.model.counters.get(name, 0) < count:
+                raise DataError(f"{shard.path}: it knows fewer {name} than {start.path}, from which it says to go on")
+        if shard.model.counters.get("examples") == start.model.counters.get("examples"):
+            raise DataError(f"{shard.path}: has learned nothing since {start.path}: leave it out")
+
+
+def _classes(settings: Settings, found: list[Shard], start: Shard | None) -> list[str]:
+    """The names that --classes auto has found: the start's, then the others by name."""
+    known = list(start.model.classes) if start is not None else []
+    known += sorted({name for shard in found for name in shard.model.classes} - set(known))
+    if len(known) > (settings.oaa or len(known)):
+        raise DataError(f"together the shards have {len(known)} classes, and --oaa allows {settings.oaa}: train them "
+                        "with a larger --oaa")  # fmt: skip
+    return known
+
+
+def _columns(model: Model, classes: list[str]) -> list[int]:
+    """Where in the arrays of a model each class stands; one that it has not met is one of those without a name, which
+    are all alike."""
+    places = {name: at for at, name in enumerate(model.classes)}
+    unnamed = iter(range(len(model.classes), model.records))
+    return [places[name] if name in places else next(unnamed) for name in classes] + list(unnamed)

@@ -1,0 +1,126 @@
+"""The options of `vwlite merge`."""
+
+import functools
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import click
+
+from vwlite.errors import UsageError
+from vwlite.options.groups import InputOptions, TrainOptions, collected, with_options
+from vwlite.options.resolve import check_files, option_name
+from vwlite.options.settings import SPECS
+from vwlite.options.spec import IN, OUT, RUN, option, specs_of
+from vwlite.options.types import PATH, Whole
+from vwlite.output.atomic import check_apart
+
+MERGE, HOLDOUT = "Merge", "Holdout"
+
+RULES = ("search", "path", "information", "mean", "dual")
+STATES = ("sum", "mean")
+
+
+class Part(click.ParamType):
+    """I/P: one of so many parts. (I, P)"""
+
+    name = "part"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if isinstance(value, tuple):
+            return value
+        number, _, count = str(value).partition("/")
+        parts = Whole(2, 1 << 16).convert(count, param, ctx)
+        return int(Whole(1, parts).convert(number, param, ctx)), int(parts)
+
+
+@dataclass(frozen=True)
+class MergeOptions(TrainOptions):
+    """The options of `vwlite merge`, as typed; DATA are the shards. Those of `vwlite train` that it does not have are
+    at their defaults."""
+
+    model: str | None = option(
+        None, "-o", "-m", "--model", group=OUT, type=PATH, required=True, metavar="FILE",
+        help="Write the merged model to this file.",
+    )  # fmt: skip
+    initial: str | None = option(
+        None, "--start", "initial", group=MERGE, type=PATH, metavar="FILE",
+        help="The model that every shard began from, with vwlite train -i; none: they began from nothing.",
+    )  # fmt: skip
+    rule: str | None = option(
+        None, "--rule", group=MERGE, type=click.Choice(RULES), shown="search with --holdout, else by the algorithm",
+        help="How the weights are found: `vwlite help merge` explains each.",
+    )  # fmt: skip
+    state: str = option(
+        "sum", "--state", group=MERGE, type=click.Choice(STATES),
+        help="What the model has learned from: all shards, to predict or go on alone (sum), or as much as one of them, "
+             "as the start of another round (mean). The weights are the same.",
+    )  # fmt: skip
+    sums: bool = option(
+        False, "--sums", group=MERGE,
+        help="Write no model but sums over these shards; vwlite merge makes a model of the sums over all.",
+    )  # fmt: skip
+    part: tuple[int, int] | None = option(
+        None, "--part", group=MERGE, type=Part(), metavar="I/P",
+        help="Merge only the Ith of P ranges of features, on one of P machines; vwlite merge joins the P models.",
+    )  # fmt: skip
+    allow_missing: int = option(
+        0, "--allow-missing", group=MERGE, type=Whole(0), metavar="N",
+        help="Go on without shards that are not there, if they are at most N.",
+    )  # fmt: skip
+    holdout: tuple[str, ...] = option(
+        (), "--holdout", group=HOLDOUT, multiple=True, type=PATH, metavar="FILE",
+        help="Examples that no shard has learned from, as text or as a cache, which judge the ways and the steps. May "
+             "be repeated.",
+    )  # fmt: skip
+
+
+_LOSS = replace(
+    SPECS["loss"], group=HOLDOUT, default=None, vw=(),
+    help="The loss of models of Vowpal Wabbit, which do not know it.",
+)  # fmt: skip
+_MERGE = (
+    *specs_of(MergeOptions, MERGE, HOLDOUT), _LOSS,
+    *(replace(spec, group=HOLDOUT) for spec in specs_of(InputOptions, IN) if spec.name != "data_options"),
+    *specs_of(MergeOptions, OUT),
+    *(spec for spec in specs_of(InputOptions, OUT, RUN) if spec.name != "raw_predictions"),
+)  # fmt: skip
+
+
+def merge_options(f: Callable[[MergeOptions], int]) -> Callable[..., int]:
+    @functools.wraps(f)
+    def command(**typed: Any) -> int:
+        return f(collected(MergeOptions, typed))
+
+    shards = click.argument("data", nargs=-1, type=PATH, metavar="SHARD...")
+    found: Callable[..., int] = shards(with_options(_MERGE, command))
+    return found
+
+
+def check_merge(o: MergeOptions) -> None:
+    """Options of the run that mean nothing together: UsageError."""
+    if not o.data:
+        raise UsageError("there is no shard: name the models that are to be merged, as in vwlite merge a.model b.model")
+    if o.rule == "search" and not o.holdout:
+        raise UsageError("--rule search needs examples to judge by: add --holdout FILE")
+    if not o.holdout:
+        for name in ("max_errors", "rejects"):
+            if getattr(o, name) is not None:
+                raise UsageError(f"{option_name(name)} needs --holdout, as the shards are no lines")
+    if o.part and o.holdout:
+        raise UsageError("--part and --holdout exclude each other: a part cannot predict, so all parts take one --rule")
+    if o.sums:
+        for name in ("holdout", "rule", "part"):
+            if getattr(o, name):
+                raise UsageError(f"--sums and --{name} exclude each other: say it when a model is made of the sums")
+    if "-" in o.data:
+        raise UsageError("-: a shard is a file; standard input is none")
+    check_files(o)
+    outputs = {"--model": o.model, "--report": o.report, "--rejects": o.rejects}
+    check_apart(outputs, [(path, "a file of --holdout") for path in o.holdout])
+    seen: dict[str, str] = {}
+    for path in o.data:
+        if other := seen.get(os.path.realpath(path)):
+            raise UsageError(f"{other} and {path} are one file: what it has learned would count twice; name it once")
+        seen[os.path.realpath(path)] = path

@@ -1,0 +1,156 @@
+"""A run of `vwlite merge`: one model of several that were trained from one start."""
+
+import json
+import time
+from contextlib import ExitStack
+from math import inf
+from typing import Any
+
+from vwlite import __version__
+from vwlite.errors import UsageError
+from vwlite.merging.merge import Merge
+from vwlite.merging.partial import MergeOfSums, sums_of
+from vwlite.merging.search import OWN
+from vwlite.merging.shards import Shard, checked_shards, checked_sums, joined, read_models
+from vwlite.model import write_model
+from vwlite.options.merge import MergeOptions, check_merge
+from vwlite.options.resolve import as_options
+from vwlite.output.atomic import AtomicFile
+from vwlite.runs.common import say, summary
+from vwlite.runs.signals import StopSignal
+
+FEW = 2000  # examples of a holdout, of which the choice is mostly chance
+
+
+def merge(o: MergeOptions) -> int:
+    """Run `vwlite merge`; the exit code."""
+    check_merge(o)
+    assert o.model is not None
+    with ExitStack() as stack:
+        signals = stack.enter_context(StopSignal())  # first: what it finds begun is cleaned up
+        file = stack.enter_context(AtomicFile(o.model))
+        report = stack.enter_context(AtomicFile(o.report)) if o.report else None
+        begin = time.monotonic()
+        found, missing = read_models(o.data, o.allow_missing, o.threads)
+        if all("part" in shard.model.merged for shard in found):
+            return join(o, found, file, report, signals)
+        loss = o.typed.get("loss")
+        if all("sums" in shard.model.merged for shard in found):
+            run: Merge = MergeOfSums(o, checked_sums(found, o.initial, loss))
+        else:
+            run = Merge(o, checked_shards(found, missing, o.initial, loss, o.part))
+        if o.sums:
+            run.add_up()
+            write_model(file, sums_of(run))
+            return committed(o, file, signals)
+        signals.then(run.stop)
+        run.read(stack)
+        for step in (run.add_up, run.choose, run.finish, lambda: write_model(file, run.model)):
+            if run.stopped:
+                break
+            step()
+        if code := committed(o, file, signals):
+            return code
+        results = results_of(run) | {"seconds": round(time.monotonic() - begin, 3)}
+        notes = notes_of(run)
+        if not o.quiet:
+            say(summary(results))
+            for note in notes:
+                say(f"note: {note}")
+        if report is not None:
+            report.write((json.dumps(report_of(run, results, notes), indent=2, ensure_ascii=False) + "\n").encode())
+            report.commit()
+    return 0
+
+
+def committed(o: MergeOptions, file: AtomicFile, signals: StopSignal) -> int:
+    """Put the file in its place, unless a signal came; the exit code."""
+    if signals.number is not None:
+        say(f"interrupted by signal {signals.number}; {o.model} is as it was")
+        return 128 + signals.number
+    file.commit()
+    return 0
+
+
+def join(
+    o: MergeOptions, parts: list[Shard], file: AtomicFile, report: AtomicFile | None, signals: StopSignal
+) -> int:
+    """Write the model of the parts of a merge; the exit code."""
+    for name in ("initial", "rule", "holdout", "part"):
+        if getattr(o, name):
+            option = {"initial": "--start"}.get(name, f"--{name}")
+            raise UsageError(f"{option} means nothing to parts of a merge, which are only joined: leave it out")
+    model = joined(parts)
+    write_model(file, model)
+    if code := committed(o, file, signals):
+        return code
+    results = {"parts": len(parts), "number of examples": model.counters["examples"], "features": len(model.keys)}
+    if not o.quiet:
+        say(summary(results))
+    if report is not None:
+        content = {"program": f"vwlite {__version__}", "command": "merge", "options": as_options(model.settings),
+                   "results": results}  # fmt: skip
+        report.write((json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode())
+        report.commit()
+    return 0
+
+
+def _own_losses(run: Merge) -> dict[str, float]:
+    """Those of the shards, and of the start, by file."""
+    return {run.shards.each[c.shard].path: c.loss for c in run.candidates if c.way == "shard"}
+
+
+def results_of(run: Merge) -> dict[str, Any]:
+    """What the summary and the report say, by name."""
+    c, model = run.chosen, run.model
+    lines: dict[str, Any] = {"shards": run.count}
+    if c.way == "shard":
+        lines["rule"] = f"that of {run.shards.each[c.shard].path} alone"
+    else:
+        lines["rule"] = "the start as it is" if c.way == "start" else c.way
+        lines |= {} if c.way == "start" else {"step": c.step}
+    if run.holdout is not None:
+        own = _own_losses(run)
+        start = next((x.loss for x in run.candidates if x.way == "start"), None)
+        lines["holdout examples"] = len(run.holdout)
+        lines["holdout loss"] = c.loss
+        lines |= {"of the best shard": min(own.values())} if own else {}
+        lines["of the start"] = start
+    lines["number of examples"] = model.counters["examples"]
+    lines["nonzero weights"] = run.nonzeros()
+    lines["features"] = len(model.keys)
+    return lines
+
+
+def notes_of(run: Merge) -> list[str]:
+    found = []
+    if run.shards.missing:
+        found.append(f"merged without {', '.join(run.shards.missing)}, which is not there")
+    if run.holdout is None:
+        found.append("nothing has checked this merge: --holdout FILE tries more ways, and no worse model is taken")
+    elif len(run.holdout) < FEW:
+        found.append(f"the holdout has {len(run.holdout)} examples, so the choice is partly chance: {FEW} or more "
+                     "are better")  # fmt: skip
+    if run.chosen.way in OWN:
+        found.append("no way of merging was better on the holdout than a model that was there: if the shards' data "
+                     "differ, shuffle the lines over the shards, or go on in rounds")  # fmt: skip
+    return found
+
+
+def report_of(run: Merge, results: dict[str, Any], notes: list[str]) -> dict[str, Any]:
+    o = run.options
+    own = _own_losses(run)
+    return {
+        "program": f"vwlite {__version__}",
+        "command": "merge",
+        "options": {**as_options(run.settings), "start": o.initial, "rule": o.rule, "state": o.state,
+                    "holdout": list(o.holdout), "model": o.model},
+        "results": {k: None if v == inf else v for k, v in results.items()},
+        "candidates": [{"rule": c.way, "step": c.step, "loss": c.loss if c.loss < inf else None}
+                       for c in run.candidates if c.way != "shard"],
+        "shards": [{"file": s.path, "digest": s.model.digest, "examples": s.model.counters.get("examples", 0),
+                    "holdout loss": own.get(s.path) if own.get(s.path, inf) < inf else None}
+                   for s in run.shards.each],
+        "missing": run.shards.missing,
+        "notes": notes,
+    }  # fmt: skip
