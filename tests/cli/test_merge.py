@@ -160,6 +160,11 @@ def test_the_base_is_that_of_the_run(vwlite, shards):
     vwlite("merge", "ac.m", "acb.m", "-o", "m", "--start", "half.m", "--quiet")
     vwlite("merge", "abc.m", "-o", "m", "--start", "a.m", "--quiet")
     assert read_model("m").base == start.digest
+    vwlite("train", "--quiet", "b", "-i", "again.m", "-m", "again.m")  # in the place of what was interrupted
+    assert open("again.m", "rb").read() == open("acb.m", "rb").read()
+    vwlite("train", "--quiet", "b", "-i", "half.m", "-m", "half.m")
+    vwlite("train", "--quiet", "b", "-i", "a.m", "-m", "a.m")
+    assert open("half.m", "rb").read() == open("a.m", "rb").read()
 
 
 def refused(vwlite, *arguments, code=65, output="m"):
@@ -184,15 +189,18 @@ def test_what_would_count_twice_is_refused(vwlite, shards):
     )
     said = refused(vwlite, "ab.m", "ac.m")
     assert said.endswith("goes on from another model, which would count once for every shard: name that with --start")
-    assert refused(vwlite, "ab.m", "b.m", "--start", "a.m") == (
-        "b.m: trained from nothing, not from a.m: vwlite train -i a.m makes a shard of that start"
+    open("other", "w").write(text(3).replace("e", "E"))
+    vwlite("train", "--quiet", "b", "other", *BASIC, "-m", "other.m")
+    makes = "vwlite train -i a.m makes a shard of that start"
+    assert refused(vwlite, "ab.m", "other.m", "--start", "a.m") == (
+        f"other.m: did not begin from a.m, as it knows less of 1 of its 17 features: {makes}"
     )
     said = refused(vwlite, "ab.m", "ac.m", "--start", "b.m")
     assert said.endswith("trained from another model, not from b.m: vwlite train -i b.m makes a shard of that start")
     counters = {"examples": 100, "unlabelled": 0, "features": 10}
     changed("ab.m", "fewer.m", counters=counters, rule={"t": 100.0, "shift": 0.0})
     assert refused(vwlite, "fewer.m", "ac.m", "--start", "a.m") == (
-        "fewer.m: it knows fewer examples than a.m, from which it says to go on"
+        f"fewer.m: did not begin from a.m, as it has seen fewer examples: {makes}"
     )
 
 

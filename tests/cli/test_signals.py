@@ -9,7 +9,6 @@ import time
 
 import pytest
 from batches import Line, batch_of
-from models import content
 from running import PATIENT, PROGRAM, in_child, leftovers, start
 
 from vwlite.algorithms.build import make_learner
@@ -61,7 +60,7 @@ def test_an_interrupted_model_continues_as_if_nothing_had_happened(tmp_path, tra
     (tmp_path / "rest").write_bytes(b"1 |b u\n" * 7)
     vwlite("train", "-i", tmp_path / "m", "-m", tmp_path / "m", tmp_path / "rest", "--quiet")
     vwlite("train", "-m", tmp_path / "whole", tmp_path / "first", tmp_path / "rest", "--quiet")
-    assert content(tmp_path / "m") == content(tmp_path / "whole")
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "whole").read_bytes()
 
 
 def test_the_old_model_is_replaced_only_by_a_whole_one(tmp_path):
@@ -307,7 +306,7 @@ def test_vw_saves_the_model_as_of_then(tmp_path, vwlite, number, more):
     more = more.replace("--passes 3 -k --cache_file cache", "")
     more = more.replace("-p p -r r", "")
     vwlite("vw", "-f", tmp_path / "whole", "-d", tmp_path / "d", "-P", "100", "--holdout_off", *more.split())
-    assert content(tmp_path / "m") == content(tmp_path / "whole")
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "whole").read_bytes()
 
 
 def test_vw_does_not_keep_a_cache_of_half_the_data(tmp_path):
@@ -331,7 +330,7 @@ def test_vw_learns_no_group_of_lines_that_may_lack_its_end(tmp_path, vwlite):
     assert ended(process)[0] == 128 + signal.SIGTERM
     (tmp_path / "d").write_bytes(group * 2)
     vwlite("vw", "--csoaa_ldf", "m", "-f", tmp_path / "whole", "-d", tmp_path / "d", "-P", "1")
-    assert content(tmp_path / "m") == content(tmp_path / "whole")
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "whole").read_bytes()
 
 
 @pytest.mark.parametrize("solver", ["--bfgs", "--conjugate_gradient"])
@@ -390,7 +389,7 @@ def test_training_ends_within_an_enormous_line(tmp_path, vwlite, number):
         if model == "first.m":
             vwlite("train", tmp_path / "first", "-q", "aa", "-b", "18", "-m", tmp_path / model, "--quiet")
         vwlite("train", "-i", tmp_path / model, "-m", tmp_path / model, tmp_path / "rest", "--quiet")
-    assert content(tmp_path / "m") == content(tmp_path / "first.m")
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "first.m").read_bytes()
 
 
 @pytest.mark.parametrize("number", SIGNALS)

@@ -173,17 +173,10 @@ def _groups(case: Case, folder: Path) -> str:
     return ""
 
 
-def _content(path: Path, out: bytes) -> Any:
-    """What is the same whichever way a file was made: of a model, all but what it says that it began from."""
+def _content(path: Path, out: bytes) -> bytes | None:
     if path.name == "stdout":
         return out
-    if path.name != "model" or not path.exists():
-        return path.read_bytes() if path.exists() else None
-    from vwlite.model import read_model
-
-    model = read_model(str(path))
-    model.base = model.resumed = ""
-    return model.header(), {name: bytes(numbers) for name, numbers in model.arrays().items()}
+    return path.read_bytes() if path.exists() else None
 
 
 def _run(command: Command, folder: Path) -> tuple[int, bytes, str]:

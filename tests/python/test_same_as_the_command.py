@@ -13,6 +13,7 @@ from test_battery import FORMS, OF_VW, OPTIONS, PAIRS, UNSEEN
 from vwlite import SparseClassifier, SparseRegressor, load_model
 from vwlite.algorithms.losses import LOSSES
 from vwlite.algorithms.table import ALGORITHMS
+from vwlite.model import read_model
 
 
 def written(path, x, y):
@@ -198,6 +199,8 @@ def test_a_model_of_the_command_is_continued(vwlite, tmp_path):
         made = (SparseRegressor if loss == "squared" else SparseClassifier)(initial=str(model), passes=3).fit(x, y)
         made.save(tmp_path / "python.model")
         assert (tmp_path / "python.model").read_bytes() == (tmp_path / "command.model").read_bytes()
+        made.partial_fit(x, y).save(tmp_path / "python.model")
+        assert read_model(str(tmp_path / "python.model")).base == read_model(str(model)).digest
     with pytest.raises(ValueError, match="algorithm sgd contradicts the model"):
         SparseRegressor(initial=str(model), algorithm="sgd").fit(x, y)
     with pytest.raises(FileNotFoundError, match="none: No such file"):

@@ -1,8 +1,10 @@
 """A model that is continued is as if it had never stopped, for every rule and loss."""
 
+import os
 import random
 import shutil
 from array import array
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import numpy as np
@@ -81,7 +83,57 @@ def test_continuing_is_as_if_it_had_never_stopped(vwlite, tmp_path, rule, which,
             vwlite(*command, tmp_path / "part", "-m", tmp_path / "model")
         else:
             vwlite("train", "--quiet", tmp_path / "part", "-i", tmp_path / "model", "-m", tmp_path / "model")
-    assert content(tmp_path / "model") == content(tmp_path / "whole")
+    assert (tmp_path / "model").read_bytes() == (tmp_path / "whole").read_bytes()
+
+
+@pytest.mark.parametrize("rule", MANY)
+def test_a_model_beside_its_start_says_what_that_was(vwlite, tmp_path, rule):
+    """And is the same otherwise; one that takes the place of its start does not know that there were two runs."""
+    text = lines_of(1, 200).splitlines(keepends=True)
+    for name, part in (("all", text), ("first", text[:77]), ("second", text[77:])):
+        (tmp_path / name).write_text("".join(part))
+    command = ["train", "--quiet", "--algorithm", rule, *OPTIONS[rule][0], *usual_loss(rule)]
+    vwlite(*command, tmp_path / "all", "-m", tmp_path / "whole")
+    vwlite(*command, tmp_path / "first", "-m", tmp_path / "start")
+    vwlite("train", "--quiet", tmp_path / "second", "-i", tmp_path / "start", "-m", tmp_path / "beside")
+    start, whole, beside = (read_model(str(tmp_path / name)) for name in ("start", "whole", "beside"))
+    assert beside.base == start.digest
+    assert (beside.resumed, whole.base) == ("", "")
+    assert {**beside.header(), "base": ""} == {**whole.header(), "base": ""}
+    assert {n: x.tobytes() for n, x in beside.arrays().items()} == {n: x.tobytes() for n, x in whole.arrays().items()}
+    assert content(tmp_path / "beside") == (tmp_path / "whole").read_bytes()
+
+
+def test_what_is_in_the_place_of_its_start(vwlite, tmp_path, monkeypatch):
+    """However the two are named; not what goes through a pipe."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").write_text("1 | a\n-1 | b\n")
+    vwlite("train", "--quiet", "data", "-m", "start")
+    start = (tmp_path / "start").read_bytes()
+    vwlite("train", "--quiet", "data", "-i", "start", "-m", "start")
+    one_run = (tmp_path / "start").read_bytes()
+    (tmp_path / "symbolic").symlink_to("start")
+    for model in ("symbolic", "./start", tmp_path / "start"):
+        (tmp_path / "start").write_bytes(start)
+        vwlite("train", "--quiet", "data", "-i", "start", "-m", model)
+        assert (tmp_path / "start").read_bytes() == one_run
+    (tmp_path / "start").write_bytes(start)
+    digest = read_model("start").digest
+    (tmp_path / "hard").hardlink_to("start")  # that name gets a file of its own
+    (tmp_path / "new").symlink_to("behind")
+    for model in ("hard", "new"):
+        vwlite("train", "--quiet", "data", "-i", "start", "-m", model)
+        assert read_model(model).base == digest
+        assert (tmp_path / "start").read_bytes() == start
+    os.mkfifo("pipe")
+    with ThreadPoolExecutor(1) as pool:
+        piped = pool.submit((tmp_path / "pipe").read_bytes)
+        vwlite("train", "--quiet", "data", "-i", "start", "-m", "pipe")
+        (tmp_path / "piped").write_bytes(piped.result())
+    assert read_model("piped").base == digest
+    for _ in range(2):  # what is beside its start goes on in its own place
+        vwlite("train", "--quiet", "data", "-i", "hard", "-m", "hard")
+    assert read_model("hard").base == digest
 
 
 @pytest.mark.parametrize("rule", [rule for rule in MANY if ALGORITHMS[rule].schedule])
@@ -94,7 +146,7 @@ def test_continuing_after_one_pass_knows_no_decay(vwlite, tmp_path, rule):
     vwlite(*command, tmp_path / "all", "-m", tmp_path / "whole")
     vwlite(*command, tmp_path / "first", "-m", tmp_path / "model")
     vwlite("train", "--quiet", tmp_path / "second", "-i", tmp_path / "model", "-m", tmp_path / "model")
-    assert content(tmp_path / "model") == content(tmp_path / "whole")
+    assert (tmp_path / "model").read_bytes() == (tmp_path / "whole").read_bytes()
 
 
 @pytest.mark.parametrize(("rule", "which"), [(rule, i) for rule in MANY for i in range(len(OPTIONS[rule]))])
@@ -197,7 +249,7 @@ def test_a_model_without_features(vwlite, tmp_path):
     (tmp_path / "data").write_text(lines_of(1, 50))
     vwlite("train", tmp_path / "data", "-i", tmp_path / "model", "-m", tmp_path / "model")
     vwlite("train", tmp_path / "data", "-m", tmp_path / "direct")
-    assert content(tmp_path / "model") == content(tmp_path / "direct")
+    assert (tmp_path / "model").read_bytes() == (tmp_path / "direct").read_bytes()
 
 
 @pytest.mark.parametrize("rule", MANY)
@@ -208,7 +260,7 @@ def test_continuing_with_nothing_changes_nothing(vwlite, tmp_path, rule):
     vwlite("train", tmp_path / "data", "-m", model, "--algorithm", rule, *usual_loss(rule), *OPTIONS[rule][1])
     shutil.copy(model, tmp_path / "before")
     vwlite("train", tmp_path / "empty", "--allow-empty", "-i", model, "-m", model)
-    assert content(model) == content(tmp_path / "before")
+    assert model.read_bytes() == (tmp_path / "before").read_bytes()
 
 
 @pytest.mark.parametrize("rule", ["simplex", "eg"])
@@ -268,7 +320,7 @@ def test_a_feature_with_the_key_of_the_constant_is_the_constant(vwlite, tmp_path
     vwlite("train", "--quiet", "-i", tmp_path / "model", tmp_path / "data", "-m", tmp_path / "model")
     (tmp_path / "data").write_text("".join(lines + more))
     vwlite(*command, tmp_path / "whole")
-    assert content(tmp_path / "model") == content(tmp_path / "whole")
+    assert (tmp_path / "model").read_bytes() == (tmp_path / "whole").read_bytes()
 
 
 @pytest.mark.parametrize("rule", ["simplex", "eg", "eg-pm"])
@@ -297,7 +349,7 @@ def test_feature_weights_are_kept_in_the_model(vwlite, tmp_path):
         (tmp_path / "part").write_text("".join(text[begin:end]))
         start = options if i == 0 else ["--quiet", "-i", tmp_path / "model"]
         vwlite("train", *start, tmp_path / "part", "-m", tmp_path / "model")
-    assert content(tmp_path / "model") == content(tmp_path / "whole")
+    assert (tmp_path / "model").read_bytes() == (tmp_path / "whole").read_bytes()
     model = read_model(str(tmp_path / "whole"))
     w, a = np.asarray(model.weights), np.asarray(model.state["a"])
     penalized = np.asarray(model.keys) != 11650396

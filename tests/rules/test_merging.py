@@ -2,6 +2,7 @@
 
 import json
 import random
+import shutil
 
 import numpy as np
 import pytest
@@ -155,6 +156,35 @@ def test_one_shard_is_itself_and_goes_on_as_itself(vwlite, tmp_path, trained, fo
     for model in (shard, merged):
         vwlite("train", "--quiet", "-i", model, more_lines, "-m", f"{model}.on")
     assert_close(f"{merged}.on", f"{shard}.on", 30 * close)
+
+
+@pytest.mark.parametrize("classes", [0, 4])
+@pytest.mark.parametrize("form", FORMS)
+def test_a_copy_of_the_start_that_goes_on_in_its_place_is_a_shard(vwlite, tmp_path, trained, form, classes):
+    """The same merge as of models beside the start; what began elsewhere is refused, as far as evidence can tell."""
+    options, _ = options_of(form)
+    if classes:
+        if form not in OF_CLASSES:
+            return
+        options = [*options, *CLASSES]
+    start = trained("start", 1, *options, classes=classes)
+    for k in range(2):
+        trained(f"beside{k}", 2 + k, "-i", start, classes=classes)
+        shutil.copy(start, tmp_path / f"copy{k}")
+        trained(f"copy{k}", 2 + k, "-i", tmp_path / f"copy{k}", classes=classes)
+        assert [read_model(str(tmp_path / f"{n}{k}")).base != "" for n in ("beside", "copy")] == [True, False]
+    for shards, merged in ((("beside0", "beside1"), "m"), (("copy0", "copy1"), "m2"), (("copy0", "beside1"), "m3")):
+        vwlite("merge", *(tmp_path / n for n in shards), "--start", start, "-o", tmp_path / merged, "--quiet")
+    one, *others = (read_model(str(tmp_path / name)) for name in ("m", "m2", "m3"))
+    for other in others:
+        assert (other.rule, other.counters, other.base) == (one.rule, one.counters, one.base)
+        for name, numbers in one.arrays().items():  # but for the order of the shards, which is that of their digests
+            np.testing.assert_allclose(other.arrays()[name], numbers, rtol=1e-9, atol=1e-12)
+    trained("elsewhere", 9, *options, classes=classes, count=400)
+    if MERGES[options[1]].evidence:
+        said = vwlite("merge", tmp_path / "elsewhere", "--start", start, "-o", tmp_path / "no", code=65).err
+        assert f"elsewhere: did not begin from {start}, as it knows less of " in said
+        assert not (tmp_path / "no").exists()
 
 
 @pytest.mark.parametrize("state", ["sum", "mean"])

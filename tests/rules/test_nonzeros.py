@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import reference
 from batches import Line
-from models import content
 from streams import CONSTANT, Walk, random_stream
 from test_continuing import lines_of
 from test_rules import BITS, LOSSES, rate_for, run, weights_of
@@ -144,12 +143,12 @@ def test_continuing_predicting_and_reporting(vwlite, tmp_path, algorithm):
     command = ["train", "--algorithm", algorithm, "--loss", "logistic", "--nonzeros", 20, *COMMANDS[algorithm]]
     err = vwlite(*command, tmp_path / "all", "-m", tmp_path / "whole", "--report", tmp_path / "report").err
     vwlite(*command, tmp_path / "all", "-m", tmp_path / "other", "--threads", 1, "--checkpoint-every", 77)
-    assert content(tmp_path / "other") == content(tmp_path / "whole")
+    assert (tmp_path / "other").read_bytes() == (tmp_path / "whole").read_bytes()
     for i, (begin, end) in enumerate(pairwise([0, 3, 9, 150, 151, 900, len(text)])):
         (tmp_path / "part").write_text("".join(text[begin:end]))
         start = command if i == 0 else ["train", "-i", tmp_path / "model"]
         vwlite(*start, "--quiet", tmp_path / "part", "-m", tmp_path / "model")
-    assert content(tmp_path / "model") == content(tmp_path / "whole")
+    assert (tmp_path / "model").read_bytes() == (tmp_path / "whole").read_bytes()
 
     model = read_model(str(tmp_path / "whole"))
     weights = dict(zip(model.keys.tolist(), model.weights.tolist(), strict=True))

@@ -23,7 +23,7 @@ from vwlite.input.pipeline import Parsed
 from vwlite.input.schema import OPTIONAL
 from vwlite.model.file import Model, inconsistency, read_own, write_model
 from vwlite.model.read import read_model
-from vwlite.model.snapshot import FROM_NOTHING, restore
+from vwlite.model.snapshot import FROM_NOTHING, Begun, restore
 from vwlite.options.groups import TrainOptions
 from vwlite.options.resolve import Resolved, check_link, check_runs
 from vwlite.options.settings import Settings
@@ -104,10 +104,10 @@ class Fitting(Training):
     """A run of `vwlite train` over a matrix, the model of which stays in memory."""
 
     def __init__(
-        self, o: TrainOptions, learner: Learner, resolved: Resolved, before: dict[str, int], source: Source,
-        names: NameStore | None, stack: ExitStack,
+        self, o: TrainOptions, learner: Learner, resolved: Resolved, before: dict[str, int], begun: Begun,
+        source: Source, names: NameStore | None, stack: ExitStack,
     ) -> None:  # fmt: skip
-        super().__init__(o, learner, resolved, before, FROM_NOTHING, source.columns, names, stack)
+        super().__init__(o, learner, resolved, before, begun, source.columns, names, stack)
         self.source = source
         self._best: Model | None = None
 
@@ -157,10 +157,11 @@ def learn(
     learner, resolved, before = prepared(o, model)
     if model is not None and _features(model.columns) != _features(columns):
         raise DataError(f"X has not the columns of {o.initial}")
+    begun = Begun.of(model, in_place=False) if model is not None else FROM_NOTHING
     rows = rows_of(resolved.settings)
     _name(learner, names)
     with ExitStack() as stack:
-        run = Fitting(o, learner, resolved, before, RowSource(rows, columns), None, stack)
+        run = Fitting(o, learner, resolved, before, begun, RowSource(rows, columns), None, stack)
         run.passes(stack)
         return Learned(run.result()), Report(run.results(), run.pass_number)
 
@@ -228,8 +229,9 @@ class Learned:
         feature_names = name_store(o, self._model.names)
         with ExitStack() as stack:
             run = Fitting(
-                o, learner, resolved, before, RowSource(None, self._model.columns), feature_names, stack
-            )
+                o, learner, resolved, before, Begun.of(self._model, in_place=True),
+                RowSource(None, self._model.columns), feature_names, stack,
+            )  # fmt: skip
         for names, batches in self._journal:
             _name(learner, names)
             learner.begin_pass()

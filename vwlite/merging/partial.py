@@ -16,11 +16,10 @@ from vwlite.core.merge.sums import Sums
 from vwlite.errors import DataError, UsageError
 from vwlite.merging.merge import Merge, flat, number_of
 from vwlite.merging.search import Candidate
-from vwlite.merging.shards import Shard
 from vwlite.merging.table import ADDED, JUDGED, LARGEST, LEAST, TIME
 from vwlite.model import Model
 from vwlite.model.header import COUNTERS
-from vwlite.model.slots import Array, copied
+from vwlite.model.slots import copied
 
 PENALTY = "penalty"  # a number of the rule: what the shards would have shrunk weights by
 
@@ -125,7 +124,7 @@ class MergeOfSums(Merge):
         for part, mine in zip(parts, each, strict=True):
             at = np.searchsorted(keys, mine)
             for name, column in columns.items():
-                numbers = self._rows_of(part, part.model.weights if name == "delta" else part.model.state[name])
+                numbers = part.rows(part.model.weights if name == "delta" else part.model.state[name])
                 if name != "extra":
                     column[at] += numbers
                 elif self.row.extra[1] == "added":
@@ -140,14 +139,9 @@ class MergeOfSums(Merge):
         known: dict[str, Any] = {}
         if self.row.evidence is not None:
             known = self._known()
-            columns["start_evidence"] = evidence_of(evidence, known["evidence"])
+            columns["start_evidence"] = self.row.evidence.of(evidence)
         found = {name: flat(column) for name, column in columns.items()}
         self.sums = Sums.restored(keys, found, self.records, c=JUDGED, **known)
-
-    def _rows_of(self, part: Shard, numbers: Array) -> NDArray[np.float64]:
-        """Numbers of a file, with a row of the classes in their order for each key."""
-        rows: NDArray[np.float64] = np.asarray(copied(numbers)).reshape(-1, self.records)[:, part.columns]
-        return rows
 
     def _begun(self, keys: NDArray[np.uint32], which: int) -> NDArray[np.float64]:
         """The evidence (0) or the extra number (1) of the start, for all keys."""
@@ -155,12 +149,5 @@ class MergeOfSums(Merge):
         start = self.shards.start
         numbers = self._state(start.model)[which] if start is not None else None
         if start is not None and numbers is not None:
-            out[np.searchsorted(keys, np.asarray(copied(start.model.keys)))] = self._rows_of(start, numbers)
+            out[np.searchsorted(keys, np.asarray(copied(start.model.keys)))] = start.rows(numbers)
         return out
-
-
-def evidence_of(numbers: NDArray[np.float64], kind: str) -> NDArray[np.float64]:
-    """S, of the number that a model keeps: as formulas.pxd has it."""
-    if kind == "root":
-        return numbers * numbers
-    return 1 / np.maximum(numbers, 1e-100) if kind == "variance" else numbers

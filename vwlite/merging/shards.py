@@ -6,15 +6,20 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from vwlite.algorithms.table import SOLVED
 from vwlite.errors import DataError, NoInputError, UsageError
 from vwlite.merging.table import MERGES, Row
 from vwlite.model import Model
 from vwlite.model.header import brief
 from vwlite.model.read import map_model
-from vwlite.model.slots import Array, array_of
+from vwlite.model.slots import Array, array_of, copied
 from vwlite.options.resolve import CHANGEABLE, KEPT, option_name
 from vwlite.options.settings import Settings
+
+ROUNDING = 1e-9  # by which evidence may shrink where it is kept as a root
 
 
 @dataclass
@@ -24,6 +29,11 @@ class Shard:
     path: str
     model: Model
     columns: list[int] = field(default_factory=list)
+
+    def rows(self, numbers: Array) -> NDArray[np.float64]:
+        """Numbers of it as doubles, with a row of the classes in their order for each key."""
+        rows: NDArray[np.float64] = np.asarray(copied(numbers), dtype=float).reshape(-1, len(self.columns))
+        return rows[:, self.columns]
 
 
 @dataclass
@@ -85,15 +95,16 @@ def checked_shards(
     settings = _settings(found, loss)
     _check_each(found)
     _check_alike(found, begun)
-    _check_counted_once(found, begun)
-    row = MERGES[found[0].model.algorithm]
-    if part and (row.whole or settings.nonzeros):
-        why = f"--algorithm {row.name}" if row.whole else "--nonzeros"
-        raise UsageError(f"--part means nothing to {why}: its weights depend on each other: merge all of them at once")
     classes = _classes(settings, found, begun)
     for shard in [*found, *([begun] if begun else [])]:
         shard.columns = _columns(shard.model, classes)
-        if part:
+    row = MERGES[found[0].model.algorithm]
+    _check_counted_once(found, begun, row)
+    if part and (row.whole or settings.nonzeros):
+        why = f"--algorithm {row.name}" if row.whole else "--nonzeros"
+        raise UsageError(f"--part means nothing to {why}: its weights depend on each other: merge all of them at once")
+    if part:
+        for shard in [*found, *([begun] if begun else [])]:
             _cut(shard.model, *part)
     return Shards(settings, row, begun, found, lost, classes)
 
@@ -223,7 +234,7 @@ def _shown(value: Any) -> str:
     return brief("none" if value in (None, "", ()) else value)
 
 
-def _check_counted_once(found: list[Shard], start: Shard | None) -> None:
+def _check_counted_once(found: list[Shard], start: Shard | None, row: Row) -> None:
     """DataError if some data would count twice: those of the start, or of a shard."""
     for shard, other in zip(found[1:], found, strict=False):
         if shard.model.digest == other.model.digest:
@@ -244,17 +255,48 @@ def _check_counted_once(found: list[Shard], start: Shard | None) -> None:
             why = f"goes on from {begun.path}, and its data would count twice: name only one of them" if begun else (
                 "goes on from another model, which would count once for every shard: name that with --start")
             raise DataError(f"{shard.path}: {why}")
-        if start is None or not ours:
-            continue
-        if start.model.digest not in (base, shard.model.resumed):
-            what = "another model" if base else "nothing"
-            raise DataError(f"{shard.path}: trained from {what}, not from {start.path}: vwlite train -i {start.path} "
-                            "makes a shard of that start")  # fmt: skip
-        for name, count in start.model.counters.items():
-            if shard.model.counters.get(name, 0) < count:
-                raise DataError(f"{shard.path}: it knows fewer {name} than {start.path}, from which it says to go on")
-        if shard.model.counters.get("examples") == start.model.counters.get("examples"):
-            raise DataError(f"{shard.path}: has learned nothing since {start.path}: leave it out")
+        if start is not None:
+            _check_beginning(shard, start, row, ours)
+
+
+def _check_beginning(shard: Shard, start: Shard, row: Row, ours: bool) -> None:
+    """DataError for a shard that did not begin from the start, as far as the two can tell. ours: not of Vowpal Wabbit,
+    whose models count no examples and do not say what they began from."""
+    model, before = shard.model, start.model
+    says = _says_it_began_from(shard, start)
+    if ours and not says and model.base != before.base:
+        what = "another model" if model.base else "nothing"
+        raise DataError(f"{shard.path}: trained from {what}, not from {start.path}: {_make_a_shard(start)}")
+    fewer = [name for name, count in before.counters.items() if model.counters.get(name, 0) < count]
+    less = _known_less(shard, start, row) if not says else 0
+    if (ours and fewer) or less:
+        what = f"knows less of {less} of its {len(before.keys)} features" if less else f"has seen fewer {fewer[0]}"
+        raise DataError(f"{shard.path}: did not begin from {start.path}, as it {what}: {_make_a_shard(start)}")
+    if ours and model.counters.get("examples") == before.counters.get("examples"):
+        elsewhere = "" if says else ", or began elsewhere"
+        raise DataError(f"{shard.path}: has learned nothing since {start.path}{elsewhere}: leave it out")
+
+
+def _says_it_began_from(shard: Shard, start: Shard) -> bool:
+    """Whether a shard was written beside the start. One that took the place of a copy of it does not know that."""
+    return start.model.digest in (shard.model.base, shard.model.resumed)
+
+
+def _make_a_shard(start: Shard) -> str:
+    return f"vwlite train -i {start.path} makes a shard of that start"
+
+
+def _known_less(shard: Shard, start: Shard, row: Row) -> int:
+    """Of how many features a shard has less evidence than the start. Evidence only grows, so what began there has
+    none."""
+    kind = row.evidence
+    if kind is None or not len(start.model.keys) or any(kind.field not in of.model.state for of in (start, shard)):
+        return 0
+    at_start, now = (kind.of(of.rows(of.model.state[kind.field])) for of in (start, shard))
+    keys, mine = (np.asarray(copied(of.model.keys)) for of in (start, shard))
+    there = np.isin(keys, mine, assume_unique=True)
+    now = now[np.searchsorted(mine, keys[there])]
+    return int(np.count_nonzero(~there) + np.count_nonzero(np.any(now < at_start[there] * (1 - ROUNDING), axis=1)))
 
 
 def _classes(settings: Settings, found: list[Shard], start: Shard | None) -> list[str]:

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from vwlite.merging import states
 from vwlite.merging.states import Merged, State, Weights
 
@@ -38,6 +40,12 @@ class Evidence:
     beta: str = ""  # the setting that is added to sqrt S
     rate: str = "learning_rate"  # the setting that is eta
     by_extra: bool = False  # eta is over the extra number of a feature, and normalized
+
+    def of(self, numbers: Weights) -> Weights:
+        """S, of the numbers that a model keeps: as formulas.pxd has it."""
+        if self.kind == "root":
+            return numbers * numbers
+        return 1 / np.maximum(numbers, 1e-100) if self.kind == "variance" else numbers
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,7 @@ class Model:
     weights_only: bool = False
     solved: dict[str, Any] = field(default_factory=dict)  # of `vwlite solve`: `vwlite.model.header.SOLVED_FIELDS`
     columns: dict[str, Any] = field(default_factory=dict)  # of tables: `vwlite.input.schema.Schema.stored`
-    base: str = ""  # the digest of the model that its training began from, if it was one
+    base: str = ""  # the digest of the model that its training began from, if that is another file
     resumed: str = ""  # that of the interrupted model that its training went on from; of several, the first
     merged: dict[str, Any] = field(default_factory=dict)  # of `vwlite merge`: `vwlite.model.header.MERGED_FIELDS`
     program: str = ""

@@ -32,8 +32,12 @@ class Begun:
     resumed: str = ""
 
     @staticmethod
-    def of(model: Model) -> "Begun":
-        """Of a run that goes on from a model. One that was interrupted has the beginning that it had."""
+    def of(model: Model, *, in_place: bool) -> "Begun":
+        """Of a run that goes on from a model. in_place: what it learns takes the place of that model, so both are one
+        run, and the model has the bytes of one; else several may begin from it. One that was interrupted has the
+        beginning that it had."""
+        if in_place:
+            return Begun(model.base, model.resumed)
         if model.interrupted:
             return Begun(model.base, model.resumed or model.digest)
         return Begun(model.digest)

@@ -37,7 +37,7 @@ def train(o: TrainOptions) -> int:
     check_runs(o)
     check_sources(o.data)
     model = read_model(o.initial) if o.initial else None
-    columns, begun = (model.columns, Begun.of(model)) if model else ({}, FROM_NOTHING)
+    columns, begun = (model.columns, Begun.of(model, in_place=_in_place(o))) if model else ({}, FROM_NOTHING)
     learner, resolved, before = prepared(o, model)
     names = name_store(o, model.names if model else NONE)
     del model
@@ -64,6 +64,13 @@ def prepared(o: TrainOptions, model: Model | None) -> tuple[Learner, Resolved, d
     if model is None or o.initial is None:
         return begin(resolved.settings, o.typed.get("feature_weights"), **options), resolved, {}
     return resume(model, resolved, o.initial, **options), resolved, model.counters
+
+
+def _in_place(o: TrainOptions) -> bool:
+    """Whether the model that is continued is replaced."""
+    if not o.initial or not o.model or not os.path.isfile(o.model):
+        return False
+    return os.path.realpath(o.initial) == os.path.realpath(o.model)
 
 
 class Training(Run):
