@@ -893,3 +893,89 @@ def disorder(const uint32_t[::1] names_keys not None, const uint32_t[::1] ends n
             return "a name is of a feature that is not there"
         last, begin = name, ends[i]
     return "there is more text than names" if begin != <size_t>text.shape[0] else None
+
+
+cdef struct Listed:
+    # Names of a model in their order, at any address. Not owned.
+    const char* keys
+    const char* ends
+    const char* text
+    size_t n, at, size
+    uint32_t begin
+
+
+cdef Listed listed(names) except *:
+    """Keys, ends and text as in FeatureNames, which the caller keeps."""
+    cdef const unsigned char[::1] keys, ends, text
+    cdef Listed found
+    memset(&found, 0, sizeof(found))
+    found.n = len(names[0])
+    if found.n:
+        keys, ends = names[0].cast("B"), names[1].cast("B")
+        found.keys, found.ends = <const char*>&keys[0], <const char*>&ends[0]
+    if len(names[2]):
+        text = names[2]
+        found.text, found.size = <const char*>&text[0], len(names[2])
+    return found
+
+
+cdef inline bint next_name(Listed* names, Named* name) noexcept nogil:
+    """The next name, if there is one."""
+    cdef uint32_t end
+    if names.at == names.n:
+        return False
+    memcpy(&name.key, names.keys + 4 * names.at, 4)
+    memcpy(&end, names.ends + 4 * names.at, 4)
+    name.size, name.text = end - names.begin, names.text + names.begin
+    names.at += 1
+    names.begin = end
+    return True
+
+
+def united(known, more, const uint32_t[::1] keys not None, size_t most):
+    """The names of these ascending keys in two models: those of `known`, and of `more` as far as there is room, for
+    `most` names with 100 bytes of text each on average. known, more: keys, ends and text as in FeatureNames, at any
+    address. Keys, ends and text as three bytearrays, and whether there was room for all. MemoryError."""
+    cdef Listed[2] lists
+    cdef Named[2] now
+    cdef bint[2] is_there
+    cdef size_t j, at = 0, n = keys.shape[0], count = 0, total = 0, room = TEXT_OF_NAME * most
+    cdef int order
+    cdef uint32_t end
+    cdef bint whole = True
+    cdef char* out_keys
+    cdef char* out_ends
+    cdef char* out_text
+    lists[0], lists[1] = listed(known), listed(more)
+    if (lists[0].size + lists[1].size) >> 32:
+        raise MemoryError("the names of features have more than 2^32 bytes")
+    of_keys, of_text = bytearray(4 * (lists[0].n + lists[1].n)), bytearray(lists[0].size + lists[1].size)
+    of_ends = bytearray(len(of_keys))
+    out_keys, out_ends, out_text = of_keys, of_ends, of_text
+    most -= min(most, lists[0].n)
+    room -= min(room, lists[0].size)
+    with nogil:
+        is_there[0], is_there[1] = next_name(&lists[0], &now[0]), next_name(&lists[1], &now[1])
+        while is_there[0] or is_there[1]:
+            order = -1 if not is_there[1] else 1 if not is_there[0] else by_key(&now[0], &now[1])
+            j = order > 0
+            while at < n and keys[at] < now[j].key:
+                at += 1
+            if at < n and keys[at] == now[j].key:
+                if j and (most == 0 or now[j].size > room):
+                    whole = False
+                else:
+                    copy(out_text + total, now[j].text, now[j].size)
+                    total += now[j].size
+                    end = <uint32_t>total
+                    memcpy(out_keys + 4 * count, &now[j].key, 4)
+                    memcpy(out_ends + 4 * count, &end, 4)
+                    count += 1
+                    if j:
+                        most -= 1
+                        room -= now[j].size
+            if order == 0:
+                is_there[1] = next_name(&lists[1], &now[1])
+            is_there[j] = next_name(&lists[j], &now[j])
+    del of_keys[4 * count:], of_ends[4 * count:], of_text[total:]
+    return of_keys, of_ends, of_text, whole

@@ -496,6 +496,101 @@ def test_models_of_vowpal_wabbit(vwlite, shards):
     assert "trained by Vowpal Wabbit" in refused(vwlite, "a.vw", "a.m", "--loss", "logistic")
 
 
+def test_names_of_features_are_those_of_all_shards(vwlite, shards, monkeypatch):
+    """Of the features with a weight; two names of one index are both kept."""
+    for name, more in zip("abc", ("red", "green", "blue"), strict=True):
+        open(name, "a").write(f"1 |n {more}\n-1 |n plain\n" * 3)
+        vwlite("train", "--quiet", name, *BASIC, "-b", 4, "--names", "-m", f"{name}.m")
+    each = [read_model(path) for path in shards]
+    vwlite("merge", *shards, "-o", "m", "--quiet")
+    model = read_model("m")
+    assert set(model.names) == set().union(*(set(one.names) for one in each))
+    assert len(model.names) > len(model.keys)  # 21 names and the constant on 16 places
+    assert model.format == 2
+    assert open("m", "rb").read() == (vwlite("merge", *shards[::-1], "-o", "m", "--quiet"), open("m", "rb").read())[1]
+    vwlite("merge", "--sums", "a.m", "b.m", "-o", "ab.s")
+    vwlite("merge", "--sums", "c.m", "-o", "c.s")
+    vwlite("merge", "ab.s", "c.s", "-o", "of_sums", "--rule", "information", "--quiet")
+    assert list(read_model("of_sums").names) == list(model.names)
+    for i in (1, 2, 3):
+        vwlite("merge", *shards, "-o", f"{i}.p", "--part", f"{i}/3", "--quiet")
+    vwlite("merge", "1.p", "2.p", "3.p", "-o", "joined", "--quiet")
+    assert open("joined", "rb").read() == open("m", "rb").read()
+    vwlite("train", "--quiet", "a", *BASIC, "-b", 4, "-m", "a.m")  # which has none
+    vwlite("merge", *shards, "-o", "m", "--quiet")
+    assert set(read_model("m").names) == set().union(*(set(one.names) for one in each[1:]))
+    assert "|" not in vwlite("weights", "m").err
+    monkeypatch.setattr("vwlite.merging.shards.MOST_NAMES", 3)
+    said = vwlite("merge", "b.m", "c.m", "-o", "m").err
+    most = max(len(one.names) for one in each[1:])
+    assert f"note: there is room for {most} names of features, those of the start and of the first shards" in said
+    assert len(read_model("m").names) == most
+
+
+def test_names_of_zero_weights_go(vwlite, shards):
+    for name in "ab":
+        vwlite("train", "--quiet", name, *BASIC, "--l1", 0.03, "--names", "-m", f"{name}.m")
+    vwlite("merge", "a.m", "b.m", "-o", "m", "--quiet")
+    model = read_model("m")
+    lively = {key for key, w in zip(model.keys, model.weights, strict=True) if w}
+    assert 0 < len(lively) < len(model.keys)
+    assert set(model.names.keys) <= lively
+    assert len(model.names)
+
+
+def table(name, lines, head="clicked,age,city"):
+    open(name, "w").write("\n".join([head, *lines, ""]))
+    return name
+
+
+def test_shards_of_tables_have_the_same_columns(vwlite, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    chance = random.Random(1)
+
+    def rows(count):
+        cities = ("Rome", "Oslo", "Lima")
+        ages = [chance.randrange(20, 60) for _ in range(count)]
+        return [f"{1 if age + chance.randrange(20) > 50 else -1},{age},{chance.choice(cities)}" for age in ages]
+
+    for name in ("a", "b", "held"):
+        table(f"{name}.csv", rows(80))
+    head, *turned = (",".join(line.strip().split(",")[::-1]) for line in open("b.csv"))
+    table("turned.csv", turned, head)
+    for name in ("a", "b", "turned"):
+        vwlite("train", f"{name}.csv", "--label", "clicked", *BASIC, "-m", f"{name}.m", "--quiet")
+    vwlite("merge", "a.m", "b.m", "-o", "m", "--holdout", "held.csv", "--report", "r", "--quiet")
+    assert read_model("m").columns in (read_model("a.m").columns, read_model("b.m").columns)
+    vwlite("predict", "-m", "m", "held.csv", "-p", "p", "--report", "p.json", "--quiet")
+    found = json.loads(open("p.json").read())["results"]["average loss"]
+    assert json.loads(open("r").read())["results"]["holdout loss"] == pytest.approx(found, rel=1e-6)
+    vwlite("train", "--quiet", "held.csv", "--label", "clicked", *BASIC, "--cache-file", "held.cache")
+    vwlite("merge", "a.m", "b.m", "-o", "of_cache", "--holdout", "held.cache", "--quiet")
+    assert open("of_cache", "rb").read() == open("m", "rb").read()
+    vwlite("merge", "a.m", "turned.m", "-o", "m2", "--quiet")  # the order of named columns makes no difference
+    vwlite("train", "-i", "m", "a.csv", "-m", "on", "--quiet")
+    vwlite("merge", "on", "-o", "m3", "--start", "m", "--quiet")
+    assert read_model("m3").columns == read_model("m").columns
+
+    def made(*options, data="b.csv"):
+        vwlite("train", data, "--label", "clicked", *BASIC, *options, "-m", "other.m", "--quiet")
+        return refused(vwlite, "a.m", "other.m")
+
+    said = made("--categorical", "age")
+    assert "its column 'age' is " in said
+    assert "say the roles of columns to all shards" in said
+    table("more.csv", [f"{line},1" for line in rows(80)], "clicked,age,city,new")
+    assert "its column 'new' is " in made(data="more.csv")
+    assert "is not there" in made(data="more.csv")
+    assert "with another --ngram than" in made("--ngram", 2)
+    open("text", "w").write(text(1))
+    vwlite("train", "text", *BASIC, "-m", "text.m", "--quiet")
+    assert "a.m: trained on a table, but text.m on text without columns" in refused(vwlite, "a.m", "text.m")
+    table("unlabelled.csv", ["20,Rome"], "age,city")
+    assert refused(vwlite, "a.m", "b.m", "--holdout", "unlabelled.csv") == (
+        "unlabelled.csv: no example with a label: a holdout needs some"
+    )
+
+
 def test_a_signal_leaves_what_was_there(vwlite, shards):
     os.mkfifo("pipe")
     open("m", "w").write("old")

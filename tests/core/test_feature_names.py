@@ -306,3 +306,34 @@ def test_finders_look_while_the_store_grows():
     expected = slow_names(b"".join(texts), settings)
     keys = np.array(sorted({key for key, _ in expected}), np.uint32)
     assert list(FeatureNames.kept(store, memoryview(keys), memoryview(np.ones(len(keys))), 32)) == expected
+
+
+@pytest.mark.parametrize("shift", [0, 1, 3])
+@pytest.mark.parametrize("seed", range(8))
+def test_united_names_are_those_of_all_models_as_far_as_there_is_room(seed, shift):
+    """At any address, as in a file."""
+    chance = random.Random(seed)
+
+    def drawn():
+        size = chance.choice([0, 1, 5, 40])
+        pairs = {(chance.randrange(30), bytes(chance.choices(b"ab^\xff", k=chance.randrange(4)))) for _ in range(size)}
+        names = FeatureNames.of(pairs)
+        lain = (memoryview(bytes(shift) + x.tobytes())[shift:].cast(x.format) if len(x) else x for x in names.arrays)
+        return pairs, FeatureNames(*lain)
+
+    each = [drawn() for _ in range(chance.randrange(1, 6))]
+    keys = sorted(chance.sample(range(30), 20))
+    memory = memoryview(np.array(keys, dtype=np.uint32))
+    wanted = [{pair for pair in pairs if pair[0] in keys} for pairs, _ in each]
+    found, whole = FeatureNames.united([names for _, names in each], memory, 1000)
+    assert (list(found), whole) == (sorted(set().union(*wanted)), True)
+    assert found.inconsistency(memory) is None
+    for most in (0, 1, 7, 30):
+        slow: set[tuple[int, bytes]] = set()
+        for pairs in wanted:
+            slow |= set(sorted(pairs - slow)[: most - len(slow)])
+        found, whole = FeatureNames.united([names for _, names in each], memory, most)
+        assert (list(found), whole) == (sorted(slow), slow == set().union(*wanted))
+    names = FeatureNames.of([(1, b"x" * 350), (2, b"y"), (3, b"z" * 60)])
+    found, whole = FeatureNames.united([names], memoryview(np.array([1, 2, 3], dtype=np.uint32)), 4)
+    assert ([len(name) for _, name in found], whole) == ([350, 1], False)  # 100 bytes of text for each

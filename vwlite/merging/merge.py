@@ -39,6 +39,7 @@ class Merge:
 
     model: Model
     chosen: Candidate
+    room: int | None  # for names of features, if it was too little
 
     def __init__(self, o: MergeOptions, shards: Shards) -> None:
         self.options, self.shards, self.row, self.settings = o, shards, shards.row, shards.settings
@@ -70,17 +71,14 @@ class Merge:
             if "min_label" in self.scalars:  # the scores of classes, from -1 to 1 or so
                 clip = min(self.scalars["min_label"]), max(self.scalars["max_label"])
             classes = self.shards.classes
-            self.holdout = Holdout(o, o.holdout, self.settings, classes, clip, stack, lambda: self.stopped)
-
-    @property
-    def all(self) -> list[Shard]:
-        """The shards, and the start if there is one."""
-        return [*self.shards.each, *([self.shards.start] if self.shards.start else [])]
+            self.holdout = Holdout(
+                o, o.holdout, self.settings, classes, self.shards.columns, clip, stack, lambda: self.stopped
+            )
 
     @property
     def range(self) -> tuple[float, float] | None:
         """To which predictions of numbers are clipped."""
-        found = [shard.model.range for shard in self.all if shard.model.range is not None]
+        found = [shard.model.range for shard in self.shards.all if shard.model.range is not None]
         return (min(low for low, _ in found), max(high for _, high in found)) if found else None
 
     @property
@@ -91,7 +89,7 @@ class Merge:
     def _check_states(self) -> None:
         """DataError for a state that is not the algorithm's."""
         names = set(self.first.scalars()) - SINCE_THEN
-        for shard in self.all:
+        for shard in self.shards.all:
             model = shard.model
             if model.weights_only or model.algorithm != self.row.name:
                 continue
@@ -423,6 +421,8 @@ class Merge:
         if self.shards.weights_only and any(self._unseen(self.chosen)):
             scalars = {"unseen": self._unseen(self.chosen)}
         s, start = self.settings, self.shards.start.model if self.shards.start else None
+        lively = array_of(np.asarray(self.sums.keys)[np.any(weights != 0, axis=1)].tobytes(), "I")
+        names, self.room = self.shards.names(lively)
         self.model = Model(
             algorithm=s.algorithm,
             loss=s.loss,
@@ -436,6 +436,8 @@ class Merge:
                    for name, code in codes.items() for rows in [state[name]]},
             weights_only=self.shards.weights_only,
             classes=self.shards.classes,
+            columns=self.shards.columns,
+            names=names,
             base=start.digest if start else "",
             merged={"shards": self.count, "digest": self.shards.digest, "rule": self.chosen.way,
                     "step": self.chosen.step, "state": self.options.state,

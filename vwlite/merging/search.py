@@ -17,7 +17,7 @@ from vwlite.input.pipeline import parsed_batches
 from vwlite.options.groups import TrainOptions
 from vwlite.options.settings import Settings
 from vwlite.runs.common import BadLines
-from vwlite.runs.source import parse_options, shaping_of
+from vwlite.runs.source import parse_options, shaping_of, table_of
 
 OWN = ("start", "shard")  # candidates that are models as they are
 
@@ -33,16 +33,17 @@ class Candidate:
 
 
 class Holdout:
-    """Examples in memory. clip: the range of predictions, if they are clipped. stop: whether to read no further.
+    """Examples in memory. columns: of tables, as the models have them. clip: the range of predictions, if they are
+    clipped. stop: whether to read no further.
 
     DataError if there is none, unless it was stopped; NoInputError.
     """
 
     def __init__(
-        self, o: TrainOptions, paths: tuple[str, ...], settings: Settings, classes: list[str],
+        self, o: TrainOptions, paths: tuple[str, ...], settings: Settings, classes: list[str], columns: dict[str, Any],
         clip: tuple[float, float] | None, stack: ExitStack, stop: Callable[[], bool],
     ) -> None:  # fmt: skip
-        self._options, self._settings, self._classes = o, settings, classes
+        self._options, self._settings, self._classes, self._columns = o, settings, classes, columns
         self._bad, self._stop = BadLines(o, stack), stop
         self._names = make_names(settings, classes) if settings.oaa is not None else None
         self.named = (len(classes) if settings.classes == "auto" else settings.oaa) if settings.oaa else 0
@@ -63,7 +64,8 @@ class Holdout:
         return len(self._rows)
 
     def _batches(self, paths: tuple[str, ...]) -> Iterator[Batch]:
-        parse = parse_options(self._options, self._settings, self._names)
+        table = table_of(self._options, self._columns, needs_label=True)
+        parse = parse_options(self._options, self._settings, self._names, table)
         texts = []
         for path in paths:
             if not _is_cache(path):
@@ -72,7 +74,7 @@ class Holdout:
             try:
                 if self._settings.classes == "auto":
                     raise CacheUnusable("with --classes auto a cache numbers the classes by itself: name the text")
-                shaping = shaping_of(self._options, self._settings, [])
+                shaping = shaping_of(self._options, self._settings, [], self._columns)
                 yield from (batch for batch, _ in open_cache(path, made_by("train") | {"options": shaping}).batches())
             except CacheUnusable as e:
                 raise DataError(f"{path}: a cache that is no holdout of these models: {e}") from None

@@ -13,9 +13,11 @@ from vwlite.algorithms.table import SOLVED
 from vwlite.errors import DataError, NoInputError, UsageError
 from vwlite.merging.table import MERGES, Row
 from vwlite.model import Model
+from vwlite.model.feature_names import FeatureNames
 from vwlite.model.header import brief
 from vwlite.model.read import map_model
 from vwlite.model.slots import Array, array_of, copied
+from vwlite.options.groups import MOST_NAMES
 from vwlite.options.resolve import CHANGEABLE, KEPT, option_name
 from vwlite.options.settings import Settings
 
@@ -46,6 +48,24 @@ class Shards:
     each: list[Shard]
     missing: list[str]
     classes: list[str]  # names that were found with --classes auto
+
+    @property
+    def all(self) -> list[Shard]:
+        """The start, if there is one, and the shards."""
+        return [*([self.start] if self.start else []), *self.each]
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """Those of tables, as a model keeps them."""
+        return next((shard.model.columns for shard in self.all if shard.model.columns), {})
+
+    def names(self, keys: Array) -> tuple[FeatureNames, int | None]:
+        """The names of these ascending keys, those of the start first; and for how many there was room, if not for all:
+        the more of MOST_NAMES and what one model has."""
+        each = [shard.model.names for shard in self.all]
+        most = max(MOST_NAMES, *map(len, each))
+        found, whole = FeatureNames.united(each, keys, most)
+        return found, None if whole else most
 
     @property
     def weights_only(self) -> bool:
@@ -145,11 +165,14 @@ def joined(parts: list[Shard]) -> Model:
     first = parts[0]
     count = int(first.model.merged["part"].partition("/")[2])
     by_number: dict[int, Shard] = {}
-    alike = {name: x for name, x in first.model.header().items() if name != "merged"}
+
+    def rest(model: Model) -> dict[str, Any]:
+        return {name: x for name, x in model.header().items() if name not in ("merged", "format")}
+
     for part in parts:
         number = int(part.model.merged["part"].partition("/")[0])
         mine = {**first.model.merged, "part": f"{number}/{count}"}
-        if part.model.merged != mine or alike != {n: x for n, x in part.model.header().items() if n != "merged"}:
+        if part.model.merged != mine or rest(first.model) != rest(part.model):
             raise DataError(f"{part.path} and {first.path} are no parts of one merge: join those of one")
         if number in by_number:
             raise DataError(f"{by_number[number].path} and {part.path} are both part {number} of {count}: name it once")
@@ -162,9 +185,11 @@ def joined(parts: list[Shard]) -> Model:
     def together(arrays: list[Array]) -> Array:
         return array_of(b"".join(numbers.tobytes() for numbers in arrays), arrays[0].format)
 
+    keys = together([m.keys for m in models])
     return replace(
         models[0],
-        keys=together([m.keys for m in models]),
+        keys=keys,
+        names=FeatureNames.united((m.names for m in models), keys, sum(len(m.names) for m in models))[0],
         weights=together([m.weights for m in models]),
         state={name: together([m.state[name] for m in models]) for name in models[0].state},
         merged={name: x for name, x in models[0].merged.items() if name != "part"},
@@ -213,7 +238,10 @@ def _check_alike(found: list[Shard], start: Shard | None) -> None:
                             "alike")  # fmt: skip
         if set(shard.model.state) != set(first.model.state):
             raise DataError(f"{shard.path}: not a valid model: the state is not that of {first.path}")
+        _compare_columns(shard, first)
     if start is not None:
+        if start.model.columns:
+            _compare_columns(first, start)
         solved = start.model.algorithm == SOLVED.name  # from which any algorithm of weights can begin
         names = KEPT if solved else tuple(f.name for f in fields(Settings) if f.name not in CHANGEABLE)
         _compare(first, start, names)
@@ -228,6 +256,28 @@ def _compare(one: Shard, other: Shard, names: tuple[str, ...]) -> None:
         if x != y:
             raise DataError(f"{one.path}: trained with {option_name(name)} {_shown(x)}, but {other.path} with "
                             f"{_shown(y)}: only models of the same options can be merged")  # fmt: skip
+
+
+def _compare_columns(one: Shard, other: Shard) -> None:
+    """DataError for tables of other columns. Where they are named, their order makes no difference."""
+    a, b = one.model.columns, other.model.columns
+    if not a or not b:
+        if a or b:
+            table, text = (one, other) if a else (other, one)
+            raise DataError(f"{table.path}: trained on a table, but {text.path} on text without columns: train all "
+                            "shards on files of one kind")  # fmt: skip
+        return
+    mine, its = dict(a["roles"]), dict(b["roles"])
+    for name in [*mine, *(name for name in its if name not in mine)]:
+        if mine.get(name) != its.get(name):
+            x, y = (f"is {roles[name]}" if name in roles else "is not there" for roles in (mine, its))
+            raise DataError(f"{one.path}: its column {brief(repr(name))} {x}, and {y} in {other.path}: say the roles "
+                            "of columns to all shards, as `vwlite help tables` has them")  # fmt: skip
+    for name in a:
+        if (name != "roles" or not a["header"]) and a[name] != b[name]:
+            what = "order of columns" if name == "roles" else f"--{name}" if name != "open" else "kind of table"
+            raise DataError(f"{one.path}: trained with another {what} than {other.path}: only models of the same "
+                            "columns can be merged")  # fmt: skip
 
 
 def _shown(value: Any) -> str:

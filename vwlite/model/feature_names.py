@@ -52,6 +52,20 @@ class FeatureNames:
         found = store.of(keys, weights, len(weights) // max(len(keys), 1), bits)
         return FeatureNames(array_of(found[0], "I"), array_of(found[1], "I"), array_of(found[2], "B"))
 
+    @staticmethod
+    def united(each: Iterable["FeatureNames"], keys: Array, most: int) -> tuple["FeatureNames", bool]:
+        """The names of these ascending keys in several models, those of earlier ones first: `most` names, and 100 bytes
+        of text for each on average. Also whether there was room for all."""
+        from vwlite.core.text.feature_names import united  # not at the top: few models have names
+
+        found, whole = NONE, True
+        for names in each:
+            if len(names):
+                *parts, fits = united(found.arrays, names.arrays, keys, most)
+                found = FeatureNames(*(array_of(part, code) for part, code in zip(parts, "IIB", strict=True)))
+                whole = whole and fits
+        return found, whole
+
     def __len__(self) -> int:
         return len(self.keys)
 

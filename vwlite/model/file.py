@@ -205,7 +205,7 @@ def _add(archive: zipfile.ZipFile, name: str, kind: str, shape: str, data: Array
 def read_own(path: str, file: IO[bytes], data: bytes | mmap.mmap, *, in_place: bool = False) -> Model:
     """A model of vwlite from an open file and all of its bytes. DataError if it is none, or not whole.
 
-    in_place: its arrays, but for names, are views of the bytes, at any address.
+    in_place: its arrays are views of the bytes, at any address.
     """
     digest = _checked_digest(path, data)
     model = _parsed(path, file, data, in_place)
@@ -224,8 +224,7 @@ def _parsed(path: str, file: IO[bytes], data: bytes | mmap.mmap, in_place: bool)
                 raise ValueError(f"its format is {header['format']}, and it has {sum(named)} arrays of names")
 
             def array(name: str, columns: int = 1) -> Array:
-                there = in_place and name not in NAMES
-                content = _in_file(archive, data, name) if there else memoryview(archive.read(f"{name}.npy"))
+                content = _in_file(archive, data, name) if in_place else memoryview(archive.read(f"{name}.npy"))
                 return _array(content, name, columns)
 
             return Model(
@@ -382,8 +381,7 @@ def inconsistency(model: Model) -> str | None:
     if model.weights_only and (model.state or model.more):
         return "it says that it has no state, and has some"
     if len(model.names) or model.format != WITHOUT_NAMES:
-        aligned = is_aligned(model.keys.cast("B"), model.keys.itemsize)
-        wrong = model.names.inconsistency(model.keys if aligned else copied(model.keys))
+        wrong = FeatureNames(*map(_aligned, model.names.arrays)).inconsistency(_aligned(model.keys))
         if wrong:
             return wrong
     found = _not_finite(model)
@@ -394,11 +392,20 @@ def _parts(numbers: Array, overlap: int = 0) -> Iterator[Array]:
     """The numbers, copied where they do not lie as the compiled functions need them; each part but the first begins
     with so many numbers of the one before."""
     step = _CHUNK // numbers.itemsize
-    if not len(numbers) or is_aligned(numbers.cast("B"), numbers.itemsize):
+    if _lies_aligned(numbers):
         yield numbers
         return
     for i in range(0, len(numbers), step):
         yield copied(numbers[max(i - overlap, 0) : i + step])
+
+
+def _lies_aligned(numbers: Array) -> bool:
+    return not len(numbers) or is_aligned(numbers.cast("B"), numbers.itemsize)
+
+
+def _aligned(numbers: Array) -> Array:
+    """The numbers, copied if they lie at an odd address."""
+    return numbers if _lies_aligned(numbers) else copied(numbers)
 
 
 def _not_finite(model: Model) -> str | None:

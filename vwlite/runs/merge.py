@@ -131,6 +131,9 @@ def notes_of(run: Merge) -> list[str]:
     elif len(run.holdout) < FEW:
         found.append(f"the holdout has {len(run.holdout)} examples, so the choice is partly chance: {FEW} or more "
                      "are better")  # fmt: skip
+    if run.room is not None:
+        found.append(f"there is room for {run.room:,} names of features, those of the start and of the first shards: "
+                     "vwlite names looks for others in data")  # fmt: skip
     if run.chosen.way in OWN:
         found.append("no way of merging was better on the holdout than a model that was there: if the shards' data "
                      "differ, shuffle the lines over the shards, or go on in rounds")  # fmt: skip
