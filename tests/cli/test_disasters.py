@@ -59,6 +59,7 @@ JOBS = {
     "train": Job(f"train {ONE} -m model", ("model",)),
     "continue": Job(f"train {ONE} -i model -m model --loss logistic", ("model",), several=("model",)),
     "passes": Job(f"train {ONE} --passes 3 --cache-file cache -m model", ("model", "cache"), several=("cache",)),
+    "held out": Job(f"train {ONE} -m model --holdout-to held", ("model", "held")),
     "outputs": Job(
         "train bad.vw --on-error skip --rejects rejects -m model -p p -r r --report report",
         ("model", "p", "r", "rejects", "report"), several=("report",),

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from vwlite.core.data.batch import Batch
 from vwlite.core.data.class_names import Names
 from vwlite.core.text.parser import Parser, detect
-from vwlite.errors import DataError
+from vwlite.errors import DataError, UsageError
 from vwlite.input.diagnostics import BadLine, bad_lines
 from vwlite.input.reader import Block, Fault, read_blocks, total_size
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from vwlite.input.arrow import ArrowParsing, Rows
     from vwlite.input.tables import Layout, Records, Table
 
-EXAMPLE, BLANK = 0, 1  # kinds of lines, as in cython_ext/data/batch.pxd
+EXAMPLE, BLANK, REJECTED = 0, 1, 2  # kinds of lines, as in cython_ext/data/batch.pxd
 AHEAD = 4  # batches that wait for the learner at most
 
 
@@ -45,6 +45,17 @@ class ParseOptions:
     names: Names | None = None  # of classes, which labels are then
     table: "Table | None" = None  # the columns, if something says that the sources are tables
     finder: Callable[[], "NameFinder"] | None = None  # makes what looks for names of features, one for each thread
+    keeps_text: bool = False  # batches come with the text that they were
+
+
+@dataclass(frozen=True)
+class SourceText:
+    """The text of a batch as it is in its source, without the header of a table, which is `header`."""
+
+    text: bytes
+    format: str
+    delimiter: str = ""
+    header: bytes = b""
 
 
 @dataclass
@@ -57,6 +68,7 @@ class Parsed:
     total: int | None = None  # bytes of all input, if known
     text: bytes = b""  # VW text that means the same, if that is wanted
     names: tuple[bytes, bytes, bytes] | None = None  # of features, for NameStore.take
+    source: SourceText | None = None  # if it is wanted
 
 
 @dataclass
@@ -80,6 +92,10 @@ def tasks(sources: Sequence[str], options: ParseOptions, stop: Callable[[], bool
     if not others:
         yield from _text_tasks(sources, options, stop)
         return
+    if options.keeps_text:
+        which, kind = next((sources[i], kind) for i, kind in others.items())
+        raise UsageError(f"{which}: --holdout-to writes lines, and {kind.capitalize()} has none: vwlite convert makes "
+                         "some")  # fmt: skip
     from vwlite.input import arrow, tables  # not at the top: few runs read tables
 
     if options.table is None:
@@ -216,6 +232,11 @@ class Parsing:
             text = task.layout.finish(parser, batch)
         elif self.options.table is not None and self.options.table.as_text:
             text = _as_vw(block.data, batch, task.format)
+        source = None
+        if self.options.keeps_text:
+            layout = task.layout
+            known = (layout.delimiter, layout.header) if layout is not None else ()
+            source = SourceText(bytes(block.data), task.format, *known)
         names = None
         if self._finder:
             convert = None if task.layout is None else partial(self._converted, task.format, task.layout, block.data)
@@ -223,7 +244,7 @@ class Parsing:
         block.release()
         if self._number:
             batch.number_hashes()
-        return Parsed(batch, bad, block.done, block.total, text, names)
+        return Parsed(batch, bad, block.done, block.total, text, names, source)
 
     def _converted(self, format: str, layout: "Layout", data: bytes | memoryview) -> tuple[bytes, Batch]:
         """The VW text that a block of a table means, and the kinds of its lines: bad ones are not in the text. Labels

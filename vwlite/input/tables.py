@@ -42,6 +42,7 @@ class Layout:
     width: int = 0
     delimiter: str = ""  # "": it is JSON, or no text
     source: str = ""
+    header: bytes = b""  # as it is in the file
 
     def place_of(self, role: str) -> int:
         """Where the column of a role that one has at most stands; -1: nowhere."""
@@ -143,6 +144,7 @@ class Records:
         self._line = 1  # of its first line
         self._begun = False  # something of the source is here
         self._header: list[str] | None = None
+        self._head = b""  # as it is in the file
         self._where = ""  # it stands, for messages
         self._layout: Layout | None = None
         self._held: list[Block] = []  # rows from which roles are to be decided
@@ -217,7 +219,8 @@ class Records:
             cells, _, end = split(block.data, self._delimiter)[0]
             if cells is None:
                 raise DataError(f"{self._source}:{line}:1: the header is no row of cells: {EXPLAINED[end]}")
-            block.first_line += bytes(block.data[:end]).count(b"\n")
+            self._head = bytes(block.data[:end])
+            block.first_line += self._head.count(b"\n")
             block.data = block.data[end:]
             if len(cells) == 1 and not cells[0].strip(_BLANKS):
                 continue
@@ -236,7 +239,8 @@ class Records:
 
     def _lay_out(self) -> None:
         assert self._header is not None
-        self._layout = lay_out(self._table, self._source, self._where, self._header, self._delimiter)
+        found = lay_out(self._table, self._source, self._where, self._header, self._delimiter)
+        self._layout = replace(found, header=self._head)
 
     def _decided(self, *, final: bool) -> Iterator[tuple[Block | Fault, Layout | None]]:
         """The blocks that were held, when there are enough rows to decide the roles."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 FORMATS = ["auto", "vw", "libsvm", "csv", "tsv", "jsonl", "parquet", "arrow"]
 HOLDOUT_PERIOD = 10
+WRITTEN_PERIOD = 50  # of --holdout-to
 EARLY_TERMINATE = 3
 MOST_NAMES = 1_000_000
 
@@ -245,6 +246,11 @@ class TrainOptions(InputOptions):
         None, "-p", "--predictions", group=OUT, type=PATH, metavar="FILE",
         help="Write the prediction of each example, made before learning from it; - is standard output.",
     )  # fmt: skip
+    holdout_to: str | None = option(
+        None, "--holdout-to", group=OUT, type=PATH, metavar="FILE",
+        help=f"Hold out every {WRITTEN_PERIOD}th line, or as --holdout-period says, and write it to this file, as the "
+             "holdout of vwlite merge.",
+    )  # fmt: skip
     progress: tuple[float, float | None] = option(
         (2.0, None), "-P", "--progress", group=OUT, type=Progress(), shown="2.0",
         help="Print a row every so many examples (integer) or when there are so many times more (2.0).",
@@ -253,6 +259,13 @@ class TrainOptions(InputOptions):
         None, "--checkpoint-every", group=RUN, type=Interval(),
         help="Save the model on the way: every 1000000 examples, or every 60s.",
     )  # fmt: skip
+
+    @property
+    def held_out(self) -> int:
+        """Every how many lines one is held out; 0: none is."""
+        if self.holdout_off or (self.passes == 1 and self.holdout_to is None):
+            return 0
+        return self.holdout_period or (HOLDOUT_PERIOD if self.holdout_to is None else WRITTEN_PERIOD)
 
 
 # The options of each command, in the order of its help.

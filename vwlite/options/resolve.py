@@ -265,9 +265,11 @@ def check_runs(o: TrainOptions) -> None:
                 raise UsageError(f"{name} cannot tell whether {path} has changed, as it is no file: leave it out")
     if o.holdout_off and o.holdout_period is not None:
         raise UsageError("--holdout-off and --holdout-period exclude each other")
+    if o.holdout_off and o.holdout_to is not None:
+        raise UsageError("--holdout-off and --holdout-to exclude each other")
     if o.passes == 1:
         for name in ("holdout_period", "early_terminate"):
-            if getattr(o, name) is not None:
+            if getattr(o, name) is not None and (name == "early_terminate" or o.holdout_to is None):
                 raise UsageError(f"{option_name(name)} needs --passes above 1: a single pass holds nothing out")
     if o.holdout_off and o.early_terminate is not None:
         raise UsageError("--early-terminate needs the examples that --holdout-off does not hold out")
@@ -287,8 +289,8 @@ def check_files(o: InputOptions, more: dict[str, str | None] | None = None) -> N
         "--rejects": o.rejects, **(more or {}),
     }  # fmt: skip
     if isinstance(o, TrainOptions):
-        outputs["--model"] = o.model
-    for name in ("--model", "--report", "--rejects", "--cache-file"):
+        outputs |= {"--model": o.model, "--holdout-to": o.holdout_to}
+    for name in ("--model", "--report", "--rejects", "--cache-file", "--holdout-to"):
         if outputs.get(name) == "-":
             raise UsageError(f"{name} -: standard output is for predictions; name a file")
     inputs = [(path, "one of the DATA files") for path in o.data or ["-"]]

@@ -77,7 +77,7 @@ def shaping_of(
 ) -> dict[str, Any]:
     """The options that shape a cache. named: the classes that were known before it. columns: of tables."""
     parse = parse_options(o, settings)
-    apart = ("loss_name", "names", "table", "spaces", "finder")
+    apart = ("loss_name", "names", "table", "spaces", "finder", "keeps_text")
     found = {k: v for k, v in vars(parse).items() if k not in apart}
     if parse.spaces:
         found |= {"spaces": True}
@@ -139,7 +139,7 @@ class Source:
             if writer is not None:
                 stack.callback(writer.close)
             parse = parse_options(self._options, self._settings, self._names, self._table)
-            parse = replace(parse, finder=self._finder)
+            parse = replace(parse, finder=self._finder, keeps_text=self._options.holdout_to is not None)
             found = parsed_batches(
                 self._options.data, parse, stop=stop, threads=self._options.threads, number=writer is not None
             )
@@ -160,6 +160,8 @@ class Source:
         try:
             if self._finder is not None:
                 raise CacheUnusable("names of features are in the text alone")
+            if o.holdout_to is not None:
+                raise CacheUnusable("the lines for --holdout-to are in the text alone")
             cache = open_cache(path, self._fingerprint())
             if cache.skipped and (o.rejects or o.max_errors is not None):
                 option = "--rejects" if o.rejects else "--max-errors"

@@ -17,7 +17,7 @@ from vwlite.input.reader import check_sources
 from vwlite.model import Model, read_model, write_model
 from vwlite.model.feature_names import NONE
 from vwlite.model.snapshot import FROM_NOTHING, Begun, begin, resume, snapshot
-from vwlite.options.groups import EARLY_TERMINATE, HOLDOUT_PERIOD, TrainOptions
+from vwlite.options.groups import EARLY_TERMINATE, TrainOptions
 from vwlite.options.resolve import Resolved, as_options, check_runs, resolve
 from vwlite.output.atomic import AtomicFile, Draft
 from vwlite.runs.common import Run, say, summary
@@ -28,6 +28,7 @@ from vwlite.runs.source import Source, name_store
 
 if TYPE_CHECKING:
     from vwlite.core.text.feature_names import NameStore
+    from vwlite.runs.held_out import HeldOut
 
 SMALL_TABLE = 1 << 22  # bytes of a weight table whose nonzero weights are counted for every row
 
@@ -57,7 +58,7 @@ def prepared(o: TrainOptions, model: Model | None) -> tuple[Learner, Resolved, d
     """What learns, its settings, and the counters of the model that is continued, if there is one."""
     resolved = resolve(o, model.settings if model else None)
     options: dict[str, Any] = {
-        "holdout_period": (o.holdout_period or HOLDOUT_PERIOD) if o.passes > 1 and not o.holdout_off else 0,
+        "holdout_period": o.held_out,
         "predictions": o.predictions is not None,
         "raw_predictions": o.raw_predictions is not None,
     }
@@ -71,6 +72,15 @@ def _in_place(o: TrainOptions) -> bool:
     if not o.initial or not o.model or not os.path.isfile(o.model):
         return False
     return os.path.realpath(o.initial) == os.path.realpath(o.model)
+
+
+def _held_out(o: TrainOptions, stack: ExitStack) -> "HeldOut | None":
+    """Where lines that are held out go, if they are wanted."""
+    if o.holdout_to is None:
+        return None
+    from vwlite.runs.held_out import HeldOut  # not at the top: few runs write some
+
+    return HeldOut(o.holdout_to, o.held_out, stack)
 
 
 class Training(Run):
@@ -91,6 +101,7 @@ class Training(Run):
             o, resolved.settings, learner.names, self.bad, keeps=o.passes > 1, columns=columns, feature_names=names
         )
         self.file = stack.enter_context(AtomicFile(o.model)) if o.model else None
+        self.held_out = _held_out(o, stack)
         self.namespaces = namespaces_of(resolved.settings)
         self.titled = False  # the table of progress has its head, behind what is said of columns
         self.interval = Interval(*o.progress)
@@ -154,7 +165,10 @@ class Training(Run):
             for parsed in batches:
                 if self.names is not None:
                     self.names.take(parsed.names)
+                before = self.learner.lines
                 self.feed(parsed.batch)
+                if self.held_out is not None and parsed.source is not None:
+                    self.held_out.take(parsed.batch, parsed.source, before, self.learner.lines)
                 self.live_clear_if(parsed)
                 self.bad.take(parsed.bad)
                 self._after_batch(parsed.done, parsed.total)
@@ -266,6 +280,8 @@ class Training(Run):
                 self._best_model.copy_to(self.file)
         if self.file is not None and self._may_write():
             self.file.commit()
+        if self.held_out is not None:
+            self.held_out.commit()
         results = self.results()
         numbers, notes = self.notes()
         if not self.options.quiet:
@@ -351,19 +367,16 @@ class Training(Run):
             "on-error": o.on_error,
             "max-errors": o.max_errors,
             "passes": o.passes,
-            "holdout-period": self._holdout_period(),
+            "holdout-period": self.options.held_out or None,
             "early-terminate": o.early_terminate,
             "cache": self.source.path,
             "model": o.model,
             "initial": o.initial,
+            "holdout-to": o.holdout_to,
             "names": o.names,
             "save-weights-only": o.save_weights_only,
             "threads": o.threads,
         }
-
-    def _holdout_period(self) -> int | None:
-        o = self.options
-        return (o.holdout_period or HOLDOUT_PERIOD) if o.passes > 1 and not o.holdout_off else None
 
     # --- what is printed ---------------------------------------------------------------------
 
@@ -391,7 +404,7 @@ class Training(Run):
 
     def _print_row(self) -> None:
         learner, tally = self.learner, self.learner.progressive
-        held = self.pass_number > 1 and bool(self._holdout_period())
+        held = self.pass_number > 1 and bool(self.options.held_out)
         shown = learner.holdout if held else tally
         self.live.clear()
         self._print_title()

@@ -1,0 +1,53 @@
+"""The lines that training holds out, in a file of their own: what `vwlite merge` judges by."""
+
+from contextlib import ExitStack
+
+import numpy as np
+
+from vwlite.core.data.batch import Batch
+from vwlite.errors import DataError
+from vwlite.input.pipeline import EXAMPLE, REJECTED, SourceText
+from vwlite.output.atomic import AtomicFile
+
+
+class HeldOut:
+    """Writes every so many lines as they are in the data: as the learner counts them, of which it holds out the same.
+
+    Behind the header of a table, if there is one. DataError for lines of several kinds, which no file can have.
+    """
+
+    def __init__(self, path: str, period: int, stack: ExitStack) -> None:
+        self._file = stack.enter_context(AtomicFile(path))
+        self._path, self._period = path, period
+        self._kind: tuple[str, ...] | None = None
+        self._header = b""
+        self._first = ""
+
+    def take(self, batch: Batch, source: SourceText, before: int, after: int) -> None:
+        """The lines of a batch. before, after: how many the learner had counted before it, and has now."""
+        if not len(batch):
+            return
+        kinds = np.asarray(batch.kind)
+        counted = np.cumsum(kinds != REJECTED) + before
+        held = np.flatnonzero((kinds == EXAMPLE) & (counted % self._period == 0) & (counted <= after))
+        self._begin(batch, source)
+        if not len(held):
+            return
+        newlines = np.flatnonzero(np.frombuffer(source.text, dtype=np.uint8) == ord("\n"))
+        begins = [0, *(newlines + 1).tolist(), len(source.text)]
+        for row in held.tolist():
+            begin, end = (begins[batch.line_number(at) - batch.first_line] for at in (row, row + 1))
+            self._file.write(source.text[begin:end].rstrip(b"\r\n") + b"\n")
+
+    def _begin(self, batch: Batch, source: SourceText) -> None:
+        """Write the header, if there is one. DataError for lines that do not go with those before."""
+        kind = (source.format, source.delimiter)
+        if self._kind is None:
+            self._kind, self._header, self._first = kind, source.header, batch.source
+            self._file.write(source.header)
+        if kind != self._kind or source.header.strip() != self._header.strip():
+            raise DataError(f"{batch.source}: its lines are of another kind than those of {self._first}, so "
+                            f"{self._path} cannot have both: train on each by itself")  # fmt: skip
+
+    def commit(self) -> None:
+        self._file.commit()
