@@ -1,12 +1,15 @@
 """`vwlite merge` as a command: what it takes, what it refuses, what it says."""
 
 import json
+import math
 import os
 import random
+import struct
 from array import array
 
 import numpy as np
 import pytest
+from crafted_models import put_together, taken_apart
 from running import start as start_program
 
 from vwlite.model import read_model, write_model
@@ -494,6 +497,59 @@ def test_models_of_vowpal_wabbit(vwlite, shards):
     vwlite("train", "--quiet", "-i", "m", "held", "-m", "on")
     assert vwlite("check", "on").out.startswith("on: a model, whole: gd")
     assert "trained by Vowpal Wabbit" in refused(vwlite, "a.vw", "a.m", "--loss", "logistic")
+
+
+def test_rounds_of_models_of_vowpal_wabbit(vwlite, shards):
+    """They do not say what they began from, but their state tells."""
+
+    def learn(data, model, *more):
+        vwlite("vw", "-d", data, "-f", model, "--quiet", "--loss_function", "logistic", *more)
+
+    learn("a", "start")
+    for name in "bc":
+        learn(name, f"{name}.vw", "-i", "start")
+    vwlite("merge", "b.vw", "c.vw", "--start", "start", "-o", "m", "--loss", "logistic", "--quiet", "--rule", "mean")
+    start, *each = (dict(zip(m.keys, m.weights, strict=True)) for m in map(read_model, ("start", "b.vw", "c.vw")))
+    merged = read_model("m")
+    assert dict(zip(merged.keys, merged.weights, strict=True)) == pytest.approx(
+        {k: start.get(k, 0) + sum(w.get(k, 0) - start.get(k, 0) for w in each) / 2 for k in merged.keys}, rel=1e-6
+    )
+    G = [dict(zip(m.keys, m.state["G"], strict=True)) for m in map(read_model, ("start", "b.vw", "c.vw"))]
+    assert dict(zip(merged.keys, merged.state["G"], strict=True)) == pytest.approx(
+        {k: G[1].get(k, 0) + G[2].get(k, 0) - G[0].get(k, 0) for k in merged.keys}, rel=1e-6
+    )
+    learn("b", "elsewhere")
+    said = refused(vwlite, "c.vw", "elsewhere", "--start", "start", "--loss", "logistic")
+    assert said.startswith("elsewhere: did not begin from start, as it knows less of ")
+    assert said.endswith(" features: vwlite vw -i start makes a shard of that start")
+    for name in "bc":
+        learn(name, f"{name}.sgd", "--sgd")
+    vwlite("merge", "b.sgd", "c.sgd", "-o", "m", "--loss", "logistic", "--rule", "mean", "--quiet")
+    assert read_model("m").weights_only
+    learn("b", "sparse", "--lrq", "ab2")
+    assert "a model of Vowpal Wabbit with --lrq: `vwlite vw -i` takes it" in refused(vwlite, "sparse")
+
+
+def test_numbers_that_are_none(vwlite, shards):
+    """A shard is refused; a holdout on which some candidate's loss is infinite is judged by the others."""
+    parts = taken_apart(open("b.m", "rb").read())
+    kind, shape, content = parts.arrays["weights"]
+    parts.arrays["weights"] = kind, shape, struct.pack("<d", math.nan) + content[8:]
+    open("nan.m", "wb").write(put_together(parts))
+    assert refused(vwlite, "a.m", "nan.m") == "nan.m: not a valid model: a weight is not finite"
+    open("far", "w").write("1 | a:1e38 b:1e38\n" * 3)
+    vwlite("train", "--quiet", "a", "--algorithm", "adagrad", "-m", "a.m")
+    vwlite("train", "--quiet", "b", "--algorithm", "adagrad", "-m", "b.m")
+    assert "holdout loss = 1\n" in vwlite("merge", "a.m", "b.m", "-o", "m", "--holdout", "far").err
+
+
+def test_one_shard_and_one_holdout(vwlite, shards):
+    assert "note: this is one shard: there is nothing to merge it with\n" in vwlite("merge", "a.m", "-o", "m").err
+    os.remove("m")
+    os.symlink("held", "also")
+    assert refused(vwlite, *shards, "--holdout", "held", "--holdout", "also", code=2) == (
+        "held and also are one file: its examples would count twice; name it once"
+    )
 
 
 def test_names_of_features_are_those_of_all_shards(vwlite, shards, monkeypatch):

@@ -333,7 +333,8 @@ def _says_it_began_from(shard: Shard, start: Shard) -> bool:
 
 
 def _make_a_shard(start: Shard) -> str:
-    return f"vwlite train -i {start.path} makes a shard of that start"
+    command = "train" if start.model.program.startswith("vwlite") else "vw"
+    return f"vwlite {command} -i {start.path} makes a shard of that start"
 
 
 def _known_less(shard: Shard, start: Shard, row: Row) -> int:

@@ -119,8 +119,9 @@ def check_merge(o: MergeOptions) -> None:
     check_files(o)
     outputs = {"--model": o.model, "--report": o.report, "--rejects": o.rejects}
     check_apart(outputs, [(path, "a file of --holdout") for path in o.holdout])
-    seen: dict[str, str] = {}
-    for path in o.data:
-        if other := seen.get(os.path.realpath(path)):
-            raise UsageError(f"{other} and {path} are one file: what it has learned would count twice; name it once")
-        seen[os.path.realpath(path)] = path
+    for paths, what in ((o.data, "what it has learned"), (o.holdout, "its examples")):
+        seen: dict[str, str] = {}
+        for path in paths:
+            if other := seen.get(os.path.realpath(path)):
+                raise UsageError(f"{other} and {path} are one file: {what} would count twice; name it once")
+            seen[os.path.realpath(path)] = path

@@ -126,6 +126,8 @@ def notes_of(run: Merge) -> list[str]:
     found = []
     if run.shards.missing:
         found.append(f"merged without {', '.join(run.shards.missing)}, which is not there")
+    if run.count == 1:
+        found.append("this is one shard: there is nothing to merge it with")
     if run.holdout is None:
         found.append("nothing has checked this merge: --holdout FILE tries more ways, and no worse model is taken")
     elif len(run.holdout) < FEW:
