@@ -40,11 +40,15 @@ cdef struct Sweep:
     # Owned.
     Source* sources         # [shards + 1] the start is the first
     size_t* at              # [shards + 1] the place in each
-    uint64_t* tree          # [2 leaves] the least of two, from the leaves up; key << 32 | stream
+    uint64_t* items         # [(shards + 1) most] keys of all streams, less `least`: key << 32 | stream
+    uint64_t* spare         # as long
     uint32_t* found         # [shards + 1] the streams that have the key
     Present* present        # [shards + 1]
     double* totals          # [4 records] over all shards, of share, share * unseen, unseen, penalty
-    size_t shards, leaves
+    double* steps           # [7 room] of `path`: root, gained, later, rate, delta, share of the way, where it is added
+    size_t shards, room, count
+    size_t most             # keys of a stream at a time
+    uint64_t least
 
 
 cdef class Sums:
@@ -64,4 +68,5 @@ cdef class Sums:
     cdef int make_room(self, size_t want) noexcept nogil
     cdef sum_up(self, Stream start, list shards, int extra)
     cdef int sweep(self, Sweep* s, int extra) noexcept nogil
+    cdef void add_paths(self, Sweep* s) noexcept nogil
     cdef int add_up(self, Sweep* s, size_t n, size_t c, int extra) noexcept nogil

@@ -370,7 +370,7 @@ class Merge:
         sums, mean = self.sums, self.options.state == "mean"
         gained = self._rows(sums, "evidence")
         keys = np.asarray(sums.keys)
-        at = np.searchsorted(keys, self.constant) if self.constant is not None else len(keys)
+        at = np.searchsorted(keys, np.uint32(self.constant)) if self.constant is not None else len(keys)
         s = self.settings
         return Merged(
             settings=s,
@@ -421,8 +421,7 @@ class Merge:
         if self.shards.weights_only and any(self._unseen(self.chosen)):
             scalars = {"unseen": self._unseen(self.chosen)}
         s, start = self.settings, self.shards.start.model if self.shards.start else None
-        lively = array_of(np.asarray(self.sums.keys)[np.any(weights != 0, axis=1)].tobytes(), "I")
-        names, self.room = self.shards.names(lively)
+        names, self.room = self.shards.names(self.sums.keys, np.any(weights != 0, axis=1))
         self.model = Model(
             algorithm=s.algorithm,
             loss=s.loss,
@@ -432,8 +431,7 @@ class Merge:
             range=self.range,
             keys=self.sums.keys,
             weights=flat(weights),
-            state={name: array_of(np.ascontiguousarray(rows.astype(code)).tobytes(), code)
-                   for name, code in codes.items() for rows in [state[name]]},
+            state={name: _narrowed(state[name], code) for name, code in codes.items()},
             weights_only=self.shards.weights_only,
             classes=self.shards.classes,
             columns=self.shards.columns,
@@ -488,6 +486,12 @@ def number_of(shard: Shard, name: str, c: int) -> Any:
     """A number of the rule of a model, for a class; 0 if it has none."""
     found = shard.model.rule.get(name, 0)
     return found[shard.columns[c]] if isinstance(found, list) else found
+
+
+def _narrowed(rows: NDArray[Any], code: str) -> Array:
+    """A field of the state, as long as it is in a slot; infinite if it is too large for that, which no model may be."""
+    with np.errstate(over="ignore"):
+        return array_of(np.ascontiguousarray(rows.astype(code)).tobytes(), code)
 
 
 def flat(weights: Weights) -> Array:

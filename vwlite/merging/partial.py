@@ -41,7 +41,7 @@ def sums_of(run: Merge) -> Model:
         counters={name: count - before[name] for name, count in run.counters().items()},
         rule={name: numbers if s.oaa else numbers[0] for name, numbers in rule.items()},
         weights=run.sums["delta"], state={name: run.sums[name] for name in _columns(run)}, classes=run.shards.classes,
-        columns=run.shards.columns, names=run.shards.names(run.sums.keys)[0],
+        columns=run.shards.columns, names=run.shards.names(run.sums.keys, None)[0],
         base=start.digest if start else "", program=f"vwlite {__version__}",
         merged={"shards": run.count, "digest": run.shards.digest, "rule": "sums", "step": 0.0, "state": "sum",
                 "sums": run.shards.digests},

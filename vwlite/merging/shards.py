@@ -13,7 +13,7 @@ from vwlite.algorithms.table import SOLVED
 from vwlite.errors import DataError, NoInputError, UsageError
 from vwlite.merging.table import MERGES, Row
 from vwlite.model import Model
-from vwlite.model.feature_names import FeatureNames
+from vwlite.model.feature_names import NONE, FeatureNames
 from vwlite.model.header import brief
 from vwlite.model.read import map_model
 from vwlite.model.slots import Array, array_of, copied
@@ -59,10 +59,14 @@ class Shards:
         """Those of tables, as a model keeps them."""
         return next((shard.model.columns for shard in self.all if shard.model.columns), {})
 
-    def names(self, keys: Array) -> tuple[FeatureNames, int | None]:
-        """The names of these ascending keys, those of the start first; and for how many there was room, if not for all:
-        the more of MOST_NAMES and what one model has."""
-        each = [shard.model.names for shard in self.all]
+    def names(self, keys: Array, lively: NDArray[np.bool_] | None) -> tuple[FeatureNames, int | None]:
+        """The names of these ascending keys, as far as they are `lively`, those of the start first; and for how many
+        there was room, if not for all: the more of MOST_NAMES and what one model has."""
+        each = [shard.model.names for shard in self.all if len(shard.model.names)]
+        if not each:
+            return NONE, None
+        if lively is not None:
+            keys = array_of(np.asarray(keys)[lively].tobytes(), "I")
         most = max(MOST_NAMES, *map(len, each))
         found, whole = FeatureNames.united(each, keys, most)
         return found, None if whole else most
