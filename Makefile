@@ -11,7 +11,7 @@ DEMO := build/demo
 DATA := data/breast_cancer
 
 .PHONY: help install demo try test test-long lint docs sanitize fuzz compat bench bench-quick bench-projection bench-dimension compare compare-quick \
-	papers papers-quick bench-solve bench-solve-quick wheel clean
+	papers papers-quick bench-solve bench-solve-quick bench-merge wheel clean
 
 help:
 	@echo "make demo         train, predict and look at a model, on the data in data/"
@@ -35,6 +35,8 @@ help:
 	@echo "make bench-solve  \`vwlite solve\` against LIBLINEAR, celer and skglm, in tests/bench/SOLVE.md (about 20 minutes);"
 	@echo "                  SETS=FOLDER as above, ONLY=WORK is one part"
 	@echo "make bench-solve-quick  the same on small data: does it work?"
+	@echo "make bench-merge  merges against one machine, in tests/bench/MERGE.md (about 5 minutes); SETS=FOLDER as above,"
+	@echo "                  ONLY=WORK is one part"
 	@echo "make wheel        wheel and source archive in dist/, each tried in an empty environment"
 	@echo "make install      only the virtual environment .venv with vwlite in it"
 	@echo "make clean        remove everything that was made"
@@ -167,6 +169,9 @@ bench-solve: $(BENCH)
 
 bench-solve-quick: $(BENCH)
 	.bench/venv/bin/python tests/bench/solve.py --quick
+
+bench-merge: $(INSTALLED)
+	$(BIN)/python tests/bench/merge.py --data $(SETS) --results tests/bench/MERGE.md $(addprefix --only ,$(ONLY))
 
 # What is released: both are made as a stranger would, the wheel from the source archive, and each is tried in an empty
 # environment with the data and the Makefile of the archive.

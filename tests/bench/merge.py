@@ -1,32 +1,38 @@
 """How good is a merge, and how long does it take?
 
-    python tests/bench/merge.py --data ../shared/data [--rounds 5] [--sets rcv1 a9a] [--shards 4 16]
+    python tests/bench/merge.py --data FOLDER [--results MERGE.md] [--sets rcv1 a9a] [--lines N] [--only rounds time]
 
 Quality: the lines of a set are shuffled; 2,000 of them, or a tenth where that is fewer, are the holdout, the rest is
-dealt to the shards in turn. `one` is one machine that goes once through the lines of all shards,
-with the rate that has the least progressive loss; the shards have that rate. All losses are those on the test part: of
-the merge over that of one, and over that of the best shard, which is chosen on the test part. With more rounds, one is
-the best of as many passes.
+dealt to the shards in turn; skewed: in the order of label + noise, each shard a piece of it. `one` is one machine that
+goes through the shuffled lines of all shards, with the rate that has the least progressive loss; the shards have that
+rate. All losses are those on the test part: of the merge over that of one, and over that of the best shard of its
+round, which is chosen on the test part. With more rounds, one is the best of as many passes.
 
 Time: models of a million features each, drawn from four million, of adagrad; with a holdout all ways and steps are
-judged. Wall clock, the least of three.
+judged. Wall clock and time of processors, the least of three.
 """
 
 import argparse
+import datetime
 import gzip
 import json
 import os
+import platform
 import random
+import resource
 import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from report import processor, put_into, row, say
 
 from vwlite import __version__
+from vwlite.cli import run
 from vwlite.model import Model, write_model
 from vwlite.options.settings import Settings
 from vwlite.output.atomic import AtomicFile
@@ -45,8 +51,30 @@ RATES = {
 MOST = 2000  # lines of a holdout
 
 
+@dataclass(frozen=True)
+class Work:
+    """A row of the table of goals: what is done, and how far above one machine and the best shard it may be."""
+
+    title: str
+    shards: tuple[int, ...]
+    rounds: int
+    skewed: bool
+    over_one: float  # the median at most
+    over_best: float | None  # the largest at most
+
+
+WORKS = {
+    "round": Work("One round", (4, 16), 1, False, 1.12, 1.01),
+    "rounds": Work("Five rounds", (16,), 5, False, 1.05, None),
+    "skewed": Work("Five rounds, skewed shards", (16,), 5, True, 1.08, None),
+}
+
+
 def vwlite(*arguments: object) -> None:
-    subprocess.run([sys.executable, "-P", "-m", "vwlite", *map(str, arguments)], check=True, stdout=subprocess.DEVNULL)
+    """Run a command, in this process: there are thousands."""
+    words = [str(a) for a in arguments]
+    if run(words):
+        sys.exit(f"merge.py: vwlite {' '.join(words)} failed")
 
 
 def results(path: Path) -> Any:
@@ -93,27 +121,47 @@ def best_rate(folder: Path, algorithm: str) -> tuple[str, str]:
     return min(losses, key=losses.__getitem__)
 
 
-def quality(folder: Path, algorithm: str, lines: list[str], shards: int, rounds: int, rate: tuple[str, str]) -> Any:
-    """The test loss of the merge and of the best shard, by round; the rule and step of each."""
-    options = ["--loss", "logistic", "--algorithm", algorithm, *rate, "--quiet"]
-    data = [write(folder / f"part{k}", lines[k::shards]) for k in range(shards)]
-    found, begin = [], list[Any]()
-    for number in range(rounds):
-        models = [folder / f"shard{k}" for k in range(shards)]
+def dealt(lines: list[str], shards: int, skewed: bool) -> list[list[str]]:
+    """The lines of each shard."""
+    if not skewed:
+        return [lines[k::shards] for k in range(shards)]
+    chance = random.Random(2)
+    ordered = sorted(lines, key=lambda line: float(line.split()[0] in ("1", "+1")) + chance.gauss(0, 0.5))
+    return [list(part) for part in np.array_split(np.array(ordered, dtype=object), shards)]
+
+
+@dataclass(frozen=True)
+class Round:
+    """Losses on the test part, and what the holdout has chosen."""
+
+    merged: float
+    start: float | None
+    best_shard: float
+    chosen: str
+
+
+def quality(folder: Path, algorithm: str, work: Work, shards: list[list[str]], rate: tuple[str, str]) -> list[Round]:
+    """The rounds of a merge."""
+    options: list[object] = ["--loss", "logistic", "--algorithm", algorithm, *rate]
+    data = [write(folder / f"part{k}", lines) for k, lines in enumerate(shards)]
+    found, begin, start = [], list[Any](), None
+    for number in range(work.rounds):
+        models = [folder / f"shard{k}" for k in range(len(data))]
         for part, model in zip(data, models, strict=True):
-            vwlite("train", part, *(["-i", begin[1], "--quiet"] if begin else options), "-m", model)
-        merged, state = folder / f"merged{number}", "sum" if number == rounds - 1 else "mean"
-        vwlite("merge", *models, *begin, "-o", merged, "--holdout", folder / "held", "--state", state, "--report",
-               folder / "m.json", "--quiet")  # fmt: skip
-        chosen = results(folder / "m.json")
-        vwlite("merge", *models, *begin, "-o", folder / "x", "--holdout", folder / "test", "--rule", "mean", "--report",
-               folder / "x.json", "--quiet")  # fmt: skip
-        found.append((test_loss(folder, merged), results(folder / "x.json")["of the best shard"], chosen))
-        begin = ["--start", merged]
+            vwlite("train", part, *(["-i", begin[1]] if begin else options), "-m", model, "--quiet")
+        merged, state = folder / f"merged{number}", "sum" if number == work.rounds - 1 else "mean"
+        command = ["merge", *models, *begin, "--quiet", "--report", folder / "m.json"]
+        vwlite(*command, "-o", folder / "x", "--holdout", folder / "test", "--rule", "mean")
+        best = results(folder / "m.json")["of the best shard"]
+        vwlite(*command, "-o", merged, "--holdout", folder / "held", "--state", state)
+        chosen, loss = results(folder / "m.json"), test_loss(folder, merged)
+        found.append(Round(loss, start, best, f"{chosen['rule']} {chosen.get('step', '')}".strip()))
+        begin, start = ["--start", merged], loss
     return found
 
 
 def one_machine(folder: Path, algorithm: str, rounds: int, rate: tuple[str, str]) -> float:
+    """The least test loss of so many passes."""
     best, begin = float("inf"), ["--loss", "logistic", "--algorithm", algorithm, *rate]
     for _ in range(rounds):
         vwlite("train", folder / "all", *begin, "-m", folder / "one", "--quiet")
@@ -121,10 +169,19 @@ def one_machine(folder: Path, algorithm: str, rounds: int, rate: tuple[str, str]
     return best
 
 
-def qualities(data: Path, sets: list[str], counts: list[int], rounds: int, limit: int | None) -> None:
-    print(f"| set | algorithm | shards | one | merge | over one | over the best shard | {'chosen in each round'} |")
-    print("| --- " * 8 + "|")
-    ratios: list[tuple[float, float]] = []
+@dataclass
+class Found:
+    """A row of a table of losses."""
+
+    work: str
+    cells: list[str]
+    over_one: float
+    over_best: float  # of a shard or the start, in the worst round
+
+
+def qualities(data: Path, sets: list[str], works: list[str], limit: int | None) -> list[Found]:
+    """All merges of the sets."""
+    out = []
     for name in sets:
         with tempfile.TemporaryDirectory() as place:
             folder = Path(place)
@@ -133,17 +190,42 @@ def qualities(data: Path, sets: list[str], counts: list[int], rounds: int, limit
                 write(folder / part, content)
             for algorithm in RATES:
                 rate = best_rate(folder, algorithm)
-                one = one_machine(folder, algorithm, rounds, rate)
-                for shards in counts:
-                    found = quality(folder, algorithm, lines, shards, rounds, rate)
-                    merged, best, _ = found[-1]
-                    ratios.append((merged / one, merged / best))
-                    how = ", ".join(f"{c['rule']} {c.get('step', '')}".strip() for _, _, c in found)
-                    print(f"| {name} | {algorithm} {' '.join(rate)} | {shards} | {one:.4f} | {merged:.4f} | "
-                          f"{merged / one:.3f} | {merged / best:.3f} | {how} |", flush=True)  # fmt: skip
-    over_one, over_best = zip(*ratios, strict=True)
-    print(f"\nover one: median {np.median(over_one):.3f}, largest {max(over_one):.3f}; "
-          f"over the best shard: largest {max(over_best):.3f}; {rounds} round(s)")  # fmt: skip
+                for what in works:
+                    work = WORKS[what]
+                    one = one_machine(folder, algorithm, work.rounds, rate)
+                    for count in work.shards:
+                        found = quality(folder, algorithm, work, dealt(lines, count, work.skewed), rate)
+                        last = found[-1]
+                        worst = max(r.merged / min(r.best_shard, r.start or r.best_shard) for r in found)
+                        over, how = last.merged / one, ", ".join(r.chosen for r in found)
+                        cells = [name, f"{algorithm} {' '.join(rate)}", str(count), f"{one:.4f}", f"{last.merged:.4f}",
+                                 f"{over:.3f}", f"{worst:.3f}", how]  # fmt: skip
+                        out.append(Found(what, cells, over, worst))
+                        say(f"{what}: {' '.join(cells)}")
+    return out
+
+
+def table(found: list[Found], works: list[str]) -> str:
+    """The goals, and all merges."""
+    head = ["set", "algorithm", "shards", "one", "merged", "over one", "over the best there was", "chosen"]
+    rules = ["---", "---", *["---:"] * 5, "---"]
+    goals = [
+        row("what", "merges", "over one, median", "at most", "largest", "over the best there was, largest", "at most",
+            "reached"),
+        row("---", *["---:"] * 6, "---"),
+    ]  # fmt: skip
+    for what in works:
+        work, mine = WORKS[what], [f for f in found if f.work == what]
+        median, worst = float(np.median([f.over_one for f in mine])), max(f.over_best for f in mine)
+        reached = median <= work.over_one and (work.over_best is None or worst <= work.over_best)
+        goals.append(row(work.title, str(len(mine)), f"{median:.3f}", f"{work.over_one}",
+                         f"{max(f.over_one for f in mine):.3f}", f"{worst:.3f}", f"{work.over_best or ''}",
+                         "yes" if reached else "**no**"))  # fmt: skip
+    tables = ["\n".join(goals)]
+    for what in works:
+        rows = [row(*f.cells) for f in found if f.work == what]
+        tables.append("\n".join([f"{WORKS[what].title}:\n", row(*head), row(*rules), *rows]))
+    return "\n\n".join(tables)
 
 
 def a_model(seed: int, features: int) -> Model:
@@ -161,8 +243,10 @@ def a_model(seed: int, features: int) -> Model:
     )  # fmt: skip
 
 
-def times(features: int, shards: int) -> None:
-    print(f"\n| {shards} models of {features:,} features | seconds |\n| --- | --- |")
+def times(features: int, shards: int) -> str:
+    """Seconds of whole commands, each in a process of its own."""
+    out = [row(f"{shards} models of {features:,} features", "wall clock, s", "of processors, s")]
+    out.append(row("---", "---:", "---:"))
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         for k in range(shards):
@@ -176,27 +260,45 @@ def times(features: int, shards: int) -> None:
         ]
         write(folder / "held", held)
         for name, options in {"without a holdout": [], "with a holdout": ["--holdout", str(folder / "held")]}.items():
-            found = []
+            command = [sys.executable, "-P", "-m", "vwlite", "merge", *(str(folder / f"s{k}") for k in range(shards)),
+                       "-o", str(folder / "m"), "--quiet", *options]  # fmt: skip
+            found, used = [], []
             for _ in range(3):
-                begin = time.perf_counter()
-                vwlite("merge", *(folder / f"s{k}" for k in range(shards)), "-o", folder / "m", "--quiet", *options)
+                begin, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
+                subprocess.run(command, check=True)
                 found.append(time.perf_counter() - begin)
-            print(f"| {name} | {min(found):.2f} |", flush=True)
+                after = resource.getrusage(resource.RUSAGE_CHILDREN)
+                used.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+            out.append(row(name, f"{min(found):.2f}", f"{min(used):.2f}"))
+            say(out[-1])
+    return "\n".join(out)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--sets", nargs="*", default=["rcv1", "sms_spam", "a9a"], choices=list(SETS))
-    parser.add_argument("--shards", nargs="*", type=int, default=[4, 16])
-    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--data", type=Path, default=Path(".bench/sets"), help="the folder of the sets")
+    parser.add_argument("--results", type=Path, help="put the tables into this file")
+    parser.add_argument("--sets", nargs="*", default=list(SETS), choices=list(SETS))
+    parser.add_argument("--only", nargs="*", default=[*WORKS, "time"], choices=[*WORKS, "time"])
     parser.add_argument("--lines", type=int, default=None, help="of each set at most")
-    parser.add_argument("--features", type=int, default=1_000_000, help="of each model whose merge is timed; 0: none")
+    parser.add_argument("--features", type=int, default=1_000_000, help="of each model whose merge is timed")
     o = parser.parse_args()
-    if o.sets:
-        qualities(o.data, o.sets, o.shards, o.rounds, o.lines)
-    if o.features:
-        times(o.features, 16)
+    missing = [name for pair in map(SETS.get, o.sets) for name in pair or () if name and not (o.data / name).exists()]
+    if missing:
+        sys.exit(f"merge.py: {o.data} has no {', '.join(missing)}: SETS=FOLDER says where the data sets are")
+    lines = f"at most {o.lines:,} lines of each set; " if o.lines else ""
+    made = f"{datetime.date.today()}; {lines}{os.cpu_count()} processors, {processor()}; Python " \
+           f"{platform.python_version()}."  # fmt: skip
+    tables = {}
+    works = [name for name in o.only if name in WORKS]
+    if works:
+        tables["merge"] = f"{table(qualities(o.data, o.sets, works, o.lines), works)}\n\n{made}"
+    if "time" in o.only:
+        tables["merge time"] = f"{times(o.features, 16)}\n\n{made}"
+    for name, content in tables.items():
+        print(content, end="\n\n")
+        if o.results:
+            put_into(o.results, name, content)
 
 
 if __name__ == "__main__":

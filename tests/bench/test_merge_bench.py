@@ -18,12 +18,17 @@ def test_the_benchmark_of_merging_prints_its_tables(tmp_path):
             lines.append(f"{1 if sum(found) > 120 else -1} {' '.join(f'{i}:1' for i in found)}\n")
         with gzip.open(tmp_path / f"a9a.{part}.libsvm.gz", "wt") as file:
             file.writelines(lines)
-    command = [sys.executable, "-P", str(BENCH), "--data", str(tmp_path), "--sets", "a9a", "--shards", "2", "--rounds",
-               "2", "--features", "500"]  # fmt: skip
+    results = tmp_path / "MERGE.md"
+    results.write_text((BENCH.parent / "MERGE.md").read_text())
+    command = [sys.executable, str(BENCH), "--data", str(tmp_path), "--sets", "a9a", "--features", "500",
+               "--results", str(results)]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    rows = [line.split("|")[1:-1] for line in done.stdout.splitlines() if line.startswith("|")]
-    assert [row[1].split()[0] for row in rows[2:5]] == ["adagrad", "ftrl", "gd"]
-    assert all(len(row) == 8 for row in rows[2:5])
-    assert [row[0].strip() for row in rows[-2:]] == ["without a holdout", "with a holdout"]
-    assert "over one: median " in done.stdout
+    rows = [line.split("|")[1:-1] for line in results.read_text().splitlines() if line.startswith("| a9a ")]
+    algorithms = ("adagrad", "ftrl", "gd")
+    assert [row[1].split()[0] for row in rows] == [*(a for a in algorithms for _ in range(2)), *algorithms, *algorithms]
+    assert all(len(row) == 8 and float(row[5]) > 0 for row in rows)
+    assert "| Five rounds, skewed shards | 3 |" in results.read_text()
+    assert "| without a holdout | " in results.read_text()
+    done = subprocess.run([*command, "--sets", "rcv1"], capture_output=True, text=True)
+    assert "has no rcv1.train.libsvm.gz, rcv1.test.libsvm.gz: SETS=FOLDER says" in done.stderr
