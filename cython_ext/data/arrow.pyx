@@ -7,12 +7,13 @@ namespace, a number is `name:value`, a word `name=word`, a null is absent.
 Apache Arrow. The Arrow C Data Interface, The Arrow C Stream Interface. Columnar format 1.5.
 """
 
+from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.buffer cimport PyBUF_FORMAT, PyBUF_STRIDED_RO, PyObject_GetBuffer, PyBuffer_Release, Py_buffer
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.math cimport NAN, isfinite, isnan, ldexp
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
-from libc.string cimport strcmp
+from libc.string cimport memcmp, memcpy, strcmp
 
 from vwlite.core.base.buffers cimport reserve
 from vwlite.core.data.batch cimport EXAMPLE, Batch
@@ -76,6 +77,7 @@ cdef enum:
     FULL = 1 << 16          # features of a batch, from where on it takes no further row
     MOST_LINES = 1 << 13
     INLINE = 12             # bytes of a string that its view holds itself
+    RECENT = 8              # values of a column that are known again without asking Python
 
 cdef enum Type:
     NO_TYPE = 0
@@ -234,6 +236,13 @@ cdef inline Word word_at(Type type, const ArrowArray* a, int64_t i, char* digits
 
 cdef inline bint is_blank(char c) noexcept nogil:
     return c == c' ' or c == c'\t' or c == c'\r' or c == c'\n'
+
+
+# A value of a column, and which of the distinct ones it is.
+cdef struct Recent:
+    uint64_t bits             # of a number
+    Word word
+    int64_t number
 
 
 cdef class Frame:
@@ -418,6 +427,53 @@ cdef class Frame:
                 before += chunk.length
         return ("NaN" if isnan(x) else "infinity", before + row, place) if bad else None
 
+    def distinct(self, int64_t place, int64_t[::1] numbers not None):
+        """The distinct values of a column, in the order in which they first occur; `numbers` becomes which of them each
+        row has, -1 for null.
+
+        Words are bytes, numbers int or float, and truths 0 and 1. None for a column that has none of these.
+        """
+        cdef const Kind* kind = &self.kinds[place]
+        cdef Type type = kind.dictionary or kind.type
+        cdef Recent recent[RECENT]
+        cdef Recent now
+        cdef size_t i, k, seen = 0
+        cdef int64_t row
+        cdef Py_ssize_t at = 0
+        cdef const ArrowArray* chunk
+        cdef Cell value
+        cdef double x
+        cdef dict known = {}
+        if kind.type == NO_TYPE or self.refused[place] is not None:
+            return None
+        if numbers.shape[0] < self.rows:
+            raise ValueError("there are more rows than numbers")
+        for k in range(self.count):
+            chunk = &self.chunks[k]
+            for row in range(chunk.length):
+                value = cell_at(kind, chunk.children[place], chunk.offset + row)
+                now.number = -1
+                if value.type >= STRINGS:
+                    now.word = string_at(value.type, value.array, value.at)
+                elif HALVES <= value.type <= DOUBLES:
+                    x = number_at(value.type, value.array, value.at)
+                    memcpy(&now.bits, &x, 8)
+                elif value.type != NULLS:
+                    now.bits = <uint64_t>whole_at(value.type, value.array, value.at)
+                for i in range(min(seen, <size_t>RECENT) if value.type != NULLS else 0):
+                    if (recent[i].word.size == now.word.size and memcmp(recent[i].word.begin, now.word.begin, now.word.size) == 0
+                            if value.type >= STRINGS else recent[i].bits == now.bits):
+                        now.number = recent[i].number
+                        break
+                if now.number < 0 and value.type != NULLS:
+                    key = (PyBytes_FromStringAndSize(now.word.begin, now.word.size) if value.type >= STRINGS else now.bits)
+                    now.number = known.setdefault(key, len(known))
+                    recent[seen % RECENT] = now
+                    seen += 1
+                numbers[at] = now.number
+                at += 1
+        return list(known) if type >= STRINGS else [number_of(type, bits) for bits in known]
+
     def fill(self, Batch batch not None, Py_ssize_t row):
         """Clear the batch and fill it with rows from this one on, some ten thousand features; the row after them."""
         cdef Py_ssize_t next = row
@@ -509,6 +565,15 @@ cdef inline int cell(Sink* sink, const Column* column, Role role, Batch batch, c
         if word.size:
             failed = add_word(sink, column, batch, word.begin, word.size)
     return -1 if failed or close_space(sink, batch, column.letter, column.size) else 0
+
+
+cdef object number_of(Type type, uint64_t bits):
+    """A number, from the 64 bits that it is as a double or as a whole number."""
+    cdef double x
+    if HALVES <= type <= DOUBLES:
+        memcpy(&x, &bits, 8)
+        return x
+    return bits if type == UINT64 else <int64_t>bits
 
 
 cdef str refusal(str name, str format):

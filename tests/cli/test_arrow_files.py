@@ -2,11 +2,17 @@
 
 import csv
 import io
+import subprocess
+import sys
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from running import finish, start
 
+from vwlite.input.arrow import text_of
 from vwlite.model import read_model
 
 pytest.importorskip("pyarrow")
@@ -69,6 +75,58 @@ def test_files_of_arrow_give_the_model_of_csv(vwlite, files, threads, extra):
     out = vwlite("predict", "-m", "csv.model", "a.csv").out
     assert vwlite("predict", "-m", "csv.model", "a.parquet").out == out
     assert "\n" in out and " row_1_" in out
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.one_of(st.floats(), st.integers(-(2**70), 2**70).map(float), st.floats(0, 1, width=32)))
+def test_a_number_as_a_label_has_the_text_of_pyarrow(x):
+    for kind in (pa.float64(), pa.float32()):
+        value = pa.array([x]).cast(kind, safe=False)
+        if value[0].as_py() != value[0].as_py():
+            continue  # the sign of NaN
+        assert text_of(value[0].as_py(), kind == pa.float32()).decode() == value.cast(pa.string())[0].as_py()
+
+
+def test_labels_and_importances_of_any_type(vwlite, at):
+    """What each row's is, as in the CSV that has the same text."""
+    words, n, classes = ["b", " a|", "'c", "é", "b"], 500, ["--oaa", "9", "--classes", "auto"]
+    labels = {
+        "bool": (pa.bool_(), [True, False, None], LOGISTIC), "uint64": (pa.uint64(), [2**63 + 1, 5], []),
+        "float16": (pa.float16(), [0.5, 3.0, None, 1e-4], []), "float32": (pa.float32(), [0.1, 1.0, 1e10], []),
+        "float64": (pa.float64(), [1 / 3, -0.0, 1e22], []), "decimal": (pa.decimal128(5, 2), [Decimal("1.25")], []),
+        "string_view": (pa.string_view(), [*words, "long as a string that is no part of its view"], classes),
+        "large_string": (pa.large_string(), words, classes),
+        "dictionary": (pa.dictionary(pa.int8(), pa.string()), words, classes),
+    }  # fmt: skip
+    for name, (kind, values, options) in labels.items():
+        given_labels = [values[i * i % 11 % len(values)] for i in range(n)]
+        table = pa.table({
+            "y": pa.array(given_labels, pa.string() if pa.types.is_dictionary(kind) else kind).cast(kind),
+            "x": pa.array([i % 7 for i in range(n)]),
+            "w": pa.array([[1, 3, None][i % 3] for i in range(n)], pa.int64()),
+        })  # fmt: skip
+        pq.write_table(table, "a.parquet")
+        texts = [
+            "" if x is None else int(x) if isinstance(x, bool) else
+            pa.array([x]).cast(kind).cast(pa.string())[0].as_py() if pa.types.is_floating(kind) else x
+            for x in given_labels
+        ]  # fmt: skip
+        plain = table.set_column(0, "y", pa.array(list(map(str, texts))))
+        Path("a.csv").write_text(as_csv(plain))
+        run = ["--label", "y", "--importance", "w", "--quiet", *options]
+        vwlite("train", "a.csv", *run, "-m", "csv.model")
+        vwlite("train", "a.parquet", *run, "-m", "m")
+        assert Path("m").read_bytes() == Path("csv.model").read_bytes(), name
+
+
+def test_what_is_not_needed_is_not_imported(files):
+    """pandas costs more time than a small file, and pyarrow imports it where a column becomes an array of NumPy."""
+    Path("pandas.py").write_text("raise SystemExit('pandas was imported')\n")
+    code = "import sys, vwlite.cli as c; sys.path.insert(0, '.'); sys.exit(c.main(sys.argv[1:]))"
+    for name in ("a.parquet", "a.arrow"):
+        run = [sys.executable, "-P", "-c", code, "train", name, *TYPED, "--quiet"]
+        done = subprocess.run(run, capture_output=True, text=True)
+        assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_stream_of_arrow_comes_from_a_pipe(vwlite, files):

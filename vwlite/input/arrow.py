@@ -4,6 +4,7 @@ A row is a line; what is wrong is told by the row and the number of the column, 
 would be in VW text: the parser reads the distinct ones of each batch.
 """
 
+import math
 import os
 import stat
 from collections.abc import Callable, Iterator, Sequence
@@ -25,13 +26,14 @@ from vwlite.input.schema import SchemaError, decide
 from vwlite.input.tables import Layout, Table, lay_out
 
 ROWS = 4096  # of a batch
+EXACT = 1 << 53  # whole numbers up to here are what they were, as float64
 
 
 @dataclass(slots=True)
 class Rows:
     """Some rows of a file, on the way to a batch."""
 
-    table: Any  # a pyarrow.Table
+    batch: Any  # a pyarrow.RecordBatch
     layout: Layout
 
 
@@ -43,16 +45,15 @@ def rows_of(
     name = display_name(source)
     try:
         columns, batches = _opened(pa, source, format)
-        layout = _layout(name, Frame(columns.empty_table().__arrow_c_stream__()), table)
+        layout = _layout(name, Frame(pa.RecordBatchReader.from_batches(columns, []).__arrow_c_stream__()), table)
         row = 1
         for batch in batches(_wanted(columns.names, layout)):
-            part = pa.Table.from_batches([batch])
-            for begin in range(0, part.num_rows, ROWS):
+            for begin in range(0, batch.num_rows, ROWS):
                 if stop():
                     return
                 block = Block(b"", name, index, row)
-                yield block, Rows(part.slice(begin, ROWS), _moved(layout, columns.names, part.column_names))
-                row += min(ROWS, part.num_rows - begin)
+                yield block, Rows(batch.slice(begin, ROWS), _moved(layout, columns.names, batch.schema.names))
+                row += min(ROWS, batch.num_rows - begin)
     except (pa.ArrowException, ValueError, EOFError, OSError) as e:
         if isinstance(e, OSError) and e.errno:
             raise NoInputError(f"{name}: {e.strerror}") from e
@@ -119,30 +120,31 @@ class ArrowParsing:
         self._options = options
         self._labels: Parser | None = None
         self._cells: tuple[Any, Cells] | None = None
-        self._kept: tuple[Any, Layout] | None = None  # the rows of the last batch
+        self._kept: tuple[Any, Layout] | None = None  # the rows of the last batch: a pyarrow.RecordBatch or Table
 
     def parse(self, block: Block, rows: Rows, batch: Batch) -> tuple[list[BadLine], bytes]:
         """Fill the batch; what is wrong with rows, which are left out then, and VW text if that is made."""
         layout, o = rows.layout, self._options
-        found = rows.table.combine_chunks()
+        found = rows.batch
         text = self._as_text(found, layout)[0] if layout.table.as_text else b""
         if text:
             return [], text
         frame, cells = Frame(found.__arrow_c_stream__()), self._cells_of(layout)
-        labels, bad = self._labels_of(block, found, layout)
-        importance, worse = self._importance_of(block, found, layout)
-        good = np.ones(len(frame), dtype=bool)
-        faults = {**self._not_finite(block, found, layout), **worse, **bad}
-        good[list(faults)] = False
-        if faults:
-            if not o.skip:
-                good[min(faults) :] = False
-            found = found.filter(good.tolist())
-            frame = Frame(found.__arrow_c_stream__())
-            labels, importance = (None if x is None else x[good] for x in (labels, importance))
+        labels, bad = self._labels_of(block, frame, found, layout)
+        importance, worse = self._importance_of(block, frame, found, layout)
         try:
             tag = layout.place_of("tag")
             frame.prepare(cells, layout.positions, label=labels, importance=importance, tag=tag, spaces=o.spaces)
+            faults = {**(self._not_finite(block, found, layout) if frame.check() else {}), **worse, **bad}
+            if faults:
+                good = np.ones(len(frame), dtype=bool)
+                good[list(faults)] = False
+                if not o.skip:
+                    good[min(faults) :] = False
+                found = import_module("pyarrow").Table.from_batches([found]).filter(good.tolist())
+                frame = Frame(found.__arrow_c_stream__())
+                labels, importance = (None if x is None else x[good] for x in (labels, importance))
+                frame.prepare(cells, layout.positions, label=labels, importance=importance, tag=tag, spaces=o.spaces)
         except ValueError as e:
             raise DataError(f"{block.source}:1:1: {str(e).replace('with drop', 'with --drop')}") from None
         row = frame.fill(batch, 0)
@@ -166,12 +168,12 @@ class ArrowParsing:
             self._cells = (schema, cells)
         return self._cells[1]
 
-    def _labels_of(self, block: Block, found: Any, layout: Layout) -> tuple[Any, dict[int, BadLine]]:
+    def _labels_of(self, block: Block, frame: Frame, found: Any, layout: Layout) -> tuple[Any, dict[int, BadLine]]:
         """The label of each row, NaN where there is none; rows whose label is none."""
         at = layout.place_of("label")
         if at < 0:
             return None, {}
-        texts, indices = _distinct(found.column(at))
+        texts, indices = _distinct(frame, found, at)
         if self._labels is None:
             o = self._options
             self._labels = Parser(
@@ -195,18 +197,22 @@ class ArrowParsing:
         }
         return values[indices], faults
 
-    def _importance_of(self, block: Block, found: Any, layout: Layout) -> tuple[Any, dict[int, BadLine]]:
+    def _importance_of(self, block: Block, frame: Frame, found: Any, layout: Layout) -> tuple[Any, dict[int, BadLine]]:
         at = layout.place_of("importance")
         if at < 0:
             return None, {}
-        pa = import_module("pyarrow")
-
         name = layout.schema.name_of("importance")
-        try:
-            values = found.column(at).cast(pa.float64()).fill_null(1.0).to_numpy()
-        except pa.ArrowException as e:
-            where = f"{block.source}:{block.first_line}:{at + 1}"
-            raise DataError(f"{where}: column {name}: {shown(str(e).encode())}") from e
+        numbers = np.empty(len(frame), dtype=np.int64)
+        known = frame.distinct(at, numbers)
+        if known is not None and all(isinstance(x, float) or (isinstance(x, int) and abs(x) <= EXACT) for x in known):
+            values = np.array([*known, 1.0], dtype=np.float64)[numbers]
+        else:
+            pa = import_module("pyarrow")
+            try:
+                values = found.column(at).cast(pa.float64()).fill_null(1.0).to_numpy(zero_copy_only=False)
+            except pa.ArrowException as e:
+                where = f"{block.source}:{block.first_line}:{at + 1}"
+                raise DataError(f"{where}: column {name}: {shown(str(e).encode())}") from e
         bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
         why = f"column {name}: importance {{}} is not 0 or more"
         return np.ascontiguousarray(values), {
@@ -222,7 +228,7 @@ class ArrowParsing:
             if at < 0 or role not in ("numeric", "auto") or not pa.types.is_floating(found.column(at).type):
                 continue
             with np.errstate(over="ignore"):
-                values = found.column(at).cast(pa.float64()).fill_null(0.0).to_numpy()
+                values = found.column(at).cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False)
                 bad = np.flatnonzero(~np.isfinite(values.astype(np.float32)))
             for i in bad:
                 large = np.isfinite(values[i])
@@ -242,7 +248,7 @@ class ArrowParsing:
         out = pa.BufferOutputStream()
         try:
             csv.write_csv(
-                pa.table(plain, names=found.column_names), out, csv.WriteOptions(include_header=False)
+                pa.table(plain, names=found.schema.names), out, csv.WriteOptions(include_header=False)
             )
         except pa.ArrowException as e:
             raise DataError(f"{layout.source}:1:1: {shown(str(e).encode())}") from e
@@ -254,25 +260,36 @@ class ArrowParsing:
         return bytes(parser.take_text()), lines
 
 
-def _distinct(column: Any) -> tuple[Sequence[bytes], Any]:
+def _distinct(frame: Frame, found: Any, place: int) -> tuple[Sequence[bytes], Any]:
     """The distinct values of a column as they are in text, and which of them each row has; nothing for null."""
-    pa = import_module("pyarrow")
+    numbers = np.empty(len(frame), dtype=np.int64)
+    values = frame.distinct(place, numbers)
+    if values is None:  # of a type that only pyarrow knows
+        dictionary = found.column(place).dictionary_encode()
+        pa = import_module("pyarrow")
+        texts = [_word(text) for text in dictionary.dictionary.cast(pa.string()).to_pylist()]
+        return [*texts, b""], dictionary.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
+    narrow = str(found.schema.field(place).type) in ("float", "halffloat")
+    # The last one is for null, the number of which is -1.
+    return [*(text_of(value, narrow) for value in values), b""], numbers
 
-    found = column.combine_chunks()
-    if not pa.types.is_dictionary(found.type):
-        found = found.dictionary_encode()
-    if isinstance(found, pa.ChunkedArray):
-        found = found.chunk(0) if found.num_chunks else pa.array([], found.type)
-    values = found.dictionary
-    if pa.types.is_boolean(values.type):
-        values = values.cast(pa.int8())
-    if pa.types.is_float16(values.type):
-        values = values.cast(pa.float32())
-    texts = [_word(text) for text in values.cast(pa.string()).to_pylist()]
-    return [*texts, b""], found.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
+
+def text_of(value: bytes | float, narrow: bool) -> bytes:
+    """A label as a word of VW text; of a number, that which pyarrow writes into CSV. narrow: of a float of 32 bits."""
+    if isinstance(value, bytes):
+        return _word(value.decode("utf-8", "surrogateescape"))
+    if isinstance(value, int) or (value.is_integer() and 0 < abs(value) < (1 << 24 if narrow else 1e10)):
+        return b"%d" % value
+    text = str(np.float32(value)) if narrow else repr(value)
+    if not math.isfinite(value) or ("e" not in text and abs(value) < 1e10 and not value.is_integer()):
+        return text.encode()
+    from decimal import Decimal  # not at the top: few labels are fractions
+
+    number = Decimal(text).normalize()
+    return format(number, "f" if -7 < number.adjusted() < 10 else "e").encode()
 
 
 def _word(text: str | None) -> bytes:
     """A label as a word of VW text."""
     word = "".join("_" if c <= " " or c == "|" else c for c in (text or "").strip(" \t\r\n"))
-    return ("_" + word[1:] if word.startswith("'") else word).encode()
+    return ("_" + word[1:] if word.startswith("'") else word).encode("utf-8", "surrogateescape")
