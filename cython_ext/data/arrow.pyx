@@ -15,11 +15,11 @@ from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, u
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcmp, memcpy, strcmp
 
-from vwlite.core.base.buffers cimport reserve
-from vwlite.core.data.batch cimport EXAMPLE, Batch
+from vwlite.core.base.buffers cimport copy, reserve, resize
+from vwlite.core.data.batch cimport EXAMPLE, MOST_DISTINCT, Batch, new_dictionary
 from vwlite.core.text.cells cimport (
-    BY_VALUE, CATEGORICAL, DROPPED, NUMERIC, TEXT, Cells, Column, Role, Sink, add_number, add_text, add_word, close_space,
-    open_space,
+    BY_VALUE, CATEGORICAL, DROPPED, NUMERIC, TEXT, Cells, Column, Role, Sink, add_number, add_text, add_word, begun_hash,
+    close_space, fitting, open_space, put,
 )
 from vwlite.core.text.decimal cimport LONGEST_NUMBER, write_unsigned
 from vwlite.core.text.tokens cimport close_line
@@ -238,6 +238,13 @@ cdef inline bint is_blank(char c) noexcept nogil:
     return c == c' ' or c == c'\t' or c == c'\r' or c == c'\n'
 
 
+# The features of a column whose values are few: they stand one after the other among those of the frame. size: 0: they
+# are not there.
+cdef struct Codes:
+    uint32_t first
+    uint32_t size
+
+
 # A value of a column, and which of the distinct ones it is.
 cdef struct Recent:
     uint64_t bits             # of a number
@@ -265,6 +272,12 @@ cdef class Frame:
     cdef Py_buffer label, importance
     cdef bint has_label, has_importance, spaces
     cdef int64_t tag                  # where the column of tags stands; -1: nowhere
+    # Features of columns of few values, if there is one chunk: for each value, and one for each column of numbers.
+    cdef Codes* codes                 # owned; [cells]
+    cdef uint32_t* hashes             # owned; [coded]
+    cdef uint8_t* present             # owned; [coded] whether the value makes a feature
+    cdef size_t coded
+    cdef uint64_t dictionary          # the number of `hashes`, if the features of batches can be numbered; else 0
 
     def __init__(self, stream):
         cdef ArrowArrayStream* theirs = <ArrowArrayStream*>PyCapsule_GetPointer(stream, "arrow_array_stream")
@@ -309,6 +322,9 @@ cdef class Frame:
         free(self.kinds)
         free(self.places)
         free(self.roles)
+        free(self.codes)
+        free(self.hashes)
+        free(self.present)
         self.release_labels()
 
     cdef void release_labels(self):
@@ -396,6 +412,53 @@ cdef class Frame:
         if tag >= 0 and HALVES <= (self.kinds[tag].dictionary or self.kinds[tag].type) <= DOUBLES:
             raise ValueError(f"column {self.names[tag]!r} has numbers with a fraction, so it cannot be the tag")
         self.cells, self.spaces, self.tag = cells, spaces, tag
+        if self.find_codes():
+            raise MemoryError("no memory for the columns of a frame")
+        if self.dictionary:
+            self.dictionary = new_dictionary()
+
+    cdef int find_codes(self) noexcept:
+        """Hash the values of columns that have few; -1: no memory."""
+        cdef size_t i, room = 0
+        cdef int64_t j, size
+        cdef bint all_coded = True
+        cdef const Kind* kind
+        cdef const ArrowArray* a
+        free(self.codes)
+        self.codes = <Codes*>calloc(self.cells.count + 1, sizeof(Codes))
+        self.coded = self.dictionary = 0
+        if self.codes == NULL:
+            return -1
+        if self.count != 1 or self.cells.sink.as_text:
+            return 0
+        for i in range(self.cells.count):
+            if self.roles[i] == DROPPED:
+                continue
+            kind, a = &self.kinds[self.places[i]], self.chunks[0].children[self.places[i]]
+            if self.roles[i] == NUMERIC:
+                size = 1
+            elif self.roles[i] == CATEGORICAL and kind.dictionary != NO_TYPE and kind.dictionary != NULLS:
+                size = a.dictionary.length
+            elif self.roles[i] == CATEGORICAL and kind.type == BOOLS:
+                size = 2
+            else:
+                size = 0
+            if size == 0 or size > self.rows or room + size > MOST_DISTINCT:
+                all_coded = False
+                continue
+            self.codes[i] = Codes(<uint32_t>room, <uint32_t>size)
+            room += size
+        if resize(<void**>&self.hashes, room + 1, 4) or resize(<void**>&self.present, room + 1, 1):
+            return -1
+        for i in range(self.cells.count):
+            kind = &self.kinds[self.places[i]]
+            for j in range(self.codes[i].size):
+                if hash_code(self.cells, i, self.roles[i], kind, self.chunks[0].children[self.places[i]], j,
+                             &self.hashes[self.codes[i].first + j], &self.present[self.codes[i].first + j]):
+                    return -1
+        self.coded = room
+        self.dictionary = all_coded and 0 < 2 * room <= self.rows * self.cells.count
+        return 0
 
     def check(self):
         """What is wrong with a number, as for Matrix: ("NaN" or "infinity", row, column); None if nothing is."""
@@ -474,8 +537,8 @@ cdef class Frame:
                 at += 1
         return list(known) if type >= STRINGS else [number_of(type, bits) for bits in known]
 
-    def fill(self, Batch batch not None, Py_ssize_t row):
-        """Clear the batch and fill it with rows from this one on, some ten thousand features; the row after them."""
+    def fill(self, Batch batch not None, Py_ssize_t row, *, bint whole=False):
+        """Clear the batch and fill it with rows from this one on, some ten thousand features, or all; the row after them."""
         cdef Py_ssize_t next = row
         cdef int failed = 0
         if not 0 <= row <= self.rows or self.cells is None:
@@ -487,14 +550,26 @@ cdef class Frame:
             failed = batch.keep_spaces(self.spaces) or batch.reserve(1, 1, 64, 0)
             if not failed:
                 batch.a.tag_begin[0] = batch.a.span_begin[0] = batch.a.feature_begin[0] = 0
-                failed = self.rows_from(batch, &next)
+                failed = self.number(batch) or self.rows_from(batch, &next, whole)
         if failed:
             raise MemoryError("no memory for a batch")
         return next
 
-    cdef int rows_from(self, Batch batch, Py_ssize_t* row) noexcept nogil:
+    cdef int number(self, Batch batch) noexcept nogil:
+        """Have the numbers of features mean those of the frame, if they all have some; -1: no memory."""
+        if self.dictionary == 0:
+            return 0
+        if batch.a.distinct_hash == NULL and resize(<void**>&batch.a.distinct_hash, MOST_DISTINCT, 4):
+            return -1
+        if batch.a.dictionary != self.dictionary:
+            copy(batch.a.distinct_hash, self.hashes, 4 * self.coded)
+            batch.a.dictionary = self.dictionary
+        batch.a.distinct = self.coded
+        return 0
+
+    cdef int rows_from(self, Batch batch, Py_ssize_t* row, bint whole) noexcept nogil:
         """`fill` without Python; -1: no memory."""
-        cdef size_t k, i, line
+        cdef size_t k, i, n, line
         cdef Py_ssize_t at = row[0]
         cdef const ArrowArray* chunk
         for k in range(self.count):
@@ -503,15 +578,26 @@ cdef class Frame:
                 at -= chunk.length
                 continue
             while at < chunk.length:
-                if batch.a.features >= FULL or batch.a.lines >= MOST_LINES:
+                if not whole and (batch.a.features >= FULL or batch.a.lines >= MOST_LINES):
                     return 0
-                if batch.reserve(1, 1, 0, 0):
+                if batch.reserve(1, 1, self.cells.count, 0):
                     return -1
+                if batch.a.distinct and batch.number_capacity < batch.feature_capacity:
+                    if resize(<void**>&batch.a.number, batch.feature_capacity, 2):
+                        return -1
+                    batch.number_capacity = batch.feature_capacity
                 for i in range(self.cells.count):
+                    if self.codes[i].size and self.roles[i] == CATEGORICAL:
+                        if self.coded_cell(batch, i, chunk.children[self.places[i]], chunk.offset + at):
+                            return -1
+                        continue
+                    n = batch.a.features
                     if self.roles[i] != DROPPED and cell(
                             &self.cells.sink, &self.cells.columns[i], self.roles[i], batch, &self.kinds[self.places[i]],
                             chunk.children[self.places[i]], chunk.offset + at):
                         return -1
+                    if batch.a.distinct:
+                        batch.a.number[n] = <uint16_t>self.codes[i].first
                 line = batch.a.lines
                 batch.a.label[line] = (<double*>self.label.buf)[row[0]] if self.has_label else NAN
                 batch.a.importance[line] = (<double*>self.importance.buf)[row[0]] if self.has_importance else 1
@@ -523,6 +609,54 @@ cdef class Frame:
                 at += 1
             at = 0
         return 0
+
+
+    cdef inline int coded_cell(self, Batch batch, size_t i, const ArrowArray* a, int64_t row) noexcept nogil:
+        """Add the feature of a cell of a column of few values; -1: no memory."""
+        cdef const Column* column = &self.cells.columns[i]
+        cdef size_t n = batch.a.features
+        cdef int64_t value
+        row += a.offset
+        if not is_valid(a, row):
+            return 0
+        value = whole_at(self.kinds[self.places[i]].type, a, row)
+        if value < 0 or value >= self.codes[i].size:
+            return 0
+        value += self.codes[i].first
+        if not self.present[value]:
+            return 0
+        open_space(&self.cells.sink, batch, column.name, column.size)
+        batch.a.hash[n], batch.a.value[n] = self.hashes[value], 1
+        if batch.a.distinct:
+            batch.a.number[n] = <uint16_t>value
+        batch.a.features = n + 1
+        return close_space(&self.cells.sink, batch, column.letter, column.size)
+
+
+cdef int hash_code(Cells cells, size_t i, Role role, const Kind* kind, const ArrowArray* a, int64_t value, uint32_t* hash,
+                   uint8_t* present) noexcept nogil:
+    """The feature of a column that one of its values makes, and whether it does; -1: no memory."""
+    cdef char[LONGEST_NUMBER] digits
+    cdef const Column* column = &cells.columns[i]
+    cdef Word word
+    cdef const char* name
+    present[0], hash[0] = True, column.number
+    if role == NUMERIC:
+        return 0
+    if kind.dictionary == NO_TYPE:
+        word = Word(b"true", 4) if value else Word(b"false", 5)
+    else:
+        a = a.dictionary
+        word = Word(NULL, 0)
+        if is_valid(a, value + a.offset):
+            word = word_at(kind.dictionary, a, value + a.offset, digits)
+    present[0] = word.size > 0
+    if word.size:
+        name = fitting(&cells.sink, word.begin, word.size)
+        if name == NULL:
+            return -1
+        hash[0] = begun_hash(column, name, word.size)
+    return 0
 
 
 cdef int add_tag(Batch batch, const Kind* kind, const ArrowArray* a, int64_t i) noexcept nogil:

@@ -66,6 +66,9 @@ cdef struct Fault:
     uint64_t line_end
 
 
+cdef uint64_t new_dictionary()
+
+
 cdef class Batch:
     cdef Arrays a
     cdef size_t line_capacity, span_capacity, feature_capacity, tag_capacity

@@ -82,6 +82,16 @@ cdef void sizes_of(const Arrays* a, size_t* sizes) noexcept nogil:
     sizes[12] = 4 * a.spans if a.space != NULL else 0
 
 
+cdef uint64_t dictionaries = 0      # that were given a number
+
+
+cdef uint64_t new_dictionary():
+    """The number of a dictionary that batches will share."""
+    global dictionaries
+    dictionaries += 1
+    return dictionaries
+
+
 @cython.no_gc_clear   # else the garbage collector takes `owner` away before __dealloc__ asks for it
 cdef class Batch:
     """One block of text, parsed. Every sequence below is a read-only view that is valid until

@@ -12,7 +12,7 @@ from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t
 
 from vwlite.core.base.buffers cimport resize
 from vwlite.core.base.targets cimport *
-from vwlite.core.data.batch cimport EXAMPLE, MOST_DISTINCT, Batch
+from vwlite.core.data.batch cimport EXAMPLE, MOST_DISTINCT, Batch, new_dictionary
 from vwlite.core.text.decimal cimport LONGEST_NUMBER, write_unsigned
 from vwlite.core.text.murmur cimport murmur
 from vwlite.core.text.tokens cimport close_line, close_span
@@ -94,8 +94,6 @@ cdef enum Wrong:
     NOT_A_NUMBER = 4
     INFINITE = 5            # perhaps as a float only
 
-cdef uint64_t dictionaries = 0     # that were given a number
-
 WHY = {BEGIN: "begin", COLUMN: "column", ORDER: "order", NOT_A_NUMBER: "NaN", INFINITE: "infinity"}
 
 ctypedef fused Real:
@@ -150,7 +148,6 @@ cdef class Matrix:
 
     def __init__(self, values, columns=None, begins=None, *, Py_ssize_t width=0, label=None, importance=None,
                  bint hash_all=False, bint spaces=False):
-        global dictionaries
         self.values = Held(values)
         self.doubles = self.values.info.itemsize == 8
         if self.values.info.format not in (b"f", b"d"):
@@ -174,8 +171,7 @@ cdef class Matrix:
         if self.width > <int64_t>1 << 32:
             raise ValueError(f"{self.width} columns are too many: there may be 2^32")
         if 0 < 2 * self.width <= min(2 * MOST_DISTINCT, self.size):
-            dictionaries += 1
-            self.dictionary = dictionaries
+            self.dictionary = new_dictionary()
         for array in (label, importance):
             if array is not None:
                 held = Held(array)

@@ -12,7 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from running import finish, start
 
+from vwlite.core.data.arrow import Frame
+from vwlite.core.data.batch import Batch
+from vwlite.core.text.cells import Cells
 from vwlite.input.arrow import text_of
+from vwlite.input.schema import Schema
 from vwlite.model import read_model
 
 pytest.importorskip("pyarrow")
@@ -75,6 +79,57 @@ def test_files_of_arrow_give_the_model_of_csv(vwlite, files, threads, extra):
     out = vwlite("predict", "-m", "csv.model", "a.csv").out
     assert vwlite("predict", "-m", "csv.model", "a.parquet").out == out
     assert "\n" in out and " row_1_" in out
+
+
+WORDS = st.lists(st.sampled_from(["a", " b ", "a", "c|d", "", "   ", "é" * 9, "a longer word", None]), min_size=1)
+COLUMN = st.tuples(WORDS, st.lists(st.integers(0, 99), min_size=40, max_size=40))
+
+
+def batch_of(table, offset=0):
+    """The batch of a table that is sliced, and whether its features are numbered."""
+    frame = Frame(table.slice(offset).__arrow_c_stream__())
+    roles = ["numeric" if kind == pa.int64() else "categorical" for kind in table.schema.types]
+    schema = Schema(dict(zip(table.column_names, roles, strict=True)))
+    frame.prepare(Cells(schema.cells), range(len(roles)), spaces=True)
+    batch = Batch()
+    frame.fill(batch, 0, whole=True)
+    arrays = (batch.hash, batch.value, batch.feature_begin, batch.span_begin, batch.letter, batch.space)
+    return [list(array) for array in arrays], bool(len(batch.distinct)), batch
+
+
+@settings(max_examples=200, deadline=None)
+@given(COLUMN, COLUMN, st.booleans(), st.integers(0, 20), st.sampled_from([pa.int8(), pa.uint32(), pa.int64()]))
+def test_a_dictionary_gives_the_features_of_its_words(first, second, with_plain, offset, index):
+    plain, coded = {"n": pa.array(range(40))}, {"n": pa.array(range(40))}
+    for name, (words, at) in {"x": first, "y": second}.items():
+        values = pa.array([None if i == 7 else i % len(words) for i in at], index)
+        found = pa.DictionaryArray.from_arrays(values, pa.array(words, pa.string()))
+        plain[name], coded[name] = found.cast(pa.string()), found
+    truth = [i % 3 == 1 if i % 4 else None for i in range(40)]
+    plain["b"], coded["b"] = pa.array([None if x is None else str(x).lower() for x in truth]), pa.array(truth)
+    if with_plain:
+        plain["z"] = coded["z"] = plain["x"]
+    wanted, numbered, _ = batch_of(pa.table(plain), offset)
+    assert not numbered
+    found, numbered, batch = batch_of(pa.table(coded), offset)
+    assert found == wanted
+    if not with_plain and len(first[0]) + len(second[0]) <= 20:
+        assert numbered
+    if numbered:  # they are no others when the batch lies in a cache, which keeps the numbers alone
+        data = b"".join(batch.dump())
+        assert list(Batch.view(bytearray(data), 0, len(data)).hash) == wanted[0]
+
+
+@pytest.mark.parametrize("extra", [[], ["-q", "c,d"], ["--passes", "3"], ["--hash", "all"], ["--noconstant"]])
+def test_numbered_features_give_the_model_of_csv(vwlite, at, extra):
+    table = made().select(["y", "n", "whole", "c", "d", "b", "w"])
+    Path("a.csv").write_text(as_csv(table))
+    pq.write_table(table, "a.parquet", row_group_size=5000)
+    run = ["--label", "y", "--importance", "w", "--quiet", *LOGISTIC, *extra]
+    vwlite("train", "a.csv", *run, "-m", "csv.model", "-p", "csv.txt")
+    vwlite("train", "a.parquet", *run, "-m", "m", "-p", "p")
+    assert Path("m").read_bytes() == Path("csv.model").read_bytes()
+    assert Path("p").read_bytes() == Path("csv.txt").read_bytes()
 
 
 @settings(max_examples=300, deadline=None)

@@ -25,7 +25,9 @@ from vwlite.input.reader import Block, display_name
 from vwlite.input.schema import SchemaError, decide
 from vwlite.input.tables import Layout, Table, lay_out
 
-ROWS = 4096  # of a batch
+ROWS = 4096  # of a batch, if rows have many features each
+FEATURES = 1 << 18  # of a batch, if each column has one
+DICTIONARY, NUMBER = 1 << 20, 2.5  # bytes of the largest dictionary of a row group, and of a number of its words
 EXACT = 1 << 53  # whole numbers up to here are what they were, as float64
 
 
@@ -46,14 +48,15 @@ def rows_of(
     try:
         columns, batches = _opened(pa, source, format)
         layout = _layout(name, Frame(pa.RecordBatchReader.from_batches(columns, []).__arrow_c_stream__()), table)
-        row = 1
-        for batch in batches(_wanted(columns.names, layout)):
-            for begin in range(0, batch.num_rows, ROWS):
+        row, wanted = 1, _wanted(columns.names, layout)
+        size = ROWS if "text" in layout.schema.roles.values() else max(1, FEATURES // max(1, len(wanted)))
+        for batch in batches(wanted, size):
+            for begin in range(0, batch.num_rows, size):
                 if stop():
                     return
                 block = Block(b"", name, index, row)
-                yield block, Rows(batch.slice(begin, ROWS), _moved(layout, columns.names, batch.schema.names))
-                row += min(ROWS, batch.num_rows - begin)
+                yield block, Rows(batch.slice(begin, size), _moved(layout, columns.names, batch.schema.names))
+                row += min(size, batch.num_rows - begin)
     except (pa.ArrowException, ValueError, EOFError, OSError) as e:
         if isinstance(e, OSError) and e.errno:
             raise NoInputError(f"{name}: {e.strerror}") from e
@@ -70,13 +73,16 @@ def _pyarrow(source: str, format: str) -> Any:
         ) from None
 
 
-def _opened(pa: Any, source: str, format: str) -> tuple[Any, Callable[[list[str]], Iterator[Any]]]:
-    """The columns of a file, and its batches with those of them that are wanted."""
+def _opened(pa: Any, source: str, format: str) -> tuple[Any, Callable[[list[str], int], Iterator[Any]]]:
+    """The columns of a file, and its batches with those of them that are wanted, of so many rows unless it has batches
+    of its own."""
     if format == "parquet":
         if source == "-" or not stat.S_ISREG(os.stat(source).st_mode):
             raise DataError(f"{display_name(source)}: Parquet is read from its end, so it cannot come from a pipe")
-        file = import_module("pyarrow.parquet").ParquetFile(source)
-        return file.schema_arrow, lambda wanted: file.iter_batches(batch_size=16 * ROWS, columns=wanted)
+        parquet = import_module("pyarrow.parquet")
+        file = parquet.ParquetFile(source)
+        file = parquet.ParquetFile(source, metadata=file.metadata, read_dictionary=_dictionaries(file))
+        return file.schema_arrow, lambda wanted, rows: file.iter_batches(batch_size=rows, columns=wanted)
     stream = pa.PythonFile(open(0, "rb", closefd=False)) if source == "-" else pa.memory_map(source)
     if source != "-" and stream.size() >= 6 and stream.read(6) == b"ARROW1":
         reader = import_module("pyarrow.ipc").open_file(stream)
@@ -86,7 +92,21 @@ def _opened(pa: Any, source: str, format: str) -> tuple[Any, Callable[[list[str]
             stream.seek(0)
         reader = import_module("pyarrow.ipc").open_stream(stream)
         batches = iter(reader)
-    return reader.schema, lambda wanted: (batch.select(wanted) for batch in batches)
+    return reader.schema, lambda wanted, rows: (batch.select(wanted) for batch in batches)
+
+
+def _dictionaries(file: Any) -> list[str]:
+    """The columns of a Parquet file that have their words once, and numbers for them, in all of the file: pages are not
+    larger than such numbers are."""
+    meta = file.metadata
+    words = {field.name for field in file.schema_arrow if str(field.type) in ("string", "large_string")}
+    small = set(words)
+    for group in map(meta.row_group, range(meta.num_row_groups)):
+        for column in map(group.column, range(group.num_columns)):
+            size = column.total_uncompressed_size - DICTIONARY
+            if not column.has_dictionary_page or size > NUMBER * column.num_values:
+                small.discard(column.path_in_schema)
+    return [name for name in file.schema_arrow.names if name in small]
 
 
 def _layout(source: str, frame: Frame, table: Table) -> Layout:
@@ -147,11 +167,7 @@ class ArrowParsing:
                 frame.prepare(cells, layout.positions, label=labels, importance=importance, tag=tag, spaces=o.spaces)
         except ValueError as e:
             raise DataError(f"{block.source}:1:1: {str(e).replace('with drop', 'with --drop')}") from None
-        row = frame.fill(batch, 0)
-        while row < len(frame):
-            more = Batch()
-            row = frame.fill(more, row)
-            batch.extend(more, 0, len(more))
+        frame.fill(batch, 0, whole=True)
         self._kept = found, layout
         ordered = [faults[i] for i in sorted(faults)]
         return ordered if o.skip else ordered[:1], b""
