@@ -39,6 +39,7 @@ VW = [PYTHON, "-m", "vowpalwabbit"]
 HAS_VW = importlib.util.find_spec("vowpalwabbit") is not None
 HAS_ARROW = importlib.util.find_spec("pyarrow") is not None
 HAS_PANDAS = importlib.util.find_spec("pandas") is not None
+HAS_RIVER = importlib.util.find_spec("river") is not None
 HAS_SKLEARN = importlib.util.find_spec("sklearn") is not None
 FEATURES = 47_236  # of the documents
 PASSES = 4
@@ -413,6 +414,8 @@ def table_rows(count: int, rounds: int) -> Iterator[str]:
         rivals["Parquet"] = [VWLITE, "train", f"{stem}.parquet", "--label", "clicked", *learn]
     if HAS_SKLEARN and HAS_PANDAS:
         rivals["pandas, one-hot and SGDClassifier"] = [PYTHON, str(HERE / "sklearn_table.py"), f"{stem}.csv"]
+    if HAS_RIVER:
+        rivals["river"] = [PYTHON, str(HERE / "river_table.py"), f"{stem}.csv"]
     seconds = race(Work(f"a table of {count:,} rows", dict(rivals)), rounds)
     base = median(seconds["VW text of it"])
     # Of the rows per second of VW text: at least 0.6 and 0.4; of those of CSV: as many.
