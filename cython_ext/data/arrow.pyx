@@ -7,8 +7,8 @@ namespace, a number is `name:value`, a word `name=word`, a null is absent.
 Apache Arrow. The Arrow C Data Interface, The Arrow C Stream Interface. Columnar format 1.5.
 """
 
-from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.buffer cimport PyBUF_FORMAT, PyBUF_STRIDED_RO, PyObject_GetBuffer, PyBuffer_Release, Py_buffer
+from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.math cimport NAN, isfinite, isnan, ldexp
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
@@ -19,7 +19,7 @@ from vwlite.core.base.buffers cimport copy, reserve, resize
 from vwlite.core.data.batch cimport EXAMPLE, MOST_DISTINCT, Batch, new_dictionary
 from vwlite.core.text.cells cimport (
     BY_VALUE, CATEGORICAL, DROPPED, NUMERIC, TEXT, Cells, Column, Role, Sink, add_number, add_text, add_word, begun_hash,
-    close_space, fitting, open_space, put,
+    close_space, fitting, open_space, put, write,
 )
 from vwlite.core.text.decimal cimport LONGEST_NUMBER, write_unsigned
 from vwlite.core.text.tokens cimport close_line
@@ -267,6 +267,7 @@ cdef class Frame:
     cdef ArrowArray* chunks           # owned, and released
     cdef size_t count, capacity
     cdef Cells cells                  # what becomes of the columns, in its order
+    cdef Cells writer                 # the same as text; None: nobody asked for it
     cdef int64_t* places              # owned; [cells] where each stands in the frame
     cdef Role* roles                  # owned; [cells] what each is: NUMERIC, CATEGORICAL, TEXT or DROPPED
     cdef Py_buffer label, importance
@@ -371,7 +372,7 @@ cdef class Frame:
         cdef Type type
         free(self.places)
         free(self.roles)
-        self.cells = None
+        self.cells = self.writer = None
         self.places = <int64_t*>calloc(cells.count + 1, sizeof(int64_t))
         self.roles = <Role*>calloc(cells.count + 1, sizeof(Role))
         if self.places == NULL or self.roles == NULL:
@@ -555,6 +556,40 @@ cdef class Frame:
             raise MemoryError("no memory for a batch")
         return next
 
+    def text(self, Py_ssize_t begin, Py_ssize_t end):
+        """The VW text of the rows [begin, end), for those who look for names: without labels and tags, and with 1 for
+        every number but 0."""
+        cdef Batch nothing = Batch()
+        cdef int failed
+        if not 0 <= begin <= end <= self.rows or self.cells is None:
+            raise IndexError(begin)
+        if self.writer is None:
+            self.writer = self.cells.writing()
+        self.writer.sink.text.size = 0
+        with nogil:
+            failed = self.write_rows(&self.writer.sink, nothing, begin, end)
+        if failed:
+            raise MemoryError("no memory for the text of a frame")
+        return PyBytes_FromStringAndSize(self.writer.sink.text.data, self.writer.sink.text.size)
+
+    cdef int write_rows(self, Sink* sink, Batch nothing, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+        """`text` without Python; -1: no memory."""
+        cdef size_t k, i
+        cdef Py_ssize_t before = 0, row
+        cdef const ArrowArray* chunk
+        for k in range(self.count):
+            chunk = &self.chunks[k]
+            for row in range(max(begin - before, 0), min(end - before, <Py_ssize_t>chunk.length)):
+                for i in range(self.cells.count):
+                    if self.roles[i] != DROPPED and cell(
+                            sink, &self.writer.columns[i], self.roles[i], nothing, &self.kinds[self.places[i]],
+                            chunk.children[self.places[i]], chunk.offset + row):
+                        return -1
+                if write(sink, b"\n", 1):
+                    return -1
+            before += chunk.length
+        return 0
+
     cdef int number(self, Batch batch) noexcept nogil:
         """Have the numbers of features mean those of the frame, if they all have some; -1: no memory."""
         if self.dictionary == 0:
@@ -679,10 +714,11 @@ cdef int add_tag(Batch batch, const Kind* kind, const ArrowArray* a, int64_t i) 
 
 cdef inline int cell(Sink* sink, const Column* column, Role role, Batch batch, const Kind* kind, const ArrowArray* a,
                      int64_t i) noexcept nogil:
-    """Add the features of a cell; -1: no memory."""
+    """Add the features of a cell; -1: no memory. In text, numbers are 0 or 1."""
     cdef char[LONGEST_NUMBER] digits
     cdef Cell value
     cdef Word word
+    cdef float x
     cdef int failed = 0
     value = cell_at(kind, a, i)
     if value.type == NULLS:
@@ -690,7 +726,8 @@ cdef inline int cell(Sink* sink, const Column* column, Role role, Batch batch, c
     if open_space(sink, batch, column.name, column.size):
         return -1
     if role == NUMERIC:
-        failed = add_number(sink, column, batch, <float>number_at(value.type, value.array, value.at), NULL, 0)
+        x = <float>number_at(value.type, value.array, value.at)
+        failed = add_number(sink, column, batch, x, b"1" if x != 0 else b"0", 1)
     elif role == TEXT:
         word = string_at(value.type, value.array, value.at)
         failed = add_text(sink, column.space, batch, word.begin, word.size)

@@ -121,6 +121,12 @@ cdef class Cells:
         for i, (_, column) in enumerate(sorted(heads)):
             self.head[i] = column
 
+    def writing(self):
+        """The same columns, of which VW text is made."""
+        names = [name.removesuffix(b"=").decode("utf-8", "surrogateescape") for name in self.names]
+        columns = [(name, self.columns[i].role) for i, name in enumerate(names)]
+        return Cells(columns, ngram=self.sink.ngram, hash_all=not self.sink.strings, hash_seed=self.sink.seed, as_text=True)
+
     def __dealloc__(self):
         free(self.columns)
         free(self.sink.scratch)

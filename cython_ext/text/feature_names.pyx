@@ -452,7 +452,7 @@ cdef class NameFinder:
             p = find(p, ENDS_PAIR)
             if memchr(name, c':', p - name) == NULL:    # the label
                 continue
-            while name[0] == c'0':
+            while name[0] == c'0' and name[1] != c':':
                 name += 1
             hash = self.hash_of(name, <const char*>memchr(name, c':', p - name) - name, self.seed)
             if hash != a.hash[at]:      # a value of zero

@@ -27,7 +27,7 @@ def slow_line(line, hash_all, libsvm):
         for word in re.split(rb"[ \t]+", line.split(b"#")[0].strip(b" \t\r\n")):
             name, colon, value = word.partition(b":")
             if colon and float(value) != 0:
-                name = name.lstrip(b"0")
+                name = name.lstrip(b"0") or b"0"
                 yield 32, name, feature_hash(name, b"", hash_all)
         return
     _, *spaces = line.strip(b"\r\n").split(b"|")
@@ -124,7 +124,7 @@ bad line
 1 'x |bb zero:0 c d |0 17 |\xc3\xa9t\xff neige:2 |a e:0.25 |yy z w*v ^ zero:0 zero:0 after
 1 |nothing:0 b c |a:1 more
 -1 |a averyveryverylongname:0.5 abcdefgh:2 abcdefghi \x01ctl:1 nul\x00l |x |a x^y"""
-LIBSVM = b"1 1:0.5 2:0 3:1 17:2.5\n# only | a comment\n-1 00002:1e-3 3:2 4294967295:0.125\n\n4:1 9:0 10:2#5:5\n0 1:0\n"
+LIBSVM = b"1 0:2 1:0.5 2:0 3:1 17:2\n# a | comment\n-1 00002:1e-3 3:2 4294967295:0.125\n\n4:1 9:0 10:2#5:5\n0 00:1\n"
 
 SETTINGS = {
     "": {},
@@ -157,7 +157,7 @@ def test_names_of_libsvm_are_its_indices(hash):
     settings = Settings(hash=hash)
     expected = slow_names(LIBSVM, settings, libsvm=True)
     assert found_names(LIBSVM, settings, libsvm=True)[0] == expected
-    assert {name for _, name in expected} == {b"1", b"2", b"3", b"4", b"10", b"17", b"4294967295"}
+    assert {name for _, name in expected} == {b"0", b"1", b"2", b"3", b"4", b"10", b"17", b"4294967295"}
 
 
 @pytest.mark.parametrize("most", [1, 2, 5, 10, 20])

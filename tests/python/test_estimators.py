@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from matrices import drawn
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.datasets import dump_svmlight_file
+from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.feature_extraction.text import HashingVectorizer
@@ -26,6 +26,7 @@ from sklearn.pipeline import make_pipeline
 
 from vwlite import SparseClassifier, SparseRegressor, load_model
 from vwlite.estimators.options import OF_CLASSIFIER
+from vwlite.model import read_model
 from vwlite.options.settings import SPECS
 from vwlite.runs.common import Run
 
@@ -100,6 +101,27 @@ def test_behind_vectorizers():
     assert made.coef_.shape == (1, len(names))
     assert made.get_feature_names_out(names).tolist() == names.tolist()
     assert made.coef_[0, names.tolist().index("word=free")] > 0
+
+
+def test_columns_of_a_matrix_have_names_in_the_file(vwlite, tmp_path):
+    rows = [{"word=" + word: 1.0 for word in text.split()} for text in ("a b c", "b d", "a é", "d c")]
+    pipeline = make_pipeline(DictVectorizer(), SparseClassifier(algorithm="ftrl")).fit(rows, [0, 1, 0, 1])
+    names = pipeline[:-1].get_feature_names_out().tolist()
+    made, file = pipeline[-1], tmp_path / "m"
+    made.save(file, names=names)
+    shown = [line.split("\t") for line in vwlite("weights", file).out.splitlines()]
+    coef = {name: w for name, w in zip(names, made.coef_[0].tolist(), strict=True) if w}
+    assert {name: float(weight) for _, weight, name in shown if name != "Constant"} == coef
+    x = pipeline[:-1].transform(rows)
+    assert load_model(file).predict(x).tolist() == made.decision_function(x).tolist()
+    with pytest.raises(ValueError, match=r"there are 4 names, and X had 5 columns: one for each"):
+        made.save(file, names=names[1:])
+    made.save(file)
+    assert len(read_model(file).names) == 0
+    dump_svmlight_file(*drawn(rows=50), str(tmp_path / "data"))
+    vwlite("train", tmp_path / "data", "--loss", "logistic", "--names", "-m", tmp_path / "command", "--quiet")
+    SparseClassifier(names=True).fit(*load_svmlight_file(str(tmp_path / "data"), zero_based=True)).save(file)
+    assert list(read_model(file).names) == list(read_model(tmp_path / "command").names) != []
 
 
 def test_it_learns_as_well_as_the_usual_one():

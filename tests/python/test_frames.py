@@ -2,6 +2,7 @@
 
 import ctypes
 import math
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from vwlite.core.data.batch import Batch  # noqa: E402
 from vwlite.core.text.parser import Parser  # noqa: E402
 from vwlite.estimators.frames import frame_of, prepared, schema_of  # noqa: E402
 from vwlite.input.schema import RoleOptions  # noqa: E402
+from vwlite.model import read_model  # noqa: E402
 from vwlite.options.settings import Settings  # noqa: E402
 
 ROOT = Path(__file__).parents[2]
@@ -141,6 +143,43 @@ def test_crosses_are_by_the_names_of_columns(command, vwlite, tmp_path):
     assert wanted != SparseClassifier(text="ad text").fit(arrow(), Y).decision_function(arrow()).tolist()
     with pytest.raises(ValueError, match="country,town cannot be crossed: there are no features of a column 'town'"):
         SparseClassifier(quadratic="country,town").fit(arrow(), Y)
+
+
+@pytest.mark.parametrize("options", [{}, {"quadratic": ["ca", "country,member"]}, {"passes": 3, "holdout_off": True}])
+def test_names_of_features_are_those_of_the_text(command, vwlite, tmp_path, options):
+    crossing = [word for cross in options.get("quadratic", ()) for word in ("-q", cross)]
+    passes = ["--passes", "3", "--holdout-off"] if "passes" in options else []
+    typed = ["--loss", "logistic", "--names", *crossing, *passes, "--quiet", "-m", tmp_path / "m"]
+    vwlite("train", tmp_path / "data.vw", *typed)
+    wanted = list(read_model(tmp_path / "m").names)
+    made = SparseClassifier(text="ad text", names=True, **options)
+    for frame in (arrow(), chunked(), batches()):
+        made.fit(frame, Y).save(tmp_path / "python.model")
+        assert list(read_model(tmp_path / "python.model").names) == wanted != []
+    vwlite("train", tmp_path / "data.vw", "-i", tmp_path / "m", "-m", tmp_path / "m", "--quiet")
+    if not passes:
+        twice = pickle.loads(pickle.dumps(made)).partial_fit(arrow(), Y)
+        for again in (twice, SparseClassifier(initial=tmp_path / "python.model", text="ad text").fit(arrow(), Y)):
+            again.save(tmp_path / "python.model")
+            assert list(read_model(tmp_path / "python.model").names) == list(read_model(tmp_path / "m").names)
+    SparseClassifier(text="ad text", **options).fit(arrow(), Y).save(tmp_path / "python.model")
+    assert len(read_model(tmp_path / "python.model").names) == 0
+
+
+def test_names_of_partial_fits_add_up(command, vwlite, tmp_path):
+    vwlite("train", tmp_path / "data.vw", "--loss", "logistic", "--names", "--quiet", "-m", tmp_path / "m")
+    made = SparseClassifier(text="ad text", names=True)
+    for i in range(len(Y)):
+        made.partial_fit(arrow().slice(i, 1), Y[i : i + 1], classes=[0, 1])
+    made.save(tmp_path / "python.model")
+    assert list(read_model(tmp_path / "python.model").names) == list(read_model(tmp_path / "m").names)
+    SparseClassifier(text="ad text", names=2).fit(arrow(), Y).save(tmp_path / "m")
+    assert {name for _, name in read_model(tmp_path / "m").names} == {b"age^age", b"country^country=PT"}
+    with pytest.raises(ValueError, match="names= is for models of a matrix"):
+        made.save(tmp_path / "m", names=list(DATA))
+    for wrong in (0, -1, "x", 1.5):
+        with pytest.raises(ValueError, match="names"):
+            SparseClassifier(names=wrong).fit(arrow(), Y)
 
 
 def test_a_table_in_a_file_is_the_same(vwlite, tmp_path):

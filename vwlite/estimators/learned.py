@@ -5,22 +5,26 @@ A run is that of `vwlite train`, with a matrix in place of its files: the same p
 
 import io
 import threading
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, cast
 
 import numpy as np
 
+from vwlite.algorithms.build import make_finder
+from vwlite.core.data.arrow import Frame
 from vwlite.core.data.batch import Batch
+from vwlite.core.data.matrix import column_hashes
 from vwlite.core.learn.learner import Learner, Reason
 from vwlite.core.learn.scorer import Scorer, link_all
-from vwlite.core.text.feature_names import NameStore
+from vwlite.core.text.feature_names import NameFinder, NameStore
 from vwlite.errors import DataError
 from vwlite.estimators.errors import SOURCE, as_python
 from vwlite.input.ahead import read_ahead
 from vwlite.input.pipeline import Parsed
 from vwlite.input.schema import OPTIONAL
+from vwlite.model.feature_names import NONE, FeatureNames
 from vwlite.model.file import Model, inconsistency, read_own, write_model
 from vwlite.model.read import read_model
 from vwlite.model.snapshot import FROM_NOTHING, Begun, restore
@@ -50,10 +54,11 @@ class Rows(Protocol):
 class RowSource(Source):
     """The batches of a matrix, as a run reads those of files."""
 
-    def __init__(self, rows: Rows | None, columns: dict[str, Any]) -> None:
-        """rows: None if there is nothing to read. columns: those of a frame, as a model keeps them."""
+    def __init__(self, rows: Rows | None, columns: dict[str, Any], finder: NameFinder | None = None) -> None:
+        """rows: None if there is nothing to read. columns: those of a frame, as a model keeps them. finder: of names of
+        features, in the first pass."""
         self.path = None
-        self._rows, self._columns = rows, columns
+        self._rows, self._columns, self._names_of = rows, columns, finder
 
     @property
     def may_be_table(self) -> bool:
@@ -70,8 +75,11 @@ class RowSource(Source):
     def batches(self, stop: Callable[[], bool]) -> Iterator[Iterator[Parsed]]:
         rows = self._rows
         if rows is not None:
+            finder, self._names_of = self._names_of, None
             with closing(batches_of(rows)) as found:
-                yield (Parsed(batch, [], row, rows.rows) for batch, row in found)
+                yield (
+                    Parsed(batch, [], row, rows.rows, names=names_in(rows, batch, row, finder)) for batch, row in found
+                )
 
 
 def batches_of(rows: Rows, anew: bool = False) -> Generator[tuple[Batch, int], None, None]:
@@ -98,6 +106,13 @@ def batches_of(rows: Rows, anew: bool = False) -> Generator[tuple[Batch, int], N
     more = read_ahead(fill, [Batch() for _ in range(BATCHES)], "rows")
     yield first
     yield from more
+
+
+def names_in(rows: Rows, batch: Batch, end: int, finder: NameFinder | None) -> Any:
+    """What is new among the names of a batch of a frame, which ends before row `end`, for a store."""
+    if finder is None or not isinstance(rows, Frame):
+        return None
+    return finder.find("", b"", batch, convert=lambda: (rows.text(end - len(batch), end), None))
 
 
 class Fitting(Training):
@@ -152,7 +167,7 @@ def learn(
     rows_of: makes it, for the settings that the options mean. names: those of the classes that are found in it.
     columns: of a frame, as a model keeps them.
     """
-    check_runs(o)
+    check_runs(replace(o, names=None))  # which want a file
     model = read_model(o.initial) if o.initial else None
     learner, resolved, before = prepared(o, model)
     if model is not None and _features(model.columns) != _features(columns):
@@ -160,8 +175,10 @@ def learn(
     begun = Begun.of(model, in_place=False) if model is not None else FROM_NOTHING
     rows = rows_of(resolved.settings)
     _name(learner, names)
+    store = name_store(o, model.names if model is not None else NONE)
+    finder = make_finder(resolved.settings, store) if store is not None else None
     with ExitStack() as stack:
-        run = Fitting(o, learner, resolved, before, begun, RowSource(rows, columns), None, stack)
+        run = Fitting(o, learner, resolved, before, begun, RowSource(rows, columns, finder), store, stack)
         run.passes(stack)
         return Learned(run.result()), Report(run.results(), run.pass_number)
 
@@ -189,6 +206,7 @@ class Learned:
         self._options = TrainOptions(quiet=True)  # of that run
         self._journal: list[tuple[list[bytes], list[Batch]]] = []
         self._size = 0  # features of the journal
+        self._names: NameStore | None = None  # of features, that runs have found
         self._scorer: Scorer | None = None
         self.lock = threading.Lock()  # of whoever predicts or learns
 
@@ -201,7 +219,7 @@ class Learned:
 
     def _go_on(self, rows: Rows, o: TrainOptions, names: list[bytes]) -> None:
         o = replace(o, initial=NAME, passes=1, holdout_period=None, early_terminate=None)
-        check_runs(o)
+        check_runs(replace(o, names=None))
         run = self._run
         if run is None or run.options.typed != o.typed:
             if self._journal:
@@ -211,8 +229,11 @@ class Learned:
         learned: list[Batch] = []
         _name(run.learner, names)
         run.learner.begin_pass()
+        finder = make_finder(run.settings, run.names) if run.names is not None else None
         with closing(batches_of(rows, anew=True)) as batches:
-            for batch, _ in batches:
+            for batch, row in batches:
+                if run.names is not None:
+                    run.names.take(names_in(rows, batch, row, finder))
                 run.feed(batch)
                 learned.append(batch)
         size = self._size + sum(len(batch.value) for batch in learned)
@@ -226,11 +247,12 @@ class Learned:
     def _resumed(self, o: TrainOptions) -> Fitting:
         """A run that goes on from the state on record, and has learned the journal."""
         learner, resolved, before = prepared(o, self._model)
-        feature_names = name_store(o, self._model.names)
+        if self._names is None:
+            self._names = name_store(o, self._model.names)
         with ExitStack() as stack:
             run = Fitting(
                 o, learner, resolved, before, Begun.of(self._model, in_place=True),
-                RowSource(None, self._model.columns), feature_names, stack,
+                RowSource(None, self._model.columns), self._names, stack,
             )  # fmt: skip
         for names, batches in self._journal:
             _name(learner, names)
@@ -302,6 +324,19 @@ def from_bytes(data: bytes) -> Model:
         if wrong:
             raise DataError(f"{NAME}: not a valid model: {wrong}")
     return model
+
+
+def with_columns_named(model: Model, names: Sequence[str]) -> Model:
+    """A model of a matrix with the names of its columns, as far as their weights are not zero."""
+    settings = model.settings
+    hashes = np.empty(len(names), dtype=np.uint32)
+    column_hashes(hashes, hash_all=settings.hash == "all")
+    keys = hashes & np.uint32((1 << settings.bits) - 1)
+    weights = np.asarray(model.weights).reshape(-1, model.records)
+    known = np.isin(keys, np.asarray(model.keys)[(weights != 0).any(axis=1)])
+    found = zip(keys[known].tolist(), (name for name, has in zip(names, known, strict=True) if has), strict=True)
+    pairs = ((key, name.encode("utf-8", "surrogateescape")) for key, name in found)
+    return replace(model, names=FeatureNames.of([*model.names, *pairs]))
 
 
 def save(model: Model, path: str, weights_only: bool = False) -> None:

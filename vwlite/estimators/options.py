@@ -20,7 +20,7 @@ _FILES = ("cache", "cache_file", "kill_cache")
 
 SHAPING: dict[str, Spec] = {spec.name: spec for spec in specs_of(Settings, FEATURES, LEARN, CLASSES, OUT)}
 RUNNING: dict[str, Spec] = {spec.name: spec for spec in specs_of(TrainOptions, PASSES) if spec.name not in _FILES}
-RUNNING |= {spec.name: spec for spec in specs_of(TrainOptions, OUT) if spec.name == "initial"}
+RUNNING |= {spec.name: spec for spec in specs_of(TrainOptions, OUT) if spec.name in ("initial", "names")}
 _OF_CLASSES = [spec.name for spec in specs_of(Settings, CLASSES)]
 OF_CLASSIFIER: dict[str, Spec] = SHAPING | RUNNING
 OF_REGRESSOR: dict[str, Spec] = {name: spec for name, spec in OF_CLASSIFIER.items() if name not in _OF_CLASSES}
@@ -43,6 +43,8 @@ def _converted(spec: Spec, value: Any) -> Any:
             if not isinstance(value, bool | np.bool_):
                 raise click.BadParameter(f"{value!r} is neither True nor False")
             return bool(value)
+        if isinstance(value, bool | np.bool_) and spec.bare:  # the option alone
+            return int(spec.bare) if value else None
         if isinstance(value, bool | np.bool_):
             raise click.BadParameter(f"{value!r} is no value for it")
         if spec.multiple:
@@ -67,6 +69,8 @@ def type_of(spec: Spec) -> str:
         return "int"
     if isinstance(spec.type, click.Choice):
         return f"Literal[{', '.join(map(repr, spec.type.choices))}] | None"
+    if spec.bare:
+        return "bool | int | None"
     kind = "int" if isinstance(spec.type, Whole) else "float" if isinstance(spec.type, Number) else "str"
     if spec.multiple or isinstance(spec.type, Classes):
         kind = "str | Sequence[str]"
@@ -90,6 +94,11 @@ _WEIGHT = Parameter(
 _VERBOSE = Parameter("verbose", "bool", False, "Print the progress table of `vwlite train` on standard error.")
 
 
+_NAMES = (
+    "Keep the names of features, for the file of the model: of frames those that are met first, up to 1,000,000 or as "
+    "many as is said, and as many of crosses; of matrices those of the columns."
+)
+
 # What the columns of a frame are, beside what their types say: `vwlite.input.schema`.
 COLUMNS = (
     Parameter("numeric", "Sequence[str]", (), "Columns of a frame that are numbers: NAME:VALUE."),
@@ -104,7 +113,10 @@ COLUMNS = (
 def parameters(specs: Mapping[str, Spec]) -> list[Parameter]:
     """Those of an estimator with these options, in order."""
     made = [
-        Parameter(name, type_of(spec), 1 if name == "passes" else False if spec.type is None else None, spec.text())
+        Parameter(
+            name, type_of(spec), 1 if name == "passes" else False if spec.type is None else None,
+            _NAMES if name == "names" else spec.text(),
+        )
         for name, spec in specs.items()
     ]
     return [*([_WEIGHT] if specs is OF_CLASSIFIER else []), *made, *COLUMNS, _VERBOSE]

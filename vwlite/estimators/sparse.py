@@ -32,7 +32,7 @@ from vwlite.core.data.expand import CONSTANT_HASH
 from vwlite.core.data.matrix import column_hashes
 from vwlite.estimators.errors import as_python
 from vwlite.estimators.frames import frame_of, hashes_of, is_frame, prepared, schema_of
-from vwlite.estimators.learned import Learned, Rows, Scores, learn, linked, save, score
+from vwlite.estimators.learned import Learned, Rows, Scores, learn, linked, save, score, with_columns_named
 from vwlite.estimators.options import (
     COLUMNS,
     OF_CLASSIFIER,
@@ -274,13 +274,25 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return _check_feature_names_in(self, input_features)
 
-    def save(self, path: Any, *, weights_only: bool = False) -> None:
+    def save(self, path: Any, *, weights_only: bool = False, names: Any = None) -> None:
         """Write the model into a file, as `vwlite train -m` does; `vwlite.load_model` and every command read it.
 
-        weights_only: a smaller one that predicts, but cannot be continued. OSError if it cannot be written.
+        weights_only: a smaller one that predicts, but cannot be continued. names: of the columns of a matrix, such as
+        a vectorizer's `get_feature_names_out()`, for `vwlite weights`; without, and with `names=True` of the estimator,
+        they are those of X, or their numbers. OSError if it cannot be written.
         """
         check_is_fitted(self)
-        save(self._learned.model(), os.fspath(path), weights_only)
+        model = self._learned.model()
+        if self._schema is not None and names is not None:
+            raise ValueError("names= is for models of a matrix: with a frame, names=True of the estimator keeps them")
+        if names is None and self._schema is None and typed(vars(self), {"names": RUNNING["names"]}).get("names"):
+            names = getattr(self, "feature_names_in_", range(self.n_features_in_))
+        if names is not None:
+            names = [str(name) for name in names]
+            if len(names) != self.n_features_in_:
+                raise ValueError(f"there are {len(names)} names, and X had {self.n_features_in_} columns: one for each")
+            model = with_columns_named(model, names)
+        save(model, os.fspath(path), weights_only)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_learned")
