@@ -16,7 +16,7 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memcmp, memcpy, strcmp
 
 from vwlite.core.base.buffers cimport copy, reserve, resize
-from vwlite.core.data.batch cimport EXAMPLE, MOST_DISTINCT, Batch, new_dictionary
+from vwlite.core.data.batch cimport EXAMPLE, MOST_DISTINCT, REJECTED, Batch, new_dictionary
 from vwlite.core.text.cells cimport (
     BY_VALUE, CATEGORICAL, DROPPED, NUMERIC, TEXT, Cells, Column, Role, Sink, add_number, add_text, add_word, begun_hash,
     close_space, fitting, open_space, put, write,
@@ -271,6 +271,7 @@ cdef class Frame:
     cdef int64_t* places              # owned; [cells] where each stands in the frame
     cdef Role* roles                  # owned; [cells] what each is: NUMERIC, CATEGORICAL, TEXT or DROPPED
     cdef Py_buffer label, importance
+    cdef const uint8_t[::1] rejected  # of each row, whether it is bad; None: none is
     cdef bint has_label, has_importance, spaces
     cdef int64_t tag                  # where the column of tags stands; -1: nowhere
     # Features of columns of few values, if there is one chunk: for each value, and one for each column of numbers.
@@ -361,11 +362,13 @@ cdef class Frame:
             self.numeric.append(INT8 <= type <= DOUBLES)
             self.refused.append(None if type and last.dictionary == NULL else refusal(name, last.format.decode()))
 
-    def prepare(self, Cells cells not None, places, *, label=None, importance=None, int64_t tag=-1, bint spaces=False):
+    def prepare(self, Cells cells not None, places, *, label=None, importance=None, rejected=None, int64_t tag=-1,
+                bint spaces=False):
         """Say what becomes of the columns, before `check` and `fill`.
 
         places: where each column of the cells stands in the frame; -1: nowhere. label, importance, spaces: as for Matrix.
-        tag: where the column stands whose words come back with predictions; -1: nowhere.
+        rejected: bool for each row, whether it is bad, and only has its place among the lines. tag: where the column stands
+        whose words come back with predictions; -1: nowhere.
         ValueError for a column whose role does not fit its type.
         """
         cdef size_t i
@@ -406,6 +409,9 @@ cdef class Frame:
         if importance is not None:
             PyObject_GetBuffer(importance, &self.importance, PyBUF_FORMAT)
             self.has_importance = True
+        self.rejected = None if rejected is None else rejected.view("uint8")
+        if rejected is not None and len(rejected) != self.rows:
+            raise ValueError("what is rejected is not one bool for each row")
         if not -1 <= tag < len(self.names):
             raise IndexError(tag)
         if tag >= 0 and self.refused[tag] is not None:
@@ -621,6 +627,13 @@ cdef class Frame:
                     if resize(<void**>&batch.a.number, batch.feature_capacity, 2):
                         return -1
                     batch.number_capacity = batch.feature_capacity
+                line = batch.a.lines
+                if self.rejected is not None and self.rejected[row[0]]:
+                    batch.a.label[line], batch.a.importance[line], batch.a.initial[line] = NAN, 1, 0
+                    close_line(batch, REJECTED, NULL)
+                    row[0] += 1
+                    at += 1
+                    continue
                 for i in range(self.cells.count):
                     if self.codes[i].size and self.roles[i] == CATEGORICAL:
                         if self.coded_cell(batch, i, chunk.children[self.places[i]], chunk.offset + at):
@@ -633,7 +646,6 @@ cdef class Frame:
                         return -1
                     if batch.a.distinct:
                         batch.a.number[n] = <uint16_t>self.codes[i].first
-                line = batch.a.lines
                 batch.a.label[line] = (<double*>self.label.buf)[row[0]] if self.has_label else NAN
                 batch.a.importance[line] = (<double*>self.importance.buf)[row[0]] if self.has_importance else 1
                 batch.a.initial[line] = 0

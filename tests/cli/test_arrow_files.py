@@ -265,6 +265,51 @@ def test_bad_rows_say_their_row_and_column(vwlite, at):
     assert "a.parquet:2:2" in vwlite("predict", "-m", "m", "a.parquet", code=65).err
 
 
+@pytest.mark.parametrize("threads", [1, 3])
+def test_bad_rows_have_their_place_as_those_of_csv(vwlite, at, threads):
+    """In predictions, for the holdout, in what is counted, in names and in a cache."""
+    rows = 9001
+    table = pa.table({
+        "y": [[1, -1, None, 7][i % 4 if i % 97 == 3 else i % 2] for i in range(rows)],
+        "n": [float("nan") if i % 1000 == 5 else i % 7 / 4 for i in range(rows)],
+        "c": [f"c{i % 13}" for i in range(rows)],
+        "w": [-1.0 if i % 500 == 7 else 1.0 for i in range(rows)],
+        "id": [f"t{i}" for i in range(rows)],
+    })  # fmt: skip
+    pq.write_table(table, "a.parquet", row_group_size=5000)
+    Path("a.csv").write_text(as_csv(table))
+    skip, found = ["--on-error", "skip", "--threads", threads], {}
+    roles = ["--label", "y", "--numeric", "n", "--importance", "w", "--tag", "id"]
+    for name in ("a.csv", "a.parquet"):
+        train = ["train", name, *roles, "--loss", "logistic", "--passes", 2, *skip, "-m", "m", "--names"]
+        said = vwlite(*train, "--cache-file", f"{name}.cache", "-p", "trained").err
+        data = Path("m").read_bytes()
+        again = vwlite(*(word for word in train if word != "--names"), "--cache-file", f"{name}.cache", "-p", "-").out
+        assert again == Path("trained").read_text()
+        found[name] = [
+            data, again, said[said.index("finished run") : said.index("seconds")],
+            vwlite("predict", "-m", "m", name, *skip).out,
+            sorted(vwlite("convert", name, *roles, *skip).out.replace(":1.0 ", ":1 ").split()),
+        ]  # fmt: skip
+    assert found["a.csv"][:4] == found["a.parquet"][:4]
+    assert len(found["a.csv"][4]) == len(found["a.parquet"][4])
+    predicted = found["a.parquet"][3].split("\n")
+    assert len(predicted) == rows + 1 and [i for i in range(rows) if not predicted[i]] == [
+        i for i in range(rows) if i % 1000 == 5 or i % 500 == 7
+    ]
+    assert "data, 9001 lines" in vwlite("check", "a.parquet", *roles, code=1).out
+
+
+def test_convert_says_bad_rows(vwlite, at):
+    pq.write_table(pa.table({"y": [1, -1, 1], "n": [1.0, float("inf"), 3.0]}), "a.parquet")
+    bad = vwlite("convert", "a.parquet", "--label", "y", code=65)
+    assert bad.out == "1 |n n:1\n"
+    assert "a.parquet:2:2: column n: 'inf' is not a number" in bad.err
+    assert vwlite("convert", "a.parquet", "--label", "y", "--on-error", "skip").out == "1 |n n:1\n1 |n n:3\n"
+    pq.write_table(pa.table({"y": [1], "d": pa.array([1], pa.timestamp("s"))}), "b.parquet")
+    assert "column 'd' is a timestamp" in last(vwlite, "convert", "b.parquet", "--label", "y")
+
+
 def test_without_pyarrow_there_is_a_sentence(vwlite, files, monkeypatch):
     from vwlite.input import arrow
 

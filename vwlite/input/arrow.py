@@ -143,34 +143,36 @@ class ArrowParsing:
         self._kept: tuple[Any, Layout] | None = None  # the rows of the last batch: a pyarrow.RecordBatch or Table
 
     def parse(self, block: Block, rows: Rows, batch: Batch) -> tuple[list[BadLine], bytes]:
-        """Fill the batch; what is wrong with rows, which are left out then, and VW text if that is made."""
-        layout, o = rows.layout, self._options
-        found = rows.batch
-        text = self._as_text(found, layout)[0] if layout.table.as_text else b""
-        if text:
-            return [], text
-        frame, cells = Frame(found.__arrow_c_stream__()), self._cells_of(layout)
-        labels, bad = self._labels_of(block, frame, found, layout)
+        """Fill the batch, or make VW text if that is wanted; what is wrong with rows. A bad one has its place in the
+        batch, and none in the text; if they are not skipped, the first ends both."""
+        layout, o, as_text = rows.layout, self._options, rows.layout.table.as_text
+        found, rejected = rows.batch, None
+        frame = Frame(found.__arrow_c_stream__())
+        labels, bad = (None, {}) if as_text else self._labels_of(block, frame, found, layout)
         importance, worse = self._importance_of(block, frame, found, layout)
+        cells, places = self._cells_of(layout), layout.positions
+        columns: dict[str, Any] = {"tag": layout.place_of("tag"), "spaces": o.spaces}
         try:
-            tag = layout.place_of("tag")
-            frame.prepare(cells, layout.positions, label=labels, importance=importance, tag=tag, spaces=o.spaces)
+            frame.prepare(cells, places, label=labels, importance=importance, **columns)
             faults = {**(self._not_finite(block, found, layout) if frame.check() else {}), **worse, **bad}
+            ordered = [faults[i] for i in sorted(faults)]
             if faults:
-                good = np.ones(len(frame), dtype=bool)
-                good[list(faults)] = False
-                if not o.skip:
-                    good[min(faults) :] = False
-                found = import_module("pyarrow").Table.from_batches([found]).filter(good.tolist())
+                end = len(frame) if o.skip else min(faults)
+                ordered, found = ordered if o.skip else ordered[:1], found.slice(0, end)
+                labels, importance = (None if x is None else x[:end] for x in (labels, importance))
+                rejected = np.zeros(end, dtype=bool)
+                rejected[[i for i in faults if i < end]] = True
                 frame = Frame(found.__arrow_c_stream__())
-                labels, importance = (None if x is None else x[good] for x in (labels, importance))
-                frame.prepare(cells, layout.positions, label=labels, importance=importance, tag=tag, spaces=o.spaces)
+                frame.prepare(cells, places, label=labels, importance=importance, rejected=rejected, **columns)
         except ValueError as e:
             raise DataError(f"{block.source}:1:1: {str(e).replace('with drop', 'with --drop')}") from None
+        if as_text:
+            if rejected is not None:
+                found = import_module("pyarrow").Table.from_batches([found]).filter((~rejected).tolist())
+            return ordered, self._as_text(found, layout)[0]
         frame.fill(batch, 0, whole=True)
         self._kept = found, layout
-        ordered = [faults[i] for i in sorted(faults)]
-        return ordered if o.skip else ordered[:1], b""
+        return ordered, b""
 
     def converted(self) -> tuple[bytes, Batch]:
         """The VW text that the last batch means, and the kinds of its lines: bad ones are not in the text."""
