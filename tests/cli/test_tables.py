@@ -527,3 +527,22 @@ def test_a_model_with_columns_that_cannot_be(vwlite, clicks):
     for columns in bad:
         with pytest.raises(ValueError, match=r"column|namespace|role"):
             check_header(header | {"columns": columns})
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_line_behind_newlines_in_quotes_is_told_truly(vwlite, at, monkeypatch, threads):
+    """Also of a batch from a cache, and of a later pass."""
+    monkeypatch.setattr("vwlite.input.reader.BLOCK_SIZE", 256)
+    rows = [f'{2 * (i % 2) - 1},"{"a" + chr(10) * (i % 3)}",{i % 5}\n' for i in range(60)]
+    rows[20], rows[40], rows[41] = '1,"not\na row" or so,1\n', '1,"far\naway",1e38\n', "1,next,1\n"
+    text = "y,c,n\n" + "".join(rows)
+    Path("a.csv").write_text(text)
+    bad, after = (1 + text[: text.index(word)].count("\n") for word in ('1,"not', "1,next"))
+    run = ["train", "a.csv", "--label", "y", "--threads", threads, "--on-error", "skip", "--algorithm", "sgd"]
+    made = vwlite(*run, "--loss", "huber", "--huber-delta", 1e-9, "-l", 1e-9, "--cache-file", "c", "-m", "m")
+    assert f"a.csv:{bad + 1}:7: text behind the quote" in made.err
+    cached = ["--cache-file", "c"]
+    for more in ([], cached):
+        diverged = vwlite(*run, "--loss", "squared", "-l", 1e-3, *more, code=65).err.splitlines()[-1]
+        assert diverged.startswith(f"a.csv:{after}:1: the prediction is not finite")
+    assert "is not used" not in diverged

@@ -95,6 +95,7 @@ class Entry:
     source: str
     first_line: int
     gap: int = 0  # bytes of zeros before it
+    breaks: Sequence[tuple[int, int]] = ()  # Batch.breaks
 
 
 class CacheWriter:
@@ -146,7 +147,8 @@ class CacheWriter:
         self._write(bytes(gap))
         place, data = self._at, b"".join(batch.dump())
         self._write(data)
-        self._entries.append(Entry(place, len(data), checksum(data), batch.source, batch.first_line, gap))
+        entry = Entry(place, len(data), checksum(data), batch.source, batch.first_line, gap, tuple(batch.breaks))
+        self._entries.append(entry)
 
     def finish(self, skipped: int = 0, classes: Sequence[str] = ()) -> "CacheReader":
         """Put the file in its place; how to read it.
@@ -158,7 +160,10 @@ class CacheWriter:
                 "made from": self._made_from,
                 "skipped": skipped,
                 "classes": list(classes),
-                "batches": [[e.place, e.size, e.sum, e.source, e.first_line] for e in self._entries],
+                "batches": [
+                    [e.place, e.size, e.sum, e.source, e.first_line, *([e.breaks] if e.breaks else [])]
+                    for e in self._entries
+                ],
             }
         ).encode()
         place = self._at
@@ -263,7 +268,7 @@ class CacheReader:
             batch = Batch.view(buffer, entry.gap, entry.size)
         except ValueError as e:  # the sum is right: somebody else's batch
             raise CacheUnusable(str(e)) from e
-        batch.source, batch.first_line = entry.source, entry.first_line
+        batch.source, batch.first_line, batch.breaks = entry.source, entry.first_line, entry.breaks
         return batch
 
 
@@ -344,11 +349,12 @@ def _index(fd: int, size: int) -> Index:
 def _entries(found: Any, end: int) -> Iterator[Entry]:
     """The batches of an index, which are one after the other, up to the place of the index. ValueError if not."""
     at = len(MAGIC)
-    for place, size, sum_of_it, source, first_line in _list(found):
+    for place, size, sum_of_it, source, first_line, *more in _list(found):
         gap = -at % ALIGNMENT
-        if _count(place) != at + gap or place + _count(size) > end:
+        if len(more) > 1 or _count(place) != at + gap or place + _count(size) > end:
             raise ValueError(f"no batch can be at {place}")
-        yield Entry(place, size, _count(sum_of_it), _text(source), _count(first_line), gap)
+        breaks = [(_count(line), _count(count)) for line, count in _list(more[0])] if more else []
+        yield Entry(place, size, _count(sum_of_it), _text(source), _count(first_line), gap, breaks)
         at = place + size
     if at != end:
         raise ValueError(f"there is something between {at} and {end}")
