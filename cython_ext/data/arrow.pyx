@@ -151,6 +151,17 @@ cdef inline Cell cell_at(const Kind* kind, const ArrowArray* a, int64_t i) noexc
     return Cell(kind.dictionary, a, i + a.offset)
 
 
+cdef bint has_nulls(const ArrowArray* a) noexcept nogil:
+    """Whether a value is null; that the count is not known is no answer."""
+    cdef int64_t i
+    if a.null_count == 0 or a.buffers[0] == NULL:
+        return False
+    for i in range(a.offset, a.offset + a.length):
+        if not is_valid(a, i):
+            return True
+    return False
+
+
 cdef inline double half_of(uint16_t x) noexcept nogil:
     """A number of 16 bits."""
     cdef int exponent = (x >> 10) & 31
@@ -309,7 +320,7 @@ cdef class Frame:
                 self.chunks[self.count] = chunk
                 self.count += 1
                 self.rows += chunk.length
-                if chunk.n_children != len(self.names) or (chunk.null_count > 0 and chunk.buffers[0] != NULL):
+                if chunk.n_children != len(self.names) or has_nulls(&chunk):
                     raise ValueError("a row of the frame is null, or has other columns")
         finally:
             if own.release != NULL:

@@ -310,6 +310,42 @@ def test_convert_says_bad_rows(vwlite, at):
     assert "column 'd' is a timestamp" in last(vwlite, "convert", "b.parquet", "--label", "y")
 
 
+@pytest.mark.parametrize("kind", ["list", "struct", "map", "timestamp", "binary"])
+def test_labels_and_importances_are_numbers_or_words(vwlite, at, kind):
+    column = {
+        "list": pa.array([[1.0], [2.0]]), "struct": pa.array([{"a": 1}] * 2), "binary": pa.array([b"a", b"b"]),
+        "timestamp": pa.array([1, 2], pa.timestamp("s")),
+        "map": pa.array([[("a", 1)]] * 2, pa.map_(pa.string(), pa.int64())),
+    }[kind]  # fmt: skip
+    pq.write_table(pa.table({"y": column, "x": [1, 2]}), "y.parquet")
+    if kind in ("list", "struct", "map"):
+        said = last(vwlite, "train", "y.parquet", "--label", "y")
+        assert said.startswith("y.parquet:1:1: column y: a label is a number or a word, which a value of the Arrow")
+    pq.write_table(pa.table({"y": [1, 2], "w": column}), "w.parquet")
+    for command in ("train", "convert"):
+        said = last(vwlite, command, "w.parquet", "--label", "y", "--importance", "w")
+        assert said.startswith("w.parquet:1:2: column w: an importance is a number, which a value of the Arrow type ")
+        assert said.endswith(" is not: make one of it, or leave --importance out")
+
+
+def test_truths_and_words_can_be_labels_and_importances(vwlite, at):
+    """The same as numbers, and convert says the same of them."""
+    weights = {"w": ["1", None, " 0.5 ", "x", "nan", "1_0", "-1"], "bool": [True, None, False, True, True, True, True]}
+    pq.write_table(pa.table({"y": [True, False] * 3 + [None], "x": [1.5] * 7, **weights}), "a.parquet")
+    bad = [f"a.parquet:{row}:3: column w: importance '{word}' is not 0 or more (skipped)"
+           for row, word in ((4, "x"), (5, "nan"), (6, "1_0"), (7, "-1"))]  # fmt: skip
+    for weight, wrong in (("w", bad), ("bool", [])):
+        other = "bool" if weight == "w" else "w"
+        run = ["a.parquet", "--label", "y", "--importance", weight, "--drop", other, "--on-error", "skip"]
+        Path("a.vw").write_text((converted := vwlite("convert", *run)).out)
+        trained = vwlite("train", *run, "-m", "a")
+        for err in (converted.err, trained.err):
+            assert [line for line in err.splitlines() if "(skipped)" in line] == wrong
+        vwlite("train", "a.vw", "-m", "b")
+        assert list(read_model("a").weights) == list(read_model("b").weights)
+    assert Path("a.vw").read_text().startswith("1 1 |x x:1.5\n0 |x x:1.5\n1 0 |x x:1.5\n0 1 |")
+
+
 def test_without_pyarrow_there_is_a_sentence(vwlite, files, monkeypatch):
     from vwlite.input import arrow
 

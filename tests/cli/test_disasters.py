@@ -78,6 +78,9 @@ JOBS = {
     ),
     "export": Job("export good --to vw -o model", ("model",)),
     "export table": Job("export good --to tsv -o model", ("model",)),
+    "export program": Job("export good --to python -o model", ("model",)),
+    "import": Job("import table -m model", ("model",)),
+    "train names": Job(f"train {ONE} --names -q xx -m model", ("model",)),
     "names": Job(f"names good {ONE} -o model --threads 1", ("model",)),
     "vw": Job(f"vw -d {ONE} -f model --readable_model readable", ("model", "readable")),
     "vw passes": Job(
@@ -135,13 +138,14 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Known]:
     (place / "good" / OTHER).write_bytes(data[OTHER])
     assert attempt(place / "good", f"train {OTHER} -m good --loss logistic").code == 0
     assert attempt(place / "good", f"train {OTHER} {OTHER} -m better --loss logistic").code == 0
-    data |= {name: (place / "good" / name).read_bytes() for name in ("good", "better")}
+    assert attempt(place / "good", "export good --to tsv -o table").code == 0
+    data |= {n: (place / "good" / n).read_bytes() for n in ("good", "better", "table")}
 
     @functools.cache
     def find(name: str) -> Known:
         job, folder = JOBS[name], place / name
         folder.mkdir()
-        files = {n: data[n] for n in (ONE, "bad.vw", "good", "better")}
+        files = {n: data[n] for n in (ONE, "bad.vw", "good", "better", "table")}
         files |= {n: data["good"] if n == "model" else b"old\n" for n in job.outputs if "cache" not in n}
         found = Known(files, {})
         fill(folder, found)

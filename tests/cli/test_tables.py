@@ -76,6 +76,7 @@ def adult(name: str, rows: int) -> tuple[list[str], list[dict[str, str]]]:
     return list(columns), found
 
 
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the data set is not here")
 def test_adult_as_csv_and_json_lines_is_the_model_of_vw_text(vwlite, at):
     names, rows = adult("adult.train.vw.gz", 4000)
     with open("adult.csv", "w", newline="") as f:
@@ -365,6 +366,7 @@ BAD_ROWS = [
     ("y,a,b\n1,2,3\n1,1e99,3\n", 3, 3, "column a: '1e99' is too large for a 32-bit float"),
     ("y,a,b\nspam,2,3\n", 2, 1, "column y: label 'spam' is not a number"),
     ('y,a,b\n1,2,"x\n\n"\n"\n7x",2,3\n', 6, 1, "column y: label '7x' has text after the number"),
+    ('y,a,b\n"1",x\0y,3\n', 2, 5, "column a: 'x\\x00y' is not a number; --categorical a takes words too"),
 ]  # fmt: skip
 
 
@@ -386,6 +388,14 @@ def test_learning_that_diverges_says_the_line_of_the_file(vwlite, at):
     run = ["train", "a.csv", "--label", "y", "--numeric", "a", "--on-error", "skip", "--algorithm", "sgd", "-l", "1e30"]
     err = vwlite(*run, code=65).err.splitlines()
     assert err[-1].startswith("a.csv:10:1: the prediction is not finite"), err[-1]
+
+
+def test_importances_that_are_none(vwlite, at):
+    """What VW text has at that place is no advice for a table."""
+    for cell, said in (("x", "is not a number"), ("-1", "is negative"), ("nan", "is not a finite number")):
+        Path("a.csv").write_text(f"y,a,w\n1,2,1\n1,2,{cell}\n")
+        err = vwlite("train", "a.csv", "--label", "y", "--importance", "w", code=65).err.splitlines()
+        assert err[-1] == f"a.csv:3:5: column w: importance '{cell}' {said}"
 
 
 def test_bytes_that_are_not_utf8(vwlite, at):
@@ -417,6 +427,7 @@ def test_a_quote_that_is_open_for_too_long(vwlite, at, in_blocks, monkeypatch):
 
 
 BAD_HEADERS = [
+    ("y,a\r1,2\r-1,3\r", [], "a.csv:1:1: a carriage return in the header: lines end with LF or CR LF"),
     ("y,a,a\n1,2,3\n", [], "a.csv:1:1: two columns are called 'a': rename one of them"),
     ("y,a b,a_b\n1,2,3\n", [], "a.csv:1:1: columns 'a b' and 'a_b' both are the namespace a_b: rename one"),
     (",y\n1,2\n", [], "a.csv:1:1: column 1 has no name, as the index that pandas writes: name it, or --drop ''"),

@@ -388,6 +388,11 @@ def test_what_a_regression_refuses():
         SparseRegressor().fit(x, y, sample_weight=np.where(np.arange(len(y)) == 5, -1, 1))
     with pytest.raises(ValueError, match="non-zero"):
         SparseRegressor().fit(x, y, sample_weight=np.zeros(len(y)))
+    with pytest.raises(ValueError, match="y has no label at row 1: leave the row out"):
+        SparseRegressor().fit(np.ones((3, 1)), [1, None, 2])
+    made = SparseRegressor().fit(x, y).set_params(algorithm="ftrl")
+    with pytest.raises(ValueError, match=r"^algorithm ftrl contradicts the model, which was trained with gd"):
+        made.partial_fit(x, y)
     with pytest.raises(ValueError, match="algorithm pa cannot learn from loss squared: use loss hinge"):
         SparseRegressor(algorithm="pa").fit(x, y)
 
@@ -410,7 +415,7 @@ def test_what_partial_fit_refuses():
         made.partial_fit(x[:2], [1, 2])
     with pytest.raises(ValueError, match="classes are not those of the first call: -1, 1"):
         made.partial_fit(x[:2], [1, 1], classes=[0, 1])
-    with pytest.raises(ValueError, match="bits 5 contradicts the model the model"):
+    with pytest.raises(ValueError, match="bits 5 contradicts the model, which"):
         made.set_params(bits=5).partial_fit(x, y)
 
 

@@ -301,6 +301,8 @@ REFUSED = {
     "no rows": (lambda: pa.table({"x": pa.array([], pa.int8())}), r"0 sample\(s\)"),
     "a column": (lambda: pa.chunked_array([[1, 2]]), "X is no frame: it has no columns"),
     "another length": (lambda: pa.table({"x": [1, 2, 3]}), "X has 3 rows and y 2 labels"),
+    "null rows": (lambda: pa.chunked_array([pa.array([{"x": 1}, None])]), "a row of the frame is null"),
+    "null rows, sliced": (lambda: pa.chunked_array([pa.array([{"x": 1}] * 9 + [None, {"x": 1}])]).slice(9), "is null"),
 }
 
 

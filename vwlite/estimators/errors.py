@@ -27,4 +27,5 @@ def as_python() -> Iterator[None]:
 def in_words_of_python(text: str) -> str:
     """`--pa-c 2` as `pa_c 2`, `X:17:1:` as `row 17:`."""
     text = re.sub(r"(?<![\w-])--?([a-z][a-z0-9-]*)", lambda m: m[1].replace("-", "_"), text)
+    text = text.replace("the model the model", "the model")  # which has no file
     return re.sub(rf"\b{SOURCE}:(\d+)(:1)?:?", r"row \1:", text)

@@ -560,6 +560,9 @@ class SparseRegressor(RegressorMixin, _Sparse):  # type: ignore[misc]
 
     def _labels(self, y: Any, o: TrainOptions) -> Array:
         label = np.asarray(y, dtype=np.float64)
+        absent = np.flatnonzero(np.isnan(label))  # as None among numbers is
+        if absent.size:
+            raise ValueError(f"y has no label at row {absent[0]}: leave the row out")
         loss = o.typed.get("loss", "squared")  # else that of the model which is continued
         domain = Settings(loss=loss).label_domain
         if domain == "any":

@@ -20,7 +20,7 @@ from vwlite.core.text.cells import Cells
 from vwlite.core.text.parser import Parser
 from vwlite.core.text.tables import TableParser
 from vwlite.errors import DataError, NoInputError
-from vwlite.input.diagnostics import BadLine, explain, shown
+from vwlite.input.diagnostics import BadLine, explain, printable, shown
 from vwlite.input.reader import Block, display_name
 from vwlite.input.schema import SchemaError, decide
 from vwlite.input.tables import Layout, Table, lay_out
@@ -29,6 +29,7 @@ ROWS = 4096  # of a batch, if rows have many features each
 FEATURES = 1 << 18  # of a batch, if each column has one
 DICTIONARY, NUMBER = 1 << 20, 2.5  # bytes of the largest dictionary of a row group, and of a number of its words
 EXACT = 1 << 53  # whole numbers up to here are what they were, as float64
+REJECTED = 2  # what the core says of a bad line
 
 
 @dataclass(slots=True)
@@ -169,7 +170,9 @@ class ArrowParsing:
         if as_text:
             if rejected is not None:
                 found = import_module("pyarrow").Table.from_batches([found]).filter((~rejected).tolist())
-            return ordered, self._as_text(found, layout)[0]
+            text, lines = self._as_text(found, layout)
+            assert REJECTED not in bytes(lines.kind), "a row has no text"
+            return ordered, text
         frame.fill(batch, 0, whole=True)
         self._kept = found, layout
         return ordered, b""
@@ -191,7 +194,14 @@ class ArrowParsing:
         at = layout.place_of("label")
         if at < 0:
             return None, {}
-        texts, indices = _distinct(frame, found, at)
+        name, pa = layout.schema.name_of("label"), import_module("pyarrow")
+        try:
+            texts, indices = _distinct(frame, found, at)
+        except pa.ArrowException:
+            raise DataError(
+                f"{block.source}:{block.first_line}:{at + 1}: column {name}: a label is a number or a word, which "
+                f"{_kind_of(found.column(at))} is not: make one of it, or name another --label"
+            ) from None
         if self._labels is None:
             o = self._options
             self._labels = Parser(
@@ -208,7 +218,6 @@ class ArrowParsing:
                     names=parser.names,
                 )  # fmt: skip
         values = np.append(np.array(lines.label, dtype=np.float64), np.nan)
-        name = layout.schema.name_of("label")
         faults = {
             int(i): BadLine(block.source, block.first_line + int(i), at + 1, f"column {name}: {said[indices[i]]}")
             for i in np.flatnonzero(np.isin(indices, list(said)))
@@ -219,23 +228,30 @@ class ArrowParsing:
         at = layout.place_of("importance")
         if at < 0:
             return None, {}
-        name = layout.schema.name_of("importance")
-        numbers = np.empty(len(frame), dtype=np.int64)
-        known = frame.distinct(at, numbers)
+        name, words = layout.schema.name_of("importance"), []
+        places = np.empty(len(frame), dtype=np.int64)
+        known = frame.distinct(at, places)
         if known is not None and all(isinstance(x, float) or (isinstance(x, int) and abs(x) <= EXACT) for x in known):
-            values = np.array([*known, 1.0], dtype=np.float64)[numbers]
+            values = np.array([*known, 1.0], dtype=np.float64)[places]
         else:
             pa = import_module("pyarrow")
+            column = _plain(found.column(at))
+            words = column.to_pylist() if pa.types.is_string(column.type) else []
             try:
-                values = found.column(at).cast(pa.float64()).fill_null(1.0).to_numpy(zero_copy_only=False)
-            except pa.ArrowException as e:
-                where = f"{block.source}:{block.first_line}:{at + 1}"
-                raise DataError(f"{where}: column {name}: {shown(str(e).encode())}") from e
-        bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
-        why = f"column {name}: importance {{}} is not 0 or more"
-        return np.ascontiguousarray(values), {
-            int(i): BadLine(block.source, block.first_line + int(i), at + 1, why.format(f"{values[i]:g}")) for i in bad
-        }
+                f64 = pa.float64()
+                numbers = pa.array(map(_number, words), f64) if words else column.cast(f64, safe=False)
+            except pa.ArrowException:
+                raise DataError(
+                    f"{block.source}:{block.first_line}:{at + 1}: column {name}: an importance is a number, which "
+                    f"{_kind_of(column)} is not: make one of it, or leave --importance out"
+                ) from None
+            values = numbers.fill_null(1.0).to_numpy(zero_copy_only=False)
+        faults = {}
+        for i in np.flatnonzero(~(np.isfinite(values) & (values >= 0))).tolist():
+            said = f"'{shown(words[i].encode())}'" if words else f"{values[i]:g}"
+            why = f"column {name}: importance {said} is not 0 or more"
+            faults[i] = BadLine(block.source, block.first_line + i, at + 1, why)
+        return np.ascontiguousarray(values), faults
 
     def _not_finite(self, block: Block, found: Any, layout: Layout) -> dict[int, BadLine]:
         """Rows with a number that no feature can have."""
@@ -258,11 +274,10 @@ class ArrowParsing:
     def _as_text(self, found: Any, layout: Layout) -> tuple[bytes, Batch]:
         """VW text, by way of CSV, and what the parser made of that beside it: the kinds of lines."""
         pa, csv = import_module("pyarrow"), import_module("pyarrow.csv")
-        plain = []
-        for column in found.columns:
-            kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-            kind = pa.string() if "string_view" in str(kind) else pa.float32() if pa.types.is_float16(kind) else kind
-            plain.append(column.cast(kind))
+        plain = [_plain(column) for column in found.columns]
+        for at in (layout.place_of("label"), layout.place_of("importance")):
+            if at >= 0 and pa.types.is_boolean(plain[at].type):
+                plain[at] = plain[at].cast(pa.int8())  # true as a number, which it is elsewhere
         out = pa.BufferOutputStream()
         try:
             csv.write_csv(
@@ -276,6 +291,29 @@ class ArrowParsing:
         lines = Batch()
         parser.parse(memoryview(out.getvalue()), lines)
         return bytes(parser.take_text()), lines
+
+
+def _plain(column: Any) -> Any:
+    """A column that pyarrow can do anything with: neither a dictionary nor views nor numbers of 16 bits."""
+    pa = import_module("pyarrow")
+
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    is_words = "string_view" in str(kind) or pa.types.is_large_string(kind)
+    kind = pa.string() if is_words else pa.float32() if pa.types.is_float16(kind) else kind
+    return column.cast(kind)
+
+
+def _kind_of(column: Any) -> str:
+    return f"a value of the Arrow type {printable(str(column.type))}"
+
+
+def _number(word: str | None) -> float | None:
+    """An importance; None: there is none; not a number: it is bad."""
+    word = (word or "").strip(" \t\r\n")
+    try:
+        return float(word if word.isascii() and "_" not in word else "nan") if word else None
+    except ValueError:
+        return math.nan
 
 
 def _distinct(frame: Frame, found: Any, place: int) -> tuple[Sequence[bytes], Any]:

@@ -106,6 +106,8 @@ def explain_cell(code: str, record: bytes, begin: int, end: int, parser: "TableP
         return f"{where}'{token}' is not a number; {instead}"
     if code == "cell too large":
         return f"{where}'{token}' is too large for a 32-bit float"
+    if code == "importance" and not _NOT_FINITE.fullmatch(record[begin:end]):
+        return f"{where}importance '{token}' is not a number"
     labels, names = parser.labels, parser.names
     return where + explain(code, record, begin, end, loss=parser.loss_name, labels=labels, names=names)
 

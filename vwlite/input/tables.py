@@ -228,6 +228,8 @@ class Records:
                 names = [cell.strip(_BLANKS).decode() for cell in cells]
             except UnicodeDecodeError:
                 raise DataError(f"{self._source}:{line}:1: the header is not UTF-8: convert the file") from None
+            if any("\r" in name.replace("\r\n", "") for name in names):
+                raise DataError(f"{self._source}:{line}:1: a carriage return in the header: lines end with LF or CR LF")
             self._set_header(names, line)
             return True
         return False
