@@ -10,6 +10,9 @@ rcv1    documents like those of RCV1: 47,236 words, the r-th most frequent with 
 clicks  impressions of advertisements: 12 namespaces (advertiser, browser, ... to l) with one feature each, up to
         a million values in a namespace. About one label in five is 1; it depends on every namespace and on
         which advertiser meets which format, so `-q af` helps. As libsvm, every value has an index of its own.
+meals   what an animal (namespace A) is offered (B), herbivore or carnivore, plant or meat, a hundred of each, and ten
+        namespaces C to L with one of 10,000 words each, which mean nothing; 1 is a meal that is eaten, so only `-q AB`
+        helps. As libsvm, every value has an index of its own. After the benchmark of Fwumious Wabbit.
 
 Examples are made in blocks, each from its own random stream, so memory does not grow with the length, a
 longer stream begins with the shorter one, and the same arguments give the same bytes.
@@ -128,7 +131,34 @@ class Clicks:
         return ((line * BLOCK) % tuple(rows.ravel().tolist())).encode().splitlines(keepends=True)
 
 
-STREAMS: dict[str, Callable[[int], Rcv1 | Clicks]] = {"rcv1": Rcv1, "clicks": Clicks}
+class Meals:
+    """Rows of one value per namespace, of which two together say the label."""
+
+    KINDS = (("Herbivore", "Carnivore"), ("Plant", "Meat"))
+    EACH, NOISE, WORDS = 100, 10, 10_000
+
+    def __init__(self, seed: int) -> None:
+        pass
+
+    def text(self, rng: np.random.Generator, form: str) -> list[bytes]:
+        kinds, numbers = rng.integers(2, size=(BLOCK, 2)), rng.integers(self.EACH, size=(BLOCK, 2))
+        labels = np.where(kinds[:, 0] == kinds[:, 1], 1, -1)
+        noise = rng.integers(self.WORDS, size=(BLOCK, self.NOISE))
+        if form == "libsvm":
+            pairs = 1 + np.arange(2) * 2 * self.EACH + kinds * self.EACH + numbers
+            rows = np.column_stack([labels, pairs, 1 + 4 * self.EACH + np.arange(self.NOISE) * self.WORDS + noise])
+            line = "%d" + " %d:1" * (2 + self.NOISE) + "\n"
+            return ((line * BLOCK) % tuple(rows.ravel().tolist())).encode().splitlines(keepends=True)
+        line = "%d |A %s-%d |B %s-%d" + "".join(f" |{name} w%d" for name in "CDEFGHIJKL"[: self.NOISE])
+        lines = []
+        for label, (a, b), (i, j), words in zip(
+            labels.tolist(), kinds.tolist(), numbers.tolist(), noise.tolist(), strict=True
+        ):
+            lines.append((line % (label, self.KINDS[0][a], i, self.KINDS[1][b], j, *words) + "\n").encode())
+        return lines
+
+
+STREAMS: dict[str, Callable[[int], Rcv1 | Clicks | Meals]] = {"rcv1": Rcv1, "clicks": Clicks, "meals": Meals}
 
 
 def draw_labels(rng: np.random.Generator, margin: np.ndarray) -> np.ndarray:

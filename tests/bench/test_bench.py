@@ -45,6 +45,7 @@ def test_the_quick_benchmark_fills_its_table(tmp_path: Path) -> None:
     assert {len(cells) for cells in table} == {7}
     works = " ".join(cells[0] for cells in table)
     rows = ["`gd`", "clicks", "predict", "libsvm", "cache", "`sgd`", "`l1-ball`", "`adagrad`", "`arow`", "memory"]
+    rows += ["meals", "over their text", "one thread"]
     if importlib.util.find_spec("sklearn"):
         rows.append("in memory")
     for word in (*rows, "`vwlite vw`", "--version", "one"):

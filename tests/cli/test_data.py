@@ -41,7 +41,7 @@ def blocks(name: str, seed: int, count: int) -> list:
     return [source.block(generate.stream(seed, number)) for number in range(count)]
 
 
-@pytest.mark.parametrize("name", ["rcv1", "clicks"])
+@pytest.mark.parametrize("name", list(generate.STREAMS))
 @pytest.mark.parametrize("form", ["vw", "libsvm"])
 class TestStreams:
     def test_the_same_arguments_give_the_same_bytes(self, name: str, form: str, tmp_path: Path) -> None:
@@ -270,3 +270,22 @@ def test_make_help_lists_goals_that_exist() -> None:
     assert {"demo", "test", "lint", "sanitize", "bench", "clean"} <= set(told)
     for goal in told:
         make("--dry-run", goal)
+
+
+def test_meals_are_eaten_by_those_who_can():
+    """Both texts say the same, and the label is that of the pair."""
+    lines = {}
+    for form in ("vw", "libsvm"):
+        lines[form] = b"".join(generate.generate("meals", form, 3, 500, None)).decode().splitlines()
+    indices: dict[str, int] = {}
+    for text, numbers in zip(lines["vw"], lines["libsvm"], strict=True):
+        label, *namespaces = text.split(" |")
+        assert [n[0] for n in namespaces] == list("ABCDEFGHIJKL")
+        animal, food = (n.split(" ")[1].split("-")[0] for n in namespaces[:2])
+        eaten = (animal, food) in {("Herbivore", "Plant"), ("Carnivore", "Meat")}
+        other, features = libsvm(numbers)
+        assert int(label) == other == (1 if eaten else -1)
+        assert list(features.values()) == [1.0] * 12
+        for name, index in zip(namespaces, features, strict=True):
+            assert indices.setdefault(name, index) == index
+    assert len(set(indices.values())) == len(indices)
