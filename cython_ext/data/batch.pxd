@@ -83,6 +83,8 @@ cdef class Batch:
     cdef public object first_line  # number of the first line in that file, from 1
     cdef public object breaks      # of records with line ends in them: which line of the batch, and how many
 
+    cdef list shared           # whoever owns the rest of what a view looks at
+    cdef int share(self, uint64_t form) except -1
     cdef object _view(self, void* data, size_t items, size_t size, str code)
     cdef void clear(self) noexcept nogil
     cdef int keep_spaces(self, bint keep) noexcept nogil

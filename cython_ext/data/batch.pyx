@@ -1,7 +1,8 @@
 """A batch: one block of text, parsed into flat arrays.
 
-The parser fills a batch, the learner reads it, the cache keeps it on disk byte for byte as it
-is in memory and reads it back. A batch knows nothing of files, options or weights.
+The parser fills a batch, the learner reads it, the cache keeps its arrays on disk as they are in memory
+and reads them back, but for those that say nothing, as weights of 1 do: batches that are read share memory that holds
+them. A batch knows nothing of files, options or weights.
 
 A batch is used again for the next block: `clear` forgets the content and keeps the memory, so
 that a warm program allocates nothing per line.
@@ -15,7 +16,7 @@ from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.buffer cimport PyBUF_SIMPLE, PyObject_GetBuffer, PyBuffer_Release, Py_buffer
 from libc.math cimport INFINITY, fabs, floor, isfinite, isnan
 from libc.stdlib cimport free
-from libc.string cimport memcpy, memset
+from libc.string cimport memcmp, memcpy, memset
 
 from vwlite.core.base.arrays cimport view_of
 from vwlite.core.base.buffers cimport copy, reserve, resize
@@ -52,34 +53,136 @@ cdef extern from *:
         }
         return !falls && begin[0] == 0 && begin[items] == last;
     }
+
+    /* Whether begins are 0, step, 2 step, ... */
+    VWLITE_CLONES static int vwlite_is_rising_by(const uint32_t *begin, size_t items, uint32_t step) {
+        uint32_t other = 0;
+        for (size_t i = 0; i < items; i++) {
+            other |= begin[i] ^ (uint32_t)i * step;
+        }
+        return !other;
+    }
     """
     void spread "vwlite_spread"(const uint32_t* bits, size_t n, uint32_t* least, uint32_t* largest) noexcept nogil
     bint all_below "vwlite_all_below"(const uint16_t* number, size_t n, size_t limit) noexcept nogil
     bint rises "vwlite_rises"(const uint32_t* begin, size_t items, size_t last) noexcept nogil
+    bint is_rising_by "vwlite_is_rising_by"(const uint32_t* begin, size_t items, uint32_t step) noexcept nogil
 
 cdef enum:
-    COUNTS = 5      # lines, spans, features, tag_bytes, distinct: the head of a dump, uint64 each
+    COUNTS = 6      # lines, spans, features, tag_bytes, distinct, form: the head of a dump, uint64 each
     ARRAYS = 13
-    SPACES = 0x80000000      # added to the last count: there are the hashes of namespaces
     INFINITE = 0xFF000000   # the bits of a float, times 2, from where on it is not finite
+
+
+# The form of a dump, as bits: which arrays it leaves out, as their content follows from the counts.
+cdef enum Form:
+    NO_IMPORTANCE = 1       # all are 1
+    NO_INITIAL = 2          # all are 0
+    NO_TAG = 4              # there are no tags, so no begins of them
+    NO_SPAN_BEGIN = 8       # each line has the same namespaces; `letter` and `space` have those of one line
+    NO_FEATURE_BEGIN = 16   # each span has one feature
+    NO_VALUE = 32           # all are 1
+    NO_KIND = 64            # all lines are examples
+    SPACES = 128            # there are the hashes of namespaces
+    ALL_FORMS = 255
 
 
 cdef inline size_t aligned(size_t size) noexcept nogil:
     return (size + 7) & ~<size_t>7
 
 
-cdef void sizes_of(const Arrays* a, size_t* sizes) noexcept nogil:
-    """Bytes of each array, in the order of the struct."""
-    sizes[0] = sizes[1] = sizes[2] = 8 * a.lines
-    sizes[3] = sizes[4] = 4 * (a.lines + 1)
-    sizes[5] = 4 * (a.spans + 1)
+cdef inline size_t spans_kept(const Arrays* a, uint64_t form) noexcept nogil:
+    """Of how many spans a dump has the letters."""
+    return a.spans / a.lines if form & NO_SPAN_BEGIN else a.spans
+
+
+cdef void sizes_of(const Arrays* a, uint64_t form, size_t* sizes) noexcept nogil:
+    """Bytes of each array in a dump, in the order of the struct."""
+    sizes[0] = 8 * a.lines
+    sizes[1] = 0 if form & NO_IMPORTANCE else 8 * a.lines
+    sizes[2] = 0 if form & NO_INITIAL else 8 * a.lines
+    sizes[3] = 0 if form & NO_TAG else 4 * (a.lines + 1)
+    sizes[4] = 0 if form & NO_SPAN_BEGIN else 4 * (a.lines + 1)
+    sizes[5] = 0 if form & NO_FEATURE_BEGIN else 4 * (a.spans + 1)
     sizes[6] = 4 * a.distinct
     sizes[7] = 2 * a.features if a.distinct else 4 * a.features     # numbers or hashes
-    sizes[8] = 4 * a.features
-    sizes[9] = a.lines
-    sizes[10] = a.spans
+    sizes[8] = 0 if form & NO_VALUE else 4 * a.features
+    sizes[9] = 0 if form & NO_KIND else a.lines
+    sizes[10] = spans_kept(a, form)
     sizes[11] = a.tag_bytes
-    sizes[12] = 4 * a.spans if a.space != NULL else 0
+    sizes[12] = 4 * spans_kept(a, form) if form & SPACES else 0
+
+
+cdef bint repeats(const void* data, size_t size, size_t period) noexcept nogil:
+    """Whether bytes are the first `period` of them again and again."""
+    return size <= period or memcmp(<const char*>data + period, data, size - period) == 0
+
+
+cdef uint64_t form_of(const Arrays* a) noexcept nogil:
+    """What a dump of these arrays may leave out."""
+    cdef uint64_t form = SPACES if a.space != NULL else 0
+    cdef double one = 1, zero = 0
+    cdef float single = 1
+    cdef uint8_t example = EXAMPLE
+    cdef size_t n = a.lines, k
+    if n == 0:
+        return form
+    if memcmp(a.importance, &one, 8) == 0 and repeats(a.importance, 8 * n, 8):
+        form |= NO_IMPORTANCE
+    if memcmp(a.initial, &zero, 8) == 0 and repeats(a.initial, 8 * n, 8):
+        form |= NO_INITIAL
+    if a.tag_bytes == 0:
+        form |= NO_TAG
+    if a.kind[0] == example and repeats(a.kind, n, 1):
+        form |= NO_KIND
+    if a.features and memcmp(a.value, &single, 4) == 0 and repeats(a.value, 4 * a.features, 4):
+        form |= NO_VALUE
+    if a.spans == a.features and is_rising_by(a.feature_begin, a.spans + 1, 1):
+        form |= NO_FEATURE_BEGIN
+    if a.spans % n == 0:
+        k = a.spans / n
+        if (is_rising_by(a.span_begin, n + 1, <uint32_t>k) and repeats(a.letter, a.spans, k)
+                and (a.space == NULL or repeats(a.space, 4 * a.spans, 4 * k))):
+            form |= NO_SPAN_BEGIN
+    return form
+
+
+cdef class Uniform:
+    """What arrays hold that a dump leaves out: bytes again and again, or begins that rise by a step."""
+
+    cdef char* data           # owned
+    cdef size_t items
+    cdef bytes pattern        # of an item
+    cdef uint32_t step        # if there is no pattern
+
+    def __cinit__(self, size_t items, bytes pattern, uint32_t step):
+        cdef size_t i, size = len(pattern)
+        cdef const char* item = <const char*>pattern
+        self.items, self.pattern, self.step = items, pattern, step
+        if resize(<void**>&self.data, items + 1, max(size, sizeof(uint32_t))):
+            raise MemoryError("no memory for a batch")
+        if size:
+            for i in range(items):
+                memcpy(self.data + i * size, item, size)
+        else:
+            for i in range(items):
+                (<uint32_t*>self.data)[i] = <uint32_t>i * step
+
+    def __dealloc__(self):
+        free(self.data)
+
+
+cdef dict UNIFORM = {}      # by the name of the array: the last one, which mostly is that of the next batch too
+
+
+cdef void* uniform(Batch batch, str name, size_t items, bytes pattern, uint32_t step=0) except NULL:
+    """Memory with at least so many items of a pattern, or with begins that rise by a step, which batches share."""
+    cdef Uniform found = UNIFORM.get(name)
+    if found is None or found.items < items or found.pattern != pattern or found.step != step:
+        found = Uniform(items + items // 4, pattern, step)
+        UNIFORM[name] = found
+    batch.shared.append(found)
+    return found.data
 
 
 cdef uint64_t dictionaries = 0      # that were given a number
@@ -100,6 +203,7 @@ cdef class Batch:
     def __cinit__(self):
         memset(&self.a, 0, sizeof(Arrays))
         self.source, self.first_line, self.breaks = "", 1, ()
+        self.shared = []
 
     def __dealloc__(self):
         if self.owner is None:
@@ -448,23 +552,14 @@ cdef class Batch:
 
     # --- as bytes ----------------------------------------------------------------------------
 
-    @property
-    def nbytes(self):
-        """Bytes of `dump`."""
-        cdef size_t sizes[ARRAYS]
-        cdef size_t total = 8 * COUNTS
-        sizes_of(&self.a, sizes)
-        for i in range(ARRAYS):
-            total += aligned(sizes[i])
-        return total
-
     def dump(self):
         """The pieces of the batch as bytes-like objects, to be written one after the other.
 
-        Five uint64 counts, then each array padded to 8 bytes, in the machine's byte order. If the hashes are numbered,
-        their numbers stand in their place, behind the distinct ones. The hashes of namespaces come last, if there are
-        some; the last count tells.
+        Six uint64 counts, then each array padded to 8 bytes, in the machine's byte order. If the hashes are numbered,
+        their numbers stand in their place, behind the distinct ones. The last count is the Form: which arrays are left
+        out, and whether there are the hashes of namespaces.
         """
+        cdef uint64_t form
         cdef size_t sizes[ARRAYS]
         cdef void* arrays[ARRAYS]
         cdef size_t i
@@ -476,11 +571,11 @@ cdef class Batch:
                 self.a.tag_begin[0] = self.a.span_begin[0] = 0
             if self.a.spans == 0:
                 self.a.feature_begin[0] = 0
-        sizes_of(&self.a, sizes)
+        form = form_of(&self.a)
+        sizes_of(&self.a, form, sizes)
         pointers_of(&self.a, arrays)
         pieces = [b"".join(int(n).to_bytes(8, "little") for n in
-                           (self.a.lines, self.a.spans, self.a.features, self.a.tag_bytes,
-                            self.a.distinct + (<uint64_t>SPACES if self.a.space != NULL else 0)))]
+                           (self.a.lines, self.a.spans, self.a.features, self.a.tag_bytes, self.a.distinct, form))]
         for i in range(ARRAYS):
             if sizes[i]:
                 pieces.append(view_of(self, arrays[i], sizes[i], 1, "B"))
@@ -509,6 +604,32 @@ cdef class Batch:
         if why != NULL:
             raise ValueError(why.decode())
 
+    cdef int share(self, uint64_t form) except -1:
+        """Look at what is left out in memory that batches share."""
+        cdef size_t n = self.a.lines, k
+        cdef double one = 1
+        cdef float single = 1
+        if form & NO_IMPORTANCE:
+            self.a.importance = <double*>uniform(self, "importance", n, (<char*>&one)[:8])
+        if form & NO_INITIAL:
+            self.a.initial = <double*>uniform(self, "initial", n, bytes(8))
+        if form & NO_TAG:
+            self.a.tag_begin = <uint32_t*>uniform(self, "tag_begin", n + 1, b"")
+        if form & NO_FEATURE_BEGIN:
+            self.a.feature_begin = <uint32_t*>uniform(self, "feature_begin", self.a.spans + 1, b"", 1)
+        if form & NO_VALUE:
+            self.a.value = <float*>uniform(self, "value", self.a.features, (<char*>&single)[:4])
+        if form & NO_KIND:
+            self.a.kind = <uint8_t*>uniform(self, "kind", n, bytes([EXAMPLE]))
+        if form & NO_SPAN_BEGIN:
+            k = self.a.spans / n
+            self.a.span_begin = <uint32_t*>uniform(self, "span_begin", n + 1, b"", <uint32_t>k)
+            if k:
+                self.a.letter = <uint8_t*>uniform(self, "letter", n, (<char*>self.a.letter)[:k])
+            if k and form & SPACES:
+                self.a.space = <uint32_t*>uniform(self, "space", n, (<char*>self.a.space)[:4 * k])
+        return 0
+
     @staticmethod
     def view(buffer, size_t offset, size_t size):
         """A batch that looks at what `dump` wrote, at `offset` of a buffer, without copying.
@@ -521,9 +642,9 @@ cdef class Batch:
         cdef Batch batch = Batch()
         cdef Py_buffer info
         cdef size_t sizes[ARRAYS]
-        cdef size_t at, i
-        cdef uint64_t distinct
-        cdef bint spaces
+        cdef char* arrays[ARRAYS]
+        cdef size_t at, i, kept
+        cdef uint64_t form
         cdef const uint64_t* counts
         cdef const char* why
         cdef char* base
@@ -538,55 +659,41 @@ cdef class Batch:
         finally:
             PyBuffer_Release(&info)
         counts = <const uint64_t*>base
-        distinct, spaces = counts[4], False
-        if distinct >= <uint64_t>SPACES and distinct < <uint64_t>2 * SPACES:
-            distinct, spaces = distinct - <uint64_t>SPACES, True
-        for i in range(COUNTS):
-            if (distinct if i == 4 else counts[i]) > size:
+        form = counts[COUNTS - 1]
+        for i in range(COUNTS - 1):
+            if counts[i] > size:
                 raise ValueError("not a batch: a count is larger than the whole")
         batch.a.lines, batch.a.spans = counts[0], counts[1]
-        batch.a.features, batch.a.tag_bytes, batch.a.distinct = counts[2], counts[3], distinct
-        if spaces:
-            batch.a.space = <uint32_t*>base     # where they are comes below
-        sizes_of(&batch.a, sizes)
+        batch.a.features, batch.a.tag_bytes, batch.a.distinct = counts[2], counts[3], counts[4]
+        if not is_sound(&batch.a, form):
+            raise ValueError("not a batch: what is left out does not follow from the counts")
+        sizes_of(&batch.a, form, sizes)
         at = 8 * COUNTS
         for i in range(ARRAYS):
-            sizes[i] = aligned(sizes[i])
-            at += sizes[i]
+            arrays[i] = base + at
+            at += aligned(sizes[i])
         if at != size:
             raise ValueError("not a batch: the counts do not add up to the size")
-        at = 8 * COUNTS
-        batch.a.label = <double*>(base + at)
-        at += sizes[0]
-        batch.a.importance = <double*>(base + at)
-        at += sizes[1]
-        batch.a.initial = <double*>(base + at)
-        at += sizes[2]
-        batch.a.tag_begin = <uint32_t*>(base + at)
-        at += sizes[3]
-        batch.a.span_begin = <uint32_t*>(base + at)
-        at += sizes[4]
-        batch.a.feature_begin = <uint32_t*>(base + at)
-        at += sizes[5]
-        batch.a.distinct_hash = <uint32_t*>(base + at)
-        at += sizes[6]
+        batch.a.label = <double*>arrays[0]
+        batch.a.importance = <double*>arrays[1]
+        batch.a.initial = <double*>arrays[2]
+        batch.a.tag_begin = <uint32_t*>arrays[3]
+        batch.a.span_begin = <uint32_t*>arrays[4]
+        batch.a.feature_begin = <uint32_t*>arrays[5]
+        batch.a.distinct_hash = <uint32_t*>arrays[6]
         if batch.a.distinct:
-            batch.a.number = <uint16_t*>(base + at)
+            batch.a.number = <uint16_t*>arrays[7]
         else:
-            batch.a.hash = <uint32_t*>(base + at)
-        at += sizes[7]
-        batch.a.value = <float*>(base + at)
-        at += sizes[8]
-        batch.a.kind = <uint8_t*>(base + at)
-        at += sizes[9]
-        batch.a.letter = <uint8_t*>(base + at)
-        at += sizes[10]
-        batch.a.tags = base + at
-        at += sizes[11]
-        if spaces:
-            batch.a.space = <uint32_t*>(base + at)
+            batch.a.hash = <uint32_t*>arrays[7]
+        batch.a.value = <float*>arrays[8]
+        batch.a.kind = <uint8_t*>arrays[9]
+        batch.a.letter = <uint8_t*>arrays[10]
+        batch.a.tags = arrays[11]
+        if form & SPACES:
+            batch.a.space = <uint32_t*>arrays[12]
+        batch.share(form)
         with nogil:
-            why = contradiction(&batch.a)
+            why = contradiction(&batch.a, form)
         if why != NULL:
             raise ValueError(f"not a batch: {why.decode()}")
         return batch
@@ -620,18 +727,31 @@ cdef void pointers_of(const Arrays* a, void** arrays) noexcept nogil:
     arrays[12] = a.space
 
 
-cdef const char* contradiction(const Arrays* a) noexcept nogil:
-    """What is wrong with arrays that were read, if something is."""
+cdef bint is_sound(const Arrays* a, uint64_t form) noexcept nogil:
+    """Whether arrays of these counts can be left out."""
+    if form > ALL_FORMS or (form & NO_TAG and a.tag_bytes != 0):
+        return False
+    if form & NO_FEATURE_BEGIN and a.spans != a.features:
+        return False
+    return not form & NO_SPAN_BEGIN or (a.lines != 0 and a.spans % a.lines == 0)
+
+
+cdef const char* contradiction(const Arrays* a, uint64_t form) noexcept nogil:
+    """What is wrong with arrays that were read, if something is; `form` tells which were not."""
     cdef size_t i
     cdef uint32_t least, largest
-    if not (rises(a.tag_begin, a.lines, a.tag_bytes) and rises(a.span_begin, a.lines, a.spans)
-            and rises(a.feature_begin, a.spans, a.features)):
+    if not ((form & NO_TAG or rises(a.tag_begin, a.lines, a.tag_bytes))
+            and (form & NO_SPAN_BEGIN or rises(a.span_begin, a.lines, a.spans))
+            and (form & NO_FEATURE_BEGIN or rises(a.feature_begin, a.spans, a.features))):
         return b"its ranges are out of order"
     if a.distinct and not (a.distinct <= MOST_DISTINCT and all_below(a.number, a.features, a.distinct)):
         return b"a feature has a number that is none"
-    for i in range(a.lines):
-        if a.kind[i] > REJECTED or (a.kind[i] != EXAMPLE and a.span_begin[i] != a.span_begin[i + 1]):
-            return b"a line is neither an example nor empty"
+    if not form & NO_KIND:
+        for i in range(a.lines):
+            if a.kind[i] > REJECTED or (a.kind[i] != EXAMPLE and a.span_begin[i] != a.span_begin[i + 1]):
+                return b"a line is neither an example nor empty"
+    if form & NO_VALUE:
+        return NULL
     spread(<const uint32_t*>a.value, a.features, &least, &largest)
     if least == 0:
         return b"a value is zero"

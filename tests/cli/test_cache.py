@@ -10,7 +10,7 @@ import threading
 
 import numpy as np
 import pytest
-from crafted_caches import arrays_of, crafted, put_together, taken_apart
+from crafted_caches import arrays_of, crafted, put_together, taken_apart, written_out
 from running import PATIENT, PROGRAM, finish, leftovers, start
 
 from vwlite.core.data.batch import Batch
@@ -525,6 +525,7 @@ def test_numbers_that_no_text_gives_are_refused(vwlite, tmp_path, data, array, v
     vwlite(*command)
     cache, model = (tmp_path / "data.vw.vwlite-cache"), (tmp_path / "model").read_bytes()
     parts = taken_apart(cache.read_bytes())
+    parts.batches[0] = written_out(parts.batches[0])
     at, items, code = arrays_of(parts.batches[0])[array]
     struct.pack_into("=" + code, parts.batches[0], at + items // 2 * struct.calcsize(code), value)
     cache.write_bytes(put_together(parts))

@@ -471,14 +471,14 @@ before = peak()
 cache = open_cache(sys.argv[1], None)
 for _ in range(2):
     for batch, _ in cache.batches(int(sys.argv[2])):
-        assert sum(batch.kind) == 0 and batch.value[-1] == 1.0 and batch.hash[-1]
+        assert sum(batch.kind) == 0 and batch.value[-1] == 2.0 and batch.hash[-1]
 print(peak() - before)
 """
 
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_memory_does_not_grow_with_the_cache(tmp_path, threads):
-    batch = batch_of([Line(1.0, [(i + 1, 1.0) for i in range(60_000)])] * 2)
+    batch = batch_of([Line(1.0, [(i + 1, 2.0) for i in range(60_000)])] * 2)
     writer = CacheWriter(str(tmp_path / "c"), {})
     for _ in range(64):
         writer.add(batch)
@@ -498,7 +498,7 @@ def test_the_format_is_as_it_is_described(stored):
     """Magic, batches, index, trailer: read without the code that wrote it."""
     path, wanted, made_from = stored
     data = path.read_bytes()
-    assert data[:16] == b"vwlite cache\0\0\4\0"
+    assert data[:16] == b"vwlite cache\0\0\5\0"
     place, size, found, end = struct.unpack("<QQQ8s", data[-32:])
     assert end == b"vwl end\0"
     assert place + size + 32 == len(data)

@@ -6,14 +6,17 @@
 import json
 import random
 import struct
+from array import array
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from vwlite.core.base.checksum import checksum
+from vwlite.core.data.batch import Batch
 from vwlite.input.cache import ALIGNMENT, END, MAGIC, TRAILER
 
-COUNTS = ("lines", "spans", "features", "tag bytes", "distinct")
+COUNTS = ("lines", "spans", "features", "tag bytes", "distinct", "form")
+HEAD = struct.Struct(f"={len(COUNTS)}Q")
 ODD_WORDS = (0, 1, 2, 7, 255, 1 << 15, (1 << 16) - 1, 1 << 31, (1 << 32) - 1)
 ODD_LONGS = (0, 1, 8, 1 << 31, 1 << 32, 1 << 61, 1 << 63, (1 << 64) - 1)
 ODD_FLOATS = (0.0, -0.0, 1e-45, 3e38, -3e38, float("inf"), float("-inf"), float("nan"))
@@ -68,17 +71,38 @@ def put_together(
 
 def arrays_of(batch: bytearray) -> dict[str, tuple[int, int, str]]:
     """Where the arrays of a batch are: place, items, and the code of an item for struct."""
-    lines, spans, features, tags, distinct = struct.unpack_from("=5Q", batch)
-    at, found = 40, {}
+    lines, spans, features, tags, distinct, form = HEAD.unpack_from(batch)
+    at, found = HEAD.size, {}
+    kept = spans // lines if form & 8 else spans
     for name, items, code in [
-        ("label", lines, "d"), ("importance", lines, "d"), ("initial", lines, "d"), ("tag_begin", lines + 1, "I"),
-        ("span_begin", lines + 1, "I"), ("feature_begin", spans + 1, "I"), ("distinct_hash", distinct, "I"),
-        ("number", features, "H") if distinct else ("hash", features, "I"), ("value", features, "f"),
-        ("kind", lines, "B"), ("letter", spans, "B"), ("tags", tags, "B"),
+        ("label", lines, "d"),
+        ("importance", 0 if form & 1 else lines, "d"), ("initial", 0 if form & 2 else lines, "d"),
+        ("tag_begin", 0 if form & 4 else lines + 1, "I"), ("span_begin", 0 if form & 8 else lines + 1, "I"),
+        ("feature_begin", 0 if form & 16 else spans + 1, "I"), ("distinct_hash", distinct, "I"),
+        ("number", features, "H") if distinct else ("hash", features, "I"),
+        ("value", 0 if form & 32 else features, "f"),
+        ("kind", 0 if form & 64 else lines, "B"), ("letter", kept, "B"), ("tags", tags, "B"),
     ]:  # fmt: skip
         found[name] = (at, items, code)
         at += -(-items * struct.calcsize(code) // 8) * 8
     return found
+
+
+def written_out(batch: bytearray) -> bytearray:
+    """The same batch with all arrays, those too that its writer has left out."""
+    found = Batch.view(bytes(batch), 0, len(batch))
+    counts = [*HEAD.unpack_from(batch)[:-1], 128 if len(found.space) else 0]
+    empty = b"\0" * 4  # of a range of nothing
+    arrays: list[Any] = [found.label, found.importance, found.initial, found.tag_begin, found.span_begin]
+    arrays += [found.feature_begin, found.distinct]
+    number = {hash: i for i, hash in enumerate(found.distinct)}
+    arrays.append(array("H", (number[hash] for hash in found.hash)) if number else found.hash)
+    arrays += [found.value, found.kind, found.letter, b"".join(map(found.tag, range(len(found)))), found.space]
+    out = bytearray(HEAD.pack(*counts))
+    for i, items in enumerate(arrays):
+        piece = bytes(items) or (empty if i in (3, 4, 5) else b"")
+        out += piece + bytes(-len(piece) % 8)
+    return out
 
 
 def change_item(batch: bytearray, chance: random.Random) -> str:
@@ -102,13 +126,13 @@ def change_batch(batch: bytearray, chance: random.Random) -> tuple[str, bool]:
     """Change a batch in place. What was done, and whether it may be another valid batch now."""
     kind = chance.randrange(10)
     if kind == 0:
-        i = chance.randrange(5)
-        old = struct.unpack_from("=5Q", batch)[i]
-        value = chance.choice([*ODD_LONGS, old + 1, old - 1, 2 * old]) % (1 << 64)
+        i = chance.randrange(len(COUNTS))
+        old = HEAD.unpack_from(batch)[i]
+        value = chance.choice([*ODD_LONGS, old + 1, old - 1, 2 * old, old ^ 1 << chance.randrange(9)]) % (1 << 64)
         struct.pack_into("=Q", batch, 8 * i, value)
         return f"{COUNTS[i]} is {value} instead of {old}", False
     if kind == 1:
-        size = chance.choice([0, 1, 8, 39, 40, 48, len(batch) - 8, len(batch) - 1])
+        size = chance.choice([0, 1, 8, 40, 47, 48, 56, len(batch) - 8, len(batch) - 1])
         del batch[max(0, size) :]
         return f"a batch of {len(batch)} bytes", False
     if kind == 2:
@@ -170,6 +194,8 @@ def crafted(data: bytes, chance: random.Random) -> Crafted:
     kind = chance.random()
     if kind < 0.6 and parts.batches:
         i = chance.randrange(len(parts.batches))
+        if chance.random() < 0.5:
+            parts.batches[i] = written_out(parts.batches[i])
         what, plausible = change_batch(parts.batches[i], chance)
         return Crafted(f"batch {i}: {what}", put_together(parts), plausible)
     if kind < 0.9:

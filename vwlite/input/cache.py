@@ -1,4 +1,4 @@
-"""The cache: parsed batches on disk, as they are in memory.
+"""The cache: parsed batches on disk, nearly as they are in memory.
 
     magic, format version           16 bytes
     batches                         each at a multiple of 64 bytes, as Batch.dump writes it, zeros between
@@ -32,7 +32,7 @@ from vwlite.errors import CannotCreateError, NoInputError, UsageError, WriteErro
 from vwlite.input.ahead import read_ahead
 from vwlite.output.atomic import AtomicFile
 
-VERSION = 4
+VERSION = 5
 MAGIC = b"vwlite cache\0\0" + VERSION.to_bytes(2, "little")
 END = b"vwl end\0"
 TRAILER = struct.Struct("<QQQ8s")  # place and size of the index, its sum, END
