@@ -228,7 +228,8 @@ class ArrowParsing:
         at = layout.place_of("importance")
         if at < 0:
             return None, {}
-        name, words = layout.schema.name_of("importance"), []
+        name = layout.schema.name_of("importance")
+        words: list[str] = []
         places = np.empty(len(frame), dtype=np.int64)
         known = frame.distinct(at, places)
         if known is not None and all(isinstance(x, float) or (isinstance(x, int) and abs(x) <= EXACT) for x in known):
