@@ -1,0 +1,231 @@
+"""Rounds over shards: sums that add, bounds that hold, steps as the twins', and the optimum in the end."""
+
+from array import array
+
+import batch
+import numpy as np
+import pytest
+import rounds as twins
+from batch_problems import LOSSES, draw, rows_of
+
+from vwlite.core.solve.rounds import OWLQN, SPG
+from vwlite.core.solve.shard import Dual, Shard, add_at, sums_of, united
+
+each_loss = pytest.mark.parametrize("loss", LOSSES)
+with_and_without_constant = pytest.mark.parametrize("constant", [True, False])
+STRENGTHS = {
+    "l1": {"l1": 0.05},
+    "l2": {"l2": 0.1},
+    "elastic": {"l1": 0.03, "l2": 0.05},
+    "radius": {"radius": 0.8},
+    "radius and l2": {"radius": 0.8, "l2": 0.1},
+}
+each_strength = pytest.mark.parametrize("name", STRENGTHS)
+
+
+def shards_of(drawn, cuts=(7, 19)):
+    """The lines of a drawn problem in three pieces."""
+    ends = [0, *cuts, len(drawn.lines)]
+    return [rows_of(drawn.lines[a:b]) for a, b in zip(ends, ends[1:], strict=False)]
+
+
+class Sums:
+    """The sums over shards, as whoever drives the rounds has them."""
+
+    def __init__(self, loss, shards, constant, *, certificate=True):
+        self.loss, self.constant, self.certificate = loss, constant, certificate
+        self.shards = [Shard(rows, loss, constant=constant) for rows in shards]
+        self.keys = array("I")
+        for rows in shards:
+            self.keys = united(self.keys, rows.keys)
+
+    def at(self, x):
+        """The mean loss, its gradient, the curvature by the constant; a dual point."""
+        d = len(self.keys)
+        total, slopes, second = np.zeros(sums_of(self.loss, self.certificate)), np.zeros(d), np.zeros(d)
+        for shard in self.shards:
+            w = np.array([x[list(self.keys).index(key)] for key in shard.rows.keys])
+            sums, g, g2 = shard.sums(w, x[-1], self.certificate)
+            total += sums
+            assert add_at(slopes, self.keys, shard.rows.keys, g)
+            if g2 is not None:
+                assert add_at(second, self.keys, shard.rows.keys, g2)
+        whole = total[0]
+        dual = Dual(self.loss, self.constant, total, slopes, second if self.constant else None)
+        gradient = np.append(slopes, total[2] if self.constant else 0.0) / whole
+        return total[1] / whole, gradient, total[3] / whole, dual
+
+
+def descent_of(strength, x):
+    return SPG(x, **strength) if "radius" in strength else OWLQN(x, **strength)
+
+
+def twin_of(strength, x):
+    known = {"l1": 0.0} | strength
+    if "radius" in strength:
+        known.pop("l1")
+        return twins.SPG(x, **known)
+    return twins.OWLQN(x, **known)
+
+
+@with_and_without_constant
+@each_loss
+def test_sums_over_shards_are_those_of_the_whole(loss, constant):
+    drawn = draw(3, loss)
+    sums, twin = Sums(loss, shards_of(drawn), constant), drawn.twin(constant=constant)
+    assert list(sums.keys) == list(drawn.rows.keys)
+    rng = np.random.default_rng(1)
+    for size in (0.0, 0.3, 2.0):
+        x = size * rng.normal(0, 1, len(sums.keys) + 1)
+        x[-1] *= constant
+        loss_at, gradient, curvature, _ = sums.at(x)
+        g, by_b = twin.gradient(x[:-1], x[-1])
+        bends = twin.h @ batch.LOSSES[loss].curvature(twin.predictions(x[:-1], x[-1]), twin.y)
+        assert loss_at == pytest.approx(twin.mean_loss(x[:-1], x[-1]), rel=1e-12)
+        np.testing.assert_allclose(gradient, [*g, by_b * constant], rtol=1e-10, atol=1e-12)
+        assert curvature == pytest.approx(bends, rel=1e-10)
+
+
+@each_strength
+@with_and_without_constant
+@each_loss
+def test_no_bound_is_above_the_optimum_and_near_it_they_meet(loss, constant, name):
+    strength = STRENGTHS[name]
+    drawn = draw(5, loss)
+    sums = Sums(loss, shards_of(drawn), constant)
+    descent = descent_of(strength, np.zeros(len(sums.keys) + 1))
+    least, rng = np.inf, np.random.default_rng(2)
+    bounds = []
+    given = {"l1": 0.0, "l2": 0.0} | strength
+    for _ in range(3000):
+        if descent.done:
+            break
+        loss_at, gradient, curvature, dual = sums.at(descent.arrays["trial"])
+        descent.tell(loss_at, gradient, curvature)
+        least = min(least, descent.trial_objective)
+        bounds.append(dual.bound(**given))
+    for size in (0.1, 1.0, 3.0):
+        x = size * rng.normal(0, 1, len(sums.keys) + 1)
+        x[-1] *= constant
+        bounds.append(sums.at(x)[3].bound(**given))
+    assert max(bounds) <= least * (1 + 1e-9) + 1e-12
+    assert max(bounds) == pytest.approx(least, rel=1e-5)
+
+
+@each_strength
+@with_and_without_constant
+@each_loss
+def test_rounds_go_as_the_twin(loss, constant, name):
+    strength = STRENGTHS[name]
+    drawn = draw(41, loss)
+    sums = Sums(loss, shards_of(drawn), constant, certificate=True)
+    start = np.zeros(len(sums.keys) + 1)
+    descent, eager = descent_of(strength, start), twin_of(strength, start)
+    refused = 0
+    for _ in range(18):
+        np.testing.assert_allclose(descent.arrays["trial"], eager.trial, rtol=1e-6, atol=1e-9)
+        loss_at, gradient, curvature, _ = sums.at(eager.trial)
+        taken = eager.tell(loss_at, gradient, curvature)
+        assert descent.tell(loss_at, gradient.copy(), curvature) == taken
+        assert descent.objective == pytest.approx(eager.objective, rel=1e-9)
+        refused += not taken
+        if eager.done or descent.done:
+            break
+    assert descent.rounds == descent.steps + refused
+
+
+@pytest.mark.parametrize("name", ["l1", "l2", "elastic"])
+@with_and_without_constant
+@each_loss
+def test_the_optimum_is_that_of_the_twin(loss, constant, name):
+    drawn = draw(7, loss)
+    sums, twin = Sums(loss, shards_of(drawn), constant), drawn.twin(constant=constant, **STRENGTHS[name])
+    w, b = batch.solve(twin)
+    descent = descent_of(STRENGTHS[name], np.zeros(len(sums.keys) + 1))
+    for _ in range(500):
+        if not descent.done:
+            descent.tell(*sums.at(descent.arrays["trial"])[:3])
+    assert descent.objective == pytest.approx(twin.objective(w, b), rel=1e-9)
+    assert descent.violation < 1e-4
+
+
+def test_the_ball_holds_its_weights():
+    drawn = draw(7, "logistic")
+    sums = Sums("logistic", shards_of(drawn), True)
+    free = OWLQN(np.zeros(len(sums.keys) + 1), l1=0.02)
+    for _ in range(300):
+        if not free.done:
+            free.tell(*sums.at(free.arrays["trial"])[:3])
+    radius = float(np.abs(free.weights()[0]).sum())
+    ball = SPG(np.full(len(sums.keys) + 1, 3.0), radius=radius)
+    for _ in range(2000):
+        if not ball.done:
+            assert np.abs(ball.weights("trial")[0]).sum() <= radius * (1 + 1e-12)
+            ball.tell(*sums.at(ball.arrays["trial"])[:3])
+    # That of the same problem with a penalty instead.
+    assert ball.least == pytest.approx(free.objective - 0.02 * radius, rel=1e-8)
+
+
+@each_strength
+def test_a_state_goes_on_as_if_nothing_had_happened(name):
+    strength = STRENGTHS[name]
+    drawn = draw(13, "logistic")
+    sums = Sums("logistic", shards_of(drawn), True)
+    first = descent_of(strength, np.zeros(len(sums.keys) + 1))
+    for _ in range(25):
+        again = descent_of(strength, np.zeros(len(sums.keys) + 1))
+        again.load(first.state(), {k: bytes_of(a) for k, a in first.arrays.items()})
+        told = sums.at(first.arrays["trial"])[:3]
+        for descent in (first, again):
+            if not descent.done:
+                descent.tell(told[0], told[1].copy(), told[2])
+        assert again.state() == first.state()
+        assert {k: a.tobytes() for k, a in again.arrays.items()} == {k: a.tobytes() for k, a in first.arrays.items()}
+
+
+def bytes_of(numbers):
+    return memoryview(numbers.tobytes()).cast("d")
+
+
+def test_a_state_of_something_else_is_refused():
+    one, other = OWLQN(np.zeros(3), l1=0.1), SPG(np.zeros(3), radius=1.0)
+    with pytest.raises(ValueError, match="not those of the method"):
+        one.load(other.state(), other.arrays)
+    with pytest.raises(ValueError, match="not those of the method"):
+        other.load({}, other.arrays)
+    with pytest.raises(ValueError, match="not those of the method"):
+        one.load(one.state(), {k: a[:2] for k, a in one.arrays.items()})
+
+
+def test_an_objective_that_is_no_number_shortens_the_step():
+    descent = OWLQN(np.zeros(3), l1=0.1)
+    assert descent.tell(1.0, array("d", [1.0, -2.0, 0.5]), 0.25)
+    trial = list(descent.arrays["trial"])
+    assert not descent.tell(float("inf"), array("d", [0.0, 0.0, 0.0]), 0.0)
+    np.testing.assert_allclose(descent.arrays["trial"], np.array(trial) / 10)
+
+
+def test_it_ends_where_nothing_is_lower():
+    descent = OWLQN(np.zeros(2), l1=0.1)
+    descent.tell(1.0, array("d", [1.0, 0.0]), 0.25)
+    for _ in range(100):  # the slope is a lie
+        if not descent.done:
+            descent.tell(2.0, array("d", [1.0, 0.0]), 0.25)
+    assert descent.done
+    assert list(descent.arrays["trial"]) == [0.0, 0.0]
+
+
+def test_keys_are_united_and_found():
+    a, b = array("I", [1, 4, 9]), array("I", [0, 4, 10, 11])
+    keys = united(a, b)
+    assert list(keys) == [0, 1, 4, 9, 10, 11]
+    sums = array("d", bytes(8 * 6))
+    assert add_at(sums, keys, a, array("d", [1, 2, 3]))
+    assert add_at(sums, keys, b, array("d", [5, 6, 7, 8]))
+    assert list(sums) == [5, 1, 8, 3, 7, 8]
+    assert not add_at(sums, keys, array("I", [2]), array("d", [1]))
+
+
+def test_a_loss_with_a_kink_is_refused():
+    with pytest.raises(ValueError, match="kinks"):
+        Shard(draw(1, "logistic").rows, "hinge")
