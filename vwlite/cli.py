@@ -17,6 +17,8 @@ COMMANDS = {
     "solve": "Find the best model of a penalty, and how near it is to the optimum.",
     "certify": "Say how far a model is from the best of its strength.",
     "merge": "Make one model of several, each of a part of the data.",
+    "gradient": "Write what a part of the data says in a round of vwlite step.",
+    "step": "Find the best model of a penalty in rounds over parts of the data.",
     "predict": "Predict with a model.",
     "info": "Show everything a model knows about itself.",
     "weights": "Show the weights of a model.",

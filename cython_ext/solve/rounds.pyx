@@ -132,12 +132,12 @@ cdef class Descent:
         if self.known:
             self.look_around()
 
-    @property
-    def nonzeros(self):
-        """Of the weights at x."""
+    def nonzeros(self, name="x"):
+        """Of the weights in an array of the state."""
+        cdef const double[::1] x = self.arrays[name]
         cdef Py_ssize_t j, found = 0
         for j in range(self.d):
-            found += self.x[j] != 0
+            found += x[j] != 0
         return found
 
     def weights(self, name="x"):

@@ -37,12 +37,12 @@ from vwlite.core.solve.problem cimport Problem, larger, smaller, total
 
 cdef enum:
     HALVINGS = 12
-    BASIC = 4           # sums that are always there
+    BASIC = 6           # sums that are always there
 
 SCALES = (*(1 - 0.5**k for k in range(HALVINGS)), 1.0)  # from 0, where every conjugate is 0
 
 
-def sums_of(str loss, bint certificate):
+def sums_of(str loss, bint certificate) -> int:
     """How many sums a shard has."""
     if not certificate:
         return BASIC
@@ -58,8 +58,9 @@ cdef class Shard(Problem):
             raise ValueError(f"gradients do not say enough for a loss with kinks, such as {loss}")
 
     def sums(self, const double[::1] w, double b, bint certificate):
-        """At these weights, one for each column: the sums (importance, loss, slope and curvature by the constant, and
-        with a certificate more), the slopes by each column, and the second ones, None if there are none."""
+        """At these weights, one for each column: the sums (importance, loss, slope and curvature by the constant,
+        importance of labels above and below 0, and with a certificate more), the slopes by each column, and the second
+        ones, None if there are none."""
         cdef double whole = total(self.rows.importance, self.n)
         cdef double loss
         cdef size_t i
@@ -70,7 +71,8 @@ cdef class Shard(Problem):
             loss = self.lose()
             self.gradient(False)
         slopes = self.scaled(whole)
-        found = array.array("d", [whole, whole * loss, whole * total(self.r, self.n), whole * total(self.curved, self.n)])
+        found = array.array("d", [whole, whole * loss, whole * total(self.r, self.n), whole * total(self.curved, self.n),
+                                  whole * self.share_of(1), whole * self.share_of(-1)])
         if certificate:
             found.extend(whole * x for x in self.of_certificate())
             if self.constant:
@@ -87,6 +89,13 @@ cdef class Shard(Problem):
                     memcpy(self.r, self.scratch, 8 * self.n)
                 second = self.scaled(whole)
         return found, slopes, second
+
+    cdef double share_of(self, double sign):
+        """The share of the importance whose labels have this sign."""
+        cdef size_t i
+        for i in range(self.n):
+            self.scratch[i] = self.h[i] if self.y[i] * sign > 0 else 0
+        return total(self.scratch, self.n)
 
     def scaled(self, double factor):
         """The gradient times a factor, as an array."""
@@ -271,6 +280,13 @@ cdef class Dual:
 # --- sums over shards ---------------------------------------------------------------------------
 
 
+def is_one_sided(str loss, const double[::1] sums):
+    """Whether the best constant is infinite, as in `Problem`."""
+    if loss == "logistic":
+        return sums[4] == 0 or sums[5] == 0
+    return loss == "poisson" and sums[4] == 0
+
+
 def united(const uint32_t[::1] a, const uint32_t[::1] b):
     """The keys that are in a or in b, ascending as they are."""
     cdef Py_ssize_t i = 0, j = 0, n = 0
@@ -289,6 +305,15 @@ def united(const uint32_t[::1] a, const uint32_t[::1] b):
     return found[:n]
 
 
+def add_to(double[::1] sums, const double[::1] values):
+    """Add values to as many sums."""
+    cdef Py_ssize_t i
+    if sums.shape[0] != values.shape[0]:
+        raise ValueError("a value is one for each sum")
+    for i in range(sums.shape[0]):
+        sums[i] += values[i]
+
+
 def add_at(double[::1] sums, const uint32_t[::1] columns, const uint32_t[::1] keys, const double[::1] values):
     """Add each value to the sum of its key. columns: the keys of the sums; both ascend. False: a key is none of them,
     and some values may be added."""
@@ -302,3 +327,14 @@ def add_at(double[::1] sums, const uint32_t[::1] columns, const uint32_t[::1] ke
             return False
         sums[at] += values[i]
     return True
+
+
+def mean_gradient(const double[::1] sums, const double[::1] slopes, bint constant):
+    """The gradient of the mean loss by the weights and, last, by the constant, from the sums over all shards."""
+    cdef Py_ssize_t j, n = slopes.shape[0]
+    found = array.array("d", bytes(8 * n + 8))
+    cdef double[::1] out = found
+    for j in range(n):
+        out[j] = slopes[j] / sums[0]
+    out[n] = sums[2] / sums[0] if constant else 0
+    return found

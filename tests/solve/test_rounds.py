@@ -1,6 +1,7 @@
 """Rounds over shards: sums that add, bounds that hold, steps as the twins', and the optimum in the end."""
 
 from array import array
+from itertools import pairwise
 
 import batch
 import numpy as np
@@ -26,7 +27,7 @@ each_strength = pytest.mark.parametrize("name", STRENGTHS)
 def shards_of(drawn, cuts=(7, 19)):
     """The lines of a drawn problem in three pieces."""
     ends = [0, *cuts, len(drawn.lines)]
-    return [rows_of(drawn.lines[a:b]) for a, b in zip(ends, ends[1:], strict=False)]
+    return [rows_of(drawn.lines[a:b]) for a, b in pairwise(ends)]
 
 
 class Sums:

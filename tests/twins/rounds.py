@@ -89,7 +89,7 @@ class OWLQN(Descent):
             self.rate = float(along / squares)
 
     def aim(self) -> Array:
-        """The inverse Hessian of BFGS, as a matrix, times -pseudo-gradient; components of another sign than its are 0."""
+        """-H times the pseudo-gradient, H the matrix of BFGS; components that go up its slope are 0."""
         if self.rate == 0:
             size = float(np.linalg.norm(self.mask * self.slopes))
             self.rate = 1 / size if size > 0 else 1.0

@@ -24,7 +24,7 @@ import mmap
 import re
 import struct
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any
 
@@ -55,6 +55,9 @@ _ARRAY = re.compile(
 _NAME = re.compile(r"(header|keys|weights|names(?:_ends|_keys)?|(?:state|more)_\w+)\.npy", re.ASCII)
 _DESCRIPTOR = 24  # bytes at most that a zip has behind the content of a member
 ZIP = b"PK\x03\x04"
+KINDS = {  # of files that are no models, and what a sentence calls them
+    "model": "a model", "gradient": "a gradient of vwlite gradient", "state": "a state of vwlite step",
+}  # fmt: skip
 NAMES = ("names_keys", "names_ends", "names")  # the arrays of FeatureNames, in its order
 
 
@@ -161,13 +164,15 @@ class _Digesting(io.RawIOBase):
     def tell(self) -> int:
         return self._at
 
-    def finish(self) -> None:
-        """Write the comment with the digest of all that came before it."""
-        self._file.write(_COMMENT % self.digest.hexdigest().encode())
+    def finish(self) -> str:
+        """Write the comment with the digest of all that came before it; the digest."""
+        found = self.digest.hexdigest()
+        self._file.write(_COMMENT % found.encode())
+        return found
 
 
-def write_model(file: "AtomicFile | Draft", model: Model) -> None:
-    """Write a model into a file that was begun; the caller commits it.
+def write_model(file: "AtomicFile | Draft", model: Model) -> str:
+    """Write a model into a file that was begun; the caller commits it. The digest that it has in it.
 
     DataError if a number in it is not finite: such a model is never written.
     """
@@ -178,14 +183,19 @@ def write_model(file: "AtomicFile | Draft", model: Model) -> None:
             f"{file.name}: not written: learning has diverged, {_not_finite(model)} is not finite; {smaller}"
             "scale the features"
         )
+    return write_arrays(file, model.header(), {n: (model.shape(n, a), a) for n, a in model.arrays().items()})
+
+
+def write_arrays(file: "AtomicFile | Draft", header: dict[str, Any], arrays: dict[str, tuple[str, Array]]) -> str:
+    """Write a file such as models are, of arrays with their shapes; the caller commits it. The digest in it."""
     out = _Digesting(file)
-    header = json.dumps(model.header(), sort_keys=True, allow_nan=False)
+    text = json.dumps(header, sort_keys=True, allow_nan=False)
     with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as archive:  # type: ignore[call-overload]
         archive.comment = _COMMENT % (b"0" * 64)  # replaced when the digest is known
-        _add(archive, "header", f"<U{len(header)}", "()", memoryview(header.encode("utf-32-le")))
-        for name, numbers in model.arrays().items():
-            _add(archive, name, _TYPES[numbers.format], model.shape(name, numbers), numbers)
-    out.finish()
+        _add(archive, "header", f"<U{len(text)}", "()", memoryview(text.encode("utf-32-le")))
+        for name, (shape, numbers) in arrays.items():
+            _add(archive, name, _TYPES[numbers.format], shape, numbers)
+    return out.finish()
 
 
 def _add(archive: zipfile.ZipFile, name: str, kind: str, shape: str, data: Array) -> None:
@@ -217,7 +227,7 @@ def _parsed(path: str, file: IO[bytes], data: bytes | mmap.mmap, in_place: bool)
     try:
         with zipfile.ZipFile(file) as archive:
             header = _header(path, archive)
-            names = _members(archive, data)
+            names = _members(archive, data, ("keys", "weights"))
             columns = header["options"].get("oaa") or 1
             named = [name in names for name in NAMES]
             if named != [header["format"] != WITHOUT_NAMES] * len(NAMES):
@@ -250,7 +260,32 @@ def _parsed(path: str, file: IO[bytes], data: bytes | mmap.mmap, in_place: bool)
         raise DataError(f"{path}: not a model of vwlite: {brief(e)}") from e
 
 
-def _members(archive: zipfile.ZipFile, data: bytes | mmap.mmap) -> list[str]:
+def read_arrays(
+    path: str, file: IO[bytes], data: bytes | mmap.mmap, kind: str, check: Callable[[dict[str, Any]], None]
+) -> tuple[dict[str, Any], dict[str, Array]]:
+    """The header, which has such a `kind`, and the arrays of what `write_arrays` wrote; no model. check: of the header,
+    raises ValueError. DataError if the file is none of these, or not whole."""
+    _checked_digest(path, data, kind)
+    try:
+        with zipfile.ZipFile(file) as archive:
+            header = _header_of(archive)
+            if header.get("kind") != kind:
+                raise DataError(f"{path}: it is {_kind_of(header)}, not {KINDS[kind]}")
+            check(header)
+            names = _members(archive, data, ("keys",))
+            read = {name: memoryview(archive.read(f"{name}.npy")) for name in names if name != "header"}
+            return header, {name: _array(content, name) for name, content in read.items()}
+    except (DataError, MemoryError):
+        raise
+    except Exception as e:  # whatever zipfile makes of a file that is not from here
+        raise DataError(f"{path}: not a valid {kind}: {brief(e)}") from e
+
+
+def _kind_of(header: dict[str, Any]) -> str:
+    return KINDS.get(header.get("kind", "model"), "something else")
+
+
+def _members(archive: zipfile.ZipFile, data: bytes | mmap.mmap, needed: tuple[str, ...]) -> list[str]:
     """The names of the arrays. ValueError unless they lie in the file as they are, one behind the other: so none takes
     more memory than it has bytes there."""
     at = 0
@@ -267,7 +302,7 @@ def _members(archive: zipfile.ZipFile, data: bytes | mmap.mmap) -> list[str]:
         names.append(match[1])
     if not at <= archive.start_dir <= at + _DESCRIPTOR:
         raise ValueError("the sizes of its arrays do not add up to that of the file")
-    for name in ("keys", "weights"):
+    for name in needed:
         if name not in names:
             raise ValueError(f"it has no {name}")
     return names
@@ -279,8 +314,8 @@ def _check_stored(info: zipfile.ZipInfo) -> None:
         raise ValueError(f"{info.filename} is compressed or encrypted, which no array of a model is")
 
 
-def _header(path: str, archive: zipfile.ZipFile) -> dict[str, Any]:
-    """The header, checked. DataError if it is of a newer program, which may have changed everything else."""
+def _header_of(archive: zipfile.ZipFile) -> dict[str, Any]:
+    """The header as it is."""
     if "header.npy" not in archive.NameToInfo:
         raise ValueError("it has no header")
     _check_stored(archive.getinfo("header.npy"))
@@ -291,6 +326,14 @@ def _header(path: str, archive: zipfile.ZipFile) -> dict[str, Any]:
         raise ValueError(f"its header cannot be read: {e}") from e
     if type(header) is not dict:
         raise ValueError("its header is no object")
+    return header
+
+
+def _header(path: str, archive: zipfile.ZipFile) -> dict[str, Any]:
+    """The header, checked. DataError if it is of a newer program, which may have changed everything else."""
+    header = _header_of(archive)
+    if header.get("kind") in KINDS:
+        raise DataError(f"{path}: not a model: it is {_kind_of(header)}")
     program = brief(header.get("program", "a newer program"))
     if type(header.get("format")) is int and header["format"] > FORMAT:
         raise DataError(
@@ -336,14 +379,14 @@ def _array(data: Array, name: str, columns: int = 1) -> Array:
     return array_of(content, codes[kind])
 
 
-def _checked_digest(path: str, data: bytes | mmap.mmap) -> str:
-    """The digest at the end of a model, as hexadecimal digits. DataError if it is not that of the rest."""
+def _checked_digest(path: str, data: bytes | mmap.mmap, kind: str = "model") -> str:
+    """The digest at the end of a file, as hexadecimal digits. DataError if it is not that of the rest."""
     size = len(data)
     found = _DIGEST.search(data[max(0, size - _COMMENT_SIZE) :])
     if not found:
         if data[:4] == ZIP:
-            raise DataError(f"{path}: not a whole model: its end is missing or damaged; use another copy")
-        raise DataError(f"{path}: not a model of vwlite{_what_it_is(data[:4096])}")
+            raise DataError(f"{path}: not a whole {kind}: its end is missing or damaged; use another copy")
+        raise DataError(f"{path}: not a {kind} of vwlite{_what_it_is(data[:4096])}")
     digest = hashlib.blake2b(digest_size=32)
     with memoryview(data) as view:
         digest.update(view[: size - _COMMENT_SIZE])

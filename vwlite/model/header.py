@@ -28,10 +28,12 @@ FIELDS: dict[str, Any] = {
     "format": int, "program": str, "algorithm": str, "loss": str, "options": dict, "counters": dict, "rule": dict,
     "range": tuple[float, float] | None, "interrupted": bool, "weights_only": bool,
 }  # fmt: skip
-# What a model of `vwlite solve` knows of its problem: how its weights were found, what they are worth, the least l1 at
-# which all are zero (None: the loss has kinks), how often the data were read, and their digest.
+# What a model of `vwlite solve` knows of its problem: how its weights were found, what they are worth (None: it is on
+# the way), the least l1 at which all are zero (None: the loss has kinks, or it was not asked), how often the data were
+# read, and their digest.
 SOLVED_FIELDS: dict[str, Any] = {
-    "solver": str, "objective": float, "lower_bound": float, "l1_max": float | None, "passes": float, "data": str,
+    "solver": str, "objective": float | None, "lower_bound": float, "l1_max": float | None, "passes": float,
+    "data": str,
 }  # fmt: skip
 # What a model of `vwlite merge` knows: of how many shards, and the digest of theirs; how the weights were found, and
 # the state; and `part`, if it is but a part of the features, as I/P, or `sums`, the digests of the shards, if it is no
@@ -238,11 +240,12 @@ def _check_solved(header: dict[str, Any], settings: Settings) -> None:
     for name, kind in SOLVED_FIELDS.items():
         if name not in found or not _is_of(found[name], kind):
             raise ValueError(f"{name} of how it was solved is {brief(repr(found.get(name)))}")
-    from vwlite.solvers.table import SOLVERS  # not at the top: few models are solved ones
+    from vwlite.solvers.table import EVERY  # not at the top: few models are solved ones
 
-    if found["solver"] not in SOLVERS:
+    if found["solver"] not in EVERY:
         raise Newer(f"unknown solver {brief(found['solver'])}")
-    numbers = (found["lower_bound"], found["passes"], found["l1_max"] or 0.0, found["objective"] - found["lower_bound"])
+    objective = found["lower_bound"] if found["objective"] is None else found["objective"]
+    numbers = (found["lower_bound"], found["passes"], found["l1_max"] or 0.0, objective - found["lower_bound"])
     if min(numbers) < 0 or not _DIGEST.fullmatch(found["data"]):
         raise ValueError("what it says of how it was solved cannot be")
     if not header["weights_only"] or header["rule"]:

@@ -18,7 +18,7 @@ def read_model(path: str) -> Model:
 
     NoInputError if it cannot be opened; DataError if it is not a model, not whole, or of a newer program.
     """
-    with _opened(path) as (file, data):
+    with opened(path) as (file, data):
         model = _from(path, file, data, in_place=False)
         return _checked(path, model)
 
@@ -26,7 +26,7 @@ def read_model(path: str) -> Model:
 def map_model(path: str) -> Model:
     """`read_model`, but the arrays stay in the file, and lie at any address: for those that go through many models,
     each once. The file must not change as long as the model is used (a new one may take its place)."""
-    with _opened(path, keeps=True) as (file, data):
+    with opened(path, keeps=True) as (file, data):
         return _checked(path, _from(path, file, data, in_place=True))
 
 
@@ -49,7 +49,7 @@ def _checked(path: str, model: Model) -> Model:
 
 
 @contextmanager
-def _opened(path: str, *, keeps: bool = False) -> Iterator[tuple[IO[bytes], bytes | mmap.mmap]]:
+def opened(path: str, *, keeps: bool = False) -> Iterator[tuple[IO[bytes], bytes | mmap.mmap]]:
     """A file and all of its bytes; what comes through a pipe is held in memory. keeps: the bytes are wanted for
     longer."""
     try:

@@ -57,7 +57,7 @@ def _solvers_with(name: str) -> str:
     return ", ".join(row.name for row in SOLVERS.values() if name in row.options)
 
 
-def _memory() -> int | None:
+def memory_option() -> int | None:
     found: int | None = option(
         None, "--memory", group=RUN, type=Bytes(), metavar="BYTES", shown="no limit",
         help="Hold at most so much of the examples, and of what is made of them, in memory, and the rest in files in "
@@ -116,7 +116,12 @@ class SolveOptions(TrainOptions):
         None, "--eta0", group=SOLVING, type=Number(0, open_low=True), shown="by the data: no larger than is safe",
         help=f"{_solvers_with('eta0')}: the length of the first step along the gradient.",
     )  # fmt: skip
-    memory: int | None = _memory()
+    shards: int | None = option(
+        None, "--shards", group=SOLVING, type=Whole(1, 64), metavar="N", shown="",
+        help="Solve in rounds over shards, the DATA files, which N processes hold; any N gives the same result. "
+             "`vwlite help rounds` says for which problems, and how on many machines.",
+    )  # fmt: skip
+    memory: int | None = memory_option()
 
 
 @dataclass(frozen=True)
@@ -130,15 +135,15 @@ class CertifyOptions(TrainOptions):
         None, "--against", group=PROBLEM, type=PATH, metavar="SOLVED",
         help="A model of `vwlite solve`: its lower bound too, which is nearly exact.",
     )  # fmt: skip
-    memory: int | None = _memory()
+    memory: int | None = memory_option()
 
 
-_CACHED = tuple(
+CACHED = tuple(
     replace(spec, group=CACHE)
     for spec in specs_of(TrainOptions)
     if spec.name in ("cache", "cache_file", "kill_cache")
 )
-_SHARED = tuple(spec for spec in specs_of(InputOptions, OUT, RUN) if spec.name != "raw_predictions")
+SHARED = tuple(spec for spec in specs_of(InputOptions, OUT, RUN) if spec.name != "raw_predictions")
 _LOSS = replace(SPECS["loss"], group=PROBLEM, type=click.Choice(list(SOLVED.losses)), default="logistic", vw=())
 _L1 = replace(
     SPECS["l1"], group=PROBLEM, default=None, vw=(),
@@ -150,6 +155,8 @@ _WEIGHTS = replace(
     SPECS["feature_weights"], group=PROBLEM, for_some=False,
     help="How much each feature counts in the sum of |weights|; lines of NAMESPACE^NAME WEIGHT.",
 )  # fmt: skip
+
+OF_PROBLEM = (_LOSS, _L1, _RADIUS, _L2)  # what all have whose problem is not a model's
 
 _own = {spec.name: spec for spec in specs_of(SolveOptions)}
 _SOLVE = (
@@ -164,11 +171,11 @@ _SOLVE = (
     *specs_of(SolveOptions, SOLVING),
     *(replace(spec, help="One loss for all classes together, the multinomial logistic one; --radius is for each.")
       if spec.name == "softmax" else spec for spec in specs_of(Settings, CLASSES)),
-    *_CACHED,
+    *CACHED,
     *(replace(spec, help="Begin from this model's weights, with its options of features, loss and classes.")
       if spec.name == "initial" else spec
       for spec in specs_of(TrainOptions) if spec.name in ("model", "initial", "names")),
-    SPECS["link"], *_SHARED, _own["memory"],
+    SPECS["link"], *SHARED, _own["memory"],
 )  # fmt: skip
 _CERTIFY = (
     *specs_of(CertifyOptions, IN), *specs_of(InputOptions, IN),
@@ -181,7 +188,7 @@ _CERTIFY = (
     replace(SPECS["loss"], group=PROBLEM, default=None,
             help="The loss of a model of Vowpal Wabbit, which does not know it."),
     replace(SPECS["quantile_tau"], group=PROBLEM, default=None, help="The same for --loss quantile."),
-    *specs_of(CertifyOptions, PROBLEM), *_CACHED, *_SHARED, _own["memory"],
+    *specs_of(CertifyOptions, PROBLEM), *CACHED, *SHARED, _own["memory"],
 )  # fmt: skip
 
 
@@ -307,6 +314,21 @@ def check_solve(o: SolveOptions) -> None:
     inputs += [(o.initial, "the model that is read")] if o.initial else []
     for name in models_of_path(o):
         check_apart({"--model": name, "--report": o.report, "--rejects": o.rejects}, inputs, ("--model", o.initial))
+
+
+def check_shards(o: SolveOptions) -> None:
+    """Options of a run of --shards that mean nothing together: UsageError."""
+    of_solvers = (name for row in SOLVERS.values() for name in row.options)
+    for name in ("l1_of_max", "l1_path", "rejects", "max_errors", *of_solvers):
+        if getattr(o, name) is not None:
+            raise UsageError(f"--shards and {option_name(name)} exclude each other: leave one of them out")
+    if o.solver != "auto":
+        raise UsageError(f"--shards and --solver {o.solver} exclude each other: rounds have solvers of their own")
+    if not o.data or "-" in o.data:
+        raise UsageError("--shards needs files: the DATA files are the shards, and standard input is none")
+    if o.cache_file and len(o.data) > 1:
+        raise UsageError("--cache-file is one file, and each shard has a cache of its own: use --cache")
+    check_runs(o)
 
 
 def models_of_path(o: SolveOptions) -> list[str]:

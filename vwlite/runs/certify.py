@@ -24,7 +24,7 @@ from vwlite.output.atomic import AtomicFile
 from vwlite.runs.common import say
 from vwlite.runs.problem import CERTAIN, INSIDE, Examples, set_numbers, summary
 from vwlite.runs.signals import StopSignal
-from vwlite.solvers.table import SOLVERS
+from vwlite.solvers.table import EVERY
 
 KINKED = ("hinge", "quantile")  # losses whose bound does not meet the objective even at the optimum
 CERTIFIED = (*SOLVED.losses, "quantile")
@@ -78,12 +78,12 @@ def _check_against(o: CertifyOptions, model: Settings, other: Settings) -> None:
 
 def on_simplex(model: Model) -> bool:
     """Whether the weights of a model add up to its radius, and none is negative."""
-    return model.algorithm in SIMPLEX or (bool(model.solved) and SOLVERS[model.solved["solver"]].simplex)
+    return model.algorithm in SIMPLEX or (bool(model.solved) and EVERY[model.solved["solver"]].simplex)
 
 
 def penalizes_constant(model: Model) -> bool:
     """Whether --l2 of a model is on its constant too."""
-    return bool(model.solved) and model.settings.constant and SOLVERS[model.solved["solver"]].penalizes_constant
+    return bool(model.solved) and model.settings.constant and EVERY[model.solved["solver"]].penalizes_constant
 
 
 class Certifying:

@@ -40,6 +40,10 @@ SMALL = 1e-6  # and one smaller than this is not worth a warning
 
 def solve(o: SolveOptions) -> int:
     """Run `vwlite solve`; the exit code."""
+    if o.shards is not None:
+        from vwlite.runs.shards import solve_shards  # not at the top: processes are for this alone
+
+        return solve_shards(o)
     check_solve(o)
     check_sources(o.data)
     start = read_model(o.initial) if o.initial else None

@@ -152,6 +152,32 @@ SOLVERS = {
     )
 }
 
+# Those of `vwlite solve --shards` and `vwlite step`: they learn of one gradient a round, summed over shards.
+ROUNDS = {
+    row.name: row
+    for row in (
+        Row(
+            "owl-qn",
+            "rounds:OWLQN",
+            "L-BFGS on the orthant of each step",
+            "w <- pi(w - t H g'; signs of w), g' the subgradient nearest to 0, H of the last 10 steps",
+            ("l1", "l2"),
+            "Andrew, Gao 2007",
+        ),
+        Row(
+            "spg",
+            "rounds:SPG",
+            "projected gradient, whose step is by the last change of the gradient",
+            "w <- w + t (P(w - a g) - w), a = s's / s'y, below the largest of the last 10 objectives",
+            ("radius", "l2"),
+            "Birgin, Martinez, Raydan 2000",
+            needs=("radius",),
+            descends=False,
+        ),
+    )
+}
+EVERY = SOLVERS | ROUNDS
+
 
 def best_solver(loss: str, *, softmax: bool = False) -> str:
     """What `--solver auto` is for a problem."""

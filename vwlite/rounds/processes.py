@@ -1,0 +1,189 @@
+"""Shards in the memory of processes on one machine, which answer what their shards say of any weights.
+
+A process is forked before anything else is begun. It reads its shards, and then answers until its pipe is closed: when
+whoever asks has ended, for whatever reason, it ends too.
+"""
+
+import os
+import signal
+from array import array
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import replace
+from multiprocessing.connection import Connection, Pipe, wait
+from types import FrameType
+from typing import Any
+
+from vwlite.core.solve.weights import aligned
+from vwlite.errors import ShortageError
+from vwlite.options.groups import TrainOptions
+from vwlite.options.settings import Settings
+from vwlite.output.atomic import abandon_all
+from vwlite.rounds.files import Part
+from vwlite.rounds.shards import facts_of, shard_of
+from vwlite.runs.problem import Examples
+from vwlite.runs.signals import STOPPING
+
+
+class Processes:
+    """Processes that hold shards, the files of `paths`: the first file is the first one's, the second the second one's,
+    and round again. Use as a context manager: at its end they end.
+
+    stop: from any thread. Answers that are awaited then are none.
+    """
+
+    def __init__(
+        self, options: TrainOptions, settings: Settings, paths: Sequence[str], count: int, memory: int | None
+    ) -> None:
+        self.paths, self.stopped = paths, False
+        self._busy = False  # answers are awaited
+        self._ours: list[Connection[Any, Any]] = []
+        self._pids: list[int] = []
+        self._keys: list[Any] = [None] * len(paths)
+        self._known: list[dict[str, Any]] = [{}] * len(paths)  # what of a shard is the same in each round
+        self._mine = [list(range(i, len(paths), count)) for i in range(min(count, len(paths)))]
+        for mine in self._mine:
+            ours, theirs = Pipe()
+            pid = self._fork()
+            if pid == 0:
+                for connection in (*self._ours, ours):
+                    connection.close()
+                _work(theirs, options, settings, [paths[i] for i in mine], memory)
+            theirs.close()
+            self._ours.append(ours)
+            self._pids.append(pid)
+
+    @staticmethod
+    def _fork() -> int:
+        """As `os.fork`. The child does not hear the signals of who asks, who ends it when they come."""
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
+        try:
+            pid = os.fork()
+            if pid == 0:
+                signal.set_wakeup_fd(-1)
+                for number in STOPPING:
+                    signal.signal(number, signal.SIG_IGN)
+                signal.signal(signal.SIGTERM, _end)
+            return pid
+        except OSError as e:
+            raise ShortageError(f"no process for a shard: {e.strerror}; --shards takes fewer") from e
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+    def __enter__(self) -> "Processes":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for connection in self._ours:
+            connection.close()
+        if self._busy:
+            self.stop()
+        while self._pids:
+            os.waitpid(self._pids.pop(), 0)
+
+    def stop(self) -> None:
+        """End them now."""
+        self.stopped = True
+        for pid in self._pids:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGTERM)
+
+    def read(self) -> None:
+        """Have all shards in memory, unless it is stopped. The error of the first file that has one."""
+        for i, (keys, known) in self._answers():
+            self._keys[i], self._known[i] = keys, known
+
+    def ask(self, keys: Any, weights: Any, constant: float, *, certificate: bool) -> list[Part]:
+        """What each shard says of these weights, one for each of all keys. None of it, if it is stopped."""
+        for connection, mine in zip(self._ours, self._mine, strict=True):
+            wanted = [aligned(self._keys[i], keys, weights) for i in mine]
+            try:
+                connection.send((wanted, constant, certificate))
+            except OSError:  # its answer will tell
+                continue
+        return [
+            Part(keys=self._keys[i], sums=sums, slopes=slopes, second=second, name=self.paths[i], **self._known[i])
+            for i, (sums, slopes, second) in sorted(self._answers())
+        ]
+
+    def _answers(self) -> list[tuple[int, Any]]:
+        """An answer of each shard, with its number."""
+        found: list[tuple[int, Any]] = []
+        errors: list[tuple[int, Exception]] = []
+        waiting = list(self._ours)
+        self._busy = True
+        while waiting:
+            for connection in wait(waiting):
+                assert isinstance(connection, Connection)
+                number = self._ours.index(connection)
+                waiting.remove(connection)
+                try:
+                    answer = connection.recv()
+                except (EOFError, OSError):
+                    if not self.stopped:
+                        raise self._died(number) from None
+                    continue
+                if isinstance(answer, tuple):
+                    at, error = answer
+                    errors.append((self._mine[number][at], error))
+                else:
+                    found += zip(self._mine[number], answer, strict=True)
+        self._busy = False
+        if self.stopped:
+            return []
+        if errors:
+            raise min(errors, key=lambda pair: pair[0])[1]
+        return found
+
+    def _died(self, number: int) -> ShortageError:
+        pid, status = os.waitpid(self._pids[number], 0)
+        self._pids.remove(pid)
+        paths = ", ".join(self.paths[i] for i in self._mine[number])
+        how = f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"code {os.WEXITSTATUS(status)}"
+        return ShortageError(f"the process that holds {paths} has ended with {how}: there may be too little memory; "
+                             "--memory takes less, in files")  # fmt: skip
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    """End this process; what it writes, a cache, is not there then."""
+    abandon_all()
+    os._exit(128 + number)
+
+
+def _work(
+    pipe: "Connection[Any, Any]", options: TrainOptions, settings: Settings, paths: list[str], memory: int | None
+) -> None:
+    """The work of one process; it does not return."""
+    code = 70
+    try:
+        with ExitStack() as stack:
+            _serve(pipe, options, settings, paths, memory, stack)
+        code = 0
+    except (EOFError, BrokenPipeError, ConnectionResetError):
+        code = 0
+    finally:
+        os._exit(code)
+
+
+def _serve(
+    pipe: "Connection[Any, Any]", options: TrainOptions, settings: Settings, paths: list[str], memory: int | None,
+    stack: ExitStack,
+) -> None:  # fmt: skip
+    at = 0
+    try:
+        shards, answers = [], []
+        for path in paths:
+            own = replace(options, data=(path,), model=None, report=None)
+            examples = Examples(own, settings, None, stack, memory=memory)
+            examples.read()
+            shards.append(shard_of(examples, settings))
+            answers.append((array("I", examples.rows.keys), facts_of(examples)))
+            at += 1
+        pipe.send(answers)
+        while True:
+            wanted, constant, certificate = pipe.recv()
+            pipe.send([shard.sums(w, constant, certificate) for w, shard in zip(wanted, shards, strict=True)])
+    except (EOFError, BrokenPipeError, ConnectionResetError):
+        raise
+    except Exception as e:  # whatever it is, who asks makes a sentence and an exit code of it
+        pipe.send((at, e))
