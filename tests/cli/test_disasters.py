@@ -30,6 +30,7 @@ from vwlite.cli import run
 from vwlite.input.cache import open_cache
 from vwlite.model import read_model
 from vwlite.output import stdio
+from vwlite.rounds.files import read_state
 
 TIMES = int(os.environ.get("VWLITE_DISASTERS", "1"))
 ONE, OTHER = "one.vw", "other.vw"  # data
@@ -53,6 +54,7 @@ class Job:
     command: str
     outputs: tuple[str, ...]
     several: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()  # files that only some jobs have
 
 
 JOBS = {
@@ -75,6 +77,18 @@ JOBS = {
     "certify": Job(f"certify -m good {ONE} --l1 0.1 --report report", ("report",), several=("report",)),
     "merge": Job(
         f"merge good better --holdout {ONE} -o model --report report", ("model", "report"), several=("report",)
+    ),
+    "gradient": Job(
+        f"gradient {ONE} -i w -o model --certificate --cache-file cache", ("model", "cache"), several=("cache",),
+        needs=("w",),
+    ),
+    "step": Job(
+        f"step {ONE}.grad -i state -o model --report report", ("model", "state", "report"), several=("report",),
+        needs=("state", f"{ONE}.grad"),
+    ),
+    "solve shards": Job(
+        f"solve {ONE} {OTHER} --shards 2 --loss logistic --l1 0.01 -m model --report report", ("model", "report"),
+        several=("report",), needs=(OTHER,),
     ),
     "export": Job("export good --to vw -o model", ("model",)),
     "export table": Job("export good --to tsv -o model", ("model",)),
@@ -139,7 +153,11 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Known]:
     assert attempt(place / "good", f"train {OTHER} -m good --loss logistic").code == 0
     assert attempt(place / "good", f"train {OTHER} {OTHER} -m better --loss logistic").code == 0
     assert attempt(place / "good", "export good --to tsv -o table").code == 0
-    data |= {n: (place / "good" / n).read_bytes() for n in ("good", "better", "table")}
+    (place / "good" / ONE).write_bytes(data[ONE])
+    assert attempt(place / "good", "step --init --loss logistic --l1 0.01 -i state -o w").code == 0
+    assert attempt(place / "good", f"gradient {ONE} -i w -o {ONE}.grad").code == 0
+    made = ("good", "better", "table", "w", "state", f"{ONE}.grad")
+    data |= {name: (place / "good" / name).read_bytes() for name in made}
 
     @functools.cache
     def find(name: str) -> Known:
@@ -147,6 +165,7 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Known]:
         folder.mkdir()
         files = {n: data[n] for n in (ONE, "bad.vw", "good", "better", "table")}
         files |= {n: data["good"] if n == "model" else b"old\n" for n in job.outputs if "cache" not in n}
+        files |= {n: data[n] for n in job.needs}
         found = Known(files, {})
         fill(folder, found)
         counts = folder.parent / "counts"
@@ -226,6 +245,8 @@ def check(folder: Path, name: str, known: Known, tidy: bool = True, interrupted:
             open_cache(str(folder / n), None)
         elif n in ("p", "r", "rejects"):  # lines up to there
             assert known.new[n].startswith(found)
+        elif n == "state":
+            read_state(str(folder / n))
         else:
             read_model(str(folder / n))
     beside = set(os.listdir(folder)) - {*known.files, *job.outputs}

@@ -1,4 +1,4 @@
-"""`vwlite gradient`, `vwlite step` and `vwlite solve --shards`: the optimum of all shards, and what may not be mixed."""
+"""`vwlite gradient`, `vwlite step`, `vwlite solve --shards`: the optimum of all shards, and what may not be mixed."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from crafted_models import put_together, taken_apart
-from running import PATIENT, leftovers, shell, start
+from running import PATIENT, shell, start
 from text_problems import SMOOTH, weights_of
 
 from vwlite.model import read_model
@@ -184,7 +184,7 @@ def test_the_loop_of_the_help_runs(vwlite, at):
     for name in split("logistic"):
         Path(name).rename(f"part{name}.vw")
     done = shell(f"cd {at}; {loop.replace('1e-4', '0.02')}\necho $word")
-    assert (done.code, done.out) == (0, "converged\n"), done
+    assert (done.code, done.out) == (0, "continue\nconverged\n"), done
     options = ["--loss", "logistic", "--l1", 0.02]
     vwlite("solve", *sorted(at.glob("part*.vw")), "--shards", 2, *options, "-m", "m")
     assert Path("m").read_bytes() == Path("w.model").read_bytes()
@@ -199,13 +199,11 @@ def rounds_to(suboptimality, found, optimum):
 
 def test_few_rounds_are_enough(vwlite, at):
     options = ["--loss", "logistic", "--l1", 0.002]
-    vwlite("solve", SOURCES, *options, "--tolerance", 1e-6, "--report", "r")
-    optimum = report_of()["results"]["objective"]
     for constant in ([], ["--no-constant"]):
         vwlite("solve", SOURCES, *options, *constant, "--tolerance", 1e-6, "--report", "r")
         optimum = report_of()["results"]["objective"]
         vwlite("solve", *split(SOURCES, 8), "--shards", 2, *options, *constant, "--tolerance", 1e-3, "--report", "r")
-        assert rounds_to(1e-3, report_of(), optimum) <= 25
+        assert rounds_to(1e-3, report_of(), optimum) <= 30
 
 
 @pytest.mark.skipif(not RCV1.exists(), reason="the data set is not here")
@@ -243,10 +241,9 @@ def test_a_step_that_was_killed_is_taken_again(rounds):
 
 def changed(path, **facts):
     """The file with other facts in its header."""
-    members = taken_apart(Path(path).read_bytes())
-    header = json.loads(members["header"][()].item() if hasattr(members["header"], "item") else members["header"])
-    members["header"] = json.dumps(header | facts)
-    Path(path).write_bytes(put_together(members))
+    parts = taken_apart(Path(path).read_bytes())
+    parts.header |= facts
+    Path(path).write_bytes(put_together(parts))
 
 
 def refusal(rounds, code=65):
@@ -254,7 +251,7 @@ def refusal(rounds, code=65):
     before = Path("state").read_bytes(), Path("w").read_bytes()
     said = rounds.step(code=code)
     assert (Path("state").read_bytes(), Path("w").read_bytes()) == before
-    assert said.out == "" and not leftovers(Path("."))
+    assert said.out == "" and not temporary(Path("."))
     return said.err
 
 
@@ -272,7 +269,7 @@ def test_gradients_that_do_not_belong_together(rounds, vwlite):
     assert "it is a model, not a gradient" in refusal(rounds)
     Path("shard0.grad").write_bytes(first[0])
     vwlite("gradient", "shard1", "-i", "w", "-o", "shard1.grad", "--certificate")
-    assert "shard1.grad has a certificate and shard0.grad has none" in refusal(rounds)
+    assert re.match(r"shard1.grad has a certificate and shard\d.grad has none: make all", refusal(rounds))
     Path("shard1.grad").write_bytes(first[1])
     rounds.step()
     vwlite("gradient", "shard0", "-i", "w", "-o", "shard0.grad")
@@ -319,9 +316,10 @@ def test_another_problem(rounds, vwlite):
 
 def test_numbers_that_are_none(rounds):
     rounds.ask()
-    members = taken_apart(Path("shard1.grad").read_bytes())
-    members["more_slopes"][0] = np.nan
-    Path("shard1.grad").write_bytes(put_together(members))
+    parts = taken_apart(Path("shard1.grad").read_bytes())
+    kind, shape, content = parts.arrays["more_slopes"]
+    parts.arrays["more_slopes"] = (kind, shape, np.float64("nan").tobytes() + content[8:])
+    Path("shard1.grad").write_bytes(put_together(parts))
     assert "shard1.grad: not a valid gradient: more_slopes has a number that is not finite" in refusal(rounds)
 
 
@@ -341,7 +339,7 @@ WRONG = [
     ("gradient shard0 -i online -o g", 2, "begin from it with vwlite step --init --start online"),
     ("gradient shard0 -i w -o shard0", 2, "which it would overwrite"),
     ("gradient shard0 -i w -o w", 2, "which it would overwrite"),
-    ("gradient shard0 -i w -o -", 2, "-o -"),
+    ("gradient shard0 -i w -o -", 2, "--output -"),
     ("gradient empty -i w -o g", 65, "no example with a label"),
     ("gradient squared -i w -o g", 65, "label"),
     ("gradient shard0 -i w -o folder/g", 73, "folder/g"),
@@ -391,6 +389,11 @@ def test_what_cannot_be(rounds, vwlite, command, code, words):
     assert {path: path.read_bytes() for path in Path(".").iterdir()} == files
 
 
+def temporary(folder):
+    """Files that were begun and are left."""
+    return [path.name for path in Path(folder).iterdir() if path.name.endswith((".tmp", ".lock"))]
+
+
 def children_of(pid):
     return [int(x) for x in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
@@ -414,7 +417,7 @@ def test_a_process_that_is_killed(at):
     _, err = process.communicate(timeout=PATIENT)
     assert process.returncode == 71
     assert b"the process that holds shard0, shard2 has ended with signal 9" in err
-    assert not Path("m").exists() and not leftovers(at)
+    assert not Path("m").exists() and not temporary(at)
     gone(second)
 
 
@@ -431,7 +434,7 @@ def test_processes_end_with_whoever_asks(at, number):
         return
     assert process.returncode == 128 + number
     assert b"the model as of then is m" in err
-    assert read_model("m").interrupted and not leftovers(at)
+    assert read_model("m").interrupted and not temporary(at)
     options = ["--loss", "logistic", "--l1", 1e-9]
     done = subprocess.run(
         [sys.executable, "-m", "vwlite", "solve", "shard0", "--shards", "1", "-i", "m", *map(str, options[2:]),

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from vwlite.errors import UsageError
+from vwlite.input.cache import cache_name
 from vwlite.options.groups import InputOptions, TrainOptions, collected, decorated, with_options
 from vwlite.options.resolve import check_files, check_runs, option_name
 from vwlite.options.settings import Settings
@@ -28,8 +29,8 @@ class GradientOptions(TrainOptions):
         None, "-i", "--initial", group=ROUND, type=PATH, required=True, metavar="FILE",
         help="The model that vwlite step wrote: its weights, and its options of features and loss.",
     )  # fmt: skip
-    model: str | None = option(
-        None, "-o", "--output", "model", group=ROUND, type=PATH, required=True, metavar="FILE",
+    output: str | None = option(
+        None, "-o", "--output", group=ROUND, type=PATH, required=True, metavar="FILE",
         help="Write the sums to this file, for vwlite step.",
     )  # fmt: skip
     certificate: bool = option(
@@ -97,8 +98,11 @@ def step_options(f: Callable[[StepOptions], int]) -> Callable[..., int]:
 def check_gradient(o: GradientOptions) -> None:
     """Options of the run that mean nothing together: UsageError."""
     check_runs(o)
-    if o.model == "-":
-        raise UsageError("-o -: a gradient is a file; name one")
+    if o.output == "-":
+        raise UsageError("--output -: a gradient is a file; name one")
+    inputs = [(path, "one of the DATA files") for path in o.data] + [(o.initial or "", "the model that is read")]
+    cache = o.cache_file or (cache_name(o.data[0]) if o.cache else None)
+    check_apart({"--output": o.output, "--report": o.report, "--rejects": o.rejects, "--cache-file": cache}, inputs)
 
 
 def check_step(o: StepOptions) -> None:

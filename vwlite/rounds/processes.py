@@ -1,16 +1,17 @@
 """Shards in the memory of processes on one machine, which answer what their shards say of any weights.
 
-A process is forked before anything else is begun. It reads its shards, and then answers until its pipe is closed: when
+A process is forked before anything else is begun. It reads its shards, and then answers until the line is closed: when
 whoever asks has ended, for whatever reason, it ends too.
 """
 
 import os
+import pickle
 import signal
+import socket
 from array import array
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
-from multiprocessing.connection import Connection, Pipe, wait
 from types import FrameType
 from typing import Any
 
@@ -25,6 +26,25 @@ from vwlite.runs.problem import Examples
 from vwlite.runs.signals import STOPPING
 
 
+class Line:
+    """One end of a line between two processes. EOFError: the other end is closed; OSError: it has been for long."""
+
+    def __init__(self, end: socket.socket) -> None:
+        self._file = end.makefile("rwb")
+        end.close()  # when the file is
+
+    def send(self, message: Any) -> None:
+        pickle.dump(message, self._file, protocol=pickle.HIGHEST_PROTOCOL)
+        self._file.flush()
+
+    def receive(self) -> Any:
+        return pickle.load(self._file)
+
+    def close(self) -> None:
+        with suppress(OSError):  # what the other end did not read
+            self._file.close()
+
+
 class Processes:
     """Processes that hold shards, the files of `paths`: the first file is the first one's, the second the second one's,
     and round again. Use as a context manager: at its end they end.
@@ -37,17 +57,17 @@ class Processes:
     ) -> None:
         self.paths, self.stopped = paths, False
         self._busy = False  # answers are awaited
-        self._ours: list[Connection[Any, Any]] = []
+        self._ours: list[Line] = []
         self._pids: list[int] = []
         self._keys: list[Any] = [None] * len(paths)
         self._known: list[dict[str, Any]] = [{}] * len(paths)  # what of a shard is the same in each round
         self._mine = [list(range(i, len(paths), count)) for i in range(min(count, len(paths)))]
         for mine in self._mine:
-            ours, theirs = Pipe()
+            ours, theirs = map(Line, socket.socketpair())
             pid = self._fork()
             if pid == 0:
-                for connection in (*self._ours, ours):
-                    connection.close()
+                for line in (*self._ours, ours):
+                    line.close()
                 _work(theirs, options, settings, [paths[i] for i in mine], memory)
             theirs.close()
             self._ours.append(ours)
@@ -74,8 +94,8 @@ class Processes:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for connection in self._ours:
-            connection.close()
+        for line in self._ours:
+            line.close()
         if self._busy:
             self.stop()
         while self._pids:
@@ -95,12 +115,10 @@ class Processes:
 
     def ask(self, keys: Any, weights: Any, constant: float, *, certificate: bool) -> list[Part]:
         """What each shard says of these weights, one for each of all keys. None of it, if it is stopped."""
-        for connection, mine in zip(self._ours, self._mine, strict=True):
+        for line, mine in zip(self._ours, self._mine, strict=True):
             wanted = [aligned(self._keys[i], keys, weights) for i in mine]
-            try:
-                connection.send((wanted, constant, certificate))
-            except OSError:  # its answer will tell
-                continue
+            with suppress(OSError):  # that it has ended, its answer will tell
+                line.send((wanted, constant, certificate))
         return [
             Part(keys=self._keys[i], sums=sums, slopes=slopes, second=second, name=self.paths[i], **self._known[i])
             for i, (sums, slopes, second) in sorted(self._answers())
@@ -110,24 +128,19 @@ class Processes:
         """An answer of each shard, with its number."""
         found: list[tuple[int, Any]] = []
         errors: list[tuple[int, Exception]] = []
-        waiting = list(self._ours)
         self._busy = True
-        while waiting:
-            for connection in wait(waiting):
-                assert isinstance(connection, Connection)
-                number = self._ours.index(connection)
-                waiting.remove(connection)
-                try:
-                    answer = connection.recv()
-                except (EOFError, OSError):
-                    if not self.stopped:
-                        raise self._died(number) from None
-                    continue
-                if isinstance(answer, tuple):
-                    at, error = answer
-                    errors.append((self._mine[number][at], error))
-                else:
-                    found += zip(self._mine[number], answer, strict=True)
+        for number, (line, mine) in enumerate(zip(self._ours, self._mine, strict=True)):
+            try:
+                answer = line.receive()
+            except (EOFError, OSError, pickle.UnpicklingError):
+                if not self.stopped:
+                    raise self._died(number) from None
+                continue
+            if isinstance(answer, tuple):
+                at, error = answer
+                errors.append((mine[at], error))
+            else:
+                found += zip(mine, answer, strict=True)
         self._busy = False
         if self.stopped:
             return []
@@ -151,13 +164,13 @@ def _end(number: int, frame: FrameType | None) -> None:
 
 
 def _work(
-    pipe: "Connection[Any, Any]", options: TrainOptions, settings: Settings, paths: list[str], memory: int | None
+    line: Line, options: TrainOptions, settings: Settings, paths: list[str], memory: int | None
 ) -> None:
     """The work of one process; it does not return."""
     code = 70
     try:
         with ExitStack() as stack:
-            _serve(pipe, options, settings, paths, memory, stack)
+            _serve(line, options, settings, paths, memory, stack)
         code = 0
     except (EOFError, BrokenPipeError, ConnectionResetError):
         code = 0
@@ -166,8 +179,7 @@ def _work(
 
 
 def _serve(
-    pipe: "Connection[Any, Any]", options: TrainOptions, settings: Settings, paths: list[str], memory: int | None,
-    stack: ExitStack,
+    line: Line, options: TrainOptions, settings: Settings, paths: list[str], memory: int | None, stack: ExitStack
 ) -> None:  # fmt: skip
     at = 0
     try:
@@ -179,11 +191,11 @@ def _serve(
             shards.append(shard_of(examples, settings))
             answers.append((array("I", examples.rows.keys), facts_of(examples)))
             at += 1
-        pipe.send(answers)
+        line.send(answers)
         while True:
-            wanted, constant, certificate = pipe.recv()
-            pipe.send([shard.sums(w, constant, certificate) for w, shard in zip(wanted, shards, strict=True)])
+            wanted, constant, certificate = line.receive()
+            line.send([shard.sums(w, constant, certificate) for w, shard in zip(wanted, shards, strict=True)])
     except (EOFError, BrokenPipeError, ConnectionResetError):
         raise
     except Exception as e:  # whatever it is, who asks makes a sentence and an exit code of it
-        pipe.send((at, e))
+        line.send((at, e))

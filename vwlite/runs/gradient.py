@@ -22,7 +22,7 @@ from vwlite.runs.signals import StopSignal
 
 def gradient(o: GradientOptions) -> int:
     """Run `vwlite gradient`; the exit code."""
-    assert o.initial is not None and o.model is not None
+    assert o.initial is not None and o.output is not None
     check_gradient(o)
     check_sources(o.data)
     model = read_model(o.initial)
@@ -30,7 +30,7 @@ def gradient(o: GradientOptions) -> int:
     with ExitStack() as stack:
         signals = stack.enter_context(StopSignal())  # first: what it finds begun is cleaned up
         begin = time.monotonic()
-        file = stack.enter_context(AtomicFile(o.model))
+        file = stack.enter_context(AtomicFile(o.output))
         report = stack.enter_context(AtomicFile(o.report)) if o.report else None
         examples = Examples(o, model.settings, model, stack, memory=o.memory)
         signals.then(examples.stop)
@@ -39,7 +39,7 @@ def gradient(o: GradientOptions) -> int:
             part = part_at(examples, model, certificate=o.certificate, name=", ".join(o.data) or "standard input")
             write_gradient(file, Gradient(part, model.settings.stored(), model.digest, f"vwlite {__version__}"))
         if signals.number is not None:
-            say(f"interrupted by signal {signals.number}; {o.model} is as it was")
+            say(f"interrupted by signal {signals.number}; {o.output} is as it was")
             return 128 + signals.number
         file.commit()
         results: dict[str, Any] = {
@@ -56,7 +56,7 @@ def gradient(o: GradientOptions) -> int:
             content = {
                 "program": f"vwlite {__version__}", "command": "gradient",
                 "options": {**as_options(model.settings), "certificate": o.certificate, "data": list(o.data) or ["-"],
-                            "cache": examples.cache, "initial": o.initial, "output": o.model},
+                            "cache": examples.cache, "initial": o.initial, "output": o.output},
                 "results": results,
             }  # fmt: skip
             report.write((json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode())
