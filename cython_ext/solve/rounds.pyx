@@ -66,6 +66,14 @@ cdef double sum_of_sizes(const double[::1] x) noexcept nogil:
     return value_of(&whole)
 
 
+cdef bint are_finite(numbers):
+    cdef double x
+    for x in numbers:
+        if not isfinite(x):
+            return False
+    return True
+
+
 cdef class Descent:
     """What both methods have. x: where to begin, the weights and the constant; l2: strength, not on the constant.
 
@@ -129,6 +137,9 @@ cdef class Descent:
             self.known, self.done, self.noisy = numbers["known"], numbers["done"], numbers["noisy"]
         except (KeyError, TypeError, OverflowError) as e:
             raise ValueError(f"its numbers are not those of the method: {e}") from None
+        found = (self.step, self.curvature, self.rate, self.trials, self.rounds, self.steps)
+        if min(found) < 0 or not are_finite(found) or self.known != isfinite(self.objective):
+            raise ValueError("its numbers cannot be")
         if self.known:
             self.look_around()
 
@@ -423,9 +434,10 @@ cdef class SPG(Descent):
         try:
             self.least = INFINITY if numbers["least"] is None else numbers["least"]
             self.last = [float(x) for x in numbers["last"]]
-        except (KeyError, TypeError) as e:
+        except (KeyError, TypeError, ValueError, OverflowError) as e:
             raise ValueError(f"its numbers are not those of the method: {e}") from None
-        if bool(self.last) != self.known or len(self.last) > HISTORY:
+        if (bool(self.last) != self.known or len(self.last) > HISTORY or not are_finite(self.last)
+                or self.known != isfinite(self.least)):
             raise ValueError("its objectives are not those of the method")
 
     @property

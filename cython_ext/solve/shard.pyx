@@ -314,19 +314,29 @@ def add_to(double[::1] sums, const double[::1] values):
         sums[i] += values[i]
 
 
-def add_at(double[::1] sums, const uint32_t[::1] columns, const uint32_t[::1] keys, const double[::1] values):
-    """Add each value to the sum of its key. columns: the keys of the sums; both ascend. False: a key is none of them,
-    and some values may be added."""
+def places_of(const uint32_t[::1] columns, const uint32_t[::1] keys):
+    """The number of each key among the columns; both ascend. ValueError: a key is none of them."""
     cdef Py_ssize_t i, at = 0
-    if keys.shape[0] != values.shape[0] or columns.shape[0] > sums.shape[0]:
-        raise ValueError("a value is one for each key")
+    found = array.array("I", bytes(4 * keys.shape[0]))
+    cdef uint32_t[::1] out = found
     for i in range(keys.shape[0]):
         while at < columns.shape[0] and columns[at] < keys[i]:
             at += 1
         if at == columns.shape[0] or columns[at] != keys[i]:
-            return False
-        sums[at] += values[i]
-    return True
+            raise ValueError(f"{keys[i]} is no column")
+        out[i] = <uint32_t>at
+    return found
+
+
+def add_at(double[::1] sums, const uint32_t[::1] places, const double[::1] values):
+    """Add each value to the sum at its place. ValueError: there is no such place, or no value for one."""
+    cdef Py_ssize_t i
+    if places.shape[0] != values.shape[0]:
+        raise ValueError("a value is one for each place")
+    for i in range(places.shape[0]):
+        if places[i] >= <size_t>sums.shape[0]:
+            raise ValueError(f"there is no place {places[i]}")
+        sums[places[i]] += values[i]
 
 
 def mean_gradient(const double[::1] sums, const double[::1] slopes, bint constant):

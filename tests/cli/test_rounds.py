@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import re
 import signal
 import subprocess
@@ -321,6 +322,54 @@ def test_numbers_that_are_none(rounds):
     parts.arrays["more_slopes"] = (kind, shape, np.float64("nan").tobytes() + content[8:])
     Path("shard1.grad").write_bytes(put_together(parts))
     assert "shard1.grad: not a valid gradient: more_slopes has a number that is not finite" in refusal(rounds)
+
+
+VALUES = [None, 0, -1, 2.5, 1e308, "", "x", "0" * 64, [], {}, [1], [["0" * 16, 1, 2]], {"a": 1}, True, 10**30,
+          float("nan"), float("inf"), "\ud800"]  # fmt: skip
+
+
+def damaged(content, chance):
+    """A gradient or a state in which something is not what it was, with the right digest."""
+    parts = taken_apart(content)
+    if chance.random() < 0.6:
+        facts, name = parts.header, chance.choice(sorted(parts.header))
+        if isinstance(facts[name], dict) and facts[name] and chance.random() < 0.6:
+            facts, name = facts[name], chance.choice(sorted(facts[name]))
+        facts[name] = chance.choice(VALUES)
+        return put_together(parts)
+    name = chance.choice(sorted(parts.arrays))
+    kind, shape, numbers = parts.arrays.pop(name)
+    size = int(kind[2:])
+    other = np.array([chance.choice([1e308, -1e308, 0, 1e-320, -1])]).tobytes()[:size]
+    parts.arrays |= chance.choice([
+        {}, {name: (chance.choice(["<f4", "<u4", "<f8"]), shape, numbers)}, {"more_s9": (kind, shape, numbers)},
+        {name: (kind, f"({len(numbers) // size - 1},)", numbers[size:])}, {name: (kind, shape, other + numbers[size:])},
+        {name: (kind, shape, numbers[::-1])},
+    ])  # fmt: skip
+    return put_together(parts)
+
+
+@pytest.mark.parametrize("strength", [["--l1", 0.02], ["--radius", 0.5]])
+def test_damaged_files_end_in_a_sentence(vwlite, at, strength):
+    run = Run(vwlite, split("logistic", 2), "--loss", "logistic", *strength)
+    for _ in range(3):
+        run.ask("--certificate")
+        run.step()
+    run.ask("--certificate")
+    healthy = {name: Path(name).read_bytes() for name in ("state", "w", *run.gradients)}
+    codes = set()
+    for seed in range(120):
+        chance = random.Random(seed)
+        for name, content in healthy.items():
+            Path(name).write_bytes(content)
+        name = chance.choice(["state", "shard1.grad"])
+        Path(name).write_bytes(damaged(healthy[name], chance))
+        before = {name: Path(name).read_bytes() for name in healthy}
+        said = run.step(code=None)
+        assert said.code in (0, 65) and "internal error" not in said.err, (seed, said)
+        assert said.code == 0 or before == {name: Path(name).read_bytes() for name in healthy}, seed
+        codes.add(said.code)
+    assert codes == {0, 65}
 
 
 def test_a_gradient_is_no_model(rounds):

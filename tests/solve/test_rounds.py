@@ -10,7 +10,7 @@ import rounds as twins
 from batch_problems import LOSSES, draw, rows_of
 
 from vwlite.core.solve.rounds import OWLQN, SPG
-from vwlite.core.solve.shard import Dual, Shard, add_at, sums_of, united
+from vwlite.core.solve.shard import Dual, Shard, add_at, places_of, sums_of, united
 
 each_loss = pytest.mark.parametrize("loss", LOSSES)
 with_and_without_constant = pytest.mark.parametrize("constant", [True, False])
@@ -48,9 +48,10 @@ class Sums:
             w = np.array([x[list(self.keys).index(key)] for key in shard.rows.keys])
             sums, g, g2 = shard.sums(w, x[-1], self.certificate)
             total += sums
-            assert add_at(slopes, self.keys, shard.rows.keys, g)
+            places = places_of(self.keys, shard.rows.keys)
+            add_at(slopes, places, g)
             if g2 is not None:
-                assert add_at(second, self.keys, shard.rows.keys, g2)
+                add_at(second, places, g2)
         whole = total[0]
         dual = Dual(self.loss, self.constant, total, slopes, second if self.constant else None)
         gradient = np.append(slopes, total[2] if self.constant else 0.0) / whole
@@ -220,11 +221,18 @@ def test_keys_are_united_and_found():
     a, b = array("I", [1, 4, 9]), array("I", [0, 4, 10, 11])
     keys = united(a, b)
     assert list(keys) == [0, 1, 4, 9, 10, 11]
+    assert list(places_of(keys, b)) == [0, 2, 4, 5]
     sums = array("d", bytes(8 * 6))
-    assert add_at(sums, keys, a, array("d", [1, 2, 3]))
-    assert add_at(sums, keys, b, array("d", [5, 6, 7, 8]))
+    add_at(sums, places_of(keys, a), array("d", [1, 2, 3]))
+    add_at(sums, places_of(keys, b), array("d", [5, 6, 7, 8]))
     assert list(sums) == [5, 1, 8, 3, 7, 8]
-    assert not add_at(sums, keys, array("I", [2]), array("d", [1]))
+    for key in (2, 12):
+        with pytest.raises(ValueError, match="is no column"):
+            places_of(keys, array("I", [key]))
+    with pytest.raises(ValueError, match="no place 6"):
+        add_at(sums, array("I", [6]), array("d", [1]))
+    with pytest.raises(ValueError, match="one for each place"):
+        add_at(sums, array("I", [0]), array("d", []))
 
 
 def test_a_loss_with_a_kink_is_refused():

@@ -272,7 +272,7 @@ def read_arrays(
             if header.get("kind") != kind:
                 raise DataError(f"{path}: it is {_kind_of(header)}, not {KINDS[kind]}")
             check(header)
-            names = _members(archive, data, ("keys",))
+            names = _members(archive, data, ())
             read = {name: memoryview(archive.read(f"{name}.npy")) for name in names if name != "header"}
             return header, {name: _array(content, name) for name, content in read.items()}
     except (DataError, MemoryError):

@@ -13,7 +13,7 @@ from vwlite.algorithms.build import make_expander
 from vwlite.algorithms.table import SOLVED
 from vwlite.core.base.checksum import checksum
 from vwlite.core.solve.rounds import OWLQN, SPG
-from vwlite.core.solve.shard import Dual, add_at, add_to, is_one_sided, mean_gradient, united
+from vwlite.core.solve.shard import Dual, add_at, add_to, is_one_sided, mean_gradient, places_of, united
 from vwlite.core.solve.weights import aligned, nonzero_records
 from vwlite.errors import DataError
 from vwlite.model import Model
@@ -61,7 +61,8 @@ class Rounds:
     def begin(cls, settings: Settings, start: Model | None, tolerance: float) -> "Rounds":
         """start: whose weights are the first; without, they are zero."""
         solver = "owl-qn" if settings.radius is None else "spg"
-        state = State(settings.stored(), solver, program=f"vwlite {__version__}", keys=array("I"))
+        state = State(settings.stored(), solver, program=f"vwlite {__version__}")
+        state.keys, state.places = array("I"), array("I")
         x = array("d", [0.0])
         if start is not None:
             constant = make_expander(settings).constant_key
@@ -84,22 +85,23 @@ class Rounds:
     def take(self, parts: list[Part]) -> Row:
         """What all shards say of the weights that were asked for. DataError for shards that are not those of before."""
         parts = sorted(parts, key=lambda part: part.shard)
-        self._check(parts)
         state = self.state
+        self._check(parts)
         if self.descent is None:
             self._first(parts)
         assert self.descent is not None
         certified = all(part.has_certificate for part in parts)
-        keys, d = state.keys, len(state.keys)
+        d, at, places = len(state.keys), 0, memoryview(state.places)
         sums, slopes = array("d", bytes(8 * len(parts[0].sums))), array("d", bytes(8 * d))
         second = array("d", bytes(8 * d)) if certified and self.settings.constant else None
-        for part in parts:
+        for part, (_, _, features) in zip(parts, state.shards, strict=True):
+            if len(part.slopes) != features:
+                raise DataError(f"{part.name} has {len(part.slopes)} features, and had {features} in the first round")
             add_to(sums, part.sums)
-            known = add_at(slopes, keys, part.keys, part.slopes)
+            its, at = places[at : at + features], at + features
+            add_at(slopes, its, part.slopes)
             if second is not None:
-                known = known and add_at(second, keys, part.keys, part.second)
-            if not known:
-                raise DataError(f"{part.name}: it has a feature that it did not have in the first round")
+                add_at(second, its, part.second)
         loss, descent, s = sums[1] / sums[0], self.descent, self.settings
         if s.constant and is_one_sided(s.loss, sums):
             raise DataError("all labels, of all shards, are on one side: the best constant is infinite; use "
@@ -108,7 +110,10 @@ class Rounds:
             dual = Dual(s.loss, s.constant, sums, slopes, second)
             state.lower_bound, state.certified = max(state.lower_bound, dual.bound(s.l1, s.l2, s.radius)), True
         step = descent.step
-        taken = descent.tell(loss, mean_gradient(sums, slopes, s.constant), sums[3] / sums[0])
+        try:
+            taken = descent.tell(loss, mean_gradient(sums, slopes, s.constant), sums[3] / sums[0])
+        except ValueError as e:
+            raise DataError(f"no step can be made: {e}; scale the features") from None
         if taken:
             state.history = [*state.history, self.objective][-STEPS - 1 :]
         state.numbers, state.arrays = descent.state(), descent.arrays
@@ -129,7 +134,7 @@ class Rounds:
             if one.columns != other.columns:
                 raise DataError(f"{one.name} and {other.name} are of tables whose columns mean different things: say "
                                 "what they are, with --label, --numeric, --categorical and the like")  # fmt: skip
-        known = dict(self.state.shards)
+        known = {shard: examples for shard, examples, _ in self.state.shards}
         here = {part.shard: part for part in parts}
         for shard, part in here.items():
             if known and shard not in known:
@@ -145,12 +150,18 @@ class Rounds:
         state, begin = self.state, memoryview(self.state.arrays["x"])
         keys: array[int] = array("I")
         for part in parts:
+            if part.keys is None:
+                raise DataError(f"{part.name} does not say which features it is of, as it is of a later round: make it "
+                                "with the model of vwlite step --init")  # fmt: skip
             keys = united(keys, part.keys)
         x = aligned(keys, state.keys, begin[:-1])
         x.append(begin[-1])
         self.descent = self._descent(x)
         state.keys = keys
-        state.shards = [[part.shard, part.counters["examples"]] for part in parts]
+        state.shards = [[part.shard, part.counters["examples"], len(part.keys)] for part in parts]
+        state.places = array("I")
+        for part in parts:
+            state.places += places_of(keys, part.keys)
         state.counters = {name: sum(part.counters[name] for part in parts) for name in COUNTERS}
         state.columns = parts[0].columns
 
@@ -253,7 +264,7 @@ class Rounds:
                 "lower_bound": self.lower_bound if known else state.lower_bound,
                 "l1_max": None,
                 "passes": float(self.descent.rounds if self.descent is not None else 0),
-                "data": f"{checksum(b''.join(bytes.fromhex(shard) for shard, _ in state.shards)):016x}",
+                "data": f"{checksum(b''.join(bytes.fromhex(shard) for shard, _, _ in state.shards)):016x}",
             },
             program=state.program,
         )

@@ -2,10 +2,10 @@
 
 Both are what models are: an uncompressed zip of arrays that NumPy reads, with a digest of everything at its end.
 
-    gradient    header; keys uint32 [n]; more_sums, more_slopes [n] and, with a certificate, more_second [n], float64,
-                as `vwlite.core.solve.shard` has them
-    state       header; keys uint32 [n]; more_NAME float64 [n + 1], the constant last, as
-                `vwlite.core.solve.rounds` has them
+    gradient    header; in the first round keys uint32 [n], which whoever drives them keeps; more_sums, more_slopes [n]
+                and, where a certificate needs it, more_second [n], float64, as `vwlite.core.solve.shard` has them
+    state       header; keys uint32 [n]; more_places uint32: where each key of each shard is among them, one shard after
+                the other; more_NAME float64 [n + 1], the constant last, as `vwlite.core.solve.rounds` has them
 
 What is in them does not depend on when, where or from which file names they were made.
 """
@@ -40,7 +40,7 @@ class Part:
 
     shard: str  # a digest of its examples
     counters: dict[str, int]  # COUNTERS
-    keys: Any  # ascending: the features that it has
+    keys: Any  # ascending: the features that it has; None: whoever drives the rounds knows them
     sums: Any
     slopes: Any  # of each key
     second: Any = None  # of each key, where a certificate needs it
@@ -76,7 +76,7 @@ class State:
     solver: str  # of ROUNDS
     asks: str = ""  # the digest of the model that gradients are wanted at
     took: str = ""  # that of the last one that they were taken at; "": none yet
-    shards: list[list[Any]] = field(default_factory=list)  # digest and examples of each, ascending
+    shards: list[list[Any]] = field(default_factory=list)  # digest, examples and features of each, ascending
     counters: dict[str, int] = field(default_factory=dict)
     columns: dict[str, Any] = field(default_factory=dict)
     lower_bound: float = 0.0
@@ -85,11 +85,12 @@ class State:
     word: str = "continue"
     numbers: dict[str, Any] = field(default_factory=dict)  # of the method; {}: it has not begun
     keys: Any = None
+    places: Any = None  # of the keys of each shard among all keys
     arrays: dict[str, Any] = field(default_factory=dict)
     program: str = ""
 
     def header(self) -> dict[str, Any]:
-        apart = ("keys", "arrays")
+        apart = ("keys", "places", "arrays")
         return {"kind": "state", "format": FORMAT, **{k: v for k, v in vars(self).items() if k not in apart}}
 
 
@@ -103,7 +104,7 @@ def write_gradient(file: "AtomicFile", gradient: Gradient) -> None:
     arrays |= {"more_second": part.second} if part.second is not None else {}
     if not all(all_finite(memoryview(a)) for a in arrays.values()):
         raise DataError(f"{file.name}: not written: the loss at these weights is not finite; scale the features")
-    _write(file, gradient.header(), part.keys, arrays)
+    _write(file, gradient.header(), arrays if part.keys is None else {"keys": part.keys, **arrays})
 
 
 def write_state(file: "AtomicFile", state: State) -> None:
@@ -111,11 +112,11 @@ def write_state(file: "AtomicFile", state: State) -> None:
     arrays = {f"more_{name}": state.arrays[name] for name in sorted(state.arrays)}
     if not all(all_finite(memoryview(a)) for a in arrays.values()):
         raise DataError(f"{file.name}: not written: a number in it is not finite; scale the features")
-    _write(file, state.header(), state.keys, arrays)
+    _write(file, state.header(), {"keys": state.keys, "more_places": state.places, **arrays})
 
 
-def _write(file: "AtomicFile", header: dict[str, Any], keys: Any, arrays: dict[str, Any]) -> None:
-    views = {name: memoryview(numbers) for name, numbers in {"keys": keys, **arrays}.items()}
+def _write(file: "AtomicFile", header: dict[str, Any], arrays: dict[str, Any]) -> None:
+    views = {name: memoryview(numbers) for name, numbers in arrays.items()}
     write_arrays(file, header, {name: (f"({len(view)},)", view) for name, view in views.items()})
 
 
@@ -124,14 +125,16 @@ def _write(file: "AtomicFile", header: dict[str, Any], keys: Any, arrays: dict[s
 
 def read_gradient(path: str) -> Gradient:
     """NoInputError if it cannot be opened; DataError if it is no gradient, not whole, or of a newer program."""
-    header, keys, arrays = _read(path, "gradient", _check_gradient)
+    header, arrays = _read(path, "gradient", _check_gradient)
+    keys = arrays.pop("keys", None)
     settings = Settings.restored(header["options"])
     sums, slopes, second = (arrays.pop(name, None) for name in ("sums", "slopes", "second"))
     certain = sums is not None and len(sums) == sums_of(settings.loss, True)
     fits = certain or (sums is not None and len(sums) == sums_of(settings.loss, False))
-    wrong = arrays or not fits or slopes is None or len(slopes) != len(keys)
-    wrong = wrong or (second is not None) != (certain and settings.constant) or len(second or keys) != len(keys)
-    if wrong:
+    given = [a for a in (sums, slopes, second) if a is not None]
+    fits = fits and not arrays and slopes is not None and all(a.format == "d" for a in given)
+    fits = fits and (second is not None) == (certain and settings.constant)
+    if not fits or any(a is not None and len(a) != len(given[1]) for a in (keys, second)):
         raise DataError(f"{path}: not a valid gradient: its arrays do not fit each other")
     assert sums is not None
     if not sums[0] > 0 or sums[1] < 0 or sums[3] < 0:
@@ -142,30 +145,46 @@ def read_gradient(path: str) -> Gradient:
 
 def read_state(path: str) -> State:
     """NoInputError if it cannot be opened; DataError if it is no state, not whole, or of a newer program."""
-    header, keys, arrays = _read(path, "state", _check_state)
-    if any(len(numbers) != len(keys) + 1 for numbers in arrays.values()) or "x" not in arrays:
+    header, arrays = _read(path, "state", _check_state)
+    keys, places = arrays.pop("keys", None), arrays.pop("places", None)
+    sizes = [features for _, _, features in header["shards"]]
+    fits = keys is not None and places is not None and places.format == "I" and "x" in arrays
+    fits = fits and all(a.format == "d" and len(a) == len(keys or ()) + 1 for a in arrays.values())
+    if not fits or not _are_places(places or memoryview(b""), sizes, len(keys or ())):
         raise DataError(f"{path}: not a valid state: its arrays do not fit each other")
-    return State(keys=keys, arrays=arrays, **{k: v for k, v in header.items() if k not in ("kind", "format")})
+    facts = {name: value for name, value in header.items() if name not in ("kind", "format")}
+    return State(keys=keys, places=places, arrays=arrays, **facts)
+
+
+def _are_places(places: Array, sizes: list[int], keys: int) -> bool:
+    """Whether these are numbers of keys, so many of each shard."""
+    at = 0
+    for size in sizes:
+        part = places[at : at + size]
+        if len(part) != size or not is_ascending(part) or (size and part[-1] >= keys):
+            return False
+        at += size
+    return at == len(places)
 
 
 def _read(
     path: str, kind: str, check: Callable[[dict[str, Any]], None]
-) -> tuple[dict[str, Any], Array, dict[str, Array]]:
-    """The header, the keys, and the other arrays by their names."""
+) -> tuple[dict[str, Any], dict[str, Array]]:
+    """The header, and the arrays by their names."""
     with opened(path) as (file, data):
         header, arrays = read_arrays(path, file, data, kind, lambda header: _check(path, kind, header, check))
-    keys = arrays.pop("keys")
-    if keys.format != "I" or not is_ascending(keys):
-        raise DataError(f"{path}: not a valid {kind}: its keys are not ascending")
-    settings = Settings.restored(header["options"])
-    if len(keys) and keys[-1] >= 1 << settings.bits:
-        raise DataError(f"{path}: not a valid {kind}: a key has more than {settings.bits} bits")
+    keys, settings = arrays.get("keys"), Settings.restored(header["options"])
+    if keys is not None:
+        if keys.format != "I" or not is_ascending(keys):
+            raise DataError(f"{path}: not a valid {kind}: its keys are not ascending")
+        if len(keys) and keys[-1] >= 1 << settings.bits:
+            raise DataError(f"{path}: not a valid {kind}: a key has more than {settings.bits} bits")
     for name, numbers in arrays.items():
-        if not name.startswith("more_") or numbers.format != "d":
+        if name != "keys" and not name.startswith("more_"):
             raise DataError(f"{path}: not a valid {kind}: it has an array {brief(name)} that none has")
-        if not all_finite(numbers):
+        if numbers.format == "d" and not all_finite(numbers):
             raise DataError(f"{path}: not a valid {kind}: {brief(name)} has a number that is not finite")
-    return header, keys, {name.removeprefix("more_"): numbers for name, numbers in arrays.items()}
+    return header, {name.removeprefix("more_"): numbers for name, numbers in arrays.items()}
 
 
 def _check(path: str, kind: str, header: dict[str, Any], check: Callable[[dict[str, Any]], None]) -> None:
@@ -204,7 +223,7 @@ def _check_gradient(header: dict[str, Any]) -> None:
 
 
 def _check_state(header: dict[str, Any]) -> None:
-    if set(header) != {"kind", "format"} | (set(vars(State({}, ""))) - {"keys", "arrays"}):
+    if set(header) != {"kind", "format"} | (set(vars(State({}, ""))) - {"keys", "places", "arrays"}):
         raise ValueError("its header is not that of a state")
     if header["solver"] not in ROUNDS or header["word"] not in WORDS:
         raise ValueError("its method is not known")
@@ -212,7 +231,8 @@ def _check_state(header: dict[str, Any]) -> None:
         raise ValueError("it does not say which weights it asks for")
     shards = header["shards"]
     if type(shards) is not list or not all(
-        type(s) is list and len(s) == 2 and _fits(_SHARD, s[0]) and type(s[1]) is int for s in shards
+        type(s) is list and len(s) == 3 and _fits(_SHARD, s[0]) and all(type(x) is int and x >= 0 for x in s[1:])
+        for s in shards
     ):
         raise ValueError("its shards cannot be")
     if type(header["certified"]) is not bool or type(header["numbers"]) is not dict:

@@ -33,8 +33,9 @@ def facts_of(examples: Examples) -> dict[str, Any]:
 
 
 def part_at(examples: Examples, model: Model, *, certificate: bool, name: str) -> Part:
-    """What a shard says of the weights of a model."""
+    """What a shard says of the weights of a model. From the second round on, its keys are known."""
     weights, constant = examples.start(model, 0)
     sums, slopes, second = shard_of(examples, model.settings).sums(weights, constant, certificate)
     facts = facts_of(examples)
-    return Part(keys=examples.rows.keys, sums=sums, slopes=slopes, second=second, name=name, **facts)
+    keys = None if model.solved["passes"] else examples.rows.keys
+    return Part(keys=keys, sums=sums, slopes=slopes, second=second, name=name, **facts)

@@ -44,7 +44,7 @@ def gradient(o: GradientOptions) -> int:
         file.commit()
         results: dict[str, Any] = {
             "number of examples": len(examples.rows),
-            "features": len(part.keys),
+            "features": len(part.slopes),
             "average loss": part.sums[1] / part.sums[0],
             "seconds": round(time.monotonic() - begin, 3),
         }

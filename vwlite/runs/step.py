@@ -9,6 +9,7 @@ import click
 from vwlite import __version__
 from vwlite.errors import DataError
 from vwlite.model import read_model, write_model
+from vwlite.model.header import brief
 from vwlite.options.resolve import as_options, option_name
 from vwlite.options.rounds import StepOptions, check_step
 from vwlite.options.settings import Settings
@@ -73,7 +74,11 @@ def _stepped(o: StepOptions) -> tuple[Rounds, Row | None, str]:
     gradients = [read_gradient(path) for path in o.data]
     for gradient in gradients:
         _check_gradient(gradient, state, o.state)
-    run, asked = Rounds(state, o.tolerance), state.asks
+    asked = state.asks
+    try:
+        run = Rounds(state, o.tolerance)
+    except ValueError as e:
+        raise DataError(f"{o.state}: not a valid state: {brief(e)}") from None
     if gradients:
         first = gradients[0]
         for gradient in gradients:
