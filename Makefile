@@ -11,7 +11,7 @@ DEMO := build/demo
 DATA := data/breast_cancer
 
 .PHONY: help install demo try test test-long lint docs sanitize fuzz compat bench bench-quick bench-projection bench-dimension compare compare-quick \
-	papers papers-quick bench-solve bench-solve-quick bench-merge wheel clean
+	papers papers-quick bench-solve bench-solve-quick bench-rounds bench-merge wheel clean
 
 help:
 	@echo "make demo         train, predict and look at a model, on the data in data/"
@@ -35,6 +35,8 @@ help:
 	@echo "make bench-solve  \`vwlite solve\` against LIBLINEAR, celer and skglm, in tests/bench/SOLVE.md (about 20 minutes);"
 	@echo "                  SETS=FOLDER as above, ONLY=WORK is one part"
 	@echo "make bench-solve-quick  the same on small data: does it work?"
+	@echo "make bench-rounds \`vwlite solve --shards\`: rounds and bytes to the optimum, in tests/bench/ROUNDS.md (about a minute);"
+	@echo "                  SETS=FOLDER as above"
 	@echo "make bench-merge  merges against one machine, in tests/bench/MERGE.md (about 5 minutes); SETS=FOLDER as above,"
 	@echo "                  ONLY=WORK is one part"
 	@echo "make wheel        wheel and source archive in dist/, each tried in an empty environment"
@@ -166,6 +168,10 @@ papers-quick: $(BENCH)
 bench-solve: $(BENCH)
 	.bench/venv/bin/python tests/bench/solve.py --data $(SETS) --results tests/bench/SOLVE.md $(addprefix --only ,$(ONLY))
 	.bench/venv/bin/python tests/bench/optimum.py --data $(SETS)
+
+# Shards on the processes of this machine; nothing but vwlite is compared.
+bench-rounds: $(INSTALLED)
+	$(BIN)/python tests/bench/rounds.py --data $(SETS) --results tests/bench/ROUNDS.md
 
 bench-solve-quick: $(BENCH)
 	.bench/venv/bin/python tests/bench/solve.py --quick

@@ -1,0 +1,138 @@
+"""How many rounds over shards does the optimum take, and how many bytes?
+
+    make bench-rounds        writes the tables of ROUNDS.md
+
+The lines of a set are dealt to eight shards. A round is one gradient of each shard, those of refused steps too; counted
+are those until the objective is within a part of the optimum, which `vwlite solve` finds to a gap of 1e-5. Bytes are
+those of files as they are: the gradients of all shards in the first round and in a later one, the model, and the state.
+A merge is that of models that adagrad-rda learned of each shard with the same l1.
+"""
+
+import argparse
+import gzip
+import json
+import subprocess
+import sys
+import tempfile
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from report import processor, put_into, row, say
+
+from vwlite import __version__
+
+SHARDS = 8
+TARGETS = (1e-2, 1e-3, 1e-4)
+RUNS = (  # set, strength, other options, whether it begins from a merge
+    ("rcv1", ("--l1", "1e-4"), ("--no-constant",), False),
+    ("rcv1", ("--l1", "1e-4"), (), False),
+    ("rcv1", ("--l1", "1e-4"), (), True),
+    ("rcv1", ("--l1", "1e-5"), (), False),
+    ("rcv1", ("--l1", "1e-5"), (), True),
+    ("rcv1", ("--l2", "1e-4"), (), False),
+    ("rcv1", ("--radius", "1000"), ("--no-constant",), False),
+    ("rcv1", ("--radius", "1000"), (), False),
+    ("a9a", ("--l1", "1e-4"), (), False),
+)
+HEAD = row("set", "problem", "begins from", *(f"rounds to {x:g}" for x in TARGETS), "refused", "nonzeros", "MB to 1e-3")
+FILES = row("set", "gradients, first round", "a later round", "with certificates", "model", "state")
+LINE = "|---|---|---|" + "---:|" * 6
+
+
+def vwlite(*arguments: object) -> None:
+    command = [sys.executable, "-m", "vwlite", *map(str, arguments)]
+    away = tempfile.gettempdir()  # from the sources
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=away)
+
+
+def solved(folder: Path, *arguments: object) -> Any:
+    vwlite("solve", *arguments, "--loss", "logistic", "--quiet", "--report", folder / "report")
+    return json.loads((folder / "report").read_text())
+
+
+def shards_of(path: Path, folder: Path) -> list[Path]:
+    lines = gzip.decompress(path.read_bytes()).splitlines(keepends=True)
+    shards = [folder / f"shard{i}" for i in range(SHARDS)]
+    for i, shard in enumerate(shards):
+        shard.write_bytes(b"".join(lines[i::SHARDS]))
+    return shards
+
+
+def merged(shards: list[Path], folder: Path, l1: str, more: tuple[str, ...]) -> Path:
+    """A model to begin from."""
+    models = [folder / f"{shard.name}.model" for shard in shards]
+    for shard, model in zip(shards, models, strict=True):
+        options = ["--algorithm", "adagrad-rda", "--loss", "logistic", "--l1", l1, *more]
+        vwlite("train", shard, *options, "-m", model, "--quiet")
+    vwlite("merge", *models, "--rule", "path", "-o", folder / "merged", "--quiet")
+    return folder / "merged"
+
+
+def size(*paths: Path) -> int:
+    return sum(path.stat().st_size for path in paths)
+
+
+def files(shards: list[Path], folder: Path, strength: tuple[str, str], more: tuple[str, ...]) -> dict[str, int]:
+    """Bytes of the files of two rounds."""
+    state, model, found = folder / "state", folder / "w", {}
+    gradients = [folder / f"{shard.name}.grad" for shard in shards]
+    vwlite("step", "--init", "--loss", "logistic", *strength, *more, "-i", state, "-o", model)
+    for name, options in (("first", ()), ("later", ()), ("certificates", ("--certificate",))):
+        for shard, gradient in zip(shards, gradients, strict=True):
+            vwlite("gradient", shard, "-i", model, "-o", gradient, "--quiet", *options)
+        found[name] = size(*gradients)
+        if name != "certificates":
+            vwlite("step", *gradients, "-i", state, "-o", model, "--quiet")
+    return found | {"model": size(model), "state": size(state)}
+
+
+def cells_of(report: Any, optimum: float) -> tuple[list[str], int | None]:
+    """How many rounds each target took, how many were refused, how many weights there are; and the rounds to 1e-3."""
+    found = []
+    for target in TARGETS:
+        rounds = (r["round"] for r in report["rounds"] if r["objective"] <= optimum * (1 + target))
+        found.append(next(rounds, None))
+    refused = sum(not r["taken"] for r in report["rounds"])
+    nonzeros = report["results"]["nonzero weights"]
+    return [*(str(x or "-") for x in found), str(refused), f"{nonzeros:,}"], found[1]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, required=True, help="the folder of the sets")
+    parser.add_argument("--sets", nargs="*", default=["rcv1", "a9a"])
+    parser.add_argument("--rounds", type=int, default=150, help="the most that are tried")
+    parser.add_argument("--results", type=Path, help="the file whose tables are written")
+    options = parser.parse_args()
+    table, sizes = [HEAD, LINE], [FILES, "|---|" + "---:|" * 5]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for of_set in options.sets:
+            shards = shards_of(options.data / f"{of_set}.train.libsvm.gz", folder)
+            bytes_of = files(shards, folder, ("--l1", "1e-4"), ())
+            sizes.append(row(of_set, *(f"{n:,}" for n in (
+                bytes_of["first"], bytes_of["later"], bytes_of["certificates"], bytes_of["model"], bytes_of["state"]
+            ))))  # fmt: skip
+            for _, strength, more, warm in (run for run in RUNS if run[0] == of_set):
+                say(f"{of_set} {' '.join((*strength, *more))}{' from a merge' * warm}")
+                results = solved(folder, *shards, *strength, *more, "--tolerance", 1e-5, "--max-seconds", 60)["results"]
+                begin = ("-i", merged(shards, folder, strength[1], more)) if warm else ()
+                report = solved(
+                    folder, *shards, "--shards", 2, *strength, *more, *begin, "--tolerance", 0, "--max-passes",
+                    options.rounds,
+                )  # fmt: skip
+                cells, rounds = cells_of(report, results["objective"])
+                sent = f"{(bytes_of['first'] + (rounds - 1) * bytes_of['later']) / 1e6:.1f}" if rounds else "-"
+                problem = f"`{' '.join((*strength, *more))}`"
+                table.append(row(of_set, problem, "a merge" if warm else "zero", *cells, sent))
+    out = f"{date.today()}, vwlite {__version__}, {processor()}, {SHARDS} shards, logistic loss.\n\n"
+    out += "\n".join(table) + "\n\nBytes of the files of all shards, with `--l1 1e-4`:\n\n" + "\n".join(sizes)
+    if options.results:
+        put_into(options.results, "rounds", out)
+    else:
+        print(out)
+
+
+if __name__ == "__main__":
+    main()
