@@ -5,8 +5,11 @@ So whoever adds up the sums of many machines can drive them. The last coordinate
 penalised nor projected; in the loss it is often much more curved than the others, so its step is by its own curvature.
 
     OWLQN   min f(x) + l1 sum_j |x_j| + l2 / 2 sum_j x_j^2. L-BFGS on the orthant of each step: Andrew, Gao. Scalable
-            Training of L1-Regularized Log-Linear Models. ICML 2007. The inverse Hessian is at first s'y / y'y for the
-            weights, by the last step, and 1 / f''_bb for the constant.
+            Training of L1-Regularized Log-Linear Models. ICML 2007. What they leave open: s and y are those of the weights
+            that may move, neither 0 nor held there, as in Byrd, Chin, Nocedal, Oztoprak. A family of second-order
+            methods for convex l1-regularized optimization. 2016 (rcv1: 18 rounds to 1e-3 instead of 22, 29 to 1e-5
+            instead of 44); the inverse Hessian is at first s'y / y'y for the weights, by the last step, and 1 / f''_bb
+            for the constant.
     SPG     min f(x) + l2 / 2 sum_j x_j^2 over sum_j |x_j| <= radius. Steps towards the projection of x - t g, t = s's / s'y
             by the last step, whose objective is below the largest of the last ten: Birgin, Martinez, Raydan.
             Nonmonotone Spectral Projected Gradient Methods on Convex Sets. SIAM J. Optim. 10, 2000 (SPG2).
@@ -33,6 +36,7 @@ cdef enum:
 
 cdef double ENOUGH = 1e-4       # of what the slope promises, a step has to gain
 cdef double NOISE = 1e-14       # of the objective: rounding
+cdef double CONVEX = 1e-10      # <s, y> over <y, y> below this is rounding
 cdef double LEAST_CURVED = 1e-12
 cdef double MOST_RATE = 1e30
 
@@ -54,6 +58,21 @@ cdef double product(const double[::1] x, const double[::1] y) noexcept nogil:
             lanes[k] += x[i + k] * y[i + k]
         add(&whole, ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7])))
         begin = end
+    return value_of(&whole)
+
+
+cdef double product_where(const double[::1] free, const double[::1] x, const double[::1] y, Py_ssize_t n) noexcept nogil:
+    """<x, y> over the first n coordinates where `free` is not 0."""
+    cdef Sum whole = Sum(0, 0)
+    cdef double lane = 0
+    cdef Py_ssize_t i
+    for i in range(n):
+        if free[i] != 0:
+            lane += x[i] * y[i]
+        if i % BLOCK == BLOCK - 1:
+            add(&whole, lane)
+            lane = 0
+    add(&whole, lane)
     return value_of(&whole)
 
 
@@ -270,12 +289,13 @@ cdef class OWLQN(Descent):
     cdef readonly double l1
     cdef readonly Py_ssize_t pairs
     cdef double[::1] pseudo         # the subgradient of the objective at x that is nearest to 0
+    cdef double[::1] free           # 1 where it or x is not 0, and for the constant; else 0
     cdef list s, y                  # of the last steps, the oldest first: arrays of the state
 
     def __init__(self, const double[::1] x not None, *, double l1=0, double l2=0):
         super().__init__(x, l2=l2)
         self.l1 = l1
-        self.pseudo = array.array("d", bytes(8 * (self.d + 1)))
+        self.pseudo, self.free = array.array("d", bytes(8 * (self.d + 1))), array.array("d", bytes(8 * (self.d + 1)))
         self.s, self.y = [], []
 
     def load(self, numbers, arrays):
@@ -320,13 +340,13 @@ cdef class OWLQN(Descent):
                 self.pseudo[j] = left
             else:
                 self.pseudo[j] = 0
-        self.pseudo[self.d] = self.g[self.d]
+            self.free[j] = self.x[j] != 0 or self.pseudo[j] != 0
+        self.pseudo[self.d], self.free[self.d] = self.g[self.d], 1
         return Descent.look_around(self)
 
     cdef int learn(self, const double[::1] g) except -1:
         cdef double[::1] s, y
         cdef Py_ssize_t j
-        cdef double along, squares
         if len(self.s) < PAIRS:
             k = len(self.s)
             self.s.append(self.room(f"s{k}"))
@@ -337,14 +357,9 @@ cdef class OWLQN(Descent):
         s, y = self.s[len(self.s) - 1], self.y[len(self.y) - 1]
         for j in range(self.d + 1):
             s[j], y[j] = self.trial[j] - self.x[j], g[j] - self.g[j]
-        squares = product(y, y)
-        if not product(s, y) > 1e-10 * squares:     # not convex here, but for rounding
+        if not product(s, y) > CONVEX * product(y, y):
             self.s.pop()
             self.y.pop()
-        else:
-            along, squares = product(s[: self.d], y[: self.d]), product(y[: self.d], y[: self.d])
-            if along > 0 and squares > 0:
-                self.rate = along / squares
         self.name_pairs()
         return 0
 
@@ -361,29 +376,36 @@ cdef class OWLQN(Descent):
         return self.name_pairs()
 
     cdef int aim(self) except -1:
-        cdef double[::1] q = self.direction, s, y
-        cdef double size, factor
-        cdef Py_ssize_t j, k
-        factors = []
+        cdef double[::1] q = self.direction, free = self.free, s, y
+        cdef double size, factor, along, squares
+        cdef Py_ssize_t j
+        used = []       # s, y, <s, y>, factor
         for j in range(self.d + 1):
-            q[j] = -self.pseudo[j]
+            q[j] = -self.pseudo[j]      # 0 where it is not free, as it stays
         for s_k, y_k in zip(reversed(self.s), reversed(self.y)):
             s, y = s_k, y_k
-            factor = product(s, q) / product(s, y)
-            factors.append(factor)
+            along, squares = product_where(free, s, y, self.d + 1), product_where(free, y, y, self.d + 1)
+            if not along > CONVEX * squares:
+                continue
+            if not used:
+                size, squares = product_where(free, s, y, self.d), product_where(free, y, y, self.d)
+                if size > 0 and squares > 0:
+                    self.rate = size / squares
+            factor = product(s, q) / along
+            used.append((s_k, y_k, along, factor))
             for j in range(self.d + 1):
-                q[j] -= factor * y[j]
+                q[j] -= factor * y[j] * free[j]
         if self.rate == 0:
             size = sqrt(product(self.pseudo[: self.d], self.pseudo[: self.d]))
             self.rate = 1 / size if size > 0 else 1
         for j in range(self.d):
             q[j] *= self.rate
         q[self.d] /= self.curvature
-        for s_k, y_k in zip(self.s, self.y):
+        for s_k, y_k, along, factor in reversed(used):
             s, y = s_k, y_k
-            factor = factors.pop() - product(y, q) / product(s, y)
+            factor -= product(y, q) / along
             for j in range(self.d + 1):
-                q[j] += factor * s[j]
+                q[j] += factor * s[j] * free[j]
         for j in range(self.d):
             if q[j] * self.pseudo[j] >= 0:
                 q[j] = 0

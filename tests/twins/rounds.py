@@ -61,7 +61,8 @@ class Descent:
 
 
 class OWLQN(Descent):
-    """Andrew, Gao. Scalable Training of L1-Regularized Log-Linear Models. ICML 2007, Algorithm 1."""
+    """Andrew, Gao. Scalable Training of L1-Regularized Log-Linear Models. ICML 2007, Algorithm 1; the inverse Hessian is
+    that of the coordinates which are neither 0 nor held there."""
 
     def __init__(self, x: Array, l1: float, l2: float = 0.0, pairs: int = 10) -> None:
         super().__init__(x, l2)
@@ -82,23 +83,25 @@ class OWLQN(Descent):
         self.history = [*self.history, (s, y)][-self.pairs :]
         if not s @ y > 1e-10 * (y @ y):
             self.history.pop()
-            return
-        weights = self.mask > 0
-        along, squares = s[weights] @ y[weights], y[weights] @ y[weights]
-        if along > 0 and squares > 0:
-            self.rate = float(along / squares)
 
     def aim(self) -> Array:
         """-H times the pseudo-gradient, H the matrix of BFGS; components that go up its slope are 0."""
+        free = (self.x != 0) | (self.slopes != 0) | (self.mask == 0)
+        pairs = [(s * free, y * free) for s, y in self.history]
+        pairs = [(s, y) for s, y in pairs if s @ y > 1e-10 * (y @ y)]
+        if pairs:
+            s, y = (self.mask * each for each in pairs[-1])
+            if s @ y > 0:
+                self.rate = float(s @ y / (y @ y))
         if self.rate == 0:
             size = float(np.linalg.norm(self.mask * self.slopes))
             self.rate = 1 / size if size > 0 else 1.0
         inverse = np.diag(np.where(self.mask > 0, self.rate, 1 / self.curvature))
-        for s, y in self.history:
+        for s, y in pairs:
             rho = 1 / (s @ y)
             left = np.eye(len(s)) - rho * np.outer(s, y)
             inverse = left @ inverse @ left.T + rho * np.outer(s, s)
-        found = -inverse @ self.slopes
+        found = np.where(free, -inverse @ self.slopes, 0.0)
         found = np.where((self.mask > 0) & (found * self.slopes >= 0), 0.0, found)
         if self.history and not self.slopes @ found < 0:
             self.history, self.rate = [], 0.0
