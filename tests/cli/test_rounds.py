@@ -141,6 +141,33 @@ def test_a_run_goes_on_with_another_tolerance(rounds):
     assert by_two == Path("w").read_bytes()
 
 
+def test_tables_are_shards_too(vwlite, at):
+    chance, rows = random.Random(3), []
+    for _ in range(60):
+        a, city = chance.gauss(0, 1), chance.choice(["rome", "oslo", "bern"])
+        rows.append(f"{1 if a + (city == 'rome') + chance.gauss(0, 1) > 0 else -1},{a:.3f},{city}\n")
+    for i in range(3):
+        Path(f"part{i}.csv").write_text("bought,a,city\n" + "".join(rows[i::3]))
+    Path("all.csv").write_text("bought,a,city\n" + "".join(rows))
+    run = Run(vwlite, [f"part{i}.csv" for i in range(3)], "--loss", "logistic", "--l1", 0.01)
+    for _ in range(100):
+        run.ask("--label", "bought", "--certificate")
+        if run.step("--tolerance", 1e-6).out != "continue\n":
+            break
+    by_hand = read_model("w")
+    vwlite("solve", "all.csv", "--label", "bought", "--loss", "logistic", "--l1", 0.01, "--tolerance", 1e-9, "-m", "m")
+    whole = read_model("m")
+    assert by_hand.columns == whole.columns
+    assert by_hand.solved["objective"] == pytest.approx(whole.solved["objective"], rel=1e-6)
+    vwlite("predict", "-m", "w", "all.csv", "-p", "p")
+    Path("part1.csv").write_text("bought,a,city\n1,2,5\n-1,3,6\n")  # a column of words that are numbers here
+    run = Run(vwlite, run.shards, "--loss", "logistic", "--l1", 0.01)
+    run.ask("--label", "bought")
+    assert "are of tables whose columns mean different things" in refusal(run)
+    run.ask("--label", "bought", "--categorical", "city")
+    assert run.step().out == "continue\n"
+
+
 def test_it_begins_from_a_model(vwlite, at):
     shards = split("logistic")
     for i, shard in enumerate(shards):
@@ -165,6 +192,25 @@ def test_caches_and_text_give_the_same_gradient(vwlite, rounds):
     rounds.vwlite("gradient", "shard0", "-i", "w", "-o", "b", "--memory", "3M", "--report", "r")
     assert Path("a").read_bytes() == Path("b").read_bytes()
     assert report_of()["results"]["number of examples"] > 0
+
+
+def test_processes_take_the_options_of_solve(vwlite, at):
+    shards, options = split(SOURCES, 3), ["--loss", "logistic", "--l1", 0.005, "--tolerance", 0.01]
+    vwlite("solve", *shards, "--shards", 2, *options, "-m", "m")
+    for more in (["-c"], ["-c"], ["--memory", "30M"], ["--threads", 1], ["--on-error", "skip"]):
+        assert vwlite("solve", *shards, "--shards", 2, *options, *more, "-m", "n", "--quiet").err == ""
+        assert Path("n").read_bytes() == Path("m").read_bytes()
+    assert all(Path(f"{shard}.vwlite-cache").exists() for shard in shards)
+    said = vwlite("solve", *shards, "--shards", 2, *options, "--max-passes", 3, "-m", "n", "--report", "r")
+    assert "warning: --max-passes 3 is reached: the gap is" in said.err
+    found = report_of()
+    assert (len(found["rounds"]), found["results"]["rounds"]) == (3, 3)
+    assert found["results"]["warning"] == "--max-passes 3 is reached"
+    assert read_model("n").solved["objective"] == found["results"]["objective"]
+    said = vwlite("solve", *shards, "--shards", 2, *options, "--max-seconds", 0)
+    assert "--max-seconds 0 is over" in said.err
+    said = vwlite("solve", *shards, "--shards", 2, *options, "--memory", "1k", code=65)
+    assert "--memory" in said.err
 
 
 def test_a_gradient_is_what_numpy_reads(rounds):

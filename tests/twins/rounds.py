@@ -61,8 +61,8 @@ class Descent:
 
 
 class OWLQN(Descent):
-    """Andrew, Gao. Scalable Training of L1-Regularized Log-Linear Models. ICML 2007, Algorithm 1; the inverse Hessian is
-    that of the coordinates which are neither 0 nor held there."""
+    """Andrew, Gao. Scalable Training of L1-Regularized Log-Linear Models. ICML 2007, Algorithm 1; the inverse
+    Hessian is that of the coordinates which are neither 0 nor held there."""
 
     def __init__(self, x: Array, l1: float, l2: float = 0.0, pairs: int = 10) -> None:
         super().__init__(x, l2)

@@ -17,8 +17,8 @@ from typing import Any
 
 from vwlite.core.solve.weights import aligned
 from vwlite.errors import ShortageError
-from vwlite.options.groups import TrainOptions
 from vwlite.options.settings import Settings
+from vwlite.options.solve import SolveOptions
 from vwlite.output.atomic import abandon_all
 from vwlite.rounds.files import Part
 from vwlite.rounds.shards import facts_of, shard_of
@@ -52,9 +52,7 @@ class Processes:
     stop: from any thread. Answers that are awaited then are none.
     """
 
-    def __init__(
-        self, options: TrainOptions, settings: Settings, paths: Sequence[str], count: int, memory: int | None
-    ) -> None:
+    def __init__(self, options: SolveOptions, settings: Settings, paths: Sequence[str], count: int) -> None:
         self.paths, self.stopped = paths, False
         self._busy = False  # answers are awaited
         self._ours: list[Line] = []
@@ -68,7 +66,7 @@ class Processes:
             if pid == 0:
                 for line in (*self._ours, ours):
                     line.close()
-                _work(theirs, options, settings, [paths[i] for i in mine], memory)
+                _work(theirs, options, settings, [paths[i] for i in mine])
             theirs.close()
             self._ours.append(ours)
             self._pids.append(pid)
@@ -163,14 +161,12 @@ def _end(number: int, frame: FrameType | None) -> None:
     os._exit(128 + number)
 
 
-def _work(
-    line: Line, options: TrainOptions, settings: Settings, paths: list[str], memory: int | None
-) -> None:
+def _work(line: Line, options: SolveOptions, settings: Settings, paths: list[str]) -> None:
     """The work of one process; it does not return."""
     code = 70
     try:
         with ExitStack() as stack:
-            _serve(line, options, settings, paths, memory, stack)
+            _serve(line, options, settings, paths, stack)
         code = 0
     except (EOFError, BrokenPipeError, ConnectionResetError):
         code = 0
@@ -178,15 +174,13 @@ def _work(
         os._exit(code)
 
 
-def _serve(
-    line: Line, options: TrainOptions, settings: Settings, paths: list[str], memory: int | None, stack: ExitStack
-) -> None:  # fmt: skip
+def _serve(line: Line, options: SolveOptions, settings: Settings, paths: list[str], stack: ExitStack) -> None:
     at = 0
     try:
         shards, answers = [], []
         for path in paths:
             own = replace(options, data=(path,), model=None, report=None)
-            examples = Examples(own, settings, None, stack, memory=memory)
+            examples = Examples(own, settings, None, stack, memory=options.memory)
             examples.read()
             shards.append(shard_of(examples, settings))
             answers.append((array("I", examples.rows.keys), facts_of(examples)))

@@ -31,10 +31,9 @@ def solve_shards(o: SolveOptions) -> int:
     settings, _ = resolve_solve(o, start.settings if start else None)
     check_problem(settings, "--shards")
     run = Rounds.begin(settings, start, o.tolerance)
-    memory = None if o.memory is None else max(o.memory // len(o.data), 1)
     with ExitStack() as stack:
         signals = stack.enter_context(StopSignal())  # first: what it finds begun is cleaned up
-        processes = stack.enter_context(Processes(o, settings, o.data, o.shards, memory))
+        processes = stack.enter_context(Processes(o, settings, o.data, o.shards))
         signals.then(processes.stop)
         file = stack.enter_context(AtomicFile(o.model)) if o.model else None
         report = stack.enter_context(AtomicFile(o.report)) if o.report else None
