@@ -45,11 +45,6 @@ class CacheUnusable(Exception):
     """Why a cache is not used, as the end of a sentence."""
 
 
-def cache_name(source: str) -> str:
-    """Where the cache of a file lies if it is not said."""
-    return f"{source}.vwlite-cache"
-
-
 def made_by(command: str) -> dict[str, Any]:
     """The part of a fingerprint that says which program made a cache, and where."""
     return {"command": command, "program": __version__, "byte order": sys.byteorder}

@@ -5,14 +5,11 @@ partial last line is carried over to the next block. From a pipe, the lines that
 delivered as soon as the input pauses.
 """
 
-import bz2
 import errno
-import lzma
 import os
 import select
 import stat
 import sys
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -394,11 +391,18 @@ class _File:
     _kind = ""
 
     def _decompressor(self, data: bytes) -> tuple[str, Any]:
+        # Not at the top: most runs read plain text.
         if data.startswith(GZIP):
+            import zlib
+
             return "gzip", zlib.decompressobj(wbits=31)
         if data.startswith(BZIP2):
+            import bz2
+
             return "bzip2", bz2.BZ2Decompressor()
         if data.startswith(XZ):
+            import lzma
+
             return "xz", lzma.LZMADecompressor()
         if data.startswith((ZSTD, *ZSTD_SKIPPABLE)):
             return "zstd", self._zstd()

@@ -3,7 +3,6 @@
 Types come first, then what `vwlite train` would not take, alone or together: a model that passes can have been trained.
 """
 
-import json
 import re
 import types
 from dataclasses import fields
@@ -62,6 +61,8 @@ def check_header(header: dict[str, Any]) -> None:
             raise ValueError(f"its header has no {name}")
         if not _is_of(_as_tuple(header[name]), kind):
             raise ValueError(f"{name} is {brief(repr(header[name]))}")
+    import json  # not at the top: whoever starts without a model needs the rest alone
+
     try:
         json.dumps(header, ensure_ascii=False).encode("utf-8", "surrogateescape")  # as it is printed
     except UnicodeEncodeError:

@@ -12,9 +12,7 @@ from vwlite.core.learn.learner import Learner
 from vwlite.core.learn.rule import Rule
 from vwlite.core.rules.frozen import Frozen
 from vwlite.errors import DataError, UsageError
-from vwlite.input.feature_weights import read_feature_weights
 from vwlite.model.feature_names import NONE, FeatureNames
-from vwlite.model.file import Model
 from vwlite.model.header import COUNTERS
 from vwlite.model.slots import CODES, Array, array_of, copied, field_of
 from vwlite.options.resolve import Resolved
@@ -22,6 +20,7 @@ from vwlite.options.settings import Settings
 
 if TYPE_CHECKING:
     from vwlite.core.text.feature_names import NameStore
+    from vwlite.model.file import Model
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,7 @@ class Begun:
     resumed: str = ""
 
     @staticmethod
-    def of(model: Model, *, in_place: bool) -> "Begun":
+    def of(model: "Model", *, in_place: bool) -> "Begun":
         """Of a run that goes on from a model. in_place: what it learns takes the place of that model, so both are one
         run, and the model has the bytes of one; else several may begin from it. One that was interrupted has the
         beginning that it had."""
@@ -56,10 +55,12 @@ def snapshot(
     columns: dict[str, Any] | None = None,
     names: "NameStore | None" = None,
     begun: Begun = FROM_NOTHING,
-) -> Model:
+) -> "Model":
     """The model as of now. before: the counters of the model that was continued, or zeros. columns: of tables, as
     `vwlite.input.schema.Schema.stored` gives them. names: those of features that have been found. begun: which model
     was continued."""
+    from vwlite.model.file import Model  # not at the top: a run without a model starts without the way to files
+
     rule = learner.rule
     slots = rule.slots()
     marks = field_of(rule, slots, "mark")
@@ -97,13 +98,15 @@ def begin(settings: Settings, feature_weights: str | None, **options: Any) -> Le
     """A learner that has seen nothing. feature_weights: the file of them. options: as Learner takes them."""
     learner = make_learner(settings, **options)
     if feature_weights is not None:
+        from vwlite.input.feature_weights import read_feature_weights  # not at the top: few runs begin from weights
+
         learner.rule.set_weights(
             *read_feature_weights(feature_weights, bits=settings.bits, hash_all=settings.hash == "all")
         )
     return learner
 
 
-def resume(model: Model, resolved: Resolved, path: str, **options: Any) -> Learner:
+def resume(model: "Model", resolved: Resolved, path: str, **options: Any) -> Learner:
     """A learner that goes on learning from a model, with what the command line changed in its settings."""
     settings = resolved.settings
     if model.algorithm == SOLVED.name:
@@ -116,7 +119,7 @@ def resume(model: Model, resolved: Resolved, path: str, **options: Any) -> Learn
     return learner
 
 
-def restore(model: Model, settings: Settings, path: str, **options: Any) -> Learner:
+def restore(model: "Model", settings: Settings, path: str, **options: Any) -> Learner:
     """A learner that goes on from a model. options: as Learner takes them."""
     if "sums" in model.merged:
         raise DataError(f"{path}: sums over {model.merged['shards']} shards: vwlite merge makes a model of them")
@@ -140,7 +143,7 @@ def restore(model: Model, settings: Settings, path: str, **options: Any) -> Lear
     return learner
 
 
-def _predictor(model: Model, settings: Settings, path: str, options: dict[str, Any]) -> Learner:
+def _predictor(model: "Model", settings: Settings, path: str, options: dict[str, Any]) -> Learner:
     """A learner for weights without their state."""
     learner = make_learner(settings, kind=Frozen, names=model.classes, **options)
     rule = learner.rule
@@ -156,7 +159,7 @@ def _predictor(model: Model, settings: Settings, path: str, options: dict[str, A
     return learner
 
 
-def _from_weights(model: Model, settings: Settings, path: str, options: dict[str, Any]) -> Learner:
+def _from_weights(model: "Model", settings: Settings, path: str, options: dict[str, Any]) -> Learner:
     """A learner that begins with these weights, and knows nothing else. UsageError if its rule needs more."""
     if not _begins_from_weights(algorithm_of(settings.algorithm)) or settings.average or settings.nonzeros:
         more = " with --average" if settings.average else " with --nonzeros" if settings.nonzeros else ""
@@ -183,7 +186,7 @@ def _begins_from_weights(algorithm: Algorithm) -> bool:
     return any(name == "w" for name, _ in rule_class(algorithm.rule).SLOT)
 
 
-def _set_range(learner: Learner, model: Model) -> None:
+def _set_range(learner: Learner, model: "Model") -> None:
     if model.range is not None:
         learner.min_label, learner.max_label = model.range
     learner.clips = model.range is not None

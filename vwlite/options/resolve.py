@@ -9,7 +9,7 @@ from typing import Any
 from vwlite.algorithms.losses import LINKS, LOSS_OPTIONS
 from vwlite.algorithms.table import ALGORITHMS, SCHEDULE, SOLVED, Algorithm, algorithm_of
 from vwlite.errors import UsageError
-from vwlite.input.cache import cache_name
+from vwlite.input import cache_name
 from vwlite.options.groups import InputOptions, TrainOptions
 from vwlite.options.settings import SPECS, Settings
 from vwlite.options.types import Crossing

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from vwlite.errors import UsageError
-from vwlite.input.cache import cache_name
+from vwlite.input import cache_name
 from vwlite.options.groups import InputOptions, TrainOptions, collected, decorated, with_options
 from vwlite.options.resolve import check_files, check_runs, option_name
 from vwlite.options.settings import Settings

@@ -9,7 +9,7 @@ import click
 
 from vwlite.algorithms.table import SOLVED, algorithm_of
 from vwlite.errors import UsageError
-from vwlite.input.cache import cache_name
+from vwlite.input import cache_name
 from vwlite.options.groups import InputOptions, TrainOptions, decorated
 from vwlite.options.resolve import (
     KEPT,

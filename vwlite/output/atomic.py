@@ -11,17 +11,17 @@ has the name and the mode of the old file. Locks have nothing in them; any user 
 import contextlib
 import errno
 import fcntl
-import hashlib
 import os
 import re
 import stat
-import tempfile
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vwlite.errors import BusyError, CannotCreateError, ClosedPipe, UsageError, WriteError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 Buffer = bytes | bytearray | memoryview
 
@@ -47,6 +47,8 @@ class AtomicFile:
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
+        from pathlib import Path  # not at the top: a run without outputs starts without it
+
         self.name = os.fspath(path)
         self._beside = _Beside(Path(os.path.realpath(self.name)))
         self._target = self._beside.target
@@ -305,15 +307,15 @@ def _close(fd: int) -> None:
 class _Beside:
     """The names that lie beside a file while it is written."""
 
-    def __init__(self, target: Path) -> None:
+    def __init__(self, target: "Path") -> None:
         self.target = target
         self._stem = _shortened(target)
         self.lock = target.with_name(f".{self._stem}.lock")
 
-    def temporary(self) -> Path:
+    def temporary(self) -> "Path":
         return self.target.with_name(f".{self._stem}.{os.urandom(_RANDOM).hex()}.tmp")
 
-    def has(self, path: Path) -> bool:
+    def has(self, path: "Path") -> bool:
         """Whether a file may lie there: the lock, or a temporary file of this job or of one that was killed."""
         return path == self.lock or (path.parent == self.target.parent and self._is_temporary(path.name))
 
@@ -329,7 +331,7 @@ class _Beside:
         return re.fullmatch(rf"\.{re.escape(self._stem)}\.[0-9a-f]{{{2 * _RANDOM}}}\.tmp", name) is not None
 
 
-def _shortened(target: Path) -> str:
+def _shortened(target: "Path") -> str:
     """The name of a file, with a digest for its end if a folder takes nothing longer."""
     try:
         longest = os.pathconf(target.parent, "PC_NAME_MAX")
@@ -339,6 +341,8 @@ def _shortened(target: Path) -> str:
     name = os.fsencode(target.name)
     if len(name) <= room:
         return target.name
+    import hashlib  # not at the top: few names are so long
+
     digest = hashlib.blake2b(name, digest_size=_DIGEST).hexdigest()
     return name[: max(0, room - 1 - len(digest))].decode("utf-8", "ignore") + "~" + digest
 
@@ -351,6 +355,10 @@ def check_apart(
     - is standard input or output. continued: an option that may name this file, though it is an input.
     UsageError for two that meet, by whatever names.
     """
+    if all(path is None for path in outputs.values()):
+        return
+    from pathlib import Path
+
     read = {_identity(path, 0): what for path, what in inputs}
     taken: dict[Any, str] = {}
     besides: dict[str, _Beside] = {}
@@ -394,9 +402,11 @@ class Draft:
     WriteError: the disk is full or fails.
     """
 
-    def __init__(self, name: str, folder: Path | None) -> None:
+    def __init__(self, name: str, folder: "Path | None") -> None:
         self.name = name
         with self._told():
+            import tempfile  # not at the top: few runs have drafts
+
             self._file = tempfile.TemporaryFile(prefix="vwlite-", dir=folder, buffering=0)
 
     def begin(self) -> None:

@@ -162,11 +162,11 @@ class Run:
 
     def commit(self, report: dict[str, Any]) -> None:
         """Put the output files in their places."""
-        import json
-
         for sink, _ in self._sinks:
             sink.commit()
         if self._report is not None:
+            import json  # not at the top: few runs write a report
+
             self._report.write((json.dumps(report, indent=2, ensure_ascii=False) + "\n").encode())
             self._report.commit()
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from vwlite.algorithms.build import make_finder
 from vwlite.core.data.class_names import Names
 from vwlite.errors import UsageError
-from vwlite.input.cache import CacheReader, CacheUnusable, CacheWriter, cache_name, fingerprint, open_cache
+from vwlite.input import cache_name
 from vwlite.input.pipeline import Parsed, ParseOptions, decide_roles, parsed_batches
 from vwlite.model.feature_names import FeatureNames
 from vwlite.options.groups import MOST_NAMES, InputOptions, TrainOptions
@@ -19,6 +19,7 @@ from vwlite.runs.common import BadLines, say
 
 if TYPE_CHECKING:
     from vwlite.core.text.feature_names import NameStore
+    from vwlite.input.cache import CacheReader, CacheWriter
     from vwlite.input.tables import Table
 
 
@@ -150,13 +151,17 @@ class Source:
                 self._cache = writer.finish(self._bad.count, names)
 
     def _fingerprint(self) -> dict[str, Any]:
+        from vwlite.input.cache import fingerprint  # not at the top: runs without a cache start without it
+
         decide_roles(self._options.data, replace(parse_options(self._options, self._settings), table=self._table))
         return fingerprint(self._options.data, shaping_of(self._options, self._settings, self._named, self.columns))
 
-    def _old(self) -> CacheReader | None:
+    def _old(self) -> "CacheReader | None":
         o, path = self._options, self.path
         if path is None or o.kill_cache or not os.path.exists(path):
             return None
+        from vwlite.input.cache import CacheUnusable, open_cache
+
         try:
             if self._finder is not None:
                 raise CacheUnusable("names of features are in the text alone")
@@ -176,6 +181,8 @@ class Source:
 
     def _take_names(self, classes: list[str]) -> None:
         """Go on with the names of classes of a cache. CacheUnusable if they cannot be those of this run."""
+        from vwlite.input.cache import CacheUnusable
+
         assert self._names is not None
         known, new = classes[: len(self._named)], [os.fsencode(name) for name in classes[len(self._named) :]]
         room = (self._settings.oaa or 0) - len(self._named)
@@ -185,13 +192,15 @@ class Source:
             raise CacheUnusable("its names of classes are no words")
         self._names.extend(new)
 
-    def _writer(self) -> CacheWriter | None:
-        if self.path is not None:
-            return CacheWriter(self.path, self._fingerprint())
-        return CacheWriter(None, {}) if self._keeps else None
+    def _writer(self) -> "CacheWriter | None":
+        if self.path is None and not self._keeps:
+            return None
+        from vwlite.input.cache import CacheWriter
+
+        return CacheWriter(self.path, self._fingerprint() if self.path is not None else {})
 
 
-def _written(batches: Iterator[Parsed], writer: CacheWriter | None) -> Iterator[Parsed]:
+def _written(batches: Iterator[Parsed], writer: "CacheWriter | None") -> Iterator[Parsed]:
     """The batches, each written into a cache first."""
     for parsed in batches:
         if writer is not None:

@@ -14,7 +14,6 @@ from vwlite.core.learn.tally import Tally
 from vwlite.errors import DataError
 from vwlite.input.pipeline import Parsed
 from vwlite.input.reader import check_sources
-from vwlite.model import Model, read_model, write_model
 from vwlite.model.feature_names import NONE
 from vwlite.model.snapshot import FROM_NOTHING, Begun, begin, resume, snapshot
 from vwlite.options.groups import EARLY_TERMINATE, TrainOptions
@@ -28,6 +27,7 @@ from vwlite.runs.source import Source, name_store
 
 if TYPE_CHECKING:
     from vwlite.core.text.feature_names import NameStore
+    from vwlite.model import Model
     from vwlite.runs.held_out import HeldOut
 
 SMALL_TABLE = 1 << 22  # bytes of a weight table whose nonzero weights are counted for every row
@@ -37,8 +37,13 @@ def train(o: TrainOptions) -> int:
     """Run `vwlite train`; the exit code."""
     check_runs(o)
     check_sources(o.data)
-    model = read_model(o.initial) if o.initial else None
-    columns, begun = (model.columns, Begun.of(model, in_place=_in_place(o))) if model else ({}, FROM_NOTHING)
+    model, begun = None, FROM_NOTHING
+    if o.initial:
+        from vwlite.model import read_model  # not at the top: without a model, a run starts without the way to files
+
+        model = read_model(o.initial)
+        begun = Begun.of(model, in_place=_in_place(o))
+    columns = model.columns if model else {}
     learner, resolved, before = prepared(o, model)
     names = name_store(o, model.names if model else NONE)
     del model
@@ -54,7 +59,7 @@ def train(o: TrainOptions) -> int:
     return 0
 
 
-def prepared(o: TrainOptions, model: Model | None) -> tuple[Learner, Resolved, dict[str, int]]:
+def prepared(o: TrainOptions, model: "Model | None") -> tuple[Learner, Resolved, dict[str, int]]:
     """What learns, its settings, and the counters of the model that is continued, if there is one."""
     resolved = resolve(o, model.settings if model else None)
     options: dict[str, Any] = {
@@ -100,7 +105,13 @@ class Training(Run):
         self.source = Source(
             o, resolved.settings, learner.names, self.bad, keeps=o.passes > 1, columns=columns, feature_names=names
         )
-        self.file = stack.enter_context(AtomicFile(o.model)) if o.model else None
+        self.file: AtomicFile | None = None
+        if o.model:
+            from vwlite.model import (
+                write_model,  # not at the top, nor at the end: files of the program may be others then
+            )
+
+            self._put, self.file = write_model, stack.enter_context(AtomicFile(o.model))
         self.held_out = _held_out(o, stack)
         self.namespaces = namespaces_of(resolved.settings)
         self.titled = False  # the table of progress has its head, behind what is said of columns
@@ -230,7 +241,7 @@ class Training(Run):
         self.nonzeros, self.strength = rule.count_nonzero(), self._found()
         if self.file is not None:
             self.file.begin()
-            write_model(self.file, self._snapshot(interrupted))
+            self._put(self.file, self._snapshot(interrupted))
         rule.final = False
 
     def _keep_model(self, stack: ExitStack) -> None:
@@ -242,14 +253,14 @@ class Training(Run):
             if self._best_model is None:
                 self._best_model = stack.enter_context(self.file.draft())
             self._best_model.begin()
-            write_model(self._best_model, self._snapshot(interrupted=False))
+            self._put(self._best_model, self._snapshot(interrupted=False))
         rule.final = False
 
     def _found(self) -> float | None:
         """The strength that --nonzeros has found so far."""
         return self.learner.rule.strength if self.settings.nonzeros else None
 
-    def _snapshot(self, interrupted: bool) -> Model:
+    def _snapshot(self, interrupted: bool) -> "Model":
         return snapshot(
             self.learner,
             self.settings,
