@@ -14,8 +14,8 @@ import click
 from vwlite import __version__
 from vwlite.algorithms.losses import LOSSES
 from vwlite.algorithms.table import ALGORITHMS
-from vwlite.cli import COMMANDS, program
 from vwlite.commands.help import TEXTS, topics
+from vwlite.program import COMMANDS, program
 from vwlite.solvers.table import SOLVERS
 
 HERE = Path(__file__).parent

@@ -19,11 +19,12 @@ from running import shell
 from vwlite import __version__
 from vwlite.algorithms.losses import LOSSES
 from vwlite.algorithms.table import ALGORITHMS
-from vwlite.cli import COMMANDS, program, run
+from vwlite.cli import run
 from vwlite.hashing import feature_hash
 from vwlite.options.groups import Command, PredictOptions, TrainOptions, predict_options, train_options
 from vwlite.options.resolve import resolve
 from vwlite.options.settings import Settings
+from vwlite.program import COMMANDS, program
 
 DATA = """\
 1 |a x:1.5 y |b u

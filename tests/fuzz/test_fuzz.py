@@ -9,6 +9,7 @@ from random import Random
 import pytest
 
 import vwlite.cli
+import vwlite.program
 from fuzz import draws, judge, shrink
 from fuzz.case import Case, read_case
 from fuzz.damage import damaged_cache, damaged_model
@@ -96,11 +97,11 @@ WRONG = {
 
 def vwlite_main_with(program):
     """vwlite's own run of a program that fails."""
-    kept, vwlite.cli.program.main = vwlite.cli.program.main, lambda *_, **__: program([])
+    kept, vwlite.program.program.main = vwlite.program.program.main, lambda *_, **__: program([])
     try:
         return RUN([])
     finally:
-        vwlite.cli.program.main = kept
+        vwlite.program.program.main = kept
 
 
 RUN = vwlite.cli.run

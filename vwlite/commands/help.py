@@ -16,7 +16,7 @@ class Topic(click.ParamType):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         if value in topics():
             return str(value)
-        from vwlite.cli import COMMANDS
+        from vwlite.program import COMMANDS
 
         hint = f"`vwlite {value} --help` is about that command; topics are" if value in COMMANDS else "there are"
         self.fail(f"{value!r} is no topic: {hint} {', '.join(topics())}", param, ctx)
