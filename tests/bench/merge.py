@@ -81,12 +81,16 @@ def results(path: Path) -> Any:
     return json.loads(path.read_text())["results"]
 
 
-def lines_of(path: Path, name: str) -> list[str]:
+def lines_of(path: Path) -> list[str]:
     with gzip.open(path, "rt", encoding="utf-8", errors="surrogateescape") as file:
-        lines = file.readlines()
-    if name == "mnist":
-        lines = [("1" if line.split(" ", 1)[0] == "8" else "-1") + " " + line.split(" ", 1)[1] for line in lines]
-    return lines
+        return file.readlines()
+
+
+def of_eights(line: str) -> str:
+    """A line of mnist: 8 against the rest, and values from 0 to 1."""
+    label, *pairs = line.split()
+    found = (f"{index}:{float(value) / 255:.4g}" for index, _, value in (pair.partition(":") for pair in pairs))
+    return f"{1 if float(label) == 8 else -1} {' '.join(found)}\n"
 
 
 def write(path: Path, lines: list[str]) -> Path:
@@ -98,11 +102,13 @@ def parts(data: Path, name: str, seed: int, limit: int | None) -> tuple[list[str
     """Lines to learn, held out, and to test on."""
     train, test = SETS[name]
     chance = random.Random(seed)
-    lines = lines_of(data / train, name)
+    lines = lines_of(data / train)
     chance.shuffle(lines)
     lines = lines[:limit]
-    tested = lines_of(data / test, name)[:limit] if test else lines[: len(lines) // 5]
+    tested = lines_of(data / test)[:limit] if test else lines[: len(lines) // 5]
     lines = lines if test else lines[len(lines) // 5 :]
+    if name == "mnist":
+        lines, tested = (list(map(of_eights, some)) for some in (lines, tested))
     held = max(min(len(lines) // 10, MOST), len(lines) // 50)
     return lines[held:], lines[:held], tested
 
@@ -155,7 +161,8 @@ def quality(folder: Path, algorithm: str, work: Work, shards: list[list[str]], r
         best = results(folder / "m.json")["of the best shard"]
         vwlite(*command, "-o", merged, "--holdout", folder / "held", "--state", state)
         chosen, loss = results(folder / "m.json"), test_loss(folder, merged)
-        found.append(Round(loss, start, best, f"{chosen['rule']} {chosen.get('step', '')}".strip()))
+        rule = "a shard" if chosen["rule"].startswith("that of") else chosen["rule"]
+        found.append(Round(loss, start, best, f"{rule} {chosen.get('step', '')}".strip()))
         begin, start = ["--start", merged], loss
     return found
 
