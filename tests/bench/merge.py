@@ -294,8 +294,8 @@ def main() -> None:
     if missing:
         sys.exit(f"merge.py: {o.data} has no {', '.join(missing)}: SETS=FOLDER says where the data sets are")
     lines = f"at most {o.lines:,} lines of each set; " if o.lines else ""
-    made = f"{datetime.date.today()}; {lines}{os.cpu_count()} processors, {processor()}; Python " \
-           f"{platform.python_version()}."  # fmt: skip
+    machine = f"{os.cpu_count()} processors, {processor()}; load {os.getloadavg()[0]:.1f}"
+    made = f"{datetime.date.today()}; {lines}{machine}; Python {platform.python_version()}."
     tables = {}
     works = [name for name in o.only if name in WORKS]
     if works:

@@ -647,6 +647,18 @@ def test_shards_of_tables_have_the_same_columns(vwlite, tmp_path, monkeypatch):
     )
 
 
+@pytest.mark.parametrize("options", ["gd", "adagrad --l1 0.01", "adagrad-rda --l1 0.01", "ftrl --l1 0.1", "arow",
+                                     "truncated-gradient --l1 0.01 --average", "rounding --threshold 0.01"])  # fmt: skip
+def test_the_state_is_made_of_some_rows_at_a_time(vwlite, shards, monkeypatch, options):
+    for name in "ab":
+        loss = "hinge" if options == "arow" else "logistic"
+        vwlite("train", "--quiet", name, "--loss", loss, "--algorithm", *options.split(), "-m", f"{name}.m")
+    vwlite("merge", "a.m", "b.m", "-o", "m", "--quiet")
+    monkeypatch.setattr("vwlite.merging.states.ROWS", 3)
+    vwlite("merge", "a.m", "b.m", "-o", "parts", "--quiet")
+    assert open("parts", "rb").read() == open("m", "rb").read()
+
+
 def test_a_signal_leaves_what_was_there(vwlite, shards):
     os.mkfifo("pipe")
     open("m", "w").write("old")

@@ -417,7 +417,8 @@ class Merge:
         state, scalars = ({}, {}) if self.shards.weights_only else self._state_of(w, weights)
         codes = {} if self.shards.weights_only else self.first_fields
         if codes.get("w") == "f" and self.learned is None:
-            weights = weights.astype(np.float32).astype(np.float64)
+            with np.errstate(over="ignore"):
+                weights = weights.astype(np.float32).astype(np.float64)
         if self.shards.weights_only and any(self._unseen(self.chosen)):
             scalars = {"unseen": self._unseen(self.chosen)}
         s, start = self.settings, self.shards.start.model if self.shards.start else None
@@ -431,7 +432,7 @@ class Merge:
             range=self.range,
             keys=self.sums.keys,
             weights=flat(weights),
-            state={name: _narrowed(state[name], code) for name, code in codes.items()},
+            state={name: flat(state[name], code) for name, code in codes.items()},
             weights_only=self.shards.weights_only,
             classes=self.shards.classes,
             columns=self.shards.columns,
@@ -459,15 +460,17 @@ class Merge:
         moment: the number of the rule of that name, or t."""
         assert self.row.state is not None
         merged = self._merged(w)
-        state = self.row.state(merged)
         t = merged.scalars["t"]
-        if self.settings.average:
-            state["sum"] = weights * np.asarray(t)
-        for name in self.first_fields:
-            if name not in state:
-                now = t if name in ("last", "since") else merged.scalars[name]
-                state[name] = np.broadcast_to(np.asarray(now, dtype=float), w.shape)
-        return state, {name: merged.scalars[name] for name in self.numbers}
+        found = {name: np.empty(w.shape, dtype=code) for name, code in self.first_fields.items()}
+        for rows, part in [(slice(None), merged)] if self.row.whole else merged.parts():
+            state = self.row.state(part)
+            if self.settings.average:
+                state["sum"] = weights[rows] * np.asarray(t)
+            with np.errstate(over="ignore"):  # what is too large for a slot is infinite, which no model may be
+                for name, numbers in found.items():
+                    of_rule = "t" if name in ("last", "since") else name
+                    numbers[rows] = state[name] if name in state else merged.scalars[of_rule]
+        return found, {name: merged.scalars[name] for name in self.numbers}
 
 
 def blank_of(rule: Rule, name: str) -> float:
@@ -488,11 +491,5 @@ def number_of(shard: Shard, name: str, c: int) -> Any:
     return found[shard.columns[c]] if isinstance(found, list) else found
 
 
-def _narrowed(rows: NDArray[Any], code: str) -> Array:
-    """A field of the state, as long as it is in a slot; infinite if it is too large for that, which no model may be."""
-    with np.errstate(over="ignore"):
-        return array_of(np.ascontiguousarray(rows.astype(code)).tobytes(), code)
-
-
-def flat(weights: Weights) -> Array:
-    return array_of(np.ascontiguousarray(weights).data.cast("B"), "d") if weights.size else array_of(b"", "d")
+def flat(numbers: NDArray[Any], code: str = "d") -> Array:
+    return array_of(np.ascontiguousarray(numbers).data.cast("B") if numbers.size else b"", code)

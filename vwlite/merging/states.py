@@ -4,8 +4,8 @@ Each function is the way back from weights w and evidence S to what a slot keeps
 learner that came to w by itself. Arrays have a row of all classes for each key.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from math import frexp, ldexp
 from typing import Any, TypeAlias
 
@@ -17,6 +17,8 @@ from vwlite.projection import project_l1
 
 Weights: TypeAlias = NDArray[np.float64]
 State: TypeAlias = dict[str, NDArray[Any]]  # fields of the slots; those that are missing hold a number of the rule
+
+ROWS = 1 << 14  # that are worked on at a time
 
 
 @dataclass
@@ -33,6 +35,16 @@ class Merged:
     absent: Weights  # what shards without the key would have shrunk it by
     unseen: list[float]  # the weight of a key that is not there, for each class
     features: int  # how many there can be
+
+    def parts(self) -> Iterator[tuple[slice, "Merged"]]:
+        """Some rows after the other, so that what is made of them stays in the cache; the scalars are those of all."""
+        for begin in range(0, max(len(self.keys), 1), ROWS):
+            rows = slice(begin, begin + ROWS)
+            at = -1 if self.constant is None else self.constant - begin
+            yield rows, replace(
+                self, keys=self.keys[rows], constant=at if 0 <= at < ROWS else None,
+                w=self.w[rows], S=self.S[rows], extra=self.extra[rows], absent=self.absent[rows],
+            )  # fmt: skip
 
     @property
     def free(self) -> NDArray[np.bool_]:
