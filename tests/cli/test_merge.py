@@ -647,8 +647,11 @@ def test_shards_of_tables_have_the_same_columns(vwlite, tmp_path, monkeypatch):
     )
 
 
-@pytest.mark.parametrize("options", ["gd", "adagrad --l1 0.01", "adagrad-rda --l1 0.01", "ftrl --l1 0.1", "arow",
-                                     "truncated-gradient --l1 0.01 --average", "rounding --threshold 0.01"])  # fmt: skip
+IN_PARTS = ("gd", "adagrad --l1 0.01", "adagrad-rda --l1 0.01", "ftrl --l1 0.1", "arow", "rounding --threshold 0.01",
+            "truncated-gradient --l1 0.01 --average")  # fmt: skip
+
+
+@pytest.mark.parametrize("options", IN_PARTS)
 def test_the_state_is_made_of_some_rows_at_a_time(vwlite, shards, monkeypatch, options):
     for name in "ab":
         loss = "hinge" if options == "arow" else "logistic"
