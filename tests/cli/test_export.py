@@ -15,6 +15,7 @@ from running import leftovers, shell
 
 from vwlite.core.data.batch import Batch
 from vwlite.core.text.parser import Parser
+from vwlite.export import tables
 from vwlite.model import read_model
 
 ROOT = Path(__file__).parents[2]
@@ -450,6 +451,17 @@ def test_a_full_disk_leaves_what_was_there(tiny, kind):
     done = shell(f"ulimit -f 0; vwlite export m --to {kind} -o out; echo $?")
     assert done.out == "74\n" and "out: cannot be written" in done.err
     assert Path("out").read_text() == "before" and leftovers(tiny, ["data", "m", "tsv", "json", "out"]) == []
+
+
+def test_a_table_takes_the_memory_of_its_bytes(vwlite, tiny, monkeypatch):
+    vwlite("export", "m", "--to", "tsv", "-o", "t")
+    done = shell("ulimit -v 2000000; OPENBLAS_NUM_THREADS=1 vwlite import t -m again; echo $?")
+    assert (done.out, done.err) == ("0\n", "")
+    monkeypatch.setattr(tables, "LARGEST_FILE", os.path.getsize("t") - 1)
+    assert vwlite("import", "t", "-m", "none", code=65).err == (
+        "t: larger than 0 GiB, which is too much for a table of weights\n"
+    )
+    assert not os.path.exists("none")
 
 
 def test_what_cannot_be_exported_says_why(vwlite, tiny):

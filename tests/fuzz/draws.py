@@ -629,8 +629,10 @@ def tables(rng: Random) -> Case:
     typed += some(rng, 0.2, "--ngram 2", "--categorical n", "--numeric c", "--text c", "--importance w", "--tag id")
     typed += some(rng, 0.2, "--on-error skip", "--on-error skip --rejects bad")
     run = ["train", name, *typed, *some(rng, 0.3, "-q :c", "-q c,n", "--passes 2", "--hash all"), "--allow-empty"]
+    run += some(rng, 0.4, "--names", "--names=3")
     rest = [["predict", "-m", "model", name, "--on-error", "skip"], ["convert", name, *typed]]
-    rest.append(["check", name, *typed[:2]])
+    rest += [["check", name, *typed[:2]], ["names", "model", name, "-o", "named", "--on-error", "skip"]]
+    rest += [["export", "named", "--to", "tsv", "-o", "table"], ["import", "table", "-m", "model"]]
     groups = [[[*run, "--quiet", "-m", "model", "--threads", n, *more], *rest]
               for n, more in (("1", []), ("3", ["--cache-file", "cache"]))]  # fmt: skip
     return Case("tables", files, groups, ["model", "stdout"])

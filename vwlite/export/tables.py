@@ -23,6 +23,7 @@ from vwlite.model.slots import array_of
 
 FORMAT_LINE = "vwlite weights 1"
 LARGEST_FILE = 4 << 30  # bytes of a file that is read: all of it is in memory
+PIECE = 1 << 20  # bytes that are read at once
 
 
 def tsv(linear: Linear) -> Iterator[str]:
@@ -73,7 +74,7 @@ def read_table(path: str, loss: str | None = None) -> Model:
     """
     try:
         with open(path, "rb") as file:
-            data = file.read(LARGEST_FILE)
+            data = _whole(path, file)
     except OSError as e:
         raise NoInputError(f"{path}: {e.strerror}") from e
     data = data.removeprefix(b"\xef\xbb\xbf")
@@ -91,6 +92,18 @@ def read_table(path: str, loss: str | None = None) -> Model:
         raise DataError(f"{path}: needs {brief(header.get('program', 'a newer program'))} or later: {e}") from None
     except (ValueError, RecursionError) as e:
         raise DataError(f"{path}: not a table of weights: {brief(e)}") from None
+
+
+def _whole(path: str, file: IO[bytes]) -> bytes:
+    """All of a file, in pieces: asked for many bytes at once, `read` would take as much memory, however few there are.
+    DataError if it is too large."""
+    pieces, size = [], 0
+    while piece := file.read(PIECE):
+        pieces.append(piece)
+        size += len(piece)
+        if size > LARGEST_FILE:
+            raise DataError(f"{path}: larger than {LARGEST_FILE >> 30} GiB, which is too much for a table of weights")
+    return b"".join(pieces)
 
 
 class _Wrong(ValueError):
