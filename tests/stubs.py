@@ -1,6 +1,7 @@
 """What mypy and editors know about the compiled modules: a stub for each, made from its source.
 
-    python tests/stubs.py       writes vwlite/core/**/*.pyi; `make docs` calls it, a test compares them
+    python tests/stubs.py       writes vwlite/core/**/*.pyi, and the parameters in vwlite/__init__.pyi; `make docs`
+                                calls it, a test compares them
 
 A reader of lines, not of the language: it finds the `def`s and `cpdef`s of a module and of its classes, public and
 readonly fields, constants and enums, and translates C types. What it cannot tell is `Any`; an annotation in the source
@@ -268,81 +269,26 @@ def all_stubs() -> dict[Path, str]:
 
 
 PACKAGE = ROOT / "vwlite/__init__.pyi"
-OF_BOTH = '''
-
-class _Parameters(TypedDict, total=False):
-    {parameters}
-
-
-class _Estimator:
-    n_features_in_: int
-    feature_names_in_: NDArray[Any]
-    n_iter_: int
-    report_: dict[str, Any]
-    @property
-    def coef_(self) -> Any: ...
-    @property
-    def intercept_(self) -> NDArray[np.float64]: ...
-    def fit(self, X: Any, y: Any, sample_weight: Any = ...) -> Self: ...
-    def predict(self, X: Any) -> NDArray[Any]: ...
-    def score(self, X: Any, y: Any, sample_weight: Any = ...) -> float: ...
-    def sparsify(self) -> Self: ...
-    def densify(self) -> Self: ...
-    def get_feature_names_out(self, input_features: Any = ...) -> NDArray[Any]: ...
-    def get_params(self, deep: bool = ...) -> dict[str, Any]: ...
-    def set_params(self, **params: Any) -> Self: ...
-    def save(
-        self, path: str | PathLike[str], *, weights_only: bool = ..., names: Sequence[str] | NDArray[Any] | None = ...
-    ) -> None: ...
-'''
-ESTIMATOR = '''
-
-class {name}(_Estimator):
-    """What help({name}) says."""
-
-    def __init__(
-        self,
-        {parameters},
-    ) -> None: ...
-    {methods}
-'''
-OF_CLASSES = (
-    "classes_: NDArray[Any]",
-    "def partial_fit(self, X: Any, y: Any, classes: Any = ..., sample_weight: Any = ...) -> Self: ...",
-    "def decision_function(self, X: Any) -> NDArray[np.float64]: ...",
-    "def predict_proba(self, X: Any) -> NDArray[np.float64]: ...",
-    "def predict_log_proba(self, X: Any) -> NDArray[np.float64]: ...",
-)
-OF_NUMBERS = ("def partial_fit(self, X: Any, y: Any, sample_weight: Any = ...) -> Self: ...",)
 
 
 def package_stub() -> str:
-    """What `from vwlite import ...` finds; the parameters of the estimators are the options of the installed vwlite."""
+    """What `from vwlite import ...` finds: the file as it is, but for the parameters of the estimators, which are the
+    options of the installed vwlite."""
     from vwlite.estimators import options
 
-    head = '"""Made from the options by tests/stubs.py."""\n'
-    head += """
-from collections.abc import Mapping, Sequence
-from os import PathLike
-from typing import Any, Literal, TypedDict
-
-import numpy as np
-from numpy.typing import NDArray
-from typing_extensions import Self, Unpack
-
-from vwlite.estimators.loaded import LoadedModel as LoadedModel
-from vwlite.estimators.loaded import load_model as load_model
-
-__version__: str
-"""
     shared = options.parameters(options.OF_REGRESSOR)
     own = [p for p in options.parameters(options.OF_CLASSIFIER) if p not in shared]
-    head += OF_BOTH.format(parameters="\n    ".join(f"{p.name}: {p.kind}  # {p.default!r}" for p in shared))
-    for name, more, methods in (("SparseClassifier", own, OF_CLASSES), ("SparseRegressor", [], OF_NUMBERS)):
-        words = ["*"] if more else []
-        words += [f"{p.name}: {p.kind} = {p.default!r}" for p in more] + ["**parameters: Unpack[_Parameters]"]
-        head += ESTIMATOR.format(name=name, parameters=",\n        ".join(words), methods="\n    ".join(methods))
-    return head
+    text = PACKAGE.read_text(encoding="utf-8")
+    text = _between(text, "both", [f"{p.name}: {p.kind}  # {p.default!r}" for p in shared])
+    return _between(text, "SparseClassifier", [f"{p.name}: {p.kind} = {p.default!r}," for p in own])
+
+
+def _between(text: str, whose: str, lines: list[str]) -> str:
+    """The text with these lines between the two that mark the parameters of an estimator, or of both."""
+    marks = re.search(rf"(?ms)^( *)# begin: parameters of {whose}\n.*?^ *# end\n", text)
+    assert marks is not None, f"{PACKAGE} has no place for the parameters of {whose}"
+    made = [f"# begin: parameters of {whose}", *lines, "# end"]
+    return text[: marks.start()] + "".join(f"{marks[1]}{line}\n" for line in made) + text[marks.end() :]
 
 
 def write() -> None:

@@ -1,4 +1,4 @@
-"""Made from the options by tests/stubs.py."""
+"""What type checkers know of the package. tests/stubs.py renews the parameters of the estimators, from the options."""
 
 from collections.abc import Mapping, Sequence
 from os import PathLike
@@ -15,6 +15,7 @@ __version__: str
 
 
 class _Parameters(TypedDict, total=False):
+    # begin: parameters of both
     bits: int | None  # None
     hash: Literal['strings', 'all'] | None  # None
     no_constant: bool  # False
@@ -64,6 +65,7 @@ class _Parameters(TypedDict, total=False):
     drop: Sequence[str]  # ()
     ngram: int  # 1
     verbose: bool  # False
+    # end
 
 
 class _Estimator:
@@ -94,10 +96,12 @@ class SparseClassifier(_Estimator):
     def __init__(
         self,
         *,
+        # begin: parameters of SparseClassifier
         class_weight: Mapping[Any, float] | Literal['balanced'] | None = None,
         oaa: int | None = None,
         classes: str | Sequence[str] | None = None,
         softmax: bool = False,
+        # end
         **parameters: Unpack[_Parameters],
     ) -> None: ...
     classes_: NDArray[Any]
