@@ -573,23 +573,24 @@ cdef class Frame:
             raise MemoryError("no memory for a batch")
         return next
 
-    def text(self, Py_ssize_t begin, Py_ssize_t end):
-        """The VW text of the rows [begin, end), for those who look for names: without labels and tags, and with 1 for
-        every number but 0."""
+    def text(self, Py_ssize_t begin, Py_ssize_t end, const uint8_t[::1] wanted not None):
+        """The VW text of the rows [begin, end), for those who look for names: without labels and tags, with 1 for every
+        number but 0, and of a row that is not wanted only the line end."""
         cdef Batch nothing = Batch()
         cdef int failed
-        if not 0 <= begin <= end <= self.rows or self.cells is None:
+        if not 0 <= begin <= end <= self.rows or self.cells is None or wanted.shape[0] != end - begin:
             raise IndexError(begin)
         if self.writer is None:
             self.writer = self.cells.writing()
         self.writer.sink.text.size = 0
         with nogil:
-            failed = self.write_rows(&self.writer.sink, nothing, begin, end)
+            failed = self.write_rows(&self.writer.sink, nothing, begin, end, wanted)
         if failed:
             raise MemoryError("no memory for the text of a frame")
         return PyBytes_FromStringAndSize(self.writer.sink.text.data, self.writer.sink.text.size)
 
-    cdef int write_rows(self, Sink* sink, Batch nothing, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    cdef int write_rows(self, Sink* sink, Batch nothing, Py_ssize_t begin, Py_ssize_t end,
+                        const uint8_t[::1] wanted) noexcept nogil:
         """`text` without Python; -1: no memory."""
         cdef size_t k, i
         cdef Py_ssize_t before = 0, row
@@ -597,7 +598,7 @@ cdef class Frame:
         for k in range(self.count):
             chunk = &self.chunks[k]
             for row in range(max(begin - before, 0), min(end - before, <Py_ssize_t>chunk.length)):
-                for i in range(self.cells.count):
+                for i in range(self.cells.count if wanted[before + row - begin] else 0):
                     if self.roles[i] != DROPPED and cell(
                             sink, &self.writer.columns[i], self.roles[i], nothing, &self.kinds[self.places[i]],
                             chunk.children[self.places[i]], chunk.offset + row):

@@ -265,6 +265,19 @@ cdef class NameFinder:
             return None
         return taken(&self.found), taken(&self.text), taken(&self.crosses)
 
+    def new_lines(self, Batch batch not None):
+        """For the `convert` of `find`: which lines of the batch have new names, a byte for each. Of the others nobody
+        looks at the text."""
+        cdef const Arrays* a = &batch.a
+        cdef size_t line, at = 0
+        found = bytearray(a.lines)
+        cdef char* has = found
+        for line in range(a.lines):
+            while at < self.news_count and self.news[at] < a.feature_begin[a.span_begin[line + 1]]:
+                has[line] = 1
+                at += 1
+        return found
+
     cdef int look(self, const Arrays* a) noexcept nogil:
         """Note the features whose hash is new; -1: no memory."""
         cdef const HashSet* known = seen_now(&self.store.met.now)

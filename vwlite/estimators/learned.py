@@ -112,7 +112,11 @@ def names_in(rows: Rows, batch: Batch, end: int, finder: NameFinder | None) -> A
     """What is new among the names of a batch of a frame, which ends before row `end`, for a store."""
     if finder is None or not isinstance(rows, Frame):
         return None
-    return finder.find("", b"", batch, convert=lambda: (rows.text(end - len(batch), end), None))
+
+    def text() -> tuple[bytes, None]:
+        return rows.text(end - len(batch), end, finder.new_lines(batch)), None
+
+    return finder.find("", b"", batch, convert=text)
 
 
 class Fitting(Training):
