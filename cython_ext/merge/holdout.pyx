@@ -30,11 +30,12 @@ def products(const size_t[::1] begin not None, const uint32_t[::1] index not Non
     return memoryview(found)
 
 
-def mean_loss(Loss loss not None, const double[::1] start not None, const double[::1] change not None, double step,
-              const double[::1] labels not None, const double[::1] importance not None,
-              const double[::1] initial not None, *, size_t classes=0, bint softmax=False, double low=-INFINITY,
-              double high=INFINITY):
-    """The mean loss of the predictions initial + start + step * change; infinity if it is not finite.
+def sum_of_losses(Loss loss not None, const double[::1] start not None, const double[::1] change not None, double step,
+                  const double[::1] labels not None, const double[::1] importance not None,
+                  const double[::1] initial not None, *, size_t classes=0, bint softmax=False, double low=-INFINITY,
+                  double high=INFINITY):
+    """The losses of the predictions initial + start + step * change, weighted by importance: their sum, infinity if it is
+    not finite, and that of the importances.
 
     classes: so many that have a name, of as many as there are scores in a row (0: the labels are numbers). Their loss is
     the sum of those of one against all, or with `softmax` the log loss; examples of other classes do not count.
@@ -65,4 +66,4 @@ def mean_loss(Loss loss not None, const double[::1] start not None, const double
                     found += loss.value(min(max(p, low), high), y) if isfinite(p) else INFINITY
             sum += importance[i] * found
             weight += importance[i]
-    return sum / weight if weight > 0 and isfinite(sum) else INFINITY
+    return sum if isfinite(sum) else INFINITY, weight

@@ -17,7 +17,7 @@ from vwlite.core.learn.rule import Rule
 from vwlite.core.merge.directions import NEEDS, direction, dual_average, moved_by
 from vwlite.core.merge.sums import Stream, Sums
 from vwlite.errors import DataError, UsageError
-from vwlite.merging.search import OWN, Candidate, Holdout, search
+from vwlite.merging.search import OWN, Candidate, Holdout, Judge, Vector, search, with_losses
 from vwlite.merging.shards import Shard, Shards
 from vwlite.merging.states import Merged, Weights, scale_of
 from vwlite.merging.table import ADDED, JUDGED, LARGEST, LEAST, LONG, STEPS, TIME, UNJUDGED
@@ -52,7 +52,7 @@ class Merge:
         self._check_states()
         self.ways, self.searches = self._ways()
         self.scalars = self._scalars()
-        self.holdout: Holdout | None = None
+        self.holdout: Judge | None = None
         self.stopped = False
         self.candidates: list[Candidate] = []
         self.learned: Sums | None = None  # the same as `sums`, of the weights that --average takes the mean of
@@ -67,13 +67,19 @@ class Merge:
         """The holdout, if there is one."""
         o = self.options
         if o.holdout:
-            clip = self.range
-            if "min_label" in self.scalars:  # the scores of classes, from -1 to 1 or so
-                clip = min(self.scalars["min_label"]), max(self.scalars["max_label"])
             classes = self.shards.classes
             self.holdout = Holdout(
-                o, o.holdout, self.settings, classes, self.shards.columns, clip, stack, lambda: self.stopped
+                o, o.holdout, self.settings, classes, self.shards.columns, self.clip, stack, lambda: self.stopped
             )
+            if not len(self.holdout) and not self.stopped:
+                raise DataError(f"{', '.join(o.holdout)}: no example with a label: a holdout needs some")
+
+    @property
+    def clip(self) -> tuple[float, float] | None:
+        """To which scores are clipped: of classes, they are from -1 to 1 or so."""
+        if "min_label" in self.scalars:
+            return min(self.scalars["min_label"]), max(self.scalars["max_label"])
+        return self.range
 
     @property
     def range(self) -> tuple[float, float] | None:
@@ -229,15 +235,19 @@ class Merge:
         return float(start + sum(number_of(shard, "t", 0) - start for shard in self.shards.each)) or 1.0
 
     def _start_stream(self, weights: Array) -> Stream:
-        start, zeros = self.shards.start, [0.0] * self.records
+        start, v = self.shards.start, self._start_vector(weights)
+        state = self._state(start.model) if start is not None else (None, None)
+        return Stream(v.keys, v.rows, *state, v.columns, v.unseen, [0.0] * self.records, **self._blanks())
+
+    def _start_vector(self, weights: Array) -> Vector:
+        start = self.shards.start
         if start is not None:
             unseen = [number_of(start, "unseen", c) for c in range(self.records)]
-            state = self._state(start.model)
-            return Stream(start.model.keys, weights, *state, start.columns, unseen, zeros, **self._blanks())
+            return Vector(start.model.keys, weights, start.columns, unseen)
         unseen = [self.first.scalars().get("unseen", 0.0)] * self.records
         keys = array("I", [self.constant] if unseen[0] and self.constant is not None else [])  # whose weight is 0
-        weights = memoryview(array("d", zeros * len(keys)))
-        return Stream(memoryview(keys), weights, None, None, range(self.records), unseen, zeros, **self._blanks())
+        return Vector(memoryview(keys), memoryview(array("d", [0.0] * self.records * len(keys))),
+                      range(self.records), unseen)  # fmt: skip
 
     def _state(self, model: Model) -> "tuple[Array | None, Array | None]":
         """The evidence and the extra numbers of a model."""
@@ -283,47 +293,46 @@ class Merge:
             return
         if self.searches:
             found += self._own()
-        self._judged: dict[Any, Any] = {}
-        as_learned = self._loss_as_learned if self.sparse or self.settings.nonzeros else None
-        self.chosen, self.candidates = search(found, self._loss, as_learned)
+        self._judged: Sums | None = None
+        as_learned = self._losses_as_learned if self.sparse or self.settings.nonzeros else None
+        self.chosen, self.candidates = search(found, self._losses, as_learned)
         if not self.searches:  # only to compare with
-            self.candidates += [replace(c, loss=self._loss(c)) for c in self._own()]
+            self.candidates += with_losses(self._own(), self._losses)
 
     def _own(self) -> list[Candidate]:
         """The models that are there already."""
         return [Candidate("start", 0.0), *(Candidate("shard", 0.0, i) for i in range(len(self.shards.each)))]
 
-    def _loss(self, c: Candidate) -> float:
-        """That of a candidate on the holdout."""
+    def _losses(self, candidates: list[Candidate]) -> list[float]:
+        """Those of candidates on the holdout."""
         assert self.holdout is not None
-        if "start" not in self._judged:
-            self._judged["start"] = self.holdout.scores(self._start_stream(self._start_weights()), self.records)
-        start = self._judged["start"]
+        return self.holdout.losses(candidates, self._vector)
+
+    def _losses_as_learned(self, candidates: list[Candidate]) -> list[float]:
+        assert self.holdout is not None
+        return self.holdout.losses(candidates, self._vector_as_learned, whole=True)
+
+    def _vector(self, c: Candidate) -> Vector:
+        """The weights of the start or of a shard, or the change that a candidate is a part of."""
         if c.way == "shard":
             shard = self.shards.each[c.shard]
-            scores = self.holdout.scores(self._stream(shard, shard.model.weights), self.records)
-            return self.holdout.loss(scores, scores, 0.0)
-        if c.way != "start" and c.way not in self._judged:
-            gained = [x - y for x, y in zip(self._unseen(c), self._unseen(Candidate("start", 0.0)), strict=True)]
-            sums, zeros = self._judged_sums(), [0.0] * self.records
-            model = Stream(sums.keys, self._direction(sums, c.way), None, None, range(self.records), gained, zeros)
-            self._judged[c.way] = self.holdout.scores(model, self.records)
-        return self.holdout.loss(start, self._judged.get(c.way, start), c.step)
+            return Vector(shard.model.keys, shard.model.weights, shard.columns, self._unseen(c))
+        if c.way == "start":
+            return self._start_vector(self._start_weights())
+        gained = [x - y for x, y in zip(self._unseen(c), self._unseen(Candidate("start", 0.0)), strict=True)]
+        sums = self._judged_sums()
+        return Vector(sums.keys, self._direction(sums, c.way), range(self.records), gained)
+
+    def _vector_as_learned(self, c: Candidate) -> Vector:
+        return Vector(self.sums.keys, flat(self._weights(c)[0]), range(self.records), self._unseen(c))
 
     def _judged_sums(self) -> Sums:
-        """Those of the features of the holdout."""
+        """Those of the features of the holdout, as far as these are known."""
         assert self.holdout is not None
-        if "sums" not in self._judged:
-            self._judged["sums"] = self.sums.part(self.holdout.keys)
-        found: Sums = self._judged["sums"]
-        return found
-
-    def _loss_as_learned(self, c: Candidate) -> float:
-        assert self.holdout is not None
-        weights, zeros = flat(self._weights(c)[0]), [0.0] * self.records
-        model = Stream(self.sums.keys, weights, None, None, range(self.records), self._unseen(c), zeros)
-        scores = self.holdout.scores(model, self.records)
-        return self.holdout.loss(scores, scores, 0.0)
+        if self._judged is None:
+            keys = self.holdout.keys
+            self._judged = self.sums if keys is None else self.sums.part(keys)
+        return self._judged
 
     def _unseen(self, c: Candidate) -> list[float]:
         """The weight of each class for keys that no model has."""

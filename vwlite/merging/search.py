@@ -1,19 +1,21 @@
 """Which way and how far: the candidates of a merge, judged on examples that no shard has learned from."""
 
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import Any
+from math import inf
+from typing import Any, Protocol
 
 from vwlite.algorithms.build import make_expander, make_loss, make_names
 from vwlite.core.data.batch import Batch
-from vwlite.core.merge.holdout import mean_loss, products
+from vwlite.core.merge.holdout import products, sum_of_losses
 from vwlite.core.merge.sums import Stream
 from vwlite.core.solve.rows import Rows
 from vwlite.errors import DataError
 from vwlite.input.cache import MAGIC, CacheUnusable, made_by, open_cache
 from vwlite.input.pipeline import parsed_batches
+from vwlite.model.slots import Array
 from vwlite.options.groups import TrainOptions
 from vwlite.options.settings import Settings
 from vwlite.runs.common import BadLines
@@ -29,15 +31,46 @@ class Candidate:
     way: str
     step: float
     shard: int = -1
-    loss: float = float("inf")
+    loss: float = inf
+
+
+@dataclass(frozen=True)
+class Vector:
+    """Weights, or a change of them, as predictions are made of it: a row of numbers for each of the keys, which ascend.
+
+    columns: where in a row each class stands. unseen: the number of each class for keys that are not there.
+    """
+
+    keys: Array
+    rows: Array
+    columns: Sequence[int]
+    unseen: list[float]
+
+    def stream(self) -> Stream:
+        return Stream(self.keys, self.rows, None, None, self.columns, self.unseen, [0.0] * len(self.columns))
+
+
+# The vector of a candidate: the change that it is a part of, or all of its weights.
+VectorOf = Callable[[Candidate], Vector]
+
+
+class Judge(Protocol):
+    """What says how good candidates are."""
+
+    def __len__(self) -> int:
+        """The number of examples."""
+
+    @property
+    def keys(self) -> Any:
+        """Of all features that matter, and of the constant, ascending; None: not known here."""
+
+    def losses(self, candidates: list[Candidate], vector_of: VectorOf, whole: bool = False) -> list[float]:
+        """The mean loss of each candidate; infinity if it is not finite. whole: as of `Holdout.sums`."""
 
 
 class Holdout:
     """Examples in memory. columns: of tables, as the models have them. clip: the range of predictions, if they are
-    clipped. stop: whether to read no further.
-
-    DataError if there is none, unless it was stopped; NoInputError.
-    """
+    clipped. stop: whether to read no further. NoInputError, DataError."""
 
     def __init__(
         self, o: TrainOptions, paths: tuple[str, ...], settings: Settings, classes: list[str], columns: dict[str, Any],
@@ -54,8 +87,6 @@ class Holdout:
         for batch in self._batches(paths):
             rows.add(batch)
         rows.finish()
-        if not len(rows) and not stop():
-            raise DataError(f"{', '.join(paths)}: no example with a label: a holdout needs some")
         begin, index, value = rows.entries
         self._entries = begin.cast("B").cast("L"), index, value
         self._rows = rows
@@ -92,23 +123,51 @@ class Holdout:
         found = set(self._rows.keys) | ({self._constant} if self._constant is not None else set())
         return memoryview(array("I", sorted(found)))
 
-    def scores(self, model: Stream, records: int) -> Any:
-        """What a model adds to the predictions: for each example, for each class."""
-        keys = self._rows.keys
+    def losses(self, candidates: list[Candidate], vector_of: VectorOf, whole: bool = False) -> list[float]:
+        """The mean loss of each candidate; infinity if it is not finite. whole: as of `sums`."""
+        return [mean(*sums) for sums in self.sums(candidates, vector_of, whole)]
+
+    def sums(self, candidates: list[Candidate], vector_of: VectorOf, whole: bool = False) -> list[tuple[float, float]]:
+        """For each candidate the sum of the losses, and that of the importances.
+
+        whole: the vector of each is all of its weights; else it is that only of the start and of shards, and of others
+        the change of a step of 1 from the start.
+        """
+        lines: dict[str, Any] = {}  # predictions are linear in the step: one product for each way
+        found = []
+        for c in candidates:
+            if whole or c.way == "shard":
+                scores = self._scores(vector_of(c))
+                found.append(self._losses(scores, scores, 0.0))
+                continue
+            for way in ("start", c.way):
+                if way not in lines:
+                    lines[way] = self._scores(vector_of(replace(c, way=way)))
+            found.append(self._losses(lines["start"], lines[c.way], c.step))
+        return found
+
+    def _scores(self, vector: Vector) -> Any:
+        """What a vector adds to the predictions: for each example, for each class."""
+        keys, records, model = self._rows.keys, len(vector.columns), vector.stream()
         weights, constants = array("d", bytes(8 * len(keys) * records)), array("d", bytes(8 * records))
         model.aligned(keys, weights)
         if self._constant is not None:
             model.aligned(array("I", [self._constant]), constants)
         return products(*self._entries, weights, constants)
 
-    def loss(self, start: Any, change: Any, step: float) -> float:
-        """The mean loss of scores start + step * change."""
+    def _losses(self, start: Any, change: Any, step: float) -> tuple[float, float]:
+        """The sum of the losses of scores start + step * change, and that of the importances."""
         rows = self._rows
-        found = mean_loss(
+        found: tuple[float, float] = sum_of_losses(
             self._loss, start, change, step, rows.labels, rows.importance, rows.initial, classes=self.named,
             softmax=self._settings.softmax, **self._clip,
         )  # fmt: skip
-        return float(found)
+        return found
+
+
+def mean(losses: float, importances: float) -> float:
+    """The mean loss; infinity if there is none."""
+    return losses / importances if importances > 0 else inf
 
 
 def _is_cache(path: str) -> bool:
@@ -121,20 +180,25 @@ def _is_cache(path: str) -> bool:
 
 def search(
     candidates: list[Candidate],
-    judged: Callable[[Candidate], float],
-    as_learned: Callable[[Candidate], float] | None,
+    judged: Callable[[list[Candidate]], list[float]],
+    as_learned: Callable[[list[Candidate]], list[float]] | None,
     finalists: int = 3,
 ) -> tuple[Candidate, list[Candidate]]:
     """The best candidate, and all with their losses. Of equal ones the first is the best.
 
-    judged: the loss of a candidate. as_learned: that of a candidate as the algorithm would have it, shrunk or
-    projected, which costs more: for the best few only; None: it is the same. The start and the shards are as they are.
+    judged: the losses of candidates. as_learned: those of candidates as the algorithm would have them, shrunk or
+    projected, which costs more: for the best few only; None: they are the same. The start and the shards are as they
+    are.
     """
-    found = [replace(c, loss=judged(c)) for c in candidates]
+    found = with_losses(candidates, judged)
     order = sorted(range(len(found)), key=lambda i: found[i].loss)
     if as_learned is not None:
         tried = [i for i in order[:finalists] if found[i].way not in OWN]
-        for i in tried:
-            found[i] = replace(found[i], loss=as_learned(found[i]))
+        for i, c in zip(tried, with_losses([found[i] for i in tried], as_learned), strict=True):
+            found[i] = c
         order = sorted({*tried, *(i for i in order if found[i].way in OWN)}, key=lambda i: (found[i].loss, i))
     return found[order[0]], found
+
+
+def with_losses(candidates: list[Candidate], judged: Callable[[list[Candidate]], list[float]]) -> list[Candidate]:
+    return [replace(c, loss=loss) for c, loss in zip(candidates, judged(candidates), strict=True)]
