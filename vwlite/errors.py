@@ -28,6 +28,12 @@ class NoInputError(VwliteError):
     exit_code = 66
 
 
+class UnavailableError(VwliteError):
+    """A service that does not answer: a scheduler, its workers."""
+
+    exit_code = 69
+
+
 class ShortageError(VwliteError):
     """The system allows no more of something: open files, threads."""
 

@@ -13,6 +13,7 @@ COMMANDS = {
     "merge": "Make one model of several, each of a part of the data.",
     "gradient": "Write what a part of the data says in a round of vwlite step.",
     "step": "Find the best model of a penalty in rounds over parts of the data.",
+    "dask": "Train and predict on many machines, with Dask.",
     "predict": "Predict with a model.",
     "info": "Show everything a model knows about itself.",
     "weights": "Show the weights of a model.",

@@ -274,7 +274,7 @@ _TRAIN = (
     *specs_of(Settings, FEATURES, LEARN, CLASSES), *specs_of(TrainOptions),
     SPECS["link"], *specs_of(InputOptions, OUT, RUN),
 )  # fmt: skip
-_PREDICT = (
+PREDICT = (
     *specs_of(PredictOptions),
     replace(SPECS["link"], default=None, shown="the model's"),
     replace(SPECS["loss"], group=OUT, default=None,
@@ -346,4 +346,4 @@ def convert_options(f: Callable[[InputOptions], int]) -> Callable[..., int]:
 
 
 def predict_options(f: Callable[[PredictOptions], int]) -> Callable[..., int]:
-    return decorated(_PREDICT, PredictOptions, f)
+    return decorated(PREDICT, PredictOptions, f)

@@ -86,13 +86,16 @@ class LiveLine:
 
     def update(self, examples: int, done: int, total: int | None) -> None:
         """Show the state, if the last time is long enough ago. done, total: bytes of input."""
+        self.show(lambda: live_text(examples, done, total, self.clock() - self.begin))
+
+    def show(self, make: Callable[[], str]) -> None:
+        """Show a text, if the last time is long enough ago."""
         if not self.active:
             return
         now = self.clock()
         if now - self.last < self.INTERVAL:
             return
-        self.last = now
-        text = live_text(examples, done, total, now - self.begin)
+        self.last, text = now, make()
         self.stream.write(f"\r\x1b[2m{text}\x1b[0m\x1b[K" if self.colour else f"\r{text}\x1b[K")
         self.stream.flush()
         self.shown = True

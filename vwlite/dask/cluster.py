@@ -1,0 +1,254 @@
+"""A scheduler and its workers: found or started, checked, and given tasks until each is done."""
+
+import queue
+import signal
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from typing import Any
+
+from vwlite import __version__
+from vwlite.dask.extras import distributed
+from vwlite.dask.parts import one_line
+from vwlite.dask.work import Failed
+from vwlite.errors import UnavailableError, VwliteError
+from vwlite.runs.common import say
+
+CONNECTING = 10  # seconds that a scheduler has to answer
+ARRIVING = 60  # seconds for the first worker to come
+GONE = 20  # seconds without the scheduler, after which it is given up
+POLL = 0.5
+
+
+class Stopped(Exception):
+    """A signal came: no more is wanted."""
+
+
+class ShardFailed(VwliteError):
+    """A shard failed too often."""
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(message)
+        self.exit_code = code
+
+
+class Cluster:
+    """Runs tasks on workers; results come in the order of the tasks. Use as a context manager.
+
+    UnavailableError: there is no scheduler, it has no worker, or it has gone. UsageError: no Dask here.
+    """
+
+    def __init__(self, address: str, retries: int) -> None:
+        self.address, self._retries = address, retries
+        self._stack = ExitStack()
+        self._events: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._stopped = False
+
+    def __enter__(self) -> "Cluster":
+        library = distributed()
+        with ExitStack() as stack:
+            self._client = self._connected(library, stack)
+            self._check_workers()
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *e: object) -> None:
+        with _quietly():
+            self._stack.close()
+
+    def stop(self) -> None:
+        """End as soon as possible. Called from the thread of the signals."""
+        self._stopped = True
+        self._events.put(None)
+
+    @property
+    def workers(self) -> list[str]:
+        """Their addresses."""
+        return list(self._client.scheduler_info(n_workers=-1)["workers"])
+
+    def _connected(self, library: Any, stack: ExitStack) -> Any:
+        import dask
+
+        stack.enter_context(dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}))
+        where = self.address
+        if where.startswith("local:"):
+            where = stack.enter_context(_local_cluster(library, int(where.removeprefix("local:"))))
+        try:
+            with _quietly():
+                client = library.Client(where, timeout=CONNECTING, set_as_default=False)
+        except (OSError, TimeoutError, ValueError) as e:
+            raise UnavailableError(f"{self.address}: no scheduler answers ({one_line(e)}): is `dask scheduler` running "
+                                   "there?") from e  # fmt: skip
+        stack.callback(client.close, timeout=5)
+        return client
+
+    def _check_workers(self) -> None:
+        """See that there are some, with this version of vwlite."""
+        deadline = time.monotonic() + ARRIVING
+        while not self.workers:
+            if self._stopped:
+                raise Stopped
+            if time.monotonic() > deadline:
+                raise UnavailableError(f"{self.address}: no worker has come within {ARRIVING} seconds: start some with "
+                                       f"`dask worker {self.address}`")  # fmt: skip
+            time.sleep(0.1)
+        found = self._client.run(_version_there(), on_error="return")
+        for worker, version in sorted(found.items()):
+            if isinstance(version, Exception):
+                raise UnavailableError(f"{worker}: {one_line(version)}")
+            if version is None:
+                raise UnavailableError(f"the worker {worker} has no vwlite, or not all of it: pip install "
+                                       f"'vwlite[dask]=={__version__}' there")  # fmt: skip
+            if version != __version__:
+                raise UnavailableError(f"the worker {worker} has vwlite {version}, and here is {__version__}: all must "
+                                       "have the same")  # fmt: skip
+
+    # --- tasks -------------------------------------------------------------------------------
+
+    def put(self, f: Callable[..., Any], *arguments: Any, avoid: str | None = None) -> Any:
+        """The future of a task. avoid: a worker that had better not do it again."""
+        others = [w for w in self.workers if w != avoid] if avoid else []
+        where = {"workers": others, "allow_other_workers": True} if others else {}
+        return self._client.submit(f, *arguments, pure=False, retries=0, **where)
+
+    def each(
+        self, count: int, make: Callable[[int, str | None], Any], named: Callable[[int], str],
+        done: Callable[[int, Any], None] = lambda i, result: None,
+    ) -> list[Any]:
+        """The results of tasks 0, ..., count - 1, of which one that fails is made again.
+
+        make: the future of a task; if it has failed before, with the worker to avoid. named: what failed, for messages.
+        done: is told of each.
+        ShardFailed if one has failed too often; Stopped.
+        """
+        results: list[Any] = [None] * count
+        failures = [0] * count
+        waiting = {}
+        for i in range(count):
+            waiting[i] = self._watched(i, make(i, None))
+        gone_since: float | None = None
+        try:
+            while waiting:
+                event = self._next()
+                if event is None:
+                    gone_since = self._still_there(gone_since)
+                    continue
+                i, future = event
+                if waiting.get(i) is not future:
+                    continue
+                result = self._result(future)
+                if isinstance(result, Failed):
+                    failures[i] += 1
+                    again = failures[i] < self._retries and result.code != 2
+                    if not again:
+                        tried = f" ({failures[i]} times)" if failures[i] > 1 else ""
+                        message = result.message if named(i) in result.message else f"{named(i)}: {result.message}"
+                        raise ShardFailed(result.code, message + tried)
+                    say(f"{result.message} (tried again)")
+                    waiting[i] = self._watched(i, make(i, result.worker))
+                    continue
+                del waiting[i]
+                results[i] = result
+                done(i, result)
+        finally:
+            for future in waiting.values():
+                with suppress(Exception), _quietly():
+                    future.cancel()
+        return results
+
+    def _watched(self, i: int, future: Any) -> Any:
+        future.add_done_callback(lambda f: self._events.put((i, f)))
+        return future
+
+    def _next(self) -> Any:
+        """A task that has ended; None if none has for a while."""
+        try:
+            event = self._events.get(timeout=POLL)
+        except queue.Empty:
+            event = None
+        if self._stopped:
+            raise Stopped
+        return event
+
+    def _still_there(self, since: float | None) -> float | None:
+        """Since when the scheduler does not answer; None: it does. UnavailableError if that is too long."""
+        if self._client.status == "running":
+            return None
+        since = since or time.monotonic()
+        if time.monotonic() - since > GONE or self._client.status in ("closed", "closing"):
+            raise self._lost()
+        return since
+
+    def _lost(self) -> VwliteError:
+        return UnavailableError(f"{self.address}: the scheduler has gone, and with it what the workers had done; "
+                                "--resume goes on from the last round")  # fmt: skip
+
+    def _result(self, future: Any) -> Any:
+        """What a task gave; Failed also for errors of Dask."""
+        if future.status in ("cancelled", "lost"):
+            raise self._lost()
+        if future.status != "error":
+            return future.result()
+        e = future.exception()
+        if type(e).__name__ == "KilledWorker":
+            return Failed(70, f"every worker that did it has died, the last at {e.last_worker.address}: not enough "
+                          "memory?", e.last_worker.address)  # fmt: skip
+        if isinstance(e, VwliteError):
+            return Failed(e.exit_code, str(e))
+        return Failed(70, f"{type(e).__name__}: {one_line(e)}")
+
+
+@contextmanager
+def _local_cluster(library: Any, count: int) -> Iterator[Any]:
+    """A cluster of processes on this machine."""
+    import logging
+
+    with ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="vwlite-dask-", ignore_cleanup_errors=True))
+        # What the terminal sends to all of its processes is for this one.
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                cluster = library.LocalCluster(
+                    n_workers=count, threads_per_worker=1, processes=True, dashboard_address=None, memory_limit=0,
+                    local_directory=folder, silence_logs=logging.CRITICAL,
+                )  # fmt: skip
+        finally:
+            signal.signal(signal.SIGINT, before)
+        stack.callback(cluster.close, timeout=5)
+        yield cluster
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Without what Dask logs of connections that end."""
+    import logging
+
+    loggers = [logging.getLogger(name) for name in ("distributed", "asyncio", "tornado")]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
+
+
+def _version_there() -> Callable[[], str | None]:
+    """A function that says which vwlite a worker has. It is inside of another, so that its code is sent, not its
+    name."""
+
+    def found() -> str | None:
+        try:
+            from vwlite import __version__
+            from vwlite.dask import work  # noqa: F401
+
+            return str(__version__)
+        except ImportError:
+            return None
+
+    return found

@@ -1,0 +1,284 @@
+"""What the shards are: files and URLs, listed, and large plain files cut into parts at newlines.
+
+The parts follow from the files and the block size alone, never from the workers, so the models do too.
+"""
+
+import errno
+import os
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from glob import glob, has_magic
+from typing import IO, Any
+
+import numpy as np
+
+from vwlite.dask.extras import fsspec, unknown_protocol
+from vwlite.errors import DataError, NoInputError, UsageError, VwliteError
+from vwlite.input.reader import BZIP2, GZIP, LONGEST_MAGIC, XZ, ZSTD, ZSTD_SKIPPABLE, Block, read_blocks
+
+CHUNK = 1 << 20  # bytes that are read at a time
+MAGICS = (GZIP, BZIP2, XZ, ZSTD, *ZSTD_SKIPPABLE)
+NO_TEXT = (b"PAR1", b"ARRO")
+
+
+@dataclass(frozen=True)
+class Part:
+    """A shard: the lines of a file that begin in its bytes begin...end, or all that is in it if end is None."""
+
+    url: str
+    begin: int = 0
+    end: int | None = None
+    number: int = 0  # of the parts of a file that is cut
+    of: int = 1
+
+    @property
+    def name(self) -> str:
+        """As messages have it."""
+        return self.url if self.of == 1 else f"{self.url} (part {self.number + 1} of {self.of})"
+
+    @property
+    def is_local(self) -> bool:
+        return "://" not in self.url
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The shards, and what tells whether they are those of another time."""
+
+    parts: list[Part]
+    empty: list[str]  # files with nothing in them, which are left out
+    stamps: list[tuple[str, int, str]]  # of each file: name, size, and what changes when it does
+
+
+def listed(patterns: tuple[str, ...], block_size: int) -> Listing:
+    """The shards of files, patterns and URLs, sorted by name. NoInputError, UsageError; DataError for no text."""
+    stamps: dict[str, tuple[str, int, str]] = {}
+    for pattern in patterns:
+        found = _remote(pattern) if "://" in pattern else _local(pattern)
+        for stamp in found:
+            stamps[stamp[0]] = stamp
+    parts, empty = [], []
+    for url, size, _ in sorted(stamps.values()):
+        if size == 0:
+            empty.append(url)
+            continue
+        head = _head(url)
+        if head.startswith(NO_TEXT):
+            raise DataError(f"{url}: a table that is no text, whose lines cannot be held out: make text of it first")
+        count = 1 if head.startswith(MAGICS) else max(1, -(-size // block_size))
+        if count == 1:
+            parts.append(Part(url))
+        else:
+            parts += [Part(url, i * block_size, min((i + 1) * block_size, size), i, count) for i in range(count)]
+    if not parts:
+        raise NoInputError(f"{', '.join(patterns)}: there is nothing in any file")
+    return Listing(parts, empty, sorted(stamps.values()))
+
+
+def _local(pattern: str) -> Iterator[tuple[str, int, str]]:
+    """Files of this machine, which the workers must see under the same names."""
+    paths = sorted(glob(pattern, recursive=True)) if has_magic(pattern) and not os.path.exists(pattern) else [pattern]
+    if not paths:
+        raise NoInputError(f"{pattern}: no file is like this")
+    for path in paths:
+        try:
+            info = os.stat(path)
+        except OSError as e:
+            raise NoInputError(f"{path}: {e.strerror}") from e
+        if os.path.isdir(path):
+            if path != pattern:
+                continue
+            raise NoInputError(f"{path}: {os.strerror(errno.EISDIR)}: '{path}/*' names the files in it")
+        if not os.path.isfile(path):
+            raise UsageError(f"{path}: is no file, and shards are read more than once")
+        yield os.path.abspath(path), info.st_size, str(info.st_mtime_ns)
+
+
+def _remote(pattern: str) -> Iterator[tuple[str, int, str]]:
+    fs, path = file_system(pattern)
+    with told(pattern):
+        paths = fs.glob(path, detail=True) if has_magic(path) else {path: fs.info(path)}
+        found = {name: info for name, info in paths.items() if info.get("type") != "directory"}
+        if not found and paths:
+            raise NoInputError(f"{pattern}: is a folder: {pattern.rstrip('/')}/* names the files in it")
+        if not found:
+            raise NoInputError(f"{pattern}: no file is like this")
+        for name, info in found.items():
+            if info.get("size") is None:
+                raise NoInputError(f"{fs.unstrip_protocol(name)}: its size is not known, so it cannot be cut")
+            told_by = ("ETag", "etag", "checksum", "md5Hash", "mtime", "LastModified", "last_modified", "created")
+            stamp = "".join(f"{key}={info[key]} " for key in told_by if key in info)
+            yield fs.unstrip_protocol(name), int(info["size"]), stamp.strip()
+
+
+def file_system(url: str) -> tuple[Any, str]:
+    """The file system of a URL, and its path there. UsageError if a package is missing."""
+    library = fsspec()
+    try:
+        found: tuple[Any, str] = library.core.url_to_fs(url)
+        return found
+    except (ImportError, ValueError) as e:
+        raise unknown_protocol(url, e) from e
+    except Exception as e:
+        raise NoInputError(f"{url}: {one_line(e)}") from e
+
+
+class told:
+    """Errors of a file system, and of the library behind it, as NoInputError."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, e: BaseException | None, trace: Any) -> None:
+        if isinstance(e, Exception) and not isinstance(e, VwliteError | MemoryError | BrokenPipeError):
+            why = e.strerror if isinstance(e, OSError) and e.strerror else one_line(e)
+            if isinstance(e, FileNotFoundError):
+                why = os.strerror(errno.ENOENT)
+            raise NoInputError(f"{self._url}: {why}") from e
+
+
+def one_line(e: BaseException) -> str:
+    """What an exception says, on one line."""
+    return " ".join(str(e).split()) or type(e).__name__
+
+
+def opened(url: str) -> IO[bytes]:
+    """A file or URL, to be read from its beginning."""
+    if "://" not in url:
+        return open(url, "rb")
+    fs, path = file_system(url)
+    file: IO[bytes] = fs.open(path, "rb")
+    return file
+
+
+def _head(url: str) -> bytes:
+    with told(url), opened(url) as file:
+        return file.read(LONGEST_MAGIC)
+
+
+# --- the lines of a part ---------------------------------------------------------------------
+
+
+def lines_of(part: Part) -> Iterator[bytes | memoryview]:
+    """Whole lines of a part, many at a time; the last may lack its newline. NoInputError, DataError."""
+    with told(part.url):
+        if part.end is not None:
+            yield from _cut(part)
+        elif part.is_local:
+            yield from _whole(part.url)
+        else:
+            yield from _streamed(part.url)
+
+
+def _whole(source: str) -> Iterator[bytes | memoryview]:
+    for block in read_blocks([source], block_size=CHUNK):
+        assert isinstance(block, Block)
+        yield block.data
+        block.release()
+
+
+def _streamed(url: str) -> Iterator[bytes | memoryview]:
+    """The lines of a whole remote file, through a pipe to what reads and decompresses files."""
+    read, write = os.pipe()
+    failed: list[Exception] = []
+
+    def copy() -> None:
+        try:
+            with os.fdopen(write, "wb", 0) as pipe, opened(url) as file:
+                while data := file.read(CHUNK):
+                    view = memoryview(data)
+                    while view:
+                        view = view[pipe.write(view) :]
+        except BrokenPipeError:
+            pass  # nobody reads on
+        except Exception as e:
+            failed.append(e)
+
+    thread = threading.Thread(target=copy, daemon=True)
+    thread.start()
+    name = f"/dev/fd/{read}"
+    try:
+        yield from _whole(name)
+    except (DataError, NoInputError) as e:
+        if failed:
+            raise failed[0] from e
+        raise type(e)(str(e).replace(name, url)) from e
+    finally:
+        os.close(read)
+        thread.join()
+    if failed:
+        raise failed[0]
+
+
+def _cut(part: Part) -> Iterator[bytes | memoryview]:
+    """The lines that begin in a part of a plain file."""
+    assert part.end is not None
+    with opened(part.url) as file:
+        at = part.begin
+        if at:  # whether a line begins there is told by the byte before
+            file.seek(at - 1)
+            at += len(_rest_of_line(file)) - 1
+        else:
+            file.seek(0)
+        rest = b""
+        while at < part.end:
+            data = file.read(min(CHUNK, part.end - at))
+            if not data:
+                raise NoInputError(f"{part.url}: the file has become shorter while it was read")
+            at += len(data)
+            whole = data.rfind(b"\n") + 1
+            if whole:
+                yield rest + data[:whole] if rest else data[:whole]
+                rest = data[whole:]
+            else:
+                rest += data
+        if rest:
+            yield rest + _rest_of_line(file)
+
+
+def _rest_of_line(file: IO[bytes]) -> bytes:
+    found = file.readline()
+    return found if isinstance(found, bytes) else bytes(found)
+
+
+def first_line(url: str) -> bytes:
+    """That of a plain file: the header of a table."""
+    with told(url), opened(url) as file:
+        return _rest_of_line(file)
+
+
+# --- what is held out ------------------------------------------------------------------------
+
+
+class Every:
+    """Parts the lines of a stream: every Kth is kept apart. The first lines of the stream may be a header."""
+
+    def __init__(self, period: int) -> None:
+        self.period = period
+        self.count = 0  # lines so far
+
+    def split(self, data: bytes | memoryview) -> tuple[bytes, bytes]:
+        """Of whole lines: all but every Kth, and these."""
+        ends = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == 10) + 1
+        if not len(ends) or ends[-1] < len(data):
+            ends = np.append(ends, len(data))
+        apart = range(self.period - 1 - self.count % self.period, len(ends), self.period)
+        self.count += len(ends)
+        view, at = memoryview(data), 0
+        learned, held = [], []
+        for i in apart:
+            begin, end = int(ends[i - 1]) if i else 0, int(ends[i])
+            learned.append(view[at:begin])
+            held.append(view[begin:end])
+            at = end
+        learned.append(view[at:])
+        return b"".join(learned), b"".join(held)
+
+
+def line_number(learned: int, period: int) -> int:
+    """The number in its shard of the line that is this one of those that are not held out; all count from 1."""
+    return learned + (learned - 1) // (period - 1)

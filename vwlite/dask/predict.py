@@ -1,0 +1,94 @@
+"""A run of `vwlite dask predict`: one file of predictions for each shard."""
+
+import json
+import os
+import time
+from contextlib import ExitStack
+from pathlib import PurePosixPath
+from typing import Any
+
+from vwlite import __version__
+from vwlite.dask.cluster import Cluster, Stopped
+from vwlite.dask.parts import Part, file_system, listed
+from vwlite.dask.tables import with_roles
+from vwlite.dask.train import Progress, content_of
+from vwlite.dask.work import Job, same
+from vwlite.dask.work import predict as predicted
+from vwlite.errors import CannotCreateError
+from vwlite.model import read_model
+from vwlite.options.dask import PREDICTING, DaskPredictOptions, check_urls, typed_again
+from vwlite.output.atomic import AtomicFile
+from vwlite.runs.common import say, summary
+from vwlite.runs.signals import StopSignal
+
+SUFFIX = ".predictions"
+
+
+def predict(o: DaskPredictOptions) -> int:
+    """Run `vwlite dask predict`; the exit code."""
+    check_urls(o)
+    assert o.model is not None and o.predictions is not None
+    model = read_model(o.model)
+    with ExitStack() as stack:
+        signals = stack.enter_context(StopSignal())
+        report = stack.enter_context(AtomicFile(o.report)) if o.report else None
+        parts = listed(o.data, o.block_size).parts
+        job = Job((f"--threads={o.threads}", *typed_again(PREDICTING, o.raw)), format=o.format)
+        job = with_roles(job, o, parts, model.columns)
+        outputs = outputs_of(parts, o.predictions)
+        content = content_of(o.model)
+        cluster = Cluster(o.scheduler, o.retries)
+        signals.then(cluster.stop)
+        begin = time.monotonic()
+        try:
+            stack.enter_context(cluster)
+            _make_folders(outputs)
+            sent = cluster.put(same, content)
+            progress = Progress(o.quiet, len(parts))
+
+            def make(i: int, avoid: str | None) -> Any:
+                return cluster.put(predicted, parts[i], sent, job, outputs[i], avoid=avoid)
+
+            progress.start(1)
+            cluster.each(len(parts), make, lambda i: parts[i].name, lambda i, x: progress.one(x))
+            progress.live.clear()
+        except Stopped:
+            say(f"interrupted by signal {signals.number}; what is in {o.predictions} is whole, but not all")
+            return 128 + (signals.number or 0)
+        results = {"shards": len(parts), "number of predictions": progress.lines,
+                   "seconds": round(time.monotonic() - begin, 3)}  # fmt: skip
+        if not o.quiet:
+            say(summary(results))
+        if report is not None:
+            found = {"program": f"vwlite {__version__}", "command": "dask predict", "results": results,
+                     "outputs": [{"shard": part.name, "file": output}
+                                 for part, output in zip(parts, outputs, strict=True)]}  # fmt: skip
+            report.write((json.dumps(found, indent=2, ensure_ascii=False) + "\n").encode())
+            report.commit()
+    return 0
+
+
+def outputs_of(parts: list[Part], folder: str) -> list[str]:
+    """Where the predictions of each shard go: as its file is named below the folder that all have in common."""
+    paths = [PurePosixPath(part.url.partition("://")[2] or part.url) for part in parts]
+    common = os.path.commonpath([path.parent for path in paths])
+    root = folder.rstrip("/") if "://" in folder else os.path.abspath(folder)
+    digits = len(str(max(part.of for part in parts)))
+    found = []
+    for part, path in zip(parts, paths, strict=True):
+        number = f".{part.number + 1:0{digits}}-of-{part.of}" if part.of > 1 else ""
+        found.append(f"{root}/{path.relative_to(common)}{number}{SUFFIX}")
+    return found
+
+
+def _make_folders(outputs: list[str]) -> None:
+    """Those that the outputs are in. CannotCreateError."""
+    for folder in sorted({output.rpartition("/")[0] for output in outputs}):
+        try:
+            if "://" in folder:
+                fs, path = file_system(folder)
+                fs.makedirs(path, exist_ok=True)
+            else:
+                os.makedirs(folder, exist_ok=True)
+        except OSError as e:
+            raise CannotCreateError(f"{folder}: cannot be created: {e.strerror or e}") from e

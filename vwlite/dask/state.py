@@ -1,0 +1,68 @@
+"""What a run of rounds leaves beside its model, so that it can go on when its driver has died.
+
+One file: a line of JSON, and the merged model of the last round.
+"""
+
+import hashlib
+import json
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from vwlite.errors import DataError, NoInputError, UsageError
+from vwlite.output.atomic import AtomicFile
+
+SUFFIX = ".rounds"
+
+
+@dataclass
+class State:
+    """Rounds that are done. identity: what must be the same to go on."""
+
+    identity: dict[str, Any]
+    rounds: list[dict[str, Any]]
+    model: bytes
+
+
+def path_of(model: str) -> str:
+    return model + SUFFIX
+
+
+def write_state(model: str, state: State) -> None:
+    head = {"identity": state.identity, "rounds": state.rounds,
+            "digest": hashlib.blake2b(state.model, digest_size=32).hexdigest()}  # fmt: skip
+    with AtomicFile(path_of(model)) as file:
+        file.write(json.dumps(head, sort_keys=True).encode() + b"\n")
+        file.write(state.model)
+        file.commit()
+
+
+def read_state(model: str, identity: dict[str, Any]) -> State | None:
+    """The state beside a model; None: there is none. UsageError if it is of other data or options."""
+    path = path_of(model)
+    try:
+        with open(path, "rb") as file:
+            line, content = file.readline(), file.read()
+    except FileNotFoundError:
+        return None
+    except OSError as e:
+        raise NoInputError(f"{path}: {e.strerror}") from e
+    try:
+        head = json.loads(line)
+        found = State(head["identity"], head["rounds"], content)
+        whole = head["digest"] == hashlib.blake2b(content, digest_size=32).hexdigest()
+    except (ValueError, KeyError, TypeError):
+        whole = False
+    if not whole:
+        raise DataError(f"{path}: is not what a run of rounds has left: remove it, or begin without --resume")
+    now = json.loads(json.dumps(identity))
+    for name in now:
+        if found.identity.get(name) != now[name]:
+            raise UsageError(f"--resume: {path} is of a run with other {name}: begin without --resume")
+    return found
+
+
+def remove_state(model: str) -> None:
+    with suppress(FileNotFoundError):
+        os.unlink(path_of(model))

@@ -1,0 +1,60 @@
+"""Tables: the roles of columns are decided once for all shards, of the first rows of the first."""
+
+import csv
+import io
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from vwlite.dask.parts import Part, lines_of
+from vwlite.dask.work import Job, format_of
+from vwlite.errors import UsageError
+from vwlite.input.pipeline import ParseOptions, decide_roles
+from vwlite.input.schema import SAMPLE
+from vwlite.options.groups import InputOptions
+from vwlite.runs.source import table_of
+
+DELIMITED = ("csv", "tsv")
+
+
+def with_roles(job: Job, o: InputOptions, parts: list[Part], columns: dict[str, Any]) -> Job:
+    """The job with a role for each column of delimited text that has none yet. columns: those that a model knows.
+    UsageError if nothing says what the text is."""
+    job = replace(job, header=not o.columns)
+    if o.names_columns and job.format == "auto" and any(format_of(part, job) == "auto" for part in parts):
+        part = next(part for part in parts if format_of(part, job) == "auto")
+        raise UsageError(f"{part.name}: options of columns are typed, and its name does not say what it is: add "
+                         "--format csv, tsv or jsonl")  # fmt: skip
+    first = next((part for part in parts if format_of(part, job) in DELIMITED), None)
+    if first is None or columns:
+        return job
+    table = table_of(o, None, needs_label=True)
+    if table is None:
+        from vwlite.input.tables import Table
+
+        table = Table(needs_label=True)
+    with tempfile.TemporaryDirectory(prefix="vwlite-") as folder:
+        sample = Path(folder, "sample")
+        sample.write_bytes(_first_lines(first, SAMPLE + 1))
+        decide_roles([str(sample)], ParseOptions(format=format_of(first, job), table=table))
+    typed = o.roles.roles()
+    roles = table.schema.roles if table.schema is not None else {}
+    more = []
+    for role in ("numeric", "categorical"):
+        names = [name for name, r in roles.items() if r == role and name not in typed]
+        if names:
+            out = io.StringIO()
+            csv.writer(out, lineterminator="").writerow(names)
+            more.append(f"--{role}={out.getvalue()}")
+    return replace(job, arguments=(*job.arguments, *more))
+
+
+def _first_lines(part: Part, count: int) -> bytes:
+    """The first lines of a part, and its header if that is one of them."""
+    found: list[bytes] = []
+    for data in lines_of(part):
+        found += bytes(data).splitlines(keepends=True)
+        if len(found) >= count:
+            break
+    return b"".join(found[:count])

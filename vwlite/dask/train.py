@@ -1,0 +1,370 @@
+"""A run of `vwlite dask train`: rounds, each of which learns all shards from one start and merges what they learned.
+
+The sums of a merge run over the shards in an order of their own, and shards do not depend on the workers: so the bytes
+of the model do not, either, whoever did what, and however often.
+"""
+
+import hashlib
+import json
+import tempfile
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from math import inf
+from pathlib import Path
+from typing import Any
+
+from vwlite import __version__
+from vwlite.dask.cluster import Cluster, Stopped
+from vwlite.dask.parts import Listing, listed
+from vwlite.dask.state import State, read_state, remove_state, write_state
+from vwlite.dask.tables import with_roles
+from vwlite.dask.work import Answer, Job, Learned, Question, Sent, judge, learn, model_of, same
+from vwlite.errors import DataError, NoInputError, UsageError
+from vwlite.merging.merge import Merge
+from vwlite.merging.search import OWN, Candidate, VectorOf, mean
+from vwlite.merging.shards import Shard, checked_shards
+from vwlite.merging.table import MERGES
+from vwlite.model import Model, read_model, write_model
+from vwlite.model.read import map_model
+from vwlite.options.dask import TRAINING, DaskTrainOptions, check_urls, typed_again
+from vwlite.options.groups import TrainOptions
+from vwlite.options.merge import MergeOptions
+from vwlite.options.resolve import as_options, resolve
+from vwlite.output.atomic import AtomicFile
+from vwlite.runs.common import say, summary
+from vwlite.runs.merge import FEW
+from vwlite.runs.progress import LiveLine
+from vwlite.runs.signals import StopSignal
+
+HEAD = "round  shards       examples     rows/s  holdout loss  rule         step    seconds"
+OWN_RULES = {"start": "the start as it is", "shard": "one shard alone"}
+
+
+def train(o: DaskTrainOptions) -> int:
+    """Run `vwlite dask train`; the exit code."""
+    check_urls(o)
+    assert o.model is not None
+    start = read_model(o.initial) if o.initial else None
+    settings = resolve(o, start.settings if start else None).settings
+    if refusal := MERGES[settings.algorithm].refusal:
+        raise UsageError(f"models of {settings.algorithm} cannot be merged: {refusal}")
+    with ExitStack() as stack:
+        signals = stack.enter_context(StopSignal())  # first: what it finds begun is cleaned up
+        file = stack.enter_context(AtomicFile(o.model))
+        report = stack.enter_context(AtomicFile(o.report)) if o.report else None
+        listing = listed(o.data, o.block_size)
+        job = with_roles(_job(o), o, listing.parts, start.columns if start else {})
+        cluster = Cluster(o.scheduler, o.retries)
+        signals.then(cluster.stop)
+        run: Rounds | None = None
+        try:
+            run = Rounds(o, listing, job, cluster, file)
+            stack.enter_context(cluster)
+            run.all()
+        except Stopped:
+            say(f"interrupted by signal {signals.number}" + (run.kept() if run else ""))
+            return 128 + (signals.number or 0)
+        results = run.results()
+        if not o.quiet:
+            say(summary(results))
+            for note in run.notes():
+                say(f"note: {note}")
+        if report is not None:
+            content = {
+                "program": f"vwlite {__version__}",
+                "command": "dask train",
+                "options": {**as_options(run.model.settings), "data": list(o.data), "scheduler": o.scheduler,
+                            "rounds": o.rounds, "holdout-period": o.holdout_period, "block-size": o.block_size,
+                            "rule": o.rule, "state": o.state, "retries": o.retries, "initial": o.initial,
+                            "model": o.model},
+                "results": results,
+                "rounds": run.done,
+                "shards": [part.name for part in listing.parts],
+                "notes": run.notes(),
+            }  # fmt: skip
+            report.write((json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode())
+            report.commit()
+    return 0
+
+
+def _job(o: DaskTrainOptions) -> Job:
+    files = []
+    raw = dict(o.raw)
+    if path := raw.pop("feature_weights", None):
+        files.append(("--feature-weights", content_of(path)))
+    return Job(
+        arguments=(f"--threads={o.threads}", *typed_again(TRAINING, raw)),
+        files=tuple(files),
+        period=o.holdout_period or 0,
+        format=o.format,
+        options=TrainOptions(format=o.format, on_error=o.on_error, threads=1, quiet=True),
+    )
+
+
+def content_of(path: str) -> bytes:
+    """What is in a file. NoInputError."""
+    try:
+        return Path(path).read_bytes()
+    except OSError as e:
+        raise NoInputError(f"{path}: {e.strerror}") from e
+
+
+@dataclass
+class Progress:
+    """What is said while shards are done."""
+
+    quiet: bool
+    total: int
+    live: LiveLine = field(default_factory=LiveLine)
+    begin: float = field(default_factory=time.monotonic)
+    shards: int = 0
+    lines: int = 0
+    titled: bool = False
+
+    LINES_EVERY = 30  # seconds, where there is no terminal
+
+    def start(self, number: int) -> None:
+        self.begin = self.said = time.monotonic()
+        self.number, self.shards, self.lines = number, 0, 0
+
+    def one(self, lines: int) -> None:
+        """Another shard is done."""
+        self.shards += 1
+        self.lines += lines
+        if self.quiet:
+            return
+        self.live.show(self._text)
+        if not self.live.active and time.monotonic() - self.said > self.LINES_EVERY:
+            self.said = time.monotonic()
+            say(self._text())
+
+    def _text(self) -> str:
+        return f"round {self.number}: {self.shards} of {self.total} shards, {self.rate():,.0f} rows/s"
+
+    def rate(self) -> float:
+        """Lines a second."""
+        return self.lines / max(time.monotonic() - self.begin, 1e-9)
+
+    def row(self, done: dict[str, Any]) -> None:
+        """A row of the table: a round is done."""
+        self.live.clear()
+        if self.quiet:
+            return
+        if not self.titled:
+            say(HEAD)
+            self.titled = True
+        loss = "n.a." if done["holdout loss"] is None else f"{done['holdout loss']:.6f}"
+        rule = done["rule"] if done["rule"] in OWN else f"{done['rule']:<11} {done['step']:>5g}"
+        say(f"{done['round']:>5} {done['shards']:>7} {done['examples']:>14} {done['rows a second']:>10.0f} {loss:>13}  "
+            f"{rule:<17} {done['seconds']:>10.3f}")  # fmt: skip
+
+
+class Rounds:
+    """The rounds of a run. Call `all` once."""
+
+    model: Model
+
+    def __init__(self, o: DaskTrainOptions, listing: Listing, job: Job, cluster: Cluster, file: AtomicFile) -> None:
+        assert o.model is not None
+        self.options, self.listing, self.parts, self.job, self.cluster = o, listing, listing.parts, job, cluster
+        self.file = file
+        self.start = content_of(o.initial) if o.initial else b""
+        self.identity = self._identity()
+        self.done: list[dict[str, Any]] = []  # what the report says of each round
+        self.without: list[str] = []  # shards without a line
+        self.progress = Progress(o.quiet, len(self.parts))
+        if o.resume:
+            self._resume(o.model)
+
+    def _identity(self) -> dict[str, Any]:
+        """What a run must have in common with one that it goes on from, by what a message calls it."""
+        o = self.options
+        return {
+            "version of vwlite": __version__,
+            "data": hashlib.blake2b(json.dumps(self.listing.stamps).encode(), digest_size=32).hexdigest(),
+            "options": [list(self.job.arguments[1:]), o.rule, self.job.format],
+            "--block-size": o.block_size,
+            "--holdout-period": o.holdout_period,
+            "--initial": hashlib.blake2b(self.start, digest_size=32).hexdigest() if self.start else "",
+            "--feature-weights": [hashlib.blake2b(data, digest_size=32).hexdigest() for _, data in self.job.files],
+        }
+
+    def _resume(self, path: str) -> None:
+        state = read_state(path, self.identity)
+        if state is None:
+            say("there is no round to go on from: this is the first")
+            return
+        if len(state.rounds) >= self.options.rounds:
+            raise UsageError(f"--rounds {self.options.rounds}: {len(state.rounds)} are done already: ask for more")
+        self.start, self.done = state.model, state.rounds
+        if not self.options.quiet:
+            say(f"going on after round {len(self.done)}")
+
+    def all(self) -> None:
+        """Do the rounds that are to be done."""
+        o = self.options
+        assert o.model is not None
+        while len(self.done) < o.rounds:
+            with tempfile.TemporaryDirectory(prefix="vwlite-", ignore_cleanup_errors=True) as folder:
+                last = len(self.done) + 1 == o.rounds
+                round = Round(self, Path(folder), o.state if last else "mean")
+                self.model = round.merged()
+                self.done.append(round.row())
+                written = Path(folder, "merged")
+                with AtomicFile(written) as file:
+                    write_model(file, self.model)
+                    file.commit()
+                self.start = written.read_bytes()
+                if not last:
+                    write_state(o.model, State(self.identity, self.done, self.start))
+                self.file.begin()
+                self.file.write(self.start)
+                self.file.commit()
+            self.progress.row(self.done[-1])
+        remove_state(o.model)
+
+    def kept(self) -> str:
+        """What became of the model of an interrupted run, as the end of a sentence."""
+        if not self.done:
+            return f"; no round was done, {self.file.name} is as it was"
+        return f"; {self.file.name} is the model of round {len(self.done)}, --resume goes on"
+
+    def results(self) -> dict[str, Any]:
+        last = self.done[-1]
+        lines: dict[str, Any] = {"rounds": len(self.done), "shards": last["shards"], "rule": last["rule"]}
+        lines |= {} if last["rule"] in OWN else {"step": last["step"]}
+        lines |= {"holdout examples": last["holdout examples"], "holdout loss": last["holdout loss"]}
+        lines |= {"number of examples": last["examples"], "nonzero weights": last["nonzero weights"]}
+        lines |= {"features": last["features"], "seconds": round(sum(x["seconds"] for x in self.done), 3)}
+        return lines
+
+    def notes(self) -> list[str]:
+        found = []
+        without = [*self.listing.empty, *self.without]
+        if without:
+            more = f" and {len(without) - 3} more" if len(without) > 3 else ""
+            found.append(f"nothing is in {', '.join(without[:3])}{more}: left out")
+        held = self.done[-1]["holdout examples"]
+        if held < FEW:
+            found.append(f"{held} lines are held out, so the choice is partly chance: {FEW} or more are better")
+        return found
+
+
+class Round:
+    """One round: every shard from one start, then the merge."""
+
+    merge: Merge
+
+    def __init__(self, run: Rounds, folder: Path, state: str) -> None:
+        self.run, self.folder, self.state = run, folder, state
+        self.cluster, self.parts, self.job = run.cluster, run.parts, run.job
+        self.number = len(run.done) + 1
+        self.begin = time.monotonic()
+        self.start = self.cluster.put(same, run.start)
+        self.learned: list[Any] = [None] * len(self.parts)
+
+    def learn(self, i: int, avoid: str | None) -> Any:
+        """The future of what a shard teaches; `learned` has the whole, which stays where it is."""
+        self.learned[i] = self.cluster.put(learn, self.parts[i], self.start, self.job, avoid=avoid)
+        return self.cluster.put(model_of, self.learned[i])
+
+    def named(self, i: int) -> str:
+        return self.parts[i].name
+
+    def merged(self) -> Model:
+        progress = self.run.progress
+        progress.start(self.number)
+        found: list[Learned] = self.cluster.each(
+            len(self.parts), self.learn, self.named, lambda i, x: progress.one(x.lines)
+        )
+        self.rate = progress.rate()
+        self.run.without = [part.name for part, x in zip(self.parts, found, strict=True) if not x.lines]
+        self.used = [i for i, x in enumerate(found) if x.lines]
+        if not self.used:
+            raise DataError("there is no line in any shard: nothing to learn from")
+        shards = []
+        for i in self.used:
+            path = self.folder / f"shard{i}"
+            path.write_bytes(found[i].model)
+            shards.append(Shard(self.parts[i].name, map_model(str(path))))
+        del found
+        start = None
+        if self.run.start:
+            start = str(self.folder / "start")
+            Path(start).write_bytes(self.run.start)
+        shards.sort(key=lambda shard: shard.model.digest)
+        o = self.run.options
+        checked = checked_shards(shards, [], start, o.typed.get("loss"), None)
+        # Whatever the holdout is called: it is there.
+        options = MergeOptions(model=o.model, initial=start, rule=o.rule, state=self.state, holdout=("-",))
+        merge = self.merge = Merge(options, checked)
+        self.judge = merge.holdout = Spread(self, merge)
+        merge.add_up()
+        merge.choose()
+        merge.finish()
+        return merge.model
+
+    def row(self) -> dict[str, Any]:
+        """What the report says of the round."""
+        c, merge = self.merge.chosen, self.merge
+        own = {merge.shards.each[x.shard].path: shown(x.loss) for x in merge.candidates if x.way == "shard"}
+        return {
+            "round": self.number,
+            "shards": len(self.used),
+            "examples": merge.model.counters["examples"],
+            "rows a second": round(self.rate, 1),
+            "holdout loss": shown(c.loss),
+            "holdout examples": len(self.judge),
+            "rule": c.way,
+            "step": c.step,
+            **({"shard": merge.shards.each[c.shard].path} if c.way == "shard" else {}),
+            "nonzero weights": merge.nonzeros(),
+            "features": len(merge.model.keys),
+            "candidates": [{"rule": x.way, "step": x.step, "loss": shown(x.loss)} for x in merge.candidates
+                           if x.way != "shard"],
+            "holdout losses of shards": own,
+            "seconds": round(time.monotonic() - self.begin, 3),
+        }  # fmt: skip
+
+
+def shown(loss: float) -> float | None:
+    return loss if loss < inf else None
+
+
+class Spread:
+    """A holdout whose lines are where the shards were learned: workers answer with sums of losses."""
+
+    keys = None  # of its features, nobody knows all
+
+    def __init__(self, round: Round, merge: Merge) -> None:
+        self._round, self._merge = round, merge
+        self._examples = 0
+
+    def __len__(self) -> int:
+        return self._examples
+
+    def losses(self, candidates: list[Candidate], vector_of: VectorOf, whole: bool = False) -> list[float]:
+        if not candidates:
+            return []
+        round, merge = self._round, self._merge
+        question = Question(merge.settings, tuple(merge.shards.classes), merge.clip, tuple(candidates), {}, whole,
+                            tuple(merge.columns.items()))  # fmt: skip
+        for c in [*candidates, *([] if whole else [Candidate("start", 0.0)])]:
+            if question.key(c) not in question.vectors:
+                question.vectors[question.key(c)] = Sent.of(vector_of(c))
+        sent = round.cluster.put(same, question)
+
+        def ask(j: int, avoid: str | None) -> Any:
+            i = round.used[j]
+            if avoid is not None:  # perhaps it is the lines that could not be had
+                round.learn(i, avoid)
+            return round.cluster.put(judge, round.learned[i], round.parts[i], round.job, sent, avoid=avoid)
+
+        answers: list[Answer] = round.cluster.each(len(round.used), ask, lambda j: round.named(round.used[j]))
+        self._examples = sum(answer.examples for answer in answers)
+        if not self._examples:
+            raise DataError(f"none of the lines that are held out, every {round.job.period}th of each shard, has a "
+                            "label: try a smaller --holdout-period")  # fmt: skip
+        sums = zip(*(answer.sums for answer in answers), strict=True)  # in the order of the shards
+        return [mean(sum(x for x, _ in each), sum(n for _, n in each)) for each in (list(pairs) for pairs in sums)]

@@ -1,0 +1,178 @@
+"""The options of `vwlite dask train` and `vwlite dask predict`."""
+
+import functools
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import click
+
+from vwlite.errors import UsageError
+from vwlite.options.groups import PREDICT, Command, InputOptions, PredictOptions, TrainOptions, collected, with_options
+from vwlite.options.merge import MERGE, MergeOptions
+from vwlite.options.resolve import check_files
+from vwlite.options.settings import SPECS, Settings
+from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, RUN, TABLES, Spec, option, specs_of
+from vwlite.options.types import PATH, Bytes, Whole
+
+CLUSTER = "Cluster"
+HOLDOUT_PERIOD = 50
+BLOCK_SIZE = 256 << 20
+
+
+class Scheduler(click.ParamType):
+    """tcp://HOST:PORT, or local:N for N processes on this machine."""
+
+    name = "scheduler"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        text = str(value)
+        if text.startswith("local:"):
+            Whole(1, 1024).convert(text.removeprefix("local:"), param, ctx)
+        elif not re.fullmatch(r"[a-z]+://[^\s/]+", text):
+            self.fail(f"{text!r} is neither the address of a scheduler such as tcp://host:8786 nor local:N", param, ctx)
+        return text
+
+
+@dataclass(frozen=True)
+class ClusterOptions:
+    """What both commands take."""
+
+    scheduler: str = option(
+        "", "--scheduler", group=CLUSTER, type=Scheduler(), required=True, metavar="ADDRESS",
+        help="That of `dask scheduler`, such as tcp://host:8786; or local:N, for N processes on this machine.",
+    )  # fmt: skip
+    retries: int = option(
+        3, "--retries", group=CLUSTER, type=Whole(1, 1000), metavar="N",
+        help="How often a shard is tried before the run ends.",
+    )  # fmt: skip
+    block_size: int = option(
+        BLOCK_SIZE, "--block-size", group=CLUSTER, type=Bytes(), shown="256M",
+        help="Cut plain files at newlines into shards of so many bytes; compressed files are a shard each.",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class DaskTrainOptions(TrainOptions, ClusterOptions):
+    """The options of `vwlite dask train`, as typed; DATA are files or URLs."""
+
+    model: str | None = option(
+        None, "-m", "-f", "--model", group=OUT, type=PATH, required=True, metavar="FILE",
+        help="Write the model to this file, after each round.",
+    )  # fmt: skip
+    rounds: int = option(
+        1, "--rounds", group=CLUSTER, type=Whole(1, 10_000), metavar="R",
+        help="How often all shards are learned and merged; each round begins from the merge before.",
+    )  # fmt: skip
+    holdout_period: int | None = option(
+        HOLDOUT_PERIOD, "--holdout-period", group=CLUSTER, type=Whole(2), metavar="K",
+        help="Every Kth line of each shard is not learned, but judges the merges.",
+    )  # fmt: skip
+    rule: str | None = None
+    state: str = "sum"
+    threads: int = option(
+        1, "--threads", group=RUN, type=Whole(1, 64), metavar="N",
+        help="Threads of each command that learns. Any number gives the same result.",
+    )  # fmt: skip
+    resume: bool = option(
+        False, "--resume", group=CLUSTER,
+        help="Go on after the last round of a run that ended early, with the same data and options.",
+    )  # fmt: skip
+    raw: dict[str, Any] = field(default_factory=dict)  # what was typed, as text
+
+
+@dataclass(frozen=True)
+class DaskPredictOptions(PredictOptions, ClusterOptions):
+    """The options of `vwlite dask predict`, as typed; DATA are files or URLs."""
+
+    predictions: str | None = option(
+        None, "-o", "--output", "predictions", group=OUT, type=PATH, required=True, metavar="FOLDER",
+        help="Write the predictions of each shard to a file of this folder, or below this URL.",
+    )  # fmt: skip
+    threads: int = option(
+        1, "--threads", group=RUN, type=Whole(1, 64), metavar="N",
+        help="Threads of each command that predicts. Any number gives the same result.",
+    )  # fmt: skip
+    raw: dict[str, Any] = field(default_factory=dict)  # what was typed, as text
+
+
+# The options that the commands get which the workers run, and those of our own.
+_OF_LINES = tuple(spec for spec in specs_of(InputOptions, IN) if spec.name not in ("data_options", "rejects"))
+TRAINING = (
+    *_OF_LINES, *specs_of(Settings, IN), *specs_of(InputOptions, TABLES), *specs_of(Settings, FEATURES, LEARN, CLASSES),
+    SPECS["link"],
+)  # fmt: skip
+PREDICTING = tuple(
+    spec for spec in PREDICT if spec.group in (OUT, IN, TABLES)
+    and spec.name not in ("data_options", "rejects", "model", "predictions", "raw_predictions", "quiet", "report")
+)  # fmt: skip
+_RUN = tuple(spec for spec in specs_of(InputOptions, OUT) if spec.name in ("quiet", "report"))
+_TRAIN = (
+    *specs_of(ClusterOptions),
+    *specs_of(DaskTrainOptions, CLUSTER),
+    *(replace(spec, group=CLUSTER, shown={"rule": "search"}.get(spec.name, ""))
+      for spec in specs_of(MergeOptions, MERGE) if spec.name in ("rule", "state")),
+    *(spec for spec in TRAINING if spec.group == IN),
+    *(spec for spec in TRAINING if spec.group in (TABLES, FEATURES, LEARN, CLASSES)),
+    *specs_of(DaskTrainOptions, OUT),
+    *(spec for spec in specs_of(TrainOptions, OUT) if spec.name == "initial"),
+    SPECS["link"], *_RUN, *specs_of(DaskTrainOptions, RUN),
+)  # fmt: skip
+_PREDICT = (
+    *specs_of(ClusterOptions),
+    *(spec for spec in PREDICT if spec.name == "model"), *specs_of(DaskPredictOptions, OUT),
+    *PREDICTING, *_RUN, *specs_of(DaskPredictOptions, RUN),
+)  # fmt: skip
+
+
+class Remembering(Command):
+    """A command that keeps what was typed as text, for commands that it runs."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta[__name__] = self.make_parser(ctx).parse_args(list(args))[0]
+        return super().parse_args(ctx, args)
+
+
+def typed_again(specs: Sequence[Spec], raw: dict[str, Any]) -> list[str]:
+    """The options among these that were typed, as they stood on the command line."""
+    found = []
+    for spec in specs:
+        values = raw.get(spec.name)
+        if values is None:
+            continue
+        if spec.type is None:
+            found.append(spec.long)
+        else:
+            found += [f"{spec.long}={value}" for value in (values if spec.multiple else [values])]
+    return found
+
+
+def _command(specs: Sequence[Spec], kind: type[Any], f: Callable[[Any], int]) -> Callable[..., int]:
+    @functools.wraps(f)
+    def command(**typed: Any) -> int:
+        raw = click.get_current_context().meta[__name__]
+        return f(replace(collected(kind, typed), raw=raw))
+
+    data = click.argument("data", nargs=-1, type=PATH, metavar="URL...")
+    found: Callable[..., int] = data(with_options(specs, command))
+    return found
+
+
+def train_options(f: Callable[[DaskTrainOptions], int]) -> Callable[..., int]:
+    return _command(_TRAIN, DaskTrainOptions, f)
+
+
+def predict_options(f: Callable[[DaskPredictOptions], int]) -> Callable[..., int]:
+    return _command(_PREDICT, DaskPredictOptions, f)
+
+
+def check_urls(o: DaskTrainOptions | DaskPredictOptions) -> None:
+    """Options of the run that mean nothing together: UsageError."""
+    if not o.data:
+        raise UsageError("there is no data: name files or URLs, as in vwlite dask train 's3://bucket/day=*/*.vw.gz'")
+    if "-" in o.data:
+        raise UsageError("-: the workers cannot read standard input: name files or URLs")
+    if o.format in ("parquet", "arrow"):
+        raise UsageError(f"--format {o.format}: workers read lines of text; vwlite convert makes some of it")
+    check_files(o)
