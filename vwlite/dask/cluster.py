@@ -16,7 +16,7 @@ from vwlite.dask.work import Failed
 from vwlite.errors import UnavailableError, VwliteError
 from vwlite.runs.common import say
 
-CONNECTING = 10  # seconds that a scheduler has to answer
+CONNECTING = 5  # seconds that a scheduler has to answer
 ARRIVING = 60  # seconds for the first worker to come
 GONE = 20  # seconds without the scheduler, after which it is given up
 POLL = 0.5

@@ -300,6 +300,7 @@ class _Child:
         if code < 0:
             raise CommandFailed(70, f"{part.name}: the command was ended by signal {-code}")
         words = said.splitlines()[-1] if said else f"the command ended with code {code}"
+        words = words.partition(f"; {MODEL} is ")[0]  # nobody knows that file
         number = (lambda n: line_number(n, period)) if period else (lambda n: n)
         raise CommandFailed(code, _renumbered(words, "<stdin>", part, number, bool(self.header)))
 
