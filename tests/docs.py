@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from textwrap import wrap
@@ -158,11 +159,8 @@ def manual() -> str:
     lines = [f'.TH VWLITE 1 "" "vwlite {__version__}" "User commands"', ".SH NAME"]
     lines += [troff("vwlite - " + (program.help or "").split("\n")[0].rstrip(".").lower()), ".SH SYNOPSIS"]
     lines += [".B vwlite", r"\fICOMMAND\fR [\fIOPTIONS\fR] [\fIARGUMENTS\fR]", ".SH COMMANDS"]
-    for name, about in COMMANDS.items():
-        context = click.Context(program, info_name="vwlite", **program.context_settings)
-        command = program.get_command(context, name)
-        assert command is not None
-        inner = click.Context(command, context, info_name=name, **command.context_settings)
+    for name, about, command, context in all_commands():
+        inner = click.Context(command, context, info_name=name.split()[-1], **command.context_settings)
         usage = " ".join(command.collect_usage_pieces(inner))
         lines += [f".SS {troff(f'vwlite {name} {usage}')}", troff(about)]
         for paragraph in (command.help or "").split("\n\n"):
@@ -181,6 +179,19 @@ def manual() -> str:
     for name, about in topics().items():
         lines += [".TP", f".B {name}", troff(about)]
     return "\n".join(lines) + "\n"
+
+
+def all_commands() -> Iterator[tuple[str, str, click.Command, click.Context]]:
+    """The name, a line about it, and the command, of each and of those within a group."""
+    context = click.Context(program, info_name="vwlite", **program.context_settings)
+    for name, about in COMMANDS.items():
+        command = program.get_command(context, name)
+        assert command is not None
+        yield name, about, command, context
+        if isinstance(command, click.Group):
+            inner = click.Context(command, context, info_name=name, **command.context_settings)
+            for part, found in command.commands.items():
+                yield f"{name} {part}", found.get_short_help_str(100), found, inner
 
 
 def troff(text: str) -> str:
