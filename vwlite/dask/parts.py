@@ -5,17 +5,14 @@ The parts follow from the files and the block size alone, never from the workers
 
 import errno
 import os
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from glob import glob, has_magic
 from typing import IO, Any
 
-import numpy as np
-
 from vwlite.dask.extras import fsspec, unknown_protocol
 from vwlite.errors import DataError, NoInputError, UsageError, VwliteError
-from vwlite.input.reader import BZIP2, GZIP, LONGEST_MAGIC, XZ, ZSTD, ZSTD_SKIPPABLE, Block, read_blocks
+from vwlite.input.reader import BZIP2, GZIP, LONGEST_MAGIC, XZ, ZSTD, ZSTD_SKIPPABLE
 
 CHUNK = 1 << 20  # bytes that are read at a time
 MAGICS = (GZIP, BZIP2, XZ, ZSTD, *ZSTD_SKIPPABLE)
@@ -160,125 +157,40 @@ def _head(url: str) -> bytes:
         return file.read(LONGEST_MAGIC)
 
 
-# --- the lines of a part ---------------------------------------------------------------------
-
-
-def lines_of(part: Part) -> Iterator[bytes | memoryview]:
-    """Whole lines of a part, many at a time; the last may lack its newline. NoInputError, DataError."""
-    with told(part.url):
+def content(part: Part) -> Iterator[bytes]:
+    """The bytes of a part as they are stored; of a file that is cut, whole lines. NoInputError."""
+    with told(part.url), opened(part.url) as file:
         if part.end is not None:
-            yield from _cut(part)
-        elif part.is_local:
-            yield from _whole(part.url)
-        else:
-            yield from _streamed(part.url)
+            yield from _cut(part, file)
+            return
+        while data := file.read(CHUNK):
+            yield data
 
 
-def _whole(source: str) -> Iterator[bytes | memoryview]:
-    for block in read_blocks([source], block_size=CHUNK):
-        assert isinstance(block, Block)
-        yield block.data
-        block.release()
-
-
-def _streamed(url: str) -> Iterator[bytes | memoryview]:
-    """The lines of a whole remote file, through a pipe to what reads and decompresses files."""
-    read, write = os.pipe()
-    failed: list[Exception] = []
-
-    def copy() -> None:
-        try:
-            with os.fdopen(write, "wb", 0) as pipe, opened(url) as file:
-                while data := file.read(CHUNK):
-                    view = memoryview(data)
-                    while view:
-                        view = view[pipe.write(view) :]
-        except BrokenPipeError:
-            pass  # nobody reads on
-        except Exception as e:
-            failed.append(e)
-
-    thread = threading.Thread(target=copy, daemon=True)
-    thread.start()
-    name = f"/dev/fd/{read}"
-    try:
-        yield from _whole(name)
-    except (DataError, NoInputError) as e:
-        if failed:
-            raise failed[0] from e
-        raise type(e)(str(e).replace(name, url)) from e
-    finally:
-        os.close(read)
-        thread.join()
-    if failed:
-        raise failed[0]
-
-
-def _cut(part: Part) -> Iterator[bytes | memoryview]:
+def _cut(part: Part, file: IO[bytes]) -> Iterator[bytes]:
     """The lines that begin in a part of a plain file."""
     assert part.end is not None
-    with opened(part.url) as file:
-        at = part.begin
-        if at:  # whether a line begins there is told by the byte before
-            file.seek(at - 1)
-            at += len(_rest_of_line(file)) - 1
+    at = part.begin
+    if at:  # whether a line begins there is told by the byte before
+        file.seek(at - 1)
+        at += len(file.readline()) - 1
+    rest = b""
+    while at < part.end:
+        data = file.read(min(CHUNK, part.end - at))
+        if not data:
+            raise NoInputError(f"{part.url}: the file has become shorter while it was read")
+        at += len(data)
+        whole = data.rfind(b"\n") + 1
+        if whole:
+            yield rest + data[:whole] if rest else data[:whole]
+            rest = data[whole:]
         else:
-            file.seek(0)
-        rest = b""
-        while at < part.end:
-            data = file.read(min(CHUNK, part.end - at))
-            if not data:
-                raise NoInputError(f"{part.url}: the file has become shorter while it was read")
-            at += len(data)
-            whole = data.rfind(b"\n") + 1
-            if whole:
-                yield rest + data[:whole] if rest else data[:whole]
-                rest = data[whole:]
-            else:
-                rest += data
-        if rest:
-            yield rest + _rest_of_line(file)
-
-
-def _rest_of_line(file: IO[bytes]) -> bytes:
-    found = file.readline()
-    return found if isinstance(found, bytes) else bytes(found)
+            rest += data
+    if rest:
+        yield rest + file.readline()
 
 
 def first_line(url: str) -> bytes:
     """That of a plain file: the header of a table."""
     with told(url), opened(url) as file:
-        return _rest_of_line(file)
-
-
-# --- what is held out ------------------------------------------------------------------------
-
-
-class Every:
-    """Parts the lines of a stream: every Kth is kept apart. The first lines of the stream may be a header."""
-
-    def __init__(self, period: int) -> None:
-        self.period = period
-        self.count = 0  # lines so far
-
-    def split(self, data: bytes | memoryview) -> tuple[bytes, bytes]:
-        """Of whole lines: all but every Kth, and these."""
-        ends = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == 10) + 1
-        if not len(ends) or ends[-1] < len(data):
-            ends = np.append(ends, len(data))
-        apart = range(self.period - 1 - self.count % self.period, len(ends), self.period)
-        self.count += len(ends)
-        view, at = memoryview(data), 0
-        learned, held = [], []
-        for i in apart:
-            begin, end = int(ends[i - 1]) if i else 0, int(ends[i])
-            learned.append(view[at:begin])
-            held.append(view[begin:end])
-            at = end
-        learned.append(view[at:])
-        return b"".join(learned), b"".join(held)
-
-
-def line_number(learned: int, period: int) -> int:
-    """The number in its shard of the line that is this one of those that are not held out; all count from 1."""
-    return learned + (learned - 1) // (period - 1)
+        return file.readline()

@@ -7,15 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from vwlite.dask.parts import Part, lines_of
+from vwlite.dask.parts import Part, content
 from vwlite.dask.work import Job, format_of
 from vwlite.errors import UsageError
 from vwlite.input.pipeline import ParseOptions, decide_roles
-from vwlite.input.schema import SAMPLE
 from vwlite.options.groups import InputOptions
 from vwlite.runs.source import table_of
 
 DELIMITED = ("csv", "tsv")
+ENOUGH = 8 << 20  # bytes, in which there are the rows that decide roles
 
 
 def with_roles(job: Job, o: InputOptions, parts: list[Part], columns: dict[str, Any]) -> Job:
@@ -36,7 +36,7 @@ def with_roles(job: Job, o: InputOptions, parts: list[Part], columns: dict[str, 
         table = Table(needs_label=True)
     with tempfile.TemporaryDirectory(prefix="vwlite-") as folder:
         sample = Path(folder, "sample")
-        sample.write_bytes(_first_lines(first, SAMPLE + 1))
+        sample.write_bytes(_beginning(first))
         decide_roles([str(sample)], ParseOptions(format=format_of(first, job), table=table))
     typed = o.roles.roles()
     roles = table.schema.roles if table.schema is not None else {}
@@ -50,11 +50,11 @@ def with_roles(job: Job, o: InputOptions, parts: list[Part], columns: dict[str, 
     return replace(job, arguments=(*job.arguments, *more))
 
 
-def _first_lines(part: Part, count: int) -> bytes:
-    """The first lines of a part, and its header if that is one of them."""
-    found: list[bytes] = []
-    for data in lines_of(part):
-        found += bytes(data).splitlines(keepends=True)
-        if len(found) >= count:
+def _beginning(part: Part) -> bytes:
+    """The first bytes of a part, as many as decide roles."""
+    found = b""
+    for data in content(part):
+        found += data
+        if len(found) >= ENOUGH:
             break
-    return b"".join(found[:count])
+    return found

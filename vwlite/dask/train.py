@@ -349,7 +349,7 @@ class Spread:
             return []
         round, merge = self._round, self._merge
         question = Question(merge.settings, tuple(merge.shards.classes), merge.clip, tuple(candidates), {}, whole,
-                            tuple(merge.columns.items()))  # fmt: skip
+                            tuple(merge.shards.columns.items()))  # fmt: skip
         for c in [*candidates, *([] if whole else [Candidate("start", 0.0)])]:
             if question.key(c) not in question.vectors:
                 question.vectors[question.key(c)] = Sent.of(vector_of(c))

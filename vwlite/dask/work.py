@@ -3,6 +3,7 @@
 A command that fails is no exception but a `Failed`: it says why, and Dask has nothing to log.
 """
 
+import json
 import re
 import subprocess
 import sys
@@ -10,10 +11,11 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-from vwlite.dask.parts import Every, Part, file_system, first_line, line_number, lines_of, told
+from vwlite.dask.parts import Part, content, file_system, first_line, told
 from vwlite.errors import DataError, VwliteError, WriteError
 from vwlite.input.tables import name_format
 from vwlite.merging.search import Candidate, Holdout, Vector
@@ -23,7 +25,8 @@ from vwlite.options.settings import Settings
 from vwlite.output.atomic import AtomicFile
 
 PROGRAM = (sys.executable, "-m", "vwlite")
-LEARNED, HELD, MODEL, START = "learned", "held", "model", "start"  # files in the folder of a task
+HELD, MODEL, START, REPORT = "held", "model", "start", "report"  # files in the folder of a task
+NOTHING = "no example was learned"
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,7 @@ class Job:
 
     arguments: tuple[str, ...]  # of the command
     files: tuple[tuple[str, bytes], ...] = ()  # options, and what is in the file that each names
-    period: int = 0  # every so manieth line is held out; 0: none is
+    period: int = 0  # every so many lines one is held out
     format: str = "auto"
     header: bool = True  # the first line of a file of delimited text names the columns
     options: TrainOptions | None = None  # for the lines that are held out
@@ -102,22 +105,15 @@ class Answer:
 def learn(part: Part, start: bytes, job: Job) -> Learned | Failed:
     """Train a model on a shard, from a start (nothing if it is empty)."""
     with _task() as task:
-        more = []
-        if start:
-            more = ["-i", task.written(START, start)]
-        child = task.run(job, part, "train", "--quiet", "-m", MODEL, *more)
-        every = Every(job.period)
-        held = []
-        for data in child.fed(part, job):
-            learned, apart = every.split(data)
-            held.append(apart if apart.endswith(b"\n") or not apart else apart + b"\n")
-            child.write(learned)
-        kept = b"".join(held)
-        if not every.count:
-            child.end(part, every.period)
+        more = ["-i", task.written(START, start)] if start else []
+        out = ("-m", MODEL, "--holdout-to", HELD, f"--holdout-period={job.period}", "--report", REPORT, "--allow-empty")
+        said = task.run(part, job, "train", *out, *more)
+        lines = json.loads((task.folder / REPORT).read_text())["results"]["number of examples"]
+        if not lines:
             return Learned(b"", b"", 0)
-        child.end(part, every.period, done=True)
-        return Learned((task.folder / MODEL).read_bytes(), child.header + kept, every.count)
+        if (at := said.find(NOTHING)) >= 0:
+            raise DataError(f"{part.name}: {said[at:]}")
+        return Learned((task.folder / MODEL).read_bytes(), (task.folder / HELD).read_bytes(), lines)
     return task.failed
 
 
@@ -131,13 +127,8 @@ def judge(learned: Learned | Failed, part: Part, job: Job, question: Question) -
         path = task.written(HELD, learned.held)
         assert job.options is not None
         o = replace(job.options, format=format_of(part, job))
-        try:
-            holdout = Holdout(
-                o, (path,), question.settings, list(question.classes), question.clip, stack, lambda: False,
-                columns=dict(question.columns),
-            )  # fmt: skip
-        except DataError as e:
-            raise DataError(_renumbered(str(e), path, part, lambda n: n * job.period, _has_header(part, job))) from e
+        holdout = Holdout(o, (path,), question.settings, list(question.classes), dict(question.columns), question.clip,
+                          stack, lambda: False)  # fmt: skip
         vectors = {key: sent.vector() for key, sent in question.vectors.items()}
         found = holdout.sums(list(question.candidates), lambda c: vectors[question.key(c)], question.whole)
         return Answer(tuple(found), len(holdout))
@@ -158,10 +149,7 @@ def predict(part: Part, model: bytes, job: Job, output: str) -> int | Failed:
     """Write the predictions of a shard to a file, in the order of its lines; how many there are."""
     with _task() as task:
         out = task.folder / "predictions"
-        child = task.run(job, part, "predict", "--quiet", "-m", task.written(START, model), "-p", out.name)
-        for data in child.fed(part, job):
-            child.write(bytes(data))
-        child.end(part, 0, done=True)
+        task.run(part, job, "predict", "-m", task.written(START, model), "-p", out.name)
         return _put(out, output)
     return task.failed
 
@@ -200,9 +188,44 @@ class _Task:
         path.write_bytes(data)
         return str(path)
 
-    def run(self, job: Job, part: Part, *arguments: str) -> "_Child":
-        more = [f"{option}={self.written(f'file{i}', data)}" for i, (option, data) in enumerate(job.files)]
-        return _Child(self.folder, [*PROGRAM, *arguments, *job.arguments, *more])
+    def run(self, part: Part, job: Job, *arguments: str) -> str:
+        """Run a command over the content of a part; what it said. CommandFailed."""
+        files = [f"{option}={self.written(f'file{i}', data)}" for i, (option, data) in enumerate(job.files)]
+        format = format_of(part, job)
+        known = [f"--format={format}"] if format != job.format else []
+        header = first_line(part.url) if part.begin and job.header and format in ("csv", "tsv") else b""
+        with ExitStack() as stack:
+            file: Any = subprocess.PIPE
+            if part.is_local and part.end is None:
+                with told(part.url):
+                    file = stack.enter_context(open(part.url, "rb"))
+            errors = stack.enter_context(tempfile.TemporaryFile(dir=self.folder))
+            process = subprocess.Popen(
+                [*PROGRAM, arguments[0], "--quiet", *arguments[1:], *job.arguments, *known, *files], cwd=self.folder,
+                stdin=file, stdout=subprocess.DEVNULL, stderr=errors, bufsize=0,
+            )  # fmt: skip
+            stack.callback(_ended, process)
+            if process.stdin is not None:
+                with suppress(BrokenPipeError), process.stdin as pipe:  # it has ended: its code says why
+                    for data in chain([header], content(part)):
+                        view = memoryview(data)
+                        while view:
+                            view = view[pipe.write(view) :]
+            code = process.wait()
+            errors.seek(0)
+            said = errors.read().decode(errors="replace").strip()
+        if code < 0:
+            raise CommandFailed(70, f"{part.name}: the command was ended by signal {-code}")
+        if code:
+            words = said.splitlines()[-1] if said else f"the command ended with code {code}"
+            raise CommandFailed(code, _renamed(words, part, header))
+        return said
+
+
+def _ended(process: "subprocess.Popen[bytes]") -> None:
+    """See that a command has ended, whatever happened here."""
+    process.kill()
+    process.wait()
 
 
 @contextmanager
@@ -241,80 +264,13 @@ class CommandFailed(VwliteError):
         self.exit_code = code
 
 
-class _Child:
-    """The command that a worker runs, which reads lines from a pipe."""
-
-    def __init__(self, folder: Path, command: list[str]) -> None:
-        self.header = b""
-        self._errors: IO[bytes] = tempfile.TemporaryFile(dir=folder)
-        self._process = subprocess.Popen(
-            command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=self._errors, bufsize=0
-        )
-        self._gone = False
-
-    def fed(self, part: Part, job: Job) -> Iterator[bytes | memoryview]:
-        """The lines of a part behind the header, if it has one, which the command has got. Should anything go wrong,
-        there is no command any more."""
-        try:
-            first = True
-            for data in lines_of(part):
-                if first and _has_header(part, job):
-                    if part.begin:
-                        self.header = first_line(part.url)
-                    else:
-                        self.header = bytes(data[: bytes(data).find(b"\n") + 1 or len(data)])
-                        data = data[len(self.header) :]
-                    self.write(self.header)
-                first = False
-                if self._gone:
-                    break
-                if len(data):
-                    yield data
-        except BaseException:
-            self._process.kill()
-            self._process.wait()
-            raise
-
-    def write(self, data: bytes) -> None:
-        view = memoryview(data)
-        assert self._process.stdin is not None
-        try:
-            while view and not self._gone:
-                view = view[self._process.stdin.write(view) :]
-        except BrokenPipeError:
-            self._gone = True  # `end` says why
-
-    def end(self, part: Part, period: int, done: bool = False) -> None:
-        """Wait for the end. CommandFailed if it is an error; done: else there was nothing to be done."""
-        assert self._process.stdin is not None
-        if not done:
-            self._process.kill()
-        with suppress(BrokenPipeError):
-            self._process.stdin.close()
-        code = self._process.wait()
-        self._errors.seek(0)
-        said = self._errors.read().decode(errors="replace").strip()
-        self._errors.close()
-        if not done or code == 0:
-            return
-        if code < 0:
-            raise CommandFailed(70, f"{part.name}: the command was ended by signal {-code}")
-        words = said.splitlines()[-1] if said else f"the command ended with code {code}"
-        words = words.partition(f"; {MODEL} is ")[0]  # nobody knows that file
-        number = (lambda n: line_number(n, period)) if period else (lambda n: n)
-        raise CommandFailed(code, _renumbered(words, "<stdin>", part, number, bool(self.header)))
-
-
-def _renumbered(message: str, source: str, part: Part, number: Any, header: bool) -> str:
-    """A message about a line that a command has got, about that of the shard."""
-    found = re.match(re.escape(source) + r":(\d+):", message)
+def _renamed(message: str, part: Part, header: bytes) -> str:
+    """A message about a line of standard input, about that of the shard. header: what was put before it."""
+    found = re.match(r"<stdin>:(\d+):", message)
     if not found:
-        return f"{part.name}: {message.replace(source, 'its lines')}"
-    line = int(found[1]) - header
-    shown = number(line) + header if line > 0 else 1
-    if part.of > 1 and part.begin:
-        shown -= header
-    return f"{part.name}:{shown}:{message[found.end() :]}"
+        return f"{part.name}: {message.replace('<stdin>', 'its lines')}"
+    line = int(found[1]) - bool(header)
+    return f"{part.name}:{max(line, 1)}:{message[found.end() :]}"
 
 
 def format_of(part: Part, job: Job) -> str:
@@ -325,9 +281,3 @@ def format_of(part: Part, job: Job) -> str:
         return found
     return "auto"
 
-
-def _has_header(part: Part, job: Job) -> bool:
-    """Whether the first line of a file is about all others."""
-    if not job.header:
-        return False
-    return format_of(part, job) in ("csv", "tsv")

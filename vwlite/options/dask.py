@@ -101,7 +101,7 @@ class DaskPredictOptions(PredictOptions, ClusterOptions):
 _OF_LINES = tuple(spec for spec in specs_of(InputOptions, IN) if spec.name not in ("data_options", "rejects"))
 TRAINING = (
     *_OF_LINES, *specs_of(Settings, IN), *specs_of(InputOptions, TABLES), *specs_of(Settings, FEATURES, LEARN, CLASSES),
-    SPECS["link"],
+    SPECS["link"], *(spec for spec in specs_of(TrainOptions, OUT) if spec.name == "names"),
 )  # fmt: skip
 PREDICTING = tuple(
     spec for spec in PREDICT if spec.group in (OUT, IN, TABLES)
@@ -116,7 +116,7 @@ _TRAIN = (
     *(spec for spec in TRAINING if spec.group == IN),
     *(spec for spec in TRAINING if spec.group in (TABLES, FEATURES, LEARN, CLASSES)),
     *specs_of(DaskTrainOptions, OUT),
-    *(spec for spec in specs_of(TrainOptions, OUT) if spec.name == "initial"),
+    *(spec for spec in specs_of(TrainOptions, OUT) if spec.name in ("initial", "names")),
     SPECS["link"], *_RUN, *specs_of(DaskTrainOptions, RUN),
 )  # fmt: skip
 _PREDICT = (
