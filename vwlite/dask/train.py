@@ -134,7 +134,7 @@ class Progress:
         self.lines += lines
         if self.quiet:
             return
-        self.live.show(self._text)
+        self.live.show(lambda seconds: self._text())
         if not self.live.active and time.monotonic() - self.said > self.LINES_EVERY:
             self.said = time.monotonic()
             say(self._text())

@@ -86,16 +86,16 @@ class LiveLine:
 
     def update(self, examples: int, done: int, total: int | None) -> None:
         """Show the state, if the last time is long enough ago. done, total: bytes of input."""
-        self.show(lambda: live_text(examples, done, total, self.clock() - self.begin))
+        self.show(lambda seconds: live_text(examples, done, total, seconds))
 
-    def show(self, make: Callable[[], str]) -> None:
-        """Show a text, if the last time is long enough ago."""
+    def show(self, text_at: Callable[[float], str]) -> None:
+        """Show a text, if the last time is long enough ago. text_at: makes it, of the seconds since the beginning."""
         if not self.active:
             return
         now = self.clock()
         if now - self.last < self.INTERVAL:
             return
-        self.last, text = now, make()
+        self.last, text = now, text_at(now - self.begin)
         self.stream.write(f"\r\x1b[2m{text}\x1b[0m\x1b[K" if self.colour else f"\r{text}\x1b[K")
         self.stream.flush()
         self.shown = True
