@@ -26,7 +26,7 @@ fsspec = pytest.importorskip("fsspec")
 from fsspec import AbstractFileSystem  # noqa: E402
 
 from vwlite.dask import cluster as cluster_module  # noqa: E402
-from vwlite.dask import parts, work  # noqa: E402
+from vwlite.dask import parts, train, work  # noqa: E402
 
 COUNT = 1000  # lines of a shard
 LONG = 240  # seconds for what takes a few where nothing else runs
@@ -246,6 +246,30 @@ def test_two_rounds_are_those_that_one_makes_by_hand(vwlite, cluster, shards, op
     )
     assert last["holdout examples"] == merged["results"]["holdout examples"] == 4 * COUNT // 20
     assert digest("m") == digest("M2")
+
+
+AROW = ("--loss", "hinge", "--algorithm", "arow")
+
+
+@pytest.mark.parametrize("options", [(), ("--l1", "3e-3"), ("--algorithm", "gd"), AROW])
+def test_a_merge_by_ranges_of_features_on_the_workers_is_the_same(vwlite, cluster, shards, monkeypatch, options):
+    """But that no shard's own model is a candidate."""
+    arguments = ("dask", "train", shards, "--scheduler", cluster.scheduler_address, "--rounds", 2, *BASIC, *options)
+    arguments = (*arguments, "--holdout-period", 5, "--report", "r", "-m")
+    vwlite(*arguments, "here")
+    here = json.loads(Path("r").read_text())["rounds"]
+    monkeypatch.setattr(train, "MANY_SHARDS", 3)
+    monkeypatch.setattr(train, "RANGE_KEYS", 500)
+    vwlite(*arguments, "there")
+    there = json.loads(Path("r").read_text())["rounds"]
+    for a, b in zip(here, there, strict=True):
+        assert a.pop("holdout losses of shards") and not b.pop("holdout losses of shards")
+        for name in ("seconds", "rows a second"):
+            del a[name], b[name]
+        assert [c.pop("loss") for c in a["candidates"]] == pytest.approx([c.pop("loss") for c in b["candidates"]])
+        assert a.pop("holdout loss") == pytest.approx(b.pop("holdout loss"))
+        assert a == b
+    assert digest("here") == digest("there")
 
 
 def test_what_it_says(vwlite, cluster, shards):

@@ -13,7 +13,7 @@ from vwlite import __version__
 from vwlite.dask.extras import distributed
 from vwlite.dask.parts import one_line
 from vwlite.dask.work import Failed
-from vwlite.errors import UnavailableError, VwliteError
+from vwlite.errors import UnavailableError, VwliteError, WriteError
 from vwlite.runs.common import say
 
 CONNECTING = 5  # seconds that a scheduler has to answer
@@ -197,6 +197,8 @@ class Cluster:
                           "memory?", e.last_worker.address)  # fmt: skip
         if isinstance(e, VwliteError):
             return Failed(e.exit_code, str(e))
+        if isinstance(e, OSError):
+            return Failed(WriteError.exit_code, one_line(e))
         return Failed(70, f"{type(e).__name__}: {one_line(e)}")
 
 

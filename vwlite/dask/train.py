@@ -8,8 +8,9 @@ import hashlib
 import json
 import tempfile
 import time
+from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -17,13 +18,30 @@ from typing import Any
 from vwlite import __version__
 from vwlite.dask.cluster import Cluster, Stopped
 from vwlite.dask.parts import Listing, listed
+from vwlite.dask.ranges import (
+    Facts,
+    Packed,
+    Range,
+    add_up,
+    facts_of,
+    finished,
+    head_of,
+    judge_ranges,
+    keys_of,
+    merge_of,
+    piece,
+    pieces,
+    selected,
+    vectors,
+    written,
+)  # fmt: skip
 from vwlite.dask.state import State, read_state, remove_state, write_state
 from vwlite.dask.tables import with_roles
 from vwlite.dask.work import Answer, Job, Learned, Question, Sent, judge, learn, model_of, same
 from vwlite.errors import DataError, NoInputError, UsageError
 from vwlite.merging.merge import Merge
 from vwlite.merging.search import OWN, Candidate, VectorOf, mean
-from vwlite.merging.shards import Shard, checked_shards
+from vwlite.merging.shards import Shard, checked_shards, joined
 from vwlite.merging.table import MERGES
 from vwlite.model import Model, read_model, write_model
 from vwlite.model.read import map_model
@@ -31,14 +49,17 @@ from vwlite.options.dask import TRAINING, DaskTrainOptions, check_urls, typed_ag
 from vwlite.options.groups import TrainOptions
 from vwlite.options.merge import MergeOptions
 from vwlite.options.resolve import as_options, resolve
+from vwlite.options.settings import Settings
 from vwlite.output.atomic import AtomicFile
 from vwlite.runs.common import say, summary
 from vwlite.runs.merge import FEW
 from vwlite.runs.progress import LiveLine
 from vwlite.runs.signals import StopSignal
 
+# More shards or larger models than these are merged on the workers, in ranges of so many keys of all shards.
+MANY_SHARDS, MANY_KEYS, RANGE_KEYS, MOST_RANGES = 100, 1_000_000, 8_000_000, 64
+
 HEAD = "round  shards       examples     rows/s  holdout loss  rule         step    seconds"
-OWN_RULES = {"start": "the start as it is", "shard": "one shard alone"}
 
 
 def train(o: DaskTrainOptions) -> int:
@@ -60,6 +81,7 @@ def train(o: DaskTrainOptions) -> int:
         run: Rounds | None = None
         try:
             run = Rounds(o, listing, job, cluster, file)
+            run.by_ranges = _by_ranges(settings) and not o.names and not (start and len(start.names))
             stack.enter_context(cluster)
             run.all()
         except Stopped:
@@ -100,6 +122,17 @@ def _job(o: DaskTrainOptions) -> Job:
         format=o.format,
         options=TrainOptions(format=o.format, on_error=o.on_error, threads=1, quiet=True),
     )
+
+
+def _loss(o: DaskTrainOptions) -> dict[str, Any]:
+    """That which was typed, for models of Vowpal Wabbit."""
+    return {name: value for name, value in o.typed.items() if name == "loss"}
+
+
+def _by_ranges(s: Settings) -> bool:
+    """Whether the merge of such models is a sum, and that of a feature independent of others."""
+    row = MERGES[s.algorithm]
+    return not (row.whole or row.exact or row.extra[1] == "same" or s.average or s.nonzeros)
 
 
 def content_of(path: str) -> bytes:
@@ -164,6 +197,7 @@ class Rounds:
     """The rounds of a run. Call `all` once."""
 
     model: Model
+    by_ranges: bool  # models may be merged so
 
     def __init__(self, o: DaskTrainOptions, listing: Listing, job: Job, cluster: Cluster, file: AtomicFile) -> None:
         assert o.model is not None
@@ -232,7 +266,9 @@ class Rounds:
 
     def results(self) -> dict[str, Any]:
         last = self.done[-1]
-        lines: dict[str, Any] = {"rounds": len(self.done), "shards": last["shards"], "rule": last["rule"]}
+        own = {"start": "the start as it is", "shard": f"that of {last.get('shard')} alone"}
+        rule = own.get(last["rule"], last["rule"])
+        lines: dict[str, Any] = {"rounds": len(self.done), "shards": last["shards"], "rule": rule}
         lines |= {} if last["rule"] in OWN else {"step": last["step"]}
         lines |= {"holdout examples": last["holdout examples"], "holdout loss": last["holdout loss"]}
         lines |= {"number of examples": last["examples"], "nonzero weights": last["nonzero weights"]}
@@ -265,9 +301,9 @@ class Round:
         self.learned: list[Any] = [None] * len(self.parts)
 
     def learn(self, i: int, avoid: str | None) -> Any:
-        """The future of what a shard teaches; `learned` has the whole, which stays where it is."""
+        """The future of what is to be known of what a shard teaches; `learned` has the whole, which stays there."""
         self.learned[i] = self.cluster.put(learn, self.parts[i], self.start, self.job, avoid=avoid)
-        return self.cluster.put(model_of, self.learned[i])
+        return self.cluster.put(facts_of, self.learned[i])
 
     def named(self, i: int) -> str:
         return self.parts[i].name
@@ -275,7 +311,7 @@ class Round:
     def merged(self) -> Model:
         progress = self.run.progress
         progress.start(self.number)
-        found: list[Learned] = self.cluster.each(
+        found: list[Facts] = self.cluster.each(
             len(self.parts), self.learn, self.named, lambda i, x: progress.one(x.lines)
         )
         self.rate = progress.rate()
@@ -283,27 +319,61 @@ class Round:
         self.used = [i for i, x in enumerate(found) if x.lines]
         if not self.used:
             raise DataError("there is no line in any shard: nothing to learn from")
+        o = self.run.options
+        # Whatever the holdout is called: it is there.
+        options = MergeOptions(model=o.model, rule=o.rule, state=self.state, holdout=("-",), typed=_loss(o))
+        keys = [x.keys for x in found]
+        if self.run.by_ranges and (len(self.used) > MANY_SHARDS or max(keys) > MANY_KEYS):
+            return self._merged_by_ranges(options, min(max(2, -(-sum(keys) // RANGE_KEYS)), MOST_RANGES))
+        return self._merged_here(options)
+
+    def _merged_here(self, options: MergeOptions) -> Model:
+        """The merge of all models."""
+
+        def get(j: int, avoid: str | None) -> Any:
+            return self.cluster.put(model_of, self.learned[self.used[j]], avoid=avoid)
+
+        found: list[Learned] = self.cluster.each(len(self.used), get, self.named_used)
         shards = []
-        for i in self.used:
+        for i, learned in zip(self.used, found, strict=True):
             path = self.folder / f"shard{i}"
-            path.write_bytes(found[i].model)
+            path.write_bytes(learned.model)
             shards.append(Shard(self.parts[i].name, map_model(str(path))))
         del found
-        start = None
-        if self.run.start:
-            start = str(self.folder / "start")
-            Path(start).write_bytes(self.run.start)
+        start = written(self.folder, self.run.start)
         shards.sort(key=lambda shard: shard.model.digest)
-        o = self.run.options
-        checked = checked_shards(shards, [], start, o.typed.get("loss"), None)
-        # Whatever the holdout is called: it is there.
-        options = MergeOptions(model=o.model, initial=start, rule=o.rule, state=self.state, holdout=("-",))
-        merge = self.merge = Merge(options, checked)
+        checked = checked_shards(shards, [], start, options.typed.get("loss"), None)
+        merge = self.merge = Merge(replace(options, initial=start), checked)
         self.judge = merge.holdout = Spread(self, merge)
         merge.add_up()
         merge.choose()
         merge.finish()
+        self.nonzeros = merge.nonzeros()
         return merge.model
+
+    def _merged_by_ranges(self, options: MergeOptions, count: int) -> Model:
+        """The merge of ranges, which are never together before they are merged."""
+        put, names = self.cluster.put, [self.parts[i].name for i in self.used]
+        cuts = [put(pieces, self.learned[i], count) for i in self.used]
+        ranges = [Range(number, count, options) for number in range(1, count + 1)]
+        sums = [put(add_up, [put(piece, found, r.number) for found in cuts], names, self.start, r) for r in ranges]
+
+        def named(p: int) -> str:
+            return f"range {p + 1} of {count}"
+
+        heads: list[Packed] = self.cluster.each(count, lambda p, avoid: put(head_of, sums[p]), named)
+        merge = self.merge = merge_of(heads[0], written(self.folder, self.run.start), ranges[0])
+        self.judge = merge.holdout = SpreadRanges(self, merge, ranges, sums)
+        merge.choose()
+        found: list[tuple[Packed, int]] = self.cluster.each(
+            count, lambda p, avoid: put(finished, sums[p], self.start, ranges[p], merge.chosen), named
+        )
+        self.nonzeros = sum(nonzeros for _, nonzeros in found)
+        merge.model = joined([Shard(named(p), packed.model()) for p, (packed, _) in enumerate(found)])
+        return merge.model
+
+    def named_used(self, j: int) -> str:
+        return self.named(self.used[j])
 
     def row(self) -> dict[str, Any]:
         """What the report says of the round."""
@@ -319,7 +389,7 @@ class Round:
             "rule": c.way,
             "step": c.step,
             **({"shard": merge.shards.each[c.shard].path} if c.way == "shard" else {}),
-            "nonzero weights": merge.nonzeros(),
+            "nonzero weights": self.nonzeros,
             "features": len(merge.model.keys),
             "candidates": [{"rule": x.way, "step": x.step, "loss": shown(x.loss)} for x in merge.candidates
                            if x.way != "shard"],
@@ -350,21 +420,44 @@ class Spread:
         round, merge = self._round, self._merge
         question = Question(merge.settings, tuple(merge.shards.classes), merge.clip, tuple(candidates), {}, whole,
                             tuple(merge.shards.columns.items()))  # fmt: skip
-        for c in [*candidates, *([] if whole else [Candidate("start", 0.0)])]:
-            if question.key(c) not in question.vectors:
-                question.vectors[question.key(c)] = Sent.of(vector_of(c))
-        sent = round.cluster.put(same, question)
+        ask = self._asking(question, vector_of)
 
-        def ask(j: int, avoid: str | None) -> Any:
-            i = round.used[j]
+        def again(j: int, avoid: str | None) -> Any:
             if avoid is not None:  # perhaps it is the lines that could not be had
-                round.learn(i, avoid)
-            return round.cluster.put(judge, round.learned[i], round.parts[i], round.job, sent, avoid=avoid)
+                round.learn(round.used[j], avoid)
+            return ask(round.used[j], avoid)
 
-        answers: list[Answer] = round.cluster.each(len(round.used), ask, lambda j: round.named(round.used[j]))
+        answers: list[Answer] = round.cluster.each(len(round.used), again, round.named_used)
         self._examples = sum(answer.examples for answer in answers)
         if not self._examples:
             raise DataError(f"none of the lines that are held out, every {round.job.period}th of each shard, has a "
                             "label: try a smaller --holdout-period")  # fmt: skip
         sums = zip(*(answer.sums for answer in answers), strict=True)  # in the order of the shards
         return [mean(sum(x for x, _ in each), sum(n for _, n in each)) for each in (list(pairs) for pairs in sums)]
+
+    def _asking(self, question: Question, vector_of: VectorOf) -> Callable[[int, str | None], Any]:
+        """What asks a shard: gives the future of its answer."""
+        round, put = self._round, self._round.cluster.put
+        question.vectors.update({key: Sent.of(vector_of(key)) for key in question.wanted()})
+        sent = put(same, question)
+        return lambda i, avoid: put(judge, round.learned[i], round.parts[i], round.job, sent, avoid=avoid)
+
+
+class SpreadRanges(Spread):
+    """The same, where the vectors are on workers, too."""
+
+    def __init__(self, round: Round, merge: Merge, ranges: list[Range], sums: list[Any]) -> None:
+        super().__init__(round, merge)
+        self._ranges, self._sums = ranges, sums
+
+    def _asking(self, question: Question, vector_of: VectorOf) -> Callable[[int, str | None], Any]:
+        round, put = self._round, self._round.cluster.put
+        sent = put(same, question)
+        found = [put(vectors, sums, round.start, r, sent) for r, sums in zip(self._ranges, self._sums, strict=True)]
+
+        def ask(i: int, avoid: str | None) -> Any:
+            what = round.learned[i], round.parts[i], round.job, sent
+            keys = put(keys_of, *what)
+            return put(judge_ranges, *what, [put(selected, each, keys) for each in found], avoid=avoid)
+
+        return ask

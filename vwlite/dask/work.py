@@ -57,6 +57,7 @@ class Learned:
     model: bytes
     held: bytes
     lines: int
+    keys: int = 0  # of the model
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,11 @@ class Question:
     whole: bool
     columns: tuple[tuple[str, Any], ...]  # of tables
 
+    def wanted(self) -> list[Candidate]:
+        """The keys of all vectors."""
+        start = [] if self.whole else [Candidate("start", 0.0)]
+        return list(dict.fromkeys(self.key(c) for c in [*self.candidates, *start]))
+
     def key(self, c: Candidate) -> Candidate:
         """That of the vector of a candidate: all steps along a way have one."""
         step = c.step if self.whole else 0.0
@@ -108,12 +114,13 @@ def learn(part: Part, start: bytes, job: Job) -> Learned | Failed:
         more = ["-i", task.written(START, start)] if start else []
         out = ("-m", MODEL, "--holdout-to", HELD, f"--holdout-period={job.period}", "--report", REPORT, "--allow-empty")
         said = task.run(part, job, "train", *out, *more)
-        lines = json.loads((task.folder / REPORT).read_text())["results"]["number of examples"]
-        if not lines:
+        results = json.loads((task.folder / REPORT).read_text())["results"]
+        if not results["number of examples"]:
             return Learned(b"", b"", 0)
         if (at := said.find(NOTHING)) >= 0:
             raise DataError(f"{part.name}: {said[at:]}")
-        return Learned((task.folder / MODEL).read_bytes(), (task.folder / HELD).read_bytes(), lines)
+        return Learned((task.folder / MODEL).read_bytes(), (task.folder / HELD).read_bytes(),
+                       results["number of examples"], results["features in the table"])  # fmt: skip
     return task.failed
 
 
@@ -123,16 +130,22 @@ def judge(learned: Learned | Failed, part: Part, job: Job, question: Question) -
         return learned
     if not learned.held:
         return Answer(tuple((0.0, 0.0) for _ in question.candidates), 0)
-    with _task() as task, ExitStack() as stack:
-        path = task.written(HELD, learned.held)
-        assert job.options is not None
-        o = replace(job.options, format=format_of(part, job))
-        holdout = Holdout(o, (path,), question.settings, list(question.classes), dict(question.columns), question.clip,
-                          stack, lambda: False)  # fmt: skip
+    with _task() as task, held_out(task.folder, learned, part, job, question) as holdout:
         vectors = {key: sent.vector() for key, sent in question.vectors.items()}
         found = holdout.sums(list(question.candidates), lambda c: vectors[question.key(c)], question.whole)
         return Answer(tuple(found), len(holdout))
     return task.failed
+
+
+@contextmanager
+def held_out(folder: Path, learned: Learned, part: Part, job: Job, question: Question) -> Iterator[Holdout]:
+    """The lines of a shard that are held out, in memory."""
+    path = folder / HELD
+    path.write_bytes(learned.held)
+    assert job.options is not None
+    with ExitStack() as stack:
+        yield Holdout(replace(job.options, format=format_of(part, job)), (str(path),), question.settings,
+                      list(question.classes), dict(question.columns), question.clip, stack, lambda: False)  # fmt: skip
 
 
 def same(x: Any) -> Any:
@@ -229,13 +242,19 @@ def _ended(process: "subprocess.Popen[bytes]") -> None:
 
 
 @contextmanager
+def own_folder() -> Iterator[Path]:
+    """A folder where the worker has its files, removed at the end."""
+    with tempfile.TemporaryDirectory(prefix="vwlite-", dir=_place()[0], ignore_cleanup_errors=True) as name:
+        yield Path(name)
+
+
+@contextmanager
 def _task() -> Iterator[_Task]:
     """What goes wrong inside becomes `failed`."""
     task = _Task()
     folder, where = _place()
     try:
-        with tempfile.TemporaryDirectory(prefix="vwlite-", dir=folder, ignore_cleanup_errors=True) as name:
-            task.folder = Path(name)
+        with own_folder() as task.folder:
             yield task
     except VwliteError as e:
         task.failed = Failed(e.exit_code, str(e), where)

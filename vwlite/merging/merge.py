@@ -53,6 +53,7 @@ class Merge:
         self.ways, self.searches = self._ways()
         self.scalars = self._scalars()
         self.holdout: Judge | None = None
+        self._judged: Sums | None = None  # the sums of what matters to it
         self.stopped = False
         self.candidates: list[Candidate] = []
         self.learned: Sums | None = None  # the same as `sums`, of the weights that --average takes the mean of
@@ -293,7 +294,6 @@ class Merge:
             return
         if self.searches:
             found += self._own()
-        self._judged: Sums | None = None
         as_learned = self._losses_as_learned if self.sparse or self.settings.nonzeros else None
         self.chosen, self.candidates = search(found, self._losses, as_learned)
         if not self.searches:  # only to compare with
@@ -306,13 +306,13 @@ class Merge:
     def _losses(self, candidates: list[Candidate]) -> list[float]:
         """Those of candidates on the holdout."""
         assert self.holdout is not None
-        return self.holdout.losses(candidates, self._vector)
+        return self.holdout.losses(candidates, self.vector)
 
     def _losses_as_learned(self, candidates: list[Candidate]) -> list[float]:
         assert self.holdout is not None
-        return self.holdout.losses(candidates, self._vector_as_learned, whole=True)
+        return self.holdout.losses(candidates, self.vector_as_learned, whole=True)
 
-    def _vector(self, c: Candidate) -> Vector:
+    def vector(self, c: Candidate) -> Vector:
         """The weights of the start or of a shard, or the change that a candidate is a part of."""
         if c.way == "shard":
             shard = self.shards.each[c.shard]
@@ -323,14 +323,13 @@ class Merge:
         sums = self._judged_sums()
         return Vector(sums.keys, self._direction(sums, c.way), range(self.records), gained)
 
-    def _vector_as_learned(self, c: Candidate) -> Vector:
+    def vector_as_learned(self, c: Candidate) -> Vector:
         return Vector(self.sums.keys, flat(self._weights(c)[0]), range(self.records), self._unseen(c))
 
     def _judged_sums(self) -> Sums:
         """Those of the features of the holdout, as far as these are known."""
-        assert self.holdout is not None
         if self._judged is None:
-            keys = self.holdout.keys
+            keys = None if self.holdout is None else self.holdout.keys
             self._judged = self.sums if keys is None else self.sums.part(keys)
         return self._judged
 

@@ -129,7 +129,7 @@ def checked_shards(
         raise UsageError(f"--part means nothing to {why}: its weights depend on each other: merge all of them at once")
     if part:
         for shard in [*found, *([begun] if begun else [])]:
-            _cut(shard.model, *part)
+            cut(shard.model, *part)
     return Shards(settings, row, begun, found, lost, classes)
 
 
@@ -154,7 +154,7 @@ def checked_sums(found: list[Shard], start: str | None, loss: str | None) -> Sha
     return Shards(settings, MERGES[found[0].model.algorithm], begun, found, [], classes)
 
 
-def _cut(model: Model, number: int, count: int) -> None:
+def cut(model: Model, number: int, count: int) -> None:
     """Leave a model the keys of one of so many ranges of equal size, in place."""
     low, high = (((number - back) << model.settings.bits) // count for back in (1, 0))
     begin, end = bisect_left(model.keys, low), bisect_left(model.keys, high)
