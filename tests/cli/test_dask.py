@@ -213,7 +213,7 @@ def test_scheduler_and_workers_by_command_of_which_one_is_killed(vwlite, cluster
                 "last round\n"
             )
     arguments = [a for a in arguments if a != "--quiet"]
-    done = len(json.loads(Path("m.rounds").read_bytes().split(b"\n")[0])["rounds"])
+    done = rounds_done("m")
     said = vwlite(*arguments, "m", "--scheduler", cluster.scheduler_address, "--rounds", done + 1, "--resume").err
     assert said.startswith(f"going on after round {done}\n")
 
@@ -322,6 +322,49 @@ def test_predictions_stand_in_a_file_for_each_shard_in_the_order_of_its_lines(vw
     assert {Path(x["file"]).relative_to(Path.cwd()) for x in report["outputs"]} == {
         path for path in Path("out").rglob("*") if path.is_file()
     }
+
+
+# --- the exact optimum -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("strength", [("--l1", "0.02"), ("--radius", "2", "--l2", "1e-2")])
+def test_the_optimum_is_that_of_one_machine(vwlite, cluster, shards, strength):
+    """The very model of `vwlite solve --shards`; after a driver that was killed, too."""
+    problem = ("--loss", "logistic", *strength, "--tolerance", "0.1", "--quiet")
+    vwlite("solve", "--shards", 2, "a0.vw", "a3.vw.gz", *problem, "-m", "here", "--report", "solved")
+    arguments = ("dask", "train", "a[03].*", "--scheduler", cluster.scheduler_address, "--exact", *problem, "-m", "m")
+    vwlite(*arguments, "--rounds", 2)
+    assert os.path.exists("m.rounds") and read_model("m").interrupted
+    run = start(*arguments, "--resume")
+    wait_for(lambda: rounds_done("m") > 2, run)
+    run.kill()
+    run.communicate()
+    vwlite(*arguments, "--resume", "--report", "r")
+    assert digest("m") == digest("here")
+    assert not os.path.exists("m.rounds")
+    report, solved = (json.loads(Path(name).read_text()) for name in ("r", "solved"))
+    assert [row["objective"] for row in report["rounds"]] == [row["objective"] for row in solved["rounds"]]
+
+
+def rounds_done(model):
+    """Those of the state beside a model."""
+    with suppress(FileNotFoundError):
+        return len(json.loads(Path(f"{model}.rounds").read_bytes().split(b"\n")[0])["rounds"])
+    return 0
+
+
+def test_what_has_no_exact_rounds(vwlite, shards):
+    at = ("dask", "train", shards, "--scheduler", "local:1", "-m", "m", "--exact", "--loss", "logistic")
+    for options, word in {
+        ("--algorithm", "ftrl", "--l1", "1"): "--algorithm means nothing to --exact",
+        ("--l1", "1", "--rule", "path"): "--rule means nothing to --exact",
+        (): "how strong? ",
+        ("--l1", "1", "--oaa", "3"): "is not solved in rounds",
+    }.items():
+        assert word in vwlite(*at, *options, code=2).err
+    said = vwlite(*[a for a in at if a != "--exact"], "--tolerance", "1e-3", code=2).err
+    assert said == "--tolerance needs --exact: a round of merges has none\n"
+    assert not os.path.exists("m")
 
 
 # --- other data ------------------------------------------------------------------------------

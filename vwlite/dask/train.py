@@ -17,6 +17,7 @@ from typing import Any
 
 from vwlite import __version__
 from vwlite.dask.cluster import Cluster, Stopped
+from vwlite.dask.exact import ExactRounds, settings_of
 from vwlite.dask.parts import Listing, listed
 from vwlite.dask.ranges import (
     Facts,
@@ -45,7 +46,7 @@ from vwlite.merging.shards import Shard, checked_shards, joined
 from vwlite.merging.table import MERGES
 from vwlite.model import Model, read_model, write_model
 from vwlite.model.read import map_model
-from vwlite.options.dask import TRAINING, DaskTrainOptions, check_urls, typed_again
+from vwlite.options.dask import READING, TRAINING, DaskTrainOptions, check_urls, typed_again
 from vwlite.options.groups import TrainOptions
 from vwlite.options.merge import MergeOptions
 from vwlite.options.resolve import as_options, resolve
@@ -67,9 +68,7 @@ def train(o: DaskTrainOptions) -> int:
     check_urls(o)
     assert o.model is not None
     start = read_model(o.initial) if o.initial else None
-    settings = resolve(o, start.settings if start else None).settings
-    if refusal := MERGES[settings.algorithm].refusal:
-        raise UsageError(f"models of {settings.algorithm} cannot be merged: {refusal}")
+    settings = settings_of(o, start) if o.exact else _merged_settings(o, start)
     with ExitStack() as stack:
         signals = stack.enter_context(StopSignal())  # first: what it finds begun is cleaned up
         file = stack.enter_context(AtomicFile(o.model))
@@ -78,10 +77,13 @@ def train(o: DaskTrainOptions) -> int:
         job = with_roles(_job(o), o, listing.parts, start.columns if start else {})
         cluster = Cluster(o.scheduler, o.retries)
         signals.then(cluster.stop)
-        run: Rounds | None = None
+        run: Rounds | ExactRounds | None = None
         try:
-            run = Rounds(o, listing, job, cluster, file)
-            run.by_ranges = _by_ranges(settings) and not o.names and not (start and len(start.names))
+            if o.exact:
+                run = ExactRounds(o, listing, job, cluster, file, settings, start)
+            else:
+                run = Rounds(o, listing, job, cluster, file)
+                run.by_ranges = _by_ranges(settings) and not o.names and not (start and len(start.names))
             stack.enter_context(cluster)
             run.all()
         except Stopped:
@@ -96,8 +98,9 @@ def train(o: DaskTrainOptions) -> int:
             content = {
                 "program": f"vwlite {__version__}",
                 "command": "dask train",
-                "options": {**as_options(run.model.settings), "data": list(o.data), "scheduler": o.scheduler,
+                "options": {**as_options(settings), "data": list(o.data), "scheduler": o.scheduler,
                             "rounds": o.rounds, "holdout-period": o.holdout_period, "block-size": o.block_size,
+                            "exact": o.exact, "tolerance": o.tolerance,
                             "rule": o.rule, "state": o.state, "retries": o.retries, "initial": o.initial,
                             "model": o.model},
                 "results": results,
@@ -110,7 +113,17 @@ def train(o: DaskTrainOptions) -> int:
     return 0
 
 
+def _merged_settings(o: DaskTrainOptions, start: Model | None) -> Settings:
+    """Those of a run of merges. UsageError for what cannot be learned or merged."""
+    settings = resolve(o, start.settings if start else None).settings
+    if refusal := MERGES[settings.algorithm].refusal:
+        raise UsageError(f"models of {settings.algorithm} cannot be merged: {refusal}")
+    return settings
+
+
 def _job(o: DaskTrainOptions) -> Job:
+    if o.exact:
+        return Job((f"--threads={o.threads}", *typed_again(READING, o.raw)), format=o.format)
     files = []
     raw = dict(o.raw)
     if path := raw.pop("feature_weights", None):
@@ -203,6 +216,7 @@ class Rounds:
         assert o.model is not None
         self.options, self.listing, self.parts, self.job, self.cluster = o, listing, listing.parts, job, cluster
         self.file = file
+        self.rounds = o.rounds or 1
         self.start = content_of(o.initial) if o.initial else b""
         self.identity = self._identity()
         self.done: list[dict[str, Any]] = []  # what the report says of each round
@@ -229,8 +243,8 @@ class Rounds:
         if state is None:
             say("there is no round to go on from: this is the first")
             return
-        if len(state.rounds) >= self.options.rounds:
-            raise UsageError(f"--rounds {self.options.rounds}: {len(state.rounds)} are done already: ask for more")
+        if len(state.rounds) >= self.rounds:
+            raise UsageError(f"--rounds {self.rounds}: {len(state.rounds)} are done already: ask for more")
         self.start, self.done = state.model, state.rounds
         if not self.options.quiet:
             say(f"going on after round {len(self.done)}")
@@ -239,9 +253,9 @@ class Rounds:
         """Do the rounds that are to be done."""
         o = self.options
         assert o.model is not None
-        while len(self.done) < o.rounds:
+        while len(self.done) < self.rounds:
             with tempfile.TemporaryDirectory(prefix="vwlite-", ignore_cleanup_errors=True) as folder:
-                last = len(self.done) + 1 == o.rounds
+                last = len(self.done) + 1 == self.rounds
                 round = Round(self, Path(folder), o.state if last else "mean")
                 self.model = round.merged()
                 self.done.append(round.row())

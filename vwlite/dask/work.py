@@ -158,6 +158,15 @@ def model_of(learned: Learned | Failed) -> Learned | Failed:
     return learned if isinstance(learned, Failed) else replace(learned, held=b"")
 
 
+def gradient(part: Part, model: bytes, job: Job) -> bytes | Failed:
+    """What a shard says of the weights of a round: the file that `vwlite gradient` writes."""
+    with _task() as task:
+        out = task.folder / "gradient"
+        task.run(part, job, "gradient", "-i", task.written(START, model), "-o", out.name, "--certificate")
+        return out.read_bytes()
+    return task.failed
+
+
 def predict(part: Part, model: bytes, job: Job, output: str) -> int | Failed:
     """Write the predictions of a shard to a file, in the order of its lines; how many there are."""
     with _task() as task:

@@ -14,7 +14,7 @@ from vwlite.options.merge import MERGE, MergeOptions
 from vwlite.options.resolve import check_files
 from vwlite.options.settings import SPECS, Settings
 from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, RUN, TABLES, Spec, option, specs_of
-from vwlite.options.types import PATH, Bytes, Whole
+from vwlite.options.types import PATH, Bytes, Number, Whole
 
 CLUSTER = "Cluster"
 HOLDOUT_PERIOD = 50
@@ -61,13 +61,22 @@ class DaskTrainOptions(TrainOptions, ClusterOptions):
         None, "-m", "-f", "--model", group=OUT, type=PATH, required=True, metavar="FILE",
         help="Write the model to this file, after each round.",
     )  # fmt: skip
-    rounds: int = option(
-        1, "--rounds", group=CLUSTER, type=Whole(1, 10_000), metavar="R",
+    rounds: int | None = option(
+        None, "--rounds", group=CLUSTER, type=Whole(1, 10_000), metavar="R", shown="1; --exact: as many as it takes",
         help="How often all shards are learned and merged; each round begins from the merge before.",
     )  # fmt: skip
     holdout_period: int | None = option(
         HOLDOUT_PERIOD, "--holdout-period", group=CLUSTER, type=Whole(2), metavar="K",
         help="Every Kth line of each shard is not learned, but judges the merges.",
+    )  # fmt: skip
+    exact: bool = option(
+        False, "--exact", group=CLUSTER,
+        help="Find the model of least loss and penalty (--l1, --l2, --radius), as vwlite solve does, in rounds of "
+             "gradients: `vwlite help rounds`.",
+    )  # fmt: skip
+    tolerance: float = option(
+        1e-3, "--tolerance", group=CLUSTER, type=Number(0),
+        help="--exact: end when the gap is at most this part of the objective.",
     )  # fmt: skip
     rule: str | None = None
     state: str = "sum"
@@ -103,6 +112,7 @@ TRAINING = (
     *_OF_LINES, *specs_of(Settings, IN), *specs_of(InputOptions, TABLES), *specs_of(Settings, FEATURES, LEARN, CLASSES),
     SPECS["link"], *(spec for spec in specs_of(TrainOptions, OUT) if spec.name == "names"),
 )  # fmt: skip
+READING = (*_OF_LINES, *specs_of(InputOptions, TABLES))
 PREDICTING = tuple(
     spec for spec in PREDICT if spec.group in (OUT, IN, TABLES)
     and spec.name not in ("data_options", "rejects", "model", "predictions", "raw_predictions", "quiet", "report")
@@ -175,4 +185,6 @@ def check_urls(o: DaskTrainOptions | DaskPredictOptions) -> None:
         raise UsageError("-: the workers cannot read standard input: name files or URLs")
     if o.format in ("parquet", "arrow"):
         raise UsageError(f"--format {o.format}: workers read lines of text; vwlite convert makes some of it")
+    if isinstance(o, DaskTrainOptions) and "tolerance" in o.raw and not o.exact:
+        raise UsageError("--tolerance needs --exact: a round of merges has none")
     check_files(o)
