@@ -241,10 +241,12 @@ def _check_solved(header: dict[str, Any], settings: Settings) -> None:
     for name, kind in SOLVED_FIELDS.items():
         if name not in found or not _is_of(found[name], kind):
             raise ValueError(f"{name} of how it was solved is {brief(repr(found.get(name)))}")
-    from vwlite.solvers.table import EVERY  # not at the top: few models are solved ones
+    from vwlite.solvers.table import EVERY, ROUNDS  # not at the top: few models are solved ones
 
     if found["solver"] not in EVERY:
         raise Newer(f"unknown solver {brief(found['solver'])}")
+    if found["objective"] is None and found["solver"] not in ROUNDS:
+        raise ValueError("objective of how it was solved is None")
     objective = found["lower_bound"] if found["objective"] is None else found["objective"]
     numbers = (found["lower_bound"], found["passes"], found["l1_max"] or 0.0, objective - found["lower_bound"])
     if min(numbers) < 0 or not _DIGEST.fullmatch(found["data"]):

@@ -35,6 +35,7 @@ PIECE = 1 << 20  # bytes of an array that are summed at once
 ENTRY = 8  # bytes of a feature of an example, in rows and in columns
 LEAST_OF_ENTRIES = 1 << 20  # bytes that rows and columns in files have to share
 CERTAIN = 1e-12  # a gap or a bound smaller than this part of the objective is rounding
+SMALL = 1e-6  # and a gap smaller than this part is not worth a warning
 INSIDE = 1e-9  # by this part of it, a sum of |weights| may be above the radius
 
 Numbers = tuple["array[float]", float]  # the weights of the columns, and the constant

@@ -18,7 +18,7 @@ from vwlite.rounds.driver import HEADER, Rounds, Row
 from vwlite.rounds.processes import Processes
 from vwlite.rounds.shards import check_problem
 from vwlite.runs.common import say
-from vwlite.runs.problem import summary
+from vwlite.runs.problem import SMALL, summary
 from vwlite.runs.signals import StopSignal
 
 
@@ -49,7 +49,7 @@ def solve_shards(o: SolveOptions) -> int:
             say()
             say("interrupted" if signals.number else "finished run")
             say(summary(results))
-        warns = not run.done and signals.number is None
+        warns = signals.number is None and run.state.word != "converged" and run.share > max(o.tolerance, SMALL)
         if warns:
             say(f"warning: {ended}: the gap is {100 * run.share:.3g} %")
         if report is not None:

@@ -27,7 +27,7 @@ from vwlite.options.settings import Settings
 from vwlite.options.solve import SolveOptions, check_solve, models_of_path, resolve_solve
 from vwlite.output.atomic import AtomicFile
 from vwlite.runs.common import say
-from vwlite.runs.problem import CERTAIN, INSIDE, Examples, Numbers, set_numbers, summary, temporary_files
+from vwlite.runs.problem import CERTAIN, INSIDE, SMALL, Examples, Numbers, set_numbers, summary, temporary_files
 from vwlite.runs.progress import fit
 from vwlite.runs.signals import StopSignal
 from vwlite.runs.source import name_store
@@ -35,7 +35,6 @@ from vwlite.solvers.table import SOLVERS
 
 HEADER = "  step   seconds        objective           gap     gap %  nonzeros   violation   columns"
 PATH_HEADER = "strength  seconds           l1        objective     gap %  nonzeros    passes"
-SMALL = 1e-6  # and one smaller than this is not worth a warning
 
 
 def solve(o: SolveOptions) -> int:
