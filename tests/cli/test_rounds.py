@@ -20,7 +20,7 @@ from vwlite.model import read_model
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "data/sources.train.vw"
-RCV1 = Path(os.environ.get("VWLITE_SETS", "/work/shared/data")) / "rcv1.train.libsvm.gz"
+RCV1 = Path(os.environ.get("VWLITE_SETS", ROOT / ".bench/sets")) / "rcv1.train.libsvm.gz"
 STRENGTHS = {
     "l1": ["--l1", 0.02],
     "l2": ["--l2", 0.1],
