@@ -132,18 +132,17 @@ def keys_of(learned: Learned | Failed, part: Part, job: Job, question: Question)
         return bytes(holdout.keys.tobytes())
 
 
-def selected(found: dict[Candidate, Sent], keys: bytes) -> dict[Candidate, Sent]:
-    """Of vectors only these keys."""
-    wanted = np.frombuffer(keys, dtype=np.uint32)
-    out = {}
-    for key, sent in found.items():
-        mine = np.frombuffer(sent.keys, dtype=np.uint32)
-        at = np.searchsorted(mine, wanted)
-        at = at[at < len(mine)]
-        at = at[np.isin(mine[at], wanted)]
-        rows = np.frombuffer(sent.rows).reshape(len(mine), -1)[at] if len(mine) else np.zeros((0, 1))
-        out[key] = replace(sent, keys=mine[at].tobytes(), rows=rows.tobytes())
-    return out
+def selected(sent: Sent, keys: bytes) -> Sent:
+    """Of a vector only these keys, which ascend."""
+    mine = np.frombuffer(sent.keys, dtype=np.uint32)
+    at = np.flatnonzero(np.isin(mine, np.frombuffer(keys, dtype=np.uint32), assume_unique=True))
+    rows = np.frombuffer(sent.rows).reshape(len(mine), len(sent.columns))[at]
+    return replace(sent, keys=mine[at].tobytes(), rows=rows.tobytes())
+
+
+def all_selected(found: dict[Candidate, Sent], keys: bytes) -> dict[Candidate, Sent]:
+    """The same of several vectors."""
+    return {key: selected(sent, keys) for key, sent in found.items()}
 
 
 def joined_vectors(each: list[dict[Candidate, Sent]]) -> dict[Candidate, Sent]:

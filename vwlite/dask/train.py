@@ -15,6 +15,8 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from vwlite import __version__
 from vwlite.dask.cluster import Cluster, Stopped
 from vwlite.dask.exact import ExactRounds, settings_of
@@ -24,6 +26,7 @@ from vwlite.dask.ranges import (
     Packed,
     Range,
     add_up,
+    all_selected,
     facts_of,
     finished,
     head_of,
@@ -46,6 +49,7 @@ from vwlite.merging.shards import Shard, checked_shards, joined
 from vwlite.merging.table import MERGES
 from vwlite.model import Model, read_model, write_model
 from vwlite.model.read import map_model
+from vwlite.model.slots import array_of
 from vwlite.options.dask import READING, TRAINING, DaskTrainOptions, check_urls, typed_again
 from vwlite.options.groups import TrainOptions
 from vwlite.options.merge import MergeOptions
@@ -419,11 +423,30 @@ def shown(loss: float) -> float | None:
 class Spread:
     """A holdout whose lines are where the shards were learned: workers answer with sums of losses."""
 
-    keys = None  # of its features, nobody knows all
-
     def __init__(self, round: Round, merge: Merge) -> None:
         self._round, self._merge = round, merge
         self._examples = 0
+        self._keys: bytes | None = None
+
+    @property
+    def keys(self) -> Any:
+        """Of all features in it: what need not be sent otherwise."""
+        if self._keys is None:
+            round, sent = self._round, self._round.cluster.put(same, self._question((), False))
+
+            def ask(j: int, avoid: str | None) -> Any:
+                i = round.used[j]
+                return round.cluster.put(keys_of, round.learned[i], round.parts[i], round.job, sent, avoid=avoid)
+
+            found = round.cluster.each(len(round.used), ask, round.named_used)
+            each = [np.frombuffer(keys, dtype=np.uint32) for keys in found]
+            self._keys = np.unique(np.concatenate(each)).tobytes()
+        return array_of(self._keys, "I")
+
+    def _question(self, candidates: tuple[Candidate, ...], whole: bool) -> Question:
+        shards, merge = self._merge.shards, self._merge
+        columns = tuple(shards.columns.items())
+        return Question(merge.settings, tuple(shards.classes), merge.clip, candidates, {}, whole, columns)
 
     def __len__(self) -> int:
         return self._examples
@@ -431,9 +454,7 @@ class Spread:
     def losses(self, candidates: list[Candidate], vector_of: VectorOf, whole: bool = False) -> list[float]:
         if not candidates:
             return []
-        round, merge = self._round, self._merge
-        question = Question(merge.settings, tuple(merge.shards.classes), merge.clip, tuple(candidates), {}, whole,
-                            tuple(merge.shards.columns.items()))  # fmt: skip
+        round, question = self._round, self._question(tuple(candidates), whole)
         ask = self._asking(question, vector_of)
 
         def again(j: int, avoid: str | None) -> Any:
@@ -452,13 +473,16 @@ class Spread:
     def _asking(self, question: Question, vector_of: VectorOf) -> Callable[[int, str | None], Any]:
         """What asks a shard: gives the future of its answer."""
         round, put = self._round, self._round.cluster.put
-        question.vectors.update({key: Sent.of(vector_of(key)) for key in question.wanted()})
+        keys = self.keys.tobytes()
+        question.vectors.update({key: selected(Sent.of(vector_of(key)), keys) for key in question.wanted()})
         sent = put(same, question)
         return lambda i, avoid: put(judge, round.learned[i], round.parts[i], round.job, sent, avoid=avoid)
 
 
 class SpreadRanges(Spread):
     """The same, where the vectors are on workers, too."""
+
+    keys = None  # nobody knows all
 
     def __init__(self, round: Round, merge: Merge, ranges: list[Range], sums: list[Any]) -> None:
         super().__init__(round, merge)
@@ -472,6 +496,6 @@ class SpreadRanges(Spread):
         def ask(i: int, avoid: str | None) -> Any:
             what = round.learned[i], round.parts[i], round.job, sent
             keys = put(keys_of, *what)
-            return put(judge_ranges, *what, [put(selected, each, keys) for each in found], avoid=avoid)
+            return put(judge_ranges, *what, [put(all_selected, each, keys) for each in found], avoid=avoid)
 
         return ask
