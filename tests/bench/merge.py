@@ -1,6 +1,6 @@
 """How good is a merge, and how long does it take?
 
-    python tests/bench/merge.py --data FOLDER [--results MERGE.md] [--sets rcv1 a9a] [--lines N] [--only rounds time]
+    python tests/bench/merge.py --data FOLDER [--results MERGE.md] [--sets rcv1 a9a] [--lines N] [--only time many]
 
 Quality: the lines of a set are shuffled; 2,000 of them, or a tenth where that is fewer, are the holdout, the rest is
 dealt to the shards in turn; skewed: in the order of label + noise, each shard a piece of it. `one` is one machine that
@@ -10,6 +10,10 @@ round, which is chosen on the test part. With more rounds, one is the best of as
 
 Time: models of a million features each, drawn from four million, of adagrad; with a holdout all ways and steps are
 judged. Wall clock and time of processors, the least of three.
+
+Many: shards of clicks (data/generate.py), each a model of adagrad; a few of them are merged, then all: at once, by sums
+of ten each (a machine's), and by ranges of features. What a key costs in the small run says what the large one should
+cost, and what 1,000 shards of 1 GB would.
 """
 
 import argparse
@@ -25,6 +29,7 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +38,7 @@ from report import processor, put_into, row, say
 
 from vwlite import __version__
 from vwlite.cli import run
-from vwlite.model import Model, write_model
+from vwlite.model import Model, read_model, write_model
 from vwlite.options.settings import Settings
 from vwlite.output.atomic import AtomicFile
 
@@ -49,6 +54,8 @@ RATES = {
     "gd": [("-l", x) for x in ("0.1", "0.25", "0.5", "1")],
 }
 MOST = 2000  # lines of a holdout
+PARTS = 4  # ranges of features
+GENERATE = Path(__file__).resolve().parents[2] / "data" / "generate.py"
 
 
 @dataclass(frozen=True)
@@ -281,17 +288,118 @@ def times(features: int, shards: int) -> str:
     return "\n".join(out)
 
 
+@dataclass(frozen=True)
+class Cost:
+    """A step of a merge: keys that came in and went out, bytes of them, and seconds of a processor."""
+
+    keys: int
+    out: int
+    bytes: int
+    bytes_out: int
+    seconds: float
+
+
+def command(*arguments: object) -> float:
+    """Run one in a process of its own; the seconds that it computed."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, "-P", "-m", "vwlite", *map(str, arguments), "--quiet"], check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def keys_of(path: Path) -> int:
+    return len(read_model(str(path)).keys)
+
+
+def merging(parts: list[Path], out: Path, *options: object) -> Cost:
+    seconds = command("merge", *parts, "-o", out, *options)
+    sizes = [part.stat().st_size for part in parts]
+    return Cost(sum(map(keys_of, parts)), keys_of(out), sum(sizes), out.stat().st_size, seconds)
+
+
+def many(shards: int, lines: int) -> str:
+    """The table of many shards, and what it says of more."""
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        generate = [sys.executable, str(GENERATE), "clicks", "--examples", str(shards * lines)]
+        subprocess.run([*generate, "-o", str(folder / "text")], check=True)
+        models, learning = [], 0.0
+        with open(folder / "text", "rb") as text:
+            for k in range(shards):
+                (folder / "shard.vw").write_bytes(b"".join(islice(text, lines)))
+                models.append(folder / f"{k}.model")
+                train = ["train", folder / "shard.vw", "--loss", "logistic", "--algorithm", "adagrad", "--threads", 1]
+                learning += command(*train, "-m", models[-1])
+        size = (folder / "text").stat().st_size / 1e6
+        few = merging(models[: shards // 4], folder / "few", "--rule", "path")
+        start = min(command("merge", *[folder / "0.model", folder / "1.model"], "-o", folder / "two") for _ in range(3))
+        whole = merging(models, folder / "all", "--rule", "path")
+        sums = [merging(models[k : k + 10], folder / f"{k}.sums", "--sums") for k in range(0, shards, 10)]
+        last = merging([folder / f"{k}.sums" for k in range(0, shards, 10)], folder / "tree", "--rule", "path")
+        parts = [
+            merging(models, folder / f"{i}.part", "--rule", "path", "--part", f"{i}/{PARTS}")
+            for i in range(1, PARTS + 1)
+        ]
+    of_key = (few.seconds - start) / few.keys
+    out = [row("step", "keys in", "keys out", "MB in", "MB out", "of processors, s", "of a key, ns", "expected, s")]
+    out.append(row("---", *["---:"] * 7))
+
+    def said(name: str, cost: Cost, times: int = 1) -> None:
+        expected = times * start + of_key * cost.keys
+        out.append(
+            row(name, f"{cost.keys:,}", f"{cost.out:,}", f"{cost.bytes / 1e6:.1f}", f"{cost.bytes_out / 1e6:.1f}",
+                f"{cost.seconds:.2f}", f"{1e9 * (cost.seconds - times * start) / cost.keys:.0f}", f"{expected:.2f}")
+        )  # fmt: skip
+
+    said(f"{shards // 4} models", few)
+    said(f"{shards} models at once", whole)
+    said(f"sums of 10 models, all {len(sums)} of them", added(sums), len(sums))
+    said(f"a model of {len(sums)} sums", last)
+    said(f"{PARTS} ranges of {shards} models, all of them", added(parts), PARTS)
+    speed = f"Learning from {shards} shards, {size:.0f} MB of text: {learning:.1f} s of a processor."
+    return "\n".join(out) + f"\n\n{speed}\n\n{on_paper(1e9 * of_key, whole, last)}"
+
+
+def added(costs: list[Cost]) -> Cost:
+    """Of several steps together."""
+    return Cost(*(sum(getattr(cost, name) for cost in costs) for name in Cost.__dataclass_fields__))
+
+
+def on_paper(nanoseconds: float, whole: Cost, sums: Cost) -> str:
+    """1,000 shards of 1 GB on 100 machines, 10 Gbit/s between them, at what was measured for a key and its bytes.
+
+    A shard has 3 million features; the union of n shards n^0.5 times as many, as of the clicks: 10 shards have 10
+    million, all 100 million.
+    """
+    model, partial = whole.bytes / whole.keys, sums.bytes / sums.keys
+    link, key = 1.25e9, nanoseconds / 1e9
+    shard, machine, union = 3e6, 1e7, 1e8
+    out = [row("design", "GB into the busiest machine", "s of its link", "s of its processor", "GB of memory there")]
+    out.append(row("---", *["---:"] * 4))
+    for name, keys, each, result in (
+        ("all models to one machine", 1000 * shard, model, union),
+        ("sums of the 10 shards of each machine, to one", 100 * machine, partial, union),
+        ("the same, each machine a hundredth of the features", machine, partial, union / 100),
+    ):
+        size = keys * each
+        memory = (result * partial) / 1e9
+        out.append(row(name, f"{size / 1e9:,.1f}", f"{size / link:,.1f}", f"{keys * key:,.1f}", f"{memory:.2f}"))
+    return "\n".join(out)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=Path(".bench/sets"), help="the folder of the sets")
     parser.add_argument("--results", type=Path, help="put the tables into this file")
     parser.add_argument("--sets", nargs="*", default=list(SETS), choices=list(SETS))
-    parser.add_argument("--only", nargs="*", default=[*WORKS, "time"], choices=[*WORKS, "time"])
+    parser.add_argument("--only", nargs="*", default=[*WORKS, "time", "many"], choices=[*WORKS, "time", "many"])
     parser.add_argument("--lines", type=int, default=None, help="of each set at most")
+    parser.add_argument("--shards", type=int, default=200, help="of the run of many, of which there are tens")
+    parser.add_argument("--examples", type=int, default=20_000, help="of each of them")
     parser.add_argument("--features", type=int, default=1_000_000, help="of each model whose merge is timed")
     o = parser.parse_args()
     missing = [name for pair in map(SETS.get, o.sets) for name in pair or () if name and not (o.data / name).exists()]
-    if missing:
+    if missing and set(o.only) & set(WORKS):
         sys.exit(f"merge.py: {o.data} has no {', '.join(missing)}: SETS=FOLDER says where the data sets are")
     lines = f"at most {o.lines:,} lines of each set; " if o.lines else ""
     machine = f"{os.cpu_count()} processors, {processor()}; load {os.getloadavg()[0]:.1f}"
@@ -302,6 +410,8 @@ def main() -> None:
         tables["merge"] = f"{table(qualities(o.data, o.sets, works, o.lines), works)}\n\n{made}"
     if "time" in o.only:
         tables["merge time"] = f"{times(o.features, 16)}\n\n{made}"
+    if "many" in o.only:
+        tables["merge many"] = f"{many(o.shards, o.examples)}\n\n{made}"
     for name, content in tables.items():
         print(content, end="\n\n")
         if o.results:

@@ -1,18 +1,21 @@
-"""The scripts in `examples`, with processes of their own."""
+"""The README's examples of many machines, with processes of their own."""
 
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import pytest
 
 from vwlite.model import read_model
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
-SOURCES = Path(__file__).parents[2] / "data" / "sources.train.vw"
+ROOT = Path(__file__).parents[2]
+SCRIPT, SOURCES = ROOT / "data" / "rounds.sh", ROOT / "data" / "sources.train.vw"
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 RUNS = {"xargs": "xargs -P 2 -I{} sh -c", "parallel": ""}
 
 
@@ -35,7 +38,7 @@ def rounds(*arguments, how, options="--loss logistic --algorithm adagrad"):
     path = f"{Path.cwd() / 'bin'}{os.pathsep}{os.environ['PATH']}"
     environment = os.environ | {"PATH": path, "OPTIONS": options} | ({"RUN": RUNS[how]} if RUNS[how] else {})
     return subprocess.run(
-        ["sh", EXAMPLES / "rounds.sh", *arguments], env=environment, capture_output=True, text=True, timeout=300
+        ["sh", SCRIPT, *arguments], env=environment, capture_output=True, text=True, timeout=300
     )
 
 
@@ -64,3 +67,46 @@ def test_a_round_ends_with_the_shard_that_fails(at):
     assert done.returncode != 0
     assert "part2.vw:1:" in done.stderr
     assert not list(at.glob("final.model*"))
+
+
+def block(kind, word):
+    """The block of code in the README that has a word."""
+    return next(code for code in re.findall(rf"^```{kind}\n(.*?)^```", README, re.M | re.S) if word in code)
+
+
+def test_a_partition_of_spark_is_a_shard(at, vwlite, monkeypatch):
+    """The code of the README, with a Spark that goes through the partitions one after the other."""
+
+    class Lines:
+        def mapPartitions(self, learn):
+            files = [Path(f"part{k}.vw").read_text().splitlines() for k in range(4)]
+            return types.SimpleNamespace(toLocalIterator=lambda: (model for lines in files for model in learn(lines)))
+
+    context = types.SimpleNamespace(textFile=lambda name, partitions: Lines())
+    session = types.SimpleNamespace(getOrCreate=lambda: types.SimpleNamespace(sparkContext=context))
+    spark = types.ModuleType("pyspark.sql")
+    spark.SparkSession = types.SimpleNamespace(builder=session)
+    monkeypatch.setitem(sys.modules, "pyspark", types.ModuleType("pyspark"))
+    monkeypatch.setitem(sys.modules, "pyspark.sql", spark)
+    monkeypatch.setenv("PATH", f"{at / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    exec(block("python", "mapPartitions"), {})
+    for k in range(4):
+        vwlite("train", f"part{k}.vw", "--loss", "logistic", "--quiet", "-m", "plain")
+        assert Path(f"s{k}.model").read_bytes() == Path("plain").read_bytes()
+    vwlite("merge", *(f"s{k}.model" for k in range(4)), "-o", "M1", "--quiet")
+
+
+def test_a_task_of_an_array_learns_its_shard(at, vwlite):
+    """The command of the README, as SLURM would start it for each number."""
+    vwlite("train", "part0.vw", "--loss", "logistic", "--quiet", "-m", "M1")
+    Path("shards.txt").write_text("".join(f"part{k}.vw\n" for k in range(4)))
+    Path("held.vw").write_text("".join(SOURCES.read_text().splitlines(keepends=True)[:200]))
+    submit = at / "bin" / "sbatch"
+    each = 'export SLURM_ARRAY_TASK_ID; sh -c "$4"'
+    submit.write_text(f"#!/bin/sh\nfor SLURM_ARRAY_TASK_ID in 1 2 3 4; do {each}; done\n")
+    submit.chmod(0o755)
+    path = f"{at / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    command = f"set -e\n{block('sh', 'sbatch')}"
+    done = subprocess.run(["sh", "-c", command], env=os.environ | {"PATH": path}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert read_model("M2").merged["shards"] == 4
