@@ -334,6 +334,18 @@ def test_gradients_that_do_not_belong_together(rounds, vwlite):
     assert "shard0.grad is of examples that the rounds before did not have" in refusal(rounds)
 
 
+def test_a_step_is_not_repeated_with_other_shards(rounds):
+    """Those that it was not taken with would be left out silently."""
+    rounds.ask()
+    every, rounds.gradients = rounds.gradients, rounds.gradients[1:]
+    rounds.step()
+    assert "has taken these gradients before" in rounds.step().err
+    rounds.gradients = every
+    assert "shard0.grad is of examples that the rounds before did not have" in refusal(rounds)
+    rounds.gradients = every[2:]
+    assert "there is no gradient of a shard of the rounds before" in refusal(rounds)
+
+
 @pytest.mark.parametrize(
     "facts, words",
     [

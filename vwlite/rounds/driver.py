@@ -84,9 +84,7 @@ class Rounds:
 
     def take(self, parts: list[Part]) -> Row:
         """What all shards say of the weights that were asked for. DataError for shards that are not those of before."""
-        parts = sorted(parts, key=lambda part: part.shard)
-        state = self.state
-        self._check(parts)
+        state, parts = self.state, self.checked(parts)
         if self.descent is None:
             self._first(parts)
         assert self.descent is not None
@@ -121,8 +119,10 @@ class Rounds:
         gap = self.gap if state.certified else None
         return Row(descent.rounds, loss, self.objective, gap, step, taken, self.nonzeros)
 
-    def _check(self, parts: list[Part]) -> None:
-        """DataError unless these are the shards of the rounds before, each once, and of one kind."""
+    def checked(self, parts: list[Part]) -> list[Part]:
+        """In the order of their shards. DataError unless these are the shards of the rounds before, each once, and of
+        one kind."""
+        parts = sorted(parts, key=lambda part: part.shard)
         for one, other in pairwise(parts):
             if one.shard == other.shard:
                 raise DataError(f"{one.name} and {other.name} are of the same examples, which would count twice: leave "
@@ -144,6 +144,7 @@ class Rounds:
         if missing:
             which = f"that of {missing[0]} examples" if len(missing) == 1 else f"{len(missing)} of {len(known)}"
             raise DataError(f"there is no gradient of a shard of the rounds before: {which}; name all")
+        return parts
 
     def _first(self, parts: list[Part]) -> None:
         """The features of all shards, and the weights there."""

@@ -90,8 +90,10 @@ def _stepped(o: StepOptions) -> tuple[Rounds, Row | None, str]:
                 f"{first.part.name} is of other weights than {o.state} asks for: make it with -i {o.model}; "
                 f"vwlite step -i {o.state} -o {o.model} writes that once more"
             )
+        parts = [gradient.part for gradient in gradients]
         if first.model == state.asks and not run.done:
-            return run, run.take([gradient.part for gradient in gradients]), asked
+            return run, run.take(parts), asked
+        run.checked(parts)
         if first.model == state.took:
             say(f"note: {o.state} has taken these gradients before; {o.model} is written once more")
     elif state.numbers:
