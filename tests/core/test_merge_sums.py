@@ -9,8 +9,9 @@ from merge import directions, path_length
 
 from vwlite.core.learn.losses import Logistic, Squared
 from vwlite.core.merge.directions import NEEDS, direction, moved_by
-from vwlite.core.merge.holdout import mean_loss, products
+from vwlite.core.merge.holdout import products, sum_of_losses
 from vwlite.core.merge.sums import NAMES, Stream, Sums
+from vwlite.merging.search import mean
 
 BLANK = {"itself": 0.0, "root": 0.0, "variance": 1.0}
 
@@ -195,7 +196,7 @@ def test_predictions_are_linear_in_the_step_and_so_judged():
         p = np.array(products(*rows, weights, array("d", [0.5 - 0.25 * step]))) + initial
         for loss, low, high in ((Logistic(), -50.0, 50.0), (Squared(), -0.5, 0.5)):
             each = [loss(min(max(x, low), high), y) for x, y in zip(p, labels, strict=True)]
-            found = mean_loss(loss, p0, pD, step, labels, importance, initial, low=low, high=high)
+            found = mean(*sum_of_losses(loss, p0, pD, step, labels, importance, initial, low=low, high=high))
             assert found == pytest.approx(np.average(each, weights=importance), rel=1e-12)
 
 
@@ -203,13 +204,13 @@ def test_the_loss_of_classes():
     scores = array("d", [1.0, 2.0, -1.0, 0.5, 0.0, 3.0])
     zeros, labels = array("d", bytes(48)), array("d", [2.0, 3.0])
     ones, none = array("d", [1.0, 1.0]), array("d", [0.0, 0.0])
-    found = mean_loss(Logistic(), scores, zeros, 1.0, labels, ones, none, classes=3)
+    found = mean(*sum_of_losses(Logistic(), scores, zeros, 1.0, labels, ones, none, classes=3))
     expected = sum(Logistic()(s, y) for s, y in zip(scores, [-1, 1, -1, -1, -1, 1], strict=True)) / 2
     assert found == pytest.approx(expected, rel=1e-12)
-    found = mean_loss(Logistic(), scores, zeros, 1.0, labels, ones, none, classes=3, softmax=True)
+    found = mean(*sum_of_losses(Logistic(), scores, zeros, 1.0, labels, ones, none, classes=3, softmax=True))
     p = [np.exp(scores[1]) / np.exp(scores[:3]).sum(), np.exp(scores[5]) / np.exp(scores[3:]).sum()]
     assert found == pytest.approx(-np.log(p).mean(), rel=1e-12)
-    known = mean_loss(Logistic(), scores, zeros, 1.0, labels, ones, none, classes=2, softmax=True)
+    known = mean(*sum_of_losses(Logistic(), scores, zeros, 1.0, labels, ones, none, classes=2, softmax=True))
     assert known == pytest.approx(np.log(1 + np.exp(-1)), rel=1e-12)  # the label 3 has no name
     wild = array("d", [np.inf, 0, 0, 0, 0, 0])
-    assert mean_loss(Squared(), wild[:2], zeros[:2], 1.0, ones, ones, none) == np.inf
+    assert mean(*sum_of_losses(Squared(), wild[:2], zeros[:2], 1.0, ones, ones, none)) == np.inf
