@@ -4,7 +4,7 @@ import importlib
 
 import click
 
-from vwlite.cli import version_text
+from vwlite.versions import version_text
 
 COMMANDS = {
     "train": "Learn a model from data.",

@@ -6,7 +6,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from vwlite import __version__
@@ -121,7 +121,7 @@ class Cluster:
 
         make: the future of a task; if it has failed before, with the worker to avoid. named: what failed, for messages.
         done: is told of each.
-        ShardFailed if one has failed too often; Stopped.
+        ShardFailed if one has failed too often; Stopped. What has not begun then never does, as soon as nobody waits.
         """
         results: list[Any] = [None] * count
         failures = [0] * count
@@ -129,33 +129,28 @@ class Cluster:
         for i in range(count):
             waiting[i] = self._watched(i, make(i, None))
         gone_since: float | None = None
-        try:
-            while waiting:
-                event = self._next()
-                if event is None:
-                    gone_since = self._still_there(gone_since)
-                    continue
-                i, future = event
-                if waiting.get(i) is not future:
-                    continue
-                result = self._result(future)
-                if isinstance(result, Failed):
-                    failures[i] += 1
-                    again = failures[i] < self._retries and result.code != 2
-                    if not again:
-                        tried = f" ({failures[i]} times)" if failures[i] > 1 else ""
-                        message = result.message if named(i) in result.message else f"{named(i)}: {result.message}"
-                        raise ShardFailed(result.code, message + tried)
-                    say(f"{result.message} (tried again)")
-                    waiting[i] = self._watched(i, make(i, result.worker))
-                    continue
-                del waiting[i]
-                results[i] = result
-                done(i, result)
-        finally:
-            for future in waiting.values():
-                with suppress(Exception), _quietly():
-                    future.cancel()
+        while waiting:
+            event = self._next()
+            if event is None:
+                gone_since = self._still_there(gone_since)
+                continue
+            i, future = event
+            if waiting.get(i) is not future:
+                continue
+            result = self._result(future)
+            if isinstance(result, Failed):
+                failures[i] += 1
+                again = failures[i] < self._retries and result.code != 2
+                if not again:
+                    tried = f" ({failures[i]} times)" if failures[i] > 1 else ""
+                    message = result.message if named(i) in result.message else f"{named(i)}: {result.message}"
+                    raise ShardFailed(result.code, message + tried)
+                say(f"{result.message} (tried again)")
+                waiting[i] = self._watched(i, make(i, result.worker))
+                continue
+            del waiting[i]
+            results[i] = result
+            done(i, result)
         return results
 
     def _watched(self, i: int, future: Any) -> Any:

@@ -127,7 +127,7 @@ def batch(labels: np.ndarray, begins: np.ndarray, indices: np.ndarray, values: n
         np.full(n, ord(" "), "u1"),
         np.array([], "u1"),
     ]
-    data = np.array([n, n, len(values), 0, 0], "<u8").tobytes()
+    data = np.array([n, n, len(values), 0, 0, 0], "<u8").tobytes()
     for array in arrays:
         piece = array.tobytes()
         data += piece + bytes(-len(piece) % 8)
