@@ -357,7 +357,8 @@ def many(shards: int, lines: int) -> str:
     said(f"a model of {len(sums)} sums", last)
     said(f"{PARTS} ranges of {shards} models, all of them", added(parts), PARTS)
     speed = f"Learning from {shards} shards, {size:.0f} MB of text: {learning:.1f} s of a processor."
-    return "\n".join(out) + f"\n\n{speed}\n\n{on_paper(1e9 * of_key, whole, last)}"
+    models_key, sums_key = (max(cost.seconds - start, 0.0) / cost.keys for cost in (whole, last))
+    return "\n".join(out) + f"\n\n{speed}\n\n{on_paper(models_key, sums_key, whole, last)}"
 
 
 def added(costs: list[Cost]) -> Cost:
@@ -365,25 +366,24 @@ def added(costs: list[Cost]) -> Cost:
     return Cost(*(sum(getattr(cost, name) for cost in costs) for name in Cost.__dataclass_fields__))
 
 
-def on_paper(nanoseconds: float, whole: Cost, sums: Cost) -> str:
-    """1,000 shards of 1 GB on 100 machines, 10 Gbit/s between them, at what was measured for a key and its bytes.
+def on_paper(models: float, sums: float, whole: Cost, last: Cost) -> str:
+    """1,000 shards of 1 GB on 100 machines, 10 Gbit/s between them, at what was measured: seconds of a processor for a
+    key of a model and of a sum, and their bytes.
 
     A shard has 3 million features; the union of n shards n^0.5 times as many, as of the clicks: 10 shards have 10
     million, all 100 million.
     """
-    model, partial = whole.bytes / whole.keys, sums.bytes / sums.keys
-    link, key = 1.25e9, nanoseconds / 1e9
+    model, partial, link = whole.bytes / whole.keys, last.bytes / last.keys, 1.25e9
     shard, machine, union = 3e6, 1e7, 1e8
     out = [row("design", "GB into the busiest machine", "s of its link", "s of its processor", "GB of memory there")]
     out.append(row("---", *["---:"] * 4))
-    for name, keys, each, result in (
-        ("all models to one machine", 1000 * shard, model, union),
-        ("sums of the 10 shards of each machine, to one", 100 * machine, partial, union),
-        ("the same, each machine a hundredth of the features", machine, partial, union / 100),
+    for name, keys, each, seconds, result in (
+        ("all models to one machine", 1000 * shard, model, models, union),
+        ("sums of the 10 shards of each machine, to one", 100 * machine, partial, sums, union),
+        ("the same, each machine a hundredth of the features", machine, partial, sums, union / 100),
     ):
-        size = keys * each
-        memory = (result * partial) / 1e9
-        out.append(row(name, f"{size / 1e9:,.1f}", f"{size / link:,.1f}", f"{keys * key:,.1f}", f"{memory:.2f}"))
+        size, memory = keys * each, result * partial / 1e9
+        out.append(row(name, f"{size / 1e9:,.1f}", f"{size / link:,.1f}", f"{keys * seconds:,.1f}", f"{memory:.2f}"))
     return "\n".join(out)
 
 
