@@ -1,12 +1,18 @@
 """The tests are about what ships: the installed package."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
 from running import Shell
 
 import vwlite
+
+# A shell that runs the tests in the background, or nohup, has them ignore these, and then so would every program here.
+for _number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, signal.default_int_handler if _number == signal.SIGINT else signal.SIG_DFL)
 
 
 def pytest_configure(config: pytest.Config) -> None:
