@@ -257,6 +257,14 @@ def a_model(seed: int, features: int) -> Model:
     )  # fmt: skip
 
 
+def command(*arguments: object) -> tuple[float, float]:
+    """Run one in a process of its own; seconds of wall clock, and of processors."""
+    begin, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, "-m", "vwlite", *map(str, arguments), "--quiet"], check=True)
+    passed, after = time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
+    return passed, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
 def times(features: int, shards: int) -> str:
     """Seconds of whole commands, each in a process of its own."""
     out = [row(f"{shards} models of {features:,} features", "wall clock, s", "of processors, s")]
@@ -274,15 +282,8 @@ def times(features: int, shards: int) -> str:
         ]
         write(folder / "held", held)
         for name, options in {"without a holdout": [], "with a holdout": ["--holdout", str(folder / "held")]}.items():
-            command = [sys.executable, "-P", "-m", "vwlite", "merge", *(str(folder / f"s{k}") for k in range(shards)),
-                       "-o", str(folder / "m"), "--quiet", *options]  # fmt: skip
-            found, used = [], []
-            for _ in range(3):
-                begin, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
-                subprocess.run(command, check=True)
-                found.append(time.perf_counter() - begin)
-                after = resource.getrusage(resource.RUSAGE_CHILDREN)
-                used.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+            merge = ["merge", *(folder / f"s{k}" for k in range(shards)), "-o", folder / "m", *options]
+            found, used = zip(*(command(*merge) for _ in range(3)), strict=True)
             out.append(row(name, f"{min(found):.2f}", f"{min(used):.2f}"))
             say(out[-1])
     return "\n".join(out)
@@ -299,20 +300,12 @@ class Cost:
     seconds: float
 
 
-def command(*arguments: object) -> float:
-    """Run one in a process of its own; the seconds that it computed."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, "-P", "-m", "vwlite", *map(str, arguments), "--quiet"], check=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-
 def keys_of(path: Path) -> int:
     return len(read_model(str(path)).keys)
 
 
 def merging(parts: list[Path], out: Path, *options: object) -> Cost:
-    seconds = command("merge", *parts, "-o", out, *options)
+    _, seconds = command("merge", *parts, "-o", out, *options)
     sizes = [part.stat().st_size for part in parts]
     return Cost(sum(map(keys_of, parts)), keys_of(out), sum(sizes), out.stat().st_size, seconds)
 
@@ -329,10 +322,10 @@ def many(shards: int, lines: int) -> str:
                 (folder / "shard.vw").write_bytes(b"".join(islice(text, lines)))
                 models.append(folder / f"{k}.model")
                 train = ["train", folder / "shard.vw", "--loss", "logistic", "--algorithm", "adagrad", "--threads", 1]
-                learning += command(*train, "-m", models[-1])
+                learning += command(*train, "-m", models[-1])[1]
         size = (folder / "text").stat().st_size / 1e6
         few = merging(models[: shards // 4], folder / "few", "--rule", "path")
-        start = min(command("merge", *[folder / "0.model", folder / "1.model"], "-o", folder / "two") for _ in range(3))
+        start = min(command("merge", *models[:2], "-o", folder / "two")[1] for _ in range(3))
         whole = merging(models, folder / "all", "--rule", "path")
         sums = [merging(models[k : k + 10], folder / f"{k}.sums", "--sums") for k in range(0, shards, 10)]
         last = merging([folder / f"{k}.sums" for k in range(0, shards, 10)], folder / "tree", "--rule", "path")

@@ -19,6 +19,7 @@ from reference import xxh64
 
 import vwlite
 from vwlite.errors import BusyError, CannotCreateError, NoInputError, UsageError, WriteError
+from vwlite.input import cache_name
 from vwlite.input.cache import (
     ALIGNMENT,
     MAGIC,
@@ -27,7 +28,6 @@ from vwlite.input.cache import (
     VERSION,
     CacheUnusable,
     CacheWriter,
-    cache_name,
     fingerprint,
     open_cache,
 )

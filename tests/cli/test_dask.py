@@ -207,8 +207,7 @@ def test_scheduler_and_workers_by_command_of_which_one_is_killed(vwlite, cluster
             run = start(*arguments, "m", "--scheduler", address, "--rounds", 500)
             wait_for(lambda: os.path.exists("m.rounds"), run)
             scheduler.kill()
-            said = finished(run, 69)
-            assert said.endswith(
+            assert finished(run, 69) == (
                 f"{address}: the scheduler has gone, and with it what the workers had done; --resume goes on from the "
                 "last round\n"
             )
@@ -502,6 +501,29 @@ def test_a_run_is_gone_on_with_only_if_it_is_the_same(vwlite, cluster, shards):
     said = vwlite(*arguments, "--loss", "logistic", "--resume", code=65).err
     assert said == "m.rounds: is not what a run of rounds has left: remove it, or begin without --resume\n"
     assert Path("m").read_bytes() == kept
+
+
+def test_all_workers_have_died(shards):
+    """A run that nobody works for says so, and goes on when somebody comes."""
+    with by_command("scheduler", "--port", "0", "--no-dashboard", "--host", "127.0.0.1") as scheduler:
+        address = wait_for(scheduler_address, scheduler)
+        worker = ("worker", address, "--nthreads", "1", "--no-dashboard", "--no-nanny")
+        program = "import sys, vwlite.cli, vwlite.dask.cluster as c; c.ALONE = 1; vwlite.cli.main(sys.argv[1:])"
+        arguments = ("dask", "train", shards, "--rounds", 500, *BASIC, "-m", "r", "--scheduler", address)
+        with by_command(*worker) as one:
+            command = [sys.executable, "-c", program, *map(str, arguments)]
+            run = subprocess.Popen(command, stderr=subprocess.PIPE)
+            wait_for(lambda: os.path.exists("r.rounds"), run)
+            one.kill()
+            one.wait()
+            assert run.stderr.readline().decode() == (
+                f"{address}: no worker is left; waiting for one: `dask worker {address}`\n"
+            )
+        before = rounds_done("r")
+        with by_command(*worker):
+            wait_for(lambda: rounds_done("r") > before, run)
+            run.send_signal(signal.SIGTERM)
+            finished(run, 143)
 
 
 def test_no_scheduler(vwlite, shards, monkeypatch):

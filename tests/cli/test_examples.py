@@ -28,7 +28,7 @@ def at(tmp_path, monkeypatch):
         (tmp_path / f"part{k}.vw").write_text("".join(lines[k::4]))
     (tmp_path / "bin").mkdir()
     program = tmp_path / "bin" / "vwlite"
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} -P -m vwlite "$@"\n')
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m vwlite "$@"\n')
     program.chmod(0o755)
     monkeypatch.chdir(tmp_path)
     return tmp_path

@@ -19,6 +19,7 @@ from vwlite.runs.common import say
 CONNECTING = 5  # seconds that a scheduler has to answer
 ARRIVING = 60  # seconds for the first worker to come
 GONE = 20  # seconds without the scheduler, after which it is given up
+ALONE = 30  # seconds without any news, after which one looks whether there is a worker
 POLL = 0.5
 
 
@@ -49,14 +50,14 @@ class Cluster:
     def __enter__(self) -> "Cluster":
         library = distributed()
         with ExitStack() as stack:
+            stack.enter_context(_quietly())
             self._client = self._connected(library, stack)
             self._check_workers()
             self._stack = stack.pop_all()
         return self
 
     def __exit__(self, *e: object) -> None:
-        with _quietly():
-            self._stack.close()
+        self._stack.close()
 
     def stop(self) -> None:
         """End as soon as possible. Called from the thread of the signals."""
@@ -76,8 +77,7 @@ class Cluster:
         if where.startswith("local:"):
             where = stack.enter_context(_local_cluster(library, int(where.removeprefix("local:"))))
         try:
-            with _quietly():
-                client = library.Client(where, timeout=CONNECTING, set_as_default=False)
+            client = library.Client(where, timeout=CONNECTING, set_as_default=False)
         except (OSError, TimeoutError, ValueError) as e:
             raise UnavailableError(f"{self.address}: no scheduler answers ({one_line(e)}): is `dask scheduler` running "
                                    "there?") from e  # fmt: skip
@@ -129,11 +129,17 @@ class Cluster:
         for i in range(count):
             waiting[i] = self._watched(i, make(i, None))
         gone_since: float | None = None
+        news = time.monotonic()
         while waiting:
             event = self._next()
             if event is None:
                 gone_since = self._still_there(gone_since)
+                if gone_since is None and time.monotonic() - news > ALONE:
+                    news = time.monotonic()
+                    if not self.workers:
+                        say(f"{self.address}: no worker is left; waiting for one: `dask worker {self.address}`")
                 continue
+            news = time.monotonic()
             i, future = event
             if waiting.get(i) is not future:
                 continue
@@ -221,10 +227,12 @@ def _local_cluster(library: Any, count: int) -> Iterator[Any]:
 
 @contextmanager
 def _quietly() -> Iterator[None]:
-    """Without what Dask logs of connections that end."""
+    """Without what Dask logs of connections and workers that end: what matters of it is said here. Its configuration
+    gives some of its loggers levels of their own."""
     import logging
 
-    loggers = [logging.getLogger(name) for name in ("distributed", "asyncio", "tornado")]
+    made = [name for name in logging.root.manager.loggerDict if name.startswith("distributed.")]
+    loggers = [logging.getLogger(name) for name in ("distributed", "asyncio", "tornado", *made)]
     levels = [logger.level for logger in loggers]
     for logger in loggers:
         logger.setLevel(logging.CRITICAL)

@@ -1,5 +1,6 @@
 """The packages that are no part of vwlite: a sentence for each that is not there."""
 
+from importlib import import_module
 from types import ModuleType
 
 from vwlite.errors import UsageError
@@ -11,26 +12,19 @@ _PACKAGES = {"s3": "s3fs", "s3a": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "hdfs":
 
 def distributed() -> ModuleType:
     """dask.distributed. UsageError if it is not there."""
-    try:
-        import distributed as found
-    except ImportError as e:
-        raise _missing(e) from e
-    module: ModuleType = found
-    return module
+    return _imported("distributed")
 
 
 def fsspec() -> ModuleType:
     """UsageError if it is not there."""
+    return _imported("fsspec")
+
+
+def _imported(name: str) -> ModuleType:
     try:
-        import fsspec as found
+        return import_module(name)
     except ImportError as e:
-        raise _missing(e) from e
-    module: ModuleType = found
-    return module
-
-
-def _missing(e: ImportError) -> UsageError:
-    return UsageError(f"vwlite dask needs packages that are not there ({e}): pip install 'vwlite[dask]'")
+        raise UsageError(f"vwlite dask needs packages that are not there ({e}): pip install 'vwlite[dask]'") from e
 
 
 def unknown_protocol(url: str, e: Exception) -> UsageError:
