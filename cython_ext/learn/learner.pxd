@@ -63,7 +63,8 @@ cdef class Learner:
     cdef char** dictionary_slots           # owned; [distinct, and one more for the constant]
     cdef uint32_t* dictionary_keys         # owned
     cdef size_t dictionary_slot_capacity, dictionary_key_capacity
-    cdef uint64_t dictionary               # which it is, and what the table was when its slots were found
+    cdef uint64_t dictionary               # which it is, its hashes, and what the table was when their slots were found
+    cdef size_t dictionary_size
     cdef uint64_t dictionary_moves
     cdef size_t dictionary_used
     cdef size_t expanded                   # the line of the batch that was expanded ahead

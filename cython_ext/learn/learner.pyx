@@ -297,30 +297,41 @@ cdef inline Reason update(Learner self, Turn* turn) noexcept nogil:
 cdef int locate_dictionary(Learner self, const Arrays* a) noexcept nogil:
     """Find the slots of all features of a batch. They stay where they are until the next one; -1: no memory.
 
-    A feature that is only in examples that are not learned gets a slot too, which is idle. The slots of a dictionary that
-    is known are asked for again if the table has changed.
+    A feature that is only in examples that are not learned gets a slot too, which is idle. Of a dictionary that is known,
+    only the hashes that are new to it are asked for, unless slots have moved, or those of a model that does not learn
+    have become more.
     """
-    cdef size_t i, n = a.distinct
-    cdef int failed = 0
-    if (a.dictionary != 0 and a.dictionary == self.dictionary and self.table.moves == self.dictionary_moves
-            and self.table.used + self.table.has_last == self.dictionary_used):
-        return 0
+    cdef size_t known = 0, n = a.distinct
+    cdef uint64_t moves = self.table.moves
+    if (a.dictionary != 0 and a.dictionary == self.dictionary and moves == self.dictionary_moves
+            and (self.learning or self.table.used + self.table.has_last == self.dictionary_used)):
+        if n == self.dictionary_size:
+            return 0
+        if n > self.dictionary_size:
+            known = self.dictionary_size
     self.dictionary = 0
     if (reserve(<void**>&self.dictionary_slots, &self.dictionary_slot_capacity, n + 1, sizeof(char*))
             or reserve(<void**>&self.dictionary_keys, &self.dictionary_key_capacity, n + 1, sizeof(uint32_t))):
         return -1
-    for i in range(n):
+    self.table.asked += known
+    if locate_hashes(self, a, known) or (self.table.moves != moves and known and locate_hashes(self, a, 0)):
+        return -1
+    self.dictionary, self.dictionary_size, self.dictionary_moves = a.dictionary, n, self.table.moves
+    self.dictionary_used = self.table.used + self.table.has_last
+    return 0
+
+
+cdef int locate_hashes(Learner self, const Arrays* a, size_t first) noexcept nogil:
+    """Find the slots of the distinct hashes from the first one on, and of the constant; -1: no memory."""
+    cdef size_t i, n = a.distinct
+    for i in range(first, n):
         self.dictionary_keys[i] = a.distinct_hash[i] & self.expander.mask
     self.dictionary_keys[n] = CONSTANT & self.expander.mask
     n += self.expander.constant
     if self.learning:
-        failed = self.table.resolve_all(self.dictionary_keys, n, self.dictionary_slots)
-    else:
-        self.table.lookup(self.dictionary_keys, n, self.dictionary_slots)
-    if not failed:
-        self.dictionary, self.dictionary_moves = a.dictionary, self.table.moves
-        self.dictionary_used = self.table.used + self.table.has_last
-    return failed
+        return self.table.resolve_all(self.dictionary_keys + first, n - first, self.dictionary_slots + first)
+    self.table.lookup(self.dictionary_keys + first, n - first, self.dictionary_slots + first)
+    return 0
 
 
 cdef inline int locate_whole(Learner self, const Arrays* a, size_t line, Example* e, bint learns) noexcept nogil:

@@ -554,3 +554,21 @@ def test_names_of_classes_that_are_not_those_of_the_data(vwlite, tmp_path, data,
 def test_a_cache_that_is_no_file(vwlite, tmp_path, data):
     os.mkfifo(tmp_path / "fifo")
     assert "not a regular file" in vwlite("train", data, "--cache-file", tmp_path / "fifo", code=73).err
+
+
+@pytest.mark.parametrize("algorithm", ["gd", "truncated-gradient --l1 1e-3", "ftrl --l1 1"])
+def test_features_of_many_blocks_learn_as_from_text(tmp_path, vwlite, algorithm):
+    """Numbers of features hold for several blocks, until there are more than 2^16 of them."""
+    rng = random.Random(5)
+    with (tmp_path / "data").open("w") as f:
+        for i in range(12_000):
+            words = (f"w{i * 6 + rng.randrange(25_000)}" for _ in range(40))
+            f.write(f"{rng.choice((1, -1))} | {' '.join(words)}\n")
+    learn = ("train", tmp_path / "data", "--loss", "logistic", "--algorithm", *algorithm.split(), "--passes", 3)
+    vwlite(*learn, "-m", tmp_path / "text", "--quiet", "--threads", 1)
+    learn += ("--cache-file", tmp_path / "cache", "-m", tmp_path / "model", "--quiet", "--threads")
+    for threads in (2, 1):
+        for _ in range(2):  # the cache is made, and used
+            vwlite(*learn, threads)
+            assert (tmp_path / "model").read_bytes() == (tmp_path / "text").read_bytes()
+        (tmp_path / "cache").unlink()

@@ -10,6 +10,7 @@ import pytest
 from batches import Line, batch_of
 
 from vwlite.core.data.batch import Batch
+from vwlite.core.data.dictionary import Dictionary
 from vwlite.core.text.parser import Parser
 
 TEXT = b"1 2 0.5 'tag |f a:2 b |g c |h\n\nx | bad\n-1 |\n0 longer_tag| :5 " + b"word:0.25 " * 30 + b"\n"
@@ -416,3 +417,67 @@ def test_a_view_cannot_be_gathered():
     data = dumped(batch_from(TEXT))
     with pytest.raises(ValueError, match="a view is as it was written"):
         Batch.view(data, 0, len(data)).gather()
+
+
+def random_batch(rng: random.Random, words: int) -> Batch:
+    """A view that is numbered, of so many words at most."""
+    drawn = [f"w{rng.randrange(words)}:{rng.randint(1, 9)}" for _ in range(3 * words)]
+    batch = batch_from("".join(f"1 | {' '.join(drawn[i : i + 5])}\n" for i in range(0, len(drawn), 5)).encode())
+    batch.number_hashes()
+    assert len(batch.distinct)
+    data = bytearray(dumped(batch))
+    return Batch.view(data, 0, len(data))
+
+
+def test_a_dictionary_numbers_several_batches_at_once():
+    rng, dictionary = random.Random(1), Dictionary()
+    known: list[int] = []
+    for words in (20, 30, 10, 400, 5):
+        batch = random_batch(rng, words)
+        before, own = content(batch), list(batch.distinct)
+        assert dictionary.renumber(batch)
+        known += [h for h in own if h not in known]
+        assert list(batch.distinct) == known
+        assert len(dictionary) == len(known)
+        assert content(batch) == before
+    not_numbered = bytearray(dumped(batch_from(TEXT)))
+    view = Batch.view(not_numbered, 0, len(not_numbered))
+    assert dictionary.renumber(view)
+    assert list(view.distinct) == []
+
+
+def of_hashes(hashes: range) -> Batch:
+    """A view that is numbered."""
+    return batch_of([Line(1, [(h, 1.0) for h in hashes])], numbered=True)
+
+
+def test_a_full_dictionary_leaves_a_batch_alone():
+    """And those that have its numbers keep theirs."""
+    dictionary, renumbered = Dictionary(), []
+    for begin in (0, 20_000, 40_000):
+        batch = of_hashes(range(begin, begin + 20_000))
+        before = content(batch)
+        assert dictionary.renumber(batch)
+        renumbered.append((batch, before))
+    batch = of_hashes(range(55_000, 70_000))
+    before, own = content(batch), list(batch.distinct)
+    assert not dictionary.renumber(batch)
+    assert list(batch.distinct) == own
+    assert content(batch) == before
+    del dictionary
+    gc.collect()
+    assert all(content(batch) == before for batch, before in renumbered)
+    exact = Dictionary()
+    assert exact.renumber(of_hashes(range(0, 1 << 15)))
+    assert exact.renumber(of_hashes(range(1 << 15, 1 << 16)))
+    assert len(exact) == 1 << 16
+    assert exact.renumber(of_hashes(range(100)))
+    assert not exact.renumber(of_hashes(range(1 << 16, (1 << 16) + 1)))
+
+
+def test_only_views_of_memory_that_may_be_written_are_renumbered():
+    batch = batch_from(b"1 | a a\n")
+    batch.number_hashes()
+    for odd in (batch, Batch.view(dumped(batch), 0, len(dumped(batch)))):
+        with pytest.raises(ValueError, match="view of memory that may be written"):
+            Dictionary().renumber(odd)

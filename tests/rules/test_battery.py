@@ -18,6 +18,7 @@ import vwlite.core
 from vwlite.algorithms.build import make_learner
 from vwlite.algorithms.losses import LOSSES
 from vwlite.algorithms.table import ALGORITHMS
+from vwlite.core.data.dictionary import Dictionary
 from vwlite.core.learn.learner import Learner, Reason
 from vwlite.core.learn.multiclass import Classifier
 from vwlite.core.learn.rule import Rule
@@ -139,11 +140,16 @@ def stream_for(rule: str, loss: str, seed: int, lines: int = 400, keys: int = 30
     return stream
 
 
-def go(learner: Learner, stream: list[Line], cut: int | None = None, *, numbered: bool = False) -> bytes:
-    """Run over the stream in batches of `cut` lines; the raw predictions as text."""
+def go(
+    learner: Learner, stream: list[Line], cut: int | None = None, *, numbered: bool = False,
+    dictionary: Dictionary | None = None,
+) -> bytes:  # fmt: skip
+    """Run over the stream in batches of `cut` lines, numbered each by itself or by one dictionary; the raw predictions
+    as text."""
     cut = cut or len(stream) or 1
     for begin in range(0, len(stream), cut):
-        batch = batch_of(stream[begin : begin + cut], numbered=numbered)
+        batch = batch_of(stream[begin : begin + cut], numbered=numbered or dictionary is not None)
+        assert dictionary is None or dictionary.renumber(batch)
         assert learn(learner, batch) == len(batch)
         assert learner.reason == Reason.DONE
     return learner.raw_predictions.take()
@@ -244,14 +250,18 @@ def test_numbered_features_leave_no_trace(rule, loss, bits):
         line._replace(label=nan) if i % 7 == 3 else line._replace(importance=0.0) if i % 7 == 5 else line
         for i, line in enumerate(stream_for(rule, loss, 21))
     ]
-    plain, numbered = fresh(rule, loss, bits=bits), fresh(rule, loss, bits=bits)
+    plain, numbered, together = (fresh(rule, loss, bits=bits) for _ in range(3))
+    dictionary = Dictionary()
     for cut in (150, 1, None):
-        assert go(numbered, stream, cut, numbered=True) == go(plain, stream, 60)
-    assert bits_of(state_of(numbered)) == bits_of(state_of(plain))
+        expected = go(plain, stream, 60)
+        assert go(numbered, stream, cut, numbered=True) == expected
+        assert go(together, stream, cut, dictionary=dictionary) == expected
+    assert bits_of(state_of(numbered)) == bits_of(state_of(together)) == bits_of(state_of(plain))
     predictor = restored(fresh(rule, loss, bits=bits, learn=False), state_of(plain))
     unseen = stream_for(rule, loss, 22, keys=3000)
     size = len(predictor.rule)
-    assert go(predictor, unseen, 50, numbered=True) == go(predictor, unseen, 50)
+    expected = go(predictor, unseen, 50)
+    assert go(predictor, unseen, 50, numbered=True) == go(predictor, unseen, 50, dictionary=dictionary) == expected
     assert len(predictor.rule) == size
 
 

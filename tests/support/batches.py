@@ -45,7 +45,7 @@ def batch_of(lines: Iterable[Line], *, numbered: bool = False) -> Batch:
         np.array([letter for letter, _ in flat_spans], "u1"),
         np.frombuffer(tags, "u1"),
     ]
-    data = np.array([len(lines), len(flat_spans), len(features), len(tags), len(distinct), 0], "<u8").tobytes()
+    data = bytearray(np.array([len(lines), len(flat_spans), len(features), len(tags), len(distinct), 0], "<u8"))
     for array in arrays:
         piece = array.tobytes()
         data += piece + bytes(-len(piece) % 8)

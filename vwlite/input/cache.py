@@ -21,13 +21,15 @@ import struct
 import sys
 import tempfile
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeGuard
 
 from vwlite import __version__
 from vwlite.core.base.checksum import checksum
 from vwlite.core.data.batch import Batch
+from vwlite.core.data.dictionary import Dictionary
 from vwlite.errors import CannotCreateError, NoInputError, UsageError, WriteError
 from vwlite.input.ahead import read_ahead
 from vwlite.output.atomic import AtomicFile
@@ -39,6 +41,8 @@ TRAILER = struct.Struct("<QQQ8s")  # place and size of the index, its sum, END
 ALIGNMENT = 64
 FETCHED = 3  # batches that are read ahead
 SAMPLE = 1 << 16  # bytes of each content sample
+
+Found = tuple[Batch, int] | None  # a batch, and the place in the file where it ends
 
 
 class CacheUnusable(Exception):
@@ -203,26 +207,48 @@ class CacheReader:
         self.size = os.fstat(fd).st_size
         self._entries = index.entries
         self._domain, self._most = _labels(index)
+        self._dictionary: Dictionary | None = None
         self._fd = os.dup(fd)
         weakref.finalize(self, os.close, self._fd)
 
     def batches(self, threads: int = 1) -> Iterator[tuple[Batch, int]]:
         """The batches in order, each with the place in the file where it ends. Each is valid until the next.
 
-        With more than one thread, another one reads them ahead. NoInputError if the file is not what it was.
+        With more than one thread, another one reads them ahead, and gives their features numbers that hold for several
+        batches. NoInputError if the file is not what it was.
         """
         entries = iter(self._entries)
 
-        def read(buffer: bytearray) -> tuple[Batch, int] | None:
+        def read(buffer: bytearray) -> Found:
             entry = next(entries, None)
             return None if entry is None else (self._read(entry, buffer), entry.place + entry.size)
 
         if threads > 1:
-            yield from read_ahead(read, [self._buffer(self._entries) for _ in range(FETCHED)], "cache reader")
+            buffers = [self._buffer(self._entries) for _ in range(FETCHED)]
+            with self._numbering() as renumber:
+                yield from read_ahead(lambda buffer: renumber(read(buffer)), buffers, "cache reader")
             return
         buffer = self._buffer(self._entries)
         while (found := read(buffer)) is not None:
             yield found
+
+    @contextmanager
+    def _numbering(self) -> Iterator[Callable[[Found], Found]]:
+        """A function that gives the features of a batch numbers that hold for several batches. The next pass goes on
+        with the dictionary of this one."""
+        dictionary, self._dictionary = self._dictionary or Dictionary(), None
+
+        def renumber(found: Found) -> Found:
+            nonlocal dictionary
+            if found is not None and not dictionary.renumber(found[0]):
+                dictionary = Dictionary()
+                dictionary.renumber(found[0])
+            return found
+
+        try:
+            yield renumber
+        finally:
+            self._dictionary = dictionary
 
     def check(self) -> None:
         """CacheUnusable if any of the bytes is not as it should be. Two threads, which a fast
