@@ -5,7 +5,9 @@ The sources live in `cython_ext/`, the modules under `vwlite.core`. Cython looks
 name to this folder under `build/` and has Cython look there.
 
 Environment: VWLITE_SANITIZE=1 builds with AddressSanitizer and UndefinedBehaviorSanitizer
-(`make sanitize`); VWLITE_ANNOTATE=1 also writes Cython's annotated HTML beside the C files.
+(`make sanitize`); VWLITE_PORTABLE=1 without the functions that are written or copied for
+particular processors, as on one that is not known (`make portable`); VWLITE_ANNOTATE=1 also
+writes Cython's annotated HTML beside the C files.
 """
 
 import os
@@ -50,7 +52,7 @@ class BuildExt(build_ext):
     def run(self) -> None:
         from Cython.Build import cythonize
 
-        sanitize = os.environ.get("VWLITE_SANITIZE") == "1"
+        sanitize, portable = (os.environ.get(f"VWLITE_{build}") == "1" for build in ("SANITIZE", "PORTABLE"))
         compiled = cythonize(
             self.extensions,
             include_path=[str(_package_of_links())],
@@ -62,6 +64,7 @@ class BuildExt(build_ext):
         )
         for extension, c in zip(self.extensions, compiled, strict=True):
             extension.sources = c.sources
+            extension.define_macros = [("VWLITE_PORTABLE", None)] if portable else []
             extension.extra_compile_args = (SANITIZE if sanitize else FAST) + QUIET
             extension.extra_link_args = SANITIZED_LINK if sanitize else STRIPPED
         self.parallel = self.parallel or os.cpu_count()

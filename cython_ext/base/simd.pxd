@@ -2,7 +2,7 @@
 
 Words are eight bytes in a 64-bit integer ("SIMD within a register"): the first byte of the text is
 the lowest of the integer, on every processor. Windows are 32 bytes of text, of which one asks where
-the delimiters are; this has a fast way for x86-64 and a portable one for the others.
+the delimiters are; this has a fast way for x86-64, where VWLITE_SSE2 is defined, and a portable one for the others.
 """
 
 from libc.stdint cimport uint32_t, uint64_t
@@ -49,7 +49,8 @@ cdef extern from *:
         return found;
     }
 
-    #ifdef __SSE2__
+    #if defined(__SSE2__) && !defined(VWLITE_PORTABLE)
+    #define VWLITE_SSE2
     #include <emmintrin.h>
 
     static inline uint32_t vwlite_delimiters16(const char *p, char other) {

@@ -12,7 +12,7 @@ cdef extern from *:
     """
     #include <stdint.h>  /* whatever the C library, it says now which one it is */
     #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) \\
-        && __GNUC__ >= 12 && !defined(__SANITIZE_ADDRESS__)
+        && __GNUC__ >= 12 && !defined(__SANITIZE_ADDRESS__) && !defined(VWLITE_PORTABLE)
     #define VWLITE_CLONED
     #define VWLITE_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
     #define VWLITE_CLONES_V3 __attribute__((target_clones("arch=x86-64-v3", "default")))

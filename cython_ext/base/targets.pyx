@@ -8,9 +8,9 @@ cdef extern from *:
         if (__builtin_cpu_supports("x86-64-v4"))
             return "x86-64-v4";
         return __builtin_cpu_supports("x86-64-v3") ? "x86-64-v3" : "x86-64";
-    #elif defined(__x86_64__)
+    #elif defined(__x86_64__) && !defined(VWLITE_PORTABLE)
         return "x86-64";
-    #elif defined(__aarch64__)
+    #elif defined(__aarch64__) && !defined(VWLITE_PORTABLE)
         return "aarch64";
     #else
         return "portable";

@@ -15,7 +15,19 @@ from vwlite.core.text.tokens cimport Trouble, trouble_at
 
 cdef extern from *:
     """
-    #ifdef __SSE2__
+    static inline uint64_t vwlite_csv64_portable(const char *p, char delimiter, uint64_t *high) {
+        uint64_t found = 0;
+        for (int i = 0; i < 8; i++) {
+            uint64_t w = vwlite_load64(p + 8 * i);
+            uint64_t marks = vwlite_zeros(w ^ VWLITE_EACH('"')) | vwlite_zeros(w ^ VWLITE_EACH('\\n'))
+                | vwlite_zeros(w ^ VWLITE_EACH(delimiter));
+            found |= (((marks >> 7) * 0x0102040810204080u) >> 56) << (8 * i);
+            *high |= w & VWLITE_EACH(0x80);
+        }
+        return found;
+    }
+
+    #ifdef VWLITE_SSE2
     static inline uint64_t vwlite_csv64(const char *p, char delimiter, uint64_t *high) {
         const __m128i quote = _mm_set1_epi8('"'), feed = _mm_set1_epi8('\\n'), comma = _mm_set1_epi8(delimiter);
         uint64_t found = 0;
@@ -29,17 +41,7 @@ cdef extern from *:
         return found;
     }
     #else
-    static inline uint64_t vwlite_csv64(const char *p, char delimiter, uint64_t *high) {
-        uint64_t found = 0;
-        for (int i = 0; i < 8; i++) {
-            uint64_t w = vwlite_load64(p + 8 * i);
-            uint64_t marks = vwlite_zeros(w ^ VWLITE_EACH('"')) | vwlite_zeros(w ^ VWLITE_EACH('\\n'))
-                | vwlite_zeros(w ^ VWLITE_EACH(delimiter));
-            found |= (((marks >> 7) * 0x0102040810204080u) >> 56) << (8 * i);
-            *high |= w & VWLITE_EACH(0x80);
-        }
-        return found;
-    }
+    #define vwlite_csv64 vwlite_csv64_portable
     #endif
 
     /* The quotes, line ends and delimiters in [begin, end), as distances from base, as long as there is room for 66.
@@ -58,6 +60,9 @@ cdef extern from *:
     """
     size_t csv_marks "vwlite_csv_marks"(const char* base, const char* begin, const char* end, char delimiter,
                                         uint32_t* marks, size_t room, const char** reached, uint64_t* high) noexcept nogil
+    # Bit i: p[i] is a quote, a line end or the delimiter, for i from 0 to 63. high: as above.
+    uint64_t csv_window "vwlite_csv64"(const char* p, char delimiter, uint64_t* high) noexcept nogil
+    uint64_t csv_window_portable "vwlite_csv64_portable"(const char* p, char delimiter, uint64_t* high) noexcept nogil
 
 
 # What can be wrong with a record of a table, beside what tokens.pxd knows; the names are TABLE_CODES in tables.pyx.

@@ -12,7 +12,14 @@ from vwlite.core.text.tokens cimport Trouble, trouble_at
 cdef extern from *:
     """
     /* The first quote, backslash or control byte from p on. PADDING bytes behind the LF of the line are readable. */
-    #ifdef __SSE2__
+    static inline const char *vwlite_json_stop_portable(const char *p) {
+        while ((uint8_t)*p > 0x1F && *p != '"' && *p != '\\\\') {
+            p++;
+        }
+        return p;
+    }
+
+    #ifdef VWLITE_SSE2
     static inline const char *vwlite_json_stop(const char *p) {
         const __m128i quote = _mm_set1_epi8('"'), slash = _mm_set1_epi8('\\\\'), control = _mm_set1_epi8(0x1F);
         while (1) {
@@ -27,15 +34,11 @@ cdef extern from *:
         }
     }
     #else
-    static inline const char *vwlite_json_stop(const char *p) {
-        while ((uint8_t)*p > 0x1F && *p != '"' && *p != '\\\\') {
-            p++;
-        }
-        return p;
-    }
+    #define vwlite_json_stop vwlite_json_stop_portable
     #endif
     """
     const char* json_stop "vwlite_json_stop"(const char* p) noexcept nogil
+    const char* json_stop_portable "vwlite_json_stop_portable"(const char* p) noexcept nogil
 
 cdef enum:
     BRACE = 0x7B

@@ -121,7 +121,7 @@ cdef extern from *:
         return count;
     }
 
-    #if defined(__x86_64__) && defined(__GNUC__)
+    #if defined(__x86_64__) && defined(__GNUC__) && !defined(VWLITE_PORTABLE)
     #include <immintrin.h>
 
     /* The same with AVX-512, which has an instruction that picks the marked ones among 16 numbers. */

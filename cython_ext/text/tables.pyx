@@ -26,13 +26,14 @@ from vwlite.core.text.cells cimport (
     add_padded_word, character, close_space, fits_byte, name_hash, open_space, put, set_column, write, write_character,
 )
 from vwlite.core.text.csv cimport (
-    BAD, CELL, CELL_LARGE, COMPLETE, CUT, NOT_UTF8, QUOTE_OPEN, RAGGED, Outcome, csv_marks, csv_record,
+    BAD, CELL, CELL_LARGE, COMPLETE, CUT, NOT_UTF8, QUOTE_OPEN, RAGGED, Outcome, csv_marks, csv_record, csv_window,
+    csv_window_portable,
 )
 from vwlite.core.text.decimal cimport write_unsigned
 from vwlite.core.text.json cimport (
     BRACE, BRACKET, END_BRACE, END_BRACKET,
     JSON_AFTER, JSON_COMMA, JSON_DEEP, JSON_ESCAPE, JSON_KEY, JSON_KIND, JSON_MIXED, JSON_OBJECT, JSON_TWICE, JSON_VALUE,
-    is_digit, json_blanks, json_key, json_number, json_skip, json_string, json_unit, json_word,
+    is_digit, json_blanks, json_key, json_number, json_skip, json_stop, json_stop_portable, json_string, json_unit, json_word,
 )
 from vwlite.core.text.murmur cimport murmur
 from vwlite.core.text.numbers cimport Double, Float, read_double, read_float
@@ -1078,3 +1079,21 @@ cdef size_t whole_records(const char* data, size_t size, char delimiter) noexcep
                 return last - data
         p += 1
         last = p
+
+
+# --- for tests -----------------------------------------------------------------------------------
+
+def marks_of_cells(bytes text, str delimiter, bint portable=False):
+    """The quotes, line ends and delimiters among the first 64 bytes of a text, as bits; whether all of them are ASCII."""
+    cdef bytes padded = text + bytes(PADDING)
+    cdef char between = <char>ord(delimiter)
+    cdef uint64_t high = 0
+    cdef uint64_t found = csv_window_portable(padded, between, &high) if portable else csv_window(padded, between, &high)
+    return found, high == 0
+
+
+def json_stop_of(bytes text, bint portable=False):
+    """Where the first quote, backslash or control byte of a text is; its length if there is none."""
+    cdef bytes padded = text + bytes(PADDING)
+    cdef const char* p = padded
+    return (json_stop_portable(p) if portable else json_stop(p)) - p

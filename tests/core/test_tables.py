@@ -11,7 +11,7 @@ from slow_tables import csv_as_vw, json_as_vw, words_of
 from vwlite.core.data.batch import Batch
 from vwlite.core.text.cells import Cells
 from vwlite.core.text.parser import Parser
-from vwlite.core.text.tables import TableParser, split, whole
+from vwlite.core.text.tables import TableParser, json_stop_of, marks_of_cells, split, whole
 from vwlite.input.schema import ROLES, Schema, namespace_of
 
 WORDS = ["PT", "DE", "a b", " x ", "", "", "a:b", "p|q", "line\nend", "cr\r\nlf", 'say ""hi""', 'q"', "été", "ΑΣ", "12",
@@ -193,3 +193,28 @@ def test_a_table_of_nothing_and_of_blank_lines():
 def test_names_are_replaced_where_vw_text_cannot_hold_them():
     assert namespace_of("a b:c|d\te") == "a_b_c_d_e"
     assert [ROLES.index(role) for role in ROLES] == list(range(8))
+
+
+@pytest.mark.parametrize("portable", [False, True])
+def test_marks_of_cells_on_every_processor(portable):
+    rng = Random(7)
+    for delimiter in ",;\t|":
+        ends = {ord('"'), ord("\n"), ord(delimiter)}
+        for byte in range(256):
+            for place in rng.sample(range(64), 8):
+                text = bytearray(rng.randbytes(64) if place % 2 else bytes([rng.randrange(128)]) * 64)
+                text[place] = byte
+                expected = sum(1 << i for i, b in enumerate(text) if b in ends)
+                assert marks_of_cells(bytes(text), delimiter, portable) == (expected, text.isascii())
+
+
+@pytest.mark.parametrize("portable", [False, True])
+def test_stops_of_json_strings_on_every_processor(portable):
+    rng = Random(8)
+    plain = [byte for byte in range(256) if byte > 0x1F and byte not in b'"\\']
+    for byte in range(256):
+        for length in (*range(20), 40):
+            text = bytes(rng.choices(plain, k=length))
+            behind = rng.randbytes(9) if byte not in plain else bytes(rng.choices(plain, k=9))
+            found = json_stop_of(text + bytes([byte]) + behind, portable)
+            assert found == length + (10 if byte in plain else 0)
