@@ -10,8 +10,8 @@ BIN := .venv/bin
 DEMO := build/demo
 DATA := data/breast_cancer
 
-.PHONY: help install demo try test test-long lint docs sanitize fuzz compat bench bench-quick bench-projection bench-dimension compare compare-quick \
-	papers papers-quick bench-solve bench-solve-quick bench-rounds bench-merge wheel clean
+.PHONY: help install demo try test test-long lint docs sanitize portable aarch64 fuzz compat bench bench-quick bench-projection \
+	bench-dimension compare compare-quick papers papers-quick bench-solve bench-solve-quick bench-rounds bench-merge wheel clean
 
 help:
 	@echo "make demo         train, predict and look at a model, on the data in data/"
@@ -21,6 +21,8 @@ help:
 	@echo "make docs         README, results, manual page and stubs, as far as they are made from the program"
 	@echo "make sanitize     the tests of the compiled core, built with AddressSanitizer"
 	@echo "make fuzz         the same build on drawn texts, commands, models and caches, for MINUTES=5; keeps what fails"
+	@echo "make portable     tests of the core, models and caches, built without what is made for particular processors"
+	@echo "make aarch64      a wheel for 64-bit ARM, by a cross-compiler: does everything compile there?"
 	@echo "make compat       \`vwlite vw\` beside the real Vowpal Wabbit, on 2,000 drawn command lines and texts"
 	@echo "make bench        the table of speed and memory in tests/bench/RESULTS.md (about a quarter of an hour)"
 	@echo "make bench-quick  the same on tiny data: does the benchmark work?"
@@ -88,18 +90,22 @@ docs: $(INSTALLED)
 	$(BIN)/python tests/stubs.py
 	$(BIN)/python tests/docs.py
 
-# A folder of its own: objects of the two builds must not be mixed.
+# Builds of other kinds, each with a folder of its own: objects of two builds must not be mixed.
 SANITIZED := .venv-asan/.installed
+PORTABLE := .venv-portable/.installed
 # No wildcards: a test that is renamed must not drop out.
 CORE_TESTS := tests/core tests/solve $(addprefix tests/rules/test_, rules.py averaging.py nonzeros.py) \
 	$(addprefix tests/vw/test_, interleaved.py vw_core.py vw_models.py vw_odd.py vw_quick.py vw_text.py)
 
-$(SANITIZED): $(SOURCES)
-	rm -rf .venv-asan build/asan
-	$(PYTHON) -m venv .venv-asan
-	mkdir -p build/asan
-	cp -R pyproject.toml MANIFEST.in README.md LICENSE vwlite cython_ext build/asan
-	VWLITE_SANITIZE=1 .venv-asan/bin/pip install --quiet --disable-pip-version-check './build/asan[test]'
+$(SANITIZED): export VWLITE_SANITIZE := 1
+$(PORTABLE): export VWLITE_PORTABLE := 1
+
+$(SANITIZED) $(PORTABLE): .venv-%/.installed: $(SOURCES)
+	rm -rf .venv-$* build/$*
+	$(PYTHON) -m venv .venv-$*
+	mkdir -p build/$*
+	cp -R pyproject.toml MANIFEST.in README.md LICENSE vwlite cython_ext build/$*
+	.venv-$*/bin/pip install --quiet --disable-pip-version-check './build/$*[test]'
 	touch $@
 
 # detect_leaks=0: the interpreter itself keeps memory until the end of the process.
@@ -107,6 +113,12 @@ WATCHED := LD_PRELOAD="$$(gcc -print-file-name=libasan.so)" UBSAN_OPTIONS=halt_o
 
 sanitize: $(SANITIZED)
 	$(WATCHED) ASAN_OPTIONS=detect_leaks=0 .venv-asan/bin/pytest $(CORE_TESTS)
+
+# The same bytes: the tests of the core, and those that compare models, caches and what is printed.
+portable: $(PORTABLE)
+	.venv-portable/bin/vwlite --version | grep -qx 'instructions portable'
+	.venv-portable/bin/pytest $(CORE_TESTS) tests/rules/test_battery.py tests/golden \
+		$(addprefix tests/cli/test_, cache.py cache_file.py model.py tables.py)
 
 # No piece of memory above 1 GB; what is freed is watched for only a little while, as that is memory too.
 MINUTES := 5
@@ -200,5 +212,5 @@ wheel:
 	@size=$$(cat dist/*.whl | wc -c); test $$size -le 4000000 || { echo "the wheel has $$size bytes, more than 4 MB"; exit 1; }
 
 clean:
-	rm -rf .venv .venv-asan .bench build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-asan .venv-portable .bench build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
