@@ -144,10 +144,10 @@ compat: $(INSTALLED) $(BENCH)
 	VWLITE_COMPAT_RUNS=1000 $(BIN)/pytest -p no:cacheprovider tests/vw/test_compat.py; \
 	code=$$?; wait $$! && exit $$code
 
-bench: $(BENCH)
+bench: $(BENCH) $(PORTABLE)
 	.bench/venv/bin/python tests/bench/bench.py --results $(RESULTS)
 
-bench-quick: $(BENCH)
+bench-quick: $(BENCH) $(PORTABLE)
 	.bench/venv/bin/python tests/bench/bench.py --quick
 
 bench-projection: $(BENCH)

@@ -71,6 +71,7 @@ ALGORITHMS: dict[str, tuple[str, list[str], float]] = {
 }
 OURS, VW_NAME, VW_24 = "vwlite", "VW", "VW -b 24"
 OUR_VW, TRAIN, PREDICT = "vwlite vw", "`vwlite train`", "`vwlite predict`"
+PORTABLE = "the portable build"
 WITHOUT = "without"
 READ, PARSE = "reading the file", "reading and parsing"
 
@@ -326,6 +327,25 @@ def works_of_meals(meals: str) -> Iterator[Work]:
     )
 
 
+def works_of_the_portable_build(program: Path, news: str) -> Iterator[Work]:
+    """What is lost without the functions for particular processors: the same work by a build that has none."""
+    if not program.exists():
+        return
+
+    def both(*arguments: str) -> dict[str, Command]:
+        shared = ["train", news, "--loss", "logistic", *arguments, "--quiet"]
+        return {PORTABLE: [str(program), *shared], OURS: [VWLITE, *shared]}
+
+    def work(name: str, rivals: dict[str, Command | tuple[Command, Command]]) -> Work:
+        return Work(f"{PORTABLE}, {name}, documents", rivals, [Goal(OURS, 1.6)], ours=PORTABLE)
+
+    yield work("train `gd` logistic from text", dict(both("-m", "portable.model")))
+    Path("portable.cache").unlink(missing_ok=True)
+    cached = ["--cache-file", "portable.cache", "--holdout-off", "--passes"]
+    short, long = both(*cached, "1"), both(*cached, str(1 + PASSES))
+    yield work("a pass over the cache, `gd` logistic", {name: (short[name], long[name]) for name in short})
+
+
 def cache_rows(clicks: str) -> Iterator[str]:
     """How large a cache is beside its text."""
     run([VWLITE, "train", clicks, "--loss", "logistic", "--cache-file", "clicks.cache", "--kill-cache", "--quiet"])
@@ -558,8 +578,11 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=5, help="(default: 5)")
     parser.add_argument("--only", default="", metavar="WORDS", help="only rows whose name contains this")
     parser.add_argument("--folder", type=Path, default=ROOT / ".bench", help="where files go (default: .bench)")
+    built = ROOT / ".venv-portable/bin/vwlite"
+    parser.add_argument("--portable", type=Path, default=built, help="`vwlite` as `make portable` builds it")
     parser.add_argument("--results", type=Path, help="put the table into this file, between its markers")
     typed = parser.parse_args()
+    typed.portable = typed.portable.absolute()
     if typed.results:
         typed.results = typed.results.absolute()
     if typed.quick:
@@ -581,6 +604,9 @@ def main() -> int:
     for work in works_of_meals(text_of("meals", "vw", typed.megabytes / 5)):
         if typed.only in work.name:
             table += rows(work, race(without_what_is_missing(work), typed.rounds))
+    for work in works_of_the_portable_build(typed.portable, news):
+        if typed.only in work.name:
+            table += rows(work, race(work, typed.rounds))
     if typed.only in "one thread":
         table += one_thread_rows(news, typed.rounds)
     if typed.only in "cache of clicks":
