@@ -5,9 +5,9 @@ The sources live in `cython_ext/`, the modules under `vwlite.core`. Cython looks
 name to this folder under `build/` and has Cython look there.
 
 Environment: VWLITE_SANITIZE=1 builds with AddressSanitizer and UndefinedBehaviorSanitizer
-(`make sanitize`); VWLITE_PORTABLE=1 without the functions that are written or copied for
-particular processors, as on one that is not known (`make portable`); VWLITE_ANNOTATE=1 also
-writes Cython's annotated HTML beside the C files.
+(`make sanitize`); VWLITE_PORTABLE=1 builds without the functions that are written or compiled
+for particular processors, as for one that has none of them (`make portable`);
+VWLITE_ANNOTATE=1 also writes Cython's annotated HTML beside the C files.
 """
 
 import os
