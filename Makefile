@@ -120,6 +120,22 @@ portable: $(PORTABLE)
 	.venv-portable/bin/pytest $(CORE_TESTS) tests/rules/test_battery.py tests/golden \
 		$(addprefix tests/cli/test_, cache.py cache_file.py model.py tables.py)
 
+# The C library is the oldest that wheels are made for today. -E: pip hides the environment's packages from what it starts.
+ARM := aarch64-linux-gnu
+ARM_CC = $(CURDIR)/.bench/zig/bin/python -E -m ziglang cc -target $(ARM).2.28
+aarch64:
+	rm -rf build/aarch64
+	mkdir -p build/aarch64/source .bench
+	test -x .bench/zig/bin/pip || $(PYTHON) -m venv .bench/zig
+	.bench/zig/bin/pip install --quiet --disable-pip-version-check ziglang
+	cp -R pyproject.toml MANIFEST.in README.md LICENSE vwlite cython_ext build/aarch64/source
+	CC="$(ARM_CC)" LDSHARED="$(ARM_CC) -shared" _PYTHON_HOST_PLATFORM=linux-aarch64 \
+		SETUPTOOLS_EXT_SUFFIX=$$($(PYTHON) -c 'import sys; print(f".{sys.implementation.cache_tag}-$(ARM).so")') \
+		.bench/zig/bin/pip wheel --quiet --no-deps --disable-pip-version-check -w build/aarch64 build/aarch64/source
+	@$(PYTHON) -c 'import glob, zipfile; wheel = zipfile.ZipFile(glob.glob("build/aarch64/*.whl")[0]); \
+		machines = [wheel.read(name)[18] for name in wheel.namelist() if name.endswith(".so")]; \
+		assert set(machines) == {183}, machines; print(len(machines), "modules for AArch64:", wheel.filename)'
+
 # No piece of memory above 1 GB; what is freed is watched for only a little while, as that is memory too.
 MINUTES := 5
 fuzz: $(SANITIZED)
