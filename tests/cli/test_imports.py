@@ -2,6 +2,9 @@
 
 import ast
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -78,3 +81,18 @@ def test_the_core_imports_nothing_from_above():
     upward = {name for name, path in COMPILED.items() if pattern.search(path.read_text(encoding="utf-8"))}
     assert upward == set()
     assert len(COMPILED) > 30
+
+
+def test_python_in_the_folder_of_the_sources_says_what_it_has_found(tmp_path):
+    """They come before what is installed, and nothing in them is compiled."""
+    shutil.copytree(ROOT / "vwlite", tmp_path / "vwlite", ignore=shutil.ignore_patterns("*.so", "__pycache__"))
+    command = ["-c", "import vwlite; vwlite.load_model; print(vwlite.__file__)"]
+    done = subprocess.run([sys.executable, *command], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr.endswith(
+        f"ImportError: {tmp_path / 'vwlite' / 'core'} is a folder of sources, in which nothing is compiled: to import "
+        "the vwlite that is installed, start Python as `python -P`, or in another folder\n"
+    )
+    if sys.version_info >= (3, 11):
+        done = subprocess.run([sys.executable, "-P", *command], cwd=tmp_path, capture_output=True, text=True)
+        assert (done.returncode, str(tmp_path) in done.stdout) == (0, False)
