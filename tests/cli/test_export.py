@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from running import leftovers, shell
+from sets import SETS
 
 from vwlite.core.data.batch import Batch
 from vwlite.core.text.parser import Parser
@@ -19,7 +20,7 @@ from vwlite.export import tables
 from vwlite.model import read_model
 
 ROOT = Path(__file__).parents[2]
-DATA, SHARED = ROOT / "data", ROOT.parent / "shared" / "data"
+DATA = ROOT / "data"
 CC = shutil.which("cc")
 NEAR = 1e-6
 
@@ -268,7 +269,7 @@ def test_exports_predict_what_the_model_does_on_real_data(vwlite, tmp_path, monk
     if way == "sql" and name in NOT_REAL_IN_SQL:
         pytest.skip("not for sql")
     for file, source in (("data", train), ("test", test)):
-        place = next((folder / source for folder in (DATA, SHARED) if (folder / source).exists()), None)
+        place = next((folder / source for folder in (DATA, SETS) if (folder / source).exists()), None)
         if place is None:
             pytest.skip(f"there is no {source}")
         opened = gzip.open(place, "rb") if source.endswith("gz") else open(place, "rb")

@@ -14,13 +14,14 @@ import numpy as np
 import pytest
 from crafted_models import put_together, taken_apart
 from running import PATIENT, shell, start
+from sets import SETS
 from text_problems import SMOOTH, weights_of
 
 from vwlite.model import read_model
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "data/sources.train.vw"
-RCV1 = Path(os.environ.get("VWLITE_SETS", ROOT / ".bench/sets")) / "rcv1.train.libsvm.gz"
+RCV1 = SETS / "rcv1.train.libsvm.gz"
 STRENGTHS = {
     "l1": ["--l1", 0.02],
     "l2": ["--l2", 0.1],

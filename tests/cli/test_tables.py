@@ -13,13 +13,13 @@ from random import Random
 import numpy as np
 import pytest
 from running import finish, start
+from sets import SETS
 from slow_tables import csv_as_vw, decided, json_as_vw
 
 from vwlite.input import pipeline, tables
 from vwlite.input.reader import read_blocks
 from vwlite.model import Model, read_model
 
-SHARED = Path(__file__).parents[3] / "shared" / "data"
 CLICKS = (
     "clicked,age,country,device,ad text,id\n"
     '1,34,PT,mobile,"Great shoes, now ""50%"" off!",u1\n'
@@ -62,7 +62,7 @@ def adult(name: str, rows: int) -> tuple[list[str], list[dict[str, str]]]:
     """The rows of adult as a table: its columns, and what each row has."""
     columns: dict[str, None] = {"income": None}
     found = []
-    with gzip.open(SHARED / name, "rt") as f:
+    with gzip.open(SETS / name, "rt") as f:
         for line in f:
             label, *words = line.replace("|n", "").replace("|c", "").split()
             row = {"income": label}
@@ -76,7 +76,7 @@ def adult(name: str, rows: int) -> tuple[list[str], list[dict[str, str]]]:
     return list(columns), found
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the data set is not here")
+@pytest.mark.skipif(not (SETS / "adult.train.vw.gz").exists(), reason="the data set is not here")
 def test_adult_as_csv_and_json_lines_is_the_model_of_vw_text(vwlite, at):
     names, rows = adult("adult.train.vw.gz", 4000)
     with open("adult.csv", "w", newline="") as f:
