@@ -439,7 +439,7 @@ def test_bad_lines_are_told_with_the_shard_and_the_number_in_it(vwlite, cluster,
     [
         ("", 2, "there is no data: name files or URLs, as in vwlite dask train 's3://bucket/day=*/*.vw.gz'"),
         ("-", 2, "-: the workers cannot read standard input: name files or URLs"),
-        ("nothing*", 66, "nothing*: no file is like this"),
+        ("nothing*", 66, "nothing*: no such file"),
         ("nothing.vw", 66, "nothing.vw: No such file or directory"),
         ("folder", 66, "folder: Is a directory: 'folder/*' names the files in it"),
         ("empty", 66, "empty: there is nothing in any file"),

@@ -197,7 +197,8 @@ def test_caches_and_text_give_the_same_gradient(vwlite, rounds):
 
 def test_processes_take_the_options_of_solve(vwlite, at):
     shards, options = split(SOURCES, 3), ["--loss", "logistic", "--l1", 0.005, "--tolerance", 0.01]
-    vwlite("solve", *shards, "--shards", 2, *options, "-m", "m")
+    said = vwlite("solve", *shards, "--shards", 2, *options, "-m", "m")
+    assert said.err.startswith("solver = owl-qn, loss = logistic, shards = 3\n")
     for more in (["-c"], ["-c"], ["--memory", "30M"], ["--threads", 1], ["--on-error", "skip"]):
         assert vwlite("solve", *shards, "--shards", 2, *options, *more, "-m", "n", "--quiet").err == ""
         assert Path("n").read_bytes() == Path("m").read_bytes()

@@ -82,7 +82,7 @@ class ExactRounds:
         o, run = self.options, self.run
         assert o.model is not None
         if not o.quiet:
-            say(f"solver = {run.state.solver}, loss = {run.settings.loss}, {len(self.listing.parts)} shards")
+            say(f"solver = {run.state.solver}, loss = {run.settings.loss}, shards = {len(self.listing.parts)}")
             say(HEADER)
         while not run.done and (o.rounds is None or len(self.done) < o.rounds):
             begin = time.monotonic()

@@ -77,7 +77,7 @@ def _local(pattern: str) -> Iterator[tuple[str, int, str]]:
     """Files of this machine, which the workers must see under the same names."""
     paths = sorted(glob(pattern, recursive=True)) if has_magic(pattern) and not os.path.exists(pattern) else [pattern]
     if not paths:
-        raise NoInputError(f"{pattern}: no file is like this")
+        raise NoInputError(f"{pattern}: no such file")
     for path in paths:
         try:
             info = os.stat(path)
@@ -100,7 +100,7 @@ def _remote(pattern: str) -> Iterator[tuple[str, int, str]]:
         if not found and paths:
             raise NoInputError(f"{pattern}: is a folder: {pattern.rstrip('/')}/* names the files in it")
         if not found:
-            raise NoInputError(f"{pattern}: no file is like this")
+            raise NoInputError(f"{pattern}: no such file")
         for name, info in found.items():
             if info.get("size") is None:
                 raise NoInputError(f"{fs.unstrip_protocol(name)}: its size is not known, so it cannot be cut")

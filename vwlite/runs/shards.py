@@ -76,7 +76,7 @@ def _go(o: SolveOptions, run: Rounds, processes: Processes, rows: list[Row]) -> 
     """Rounds to the end; why it is that."""
     deadline = math.inf if o.max_seconds is None else time.monotonic() + o.max_seconds
     if not o.quiet:
-        say(f"solver = {run.state.solver}, loss = {run.settings.loss}, {len(o.data)} shards")
+        say(f"solver = {run.state.solver}, loss = {run.settings.loss}, shards = {len(o.data)}")
         say(HEADER)
     while True:
         weights, constant = run.weights(best=False)
