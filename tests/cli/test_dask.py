@@ -159,6 +159,28 @@ def test_a_worker_that_is_killed_makes_no_difference(shards, tmp_path):
     assert digest("m") == digest("undisturbed")
 
 
+@pytest.mark.long
+def test_twenty_kills_make_no_difference(shards):
+    """At drawn moments, with kill -9: a worker, or every third time a command that learns."""
+    arguments = ("dask", "train", shards, "--scheduler", "local:2", "--rounds", 3, *BASIC, "-m")
+    began = time.monotonic()
+    finished(start(*arguments, "undisturbed"))
+    seconds, chance, killed = time.monotonic() - began, random.Random(7), 0
+    for i in range(20):
+        run = start(*arguments, "m")
+        time.sleep(chance.uniform(0.2, 0.9) * seconds)
+        below = descendants(run.pid)
+        kinds = [[pid for pid, _, command in below if part in command] for part in ("vwlite train", "spawn_main")]
+        victims = kinds[1] if i % 3 else kinds[0] or kinds[1]
+        if victims:
+            with suppress(ProcessLookupError):
+                os.kill(chance.choice(victims), signal.SIGKILL)
+                killed += 1
+        finished(run)
+        assert digest("m") == digest("undisturbed")
+    assert killed > 10
+
+
 def test_a_driver_that_is_killed_goes_on(vwlite, cluster, shards):
     """After a round, with kill -9; its workers are not its own."""
     arguments = ("dask", "train", shards, "--scheduler", cluster.scheduler_address, "--rounds", 3, *BASIC, "-m")
@@ -524,6 +546,26 @@ def test_all_workers_have_died(shards):
             wait_for(lambda: rounds_done("r") > before, run)
             run.send_signal(signal.SIGTERM)
             finished(run, 143)
+
+
+@pytest.mark.parametrize("deaths", [2, 3])
+def test_workers_that_die_while_they_start(vwlite, shards, monkeypatch, deaths):
+    """Dask gives up; a run tries again, and says so in the end."""
+    left = deaths
+    whole = distributed.LocalCluster
+
+    def dying(**options):
+        nonlocal left
+        left -= 1
+        if left >= 0:
+            raise RuntimeError("Nanny failed to start.")
+        return whole(**options)
+
+    monkeypatch.setattr(distributed, "LocalCluster", dying)
+    run = ("dask", "train", shards, "--scheduler", "local:1", "-m", "m", *BASIC)
+    said = vwlite(*run, code=0 if deaths < cluster_module.STARTS else 69).err
+    wanted = "local:1: the workers die while they start (Nanny failed to start.)\n"
+    assert said == ("" if deaths < cluster_module.STARTS else wanted)
 
 
 def test_no_scheduler(vwlite, shards, monkeypatch):

@@ -20,6 +20,7 @@ CONNECTING = 5  # seconds that a scheduler has to answer
 ARRIVING = 60  # seconds for the first worker to come
 GONE = 20  # seconds without the scheduler, after which it is given up
 ALONE = 30  # seconds without any news, after which one looks whether there is a worker
+STARTS = 3  # attempts to start workers on this machine: one that is killed meanwhile ends an attempt
 POLL = 0.5
 
 
@@ -85,16 +86,15 @@ class Cluster:
         return client
 
     def _check_workers(self) -> None:
-        """See that there are some, with this version of vwlite."""
-        deadline = time.monotonic() + ARRIVING
-        while not self.workers:
-            if self._stopped:
-                raise Stopped
-            if time.monotonic() > deadline:
-                raise UnavailableError(f"{self.address}: no worker has come within {ARRIVING} seconds: start some with "
-                                       f"`dask worker {self.address}`")  # fmt: skip
-            time.sleep(0.1)
+        """See that there are some, with this version of vwlite. One that has just died need not answer."""
+        self._wait_for_workers()
         found = self._client.run(_version_there(), on_error="return")
+        for _ in range(STARTS):
+            if not any(isinstance(version, OSError) for version in found.values()):
+                break
+            time.sleep(POLL)
+            self._wait_for_workers()
+            found = self._client.run(_version_there(), on_error="return")
         for worker, version in sorted(found.items()):
             if isinstance(version, Exception):
                 raise UnavailableError(f"{worker}: {one_line(version)}")
@@ -104,6 +104,16 @@ class Cluster:
             if version != __version__:
                 raise UnavailableError(f"the worker {worker} has vwlite {version}, and here is {__version__}: all must "
                                        "have the same")  # fmt: skip
+
+    def _wait_for_workers(self) -> None:
+        deadline = time.monotonic() + ARRIVING
+        while not self.workers:
+            if self._stopped:
+                raise Stopped
+            if time.monotonic() > deadline:
+                raise UnavailableError(f"{self.address}: no worker has come within {ARRIVING} seconds: start some with "
+                                       f"`dask worker {self.address}`")  # fmt: skip
+            time.sleep(0.1)
 
     # --- tasks -------------------------------------------------------------------------------
 
@@ -206,8 +216,6 @@ class Cluster:
 @contextmanager
 def _local_cluster(library: Any, count: int) -> Iterator[Any]:
     """A cluster of processes on this machine."""
-    import logging
-
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="vwlite-dask-", ignore_cleanup_errors=True))
         # What the terminal sends to all of its processes is for this one.
@@ -215,14 +223,27 @@ def _local_cluster(library: Any, count: int) -> Iterator[Any]:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                cluster = library.LocalCluster(
-                    n_workers=count, threads_per_worker=1, processes=True, dashboard_address=None, memory_limit=0,
-                    local_directory=folder, silence_logs=logging.CRITICAL,
-                )  # fmt: skip
+                cluster = _started(library, count, folder)
         finally:
             signal.signal(signal.SIGINT, before)
         stack.callback(cluster.close, timeout=5)
         yield cluster
+
+
+def _started(library: Any, count: int, folder: str) -> Any:
+    """A LocalCluster. UnavailableError if its workers die while they start, again and again."""
+    import logging
+
+    for left in reversed(range(STARTS)):
+        try:
+            return library.LocalCluster(
+                n_workers=count, threads_per_worker=1, processes=True, dashboard_address=None, memory_limit=0,
+                local_directory=folder, silence_logs=logging.CRITICAL,
+            )  # fmt: skip
+        except RuntimeError as e:
+            if not left:
+                raise UnavailableError(f"local:{count}: the workers die while they start ({one_line(e)})") from e
+    raise AssertionError("no attempt")
 
 
 @contextmanager
