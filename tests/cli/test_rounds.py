@@ -271,6 +271,15 @@ def test_rounds_of_rcv1(vwlite, at, constant):
     assert rounds_to(1e-3, report_of(), optimum) <= 25
 
 
+def test_far_on_rounds_have_a_row_now_and_then(vwlite, at):
+    shards, options = split(SOURCES, 2), ["--loss", "logistic", "--l1", 1e-6, "--tolerance", 1e-9]
+    said = vwlite("solve", *shards, "--shards", 2, *options, "--max-passes", 150, "--report", "r").err
+    shown = [int(line.split()[0]) for line in said.splitlines() if line[:6].strip().isdigit()]
+    assert shown == [*range(1, 101), *range(101, 110), 110, 112, 114, 116, 118, 120, 123, 126, 129, 132, 136, 140, 145,
+                     150]  # fmt: skip
+    assert [row["round"] for row in report_of()["rounds"]] == list(range(1, 151))
+
+
 # --- what goes wrong -----------------------------------------------------------------------------
 
 

@@ -21,6 +21,8 @@ from vwlite.runs.common import say
 from vwlite.runs.problem import SMALL, summary
 from vwlite.runs.signals import StopSignal
 
+ALL_SHOWN = 100  # rounds with a row each; the further apart, the more there are behind
+
 
 def solve_shards(o: SolveOptions) -> int:
     """Run `vwlite solve --shards`; the exit code."""
@@ -78,6 +80,7 @@ def _go(o: SolveOptions, run: Rounds, processes: Processes, rows: list[Row]) -> 
     if not o.quiet:
         say(f"solver = {run.state.solver}, loss = {run.settings.loss}, shards = {len(o.data)}")
         say(HEADER)
+    due = 0
     while True:
         weights, constant = run.weights(best=False)
         parts = processes.ask(run.state.keys, weights, constant, certificate=True)
@@ -87,14 +90,18 @@ def _go(o: SolveOptions, run: Rounds, processes: Processes, rows: list[Row]) -> 
         if not math.isfinite(row.objective):
             raise DataError("the objective is not finite; scale the features")
         rows.append(row)
-        if not o.quiet:
-            say(row.text(run.share))
+        ended = ""
         if run.done:
-            return run.why
-        if time.monotonic() >= deadline:
-            return f"--max-seconds {o.max_seconds:g} is over"
-        if o.max_passes is not None and row.round >= o.max_passes:
-            return f"--max-passes {o.max_passes} is reached"
+            ended = run.why
+        elif time.monotonic() >= deadline:
+            ended = f"--max-seconds {o.max_seconds:g} is over"
+        elif o.max_passes is not None and row.round >= o.max_passes:
+            ended = f"--max-passes {o.max_passes} is reached"
+        if not o.quiet and (ended or row.round >= due):
+            say(row.text(run.share))
+            due = row.round + 1 + max(0, row.round - ALL_SHOWN) // 10
+        if ended:
+            return ended
 
 
 def _results(run: Rounds, rows: list[Row], begin: float, ended: str) -> dict[str, Any]:
