@@ -1,6 +1,6 @@
 """How good is a merge, and how long does it take?
 
-    python tests/bench/merge.py --data FOLDER [--results MERGE.md] [--sets rcv1 a9a] [--lines N] [--only time many]
+    python tests/bench/merge.py --data FOLDER [--results MERGE.md] [--sets rcv1 a9a] [--lines N] [--only time many dask]
 
 Quality: the lines of a set are shuffled; 2,000 of them, or a tenth where that is fewer, are the holdout, the rest is
 dealt to the shards in turn; skewed: in the order of label + noise, each shard a piece of it. `one` is one machine that
@@ -14,11 +14,14 @@ judged. Wall clock and time of processors, the least of three.
 Many: shards of clicks (data/generate.py), each a model of adagrad; a few of them are merged, then all: at once, by sums
 of ten each (a machine's), and by ranges of features. What a key costs in the small run says what the large one should
 cost, and what 1,000 shards of 1 GB would.
+
+Dask: a round over shards of clicks by one process of a worker and by two, in turn, and one machine's plain pass.
 """
 
 import argparse
 import datetime
 import gzip
+import importlib.util
 import json
 import os
 import platform
@@ -31,6 +34,7 @@ import time
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -55,6 +59,9 @@ RATES = {
 }
 MOST = 2000  # lines of a holdout
 PARTS = 4  # ranges of features
+VWLITE = Path(sys.executable).with_name("vwlite")
+OTHERS = ["time", "many", "dask"]
+HAS_DASK = importlib.util.find_spec("distributed") is not None
 GENERATE = Path(__file__).resolve().parents[2] / "data" / "generate.py"
 
 
@@ -260,7 +267,7 @@ def a_model(seed: int, features: int) -> Model:
 def command(*arguments: object) -> tuple[float, float]:
     """Run one in a process of its own; seconds of wall clock, and of processors."""
     begin, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, "-m", "vwlite", *map(str, arguments), "--quiet"], check=True)
+    subprocess.run([VWLITE, *map(str, arguments), "--quiet"], check=True)
     passed, after = time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
     return passed, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
@@ -354,6 +361,44 @@ def many(shards: int, lines: int) -> str:
     return "\n".join(out) + f"\n\n{speed}\n\n{on_paper(models_key, sums_key, whole, last)}"
 
 
+def dask(shards: int, megabytes: float) -> str:
+    """Rows a second of a round with one worker and with two, medians of three in turn; exits if the models differ."""
+    plain, one, two = "one machine, `train --threads 1`", "`local:1`", "`local:2`"
+    found: dict[str, list[float]] = {plain: [], one: [], two: []}
+    learn = ["--loss", "logistic", "--algorithm", "adagrad"]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        files, rows = [folder / f"{k}.vw" for k in range(shards)], 0
+        generate = [sys.executable, GENERATE, "clicks", "--megabytes", str(shards * megabytes)]
+        with subprocess.Popen(generate, stdout=subprocess.PIPE) as text:
+            assert text.stdout is not None
+            for file in files:
+                with file.open("wb") as out:
+                    while out.tell() < megabytes * 1e6 and (line := text.stdout.readline()):
+                        out.write(line)
+                        rows += 1
+            text.stdout.read()
+        for _ in range(3):
+            seconds, _ = command("train", *files, "--threads", 1, *learn, "-m", folder / "plain")
+            found[plain].append(rows / seconds)
+            for where in (one, two):
+                workers = where.strip("`")
+                out = ["-m", folder / workers, "--report", folder / "report"]
+                command("dask", "train", *files, "--scheduler", workers, *learn, *out)
+                found[where].append(json.loads((folder / "report").read_text())["rounds"][0]["rows a second"])
+            say(", ".join(f"{name}: {speeds[-1]:,.0f} rows/s" for name, speeds in found.items()))
+        if (folder / "local:1").read_bytes() != (folder / "local:2").read_bytes():
+            sys.exit("merge.py: two workers have not given the model of one")
+    what = f"{shards} shards of {megabytes:g} MB, {rows:,} rows"
+    table = [row(what, "rows/s", "over `local:1`", "at least", "reached")]
+    table.append(row("---", "---:", "---:", "---:", "---"))
+    for name, speeds in found.items():
+        ratio = median(b / a for a, b in zip(found[one], speeds, strict=True))
+        goal = ("1.7", "yes" if ratio >= 1.7 else "**no**") if name == two else ("", "")
+        table.append(row(name, f"{median(speeds):,.0f}", f"{ratio:.2f}", *goal))
+    return "\n".join(table)
+
+
 def added(costs: list[Cost]) -> Cost:
     """Of several steps together."""
     return Cost(*(sum(getattr(cost, name) for cost in costs) for name in Cost.__dataclass_fields__))
@@ -385,11 +430,12 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path(".bench/sets"), help="the folder of the sets")
     parser.add_argument("--results", type=Path, help="put the tables into this file")
     parser.add_argument("--sets", nargs="*", default=list(SETS), choices=list(SETS))
-    parser.add_argument("--only", nargs="*", default=[*WORKS, "time", "many"], choices=[*WORKS, "time", "many"])
+    parser.add_argument("--only", nargs="*", default=[*WORKS, *OTHERS], choices=[*WORKS, *OTHERS])
     parser.add_argument("--lines", type=int, default=None, help="of each set at most")
     parser.add_argument("--shards", type=int, default=200, help="of the run of many, of which there are tens")
     parser.add_argument("--examples", type=int, default=20_000, help="of each of them")
     parser.add_argument("--features", type=int, default=1_000_000, help="of each model whose merge is timed")
+    parser.add_argument("--megabytes", type=float, default=100, help="of each of the 8 shards of Dask's rounds")
     o = parser.parse_args()
     missing = [name for pair in map(SETS.get, o.sets) for name in pair or () if name and not (o.data / name).exists()]
     if missing and set(o.only) & set(WORKS):
@@ -405,6 +451,8 @@ def main() -> None:
         tables["merge time"] = f"{times(o.features, 16)}\n\n{made}"
     if "many" in o.only:
         tables["merge many"] = f"{many(o.shards, o.examples)}\n\n{made}"
+    if "dask" in o.only and HAS_DASK:
+        tables["merge dask"] = f"{dask(8, o.megabytes)}\n\n{made}"
     for name, content in tables.items():
         print(content, end="\n\n")
         if o.results:
