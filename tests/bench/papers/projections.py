@@ -450,7 +450,7 @@ def figure9(at: Any) -> Figure:
                    ", ".join(f"{kind} {100 * value:.1f} %" for kind, value in errors.items()),
                    errors["L1"] < errors["EG"]),
             judged(f"{name}: about 5 % of the features seen are not zero, EG's all",
-                   f"{share[-1]:.1f} % of {seen['features in the table']:,}", share[-1] <= 10),
+                   f"{share[-1]:.1f} % of {seen['features in the table']:,}", share[-1] <= 10, 2.5 <= share[-1] <= 10),
         ]  # fmt: skip
     return Figure(
         "Projections, figure 9: online, pairs of words",
