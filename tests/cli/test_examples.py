@@ -92,8 +92,8 @@ def test_a_partition_of_spark_is_a_shard(at, vwlite, monkeypatch):
     exec(block("python", "mapPartitions"), {})
     for k in range(4):
         vwlite("train", f"part{k}.vw", "--loss", "logistic", "--quiet", "-m", "plain")
-        assert Path(f"s{k}.model").read_bytes() == Path("plain").read_bytes()
-    vwlite("merge", *(f"s{k}.model" for k in range(4)), "-o", "M1", "--quiet")
+        assert Path(f"shard{k}.model").read_bytes() == Path("plain").read_bytes()
+    vwlite("merge", *(f"shard{k}.model" for k in range(4)), "-o", "M1", "--quiet")
 
 
 def test_a_task_of_an_array_learns_its_shard(at, vwlite):
