@@ -41,9 +41,8 @@ LINE = "|---|---|---|" + "---:|" * 6
 
 
 def vwlite(*arguments: object) -> None:
-    command = [sys.executable, "-m", "vwlite", *map(str, arguments)]
-    away = tempfile.gettempdir()  # from the sources
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=away)
+    command = [Path(sys.executable).with_name("vwlite"), *map(str, arguments)]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def solved(folder: Path, *arguments: object) -> Any:
