@@ -314,6 +314,8 @@ def test_an_objective_that_is_not_finite_is_none(vwlite, at):
     said = vwlite("certify", "-m", "far", "squared", code=65).err
     assert said == "far: its objective on these data is not finite\n"
     assert said == vwlite("certify", "-m", "m", "squared", "--against", "far", code=65).err
+    Path("others").write_text("1 | of another world\n")  # the weight costs 0.01 of it; its square, nothing
+    assert certified(vwlite, "-m", "far", "others")["objective"] == pytest.approx(1e298, rel=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -149,16 +149,18 @@ class Certifying:
             )
         set_numbers(problem, numbers)
         problem.evaluate()
-        if not math.isfinite(problem.objective):
-            raise DataError(f"{name}: its objective on these data is not finite")
         shares = None if examples.shares is None else examples.shares_of(model.keys)
         objective, norms = problem.objective, []
         for k, (weights, _) in zip(classes, numbers, strict=True):
             norm, squares = norms_beside(
                 examples.rows.keys, model.keys, model.weights, model.records, k, examples.constant_key, shares
             )
-            objective += settings.l1 * norm + settings.l2 / 2 * squares
+            objective += settings.l1 * norm
+            if settings.l2:  # squares may be infinite
+                objective += settings.l2 / 2 * squares
             norms.append(norm + examples.norm(weights))
+        if not math.isfinite(objective):
+            raise DataError(f"{name}: its objective on these data is not finite")
         return objective, norms
 
     def _same_problem(self, other: Model) -> bool:
