@@ -24,8 +24,9 @@ def aligned(const uint32_t[::1] columns, const uint32_t[::1] keys, const double[
 
 def norms_beside(const uint32_t[::1] columns, const uint32_t[::1] keys, const double[::1] weights, Py_ssize_t records=1,
                  Py_ssize_t record=0, constant=None, const double[::1] shares=None):
-    """The sums of c |w| and of w^2 over the keys that are neither columns nor the constant's; c: `shares`, or 1."""
-    cdef Py_ssize_t i, at = 0
+    """The sums of c |w| and of w^2 over the keys that are neither columns nor the constant's, and how many of their
+    weights are not zero; c: `shares`, or 1."""
+    cdef Py_ssize_t i, at = 0, nonzeros = 0
     cdef long long skipped = -1 if constant is None else constant
     cdef double norm = 0, squares = 0, w
     for i in range(keys.shape[0]):
@@ -36,7 +37,8 @@ def norms_beside(const uint32_t[::1] columns, const uint32_t[::1] keys, const do
         w = weights[i * records + record]
         norm += fabs(w) * (1 if shares is None else shares[i])
         squares += w * w
-    return norm, squares
+        nonzeros += w != 0
+    return norm, squares, nonzeros
 
 
 def nonzero_records(const uint32_t[::1] columns, weights, constant=None, constants=()):

@@ -315,7 +315,9 @@ def test_an_objective_that_is_not_finite_is_none(vwlite, at):
     assert said == "far: its objective on these data is not finite\n"
     assert said == vwlite("certify", "-m", "m", "squared", "--against", "far", code=65).err
     Path("others").write_text("1 | of another world\n")  # the weight costs 0.01 of it; its square, nothing
-    assert certified(vwlite, "-m", "far", "others")["objective"] == pytest.approx(1e298, rel=1e-9)
+    found = certified(vwlite, "-m", "far", "others")
+    assert found["objective"] == pytest.approx(1e298, rel=1e-9)
+    assert found["nonzero weights"] == np.count_nonzero(weights_of("far")[0])
 
 
 @pytest.mark.parametrize(

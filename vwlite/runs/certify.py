@@ -111,15 +111,15 @@ class Certifying:
         """Objective and lower bound, summed over the classes."""
         for classes in self.examples.together():
             problem = self._problem(classes)
-            objective, norms = self._place(problem, self.model, classes)
+            objective, norms, nonzeros = self._place(problem, self.model, classes)
             bound = problem.lower_bound
             self.objective += objective
             self.norm += sum(norms)
-            self.nonzeros += problem.nonzeros
+            self.nonzeros += nonzeros
             radius = self.settings.radius
             self.outside |= radius is not None and max(norms) > radius * (1 + INSIDE)
             if self.against is not None:
-                other, _ = self._place(problem, self.against, classes)
+                other, _, _ = self._place(problem, self.against, classes)
                 self.solved_objective = (self.solved_objective or 0.0) + other
                 bound = max(bound, problem.lower_bound)
             self.lower_bound += max(bound, 0.0)
@@ -137,9 +137,9 @@ class Certifying:
             self.settings, classes[0], simplex=self._simplex, penalize_constant=self._penalizes_constant
         )
 
-    def _place(self, problem: Problem, model: Model, classes: range) -> tuple[float, list[float]]:
-        """The objective of a model, and the sum of its |weights| of each class, those of features that the data do not
-        have too."""
+    def _place(self, problem: Problem, model: Model, classes: range) -> tuple[float, list[float], int]:
+        """The objective of a model, the sum of its |weights| of each class, and how many weights are not zero, those of
+        features that the data do not have too."""
         settings, examples = self.settings, self.examples
         numbers = [examples.start(model, k) for k in classes]
         name = self.options.initial if model is self.model else self.options.against
@@ -150,18 +150,19 @@ class Certifying:
         set_numbers(problem, numbers)
         problem.evaluate()
         shares = None if examples.shares is None else examples.shares_of(model.keys)
-        objective, norms = problem.objective, []
+        objective, nonzeros, norms = problem.objective, problem.nonzeros, []
         for k, (weights, _) in zip(classes, numbers, strict=True):
-            norm, squares = norms_beside(
+            norm, squares, beside = norms_beside(
                 examples.rows.keys, model.keys, model.weights, model.records, k, examples.constant_key, shares
             )
+            nonzeros += beside
             objective += settings.l1 * norm
             if settings.l2:  # squares may be infinite
                 objective += settings.l2 / 2 * squares
             norms.append(norm + examples.norm(weights))
         if not math.isfinite(objective):
             raise DataError(f"{name}: its objective on these data is not finite")
-        return objective, norms
+        return objective, norms, nonzeros
 
     def _same_problem(self, other: Model) -> bool:
         """Whether a model was solved for this problem, on these data."""

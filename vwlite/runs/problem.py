@@ -245,7 +245,7 @@ class Examples:
 
     def norm(self, weights: Any) -> float:
         """The sum of |weights| of the columns, each as often as it counts."""
-        norm, _ = norms_beside(array("I"), self.rows.keys, weights, shares=self.shares)
+        norm, _, _ = norms_beside(array("I"), self.rows.keys, weights, shares=self.shares)
         return float(norm)
 
     def start(self, model: Model | None, k: int) -> Numbers:
