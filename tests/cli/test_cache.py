@@ -66,7 +66,9 @@ def test_round_trip(tmp_path, made_from, named):
     cache = write_cache(path, parts, made_from)
     for _ in range(2):
         found = [(content(batch), place) for batch, place in cache.batches()]
-        assert [(content(batch), place) for batch, place in cache.batches(threads=2)] == found
+        for share in (False, True):
+            ahead = cache.batches(threads=2, share_numbers=share)
+            assert [(content(batch), place) for batch, place in ahead] == found
         assert [each for each, _ in found] == [content(batch) for batch in parts]
         places = [place for _, place in found]
         assert places == sorted(places)
@@ -371,9 +373,9 @@ def test_reading_ahead_can_end_early_and_does_not_wait_for_what_is_gone(tmp_path
     some.close()
     assert not [t for t in threading.enumerate() if t.name == "cache reader"]
     os.truncate(tmp_path / "cache", 100)
-    for threads in (1, 2):
+    for threads, share in ((1, False), (2, False), (2, True)):
         with pytest.raises(NoInputError, match=r"changed while it was in use \(it is cut off\)"):
-            list(cache.batches(threads))
+            list(cache.batches(threads, share))
 
 
 # --- a cache that changes while it is in use -----------------------------------------------------

@@ -211,11 +211,11 @@ class CacheReader:
         self._fd = os.dup(fd)
         weakref.finalize(self, os.close, self._fd)
 
-    def batches(self, threads: int = 1) -> Iterator[tuple[Batch, int]]:
+    def batches(self, threads: int = 1, share_numbers: bool = False) -> Iterator[tuple[Batch, int]]:
         """The batches in order, each with the place in the file where it ends. Each is valid until the next.
 
-        With more than one thread, another one reads them ahead, and gives their features numbers that hold for several
-        batches. NoInputError if the file is not what it was.
+        With more than one thread, another one reads them ahead. share_numbers: it also gives their features numbers
+        that hold for several batches, so that a learner looks up few. NoInputError if the file is not what it was.
         """
         entries = iter(self._entries)
 
@@ -225,6 +225,9 @@ class CacheReader:
 
         if threads > 1:
             buffers = [self._buffer(self._entries) for _ in range(FETCHED)]
+            if not share_numbers:
+                yield from read_ahead(read, buffers, "cache reader")
+                return
             with self._numbering() as renumber:
                 yield from read_ahead(lambda buffer: renumber(read(buffer)), buffers, "cache reader")
             return

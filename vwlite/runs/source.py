@@ -126,14 +126,16 @@ class Source:
         self._cache = self._old()
 
     @contextmanager
-    def batches(self, stop: Callable[[], bool]) -> Iterator[Iterator[Parsed]]:
-        """One pass over the data; each batch is valid until the next. stop: whether to end it early.
+    def batches(self, stop: Callable[[], bool], share_numbers: bool = False) -> Iterator[Iterator[Parsed]]:
+        """One pass over the data; each batch is valid until the next. stop: whether to end it early. share_numbers: for
+        `CacheReader.batches`.
 
         What was parsed to its end is the cache of the passes that follow.
         """
         if self._cache is not None:
             size = self._cache.size
-            yield (Parsed(batch, [], place, size) for batch, place in self._cache.batches(self._options.threads))
+            found = self._cache.batches(self._options.threads, share_numbers)
+            yield (Parsed(batch, [], place, size) for batch, place in found)
             return
         with ExitStack() as stack:
             writer = self._writer()
@@ -141,10 +143,10 @@ class Source:
                 stack.callback(writer.close)
             parse = parse_options(self._options, self._settings, self._names, self._table)
             parse = replace(parse, finder=self._finder, keeps_text=self._options.holdout_to is not None)
-            found = parsed_batches(
+            parsed = parsed_batches(
                 self._options.data, parse, stop=stop, threads=self._options.threads, number=writer is not None
             )
-            yield _written(stack.enter_context(found), writer)
+            yield _written(stack.enter_context(parsed), writer)
             self._bad.finish()
             if writer is not None and not stop():
                 names = self._names.first(len(self._names)) if self._names and self._settings.classes == "auto" else ()

@@ -172,7 +172,7 @@ class Training(Run):
 
     def _one_pass(self) -> None:
         """One pass over the cache or the text."""
-        with self.source.batches(lambda: self.stopped) as batches:
+        with self.source.batches(lambda: self.stopped, share_numbers=True) as batches:
             for parsed in batches:
                 if self.names is not None:
                     self.names.take(parsed.names)

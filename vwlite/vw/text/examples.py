@@ -176,7 +176,7 @@ class Source:
         """The batches of one pass; each is valid until the next. The first one over text writes the cache."""
         self.cached_now = self.reader is not None
         if self.reader is not None:
-            for batch, _ in self.reader.batches(threads=2):
+            for batch, _ in self.reader.batches(threads=2, share_numbers=True):
                 self.excess = {}
                 yield self._shaped(batch, None)
             return
