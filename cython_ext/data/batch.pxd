@@ -31,7 +31,7 @@ cdef struct Arrays:
     uint32_t* hash          # [features] 32 bits, not masked; NULL in a view of a numbered batch
     uint16_t* number        # [features] which of the distinct hashes it is, if they are numbered
     uint32_t* distinct_hash  # [distinct]
-    uint64_t dictionary     # which distinct hashes these are: the same number, the same hashes; 0: not known
+    uint64_t dictionary     # which hashes these are: of the same one, the more begin with the fewer; 0: not known
     float* value            # [features] finite, never zero
     uint8_t* kind           # [lines] Kind
     uint8_t* letter         # [spans] first byte of the namespace's name, ' ' if it has none

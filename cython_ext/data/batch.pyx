@@ -9,6 +9,7 @@ that a warm program allocates nothing per line.
 
 Most features of a block occur in it many times. So a batch can number the distinct ones: in the
 cache two bytes then stand for a hash, and the learner asks the table once for each distinct hash.
+Several batches can have the same numbers (dictionary.pyx).
 """
 
 cimport cython

@@ -20,7 +20,7 @@ CONNECTING = 5  # seconds that a scheduler has to answer
 ARRIVING = 60  # seconds for the first worker to come
 GONE = 20  # seconds without the scheduler, after which it is given up
 ALONE = 30  # seconds without any news, after which one looks whether there is a worker
-STARTS = 3  # attempts to start workers on this machine: one that is killed meanwhile ends an attempt
+ATTEMPTS = 3  # to start workers on this machine, or to ask all for their version: one that dies ends an attempt
 POLL = 0.5
 
 
@@ -87,14 +87,12 @@ class Cluster:
 
     def _check_workers(self) -> None:
         """See that there are some, with this version of vwlite. One that has just died need not answer."""
-        self._wait_for_workers()
-        found = self._client.run(_version_there(), on_error="return")
-        for _ in range(STARTS):
-            if not any(isinstance(version, OSError) for version in found.values()):
-                break
-            time.sleep(POLL)
+        for left in reversed(range(ATTEMPTS)):
             self._wait_for_workers()
             found = self._client.run(_version_there(), on_error="return")
+            if not left or not any(isinstance(version, OSError) for version in found.values()):
+                break
+            time.sleep(POLL)
         for worker, version in sorted(found.items()):
             if isinstance(version, Exception):
                 raise UnavailableError(f"{worker}: {one_line(version)}")
@@ -234,16 +232,17 @@ def _started(library: Any, count: int, folder: str) -> Any:
     """A LocalCluster. UnavailableError if its workers die while they start, again and again."""
     import logging
 
-    for left in reversed(range(STARTS)):
+    attempt = 1
+    while True:
         try:
             return library.LocalCluster(
                 n_workers=count, threads_per_worker=1, processes=True, dashboard_address=None, memory_limit=0,
                 local_directory=folder, silence_logs=logging.CRITICAL,
             )  # fmt: skip
         except RuntimeError as e:
-            if not left:
+            if attempt == ATTEMPTS:
                 raise UnavailableError(f"local:{count}: the workers die while they start ({one_line(e)})") from e
-    raise AssertionError("no attempt")
+            attempt += 1
 
 
 @contextmanager

@@ -72,7 +72,7 @@ class RowSource(Source):
         pass
 
     @contextmanager
-    def batches(self, stop: Callable[[], bool], share_numbers: bool = False) -> Iterator[Iterator[Parsed]]:
+    def batches(self, stop: Callable[[], bool]) -> Iterator[Iterator[Parsed]]:
         rows = self._rows
         if rows is not None:
             finder, self._names_of = self._names_of, None

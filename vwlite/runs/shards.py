@@ -21,7 +21,7 @@ from vwlite.runs.common import say
 from vwlite.runs.problem import SMALL, summary
 from vwlite.runs.signals import StopSignal
 
-ALL_SHOWN = 100  # rounds with a row each; the further apart, the more there are behind
+ALL_SHOWN = 100  # rounds that have a row each; of those behind, fewer and fewer have one
 
 
 def solve_shards(o: SolveOptions) -> int:

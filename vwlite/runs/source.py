@@ -96,16 +96,18 @@ class Source:
     names: the classes, if there are some; a cache may add to them. columns: of tables, if a model knows them. keeps:
     whether what the first pass parsed is kept for others even if no option names a file for it. bad: counts the bad
     lines; who reads hands them on. feature_names: names that are new to it come with the batches, as no cache has them.
+    share_numbers: for `CacheReader.batches`.
     """
 
     def __init__(
         self, options: TrainOptions, settings: Settings, names: Names | None, bad: BadLines, *, keeps: bool = False,
-        columns: dict[str, Any] | None = None, feature_names: "NameStore | None" = None,
+        columns: dict[str, Any] | None = None, feature_names: "NameStore | None" = None, share_numbers: bool = False,
     ) -> None:  # fmt: skip
         self.path = options.cache_file or (cache_name(options.data[0]) if options.cache else None)
         self._options, self._settings, self._names, self._bad, self._keeps = options, settings, names, bad, keeps
         self._named = names.first(len(names)) if settings.classes and names is not None else []
         self._cache: CacheReader | None = None
+        self._share_numbers = share_numbers
         self._finder = None if feature_names is None else partial(make_finder, settings, feature_names)
         self._table = table_of(options, columns, needs_label=True)
         if self._table is not None:
@@ -126,15 +128,14 @@ class Source:
         self._cache = self._old()
 
     @contextmanager
-    def batches(self, stop: Callable[[], bool], share_numbers: bool = False) -> Iterator[Iterator[Parsed]]:
-        """One pass over the data; each batch is valid until the next. stop: whether to end it early. share_numbers: for
-        `CacheReader.batches`.
+    def batches(self, stop: Callable[[], bool]) -> Iterator[Iterator[Parsed]]:
+        """One pass over the data; each batch is valid until the next. stop: whether to end it early.
 
         What was parsed to its end is the cache of the passes that follow.
         """
         if self._cache is not None:
             size = self._cache.size
-            found = self._cache.batches(self._options.threads, share_numbers)
+            found = self._cache.batches(self._options.threads, self._share_numbers)
             yield (Parsed(batch, [], place, size) for batch, place in found)
             return
         with ExitStack() as stack:

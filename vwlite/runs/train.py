@@ -103,7 +103,8 @@ class Training(Run):
         self.begun = begun
         self.names = names
         self.source = Source(
-            o, resolved.settings, learner.names, self.bad, keeps=o.passes > 1, columns=columns, feature_names=names
+            o, resolved.settings, learner.names, self.bad, keeps=o.passes > 1, columns=columns, feature_names=names,
+            share_numbers=learner.expander.plain,
         )
         self.file: AtomicFile | None = None
         if o.model:
@@ -172,7 +173,7 @@ class Training(Run):
 
     def _one_pass(self) -> None:
         """One pass over the cache or the text."""
-        with self.source.batches(lambda: self.stopped, share_numbers=True) as batches:
+        with self.source.batches(lambda: self.stopped) as batches:
             for parsed in batches:
                 if self.names is not None:
                     self.names.take(parsed.names)
