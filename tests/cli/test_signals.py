@@ -37,8 +37,14 @@ def training(tmp_path):
 
 
 def ended(process: "subprocess.Popen[bytes]") -> tuple[int, bytes]:
-    # Standard input stays open: not its end is to end the program.
-    return process.wait(PATIENT), process.stderr.read()
+    # Standard input stays open: not its end is to end the program. Its words are read while it runs, as a program
+    # that has filled the pipe, because this test got no processor for a while, waits for its reader.
+    patience = threading.Timer(PATIENT, process.kill)
+    patience.start()
+    words = process.stderr.read()
+    code = process.wait()
+    patience.cancel()
+    return code, words
 
 
 @pytest.mark.parametrize("number", SIGNALS)
