@@ -472,12 +472,13 @@ class Eg(Twin):
     def set_weights(self):
         rest = self.features - np.count_nonzero(self.seen & self.penalized)
         assert rest >= 0
-        logs = [sign * self.logs for sign in self.signs]
-        top = max(max(part[self.penalized].max() for part in logs), 0)
+        counts = self.penalized & (self.seen | (rest > 0))  # those not seen yet have the logarithm 0
+        logs = [np.where(counts, sign * self.logs, -np.inf) for sign in self.signs]
+        top = max(*(part.max() for part in logs), 0 if rest else -np.inf)
         parts = [np.exp(part - top) for part in logs]
-        total = sum(part[self.seen & self.penalized].sum() + rest * exp(-top) for part in parts)
+        others = rest * exp(-top) if rest else 0
+        total = sum(part[self.seen & self.penalized].sum() + others for part in parts)
         weights = self.radius / total * sum(sign * part for sign, part in zip(self.signs, parts, strict=True))
-        weights[~self.seen & (rest == 0)] = 0  # there is no such feature
         self.weights = np.where(self.penalized, weights, self.weights)
 
     def learn(self, keys, values, p, y, importance=1.0):
