@@ -114,6 +114,7 @@ cdef class NewtonOnBall(Solver):
             self.precision = fmax(self.precision * TIGHTER, 1e-13)
             if self.precision > 1e-13:      # those were found too loosely for what comes
                 self.low, self.high = -INFINITY, INFINITY
+        to = fmin(to, log(self.strongest))      # where all weights are zero, as they should be long before; no more
         if exp(to) < FADED * self.strongest:     # the ball is larger than the norm without a penalty
             inside.set_l1(0)
         elif to != here:
