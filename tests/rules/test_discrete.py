@@ -218,8 +218,6 @@ def learn_beside_its_twin(name: str, seed: int) -> int:
     """How many examples were learned."""
     case = draw(name, seed)
     learner, twin, tolerance = learner_of(case), twin_of(name, case), KINDS[name].tolerance
-    if name == "adagrad-ball":  # it keeps H |w| + Theta: a weight has only the digits of Theta / H, and H may be delta
-        tolerance = max(tolerance, 1e-15 / case.settings.delta)
     for number, line in enumerate(case.lines):
         label = f"{name}, seed {seed}, example {number}"
         assert learner.run(batch_of([line])) == 1, label
@@ -234,6 +232,11 @@ def learn_beside_its_twin(name: str, seed: int) -> int:
         assert abs(p - twin.predict(keys, values)) <= 20 * tolerance * scale, label
         if not isnan(line.label) and line.importance > 0:
             twin.learn(keys, values, p, line.label, line.importance)
+        if name == "adagrad-ball":
+            # It keeps H |w| + Theta: each touched weight has the digits of Theta / H alone, and what one lacks of the
+            # radius is the others'. A smallest H near delta = 1e-8 has more than the tolerance.
+            least = twin.delta + np.sqrt(twin.squares[twin.squares > 0].min(initial=np.inf))
+            tolerance = max(tolerance, 4 * np.spacing(learner.rule.shift) / least)
         weights = weights_of(case, learner.rule)
         scale = max(1.0, np.abs(twin.weights).max())
         if not scale <= 1e3:
