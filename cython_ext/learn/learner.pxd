@@ -57,8 +57,8 @@ cdef class Learner:
     cdef public bint clips
     cdef public double min_label, max_label
     # Where the features of an example are.
-    cdef char** slots                      # owned; of an example
-    cdef size_t slot_capacity
+    cdef char** slots[2]                   # owned; of an example, and of the next one
+    cdef size_t slot_capacity[2]
     cdef bint encoded                      # the features of the batch are numbers in its dictionary, whose slots are:
     cdef char** dictionary_slots           # owned; [distinct, and one more for the constant]
     cdef uint32_t* dictionary_keys         # owned
@@ -67,7 +67,8 @@ cdef class Learner:
     cdef size_t dictionary_size
     cdef uint64_t dictionary_moves
     cdef size_t dictionary_used
-    cdef size_t expanded                   # the line of the batch that was expanded ahead
+    cdef size_t expanded                   # the line of the batch that was expanded ahead,
+    cdef size_t located                    # ... and the one whose slots were found ahead
     cdef PieceMaker maker                  # of the features of an enormous line
     cdef readonly uint64_t enormous        # features of the line where `run` came back, if they come in pieces; else 0
     # When to come back.

@@ -9,7 +9,7 @@ With classes (multiclass.pyx), labels and predictions are their numbers, and the
 """
 
 from libc.math cimport INFINITY, isnan
-from libc.stdint cimport uint32_t, uint64_t
+from libc.stdint cimport uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
 
 from vwlite.core.base.buffers cimport reserve
@@ -59,7 +59,8 @@ cdef class Learner:
         self.checkpoint_at = <uint64_t>-1
 
     def __dealloc__(self):
-        free(self.slots)
+        free(self.slots[0])
+        free(self.slots[1])
         free(self.dictionary_slots)
         free(self.dictionary_keys)
         free(self.class_probabilities)
@@ -112,7 +113,7 @@ cdef class Learner:
     cdef size_t loop(self, const Arrays* a, size_t begin, size_t end) noexcept nogil:
         cdef size_t line
         self.reason = Reason.DONE
-        self.expanded = <size_t>-1
+        self.expanded = self.located = <size_t>-1
         self.enormous = 0
         if self.encoded and locate_dictionary(self, a):
             self.reason = Reason.NO_MEMORY
@@ -337,33 +338,54 @@ cdef int locate_hashes(Learner self, const Arrays* a, size_t first) noexcept nog
 cdef inline int locate_whole(Learner self, const Arrays* a, size_t line, Example* e, bint learns) noexcept nogil:
     """Find the slots of an example that is expanded; -1: no memory."""
     cdef Features* f
-    cdef size_t i
+    cdef char** slots
+    cdef size_t here = line & 1
     if (line + 1 < a.lines and a.kind[line + 1] == EXAMPLE
             and self.expander.expand(a, line + 1, (line + 1) & 1, self.encoded) == WHOLE):
         self.expanded = line + 1
-        if self.table.capacity * self.table.stride > NEAR:
-            f = &self.expander.buffers[(line + 1) & 1]
-            if self.encoded:
-                for i in range(f.size - self.expander.constant):
-                    prefetch_write(self.dictionary_slots[f.numbers[i]])
-            else:
-                prefetch(self.table, f.keys, f.size)
-    f = &self.expander.buffers[line & 1]
+    f = &self.expander.buffers[here]
     e.size, e.x = f.size, f.values
-    if reserve(<void**>&self.slots, &self.slot_capacity, e.size, sizeof(char*)):
+    if self.encoded:    # the slots stay where they are: those of the next example are taken before this one is learned
+        if self.located != line and locate_numbers(self, a, here):
+            return -1
+        if self.expanded == line + 1:
+            if locate_numbers(self, a, 1 - here):
+                return -1
+            self.located = line + 1
+        e.slots = self.slots[here]
+        if not self.learning:
+            count_unknown(self, a, line, f.size, e.slots)
+        return 0
+    if self.expanded == line + 1 and self.table.capacity * self.table.stride > NEAR:
+        prefetch(self.table, self.expander.buffers[1 - here].keys, self.expander.buffers[1 - here].size)
+    if reserve(<void**>&self.slots[here], &self.slot_capacity[here], e.size, sizeof(char*)):
         return -1
-    e.slots = self.slots
-    if self.encoded:
-        for i in range(f.size - self.expander.constant):
-            self.slots[i] = self.dictionary_slots[f.numbers[i]]
-        if self.expander.constant:
-            self.slots[f.size - 1] = self.dictionary_slots[a.distinct]
-    elif learns:
-        return self.table.resolve(f.keys, e.size, self.slots)
-    else:
-        self.table.lookup(f.keys, e.size, self.slots)
+    e.slots = slots = self.slots[here]
+    if learns:
+        return self.table.resolve(f.keys, e.size, slots)
+    self.table.lookup(f.keys, e.size, slots)
     if not self.learning:
-        count_unknown(self, a, line, f.size)
+        count_unknown(self, a, line, f.size, slots)
+    return 0
+
+
+cdef inline int locate_numbers(Learner self, const Arrays* a, size_t which) noexcept nogil:
+    """Take the slots of an expanded example from those of the dictionary, and have them on their way; -1: no memory."""
+    cdef Features* f = &self.expander.buffers[which]
+    cdef char** slots
+    cdef char** known = self.dictionary_slots
+    cdef const uint16_t* numbers = f.numbers
+    cdef size_t i, n = f.size - self.expander.constant
+    cdef char* slot
+    if reserve(<void**>&self.slots[which], &self.slot_capacity[which], f.size, sizeof(char*)):
+        return -1
+    slots = self.slots[which]
+    for i in range(n):
+        slot = known[numbers[i]]
+        slots[i] = slot
+        prefetch_write(slot)
+    if self.expander.constant:
+        slots[n] = known[a.distinct]
     return 0
 
 
@@ -376,14 +398,14 @@ cdef int locate_pieces(Learner self, const Arrays* a, size_t line, Example* e, b
     return self.maker.make_slots() if learns else 0
 
 
-cdef inline void count_unknown(Learner self, const Arrays* a, size_t line, size_t size) noexcept nogil:
+cdef inline void count_unknown(Learner self, const Arrays* a, size_t line, size_t size, char** slots) noexcept nogil:
     """Count the features of the line that the model does not know; they come before the interactions."""
     cdef size_t n = a.feature_begin[a.span_begin[line + 1]] - a.feature_begin[a.span_begin[line]]
     cdef size_t i, unknown = 0
     cdef const char* blank = self.table.blank
     n = min(n, size - self.expander.constant)
     for i in range(n):
-        unknown += self.slots[i] == blank
+        unknown += slots[i] == blank
     self.looked_up += n
     self.unknown += unknown
     self.unknown_examples += 0 < unknown == n
