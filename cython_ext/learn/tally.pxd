@@ -1,5 +1,14 @@
 """How good predictions are, as a running count. See tally.pyx."""
 
+cdef enum:
+    CHUNK_BITS = 8
+
+
+# The importance of the examples whose score is in one of so many neighbouring bins, by sign of the label.
+cdef struct Bins:
+    double negative[1 << CHUNK_BITS]
+    double positive[1 << CHUNK_BITS]
+
 
 cdef class Tally:
     cdef readonly double loss             # sum of importance * loss
@@ -13,7 +22,6 @@ cdef class Tally:
     cdef readonly bint probable           # they have probabilities
     cdef double log_loss_sum              # sum of importance * -log of the probability that the label's class had
     cdef double* confusion                # owned; [classes, classes] of importance by label and prediction, or NULL
-    cdef double* negative                 # owned; importance by score, NULL until the first
-    cdef double* positive
+    cdef Bins** chunks                    # owned; importance by score, NULL until the first, as is each of them
 
     cdef int add(self, double p, double label, double importance, double loss, double log_loss) noexcept nogil

@@ -3,7 +3,8 @@ taken for which.
 
 The area under the ROC curve needs the order of all scores. They are counted in bins by the top
 bits of their single-precision pattern (which orders as the numbers do), so memory does not grow
-with the stream; scores in one bin are within 0.2 % of each other and count as ties.
+with the stream; scores in one bin are within 0.2 % of each other and count as ties. Most scores are of few
+magnitudes: bins have memory by the chunk, from their first score on.
 """
 
 from libc.stdint cimport uint32_t
@@ -12,7 +13,8 @@ from libc.string cimport memcpy, memset
 
 cdef enum:
     DROPPED_BITS = 14
-    BINS = 1 << (32 - DROPPED_BITS)
+    CHUNKS = 1 << (32 - DROPPED_BITS - CHUNK_BITS)
+    LAST_OF_CHUNK = (1 << CHUNK_BITS) - 1
     MOST_CLASSES = 1000     # of which a matrix is kept
 
 
@@ -22,6 +24,17 @@ cdef inline uint32_t bin_of(double score) noexcept nogil:
     f += 0      # no negative zero
     memcpy(&bits, &f, 4)
     return (~bits if bits >> 31 else bits | (<uint32_t>1 << 31)) >> DROPPED_BITS
+
+
+cdef inline Bins* chunk_of(Tally self, uint32_t bin) noexcept nogil:
+    """The chunk of a bin; NULL: no memory."""
+    if self.chunks == NULL:
+        self.chunks = <Bins**>calloc(CHUNKS, sizeof(Bins*))
+        if self.chunks == NULL:
+            return NULL
+    if self.chunks[bin >> CHUNK_BITS] == NULL:
+        self.chunks[bin >> CHUNK_BITS] = <Bins*>calloc(1, sizeof(Bins))
+    return self.chunks[bin >> CHUNK_BITS]
 
 
 cdef class Tally:
@@ -41,12 +54,16 @@ cdef class Tally:
                 raise MemoryError("no memory for the confusion matrix")
 
     def __dealloc__(self):
+        cdef size_t i
         free(self.confusion)
-        free(self.negative)
-        free(self.positive)
+        for i in range(CHUNKS if self.chunks != NULL else 0):
+            free(self.chunks[i])
+        free(self.chunks)
 
     cdef int add(self, double p, double label, double importance, double loss, double log_loss) noexcept nogil:
         """Count one labelled prediction; -1: no memory. log_loss: -log of the label's probability, if there are such."""
+        cdef uint32_t bin
+        cdef Bins* bins
         if self.weight == 0:
             self.min_label = self.max_label = label
         self.min_label = min(self.min_label, label)
@@ -67,16 +84,15 @@ cdef class Tally:
         if label != 1 and label != -1:
             self.signs = False
             return 0
-        if self.negative == NULL:
-            self.negative = <double*>calloc(BINS, sizeof(double))
-            self.positive = <double*>calloc(BINS, sizeof(double))
-            if self.negative == NULL or self.positive == NULL:
-                return -1
+        bin = bin_of(p)
+        bins = chunk_of(self, bin)
+        if bins == NULL:
+            return -1
         self.correct += importance * ((p > 0) == (label > 0))
         if label > 0:
-            self.positive[bin_of(p)] += importance
+            bins.positive[bin & LAST_OF_CHUNK] += importance
         else:
-            self.negative[bin_of(p)] += importance
+            bins.negative[bin & LAST_OF_CHUNK] += importance
         return 0
 
     def count(self, double p, double label, double importance=1, double loss=0, double log_loss=0):
@@ -112,13 +128,16 @@ cdef class Tally:
     def auc(self):
         """The probability that a positive scores above a negative; None without both of them."""
         cdef double area = 0, below = 0, positives = 0
-        cdef size_t i
-        if self.classes or not self.signs or self.negative == NULL:
+        cdef size_t i, chunk
+        cdef Bins* bins
+        if self.classes or not self.signs or self.chunks == NULL:
             return None
-        for i in range(BINS):
-            area += self.positive[i] * (below + self.negative[i] / 2)
-            below += self.negative[i]
-            positives += self.positive[i]
+        for chunk in range(CHUNKS):
+            bins = self.chunks[chunk]
+            for i in range(1 << CHUNK_BITS if bins != NULL else 0):
+                area += bins.positive[i] * (below + bins.negative[i] / 2)
+                below += bins.negative[i]
+                positives += bins.positive[i]
         return area / (below * positives) if below and positives else None
 
     def matrix(self, size_t n):
