@@ -3,7 +3,8 @@ longer to load than most jobs to begin."""
 
 import array
 
-from cpython.buffer cimport PyBuffer_FillInfo
+from cpython.buffer cimport PyBUF_STRIDED_RO, PyBuffer_FillInfo, PyBuffer_Release, PyObject_GetBuffer
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.math cimport isfinite, sqrt
 from libc.stdint cimport uint32_t
 from libc.string cimport memcpy
@@ -28,6 +29,29 @@ cdef object view_of(object owner, void* data, size_t items, size_t size, str cod
     view = View.__new__(View)
     view.owner, view.data, view.size = owner, data, items * size
     return memoryview(view).cast(code)
+
+
+def packed(view):
+    """The bytes of a view of numbers of 4 or 8 bytes each, one after the other. (That of Python itself takes 5 ns each.)"""
+    cdef Py_buffer info
+    cdef Py_ssize_t i
+    cdef const char* source
+    cdef char* out
+    PyObject_GetBuffer(view, &info, PyBUF_STRIDED_RO)
+    try:
+        data = PyBytes_FromStringAndSize(NULL, info.shape[0] * info.itemsize)
+        out, source = PyBytes_AS_STRING(data), <const char*>info.buf
+        if info.itemsize == 4:
+            for i in range(info.shape[0]):
+                memcpy(out + 4 * i, source + i * info.strides[0], 4)
+        elif info.itemsize == 8:
+            for i in range(info.shape[0]):
+                memcpy(out + 8 * i, source + i * info.strides[0], 8)
+        else:
+            raise ValueError(f"numbers of {info.itemsize} bytes")
+        return data
+    finally:
+        PyBuffer_Release(&info)
 
 
 def is_aligned(const unsigned char[::1] numbers not None, size_t size):

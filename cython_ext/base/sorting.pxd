@@ -5,21 +5,29 @@ from libc.stdint cimport uint64_t
 from libc.string cimport memset
 
 
-cdef inline void sort_by_high_half(uint64_t* items, uint64_t* spare, size_t n) noexcept nogil:
-    """Sort by the upper 32 bits, byte by byte from the lowest one; `spare` has as much room."""
-    cdef size_t count[256]
-    cdef size_t i, sum
+cdef inline uint64_t* sort_by_high_half(uint64_t* items, uint64_t* spare, size_t n) noexcept nogil:
+    """Sort by the upper 32 bits, those with the same ones as they stand. `spare` has as much room; one of the two is
+    where they are then."""
+    cdef size_t count[4][256]
+    cdef size_t* begin
+    cdef size_t i, sum, size
     cdef int byte, shift
+    memset(count, 0, sizeof(count))
+    for i in range(n):
+        for byte in range(4):
+            count[byte][(items[i] >> (32 + 8 * byte)) & 255] += 1
     for shift in range(32, 64, 8):
-        memset(count, 0, sizeof(count))
-        for i in range(n):
-            count[(items[i] >> shift) & 255] += 1
+        begin = count[(shift - 32) // 8]
+        if n == 0 or begin[(items[0] >> shift) & 255] == n:     # the same byte in all of them
+            continue
         sum = 0
         for byte in range(256):
-            sum += count[byte]
-            count[byte] = sum - count[byte]
+            size = begin[byte]
+            begin[byte] = sum
+            sum += size
         for i in range(n):
             byte = (items[i] >> shift) & 255
-            spare[count[byte]] = items[i]
-            count[byte] += 1
+            spare[begin[byte]] = items[i]
+            begin[byte] += 1
         items, spare = spare, items
+    return items

@@ -124,7 +124,7 @@ cdef class Limited(Rule):
         cdef double examples = min(floor(self.t / 16), 131072.0)
         if self.out_of_memory:
             return
-        examples = max(examples, floor(<double>self.table.live(NULL) / 64), 1.0)
+        examples = max(examples, floor(<double>self.table.count_live() / 64), 1.0)
         self.strength = self.adapted(n, examples)
         self.use(self.strength)
         self.strength_changed()

@@ -40,6 +40,7 @@ cdef class Table:
     cdef int resolve_all(self, const uint32_t* keys, size_t n, char** out) noexcept nogil
     cdef void lookup(self, const uint32_t* keys, size_t n, char** out) noexcept nogil
     cdef size_t live(self, uint64_t* out) noexcept nogil
+    cdef size_t count_live(self) noexcept nogil
     cdef void give_up(self) noexcept
     cdef void view(self, Table owner, size_t offset)
     cdef void sync_view(self) noexcept nogil

@@ -282,15 +282,30 @@ cdef class Table:
             out[i] = slot
 
     cdef size_t live(self, uint64_t* out) noexcept nogil:
-        """Where the slots are that are not idle: key * 2^32 + place, unless out is NULL; how many."""
+        """Where the slots are that are not idle: key * 2^32 + place, in `out`, which has room for all that are taken and
+        one more; how many."""
+        cdef size_t i, n = 0, taken = 0
+        cdef uint32_t mark
+        for i in range(self.capacity):      # without a branch: which slots are taken is a coin toss
+            mark = (<Head*>(self.slots + i * self.stride)).mark
+            out[taken] = <uint64_t>(mark - 1) << 32 | i
+            taken += mark != 0
+        if self.has_last:
+            out[taken] = <uint64_t><uint32_t>-1 << 32 | self.capacity
+            taken += 1
+        if not self.is_default:
+            return taken
+        for i in range(taken):
+            out[n] = out[i]
+            n += not self.is_default(self.rule, self.slots + <uint32_t>out[i] * self.stride)
+        return n
+
+    cdef size_t count_live(self) noexcept nogil:
+        """How many slots are not idle."""
         cdef size_t n = 0
         cdef char* slot = NULL
         while next_slot(self, &slot):
-            if self.is_default and self.is_default(self.rule, slot):
-                continue
-            if out != NULL:
-                out[n] = <uint64_t>((<Head*>slot).mark - 1) << 32 | <size_t>(slot - self.slots) // self.stride
-            n += 1
+            n += not (self.is_default and self.is_default(self.rule, slot))
         return n
 
     # --- what Python sees --------------------------------------------------------------------
@@ -305,20 +320,22 @@ cdef class Table:
 
     def slots_in_order(self):
         """The slots that are not idle, by rising key, as a bytearray of `stride` bytes each."""
-        cdef size_t i, n = self.live(NULL)
+        cdef size_t i, n, most = self.used + self.has_last
         cdef size_t stride = self.stride
-        cdef uint64_t* places = <uint64_t*>malloc(2 * n * sizeof(uint64_t) + 1)
+        cdef uint64_t* places = <uint64_t*>malloc((2 * most + 1) * sizeof(uint64_t))
+        cdef uint64_t* sorted
         cdef char* data
         if places == NULL:
             raise MemoryError("no memory for the slots in order")
         try:
+            with nogil:
+                n = self.live(places)
+                sorted = sort_by_high_half(places, places + n, n)    # what lies behind is never touched
             out = bytearray(n * stride)
             data = out
             with nogil:
-                self.live(places)
-                sort_by_high_half(places, places + n, n)
                 for i in range(n):
-                    memcpy(data + i * stride, self.slots + <uint32_t>places[i] * stride, stride)
+                    memcpy(data + i * stride, self.slots + <uint32_t>sorted[i] * stride, stride)
         finally:
             free(places)
         return out

@@ -811,6 +811,7 @@ cdef class NameStore:
         cdef bint alive
         cdef int state
         cdef Named* one
+        cdef uint64_t* items        # in order
         if self.cross_count and self.number_names():
             return -1
         g.items = <uint64_t*>malloc(2 * every * sizeof(uint64_t) + 1)
@@ -828,13 +829,13 @@ cdef class NameStore:
             key = (<const uint32_t*>(self.crosses.data + self.cross_at[i]))[0] & mask
             g.items[count] = <uint64_t>key << 32 | (self.count + self.known_count + i)
             count += 1
-        sort_by_high_half(g.items, g.items + every, count)
+        items = sort_by_high_half(g.items, g.items + every, count)
         g.names = <Named*>malloc(count * sizeof(Named) + 1)
         if g.names == NULL:
             return -1
         for i in range(count):
-            key, place = <uint32_t>(g.items[i] >> 32), <uint32_t>g.items[i]
-            if i == 0 or key != g.items[i - 1] >> 32:
+            key, place = <uint32_t>(items[i] >> 32), <uint32_t>items[i]
+            if i == 0 or key != items[i - 1] >> 32:
                 while at < n and keys[at] < key:
                     at += 1
                 alive = False

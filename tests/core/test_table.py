@@ -36,13 +36,13 @@ def learner_of(rule=Sgd, bits=32, **options):
 
 
 def weights_of(rule):
-    """By key; the idle ones are not there."""
+    """By rising key; the idle ones are not there."""
     slots = rule.slots()
     marks = np.frombuffer(bytes(slots), np.dtype(rule.SLOT, align=True))["mark"]
     out = np.zeros(len(marks))
     rule.weights(slots, out)
     keys = [(int(m) - 1) % 2**32 for m in marks]
-    assert len(set(keys)) == len(keys)
+    assert keys == sorted(set(keys))
     return dict(zip(keys, out.tolist(), strict=True))
 
 

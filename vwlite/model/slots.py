@@ -3,6 +3,8 @@
 import array
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from vwlite.core.base.arrays import packed
+
 if TYPE_CHECKING:
     from vwlite.core.learn.rule import Rule
 
@@ -17,7 +19,7 @@ def array_of(data: "bytes | bytearray | Array", code: Any) -> Array:
 
 def copied(view: Array) -> Array:
     """The numbers of a view, one after the other."""
-    return array_of(view.tobytes(), view.format)
+    return array_of(packed(view), view.format)
 
 
 def field_of(rule: "Rule", slots: bytes | bytearray, name: str) -> Array:
