@@ -3,14 +3,18 @@
 Column j is the feature of index j, as in the file that scikit-learn's dump_svmlight_file writes. A value becomes the
 nearest float; one that is zero then is left out. A row is one example, with one namespace that has no name.
 
-The memory is that of whoever made the matrix. `check` looks at all of it once; `fill` trusts what it has seen.
+Where columns of a row do not rise, they are put in order, and those of one column added up, as scipy does it.
+
+The memory is that of whoever made the matrix, and nothing is believed of it: `fill` looks at all that it takes.
 """
 
 from cpython.buffer cimport PyBUF_FORMAT, PyBUF_STRIDED_RO, PyObject_GetBuffer, PyBuffer_Release, Py_buffer
 from libc.math cimport NAN, isfinite, isnan
 from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t
+from libc.stdlib cimport free
 
-from vwlite.core.base.buffers cimport resize
+from vwlite.core.base.buffers cimport reserve, resize
+from vwlite.core.base.sorting cimport sort_by_high_half
 from vwlite.core.base.targets cimport *
 from vwlite.core.data.batch cimport EXAMPLE, MOST_DISTINCT, Batch, new_dictionary
 from vwlite.core.text.decimal cimport LONGEST_NUMBER, write_unsigned
@@ -21,21 +25,13 @@ cdef extern from *:
     """
     #define VWLITE_OF_REAL(real) \\
         VWLITE_CLONES static int vwlite_narrow_##real(const real *values, float *out, size_t n) { \\
-            int zero = 0; \\
+            int special = 0; \\
             for (size_t i = 0; i < n; i++) { \\
                 float x = (float)values[i]; \\
                 out[i] = x; \\
-                zero |= x == 0; \\
+                special |= (x == 0) | (x - x != 0); \\
             } \\
-            return zero; \\
-        } \\
-        VWLITE_CLONES static int vwlite_finite_##real(const real *values, size_t n) { \\
-            int bad = 0; \\
-            for (size_t i = 0; i < n; i++) { \\
-                float x = (float)values[i]; \\
-                bad |= x - x != 0; \\
-            } \\
-            return !bad; \\
+            return special; \\
         }
     #define VWLITE_OF_INDEX(index, unsigned) \\
         VWLITE_CLONES static int vwlite_within_##index(const index *columns, int64_t width, size_t n) { \\
@@ -70,8 +66,6 @@ cdef extern from *:
     """
     bint narrow_float "vwlite_narrow_float"(const void* values, float* out, size_t n) noexcept nogil
     bint narrow_double "vwlite_narrow_double"(const void* values, float* out, size_t n) noexcept nogil
-    bint finite_float "vwlite_finite_float"(const void* values, size_t n) noexcept nogil
-    bint finite_double "vwlite_finite_double"(const void* values, size_t n) noexcept nogil
     bint within_int32 "vwlite_within_int32_t"(const void* columns, int64_t width, size_t n) noexcept nogil
     bint within_int64 "vwlite_within_int64_t"(const void* columns, int64_t width, size_t n) noexcept nogil
     size_t count_falls_int32 "vwlite_falls_int32_t"(const void* columns, size_t n) noexcept nogil
@@ -84,17 +78,20 @@ cdef extern from *:
 cdef enum:
     FULL = 1 << 16          # features of a batch, from where on it takes no further row
     MOST_LINES = 1 << 15
-    CHECKED = 1 << 14       # values that are checked at a time: they stay in the cache
 
 cdef enum Wrong:
     NOTHING = 0
     BEGIN = 1               # the rows are not ranges of the values
     COLUMN = 2              # it is outside of the matrix
-    ORDER = 3               # columns of a row do not rise
-    NOT_A_NUMBER = 4
-    INFINITE = 5            # perhaps as a float only
+    NOT_A_NUMBER = 3
+    INFINITE = 4            # perhaps as a float only
 
-WHY = {BEGIN: "begin", COLUMN: "column", ORDER: "order", NOT_A_NUMBER: "NaN", INFINITE: "infinity"}
+WHY = {BEGIN: "begin", COLUMN: "column", NOT_A_NUMBER: "NaN", INFINITE: "infinity"}
+
+# What `fill` gives in place of a row.
+cdef enum:
+    NO_MEMORY = -1
+    FAULTY = -2
 
 ctypedef fused Real:
     float
@@ -145,9 +142,16 @@ cdef class Matrix:
     cdef bint doubles, wide, hash_all, spaces
     cdef uint32_t unnamed
     cdef uint64_t dictionary  # the number of its columns as a dictionary of batches; 0: columns are not numbered
+    cdef Fault found
+    cdef uint64_t* places     # owned; values of a row whose columns are put in order
+    cdef size_t place_capacity
+
+    def __dealloc__(self):
+        free(self.places)
 
     def __init__(self, values, columns=None, begins=None, *, Py_ssize_t width=0, label=None, importance=None,
                  bint hash_all=False, bint spaces=False):
+        cdef Py_ssize_t size
         self.values = Held(values)
         self.doubles = self.values.info.itemsize == 8
         if self.values.info.format not in (b"f", b"d"):
@@ -170,7 +174,8 @@ cdef class Matrix:
                 raise ValueError("the arrays of a sparse matrix do not fit together")
         if self.width > <int64_t>1 << 32:
             raise ValueError(f"{self.width} columns are too many: there may be 2^32")
-        if 0 < 2 * self.width <= min(2 * MOST_DISTINCT, self.size):
+        size = self.rows * self.width if columns is None else self.values.info.shape[0]
+        if 0 < 2 * self.width <= min(2 * MOST_DISTINCT, size):
             self.dictionary = new_dictionary()
         for array in (label, importance):
             if array is not None:
@@ -182,40 +187,13 @@ cdef class Matrix:
         self.hash_all, self.spaces, self.unnamed = hash_all, spaces, murmur(b"", 0, 0)
 
     @property
-    def size(self):
-        """Values, those of a sparse matrix that are there."""
-        return self.rows * self.width if self.columns is None else self.values.info.shape[0]
+    def fault(self):
+        """What is wrong with the row that `fill` came to, as (what, row, column); None if nothing is.
 
-    def check(self, Py_ssize_t begin=0, end=None):
-        """What is wrong with the rows from `begin` to `end`, as (what, row, column), of which the first; None if nothing is.
-
-        what: "begin" (its rows are not ranges), "column" (outside of the matrix), "order" (columns of a row that do not
-        rise), "NaN", "infinity" (perhaps only as a float).
+        what: "begin" (its rows are not ranges), "column" (outside of the matrix), "NaN", "infinity" (perhaps only as a
+        float).
         """
-        cdef Fault fault = Fault(NOTHING, 0, 0)
-        cdef void* values = self.values.info.buf
-        cdef Py_ssize_t n = self.values.info.shape[0], last = self.rows if end is None else end
-        if not 0 <= begin <= last <= self.rows:
-            raise IndexError(begin)
-        with nogil:
-            if self.columns is None:
-                if self.doubles:
-                    check_dense[double](&self.values.info, begin, last, &fault, 0)
-                else:
-                    check_dense[float](&self.values.info, begin, last, &fault, 0)
-            elif self.doubles and self.wide:
-                check_csr(self, <double*>values, <int64_t*>self.columns.info.buf, <int64_t*>self.begins.info.buf, n, begin,
-                          last, &fault)
-            elif self.doubles:
-                check_csr(self, <double*>values, <int32_t*>self.columns.info.buf, <int32_t*>self.begins.info.buf, n, begin,
-                          last, &fault)
-            elif self.wide:
-                check_csr(self, <float*>values, <int64_t*>self.columns.info.buf, <int64_t*>self.begins.info.buf, n, begin,
-                          last, &fault)
-            else:
-                check_csr(self, <float*>values, <int32_t*>self.columns.info.buf, <int32_t*>self.begins.info.buf, n, begin,
-                          last, &fault)
-        return None if fault.what == NOTHING else (WHY[fault.what], fault.row, fault.column)
+        return None if self.found.what == NOTHING else (WHY[self.found.what], self.found.row, self.found.column)
 
     cdef int number(self, Batch batch, size_t n) noexcept nogil:
         """Have room for the numbers of n features of a batch, and a dictionary that has the columns by number, if there
@@ -238,17 +216,19 @@ cdef class Matrix:
         return 0
 
     def fill(self, Batch batch not None, Py_ssize_t row):
-        """Clear the batch and fill it with rows from this one on, many thousand values; the row after them."""
+        """Clear the batch and fill it with rows from this one on, many thousand values; the row after them. -1: `fault` says
+        what is wrong with one of them."""
         cdef void* values = self.values.info.buf
         cdef Py_ssize_t next
         if not 0 <= row <= self.rows:
             raise IndexError(row)
         if batch.owner is not None:
             raise ValueError("this batch looks at foreign memory: it cannot be filled")
+        self.found.what = NOTHING
         with nogil:
             batch.clear()
             if batch.keep_spaces(self.spaces) or batch.reserve(1, 1, 64, 0):
-                next = -1
+                next = NO_MEMORY
             else:
                 batch.a.tag_begin[0] = batch.a.span_begin[0] = batch.a.feature_begin[0] = 0
                 if self.columns is None:
@@ -268,8 +248,10 @@ cdef class Matrix:
                 else:
                     next = fill_csr(self, batch, row, <float*>values, <int32_t*>self.columns.info.buf,
                                     <int32_t*>self.begins.info.buf)
-        if next < 0:
+        if next == NO_MEMORY:
             raise MemoryError("no memory for a batch")
+        if next == FAULTY:
+            next = -1
         return next
 
 
@@ -293,136 +275,131 @@ cdef inline int end_row(Matrix m, Batch batch, Py_ssize_t row, size_t features) 
     return 0
 
 
+cdef inline Py_ssize_t fault_at(Matrix m, Wrong what, Py_ssize_t row, int64_t column) noexcept nogil:
+    m.found = Fault(what, row, column)
+    return FAULTY
+
+
+cdef inline int add_value(Matrix m, Batch batch, size_t* n, Py_ssize_t row, uint64_t column, double value) noexcept nogil:
+    """Add a value of a row to the n of a batch, if it is not zero as a float; FAULTY: it is not finite."""
+    cdef float x = <float>value
+    if not isfinite(x):
+        return fault_at(m, NOT_A_NUMBER if isnan(value) else INFINITE, row, column)
+    batch.a.value[n[0]] = x
+    if batch.coded:
+        batch.a.number[n[0]] = <uint16_t>column
+    else:
+        batch.a.hash[n[0]] = hash_of(column, m.hash_all, m.unnamed)
+    n[0] += x != 0
+    return 0
+
+
 cdef Py_ssize_t fill_csr(Matrix m, Batch batch, Py_ssize_t row, const Real* values, const Index* columns,
                          const Index* begins) noexcept nogil:
-    """`fill` from a sparse matrix; -1: no memory."""
-    cdef Py_ssize_t i, end = row, first = begins[row]
-    cdef size_t n = 0
-    cdef uint32_t unnamed = m.unnamed
-    cdef bint hash_all = m.hash_all, zeros
-    cdef uint32_t* hash
-    cdef uint16_t* number
-    cdef float* value
-    cdef float x
+    """`fill` from a sparse matrix."""
+    cdef Py_ssize_t i, end = row, first = begins[row], most = m.values.info.shape[0]
+    cdef size_t n, falls = 0
+    cdef int failed
+    if not 0 <= first <= most:
+        return fault_at(m, BEGIN, row, 0)
     while end < m.rows and begins[end] - first < FULL and end - row < MOST_LINES:
+        i = begins[end]
+        if not i <= begins[end + 1] <= most:
+            return fault_at(m, BEGIN, end, 0)
+        # Columns may fall where a row begins, and nowhere else.
+        falls += first < i < begins[end + 1] and columns[i] <= columns[i - 1]
         end += 1
     n = begins[end] - first
     if batch.reserve(end - row, end - row, n, 0) or m.number(batch, n):
-        return -1
-    hash, value, number = batch.a.hash, batch.a.value, batch.a.number
-    zeros = narrow(values + first, value, n)
-    if not zeros and (batch.coded or not hash_all):
+        return NO_MEMORY
+    if (not narrow(values + first, batch.a.value, n) and (batch.coded or not m.hash_all)
+            and within(columns + first, m.width, n) and count_falls(columns + first, n) == falls):
         if batch.coded:
-            shorten(columns + first, number, n)
+            shorten(columns + first, batch.a.number, n)
         else:
-            add_all(columns + first, unnamed, hash, n)
+            add_all(columns + first, m.unnamed, batch.a.hash, n)
         for i in range(row, end):
             if end_row(m, batch, i, begins[i + 1] - first):
-                return -1
+                return NO_MEMORY
         return end
     n = 0
-    for row in range(row, end):
-        for i in range(begins[row], begins[row + 1]):
-            x = <float>values[i]
-            value[n] = x
-            if batch.coded:
-                number[n] = <uint16_t>columns[i]
-            else:
-                hash[n] = hash_of(<uint64_t>columns[i], hash_all, unnamed)
-            n += x != 0
-        if end_row(m, batch, row, n):
-            return -1
+    for i in range(row, end):
+        failed = add_row(m, batch, &n, i, values + begins[i], columns + begins[i], begins[i + 1] - begins[i])
+        if failed:
+            return failed
+        if end_row(m, batch, i, n):
+            return NO_MEMORY
     return end
 
 
+cdef int add_row(Matrix m, Batch batch, size_t* n, Py_ssize_t row, const Real* values, const Index* columns,
+                 size_t size) noexcept nogil:
+    """Add the values of a row of a sparse matrix to the n of a batch; NO_MEMORY, FAULTY."""
+    cdef size_t i
+    cdef bint rising = True
+    for i in range(size):
+        if not 0 <= columns[i] < m.width:
+            return fault_at(m, COLUMN, row, columns[i])
+        rising &= i == 0 or columns[i] > columns[i - 1]
+    if not rising:
+        return add_sums(m, batch, n, row, values, columns, size)
+    for i in range(size):
+        if add_value(m, batch, n, row, columns[i], values[i]):
+            return FAULTY
+    return 0
+
+
+cdef int add_sums(Matrix m, Batch batch, size_t* n, Py_ssize_t row, const Real* values, const Index* columns,
+                  size_t size) noexcept nogil:
+    """As `add_row`, in the order of columns, for each the sum of its values, in their type."""
+    cdef uint64_t* places
+    cdef uint64_t column
+    cdef size_t i
+    cdef Real sum
+    if size >> 32 or reserve(<void**>&m.places, &m.place_capacity, 2 * size, sizeof(uint64_t)):
+        return NO_MEMORY
+    for i in range(size):
+        m.places[i] = <uint64_t>columns[i] << 32 | i
+    places = sort_by_high_half(m.places, m.places + size, size)
+    i = 0
+    while i < size:
+        column, sum = places[i] >> 32, values[<uint32_t>places[i]]
+        i += 1
+        while i < size and places[i] >> 32 == column:
+            sum += values[<uint32_t>places[i]]
+            i += 1
+        if add_value(m, batch, n, row, column, sum):
+            return FAULTY
+    return 0
+
+
 cdef Py_ssize_t fill_dense(Matrix m, Batch batch, Py_ssize_t row, Real kind) noexcept nogil:
-    """`fill` from an array of two dimensions; -1: no memory. kind: of which type."""
+    """`fill` from an array of two dimensions. kind: of which type."""
     cdef Py_ssize_t j, step = m.values.info.strides[1]
-    cdef uint32_t unnamed = m.unnamed
-    cdef bint hash_all = m.hash_all
     cdef size_t n
     cdef const char* at
-    cdef float x
     while row < m.rows and batch.a.features < FULL and batch.a.lines < MOST_LINES:
         n = batch.a.features
         if batch.reserve(1, 1, m.width, 0) or m.number(batch, batch.feature_capacity):
-            return -1
+            return NO_MEMORY
         at = <const char*>m.values.info.buf + row * m.values.info.strides[0]
         for j in range(m.width):
-            x = <float>(<const Real*>(at + j * step))[0]
-            batch.a.value[n] = x
-            if batch.coded:
-                batch.a.number[n] = <uint16_t>j
-            else:
-                batch.a.hash[n] = hash_of(j, hash_all, unnamed)
-            n += x != 0
+            if add_value(m, batch, &n, row, j, (<const Real*>(at + j * step))[0]):
+                return FAULTY
         if end_row(m, batch, row, n):
-            return -1
+            return NO_MEMORY
         row += 1
     return row
-
-
-cdef void check_csr(Matrix m, const Real* values, const Index* columns, const Index* begins, Py_ssize_t n,
-                    Py_ssize_t begin, Py_ssize_t last, Fault* fault) noexcept nogil:
-    """`check` of rows of a sparse matrix of n values."""
-    cdef Py_ssize_t row, i, first, end = begin
-    cdef int64_t before
-    cdef size_t falls, size
-    cdef bint good = True
-    fault.what = BEGIN
-    fault.row = begin
-    if begins[begin] < 0 or begins[begin] > n:
-        return
-    for row in range(begin, last):
-        if begins[row + 1] < begins[row] or begins[row + 1] > n:
-            fault.row = row
-            return
-    fault.what = NOTHING
-    # Many at once: columns may fall where a row begins, and nowhere else.
-    while good and end < last:
-        first, falls = begins[end], 0
-        while end < last and begins[end] - first < CHECKED:
-            i = begins[end]
-            falls += first < i < begins[end + 1] and columns[i] <= columns[i - 1]
-            end += 1
-        size = begins[end] - first
-        good = (within(columns + first, m.width, size) and count_falls(columns + first, size) == falls
-                and finite(values + first, size))
-    if good:
-        return
-    for row in range(begin, last):
-        before, fault.row = -1, row
-        for i in range(begins[row], begins[row + 1]):
-            fault.column = columns[i]
-            if columns[i] < 0 or columns[i] >= m.width:
-                fault.what = COLUMN
-                return
-            fault.what = fault_of(<float>values[i], isnan(<double>values[i]))
-            if fault.what != NOTHING:
-                return
-        for i in range(begins[row], begins[row + 1]):
-            if columns[i] <= before:
-                fault.what, fault.column = ORDER, columns[i]
-                return
-            before = columns[i]
 
 
 # Loops that the compiler makes wide, for each type.
 
 cdef inline bint narrow(const Real* values, float* out, size_t n) noexcept nogil:
-    """The values as floats; whether one is zero."""
+    """The values as floats; whether one is zero, or not finite."""
     if Real is double:
         return narrow_double(values, out, n)
     else:
         return narrow_float(values, out, n)
-
-
-cdef inline bint finite(const Real* values, size_t n) noexcept nogil:
-    """Whether all values are finite as floats."""
-    if Real is double:
-        return finite_double(values, n)
-    else:
-        return finite_float(values, n)
 
 
 cdef inline bint within(const Index* columns, int64_t width, size_t n) noexcept nogil:
@@ -455,32 +432,6 @@ cdef inline void shorten(const Index* columns, uint16_t* out, size_t n) noexcept
         shorten_int64(columns, out, n)
     else:
         shorten_int32(columns, out, n)
-
-
-cdef void check_dense(const Py_buffer* info, Py_ssize_t begin, Py_ssize_t end, Fault* fault, Real kind) noexcept nogil:
-    """`check` of an array of two dimensions. kind: of which type."""
-    cdef Py_ssize_t row, j
-    cdef const char* at
-    cdef float x
-    cdef bint bad
-    for row in range(begin, end):
-        at, bad = <const char*>info.buf + row * info.strides[0], False
-        for j in range(info.shape[1]):
-            x = <float>(<const Real*>(at + j * info.strides[1]))[0]
-            bad |= x - x != 0
-        for j in range(info.shape[1] if bad else 0):
-            x = <float>(<const Real*>(at + j * info.strides[1]))[0]
-            fault.what = fault_of(x, isnan(x))
-            if fault.what != NOTHING:
-                fault.row, fault.column = row, j
-                return
-
-
-cdef inline Wrong fault_of(float x, bint is_nan) noexcept nogil:
-    """What is wrong with a value."""
-    if isfinite(x):
-        return NOTHING
-    return NOT_A_NUMBER if is_nan else INFINITE
 
 
 def column_hashes(uint32_t[::1] out, *, bint hash_all=False):

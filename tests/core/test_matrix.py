@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -45,9 +46,9 @@ def test_a_batch_is_that_of_the_text(dense, index, kind, hash_all):
     values, columns, begins = csr(dense, index, kind)
     sparse = Matrix(values, columns, begins, width=dense.shape[1], label=label, hash_all=hash_all)
     for matrix in (sparse, Matrix(dense.astype(kind), label=label, hash_all=hash_all)):
-        assert matrix.check() is None
         batch = Batch()
         assert matrix.fill(batch, 0) == matrix.rows == len(dense)
+        assert matrix.fault is None
         assert contents(batch) == contents(wanted)
 
 
@@ -67,8 +68,19 @@ def test_rows_come_in_several_batches():
         matrix.fill(batch, matrix.rows + 1)
 
 
+def fault_of(matrix):
+    """What `fill` finds, from the first row on."""
+    batch, row = Batch(), 0
+    while row < matrix.rows:
+        row = matrix.fill(batch, row)
+        if row < 0:
+            return matrix.fault
+        assert matrix.fault is None
+    return None
+
+
 def one(values, columns, begins, width=4):
-    return Matrix(np.array(values, dtype=np.float64), np.array(columns), np.array(begins), width=width).check()
+    return fault_of(Matrix(np.array(values, dtype=np.float64), np.array(columns), np.array(begins), width=width))
 
 
 @pytest.mark.parametrize(
@@ -76,8 +88,10 @@ def one(values, columns, begins, width=4):
     [
         (([1, 2], [0, 4], [0, 2]), ("column", 0, 4)),
         (([1, 2], [-1, 2], [0, 2]), ("column", 0, -1)),
-        (([1, 2, 3], [0, 2, 1], [0, 1, 3]), ("order", 1, 1)),
-        (([1, 2], [3, 3], [0, 2]), ("order", 0, 3)),
+        (([1, 2, 3], [0, 2, 4], [0, 1, 3]), ("column", 1, 4)),
+        (([1, 2, 3], [3, 3, 4], [0, 3]), ("column", 0, 4)),
+        (([3e38, 3e38], [3, 3], [0, 2]), ("infinity", 0, 3)),
+        (([1, np.inf, -np.inf], [1, 0, 0], [0, 3]), ("NaN", 0, 0)),
         (([1, np.nan], [0, 1], [0, 1, 2]), ("NaN", 1, 1)),
         (([1, -np.inf], [0, 3], [0, 0, 2]), ("infinity", 1, 3)),
         (([1, 1e39], [0, 3], [0, 0, 2]), ("infinity", 1, 3)),
@@ -92,7 +106,7 @@ def test_a_fault_has_a_place(arrays, found):
 
 def test_a_negative_column_is_outside_of_the_widest_matrix():
     arrays = np.ones(1), np.array([-1], dtype=np.int32), np.array([0, 1], dtype=np.int32)
-    assert Matrix(*arrays, width=2**32).check() == ("column", 0, -1)
+    assert fault_of(Matrix(*arrays, width=2**32)) == ("column", 0, -1)
 
 
 def test_arrays_that_do_not_fit_are_refused():
@@ -120,25 +134,52 @@ def test_the_hashes_of_columns_are_those_of_their_names():
         assert found.tolist() == [name_hash(b"%d" % j, 0, hash_all) for j in range(1005)]
 
 
-def test_a_large_matrix_is_checked_in_parts():
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_a_fault_is_found_anywhere_in_a_large_matrix(kind):
     rng = np.random.default_rng(1)
-    for kind in (np.float32, np.float64):
-        values, columns, begins = csr(rng.normal(size=(3000, 100)) + 9, kind=kind)
-        matrix = Matrix(values, columns, begins, width=100)
-        dense = Matrix(values.reshape(3000, 100))
-        assert matrix.check() is None
-        for row, column in ((0, 0), (163, 83), (164, 0), (2999, 99)):
-            at = 100 * row + column
-            values[at] = np.inf
-            for found in (matrix, dense):
-                assert found.check() == found.check(row) == found.check(0, row + 1) == ("infinity", row, column)
-                assert found.check(0, row) is found.check(row + 1) is None
-            values[at] = 9
-    columns[16400] = 1  # the first of row 164: the second is not larger
-    assert matrix.check() == matrix.check(164) == ("order", 164, 1)
-    assert matrix.check(0, 164) is None
-    with pytest.raises(IndexError):
-        matrix.check(2, 1)
+    values, columns, begins = csr(rng.normal(size=(3000, 100)) + 9, kind=kind)
+    matrix, dense = Matrix(values, columns, begins, width=100), Matrix(values.reshape(3000, 100))
+    assert fault_of(matrix) is fault_of(dense) is None
+    for row, column in ((0, 0), (655, 99), (656, 0), (1023, 17), (2999, 99)):
+        at = 100 * row + column
+        for value, what in ((np.inf, "infinity"), (np.nan, "NaN")):
+            before, values[at] = values[at], value
+            assert fault_of(matrix) == fault_of(dense) == (what, row, column)
+            values[at] = before
+        before, columns[at] = columns[at], 100
+        assert fault_of(matrix) == ("column", row, 100)
+        columns[at] = before
+    assert fault_of(matrix) is fault_of(dense) is None
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data(), st.sampled_from([np.int32, np.int64]), st.sampled_from([np.float32, np.float64]), st.booleans())
+def test_columns_in_any_order_are_added_up_as_scipy_does(data, index, kind, hash_all):
+    width = data.draw(st.integers(1, 6))
+    sizes = data.draw(st.lists(st.integers(0, 8), max_size=6))
+    columns = data.draw(st.lists(st.integers(0, width - 1), min_size=sum(sizes), max_size=sum(sizes)))
+    halves = st.integers(-4, 4).map(lambda x: x / 2)  # no sum of them is rounded, in whichever order
+    values = data.draw(st.lists(halves, min_size=sum(sizes), max_size=sum(sizes)))
+    begins = np.array([0, *np.cumsum(sizes, dtype=np.int64)], dtype=index)
+    given = np.array(values, dtype=kind), np.array(columns, dtype=index), begins
+    wanted = sp.csr_matrix(given, shape=(len(sizes), width), copy=True)
+    wanted.sum_duplicates()
+    summed = (wanted.data, wanted.indices.astype(index), wanted.indptr.astype(index))
+    found = []
+    for arrays in (given, summed):
+        batch = Batch()
+        label = np.zeros(len(sizes))
+        assert Matrix(*arrays, width=width, label=label, hash_all=hash_all).fill(batch, 0) == len(sizes)
+        found.append(contents(batch))
+    assert found[0] == found[1]
+
+
+def test_sums_are_rounded_as_their_type_is():
+    values, columns, begins = [1e8, 1.0, -1e8], [5, 5, 5], [0, 3]
+    for kind, wanted in ((np.float32, []), (np.float64, [1.0])):
+        batch = Batch()
+        Matrix(np.array(values, dtype=kind), np.array(columns), np.array(begins), width=6).fill(batch, 0)
+        assert batch.value.tolist() == wanted
 
 
 def test_columns_are_numbered_where_they_have_many_values():

@@ -4,16 +4,15 @@ scipy itself is not imported.
 """
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 
+from vwlite.core.data.batch import Batch
 from vwlite.core.data.matrix import Matrix
 from vwlite.options.settings import Settings
 
 _REAL = (np.dtype(np.float32), np.dtype(np.float64))
-LARGE = 1 << 18  # values that two threads check
 _INDEX = (np.dtype(np.int32), np.dtype(np.int64))
 
 
@@ -22,15 +21,31 @@ def is_sparse(x: Any) -> bool:
     return hasattr(x, "tocsr") and hasattr(x, "nnz")
 
 
+class MatrixRows:
+    """The rows of a matrix, as batches."""
+
+    def __init__(self, matrix: Matrix, names: Sequence[str] | None) -> None:
+        """names: of the columns, for messages."""
+        self._matrix, self._names = matrix, names
+        self.rows = matrix.rows
+
+    def fill(self, batch: Batch, row: int) -> int:
+        """Fill a batch with rows from this one on; the row after them. ValueError with row and column for what is not
+        finite as float32, or lies outside of the matrix."""
+        after = self._matrix.fill(batch, row)
+        if after < 0:
+            _refuse(self._matrix.fault, self._names)
+        return after
+
+
 def matrix_of(
     x: Any, settings: Settings, *, label: Any = None, importance: Any = None, names: Sequence[str] | None = None
-) -> Matrix:
-    """A matrix as the core reads it, checked; CSR of float32 or float64 with rising columns is not copied.
+) -> MatrixRows:
+    """A matrix as the core reads it; arrays and CSR of float32 or float64 are not copied.
 
     Other sparse formats become CSR, other types float64. Where a row of CSR has a column several times, their sum
     counts, as for scipy. settings: of the model. label, importance: an array of float64 each. names: of the columns,
     for messages.
-    ValueError with row and column for what is not finite as float32, or lies outside of the matrix.
     """
     more: dict[str, Any] = {
         "label": None if label is None else np.ascontiguousarray(label, dtype=np.float64),
@@ -38,22 +53,12 @@ def matrix_of(
         "hash_all": settings.hash == "all",
         "spaces": bool(settings.crosses),
     }
-    if not is_sparse(x):
-        array = _real(np.asarray(x))
-        if array.ndim != 2:
-            raise ValueError(f"X has {array.ndim} dimensions, but a matrix has 2")
-        return _checked(Matrix(array, **more), names)
-    x = x.tocsr()
-    found = _csr(x, more)
-    fault = _fault(found)
-    if fault is not None and fault[0] == "order":
-        # A new one, as the old may believe of itself what was true once.
-        x = type(x)((x.data, x.indices, x.indptr), shape=x.shape, copy=True)
-        x.sum_duplicates()
-        found = _csr(x, more)
-        fault = _fault(found)
-    _refuse(fault, names)
-    return found
+    if is_sparse(x):
+        return MatrixRows(_csr(x.tocsr(), more), names)
+    array = _real(np.asarray(x))
+    if array.ndim != 2:
+        raise ValueError(f"X has {array.ndim} dimensions, but a matrix has 2")
+    return MatrixRows(Matrix(array, **more), names)
 
 
 def _csr(x: Any, more: dict[str, Any]) -> Matrix:
@@ -73,24 +78,7 @@ def _real(array: Any) -> Any:
     return array.astype(np.float64)
 
 
-def _checked(found: Matrix, names: Sequence[str] | None) -> Matrix:
-    _refuse(_fault(found), names)
-    return found
-
-
-def _fault(found: Matrix) -> Any:
-    """What is wrong with a matrix; of a large one, another thread checks the second half."""
-    half = found.rows // 2
-    if found.size < LARGE:
-        return found.check()
-    with ThreadPoolExecutor(1) as other:
-        later = other.submit(found.check, half)
-        return found.check(0, half) or later.result()
-
-
-def _refuse(fault: Any, names: Sequence[str] | None) -> None:
-    if fault is None:
-        return
+def _refuse(fault: tuple[str, int, int], names: Sequence[str] | None) -> None:
     what, row, column = fault
     shown = repr(names[column]) if names is not None and column < len(names) else column
     if what == "begin":
