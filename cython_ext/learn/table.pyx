@@ -234,7 +234,9 @@ cdef class Table:
         if self.used + missing > self.limit:
             if self.make_room(missing):
                 return -1
-            self.lookup(keys, n, out)
+            for i in range(n):      # all have moved
+                out[i] = self.taken(keys[i] + 1)
+            return 0
         for i in range(n):
             if out[i] == self.blank:
                 out[i] = self.taken(keys[i] + 1)
