@@ -2,7 +2,7 @@
 
 python in_memory.py gd|sgd|sklearn FILE TIMES
 
-The matrix is kept beside the text, so that later runs only read it.
+The matrix is kept in the current folder, so that later runs only read it.
 """
 
 import sys
@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 def matrix_of(path: Path) -> tuple[Any, Any]:
     """Column j is the feature of index j."""
-    kept = path.with_suffix(".npz")
+    kept = Path(path.name).with_suffix(".npz")
     if not kept.exists():
         from sklearn.datasets import load_svmlight_file
 
