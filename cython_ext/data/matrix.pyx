@@ -34,14 +34,6 @@ cdef extern from *:
             return special; \\
         }
     #define VWLITE_OF_INDEX(index, unsigned) \\
-        VWLITE_CLONES static int vwlite_within_##index(const index *columns, int64_t width, size_t n) { \\
-            unsigned largest = 0; \\
-            for (size_t i = 0; i < n; i++) { \\
-                unsigned x = (unsigned)columns[i]; \\
-                largest = x > largest ? x : largest; \\
-            } \\
-            return n == 0 || largest < (uint64_t)width; \\
-        } \\
         VWLITE_CLONES static size_t vwlite_falls_##index(const index *columns, size_t n) { \\
             size_t falls = 0; \\
             for (size_t i = 1; i < n; i++) { \\
@@ -49,15 +41,24 @@ cdef extern from *:
             } \\
             return falls; \\
         } \\
-        VWLITE_CLONES static void vwlite_add_##index(const index *columns, uint32_t added, uint32_t *out, size_t n) { \\
+        VWLITE_CLONES static int vwlite_add_##index(const index *columns, uint64_t width, uint32_t added, uint32_t *out, \\
+                                                    size_t n) { \\
+            unsigned largest = 0; \\
             for (size_t i = 0; i < n; i++) { \\
-                out[i] = (uint32_t)columns[i] + added; \\
+                unsigned x = (unsigned)columns[i]; \\
+                out[i] = (uint32_t)x + added; \\
+                largest = x > largest ? x : largest; \\
             } \\
+            return n == 0 || largest < width; \\
         } \\
-        VWLITE_CLONES static void vwlite_shorten_##index(const index *columns, uint16_t *out, size_t n) { \\
+        VWLITE_CLONES static int vwlite_shorten_##index(const index *columns, uint64_t width, uint16_t *out, size_t n) { \\
+            unsigned largest = 0; \\
             for (size_t i = 0; i < n; i++) { \\
-                out[i] = (uint16_t)columns[i]; \\
+                unsigned x = (unsigned)columns[i]; \\
+                out[i] = (uint16_t)x; \\
+                largest = x > largest ? x : largest; \\
             } \\
+            return n == 0 || largest < width; \\
         }
     VWLITE_OF_REAL(float)
     VWLITE_OF_REAL(double)
@@ -66,14 +67,16 @@ cdef extern from *:
     """
     bint narrow_float "vwlite_narrow_float"(const void* values, float* out, size_t n) noexcept nogil
     bint narrow_double "vwlite_narrow_double"(const void* values, float* out, size_t n) noexcept nogil
-    bint within_int32 "vwlite_within_int32_t"(const void* columns, int64_t width, size_t n) noexcept nogil
-    bint within_int64 "vwlite_within_int64_t"(const void* columns, int64_t width, size_t n) noexcept nogil
     size_t count_falls_int32 "vwlite_falls_int32_t"(const void* columns, size_t n) noexcept nogil
     size_t count_falls_int64 "vwlite_falls_int64_t"(const void* columns, size_t n) noexcept nogil
-    void add_int32 "vwlite_add_int32_t"(const void* columns, uint32_t added, uint32_t* out, size_t n) noexcept nogil
-    void add_int64 "vwlite_add_int64_t"(const void* columns, uint32_t added, uint32_t* out, size_t n) noexcept nogil
-    void shorten_int32 "vwlite_shorten_int32_t"(const void* columns, uint16_t* out, size_t n) noexcept nogil
-    void shorten_int64 "vwlite_shorten_int64_t"(const void* columns, uint16_t* out, size_t n) noexcept nogil
+    bint add_int32 "vwlite_add_int32_t"(
+        const void* columns, uint64_t width, uint32_t added, uint32_t* out, size_t n) noexcept nogil
+    bint add_int64 "vwlite_add_int64_t"(
+        const void* columns, uint64_t width, uint32_t added, uint32_t* out, size_t n) noexcept nogil
+    bint shorten_int32 "vwlite_shorten_int32_t"(
+        const void* columns, uint64_t width, uint16_t* out, size_t n) noexcept nogil
+    bint shorten_int64 "vwlite_shorten_int64_t"(
+        const void* columns, uint64_t width, uint16_t* out, size_t n) noexcept nogil
 
 cdef enum:
     FULL = 1 << 16          # features of a batch, from where on it takes no further row
@@ -313,11 +316,7 @@ cdef Py_ssize_t fill_csr(Matrix m, Batch batch, Py_ssize_t row, const Real* valu
     if batch.reserve(end - row, end - row, n, 0) or m.number(batch, n):
         return NO_MEMORY
     if (not narrow(values + first, batch.a.value, n) and (batch.coded or not m.hash_all)
-            and within(columns + first, m.width, n) and count_falls(columns + first, n) == falls):
-        if batch.coded:
-            shorten(columns + first, batch.a.number, n)
-        else:
-            add_all(columns + first, m.unnamed, batch.a.hash, n)
+            and take_columns(m, batch, columns + first, n) and count_falls(columns + first, n) == falls):
         for i in range(row, end):
             if end_row(m, batch, i, begins[i + 1] - first):
                 return NO_MEMORY
@@ -402,14 +401,6 @@ cdef inline bint narrow(const Real* values, float* out, size_t n) noexcept nogil
         return narrow_float(values, out, n)
 
 
-cdef inline bint within(const Index* columns, int64_t width, size_t n) noexcept nogil:
-    """Whether all columns are from 0 to width - 1."""
-    if Index is int64_t:
-        return within_int64(columns, width, n)
-    else:
-        return within_int32(columns, min(width, <int64_t>1 << 31), n)
-
-
 cdef inline size_t count_falls(const Index* columns, size_t n) noexcept nogil:
     """How many columns are not larger than the one before them."""
     if Index is int64_t:
@@ -418,20 +409,19 @@ cdef inline size_t count_falls(const Index* columns, size_t n) noexcept nogil:
         return count_falls_int32(columns, n)
 
 
-cdef inline void add_all(const Index* columns, uint32_t added, uint32_t* out, size_t n) noexcept nogil:
-    """The columns plus a number, modulo 2^32."""
+cdef inline bint take_columns(Matrix m, Batch batch, const Index* columns, size_t n) noexcept nogil:
+    """Give a batch the numbers of columns, or their hashes, which are no more than a sum; whether all are from 0 to
+    width - 1."""
+    cdef uint64_t width = m.width
     if Index is int64_t:
-        add_int64(columns, added, out, n)
+        if batch.coded:
+            return shorten_int64(columns, width, batch.a.number, n)
+        return add_int64(columns, width, m.unnamed, batch.a.hash, n)
     else:
-        add_int32(columns, added, out, n)
-
-
-cdef inline void shorten(const Index* columns, uint16_t* out, size_t n) noexcept nogil:
-    """The columns, of which there are at most 2^16."""
-    if Index is int64_t:
-        shorten_int64(columns, out, n)
-    else:
-        shorten_int32(columns, out, n)
+        width = min(width, <uint64_t>1 << 31)   # that of a negative one is larger
+        if batch.coded:
+            return shorten_int32(columns, width, batch.a.number, n)
+        return add_int32(columns, width, m.unnamed, batch.a.hash, n)
 
 
 def column_hashes(uint32_t[::1] out, *, bint hash_all=False):
