@@ -25,7 +25,8 @@ help:
 	@echo "make aarch64      a wheel for 64-bit ARM, by a cross-compiler: does everything compile there?"
 	@echo "make compat       \`vwlite vw\` beside the real Vowpal Wabbit, on 2,000 drawn command lines and texts"
 	@echo "make bench        the table of speed and memory in tests/bench/RESULTS.md (about 30 minutes);"
-	@echo "                  SETS=FOLDER says where the data sets are, of which it takes rcv1"
+	@echo "                  SETS=FOLDER says where the data sets are, of which it takes rcv1; ONLY=WORDS runs the rows"
+	@echo "                  whose name contains them, for a table of their own"
 	@echo "make bench-quick  the same on tiny data: does the benchmark work?"
 	@echo "make bench-projection  the table and the picture of projection times there (about 2 minutes)"
 	@echo "make bench-dimension   the tables of time over the number of features there (about 5 minutes)"
@@ -164,7 +165,7 @@ compat: $(INSTALLED) $(BENCH)
 	code=$$?; wait $$! && exit $$code
 
 bench: $(BENCH) $(PORTABLE)
-	.bench/venv/bin/python tests/bench/bench.py --data $(SETS) --results $(RESULTS)
+	.bench/venv/bin/python tests/bench/bench.py --data $(SETS) --results $(RESULTS) $(if $(ONLY),--only "$(ONLY)")
 
 bench-quick: $(BENCH) $(PORTABLE)
 	.bench/venv/bin/python tests/bench/bench.py --quick
