@@ -8,26 +8,26 @@ from libc.string cimport memset
 cdef inline uint64_t* sort_by_high_half(uint64_t* items, uint64_t* spare, size_t n) noexcept nogil:
     """Sort by the upper 32 bits, those with the same ones as they stand. `spare` has as much room; one of the two is
     where they are then."""
-    cdef size_t count[4][256]
-    cdef size_t* begin
+    cdef size_t count[256]
     cdef size_t i, sum, size
+    cdef uint64_t differ = 0
     cdef int byte, shift
-    memset(count, 0, sizeof(count))
     for i in range(n):
-        for byte in range(4):
-            count[byte][(items[i] >> (32 + 8 * byte)) & 255] += 1
+        differ |= items[i] ^ items[0]
     for shift in range(32, 64, 8):
-        begin = count[(shift - 32) // 8]
-        if n == 0 or begin[(items[0] >> shift) & 255] == n:     # the same byte in all of them
+        if not (differ >> shift) & 255:
             continue
+        memset(count, 0, sizeof(count))
+        for i in range(n):
+            count[(items[i] >> shift) & 255] += 1
         sum = 0
         for byte in range(256):
-            size = begin[byte]
-            begin[byte] = sum
+            size = count[byte]
+            count[byte] = sum
             sum += size
         for i in range(n):
             byte = (items[i] >> shift) & 255
-            spare[begin[byte]] = items[i]
-            begin[byte] += 1
+            spare[count[byte]] = items[i]
+            count[byte] += 1
         items, spare = spare, items
     return items
