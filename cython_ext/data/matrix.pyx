@@ -11,7 +11,7 @@ The memory is that of whoever made the matrix, and nothing is believed of it: `f
 from cpython.buffer cimport PyBUF_FORMAT, PyBUF_STRIDED_RO, PyObject_GetBuffer, PyBuffer_Release, Py_buffer
 from libc.math cimport NAN, isfinite, isnan
 from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t
-from libc.stdlib cimport free
+from libc.stdlib cimport calloc, free, malloc
 
 from vwlite.core.base.buffers cimport reserve, resize
 from vwlite.core.base.sorting cimport sort_by_high_half
@@ -146,11 +146,15 @@ cdef class Matrix:
     cdef uint32_t unnamed
     cdef uint64_t dictionary  # the number of its columns as a dictionary of batches; 0: columns are not numbered
     cdef Fault found
-    cdef uint64_t* places     # owned; values of a row whose columns are put in order
+    cdef uint64_t* places     # owned; values of a row whose columns are being put in order
     cdef size_t place_capacity
+    cdef uint32_t* order      # owned; [values] which value of its row comes next, where columns do not rise; or NULL
+    cdef bint* ordered        # owned; [rows] whether `order` has that of a row
 
     def __dealloc__(self):
         free(self.places)
+        free(self.order)
+        free(self.ordered)
 
     def __init__(self, values, columns=None, begins=None, *, Py_ssize_t width=0, label=None, importance=None,
                  bint hash_all=False, bint spaces=False):
@@ -323,7 +327,7 @@ cdef Py_ssize_t fill_csr(Matrix m, Batch batch, Py_ssize_t row, const Real* valu
         return end
     n = 0
     for i in range(row, end):
-        failed = add_row(m, batch, &n, i, values + begins[i], columns + begins[i], begins[i + 1] - begins[i])
+        failed = add_row(m, batch, &n, i, values, columns, begins[i], begins[i + 1] - begins[i])
         if failed:
             return failed
         if end_row(m, batch, i, n):
@@ -332,41 +336,63 @@ cdef Py_ssize_t fill_csr(Matrix m, Batch batch, Py_ssize_t row, const Real* valu
 
 
 cdef int add_row(Matrix m, Batch batch, size_t* n, Py_ssize_t row, const Real* values, const Index* columns,
-                 size_t size) noexcept nogil:
-    """Add the values of a row of a sparse matrix to the n of a batch; NO_MEMORY, FAULTY."""
+                 size_t begin, size_t size) noexcept nogil:
+    """Add a row of a sparse matrix, of which so many values begin there, to the n of a batch; NO_MEMORY, FAULTY."""
     cdef size_t i
     cdef bint rising = True
-    for i in range(size):
+    for i in range(begin, begin + size):
         if not 0 <= columns[i] < m.width:
             return fault_at(m, COLUMN, row, columns[i])
-        rising &= i == 0 or columns[i] > columns[i - 1]
+        rising &= i == begin or columns[i] > columns[i - 1]
     if not rising:
-        return add_sums(m, batch, n, row, values, columns, size)
-    for i in range(size):
+        if find_order(m, row, columns + begin, size, begin):
+            return NO_MEMORY
+        return add_sums(m, batch, n, row, values + begin, columns + begin, size, m.order + begin)
+    for i in range(begin, begin + size):
         if add_value(m, batch, n, row, columns[i], values[i]):
             return FAULTY
     return 0
 
 
-cdef int add_sums(Matrix m, Batch batch, size_t* n, Py_ssize_t row, const Real* values, const Index* columns,
-                  size_t size) noexcept nogil:
-    """As `add_row`, in the order of columns, for each the sum of its values, in their type."""
-    cdef uint64_t* places
-    cdef uint64_t column
+cdef int find_order(Matrix m, Py_ssize_t row, const Index* columns, size_t size, size_t begin) noexcept nogil:
+    """Have `order` hold that of the columns of a row; -1: no memory. It is found in the first pass and kept for others."""
     cdef size_t i
-    cdef Real sum
+    cdef uint64_t* places
+    if m.ordered == NULL:
+        m.ordered = <bint*>calloc(m.rows, sizeof(bint))
+    if m.order == NULL:
+        m.order = <uint32_t*>malloc(m.values.info.shape[0] * sizeof(uint32_t))
+    if m.ordered == NULL or m.order == NULL:
+        return -1
+    if m.ordered[row]:
+        return 0
     if size >> 32 or reserve(<void**>&m.places, &m.place_capacity, 2 * size, sizeof(uint64_t)):
-        return NO_MEMORY
+        return -1
     for i in range(size):
         m.places[i] = <uint64_t>columns[i] << 32 | i
     places = sort_by_high_half(m.places, m.places + size, size)
-    i = 0
+    for i in range(size):
+        m.order[begin + i] = <uint32_t>places[i]
+    m.ordered[row] = True
+    return 0
+
+
+cdef int add_sums(Matrix m, Batch batch, size_t* n, Py_ssize_t row, const Real* values, const Index* columns,
+                  size_t size, const uint32_t* order) noexcept nogil:
+    """Add the columns of a row in that order, for each the sum of its values, in their type; FAULTY."""
+    cdef uint64_t column
+    cdef size_t i = 0
+    cdef Real sum
     while i < size:
-        column, sum = places[i] >> 32, values[<uint32_t>places[i]]
+        if order[i] >= size:    # the matrix was another when the order was found
+            return fault_at(m, BEGIN, row, 0)
+        column, sum = columns[order[i]], values[order[i]]
         i += 1
-        while i < size and places[i] >> 32 == column:
-            sum += values[<uint32_t>places[i]]
+        while i < size and order[i] < size and <uint64_t>columns[order[i]] == column:
+            sum += values[order[i]]
             i += 1
+        if column >= <uint64_t>m.width:
+            return fault_at(m, COLUMN, row, column)
         if add_value(m, batch, n, row, column, sum):
             return FAULTY
     return 0

@@ -168,10 +168,23 @@ def test_columns_in_any_order_are_added_up_as_scipy_does(data, index, kind, hash
     found = []
     for arrays in (given, summed):
         batch = Batch()
-        label = np.zeros(len(sizes))
-        assert Matrix(*arrays, width=width, label=label, hash_all=hash_all).fill(batch, 0) == len(sizes)
-        found.append(contents(batch))
-    assert found[0] == found[1]
+        matrix = Matrix(*arrays, width=width, label=np.zeros(len(sizes)), hash_all=hash_all)
+        for _ in range(2):  # in the second pass, the order is known
+            assert matrix.fill(batch, 0) == len(sizes)
+            found.append(contents(batch))
+    assert found[0] == found[1] == found[2] == found[3]
+
+
+def test_a_matrix_that_changes_after_the_first_pass_is_looked_at_again():
+    values, columns, begins = np.ones(4), np.array([2, 1, 1, 0]), np.array([0, 2, 4])
+    matrix, batch = Matrix(values, columns, begins, width=3), Batch()
+    assert matrix.fill(batch, 0) == 2
+    values[3] = np.inf
+    assert fault_of(matrix) == ("infinity", 1, 0)
+    columns[3] = 3
+    assert fault_of(matrix) == ("column", 1, 3)
+    begins[1] = 1  # the second row has three values, of which two had an order
+    assert fault_of(matrix) is not None
 
 
 def test_sums_are_rounded_as_their_type_is():
