@@ -5,7 +5,8 @@ nearest float; one that is zero then is left out. A row is one example, with one
 
 Where columns of a row do not rise, they are put in order, and those of one column added up, as scipy does it.
 
-The memory is that of whoever made the matrix, and nothing is believed of it: `fill` looks at all that it takes.
+The memory is that of whoever made the matrix. Each `fill` looks at all that it takes, as it may be another than in the
+pass before.
 """
 
 from cpython.buffer cimport PyBUF_FORMAT, PyBUF_STRIDED_RO, PyObject_GetBuffer, PyBuffer_Release, Py_buffer

@@ -341,7 +341,7 @@ cdef inline int locate_whole(Learner self, const Arrays* a, size_t line, Example
     cdef char** slots
     cdef size_t here = line & 1
     if (line + 1 < a.lines and a.kind[line + 1] == EXAMPLE
-            and self.expander.expand(a, line + 1, (line + 1) & 1, self.encoded) == WHOLE):
+            and self.expander.expand(a, line + 1, 1 - here, self.encoded) == WHOLE):
         self.expanded = line + 1
     f = &self.expander.buffers[here]
     e.size, e.x = f.size, f.values

@@ -322,11 +322,15 @@ cdef class Table:
 
     def slots_in_order(self):
         """The slots that are not idle, by rising key, as a bytearray of `stride` bytes each."""
-        cdef size_t i, n, most = self.used + self.has_last
+        cdef size_t i, n, most
         cdef size_t stride = self.stride
-        cdef uint64_t* places = <uint64_t*>malloc((2 * most + 1) * sizeof(uint64_t))
+        cdef uint64_t* places
         cdef uint64_t* sorted
         cdef char* data
+        if self.owner is not None:      # or there may be more slots than it knows
+            self.sync_view()
+        most = self.used + self.has_last
+        places = <uint64_t*>malloc((2 * most + 1) * sizeof(uint64_t))
         if places == NULL:
             raise MemoryError("no memory for the slots in order")
         try:
