@@ -3,7 +3,7 @@
 PYTHON ?= python3
 
 # What the installed package is made of. What is built is what ships: a plain install, not an editable one.
-SOURCES := pyproject.toml MANIFEST.in README.md LICENSE vwlite/help/vwlite.1 $(shell find cython_ext vwlite -name '*.py' -o -name '*.pyx' \
+SOURCES := pyproject.toml MANIFEST.in README.md LICENSE $(shell find cython_ext vwlite -name '*.py' -o -name '*.pyx' \
 	-o -name '*.pxd' -o -name '*.h' -o -name '*.txt' -o -name '*.pyi' -o -name py.typed)
 INSTALLED := .venv/.installed
 BIN := .venv/bin
@@ -18,7 +18,7 @@ help:
 	@echo "make test         lint, then the tests, against the installed package"
 	@echo "make test-long    runs of ten million examples, that the others have no time for (about 5 minutes)"
 	@echo "make lint         ruff and mypy"
-	@echo "make docs         README, results, manual page and stubs, as far as they are made from the program"
+	@echo "make docs         README, results and help, as far as they are made from the program"
 	@echo "make sanitize     the tests of the compiled core, built with AddressSanitizer"
 	@echo "make fuzz         the same build on drawn texts, commands, models and caches, for MINUTES=5; keeps what fails"
 	@echo "make portable     tests of the core, models and caches, built without what is made for particular processors"
@@ -89,7 +89,6 @@ lint: $(INSTALLED)
 	$(BIN)/mypy
 
 docs: $(INSTALLED)
-	$(BIN)/python tests/stubs.py
 	$(BIN)/python tests/docs.py
 
 # Builds of other kinds, each with a folder of its own: objects of two builds must not be mixed.

@@ -8,14 +8,19 @@ Environment: VWLITE_SANITIZE=1 builds with AddressSanitizer and UndefinedBehavio
 (`make sanitize`); VWLITE_PORTABLE=1 builds without the functions that are written or compiled
 for particular processors, as for one that has none of them (`make portable`);
 VWLITE_ANNOTATE=1 also writes Cython's annotated HTML beside the C files.
+
+`cython_ext/generate` makes the type stubs and the manual page, in every build, from the sources alone: nothing
+compiled is imported, so that it works for another processor too.
 """
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
 from setuptools import Extension
 from setuptools.command.build_ext import build_ext
+from setuptools.command.build_py import build_py
 
 HERE = Path(__file__).resolve().parent
 
@@ -69,6 +74,19 @@ class BuildExt(build_ext):
             extension.extra_link_args = SANITIZED_LINK if sanitize else STRIPPED
         self.parallel = self.parallel or os.cpu_count()
         super().run()
+
+
+class BuildPy(build_py):
+    """build_py that adds the type stubs and the manual page, in a process of its own as it imports the package."""
+
+    def run(self) -> None:
+        super().run()
+        if self.editable_mode:
+            return
+        page = Path(self.get_finalized_command("build").build_base, "vwlite.1")
+        package = Path(self.build_lib, "vwlite")
+        subprocess.run([sys.executable, "-B", str(HERE / "generate"), str(package), str(page)], check=True)
+        self.distribution.data_files = [("share/man/man1", [str(page)])]
 
 
 def _modules() -> list[Extension]:

@@ -1,21 +1,19 @@
-"""What README, results and manual page have from the program: `make docs` writes it, a test checks it."""
+"""What README, results and help have from the program: `make docs` writes it, a test checks it."""
 
 import json
 import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from textwrap import wrap
 
 import click
 
-from vwlite import __version__
 from vwlite.algorithms.losses import LOSSES
 from vwlite.algorithms.table import ALGORITHMS
-from vwlite.commands.help import TEXTS, topics
+from vwlite.commands.help import topics
 from vwlite.program import COMMANDS, program
 from vwlite.solvers.table import SOLVERS
 
@@ -23,7 +21,6 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent
 README = ROOT / "README.md"
 RESULTS = HERE / "bench/RESULTS.md"
-MANUAL = ROOT / "vwlite/help/vwlite.1"
 ALGORITHMS_TEXT = ROOT / "vwlite/help/algorithms.txt"
 FIRST_RUN = "vwlite train data/breast_cancer.train.vw --loss logistic --passes 5 -m cancer.model"
 
@@ -154,52 +151,6 @@ def with_losses(text: str) -> str:
     return f"{head}\nLosses\n------\n\n{losses()}\n\n{rest[rest.index('Advice on each'):]}"
 
 
-def manual() -> str:
-    """The manual page: every command with its options, the exit codes, the topics."""
-    lines = [f'.TH VWLITE 1 "" "vwlite {__version__}" "User commands"', ".SH NAME"]
-    lines += [troff("vwlite - " + (program.help or "").split("\n")[0].rstrip(".").lower()), ".SH SYNOPSIS"]
-    lines += [".B vwlite", r"\fICOMMAND\fR [\fIOPTIONS\fR] [\fIARGUMENTS\fR]", ".SH COMMANDS"]
-    for name, about, command, context in all_commands():
-        inner = click.Context(command, context, info_name=name.split()[-1], **command.context_settings)
-        usage = " ".join(command.collect_usage_pieces(inner))
-        lines += [f".SS {troff(f'vwlite {name} {usage}')}", troff(about)]
-        for paragraph in (command.help or "").split("\n\n"):
-            lines += [".PP", troff(" ".join(paragraph.split()))]
-        group = ""
-        for parameter in command.get_params(inner):
-            record = parameter.get_help_record(inner)
-            if record and isinstance(parameter, click.Option):
-                if getattr(parameter, "group", "Options") != group:
-                    group = getattr(parameter, "group", "Options")
-                    lines += [".PP", f".I {group}"]
-                lines += [".TP", f".B {troff(record[0])}", troff(" ".join(record[1].split()))]
-    codes = (TEXTS / "errors.txt").read_text(encoding="utf-8").split("\n\n")[-1].splitlines()
-    lines += [".SH EXIT STATUS", ".nf", *(troff(line) for line in codes if "---" not in line), ".fi"]
-    lines += [".SH TOPICS", troff("vwlite help TOPIC prints a text about each of these.")]
-    for name, about in topics().items():
-        lines += [".TP", f".B {name}", troff(about)]
-    return "\n".join(lines) + "\n"
-
-
-def all_commands() -> Iterator[tuple[str, str, click.Command, click.Context]]:
-    """The name, a line about it, and the command, of each and of those within a group."""
-    context = click.Context(program, info_name="vwlite", **program.context_settings)
-    for name, about in COMMANDS.items():
-        command = program.get_command(context, name)
-        assert command is not None
-        yield name, about, command, context
-        if isinstance(command, click.Group):
-            inner = click.Context(command, context, info_name=name, **command.context_settings)
-            for part, found in command.commands.items():
-                yield f"{name} {part}", found.get_short_help_str(100), found, inner
-
-
-def troff(text: str) -> str:
-    """A text as the source of a manual page has it."""
-    text = text.replace("\\", r"\e").replace("-", r"\-")
-    return re.sub(r"(?m)^([.'])", r"\\&\1", text)
-
-
 def updated(text: str, made: dict[str, str]) -> str:
     """A text with its made parts made anew."""
     for name, content in made.items():
@@ -213,4 +164,3 @@ if __name__ == "__main__":
     for path, make in ((RESULTS, results), (README, sections)):
         path.write_text(updated(path.read_text(encoding="utf-8"), make()), encoding="utf-8")
     ALGORITHMS_TEXT.write_text(with_losses(ALGORITHMS_TEXT.read_text(encoding="utf-8")), encoding="utf-8")
-    MANUAL.write_text(manual(), encoding="utf-8")

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import click
-import numpy as np
 
 from vwlite.options.groups import TrainOptions
 from vwlite.options.settings import Settings
@@ -38,6 +37,8 @@ def typed(parameters: Mapping[str, Any], specs: Mapping[str, Spec]) -> dict[str,
 
 
 def _converted(spec: Spec, value: Any) -> Any:
+    import numpy as np  # here: the build makes the stub of the package from these options, without numpy
+
     try:
         if spec.type is None:
             if not isinstance(value, bool | np.bool_):

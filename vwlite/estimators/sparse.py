@@ -1,7 +1,7 @@
 """SparseClassifier and SparseRegressor: `vwlite train` and `vwlite predict` with the manners of scikit-learn.
 
-Their parameters are the options of `vwlite train`, made from the rows in `vwlite/options`; `vwlite/__init__.pyi`, which
-tests/stubs.py makes, has them for type checkers.
+Their parameters are the options of `vwlite train`, made from the rows in `vwlite/options`; the build puts
+them into `vwlite/__init__.pyi` for type checkers.
 """
 
 import inspect

@@ -1,26 +1,23 @@
-"""What mypy and editors know about the compiled modules: a stub for each, made from its source.
+"""Type stubs for mypy and editors: one for each compiled module, made from its source, and the stub of the package.
 
-    python tests/stubs.py       writes vwlite/core/**/*.pyi, and the parameters in vwlite/__init__.pyi; `make docs`
-                                calls it, a test compares them
-
-A reader of lines, not of the language: it finds the `def`s and `cpdef`s of a module and of its classes, public and
-readonly fields, constants and enums, and translates C types. What it cannot tell is `Any`; an annotation in the source
-says it.
+The sources are read as text, as the modules cannot be imported while they are built, nor when they are compiled for
+another processor. This is a reader of lines, not of the language: it finds the `def`s and `cpdef`s of a module and of
+its classes, public and readonly fields, constants and enums, and translates C types. What it cannot infer is `Any`; an
+annotation in the source helps. Tests compare the stubs with the compiled modules.
 """
 
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
-SOURCES = ROOT / "cython_ext"
-STUBS = ROOT / "vwlite/core"
+SOURCES = Path(__file__).resolve().parents[1]
+PACKAGE = SOURCES.parent / "vwlite/__init__.pyi"
 
 INT = r"(?:unsigned )?(?:int|long|char|short|size_t|Py_ssize_t|u?int(?:8|16|32|64)_t|uint128|int128)"
 TYPES = {"double": "float", "float": "float", "bint": "bool", "object": "Any", "": "Any", "void": "None"}
 SAME = {"bytes", "str", "bool", "None", "memoryview", "bytearray"}
 CONTAINERS = {"dict": "dict[Any, Any]", "list": "list[Any]", "tuple": "tuple[Any, ...]", "set": "set[Any]"}
-HEAD = '"""Made from cython_ext/{} by tests/stubs.py."""\n'
+HEAD = '"""Made from cython_ext/{} by the build."""\n'
 
 
 @dataclass
@@ -258,50 +255,35 @@ def stub(path: Path) -> str:
 
 
 def imports(path: Path) -> list[str]:
-    """The lines of the source of a stub that import from elsewhere."""
-    source = SOURCES / path.relative_to(STUBS).with_suffix(".pyx")
-    return re.findall(r"(?m)^(?:from|import) .*$", source.read_text(encoding="utf-8"))
+    """The lines of a .pyx file that import from elsewhere."""
+    return re.findall(r"(?m)^(?:from|import) .*$", path.read_text(encoding="utf-8"))
 
 
-def all_stubs() -> dict[Path, str]:
-    """Where the stubs stand, and what they should say."""
-    return {STUBS / p.relative_to(SOURCES).with_suffix(".pyi"): stub(p) for p in sorted(SOURCES.rglob("*.pyx"))}
-
-
-PACKAGE = ROOT / "vwlite/__init__.pyi"
+def core_stubs() -> dict[Path, str]:
+    """The text of each stub, by its path within the package."""
+    return {Path("core", p.relative_to(SOURCES)).with_suffix(".pyi"): stub(p) for p in sorted(SOURCES.rglob("*.pyx"))}
 
 
 def package_stub() -> str:
-    """What `from vwlite import ...` finds: the file as it is, but for the parameters of the estimators, which are the
-    options of the installed vwlite."""
+    """The stub of `vwlite` itself: the one in the sources, with the options as parameters of the estimators."""
     from vwlite.estimators import options
 
     shared = options.parameters(options.OF_REGRESSOR)
     own = [p for p in options.parameters(options.OF_CLASSIFIER) if p not in shared]
     text = PACKAGE.read_text(encoding="utf-8")
-    text = _between(text, "both", [f"{p.name}: {p.kind}  # {p.default!r}" for p in shared])
-    return _between(text, "SparseClassifier", [f"{p.name}: {p.kind} = {p.default!r}," for p in own])
+    for name, parameters in (("_Parameters", shared), ("_ClassifierParameters", own)):
+        lines = "".join(f"\n    {p.name}: {p.kind}  # {p.default!r}" for p in parameters)
+        text, found = re.subn(rf"(?m)^(class {name}\(.*\):) \.\.\.$", lambda m, made=lines: m[1] + made, text)
+        assert found == 1, f"{PACKAGE} has no empty class {name}"
+    return text
 
 
-def _between(text: str, whose: str, lines: list[str]) -> str:
-    """The text with these lines between the two that mark the parameters of an estimator, or of both."""
-    marks = re.search(rf"(?ms)^( *)# begin: parameters of {whose}\n.*?^ *# end\n", text)
-    assert marks is not None, f"{PACKAGE} has no place for the parameters of {whose}"
-    made = [f"# begin: parameters of {whose}", *lines, "# end"]
-    return text[: marks.start()] + "".join(f"{marks[1]}{line}\n" for line in made) + text[marks.end() :]
-
-
-def write() -> None:
-    """Write every stub, and remove those whose source is gone."""
-    made = all_stubs()
-    for path in set(STUBS.rglob("*.pyi")) - set(made):
-        path.unlink()
+def write(package: Path) -> None:
+    """Write all stubs into a built package, and remove those of modules that no longer exist."""
+    made = core_stubs() | {Path("__init__.pyi"): package_stub()}
+    for path in package.rglob("core/**/*.pyi"):
+        if path.relative_to(package) not in made:
+            path.unlink()
     for path, text in made.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if not path.exists() or path.read_text(encoding="utf-8") != text:
-            path.write_text(text, encoding="utf-8")
-    PACKAGE.write_text(package_stub(), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    write()
+        (package / path).parent.mkdir(parents=True, exist_ok=True)
+        (package / path).write_text(text, encoding="utf-8")

@@ -1,0 +1,17 @@
+"""Write what is made from the sources: the stubs and the manual page. The build calls this.
+
+    python cython_ext/generate PACKAGE MANUAL     the folder of the built package; the file of the manual page
+"""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(1, str(Path(__file__).resolve().parents[2]))  # the package of these sources, not an installed one
+
+import manual
+import stubs
+
+if __name__ == "__main__":
+    package, page = map(Path, sys.argv[1:])
+    stubs.write(package)
+    page.write_text(manual.manual(), encoding="utf-8")

@@ -1,6 +1,0 @@
-"""Made from cython_ext/base/elementary.pyx by tests/stubs.py."""
-
-from typing import Any
-
-def exp(x: Any, out: Any) -> None: ...
-def power(x: Any, exponent: float, out: Any) -> None: ...

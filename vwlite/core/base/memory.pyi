@@ -1,4 +1,0 @@
-"""Made from cython_ext/base/memory.pyx by tests/stubs.py."""
-
-
-def available() -> int | None: ...

@@ -1,4 +1,0 @@
-"""Made from cython_ext/base/targets.pyx by tests/stubs.py."""
-
-
-def instruction_set() -> str: ...

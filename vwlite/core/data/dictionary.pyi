@@ -1,9 +1,0 @@
-"""Made from cython_ext/data/dictionary.pyx by tests/stubs.py."""
-
-
-from vwlite.core.data.batch import Batch
-
-class Dictionary:
-    def __init__(self) -> None: ...
-    def __len__(self) -> int: ...
-    def renumber(self, batch: Batch) -> bool: ...

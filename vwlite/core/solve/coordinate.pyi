@@ -1,8 +1,0 @@
-"""Made from cython_ext/solve/coordinate.pyx by tests/stubs.py."""
-
-
-from vwlite.core.solve.problem import Problem
-from vwlite.core.solve.solver import Solver
-
-class CoordinateDescent(Solver):
-    def __init__(self, problem: Problem, *, seed: int = ...) -> None: ...

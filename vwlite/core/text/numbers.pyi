@@ -1,6 +1,0 @@
-"""Made from cython_ext/text/numbers.pyx by tests/stubs.py."""
-
-from typing import Any
-
-def number(token: bytes, single: bool) -> Any: ...
-def short(number: float) -> Any: ...
