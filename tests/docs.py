@@ -107,7 +107,6 @@ def sections() -> dict[str, str]:
             ("`--algorithm`", "what it does"), *((f"`{a.name}`", a.summary) for a in ALGORITHMS.values())
         ),
         "solvers": table(("`--solver`", "what it does"), *((f"`{s.name}`", s.summary) for s in SOLVERS.values())),
-        "rcv1": measured("optimum"),
         "numbers": numbers(),
     }
 

@@ -46,7 +46,7 @@ from compare import (
     small,
     vwlite,
 )
-from report import say
+from report import say, write_records
 
 from vwlite.core.data.expand import CONSTANT_HASH
 
@@ -342,7 +342,7 @@ def main() -> int:
                 order = [d.name for d in all_sets if d.name in results[table]]
                 results[table] = {name: results[table][name] for name in order}
             results["made"] = made()
-            kept.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+            write_records(kept, results, depth=2)  # a row of a table
     print(document(results))
     return 0
 

@@ -35,7 +35,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from report import processor, say
+from report import processor, say, write_records
 
 import vwlite.runs.predict
 import vwlite.runs.train  # here, so that the processes that are forked need not
@@ -668,7 +668,7 @@ def main() -> int:
                     results["sets"][data.name] = compare(data, source, folder, grids)
                     results["sets"] = {d.name: results["sets"][d.name] for d in all_sets if d.name in results["sets"]}
                     results["made"] = made()
-                    kept.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+                    write_records(kept, results, depth=3)  # an algorithm with its curve
         print(document(results))
     draw_all(results, typed.out)
     return 0

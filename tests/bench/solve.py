@@ -41,7 +41,7 @@ from typing import Any
 import numpy as np
 from papers.batch import solver_of
 from papers.data import Sparse, load
-from report import processor, row, say
+from report import processor, row, say, write_records
 
 from vwlite.core.solve.columns import Columns
 from vwlite.core.solve.newton import Newton
@@ -628,7 +628,7 @@ def keep(path: Path, results: list[Result], made: str) -> None:
     now = {(r.work, r.name) for r in results}
     every = results + [r for r in before if (r.work, r.name) not in now]
     every.sort(key=lambda r: list(GOALS).index(r.work))
-    kept.write_text(json.dumps([vars(r) for r in every], indent=1) + "\n")
+    write_records(kept, [vars(r) for r in every], depth=1)
     path.write_text(document(every, made), encoding="utf-8")
 
 

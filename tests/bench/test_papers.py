@@ -274,3 +274,13 @@ def test_the_first_of_some_curves_to_a_goal(papers) -> None:
 
 def test_neighbouring_words_are_pairs(papers) -> None:
     assert papers.projections.bigrams(["1 |t go to go", "-1 |t ok"]) == ["1 |t go to go |p go_to to_go", "-1 |t ok |p "]
+
+
+def test_pictures_are_compact_and_keep_their_texts(papers) -> None:
+    svg = (
+        '<svg>\n <g id="a">\n  <path d="M 0.123456 2 \nL 3.5 4.999 \nz\n" style="x: 0.25"/>\n  '
+        "<text>K  = 0.12345</text>\n </g>\n</svg>"
+    )
+    assert papers.figures.compact(svg) == (
+        '<svg>\n<g id="a"><path d="M 0.12 2 L 3.5 5.00 z" style="x: 0.25"/><text>K  = 0.12345</text></g></svg>'
+    )

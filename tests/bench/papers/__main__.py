@@ -28,7 +28,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from compare import ROOT
-from report import processor, say
+from report import processor, say, write_records
 
 from papers.data import Missing
 from papers.figures import Figure, as_json, draw, from_json, summary, table
@@ -138,7 +138,7 @@ def main() -> int:
         for future in as_completed(running):
             results["figures"][running[future]] = {**future.result(), "made": made()}
             results["figures"] = {name: results["figures"][name] for name in FIGURES if name in results["figures"]}
-            kept.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+            write_records(kept, results, depth=2)  # a curve, or a finding
     pictures = typed.out / "figures"
     if not typed.only and not typed.draw and pictures.exists():
         shutil.rmtree(pictures)
