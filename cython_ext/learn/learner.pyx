@@ -23,7 +23,7 @@ from vwlite.core.learn.multiclass cimport Classifier
 from vwlite.core.learn.rule cimport Example, Outcome, Rule
 from vwlite.core.learn.table cimport Table, prefetch
 from vwlite.core.learn.tally cimport Tally
-from vwlite.core.text.output cimport PredictionWriter
+from vwlite.core.text.output cimport Link, PredictionWriter, linked
 
 cdef enum:
     NEAR = 1 << 21      # bytes of a table that is in the cache anyway: nothing to prefetch
@@ -89,6 +89,12 @@ cdef class Learner:
         enormous one. May be called from any thread."""
         vwlite_store(self.stopping, 1)
 
+    def reject(self):
+        """Answer the line where `run` came back with DIVERGED as a bad line."""
+        self.lines -= 1
+        if self.writer.blank_line():
+            raise MemoryError("no memory for a prediction")
+
     def begin_pass(self):
         """Count lines anew, and what is held out."""
         self.lines = 0
@@ -97,7 +103,8 @@ cdef class Learner:
     def run(self, Batch batch not None, size_t begin=0, end=None):
         """Go through the lines of a batch from `begin` to `end`; the line after the last one done.
 
-        `reason` says why it came back. After DIVERGED the line returned is the culprit, not learned.
+        `reason` says why it came back. After DIVERGED the line returned is the culprit, not learned, and `prediction`
+        is its prediction, which is finite if only the loss is not.
         """
         cdef size_t line, last = batch.a.lines if end is None else end
         if not begin <= last <= batch.a.lines:
@@ -158,6 +165,7 @@ cdef class Learner:
             self.lines -= 1
             return Reason.STOPPED
         if raw - raw != 0:
+            self.prediction = raw
             return Reason.DIVERGED
         turn.raw = raw
         if turn.learns and self.clips:
@@ -179,6 +187,10 @@ cdef class Learner:
     cdef Reason count(self, const Turn* turn) noexcept nogil:
         """From here on the example counts."""
         cdef const Outcome* o = &turn.o
+        if self.writer.link == Link.POISSON and self.writer.writes and not (self.learning or self.multiclass):
+            self.prediction = linked(turn.shown, Link.POISSON)
+            if self.prediction - self.prediction != 0:
+                return Reason.DIVERGED
         self.features += turn.e.size
         self.size, self.label, self.prediction = turn.e.size, o.label, turn.shown
         if turn.labelled and not self.multiclass:
@@ -262,6 +274,7 @@ cdef inline Reason evaluate(Learner self, Turn* turn) noexcept nogil:
         o.loss = self.loss.evaluate(o.p, o.label, &o.dloss)
         if o.loss - o.loss != 0:
             self.min_label, self.max_label = turn.low, turn.high
+            self.prediction = turn.shown
             return Reason.DIVERGED
     return Reason.DONE
 

@@ -568,7 +568,8 @@ def test_predictions_that_are_not_finite_are_refused(vwlite, at):
     Path("m").write_bytes(put_together(parts))
     Path("d").write_text("1 |a x:10 y:10 z:10\n|b u:10\n")
     said = vwlite("predict", "-m", "m", "d", code=65).err
-    assert said == "d:1:1: the prediction is not finite: learning has diverged; scale the features\n"
+    why = "feature values are too large for the model; scale them as in training"
+    assert said == f"d:1:1: the prediction is not finite: {why}\n"
 
 
 def test_models_of_other_commands_say_nothing_of_solving(vwlite, at):

@@ -22,6 +22,7 @@ from vwlite.core.text.feature_names import NameFinder, NameStore
 from vwlite.errors import DataError
 from vwlite.estimators.errors import SOURCE, as_python
 from vwlite.input.ahead import read_ahead
+from vwlite.input.diagnostics import not_finite
 from vwlite.input.pipeline import Parsed
 from vwlite.input.schema import OPTIONAL
 from vwlite.model.feature_names import NONE, FeatureNames
@@ -390,7 +391,7 @@ def scores_of(scorer: Scorer, batches: Iterable[Batch], n: int, probabilities: b
                 raise MemoryError("no memory for a prediction")
             if scorer.reason != Reason.DONE:
                 where = f"{'row' if batch.source == SOURCE else batch.source} {batch.first_line + at}"
-                raise ValueError(f"{where}: the prediction is not finite: scale the features")
+                raise ValueError(f"{where}: {not_finite(scorer.prediction)}")
     finally:
         scorer.release()
     return found

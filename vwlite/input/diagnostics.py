@@ -1,5 +1,6 @@
 """Bad lines: where they are, and what is wrong with them, in words. The parser only says which complaint and where."""
 
+import math
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -119,6 +120,13 @@ def shown(token: bytes) -> str:
         # A character that the cut went through is left out, not shown in pieces.
         text = re.sub(r"(\\x[89a-f][0-9a-f]){1,3}$", "", text) + "..."
     return printable(text)
+
+
+def not_finite(prediction: float) -> str:
+    """The sentence for an example without a finite prediction, or, where that is finite, without a finite loss."""
+    if math.isfinite(prediction):
+        return "the loss of the prediction is not finite: the label is too far from the prediction"
+    return "the prediction is not finite: feature values are too large for the model; scale them as in training"
 
 
 def printable(text: str) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import accumulate
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +46,8 @@ class ParseOptions:
     names: Names | None = None  # of classes, which labels are then
     table: "Table | None" = None  # the columns, if something says that the sources are tables
     finder: Callable[[], "NameFinder"] | None = None  # makes what looks for names of features, one for each thread
-    keeps_text: bool = False  # batches come with the text that they were
+    keeps_text: bool = False  # batches come with the text that they were, if they were text
+    only_text: bool = False  # files of a format without lines are refused
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,13 @@ class SourceText:
     format: str
     delimiter: str = ""
     header: bytes = b""
+
+    def lines_of(self, batch: Batch, rows: Sequence[int]) -> list[bytes]:
+        """The text of rows of the batch, without line ends."""
+        begins = [0, *accumulate(len(line) + 1 for line in self.text.split(b"\n"))]
+        begins[-1] = len(self.text)
+        places = ((begins[batch.line_number(at) - batch.first_line] for at in (row, row + 1)) for row in rows)
+        return [self.text[begin:end].rstrip(b"\r\n") for begin, end in places]
 
 
 @dataclass
@@ -92,7 +101,7 @@ def tasks(sources: Sequence[str], options: ParseOptions, stop: Callable[[], bool
     if not others:
         yield from _text_tasks(sources, options, stop)
         return
-    if options.keeps_text:
+    if options.only_text:
         which, kind = next((sources[i], kind) for i, kind in others.items())
         raise UsageError(f"{which}: --holdout-to writes lines, and {kind.capitalize()} has none: vwlite convert makes "
                          "some")  # fmt: skip

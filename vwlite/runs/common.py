@@ -127,8 +127,9 @@ class Run:
             at = self.learner.run(batch, at)
             reason = self.learner.reason
             if reason == Reason.DIVERGED:
-                self.flush()
-                raise self._diverged(batch, at)
+                self.diverged(batch, at)
+                at += 1
+                continue
             if reason == Reason.NO_MEMORY:
                 where = f"{batch.source}:{batch.line_number(at)}"
                 raise MemoryError(table_needs(self.learner.enormous, where))
@@ -142,6 +143,17 @@ class Run:
                 break
             self.paused(reason)
         self.flush()
+
+    def diverged(self, batch: Batch, line: int) -> None:
+        """The prediction of a line of the batch, or its loss, is not finite. DataError if the run cannot go on."""
+        self.flush()
+        rate = algorithm_of(self.settings.algorithm).rate
+        value = rate and getattr(self.settings, rate)
+        smaller = f"try a smaller {option_name(rate)} (it is {value:g}), or " if rate else ""
+        raise DataError(
+            f"{batch.source}:{batch.line_number(line)}:1: the prediction is not finite: learning has diverged; "
+            f"{smaller}scale the features"
+        )
 
     def paused(self, reason: Reason) -> None:
         """The learner came back for a report or a checkpoint."""
@@ -192,15 +204,6 @@ class Run:
 
     def seconds(self) -> float:
         return time.monotonic() - self.begin
-
-    def _diverged(self, batch: Batch, line: int) -> DataError:
-        rate = algorithm_of(self.settings.algorithm).rate
-        value = rate and getattr(self.settings, rate)
-        smaller = f"try a smaller {option_name(rate)} (it is {value:g}), or " if rate else ""
-        return DataError(
-            f"{batch.source}:{batch.line_number(line)}:1: the prediction is not finite: learning has diverged; "
-            f"{smaller}scale the features"
-        )
 
 
 def quality(tally: Tally) -> dict[str, float | None]:

@@ -33,11 +33,8 @@ class HeldOut:
         self._begin(batch, source)
         if not len(held):
             return
-        newlines = np.flatnonzero(np.frombuffer(source.text, dtype=np.uint8) == ord("\n"))
-        begins = [0, *(newlines + 1).tolist(), len(source.text)]
-        for row in held.tolist():
-            begin, end = (begins[batch.line_number(at) - batch.first_line] for at in (row, row + 1))
-            self._file.write(source.text[begin:end].rstrip(b"\r\n") + b"\n")
+        for line in source.lines_of(batch, held.tolist()):
+            self._file.write(line + b"\n")
 
     def _begin(self, batch: Batch, source: SourceText) -> None:
         """Write the header, if there is one. DataError for lines that do not go with those before."""

@@ -6,8 +6,11 @@ from typing import Any
 
 from vwlite import __version__
 from vwlite.algorithms.losses import LOSS_OPTIONS
-from vwlite.errors import UsageError
-from vwlite.input.pipeline import parsed_batches
+from vwlite.core.data.batch import Batch
+from vwlite.core.learn.learner import Learner
+from vwlite.errors import DataError, UsageError
+from vwlite.input.diagnostics import BadLine, not_finite
+from vwlite.input.pipeline import Parsed, parsed_batches
 from vwlite.input.reader import check_sources
 from vwlite.model import Model, read_model
 from vwlite.model.snapshot import restore
@@ -34,14 +37,15 @@ def predict(o: PredictOptions) -> int:
     table = table_of(o, model.columns)
     del model
     parse = parse_options(o, settings, learner.names, table, lenient_labels=True)
+    parse = replace(parse, keeps_text=o.rejects is not None)
     with ExitStack() as stack:
         signals = stack.enter_context(StopSignal())  # first: what it finds begun is cleaned up
-        run = Run(o, learner, settings, stack)
+        run = Predicting(o, learner, settings, stack)
         signals.then(run.stop)
         batches = parsed_batches(o.data, parse, stop=lambda: run.stopped, threads=o.threads)
         for parsed in stack.enter_context(batches):
             run.feed(parsed.batch)
-            run.bad.take(parsed.bad)
+            run.bad.take(run.with_infinite(parsed))
             if run.stopped:
                 break
         if signals.number is not None and not learner.examples:
@@ -71,6 +75,33 @@ def predict(o: PredictOptions) -> int:
             }
         )
         return 128 + signals.number if signals.number else 0
+
+
+class Predicting(Run):
+    """A run in which a line without a finite prediction is a bad line."""
+
+    def __init__(self, o: PredictOptions, learner: Learner, settings: Settings, stack: ExitStack) -> None:
+        super().__init__(o, learner, settings, stack)
+        self._infinite: list[tuple[int, BadLine]] = []  # of the batch: the row, and what is wrong
+
+    def diverged(self, batch: Batch, line: int) -> None:
+        bad = BadLine(batch.source, batch.line_number(line), 1, not_finite(self.learner.prediction))
+        if self.options.on_error != "skip":
+            self.flush()
+            raise DataError(str(bad))
+        self.learner.reject()
+        self._infinite.append((line, bad))
+
+    def with_infinite(self, parsed: Parsed) -> list[BadLine]:
+        """The bad lines of a batch that was predicted, in their order."""
+        if not self._infinite:
+            return parsed.bad
+        found, self._infinite = self._infinite, []
+        bad = [b for _, b in found]
+        if parsed.source is not None:
+            texts = parsed.source.lines_of(parsed.batch, [row for row, _ in found])
+            bad = [b._replace(text=text) for b, text in zip(bad, texts, strict=True)]
+        return sorted([*parsed.bad, *bad], key=lambda b: b.line)
 
 
 def _settings(o: PredictOptions, model: Model) -> Settings:

@@ -78,7 +78,7 @@ def shaping_of(
 ) -> dict[str, Any]:
     """The options that shape a cache. named: the classes that were known before it. columns: of tables."""
     parse = parse_options(o, settings)
-    apart = ("loss_name", "names", "table", "spaces", "finder", "keeps_text")
+    apart = ("loss_name", "names", "table", "spaces", "finder", "keeps_text", "only_text")
     found = {k: v for k, v in vars(parse).items() if k not in apart}
     if parse.spaces:
         found |= {"spaces": True}
@@ -143,7 +143,8 @@ class Source:
             if writer is not None:
                 stack.callback(writer.close)
             parse = parse_options(self._options, self._settings, self._names, self._table)
-            parse = replace(parse, finder=self._finder, keeps_text=self._options.holdout_to is not None)
+            holds_out = self._options.holdout_to is not None
+            parse = replace(parse, finder=self._finder, keeps_text=holds_out, only_text=holds_out)
             parsed = parsed_batches(
                 self._options.data, parse, stop=stop, threads=self._options.threads, number=writer is not None
             )

@@ -1,0 +1,119 @@
+"""`vwlite predict`: lines without a finite prediction, the formats of the output, the line of progress."""
+
+import json
+from functools import partial
+from pathlib import Path
+
+import pytest
+from running import shell
+
+from vwlite.input import pipeline
+from vwlite.input.reader import read_blocks
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write(name, text):
+    Path(name).write_text(text)
+    return name
+
+
+# --- predictions that are not finite ---------------------------------------------------------
+
+HOSTILE = "'h| a:1e38 b:1e38"  # the product of the two is too large for a 32-bit float
+INFINITE = "the prediction is not finite: feature values are too large for the model; scale them as in training"
+
+
+@pytest.fixture
+def products(vwlite):
+    """A model with a weight for a product."""
+    write("learned", "1 | a:1 b:1\n-1 | a:1\n" * 20)
+    vwlite("train", "learned", "-q", "  ", "-m", "m", "--quiet")
+
+
+def test_a_line_without_a_finite_prediction_ends_the_run_with_its_place(vwlite, products):
+    write("d", f"1 't| a\n| b\n{HOSTILE}\n| a\n")
+    expected = vwlite("predict", "-m", "m", write("good", "1 't| a\n| b\n"), "--quiet").out
+    done = vwlite("predict", "-m", "m", "d", "--quiet", code=65)
+    assert (done.out, done.err) == (expected, f"d:3:1: {INFINITE}\n")
+
+
+@pytest.mark.parametrize(("size", "threads"), [(1 << 20, 2), (30, 1), (30, 3)])
+def test_a_line_without_a_finite_prediction_is_skipped_as_other_bad_lines(
+    vwlite, products, monkeypatch, size, threads
+):
+    lines = ["1 't1| a b:2", HOSTILE, "-1 't3| b:3", "", "bad", "| a", f"1 {HOSTILE}", "1 't7| b"]
+    at = {1: 1, 4: 1, 6: 1}
+    write("d", "\n".join(lines))
+    good = "\n".join(line for i, line in enumerate(lines) if i not in at)
+    expected = vwlite("predict", "-m", "m", write("good", good), "--report", "r1")
+    monkeypatch.setattr(pipeline, "read_blocks", partial(read_blocks, block_size=size))
+    typed = ("-m", "m", "d", "--threads", threads, "--on-error", "skip", "--rejects", "rejects", "--report", "r2")
+    done = vwlite("predict", *typed, "-r", "raw")
+    rest = iter(expected.out.splitlines())
+    assert done.out.splitlines() == ["" if i in at else next(rest) for i in range(len(lines))]
+    assert [i for i, line in enumerate(Path("raw").read_text().splitlines()) if not line] == [1, 3, 4, 6]
+    said = done.err.splitlines()
+    assert (said[0], said[2]) == (f"d:2:1: {INFINITE} (skipped)", f"d:7:1: {INFINITE} (skipped)")
+    assert said[1].startswith("d:5:1: no '|'") and said[3] == "3 bad lines skipped"
+    assert Path("rejects").read_text() == f"{HOSTILE}\nbad\n1 {HOSTILE}\n"
+    found, wanted = (json.loads(Path(name).read_text())["results"] for name in ("r2", "r1"))
+    assert {**found, "seconds": 0} == {**wanted, "seconds": 0}
+
+
+def test_too_many_lines_without_a_finite_prediction_end_the_run(vwlite, products):
+    write("d", f"{HOSTILE}\n| a\n" * 4)
+    done = vwlite("predict", "-m", "m", "d", "--on-error", "skip", "--max-errors", 2, "--quiet", code=65)
+    assert done.err.splitlines()[-1] == f"d:5:1: {INFINITE}; that is bad line 3, --max-errors allows 2"
+
+
+@pytest.mark.parametrize("options", [(), ("--probabilities",)])
+def test_classes_without_finite_scores_are_bad_lines(vwlite, options):
+    write("learned", "1 | a:1 b:1\n2 | a:1\n3 | b\n" * 20)
+    vwlite("train", "learned", "-q", "  ", "--oaa", 3, "--loss", "logistic", "-m", "m", "--quiet")
+    write("d", f"| a\n{HOSTILE}\n| b\n")
+    expected = vwlite("predict", "-m", "m", write("good", "| a\n| b\n"), *options, "--quiet").out.splitlines()
+    done = vwlite("predict", "-m", "m", "d", *options, "-r", "raw", "--on-error", "skip", "--quiet")
+    assert done.out.splitlines() == [expected[0], "", expected[1]]
+    assert [bool(line) for line in Path("raw").read_text().splitlines()] == [True, False, True]
+    assert done.err == f"d:2:1: {INFINITE} (skipped)\n1 bad line skipped\n"
+
+
+def test_a_record_of_a_table_without_a_finite_prediction_is_a_bad_line(vwlite):
+    write("learned.csv", "y,a,b,note\n" + "1,1,1,x\n-1,1,0,y\n" * 20)
+    vwlite("train", "learned.csv", "--label", "y", "-q", "ab", "-m", "m", "--quiet")
+    write("d.csv", 'a,b,note\n1,1,"two\nlines"\n1e38,1e38,"two\nlines"\n0,1,x\n')
+    done = vwlite("predict", "-m", "m", "d.csv", "--on-error", "skip", "--rejects", "rejects", "--quiet")
+    assert [bool(line) for line in done.out.splitlines()] == [True, False, True]
+    assert done.err.splitlines()[0] == f"d.csv:4:1: {INFINITE} (skipped)"
+    assert Path("rejects").read_text() == '1e38,1e38,"two\nlines"\n'
+    arrow = pytest.importorskip("pyarrow.parquet")
+    import pyarrow as pa
+
+    arrow.write_table(pa.table({"a": [1.0, 1e38, 0.0], "b": [1.0, 1e38, 1.0], "note": ["x", "y", "z"]}), "d.parquet")
+    done = vwlite("predict", "-m", "m", "d.parquet", "--on-error", "skip", "--rejects", "rejects", "--quiet")
+    assert [bool(line) for line in done.out.splitlines()] == [True, False, True]
+    assert INFINITE in done.err and Path("rejects").read_text() == ""
+
+
+def test_a_loss_or_a_linked_prediction_that_is_not_finite_is_a_bad_line(vwlite):
+    write("learned", "3 |a x\n5 |a x y\n0 |a y\n" * 9)
+    for loss in ("squared", "poisson"):
+        vwlite("train", "learned", "--loss", loss, "--algorithm", "ftrl", "-m", loss, "--quiet")
+    write("d", "|a x\n1e200 |a x\n|a x:1e5\n")
+    done = vwlite("predict", "-m", "squared", "d", "--on-error", "skip", "--quiet")
+    assert [bool(line) for line in done.out.splitlines()] == [True, False, True]
+    assert "d:2:1: the loss of the prediction is not finite: the label is too far from" in done.err
+    done = vwlite("predict", "-m", "poisson", "d", "--link", "poisson", "--on-error", "skip", "--quiet")
+    assert [bool(line) for line in done.out.splitlines()] == [True, True, False]
+    assert done.err.startswith(f"d:3:1: {INFINITE}")
+    assert "inf" not in vwlite("predict", "-m", "poisson", "d", "--link", "identity", "--quiet").out
+
+
+def test_a_service_goes_on_after_a_hostile_line(vwlite, products):
+    done = shell(f"printf '%s\\n' '| a' \"{HOSTILE}\" '| b' | vwlite predict -m m --on-error skip --quiet | wc -l")
+    assert done.out.split() == ["3"]
