@@ -1,9 +1,17 @@
 """What is printed while learning."""
 
+import contextlib
 import io
 import math
+import os
+import re
+import subprocess
+import sys
+import threading
+from pathlib import Path
 
 import pytest
+from running import PATIENT
 
 from vwlite.runs.progress import HEADER, Interval, LiveLine, Row, format_row, live_text, number
 
@@ -110,3 +118,84 @@ def test_no_color_takes_the_colour_away(monkeypatch):
 )
 def test_numbers_of_the_summary(value, text):
     assert number(value) == text
+
+
+# --- on a terminal ---------------------------------------------------------------------------
+
+OFTEN = (
+    "import sys; from vwlite.cli import run; from vwlite.runs.progress import LiveLine; LiveLine.INTERVAL = 1e-4; "
+    "sys.exit(run(sys.argv[1:]))"
+)
+
+
+def on_a_terminal(*arguments):
+    """What a command prints on a terminal, with a live line as often as it can be."""
+    ours, theirs = os.openpty()
+    environment = {**os.environ, "TERM": "xterm", "NO_COLOR": "1"}
+    process = subprocess.Popen(
+        [sys.executable, "-c", OFTEN, *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        stderr=theirs, env=environment,
+    )  # fmt: skip
+    os.close(theirs)
+    found = b""
+    with contextlib.suppress(OSError):  # the other end is closed
+        while piece := os.read(ours, 1 << 16):
+            found += piece
+    os.close(ours)
+    return process.wait(PATIENT), found.decode().replace("\r\n", "\n")
+
+
+def on_the_screen(text):
+    """The lines that a terminal shows in the end."""
+    return [line.split("\r")[-1].replace("\x1b[K", "") for line in text.split("\n")]
+
+
+@pytest.fixture
+def trained(vwlite, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("d").write_text("1 |a x y:2\n-1 |a x z\n" * 2000)
+    vwlite("train", "d", "--loss", "logistic", "-m", "m", "--quiet")
+
+
+def test_predicting_into_a_file_has_a_live_line(vwlite, trained):
+    code, said = on_a_terminal("predict", "-m", "m", "d", "-p", "p")
+    assert code == 0 and re.search(r"\r[\d,]+ examples, [\d,]+/s, .* MB/s, 100 %, 0:00 left", said)
+    assert on_the_screen(said)[0] == "number of examples = 4000"
+    assert vwlite("predict", "-m", "m", "d", "-p", "p").err.split("seconds")[0] == "\n".join(
+        on_the_screen(said)
+    ).split("seconds")[0]
+
+
+def test_the_live_line_of_predicting_is_gone_before_an_error(trained):
+    Path("bad").write_text("1 |a x\n" * 2000 + "bad\n")
+    code, said = on_a_terminal("predict", "-m", "m", "d", "bad", "-p", "p")
+    assert code == 65 and " examples, " in said
+    assert on_the_screen(said)[0].startswith("bad:2001:1: no '|'")
+
+
+@pytest.mark.parametrize("typed", [("-p", "p", "--quiet"), ("-p", "-"), (), ("-p", "p", "-r", "-")])
+def test_predicting_has_no_live_line_if_it_could_be_among_predictions_or_is_not_wanted(trained, typed):
+    assert " examples, " not in on_a_terminal("predict", "-m", "m", "d", *typed)[1]
+
+
+def test_solving_has_a_live_line_that_its_table_does_not_keep(vwlite, trained):
+    code, said = on_a_terminal("solve", "d", "--loss", "logistic", "--l1", "0.01", "-m", "s")
+    assert code == 0 and " examples, " in said and re.search(r"\rstep \d+, \d+\.\d passes, 0:0\d", said)
+    plain = vwlite("solve", "d", "--loss", "logistic", "--l1", "0.01", "-m", "s").err.splitlines()
+    shown = on_the_screen(said)
+    assert [line.split()[:1] for line in shown[:-1]] == [line.split()[:1] for line in plain]
+    code, said = on_a_terminal("solve", "d", "--loss", "logistic", "--l1-path", "3:0.1")
+    assert code == 0 and re.search(r"\rstrength 2 of 3, step \d+, ", said)
+    assert not re.search(r"\r", on_a_terminal("solve", "d", "--loss", "logistic", "--l1", "0.01", "--quiet")[1])
+
+
+def test_the_live_line_ticks_while_work_is_done(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+    live = LiveLine(stream := Terminal())
+    live.INTERVAL = 0.01
+    seen = threading.Event()
+    with live.ticking(lambda seconds: seen.set() or "at work"):
+        assert seen.wait(PATIENT)
+    size = len(stream.getvalue())
+    assert not any(t.name == "live line" for t in threading.enumerate())
+    assert size and len(stream.getvalue()) == size

@@ -19,6 +19,7 @@ from vwlite.options.resolve import OF_LOSS, as_options, check_files, check_link,
 from vwlite.options.settings import Settings
 from vwlite.runs.common import Run, say, summary
 from vwlite.runs.notes import about_features
+from vwlite.runs.progress import LiveLine
 from vwlite.runs.signals import StopSignal
 from vwlite.runs.source import parse_options, table_of
 
@@ -43,11 +44,17 @@ def predict(o: PredictOptions) -> int:
         run = Predicting(o, learner, settings, stack)
         signals.then(run.stop)
         batches = parsed_batches(o.data, parse, stop=lambda: run.stopped, threads=o.threads)
+        live = _live_line(o, stack)
         for parsed in stack.enter_context(batches):
             run.feed(parsed.batch)
-            run.bad.take(run.with_infinite(parsed))
+            bad = run.with_infinite(parsed)
+            if bad:
+                live.clear()
+            run.bad.take(bad)
+            live.update(learner.examples, parsed.done, parsed.total)
             if run.stopped:
                 break
+        live.clear()
         if signals.number is not None and not learner.examples:
             return 128 + signals.number
         run.bad.finish()
@@ -75,6 +82,14 @@ def predict(o: PredictOptions) -> int:
             }
         )
         return 128 + signals.number if signals.number else 0
+
+
+def _live_line(o: PredictOptions, stack: ExitStack) -> LiveLine:
+    """The line of progress: not when predictions go to standard output, which may be the same terminal."""
+    live = LiveLine()
+    live.active &= not o.quiet and "-" not in (o.predictions, o.raw_predictions)
+    stack.callback(live.clear)  # also before the message of an error
+    return live
 
 
 class Predicting(Run):

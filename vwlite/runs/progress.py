@@ -5,8 +5,10 @@ The table is Vowpal Wabbit's, with one column more. All of it goes to standard e
 
 import os
 import sys
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TextIO
 
@@ -99,6 +101,27 @@ class LiveLine:
         self.stream.write(f"\r\x1b[2m{text}\x1b[0m\x1b[K" if self.colour else f"\r{text}\x1b[K")
         self.stream.flush()
         self.shown = True
+
+    @contextmanager
+    def ticking(self, text_at: Callable[[float], str]) -> Iterator[None]:
+        """Show a text again and again while the block works without the GIL and prints nothing."""
+        if not self.active:
+            yield
+            return
+        self.show(text_at)
+        ended = threading.Event()
+
+        def tick() -> None:
+            while not ended.wait(self.INTERVAL):
+                self.show(text_at)
+
+        thread = threading.Thread(target=tick, name="live line", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()
 
     def clear(self) -> None:
         """Take the line away, so that something else can be printed."""

@@ -8,6 +8,7 @@ import time
 from array import array
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib import import_module
 from typing import Any, cast
 
@@ -28,7 +29,7 @@ from vwlite.options.solve import SolveOptions, check_solve, models_of_path, reso
 from vwlite.output.atomic import AtomicFile
 from vwlite.runs.common import say
 from vwlite.runs.problem import CERTAIN, INSIDE, SMALL, Examples, Numbers, set_numbers, summary, temporary_files
-from vwlite.runs.progress import fit
+from vwlite.runs.progress import LiveLine, fit
 from vwlite.runs.signals import StopSignal
 from vwlite.runs.source import name_store
 from vwlite.solvers.table import SOLVERS
@@ -121,6 +122,9 @@ class Solving:
         self._start = start
         self._stack = stack
         self._running: Solver | None = None
+        self._live = LiveLine()
+        self._live.active &= not o.quiet
+        stack.callback(self._live.clear)
         self._columns: Columns | None = None
         self._problem: Problem | None = None
         self._report = stack.enter_context(AtomicFile(o.report)) if o.report else None
@@ -243,6 +247,7 @@ class Solving:
             self.path.append({"l1": l1, "model": names[i] if names else None, **self.results()})
             if not self.options.quiet:
                 found = self.outcome
+                self._live.clear()
                 say(
                     f"{i + 1:>8} {time.monotonic() - self.begin:>8.3f} {l1:>12.6g} {found.objective:>16.10g} "
                     f"{100 * found.share:>9.3g} {found.nonzeros:>9} {found.passes:>9.1f}"
@@ -283,7 +288,7 @@ class Solving:
             timer.start()
         try:
             while not self._ended(problem, solver, found, best):
-                with temporary_files():
+                with temporary_files(), self._live.ticking(partial(self._progress, solver, found.steps, name)):
                     solver.step()
                 found.steps += 1
                 if math.isnan(problem.objective):
@@ -343,12 +348,20 @@ class Solving:
             found.ended = found.warning = f"--max-passes {o.max_passes} is reached"
         return bool(found.ended)
 
+    def _progress(self, solver: Solver, steps: int, name: str, seconds: float) -> str:
+        """The live line during a step: the table has a row only after it."""
+        strengths = self.options.l1_path
+        where = f"strength {len(self.path) + 1} of {strengths[0]}, " if strengths else ""
+        where += f"class {fit(name)}, " if name else ""
+        return f"{where}step {steps + 1}, {solver.passes:.1f} passes, {int(seconds) // 60}:{int(seconds) % 60:02d}"
+
     def _row(self, p: Problem, solver: Solver, step: int, name: str, shown: bool) -> dict[str, Any]:
         """Where a problem stands after a step, printed and for the report."""
         seconds = time.monotonic() - self.begin
         found = Outcome(p.objective, p.lower_bound, p.nonzeros)
         violation = p.violation / p.l1 if p.l1 > 0 else p.violation
         if shown:
+            self._live.clear()
             say(
                 f"{step:>6} {seconds:>9.3f} {p.objective:>16.10g} {found.gap:>13.6g} {100 * found.share:>9.3g} "
                 f"{p.nonzeros:>9} {violation:>11.3g} {solver.columns:>9}"
@@ -365,6 +378,7 @@ class Solving:
 
     def finish(self, signal: int | None) -> None:
         """Save the model, print the summary, write the report."""
+        self._live.clear()
         self._write_model(interrupted=signal is not None)
         results, notes = self.results(), self.notes()
         if not self.options.quiet:
