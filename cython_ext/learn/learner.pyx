@@ -287,12 +287,13 @@ cdef inline Reason write(Learner self, const Arrays* a, size_t line, const Turn*
     if not (self.writer.writes or self.writer.writes_raw):
         return Reason.DONE
     if self.multiclass:
-        if self.writer.probabilities and self.named > 0:
+        if self.writer.needs_probabilities and self.named > 0:
             self.classifier.probabilities(self.named, self.class_probabilities)
         failed = self.writer.class_line(
-            <size_t>turn.o.p, self.named, self.class_probabilities, self.classifier.scores, tag, tag_size)
+            <size_t>turn.o.p, self.named, self.class_probabilities, self.classifier.scores,
+            <size_t>turn.o.label if turn.labelled else 0, tag, tag_size)
     else:
-        failed = self.writer.score_line(turn.shown, turn.raw, tag, tag_size)
+        failed = self.writer.score_line(turn.shown, turn.raw, turn.o.label, tag, tag_size)
     return Reason.NO_MEMORY if failed else Reason.DONE
 
 

@@ -9,6 +9,23 @@ cpdef enum Link:
     POISSON = 3
 
 
+cpdef enum Format:
+    TEXT = 0
+    CSV = 1
+    JSON = 2
+
+
+# The columns of a row.
+cdef enum Field:
+    IN_TAG
+    IN_LABEL
+    IN_CLASS
+    IN_SCORE
+    IN_PROBABILITY
+    IN_PREDICTION
+    IN_PROBABILITIES
+
+
 cdef double linked(double p, Link link) noexcept nogil
 
 
@@ -22,6 +39,9 @@ cdef class Text:
     cdef int write(self, const char* text, size_t size) noexcept nogil
     cdef int write_number(self, double number, bint short) noexcept nogil
     cdef int reserve(self, size_t n) noexcept nogil
+    cdef int csv_cell(self, const char* text, size_t size) noexcept nogil
+    cdef int json_string(self, const char* text, size_t size) noexcept nogil
+    cdef void put(self, char c) noexcept nogil
 
 
 cdef class PredictionWriter:
@@ -29,12 +49,34 @@ cdef class PredictionWriter:
     cdef readonly bint writes, writes_raw     # whether these two are wanted
     cdef readonly bint probabilities
     cdef public bint short_numbers            # those of classes have at most six digits
+    cdef readonly bint needs_probabilities    # of classes, for a line
     cdef Link link
     cdef Names names
+    cdef Format format
+    cdef bint probable                        # rows have a probability
+    cdef bint linked_too                      # ... and the prediction beside the score
+    cdef object labels                        # owns these two:
+    cdef const char* negative                 # labels -1 and 1 as they are written in rows; NULL: as numbers
+    cdef const char* positive
 
     cdef int blank_line(self) noexcept nogil
-    cdef int score_line(self, double shown, double raw, const char* tag, size_t tag_size) noexcept nogil
+    cdef int score_line(self, double shown, double raw, double label, const char* tag, size_t tag_size) noexcept nogil
     cdef int class_line(self, size_t number, size_t named, const double* class_probabilities, const double* scores,
-                        const char* tag, size_t tag_size) noexcept nogil
+                        size_t label, const char* tag, size_t tag_size) noexcept nogil
     cdef int write_name(self, Text text, size_t number) noexcept nogil
     cdef int write_all(self, Text text, size_t named, const double* numbers) noexcept nogil
+
+    cdef int header(self) except -1
+    cdef int blank_row(self) noexcept nogil
+    cdef int score_row(self, double p, double label, const char* tag, size_t tag_size) noexcept nogil
+    cdef int class_row(self, size_t number, size_t named, const double* class_probabilities, const double* scores,
+                       size_t label, const char* tag, size_t tag_size) noexcept nogil
+    cdef int probability_cells(self, size_t named, const double* class_probabilities) noexcept nogil
+    cdef int lead(self, Field field) noexcept nogil
+    cdef int end_row(self) noexcept nogil
+    cdef int empty_cell(self) noexcept nogil
+    cdef int text_cell(self, const char* text, size_t size) noexcept nogil
+    cdef int tag_cell(self, const char* tag, size_t size) noexcept nogil
+    cdef int number_cell(self, double number) noexcept nogil
+    cdef int label_cell(self, double label) noexcept nogil
+    cdef int class_cell(self, size_t number) noexcept nogil

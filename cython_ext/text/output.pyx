@@ -6,15 +6,25 @@ A prediction goes through a link before it is written:
     logistic    1 / (1 + exp(-p))
     glf1        2 / (1 + exp(-p)) - 1
     poisson     exp(p)
+
+As `csv` or `json`, a line is a row of columns instead; a row for what is no example has empty cells, or nulls:
+
+    tag, label, score               the score is p; a label or tag that is not there is an empty cell
+    tag, label, class, score        with classes: the one that is predicted
+    probability                     of label 1, or of the class, if there are such
+    prediction                      p through a link that is neither identity nor logistic
+    probability_CLASS ...           of each class; in JSON `probabilities`, an object
 """
 
-from libc.math cimport exp
+from libc.math cimport NAN, exp, isnan
+from libc.stdint cimport uint8_t, uint32_t
 from libc.stdlib cimport free
-from libc.string cimport memcpy
+from libc.string cimport memcpy, strlen
 
 from vwlite.core.base.buffers cimport copy, reserve
 from vwlite.core.base.elementary cimport sigmoid
-from vwlite.core.data.class_names cimport Names
+from vwlite.core.data.class_names cimport Name, Names
+from vwlite.core.text.cells cimport character
 from vwlite.core.text.decimal cimport LONGEST_NUMBER, write_number, write_short
 
 
@@ -26,6 +36,18 @@ cdef double linked(double p, Link link) noexcept nogil:
     if link == Link.POISSON:
         return exp(p)
     return p
+
+
+cdef extern from *:
+    """
+    /* What stands before the value of each column of JSON, in the order of Field; CSV has a comma. */
+    static const char *const vwlite_leads[] = {
+        "{\\"tag\\": ", ", \\"label\\": ", ", \\"class\\": ", ", \\"score\\": ", ", \\"probability\\": ",
+        ", \\"prediction\\": ", ", \\"probabilities\\": "};
+    static const char vwlite_hex[] = "0123456789abcdef";
+    """
+    const char** LEADS "vwlite_leads"
+    const char* HEX "vwlite_hex"
 
 
 cdef class Text:
@@ -76,6 +98,60 @@ cdef class Text:
     cdef int reserve(self, size_t n) noexcept nogil:
         return reserve(<void**>&self.data, &self.capacity, self.size + n, 1)
 
+    cdef int csv_cell(self, const char* text, size_t size) noexcept nogil:
+        """Append a cell, in quotes if it has a comma, a quote or a line end."""
+        cdef size_t i
+        cdef bint plain = True
+        if self.reserve(2 * size + 2):
+            return -1
+        for i in range(size):
+            if text[i] == c',' or text[i] == c'"' or text[i] == c'\n' or text[i] == c'\r':
+                plain = False
+                break
+        if plain:
+            copy(self.data + self.size, text, size)
+            self.size += size
+            return 0
+        self.put(c'"')
+        for i in range(size):
+            if text[i] == c'"':
+                self.put(c'"')
+            self.put(text[i])
+        self.put(c'"')
+        return 0
+
+    cdef int json_string(self, const char* text, size_t size) noexcept nogil:
+        """Append a string of JSON. Bytes that are not UTF-8 are U+DC80 to U+DCFF, as in Python."""
+        cdef size_t i = 0, n
+        cdef uint32_t c
+        if self.reserve(6 * size + 2):
+            return -1
+        self.put(c'"')
+        while i < size:
+            n = character(<const uint8_t*>text + i, size - i, &c)
+            if n == 0:
+                c, n = 0xDC00 + <uint8_t>text[i], 1
+            elif c >= 0x20 and c != c'"' and c != c'\\' and c != 0x7F:
+                copy(self.data + self.size, text + i, n)
+                self.size += n
+                i += n
+                continue
+            i += n
+            self.put(c'\\')
+            if c == c'"' or c == c'\\':
+                self.put(<char>c)
+                continue
+            self.put(c'u')
+            for n in range(4):
+                self.put(HEX[c >> (12 - 4 * n) & 15])
+        self.put(c'"')
+        return 0
+
+    cdef inline void put(self, char c) noexcept nogil:
+        """Append a byte, for which there is room."""
+        self.data[self.size] = c
+        self.size += 1
+
     def take(self):
         """What was written since the last call, as bytes."""
         taken = self.data[:self.size] if self.size else b""
@@ -89,13 +165,22 @@ cdef class PredictionWriter:
     predictions, raw_predictions: whether these are wanted; the lines wait in attributes of these names.
     link: of predictions that are numbers. KeyError for another one.
     names: of the classes, if there are such. probabilities: write those of all classes, not the one that is predicted.
+    format: text, csv or json. probable: rows of the last two have the probability. labels: -1 and 1 as they are written
+    there.
     """
 
     def __init__(self, *, bint predictions=False, bint raw_predictions=False, link="identity", Names names=None,
-                 bint probabilities=False):
+                 bint probabilities=False, format="text", bint probable=False, labels=None):
         self.writes, self.writes_raw = predictions, raw_predictions
         self.predictions, self.raw_predictions = Text(), Text()
         self.link, self.names, self.probabilities = Link[link.upper()], names, probabilities
+        self.format, self.probable, self.labels = Format[format.upper()], probable, labels
+        if labels is not None:
+            self.negative, self.positive = <bytes?>labels[0], <bytes?>labels[1]
+        self.needs_probabilities = probabilities or (probable and self.format != Format.TEXT)
+        self.linked_too = names is None and self.link != Link.IDENTITY and self.link != Link.LOGISTIC
+        if predictions and self.format == Format.CSV and self.header():
+            raise MemoryError("no memory for a prediction")
 
     def linked(self, double p):
         """A prediction as it is written."""
@@ -103,23 +188,30 @@ cdef class PredictionWriter:
 
     cdef int blank_line(self) noexcept nogil:
         """The line for what is no example."""
-        if self.writes and self.predictions.empty_line():
+        if self.writes and (self.predictions.empty_line() if self.format == Format.TEXT else self.blank_row()):
             return -1
         return self.raw_predictions.empty_line() if self.writes_raw else 0
 
-    cdef int score_line(self, double shown, double raw, const char* tag, size_t tag_size) noexcept nogil:
-        """The line of a prediction that is a number."""
-        if self.writes and self.predictions.number_line(linked(shown, self.link), tag, tag_size):
+    cdef int score_line(self, double shown, double raw, double label, const char* tag, size_t tag_size) noexcept nogil:
+        """The line of a prediction that is a number. label: NaN if there is none."""
+        if self.writes and self.format != Format.TEXT:
+            if self.score_row(shown, label, tag, tag_size):
+                return -1
+        elif self.writes and self.predictions.number_line(linked(shown, self.link), tag, tag_size):
             return -1
         return self.raw_predictions.number_line(raw, tag, tag_size) if self.writes_raw else 0
 
     cdef int class_line(self, size_t number, size_t named, const double* class_probabilities, const double* scores,
-                        const char* tag, size_t tag_size) noexcept nogil:
+                        size_t label, const char* tag, size_t tag_size) noexcept nogil:
         """The name of the class that is predicted or all probabilities; and all scores.
 
         named: how many classes have a name. class_probabilities, scores: [named]; the first if they are wanted.
+        label: the number of a class; 0: there is none.
         """
-        if self.writes:
+        if self.writes and self.format != Format.TEXT:
+            if self.class_row(number, named, class_probabilities, scores, label, tag, tag_size):
+                return -1
+        elif self.writes:
             if self.probabilities:
                 if self.write_all(self.predictions, named, class_probabilities):
                     return -1
@@ -149,3 +241,111 @@ cdef class PredictionWriter:
             if text.write_number(numbers[k], self.short_numbers):
                 return -1
         return 0
+
+    # --- rows of columns ---------------------------------------------------------------------
+
+    cdef int header(self) except -1:
+        """The names of the columns of CSV."""
+        cdef bytes name
+        cdef size_t k
+        columns = [b"tag", b"label"] + ([b"class"] if self.names is not None else []) + [b"score"]
+        columns += [b"probability"] if self.probable else []
+        columns += [b"prediction"] if self.linked_too else []
+        for k in range(self.names.count if self.probabilities else 0):
+            columns.append(b"probability_" + self.names.names[k].text[:self.names.names[k].size])
+        for i, name in enumerate(columns):
+            if (i > 0 and self.predictions.write(b",", 1)) or self.predictions.csv_cell(name, len(name)):
+                return -1
+        return self.predictions.end_line(NULL, 0)
+
+    cdef int blank_row(self) noexcept nogil:
+        if self.names is None:
+            return self.score_row(NAN, NAN, NULL, 0)
+        return self.class_row(0, self.names.count, NULL, NULL, 0, NULL, 0)
+
+    cdef int score_row(self, double p, double label, const char* tag, size_t tag_size) noexcept nogil:
+        """The columns of a prediction that is a number; NaN is an empty cell."""
+        if self.lead(IN_TAG) or self.tag_cell(tag, tag_size) or self.lead(IN_LABEL) or self.label_cell(label):
+            return -1
+        if self.lead(IN_SCORE) or self.number_cell(p):
+            return -1
+        if self.probable and (self.lead(IN_PROBABILITY) or self.number_cell(linked(p, Link.LOGISTIC))):
+            return -1
+        if self.linked_too and (self.lead(IN_PREDICTION) or self.number_cell(linked(p, self.link))):
+            return -1
+        return self.end_row()
+
+    cdef int class_row(self, size_t number, size_t named, const double* class_probabilities, const double* scores,
+                       size_t label, const char* tag, size_t tag_size) noexcept nogil:
+        """The columns of a prediction that is a class; number 0: empty cells."""
+        if self.lead(IN_TAG) or self.tag_cell(tag, tag_size) or self.lead(IN_LABEL) or self.class_cell(label):
+            return -1
+        if self.lead(IN_CLASS) or self.class_cell(number):
+            return -1
+        if self.lead(IN_SCORE) or self.number_cell(scores[number - 1] if number else NAN):
+            return -1
+        if self.probable:
+            if self.lead(IN_PROBABILITY) or self.number_cell(class_probabilities[number - 1] if number else NAN):
+                return -1
+        if self.probabilities and self.probability_cells(named, class_probabilities if number else NULL):
+            return -1
+        return self.end_row()
+
+    cdef int probability_cells(self, size_t named, const double* class_probabilities) noexcept nogil:
+        """Those of all classes; NULL: empty cells."""
+        cdef const Name* name
+        cdef size_t k
+        if self.format == Format.JSON and self.lead(IN_PROBABILITIES):
+            return -1
+        if self.format == Format.JSON and class_probabilities == NULL:
+            return self.empty_cell()
+        for k in range(named):
+            name = &self.names.names[k]
+            if self.format == Format.CSV:
+                if self.predictions.write(b",", 1):
+                    return -1
+            elif (self.predictions.write(b", " if k else b"{", 2 if k else 1)
+                    or self.predictions.json_string(name.text, name.size) or self.predictions.write(b": ", 2)):
+                return -1
+            if self.number_cell(NAN if class_probabilities == NULL else class_probabilities[k]):
+                return -1
+        return self.predictions.write(b"}", 1) if self.format == Format.JSON else 0
+
+    cdef int lead(self, Field field) noexcept nogil:
+        """What stands before the value of a column."""
+        if self.format == Format.JSON:
+            return self.predictions.write(LEADS[<int>field], strlen(LEADS[<int>field]))
+        return self.predictions.write(b",", 1) if field != IN_TAG else 0
+
+    cdef int end_row(self) noexcept nogil:
+        if self.format == Format.JSON and self.predictions.write(b"}", 1):
+            return -1
+        return self.predictions.end_line(NULL, 0)
+
+    cdef int empty_cell(self) noexcept nogil:
+        return self.predictions.write(b"null", 4) if self.format == Format.JSON else 0
+
+    cdef int text_cell(self, const char* text, size_t size) noexcept nogil:
+        if self.format == Format.JSON:
+            return self.predictions.json_string(text, size)
+        return self.predictions.csv_cell(text, size)
+
+    cdef int tag_cell(self, const char* tag, size_t size) noexcept nogil:
+        return self.text_cell(tag, size) if size else self.empty_cell()
+
+    cdef int number_cell(self, double number) noexcept nogil:
+        return self.empty_cell() if isnan(number) else self.predictions.write_number(number, False)
+
+    cdef int label_cell(self, double label) noexcept nogil:
+        if self.negative != NULL and (label == -1 or label == 1):
+            if label < 0:
+                return self.predictions.write(self.negative, strlen(self.negative))
+            return self.predictions.write(self.positive, strlen(self.positive))
+        return self.number_cell(label)
+
+    cdef int class_cell(self, size_t number) noexcept nogil:
+        if number == 0:
+            return self.empty_cell()
+        if self.names.numbers:
+            return self.write_name(self.predictions, number)
+        return self.text_cell(self.names.names[number - 1].text, self.names.names[number - 1].size)

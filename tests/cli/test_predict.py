@@ -1,6 +1,9 @@
 """`vwlite predict`: lines without a finite prediction, the formats of the output, the line of progress."""
 
+import csv
+import io
 import json
+import math
 from functools import partial
 from pathlib import Path
 
@@ -117,3 +120,115 @@ def test_a_loss_or_a_linked_prediction_that_is_not_finite_is_a_bad_line(vwlite):
 def test_a_service_goes_on_after_a_hostile_line(vwlite, products):
     done = shell(f"printf '%s\\n' '| a' \"{HOSTILE}\" '| b' | vwlite predict -m m --on-error skip --quiet | wc -l")
     assert done.out.split() == ["3"]
+
+
+# --- rows of columns -------------------------------------------------------------------------
+
+TAGS = ["plain", "a,b", 'quo"te', "semi;colon", "tab\\t", "ünï", "\udcff\udc80x", "\x01\x7f", "{", "[1]", "null"]
+
+
+def rows_of(out, format):
+    """The rows that a reader of the format finds, as lists of texts with "" for what is not there."""
+    if format == "csv":
+        return list(csv.DictReader(io.StringIO(out, newline=""), strict=True))
+    found = []
+    for line in out.splitlines():
+        row = json.loads(line, parse_float=str, parse_int=str)
+        row |= {f"probability_{name}": p for name, p in (row.pop("probabilities", None) or {}).items()}
+        found.append({name: "" if x is None else x for name, x in row.items()})
+    return found
+
+
+def predicted(*typed):
+    """The output of `vwlite predict`, as bytes of any kind."""
+    done = shell(f"vwlite predict {' '.join(map(str, typed))} --quiet -p out")
+    assert done.code == 0, done.err
+    return Path("out").read_bytes().decode("utf-8", "surrogateescape")
+
+
+@pytest.mark.parametrize("format", ["csv", "json"])
+@pytest.mark.parametrize("labels", ["-1,1", "0,1", "2.5,7"])
+def test_rows_have_tag_label_score_and_probability(vwlite, format, labels):
+    negative, positive = labels.split(",")
+    lines = [f"{positive if i % 2 else negative} '{tag}|a x:{i} y\n" for i, tag in enumerate(TAGS)]
+    lines += ["|a x\n", "\n", f"{positive} |a y\n"]
+    Path("d").write_bytes("".join(lines).encode("utf-8", "surrogateescape"))
+    vwlite("train", "d", "--loss", "logistic", "--labels", labels, "--link", "logistic", "-m", "m", "--quiet")
+    with open("d", "a") as f:
+        f.write("bad\n")
+    more = ("-m", "m", "d", "--on-error", "skip")
+    scores, probabilities = (predicted(*more, "--link", link).splitlines() for link in ("identity", "logistic"))
+    rows = rows_of(predicted(*more, "--output-format", format), format)
+    for link in ("identity", "logistic"):
+        assert rows_of(predicted(*more, "--link", link, "--output-format", format), format) == rows
+    assert [row["tag"] for row in rows] == [*TAGS, "", "", "", ""]
+    known = [positive if i % 2 else negative for i in range(len(TAGS))]
+    assert [row["label"] for row in rows] == [*known, "", "", positive, ""]
+    for name, wanted in (("score", scores), ("probability", probabilities)):
+        assert [row[name] for row in rows] == [line.split(" ")[0] for line in wanted]
+    assert all(list(row) == ["tag", "label", "score", "probability"] for row in rows)
+
+
+@pytest.mark.parametrize("format", ["csv", "json"])
+@pytest.mark.parametrize(("loss", "link", "more"), [
+    ("squared", "identity", []), ("poisson", "identity", []), ("poisson", "poisson", ["prediction"]),
+    ("logistic", "glf1", ["probability", "prediction"]), ("hinge", "identity", []),
+])  # fmt: skip
+def test_columns_depend_on_loss_and_link(vwlite, format, loss, link, more):
+    write("d", "1 |a x\n1 't|a x:2\n" * 5)
+    vwlite("train", "d", "--loss", loss, "-m", "m", "--quiet")
+    row = rows_of(predicted("-m", "m", "d", "--link", link, "--output-format", format), format)[1]
+    assert list(row) == ["tag", "label", "score", *more]
+    if "prediction" in more:
+        assert row["prediction"] == predicted("-m", "m", "d", "--link", link).split()[1]
+        score = float(row["score"])
+        value = math.exp(score) if link == "poisson" else 2 / (1 + math.exp(-score)) - 1
+        assert float(row["prediction"]) == pytest.approx(value, abs=2e-6 * value)
+
+
+@pytest.mark.parametrize("format", ["csv", "json"])
+@pytest.mark.parametrize("options", [("--classes", 'r,blue,n"x'), ("--oaa", 3)])
+@pytest.mark.parametrize("loss", ["logistic", "hinge"])
+def test_rows_of_classes(vwlite, format, options, loss):
+    names = options[1].split(",") if "--classes" in options else ["1", "2", "3"]
+    write("d", "".join(f"{names[i % 3]} 't{i}|a x{i % 3}:{i % 5 + 1} y\n" for i in range(30)) + "|a x1\n\n")
+    vwlite("train", "d", *options, "--loss", loss, "-m", "m", "--quiet")
+    raw = vwlite("predict", "-m", "m", "d", "-r", "-", "-p", "text", "--quiet").out.splitlines()
+    text = Path("text").read_text().splitlines()
+    rows = rows_of(predicted("-m", "m", "d", "--output-format", format), format)
+    probable = ["probability"] if loss == "logistic" else []
+    assert all(list(row) == ["tag", "label", "class", "score", *probable] for row in rows)
+    assert [row["label"] for row in rows] == [names[i % 3] for i in range(30)] + ["", ""]
+    assert [" ".join(filter(None, (row["class"], row["tag"]))) for row in rows] == text
+    for row, line in zip(rows, raw, strict=True):
+        scores = dict(word.rsplit(":", 1) for word in line.split() if ":" in word)
+        assert row["score"] == scores.get(row["class"], "")
+    if not probable:
+        return
+    full = rows_of(predicted("-m", "m", "d", "--probabilities", "--output-format", format), format)
+    wanted = predicted("-m", "m", "d", "--probabilities").splitlines()
+    for row, line in zip(full, wanted, strict=True):
+        shares = dict(word.rsplit(":", 1) for word in line.split() if ":" in word)
+        found = {name: row[f"probability_{name}"] for name in names if row.get(f"probability_{name}")}
+        assert found == shares and row["probability"] == shares.get(row["class"], "")
+
+
+def test_csv_has_a_header_even_without_rows_and_text_has_none(vwlite):
+    write("d", "1 |a x\n")
+    write("empty", "")
+    vwlite("train", "d", "-m", "m", "--quiet")
+    outs = [predicted("-m", "m", "empty", "--output-format", format) for format in ("text", "csv", "json")]
+    assert outs == ["", "tag,label,score\n", ""]
+    assert predicted("-m", "m", "d") == predicted("-m", "m", "d", "--output-format", "text")
+    assert "text" in vwlite("predict", "-m", "m", "d", "--output-format", "tsv", code=2).err
+
+
+def test_rows_are_the_same_however_the_data_arrives(vwlite, monkeypatch):
+    write("d", "".join(f"{i % 2 * 2 - 1} 'tag{i}|a x:{i % 7} y{i % 3}\n" for i in range(200)))
+    vwlite("train", "d", "--loss", "logistic", "-m", "m", "--quiet")
+    typed = ("predict", "-m", "m", "d", "--quiet", "--output-format", "csv")
+    expected = vwlite(*typed).out
+    monkeypatch.setattr(pipeline, "read_blocks", partial(read_blocks, block_size=64))
+    for threads in (1, 3):
+        assert vwlite(*typed, "--threads", threads).out == expected
+    assert expected.count("\n") == 201

@@ -115,7 +115,8 @@ TRAINING = (
 READING = (*_OF_LINES, *specs_of(InputOptions, TABLES))
 PREDICTING = tuple(
     spec for spec in PREDICT if spec.group in (OUT, IN, TABLES)
-    and spec.name not in ("data_options", "rejects", "model", "predictions", "raw_predictions", "quiet", "report")
+    and spec.name not in ("data_options", "rejects", "model", "predictions", "raw_predictions", "output_format",
+                          "quiet", "report")
 )  # fmt: skip
 _RUN = tuple(spec for spec in specs_of(InputOptions, OUT) if spec.name in ("quiet", "report"))
 _TRAIN = (

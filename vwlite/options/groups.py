@@ -191,6 +191,11 @@ class PredictOptions(InputOptions):
         "-", "-p", "--predictions", group=OUT, type=PATH, metavar="FILE",
         help="Write the predictions to this file; - is standard output.",
     )  # fmt: skip
+    output_format: str = option(
+        "text", "--output-format", group=OUT, type=click.Choice(["text", "csv", "json"]),
+        help="text: prediction and tag. csv, json: rows of tag, label, score and probability, or class; csv with a "
+             "header, json as JSON lines.",
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)

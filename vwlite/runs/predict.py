@@ -33,7 +33,7 @@ def predict(o: PredictOptions) -> int:
     settings = _settings(o, model)
     learner = restore(
         model, settings, o.model, learn=False, predictions=True, raw_predictions=bool(o.raw_predictions),
-        **({"probabilities": True} if o.probabilities else {}),
+        **_written(o, settings),
     )  # fmt: skip
     table = table_of(o, model.columns)
     del model
@@ -55,6 +55,7 @@ def predict(o: PredictOptions) -> int:
             if run.stopped:
                 break
         live.clear()
+        run.flush()  # the header of rows, if there was no example
         if signals.number is not None and not learner.examples:
             return 128 + signals.number
         run.bad.finish()
@@ -82,6 +83,15 @@ def predict(o: PredictOptions) -> int:
             }
         )
         return 128 + signals.number if signals.number else 0
+
+
+def _written(o: PredictOptions, settings: Settings) -> dict[str, Any]:
+    """How the lines of predictions are written, as PredictionWriter takes it."""
+    if o.output_format == "text":
+        return {"probabilities": True} if o.probabilities else {}
+    probable = settings.loss == "logistic" or settings.link == "logistic"
+    labels = settings.labels and tuple(f"{label:.15g}".encode() for label in settings.labels)
+    return {"probabilities": o.probabilities, "format": o.output_format, "probable": probable, "labels": labels}
 
 
 def _live_line(o: PredictOptions, stack: ExitStack) -> LiveLine:
