@@ -176,3 +176,136 @@ def test_the_command_starts_without_the_estimators(tmp_path):
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
     assert finish(start("--version")).code == 0
+
+
+# --- rows of tables, weights -----------------------------------------------------------------
+
+ROWS = [
+    {"clicked": 1, "device": "phone", "price": 3.5, "ad": "Great SHOES, great", "seen": True},
+    {"clicked": 0, "device": "desk top", "price": -2.25, "ad": "", "seen": False},
+    {"clicked": 1, "device": 'a"b\\|:,\u00fc\u2028', "price": 0, "ad": None},
+    {"clicked": 0, "price": 1e-7, "ad": "no shoes", "other": "ignored", "seen": None},
+    {"device": "phone", "price": 12345678.9, "ad": "great"},
+    {},
+]
+
+
+@pytest.fixture(params=["csv", "jsonl"])
+def clicks(request, vwlite, tmp_path):
+    """A model of a table, and the rows as JSON lines."""
+    import csv
+    import json
+
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    data = tmp_path / f"data.{request.param}"
+    with open(data, "w", newline="") as f:
+        columns = ["clicked", "device", "price", "ad", "seen"]
+        if request.param == "csv":
+            csv.DictWriter(f, columns, extrasaction="ignore").writeheader()
+            csv.DictWriter(f, columns, extrasaction="ignore").writerows(ROWS[:4])
+        else:
+            f.write("".join(json.dumps(row) + "\n" for row in ROWS[:4]))
+    typed = ("--label", "clicked", "--text", "ad", "--labels", "0,1", "--loss", "logistic", "--link", "logistic")
+    vwlite("train", data, *typed, "--ngram", 2, "-q", "device,ad", "--passes", 3, "--holdout-off",
+           "-m", tmp_path / "clicks", "--quiet")  # fmt: skip
+    return tmp_path / "clicks"
+
+
+def test_dictionaries_and_json_lines_are_predicted_as_the_command_predicts_json_lines(vwlite, clicks, tmp_path):
+    wanted = vwlite("predict", tmp_path / "rows.jsonl", "-m", clicks, "--quiet").out.split()
+    loaded = load_model(clicks)
+    assert len(set(wanted)) > 3
+    assert ["1" if p == 1 else f"{p:.6f}" for p in loaded.predict(ROWS)] == wanted
+    lines = (tmp_path / "rows.jsonl").read_text().splitlines()
+    for ahead in (1, 1000):
+        assert list(loaded.predict_lines(lines, ahead=ahead)) == loaded.predict(ROWS).tolist()
+    assert list(loaded.predict_lines(lines, format="jsonl")) == loaded.predict(tuple(ROWS)).tolist()
+    assert list(loaded.predict_lines(["", lines[0], ""]))[::2] == [None, None]
+    assert loaded.predict_proba(ROWS)[:, 1].tolist() == loaded.predict(ROWS).tolist()
+    scores = loaded.decision_function(ROWS)
+    assert load_model(clicks, link="identity").predict(ROWS).tolist() == np.clip(scores, -50, 50).tolist()
+    assert loaded.predict([]).tolist() == []
+    many = [ROWS[i % 6] for i in range(2500)]
+    assert loaded.predict(many).tolist() == [loaded.predict(ROWS).tolist()[i % 6] for i in range(2500)]
+
+
+def test_numbers_of_numpy_in_dictionaries(clicks):
+    loaded = load_model(clicks)
+    plain = {"device": "phone", "price": 3.5, "seen": True}
+    odd = {"device": np.str_("phone"), "price": np.float32(3.5), "seen": np.bool_(True)}
+    assert loaded.predict([odd]).tolist() == loaded.predict([plain]).tolist()
+    assert loaded.predict([{"price": np.int64(3)}]).tolist() == loaded.predict([{"price": 3}]).tolist()
+
+
+@pytest.mark.parametrize(
+    ("rows", "kind", "message"),
+    [
+        ([{}, {"price": float("nan")}], ValueError, r"^row 1: a number is not finite: if it is missing"),
+        ([{}, {"price": np.float32("inf")}], ValueError, r"^row 1: a number is not finite"),
+        ([{}] * 2000 + [{"price": "three"}], ValueError, r"^row 2000: column price: '.three.' is not a number$"),
+        ([{}, 3], TypeError, r"^row 1: expected a dictionary, not int$"),
+        ([{1: 2}], TypeError, r"^row 0: the key 1 is not a text$"),
+        ([{"price": {1, 2}}], TypeError, r"^row 0: a value of type set is not"),
+        ([{"ad": {"a": {"b": 1}}}], ValueError, r"^row 0: "),
+        ([{"price": 1e39}], ValueError, r"^row 0: .*'1e\+39' is too large"),
+        ({"price": 1}, TypeError, r"^X is one row: pass a list of rows$"),
+    ],
+)
+def test_a_bad_dictionary_has_a_row(clicks, rows, kind, message):
+    loaded = load_model(clicks)
+    if "three" in message and loaded._learned.model().columns["open"]:
+        assert np.isfinite(loaded.predict(rows)).all()  # a key without a role is what its value is
+        return
+    with pytest.raises(kind, match=message):
+        loaded.predict(rows)
+
+
+def test_json_lines_need_a_model_of_a_table(model, clicks):
+    for call in (
+        lambda m: m.predict([{"a": 1}]),
+        lambda m: list(m.predict_lines(['{"a": 1}'])),
+        lambda m: list(m.predict_lines(["x"], format="jsonl")),
+    ):
+        with pytest.raises(ValueError, match="the model was made from no table: it knows no columns by name"):
+            call(load_model(model))
+    with pytest.raises(ValueError, match=r"^line 2, column 1\d: .*a value is missing"):
+        list(load_model(clicks).predict_lines(['{"price": 1}', '{"price": , 2}']))
+
+
+def test_dictionaries_with_classes(vwlite, tmp_path):
+    (tmp_path / "d.csv").write_text("kind,x,y\n" + "red,1,0\nblue,0,1\ngreen,1,1\n" * 9)
+    vwlite("train", tmp_path / "d.csv", "--label", "kind", "--classes", "red,blue,green", "--loss", "logistic",
+           "-m", tmp_path / "m", "--quiet")  # fmt: skip
+    loaded = load_model(tmp_path / "m")
+    rows = [{"x": 1}, {"y": 1.0}, {"x": 1, "y": 1, "kind": "red"}]
+    assert loaded.predict(rows).tolist() == ["red", "blue", "green"]
+    assert loaded.predict_proba(rows).sum(axis=1) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("names", [True, False])
+def test_weights_are_those_that_the_command_shows(vwlite, tmp_path, names):
+    (tmp_path / "d").write_bytes(b"\n".join(LINES))
+    vwlite("train", tmp_path / "d", "-q", "ab", "-m", tmp_path / "m", *(["--names"] if names else []), "--quiet")
+    found = load_model(tmp_path / "m").weights()
+    wanted = [line.split("\t") for line in vwlite("weights", tmp_path / "m", "--all").out.splitlines()]
+    wanted = [row for row in wanted if float(row[1])]
+    if names:
+        assert {name for name, _ in found} >= {"a^x", "a^y", "b^z", "a^x*b^z", "Constant"}
+        assert [name for name, _ in found] == [row[2] for row in wanted]
+    else:
+        assert [name for name, _ in found if name != "Constant"] == [
+            int(row[0]) for row, (name, _) in zip(wanted, found, strict=True) if name != "Constant"
+        ]
+    assert [f"{weight:g}" for _, weight in found] == [f"{float(row[1]):g}" for row in wanted]
+    assert [abs(weight) for _, weight in found] == sorted((abs(weight) for _, weight in found), reverse=True)
+    assert sum(name == "Constant" for name, _ in found) == 1
+
+
+def test_weights_of_classes_are_by_class(vwlite, tmp_path):
+    (tmp_path / "d").write_bytes(b"red | a\nblue | b\ngreen | c\n" * 9)
+    typed = ("--classes", "red,blue,green", "--loss", "logistic", "--names", "--no-constant", "--quiet")
+    vwlite("train", tmp_path / "d", *typed, "-m", tmp_path / "m")
+    found = dict(load_model(tmp_path / "m").weights())
+    assert sorted(found) == ["a", "b", "c"]
+    assert all(list(weights) == ["red", "blue", "green"] for weights in found.values())
+    assert found["a"]["red"] > 0 > found["a"]["blue"]

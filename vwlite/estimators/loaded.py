@@ -1,24 +1,28 @@
 """Models that predict, read from files of any command or of an estimator. For this NumPy is enough."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
-from typing import Any, Literal, overload
+from typing import Any, Literal, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vwlite.core.data.batch import Batch
 from vwlite.core.data.class_names import Names
+from vwlite.core.data.expand import CONSTANT_HASH
 from vwlite.core.learn.scorer import Scorer
 from vwlite.core.text.parser import Parser, detect
+from vwlite.core.text.tables import TableParser
 from vwlite.errors import UsageError
 from vwlite.estimators.errors import as_python
 from vwlite.estimators.frames import frame_of, is_frame, prepared
 from vwlite.estimators.learned import Learned, Scores, linked, score, scores_of
-from vwlite.estimators.rows import matrix_of
+from vwlite.estimators.rows import DictionaryRows, are_dictionaries, matrix_of
 from vwlite.input.diagnostics import bad_lines
 from vwlite.input.schema import Schema
+from vwlite.input.tables import Table, json_layout
+from vwlite.model.feature_names import CONSTANT
 from vwlite.model.read import read_model
 from vwlite.model.snapshot import restore
 from vwlite.options.resolve import check_link
@@ -27,6 +31,7 @@ from vwlite.options.settings import Settings
 LINES = 1000  # that are read before the first of them is answered, if nothing else is said
 BLANK = 1  # what the core says of a line that is no example
 Floats = NDArray[np.float64]
+AnyParser = TypeVar("AnyParser", bound=Parser)
 
 
 def load_model(path: "str | os.PathLike[str]", *, link: str | None = None) -> "LoadedModel":
@@ -57,7 +62,7 @@ def _checked(settings: Settings, link: str) -> str:
 
 
 class LoadedModel:
-    """A model that predicts: lines of text, and rows of matrices. Threads may share it.
+    """A model that predicts: lines of text, and rows of matrices, frames, or dictionaries. Threads may share it.
 
     classes: the names of its classes; None if its predictions are numbers.
     """
@@ -79,6 +84,29 @@ class LoadedModel:
         settings = self._learned.settings
         return f"<vwlite model: {settings.algorithm}, loss {settings.loss or 'unknown'}>"
 
+    def weights(self) -> "list[tuple[str | int, float | dict[str, float]]]":
+        """Pairs of feature and weight, by falling |weight|; zeros are left out, as `vwlite weights` does.
+
+        A feature is its name, NAMESPACE^NAME, if the model has names (`--names`, `vwlite names`), else its index, a
+        number. Features that share an index have a pair each, with the same weight. The intercept is "Constant". With
+        classes, the weight is a dictionary of the classes with a nonzero weight; the largest counts for the order.
+        """
+        model = self._learned.model()
+        keys, table = np.asarray(model.keys), np.asarray(model.weights).reshape(-1, model.records)
+        largest = np.abs(table).max(axis=1, initial=0)
+        order = np.argsort(-largest, kind="stable")[: np.count_nonzero(largest)]
+        names = dict(model.names.by_key)
+        if model.settings.constant:
+            key = CONSTANT_HASH & ((1 << model.settings.bits) - 1)
+            names[key] = [*names.get(key, []), CONSTANT]
+        classes = self.classes
+        found: list[tuple[str | int, float | dict[str, float]]] = []
+        for key, row in zip(keys[order].tolist(), table[order].tolist(), strict=True):
+            weight = row[0] if classes is None else {c: w for c, w in zip(classes, row, strict=False) if w}
+            shown = [name.decode("utf-8", "surrogateescape") for name in names.get(key, [])] or [key]
+            found += [(name, weight) for name in shown]
+        return found
+
     # --- text --------------------------------------------------------------------------------
 
     @overload
@@ -94,11 +122,12 @@ class LoadedModel:
     def predict_lines(
         self, lines: Iterable[str | bytes], *, probabilities: bool = False, format: str = "auto", ahead: int = LINES
     ) -> Iterator[Any]:
-        """The prediction of each line of VW or libsvm text: what `vwlite predict` prints, as a number or the name of a
-        class; None for a blank line. A label or a newline at the end may be there or not.
+        """The prediction of each line of VW or libsvm text, or for a model of a table of JSON lines: what `vwlite
+        predict` prints, as a number or the name of a class; None for a blank line. A label or a newline at the end may
+        be there or not.
 
-        probabilities: for models of classes, those of all of them by name. format: vw or libsvm; auto looks at the
-        first lines. ahead: how many lines are read before the first of them is answered; 1: each is answered at once.
+        probabilities: for models of classes, those of all of them by name. format: vw, libsvm or jsonl; auto looks at
+        the first lines. ahead: how many lines are read before the first is answered; 1: each is answered at once.
         ValueError for a bad line, with its number and column, from 1.
         """
         loss = self._learned.settings.loss
@@ -106,8 +135,10 @@ class LoadedModel:
             raise ValueError("probabilities=True is for classes, and the model has none: load it with link='logistic'")
         if probabilities and loss != "logistic":
             raise ValueError(f"probabilities=True needs a model of loss logistic or softmax, not {loss}")
-        if format not in ("auto", "vw", "libsvm"):
-            raise ValueError(f"format={format!r} is none of auto, vw, libsvm")
+        if format not in ("auto", "vw", "libsvm", "jsonl"):
+            raise ValueError(f"format={format!r} is none of auto, vw, libsvm, jsonl")
+        if format == "jsonl":
+            self._json_parser(None)  # the model has columns
         if isinstance(lines, str | bytes):
             lines = lines.splitlines()
         return self._predictions(iter(lines), probabilities, format, max(1, ahead))
@@ -119,9 +150,7 @@ class LoadedModel:
         batch, number = Batch(), 1
         while block := [_line(line) for line in islice(lines, ahead)]:
             if parser is None:
-                format = (detect(b"\n".join(block)) if format == "auto" else format) or ""
-                if not format:
-                    raise ValueError(f"line {number}: neither VW text nor libsvm; format= says which")
+                format = self._detected(b"\n".join(block), number) if format == "auto" else format
                 if any(block):  # what is blank tells nothing yet
                     parser = self._parser(format, scorer.names)
                 else:
@@ -139,9 +168,34 @@ class LoadedModel:
             yield from answers
             number += len(block)
 
+    def _detected(self, text: bytes, number: int) -> str:
+        """The format of lines. ValueError if nothing tells."""
+        is_object = text.lstrip().startswith(b"{")
+        if is_object and self._learned.model().columns:
+            return "jsonl"
+        found = detect(text)
+        if found is None:
+            if is_object:
+                self._json_parser(None)  # says why not
+            raise ValueError(f"line {number}: neither VW text nor libsvm; format= says which")
+        return found
+
     def _parser(self, format: str, names: Names | None) -> Parser:
+        return self._json_parser(names) if format == "jsonl" else self._new_parser(Parser, format, names)
+
+    def _json_parser(self, names: Names | None) -> TableParser:
+        """A parser of JSON lines. ValueError if the model has no columns."""
+        columns = self._learned.model().columns
+        if not columns:
+            raise ValueError("the model was made from no table: it knows no columns by name")
+        parser = self._new_parser(TableParser, "jsonl", names)
+        layout = json_layout("", Table(schema=Schema.restored(columns)))
+        layout.prepare(parser, self._learned.settings.hash == "all")
+        return parser
+
+    def _new_parser(self, kind: type[AnyParser], format: str, names: Names | None) -> AnyParser:
         s = self._learned.settings
-        return Parser(
+        return kind(
             format=format, hash_all=s.hash == "all", labels=s.labels, label_domain=s.label_domain, names=names,
             loss_name=s.loss, lenient_labels=True, spaces=bool(s.crosses),
         )  # fmt: skip
@@ -162,11 +216,17 @@ class LoadedModel:
         rest = iter(answers)
         return [None if kind == BLANK else next(rest) for kind in batch.kind]
 
-    # --- matrices ----------------------------------------------------------------------------
+    # --- matrices, frames, dictionaries ------------------------------------------------------
 
     def _score(self, X: Any, probabilities: bool = False) -> Scores:
         settings = self._learned.settings
         with as_python():
+            if are_dictionaries(X):
+                with self._learned.lock:
+                    scorer = self._learned.scorer()
+                return score(self._learned, DictionaryRows(X, self._json_parser(scorer.names)), probabilities)
+            if isinstance(X, Mapping):
+                raise TypeError("X is one row: pass a list of rows")
             if not is_frame(X):
                 return score(self._learned, matrix_of(X, settings), probabilities)
             columns = self._learned.model().columns
@@ -176,8 +236,12 @@ class LoadedModel:
             return score(self._learned, rows, probabilities)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """What `vwlite predict` prints of each row of a matrix, an array of numbers or of names of classes. X: a sparse
-        matrix of scipy or an array, where column j is the feature of index j; or, for a model of a table, a frame."""
+        """What `vwlite predict` prints of each row, an array of numbers or of names of classes.
+
+        X: a sparse matrix of scipy or an array, where column j is the feature of index j; or, for a model of a table, a
+        frame, or a list of dictionaries, which predict as JSON lines do: {"device": "phone", "price": 3.5}. ValueError
+        or TypeError with the row, from 0, for what is not valid.
+        """
         found = self._score(X)
         if self.classes is None:
             return np.asarray(linked(found.predicted, self._learned.settings.link))

@@ -1,18 +1,22 @@
 """From what Python calls a matrix to the rows that the core reads: scipy's sparse ones and arrays, by their manners.
 
-scipy itself is not imported.
+scipy itself is not imported. Rows may be dictionaries too, for models of tables: they are what JSON lines would be.
 """
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from vwlite.core.data.batch import Batch
 from vwlite.core.data.matrix import Matrix
+from vwlite.core.text.tables import TableParser
+from vwlite.input.diagnostics import bad_lines
 from vwlite.options.settings import Settings
 
 _REAL = (np.dtype(np.float32), np.dtype(np.float64))
+AT_ONCE = 1000  # dictionaries of a batch
 _INDEX = (np.dtype(np.int32), np.dtype(np.int64))
 
 
@@ -36,6 +40,57 @@ class MatrixRows:
         if after < 0:
             _refuse(self._matrix.fault, self._names)
         return after
+
+
+def are_dictionaries(x: Any) -> bool:
+    """Whether it is a list of rows, each a dictionary; an empty list may be one."""
+    return isinstance(x, list | tuple) and all(isinstance(row, Mapping) for row in x[:1])
+
+
+class DictionaryRows:
+    """Rows that are dictionaries, as batches. parser: of JSON lines, which knows the columns."""
+
+    def __init__(self, rows: Sequence[Mapping[str, Any]], parser: TableParser) -> None:
+        self._rows, self._parser = rows, parser
+        self.rows = len(rows)
+
+    def fill(self, batch: Batch, row: int) -> int:
+        """Fill a batch with rows from this one on; the row after them. TypeError or ValueError with the row for what is
+        not a dictionary, or has a value that no line of JSON can have."""
+        after = min(row + AT_ONCE, self.rows)
+        text = b"".join(_json_line(self._rows[i], i) for i in range(row, after))
+        if self._parser.parse(text, batch):
+            bad = bad_lines(self._parser, text, batch)[0]
+            raise ValueError(f"row {bad.line}: {bad.message.partition('; --')[0]}")  # without an option of training
+        self._parser.take_unknown()  # keys that the model does not have: they are passed over
+        return after
+
+
+def _json_line(row: Any, number: int) -> bytes:
+    if not isinstance(row, Mapping):
+        raise TypeError(f"row {number}: expected a dictionary, not {type(row).__name__}")
+    for key in row:
+        if not isinstance(key, str):
+            raise TypeError(f"row {number}: the key {key!r} is not a text")
+    try:
+        return _ENCODER.encode(row if type(row) is dict else dict(row)).encode() + b"\n"
+    except RecursionError:
+        raise ValueError(f"row {number}: nested too deep") from None
+    except ValueError:
+        why = "a number is not finite: if it is missing, leave the key out, or pass None"
+        raise ValueError(f"row {number}: {why}") from None
+    except TypeError as e:
+        raise TypeError(f"row {number}: {e}") from None
+
+
+def _plain(value: Any) -> Any:
+    """A number or an array of NumPy as Python's. TypeError for anything else."""
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    raise TypeError(f"a value of type {type(value).__name__} is not a number, a text, a truth, None, or a list of such")
+
+
+_ENCODER = json.JSONEncoder(allow_nan=False, default=_plain)
 
 
 def matrix_of(
