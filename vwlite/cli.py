@@ -79,6 +79,8 @@ def _called(arguments: list[str]) -> int:
     except click.Abort:
         return 130
     except click.ClickException as e:
-        e.show()
+        from vwlite.usage import shown
+
+        print(shown(e, arguments), file=sys.stderr)
         return 2
     return result if isinstance(result, int) else 0

@@ -34,7 +34,26 @@ def _version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
         ctx.exit()
 
 
-class Program(click.Group):
+class UnknownCommand(click.UsageError):
+    """A word that is none of the commands."""
+
+    def __init__(self, word: str, commands: list[str], ctx: click.Context) -> None:
+        super().__init__(f"No such command {word!r}.", ctx)
+        self.word, self.commands = word, commands
+
+
+class Commands(click.Group):
+    """A group of commands whose error knows them."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if self.get_command(ctx, args[0]) is None and not args[0].startswith("-") and not ctx.resilient_parsing:
+            raise UnknownCommand(args[0], self.list_commands(ctx), ctx)
+        return super().resolve_command(ctx, args)
+
+
+class Program(Commands):
     """A group that imports a command only when it is called: starting must not take long."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

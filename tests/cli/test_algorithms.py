@@ -188,7 +188,7 @@ def test_an_unknown_name_is_refused_with_the_nearest(vwlite, typed, near):
     assert done.out == ""
     assert f"{typed!r} is no algorithm" in done.err
     assert all(name in done.err for name in near)
-    assert ("do you mean" in done.err) == bool(near)
+    assert ("Did you mean" in done.err) == bool(near)
     assert near or "`vwlite algorithms` shows all" in done.err
 
 

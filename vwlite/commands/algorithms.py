@@ -31,14 +31,12 @@ class Name(click.ParamType):
     name = "name"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        from difflib import get_close_matches
-
         if value in NAMES:
             return str(value)
-        near = get_close_matches(value.lower(), NAMES, n=3, cutoff=0.5)
-        near += [name for name in NAMES if name.startswith(value.lower()) and name not in near]
-        hint = f"do you mean {' or '.join(near)}?" if value and near else "`vwlite algorithms` shows all"
-        self.fail(f"{value!r} is no algorithm: {hint}", param, ctx)
+        from vwlite.options.nearest import did_you_mean
+
+        hint = did_you_mean(str(value), NAMES)
+        self.fail(f"{value!r} is no algorithm: `vwlite algorithms` shows all.{hint}", param, ctx)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> Any:
         from click.shell_completion import CompletionItem

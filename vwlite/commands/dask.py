@@ -3,9 +3,10 @@
 import click
 
 from vwlite.options.dask import DaskPredictOptions, DaskTrainOptions, Remembering, predict_options, train_options
+from vwlite.program import Commands
 
 
-@click.group("dask")
+@click.group("dask", cls=Commands)
 def command() -> None:
     """Train and predict on many machines, with Dask.
 

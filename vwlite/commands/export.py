@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from vwlite.options.groups import Command, Option
-from vwlite.options.types import PATH
+from vwlite.options.types import PATH, Choice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,7 +17,7 @@ KINDS = ("vw", "tsv", "json", "sql", "c", "python")
 
 @click.command("export", cls=Command)
 @click.argument("model", type=PATH)
-@click.option("--to", "kind", cls=Option, type=click.Choice(KINDS), required=True, help="The format to write.")
+@click.option("--to", "kind", cls=Option, type=Choice(KINDS), required=True, help="The format to write.")
 @click.option("-o", "--output", cls=Option, type=PATH, required=True, help="The file to write.")
 def command(model: str, kind: str, output: str) -> int:
     """Write MODEL in another format, which predicts the same.

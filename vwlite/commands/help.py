@@ -16,10 +16,14 @@ class Topic(click.ParamType):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         if value in topics():
             return str(value)
+        from vwlite.options.nearest import did_you_mean, near
         from vwlite.program import COMMANDS
 
-        hint = f"`vwlite {value} --help` is about that command; topics are" if value in COMMANDS else "there are"
-        self.fail(f"{value!r} is no topic: {hint} {', '.join(topics())}", param, ctx)
+        hint = "there are"
+        if command := next(iter(near(str(value), COMMANDS)), ""):
+            hint = f"`vwlite {command} --help` is about that command; topics are"
+        listed, found = ", ".join(topics()), "" if command else did_you_mean(str(value), topics())
+        self.fail(f"{value!r} is no topic: {hint} {listed}.{found}", param, ctx)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> Any:
         from click.shell_completion import CompletionItem

@@ -4,14 +4,14 @@ import click
 
 from vwlite.algorithms.losses import LOSSES
 from vwlite.options.groups import Command, Option
-from vwlite.options.types import PATH
+from vwlite.options.types import PATH, Choice
 
 
 @click.command("import", cls=Command)
 @click.argument("table", type=PATH, metavar="TABLE")
 @click.option("-m", "-o", "--model", "model", cls=Option, type=PATH, required=True, metavar="FILE",
               help="Write the model to this file.")  # fmt: skip
-@click.option("--loss", cls=Option, type=click.Choice(list(LOSSES)),
+@click.option("--loss", cls=Option, type=Choice(list(LOSSES)),
               help="The loss, if the table is of a model of Vowpal Wabbit, which does not know it.")  # fmt: skip
 def command(table: str, model: str, loss: str | None) -> int:
     """Make a model of TABLE, which `vwlite export --to tsv` or `--to json` has written.

@@ -16,7 +16,7 @@ from vwlite.algorithms.losses import LOSS_OPTIONS
 from vwlite.input import MOST_WORDS
 from vwlite.options.settings import SPECS, Settings
 from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, PASSES, RUN, TABLES, Spec, option, specs_of
-from vwlite.options.types import PATH, Delimiter, Interval, Names, Progress, Whole
+from vwlite.options.types import PATH, Choice, Delimiter, Interval, Names, Progress, Whole
 
 if TYPE_CHECKING:
     from vwlite.input.schema import RoleOptions
@@ -36,15 +36,18 @@ class Option(click.Option):
     ) -> None:
         super().__init__([*decls, *vw], **attributes)
         self.group, self.bare = group, bare
-        self._shown = [o for o in self.opts if o not in vw]
+        self.shown = [o for o in self.opts if o not in vw]
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        everything, self.opts = self.opts, self._shown
+        everything, self.opts = self.opts, self.shown
         try:
             record = super().get_help_record(ctx)
         finally:
             self.opts = everything
         return record and (record[0], self.help or "")
+
+    def get_error_hint(self, ctx: click.Context | None) -> str:
+        return " / ".join(map(repr, self.shown))
 
 
 class Command(click.Command):
@@ -53,6 +56,10 @@ class Command(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         bare = {name: o.bare for o in self.params if isinstance(o, Option) and o.bare for name in o.opts}
         end = args.index("--") if "--" in args else len(args)
+        names = {name: getattr(o, "is_flag", False) for o in self.params for name in o.opts}
+        for before, a in zip(["", *args], args[:end], strict=False):
+            if a[:1] == "-" and a[2:3].isalpha() and f"-{a.partition('=')[0]}" in names and names.get(before, True):
+                ctx.fail(f"{a!r} would be read as {a[:2]} {a[2:]!r}: write -{a}, with two hyphens")
         return super().parse_args(ctx, [f"{a}={bare[a]}" if a in bare else a for a in args[:end]] + args[end:])
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -86,7 +93,7 @@ class InputOptions:
         help="The same as DATA.",
     )  # fmt: skip
     format: str = option(
-        "auto", "--format", group=IN, type=click.Choice(FORMATS),
+        "auto", "--format", group=IN, type=Choice(FORMATS),
         help="What the text is; auto looks at the first lines of each file, and for tables at its name.",
     )  # fmt: skip
     label: str | None = option(
@@ -130,7 +137,7 @@ class InputOptions:
         help="The names of all columns, for files without a header.",
     )  # fmt: skip
     on_error: str = option(
-        "stop", "--on-error", group=IN, type=click.Choice(["stop", "skip"]),
+        "stop", "--on-error", group=IN, type=Choice(["stop", "skip"]),
         help="At a bad line: end, or go on without it.",
     )  # fmt: skip
     max_errors: int | None = option(
@@ -188,7 +195,7 @@ class PredictOptions(InputOptions):
         False, "--probabilities", group=OUT, help="Write the probabilities of all classes, as CLASS:PROBABILITY ..."
     )
     predictions: str | None = option(
-        "-", "-p", "--predictions", group=OUT, type=PATH, metavar="FILE",
+        "-", "-p", "-o", "--predictions", "--output", group=OUT, type=PATH, metavar="FILE",
         help="Write the predictions to this file; - is standard output.",
     )  # fmt: skip
     output_format: str = option(

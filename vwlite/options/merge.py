@@ -13,7 +13,7 @@ from vwlite.options.groups import InputOptions, TrainOptions, collected, with_op
 from vwlite.options.resolve import check_files, option_name
 from vwlite.options.settings import SPECS
 from vwlite.options.spec import IN, OUT, RUN, option, specs_of
-from vwlite.options.types import PATH, Whole
+from vwlite.options.types import PATH, Choice, Whole
 from vwlite.output.atomic import check_apart
 
 MERGE, HOLDOUT = "Merge", "Holdout"
@@ -49,11 +49,11 @@ class MergeOptions(TrainOptions):
         help="The model that every shard began from, with vwlite train -i; none: they began from nothing.",
     )  # fmt: skip
     rule: str | None = option(
-        None, "--rule", group=MERGE, type=click.Choice(RULES), shown="search with --holdout, else by the algorithm",
+        None, "--rule", group=MERGE, type=Choice(RULES), shown="search with --holdout, else by the algorithm",
         help="How the weights are found: `vwlite help merge` explains each.",
     )  # fmt: skip
     state: str = option(
-        "sum", "--state", group=MERGE, type=click.Choice(STATES),
+        "sum", "--state", group=MERGE, type=Choice(STATES),
         help="What the model has learned from: all shards, to predict or go on alone (sum), or as much as one of them, "
              "as the start of another round (mean). The weights are the same.",
     )  # fmt: skip

@@ -3,12 +3,10 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import click
-
 from vwlite.algorithms.losses import LINKS, LOSS_OPTIONS, LOSSES, loss_function
 from vwlite.algorithms.table import ALGORITHMS, UPDATES, algorithm_of
 from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, Spec, option, options, specs_of
-from vwlite.options.types import PATH, Classes, Crossing, Labels, Letters, Number, Whole
+from vwlite.options.types import PATH, Choice, Classes, Crossing, Labels, Letters, Number, Whole
 
 MOST_CLASSES = 1 << 16
 _ALWAYS = "quantile_tau"  # models of every loss have it
@@ -20,12 +18,12 @@ class Settings:
     """Everything that shapes a model: what is stored in it, under these names."""
 
     algorithm: str = option(
-        "gd", "--algorithm", group=LEARN, type=click.Choice(list(ALGORITHMS)), metavar="NAME",
+        "gd", "--algorithm", group=LEARN, type=Choice(list(ALGORITHMS)), metavar="NAME",
         help=f"How to learn: {', '.join(ALGORITHMS)}; `vwlite algorithms` explains them.",
     )  # fmt: skip
     # "": that of a model of Vowpal Wabbit, which does not know it
     loss: str = option(
-        "squared", "--loss", group=LEARN, vw=("--loss_function",), type=click.Choice(list(LOSSES)),
+        "squared", "--loss", group=LEARN, vw=("--loss_function",), type=Choice(list(LOSSES)),
         help="What to minimise.",
     )  # fmt: skip
     quantile_tau: float = option(
@@ -45,7 +43,7 @@ class Settings:
         help="How many bits of a feature's hash count.",
     )  # fmt: skip
     hash: str = option(
-        "strings", "--hash", group=FEATURES, type=click.Choice(["strings", "all"]),
+        "strings", "--hash", group=FEATURES, type=Choice(["strings", "all"]),
         help="Hash names only (a number is its own index), or numbers too.",
     )  # fmt: skip
     constant: bool = options(
@@ -115,7 +113,7 @@ class Settings:
         help="what is added to the root of the squared gradients.",
     )  # fmt: skip
     update: str = option(
-        "cmd", "--update", group=LEARN, type=click.Choice(UPDATES), for_some=True,
+        "cmd", "--update", group=LEARN, type=Choice(UPDATES), for_some=True,
         help="composite mirror descent, or regularized dual averaging.",
     )  # fmt: skip
     root_every: int = option(
@@ -177,7 +175,7 @@ class Settings:
              "each class]",
     )  # fmt: skip
     link: str = option(
-        "identity", "--link", group=OUT, type=click.Choice(list(LINKS)),
+        "identity", "--link", group=OUT, type=Choice(list(LINKS)),
         help="What predictions go through when they are written; logistic gives probabilities.",
     )  # fmt: skip
 

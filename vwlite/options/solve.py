@@ -22,7 +22,7 @@ from vwlite.options.resolve import (
 )
 from vwlite.options.settings import SPECS, Settings
 from vwlite.options.spec import CLASSES, FEATURES, IN, OUT, RUN, TABLES, option, specs_of
-from vwlite.options.types import PATH, Bytes, Number, Whole
+from vwlite.options.types import PATH, Bytes, Choice, Number, Whole
 from vwlite.output.atomic import check_apart
 from vwlite.solvers.table import SOLVERS, Row, best_solver
 
@@ -80,7 +80,7 @@ class SolveOptions(TrainOptions):
              f"({LAST_OF_PATH:g}), each from the solution before; %d in -m is 1 to K.",
     )  # fmt: skip
     solver: str = option(
-        "auto", "--solver", group=SOLVING, type=click.Choice(["auto", *SOLVERS]), metavar="NAME",
+        "auto", "--solver", group=SOLVING, type=Choice(["auto", *SOLVERS]), metavar="NAME",
         help=f"How: {', '.join(SOLVERS)}; `vwlite algorithms NAME` explains them.",
     )  # fmt: skip
     tolerance: float = option(
@@ -99,7 +99,7 @@ class SolveOptions(TrainOptions):
         1, "--seed", group=SOLVING, type=Whole(0), metavar="N", help="Of what solvers draw: orders, samples."
     )
     beta: str | None = option(
-        None, "--beta", group=SOLVING, type=click.Choice(["mean", "paper"]), metavar="B", shown="mean",
+        None, "--beta", group=SOLVING, type=Choice(["mean", "paper"]), metavar="B", shown="mean",
         help=f"{_solvers_with('beta')}: by which bound on the curvature along a column: mean, from the mean of its "
              "squares; paper, from the largest of them, as the paper has it.",
     )  # fmt: skip
@@ -108,7 +108,7 @@ class SolveOptions(TrainOptions):
         help=f"{_solvers_with('batch')}: examples in a sample; below 1: as a part of all.",
     )  # fmt: skip
     order: str | None = option(
-        None, "--order", group=SOLVING, type=click.Choice(["permuted", "random"]), metavar="O", shown="permuted",
+        None, "--order", group=SOLVING, type=Choice(["permuted", "random"]), metavar="O", shown="permuted",
         help=f"{_solvers_with('order')}: examples in a new order for each pass, without those that stay where they "
              "are; or drawn anew for each step.",
     )  # fmt: skip
@@ -144,7 +144,7 @@ CACHED = tuple(
     if spec.name in ("cache", "cache_file", "kill_cache")
 )
 SHARED = tuple(spec for spec in specs_of(InputOptions, OUT, RUN) if spec.name != "raw_predictions")
-_LOSS = replace(SPECS["loss"], group=PROBLEM, type=click.Choice(list(SOLVED.losses)), default="logistic", vw=())
+_LOSS = replace(SPECS["loss"], group=PROBLEM, type=Choice(list(SOLVED.losses)), default="logistic", vw=())
 _L1 = replace(
     SPECS["l1"], group=PROBLEM, default=None, vw=(),
     help="The strength of the penalty: of mean loss + l1 (sum of |weights|), the constant's not counted.",

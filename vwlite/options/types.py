@@ -9,6 +9,18 @@ import click
 _UNITS = {"s": 1, "m": 60, "h": 3600}
 
 
+class Choice(click.Choice):  # type: ignore[type-arg]  # click 8.1 has no Choice[str]
+    """One of some words; the error names the one that was probably meant."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if value not in self.choices:
+            from vwlite.options.nearest import did_you_mean
+
+            listed = ", ".join(map(repr, self.choices))
+            self.fail(f"{value!r} is not one of {listed}.{did_you_mean(str(value), self.choices)}", param, ctx)
+        return str(value)
+
+
 class Number(click.ParamType):
     """A finite number in a range; the ends belong to it unless they are open."""
 

@@ -1,0 +1,143 @@
+"""Errors of the command line name what was probably meant."""
+
+import subprocess
+import sys
+
+import click
+import pytest
+
+from vwlite import usage
+from vwlite.program import COMMANDS, program
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "d.vw").write_text("1 |a x\n-1 |a y\n")
+    return tmp_path
+
+
+def last(vwlite, arguments):
+    """The error of a command line that is wrong."""
+    done = vwlite(*arguments.split(), code=2)
+    assert done.out == ""
+    return done.err.splitlines()[-1].removeprefix("Error: ")
+
+
+RATE = "use -l, --learning-rate (the learning rate at the beginning)"
+STRENGTH = "the regularization strength is --l1 NUMBER or --l2 NUMBER"
+
+
+@pytest.mark.parametrize(
+    ("typed", "end"),
+    [
+        # commands
+        ("tarin d.vw", "No such command 'tarin'. Did you mean 'train'?"),
+        ("pred d.vw", "No such command 'pred'. Did you mean 'predict'?"),
+        ("fit d.vw", "No such command 'fit'. Did you mean 'train'?"),
+        ("formats", "No such command 'formats'. `vwlite help formats` prints that topic."),
+        ("d.vw", "No such command 'd.vw'. It is a file: a command comes first, such as vwlite train d.vw"),
+        ("xyzzy", "No such command 'xyzzy'."),
+        ("dask trian", "No such command 'trian'. Did you mean 'train'?"),
+        # options, nearly
+        ("train --algoritm gd", "No such option '--algoritm'. Did you mean '--algorithm'?"),
+        ("train --learning_rat 1", "No such option '--learning_rat'. Did you mean '--learning-rate'?"),
+        ("train --holdout_of", "No such option '--holdout_of'. Did you mean '--holdout-off'?"),
+        ("train --on_error skip", "No such option '--on_error': use --on-error"),
+        ("train --LOSS logistic", "No such option '--LOSS': use --loss"),
+        ("train --xyzzy", "No such option '--xyzzy'."),
+        # one hyphen
+        ("train -loss logistic", "'-loss' would be read as -l 'oss': write --loss, with two hyphens"),
+        ("train -model=x d.vw", "'-model=x' would be read as -m 'odel=x': write --model=x, with two hyphens"),
+        ("train -epochs 3", "No such option '-epochs': use --passes (how often to go through the data)"),
+        ("train -lr 0.1", f"'r' is not a number ('-lr' is read as -l 'r': {RATE})"),
+        # words of other programs
+        ("train --lr 1", f"No such option '--lr': {RATE}"),
+        ("train --epochs 3", "No such option '--epochs': use --passes (how often to go through the data)"),
+        ("train --iterations 3", "No such option '--iterations': use --passes (how often to go through the data)"),
+        ("solve --epochs 3", "No such option '--epochs': use --max-passes (end when the data were read so many times, "
+                             "with what is found by then)"),
+        ("solve --lr 1", "No such option '--lr': --learning-rate is an option of vwlite train"),
+        ("train --output x", "No such option '--output': the model goes to -m FILE, predictions go to -p FILE"),
+        ("train -o x", "No such option '-o': the model goes to -m FILE, predictions go to -p FILE"),
+        ("solve -o x", "No such option '-o': use -m, -f, --model (write the model to this file)"),
+        ("convert -o x", "No such option '-o': the result goes to standard output: add > FILE"),
+        ("train --test t", f"No such option '--test': {usage._JUDGED}"),
+        ("train --validate t", f"No such option '--validate': {usage._JUDGED}"),
+        ("train --seed 1", "No such option '--seed': training draws no random numbers: the same data and options give "
+                           "the same model"),
+        ("train --target y", "No such option '--target': use --label (the column, or key of JSON lines, that is the "
+                             "label)"),
+        ("train --n-jobs 2", "No such option '--n-jobs': use --threads (one goes through the examples)"),
+        ("train --alpha 1", f"No such option '--alpha': {STRENGTH}; `vwlite help solve` converts those of others"),
+        ("solve -C 1", f"No such option '-C': {STRENGTH}; `vwlite help solve` converts those of others"),
+        ("train --penalty l1", f"No such option '--penalty': {STRENGTH}; `vwlite help solve` converts those of others"),
+        ("train --ftrl", "No such option '--ftrl': use --algorithm ftrl"),
+        ("train --bfgs", "No such option '--bfgs': it is an option of Vowpal Wabbit, which `vwlite vw` takes"),
+        ("train --top 3", "No such option '--top': --top is an option of vwlite weights"),
+        ("train --version", "No such option '--version': it is vwlite --version"),
+        ("--l1 1", "No such option '--l1': --l1 is an option of vwlite train, vwlite solve, vwlite certify, vwlite "
+                   "step: the command comes first"),
+        ("info -m d.vw", "No such option '-m': the model is named without an option, as in vwlite info MODEL"),
+        ("check -d d.vw", "No such option '-d': files are named without an option, as in vwlite check FILE"),
+        # values
+        ("train --algorithm adagard", "'smidas'. Did you mean 'adagrad'?"),
+        ("train --algorithm AdaGrad", "'smidas'. Did you mean 'adagrad'?"),
+        ("train --algorithm l1", "Did you mean 'l1-subgradient' or 'l1-ball'?"),
+        ("train --loss logstic", "Did you mean 'logistic'?"),
+        ("train --loss mse", "Did you mean 'squared'?"),
+        ("train --format svmlight", "Did you mean 'libsvm'?"),
+        ("solve --solver newtn", "Did you mean 'newton'?"),
+        ("export m --to py -o x", "Did you mean 'python'?"),
+        ("merge a --rule meen -o x", "Did you mean 'mean'?"),
+        ("algorithms adagard", "'adagard' is no algorithm: `vwlite algorithms` shows all. Did you mean 'adagrad'?"),
+        ("help modles", "Did you mean 'models'?"),
+        # what is missing
+        ("predict d.vw", "Missing option '-m' / '-i' / '--model': the model"),
+        ("export m -o x", "Missing option '--to': the format to write, one of vw, tsv, json, sql, c, python"),
+    ],
+)  # fmt: skip
+def test_what_was_meant_is_named(vwlite, typed, end):
+    said = last(vwlite, typed)
+    assert said == end if end.startswith(("No such", "Missing", "'-")) else said.endswith(end)
+
+
+def test_a_topic_near_a_command_points_to_its_help(vwlite):
+    assert "`vwlite train --help` is about that command" in last(vwlite, "help trian")
+
+
+def test_a_rate_without_a_space_stays_a_rate(vwlite):
+    assert "learning rate = 2," in vwlite("train", "d.vw", "-l2").err
+
+
+def test_a_value_may_look_like_an_option(vwlite):
+    vwlite("train", "d.vw", "-m", "m", "--names", "--quiet")
+    assert vwlite("weights", "m", "--contains", "-top").out == ""
+
+
+def test_predictions_may_be_called_the_output(vwlite, folder):
+    vwlite("train", "d.vw", "-m", "m", "--quiet")
+    for i, option in enumerate(("-p", "--predictions", "-o", "--output")):
+        vwlite("predict", "-m", "m", "d.vw", option, i, "--quiet")
+        assert (folder / str(i)).read_text() == (folder / "0").read_text() != ""
+
+
+def test_the_tables_name_what_there_is():
+    """No row for a word that means something here, and none that leads nowhere."""
+    context = click.Context(program)
+    options = {c: {n for p in program.get_command(context, c).params for n in p.opts} for c in COMMANDS}
+    for ours, words in usage._OPTIONS.items():
+        taken = [c for c in COMMANDS if set(ours.split()) & options[c]]
+        assert taken, ours
+        assert all(any(word not in options[c] for c in taken) for word in words.split()), ours
+    for commands, words, _ in usage._INSTEAD:
+        assert set(commands.split()) <= set(COMMANDS)
+        assert not [w for c in commands.split() for w in words.split() if w in options[c]]
+    assert set(usage._COMMANDS) <= set(COMMANDS)
+
+
+def test_nothing_of_it_is_imported_without_an_error(folder):
+    code = "import sys; from vwlite.cli import run; run(['train', 'd.vw', '--quiet']); " \
+           "print([m for m in ('difflib', 'vwlite.usage', 'vwlite.options.nearest') if m in sys.modules])"  # fmt: skip
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
