@@ -404,8 +404,8 @@ def test_an_output_of_predict_may_not_be_its_model(vwlite, folder, model):
         (1, "check bad.vw", ""),
         (2, "train --l1 d.vw", "Usage: vwlite train"),
         (65, "train bad.vw --quiet", "bad.vw:2:8: feature value 'abc' is not a number\n"),
-        (65, "info d.vw", "d.vw: not a model of vwlite: it is text\n"),
-        (65, "predict -m d.vw d.vw", "d.vw: not a model of vwlite: it is text\n"),
+        (65, "info d.vw", "d.vw: not a model of vwlite: it is text; `vwlite train -m FILE` writes one\n"),
+        (65, "predict -m d.vw d.vw", "d.vw: not a model of vwlite: it is text; `vwlite train -m FILE` writes one\n"),
         (66, "train nosuch", "nosuch: No such file or directory\n"),
         (66, "train -c nosuch", "nosuch: No such file or directory\n"),
         (66, "train -i nosuch d.vw", "nosuch: No such file or directory\n"),
@@ -550,7 +550,7 @@ def test_check_says_why_and_goes_on(vwlite, folder, model):
         "cut: not a whole model: its end is missing or damaged; use another copy",
         "empty: empty",
         "nosuch: No such file or directory",
-        ".: Is a directory",
+        ".: Is a directory: ./* names the files in it",
         "d.vw: data, 4 lines, every line valid",
     ]
     assert done.err == ""

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from vwlite.estimators.learned import to_bytes
+from vwlite.input import looks_like_vw
 from vwlite.model import read_model
-from vwlite.model.read import looks_like_vw
 
 
 def content(path: Path) -> bytes:

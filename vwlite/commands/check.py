@@ -38,9 +38,9 @@ def command(files: tuple[str, ...], options: TrainOptions) -> int:
 def check_file(path: str, options: "ParseOptions") -> bool:
     """Print what the file is and whether it is sound."""
     from vwlite.errors import DataError, NoInputError
+    from vwlite.input import looks_like_vw
     from vwlite.input.cache import MAGIC
     from vwlite.model.file import ZIP
-    from vwlite.model.read import looks_like_vw
 
     try:
         begin = _first_bytes(path, 16)

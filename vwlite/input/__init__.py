@@ -6,3 +6,8 @@ MOST_WORDS = 16  # of an n-gram; as in cython_ext/text/cells.pxd
 def cache_name(source: str) -> str:
     """Where the cache of a file lies if it is not said."""
     return f"{source}.vwlite-cache"
+
+
+def looks_like_vw(begin: bytes) -> bool:
+    """Whether a file begins as a model of Vowpal Wabbit does: with the length of its version, and that."""
+    return len(begin) > 8 and begin[1:4] == b"\0\0\0" and begin[0] < 32 and begin[4:5].isdigit() and begin[5:6] == b"."

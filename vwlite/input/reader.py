@@ -17,6 +17,7 @@ from typing import Any
 
 from vwlite.core.text.lines import count_lines
 from vwlite.errors import DataError, NoInputError
+from vwlite.output.stdio import say
 
 BLOCK_SIZE = 1 << 20
 MAX_LINE = 64 << 20
@@ -101,17 +102,37 @@ def display_name(source: str) -> str:
     return "<stdin>" if source == "-" else source
 
 
-def check_sources(sources: Sequence[str]) -> None:
-    """NoInputError for the first source that cannot be read, before anything is read."""
+def check_sources(sources: Sequence[str], *, quiet: bool = False) -> None:
+    """NoInputError for the first source that cannot be read, DataError for one that is a model or the like, before
+    anything is read. Standard input that is a terminal is announced."""
     for source in sources or ["-"]:
         mode = _status(source).st_mode
-        if stat.S_ISDIR(mode):
-            raise NoInputError(f"{display_name(source)}: {os.strerror(errno.EISDIR)}")
         try:
+            if stat.S_ISDIR(mode):
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
             if stat.S_ISREG(mode) and source != "-":  # opening a pipe and closing it again would end its writer
-                open(source, "rb").close()
+                with open(source, "rb") as file:
+                    if why := _no_data(file.read(512), source):
+                        raise DataError(f"{source}: {why}")
         except OSError as e:
-            raise NoInputError(f"{source}: {e.strerror}") from e
+            raise _unreadable(source, e) from e
+        if source == "-" and not quiet and os.isatty(0):
+            say("note: reading lines from the terminal; Ctrl-D ends them")
+
+
+def _unreadable(source: str, e: OSError) -> NoInputError:
+    from vwlite.input.advice import unreadable  # not at the top: most files can be read
+
+    return NoInputError(unreadable(display_name(source), e))
+
+
+def _no_data(begin: bytes, source: str) -> str:
+    """Why a file that begins so is no data, if it is a model or the like."""
+    if not begin.startswith((b"PK\3\4", b"vwlite cache")) and begin[1:4] != b"\0\0\0":
+        return ""
+    from vwlite.input.advice import not_data
+
+    return not_data(begin, source)
 
 
 def total_size(sources: Sequence[str]) -> int | None:
@@ -129,7 +150,7 @@ def _status(source: str) -> os.stat_result:
     try:
         return os.fstat(0) if source == "-" else os.stat(source)
     except OSError as e:
-        raise NoInputError(f"{display_name(source)}: {e.strerror}") from e
+        raise _unreadable(source, e) from e
 
 
 def read_blocks(
@@ -262,7 +283,7 @@ class _File:
         self._stop = stop
         mode = _status(source).st_mode
         if stat.S_ISDIR(mode):
-            raise NoInputError(f"{self.name}: {os.strerror(errno.EISDIR)}")
+            raise _unreadable(source, IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR)))
         # A named pipe without a writer must not block here, where `stop` is not looked at. (Elsewhere than on
         # Linux it would seem to be at its end.)
         waits = os.O_NONBLOCK if stat.S_ISFIFO(mode) and sys.platform == "linux" else 0
@@ -295,7 +316,9 @@ class _File:
             if not _may_be_magic(head):
                 break
         name = next((name for magic, name in UNSUPPORTED.items() if head.startswith(magic)), None)
-        if name:
+        if why := _no_data(head, self.name):
+            self.fault = why
+        elif name:
             self.fault = f"compressed with {name}, which is not supported: decompress it first"
         elif head.startswith((GZIP, BZIP2, XZ, ZSTD, *ZSTD_SKIPPABLE)):
             yield from self._decompressed(head)

@@ -386,7 +386,7 @@ def _checked_digest(path: str, data: bytes | mmap.mmap, kind: str = "model") -> 
     if not found:
         if data[:4] == ZIP:
             raise DataError(f"{path}: not a whole {kind}: its end is missing or damaged; use another copy")
-        raise DataError(f"{path}: not a {kind} of vwlite{_what_it_is(data[:4096])}")
+        raise DataError(f"{path}: not a {kind} of vwlite{_what_it_is(data[:4096], kind)}")
     digest = hashlib.blake2b(digest_size=32)
     with memoryview(data) as view:
         digest.update(view[: size - _COMMENT_SIZE])
@@ -395,16 +395,18 @@ def _checked_digest(path: str, data: bytes | mmap.mmap, kind: str = "model") -> 
     return digest.hexdigest()
 
 
-def _what_it_is(begin: bytes) -> str:
-    """What a file that is no model is instead, as far as its first bytes tell."""
+def _what_it_is(begin: bytes, kind: str) -> str:
+    """What a file that is no model is instead, as far as its first bytes tell, and what writes one."""
+    maker = {"model": "train -m", "gradient": "gradient -o", "state": "step --init -i"}[kind]
+    writes = f"; `vwlite {maker} FILE` writes one"
     if not begin:
-        return ": it is empty"
+        return f": it is empty{writes}"
     if begin.startswith(b"vwlite cache"):
-        return ": it is a cache of parsed data"
+        return f": it is a cache of parsed data{writes}"
     if begin.startswith((b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd")):
         return ": it is compressed; decompress it first"
     control = set(range(32)) - set(b"\t\n\r\f")
-    return "" if control & set(begin) else ": it is text"
+    return writes if control & set(begin) else f": it is text{writes}"
 
 
 def inconsistency(model: Model) -> str | None:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import IO
 
 from vwlite.errors import DataError, NoInputError
+from vwlite.input import looks_like_vw
 from vwlite.model.file import Model, inconsistency, read_own
 
 
@@ -66,9 +67,6 @@ def opened(path: str, *, keeps: bool = False) -> Iterator[tuple[IO[bytes], bytes
                 with mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
                     yield f, mapped
     except OSError as e:
-        raise NoInputError(f"{path}: {e.strerror}") from e
+        from vwlite.input.advice import unreadable  # not at the top: most files can be read
 
-
-def looks_like_vw(begin: bytes) -> bool:
-    """Whether a file begins as a model of Vowpal Wabbit does: with the length of its version, and that."""
-    return len(begin) > 8 and begin[1:4] == b"\0\0\0" and begin[0] < 32 and begin[4:5].isdigit() and begin[5:6] == b"."
+        raise NoInputError(unreadable(path, e, data=False)) from e

@@ -281,6 +281,8 @@ class AtomicFile:
                 os.unlink(self._beside.lock)
 
     def _cannot_create(self, e: OSError) -> CannotCreateError:
+        if e.errno == errno.ENOENT and "://" in self.name:
+            return CannotCreateError(f"{self.name}: cannot be created: it is a URL; write a file, and copy it there")
         if e.errno == errno.ENOENT:
             return CannotCreateError(f"{self.name}: cannot be created: there is no folder {self._target.parent}")
         return CannotCreateError(f"{self.name}: cannot be created: {e.strerror}")

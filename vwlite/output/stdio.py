@@ -66,6 +66,11 @@ class Words(Stream):
             return len(data)
 
 
+def say(text: str = "") -> None:
+    """A line on standard error."""
+    print(text, file=sys.stderr)
+
+
 def prepare() -> None:
     """Take over sys.stdout and sys.stderr; once, when the program starts."""
     occupy()

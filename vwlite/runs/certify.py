@@ -34,7 +34,7 @@ def certify(o: CertifyOptions) -> int:
     """Run `vwlite certify`; the exit code."""
     assert o.initial is not None
     check_certify(o)
-    check_sources(o.data)
+    check_sources(o.data, quiet=o.quiet)
     model = read_model(o.initial)
     restore(model, model.settings, o.initial, learn=False)  # so that it is one that predicts
     settings = problem_of_model(o, model.settings)

@@ -15,16 +15,12 @@ from vwlite.options.groups import InputOptions
 from vwlite.options.resolve import option_name
 from vwlite.options.settings import Settings
 from vwlite.output.atomic import AtomicFile
+from vwlite.output.stdio import say as say  # for all that runs
 from vwlite.runs.memory import table_needs
 from vwlite.runs.progress import fit, number
 
 SHOWN = 5  # bad lines of which the message is printed
 MOST_ROWS = 20  # of a confusion matrix that is printed
-
-
-def say(text: str = "") -> None:
-    """A line on standard error."""
-    print(text, file=sys.stderr)
 
 
 class Sink:

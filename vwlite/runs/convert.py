@@ -16,7 +16,7 @@ from vwlite.runs.source import table_of
 def convert(o: InputOptions) -> int:
     """Run `vwlite convert`; the exit code."""
     check_files(o)
-    check_sources(o.data)
+    check_sources(o.data, quiet=o.quiet)
     table = table_of(o) or Table()
     table.as_text = True
     # Whatever the labels are, they will do: who learns from the text says which ones there are.

@@ -24,7 +24,7 @@ def gradient(o: GradientOptions) -> int:
     """Run `vwlite gradient`; the exit code."""
     assert o.initial is not None and o.output is not None
     check_gradient(o)
-    check_sources(o.data)
+    check_sources(o.data, quiet=o.quiet)
     model = read_model(o.initial)
     _check_model(o.initial, model)
     with ExitStack() as stack:

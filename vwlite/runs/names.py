@@ -29,7 +29,7 @@ def add_names(path: str, output: str, most: int, o: InputOptions) -> int:
     outputs = {"MODEL" if output == path else "--output": output, "--rejects": o.rejects}
     check_apart(outputs, [(source, "one of the DATA files") for source in o.data])
     check_apart(outputs, [(path, "the model that is read")], ("MODEL", path))
-    check_sources(o.data)
+    check_sources(o.data, quiet=o.quiet)
     model = read_model(path)
     settings = model.settings
     if not settings.loss:

@@ -28,7 +28,7 @@ def predict(o: PredictOptions) -> int:
     """Run `vwlite predict`; the exit code."""
     assert o.model is not None
     check_files(o)
-    check_sources(o.data)
+    check_sources(o.data, quiet=o.quiet)
     model = read_model(o.model)
     settings = _settings(o, model)
     learner = restore(

@@ -28,7 +28,7 @@ def solve_shards(o: SolveOptions) -> int:
     """Run `vwlite solve --shards`; the exit code."""
     assert o.shards is not None
     check_shards(o)
-    check_sources(o.data)
+    check_sources(o.data, quiet=o.quiet)
     start = read_model(o.initial) if o.initial else None
     settings, _ = resolve_solve(o, start.settings if start else None)
     check_problem(settings, "--shards")

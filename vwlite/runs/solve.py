@@ -45,7 +45,7 @@ def solve(o: SolveOptions) -> int:
 
         return solve_shards(o)
     check_solve(o)
-    check_sources(o.data)
+    check_sources(o.data, quiet=o.quiet)
     start = read_model(o.initial) if o.initial else None
     settings, solver = resolve_solve(o, start.settings if start else None)
     with ExitStack() as stack:

@@ -36,7 +36,7 @@ SMALL_TABLE = 1 << 22  # bytes of a weight table whose nonzero weights are count
 def train(o: TrainOptions) -> int:
     """Run `vwlite train`; the exit code."""
     check_runs(o)
-    check_sources(o.data)
+    check_sources(o.data, quiet=o.quiet)
     model, begun = None, FROM_NOTHING
     if o.initial:
         from vwlite.model import read_model  # not at the top: without a model, a run starts without the way to files

@@ -1,0 +1,124 @@
+"""Files that cannot be read, or are not what the place is for: the error says what to do."""
+
+import os
+import pty
+import zipfile
+
+import pytest
+from running import PATIENT, shell, standard_input, start
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch, vwlite):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "cancer.train.vw").write_text("1 |a x\n-1 |a y\n")
+    vwlite("train", "cancer.train.vw", "-m", "m", "-c", "--quiet")
+    vwlite("export", "m", "--to", "vw", "-o", "vw.model")
+    vwlite("step", "--init", "--l1", "0.1", "--start", "m", "-i", "state", "-m", "w")
+    with zipfile.ZipFile("table.xlsx", "w") as book:
+        book.writestr("[Content_Types].xml", "<Types/>")
+    (tmp_path / "days").mkdir()
+    (tmp_path / "day1.vw").touch()
+    return tmp_path
+
+
+def model(name):
+    return (
+        f"it is a model, not data: `vwlite predict -m {name} DATA` predicts with it, `vwlite train -i {name} DATA` "
+        "continues it\n"
+    )
+
+
+CACHE = "cancer.train.vw.vwlite-cache"
+URL = "URLs are not read: "
+DASK = "or `vwlite dask`, which reads URLs\n"
+
+
+@pytest.mark.parametrize("command", ["train", "solve --l1 1", "convert", "certify -m m", "predict -m m", "names m"])
+@pytest.mark.parametrize(
+    ("typed", "code", "said"),
+    [
+        ("m", 65, model("m")),
+        ("vw.model", 65, model("vw.model")),
+        ("state", 65, "it is a file of vwlite gradient or vwlite step, not data\n"),
+        (CACHE, 65, f"it is a cache: name the data that it was made from, and --cache-file {CACHE}\n"),
+        ("table.xlsx", 65, "it is a spreadsheet: save it as CSV\n"),
+        ("s3://b/x.vw", 66, f"{URL}`aws s3 cp s3://b/x.vw - | vwlite ...`, {DASK}"),
+        ("gs://b/x.vw", 66, f"{URL}`gcloud storage cat gs://b/x.vw | vwlite ...`, {DASK}"),
+        ("https://b/x?a=1", 66, f"{URL}`curl -sSfL 'https://b/x?a=1' | vwlite ...`, {DASK}"),
+        ("abfs://b/x", 66, f"{URL}have a program write it to standard output, `... | vwlite ...`, {DASK}"),
+        ("file:///data/x", 66, f"{URL}name the file, /data/x\n"),
+        ("days", 66, "Is a directory: days/* names the files in it\n"),
+        ("cancer.trian.vw", 66, "No such file or directory (did you mean cancer.train.vw?)\n"),
+        ("none", 66, "No such file or directory\n"),
+        ("day2.vw", 66, "No such file or directory\n"),
+        ("nosuch/cancer.train.vw", 66, "No such file or directory: there is no folder nosuch\n"),
+        ("*.vw", 66, "No such file or directory: the shell expands a pattern without quotes\n"),
+        ("*.gz", 66, "No such file or directory: no file has such a name\n"),
+    ],
+)  # fmt: skip
+def test_what_is_no_data(vwlite, command, typed, code, said):
+    """Before anything else is read or written."""
+    if command == "names m" and typed == "m":
+        pytest.skip("it is refused for another reason: it would be overwritten")
+    new = ["-m", "new"] if command in ("train", "solve --l1 1") else []
+    done = vwlite(*command.split(), "cancer.train.vw", typed, *new, code=code)
+    assert (done.err, done.out) == (f"{typed}: {said}", "")
+    assert not os.path.exists("new")
+
+
+def test_a_model_on_standard_input(vwlite, folder):
+    expected = f"<stdin>:1:1: {model('FILE')}"
+    with standard_input(folder / "m"):
+        assert vwlite("train", "--quiet", code=65).err == expected
+    assert shell("cat m | vwlite train --quiet").err == expected
+
+
+@pytest.mark.parametrize(
+    ("typed", "code", "said"),
+    [
+        ("cancer.train.vw", 65, "not a model of vwlite: it is text; `vwlite train -m FILE` writes one\n"),
+        (CACHE, 65, "not a model of vwlite: it is a cache of parsed data; `vwlite train -m FILE` writes one\n"),
+        ("s3://b/m", 66, f"{URL}copy it to a file first, aws s3 cp s3://b/m - > FILE\n"),
+        ("vw.modle", 66, "No such file or directory (did you mean vw.model?)\n"),
+        ("days", 66, "Is a directory\n"),
+    ],
+)
+@pytest.mark.parametrize("command", ["predict cancer.train.vw -m", "info", "train cancer.train.vw -i"])
+def test_what_is_no_model(vwlite, command, typed, code, said):
+    assert vwlite(*command.split(), typed, code=code).err == f"{typed}: {said}"
+
+
+def test_a_gradient_where_a_state_should_be(vwlite):
+    assert vwlite("step", "cancer.train.vw", "-i", "state", "-m", "w", code=65).err == (
+        "cancer.train.vw: not a gradient of vwlite: it is text; `vwlite gradient -o FILE` writes one\n"
+    )
+
+
+def test_a_url_is_no_place_for_a_model(vwlite):
+    assert vwlite("train", "cancer.train.vw", "-m", "s3://b/m", "--quiet", code=73).err == (
+        "s3://b/m: cannot be created: it is a URL; write a file, and copy it there\n"
+    )
+
+
+@pytest.mark.parametrize("command", ["train", "predict -m m", "train -"])
+def test_a_terminal_is_announced(command):
+    """Standard input is a terminal: the run says that it waits for lines, and how to end them."""
+    master, slave = pty.openpty()
+    for quiet in (False, True):
+        process = start(*command.split(), *["--quiet"] * quiet, stdin=slave)
+        os.write(master, b"1 |a x\n\x04")
+        out, err = process.communicate(timeout=PATIENT)
+        assert process.returncode == 0
+        announced = b"note: reading lines from the terminal; Ctrl-D ends them\n"
+        assert err.startswith(announced) != quiet and err.count(announced) == (not quiet)
+        assert bool(out) == command.startswith("predict")
+        assert quiet or b"number of examples = 1\n" in err
+    os.close(master)
+    os.close(slave)
+
+
+def test_input_that_is_no_terminal_is_not_announced(vwlite, folder):
+    with standard_input(folder / "cancer.train.vw"):
+        assert "terminal" not in vwlite("train").err
+    assert "terminal" not in shell("vwlite train < /dev/null; echo '1 |a x' | vwlite train").err

@@ -1,0 +1,64 @@
+"""What to do about a file that cannot be read, or is no data. Imported only when there is one."""
+
+import errno
+import glob
+import os
+import re
+import shlex
+from difflib import get_close_matches
+
+from vwlite.input import looks_like_vw
+
+_FETCH = {
+    "s3": "aws s3 cp {} -", "gs": "gcloud storage cat {}", "hdfs": "hdfs dfs -cat {}", "http": "curl -sSfL {}",
+    "https": "curl -sSfL {}", "ftp": "curl -sSf {}",
+}  # fmt: skip
+_DIGITS = re.compile(r"\d+")
+
+
+def unreadable(path: str, e: OSError, *, data: bool = True) -> str:
+    """The sentence about a file that cannot be read. data: it is one of the DATA, else a model or the like."""
+    said = f"{path}: {e.strerror}"
+    if e.errno == errno.EISDIR and data:
+        return f"{said}: {shlex.quote(path.rstrip('/') or path)}/* names the files in it"
+    if e.errno != errno.ENOENT:
+        return said
+    if url := re.match(r"([a-z][a-z0-9+.-]*)://", path):
+        return f"{path}: URLs are not read{_instead(url[1], path, data)}"
+    folder, name = os.path.split(path)
+    if not os.path.isdir(folder or "."):
+        return f"{said}: there is no folder {folder}"
+    if any(c in name for c in "*?["):
+        there = glob.glob(path)
+        return f"{said}: the shell expands a pattern without quotes" if there else f"{said}: no file has such a name"
+    names = os.listdir(folder or ".") if os.access(folder or ".", os.R_OK) else []
+    others = [n for n in names if n[0] != "." and _DIGITS.sub("0", n) != _DIGITS.sub("0", name)]  # day3 is not day2
+    alike = get_close_matches(name, others, 1, 0.8)
+    return f"{said} (did you mean {os.path.join(folder, alike[0])}?)" if alike else said
+
+
+def _instead(scheme: str, url: str, data: bool) -> str:
+    """How to read a URL, as the end of a sentence."""
+    if scheme == "file":
+        return f": name the file, {url.removeprefix('file://')}"
+    fetch = _FETCH.get(scheme, "").format(shlex.quote(url))
+    if not data:
+        return f": copy it to a file first, {fetch} > FILE" if fetch else ": copy it to a file first"
+    pipe = f"`{fetch} | vwlite ...`" if fetch else "have a program write it to standard output, `... | vwlite ...`"
+    return f": {pipe}, or `vwlite dask`, which reads URLs"
+
+
+def not_data(begin: bytes, path: str) -> str:
+    """What a file is by its first bytes, and what to do with it, if it is one of ours; else nothing."""
+    name = "FILE" if path == "<stdin>" else shlex.quote(path)
+    text = begin[:2048].replace(b"\0", b"")
+    if looks_like_vw(begin) or (begin[30:40] == b"header.npy" and b'{"algorithm"' in text):
+        return (f"it is a model, not data: `vwlite predict -m {name} DATA` predicts with it, "
+                f"`vwlite train -i {name} DATA` continues it")  # fmt: skip
+    if begin[30:40] == b"header.npy":
+        return "it is a file of vwlite gradient or vwlite step, not data"
+    if begin.startswith(b"vwlite cache\0"):
+        return f"it is a cache: name the data that it was made from, and --cache-file {name}"
+    if begin.startswith(b"PK\3\4") and begin[30:49] == b"[Content_Types].xml":
+        return "it is a spreadsheet: save it as CSV"
+    return ""
