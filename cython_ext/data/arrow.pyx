@@ -55,6 +55,7 @@ cdef extern from *:
     struct ArrowSchema:
         const char* format
         const char* name
+        const char* metadata
         int64_t n_children
         ArrowSchema** children
         ArrowSchema* dictionary
@@ -272,6 +273,7 @@ cdef class Frame:
 
     cdef readonly list names          # of its columns
     cdef readonly list numeric        # of each, whether it has numbers
+    cdef readonly dict metadata       # of the schema: bytes by bytes
     cdef list refused                 # of each, why no feature comes of it; None: one does
     cdef readonly Py_ssize_t rows
     cdef Kind* kinds                  # owned; [columns]
@@ -356,8 +358,8 @@ cdef class Frame:
         cdef Type type
         cdef int64_t i
         if strcmp(schema.format, b"+s") != 0:
-            raise ValueError("X is no frame: it has no columns")
-        self.names, self.numeric, self.refused = [], [], []
+            raise ValueError("X is no frame: it has no columns; a Series becomes a frame with to_frame()")
+        self.names, self.numeric, self.refused, self.metadata = [], [], [], metadata_of(schema.metadata)
         self.kinds = <Kind*>calloc(schema.n_children + 1, sizeof(Kind))
         if self.kinds == NULL:
             raise MemoryError("no memory for the columns of a frame")
@@ -778,6 +780,20 @@ cdef str refusal(str name, str format):
             return (f"column {name!r} is {OTHERS[begin]}, of which no feature comes: make it a number or a word, or leave "
                     "it out with drop")
     return f"column {name!r} is of the Arrow type {format!r}, of which no feature comes: leave it out with drop"
+
+
+cdef dict metadata_of(const char* data):
+    """What a schema says besides: the count of pairs, then each key and value behind its size, all sizes int32."""
+    cdef int32_t size
+    words, left = [], 0
+    if data != NULL:
+        memcpy(&size, data, 4)
+        data, left = data + 4, 2 * size
+    while len(words) < left:
+        memcpy(&size, data, 4)
+        words.append(data[4:4 + size])
+        data += 4 + size
+    return dict(zip(words[::2], words[1::2], strict=True))
 
 
 cdef str last_error(ArrowArrayStream* stream):

@@ -13,6 +13,11 @@ from hypothesis import strategies as st
 pytest.importorskip("sklearn")
 pa = pytest.importorskip("pyarrow")
 
+import pandas as pd  # noqa: E402
+from sklearn.calibration import CalibratedClassifierCV  # noqa: E402
+from sklearn.metrics import roc_auc_score  # noqa: E402
+from sklearn.model_selection import GridSearchCV, cross_val_predict, train_test_split  # noqa: E402
+
 from vwlite import SparseClassifier, SparseRegressor, load_model  # noqa: E402
 from vwlite.core.data.arrow import Frame  # noqa: E402
 from vwlite.core.data.batch import Batch  # noqa: E402
@@ -64,7 +69,7 @@ def categories():
 
 
 def pandas():
-    return pytest.importorskip("pandas").DataFrame(DATA)
+    return pd.DataFrame(DATA)
 
 
 def pandas_categories():
@@ -300,6 +305,9 @@ REFUSED = {
     "no column": (lambda: pa.table({}), "0 feature|0 sample"),
     "no rows": (lambda: pa.table({"x": pa.array([], pa.int8())}), r"0 sample\(s\)"),
     "a column": (lambda: pa.chunked_array([[1, 2]]), "X is no frame: it has no columns"),
+    "a Series": (lambda: pd.Series(["a", "b"]), "a Series becomes a frame with to_frame|a sequence of texts"),
+    "a list of texts": (lambda: ["great shoes", "buy now"], "X is a sequence of texts: put them into a column of a"),
+    "an array of texts": (lambda: np.array(["great shoes", "buy now"]), "X is a sequence of texts"),
     "another length": (lambda: pa.table({"x": [1, 2, 3]}), "X has 3 rows and y 2 labels"),
     "null rows": (lambda: pa.chunked_array([pa.array([{"x": 1}, None])]), "a row of the frame is null"),
     "null rows, sliced": (lambda: pa.chunked_array([pa.array([{"x": 1}] * 9 + [None, {"x": 1}])]).slice(9), "is null"),
@@ -372,3 +380,155 @@ def test_a_capsule_is_read_once():
     assert name(capsule) == b"arrow_array_stream"
     with pytest.raises(ValueError):
         Frame(arrow().schema.__arrow_c_schema__())
+
+
+# --- the index of a frame of pandas --------------------------------------------------------------
+
+
+def sorted_by_label(rows=400):
+    """A frame of which the labels are 0 for the first half of the rows, and say little otherwise; and the labels."""
+    rng = np.random.default_rng(25)
+    y = np.repeat([0, 1], rows // 2)
+    frame = pd.DataFrame({"x": rng.normal(size=rows) + 0.5 * y, "c": rng.choice(list("abc"), rows)})
+    return frame, pd.Series(y)
+
+
+INDEXES = {
+    "numbers": lambda n: np.arange(n)[::-1] + 5,
+    "words": lambda n: pd.Index([f"row {i}" for i in range(n)]),
+    "named": lambda n: pd.Index(np.arange(n) * 3, name="user"),
+    "named as a column": lambda n: pd.Index(np.arange(n) * 3, name="x"),
+    "without a word in its name": lambda n: pd.Index(np.arange(n) * 3, name=""),
+    "several": lambda n: pd.MultiIndex.from_arrays([np.arange(n) // 7, np.arange(n)], names=["user", None]),
+    "times": lambda n: pd.date_range("2024-01-01", periods=n, freq="h", name="at"),
+    "a range": lambda n: pd.RangeIndex(7, 7 + 2 * n, 2, name="step"),
+}
+
+
+@pytest.mark.parametrize("index", INDEXES.values(), ids=INDEXES)
+def test_an_index_of_pandas_is_no_feature(index, vwlite, tmp_path):
+    frame, y = sorted_by_label()
+    other = frame.set_axis(index(len(frame)))
+    made, wanted = SparseClassifier().fit(other, y), SparseClassifier().fit(frame, y)
+    assert made.feature_names_in_.tolist() == ["x", "c"] and made.n_features_in_ == 2
+    made.save(tmp_path / "a")
+    wanted.save(tmp_path / "b")
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    for rows in (frame, other, other[::-1][::-1], frame.sample(frac=1, random_state=1).sort_index()):
+        for model in (made, load_model(tmp_path / "a")):
+            assert model.decision_function(rows).tolist() == wanted.decision_function(frame).tolist()
+    labels = pd.Series(y.to_numpy(), index=other.index)
+    weights = pd.Series(1.0, index=other.index)
+    again = SparseClassifier().partial_fit(other, labels, classes=[0, 1], sample_weight=weights).partial_fit(frame, y)
+    assert again.partial_fit(other, y).predict(other).tolist() == again.predict(frame).tolist()
+    # The same in a file: what pandas writes, with and without the index.
+    for name, rows in (("a", other), ("b", frame)):
+        rows.assign(y=2 * y.to_numpy() - 1).to_parquet(tmp_path / f"{name}.parquet")
+        run = [tmp_path / f"{name}.parquet", "--label", "y"]
+        vwlite("train", *run, "--loss", "logistic", "-m", tmp_path / name)
+        (tmp_path / f"{name}.vw").write_text(vwlite("convert", *run).out)
+    assert (tmp_path / "a.vw").read_bytes() == (tmp_path / "b.vw").read_bytes()
+    predicted = [
+        vwlite("predict", "-m", tmp_path / m, tmp_path / f"{rows}.parquet") for m in "ab" for rows in "ab"
+    ]
+    assert len({done.out for done in predicted}) == 1
+    assert not any("not in the model" in done.err for done in predicted)
+    assert list(read_model(tmp_path / "a").weights) == list(read_model(tmp_path / "b").weights)
+
+
+def test_an_index_is_no_feature_after_other_libraries(tmp_path):
+    """polars keeps the column, and not the metadata that says what it is."""
+    frame, y = sorted_by_label()
+    frame.set_axis(INDEXES["numbers"](len(frame))).to_parquet(tmp_path / "a.parquet")
+    read = pytest.importorskip("polars").read_parquet(tmp_path / "a.parquet")
+    assert read.columns == ["x", "c", "__index_level_0__"]
+    made = SparseClassifier().fit(read, y)
+    assert made.decision_function(read).tolist() == SparseClassifier().fit(frame, y).decision_function(frame).tolist()
+
+
+def test_an_option_makes_a_feature_of_an_index(vwlite, tmp_path):
+    frame, y = sorted_by_label()
+    named = frame.set_axis(pd.Index(np.arange(len(frame)) // 100, name="week"))
+    made = SparseClassifier(categorical="week").fit(named, y)
+    wanted = SparseClassifier(categorical="week").fit(named.reset_index()[["x", "c", "week"]], y)
+    assert made.feature_names_in_.tolist() == ["x", "c", "week"]
+    assert made.decision_function(named).tolist() == wanted.decision_function(named).tolist()
+    with pytest.raises(ValueError, match="seen at fit time, yet now missing:\n- week"):
+        made.predict(frame)
+    named.assign(y=y.to_numpy()).to_parquet(tmp_path / "a.parquet")
+    out = vwlite("convert", tmp_path / "a.parquet", "--label", "y", "--categorical", "week").out
+    assert out.count("|week week=") == len(frame)
+    said = vwlite("train", tmp_path / "a.parquet", "--label", "y", "-m", tmp_path / "m").err
+    assert "columns: label y; numeric x; categorical c; drop week\n" in said
+    assert SparseClassifier(drop=["week"]).fit(named, y).feature_names_in_.tolist() == ["x", "c"]
+
+
+def test_a_model_that_has_learned_an_index_still_predicts(tmp_path):
+    """As versions before this one made them."""
+    frame, y = sorted_by_label()
+    other = frame.set_axis(INDEXES["numbers"](len(frame)))
+    SparseClassifier(numeric="__index_level_0__").fit(other, y).save(tmp_path / "m")
+    assert len(load_model(tmp_path / "m").predict(other)) == len(frame)
+    with pytest.raises(ValueError, match=r"it was the index of a pandas frame, .* train the model again"):
+        load_model(tmp_path / "m").predict(frame)
+
+
+def test_a_model_of_json_lines_does_not_take_an_index(vwlite, tmp_path):
+    frame, y = sorted_by_label(20)
+    rows = frame.assign(y=y)
+    rows.to_json(tmp_path / "a.jsonl", orient="records", lines=True)
+    vwlite("train", tmp_path / "a.jsonl", "--label", "y", "-m", tmp_path / "m")
+    rows.to_parquet(tmp_path / "a.parquet")
+    rows.set_axis(INDEXES["named"](20)).to_parquet(tmp_path / "b.parquet")
+    assert vwlite("predict", "-m", tmp_path / "m", tmp_path / "a.parquet").out == vwlite(
+        "predict", "-m", tmp_path / "m", tmp_path / "b.parquet"
+    ).out
+    loaded = load_model(tmp_path / "m")
+    assert loaded.predict(rows.set_axis(INDEXES["named"](20))).tolist() == loaded.predict(rows).tolist()
+
+
+@pytest.mark.parametrize("said", [b"{", b"[1]", b"null", b'{"index_columns": 3}', b'{"index_columns": [["x"], null]}'])
+def test_metadata_that_says_no_index(said):
+    frame = pa.table({"x": [1.0, 2.0]}).replace_schema_metadata({b"pandas": said, b"": b"", b"k" * 99: b"v" * 999})
+    assert SparseClassifier().fit(frame, [0, 1]).feature_names_in_.tolist() == ["x"]
+    assert frame_of(frame).metadata == frame.schema.metadata
+
+
+def test_splits_of_a_frame_do_not_see_the_order_of_its_rows():
+    """Rows sorted by label: the index tells the label, and whatever cuts a frame keeps the index."""
+    frame, y = sorted_by_label()
+    auc = []
+    for x in (frame, frame.to_dict("list")):
+        x = frame if x is frame else pa.table(x)
+        at = train_test_split(np.arange(len(y)), random_state=0)
+        train, test = (x.iloc[i] if x is frame else x.take(i) for i in at)
+        made = SparseClassifier(passes=5, holdout_off=True).fit(train, y.iloc[at[0]])
+        auc.append(roc_auc_score(y.iloc[at[1]], made.decision_function(test)))
+    assert auc[0] == auc[1] < 0.9
+    train, test, y_train, y_test = train_test_split(frame, y, random_state=0)
+    assert roc_auc_score(y_test, SparseClassifier().fit(train, y_train).predict_proba(test)[:, 1]) < 0.9
+    kept = frame[frame["x"] > 0]
+    made = SparseClassifier().fit(kept, y[kept.index])
+    assert made.predict(frame[frame["x"] <= 0]).tolist() == made.predict(frame)[frame["x"] <= 0].tolist()
+    search = GridSearchCV(SparseClassifier(), {"learning_rate": [0.1, 0.5]}, scoring="roc_auc", error_score="raise")
+    assert search.fit(frame, y).best_score_ < 0.9
+    assert search.predict(test).tolist() == search.predict(test.reset_index(drop=True)).tolist()
+    assert roc_auc_score(y, cross_val_predict(SparseClassifier(), frame, y, method="decision_function")) < 0.9
+    calibrated = CalibratedClassifierCV(SparseClassifier(loss="hinge"), cv=3).fit(frame, y)
+    assert calibrated.predict_proba(test).shape == (len(test), 2)
+
+
+@pytest.mark.parametrize("dtype", [None, object, "string", "category"])
+def test_texts_in_a_series(dtype):
+    """As the column of a frame, and as labels: a list of them and a Series are the same."""
+    texts, words = ["Buy now", "dear friend", "buy cheap", "my dear"] * 5, ["spam", "ham"] * 10
+    index = np.arange(20)[::-1] * 2
+    series, labels = pd.Series(texts, index=index, dtype=dtype), pd.Series(words, index=index, dtype=dtype)
+    wanted = SparseClassifier(text="t").fit(pa.table({"t": texts}), words)
+    for y in (words, labels, labels.to_numpy()):
+        made = SparseClassifier(text="t").fit(series.to_frame("t"), y)
+        assert made.classes_.tolist() == ["ham", "spam"]
+        assert made.predict(series.to_frame("t")).tolist() == wanted.predict(pa.table({"t": texts})).tolist() == words
+        assert made.decision_function(series.to_frame("t")).tolist() == (
+            wanted.decision_function(pa.table({"t": texts})).tolist()
+        )

@@ -10,7 +10,7 @@ import numpy as np
 
 from vwlite.core.data.arrow import Frame, number_hashes
 from vwlite.core.text.cells import Cells
-from vwlite.input.schema import RoleOptions, Schema, SchemaError, decide, namespace_of
+from vwlite.input.schema import RoleOptions, Schema, SchemaError, decide, index_columns, namespace_of
 from vwlite.options.settings import Settings
 
 
@@ -25,11 +25,20 @@ def frame_of(x: Any) -> Frame:
 
 
 def schema_of(frame: Frame, options: RoleOptions) -> Schema:
-    """What the columns of a frame are: as was said, else by their types. ValueError for a column that is not there."""
+    """What the columns of a frame are: as was said, else by their types; without the index, unless it has a role.
+    ValueError for a column that is not there."""
+    index = index_columns(frame.names, frame.metadata)
     try:
-        return decide(frame.names, frame.numeric, options)
+        schema = decide(frame.names, frame.numeric, options, index)
     except SchemaError as e:
         raise ValueError(str(e).replace("--", "")) from None
+    return replace(schema, roles={n: role for n, role in schema.roles.items() if role != "drop" or n not in index})
+
+
+def columns_of(frame: Frame, schema: Schema) -> list[str]:
+    """The names of the columns of a frame, without those of an index that the schema does not have."""
+    index = index_columns(frame.names, frame.metadata)
+    return [name for name in frame.names if name in schema.roles or name not in index]
 
 
 def cells_of(schema: Schema, settings: Settings) -> Cells:
@@ -51,7 +60,7 @@ def prepared(
         if unknown:
             raise ValueError(f"{cross} cannot be crossed: there are no features of a column {unknown[0]!r}")
     if schema.open:  # what the model has not seen is what its values are
-        new = dict.fromkeys(schema.unknown(frame.names), "auto")
+        new = dict.fromkeys(schema.unknown(columns_of(frame, schema)), "auto")
         schema = replace(schema, roles={**schema.roles, **new}, open=False)
     try:
         places = schema.positions(frame.names)

@@ -31,7 +31,7 @@ from vwlite.core.data.arrow import Frame
 from vwlite.core.data.expand import CONSTANT_HASH
 from vwlite.core.data.matrix import column_hashes
 from vwlite.estimators.errors import as_python
-from vwlite.estimators.frames import frame_of, hashes_of, is_frame, prepared, schema_of
+from vwlite.estimators.frames import columns_of, frame_of, hashes_of, is_frame, prepared, schema_of
 from vwlite.estimators.learned import Learned, Rows, Scores, learn, linked, save, score, with_columns_named
 from vwlite.estimators.options import (
     COLUMNS,
@@ -132,6 +132,7 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
             return self._frame(X, y, reset, **more)
         if not reset and self._schema is not None:
             raise ValueError(f"X has no columns by name, and {type(self).__name__} was fitted with a frame that has")
+        _refuse_texts(X)
         how: dict[str, Any] = {
             "accept_sparse": "csr", "dtype": (np.float64, np.float32), "ensure_all_finite": False, "reset": reset,
         }  # fmt: skip
@@ -147,13 +148,16 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
         frame = frame_of(X)
         if reset:
             self._schema = schema_of(frame, self._roles())
-            self.feature_names_in_ = np.array(frame.names, dtype=object)
-            self.n_features_in_ = len(frame.names)
-        elif frame.names != self.feature_names_in_.tolist():
-            raise ValueError(_about_names(self.feature_names_in_.tolist(), frame.names))
-        if frame.rows == 0 or not frame.names:
-            what = f"{frame.rows} sample(s)" if frame.names else "0 feature(s)"
-            shape = (frame.rows, len(frame.names))
+        assert self._schema is not None
+        names = columns_of(frame, self._schema)
+        if reset:
+            self.feature_names_in_ = np.array(names, dtype=object)
+            self.n_features_in_ = len(names)
+        elif names != self.feature_names_in_.tolist():
+            raise ValueError(_about_names(self.feature_names_in_.tolist(), names))
+        if frame.rows == 0 or not names:
+            what = f"{frame.rows} sample(s)" if names else "0 feature(s)"
+            shape = (frame.rows, len(names))
             raise ValueError(f"Found array with {what} (shape={shape}) while a minimum of 1 is required.")
         if y is None:
             return frame, None
@@ -608,6 +612,15 @@ def _about_names(fitted: list[str], found: list[str]) -> str:
 
 def _one_pass(o: TrainOptions) -> TrainOptions:
     return replace(o, passes=1, holdout_period=None, early_terminate=None)
+
+
+def _refuse_texts(X: Any) -> None:
+    """ValueError for a list, an array or a Series of texts, of which NumPy would try to make numbers."""
+    if isinstance(X, list | tuple) or getattr(X, "ndim", 0) == 1:
+        first = next(iter(X), None)
+        if isinstance(first, str | bytes):
+            raise ValueError("X is a sequence of texts: put them into a column of a frame, such as "
+                             "pandas.DataFrame({'words': X}), and name it with text='words'")  # fmt: skip
 
 
 def _refuse_mixed(y: Any) -> None:

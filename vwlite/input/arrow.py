@@ -22,7 +22,7 @@ from vwlite.core.text.tables import TableParser
 from vwlite.errors import DataError, NoInputError
 from vwlite.input.diagnostics import BadLine, explain, printable, shown
 from vwlite.input.reader import Block, display_name
-from vwlite.input.schema import SchemaError, decide
+from vwlite.input.schema import SchemaError, decide, index_columns
 from vwlite.input.tables import Layout, Table, lay_out
 
 ROWS = 4096  # of a batch, if rows have many features each
@@ -111,14 +111,14 @@ def _dictionaries(file: Any) -> list[str]:
 
 
 def _layout(source: str, frame: Frame, table: Table) -> Layout:
-    where = f"{source}:1:1"
+    where, index = f"{source}:1:1", index_columns(frame.names, frame.metadata)
     if table.schema is None:
         try:
-            schema = decide(frame.names, frame.numeric, table.options)
+            schema = decide(frame.names, frame.numeric, table.options, index)
         except SchemaError as e:
             raise DataError(f"{where}: {e}") from None
         table.decide(schema, where)
-    return lay_out(table, source, where, frame.names, "")
+    return lay_out(table, source, where, frame.names, "", index)
 
 
 def _wanted(names: list[str], layout: Layout) -> list[str]:

@@ -16,7 +16,9 @@ In JSON lines and frames a value has a type of its own. A column of role `auto` 
 numeric, anything else categorical (true and false are words), null absent.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,6 +95,8 @@ class Schema:
         if missing:
             new = self.unknown(names)
             renamed = f"; the new ones are {listed(new)}" if new else ""
+            if any(map(_INDEX.fullmatch, missing)):
+                renamed = ": it was the index of a pandas frame, which is not a feature; train the model again"
             raise SchemaError(f"column {listed(missing)} of the model is not there{renamed}")
         return found
 
@@ -142,21 +146,40 @@ class RoleOptions:
         return found
 
 
-def decide(names: Sequence[str], numbers: Sequence[bool], options: RoleOptions) -> Schema:
+def decide(
+    names: Sequence[str], numbers: Sequence[bool], options: RoleOptions, index: Collection[str] = ()
+) -> Schema:
     """The schema of a table with these columns. numbers: for each, whether its first values are all numbers (and there
-    is one): then it is numeric if nothing else was said, else categorical. SchemaError for a role of a column that is
-    not there, and for names that cannot be told apart."""
+    is one): then it is numeric if nothing else was said, else categorical. index: columns that are dropped unless an
+    option names them. SchemaError for a role of a column that is not there, and for names that cannot be told apart."""
     check_distinct(names)
     typed = options.roles()
     for name, role in typed.items():
         if name not in names:
             raise SchemaError(f"--{role} {name}: there is no such column; there are {listed(names)}")
     roles = {
-        name: typed.get(name, "numeric" if is_number else "categorical")
+        name: typed.get(name, "drop" if name in index else "numeric" if is_number else "categorical")
         for name, is_number in zip(names, numbers, strict=True)
     }
     check_names([name for name, role in roles.items() if role not in OPTIONAL])
     return Schema(roles, options.ngram, delimiter=options.delimiter, header=not options.names)
+
+
+_INDEX = re.compile(r"__index_level_\d+__")  # the column that pyarrow makes of an index without a name
+
+
+def index_columns(names: Iterable[str], metadata: Mapping[bytes, bytes]) -> set[str]:
+    """The columns that are the index of a frame of pandas: row labels, not features.
+
+    pandas says which in the metadata of the Arrow schema; where another library has dropped that, the name does.
+    """
+    found = {name for name in names if _INDEX.fullmatch(name)}
+    try:
+        said = json.loads(metadata.get(b"pandas", b"{}"))["index_columns"]
+        found.update(name for name in said if isinstance(name, str))  # a range is an object, and has no column
+    except (ValueError, KeyError, TypeError):
+        pass
+    return found.intersection(names)
 
 
 def open_schema(options: RoleOptions) -> Schema:

@@ -5,7 +5,7 @@ source is taken off, and every block goes to the parser with the place of each c
 the first rows of the first table, before any block of it is parsed: so nothing depends on how the text is cut.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field, replace
 
 from vwlite.core.data.batch import Batch
@@ -273,20 +273,24 @@ def json_layout(source: str, table: Table) -> Layout:
     return Layout(table, table.schema)
 
 
-def lay_out(table: Table, source: str, where: str, names: list[str], delimiter: str) -> Layout:
-    """Where the columns of a file stand, whose names these are. DataError if one is missing; others are said."""
+def lay_out(
+    table: Table, source: str, where: str, names: list[str], delimiter: str, index: Collection[str] = ()
+) -> Layout:
+    """Where the columns of a file stand, whose names these are. DataError if one is missing; others are said, except
+    those of an index."""
     schema, options = table.schema, table.options
     assert schema is not None
     try:
         if schema.open:  # a model of JSON lines: every other column by its values
-            schema = replace(schema, roles={**schema.roles, **dict.fromkeys(schema.unknown(names), "auto")})
+            new = [name for name in schema.unknown(names) if name not in index]
+            schema = replace(schema, roles={**schema.roles, **dict.fromkeys(new, "auto")})
         if options.tag is not None and options.tag in names:
             others = {name: "drop" if role == "tag" else role for name, role in schema.roles.items()}
             schema = replace(schema, roles=others | {options.tag: "tag"})
         positions = schema.positions(names)
     except SchemaError as e:
         raise DataError(f"{where}: {e}") from None
-    unknown = schema.unknown(names)
+    unknown = [name for name in schema.unknown(names) if name not in index]
     if unknown:
         table.say(f"{source}: columns that are not in the model are ignored: {listed(unknown)}")
     return Layout(table, schema, tuple(positions), len(names), delimiter, source)
