@@ -212,7 +212,6 @@ def test_one_pass_over_a_cache(vwlite, tmp_path, data):
         (lambda b: b[:-1], "it is cut off or damaged"),
         (lambda b: b[:200] + bytes([b[200] ^ 4]) + b[201:], "it is damaged"),
         (lambda b: b"", "it is empty"),
-        (lambda b: b"hello\n", "it is not a cache of vwlite"),
         (lambda b: b[:14] + b"\x09" + b[15:], "it is of another version of the format"),
     ],
 )
@@ -226,6 +225,25 @@ def test_unusable_cache_is_built_again(vwlite, tmp_path, data, damage, reason):
     assert (tmp_path / "model").read_bytes() == model
     assert (tmp_path / "cache").read_bytes() == cache
     assert "is not used" not in vwlite(*command).err
+
+
+@pytest.mark.parametrize("content", [b"hello\n", b"v", b"1 |a x\n" * 1000, b"vwlite cachE" + bytes(99)])
+@pytest.mark.parametrize("more", [(), ("-k",), ("--passes", 2), ("--names",)])
+def test_a_file_that_is_no_cache_is_not_replaced(vwlite, tmp_path, data, content, more):
+    """Of --cache-file with a wrong name."""
+    (tmp_path / "notes.txt").write_bytes(content)
+    command = ("train", data, "--cache-file", tmp_path / "notes.txt", "-m", tmp_path / "model", *more)
+    if content == b"v":  # as a cache begins
+        vwlite(*command)
+        assert (tmp_path / "notes.txt").stat().st_size > 100
+        return
+    err = vwlite(*command, code=73).err.splitlines()[-1]
+    assert err == (
+        f"{tmp_path}/notes.txt: this file is not a cache of vwlite, so it is not replaced by one: name another file, "
+        "or remove it"
+    )
+    assert (tmp_path / "notes.txt").read_bytes() == content
+    assert leftovers(tmp_path, ["data.vw", "notes.txt"]) == []
 
 
 def test_changed_data_and_options_in_a_run(vwlite, tmp_path, data):

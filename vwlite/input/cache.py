@@ -185,6 +185,21 @@ class CacheWriter:
             self._temporary.close()
 
 
+def check_replaceable(path: str) -> None:
+    """CannotCreateError for a file that does not begin as a cache: a wrong name must not destroy it."""
+    if not os.path.isfile(path):
+        return  # nothing is lost, or AtomicFile refuses it
+    try:
+        with open(path, "rb") as f:
+            begin = f.read(len(MAGIC) - 2)
+    except OSError as e:
+        raise CannotCreateError(f"{path}: cannot be replaced by a cache, as it cannot be read: {e.strerror}") from e
+    if not MAGIC.startswith(begin):
+        raise CannotCreateError(
+            f"{path}: this file is not a cache of vwlite, so it is not replaced by one: name another file, or remove it"
+        )
+
+
 @dataclass(frozen=True)
 class Index:
     """What stands at the end of a cache."""

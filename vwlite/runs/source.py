@@ -124,7 +124,12 @@ class Source:
         return self._table.schema.stored() if self._table is not None and self._table.schema else {}
 
     def open(self) -> None:
-        """Take the cache of an earlier run, if it may be used; say why if not."""
+        """Take the cache of an earlier run, if it may be used; say why if not. CannotCreateError if the file is no
+        cache at all."""
+        if self.path is not None:
+            from vwlite.input.cache import check_replaceable
+
+            check_replaceable(self.path)
         self._cache = self._old()
 
     @contextmanager
