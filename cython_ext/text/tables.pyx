@@ -937,6 +937,16 @@ cdef class TableParser(Parser):
         found, self.unknown_keys = self.unknown_keys, []
         return found
 
+    def keys_seen(self, size_t most):
+        """The keys of the objects so far, good lines or bad, as text: the columns among them, and some of the others, so
+        that there are no more than `most`."""
+        cdef size_t i
+        found = []
+        for i in range(self.key_count):
+            if self.keys[i].parent == 0 and self.keys[i].stamp and (i < self.fixed or <size_t>len(found) < most):
+                found.append(self.keys[i].raw[:self.keys[i].raw_size].decode("utf-8", "surrogateescape"))
+        return found
+
     def fault_columns_of(self, Batch batch not None):
         """For each fault of the batch that was filled last, the place of its column in the schema; None: no column's."""
         return [self.fault_columns[i] - 1 if self.fault_columns[i] else None for i in range(batch.fault_count)]

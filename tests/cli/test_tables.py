@@ -498,12 +498,59 @@ BAD_JSON = [
 
 @pytest.mark.parametrize(("text", "column", "words"), BAD_JSON)
 def test_bad_json_lines_say_where_they_are(vwlite, at, text, column, words):
-    Path("a.jsonl").write_text('{"y": 1, "n": 3}\n' + text + '\n{"y": -1}\n')
+    Path("a.jsonl").write_text('{"y": 1, "n": 3, "w": 2, "d": 0}\n' + text + '\n{"y": -1}\n')
     typed = ["--label", "y", "--numeric", "n", "--importance", "w", "--drop", "d"]
     said = f"a.jsonl:2:{column}: {words}"
     assert vwlite("train", "a.jsonl", *typed, code=65).err.splitlines()[-1] == said
     if "spam" not in text:  # any word is a label to `convert`
-        assert vwlite("convert", "a.jsonl", *typed, "--on-error", "skip").out == "1 |n n:3\n-1 |\n"
+        assert vwlite("convert", "a.jsonl", *typed, "--on-error", "skip").out == "1 2 |n n:3\n-1 |\n"
+
+
+@pytest.mark.parametrize("role", ["label", "importance", "tag", "numeric", "categorical", "text", "drop"])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_key_that_no_json_line_has_is_an_error(vwlite, at, role, threads):
+    """A typing error would leave the key that was meant among the features."""
+    Path("a.jsonl").write_text('{"y": 1, "idx": 3, "zip": "a"}\n{"y": -1, "idx": 4, "a b": {"idd": 1}}\n')
+    typed = [f"--{role}=idd", *(["--label", "y"] if role != "label" else []), "--threads", threads]
+    for command in ("train", "solve"):
+        Path("m").write_text("old")
+        more = ["--l2", 1] if command == "solve" else []
+        err = vwlite(command, "a.jsonl", *typed, *more, "-m", "m", code=65).err
+        assert err.splitlines()[-1] == f"--{role} idd: no line has this key; did you mean idx?"
+        assert Path("m").read_text() == "old"
+    vwlite("convert", "a.jsonl", *typed, code=65)
+    assert vwlite("check", "a.jsonl", *typed[:-2], code=1).out.endswith("did you mean idx?\n")
+    wrong = [t.replace("idd", "price") for t in map(str, typed)]
+    there = "no line has this key; the other keys are 'a b', idx, " + ("y, zip" if role == "label" else "zip")
+    assert vwlite("train", "a.jsonl", *wrong, code=65).err.endswith(f"--{role} price: {there}\n")
+    err = vwlite("train", "a.jsonl", *typed, "-m", "m", "--allow-empty").err
+    assert f"warning: --{role} idd: no line has this key; did you mean idx?\n" in err
+    right = [t.replace("idd", "idx") for t in map(str, typed) if "zip" not in t]
+    if role != "label":
+        vwlite("train", "a.jsonl", *right, "-m", "m")
+
+
+def test_a_key_may_come_late_in_the_last_file(vwlite, at):
+    """Of JSON lines or of a table with a header; and no cache of an earlier run hides an error."""
+    Path("a.jsonl").write_text('{"y": 1, "n": 3}\n' * 3)
+    Path("b.jsonl").write_text('{"y": 1, "n": 3}\n{"y": -1, "id": 4}\n')
+    Path("c.csv").write_text("y,id\n1,2\n")
+    typed = ["--label", "y", "--drop", "id"]
+    vwlite("train", "a.jsonl", "b.jsonl", *typed)
+    vwlite("train", "a.jsonl", "c.csv", *typed)
+    for _ in range(2):
+        vwlite("train", "a.jsonl", *typed, "--cache-file", "cache", code=65)
+    vwlite("train", "a.jsonl", "b.jsonl", *typed, "-m", "m")
+    vwlite("train", "a.jsonl", "-i", "m", "-m", "m")  # the model's run has seen it
+
+
+def test_another_tag_of_json_lines(vwlite, at):
+    Path("a.jsonl").write_text('{"y": 1, "n": 3, "id": "u"}\n{"y": -1, "n": 1, "id": "v"}\n')
+    vwlite("train", "a.jsonl", "--label", "y", "--drop", "id", "-m", "m")
+    assert [line.split()[1] for line in vwlite("predict", "a.jsonl", "-m", "m", "--tag", "id").out.splitlines()] == [
+        "u", "v"]  # fmt: skip
+    err = vwlite("predict", "a.jsonl", "-m", "m", "--tag", "idd", code=65).err
+    assert err == "--tag idd: no line has this key; did you mean id?\n"
 
 
 def test_json_that_is_not_utf8(vwlite, at):

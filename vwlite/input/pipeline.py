@@ -323,13 +323,14 @@ def parsed_batches(
     """The batches of the sources, in order; each is valid until the next. With more than one thread, all but the
     caller's parse ahead, and the caller's parses too when it would wait.
 
-    With options.skip False the first bad line ends the stream, as the last thing in the last item. Leaving the
+    With options.skip False the first bad line ends the stream, as the last thing in the last item. DataError if options
+    name keys that no line of JSON has. Leaving the
     context ends the threads. number: whether to number the distinct hashes of a batch, if they are few.
     """
     if threads == 1:
         batch, parsing = Batch(), Parsing(options, number)
         items = (parsing.parse(task, batch) for task in tasks(sources, options, stop))
-        yield _to_the_first_bad(items, options.skip)
+        yield _to_the_end(items, options, stop)
         return
     # A pipe may be silent for long: then the consumer must not be the one who waits for it.
     prompt = total_size(sources or ["-"]) is not None
@@ -342,16 +343,20 @@ def parsed_batches(
         in_order=options.names is not None and options.names.grows,  # classes get their numbers as they appear
     )
     try:
-        yield _to_the_first_bad(iter(ahead), options.skip)
+        yield _to_the_end(iter(ahead), options, stop)
     finally:
         ahead.close()
 
 
-def _to_the_first_bad(items: Iterator[Parsed], skip: bool) -> Iterator[Parsed]:
+def _to_the_end(items: Iterator[Parsed], options: ParseOptions, stop: Callable[[], bool]) -> Iterator[Parsed]:
+    """The items up to the first bad line, unless these are skipped. DataError if all are read and options of columns do
+    not fit them."""
     for item in items:
         yield item
-        if item.bad and not skip:
+        if item.bad and not options.skip:
             return
+    if options.table is not None and not stop():
+        options.table.check_awaited()
 
 
 class Ahead:

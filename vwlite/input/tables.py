@@ -5,8 +5,9 @@ source is taken off, and every block goes to the parser with the place of each c
 the first rows of the first table, before any block of it is parsed: so nothing depends on how the text is cut.
 """
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from vwlite.core.data.batch import Batch
 from vwlite.core.text.cells import Cells
@@ -31,6 +32,7 @@ BOM = b"\xef\xbb\xbf"
 _SUFFIXES = {"csv": "csv", "tsv": "tsv", "tab": "tsv", "jsonl": "jsonl", "ndjson": "jsonl"}
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 _BLANKS = b" \t\r\n"
+MOST_KEYS = 1000  # of JSON lines that an error chooses from
 
 @dataclass(frozen=True)
 class Layout:
@@ -64,6 +66,8 @@ class Layout:
         assert isinstance(parser, TableParser)
         source, batch.breaks = batch.source, parser.breaks_of_lines()
         self.table.ignore(source, parser.take_unknown())
+        if self.table.awaited and not self.delimiter:
+            self.table.note_keys(parser.keys_seen(MOST_KEYS))
         return bytes(parser.take_text()) if self.table.as_text else b""
 
 
@@ -81,6 +85,9 @@ class Table:
     crosses: tuple[str, ...] = ()  # names of namespaces that are crossed
     as_text: bool = False  # make VW text
     say: Callable[[str], None] = lambda line: None
+    may_lack: bool = False  # keys that options name may be in no line: that is said, and is no error
+    awaited: set[str] = field(default_factory=set)  # keys of JSON lines that options name, and no line had so far
+    _others: set[str] = field(default_factory=set)  # keys that came meanwhile
     _ignored: set[str] = field(default_factory=set)
 
     @property
@@ -107,6 +114,26 @@ class Table:
         if new:
             self._ignored.update(new)
             self.say(f"{source}: columns that are not in the model are ignored: {listed(new)}")
+
+    def note_keys(self, keys: Iterable[str]) -> None:
+        """These keys, or columns, are in the data."""
+        self.awaited.difference_update(keys)
+        self._others.update(islice(keys, MOST_KEYS - min(len(self._others), MOST_KEYS)))
+
+    def check_awaited(self) -> None:
+        """At the end of the data. DataError if an option names a key that no line has: a typing error there would leave
+        the key that was meant among the features."""
+        roles = self.options.roles()
+        others = sorted(self._others - {*roles})
+        for name in [name for name in roles if name in self.awaited]:
+            from difflib import get_close_matches  # here for the time of a start
+
+            near = get_close_matches(name, others)
+            there = f"did you mean {listed(near)}?" if near else f"the other keys are {listed(others) or 'none'}"
+            why = f"--{roles[name]} {name}: no line has this key; {there}"
+            if not self.may_lack:
+                raise DataError(why)
+            self.say(f"warning: {why}")
 
     def decide(self, schema: Schema, where: str) -> None:
         """These are the columns. DataError if there should be a label among them."""
@@ -267,10 +294,21 @@ def json_layout(source: str, table: Table) -> Layout:
     if table.schema is None:
         try:
             table.decide(open_schema(table.options), f"{source}:1:1")
+            table.awaited.update(table.options.roles())
         except SchemaError as e:
             raise DataError(f"{source}:1:1: {e}") from None
     assert table.schema is not None
-    return Layout(table, table.schema)
+    tag = table.options.tag
+    if tag is None or table.schema.roles.get(tag) == "tag":
+        return Layout(table, table.schema)
+    table.awaited.add(tag)
+    return Layout(table, _with_tag(table.schema, tag))
+
+
+def _with_tag(schema: Schema, tag: str) -> Schema:
+    """The schema with this column as its tag."""
+    others = {name: "drop" if role == "tag" else role for name, role in schema.roles.items()}
+    return replace(schema, roles=others | {tag: "tag"})
 
 
 def lay_out(
@@ -285,11 +323,11 @@ def lay_out(
             new = [name for name in schema.unknown(names) if name not in index]
             schema = replace(schema, roles={**schema.roles, **dict.fromkeys(new, "auto")})
         if options.tag is not None and options.tag in names:
-            others = {name: "drop" if role == "tag" else role for name, role in schema.roles.items()}
-            schema = replace(schema, roles=others | {options.tag: "tag"})
+            schema = _with_tag(schema, options.tag)
         positions = schema.positions(names)
     except SchemaError as e:
         raise DataError(f"{where}: {e}") from None
+    table.note_keys(names)
     unknown = [name for name in schema.unknown(names) if name not in index]
     if unknown:
         table.say(f"{source}: columns that are not in the model are ignored: {listed(unknown)}")

@@ -252,7 +252,8 @@ class TrainOptions(InputOptions):
     )
     allow_empty: bool = option(
         False, "--allow-empty", group=OUT,
-        help="Write the model even if no example was learned; else that is an error, and an old model stays.",
+        help="Write the model even if no example was learned, or if no JSON line has a key that an option names; "
+             "else that is an error, and an old model stays.",
     )  # fmt: skip
     predictions: str | None = option(
         None, "-p", "--predictions", group=OUT, type=PATH, metavar="FILE",

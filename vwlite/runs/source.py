@@ -112,6 +112,7 @@ class Source:
         self._table = table_of(options, columns, needs_label=True)
         if self._table is not None:
             self._table.crosses = settings.crosses
+            self._table.may_lack = options.allow_empty
 
     @property
     def may_be_table(self) -> bool:
