@@ -19,7 +19,7 @@ from vwlite.core.base.buffers cimport copy, reserve, resize
 from vwlite.core.data.batch cimport EXAMPLE, MOST_DISTINCT, REJECTED, Batch, new_dictionary
 from vwlite.core.text.cells cimport (
     BY_VALUE, CATEGORICAL, DROPPED, NUMERIC, TEXT, Cells, Column, Role, Sink, add_number, add_text, add_word, begun_hash,
-    close_space, fitting, open_space, put, write,
+    close_space, fitting, is_missing_number, open_space, put, write,
 )
 from vwlite.core.text.decimal cimport LONGEST_NUMBER, write_unsigned
 from vwlite.core.text.tokens cimport close_line
@@ -500,7 +500,7 @@ cdef class Frame:
                         value = cell_at(&self.kinds[place], chunk.children[place], chunk.offset + row)
                         if value.type != NULLS:
                             x = number_at(value.type, value.array, value.at)
-                            if not isfinite(<float>x):
+                            if not isfinite(<float>x) and not (isnan(x) and self.cells.sink.missing.nan):
                                 bad = True
                                 break
                     if bad:
@@ -753,7 +753,8 @@ cdef inline int cell(Sink* sink, const Column* column, Role role, Batch batch, c
         return -1
     if role == NUMERIC:
         x = <float>number_at(value.type, value.array, value.at)
-        failed = add_number(sink, column, batch, x, b"1" if x != 0 else b"0", 1)
+        if not is_missing_number(&sink.missing, x):
+            failed = add_number(sink, column, batch, x, b"1" if x != 0 else b"0", 1)
     elif role == TEXT:
         word = string_at(value.type, value.array, value.at)
         failed = add_text(sink, column.space, batch, word.begin, word.size)

@@ -93,8 +93,21 @@ cdef struct Column:
     const char* name        # name=, without what VW text cannot hold
 
 
+# Words that mean a missing value in numeric columns, the label and the importance. Those that are numbers count in
+# numeric columns only, by value. Owned by the Cells.
+cdef struct Missing:
+    size_t count
+    const char** words
+    size_t* sizes
+    uint8_t[256] begins     # by byte: whether a word begins with it
+    size_t number_count
+    float* numbers
+    bint nan                # one of the words means NaN
+
+
 # Where features go. text: VW text instead of features; NULL: into the batch.
 cdef struct Sink:
+    Missing missing
     bint strings            # names of digits only are numbers, not hashed
     int ngram
     char* scratch
@@ -107,6 +120,25 @@ cdef struct Sink:
 
 
 cdef uint32_t name_hash(const Sink* sink, const char* p, size_t n, uint32_t space) noexcept nogil
+
+
+cdef bint is_missing_word(const Missing* missing, const char* p, size_t n) noexcept nogil
+
+
+cdef inline bint is_missing(const Missing* missing, const char* p, size_t n) noexcept nogil:
+    """Whether a cell that is not empty, without blanks at its ends, means a missing value."""
+    return missing.begins[<uint8_t>p[0]] and is_missing_word(missing, p, n)
+
+
+cdef inline bint is_missing_number(const Missing* missing, float x) noexcept nogil:
+    """Whether a number, or NaN, in a numeric column means a missing one."""
+    cdef size_t i
+    if unlikely(x != x):
+        return missing.nan
+    for i in range(missing.number_count):
+        if missing.numbers[i] == x:
+            return True
+    return False
 
 
 cdef inline uint32_t begun_hash(const Column* c, const char* p, size_t n) noexcept nogil:
@@ -273,3 +305,6 @@ cdef class Cells:
     cdef int[3] head            # which columns are the label, the importance and the tag, in this order
     cdef size_t heads           # how many there are
     cdef readonly list names    # of the columns, each with `=` behind it
+    cdef list missing           # the words that mean a missing value, as bytes
+
+    cdef set_missing(self, list words)

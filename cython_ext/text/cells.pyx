@@ -1,6 +1,10 @@
 """The columns of a table, as the readers of tables want them; and the words of texts. See cells.pxd."""
 
 from libc.stdlib cimport calloc, free
+from libc.string cimport memcmp
+
+from vwlite.core.base.simd cimport PADDING
+from vwlite.core.text.numbers cimport Double, read_double
 
 
 cdef size_t write_character(char* to, uint32_t c) noexcept nogil:
@@ -67,6 +71,14 @@ cdef int add_text(Sink* sink, uint32_t space, Batch batch, const char* p, size_t
     return 0
 
 
+cdef bint is_missing_word(const Missing* missing, const char* p, size_t n) noexcept nogil:
+    cdef size_t i
+    for i in range(missing.count):
+        if missing.sizes[i] == n and memcmp(missing.words[i], p, n) == 0:
+            return True
+    return False
+
+
 cdef uint32_t name_hash(const Sink* sink, const char* p, size_t n, uint32_t space) noexcept nogil:
     return hash_strings(p, n, space) if sink.strings else murmur(p, n, space)
 
@@ -88,10 +100,12 @@ cdef class Cells:
     """The columns of a table for the core.
 
     columns: the namespace of each, as text, and its role as its place in ROLES of vwlite/input/schema.py. ngram: up to
-    so many words in a row make a feature of a text. hash_all, hash_seed: as for Parser. as_text: make VW text.
+    so many words in a row make a feature of a text. missing: words that mean a missing value. hash_all, hash_seed: as
+    for Parser. as_text: make VW text.
     """
 
-    def __cinit__(self, columns, *, int ngram=1, bint hash_all=False, uint32_t hash_seed=0, bint as_text=False):
+    def __cinit__(self, columns, *, int ngram=1, missing=(), bint hash_all=False, uint32_t hash_seed=0,
+                  bint as_text=False):
         cdef size_t i
         cdef bytes name
         cdef uint32_t space
@@ -104,6 +118,7 @@ cdef class Cells:
         self.columns = <Column*>calloc(self.count + 1, sizeof(Column))
         if self.columns == NULL:
             raise MemoryError("no memory for columns")
+        self.set_missing([word.encode("utf-8", "surrogateescape") for word in missing])
         heads = []
         for i in range(self.count):
             name = self.names[i]
@@ -121,13 +136,42 @@ cdef class Cells:
         for i, (_, column) in enumerate(sorted(heads)):
             self.head[i] = column
 
+    cdef set_missing(self, list words):
+        cdef Missing* missing = &self.sink.missing
+        cdef const char* word
+        cdef Double number
+        self.missing = words
+        missing.words = <const char**>calloc(len(words) + 1, sizeof(char*))
+        missing.sizes = <size_t*>calloc(len(words) + 1, sizeof(size_t))
+        missing.numbers = <float*>calloc(len(words) + 1, sizeof(float))
+        if missing.words == NULL or missing.sizes == NULL or missing.numbers == NULL:
+            raise MemoryError("no memory for columns")
+        for text in words:
+            padded = text + bytes(PADDING)
+            word = padded
+            number = read_double(word)
+            if number.end == word + len(text):
+                missing.numbers[missing.number_count] = <float>number.value
+                missing.number_count += 1
+                continue
+            missing.nan = missing.nan or text.lower() == b"nan"
+            word = text             # `self.missing` owns it
+            missing.words[missing.count], missing.sizes[missing.count] = word, len(text)
+            missing.begins[<uint8_t>word[0]] = True
+            missing.count += 1
+
     def writing(self):
         """The same columns, of which VW text is made."""
         names = [name.removesuffix(b"=").decode("utf-8", "surrogateescape") for name in self.names]
         columns = [(name, self.columns[i].role) for i, name in enumerate(names)]
-        return Cells(columns, ngram=self.sink.ngram, hash_all=not self.sink.strings, hash_seed=self.sink.seed, as_text=True)
+        missing = [word.decode("utf-8", "surrogateescape") for word in self.missing]
+        return Cells(columns, ngram=self.sink.ngram, missing=missing, hash_all=not self.sink.strings,
+                     hash_seed=self.sink.seed, as_text=True)
 
     def __dealloc__(self):
         free(self.columns)
         free(self.sink.scratch)
         free(self.sink.text.data)
+        free(self.sink.missing.words)
+        free(self.sink.missing.sizes)
+        free(self.sink.missing.numbers)

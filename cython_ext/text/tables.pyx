@@ -23,7 +23,8 @@ from vwlite.core.base.simd cimport PADDING, likely, load64, unlikely
 from vwlite.core.data.batch cimport BLANK, EXAMPLE, REJECTED, Fault, mark_of, rewind
 from vwlite.core.text.cells cimport (
     BY_VALUE, CATEGORICAL, DROPPED, IS_IMPORTANCE, IS_LABEL, IS_TAG, NUMERIC, TEXT, Role, Sink, add_number, add_text,
-    add_padded_word, character, close_space, fits_byte, name_hash, open_space, put, set_column, write, write_character,
+    add_padded_word, character, close_space, fits_byte, is_missing, is_missing_number, name_hash, open_space, put,
+    set_column, write, write_character,
 )
 from vwlite.core.text.csv cimport (
     BAD, CELL, CELL_LARGE, COMPLETE, CUT, NOT_UTF8, QUOTE_OPEN, RAGGED, Outcome, csv_marks, csv_record, csv_window,
@@ -108,9 +109,14 @@ cdef inline int take_cell(Sink* sink, const Column* c, const char* p, const char
             if unlikely(not isfinite(number.value)):
                 trouble_at(trouble, CELL_LARGE, p, end)
                 return -1
-            failed = add_number(sink, c, batch, number.value, p, end - p)
+            if unlikely(sink.missing.number_count != 0) and is_missing_number(&sink.missing, number.value):
+                failed = 0
+            else:
+                failed = add_number(sink, c, batch, number.value, p, end - p)
         elif c.role == BY_VALUE:
             failed = add_padded_word(sink, c, batch, p, end - p)
+        elif is_missing(&sink.missing, p, end - p):
+            failed = 0
         else:
             trouble_at(trouble, CELL, p, end)
             return -1
@@ -496,6 +502,9 @@ cdef class TableParser(Parser):
             return p
         while is_blank((end - 1)[0]):
             end -= 1
+        if (c.role == IS_LABEL or c.role == IS_IMPORTANCE or c.role == NUMERIC) and not is_number \
+                and is_missing(&sink.missing, text, end - text):
+            return p
         if IS_LABEL <= c.role <= IS_TAG:
             if self.json_head(c, text, end, batch, trouble):
                 if trouble.code != OUT_OF_MEMORY:
@@ -506,6 +515,8 @@ cdef class TableParser(Parser):
             number = read_float(text, end)
             if number.end != end or not isfinite(number.value):
                 return trouble_at(trouble, CELL if number.end != end else CELL_LARGE, begin, p)
+            if is_missing_number(&sink.missing, number.value):
+                return p
             if index < 0:
                 failed = add_number(sink, c, batch, number.value, text, end - text)
             else:
@@ -832,6 +843,8 @@ cdef class TableParser(Parser):
         while p < end and is_blank((end - 1)[0]):
             end -= 1
         if p == end:
+            return 0
+        if c.role != IS_TAG and is_missing(&self.table.sink.missing, p, end - p):
             return 0
         begin, last = p, end
         if unlikely(doubled) and self.unquote(&p, &end, trouble):

@@ -251,10 +251,10 @@ def test_what_is_refused(vwlite, files):
 
 
 def test_bad_rows_say_their_row_and_column(vwlite, at):
-    table = {"y": [1.0, -1, 7, 1, 1], "a": [1.0, float("nan"), 2, 1e99, 3], "w": [1.0, 1, 1, 1, -2]}
+    table = {"y": [1.0, -1, 7, 1, 1], "a": [1.0, float("inf"), 2, 1e99, 3], "w": [1.0, 1, 1, 1, -2]}
     pq.write_table(pa.table(table), "a.parquet")
     run = ["train", "a.parquet", "--label", "y", "--importance", "w", "--loss", "logistic"]
-    first = "a.parquet:2:2: column a: 'nan' is not a number; have a null where there is none"
+    first = "a.parquet:2:2: column a: 'inf' is not a number; have a null where there is none"
     assert last(vwlite, *run) == first
     found = vwlite(*run, "--on-error", "skip", "-m", "m").err
     assert f"{first} (skipped)\n" in found
@@ -265,13 +265,36 @@ def test_bad_rows_say_their_row_and_column(vwlite, at):
     assert "a.parquet:2:2" in vwlite("predict", "-m", "m", "a.parquet", code=65).err
 
 
+def test_nan_is_missing_as_in_csv(vwlite, at):
+    """In numeric columns, the label and the importance, of any width; and so are the words of --missing."""
+    nan, table = float("nan"), {}
+    table["y"] = pa.array([1.0, nan, -1, 1, None])
+    table |= {f"n{k}": pa.array([1.0, nan, 2, -999, 4], pa.float64()).cast(k) for k in ("double", "float", "halffloat")}
+    table |= {"w": pa.array([1.0, 1, nan, 2, 1]), "c": ["NaN", "NA", "a", "b", "c"], "i": [1, -999, 3, 4, 5]}
+    pq.write_table(pa.table(table), "a.parquet")
+    Path("a.csv").write_text(as_csv(pa.table(table)))
+    run = ["--label", "y", "--importance", "w"]
+    for missing in ([], ["--missing", "nan,-999,-999.0"]):
+        for name in ("csv", "parquet"):
+            vwlite("train", f"a.{name}", *run, *missing, "-m", f"{name}.model")
+        assert Path("csv.model").read_bytes() == Path("parquet.model").read_bytes()
+        text = vwlite("convert", "a.parquet", *run, *missing).out
+        assert text.replace(".0", "") == vwlite("convert", "a.csv", *run, *missing).out.replace(".0", "")
+        assert text.splitlines()[1].startswith("|c c=NA") and ("-999" in text) == (not missing)
+    first = "a.parquet:2:1: column y: label 'nan' is not a finite number"
+    assert last(vwlite, "train", "a.parquet", *run, "--missing", "") == first
+    said = "a.parquet:2:1: column ndouble: 'nan' is not a number; have a null where there is none"
+    typed = ["--label", "i", "--drop", "y,w,nfloat,nhalffloat", "--missing", ""]
+    assert last(vwlite, "train", "a.parquet", *typed) == said
+
+
 @pytest.mark.parametrize("threads", [1, 3])
 def test_bad_rows_have_their_place_as_those_of_csv(vwlite, at, threads):
     """In predictions, for the holdout, in what is counted, in names and in a cache."""
     rows = 9001
     table = pa.table({
         "y": [[1, -1, None, 7][i % 4 if i % 97 == 3 else i % 2] for i in range(rows)],
-        "n": [float("nan") if i % 1000 == 5 else i % 7 / 4 for i in range(rows)],
+        "n": [float("inf") if i % 1000 == 5 else i % 7 / 4 for i in range(rows)],
         "c": [f"c{i % 13}" for i in range(rows)],
         "w": [-1.0 if i % 500 == 7 else 1.0 for i in range(rows)],
         "id": [f"t{i}" for i in range(rows)],
@@ -330,10 +353,10 @@ def test_labels_and_importances_are_numbers_or_words(vwlite, at, kind):
 
 def test_truths_and_words_can_be_labels_and_importances(vwlite, at):
     """The same as numbers, and convert says the same of them."""
-    weights = {"w": ["1", None, " 0.5 ", "x", "nan", "1_0", "-1"], "bool": [True, None, False, True, True, True, True]}
+    weights = {"w": ["1", None, " 0.5 ", "x", "inf", "1_0", "-1"], "bool": [True, None, False, True, True, True, True]}
     pq.write_table(pa.table({"y": [True, False] * 3 + [None], "x": [1.5] * 7, **weights}), "a.parquet")
     bad = [f"a.parquet:{row}:3: column w: importance '{word}' is not 0 or more (skipped)"
-           for row, word in ((4, "x"), (5, "nan"), (6, "1_0"), (7, "-1"))]  # fmt: skip
+           for row, word in ((4, "x"), (5, "inf"), (6, "1_0"), (7, "-1"))]  # fmt: skip
     for weight, wrong in (("w", bad), ("bool", [])):
         other = "bool" if weight == "w" else "w"
         run = ["a.parquet", "--label", "y", "--importance", weight, "--drop", other, "--on-error", "skip"]

@@ -21,6 +21,7 @@ from vwlite.algorithms.losses import LOSSES
 from vwlite.algorithms.table import ALGORITHMS
 from vwlite.cli import run
 from vwlite.hashing import feature_hash
+from vwlite.input.schema import RoleOptions
 from vwlite.options.groups import Command, PredictOptions, TrainOptions, predict_options, train_options
 from vwlite.options.resolve import resolve
 from vwlite.options.settings import Settings
@@ -80,6 +81,7 @@ def test_help_shows_defaults_that_are_those_in_use():
     settings |= {"threshold": float("inf"), "holdout-period": 10, "early-terminate": 3, "progress": 2.0}
     settings |= {"max-errors": "no limit", "features": "2^bits; smidas: those seen so far"}
     settings |= {"feature-weights": 1, "box": "no limit", "nonzeros": "no limit"}
+    settings |= {"missing": ",".join(RoleOptions().missing_words)}
     assert len(shown) >= 19
     for name, text in shown.items():
         default = settings[name]

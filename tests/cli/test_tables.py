@@ -18,6 +18,7 @@ from slow_tables import csv_as_vw, decided, json_as_vw
 
 from vwlite.input import pipeline, tables
 from vwlite.input.reader import read_blocks
+from vwlite.input.schema import MISSING
 from vwlite.model import Model, read_model
 
 CLICKS = (
@@ -336,22 +337,119 @@ def test_a_model_is_continued_with_its_columns(vwlite, clicks):
 
 def test_what_was_decided_is_said_once(vwlite, clicks):
     err = vwlite("train", clicks, *TYPED, "--passes", "3", "-m", "m").err
-    line = "columns: label clicked; tag id; numeric age; categorical country, device; text 'ad text'\n"
-    assert err.count(line) == 1 and err.count("columns") == 1
+    line = "columns: label clicked; tag id; numeric age; categorical country, device; text 'ad text'; missing: device 1"
+    assert err.count(f"{line} of 4 rows\n") == 1 and err.count("columns") == 1
     assert vwlite("train", clicks, *TYPED, "-m", "m", "--quiet").err == ""
 
 
 def test_roles_are_decided_from_the_first_thousand_rows(vwlite, at):
     Path("a.csv").write_text("y,n,e\n" + "1,5,\n" * 1000 + "1,x,w\n")
     err = vwlite("train", "a.csv", "--label", "y", "-m", "m", code=65).err
-    assert err.splitlines()[-1] == "a.csv:1002:3: column n: 'x' is not a number; --categorical n takes words too"
-    assert "columns: label y; numeric n; categorical e\n" in err
+    said = "a.csv:1002:3: column n: 'x' is not a number; --categorical n takes words too"
+    assert err.splitlines()[-1] == said + MISSING_TOO
+    assert "columns: label y; numeric n; categorical e; missing: e 1000 of the first 1000 rows\n" in err
     Path("a.csv").write_text("y,n,e\n" + "1,5,\n" * 999 + "1,x,w\n")
-    assert "columns: label y; categorical n, e\n" in vwlite("train", "a.csv", "--label", "y", "-m", "m").err
+    err = vwlite("train", "a.csv", "--label", "y", "-m", "m").err
+    assert "columns: label y; categorical n, e; missing: e 999 of the first 1000 rows\n" in err
     vwlite("train", "a.csv", "--label", "y", "--drop", "n", "--numeric", "e", "--on-error", "skip", "-m", "m")
 
 
+# --- missing values ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("word", ["", *MISSING])
+@pytest.mark.parametrize("row", [3, 1500])
+def test_words_for_missing_numbers_are_empty_cells(vwlite, at, word, row):
+    """In numeric columns, the label and the importance; before the roles are decided and after."""
+    rows = [f"{2 * (i % 2) - 1},{i % 7}.5,{'NA' if i % 3 else 'PT'},{i % 2 + 1},None {i % 5}" for i in range(1600)]
+    header, typed = "y,n,c,w,t\n", ["--label", "y", "--importance", "w", "--text", "t"]
+    for name, missing in (("a.csv", word), ("empty.csv", "")):
+        rows[row], rows[row + 1] = f"{missing},{missing},PT,1,x", f"1, {missing} ,NA,{missing},-"
+        Path(name).write_text(header + "\n".join(rows) + "\n")
+    found = vwlite("train", "a.csv", *typed, "-m", "a").err
+    assert "columns: label y; importance w; numeric n; categorical c; text t" in found
+    said = "; missing: y 1, n 2, w 1 of the first 1000 rows\n"
+    assert (said in found) == (row < 1000) and "note: column" not in found
+    vwlite("train", "empty.csv", *typed, "-m", "empty")
+    assert Path("a").read_bytes() == Path("empty").read_bytes()
+    text = vwlite("convert", "a.csv", *typed).out
+    assert text == vwlite("convert", "empty.csv", *typed).out == csv_as_vw(
+        Path("a.csv").read_text(), {"y": "label", "n": "numeric", "c": "categorical", "w": "importance", "t": "text"}
+    )
+    assert text.split("\n")[row : row + 2] == ["|c c=PT |t x", "1 |c c=NA"]
+    out = vwlite("predict", "a.csv", "-m", "a").out
+    assert out == vwlite("predict", "empty.csv", "-m", "a").out and len(out.split()) == 1600
+
+
+def test_the_words_for_missing_values_can_be_others(vwlite, at):
+    Path("a.csv").write_text("y,n,m\n1,?,1\n1,2,NA\n1,-999,3\n1,-999.0,4\n")
+    convert = ["convert", "a.csv", "--label", "y"]
+    assert vwlite(*convert, "--missing", "?,NA,-999").out == "1 |m m:1\n1 |n n:2\n1 |m m:3\n1 |m m:4\n"
+    assert vwlite(*convert).out == "1 |n n=? |m m:1\n1 |n n=2\n1 |n n=-999 |m m:3\n1 |n n=-999.0 |m m:4\n"
+    assert vwlite(*convert, "--missing", "").out.splitlines()[1] == "1 |n n=2 |m m=NA"
+    said = "a.csv:3:5: column m: 'NA' is not a number; --categorical m takes words too" + MISSING_TOO
+    assert vwlite(*convert, "--missing", "", "--numeric", "m", code=65).err.splitlines()[-1] == said
+    # A number among the words is a label as others are.
+    assert vwlite(*convert, "--missing", "1,?,NA").out == "1 |\n1 |n n:2\n1 |n n:-999 |m m:3\n1 |n n:-999.0 |m m:4\n"
+    # They are in the model.
+    vwlite("train", "a.csv", "--label", "y", "--missing", "?,NA", "-m", "m")
+    assert read_model("m").columns["missing"] == ["?", "NA"]
+    assert len(vwlite("predict", "a.csv", "-m", "m").out.split()) == 4
+    vwlite("train", "a.csv", "-i", "m", "-m", "n")
+    said = "--missing 'NA' contradicts the model, which has '?,NA': leave it out\n"
+    assert vwlite("train", "a.csv", "-i", "m", "--missing", "NA", code=2).err == said
+
+
+def test_a_model_that_has_no_words_for_missing_values_predicts_as_before(vwlite, at):
+    """As earlier versions wrote it."""
+    from vwlite.input.schema import Schema
+
+    Path("a.csv").write_text("y,n\n1,1\n-1,2\n")
+    vwlite("train", "a.csv", "--label", "y", "-m", "m")
+    columns = dict(read_model("m").columns)
+    del columns["missing"]
+    assert Schema.restored(columns).missing == ()
+    for words in ([""], [" "], [1], "NA"):
+        with pytest.raises(ValueError, match="should be"):
+            Schema.restored(columns | {"missing": words})
+
+
+def test_a_column_of_numbers_and_a_few_words_is_noted(vwlite, at):
+    rows = [f"1,{'?' if i % 50 == 3 else 'unknown' if i % 50 == 7 else i},{i % 3 or 'x'}\n" for i in range(200)]
+    Path("a.csv").write_text("y,the n,c\n" + "".join(rows))
+    run = ["train", "a.csv", "--label", "y", "-m", "m"]
+    words = "NA,N/A,NaN,nan,null,NULL,None,-,?,unknown"
+    note = ("note: column the n: 192 of 200 cells are numbers, but not '?', 'unknown', so it is categorical: "
+            f"--missing '{words}' makes it numeric, --categorical 'the n' says that it is meant\n")  # fmt: skip
+    found = vwlite(*run).err
+    assert note in found and found.count("note: column") == 1
+    assert "note: column" not in vwlite(*run, "--categorical", "the n").err
+    found = vwlite(*run, "--missing", words).err
+    assert "numeric 'the n'; categorical c; missing: 'the n' 8 of 200 rows\n" in found and "note: column" not in found
+    assert vwlite(*run, "--quiet").err == ""
+
+
+def test_classes_that_are_words_for_missing_values(vwlite, at):
+    Path("a.csv").write_text("y,n\nNone,1\nlow,2\nhigh,3\n")
+    run = ["train", "a.csv", "--label", "y", "-m", "m"]
+    note = "note: column y: 'None' means that the label is missing, and is no class: --missing WORDS changes that\n"
+    assert note in vwlite(*run, "--oaa", 3, "--classes", "auto").err
+    said = "--classes names None, which means a missing label: give --missing other words, or ''\n"
+    assert vwlite(*run, "--classes", "None,low,high", code=2).err == said
+    vwlite(*run, "--classes", "None,low,high", "--missing", "")
+    assert set(vwlite("predict", "a.csv", "-m", "m").out.split()) <= {"None", "low", "high"}
+
+
+def test_missing_values_of_json_lines(vwlite, at):
+    Path("a.jsonl").write_text('{"y": "NA", "n": "N/A", "c": "NA"}\n{"y": 1, "n": ["1", "-", 3], "w": "null"}\n')
+    run = ["convert", "a.jsonl", "--label", "y", "--importance", "w", "--numeric", "n"]
+    assert vwlite(*run).out == "|c c=NA\n1 |n 0:1 2:3\n"
+    assert "column n: '\"N/A\"' is not a number" in vwlite(*run, "--missing", "", code=65).err
+
+
 # --- bad input ---------------------------------------------------------------------------------------
+
+MISSING_TOO = ", --missing WORDS says which of them mean a missing number"
 
 # header and rows, line, column, what is said
 BAD_ROWS = [
@@ -362,11 +460,11 @@ BAD_ROWS = [
     ('y,a,b\n1,2,x "y"\n', 2, 7,
      "a quote inside of a cell that does not begin with one: quote the whole cell, and double the quote"),
     ("y,a,b\n1,2,3\n1,\"1,234\",3\n", 3, 4, "column a: '1,234' is not a number; --categorical a takes words too"),
-    ("y,a,b\n1,2,3\n1,nan,3\n", 3, 3, "column a: 'nan' is not a number; leave the cell empty where there is none"),
+    ("y,a,b\n1,2,3\n1,-nan,3\n", 3, 3, "column a: '-nan' is not a number; leave the cell empty where there is none"),
     ("y,a,b\n1,2,3\n1,1e99,3\n", 3, 3, "column a: '1e99' is too large for a 32-bit float"),
     ("y,a,b\nspam,2,3\n", 2, 1, "column y: label 'spam' is not a number"),
     ('y,a,b\n1,2,"x\n\n"\n"\n7x",2,3\n', 6, 1, "column y: label '7x' has text after the number"),
-    ('y,a,b\n"1",x\0y,3\n', 2, 5, "column a: 'x\\x00y' is not a number; --categorical a takes words too"),
+    ('y,a,b\n"1",x\0y,3\n', 2, 5, "column a: 'x\\x00y' is not a number; --categorical a takes words too" + MISSING_TOO),
 ]  # fmt: skip
 
 
@@ -392,7 +490,7 @@ def test_learning_that_diverges_says_the_line_of_the_file(vwlite, at):
 
 def test_importances_that_are_none(vwlite, at):
     """What VW text has at that place is no advice for a table."""
-    for cell, said in (("x", "is not a number"), ("-1", "is negative"), ("nan", "is not a finite number")):
+    for cell, said in (("x", "is not a number"), ("-1", "is negative"), ("inf", "is not a finite number")):
         Path("a.csv").write_text(f"y,a,w\n1,2,1\n1,2,{cell}\n")
         err = vwlite("train", "a.csv", "--label", "y", "--importance", "w", code=65).err.splitlines()
         assert err[-1] == f"a.csv:3:5: column w: importance '{cell}' {said}"

@@ -12,12 +12,13 @@ from vwlite.core.data.batch import Batch
 from vwlite.core.text.cells import Cells
 from vwlite.core.text.parser import Parser
 from vwlite.core.text.tables import TableParser, json_stop_of, marks_of_cells, split, whole
-from vwlite.input.schema import ROLES, Schema, namespace_of
+from vwlite.input.schema import MISSING, ROLES, Schema, namespace_of
 
-WORDS = ["PT", "DE", "a b", " x ", "", "", "a:b", "p|q", "line\nend", "cr\r\nlf", 'say ""hi""', 'q"', "été", "ΑΣ", "12",
-         "seventeen_letters", "naïve—café", "x" * 40, "\t", "'t", "true", "İx", "Ⱥ"]  # fmt: skip
+WORDS = ["NA", "-", "PT", "DE", "a b", " x ", "", "", "a:b", "p|q", "line\nend", "cr\r\nlf", 'say ""hi""', 'q"',
+         "été", "ΑΣ", "12", "seventeen_letters", "naïve—café", "x" * 40, "\t", "'t", "true", "İx", "Ⱥ"]  # fmt: skip
 TEXTS = ["Great shoes, now 50% off!", "one", "", "a  b\nc", "Ünïcode—Wörter 3x", "İstanbul", "x-y_z", "…", "ß Σ"]
-NUMBERS = ["0", "1", "-3.25", "+2", ".5", "5.", "1e-3", "123456789012", "", " 7 ", "0.0", "1E5", "-0"]
+NUMBERS = ["NA", " null", "-", "N/A ", "7", "7.0", "-999",
+           "0", "1", "-3.25", "+2", ".5", "5.", "1e-3", "123456789012", "", " 7 ", "0.0", "1E5", "-0"]  # fmt: skip
 
 
 def of(text: str) -> bytes:
@@ -27,7 +28,7 @@ def of(text: str) -> bytes:
 def table_parser(schema: Schema, names: list[str], delimiter: str = ",", **options) -> TableParser:
     as_text, hash_all = options.pop("as_text", False), options.get("hash_all", False)
     parser = TableParser("csv", **options)
-    cells = Cells(schema.cells, ngram=schema.ngram, hash_all=hash_all, as_text=as_text)
+    cells = Cells(schema.cells, ngram=schema.ngram, missing=schema.missing, hash_all=hash_all, as_text=as_text)
     parser.set_table(cells, schema.positions(names), len(names), delimiter)
     return parser
 
@@ -35,9 +36,13 @@ def table_parser(schema: Schema, names: list[str], delimiter: str = ",", **optio
 def json_parser(schema: Schema, **options) -> TableParser:
     as_text, hash_all = options.pop("as_text", False), options.get("hash_all", False)
     parser = TableParser("jsonl", **options)
-    cells = Cells(schema.cells, ngram=schema.ngram, hash_all=hash_all, as_text=as_text)
+    cells = Cells(schema.cells, ngram=schema.ngram, missing=schema.missing, hash_all=hash_all, as_text=as_text)
     parser.set_keys(cells, list(schema.roles), schema.open)
     return parser
+
+
+# Words that mean a missing value. Not a label: those of the tables are numbers.
+MISSINGS = [(*MISSING, "7"), (*MISSING, "-9.99e2", "Namibia"), MISSING]
 
 
 def content(parser: Parser, text: bytes) -> list:
@@ -60,8 +65,8 @@ def drawn_csv(rng: Random) -> tuple[str, dict[str, str], str]:
         out, delimiter=delimiter, lineterminator=end, quoting=rng.choice([csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
     )
     writer.writerow(names)
-    draw = {"label": ["1", "-1", "2.5", ""], "importance": ["1", "0.5", ""], "tag": WORDS, "categorical": WORDS,
-            "text": TEXTS, "numeric": NUMBERS, "drop": WORDS}  # fmt: skip
+    draw = {"label": ["1", "-1", "2.5", "", "None", "-"], "importance": ["1", "0.5", "", " nan"], "tag": WORDS,
+            "categorical": WORDS, "text": TEXTS, "numeric": NUMBERS, "drop": WORDS}  # fmt: skip
     for _ in range(rng.randrange(8)):
         if rng.random() < 0.1:
             out.write(end)
@@ -75,12 +80,12 @@ def drawn_csv(rng: Random) -> tuple[str, dict[str, str], str]:
 def test_delimited_text_is_what_python_reads(seed):
     rng = Random(seed)
     text, roles, delimiter = drawn_csv(rng)
-    ngram = rng.choice([1, 1, 2, 3])
-    schema, names = Schema(roles, ngram), list(roles)
+    ngram, missing = rng.choice([1, 1, 2, 3]), rng.choice(MISSINGS)
+    schema, names = Schema(roles, ngram, missing=missing), list(roles)
     _, begin, end = split(of(text), delimiter)[0]
     assert begin == 0
     body = of(text)[end:]
-    vw = of(csv_as_vw(text, roles, ngram=ngram, delimiter=delimiter))
+    vw = of(csv_as_vw(text, roles, ngram=ngram, delimiter=delimiter, missing=missing))
     writer = table_parser(schema, names, delimiter, as_text=True)
     batch = Batch()
     assert writer.parse(body, batch) == 0
@@ -142,11 +147,12 @@ def drawn_json(rng: Random) -> tuple[str, dict[str, str]]:
 
 
 def _json_value(rng: Random, key: str):
-    number = rng.choice([0, 1, -2, 3.25, 1e30, 5e-7])
+    number = rng.choice([0, 1, -2, 7, 3.25, 1e30, 5e-7])
     if key in ("y", "w"):
-        return rng.choice([1, 0.5, "1", " 2 ", None, *([True, False] if key == "y" else [])])
+        return rng.choice([1, 0.5, "1", " 2 ", None, "NA", " null ", *([True, False] if key == "y" else [])])
     if key == "n":
-        return rng.choice([number, "3.5", None, [1, 2.5, None, 0], {"a": 1, "b": "2"}])
+        several = {"a": 1, "b": "2", "c": "NA"}
+        return rng.choice([number, 7, "7.0", "3.5", "NA", None, [1, 2.5, None, " - ", 0], several])
     if key == "o":
         return {name: rng.choice([number, rng.choice(WORDS), True, ["a", "b c"]]) for name in ("k", "l|m", "k2")}
     if key == "arr":
@@ -162,9 +168,9 @@ def _json_value(rng: Random, key: str):
 def test_json_lines_are_what_python_reads(seed):
     rng = Random(seed)
     text, roles = drawn_json(rng)
-    ngram = rng.choice([1, 2])
-    schema = Schema(roles, ngram, open=True)
-    vw = of(json_as_vw(text, roles, ngram=ngram))
+    ngram, missing = rng.choice([1, 2]), rng.choice(MISSINGS)
+    schema = Schema(roles, ngram, open=True, missing=missing)
+    vw = of(json_as_vw(text, roles, ngram=ngram, missing=missing))
     writer = json_parser(schema, as_text=True)
     batch = Batch()
     assert writer.parse(of(text), batch) == 0, writer.faults(batch)

@@ -5,9 +5,11 @@ import csv
 import io
 import json
 import re
+import struct
 from typing import Any
 
 _BLANKS = " \t\r\n"
+MISSING = ("NA", "N/A", "NaN", "nan", "null", "NULL", "None", "-")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
@@ -31,12 +33,20 @@ def features_of_text(text: str, ngram: int) -> list[str]:
     return ["_".join(words[i + 1 - k : i + 1]) for i in range(len(words)) for k in range(1, min(ngram, i + 1) + 1)]
 
 
-def scalar(name: str, role: str, value: Any, ngram: int) -> list[str]:
+def is_missing(text: str, role: str, missing: tuple[str, ...]) -> bool:
+    """Whether a cell without blanks at its ends is as good as empty."""
+    if _NUMBER.fullmatch(text):
+        numbers = [struct.pack("f", float(x)) for x in missing if _NUMBER.fullmatch(x)]
+        return role == "numeric" and struct.pack("f", float(text)) in numbers
+    return text == "" or (role in ("numeric", "label", "importance") and text in missing)
+
+
+def scalar(name: str, role: str, value: Any, ngram: int, missing: tuple[str, ...]) -> list[str]:
     """Features of a cell, or of a value of JSON, which has its type."""
     is_number = isinstance(value, Number)
     text = {True: "true", False: "false", None: ""}[value] if value in (True, False, None) and not is_number else value
     text = text.strip(_BLANKS)
-    if not text:
+    if is_missing(text, "numeric" if role == "auto" and is_number else role, missing):
         return []
     name = fitting(name, ":|")
     if role == "text":
@@ -63,13 +73,16 @@ def head(label: str, importance: str, tag: str) -> str:
     return " ".join(words)
 
 
-def line(heads: dict[str, str], namespaces: list[tuple[str, list[str]]]) -> str:
+def line(heads: dict[str, str], namespaces: list[tuple[str, list[str]]], missing: tuple[str, ...]) -> str:
+    heads = {role: "" if is_missing(x.strip(_BLANKS), role, missing) else x for role, x in heads.items()}
     before = head(*(heads.get(role, "") for role in ("label", "importance", "tag")))
     spaces = [" ".join([f"|{fitting(name, ':|')}", *features]) for name, features in namespaces if features]
     return " ".join([before, *(spaces or ["|"])]).lstrip() + "\n"
 
 
-def csv_as_vw(text: str, roles: dict[str, str], *, ngram: int = 1, delimiter: str = ",") -> str:
+def csv_as_vw(
+    text: str, roles: dict[str, str], *, ngram: int = 1, delimiter: str = ",", missing: tuple[str, ...] = MISSING
+) -> str:
     """roles: of the columns that are known, in the order of the features."""
     rows = list(csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), delimiter=delimiter, strict=True))
     while not rows[0]:
@@ -83,15 +96,17 @@ def csv_as_vw(text: str, roles: dict[str, str], *, ngram: int = 1, delimiter: st
         cells = dict(zip(names, row, strict=True))
         heads = {role: cells[name] for name, role in roles.items() if name in cells}
         spaces = [
-            (name, scalar(name, role, cells[name], ngram))
+            (name, scalar(name, role, cells[name], ngram, missing))
             for name, role in roles.items()
             if name in cells and role in ("numeric", "categorical", "text")
         ]
-        out.append(line(heads, spaces))
+        out.append(line(heads, spaces, missing))
     return "".join(out)
 
 
-def json_as_vw(text: str, roles: dict[str, str], *, ngram: int = 1) -> str:
+def json_as_vw(
+    text: str, roles: dict[str, str], *, ngram: int = 1, missing: tuple[str, ...] = MISSING
+) -> str:
     out = []
     for row in text.split("\n")[:-1]:
         if not row.strip():
@@ -104,18 +119,18 @@ def json_as_vw(text: str, roles: dict[str, str], *, ngram: int = 1) -> str:
                 heads[role] = {True: "1", False: "0", None: ""}[value] if value in (True, False, None) else value
             elif role != "drop":
                 members = value.items() if isinstance(value, dict) else [(key, value)]
-                found = [f for name, x in members for f in values(name, role, x, ngram)]
+                found = [f for name, x in members for f in values(name, role, x, ngram, missing)]
                 spaces.append((key, found))
-        out.append(line(heads, spaces))
+        out.append(line(heads, spaces, missing))
     return "".join(out)
 
 
-def values(name: str, role: str, value: Any, ngram: int) -> list[str]:
+def values(name: str, role: str, value: Any, ngram: int, missing: tuple[str, ...]) -> list[str]:
     if not isinstance(value, list):
-        return scalar(name, role, value, ngram)
+        return scalar(name, role, value, ngram, missing)
     found = []
     for i, x in enumerate(value):
-        one = scalar(name, role, x, ngram)
+        one = scalar(name, role, x, ngram, missing)
         if one and (role == "numeric" or (role == "auto" and isinstance(x, Number))):
             one = [f"{i}:{x}"]
         found += one
@@ -130,7 +145,7 @@ def decided(text: str, typed: dict[str, str], *, delimiter: str = ",") -> dict[s
     found = {}
     for i, name in enumerate(names):
         cells = [row[i].strip(_BLANKS) for row in rows]
-        some = [cell for cell in cells if cell]
+        some = [cell for cell in cells if cell not in ("", *MISSING)]
         numbers = bool(some) and all(_NUMBER.fullmatch(cell) for cell in some)
         found[name] = typed.get(name, "numeric" if numbers else "categorical")
     return found

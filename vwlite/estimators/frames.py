@@ -43,7 +43,7 @@ def columns_of(frame: Frame, schema: Schema) -> list[str]:
 
 def cells_of(schema: Schema, settings: Settings) -> Cells:
     """The columns for the core."""
-    return Cells(schema.cells, ngram=schema.ngram, hash_all=settings.hash == "all")
+    return Cells(schema.cells, ngram=schema.ngram, missing=schema.missing, hash_all=settings.hash == "all")
 
 
 def prepared(

@@ -20,7 +20,7 @@ from vwlite.core.text.cells import Cells
 from vwlite.core.text.parser import Parser
 from vwlite.core.text.tables import TableParser
 from vwlite.errors import DataError, NoInputError
-from vwlite.input.diagnostics import BadLine, explain, printable, shown
+from vwlite.input.diagnostics import IS_NUMBER, BadLine, explain, printable, shown
 from vwlite.input.reader import Block, display_name
 from vwlite.input.schema import SchemaError, decide, index_columns
 from vwlite.input.tables import Layout, Table, lay_out
@@ -185,7 +185,7 @@ class ArrowParsing:
     def _cells_of(self, layout: Layout) -> Cells:
         if self._cells is None or self._cells[0] is not layout.schema:
             schema = layout.schema
-            cells = Cells(schema.cells, ngram=schema.ngram, hash_all=self._options.hash_all)
+            cells = Cells(schema.cells, ngram=schema.ngram, missing=schema.missing, hash_all=self._options.hash_all)
             self._cells = (schema, cells)
         return self._cells[1]
 
@@ -195,8 +195,10 @@ class ArrowParsing:
         if at < 0:
             return None, {}
         name, pa = layout.schema.name_of("label"), import_module("pyarrow")
+        missing = _missing_words(layout)
         try:
             texts, indices = _distinct(frame, found, at)
+            texts = [b"" if text in missing else text for text in texts]
         except pa.ArrowException:
             raise DataError(
                 f"{block.source}:{block.first_line}:{at + 1}: column {name}: a label is a number or a word, which "
@@ -228,19 +230,22 @@ class ArrowParsing:
         at = layout.place_of("importance")
         if at < 0:
             return None, {}
-        name = layout.schema.name_of("importance")
+        name, missing = layout.schema.name_of("importance"), _missing_words(layout)
         words: list[str] = []
         places = np.empty(len(frame), dtype=np.int64)
         known = frame.distinct(at, places)
         if known is not None and all(isinstance(x, float) or (isinstance(x, int) and abs(x) <= EXACT) for x in known):
-            values = np.array([*known, 1.0], dtype=np.float64)[places]
+            values = np.array([*known, 1.0], dtype=np.float64)
+            if b"nan" in missing:
+                values[np.isnan(values)] = 1.0
+            values = values[places]
         else:
             pa = import_module("pyarrow")
             column = _plain(found.column(at))
             words = column.to_pylist() if pa.types.is_string(column.type) else []
             try:
                 f64 = pa.float64()
-                numbers = pa.array(map(_number, words), f64) if words else column.cast(f64, safe=False)
+                numbers = pa.array((_number(w, missing) for w in words), f64) if words else column.cast(f64, safe=False)
             except pa.ArrowException:
                 raise DataError(
                     f"{block.source}:{block.first_line}:{at + 1}: column {name}: an importance is a number, which "
@@ -256,15 +261,14 @@ class ArrowParsing:
 
     def _not_finite(self, block: Block, found: Any, layout: Layout) -> dict[int, BadLine]:
         """Rows with a number that no feature can have."""
-        pa = import_module("pyarrow")
-
+        pa, without_nan = import_module("pyarrow"), "nan" in layout.schema.missing_typed
         faults = {}
         for (name, role), at in zip(layout.schema.roles.items(), layout.positions, strict=True):
             if at < 0 or role not in ("numeric", "auto") or not pa.types.is_floating(found.column(at).type):
                 continue
             with np.errstate(over="ignore"):
                 values = found.column(at).cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False)
-                bad = np.flatnonzero(~np.isfinite(values.astype(np.float32)))
+                bad = np.flatnonzero(~np.isfinite(values.astype(np.float32)) & ~(np.isnan(values) & without_nan))
             for i in bad:
                 large = np.isfinite(values[i])
                 why = "is too large for a 32-bit float" if large else "is not a number; have a null where there is none"
@@ -287,7 +291,8 @@ class ArrowParsing:
         except pa.ArrowException as e:
             raise DataError(f"{layout.source}:1:1: {shown(str(e).encode())}") from e
         parser = TableParser("csv", stop_at_fault=not self._options.skip)
-        cells = Cells(layout.schema.cells, ngram=layout.schema.ngram, as_text=True)
+        schema = layout.schema
+        cells = Cells(schema.cells, ngram=schema.ngram, missing=schema.missing_typed, as_text=True)
         parser.set_table(cells, layout.positions, layout.width, ",")
         lines = Batch()
         parser.parse(memoryview(out.getvalue()), lines)
@@ -308,9 +313,17 @@ def _kind_of(column: Any) -> str:
     return f"a value of the Arrow type {printable(str(column.type))}"
 
 
-def _number(word: str | None) -> float | None:
+def _missing_words(layout: Layout) -> set[bytes]:
+    """The words that mean a missing label or importance."""
+    words = (word.encode("utf-8", "surrogateescape") for word in layout.schema.missing_typed)
+    return {word for word in words if not IS_NUMBER.fullmatch(word)}
+
+
+def _number(word: str | None, missing: set[bytes]) -> float | None:
     """An importance; None: there is none; not a number: it is bad."""
     word = (word or "").strip(" \t\r\n")
+    if word.encode() in missing:
+        return None
     try:
         return float(word if word.isascii() and "_" not in word else "nan") if word else None
     except ValueError:

@@ -101,9 +101,11 @@ def explain_cell(code: str, record: bytes, begin: int, end: int, parser: "TableP
     if code == "ragged":
         return f"a row of {parser.cells_of(record)} cells, but there are {parser.width} columns"
     if code == "cell":
-        instead = "leave the cell empty where there is none" if _NOT_FINITE.fullmatch(record[begin:end].strip()) else (
-            f"--categorical {column} takes words too"
-        )
+        instead = f"--categorical {column} takes words too"
+        if _NOT_FINITE.fullmatch(record[begin:end].strip()):
+            instead = "leave the cell empty where there is none"
+        elif not re.search(rb"\d|^(true|false)$", record[begin:end]):
+            instead += ", --missing WORDS says which of them mean a missing number"
         return f"{where}'{token}' is not a number; {instead}"
     if code == "cell too large":
         return f"{where}'{token}' is too large for a 32-bit float"

@@ -9,11 +9,13 @@ Each column is a namespace of its name. What a cell becomes, as VW text has it (
     label, importance, tag                 what stands before the first bar of VW text; an empty cell: none, 1, none
     drop                                   nothing
 
-Blanks at either end of a cell do not count, and an empty cell is absent. What VW text cannot hold becomes `_`: bytes up
-to the space, and `|`, and in names `:` too. Words of a text are runs of letters and digits, as Unicode has them.
+Blanks at either end of a cell do not count, and an empty cell is absent. So is a word such as `NA` (MISSING, or what
+--missing says) in a numeric column, the label and the importance; elsewhere it is a word as others are. What VW text
+cannot hold becomes `_`: bytes up to the space, and `|`, and in names `:` too. Words of a text are runs of letters and
+digits, as Unicode has them.
 
 In JSON lines and frames a value has a type of its own. A column of role `auto` takes each value by it: a number is
-numeric, anything else categorical (true and false are words), null absent.
+numeric, anything else categorical (true and false are words), null absent, as is NaN in a frame.
 """
 
 import json
@@ -22,11 +24,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from vwlite.input import MISSING as MISSING
 from vwlite.input import MOST_WORDS as MOST_WORDS
 
 ROLES = ("numeric", "categorical", "text", "label", "importance", "tag", "drop", "auto")
 ONCE = ("label", "importance", "tag")  # roles of one column at most
 OPTIONAL = (*ONCE, "drop")  # what prediction does without
+CELLS_MISSING = ("numeric", "label", "importance")  # where words such as NA mean a missing value
 SAMPLE = 1000  # rows from which roles are decided
 
 
@@ -45,7 +49,8 @@ class Schema:
 
     ngram: features of a text have up to so many words in a row. open: a column that is not among them is `auto`, as in
     JSON lines, where any line may have new ones; else it is ignored. delimiter: of text, "" for whatever the first
-    line has. header: whether files have one; else their columns are these, in this order.
+    line has. header: whether files have one; else their columns are these, in this order. missing: words that mean a
+    missing value where a number is expected; those that are numbers count in numeric columns only, by value.
     """
 
     roles: Mapping[str, str]  # by name
@@ -53,17 +58,24 @@ class Schema:
     open: bool = False
     delimiter: str = ""
     header: bool = True
+    missing: tuple[str, ...] = MISSING
 
     def stored(self) -> dict[str, Any]:
         """As the header of a model has it."""
-        return vars(self) | {"roles": [[name, role] for name, role in self.roles.items()]}
+        roles = [[name, role] for name, role in self.roles.items()]
+        return vars(self) | {"roles": roles, "missing": list(self.missing)}
 
     @staticmethod
     def restored(stored: Any) -> "Schema":
         """What `stored` gave. ValueError if it did not."""
-        kinds = {"roles": list, "ngram": int, "open": bool, "delimiter": str, "header": bool}
-        if type(stored) is not dict or {name: type(value) for name, value in stored.items()} != kinds:
+        kinds = {"roles": list, "ngram": int, "open": bool, "delimiter": str, "header": bool, "missing": list}
+        if type(stored) is not dict:
             raise ValueError("its columns are not as they should be")
+        stored = {"missing": []} | stored  # models of earlier versions do not have it
+        if {name: type(value) for name, value in stored.items()} != kinds:
+            raise ValueError("its columns are not as they should be")
+        if not all(type(word) is str and word.strip() for word in stored["missing"]):
+            raise ValueError("its words for missing values are not as they should be")
         roles: dict[str, str] = {}
         for pair in stored["roles"]:
             if type(pair) is not list or len(pair) != 2 or type(pair[0]) is not str or pair[1] not in ROLES:
@@ -76,7 +88,7 @@ class Schema:
         check_names([name for name, role in roles.items() if role not in OPTIONAL])
         if any(sum(role == once for role in roles.values()) > 1 for once in ONCE):
             raise ValueError("a role that only one column can have is that of two")
-        return Schema(**(stored | {"roles": roles}))
+        return Schema(**(stored | {"roles": roles, "missing": tuple(stored["missing"])}))
 
     def name_of(self, role: str) -> str | None:
         """The column of a role that one has at most."""
@@ -104,6 +116,11 @@ class Schema:
     def cells(self) -> list[tuple[str, int]]:
         """The columns as the core takes them: namespace, and place of the role in ROLES."""
         return [(namespace_of(name), ROLES.index(role)) for name, role in self.roles.items()]
+
+    @property
+    def missing_typed(self) -> tuple[str, ...]:
+        """`missing` for values that have a type, of which the text of NaN is `nan`."""
+        return (*self.missing, "nan") if "nan" in map(str.lower, self.missing) else self.missing
 
     def unknown(self, names: Iterable[str]) -> list[str]:
         """Those of the columns of a file that are none of these."""
@@ -134,6 +151,12 @@ class RoleOptions:
     ngram: int = 1
     delimiter: str = ""
     names: Sequence[str] = ()  # of the columns of files without a header
+    missing: tuple[str, ...] | None = None  # None: nothing was said
+
+    @property
+    def missing_words(self) -> tuple[str, ...]:
+        """The words that mean a missing value."""
+        return MISSING if self.missing is None else self.missing
 
     def roles(self) -> dict[str, str]:
         """The role of each column that has one. SchemaError for a column that has two."""
@@ -162,7 +185,8 @@ def decide(
         for name, is_number in zip(names, numbers, strict=True)
     }
     check_names([name for name, role in roles.items() if role not in OPTIONAL])
-    return Schema(roles, options.ngram, delimiter=options.delimiter, header=not options.names)
+    header = not options.names
+    return Schema(roles, options.ngram, delimiter=options.delimiter, header=header, missing=options.missing_words)
 
 
 _INDEX = re.compile(r"__index_level_\d+__")  # the column that pyarrow makes of an index without a name
@@ -186,7 +210,7 @@ def open_schema(options: RoleOptions) -> Schema:
     """The schema of JSON lines: the roles that were typed; every other value by its own type."""
     roles = options.roles()
     check_names([name for name, role in roles.items() if role not in OPTIONAL])
-    return Schema(roles, options.ngram, open=True)
+    return Schema(roles, options.ngram, open=True, missing=options.missing_words)
 
 
 def check_same(schema: Schema, options: RoleOptions) -> None:
@@ -198,6 +222,9 @@ def check_same(schema: Schema, options: RoleOptions) -> None:
             raise SchemaError(f"--{role} {name} contradicts the model: that column is {there}; leave the option out")
     if options.ngram not in (1, schema.ngram):
         raise SchemaError(f"--ngram {options.ngram} contradicts the model, which has {schema.ngram}: leave it out")
+    if options.missing not in (None, schema.missing):
+        typed, known = (",".join(words or ()) for words in (options.missing, schema.missing))
+        raise SchemaError(f"--missing '{typed}' contradicts the model, which has '{known}': leave it out")
 
 
 def is_delimiter(text: str) -> bool:
@@ -225,7 +252,8 @@ def check_names(names: Sequence[str]) -> None:
             raise SchemaError(f"columns {other!r} and {name!r} both are the namespace {namespace_of(name)}: rename one")
 
 
-def listed(names: Sequence[str], most: int = 20) -> str:
-    """Names as part of a sentence."""
+def listed(names: Sequence[str], counts: Sequence[int] = (), most: int = 20) -> str:
+    """Names as part of a sentence, each with a number behind it if there are some."""
     shown = [name if name.isprintable() and name and " " not in name else ascii(name) for name in names[:most]]
+    shown = [f"{name} {n}" for name, n in zip(shown, counts, strict=False)] or shown
     return ", ".join(shown) + (f" and {len(names) - most} more" if len(names) > most else "")

@@ -14,8 +14,9 @@ from vwlite.core.text.cells import Cells
 from vwlite.core.text.parser import Parser
 from vwlite.core.text.tables import TableParser, split, whole
 from vwlite.errors import DataError
-from vwlite.input.diagnostics import EXPLAINED, IS_NUMBER
+from vwlite.input.diagnostics import EXPLAINED
 from vwlite.input.reader import MAX_LINE, Block, Fault
+from vwlite.input.sample import Sample
 from vwlite.input.schema import (
     OPTIONAL,
     SAMPLE,
@@ -55,7 +56,9 @@ class Layout:
         """Tell a parser of tables the columns. as_text: it makes VW text even if the run does not want it."""
         assert isinstance(parser, TableParser)
         schema, as_text = self.schema, as_text or self.table.as_text
-        cells = Cells(schema.cells, ngram=schema.ngram, hash_all=hash_all, as_text=as_text)
+        cells = Cells(
+            schema.cells, ngram=schema.ngram, missing=schema.missing, hash_all=hash_all, as_text=as_text
+        )
         if self.delimiter:
             parser.set_table(cells, self.positions, self.width, self.delimiter)
         else:
@@ -135,8 +138,8 @@ class Table:
                 raise DataError(why)
             self.say(f"warning: {why}")
 
-    def decide(self, schema: Schema, where: str) -> None:
-        """These are the columns. DataError if there should be a label among them."""
+    def decide(self, schema: Schema, where: str, sample: Sample | None = None) -> None:
+        """These are the columns. sample: what decided it. DataError if there should be a label among them."""
         if self.needs_label and schema.name_of("label") is None:
             there = f": {listed(list(schema.roles))}" if schema.roles else ""
             raise DataError(f"{where}: which column is the label? train with --label NAME{there}")
@@ -146,7 +149,9 @@ class Table:
             if unknown:
                 raise DataError(f"{where}: {cross} cannot be crossed: there are no features of a column {unknown[0]}")
         self.schema = schema
-        self.say(schema.summary())
+        self.say(schema.summary() + (sample.missing(schema) if sample else ""))
+        for note in sample.notes(schema, self.options.roles()) if sample else ():
+            self.say(f"note: {note}")
 
 
 def name_format(source: str) -> str | None:
@@ -274,13 +279,13 @@ class Records:
     def _decided(self, *, final: bool) -> Iterator[tuple[Block | Fault, Layout | None]]:
         """The blocks that were held, when there are enough rows to decide the roles."""
         if self._layout is None and self._header is not None and (final or len(self._rows) >= SAMPLE):
-            columns = [[cell.strip(_BLANKS) for cell in column] for column in zip(*self._rows, strict=True)]
-            numbers = [any(c) and all(IS_NUMBER.fullmatch(x) for x in c if x) for c in columns]
+            rows = [[cell.strip(_BLANKS) for cell in row] for row in self._rows]
+            sample = Sample(self._header, rows, self._table.options.missing_words)
             try:
-                schema = decide(self._header, numbers or [False] * len(self._header), self._table.options)
+                schema = decide(self._header, sample.numeric(), self._table.options)
             except SchemaError as e:
                 raise DataError(f"{self._where}: {e}") from None
-            self._table.decide(schema, self._where)
+            self._table.decide(schema, self._where, sample)
             self._lay_out()
         if self._layout is not None:
             held, self._held = self._held, []

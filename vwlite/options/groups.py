@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from vwlite.algorithms.losses import LOSS_OPTIONS
-from vwlite.input import MOST_WORDS
+from vwlite.input import MISSING, MOST_WORDS
 from vwlite.options.settings import SPECS, Settings
 from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, PASSES, RUN, TABLES, Spec, option, specs_of
 from vwlite.options.types import PATH, Choice, Delimiter, Interval, Names, Progress, Whole
@@ -136,6 +136,10 @@ class InputOptions:
         (), "--columns", group=TABLES, type=Names(), metavar="NAMES", multiple=True,
         help="The names of all columns, for files without a header.",
     )  # fmt: skip
+    missing: tuple[tuple[str, ...], ...] = option(
+        (), "--missing", group=TABLES, type=Names(), metavar="WORDS", multiple=True, shown=",".join(MISSING),
+        help="Cells that mean a missing value, beside empty ones, in numeric columns, the label and the importance.",
+    )  # fmt: skip
     on_error: str = option(
         "stop", "--on-error", group=IN, type=Choice(["stop", "skip"]),
         help="At a bad line: end, or go on without it.",
@@ -177,9 +181,10 @@ class InputOptions:
         from vwlite.input.schema import RoleOptions  # not at the top: few runs read tables
 
         named = {name: tuple(chain(*getattr(self, name))) for name in ("numeric", "categorical", "text", "drop")}
+        missing = tuple(filter(None, chain(*self.missing))) if self.missing else None  # --missing '': no word
         return RoleOptions(
             label=self.label, importance=self.importance, tag=self.tag, ngram=self.ngram, delimiter=self.delimiter,
-            names=tuple(chain(*self.columns)), **named,
+            names=tuple(chain(*self.columns)), missing=missing, **named,
         )  # fmt: skip
 
 

@@ -42,6 +42,10 @@ def table_of(o: InputOptions, columns: dict[str, Any] | None = None, *, needs_la
     if typed and o.format in ("vw", "libsvm"):
         name, role = next(iter(typed.items()))
         raise UsageError(f"--{role} {name} is of tables, and --format {o.format} has no columns: leave one of them out")
+    missing = schema.missing if schema is not None else options.missing_words
+    both = set(missing) & set(str(o.typed.get("classes", "")).split(","))
+    if both:
+        raise UsageError(f"--classes names {min(both)}, which means a missing label: give --missing other words, or ''")
     return Table(options, schema, needs_label, say=(lambda line: None) if o.quiet else say)
 
 

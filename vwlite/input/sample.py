@@ -1,0 +1,74 @@
+"""What the first rows of a delimited table show: which columns are numbers, what is missing, what may be wrong."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from vwlite.input.diagnostics import IS_NUMBER, shown
+from vwlite.input.schema import CELLS_MISSING, SAMPLE, Schema, listed
+
+NEARLY = 0.9  # of the cells of a column are nearly all of them
+MOST_OTHERS = 5  # distinct words among numbers that may mean a missing number
+
+
+class Sample:
+    """The cells of the columns of a table, without blanks at their ends. missing: words that mean a missing value."""
+
+    def __init__(self, names: Sequence[str], rows: Sequence[Sequence[bytes]], missing: Sequence[str]) -> None:
+        self._names, self._rows, self._words = names, len(rows), missing
+        self._columns = [Counter(column) for column in zip(*rows, strict=True)] or [Counter() for _ in names]
+        self._missing = {word.encode("utf-8", "surrogateescape") for word in missing} | {b""}
+        self._numbers = {float(word) for word in self._missing if IS_NUMBER.fullmatch(word)}
+
+    def numeric(self) -> list[bool]:
+        """For each column, whether its cells are numbers, as far as they are not missing, and there is one."""
+        found = (column.keys() - self._missing for column in self._columns)
+        return [bool(cells) and all(map(IS_NUMBER.fullmatch, cells)) for cells in found]
+
+    def missing(self, schema: Schema) -> str:
+        """How much is missing, as part of the line about the columns."""
+        found = []
+        for name, column in zip(self._names, self._columns, strict=True):
+            role = schema.roles[name]
+            count = column[b""]
+            if role in CELLS_MISSING:
+                count = sum(column[word] for word in self._missing)
+            if role == "numeric" and self._numbers:
+                others = (x for x in column.keys() - self._missing if IS_NUMBER.fullmatch(x))
+                count += sum(column[x] for x in others if float(x) in self._numbers)
+            if count and role not in ("drop", "tag"):
+                found.append((name, count))
+        of = f"of the first {SAMPLE} rows" if self._rows >= SAMPLE else f"of {self._rows} rows"
+        return f"; missing: {listed([name for name, _ in found], [n for _, n in found])} {of}" if found else ""
+
+    def notes(self, schema: Schema, typed: Mapping[str, str]) -> Iterator[str]:
+        """What a person should know of columns whose role was not typed, and how to have it otherwise."""
+        for name, column in zip(self._names, self._columns, strict=True):
+            role = schema.roles[name]
+            cells = {cell: n for cell, n in column.items() if cell not in self._missing}
+            others = {cell: n for cell, n in cells.items() if not IS_NUMBER.fullmatch(cell)}
+            if role == "label" and others and self._missing - {b""} & column.keys():
+                yield (f"column {name}: {self._shown(self._missing - {b''} & column.keys())} means that the label is "
+                       "missing, and is no class: --missing WORDS changes that")  # fmt: skip
+            if role != "categorical" or name in typed:
+                continue
+            total, odd = sum(cells.values()), sum(others.values())
+            if odd and len(others) <= MOST_OTHERS and total - odd >= NEARLY * total:
+                words = typed_names([*self._words, *sorted(cell.decode("utf-8", "replace") for cell in others)])
+                yield (f"column {name}: {total - odd} of {total} cells are numbers, but not {self._shown(others)}, so "
+                       f"it is categorical: --missing {words} makes it numeric, --categorical {typed_names([name])} "
+                       "says that it is meant")  # fmt: skip
+
+    @staticmethod
+    def _shown(cells: "Mapping[bytes, int] | set[bytes]") -> str:
+        return ", ".join(f"'{shown(cell)}'" for cell in sorted(cells))
+
+
+def typed_names(names: Sequence[str]) -> str:
+    """Names as an option takes them, for a shell."""
+    import csv  # not at the top: few tables have a note
+    import io
+    import shlex
+
+    out = io.StringIO()
+    csv.writer(out, lineterminator="").writerow(names)
+    return shlex.quote(out.getvalue())
