@@ -62,7 +62,7 @@ cdef extern from *:
         void (*release)(ArrowSchema*)
 
     struct ArrowArray:
-        int64_t length, null_count, offset, n_children
+        int64_t length, null_count, offset, n_buffers, n_children
         const void** buffers
         ArrowArray** children
         ArrowArray* dictionary
@@ -299,6 +299,7 @@ cdef class Frame:
         cdef ArrowArrayStream own
         cdef ArrowSchema schema
         cdef ArrowArray chunk
+        cdef int64_t i
         if theirs.release == NULL:
             raise ValueError("the stream of the frame was read already")
         own = theirs[0]
@@ -324,6 +325,9 @@ cdef class Frame:
                 self.rows += chunk.length
                 if chunk.n_children != len(self.names) or has_nulls(&chunk):
                     raise ValueError("a row of the frame is null, or has other columns")
+                for i in range(chunk.n_children):
+                    if not has_values(&self.kinds[i], chunk.children[i], chunk.offset + chunk.length):
+                        raise ValueError(damage(self.names[i]))
         finally:
             if own.release != NULL:
                 own.release(&own)
@@ -398,8 +402,7 @@ cdef class Frame:
             role, self.roles[i] = cells.columns[i].role, DROPPED
             if places[i] < 0 or role not in (NUMERIC, CATEGORICAL, TEXT, BY_VALUE):
                 continue
-            if self.refused[places[i]] is not None:
-                raise ValueError(self.refused[places[i]])
+            self.check_words(places[i])
             type = self.kinds[places[i]].dictionary or self.kinds[places[i]].type
             name = self.names[places[i]]
             if role == BY_VALUE:
@@ -427,8 +430,8 @@ cdef class Frame:
             raise ValueError("what is rejected is not one bool for each row")
         if not -1 <= tag < len(self.names):
             raise IndexError(tag)
-        if tag >= 0 and self.refused[tag] is not None:
-            raise ValueError(self.refused[tag])
+        if tag >= 0:
+            self.check_words(tag)
         if tag >= 0 and HALVES <= (self.kinds[tag].dictionary or self.kinds[tag].type) <= DOUBLES:
             raise ValueError(f"column {self.names[tag]!r} has numbers with a fraction, so it cannot be the tag")
         self.cells, self.spaces, self.tag = cells, spaces, tag
@@ -436,6 +439,18 @@ cdef class Frame:
             raise MemoryError("no memory for the columns of a frame")
         if self.dictionary:
             self.dictionary = new_dictionary()
+
+    cdef check_words(self, int64_t place):
+        """ValueError for a column of which no feature comes, or whose words lie where none can be."""
+        cdef size_t k
+        cdef bint good = True
+        if self.refused[place] is not None:
+            raise ValueError(self.refused[place])
+        with nogil:
+            for k in range(self.count):
+                good = good and words_are_there(&self.kinds[place], self.chunks[k].children[place])
+        if not good:
+            raise ValueError(damage(self.names[place]))
 
     cdef int find_codes(self) noexcept:
         """Hash the values of columns that have few; -1: no memory."""
@@ -529,6 +544,7 @@ cdef class Frame:
         cdef dict known = {}
         if kind.type == NO_TYPE or self.refused[place] is not None:
             return None
+        self.check_words(place)
         if numbers.shape[0] < self.rows:
             raise ValueError("there are more rows than numbers")
         for k in range(self.count):
@@ -781,6 +797,59 @@ cdef str refusal(str name, str format):
             return (f"column {name!r} is {OTHERS[begin]}, of which no feature comes: make it a number or a word, or leave "
                     "it out with drop")
     return f"column {name!r} is of the Arrow type {format!r}, of which no feature comes: leave it out with drop"
+
+
+cdef bint has_values(const Kind* kind, const ArrowArray* a, int64_t rows) noexcept nogil:
+    """Whether an array has so many values, and the buffers that are read of it."""
+    cdef int64_t buffers = 3 if kind.type >= STRINGS else 2
+    cdef Kind words = Kind(kind.dictionary, NO_TYPE)
+    if a.offset < 0 or a.length < rows or rows < 0:
+        return False
+    if kind.type <= NULLS:
+        return True
+    if a.n_buffers < buffers or (a.buffers[1] == NULL and a.length):
+        return False
+    if kind.dictionary == NO_TYPE:
+        return True
+    return a.dictionary != NULL and has_values(&words, a.dictionary, a.dictionary.length)
+
+
+cdef bint words_are_there(const Kind* kind, const ArrowArray* a) noexcept nogil:
+    """Whether words follow each other, none with a negative size, as all that reads them trusts. How long the buffer is
+    in which they lie is only known of views."""
+    cdef Type type = kind.type
+    cdef int64_t i, end
+    cdef bint good = True
+    cdef const int32_t* short_ends
+    cdef const int64_t* long_ends
+    cdef const int32_t* view
+    if kind.dictionary != NO_TYPE:
+        type, a = kind.dictionary, a.dictionary
+    end = a.offset + a.length
+    if type < STRINGS or a.length == 0:
+        return True
+    if type == STRINGS:
+        short_ends = <const int32_t*>a.buffers[1]
+        for i in range(a.offset, end):
+            good &= short_ends[i] <= short_ends[i + 1]
+        return good and short_ends[a.offset] >= 0
+    if type == LARGE_STRINGS:
+        long_ends = <const int64_t*>a.buffers[1]
+        for i in range(a.offset, end):
+            good &= long_ends[i] <= long_ends[i + 1]
+        return good and long_ends[a.offset] >= 0
+    long_ends = <const int64_t*>a.buffers[a.n_buffers - 1]  # the sizes of the buffers between this and the views
+    for i in range(a.offset, end):
+        view = <const int32_t*>a.buffers[1] + 4 * i
+        if not is_valid(a, i) or 0 <= view[0] <= INLINE:
+            continue
+        if view[0] < 0 or not 0 <= view[2] < a.n_buffers - 3 or view[3] < 0 or view[3] + <int64_t>view[0] > long_ends[view[2]]:
+            return False
+    return True
+
+
+cdef str damage(str name):
+    return f"column {name!r} is damaged: its values do not lie where its buffers say"
 
 
 cdef dict metadata_of(const char* data):

@@ -1,7 +1,11 @@
 """Parquet and Arrow files from the shell: the models of CSV, byte for byte, and what is refused."""
 
 import csv
+import gzip
 import io
+import json
+import random
+import struct
 import subprocess
 import sys
 from decimal import Decimal
@@ -379,3 +383,193 @@ def test_without_pyarrow_there_is_a_sentence(vwlite, files, monkeypatch):
     assert last(vwlite, "train", "a.parquet", "--label", "y") == (
         "a.parquet:1:1: a file of parquet: pip install 'vwlite[arrow]', or write it as CSV"
     )
+
+
+# --- damaged files -------------------------------------------------------------------------------
+
+# Runs commands in one process, and says which it begins: so a crash is seen, and which file it was.
+COMMANDS = """
+import json, os, resource, sys
+from vwlite import cli
+resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+resource.setrlimit(resource.RLIMIT_AS, (6 << 30, 6 << 30))
+report = os.fdopen(os.dup(1), "w")
+os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+for words in json.load(open("commands.json")):
+    with open("said", "wb") as said:
+        os.dup2(said.fileno(), 2)
+    print("begin", *words[:2], file=report, flush=True)
+    code = 0
+    try:
+        cli.main(words)
+    except SystemExit as e:
+        code = e.code
+    except BaseException as e:
+        code = repr(e)
+    last = open("said", errors="replace").read().strip().split("\\n")[-1]
+    print("end", code, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10, last, file=report, flush=True)
+"""
+CHANGED = 25  # files of each kind
+
+
+def kinds_of_files():
+    """Small files with every type of column that is read, of every kind: (name, bytes)."""
+    n = 260
+    table = pa.table({
+        "y": pa.array([i % 2 for i in range(n)], pa.int8()),
+        "n": [i / 7 if i % 11 else None for i in range(n)],
+        "c": [f"c {i % 17}" if i % 5 else None for i in range(n)],
+        "d": pa.array([f"d{i % 3}" for i in range(n)]).dictionary_encode(),
+        "b": [[True, False, None][i % 3] for i in range(n)],
+        "t": pa.array([f"Words, {i % 23} of é" * (i % 4) for i in range(n)], pa.large_string()),
+        "v": pa.array([f"longer than a view has room for {i % 5}" for i in range(n)], pa.string_view()),
+        "w": [[None, 0.5, 2.0][i % 3] for i in range(n)],
+        "id": [f"row {i}" for i in range(n)],
+        "whole": pa.array([i % 9 for i in range(n)]).dictionary_encode(),
+        "nothing": pa.nulls(n),
+    })  # fmt: skip
+    for codec in (None, "lz4", "zstd"):
+        options = pa.ipc.IpcWriteOptions(compression=codec)
+        for name, opened in (("file", pa.ipc.new_file), ("stream", pa.ipc.new_stream)):
+            sink = pa.BufferOutputStream()
+            with opened(sink, table.schema, options=options) as writer:
+                writer.write_table(table, max_chunksize=100)
+            yield f"{codec}.{name}", sink.getvalue().to_pybytes()
+    table = table.set_column(6, "v", table["v"].cast(pa.string()))
+    for codec, version in (("none", "1.0"), ("snappy", "2.0")):
+        for checksums in (False, True):
+            sink = pa.BufferOutputStream()
+            pq.write_table(
+                table, sink, compression=codec, row_group_size=130, data_page_version=version,
+                write_page_checksum=checksums,
+            )  # fmt: skip
+            yield f"{codec}.{checksums}.parquet", sink.getvalue().to_pybytes()
+
+
+def test_damaged_files_end_with_a_sentence(vwlite, at):
+    """One to eight bits of each are flipped, half the time near the end, where the metadata is."""
+    rng, commands = random.Random(25), []
+    roles = ["--label", "y", "--text", "t", "--tag", "id", "--importance", "w"]
+    for name, data in kinds_of_files():
+        for i in range(CHANGED):
+            changed = bytearray(data)
+            begin = len(data) - 4000 if i % 2 and len(data) > 4000 else 0
+            for _ in range(rng.choice([1, 2, 4, 8]) if i else 0):
+                bit = rng.randrange(8 * begin, 8 * len(data))
+                changed[bit >> 3] ^= 1 << (bit & 7)
+            file = f"{i}.{name}"
+            Path(file).write_bytes(changed)
+            form = ["--format", "arrow"] if name.endswith("stream") else []
+            commands.append(["train", file, *form, *roles, "--loss", "logistic", "--labels", "0,1", "-m", "m"])
+            commands.append(["convert", file, *form, "--label", "y"])
+    Path("commands.json").write_text(json.dumps(commands))
+    done = subprocess.run([sys.executable, "-P", "-c", COMMANDS], capture_output=True, text=True)
+    begun, ended = (
+        [line for line in done.stdout.splitlines() if line.startswith(word)] for word in ("begin", "end")
+    )
+    assert done.returncode == 0, (done.returncode, begun[-1:])
+    assert len(begun) == len(ended) == len(commands)
+    codes = set()
+    for words, line in zip(commands, ended, strict=True):
+        code, megabytes, said = line.split(" ", 3)[1:] if line.count(" ") > 2 else [*line.split()[1:], ""]
+        codes.add(code)
+        assert code in ("0", "65"), (words, line)
+        assert code == "0" or said.startswith(words[1] + ":"), (words, line)
+        assert int(megabytes) < 1000, (words, line)
+        assert code == "0" or not words[1].startswith("0."), (words, line)
+    assert codes == {"0", "65"}
+
+
+CUT_SHORT = """
+import os, sys
+from vwlite.errors import DataError
+from vwlite.input.arrow import rows_of
+from vwlite.input.schema import RoleOptions
+from vwlite.input.tables import Table
+rows = rows_of(sys.argv[1], "arrow", 0, Table(RoleOptions(label="y")), lambda: False)
+block, first = next(rows)
+os.truncate(sys.argv[1], os.path.getsize(sys.argv[1]) // 3)
+print(first.batch.column(0).to_pylist()[:3])
+try:
+    print(sum(found.batch.num_rows for _, found in rows))
+except DataError as e:
+    print(e)
+"""
+
+
+def test_an_arrow_file_that_is_cut_off_while_it_is_read(at):
+    """Memory that is mapped ends the process then, by SIGBUS."""
+    table = pa.table({"y": [1.0, -1.0] * 50_000, "x": range(100_000)})
+    for name, opened in (("file", pa.ipc.new_file), ("stream", pa.ipc.new_stream)):
+        with opened(name, table.schema) as writer:
+            writer.write_table(table, max_chunksize=10_000)
+        done = subprocess.run([sys.executable, "-P", "-c", CUT_SHORT, name], capture_output=True, text=True)
+        assert done.returncode == 0, done
+        first, last = done.stdout.splitlines()
+        assert first == "[1.0, -1.0, 1.0]"
+        assert last.startswith(f"{name}:") and ":1: not a whole file of Arrow: " in last
+        assert int(last.split(":")[1]) > 10_000  # the row from which on it cannot be read
+
+
+def test_checksums_of_pages_are_looked_at(vwlite, at):
+    table = pa.table({"y": [1.0, -1.0, 1.0], "x": [1.5, 12345.678, 1e6]})
+    pq.write_table(table, "a.parquet", compression="none", write_page_checksum=True, use_dictionary=False)
+    data = Path("a.parquet").read_bytes()
+    place = data.index(struct.pack("<d", 12345.678))
+    vwlite("train", "a.parquet", "--label", "y")
+    Path("a.parquet").write_bytes(data[:place] + b"\x01" + data[place + 1 :])
+    said = last(vwlite, "train", "a.parquet", "--label", "y")
+    assert said.startswith("a.parquet:1:1: not a whole file of Parquet: ") and "CRC" in said
+
+
+FOOTER = """
+import pyarrow as pa, pyarrow.parquet as pq
+from vwlite.errors import DataError
+from vwlite.input.arrow import rows_of
+from vwlite.input.schema import RoleOptions
+from vwlite.input.tables import Table
+pq.write_table(pa.table({"y": ["a", None, "b"]}), "a.parquet")
+data = open("a.parquet", "rb").read()
+begin, end, good = len(data) - 8 - int.from_bytes(data[-8:-4], "little"), len(data) - 8, 0
+for bit in range(8 * begin, 8 * end, 3):
+    changed = bytearray(data)
+    changed[bit >> 3] ^= 1 << (bit & 7)
+    open("b.parquet", "wb").write(changed)
+    try:
+        good += len(list(rows_of("b.parquet", "parquet", 0, Table(RoleOptions()), lambda: False)))
+    except DataError:
+        pass
+print(good)
+"""
+
+
+def test_a_damaged_footer_of_parquet(at):
+    """pyarrow ends the process when Python looks at the metadata of a column that has statistics of another type."""
+    done = subprocess.run([sys.executable, "-P", "-c", FOOTER], capture_output=True, text=True)
+    assert done.returncode == 0 and int(done.stdout) > 0, done
+
+
+@pytest.mark.parametrize(("name", "kind"), [("a.parquet", "Parquet"), ("a.arrow", "Arrow")])
+def test_what_is_no_text_is_found_where_it_is_compressed(vwlite, files, name, kind):
+    data = Path(name).read_bytes()
+    Path("a.gz").write_bytes(gzip.compress(data))
+    wanted = f"1:1: {kind} in a compressed file or from standard input: decompress it, and give the name of the file"
+    vwlite("train", "a.csv", *TYPED, "-m", "csv.model", "--quiet")
+    assert last(vwlite, "train", "a.gz", *TYPED) == f"a.gz:{wanted}"
+    assert last(vwlite, "predict", "a.gz", "-m", "csv.model") == f"a.gz:{wanted}"
+    assert last(vwlite, "convert", "a.gz", *TYPED[:2]) == f"a.gz:{wanted}"
+    done = finish(start("train", "--label", "y"), data)
+    assert (done.code, done.err.splitlines()[-1]) == (65, f"<stdin>:{wanted}")
+
+
+def test_views_can_be_converted_past_bad_rows(vwlite, at):
+    words = pa.array(["one", None, "a word that is longer than a view", "three"], pa.string_view())
+    coded = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 3]), words)
+    for name, column in (("views", words), ("dictionary", coded)):
+        table = pa.table({"y": [1.0, -1.0, 1.0, 1.0], "x": [1.0, float("nan"), 2.0, 3.0], "w": column})
+        with pa.ipc.new_file("a.arrow", table.schema) as writer:
+            writer.write_table(table)
+        out = vwlite("convert", "a.arrow", "--label", "y", "--on-error", "skip").out
+        assert out.splitlines() == [
+            "1 |x x:1 |w w=one", "1 |x x:2 |w w=a_word_that_is_longer_than_a_view", "1 |x x:3 |w w=three"
+        ], name  # fmt: skip

@@ -544,3 +544,77 @@ def test_texts_in_a_series(dtype):
         assert made.decision_function(series.to_frame("t")).tolist() == (
             wanted.decision_function(pa.table({"t": texts})).tolist()
         )
+
+
+# --- arrays that are damaged ---------------------------------------------------------------------
+
+
+def words(kind, ends):
+    """An array of two words, and what makes these numbers of where they end: pyarrow does not create such a frame."""
+    found = np.zeros(3, np.int64 if kind == pa.large_string() else np.int32)
+    array = pa.Array.from_buffers(kind, 2, [None, pa.py_buffer(found), pa.py_buffer(b"abcdefgh")])
+    return array, lambda: found.__setitem__(slice(None), ends)
+
+
+def views(size, buffer, offset):
+    """An array of two views, and what makes this of the first."""
+    found = np.array([20, 0, 0, 0] * 2, np.int32)
+    array = pa.Array.from_buffers(pa.string_view(), 2, [None, pa.py_buffer(found), pa.py_buffer(b"x" * 64)])
+    return array, lambda: found.__setitem__([0, 2, 3], [size, buffer, offset])
+
+
+def coded(values):
+    array, damage = values
+    return pa.DictionaryArray.from_arrays(pa.array([0, 1], pa.int8()), array), damage
+
+
+BROKEN = {
+    "falling": lambda: words(pa.string(), [0, 6, 3]), "negative": lambda: words(pa.string(), [-5, 0, 3]),
+    "large, falling": lambda: words(pa.large_string(), [0, 1 << 40, 3]),
+    "large, negative": lambda: words(pa.large_string(), [-(1 << 60), 0, 3]),
+    "of a dictionary": lambda: coded(words(pa.string(), [0, 6, 3])),
+    "a view of no buffer": lambda: views(20, 1, 0), "a view before its buffer": lambda: views(20, 0, -8),
+    "a view behind its buffer": lambda: views(20, 0, 50), "a view of no size": lambda: views(-20, 0, 0),
+    "a view of a buffer before all": lambda: views(20, -3, 0),
+    "views of a dictionary": lambda: coded(views(20, 7, 0)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("made", BROKEN.values(), ids=BROKEN)
+def test_words_that_lie_nowhere_are_refused(made):
+    """In a stream, of which only the offsets are known; as a label, too."""
+    column, damage = made()
+    table = pa.table({"w": column, "x": [1.0, 2.0]})
+    damage()
+
+    def stream():
+        return pa.RecordBatchReader.from_batches(table.schema, table.to_batches())
+
+    for roles in ({}, {"text": "w"}):
+        with pytest.raises(ValueError, match="column 'w' is damaged"):
+            SparseClassifier(**roles).fit(stream(), [0, 1])
+    numbers = np.empty(2, dtype=np.int64)
+    with pytest.raises(ValueError, match="column 'w' is damaged"):
+        Frame(stream().__arrow_c_stream__()).distinct(0, numbers)
+    assert SparseClassifier(drop="w").fit(stream(), [0, 1]).feature_names_in_.tolist() == ["w", "x"]
+
+
+@pytest.mark.parametrize("ends", [[0, 3, 1 << 20], [1 << 20, 1 << 20, 1 << 21]])
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string()], ids=str)
+def test_words_behind_their_buffer_are_refused(kind, ends):
+    """pyarrow knows how long it is."""
+    column, damage = words(kind, ends)
+    frames = pa.table({"w": column}), pa.record_batch({"w": column})
+    damage()
+    for frame in frames:
+        with pytest.raises(ValueError, match=r"offset|larger than"):
+            SparseClassifier().fit(frame, [0, 1])
+
+
+def test_a_word_that_is_null_may_lie_anywhere():
+    column, damage = views(20, 9, -1)
+    frame = pa.table({"w": pa.Array.from_buffers(pa.string_view(), 2, [pa.py_buffer(b"\x02"), *column.buffers()[1:]])})
+    damage()
+    made = SparseClassifier().fit(frame, [0, 1])
+    wanted = SparseClassifier().fit(pa.table({"w": [None, "x" * 20]}), [0, 1])
+    assert made.predict_proba(frame).tolist() == wanted.predict_proba(frame).tolist()

@@ -12,11 +12,11 @@ from typing import IO, Any
 
 from vwlite.dask.extras import fsspec, unknown_protocol
 from vwlite.errors import DataError, NoInputError, UsageError, VwliteError
+from vwlite.input import MAGIC
 from vwlite.input.reader import BZIP2, GZIP, LONGEST_MAGIC, XZ, ZSTD, ZSTD_SKIPPABLE
 
 CHUNK = 1 << 20  # bytes that are read at a time
 MAGICS = (GZIP, BZIP2, XZ, ZSTD, *ZSTD_SKIPPABLE)
-NO_TEXT = (b"PAR1", b"ARRO")
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def listed(patterns: tuple[str, ...], block_size: int) -> Listing:
             empty.append(url)
             continue
         head = _head(url)
-        if head.startswith(NO_TEXT):
+        if head.startswith(tuple(MAGIC)):
             raise DataError(f"{url}: a table that is no text, whose lines cannot be held out: make text of it first")
         count = 1 if head.startswith(MAGICS) else max(1, -(-size // block_size))
         if count == 1:

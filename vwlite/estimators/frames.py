@@ -21,6 +21,8 @@ def is_frame(x: Any) -> bool:
 
 def frame_of(x: Any) -> Frame:
     """A frame as the core reads it. ValueError for what has no columns."""
+    if type(x).__module__ == "pyarrow.lib" and hasattr(x, "validate"):  # it knows how long its buffers are
+        x.validate()
     return Frame(x.__arrow_c_stream__())
 
 

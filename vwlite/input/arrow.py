@@ -4,10 +4,12 @@ A row is a line; what is wrong is told by the row and the number of the column, 
 would be in VW text: the parser reads the distinct ones of each batch.
 """
 
+import io
 import math
 import os
 import stat
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
@@ -20,6 +22,7 @@ from vwlite.core.text.cells import Cells
 from vwlite.core.text.parser import Parser
 from vwlite.core.text.tables import TableParser
 from vwlite.errors import DataError, NoInputError
+from vwlite.input import ARROW
 from vwlite.input.diagnostics import IS_NUMBER, BadLine, explain, printable, shown
 from vwlite.input.reader import Block, display_name
 from vwlite.input.schema import SchemaError, decide, index_columns
@@ -45,24 +48,26 @@ def rows_of(
 ) -> Iterator[tuple[Block, Rows]]:
     """The rows of a file, some at a time. DataError for a file that is not whole, or whose columns do not fit."""
     pa = _pyarrow(source, format)
-    name = display_name(source)
+    name, row = display_name(source), 1
     try:
         columns, batches = _opened(pa, source, format)
         layout = _layout(name, Frame(pa.RecordBatchReader.from_batches(columns, []).__arrow_c_stream__()), table)
-        row, wanted = 1, _wanted(columns.names, layout)
+        wanted = _wanted(columns.names, layout)
         size = ROWS if "text" in layout.schema.roles.values() else max(1, FEATURES // max(1, len(wanted)))
         for batch in batches(wanted, size):
+            batch.validate(full=True)  # offsets are used as they are from here on
             for begin in range(0, batch.num_rows, size):
                 if stop():
                     return
                 block = Block(b"", name, index, row)
                 yield block, Rows(batch.slice(begin, size), _moved(layout, columns.names, batch.schema.names))
                 row += min(size, batch.num_rows - begin)
-    except (pa.ArrowException, ValueError, EOFError, OSError) as e:
+    except (pa.ArrowException, ValueError, EOFError, OSError, OverflowError, MemoryError) as e:
         if isinstance(e, OSError) and e.errno:
             raise NoInputError(f"{name}: {e.strerror}") from e
         kind = "Parquet" if format == "parquet" else "Arrow"
-        raise DataError(f"{name}:1:1: not a whole file of {kind}: {shown(str(e).encode())}") from e
+        why = str(e) or "a part is larger than memory"
+        raise DataError(f"{name}:{row}:1: not a whole file of {kind}: {shown(why.encode())}") from e
 
 
 def _pyarrow(source: str, format: str) -> Any:
@@ -82,18 +87,43 @@ def _opened(pa: Any, source: str, format: str) -> tuple[Any, Callable[[list[str]
             raise DataError(f"{display_name(source)}: Parquet is read from its end, so it cannot come from a pipe")
         parquet = import_module("pyarrow.parquet")
         file = parquet.ParquetFile(source)
-        file = parquet.ParquetFile(source, metadata=file.metadata, read_dictionary=_dictionaries(file))
+        _check_chunks(parquet, source, file.metadata)
+        file = parquet.ParquetFile(
+            source, metadata=file.metadata, read_dictionary=_dictionaries(file), page_checksum_verification=True
+        )
         return file.schema_arrow, lambda wanted, rows: file.iter_batches(batch_size=rows, columns=wanted)
-    stream = pa.PythonFile(open(0, "rb", closefd=False)) if source == "-" else pa.memory_map(source)
-    if source != "-" and stream.size() >= 6 and stream.read(6) == b"ARROW1":
-        reader = import_module("pyarrow.ipc").open_file(stream)
-        batches = (reader.get_batch(i) for i in range(reader.num_record_batches))
-    else:
-        if source != "-":
-            stream.seek(0)
-        reader = import_module("pyarrow.ipc").open_stream(stream)
-        batches = iter(reader)
-    return reader.schema, lambda wanted, rows: (batch.select(wanted) for batch in batches)
+    ipc = import_module("pyarrow.ipc")
+    if source == "-":
+        reader = ipc.open_stream(pa.PythonFile(open(0, "rb", closefd=False)))
+        return reader.schema, lambda wanted, rows: (batch.select(wanted) for batch in reader)
+    stream = pa.OSFile(source)  # not a memory map: a file that becomes shorter would end the process by SIGBUS
+    is_file = stream.read(len(ARROW)) == ARROW
+    open_reader = ipc.open_file if is_file else ipc.open_stream
+    stream.seek(0)
+    reader = open_reader(stream)
+
+    def batches(wanted: list[str], rows: int) -> Iterator[Any]:
+        fields = [i for i, name in enumerate(reader.schema.names) if name in wanted]
+        stream.seek(0)
+        found = open_reader(stream, options=ipc.IpcReadOptions(included_fields=fields))
+        for batch in map(found.get_batch, range(found.num_record_batches)) if is_file else found:
+            yield batch.select(wanted)
+
+    return reader.schema, batches
+
+
+class _Unread(io.FileIO):
+    """A file of which only the size is asked."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        raise EOFError
+
+
+def _check_chunks(parquet: Any, source: str, metadata: Any) -> None:
+    """ArrowException if the metadata of a column is damaged. To look at it from Python would end the process then, as
+    pyarrow does not catch what its C++ library throws there; a reader does, when it plans what to read."""
+    with suppress(EOFError), _Unread(source) as file:
+        next(parquet.ParquetFile(file, metadata=metadata, pre_buffer=True).iter_batches(batch_size=1), None)
 
 
 def _dictionaries(file: Any) -> list[str]:
@@ -169,7 +199,8 @@ class ArrowParsing:
             raise DataError(f"{block.source}:1:1: {str(e).replace('with drop', 'with --drop')}") from None
         if as_text:
             if rejected is not None:
-                found = import_module("pyarrow").Table.from_batches([found]).filter((~rejected).tolist())
+                plain = [_plain(column) for column in found.columns]  # pyarrow cannot filter views
+                found = import_module("pyarrow").table(plain, names=found.schema.names).filter((~rejected).tolist())
             text, lines = self._as_text(found, layout)
             assert REJECTED not in bytes(lines.kind), "a row has no text"
             return ordered, text
@@ -303,7 +334,11 @@ def _plain(column: Any) -> Any:
     """A column that pyarrow can do anything with: neither a dictionary nor views nor numbers of 16 bits."""
     pa = import_module("pyarrow")
 
-    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+        if "view" in str(kind):
+            column = pa.DictionaryArray.from_arrays(column.indices, column.dictionary.cast(pa.string()))
     is_words = "string_view" in str(kind) or pa.types.is_large_string(kind)
     kind = pa.string() if is_words else pa.float32() if pa.types.is_float16(kind) else kind
     return column.cast(kind)

@@ -19,6 +19,7 @@ from vwlite.core.data.batch import Batch
 from vwlite.core.data.class_names import Names
 from vwlite.core.text.parser import Parser, detect
 from vwlite.errors import DataError, UsageError
+from vwlite.input import MAGIC
 from vwlite.input.diagnostics import BadLine, bad_lines
 from vwlite.input.reader import Block, Fault, read_blocks, total_size
 
@@ -126,9 +127,14 @@ def _no_text(source: str, format: str) -> str | None:
         return None
     try:
         with open(source, "rb") as f:
-            return {b"PAR1": "parquet", b"ARRO": "arrow"}.get(f.read(4))
+            return _columnar(f.read(8))
     except OSError:
         return None  # whoever reads it says so
+
+
+def _columnar(head: bytes) -> str | None:
+    """The format of what begins so and is no text; None: it may be text."""
+    return next((kind for magic, kind in MAGIC.items() if head.startswith(magic)), None)
 
 
 def _text_tasks(sources: Sequence[str], options: ParseOptions, stop: Callable[[], bool]) -> Iterator[Task]:
@@ -187,6 +193,12 @@ def _format(block: Block, options: ParseOptions) -> str:
     """What the text of a source is. DataError if nothing tells."""
     if options.format != "auto":
         return options.format
+    kind = _columnar(bytes(block.data[:8]))
+    if kind:
+        raise DataError(
+            f"{block.source}:1:1: {kind.capitalize()} in a compressed file or from standard input: decompress it, and "
+            "give the name of the file"
+        )
     known: str | None = None
     if options.table is not None and options.table.wanted:
         known = options.table.format_of(block.source, block.data)
