@@ -3,6 +3,26 @@
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 
+cdef extern from *:
+    """
+    #include <string.h>
+    #define VWLITE_UNFIT UINT64_C(0x7FF8000000000001)
+    static inline double vwlite_unfit(void) {
+        uint64_t bits = VWLITE_UNFIT;
+        double x;
+        memcpy(&x, &bits, sizeof x);
+        return x;
+    }
+    static inline int vwlite_is_unfit(double x) {
+        uint64_t bits;
+        memcpy(&bits, &x, sizeof bits);
+        return bits == VWLITE_UNFIT;
+    }
+    """
+    # A label that the model cannot use, where that is as good as none: a NaN that can be told from that of no label.
+    double unfit "vwlite_unfit"() noexcept nogil
+    bint is_unfit "vwlite_is_unfit"(double label) noexcept nogil
+
 cdef enum:
     MOST_DISTINCT = 1 << 16     # hashes that are numbered, so that a number has two bytes
 
@@ -22,7 +42,7 @@ cdef struct Arrays:
     size_t features
     size_t tag_bytes
     size_t distinct         # hashes, if they are numbered; else 0
-    double* label           # [lines] NaN where the line has none
+    double* label           # [lines] NaN where the line has none, `unfit()` where it cannot be used
     double* importance      # [lines] >= 0, 1 where the line has none
     double* initial         # [lines] added to the prediction
     uint32_t* tag_begin     # [lines + 1] into tags

@@ -82,6 +82,7 @@ cdef class Learner:
     cdef public uint64_t lines             # in this pass, blank ones too
     cdef public uint64_t examples          # not held out, over all passes
     cdef readonly uint64_t unlabelled
+    cdef readonly uint64_t unfit             # ... as their label is none that the model can use
     cdef public double unlabelled_weight
     cdef readonly uint64_t features        # of all examples, held out ones too
     cdef readonly int distinct_labels      # how many different labels there were; 3: or more

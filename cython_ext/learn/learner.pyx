@@ -14,7 +14,7 @@ from libc.stdlib cimport calloc, free
 
 from vwlite.core.base.buffers cimport reserve
 from vwlite.core.base.prefetch cimport prefetch_write
-from vwlite.core.data.batch cimport BLANK, EXAMPLE, REJECTED, Arrays, Batch
+from vwlite.core.data.batch cimport BLANK, EXAMPLE, REJECTED, Arrays, Batch, is_unfit
 from vwlite.core.data.class_names cimport Names
 from vwlite.core.data.expand cimport CONSTANT, NO_ROOM, WHOLE, Expander, Expansion, Features
 from vwlite.core.data.pieces cimport PieceMaker, vwlite_load, vwlite_store
@@ -204,6 +204,7 @@ cdef class Learner:
         self.examples += 1
         if not turn.labelled:
             self.unlabelled += 1
+            self.unfit += is_unfit(o.label)
             self.unlabelled_weight += o.importance
         return Reason.DONE
 

@@ -54,6 +54,7 @@ assert len(CODES) == WARY + 1
 cdef enum:
     PATIENCE = 64       # lines that are parsed one by one, at most, before the columns are tried again
     LARGEST_BLOCK = 1 << 30
+    MOST_UNFIT = 3      # labels that cannot be used and are kept as text
 
 
 cdef class Parser:
@@ -97,7 +98,8 @@ cdef class Parser:
         self.settings.domain = domains[label_domain]
         self.names = names
         self.settings.names = NULL if names is None else <void*>names
-        self.settings.lenient = lenient_labels
+        self.unfit = Names(MOST_UNFIT, grows=True) if lenient_labels else None
+        self.settings.unfit = <void*>self.unfit if lenient_labels else NULL
         self.settings.stop = stop_at_fault
         self.settings.labels_in_tags = labels_in_tags
         self.settings.vw_compatible_only = vw_compatible_only
@@ -126,6 +128,8 @@ cdef class Parser:
         cdef Py_buffer info
         cdef bint first = batch.first_line == 1
         cdef int failed
+        if self.unfit is not None:
+            self.unfit.forget(0)
         if batch.owner is not None:
             raise ValueError("this batch looks at foreign memory: it cannot be filled")
         PyObject_GetBuffer(block, &info, PyBUF_SIMPLE)
@@ -301,6 +305,11 @@ cdef class Parser:
             batch.a.initial[batch.a.lines] = 0
             p = close_line(batch, REJECTED, next)
         return 0
+
+    @property
+    def unfit_labels(self):
+        """Of the labels in the block that was parsed last, those that cannot be used: the first few different ones."""
+        return self.unfit.first(self.unfit.count) if self.unfit is not None else []
 
     @staticmethod
     def faults(Batch batch not None):

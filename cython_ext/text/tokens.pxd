@@ -12,7 +12,7 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from vwlite.core.base.simd cimport (
     are_digits, decimal, digits_of, first_bytes, last_of, likely, load64, lowest, unlikely,
 )
-from vwlite.core.data.batch cimport Batch
+from vwlite.core.data.batch cimport Batch, unfit
 from vwlite.core.data.class_names cimport Names
 from vwlite.core.text.murmur cimport finish, hash_strings, mix, murmur, scramble
 from vwlite.core.text.numbers cimport Double, read_double
@@ -46,7 +46,7 @@ cdef struct Settings:
     double negative
     double positive
     void* names            # a Names: labels are classes, and become their numbers; NULL: they are numbers
-    bint lenient           # a label outside of the domain is as good as none
+    void* unfit            # a Names: of labels outside of the domain, which are as good as none; NULL: they are faults
     bint stop              # at the first bad line
     bint labels_in_tags    # the words before the first bar are kept with the tag, and none is read
     bint spaces            # the hashes of namespaces are kept
@@ -197,6 +197,20 @@ cdef inline const char* value_end(const char* p, const char* window, uint32_t re
     return find(p, ends)
 
 
+cdef inline bint take_unfit(const Settings* s, const char* p, const char* end, uint32_t code, double* label,
+                            Trouble* trouble) noexcept nogil:
+    """The label [p, end) cannot be used: a fault, with that code, or as good as none, but known."""
+    cdef uint32_t found = 0
+    if s.unfit == NULL:
+        trouble_at(trouble, code, p, end)
+        return False
+    if (<Names>s.unfit).take(p, end - p, &found):
+        trouble_at(trouble, OUT_OF_MEMORY, p, end)
+        return False
+    label[0] = unfit()
+    return True
+
+
 cdef inline bint take_class(const Settings* s, const char* p, const char* end, double* label, Trouble* trouble) noexcept nogil:
     """The number of the class that the label [p, end) names, or false."""
     cdef Double number
@@ -212,10 +226,9 @@ cdef inline bint take_class(const Settings* s, const char* p, const char* end, d
         if (<Names>s.names).take(p, end - p, &found):
             trouble_at(trouble, OUT_OF_MEMORY, p, end)
             return False
-    if found == 0 and not s.lenient:
-        trouble_at(trouble, code, p, end)
-        return False
-    label[0] = found if found != 0 else NAN
+    if found == 0:
+        return take_unfit(s, p, end, code, label, trouble)
+    label[0] = found
     return True
 
 
@@ -239,16 +252,10 @@ cdef inline bint take_label(const Settings* s, const char* p, const char* end, d
             y = -1
         elif y == s.positive:
             y = 1
-        elif s.lenient:
-            y = NAN
         else:
-            trouble_at(trouble, LABEL_MAPPING, p, end)
-            return False
+            return take_unfit(s, p, end, LABEL_MAPPING, label, trouble)
     if (s.domain == BINARY and y != 1 and y != -1) or (s.domain == NONNEGATIVE and y < 0):
-        if not s.lenient:
-            trouble_at(trouble, LABEL_DOMAIN, p, end)
-            return False
-        y = NAN
+        return take_unfit(s, p, end, LABEL_DOMAIN, label, trouble)
     label[0] = y
     return True
 

@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -99,7 +100,7 @@ NUMBERS = "and --loss squared predicts such a number; to tell two classes apart 
         ("1 1 1", "", "every example has the label 1: there was nothing to tell apart", 1),
         ("1 1 1", "--loss logistic", "every example has the label 1: there was nothing to tell apart", 1),
         ("7.5 7.5", "", "every example has the label 7.500000: there was nothing to tell apart", 1),
-        ("0 0", "--loss hinge --labels 0,1", "every example has the label -1: there was nothing to tell apart", 1),
+        ("0 0", "--loss hinge --labels 0,1", "every example has the label 0: there was nothing to tell apart", 1),
         ("1", "", None, 1),
         ("2 2", "--oaa 3", "every example is of class 2: there was nothing to tell apart", None),
         ("red red", "--oaa 3 --classes auto", "every example is of class red: there was nothing to tell apart", None),
@@ -178,3 +179,88 @@ def test_advice_about_labels_does_not_contradict_what_was_seen(vwlite, label):
     assert f"data:3:1: label {label}: logistic needs -1 or 1; " in said
     assert "; for more classes --oaa K" in said
     assert "labels NEG" in said or "; if all are " in said
+
+
+def coded(negative, positive, more=""):
+    return "".join(f"{positive} |a x{i} y\n{negative} |a z{i} w\n" for i in range(4)) + more
+
+
+@pytest.mark.parametrize(
+    ("options", "own", "expects"),
+    [
+        ("--loss logistic", "-1 1", "-1 or 1"),
+        ("--loss logistic --labels 0,1", "0 1", "0 or 1, as it was trained with --labels"),
+        ("--labels 2,3", "2 3", "2 or 3, as it was trained with --labels"),
+        ("--loss logistic --oaa 2", "1 2", "1, 2"),
+        ("--oaa 3 --classes red,green,blue", "red green", "red, green, blue"),
+    ],
+)
+@pytest.mark.parametrize("pair", ["-1 1", "0 1", "1 2", "2 3", "4 5"])
+@pytest.mark.parametrize("form", ["vw", "libsvm", "csv"])
+def test_labels_of_another_coding_are_an_error(vwlite, options, own, expects, pair, form):
+    """No accuracy of those that fit by chance; with --on-error skip there are predictions, and a note."""
+
+    def write(pair):
+        text = coded(*pair.split())
+        if form == "libsvm":
+            text = re.sub(r" \|a (\w)(\d) \w", lambda m: f" {ord(m[1])}:1 20{m[2]}:1", text)
+        if form == "csv":
+            text = "label,a\n" + re.sub(r" \|a (\w)\d (\w)", r",\1", text)
+        name = f"data.{form}"
+        Path(name).write_text(text)
+        return name
+
+    table = ["--label", "label"] if form == "csv" else []
+    vwlite("train", write(own), *options.split(), *table, "-m", "m")
+    same = pair == own
+    foreign = write(pair)
+    Path("p").write_text("old")
+    done = vwlite("predict", "-m", "m", foreign, "-p", "p", code=0 if same else 65)
+    assert (Path("p").read_text() == "old") == (not same)
+    skipped = vwlite("predict", "-m", "m", foreign, "-p", "p", "--on-error", "skip", "--report", "r")
+    assert Path("p").read_text().count("\n") == 8
+    results = json.loads(Path("r").read_text())["results"]
+    assert ("accuracy" in results) == ("accuracy" in skipped.err) == same
+    assert notes_of(skipped) == json.loads(Path("r").read_text())["notes"]
+    if same:
+        assert notes_of(skipped) == []
+        return
+    assert results["labels that the model does not have"] == 8 - 4 * len({*own.split()} & {*pair.split()})
+    data, other = done.err.removeprefix("the labels of the data, ").split(", do not fit m, which expects ")
+    assert sorted(data.split(" and ")) == sorted(pair.split())
+    assert other == f"{expects}: change the labels, or remove them; --on-error skip predicts without measuring\n"
+    assert notes_of(skipped) == [done.err.partition(": change")[0] + ": nothing is measured"]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_few_labels_that_do_not_fit_are_counted(vwlite, threads):
+    Path("data").write_text(coded(-1, 1, "7 |a x1\n|a x2\nx |a x1\n" * 2))
+    vwlite("train", "data", "--loss", "logistic", "-m", "m", "--on-error", "skip")
+    Path("data").write_text(coded(-1, 1, "7 |a x1\n|a x2\n" * 2))
+    done = vwlite("predict", "-m", "m", "data", "-p", "p", "--threads", threads)
+    assert notes_of(done) == [
+        "2 of 10 labels, such as 7, are none that m has: it expects -1 or 1; they are not measured"
+    ]
+    assert "unlabelled examples = 4\n" in done.err
+    assert "accuracy = 1\n" in done.err
+
+
+def test_one_value_in_every_line_may_fill_the_place_of_the_label(vwlite):
+    Path("data").write_text(coded(-1, 1))
+    vwlite("train", "data", "--loss", "logistic", "-m", "m")
+    Path("data").write_text(coded(0, 0))
+    done = vwlite("predict", "-m", "m", "data", "-p", "p")
+    said = "8 of 8 labels, such as 0, are none that m has: it expects -1 or 1; they are not measured"
+    assert notes_of(done) == [said]
+    assert "accuracy" not in done.err
+    Path("data").write_text(coded(0, 0).replace("0 |", "|"))
+    assert notes_of(vwlite("predict", "-m", "m", "data", "-p", "p")) == []
+
+
+def test_the_table_shows_labels_as_they_are_in_the_data(vwlite):
+    """And predictions as they are written: with --link logistic a label is no probability."""
+    Path("data").write_text(coded(0, 1))
+    err = vwlite("train", "data", "--loss", "logistic", "--labels", "0,1", "--link", "logistic", "-p", "p", "-P", 1).err
+    rows = [line.split() for line in err.splitlines() if re.match(r"\d\.\d{6} ", line)]
+    assert [row[4] for row in rows] == ["1.0000", "0.0000"] * 4
+    assert [row[5] for row in rows] == [f"{float(p):.4f}" for p in Path("p").read_text().split()]

@@ -6,6 +6,7 @@ their kind and place.
 
 import math
 import re
+import struct
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +16,7 @@ from vwlite.hashing import name_hash, namespace_hash
 
 NUMBER = re.compile(rb"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 EXAMPLE, BLANK, REJECTED = 0, 1, 2
+(UNFIT,) = struct.unpack("d", struct.pack("Q", 0x7FF8000000000001))  # a label that cannot be used: a NaN of its own
 
 
 class Bad(Exception):
@@ -135,13 +137,13 @@ class SlowParser:
         if self.labels is not None:
             if y not in self.labels:
                 if self.lenient_labels:
-                    return math.nan
+                    return UNFIT
                 raise Bad("label not mapped", begin, end)
             y = -1.0 if y == self.labels[0] else 1.0
         usable = {"any": True, "binary": y in (-1, 1), "nonnegative": y >= 0}[self.label_domain]
         if not usable and not self.lenient_labels:
             raise Bad("label outside domain", begin, end)
-        return y if usable else math.nan
+        return y if usable else UNFIT
 
     def class_of(self, word: bytes, begin: int) -> float:
         """The number of the class that a label names."""
@@ -159,7 +161,7 @@ class SlowParser:
             if word in self.names:
                 return self.names.index(word) + 1.0
         if self.lenient_labels:
-            return math.nan
+            return UNFIT
         raise Bad(code, begin, begin + len(word))
 
     def namespace(self, line: bytes, at: int, example: Example) -> int:

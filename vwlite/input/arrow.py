@@ -213,6 +213,11 @@ class ArrowParsing:
         assert self._kept is not None
         return self._as_text(*self._kept)
 
+    @property
+    def unfit_labels(self) -> Sequence[str]:
+        """As of a Parser, of the rows that were parsed last."""
+        return self._labels.unfit_labels if self._labels is not None else ()
+
     def _cells_of(self, layout: Layout) -> Cells:
         if self._cells is None or self._cells[0] is not layout.schema:
             schema = layout.schema

@@ -79,6 +79,7 @@ class Parsed:
     text: bytes = b""  # VW text that means the same, if that is wanted
     names: tuple[bytes, bytes, bytes] | None = None  # of features, for NameStore.take
     source: SourceText | None = None  # if it is wanted
+    unfit: Sequence[str] = ()  # with lenient labels, those that the model cannot use: the first few different ones
 
 
 @dataclass
@@ -245,7 +246,7 @@ class Parsing:
             names = self._finder.find("", b"", batch, convert=self._arrow.converted) if self._finder else None
             if self._number:
                 batch.number_hashes()
-            return Parsed(batch, bad, block.done, block.total, text, names)
+            return Parsed(batch, bad, block.done, block.total, text, names, unfit=self._arrow.unfit_labels)
         parser = self._parser(task.format) if task.layout is None else self._table_parser(task.format, task.layout)
         bad = bad_lines(parser, block.data, batch) if parser.parse(block.data, batch) else []
         text = b""
@@ -265,7 +266,7 @@ class Parsing:
         block.release()
         if self._number:
             batch.number_hashes()
-        return Parsed(batch, bad, block.done, block.total, text, names, source)
+        return Parsed(batch, bad, block.done, block.total, text, names, source, parser.unfit_labels)
 
     def _converted(self, format: str, layout: "Layout", data: bytes | memoryview) -> tuple[bytes, Batch]:
         """The VW text that a block of a table means, and the kinds of its lines: bad ones are not in the text. Labels

@@ -201,5 +201,14 @@ class Settings:
     def label_domain(self) -> str:
         return loss_function(self.loss).labels
 
+    def label_of(self, y: float) -> float:
+        """A label of the learner as it is in the data."""
+        return y if self.labels is None else self.labels[y > 0]
+
+    @property
+    def binary(self) -> bool:
+        """Whether labels are one of two."""
+        return self.oaa == 2 if self.oaa is not None else self.labels is not None or self.label_domain == "binary"
+
 
 SPECS: dict[str, Spec] = {spec.name: spec for spec in specs_of(Settings)}

@@ -178,11 +178,17 @@ class Run:
             self._report.write((json.dumps(report, indent=2, ensure_ascii=False) + "\n").encode())
             self._report.commit()
 
-    def shown(self, x: float) -> float | str:
-        """A label or a prediction of the learner as it is printed: the name of a class, or a number."""
+    def shown(self, p: float) -> float | str:
+        """A prediction of the learner as it is written: the name of a class, or a number that went through --link."""
+        return float(self.learner.linked(p)) if self.learner.names is None else self._class(p)
+
+    def shown_label(self, y: float) -> float | str:
+        """A label of the learner as it is in the data."""
+        return self.settings.label_of(y) if self.learner.names is None else self._class(y)
+
+    def _class(self, x: float) -> str:
         names = self.learner.names
-        if names is None:
-            return float(self.learner.linked(x))
+        assert names is not None
         return str(names[int(x) - 1]) if 1 <= x <= len(names) else "none"
 
     def measures(self, tally: Tally) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from vwlite.algorithms.build import crossed
 from vwlite.core.data.interactions import WILDCARD
 from vwlite.core.data.namespaces import Namespaces
 from vwlite.core.learn.learner import Learner
+from vwlite.input.diagnostics import MOST_NAMES, printable
 from vwlite.options.resolve import option_name
 from vwlite.options.settings import Settings
 from vwlite.runs.progress import number
@@ -69,7 +70,7 @@ def about_labels(settings: Settings, learner: Learner, *, loss_typed: bool) -> N
         return {}, [_one(f"is of class {name}")] if only and learner.examples > 1 else []
     count = {"distinct labels, up to 3": min(learner.distinct_labels, 3)}
     if learner.distinct_labels == 1 and learner.examples > 1:
-        return count, [_one(f"has the label {number(learner.first_label)}")]
+        return count, [_one(f"has the label {number(settings.label_of(learner.first_label))}")]
     if learner.distinct_labels == 2 and settings.loss == "squared" and not loss_typed:
         low, high = sorted([learner.first_label, learner.second_label])
         mapped = "" if (low, high) == (-1, 1) else f" --labels {low:g},{high:g}"
@@ -78,6 +79,45 @@ def about_labels(settings: Settings, learner: Learner, *, loss_typed: bool) -> N
             f"use --loss logistic{mapped}"
         ]
     return count, []
+
+
+def about_unfit(settings: Settings, learner: Learner, unfit: Sequence[str], model: str) -> tuple[Notes, str]:
+    """Labels that a model which predicts cannot use; and why nothing can be measured by the others, "" if it can.
+
+    unfit: the first different ones of these labels. The labels are coded otherwise than the model's if there are two or
+    more and none fits, or only one, where the model has two. One value in every line may be there to fill the place.
+    """
+    if not learner.unfit:
+        return ({}, []), ""
+    found = {"labels that the model does not have": learner.unfit}
+    expects, tally = _expected(settings, learner), learner.progressive
+    fits = [_known(settings, learner, tally.min_label)] if tally.weight else []
+    several = tally.min_label != tally.max_label or (fits and not settings.binary)
+    seen = [*map(printable, unfit), *fits]
+    if several or len(seen) < 2:
+        labelled = learner.unfit + learner.examples - learner.unlabelled
+        note = f"{learner.unfit} of {labelled} labels, such as {seen[0]}, are none that {model} has"
+        return (found, [f"{note}: it expects {expects}; they are not measured"]), ""
+    more = ", ..." if len(seen) > 2 else ""
+    wrong = f"the labels of the data, {' and '.join(seen[:2])}{more}, do not fit {model}, which expects {expects}"
+    return (found, [f"{wrong}: nothing is measured"]), wrong
+
+
+def _known(settings: Settings, learner: Learner, label: float) -> str:
+    if learner.names is not None:
+        return printable(learner.names[int(label) - 1])
+    return f"{settings.label_of(label):g}"
+
+
+def _expected(settings: Settings, learner: Learner) -> str:
+    """The labels that a model knows, as part of a sentence."""
+    if learner.names is not None:
+        names = learner.names.first(min(len(learner.names), MOST_NAMES))
+        return ", ".join(map(printable, names)) + (", ..." if len(learner.names) > MOST_NAMES else "")
+    if settings.labels is not None or settings.label_domain == "binary":
+        words = "{} or {}".format(*(_known(settings, learner, y) for y in (-1, 1)))
+        return words if settings.labels is None else f"{words}, as it was trained with --labels"
+    return "0 or more"
 
 
 def _one(what: str) -> str:

@@ -17,8 +17,8 @@ from vwlite.model.snapshot import restore
 from vwlite.options.groups import PredictOptions
 from vwlite.options.resolve import OF_LOSS, as_options, check_files, check_link, option_name
 from vwlite.options.settings import Settings
-from vwlite.runs.common import Run, say, summary
-from vwlite.runs.notes import about_features
+from vwlite.runs.common import SHOWN, Run, say, summary
+from vwlite.runs.notes import about_features, about_unfit, together
 from vwlite.runs.progress import LiveLine
 from vwlite.runs.signals import StopSignal
 from vwlite.runs.source import parse_options, table_of
@@ -45,8 +45,11 @@ def predict(o: PredictOptions) -> int:
         signals.then(run.stop)
         batches = parsed_batches(o.data, parse, stop=lambda: run.stopped, threads=o.threads)
         live = _live_line(o, stack)
+        unfit: dict[str, None] = {}  # labels that the model cannot use, the first few
         for parsed in stack.enter_context(batches):
             run.feed(parsed.batch)
+            if len(unfit) < SHOWN:
+                unfit.update(dict.fromkeys(parsed.unfit))
             bad = run.with_infinite(parsed)
             if bad:
                 live.clear()
@@ -62,10 +65,13 @@ def predict(o: PredictOptions) -> int:
         results: dict[str, Any] = {"number of examples": learner.examples}
         if learner.unlabelled:
             results["unlabelled examples"] = learner.unlabelled
-        if learner.progressive.weight:
+        labels, wrong = about_unfit(settings, learner, [*unfit], o.model)
+        if wrong and o.on_error == "stop" and signals.number is None:
+            raise DataError(f"{wrong}: change the labels, or remove them; --on-error skip predicts without measuring")
+        if learner.progressive.weight and not wrong:
             results.update(run.measures(learner.progressive))
         results["seconds"] = round(run.seconds(), 3)
-        numbers, notes = about_features(settings, learner, o.model)
+        numbers, notes = together(labels, about_features(settings, learner, o.model))
         if not o.quiet:
             say(summary(results))
             for note in notes:

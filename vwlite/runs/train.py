@@ -427,7 +427,7 @@ class Training(Run):
                     recent=shown.take_recent(),
                     examples=learner.examples,
                     weight=tally.weight + learner.unlabelled_weight,
-                    label=None if math.isnan(learner.label) else self.shown(learner.label),
+                    label=None if math.isnan(learner.label) else self.shown_label(learner.label),
                     prediction=self.shown(learner.prediction),
                     features=learner.size,
                     nonzeros=self._nonzeros_for_row(),
