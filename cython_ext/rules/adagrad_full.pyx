@@ -18,6 +18,7 @@ A step costs O(n^2) for n features, a root O(n^3): it is for few features, and s
 
 from libc.stdint cimport uint32_t
 
+from vwlite.core.base.dense import add_outer_products, dot, eigenvectors, solve, times, times_transposed
 from vwlite.core.learn.rule cimport Example, Outcome, Rule, learning_rate, next_piece, sweep
 from vwlite.core.learn.table cimport next_slot
 
@@ -58,7 +59,7 @@ cdef class AdagradFull(Rule):
     cdef object penalized         # [n] 1, or 0 for the constant
     cdef object w, sums           # [n]
     cdef object G                 # [n, n]
-    cdef object basis, root       # [m, m], [m]: eigenvectors and the roots of eigenvalues; m <= n
+    cdef object vectors, root     # [m, m], [m]: eigenvectors, a row each, and the roots of eigenvalues; m <= n
     cdef double[::1] now          # w
 
     def __init__(self, loss, *, update="cmd", double l1=0, double delta=1e-8, size_t root_every=1, **schedule):
@@ -100,7 +101,7 @@ cdef class AdagradFull(Rule):
                     self.step(g, eta)
             except MemoryError:
                 self.out_of_memory = True
-            except np.linalg.LinAlgError:       # G is not finite
+            except ArithmeticError:     # G is not finite
                 self.w[:] = np.nan
 
     cdef gradient(self, const Example* e, double dloss):
@@ -129,7 +130,7 @@ cdef class AdagradFull(Rule):
         if self.n > before:
             self.put({"w": np.append(self.w, np.zeros(self.n - before)),
                       "sums": np.append(self.sums, np.zeros(self.n - before)),
-                      "G": np.pad(self.G, (0, self.n - before)), "basis": self.basis, "root": self.root})
+                      "G": np.pad(self.G, (0, self.n - before)), "basis": self.vectors.T, "root": self.root})
         g = np.zeros(self.n)
         for key, x in sums.items():
             if (<Slot*><size_t>key).place:
@@ -147,7 +148,7 @@ cdef class AdagradFull(Rule):
             self.age += 1
             if self.age < self.root_every:
                 direction = self.divided(g)
-            if direction is None or np.linalg.norm(direction) > 1 + 1e-9:
+            if direction is None or dot(direction, direction) > 1 + 2e-9:
                 self.make_root()
                 direction = self.divided(g)
         if self.averages:
@@ -157,12 +158,13 @@ cdef class AdagradFull(Rule):
                 self.w[:] = feature_sign(self.matrix(), -eta * self.sums, eta * self.shift * self.penalized, self.w)
         elif self.l1 != 0:
             S = self.matrix()
-            self.w[:] = feature_sign(S, S @ self.w - eta * g, eta * self.l1 * self.penalized, self.w)
+            self.w[:] = feature_sign(S, product(S, self.w) - eta * g, eta * self.l1 * self.penalized, self.w)
         elif moved:
             self.w -= eta * direction
 
     cdef make_root(self):
-        values, self.basis = np.linalg.eigh(self.G)
+        self.vectors, values = self.G.copy(), np.empty(self.n)
+        eigenvectors(self.vectors, values)
         # What is below the digits of the largest is zero.
         values[values < values[-1] * values.size * np.finfo(float).eps] = 0
         self.root = np.sqrt(values)
@@ -171,26 +173,28 @@ cdef class AdagradFull(Rule):
     cdef divided(self, v):
         """S^-1 v"""
         cdef size_t m = self.root.size
-        parts = (v[:m] @ self.basis) / (self.delta + self.root)
+        parts = product(self.vectors, v[:m]) / (self.delta + self.root)
         if self.age == 0:       # v is in the range of G, but for its last digits
             parts[self.root == 0] = 0
-        return np.append(self.basis @ parts, v[m:] / self.delta)
+        out = np.empty(m)
+        times_transposed(self.vectors, parts, out)
+        return np.append(out, v[m:] / self.delta)
 
     cdef matrix(self):
         """S"""
-        cdef size_t m = self.root.size
         S = np.diag(np.full(self.n, self.delta))
-        S[:m, :m] += (self.basis * self.root) @ self.basis.T
+        add_outer_products(S, self.root, self.vectors)
         return S
 
     # --- state -------------------------------------------------------------------------------
 
     cdef put(self, arrays):
-        self.w, self.sums, self.G, self.basis, self.root = (arrays[name] for name in ARRAYS)
+        self.w, self.sums, self.G, basis, self.root = (arrays[name] for name in ARRAYS)
+        self.vectors = np.ascontiguousarray(basis.T)
         self.now = self.w
 
     def scalars(self):
-        own = {"w": self.w, "sums": self.sums, "G": self.G, "basis": self.basis, "root": self.root}
+        own = {"w": self.w, "sums": self.sums, "G": self.G, "basis": self.vectors.T, "root": self.root}
         return super().scalars() | {name: memoryview(array.flatten()) for name, array in own.items()}
 
     def load(self, scalars, slots):
@@ -215,6 +219,13 @@ cdef class AdagradFull(Rule):
             raise ValueError("the arrays have more features than there are")
 
 
+def product(A, x):
+    """A x"""
+    out = np.empty(len(A))
+    times(A, x, out)
+    return out
+
+
 def feature_sign(S, b, c, w):
     """argmin w^T S w / 2 - b^T w + sum of c_i |w_i|, S positive definite, c >= 0; begun at w.
 
@@ -230,8 +241,9 @@ def feature_sign(S, b, c, w):
     for _ in range(100 * w.size + 1000):
         A = np.flatnonzero(used)
         if A.size:
-            old, S_A, b_A, c_A = w[A], S[np.ix_(A, A)], b[A], c[A]
-            new = np.linalg.solve(S_A, b_A - c_A * signs[A])
+            old, S_A, b_A, c_A = w[A], np.ascontiguousarray(S[np.ix_(A, A)]), b[A], c[A]
+            new = b_A - c_A * signs[A]
+            solve(S_A.copy(), new)
             crossing = (c_A > 0) & (new * signs[A] <= 0)
             if crossing.any():
                 with np.errstate(divide="ignore", invalid="ignore"):
@@ -239,14 +251,14 @@ def feature_sign(S, b, c, w):
                 stops = np.append(np.unique(stops[(stops > 0) & (stops < 1)]), 1.0)
                 points = old + stops[:, None] * (new - old)
                 points[:-1][np.abs(points[:-1]) <= 1e-15 * np.abs(new - old)] = 0
-                values = np.einsum("ij,jk,ik->i", points, S_A, points) / 2 - points @ b_A + np.abs(points) @ c_A
+                values = [dot(x, product(S_A, x)) / 2 - dot(x, b_A) + dot(np.abs(x), c_A) for x in points]
                 new = points[np.argmin(values)]
                 w[A] = new
                 signs[A] = np.sign(new)
                 used[A] = (new != 0) | (c_A == 0)
                 continue
             w[A] = new
-        gradient = S @ w - b
+        gradient = product(S, w) - b
         excess = np.where(used, 0, np.abs(gradient) - c)
         worst = int(np.argmax(excess))
         if excess[worst] <= slack:

@@ -1,6 +1,10 @@
 """AdaGrad with the full matrix: against its eager twin, and what the battery asks of the other rules."""
 
+import os
+import subprocess
+import sys
 from math import inf
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -71,6 +75,20 @@ def test_it_is_its_twin(loss, options, update, constant):
         np.testing.assert_allclose(ours, twin.weights, rtol=tolerance, atol=tolerance * np.abs(twin.weights).max())
         np.testing.assert_array_equal(ours == 0, np.abs(twin.weights) < 1e-11)  # rounding, for features never seen
     assert twin.roots < twin.t // 2 or options.get("root_every", 1) == 1
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="there is one core only")
+def test_the_threads_of_the_linear_algebra_library_change_nothing(tmp_path):
+    """It was slower with two threads than with one, and gave other bytes."""
+    models = []
+    data = Path(__file__).parents[2] / "data/sources.train.vw"
+    (tmp_path / "data").write_text("".join(data.read_text().splitlines(keepends=True)[:60]))
+    for threads in ("1", "2"):
+        command = [sys.executable, "-P", "-m", "vwlite", "train", "data", "-m", "model", "--quiet"]
+        command += ["--algorithm", "adagrad-full", "--loss", "logistic"]
+        subprocess.run(command, cwd=tmp_path, env=os.environ | {"OPENBLAS_NUM_THREADS": threads}, check=True)
+        models.append((tmp_path / "model").read_bytes())
+    assert models[0] == models[1]
 
 
 def test_one_feature_is_the_diagonal():
