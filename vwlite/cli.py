@@ -28,25 +28,22 @@ def run(arguments: list[str] | None = None) -> int:
     except ClosedPipe as e:
         return e.exit_code
     except VwliteError as e:
-        print(e, file=sys.stderr)
+        stdio.say_error(str(e))
         return e.exit_code
     except MemoryError as e:
-        print(f"out of memory: {str(e) or 'the model needs more than there is; try fewer --bits'}", file=sys.stderr)
+        stdio.say_error(f"out of memory: {str(e) or 'the model needs more than there is; try fewer --bits'}")
         return 70
     except Exception as e:
         shortage = _shortage(e)
         if shortage:
-            print(shortage, file=sys.stderr)
+            stdio.say_error(shortage)
             return ShortageError.exit_code
         if isinstance(e, OSError) and e.errno in _FAILING:
-            print(f"{e.filename or 'reading or writing a file'}: {e.strerror}", file=sys.stderr)
+            stdio.say_error(f"{e.filename or 'reading or writing a file'}: {e.strerror}")
             return WriteError.exit_code
         if os.environ.get("VWLITE_DEBUG"):
             raise
-        print(
-            f"internal error: {type(e).__name__}: {e} (VWLITE_DEBUG=1 shows where; please report it)",
-            file=sys.stderr,
-        )
+        stdio.say_error(f"internal error: {type(e).__name__}: {e} (VWLITE_DEBUG=1 shows where; please report it)")
         return 70
 
 
@@ -81,6 +78,7 @@ def _called(arguments: list[str]) -> int:
     except click.ClickException as e:
         from vwlite.usage import shown
 
-        print(shown(e, arguments), file=sys.stderr)
+        for line in shown(e, arguments):
+            stdio.say(line)
         return 2
     return result if isinstance(result, int) else 0

@@ -96,14 +96,14 @@ def _unknown_command(word: str, commands: Sequence[str], path: str) -> str:
     return said + did_you_mean(word, commands)
 
 
-def shown(e: click.ClickException, arguments: Sequence[str]) -> str:
-    """An error of click as it is printed, in several lines: the usage, and what is wrong."""
+def shown(e: click.ClickException, arguments: Sequence[str]) -> list[str]:
+    """The lines in which an error of click is printed: the usage, and what is wrong."""
     if not isinstance(e, click.UsageError):
-        return f"Error: {e.format_message()}"
+        return [f"Error: {e.format_message()}"]
     lines = []
     if e.ctx is not None:
         lines = [e.ctx.get_usage(), f"Try '{e.ctx.command_path} --help' for help.", ""]
-    return "\n".join([*lines, f"Error: {explained(e, arguments)}"])
+    return [*lines, f"Error: {explained(e, arguments)}"]
 
 
 def explained(e: click.UsageError, arguments: Sequence[str]) -> str:

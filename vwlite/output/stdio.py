@@ -66,9 +66,33 @@ class Words(Stream):
             return len(data)
 
 
+_BOLD = {"Error": "1;31", "warning": "1;33", "note": "1;33"}  # red, yellow
+
+
+def is_terminal(stream: TextIO) -> bool:
+    """Whether a line on it can be erased and written again."""
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def has_colors(stream: TextIO) -> bool:
+    """Whether to use colors: on a terminal, unless NO_COLOR is set (https://no-color.org)."""
+    return is_terminal(stream) and not os.environ.get("NO_COLOR")
+
+
 def say(text: str = "") -> None:
-    """A line on standard error."""
+    """A line on standard error. On a terminal, the word before an error, a warning or a note is bold."""
+    kind, colon, rest = text.partition(": ")
+    if colon and kind in _BOLD and has_colors(sys.stderr):
+        text = f"\x1b[{_BOLD[kind]}m{kind}:\x1b[0m {rest}"
     print(text, file=sys.stderr)
+
+
+def say_error(text: str) -> None:
+    """The error that ends the run. On a terminal it begins with a word, as there may be a table above it; a line of
+    progress that was left there is erased."""
+    if is_terminal(sys.stderr):
+        sys.stderr.write("\r\x1b[K")
+    say(f"Error: {text}" if sys.stderr.isatty() else text)
 
 
 def prepare() -> None:

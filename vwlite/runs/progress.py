@@ -3,7 +3,6 @@
 The table is Vowpal Wabbit's, with one column more. All of it goes to standard error.
 """
 
-import os
 import sys
 import threading
 import time
@@ -13,6 +12,7 @@ from dataclasses import dataclass
 from typing import TextIO
 
 from vwlite.input.diagnostics import printable
+from vwlite.output.stdio import has_colors, is_terminal
 
 HEADER = """\
 average  since         example        example        current        current  current   nonzero
@@ -80,8 +80,8 @@ class LiveLine:
 
     def __init__(self, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> None:
         self.stream = stream or sys.stderr
-        self.active = self.stream.isatty() and os.environ.get("TERM") != "dumb"
-        self.colour = not os.environ.get("NO_COLOR")
+        self.active = is_terminal(self.stream)
+        self.colour = has_colors(self.stream)
         self.clock = clock
         self.begin = self.last = clock()
         self.shown = False
