@@ -1,8 +1,11 @@
 """Exports predict what the model does, on the same lines: as tables that come back, in SQL, in C and in Python."""
 
+import csv
 import gzip
+import io
 import json
 import os
+import random
 import re
 import shutil
 import sqlite3
@@ -564,3 +567,135 @@ def test_models_of_tables_predict_the_vw_text_of_their_rows(vwlite, tiny):
     for kind in ("tsv", "json"):
         assert_same(WAYS[kind](vwlite)(tiny, "t.csv"), expected)
         assert read_model("imported").columns == read_model("model").columns != {}
+
+
+# --- a table in a database -------------------------------------------------------------------
+
+TITLES = ["row", "it's; \"so\" {0}", "select", "naïve|col", "price, net", "17", "y"]
+WORDS = ["phone", "desk top", "a|b:c", "it's", "é\u2028x", "tab\there", "{x}", "a=b^c", "%_", "Phone", '"q"', "--",
+         "1.0", "\x01\x1f", "\x0b v"]  # fmt: skip
+
+
+def rows_of_table(count, seed=1):
+    """Rows of the columns TITLES; None: there is nothing in the cell."""
+    chance = random.Random(seed)
+    for i in range(count):
+        words = [chance.choice([*WORDS, None, " padded\t", "a\nb\r"]) for _ in range(3)]
+        numbers = [chance.choice([None, 0, chance.gauss(0, 3)]), chance.choice([None, 1, -2.5])]
+        yield [f"id {i}", *words, *numbers, (1 if words[0] in WORDS[:4] else -1) * (1 if words[1] != "phone" else -1)]
+
+
+def as_csv(rows):
+    text = io.StringIO(newline="")
+    csv.writer(text).writerows([TITLES, *rows])
+    return text.getvalue()
+
+
+def in_sqlite(rows, script):
+    base = sqlite3.connect(":memory:")
+    names = ", ".join('"' + name.replace('"', '""') + '"' for name in TITLES)
+    base.execute(f'CREATE TABLE "my ""clicks""" ({names})')
+    base.executemany(f'INSERT INTO "my ""clicks""" VALUES ({", ".join("?" * len(TITLES))})', rows)
+    base.executescript(script)
+    return base
+
+
+def in_duckdb(rows, script):
+    base = pytest.importorskip("duckdb").connect()
+    names = ", ".join(
+        '"' + name.replace('"', '""') + '" ' + ("DOUBLE" if i > 3 else "VARCHAR") for i, name in enumerate(TITLES)
+    )
+    base.execute(f'CREATE TABLE "my ""clicks""" ({names})')
+    base.executemany(f'INSERT INTO "my ""clicks""" VALUES ({", ".join("?" * len(TITLES))})', rows)
+    base.execute(script)
+    return base
+
+
+@pytest.mark.parametrize("database", [in_sqlite, in_duckdb])
+@pytest.mark.parametrize("options", [
+    "--loss logistic --link logistic", "--loss squared -l 0.1 --no-constant", "-b 18 --hash all --loss logistic",
+    "--algorithm ftrl --l1 0.05 --loss logistic", "--loss poisson --link poisson -l 0.01",
+])  # fmt: skip
+def test_sql_of_a_table_predicts_its_rows(vwlite, tmp_path, monkeypatch, database, options):
+    monkeypatch.chdir(tmp_path)
+    rows = list(rows_of_table(300))
+    if "poisson" in options:
+        rows = [[*row[:-1], 0 if row[-1] < 0 else 3] for row in rows]
+    Path("t.csv").write_text(as_csv(rows), newline="")
+    vwlite("train", "t.csv", "--label", "y", "--drop", "row", *options.split(), "--names", "-m", "m", "--quiet")
+    rows += [["new 1", "unseen", None, "never", 2.5, None, None], ["new 2", *[None] * 6]]
+    rows += [["new 3", "", " ", "\t", *[None] * 3]]
+    Path("new.csv").write_text(as_csv(rows), newline="")
+    expected = vwlite("predict", "-m", "m", "new.csv", "--quiet").out.splitlines()
+    assert len(set(expected)) > 100
+    vwlite("export", "m", "--to", "sql", "--table", '"my ""clicks"""', "--id", "row", "-o", "m.sql")
+    base = database(rows, Path("m.sql").read_bytes().decode())
+    found = dict(base.execute("SELECT example, prediction FROM vwlite_predictions").fetchall())
+    assert_same([str(found[row[0]]) for row in rows], expected)
+    assert len(found) == len(rows)
+
+
+@pytest.mark.parametrize("database", [in_sqlite, in_duckdb])
+def test_sql_of_a_table_with_classes(vwlite, tmp_path, monkeypatch, database):
+    monkeypatch.chdir(tmp_path)
+    rows = [[*row[:-1], WORDS.index(row[1]) % 3 + 1 if row[1] in WORDS else 2] for row in rows_of_table(200)]
+    Path("t.csv").write_text(as_csv(rows), newline="")
+    vwlite("train", "t.csv", "--label", "y", "--drop", "row", "--oaa", 3, "--loss", "logistic", "--names", "-m", "m",
+           "--quiet")  # fmt: skip
+    vwlite("export", "m", "--to", "sql", "--table", '"my ""clicks"""', "--id", "row", "-o", "m.sql")
+    base = database(rows, Path("m.sql").read_bytes().decode())
+    found = dict(base.execute("SELECT example, prediction FROM vwlite_predictions").fetchall())
+    assert [found[row[0]] for row in rows] == vwlite("predict", "-m", "m", "t.csv", "--quiet").out.split()
+    shares = {(i, name): p for i, name, p in base.execute("SELECT * FROM vwlite_probabilities").fetchall()}
+    wanted = vwlite("predict", "-m", "m", "t.csv", "--probabilities", "--quiet").out.splitlines()
+    for row, line in zip(rows, wanted, strict=True):
+        assert {name: pytest.approx(p, abs=1e-6) for name, p in parted(line).items()} == {
+            name: shares[row[0], name] for name in "123"
+        }
+
+
+def test_a_table_may_be_in_a_schema(vwlite, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text("y,a\n1,b\n-1,c\n")
+    vwlite("train", "t.csv", "--label", "y", "--names", "-m", "m", "--quiet")
+    vwlite("export", "m", "--to", "sql", "--table", "main.clicks", "--id", "id", "-o", "m.sql")
+    base = sqlite3.connect(":memory:")
+    base.executescript("CREATE TABLE main.clicks (id, a); INSERT INTO clicks VALUES (7, 'b');")
+    base.executescript(Path("m.sql").read_bytes().decode())
+    (((example, found),),) = [base.execute("SELECT * FROM vwlite_predictions").fetchall()]
+    assert example == 7
+    assert_same([str(found)], [vwlite("predict", "-m", "m", "t.csv", "--quiet").out.split()[0]])
+
+
+@pytest.mark.parametrize(
+    ("options", "typed", "code", "why"),
+    [
+        ("--names", "--to sql --table t", 2, "--table and --id go together"),
+        ("--names", "--to sql --id i", 2, "--table and --id go together"),
+        ("--names", "--to c --table t --id i", 2, "--table is for --to sql: leave it out"),
+        ("--names", "--to sql --table a..b --id i", 2, "'' cannot be the name of a table or a column"),
+        ('--names', '--to sql --table "a"b --id i', 2, '--table "a"b: expected a name, or names with dots'),
+        ("", "--to sql --table t --id i", 65, "m: 2 features have a weight and no name, and a query finds words by"),
+        ("--names -q a,b", "--to sql --table t --id i", 65, "m: a model of interactions cannot be exported to sql"),
+        ("--names --ignore a", "--to sql --table t --id i", 65, "m: a model of --ignore cannot be exported to sql"),
+        ("--names --text a", "--to sql --table t --id i", 65, "m: column a is of text, whose words SQL cannot split: "),
+        ("--names --algorithm eg --radius 3 --features 9", "--to sql --table t --id i", 65, "words it has not"),
+    ],
+)
+def test_what_sql_of_a_table_cannot_do_is_refused(vwlite, tmp_path, monkeypatch, options, typed, code, why):
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text("y,a,b\n1,b,2\n-1,c,1\n")
+    vwlite("train", "t.csv", "--label", "y", *options.split(), "-m", "m", "--quiet")
+    assert why in vwlite("export", "m", *typed.split(), "-o", "m.sql", code=code).err
+    assert not Path("m.sql").exists()
+
+
+@pytest.mark.parametrize(("data", "options", "why"), [
+    ("1 |a b\n", "", "m: --table needs a model of a table, and this one knows no columns: leave it out"),
+    ('{"y": 1, "a": "b"}\n', "--label y", "m: a model of JSON lines has no fixed columns: train on CSV"),
+])  # fmt: skip
+def test_sql_of_a_table_needs_a_model_of_one(vwlite, tmp_path, monkeypatch, data, options, why):
+    monkeypatch.chdir(tmp_path)
+    Path("d").write_text(data)
+    vwlite("train", "d", *options.split(), "--names", "-m", "m", "--quiet")
+    assert why in vwlite("export", "m", "--to", "sql", "--table", "t", "--id", "i", "-o", "m.sql", code=65).err

@@ -19,24 +19,34 @@ KINDS = ("vw", "tsv", "json", "sql", "c", "python")
 @click.argument("model", type=PATH)
 @click.option("--to", "kind", cls=Option, type=Choice(KINDS), required=True, help="The format to write.")
 @click.option("-o", "--output", cls=Option, type=PATH, required=True, help="The file to write.")
-def command(model: str, kind: str, output: str) -> int:
+@click.option(
+    "--table", cls=Option, metavar="NAME",
+    help="sql: the table in the database with the columns that the model learned; the statements find its features.",
+)
+@click.option("--id", "id_column", cls=Option, metavar="COLUMN", help="sql: the column of --table that names a row.")
+def command(model: str, kind: str, output: str, table: str | None, id_column: str | None) -> int:
     """Write MODEL in another format, which predicts the same.
 
     \b
     vw      a model of Vowpal Wabbit
     tsv     a table of index, weight and names; `vwlite import` reads it
     json    the same as one object
-    sql     a table, and queries over a table of features
+    sql     tables, and queries over a table of features, or over --table
     c       a header without dependencies, for VW text, libsvm and arrays
     python  a program that reads lines and prints predictions, of the standard library alone
 
     Names of features are in all but the first, as far as MODEL has some. `vwlite help export` has examples.
     """
+    from vwlite.errors import UsageError
     from vwlite.model import read_model
     from vwlite.model.snapshot import restore
     from vwlite.output.atomic import AtomicFile, check_apart
     from vwlite.runs.signals import StopSignal
 
+    if kind != "sql" and (table is not None or id_column is not None):
+        raise UsageError(f"{'--table' if table is not None else '--id'} is for --to sql: leave it out")
+    if (table is None) != (id_column is None):
+        raise UsageError("--table and --id go together: a table, and the column that names its rows")
     check_apart({"--output": output}, [(model, "the model that is read")])
     found = read_model(model)
     restore(found, found.settings, model, learn=False)  # so that nothing is written that does not predict here
@@ -49,14 +59,17 @@ def command(model: str, kind: str, output: str) -> int:
             from vwlite.export.linear import linear
             from vwlite.export.tables import write_all
 
-            write_all(_pieces(kind, linear(model, found), model, output), file)
+            columns = (table, id_column) if table is not None and id_column is not None else None
+            write_all(_pieces(kind, linear(model, found), model, output, columns), file)
         if signals.number is not None:
             return 128 + signals.number
         file.commit()
     return 0
 
 
-def _pieces(kind: str, found: "Linear", model: str, output: str) -> "Iterator[str]":
+def _pieces(
+    kind: str, found: "Linear", model: str, output: str, table: tuple[str, str] | None
+) -> "Iterator[str]":
     """The text of an export."""
     if kind in ("tsv", "json"):
         from vwlite.export.tables import json_text, tsv
@@ -65,7 +78,7 @@ def _pieces(kind: str, found: "Linear", model: str, output: str) -> "Iterator[st
     if kind == "sql":
         from vwlite.export.sql import sql
 
-        return sql(found, model)
+        return sql(found, model, table)
     if kind == "c":
         from vwlite.export.c import c
 

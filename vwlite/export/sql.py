@@ -4,6 +4,8 @@ from collections.abc import Iterable, Iterator
 
 from vwlite.errors import DataError
 from vwlite.export.linear import Linear
+from vwlite.export.sql_columns import HEAD, WORDS, Columns
+from vwlite.input.diagnostics import printable
 
 AT_ONCE = 500  # rows of an INSERT
 
@@ -21,6 +23,9 @@ _HEAD = """\
 -- is what `vwlite predict` prints{more}.
 
 CREATE TABLE vwlite_features (example {any} NOT NULL, feature BIGINT NOT NULL, value DOUBLE PRECISION NOT NULL);
+"""
+
+_TABLES = """\
 CREATE TABLE vwlite_classes (class INTEGER NOT NULL PRIMARY KEY, name VARCHAR(1000), constant DOUBLE PRECISION NOT NULL,
                              unseen DOUBLE PRECISION NOT NULL);
 CREATE TABLE vwlite_weights (feature BIGINT NOT NULL, class INTEGER NOT NULL, weight DOUBLE PRECISION NOT NULL,
@@ -88,23 +93,27 @@ _PARTS = {
 }
 
 
-def sql(linear: Linear, path: str) -> Iterator[str]:
-    """The statements. DataError if the model needs more than keys and values."""
+def sql(linear: Linear, path: str, table: tuple[str, str] | None = None) -> Iterator[str]:
+    """The statements. table: in the database, and its column of ids: its features are a view; else they are an empty
+    table. DataError if the model needs more than keys and values; UsageError for a name that cannot be one."""
     _check(linear, path)
+    columns = Columns(linear, path, *table) if table is not None else None
     s, k = linear.settings, linear.records
-    names = linear.model.names
+    names = linear.model.names if columns is None else ()
     named, count = "", k if not linear.classes else len(linear.classes)
     if len(names):
         named = (
             "\n-- Names stand in vwlite_names: JOIN them to a table of names. A name that is not there has no weight."
         )
-    yield _HEAD.format(
-        what=f"{s.algorithm}, {s.loss or 'an unknown'} loss" + (f", {count} classes" if linear.classes else ""),
-        hash_all=", hash_all=True" if s.hash == "all" else "",
-        named=named,
-        any="VARCHAR(1000)",
-        more="; its --raw-predictions are in vwlite_scores",
-    )
+    what = f"{s.algorithm}, {s.loss or 'an unknown'} loss" + (f", {count} classes" if linear.classes else "")
+    more = "; its --raw-predictions are in vwlite_scores"
+    if columns is None:
+        hash_all = ", hash_all=True" if s.hash == "all" else ""
+        yield _HEAD.format(what=what, hash_all=hash_all, named=named, any="VARCHAR(1000)", more=more)
+    else:
+        shown = {"table": printable(columns.table), "id": printable(columns.id)}
+        yield HEAD.format(what=what, more=more, **shown) + WORDS
+    yield _TABLES
     if len(names):
         yield "CREATE TABLE vwlite_names (name VARCHAR(10000) NOT NULL, feature BIGINT NOT NULL);\n"
     yield "\n"
@@ -123,6 +132,10 @@ def sql(linear: Linear, path: str) -> Iterator[str]:
         ),
     )
     yield from _inserts("vwlite_names", (f"({_text(n.decode('utf-8', 'replace'))}, {key})" for key, n in names))
+    if columns is not None:
+        rows = (f"({number}, {_text(word)}, {key})" for number, word, key in columns.rows())
+        yield from _inserts("vwlite_words", rows)
+        yield from columns.views()
     yield _SCORES.format(key="f.feature" if s.bits == 32 else f"(f.feature & {linear.mask})")
     if linear.classes:
         yield _CLASS
