@@ -4,6 +4,7 @@ import importlib
 import os
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 import click
 
@@ -37,6 +38,8 @@ _OPTIONS = {
     "--categorical": "--cat --cats --cat-features --categorical-columns --categorical-features",
     "--numeric": "--num --numerical --numeric-columns --numerical-columns",
     "--text": "--text-column --text-columns",
+    "--solver": "--algorithm",
+    "--algorithm": "--solver",
     "--delimiter": "--sep --separator --csv-separator",
     "--data": "--input --input-file --train --train-file --train-data --training-data --file --files",
     "--threads": "-j --jobs --n-jobs --nthreads --n-threads --num-threads --workers --num-workers",
@@ -119,7 +122,13 @@ def explained(e: click.UsageError, arguments: Sequence[str]) -> str:
     if isinstance(e, click.MissingParameter) and isinstance(e.param, click.Option):
         names = " / ".join(repr(name) for name in _shown(e.param))
         choices = f", one of {', '.join(e.param.type.choices)}" if isinstance(e.param.type, click.Choice) else ""
-        return f"Missing option {names}: {_brief(e.param)}{choices}"
+        model = _a_model(arguments) if e.param.name in ("model", "initial") else ""
+        typed = f"; {model} is one: {_shown(e.param)[0]} {model}" if model else ""
+        return f"Missing option {names}: {_brief(e.param)}{choices}{typed}"
+    if isinstance(e, click.BadOptionUsage) and arguments and arguments[0] in COMMANDS and "requires" in e.message:
+        command = importlib.import_module(f"vwlite.commands.{arguments[0]}").command
+        briefs = (_brief(o) for o in command.params if isinstance(o, click.Option) and e.option_name in o.opts)
+        return f"Option {e.option_name!r} needs a value{''.join(f': {brief}' for brief in briefs)}"
     said = e.format_message()
     if isinstance(e, click.BadParameter) and isinstance(e.param, click.Option) and command is not None:
         for name in e.param.opts:
@@ -160,7 +169,7 @@ def _about_option(typed: str, command: click.Command, path: str) -> str:
         return f": the model is named without an option, as in {path} MODEL"
     if name in ("-d", "--data", "--input", "--file") and arguments & {"data", "files"}:
         return f": files are named without an option, as in {path} FILE"
-    if name in ("-V", "--version"):
+    if name in ("-V", "--version") or (name == "-v" and path == "vwlite"):
         return ": it is vwlite --version"
     for option in same or ([name] if len(name) > 2 else []):
         if others := [f"vwlite {other}" for other, options in _options_of_commands() if option in options]:
@@ -180,6 +189,17 @@ def _brief(option: click.Option) -> str:
     """What an option means: the first sentence of its help, or a part of it."""
     text = re.split(r"[.;:] |\.$|  \[", option.help or "")[0]
     return text[:1].lower() + text[1:]
+
+
+def _a_model(arguments: Sequence[str]) -> str:
+    """The first argument that is the name of a model."""
+    from vwlite.input.advice import not_data
+
+    for argument in filter(os.path.isfile, arguments[1:]):
+        with suppress(OSError), open(argument, "rb") as file:
+            if not_data(file.read(512), argument).startswith("it is a model"):
+                return argument
+    return ""
 
 
 def _options_of_commands() -> Iterator[tuple[str, set[str]]]:

@@ -92,14 +92,20 @@ STRENGTH = "the regularization strength is --l1 NUMBER or --l2 NUMBER"
         ("merge a --rule meen -o x", "Did you mean 'mean'?"),
         ("algorithms adagard", "'adagard' is no algorithm: `vwlite algorithms` shows all. Did you mean 'adagrad'?"),
         ("help modles", "Did you mean 'models'?"),
+        ("solve --algorithm cd", "No such option '--algorithm': use --solver (how)"),
+        ("-v", "No such option '-v': it is vwlite --version"),
+        ("train -l 0,5", "'0,5' is not a number: did you mean 0.5?"),
+        ("train -l 1,2,3", "'1,2,3' is not a number"),
         # what is missing
+        ("train d.vw -q", "Option '-q' needs a value: cross the namespaces whose names begin with A and B"),
+        ("predict d.vw -m", "Option '-m' needs a value: the model"),
         ("predict d.vw", "Missing option '-m' / '-i' / '--model': the model"),
         ("export m -o x", "Missing option '--to': the format to write, one of vw, tsv, json, sql, c, python"),
     ],
 )  # fmt: skip
 def test_what_was_meant_is_named(vwlite, typed, end):
     said = last(vwlite, typed)
-    assert said == end if end.startswith(("No such", "Missing", "'-")) else said.endswith(end)
+    assert said == end if end.startswith(("No such", "Missing", "Option", "'-")) else said.endswith(end)
 
 
 def test_a_topic_near_a_command_points_to_its_help(vwlite):
@@ -141,3 +147,8 @@ def test_nothing_of_it_is_imported_without_an_error(folder):
            "print([m for m in ('difflib', 'vwlite.usage', 'vwlite.options.nearest') if m in sys.modules])"  # fmt: skip
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+def test_a_model_without_its_option_is_seen(vwlite):
+    vwlite("train", "d.vw", "-m", "m", "--quiet")
+    assert last(vwlite, "predict m d.vw") == "Missing option '-m' / '-i' / '--model': the model; m is one: -m m"

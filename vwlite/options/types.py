@@ -45,7 +45,9 @@ class Number(click.ParamType):
         try:
             x = self.read(value)
         except ValueError:
-            self.fail(f"{value!r} is not a {self.name}", param, ctx)
+            point = str(value).replace(",", ".", 1)
+            hint = f": did you mean {point}?" if re.fullmatch(r"-?\d+\.\d+", point) and "," in str(value) else ""
+            self.fail(f"{value!r} is not a {self.name}{hint}", param, ctx)
         below = x <= self.low if self.open_low else x < self.low
         above = x >= self.high if self.open_high else x > self.high
         if math.isnan(x) or below or above or (math.isinf(x) and not self.infinite):
