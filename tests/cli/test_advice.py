@@ -18,6 +18,7 @@ def folder(tmp_path, monkeypatch, vwlite):
     with zipfile.ZipFile("table.xlsx", "w") as book:
         book.writestr("[Content_Types].xml", "<Types/>")
     (tmp_path / "days").mkdir()
+    (tmp_path / "u16").write_text("1 |a x\n", encoding="utf-16")
     (tmp_path / "day1.vw").touch()
     return tmp_path
 
@@ -43,6 +44,8 @@ DASK = "or `vwlite dask`, which reads URLs\n"
         ("state", 65, "it is a file of vwlite gradient or vwlite step, not data\n"),
         (CACHE, 65, f"it is a cache: name the data that it was made from, and --cache-file {CACHE}\n"),
         ("table.xlsx", 65, "it is a spreadsheet: save it as CSV\n"),
+        ("u16", 65, "it is UTF-16: convert it, as with `iconv -f UTF-16 -t UTF-8 u16`\n"),
+        ("day1.vw,m", 66, "No such file or directory: write spaces between files, day1.vw m\n"),
         ("s3://b/x.vw", 66, f"{URL}`aws s3 cp s3://b/x.vw - | vwlite ...`, {DASK}"),
         ("gs://b/x.vw", 66, f"{URL}`gcloud storage cat gs://b/x.vw | vwlite ...`, {DASK}"),
         ("https://b/x?a=1", 66, f"{URL}`curl -sSfL 'https://b/x?a=1' | vwlite ...`, {DASK}"),
@@ -122,3 +125,31 @@ def test_input_that_is_no_terminal_is_not_announced(vwlite, folder):
     with standard_input(folder / "cancer.train.vw"):
         assert "terminal" not in vwlite("train").err
     assert "terminal" not in shell("vwlite train < /dev/null; echo '1 |a x' | vwlite train").err
+
+
+def test_a_column_that_is_none(vwlite, folder):
+    (folder / "t.csv").write_text("label,a,b\n1,2,3\n")
+    assert vwlite("train", "t.csv", "--label", "lable", "--quiet", code=65).err == (
+        "t.csv:1:1: --label lable: there is no such column (did you mean label?); there are label, a, b\n"
+    )
+    assert vwlite("train", "cancer.train.vw", "--label", "y", "--quiet", code=65).err == (
+        "cancer.train.vw:1:1: --label y: the file is VW text, which has no columns: leave the option out\n"
+    )
+
+
+def test_a_feature_without_its_namespace(vwlite):
+    said = vwlite("weights", "m", "--feature", "x").err
+    assert said.endswith("; with a namespace it is NAMESPACE^NAME\n")
+    assert "NAMESPACE" not in vwlite("weights", "m", "--feature", "a^z").err
+
+
+def test_an_export_to_standard_output(vwlite, folder):
+    """As everywhere, - is no file."""
+    vwlite("export", "m", "--to", "tsv", "-o", "t")
+    assert vwlite("export", "m", "--to", "tsv", "-o", "-").out == (folder / "t").read_text()
+    assert not (folder / "-").exists()
+
+
+def test_models_of_different_labels(vwlite):
+    vwlite("train", "cancer.train.vw", "-m", "m2", "--labels", "-1,1", "--quiet")
+    assert "trained with --labels none, but m2 with -1,1: only" in vwlite("merge", "m", "m2", "-o", "x", code=65).err

@@ -18,7 +18,7 @@ KINDS = ("vw", "tsv", "json", "sql", "c", "python")
 @click.command("export", cls=Command)
 @click.argument("model", type=PATH)
 @click.option("--to", "kind", cls=Option, type=Choice(KINDS), required=True, help="The format to write.")
-@click.option("-o", "--output", cls=Option, type=PATH, required=True, help="The file to write.")
+@click.option("-o", "--output", cls=Option, type=PATH, required=True, help="The file to write; - is standard output.")
 @click.option(
     "--table", cls=Option, metavar="NAME",
     help="sql: the table in the database with the columns that the model learned; the statements find its features.",
@@ -47,6 +47,7 @@ def command(model: str, kind: str, output: str, table: str | None, id_column: st
         raise UsageError(f"{'--table' if table is not None else '--id'} is for --to sql: leave it out")
     if (table is None) != (id_column is None):
         raise UsageError("--table and --id go together: a table, and the column that names its rows")
+    output = "/dev/stdout" if output == "-" else output
     check_apart({"--output": output}, [(model, "the model that is read")])
     found = read_model(model)
     restore(found, found.settings, model, learn=False)  # so that nothing is written that does not predict here

@@ -70,7 +70,8 @@ def _of_features(path: str, model: "Model", features: tuple[str, ...]) -> "Itera
         for index, weights, known in look_up(model, name):
             if not known:
                 why = "its weight is that of all never seen" if any(weights) else "never seen, or of weight zero"
-                click.echo(f"{printable(name)}: {path} has no such feature: {why}", err=True)
+                alone = "" if "^" in name else "; with a namespace it is NAMESPACE^NAME"
+                click.echo(f"{printable(name)}: {path} has no such feature: {why}{alone}", err=True)
             for k, weight in enumerate(weights):
                 yield index, k, weight if known or any(weights) else None, [name]
 

@@ -31,6 +31,8 @@ def unreadable(path: str, e: OSError, *, data: bool = True) -> str:
     if any(c in name for c in "*?["):
         there = glob.glob(path)
         return f"{said}: the shell expands a pattern without quotes" if there else f"{said}: no file has such a name"
+    if "," in path and all(map(os.path.exists, path.split(","))):
+        return f"{said}: write spaces between files, {path.replace(',', ' ')}"
     names = os.listdir(folder or ".") if os.access(folder or ".", os.R_OK) else []
     others = [n for n in names if n[0] != "." and _DIGITS.sub("0", n) != _DIGITS.sub("0", name)]  # day3 is not day2
     alike = get_close_matches(name, others, 1, 0.8)
@@ -59,6 +61,8 @@ def not_data(begin: bytes, path: str) -> str:
         return "it is a file of vwlite gradient or vwlite step, not data"
     if begin.startswith(b"vwlite cache\0"):
         return f"it is a cache: name the data that it was made from, and --cache-file {name}"
+    if begin.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return f"it is UTF-16: convert it, as with `iconv -f UTF-16 -t UTF-8 {name}`"
     if begin.startswith(b"PK\3\4") and begin[30:49] == b"[Content_Types].xml":
         return "it is a spreadsheet: save it as CSV"
     return ""

@@ -128,7 +128,7 @@ def _unreadable(source: str, e: OSError) -> NoInputError:
 
 def _no_data(begin: bytes, source: str) -> str:
     """Why a file that begins so is no data, if it is a model or the like."""
-    if not begin.startswith((b"PK\3\4", b"vwlite cache")) and begin[1:4] != b"\0\0\0":
+    if not begin.startswith((b"PK\3\4", b"vwlite cache", b"\xff\xfe", b"\xfe\xff")) and begin[1:4] != b"\0\0\0":
         return ""
     from vwlite.input.advice import not_data
 

@@ -169,6 +169,16 @@ class RoleOptions:
         return found
 
 
+def _no_column(name: str, names: Sequence[str]) -> str:
+    """What to do about a column that a table does not have."""
+    if len(names) == 1 and "|" in names[0]:
+        return "the file is VW text, which has no columns: leave the option out"
+    from difflib import get_close_matches  # not at the top: most names are right
+
+    near = "".join(f" (did you mean {other}?)" for other in get_close_matches(name, names, 1, 0.7))
+    return f"there is no such column{near}; there are {listed(names)}"
+
+
 def decide(
     names: Sequence[str], numbers: Sequence[bool], options: RoleOptions, index: Collection[str] = ()
 ) -> Schema:
@@ -179,7 +189,7 @@ def decide(
     typed = options.roles()
     for name, role in typed.items():
         if name not in names:
-            raise SchemaError(f"--{role} {name}: there is no such column; there are {listed(names)}")
+            raise SchemaError(f"--{role} {name}: {_no_column(name, names)}")
     roles = {
         name: typed.get(name, "drop" if name in index else "numeric" if is_number else "categorical")
         for name, is_number in zip(names, numbers, strict=True)

@@ -285,7 +285,8 @@ def _compare_columns(one: Shard, other: Shard) -> None:
 
 
 def _shown(value: Any) -> str:
-    return brief("none" if value in (None, "", ()) else value)
+    text = ",".join(f"{x:g}" if isinstance(x, float) else str(x) for x in value) if isinstance(value, tuple) else value
+    return brief("none" if text in (None, "") else text)
 
 
 def _check_counted_once(found: list[Shard], start: Shard | None, row: Row) -> None:
