@@ -18,10 +18,11 @@ from libc.string cimport memcmp, memcpy, strcmp
 from vwlite.core.base.buffers cimport copy, reserve, resize
 from vwlite.core.data.batch cimport EXAMPLE, MOST_DISTINCT, REJECTED, Batch, new_dictionary
 from vwlite.core.text.cells cimport (
-    BY_VALUE, CATEGORICAL, DROPPED, NUMERIC, TEXT, Cells, Column, Role, Sink, add_number, add_text, add_word, begun_hash,
-    close_space, fitting, is_missing_number, open_space, put, write,
+    BY_VALUE, CATEGORICAL, DROPPED, NUMERIC, TEXT, TIME, Cells, Column, Missing, Role, Sink, add_number, add_text,
+    add_time, add_word, begun_hash, close_space, fitting, is_missing, is_missing_number, open_space, put, read_time, write,
 )
 from vwlite.core.text.decimal cimport LONGEST_NUMBER, write_unsigned
+from vwlite.core.text.times cimport Moment, moment_of_day, moment_of_number, moment_of_ticks
 from vwlite.core.text.tokens cimport close_line
 
 cdef extern from *:
@@ -95,6 +96,12 @@ cdef enum Type:
     HALVES
     FLOATS
     DOUBLES
+    DAYS                # dates, and times since 1970: for the role `time` alone
+    MILLISECOND_DAYS
+    SECONDS
+    MILLISECONDS
+    MICROSECONDS
+    NANOSECONDS
     STRINGS
     LARGE_STRINGS
     VIEWS
@@ -103,6 +110,7 @@ cdef enum Type:
 TYPES = {
     "n": NULLS, "b": BOOLS, "c": INT8, "C": UINT8, "s": INT16, "S": UINT16, "i": INT32, "I": UINT32, "l": INT64,
     "L": UINT64, "e": HALVES, "f": FLOATS, "g": DOUBLES, "u": STRINGS, "U": LARGE_STRINGS, "vu": VIEWS,
+    "tdD": DAYS, "tdm": MILLISECOND_DAYS, "tss": SECONDS, "tsm": MILLISECONDS, "tsu": MICROSECONDS, "tsn": NANOSECONDS,
 }
 # What there is besides, by the begin of its format: no feature comes of it.
 OTHERS = {
@@ -192,9 +200,9 @@ cdef inline double number_at(Type type, const ArrowArray* a, int64_t i) noexcept
 cdef inline int64_t whole_at(Type type, const ArrowArray* a, int64_t i) noexcept nogil:
     """A whole number of at most 64 bits with a sign, or whether it is true."""
     cdef const void* data = a.buffers[1]
-    if type == INT32:
+    if type == INT32 or type == DAYS:
         return (<const int32_t*>data)[i]
-    if type == INT64 or type == UINT64:
+    if type == INT64 or type == UINT64 or DAYS < type <= NANOSECONDS:
         return (<const int64_t*>data)[i]
     if type == BOOLS:
         return ((<const uint8_t*>data)[i >> 3] >> (i & 7)) & 1
@@ -244,6 +252,38 @@ cdef inline Word word_at(Type type, const ArrowArray* a, int64_t i, char* digits
         digits[0], size = c'-', 0 - size
         return Word(digits, 1 + write_unsigned(digits + 1, size))
     return Word(digits, write_unsigned(digits, size))
+
+
+cdef int time_at(const Missing* missing, Cell cell, Moment* time) noexcept nogil:
+    """The time of a cell: 1; 0 if it is missing, -1 if it is no time. Those of a zone are in UTC."""
+    cdef char[LONGEST_NUMBER] digits
+    cdef Word word
+    cdef int64_t x = 0
+    cdef bint found
+    if cell.type >= STRINGS:
+        word = word_at(cell.type, cell.array, cell.at, digits)
+        if word.size == 0 or is_missing(missing, word.begin, word.size):
+            return 0
+        found = read_time(word.begin, word.size, time)
+    elif cell.type <= DOUBLES:
+        if cell.type == NULLS or (isnan(number_at(cell.type, cell.array, cell.at)) and missing.nan):
+            return 0
+        found = moment_of_number(number_at(cell.type, cell.array, cell.at), time)
+    else:
+        x = whole_at(cell.type, cell.array, cell.at)
+        if cell.type == DAYS:
+            found = moment_of_day(x, -1, time)
+        elif cell.type == SECONDS:
+            found = moment_of_ticks(x, 1, time)
+        elif cell.type == MICROSECONDS:
+            found = moment_of_ticks(x, 1000000, time)
+        elif cell.type == NANOSECONDS:
+            found = moment_of_ticks(x, 1000000000, time)
+        else:
+            found = moment_of_ticks(x, 1000, time)
+            if cell.type == MILLISECOND_DAYS:
+                time.hour = -1
+    return 1 if found else -1
 
 
 cdef inline bint is_blank(char c) noexcept nogil:
@@ -371,13 +411,14 @@ cdef class Frame:
             column = schema.children[i]
             name = column.name.decode("utf-8", "surrogateescape") if column.name != NULL else ""
             last = column if column.dictionary == NULL else column.dictionary
-            self.kinds[i].type = TYPES.get(column.format.decode(), NO_TYPE)
+            self.kinds[i].type = type_of(column.format.decode())
+            type = type_of(last.format.decode())
             if column.dictionary != NULL:
-                self.kinds[i].dictionary = TYPES.get(last.format.decode(), NO_TYPE)
-            type = TYPES.get(last.format.decode(), NO_TYPE)
+                self.kinds[i].dictionary = type
             self.names.append(name)
             self.numeric.append(INT8 <= type <= DOUBLES)
-            self.refused.append(None if type and last.dictionary == NULL else refusal(name, last.format.decode()))
+            usable = type and not DAYS <= type <= NANOSECONDS and last.dictionary == NULL
+            self.refused.append(None if usable else refusal(name, last.format.decode()))
 
     def prepare(self, Cells cells not None, places, *, label=None, importance=None, rejected=None, int64_t tag=-1,
                 bint spaces=False):
@@ -400,16 +441,19 @@ cdef class Frame:
         for i in range(cells.count):
             self.places[i] = places[i]
             role, self.roles[i] = cells.columns[i].role, DROPPED
-            if places[i] < 0 or role not in (NUMERIC, CATEGORICAL, TEXT, BY_VALUE):
+            if places[i] < 0 or role not in (NUMERIC, CATEGORICAL, TEXT, TIME, BY_VALUE):
                 continue
-            self.check_words(places[i])
             type = self.kinds[places[i]].dictionary or self.kinds[places[i]].type
+            if role != TIME or not DAYS <= type <= NANOSECONDS:
+                self.check_words(places[i])
             name = self.names[places[i]]
             if role == BY_VALUE:
                 role = NUMERIC if INT8 <= type <= DOUBLES else CATEGORICAL
             self.roles[i] = role
             if role == NUMERIC and type >= STRINGS:
                 raise ValueError(f"column {name!r} has words, so it cannot be numeric")
+            if role == TIME and type == BOOLS:
+                raise ValueError(f"column {name!r} is true or false, so it cannot be a time")
             if role == TEXT and NULLS < type < STRINGS:
                 raise ValueError(f"column {name!r} has no words, so it cannot be text")
             if role == CATEGORICAL and HALVES <= type <= DOUBLES:
@@ -496,24 +540,31 @@ cdef class Frame:
         return 0
 
     def check(self):
-        """What is wrong with a number, as for Matrix: ("NaN" or "infinity", row, column); None if nothing is."""
+        """What is wrong with a number, as for Matrix, or a time: ("NaN", "infinity" or "time", row, column); None if
+        nothing is."""
         cdef int64_t row, place
         cdef size_t i, k
         cdef const ArrowArray* chunk
         cdef Cell value
         cdef Py_ssize_t before = 0
         cdef double x = 0
-        cdef bint bad = False
+        cdef bint bad = False, is_time = False
+        cdef Moment time
         with nogil:
             for k in range(self.count):
                 chunk = &self.chunks[k]
                 for i in range(self.cells.count):
                     place = self.places[i]
-                    if self.roles[i] != NUMERIC:
+                    is_time = self.roles[i] == TIME
+                    if self.roles[i] != NUMERIC and not is_time:
                         continue
                     for row in range(chunk.length):
                         value = cell_at(&self.kinds[place], chunk.children[place], chunk.offset + row)
-                        if value.type != NULLS:
+                        if is_time:
+                            bad = time_at(&self.cells.sink.missing, value, &time) < 0
+                            if bad:
+                                break
+                        elif value.type != NULLS:
                             x = number_at(value.type, value.array, value.at)
                             if not isfinite(<float>x) and not (isnan(x) and self.cells.sink.missing.nan):
                                 bad = True
@@ -523,7 +574,23 @@ cdef class Frame:
                 if bad:
                     break
                 before += chunk.length
-        return ("NaN" if isnan(x) else "infinity", before + row, place) if bad else None
+        return ("time" if is_time else "NaN" if isnan(x) else "infinity", before + row, place) if bad else None
+
+    def bad_times(self, int64_t place):
+        """The rows of a column of times whose cells are none."""
+        cdef size_t k
+        cdef int64_t row
+        cdef Py_ssize_t before = 0
+        cdef Moment time
+        cdef Cell value
+        found = []
+        for k in range(self.count):
+            for row in range(self.chunks[k].length):
+                value = cell_at(&self.kinds[place], self.chunks[k].children[place], self.chunks[k].offset + row)
+                if time_at(&self.cells.sink.missing, value, &time) < 0:
+                    found.append(before + row)
+            before += self.chunks[k].length
+        return found
 
     def distinct(self, int64_t place, int64_t[::1] numbers not None):
         """The distinct values of a column, in the order in which they first occur; `numbers` becomes which of them each
@@ -760,6 +827,7 @@ cdef inline int cell(Sink* sink, const Column* column, Role role, Batch batch, c
     cdef char[LONGEST_NUMBER] digits
     cdef Cell value
     cdef Word word
+    cdef Moment time
     cdef float x
     cdef int failed = 0
     value = cell_at(kind, a, i)
@@ -774,6 +842,9 @@ cdef inline int cell(Sink* sink, const Column* column, Role role, Batch batch, c
     elif role == TEXT:
         word = string_at(value.type, value.array, value.at)
         failed = add_text(sink, column.space, batch, word.begin, word.size)
+    elif role == TIME:
+        if time_at(&sink.missing, value, &time) > 0:
+            failed = add_time(sink, column, batch, &time)
     else:
         word = word_at(value.type, value.array, value.at, digits)
         if word.size:
@@ -790,8 +861,16 @@ cdef object number_of(Type type, uint64_t bits):
     return bits if type == UINT64 else <int64_t>bits
 
 
+cdef Type type_of(str format):
+    """The type of a format that a schema says; a timestamp has its zone behind it."""
+    return TYPES.get(format[:3] if format.startswith("ts") else format, NO_TYPE)
+
+
 cdef str refusal(str name, str format):
     """Why no feature comes of a column."""
+    if type_of(format):
+        return (f"column {name!r} is {OTHERS[format[:3] if format.startswith('td') else 'ts']}: read it with time, as hour, "
+                "weekday and month, or leave it out with drop")
     for begin in sorted(OTHERS, key=len, reverse=True):
         if format.startswith(begin):
             return (f"column {name!r} is {OTHERS[begin]}, of which no feature comes: make it a number or a word, or leave "

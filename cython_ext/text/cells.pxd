@@ -14,6 +14,7 @@ from vwlite.core.base.buffers cimport Buffer, append, reserve
 from vwlite.core.base.simd cimport likely, load32, load64, unlikely
 from vwlite.core.data.batch cimport Batch
 from vwlite.core.text.murmur cimport finish, hash_strings, mix, murmur, scramble
+from vwlite.core.text.times cimport Moment
 
 cdef extern from *:
     """
@@ -73,6 +74,7 @@ cdef enum Role:
     NUMERIC
     CATEGORICAL
     TEXT
+    TIME
     IS_LABEL
     IS_IMPORTANCE
     IS_TAG
@@ -266,6 +268,8 @@ cdef inline int add_padded_word(Sink* sink, const Column* c, Batch batch, const 
 
 
 cdef int add_text(Sink* sink, uint32_t space, Batch batch, const char* p, size_t n) noexcept nogil
+cdef bint read_time(const char* p, size_t n, Moment* to) noexcept nogil
+cdef int add_time(Sink* sink, const Column* c, Batch batch, const Moment* time) noexcept nogil
 
 cdef extern from *:
     """

@@ -1,10 +1,15 @@
 """The columns of a table, as the readers of tables want them; and the words of texts. See cells.pxd."""
 
 from libc.stdlib cimport calloc, free
-from libc.string cimport memcmp
+from libc.string cimport memcmp, memcpy, memset, strlen
 
 from vwlite.core.base.simd cimport PADDING
+from vwlite.core.text.decimal cimport write_unsigned
 from vwlite.core.text.numbers cimport Double, read_double
+from vwlite.core.text.times cimport moment_of_number, read_iso
+
+cdef enum:
+    LONGEST_SECONDS = 40        # bytes of a number that is a time
 
 
 cdef size_t write_character(char* to, uint32_t c) noexcept nogil:
@@ -68,6 +73,40 @@ cdef int add_text(Sink* sink, uint32_t space, Batch batch, const char* p, size_t
         sink.scratch[at] = c'_'
         at += 1
         begin = at
+    return 0
+
+
+cdef bint read_time(const char* p, size_t n, Moment* to) noexcept nogil:
+    """The time that a cell without blanks at its ends is; whether it is one."""
+    cdef char[LONGEST_SECONDS + PADDING] copy
+    cdef Double seconds
+    cdef int found = read_iso(p, p + n, to)
+    if found >= 0:
+        return found == 1
+    if n > LONGEST_SECONDS:
+        return False
+    memcpy(copy, p, n)
+    memset(copy + n, 0, PADDING)
+    seconds = read_double(copy)
+    return seconds.end == copy + n and moment_of_number(seconds.value, to)
+
+
+cdef int add_time(Sink* sink, const Column* c, Batch batch, const Moment* time) noexcept nogil:
+    """hour=13 weekday=1 month=11, without the hour if there is none."""
+    cdef char[16] word
+    cdef const char** names = [b"hour=", b"weekday=", b"month="]
+    cdef int* numbers = [time.hour, time.weekday, time.month]
+    cdef size_t size
+    cdef int i
+    for i in range(time.hour < 0, 3):
+        size = strlen(names[i])
+        memcpy(word, names[i], size)
+        size += write_unsigned(word + size, numbers[i])
+        if unlikely(sink.as_text):
+            if write(sink, b" ", 1) or write(sink, word, size):
+                return -1
+        elif put(batch, name_hash(sink, word, size, c.space), 1):
+            return -1
     return 0
 
 
@@ -175,3 +214,12 @@ cdef class Cells:
         free(self.sink.missing.words)
         free(self.sink.missing.sizes)
         free(self.sink.missing.numbers)
+
+
+def time_of(bytes cell):
+    """Hour, weekday and month of a cell of a column of times; the hour is None where there is none, the whole if it is
+    no time."""
+    cdef Moment time
+    if not read_time(cell, len(cell), &time):
+        return None
+    return (time.hour if time.hour >= 0 else None), time.weekday, time.month

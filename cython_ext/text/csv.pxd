@@ -74,6 +74,7 @@ cdef enum TableCode:
     NOT_UTF8
     CELL
     CELL_LARGE
+    CELL_TIME
 
 
 # [begin, end) of the text, without the quotes around it. doubled: quotes in it are doubled.

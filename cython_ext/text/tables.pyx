@@ -22,12 +22,12 @@ from vwlite.core.base.buffers cimport reserve, resize
 from vwlite.core.base.simd cimport PADDING, likely, load64, unlikely
 from vwlite.core.data.batch cimport BLANK, EXAMPLE, REJECTED, Fault, mark_of, rewind
 from vwlite.core.text.cells cimport (
-    BY_VALUE, CATEGORICAL, DROPPED, IS_IMPORTANCE, IS_LABEL, IS_TAG, NUMERIC, TEXT, Role, Sink, add_number, add_text,
-    add_padded_word, character, close_space, fits_byte, is_missing, is_missing_number, name_hash, open_space, put,
-    set_column, write, write_character,
+    BY_VALUE, CATEGORICAL, DROPPED, IS_IMPORTANCE, IS_LABEL, IS_TAG, NUMERIC, TEXT, TIME, Role, Sink, add_number,
+    add_padded_word, add_text, add_time, character, close_space, fits_byte, is_missing, is_missing_number, name_hash,
+    open_space, put, read_time, set_column, write, write_character,
 )
 from vwlite.core.text.csv cimport (
-    BAD, CELL, CELL_LARGE, COMPLETE, CUT, NOT_UTF8, QUOTE_OPEN, RAGGED, Outcome, csv_marks, csv_record, csv_window,
+    BAD, CELL, CELL_LARGE, CELL_TIME, COMPLETE, CUT, NOT_UTF8, QUOTE_OPEN, RAGGED, Outcome, csv_marks, csv_record, csv_window,
     csv_window_portable,
 )
 from vwlite.core.text.decimal cimport write_unsigned
@@ -39,13 +39,14 @@ from vwlite.core.text.json cimport (
 from vwlite.core.text.murmur cimport murmur
 from vwlite.core.text.numbers cimport Double, Float, read_double, read_float
 from vwlite.core.text.parser import CODES as LINE_CODES
+from vwlite.core.text.times cimport Moment
 from vwlite.core.text.tokens cimport (
     IMPORTANCE, IMPORTANCE_LARGE, IMPORTANCE_NEGATIVE, OUT_OF_MEMORY, close_line, line_feed, take_label, trouble_at,
 )
 
 # The names of what can be wrong with a record, in the order of TableCode.
 TABLE_CODES = (
-    "ragged", "quote inside", "quote text", "quote open", "not UTF-8", "cell", "cell too large",
+    "ragged", "quote inside", "quote text", "quote open", "not UTF-8", "cell", "cell too large", "time",
 )
 
 # And of JsonCode.
@@ -89,6 +90,7 @@ cdef const char* not_utf8(const char* p, const char* end) noexcept nogil:
 cdef inline int take_cell(Sink* sink, const Column* c, const char* p, const char* end, Batch batch, Trouble* trouble) noexcept nogil:
     """The features of a cell; -1: it is bad. PADDING bytes behind it are readable."""
     cdef Float number
+    cdef Moment time
     cdef int failed
     while p < end and is_blank(p[0]):
         p += 1
@@ -103,6 +105,13 @@ cdef inline int take_cell(Sink* sink, const Column* c, const char* p, const char
         failed = add_padded_word(sink, c, batch, p, end - p)
     elif c.role == TEXT:
         failed = add_text(sink, c.space, batch, p, end - p)
+    elif c.role == TIME:
+        failed = 0
+        if not is_missing(&sink.missing, p, end - p):
+            if not read_time(p, end - p, &time):
+                trouble_at(trouble, CELL_TIME, p, end)
+                return -1
+            failed = add_time(sink, c, batch, &time)
     else:
         number = read_float(p, end)
         if likely(number.end == end):
@@ -415,7 +424,7 @@ cdef class TableParser(Parser):
         if role == DROPPED:
             return json_skip(p, trouble)
         if p[0] == BRACE or p[0] == BRACKET:
-            if IS_LABEL <= role <= IS_TAG:
+            if TIME <= role <= IS_TAG:
                 return trouble_at(trouble, JSON_KIND, p, p + 1)
         if p[0] == BRACE:
             if k.parent != 0:
@@ -467,6 +476,7 @@ cdef class TableParser(Parser):
         cdef const char* text = p
         cdef const char* end
         cdef Float number
+        cdef Moment time
         cdef bint escaped = False, is_number = False, failed
         cdef char[12] digits
         cdef int size
@@ -502,7 +512,7 @@ cdef class TableParser(Parser):
             return p
         while is_blank((end - 1)[0]):
             end -= 1
-        if (c.role == IS_LABEL or c.role == IS_IMPORTANCE or c.role == NUMERIC) and not is_number \
+        if c.role != CATEGORICAL and c.role != TEXT and c.role != BY_VALUE and c.role != IS_TAG and not is_number \
                 and is_missing(&sink.missing, text, end - text):
             return p
         if IS_LABEL <= c.role <= IS_TAG:
@@ -538,6 +548,10 @@ cdef class TableParser(Parser):
                 kind[0] = 2
             if c.role == TEXT:
                 failed = add_text(sink, c.space, batch, text, end - text)
+            elif c.role == TIME:
+                if not read_time(text, end - text, &time):
+                    return trouble_at(trouble, CELL_TIME, begin, p)
+                failed = add_time(sink, c, batch, &time)
             else:
                 failed = add_padded_word(sink, c, batch, text, end - text)
         return p if not failed else trouble_at(trouble, OUT_OF_MEMORY, begin, p)

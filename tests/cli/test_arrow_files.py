@@ -269,6 +269,53 @@ def test_bad_rows_say_their_row_and_column(vwlite, at):
     assert "a.parquet:2:2" in vwlite("predict", "-m", "m", "a.parquet", code=65).err
 
 
+def test_times_are_those_of_their_text(vwlite, at):
+    """Timestamps of each unit, with a zone (in UTC) or without, dates, numbers, words, and those of a dictionary."""
+    seconds = [1769864700, None, -1, 0, 951782399, -3000000000]
+    stamps = pa.array(seconds, pa.timestamp("s"))
+    kinds = {unit: stamps.cast(pa.timestamp(unit)) for unit in ("s", "ms", "us", "ns")}
+    kinds |= {"zone": stamps.cast(pa.timestamp("us", "Europe/Lisbon")), "words": stamps.cast(pa.string())}
+    kinds |= {"int64": pa.array(seconds), "double": pa.array(seconds, pa.float64())}
+    kinds |= {"dictionary": kinds["words"].dictionary_encode(), "coded": stamps.dictionary_encode()}
+    dates = pa.array([20484, None, -1, 0, 11015, 99], pa.int32()).cast(pa.date32())
+    for name, column in [*kinds.items(), ("date32", dates), ("date64", dates.cast(pa.date64()))]:
+        table = pa.table({"y": [1, -1] * 3, "at": column})
+        pq.write_table(table, "a.parquet")
+        with pa.ipc.new_file("a.arrow", table.schema) as writer:
+            writer.write_table(table)
+        text = [x and x.isoformat() for x in (dates if name.startswith("date") else stamps).to_pylist()]
+        Path("a.csv").write_text(as_csv(pa.table({"y": [1, -1] * 3, "at": text})))
+        run = ["--label", "y", "--time", "at"]
+        vwlite("train", "a.csv", *run, "-m", "csv.model")
+        wanted = vwlite("convert", "a.csv", *run).out
+        for file in ("a.parquet", "a.arrow"):
+            vwlite("train", file, *run, "-m", "m")
+            assert Path("m").read_bytes() == Path("csv.model").read_bytes(), name
+            assert vwlite("convert", file, *run).out == wanted, name
+        assert vwlite("predict", "a.parquet", "-m", "m").out == vwlite("predict", "a.csv", "-m", "m").out
+
+
+def test_bad_times_say_their_row_and_column(vwlite, at):
+    run = ["train", "a.parquet", "--label", "y", "--time", "at"]
+    columns = {
+        "'x'": pa.array(["2026-01-31", "x", ""]), "'2024.0'": pa.array([1e9, 2024.0, None]),
+        "'253402300800000'": pa.array([0, 253402300800000, 1], pa.timestamp("ms")),
+        "'9999999'": pa.array([0, 9999999, 1], pa.int32()).cast(pa.date32()),
+    }  # fmt: skip
+    for shown, column in columns.items():
+        pq.write_table(pa.table({"y": [1, -1, 1], "at": column}), "a.parquet", store_schema=True)
+        said = f"a.parquet:2:2: column at: {shown} is no time: it should be ISO 8601, such as 2026-01-31T13:05:00Z, or "
+        assert last(vwlite, *run) == said + "seconds since 1970"
+        found = vwlite(*run, "--on-error", "skip").err
+        assert said in found and "number of examples = 2\n" in found
+        assert len(vwlite("convert", "a.parquet", *run[2:], "--on-error", "skip").out.splitlines()) == 2
+    pq.write_table(pa.table({"y": [1], "at": [True]}), "a.parquet")
+    assert last(vwlite, *run) == "a.parquet:1:1: column 'at' is true or false, so it cannot be a time"
+    pq.write_table(pa.table({"y": [1], "at": pa.array([1], pa.timestamp("s"))}), "a.parquet")
+    said = "column 'at' is a timestamp: read it with --time, as hour, weekday and month, or leave it out with --drop"
+    assert last(vwlite, *run[:-2]) == f"a.parquet:1:1: {said}"
+
+
 def test_nan_is_missing_as_in_csv(vwlite, at):
     """In numeric columns, the label and the importance, of any width; and so are the words of --missing."""
     nan, table = float("nan"), {}

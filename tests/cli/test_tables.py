@@ -6,6 +6,8 @@ import gzip
 import io
 import json
 import lzma
+import subprocess
+import sys
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -445,6 +447,95 @@ def test_missing_values_of_json_lines(vwlite, at):
     run = ["convert", "a.jsonl", "--label", "y", "--importance", "w", "--numeric", "n"]
     assert vwlite(*run).out == "|c c=NA\n1 |n 0:1 2:3\n"
     assert "column n: '\"N/A\"' is not a number" in vwlite(*run, "--missing", "", code=65).err
+
+
+# --- times -------------------------------------------------------------------------------------------
+
+TIMES = (
+    "y,at,c\n1,2026-01-31T13:05:00Z,a\n-1,2026-02-01 23:00:00.5-08:00,b\n1,,a\n-1,NA,b\n1,2025-11-03,a\n"
+    '-1,"1769864700",b\n1, 20260131T000000 ,a\n'
+)
+
+
+def test_times_become_hour_weekday_and_month(vwlite, at, in_blocks):
+    Path("a.csv").write_text(TIMES)
+    run = ["--label", "y", "--time", "at"]
+    text = vwlite("convert", "a.csv", *run).out
+    assert text == csv_as_vw(TIMES, {"y": "label", "at": "time", "c": "categorical"})
+    assert text.splitlines()[:3] == [
+        "1 |at hour=13 weekday=6 month=1 |c c=a", "-1 |at hour=23 weekday=7 month=2 |c c=b", "1 |c c=a",
+    ]  # fmt: skip
+    Path("b.vw").write_text(text)
+    err = vwlite("train", "a.csv", *run, "-q", "at,c", "-m", "m").err
+    assert "columns: label y; categorical c; time at; missing: at 2 of 7 rows\n" in err and "note: column" not in err
+    vwlite("train", "b.vw", "-q", "at,c", "-m", "vw.model")
+    same_weights("m", "vw.model")
+    assert ["at", "time"] in read_model("m").columns["roles"]
+    found = vwlite("predict", "a.csv", "-m", "m").out
+    assert found == vwlite("predict", "b.vw", "-m", "m").out
+    rows = [dict(zip(("y", "at", "c"), row, strict=True)) for row in list(csv.reader(io.StringIO(TIMES)))[1:]]
+    rows[5]["at"] = 1769864700
+    Path("a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert vwlite("convert", "a.jsonl", *run).out == text
+    assert vwlite("predict", "a.jsonl", "-m", "m").out == found
+    in_blocks(9)
+    vwlite("train", "a.csv", *run, "-q", "at,c", "-m", "cut.model")
+    assert Path("cut.model").read_bytes() == Path("m").read_bytes()
+    for to in ("python", "c", "sql"):  # what they read is the VW text of `convert`, or its features
+        vwlite("export", "m", "--to", to, "-o", f"m.{to}", code=65 if to == "sql" else 0)
+    done = subprocess.run([sys.executable, "m.python"], input=text, text=True, capture_output=True, check=True)
+    assert [float(x) for x in done.stdout.split()] == pytest.approx([float(x) for x in found.split()], abs=1e-6)
+
+
+BAD_TIMES = [
+    ("a.csv", "y,at\n1,0\n1,31.01.2026\n", "a.csv:3:3: column at: '31.01.2026'"),
+    ("a.csv", 'y,at\n1,"x\n\n"\n', "a.csv:2:4: column at: 'x'"),
+    ("a.csv", "y,at\n1,1700000000000\n", "a.csv:2:3: column at: '1700000000000'"),
+    ("a.csv", "y,at\n1,2024\n", "a.csv:2:3: column at: '2024'"),
+    ("a.jsonl", '{"y": 1, "at": true}\n', "a.jsonl:1:16: column at: 'true'"),
+    ("a.jsonl", '{"y": 1, "at": "2026-02-30"}\n', "a.jsonl:1:16: column at: '\"2026-02-30\"'"),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "said"), BAD_TIMES)
+def test_bad_times_say_where_they_are(vwlite, at, name, text, said):
+    Path(name).write_text(text)
+    said += " is no time: it should be ISO 8601, such as 2026-01-31T13:05:00Z, or seconds since 1970"
+    assert vwlite("train", name, "--label", "y", "--time", "at", code=65).err.splitlines()[-1] == said
+    skip = ["--on-error", "skip", "--allow-empty"]
+    assert f"{said} (skipped)\n" in vwlite("train", name, "--label", "y", "--time", "at", *skip).err
+
+
+def test_times_of_json_lines_are_values(vwlite, at):
+    for value in ('["2026-01-31"]', '{"from": "2026-01-31"}'):
+        Path("a.jsonl").write_text(f'{{"y": 1, "at": {value}}}\n')
+        err = vwlite("train", "a.jsonl", "--label", "y", "--time", "at", code=65).err
+        assert err.splitlines()[-1] == "a.jsonl:1:16: an array or object where one value is expected"
+
+
+def test_columns_of_ids_dates_and_texts_are_noted(vwlite, at):
+    rows = []
+    for i in range(100):
+        d = i % 28 + 1
+        rows.append(f"{i % 2},user {i},u{i},2026-01-{d:02d} 12:00:00,{d}.1.2026,202601{d:02d},c{i % 40},{i}")
+    Path("a.csv").write_text("y,a text,id,at,day,whole,c,n\n" + "\n".join(rows) + "\n")
+    run = ["train", "a.csv", "--label", "y", "--labels", "0,1", "--loss", "logistic"]
+    one = "each of which is a category: --time"
+    notes = [
+        "column a text: 100 of 100 cells differ, and each is a category: --drop 'a text' leaves them out; --text "
+        "'a text' makes a feature of each word",
+        "column id: 100 of 100 cells differ, and each is a category: --drop id leaves them out",
+        f"column at: dates or times, {one} at makes hour, weekday and month of them; --drop at leaves them out",
+        f"column day: dates or times, {one} day makes hour, weekday and month of them, if they are written as ISO "
+        "8601, such as 2026-01-31T13:05:00Z, or seconds since 1970; --drop day leaves them out",
+        "column whole: dates, read as large numbers: --time whole makes weekday and month of them",
+    ]
+    found = [line for line in vwlite(*run).err.splitlines() if line.startswith("note: column")]
+    assert found == [f"note: {note}" for note in notes]
+    typed = ["--text", "a text", "--drop", "id", "--time", "at,whole", "--categorical", "day"]
+    assert "note: column" not in vwlite(*run, *typed).err
+    Path("few.csv").write_text("y,id\n" + "".join(f"{i % 2},u{i}\n" for i in range(20)))
+    assert "note: column" not in vwlite("train", "few.csv", *run[2:]).err
 
 
 # --- bad input ---------------------------------------------------------------------------------------

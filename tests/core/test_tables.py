@@ -3,13 +3,15 @@
 import csv
 import io
 import json
+from datetime import date, datetime, timedelta
 from random import Random
 
 import pytest
 from slow_tables import csv_as_vw, json_as_vw, words_of
+from slow_tables import time_of as slow_time_of
 
 from vwlite.core.data.batch import Batch
-from vwlite.core.text.cells import Cells
+from vwlite.core.text.cells import Cells, time_of
 from vwlite.core.text.parser import Parser
 from vwlite.core.text.tables import TableParser, json_stop_of, marks_of_cells, split, whole
 from vwlite.input.schema import MISSING, ROLES, Schema, namespace_of
@@ -19,6 +21,10 @@ WORDS = ["NA", "-", "PT", "DE", "a b", " x ", "", "", "a:b", "p|q", "line\nend",
 TEXTS = ["Great shoes, now 50% off!", "one", "", "a  b\nc", "Ünïcode—Wörter 3x", "İstanbul", "x-y_z", "…", "ß Σ"]
 NUMBERS = ["NA", " null", "-", "N/A ", "7", "7.0", "-999",
            "0", "1", "-3.25", "+2", ".5", "5.", "1e-3", "123456789012", "", " 7 ", "0.0", "1E5", "-0"]  # fmt: skip
+
+
+TIMES = ["2026-01-31", "2026-01-31T13:05:00Z", "1999-12-31 23:59:60.25+05:30", "20240229T000000", "1769864700.5", "-1",
+         "20260131", "", " NA ", "0001-01-01 00", "9999-12-31t23:59-0800"]  # fmt: skip
 
 
 def of(text: str) -> bytes:
@@ -57,7 +63,7 @@ def drawn_csv(rng: Random) -> tuple[str, dict[str, str], str]:
     """A table with its header, the roles of its columns, and its delimiter."""
     delimiter = rng.choice([",", ",", ";", "\t", "|"])
     roles = {"y": "label", "n": "numeric", "the word": "categorical", "t": "text", "w": "importance", "id": "tag",
-             "5": "numeric", "gone": "drop", "c:d": "categorical"}  # fmt: skip
+             "at": "time", "5": "numeric", "gone": "drop", "c:d": "categorical"}  # fmt: skip
     names = rng.sample(list(roles), rng.randint(2, len(roles)))
     out = io.StringIO(newline="")
     end = rng.choice(["\n", "\r\n"])
@@ -66,7 +72,7 @@ def drawn_csv(rng: Random) -> tuple[str, dict[str, str], str]:
     )
     writer.writerow(names)
     draw = {"label": ["1", "-1", "2.5", "", "None", "-"], "importance": ["1", "0.5", "", " nan"], "tag": WORDS,
-            "categorical": WORDS, "text": TEXTS, "numeric": NUMBERS, "drop": WORDS}  # fmt: skip
+            "categorical": WORDS, "text": TEXTS, "time": TIMES, "numeric": NUMBERS, "drop": WORDS}  # fmt: skip
     for _ in range(rng.randrange(8)):
         if rng.random() < 0.1:
             out.write(end)
@@ -134,11 +140,13 @@ def test_blocks_can_end_behind_any_whole_record(seed):
 
 
 def drawn_json(rng: Random) -> tuple[str, dict[str, str]]:
-    roles = {"y": "label", "t": "text", "n": "numeric", "c": "categorical", "id": "tag", "w": "importance", "g": "drop"}
+    roles = {"y": "label", "t": "text", "n": "numeric", "c": "categorical", "id": "tag", "w": "importance", "g": "drop",
+             "at": "time"}  # fmt: skip
     lines = []
     for _ in range(rng.randrange(8)):
         row: dict = {}
-        for key in rng.sample(["y", "t", "n", "c", "id", "w", "g", "x", "a b", "o", "arr", "été"], rng.randrange(10)):
+        keys = ["y", "t", "n", "c", "id", "w", "g", "x", "a b", "o", "arr", "été", "at"]
+        for key in rng.sample(keys, rng.randrange(10)):
             row[key] = _json_value(rng, key)
         line = json.dumps(row, ensure_ascii=rng.random() < 0.5, separators=rng.choice([(",", ":"), (" , ", " : ")]))
         lines.append(rng.choice(["", " "]) + line if rng.random() < 0.9 else "")
@@ -150,6 +158,8 @@ def _json_value(rng: Random, key: str):
     number = rng.choice([0, 1, -2, 7, 3.25, 1e30, 5e-7])
     if key in ("y", "w"):
         return rng.choice([1, 0.5, "1", " 2 ", None, "NA", " null ", *([True, False] if key == "y" else [])])
+    if key == "at":
+        return rng.choice([None, 0, 1769864700.5, -86401, 20260131, *TIMES])
     if key == "n":
         several = {"a": 1, "b": "2", "c": "NA"}
         return rng.choice([number, 7, "7.0", "3.5", "NA", None, [1, 2.5, None, " - ", 0], several])
@@ -189,6 +199,50 @@ def test_words_of_a_text_are_letters_and_digits_of_unicode():
     assert writer.take_text().decode() == "|t " + " ".join(words_of(text)) + "\n"
 
 
+def test_times_are_those_of_python():
+    """Every hour of some years, as text and as seconds; and the days of all years."""
+    epoch, hour = datetime(1970, 1, 1), timedelta(hours=1)
+    for year in (1, 1899, 1969, 1970, 2000, 2024, 9999):
+        for i in range(0, 365 * 24, 7):
+            at = datetime(year, 1, 1) + i * hour
+            wanted = at.hour, at.isoweekday(), at.month
+            assert time_of(of(at.isoformat())) == wanted
+            seconds = (at - epoch) // timedelta(seconds=1)
+            if seconds < 0 or len(str(seconds)) not in (4, 6, 8):
+                assert time_of(b"%d" % seconds) == time_of(of(repr(seconds + 0.99))) == wanted, at
+                if seconds > 0:
+                    assert time_of(b"%d" % (seconds + 3599)) == wanted
+    for day in range(1, date.max.toordinal() + 1, 11):
+        found = date.fromordinal(day)
+        wanted = None, found.isoweekday(), found.month
+        assert time_of(of(found.isoformat())) == time_of(of(found.isoformat().replace("-", ""))) == wanted
+
+
+PARTS = ["2026-01-31", "20260131", "2023-02-29", "20240229", "0000-01-01", "2026-1-31", "2026-13-01", "2026-00-10"]
+CLOCKS = ["", "T", " ", "T13", "T24", "t23:59", " 13:60", "T13:05:60", "T13:05:61", "T1305", "T130500", "T13:0500",
+          "T13:05:00.", "T13:05:00,5", " 13:05.5", "T13:05:"]  # fmt: skip
+OFFSETS = ["", "Z", "z", "+01", "-0130", "+05:30", "+24", "+1", "+01:60", "+01:", " Z", "x", "ZZ"]
+NO_TIMES = ["2024", "202401", "2024-01", "1e13", "1700000000000", "nan", "x", "-", "12:30", "31.01.2026", "1/2/2026",
+            "9" * 50, "-62135596801", "253402300800", "1_0", "0x10", "20240230", "1.2.3", "+"]  # fmt: skip
+SECONDS = ["0", "-0.5", "1e9", "253402300799.9", "-62135596800", ".5", "12345", "1234567", "123456789", "2024.5"]
+
+
+def test_what_is_a_time():
+    rng, good = Random(3), 0
+    for text in [*(a + b + c for a in PARTS for b in CLOCKS for c in OFFSETS), *NO_TIMES, *SECONDS]:
+        wanted = slow_time_of(text)
+        assert time_of(of(text)) == wanted, text
+        good += wanted is not None
+        for _ in range(3):  # no byte behind it is looked at, and none in it is passed over
+            cut = of(text)[: rng.randrange(len(text) + 1)] + rng.choice([b"", b"7", b":", b"\xff"])
+            if b"\xff" in cut or not cut:
+                assert time_of(cut) is None
+            else:
+                assert time_of(cut) == slow_time_of(cut.decode()), cut
+    assert good > 70
+    assert not [text for text in NO_TIMES if slow_time_of(text)] and all(map(slow_time_of, SECONDS))
+
+
 def test_a_table_of_nothing_and_of_blank_lines():
     schema = Schema({"a": "numeric", "b": "numeric"})
     parser = table_parser(schema, ["a", "b"])
@@ -198,7 +252,7 @@ def test_a_table_of_nothing_and_of_blank_lines():
 
 def test_names_are_replaced_where_vw_text_cannot_hold_them():
     assert namespace_of("a b:c|d\te") == "a_b_c_d_e"
-    assert [ROLES.index(role) for role in ROLES] == list(range(8))
+    assert [ROLES.index(role) for role in ROLES] == list(range(9))
 
 
 @pytest.mark.parametrize("portable", [False, True])

@@ -3,6 +3,7 @@
 import ctypes
 import math
 import pickle
+from datetime import datetime
 from pathlib import Path
 
 import numpy as np
@@ -245,6 +246,30 @@ def test_numbers_have_weights():
     assert made.get_feature_names_out().tolist() == ["a", "b", "c"]
 
 
+def test_times_of_frames(vwlite, tmp_path):
+    pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    text = ["2026-01-31T13:05:00", None, "1969-12-31T23:59:59", "2024-02-29T00:00:00"]
+    stamps = [None if x is None else datetime.fromisoformat(x) for x in text]
+    vw = ["1 |at hour=13 weekday=6 month=1", "-1 |", "1 |at hour=23 weekday=3 month=12"]
+    vw.append("-1 |at hour=0 weekday=4 month=2")
+    (tmp_path / "data.vw").write_text("\n".join(vw) + "\n")
+    vwlite("train", tmp_path / "data.vw", "--loss", "logistic", "-m", tmp_path / "m", "--quiet")
+    wanted = list(load_model(tmp_path / "m").predict_lines(vw))
+    zoned = pd.DataFrame({"at": pd.to_datetime(pd.Series(stamps), utc=True).dt.tz_convert("Europe/Lisbon")})
+    for frame in (pd.DataFrame({"at": stamps}), pl.DataFrame({"at": stamps}), pa.table({"at": text}), zoned):
+        made = SparseClassifier(time="at").fit(frame, [1, -1, 1, -1])
+        assert made.decision_function(frame).tolist() == wanted
+        made.save(tmp_path / "python.model")
+        assert load_model(tmp_path / "python.model").predict(frame).tolist() == wanted
+    made = SparseClassifier(time=["at"], names=True).fit(pa.table({"at": text}), [1, -1, 1, -1])
+    made.save(tmp_path / "m")
+    assert {name for _, name in read_model(tmp_path / "m").names} >= {b"at^hour=13", b"at^weekday=6", b"at^month=1"}
+    with pytest.raises(ValueError, match="X contains what is no time, at row 1, column 'at': a time is ISO 8601, such"):
+        made.predict(pa.table({"at": ["2026-01-31", "soon"]}))
+    with pytest.raises(ValueError, match="column 'at' is true or false, so it cannot be a time"):
+        made.predict(pa.table({"at": [True]}))
+
+
 def test_nan_is_missing(tmp_path):
     """As pandas has it, whose frames come with null instead."""
     pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
@@ -304,8 +329,9 @@ REFUSED = {
     "a list": (lambda: pa.table({"x": [[1], [2]]}), "column 'x' is a list"),
     "structs": (lambda: pa.table({"x": [{"a": 1}, {"a": 2}]}), "column 'x' is a struct"),
     "lists of structs": (lambda: pa.table({"x": [[{"a": 1}], []]}), "column 'x' is a list"),
-    "times": (lambda: pa.table({"x": pa.array([1, 2], pa.timestamp("s"))}), "column 'x' is a timestamp"),
-    "dates": (lambda: pa.table({"x": pa.array([1, 2], pa.date32())}), "column 'x' is a date"),
+    "times": (lambda: pa.table({"x": pa.array([1, 2], pa.timestamp("s", "UTC"))}), "a timestamp: read it with time"),
+    "dates": (lambda: pa.table({"x": pa.array([1, 2], pa.date32())}), "column 'x' is a date: read it with time, as"),
+    "times of day": (lambda: pa.table({"x": pa.array([1, 2], pa.time32("s"))}), "column 'x' is a time, of which no"),
     "decimals": (lambda: pa.table({"x": pa.array([1, 2], pa.decimal128(9))}), "column 'x' is a decimal"),
     "bytes": (lambda: pa.table({"x": [b"a", b"b"]}), "column 'x' is bytes"),
     "maps": (lambda: pa.table({"x": pa.array([[], []], pa.map_(pa.string(), pa.int8()))}), "column 'x' is a map"),

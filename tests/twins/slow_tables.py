@@ -2,8 +2,10 @@
 once more. Only for good tables."""
 
 import csv
+import datetime
 import io
 import json
+import math
 import re
 import struct
 from typing import Any
@@ -11,6 +13,57 @@ from typing import Any
 _BLANKS = " \t\r\n"
 MISSING = ("NA", "N/A", "NaN", "nan", "null", "NULL", "None", "-")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+
+
+_TIME = re.compile(
+    r"(?P<date>(\d{4})-(\d\d)-(\d\d)|(\d{4})(\d\d)(\d\d))"
+    r"([Tt ](?P<hour>\d\d)(:?\d\d(:?\d\d([.,]\d+)?)?)?(?P<offset>[Zz]|[+-]\d\d(:?\d\d)?)?)?",
+    re.ASCII,
+)
+
+
+def time_of(text: str) -> tuple[int | None, int, int] | None:
+    """Hour, weekday and month of a date or time, by Python's own calendar; None if it is none."""
+    found = _TIME.fullmatch(text)
+    try:
+        if found is None or (found["hour"] is None and "-" not in text):
+            return None if not _NUMBER.fullmatch(text) else time_of_number(float(text))
+        date = datetime.date.fromisoformat(found["date"])
+        if found["hour"] is None:
+            return None, date.isoweekday(), date.month
+        time = text[len(found["date"]) + 1 :].upper().replace(",", ".")
+        time = re.sub(r"(?<=:\d\d:)60(?!\d)|(?<=\d{4})60(?!\d)", "59", time)
+        clock = re.sub(r"[Z+-].*|\.\d+", "", time)
+        if ("-" in found["date"]) != (":" in clock) and len(clock) > 2:
+            return None
+        datetime.time.fromisoformat(clock)
+        offset = found["offset"] or ""
+        if offset not in ("", "Z", "z"):
+            datetime.time.fromisoformat(offset[1:])
+        return int(found["hour"]), date.isoweekday(), date.month
+    except ValueError:
+        return None
+
+
+def time_of_number(x: float) -> tuple[int | None, int, int] | None:
+    """The same of seconds since 1970, in UTC; a whole number of 8 digits is a date, one of 4 or 6 is none."""
+    digits = str(int(x)) if x >= 0 and x == int(x) else ""
+    if len(digits) in (4, 6):
+        return None
+    try:
+        if len(digits) == 8:
+            date = datetime.date.fromisoformat(digits)
+            return None, date.isoweekday(), date.month
+        time = datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=math.floor(x))
+    except (ValueError, OverflowError):
+        return None
+    return time.hour, time.isoweekday(), time.month
+
+
+def features_of_time(text: str) -> list[str]:
+    found = time_of(text)
+    assert found is not None, text
+    return [f"{name}={x}" for name, x in zip(("hour", "weekday", "month"), found, strict=True) if x is not None]
 
 
 def fitting(text: str, banned: str) -> str:
@@ -38,7 +91,7 @@ def is_missing(text: str, role: str, missing: tuple[str, ...]) -> bool:
     if _NUMBER.fullmatch(text):
         numbers = [struct.pack("f", float(x)) for x in missing if _NUMBER.fullmatch(x)]
         return role == "numeric" and struct.pack("f", float(text)) in numbers
-    return text == "" or (role in ("numeric", "label", "importance") and text in missing)
+    return text == "" or (role in ("numeric", "time", "label", "importance") and text in missing)
 
 
 def scalar(name: str, role: str, value: Any, ngram: int, missing: tuple[str, ...]) -> list[str]:
@@ -51,6 +104,8 @@ def scalar(name: str, role: str, value: Any, ngram: int, missing: tuple[str, ...
     name = fitting(name, ":|")
     if role == "text":
         return features_of_text(text, ngram)
+    if role == "time":
+        return features_of_time(text)
     if role == "numeric" or (role == "auto" and is_number):
         return [f"{name}:{text}"]
     return [f"{name}={fitting(text, ':|')}"]
@@ -98,7 +153,7 @@ def csv_as_vw(
         spaces = [
             (name, scalar(name, role, cells[name], ngram, missing))
             for name, role in roles.items()
-            if name in cells and role in ("numeric", "categorical", "text")
+            if name in cells and role in ("numeric", "categorical", "text", "time")
         ]
         out.append(line(heads, spaces, missing))
     return "".join(out)

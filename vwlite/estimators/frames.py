@@ -10,6 +10,7 @@ import numpy as np
 
 from vwlite.core.data.arrow import Frame, number_hashes
 from vwlite.core.text.cells import Cells
+from vwlite.input.diagnostics import A_TIME
 from vwlite.input.schema import RoleOptions, Schema, SchemaError, decide, index_columns, namespace_of
 from vwlite.options.settings import Settings
 
@@ -77,6 +78,8 @@ def prepared(
     if fault is not None:
         what, row, column = fault
         name = frame.names[column]
+        if what == "time":
+            raise ValueError(f"X contains what is no time, at row {row}, column {name!r}: a time is {A_TIME}")
         if what == "NaN":
             raise ValueError(f"X contains NaN, at row {row}, column {name!r}: a missing number is a null, or impute it")
         raise ValueError(

@@ -106,6 +106,8 @@ COLUMNS = (
     Parameter("categorical", "Sequence[str]", (), "Columns of a frame that are categories, of words or whole numbers: "
               "NAME=WORD."),
     Parameter("text", "Sequence[str]", (), "Columns of a frame that are texts: each word is a feature, in lower case."),
+    Parameter("time", "Sequence[str]", (), "Columns of a frame that are dates or times: hour, weekday and month are "
+              "features."),
     Parameter("drop", "Sequence[str]", (), "Columns of a frame that are left out."),
     Parameter("ngram", "int", 1, "Features of a text have up to so many words in a row."),
 )  # fmt: skip

@@ -23,7 +23,7 @@ from vwlite.core.text.parser import Parser
 from vwlite.core.text.tables import TableParser
 from vwlite.errors import DataError, NoInputError
 from vwlite.input import ARROW
-from vwlite.input.diagnostics import IS_NUMBER, BadLine, explain, printable, shown
+from vwlite.input.diagnostics import A_TIME, IS_NUMBER, BadLine, explain, printable, shown
 from vwlite.input.reader import Block, display_name
 from vwlite.input.schema import SchemaError, decide, index_columns
 from vwlite.input.tables import Layout, Table, lay_out
@@ -185,7 +185,9 @@ class ArrowParsing:
         columns: dict[str, Any] = {"tag": layout.place_of("tag"), "spaces": o.spaces}
         try:
             frame.prepare(cells, places, label=labels, importance=importance, **columns)
-            faults = {**(self._not_finite(block, found, layout) if frame.check() else {}), **worse, **bad}
+            wrong = {**self._not_finite(block, found, layout), **self._no_times(block, frame, found, layout)} \
+                if frame.check() else {}  # fmt: skip
+            faults = {**wrong, **worse, **bad}
             ordered = [faults[i] for i in sorted(faults)]
             if faults:
                 end = len(frame) if o.skip else min(faults)
@@ -196,7 +198,8 @@ class ArrowParsing:
                 frame = Frame(found.__arrow_c_stream__())
                 frame.prepare(cells, places, label=labels, importance=importance, rejected=rejected, **columns)
         except ValueError as e:
-            raise DataError(f"{block.source}:1:1: {str(e).replace('with drop', 'with --drop')}") from None
+            said = str(e).replace("with drop", "with --drop").replace("with time", "with --time")
+            raise DataError(f"{block.source}:1:1: {said}") from None
         if as_text:
             if rejected is not None:
                 plain = [_plain(column) for column in found.columns]  # pyarrow cannot filter views
@@ -312,6 +315,18 @@ class ArrowParsing:
                 faults[int(i)] = BadLine(block.source, block.first_line + int(i), at + 1, words)
         return faults
 
+    def _no_times(self, block: Block, frame: Frame, found: Any, layout: Layout) -> dict[int, BadLine]:
+        """Rows with what is no time in a column of times."""
+        faults = {}
+        for (name, role), at in zip(layout.schema.roles.items(), layout.positions, strict=True):
+            for i in frame.bad_times(at) if at >= 0 and role == "time" else ():
+                value = found.column(at)[i]
+                while hasattr(value, "value"):  # of a dictionary; or the number that a date is, as its year may be any
+                    value = value.value
+                words = f"column {name}: '{shown(str(value).encode())}' is no time: it should be {A_TIME}"
+                faults[i] = BadLine(block.source, block.first_line + i, at + 1, words)
+        return faults
+
     def _as_text(self, found: Any, layout: Layout) -> tuple[bytes, Batch]:
         """VW text, by way of CSV, and what the parser made of that beside it: the kinds of lines."""
         pa, csv = import_module("pyarrow"), import_module("pyarrow.csv")
@@ -346,6 +361,8 @@ def _plain(column: Any) -> Any:
             column = pa.DictionaryArray.from_arrays(column.indices, column.dictionary.cast(pa.string()))
     is_words = "string_view" in str(kind) or pa.types.is_large_string(kind)
     kind = pa.string() if is_words else pa.float32() if pa.types.is_float16(kind) else kind
+    if pa.types.is_timestamp(kind) or pa.types.is_date64(kind):  # in UTC, and a date without a time
+        kind = pa.date32() if pa.types.is_date64(kind) else pa.timestamp(kind.unit)
     return column.cast(kind)
 
 

@@ -24,6 +24,9 @@ _NOUNS = {
 }
 
 
+A_TIME = "ISO 8601, such as 2026-01-31T13:05:00Z, or seconds since 1970"
+
+
 class BadLine(NamedTuple):
     """A bad line: where it is, what is wrong, and the line itself."""
 
@@ -107,6 +110,8 @@ def explain_cell(code: str, record: bytes, begin: int, end: int, parser: "TableP
         elif not re.search(rb"\d|^(true|false)$", record[begin:end]):
             instead += ", --missing WORDS says which of them mean a missing number"
         return f"{where}'{token}' is not a number; {instead}"
+    if code == "time":
+        return f"{where}'{token}' is no time: it should be {A_TIME}"
     if code == "cell too large":
         return f"{where}'{token}' is too large for a 32-bit float"
     if code == "importance" and not _NOT_FINITE.fullmatch(record[begin:end]):

@@ -1,13 +1,19 @@
 """What the first rows of a delimited table show: which columns are numbers, what is missing, what may be wrong."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from vwlite.input.diagnostics import IS_NUMBER, shown
+from vwlite.core.text.cells import time_of
+from vwlite.input.diagnostics import A_TIME, IS_NUMBER, shown
 from vwlite.input.schema import CELLS_MISSING, SAMPLE, Schema, listed
 
 NEARLY = 0.9  # of the cells of a column are nearly all of them
+FEW = 50  # cells, of which nobody can tell whether most will differ
 MOST_OTHERS = 5  # distinct words among numbers that may mean a missing number
+
+_DATE = re.compile(rb"\d{1,4}[./]\d{1,2}[./]\d{1,4}\b")  # in an order that only its writer knows
+_DIGITS = re.compile(rb"(19|20)\d{6}")
 
 
 class Sample:
@@ -49,14 +55,28 @@ class Sample:
             if role == "label" and others and self._missing - {b""} & column.keys():
                 yield (f"column {name}: {self._shown(self._missing - {b''} & column.keys())} means that the label is "
                        "missing, and is no class: --missing WORDS changes that")  # fmt: skip
-            if role != "categorical" or name in typed:
+            if name in typed or not cells:
                 continue
-            total, odd = sum(cells.values()), sum(others.values())
+            total, odd, option = sum(cells.values()), sum(others.values()), typed_names([name])
+            if role == "numeric" and all(map(_DIGITS.fullmatch, cells)) and all(map(time_of, cells)):
+                yield f"column {name}: dates, read as large numbers: --time {option} makes weekday and month of them"
+            if role != "categorical":
+                continue
+            dates = sum(n for cell, n in others.items() if time_of(cell) or _DATE.match(cell))
             if odd and len(others) <= MOST_OTHERS and total - odd >= NEARLY * total:
                 words = typed_names([*self._words, *sorted(cell.decode("utf-8", "replace") for cell in others)])
                 yield (f"column {name}: {total - odd} of {total} cells are numbers, but not {self._shown(others)}, so "
-                       f"it is categorical: --missing {words} makes it numeric, --categorical {typed_names([name])} "
-                       "says that it is meant")  # fmt: skip
+                       f"it is categorical: --missing {words} makes it numeric, --categorical {option} says that it is "
+                       "meant")  # fmt: skip
+            elif dates >= NEARLY * total:
+                how = "" if all(map(time_of, others)) else f", if they are written as {A_TIME}"
+                yield (f"column {name}: dates or times, each of which is a category: --time {option} makes hour, "
+                       f"weekday and month of them{how}; --drop {option} leaves them out")  # fmt: skip
+            elif total >= FEW and len(cells) >= NEARLY * total:
+                texts = sum(n for cell, n in cells.items() if b" " in cell) >= total / 2
+                words = f"; --text {option} makes a feature of each word" if texts else ""
+                yield (f"column {name}: {len(cells)} of {total} cells differ, and each is a category: --drop {option} "
+                       f"leaves them out{words}")  # fmt: skip
 
     @staticmethod
     def _shown(cells: "Mapping[bytes, int] | set[bytes]") -> str:

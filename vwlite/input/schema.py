@@ -6,13 +6,14 @@ Each column is a namespace of its name. What a cell becomes, as VW text has it (
     numeric       |age age:39              the value, as a float; 0 is left out as everywhere
     categorical   |country country=PT      the word
     text          |ad_text great shoes     its words in lower case; --ngram 2 also makes great_shoes
+    time          |at hour=13 weekday=1 month=11    of ISO 8601 or seconds since 1970: cython_ext/text/times.pxd
     label, importance, tag                 what stands before the first bar of VW text; an empty cell: none, 1, none
     drop                                   nothing
 
 Blanks at either end of a cell do not count, and an empty cell is absent. So is a word such as `NA` (MISSING, or what
---missing says) in a numeric column, the label and the importance; elsewhere it is a word as others are. What VW text
-cannot hold becomes `_`: bytes up to the space, and `|`, and in names `:` too. Words of a text are runs of letters and
-digits, as Unicode has them.
+--missing says) in a column of numbers or times, the label and the importance; elsewhere it is a word as others are.
+What VW text cannot hold becomes `_`: bytes up to the space, and `|`, and in names `:` too. Words of a text are runs of
+letters and digits, as Unicode has them.
 
 In JSON lines and frames a value has a type of its own. A column of role `auto` takes each value by it: a number is
 numeric, anything else categorical (true and false are words), null absent, as is NaN in a frame.
@@ -27,10 +28,10 @@ from typing import Any
 from vwlite.input import MISSING as MISSING
 from vwlite.input import MOST_WORDS as MOST_WORDS
 
-ROLES = ("numeric", "categorical", "text", "label", "importance", "tag", "drop", "auto")
+ROLES = ("numeric", "categorical", "text", "time", "label", "importance", "tag", "drop", "auto")
 ONCE = ("label", "importance", "tag")  # roles of one column at most
 OPTIONAL = (*ONCE, "drop")  # what prediction does without
-CELLS_MISSING = ("numeric", "label", "importance")  # where words such as NA mean a missing value
+CELLS_MISSING = ("numeric", "time", "label", "importance")  # where words such as NA mean a missing value
 SAMPLE = 1000  # rows from which roles are decided
 
 
@@ -147,6 +148,7 @@ class RoleOptions:
     numeric: Sequence[str] = ()
     categorical: Sequence[str] = ()
     text: Sequence[str] = ()
+    time: Sequence[str] = ()
     drop: Sequence[str] = ()
     ngram: int = 1
     delimiter: str = ""

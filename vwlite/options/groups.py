@@ -113,6 +113,10 @@ class InputOptions:
         help="Columns of numbers. Without a role, a column is numeric if its first 1000 rows are numbers, else "
              "categorical.",
     )  # fmt: skip
+    time: tuple[tuple[str, ...], ...] = option(
+        (), "--time", group=TABLES, type=Names(), metavar="NAMES", multiple=True,
+        help="Columns of dates or times, ISO 8601 or seconds since 1970: hour, weekday and month are features.",
+    )  # fmt: skip
     drop: tuple[tuple[str, ...], ...] = option(
         (), "--drop", group=TABLES, type=Names(), metavar="NAMES", multiple=True, help="Columns to leave out."
     )
@@ -138,7 +142,8 @@ class InputOptions:
     )  # fmt: skip
     missing: tuple[tuple[str, ...], ...] = option(
         (), "--missing", group=TABLES, type=Names(), metavar="WORDS", multiple=True, shown=",".join(MISSING),
-        help="Cells that mean a missing value, beside empty ones, in numeric columns, the label and the importance.",
+        help="Cells that mean a missing value, beside empty ones, in columns of numbers or times, the label and the "
+             "importance.",
     )  # fmt: skip
     on_error: str = option(
         "stop", "--on-error", group=IN, type=Choice(["stop", "skip"]),
@@ -180,7 +185,8 @@ class InputOptions:
         """Those of columns, and what else is said of tables."""
         from vwlite.input.schema import RoleOptions  # not at the top: few runs read tables
 
-        named = {name: tuple(chain(*getattr(self, name))) for name in ("numeric", "categorical", "text", "drop")}
+        several = ("numeric", "categorical", "text", "time", "drop")
+        named = {name: tuple(chain(*getattr(self, name))) for name in several}
         missing = tuple(filter(None, chain(*self.missing))) if self.missing else None  # --missing '': no word
         return RoleOptions(
             label=self.label, importance=self.importance, tag=self.tag, ngram=self.ngram, delimiter=self.delimiter,
