@@ -191,6 +191,89 @@ def test_a_file_without_a_header(vwlite, clicks):
     )
 
 
+def criteo(rows: int) -> str:
+    """A file as Criteo has it: label, numbers and hashes between tabs, no header, and empty cells."""
+    rng = Random(1)
+    lines = []
+    for i in range(rows):
+        cells = [str(i % 2), *(rng.choice(["", "1", "0", "5", str(rng.randrange(2000))]) for _ in range(13))]
+        lines.append("\t".join([*cells, *(rng.choice(["", f"{rng.randrange(40):08x}"]) for _ in range(26))]))
+    return "\n".join(lines) + "\n"
+
+
+def test_a_first_line_of_data_is_no_header(vwlite, at, in_blocks):
+    text = criteo(60)
+    Path("a.tsv").write_text(text)
+    names = ", ".join(x or "''" for x in text.split("\t")[:6])
+    said = f"a.tsv:1:1: the first line looks like data, not like the names of columns: {names} and 34 more; "
+    ways = "--columns NAMES gives them names, --no-header calls them c1, c2, ...\n"
+    for label in ("c1", "label"):
+        assert vwlite("train", "a.tsv", "--label", label, *LOGISTIC, code=65).err.endswith(said + ways)
+    assert vwlite("convert", "a.tsv", "--format", "tsv", code=65).err.endswith(said + ways)
+    run = ["train", "a.tsv", "--no-header", "--label", "c1", *LOGISTIC]
+    err = vwlite(*run, "-m", "m").err
+    roles = decided("\t".join(f"c{i}" for i in range(1, 41)) + "\n" + text, {"c1": "label"}, delimiter="\t")
+    assert read_model("m").columns["roles"] == [list(pair) for pair in roles.items()]
+    assert "columns: label c1; numeric c2, c3, c4" in err and "number of examples = 60\n" in err
+    vwlite("train", "a.tsv", "--columns", ",".join(roles), *run[3:], "-m", "named.model")
+    assert Path("m").read_bytes() == Path("named.model").read_bytes()
+    in_blocks(50)
+    vwlite(*run, "-m", "cut.model")
+    assert Path("m").read_bytes() == Path("cut.model").read_bytes()
+    # The model knows it: of the same kind of files, also when it is continued.
+    assert read_model("m").columns["header"] is False
+    assert len(vwlite("predict", "a.tsv", "-m", "m").out.split()) == 60
+    vwlite("train", "a.tsv", "-i", "m", *LOGISTIC, "-m", "more")
+    vwlite(*run, "-i", "m", "-m", "again")
+    assert Path("more").read_bytes() == Path("again").read_bytes()
+    vwlite("solve", "a.tsv", "--no-header", "--label", "c1", "--labels", "0,1", "--loss", "logistic", "--l1", "0.1")
+
+
+def test_a_file_without_a_header_for_a_model_that_knows_one(vwlite, at):
+    Path("a.csv").write_text("y,a,b\n1,2,3\n-1,3,3\n")
+    Path("bare.csv").write_text("1,2,3.5\n-1,3,3\n")
+    vwlite("train", "a.csv", "--label", "y", "-m", "m")
+    said = "bare.csv:1:1: the first line looks like data, not like the names of columns: 1, 2, 3.5; --columns NAMES "
+    assert vwlite("predict", "bare.csv", "-m", "m", code=65).err == said + "gives them names\n"
+    assert len(vwlite("predict", "bare.csv", "-m", "m", "--columns", "y,a,b").out.split()) == 2
+    err = vwlite("train", "bare.csv", "-i", "m", "--no-header", code=2).err
+    assert err.startswith("--no-header contradicts the model, which knows the names of a header: --columns NAMES")
+
+
+# First lines, and whether they are names.
+FIRST_LINES = [
+    ("y,0,1,2,3", True), ("0,1,2,3,4", True), (",0,1,2", True), ("2019,2020,2021", True), ("y,a,1.5", True),
+    ("x,y,1", True), ("x,1,y,7", True), ("y,a,1,1", False), ("1,2.5,x", False), ("1,5,,x,y,z", False),
+    ("3,1,2", False), ("-1,0,1", False), ("1,PT,1,DE", False), ("1e3,5,a", False), ("1,2,4", False), (",x,z,1", True),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("line", "names"), FIRST_LINES)
+def test_what_is_a_header(vwlite, at, line, names):
+    from vwlite.input.sample import is_data
+
+    assert is_data(line.split(",")) is not names
+    Path("a.csv").write_text(f"{line}\n" + ",".join("1" for _ in line.split(",")) + "\n")
+    # An option that names one of them takes them for names.
+    assert "looks like data" not in vwlite("train", "a.csv", "--label", line.split(",")[-1], code=None).err
+    err = vwlite("train", "a.csv", "--label", "target", code=65).err
+    assert ("looks like data" in err) is not names
+
+
+def test_without_a_header_the_first_row_counts(vwlite, at):
+    Path("a.csv").write_text("\n  \n1,x,2\n-1,y,3\n")
+    run = ["a.csv", "--no-header", "--label", "c1"]
+    assert vwlite("convert", *run).out == "1 |c2 c2=x |c3 c3:2\n-1 |c2 c2=y |c3 c3:3\n"
+    assert vwlite("convert", *run, "--drop", "c2", "--tag", "c3").out == "1 '2|\n-1 '3|\n".replace("|", " |")
+    Path("a.csv").write_text('1,x "y"\n')
+    said = "a.csv:1:1: the first line is no row of cells: a quote inside of a cell that does not begin with one: quote "
+    assert vwlite("convert", *run, code=65).err.startswith(said)
+    Path("a.csv").write_text("1,x\n1\n")
+    assert "a.csv:2:1: a row of 1 cells, but there are 2 columns" in vwlite("convert", *run, code=65).err
+    Path("a.csv").write_text("")
+    assert vwlite("convert", *run).out == ""
+
+
 @pytest.mark.parametrize("name", ["x.tsv", "x.TSV.gz", "x.txt"])
 def test_tabs_between_cells(vwlite, clicks, name):
     rows = list(csv.reader(io.StringIO(CLICKS)))

@@ -83,6 +83,19 @@ class Sample:
         return ", ".join(f"'{shown(cell)}'" for cell in sorted(cells))
 
 
+def is_data(names: Sequence[str]) -> bool:
+    """Whether what should be a header is more likely a row of data.
+
+    Whole numbers that rise by one, as pandas names columns, are names. Else it is data if most cells are numbers, or a
+    number occurs twice, or there are several numbers and an empty cell.
+    """
+    numbers = [name for name in names if IS_NUMBER.fullmatch(name.encode("utf-8", "surrogateescape"))]
+    whole = [int(name) for name in numbers if name.isdecimal()]
+    if len(whole) == len(numbers) and whole == list(range(whole[0], whole[0] + len(whole)) if whole else ()):
+        return False
+    return 2 * len(numbers) > len(names) or len(set(numbers)) < len(numbers) or (len(numbers) > 1 and "" in names)
+
+
 def typed_names(names: Sequence[str]) -> str:
     """Names as an option takes them, for a shell."""
     import csv  # not at the top: few tables have a note

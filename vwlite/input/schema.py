@@ -153,6 +153,7 @@ class RoleOptions:
     ngram: int = 1
     delimiter: str = ""
     names: Sequence[str] = ()  # of the columns of files without a header
+    no_header: bool = False  # files have none, and their columns are c1, c2, ...
     missing: tuple[str, ...] | None = None  # None: nothing was said
 
     @property
@@ -197,7 +198,7 @@ def decide(
         for name, is_number in zip(names, numbers, strict=True)
     }
     check_names([name for name, role in roles.items() if role not in OPTIONAL])
-    header = not options.names
+    header = not (options.names or options.no_header)
     return Schema(roles, options.ngram, delimiter=options.delimiter, header=header, missing=options.missing_words)
 
 
@@ -234,6 +235,9 @@ def check_same(schema: Schema, options: RoleOptions) -> None:
             raise SchemaError(f"--{role} {name} contradicts the model: that column is {there}; leave the option out")
     if options.ngram not in (1, schema.ngram):
         raise SchemaError(f"--ngram {options.ngram} contradicts the model, which has {schema.ngram}: leave it out")
+    if options.no_header and schema.header and not schema.open:
+        raise SchemaError("--no-header contradicts the model, which knows the names of a header: --columns NAMES gives "
+                          "them to a file without one")  # fmt: skip
     if options.missing not in (None, schema.missing):
         typed, known = (",".join(words or ()) for words in (options.missing, schema.missing))
         raise SchemaError(f"--missing '{typed}' contradicts the model, which has '{known}': leave it out")

@@ -16,7 +16,7 @@ from vwlite.core.text.tables import TableParser, split, whole
 from vwlite.errors import DataError
 from vwlite.input.diagnostics import EXPLAINED
 from vwlite.input.reader import MAX_LINE, Block, Fault
-from vwlite.input.sample import Sample
+from vwlite.input.sample import Sample, is_data
 from vwlite.input.schema import (
     OPTIONAL,
     SAMPLE,
@@ -250,7 +250,12 @@ class Records:
             line = block.first_line
             cells, _, end = split(block.data, self._delimiter)[0]
             if cells is None:
-                raise DataError(f"{self._source}:{line}:1: the header is no row of cells: {EXPLAINED[end]}")
+                what = "first line" if options.no_header else "header"
+                raise DataError(f"{self._source}:{line}:1: the {what} is no row of cells: {EXPLAINED[end]}")
+            if options.no_header and (len(cells) > 1 or cells[0].strip(_BLANKS)):
+                self._head = b""
+                self._set_header([f"c{i + 1}" for i in range(len(cells))], line)
+                return True
             self._head = bytes(block.data[:end])
             block.first_line += self._head.count(b"\n")
             block.data = block.data[end:]
@@ -262,9 +267,22 @@ class Records:
                 raise DataError(f"{self._source}:{line}:1: the header is not UTF-8: convert the file") from None
             if any("\r" in name.replace("\r\n", "") for name in names):
                 raise DataError(f"{self._source}:{line}:1: a carriage return in the header: lines end with LF or CR LF")
+            self._check_names(names, line)
             self._set_header(names, line)
             return True
         return False
+
+    def _check_names(self, names: list[str], line: int) -> None:
+        """DataError for a header that is more likely a row of data, unless an option or the model has such names."""
+        schema, options = self._table.schema, self._table.options
+        known = schema.roles if schema else options.roles()
+        wanted = {name for name, role in known.items() if not schema or role not in OPTIONAL}
+        if not is_data(names) or (wanted and wanted <= set(names)):
+            return
+        instead = "--columns NAMES gives them names" + ("" if schema else ", --no-header calls them c1, c2, ...")
+        shown = listed(names, most=6)
+        why = f"the first line looks like data, not like the names of columns: {shown}; {instead}"
+        raise DataError(f"{self._source}:{line}:1: {why}")
 
     def _set_header(self, names: list[str], line: int) -> None:
         self._header, self._where = names, f"{self._source}:{line}:1"

@@ -140,6 +140,9 @@ class InputOptions:
         (), "--columns", group=TABLES, type=Names(), metavar="NAMES", multiple=True,
         help="The names of all columns, for files without a header.",
     )  # fmt: skip
+    no_header: bool = option(
+        False, "--no-header", group=TABLES, help="Files have no header: their columns are called c1, c2, ..."
+    )
     missing: tuple[tuple[str, ...], ...] = option(
         (), "--missing", group=TABLES, type=Names(), metavar="WORDS", multiple=True, shown=",".join(MISSING),
         help="Cells that mean a missing value, beside empty ones, in columns of numbers or times, the label and the "
@@ -190,7 +193,7 @@ class InputOptions:
         missing = tuple(filter(None, chain(*self.missing))) if self.missing else None  # --missing '': no word
         return RoleOptions(
             label=self.label, importance=self.importance, tag=self.tag, ngram=self.ngram, delimiter=self.delimiter,
-            names=tuple(chain(*self.columns)), missing=missing, **named,
+            names=tuple(chain(*self.columns)), no_header=self.no_header, missing=missing, **named,
         )  # fmt: skip
 
 
