@@ -1,5 +1,13 @@
 """The program, `vwlite` or `python -m vwlite`: ready for signals before it imports what it is made of."""
 
+from _signal import SIG_DFL, SIGINT, default_int_handler, getsignal, signal  # type: ignore[import-not-found]
+from sys import modules
+
+# As long as there is nothing to be finished, SIGINT ends the program as other signals do, and not by a traceback. First
+# of all, so from what needs no import; not in processes that multiprocessing starts, which import this file too.
+if "multiprocessing" not in modules and getsignal(SIGINT) is default_int_handler:
+    signal(SIGINT, SIG_DFL)
+
 import gc
 import os
 import signal

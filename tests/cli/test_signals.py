@@ -1,11 +1,14 @@
 """Signals: the example is finished, the model saved as of then; a second one ends at once."""
 
 import os
+import random
 import signal
 import subprocess
 import sys
 import threading
 import time
+from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 from batches import Line, batch_of
@@ -459,3 +462,66 @@ def test_what_came_before_an_inner_one_begins_is_dealt_with_by_then(monkeypatch)
             assert told.is_set()
             assert inner.number is None
     assert outer.number == signal.SIGTERM
+
+
+# --- from our first line on -------------------------------------------------------------------------
+
+# Runs the program, with a signal before that line of ours, counted from the first one that could handle it.
+AT_LINE = """
+import os, runpy, sys
+from importlib.util import find_spec
+left, number = int(sys.argv[1]), int(sys.argv[2])
+sys.argv[1:] = sys.argv[3:]
+ours = os.path.dirname(find_spec("vwlite").origin)
+ready = False
+def trace(frame, event, argument):
+    global left, ready
+    file = frame.f_code.co_filename
+    if not ready:
+        ready = file == os.path.join(ours, "__main__.py") and event == "line" and frame.f_lineno > FIRST
+        if not ready:
+            return trace
+    if file.startswith(ours) and event == "line":
+        left -= 1
+        if left == 0:
+            sys.settrace(None)
+            os.kill(os.getpid(), number)
+    return trace
+sys.settrace(trace)
+runpy.run_module("vwlite", run_name="__main__", alter_sys=True)
+"""
+LINES_OF_START = [*range(1, 12), *random.Random(25).sample(range(12, 1200), 24)]
+
+
+@pytest.mark.parametrize("number", [*SIGNALS, signal.SIGPIPE])
+def test_a_signal_at_any_line_of_the_start_ends_the_program_without_a_word(tmp_path, number):
+    (tmp_path / "m").write_bytes(b"old")
+    text = Path(find_spec("vwlite").origin).with_name("__main__.py").read_text()
+    found = [i for i, line in enumerate(text.splitlines(), 1) if line.strip() == "signal(SIGINT, SIG_DFL)"]
+    first = found[0] if found else 0
+    for line in LINES_OF_START[:: 4 if number == signal.SIGPIPE else 1]:
+        command = [sys.executable, "-P", "-c", AT_LINE.replace("FIRST", str(first)), str(line), str(int(number))]
+        done = subprocess.run(
+            [*command, "train", tmp_path / "m.vw", "-m", tmp_path / "m"], capture_output=True, timeout=PATIENT
+        )
+        if number == signal.SIGPIPE:  # which Python ignores: a pipe without a reader is an error of writing
+            assert (done.returncode, done.stderr.count(b"\n")) == (66, 1), line
+        else:
+            assert done.returncode in (-number, 128 + number), (line, done)
+            assert (done.stdout, done.stderr) == (b"", b""), line
+        assert (os.listdir(tmp_path), (tmp_path / "m").read_bytes()) == (["m"], b"old")
+
+
+def test_signals_at_any_time_from_the_start_of_the_process(tmp_path):
+    """Python itself may still be starting; what is ours is in no trace back."""
+    rng = random.Random(25)
+    (tmp_path / "d").write_bytes(LINES)
+    for number in rng.choices(SIGNALS, [4, 1, 1], k=36):
+        process = start("train", tmp_path / "d", "-m", tmp_path / "m", "--quiet")
+        time.sleep(rng.uniform(0, 0.15))
+        process.send_signal(number)
+        code, words = ended(process)
+        process.communicate()
+        assert b"__main__.py" not in words and b"vwlite/runs" not in words, words
+        assert code in (0, -number, 128 + number) or (number == signal.SIGINT and b"<frozen " in words), (code, words)
+        assert leftovers(tmp_path, ["d", "m"]) == []
