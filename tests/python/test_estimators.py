@@ -1,6 +1,8 @@
 """The estimators as scikit-learn's tools, users and Ctrl-C meet them."""
 
 import inspect
+import itertools
+import os
 import pickle
 import signal
 import threading
@@ -436,3 +438,129 @@ def test_weights_alone_are_saved_as_the_command_does(vwlite, tmp_path, algorithm
     made.save(tmp_path / "m", weights_only=True)
     assert (tmp_path / "m").read_bytes() == (tmp_path / "command.model").read_bytes()
     assert load_model(tmp_path / "m").decision_function(x) == pytest.approx(made.decision_function(x), rel=1e-5)
+
+
+# --- forks while another thread is at work -------------------------------------------------------
+
+FORKS = 12
+
+
+def problem(rows):
+    x = np.random.default_rng(25).normal(size=(rows, 20))
+    return x, (x[:, 0] + x[:, 1] > 0.3).astype(int)
+
+
+def in_children(work, meanwhile):
+    """The exit codes of children that do `work`, forked while a thread does `meanwhile` again and again."""
+    stop, failed = threading.Event(), []
+
+    def run():
+        try:
+            while not stop.is_set():
+                meanwhile()
+        except BaseException as e:
+            failed.append(e)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    codes = []
+    try:
+        for i in range(FORKS):
+            time.sleep(0.003 * i)
+            pid = os.fork()
+            if pid == 0:
+                signal.alarm(20)  # ends a child that hangs
+                code = 1
+                try:
+                    code = 0 if work() else 2
+                finally:
+                    os._exit(code)
+            codes.append(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+    finally:
+        stop.set()
+        thread.join()
+    assert not failed
+    return codes
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_fork_while_a_thread_predicts(tmp_path):
+    x, y = problem(4000)
+    made = SparseClassifier().fit(x, y)
+    made.save(tmp_path / "m")
+    loaded = load_model(tmp_path / "m")
+    for model in (made, loaded):
+        wanted = model.decision_function(x).tolist()
+        assert in_children(
+            lambda model=model, wanted=wanted: model.decision_function(x).tolist() == wanted,
+            lambda model=model: model.predict(x),
+        ) == [0] * FORKS
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_fork_while_a_thread_learns():
+    """The child has the model of some number of whole steps, and goes on from there as the parent would."""
+    x, y = problem(4000)
+    made, states = SparseClassifier().fit(x, y), []
+    one = pickle.loads(pickle.dumps(made))
+    for _ in range(60):
+        states.append(one.decision_function(x[:50]).tolist())
+        one.partial_fit(x, y)
+    left = iter(range(50))
+
+    def child():
+        at = states.index(made.decision_function(x[:50]).tolist())
+        return made.partial_fit(x, y).decision_function(x[:50]).tolist() == states[at + 1]
+
+    def step():
+        if next(left, None) is not None:
+            made.partial_fit(x, y)
+
+    assert in_children(child, step) == [0] * FORKS
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_fork_while_a_thread_fits_anew():
+    """With other columns and classes: the child has all of one fit, or all of the other."""
+    first, second = problem(4000), (problem(3000)[0][:, :7], np.arange(3000) % 3)
+    made = SparseClassifier().fit(*first)
+    turns = itertools.cycle([second, first])
+
+    def child():
+        x = first[0] if made.n_features_in_ == first[0].shape[1] else second[0]
+        return set(made.predict(x)) <= set(made.classes_) and len(made.coef_.T) == x.shape[1]
+
+    assert in_children(child, lambda: made.fit(*next(turns))) == [0] * FORKS
+
+
+# --- sparse matrices that are damaged ------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("begins", "message"),
+    [
+        ([1, 2, 3, 4], "indptr is from 1 to 4, and should be from 0"),
+        ([0, 2, 3], r"indptr has the shape \(3,\), which should be \(4,\) for 3 rows"),
+        ([0, 2, 3, 4, 4], r"indptr has the shape \(5,\)"),
+        ([0, 3, 1, 4], "row 1 ends before it begins"),
+        ([0, -2, 3, 4], "row 0 ends before it begins"),
+        ([0, 1, 9, 4], "row 1 ends before it begins, or behind the last value"),
+        ([0, 1, 2, 5], "indptr ends with 5, but it has 4 values"),
+        ([0, 1, 2, -1], "indptr is from 0 to -1"),
+    ],
+)
+@pytest.mark.parametrize("kind", [np.int32, np.int64])
+def test_a_damaged_sparse_matrix_is_refused(tmp_path, begins, message, kind):
+    def broken():
+        x = sp.csr_matrix((np.ones(4), np.array([0, 1, 0, 1], kind), np.array([0, 2, 3, 4], kind)), shape=(3, 2))
+        x.indptr = np.array(begins, kind)
+        return x
+
+    made = SparseClassifier().fit(np.eye(2), [0, 1])
+    made.save(tmp_path / "m")
+    loaded = load_model(tmp_path / "m")
+    with pytest.raises(ValueError, match="X is no valid sparse matrix: .*" + message):
+        loaded.predict(broken())
+    for use in (made.predict, lambda x: made.partial_fit(x, [0, 1, 1]), lambda x: made.fit(x, [0, 1, 1])):
+        with pytest.raises(ValueError):
+            use(broken())

@@ -309,3 +309,14 @@ def test_weights_of_classes_are_by_class(vwlite, tmp_path):
     assert sorted(found) == ["a", "b", "c"]
     assert all(list(weights) == ["red", "blue", "green"] for weights in found.values())
     assert found["a"]["red"] > 0 > found["a"]["blue"]
+
+
+@pytest.mark.parametrize("line", [1, None, ["1 |a b"], 1.5, {}])
+def test_a_line_that_is_no_text_is_refused(vwlite, tmp_path, line):
+    (tmp_path / "d").write_text("1 |a b\n-1 |a c\n")
+    vwlite("train", tmp_path / "d", "-m", tmp_path / "m", "--quiet")
+    loaded = load_model(tmp_path / "m")
+    with pytest.raises(TypeError, match=f"line 1 is of type {type(line).__name__}: a line is a str or bytes"):
+        list(loaded.predict_lines([line]))
+    with pytest.raises(TypeError, match=f"line 4 is of type {type(line).__name__}: a line is a str or bytes"):
+        list(loaded.predict_lines(["|a b", b"|a c", "", line], ahead=1))

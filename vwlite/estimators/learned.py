@@ -4,7 +4,9 @@ A run is that of `vwlite train`, with a matrix in place of its files: the same p
 """
 
 import io
+import os
 import threading
+import weakref
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
@@ -209,14 +211,20 @@ class Learned:
     """
 
     def __init__(self, model: Model) -> None:
-        self._model = model
+        # The state on record, and what was learned since: one attribute, so that a fork never finds half of a change.
+        self._kept: tuple[Model, list[tuple[list[bytes], list[tuple[Batch, Any]]]]] = model, []
         self._run: Fitting | None = None  # that has learned the journal too
         self._options = TrainOptions(quiet=True)  # of that run
-        self._journal: list[tuple[list[bytes], list[Batch]]] = []
         self._size = 0  # features of the journal
         self._names: NameStore | None = None  # of features, that runs have found
         self._scorer: Scorer | None = None
         self.lock = threading.Lock()  # of whoever predicts or learns
+        _ALL.add(self)
+
+    def forked(self) -> None:
+        """In the child of a fork: what another thread was doing with the model has not happened."""
+        if self.lock.locked():
+            self.lock, self._run, self._scorer, self._names = threading.Lock(), None, None, None
 
     # --- learning ----------------------------------------------------------------------------
 
@@ -230,49 +238,54 @@ class Learned:
         check_runs(replace(o, names=None))
         run = self._run
         if run is None or run.options.typed != o.typed:
-            if self._journal:
+            if self._kept[1]:
                 self._settled()  # with the options it was learned with
             run = self._resumed(o)
         self._run, self._scorer = None, None
-        learned: list[Batch] = []
+        learned: list[tuple[Batch, Any]] = []
         _name(run.learner, names)
         run.learner.begin_pass()
         finder = make_finder(run.settings, run.names) if run.names is not None else None
         with closing(batches_of(rows, anew=True)) as batches:
             for batch, row in batches:
+                found = names_in(rows, batch, row, finder)
                 if run.names is not None:
-                    run.names.take(names_in(rows, batch, row, finder))
+                    run.names.take(found)
                 run.feed(batch)
-                learned.append(batch)
-        size = self._size + sum(len(batch.value) for batch in learned)
+                learned.append((batch, found))
+        size = self._size + sum(len(batch.value) for batch, _ in learned)
         if size > max(LEAST_JOURNAL, len(run.learner.rule)):
             model = run.settled()
-            self._model, self._journal, self._size = model, [], 0
+            self._kept, self._size = (model, []), 0
             return
         self._run, self._options, self._size = run, o, size
-        self._journal.append((names, learned))
+        self._kept[1].append((names, learned))
 
     def _resumed(self, o: TrainOptions) -> Fitting:
         """A run that goes on from the state on record, and has learned the journal."""
-        learner, resolved, before = prepared(o, self._model)
+        model, journal = self._kept
+        learner, resolved, before = prepared(o, model)
         if self._names is None:
-            self._names = name_store(o, self._model.names)
+            self._names = store = name_store(o, model.names)
+            if store is not None:
+                for found in (found for _, batches in journal for _, found in batches):
+                    store.take(found)
         with ExitStack() as stack:
             run = Fitting(
-                o, learner, resolved, before, Begun.of(self._model, in_place=True),
-                RowSource(None, self._model.columns), self._names, stack,
+                o, learner, resolved, before, Begun.of(model, in_place=True),
+                RowSource(None, model.columns), self._names, stack,
             )  # fmt: skip
-        for names, batches in self._journal:
+        for names, batches in journal:
             _name(learner, names)
             learner.begin_pass()
-            for batch in batches:
+            for batch, _ in batches:
                 run.feed(batch)
         return run
 
     @property
     def settings(self) -> Settings:
         """Those of the model, as of now."""
-        return self._run.settings if self._run is not None else self._model.settings
+        return self._run.settings if self._run is not None else self._kept[0].settings
 
     def model(self) -> Model:
         """The model as of now. ValueError if it is none: learning has diverged."""
@@ -280,10 +293,10 @@ class Learned:
             return self._settled()
 
     def _settled(self) -> Model:
-        if self._journal:
+        if self._kept[1]:
             run = self._run or self._resumed(self._options)
-            self._model, self._journal, self._size, self._run = run.settled(), [], 0, None
-        return self._model
+            self._kept, self._size, self._run = (run.settled(), []), 0, None
+        return self._kept[0]
 
     # --- predicting --------------------------------------------------------------------------
 
@@ -301,6 +314,17 @@ class Learned:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(from_bytes(state["file"]))  # type: ignore[misc]
+
+
+_ALL: "weakref.WeakSet[Learned]" = weakref.WeakSet()
+
+
+def _forked() -> None:
+    for learned in list(_ALL):
+        learned.forked()
+
+
+os.register_at_fork(after_in_child=_forked)
 
 
 class _Memory:

@@ -148,7 +148,7 @@ class LoadedModel:
             scorer = self._learned.scorer()
         parser: Parser | None = None
         batch, number = Batch(), 1
-        while block := [_line(line) for line in islice(lines, ahead)]:
+        while block := [_line(line, number + i) for i, line in enumerate(islice(lines, ahead))]:
             if parser is None:
                 format = self._detected(b"\n".join(block), number) if format == "auto" else format
                 if any(block):  # what is blank tells nothing yet
@@ -265,7 +265,9 @@ class LoadedModel:
         return np.column_stack([1 - p, p])
 
 
-def _line(line: str | bytes) -> bytes:
+def _line(line: str | bytes, number: int) -> bytes:
     """A line without the newline at its end."""
+    if not isinstance(line, str | bytes):
+        raise TypeError(f"line {number} is of type {type(line).__name__}: a line is a str or bytes, as '1 |f a b'")
     data = line if isinstance(line, bytes) else line.encode("utf-8", "surrogateescape")
     return data.removesuffix(b"\n").removesuffix(b"\r")

@@ -119,7 +119,14 @@ def matrix_of(
 def _csr(x: Any, more: dict[str, Any]) -> Matrix:
     kind = x.indices.dtype if x.indices.dtype == x.indptr.dtype and x.indices.dtype in _INDEX else np.dtype(np.int64)
     columns, begins = (np.ascontiguousarray(a, dtype=kind) for a in (x.indices, x.indptr))
-    n = int(begins[-1])
+    if begins.shape != (x.shape[0] + 1,):
+        raise ValueError(f"X is no valid sparse matrix: its indptr has the shape {begins.shape}, which should be "
+                         f"({x.shape[0] + 1},) for {x.shape[0]} rows")  # fmt: skip
+    n, most = int(begins[-1]), min(len(columns), len(x.data))
+    if begins[0] != 0 or n < 0:
+        raise ValueError(f"X is no valid sparse matrix: its indptr is from {begins[0]} to {n}, and should be from 0")
+    if n > most:
+        raise ValueError(f"X is no valid sparse matrix: its indptr ends with {n}, but it has {most} values")
     values = np.ascontiguousarray(_real(x.data)[:n])  # behind the last row, there may be room for more
     return Matrix(values, columns[:n], begins, width=x.shape[1], **more)
 

@@ -8,6 +8,7 @@ import inspect
 import math
 import os
 import re
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -195,12 +196,15 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
     def _undone(self: Self, step: Callable[[], None]) -> Self:
         """Do a step; whatever it raises, the estimator stays as it was."""
         before = dict(vars(self))
+        key = object()
+        _STEPS[key] = threading.get_ident(), self, before
         try:
             step()
         except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
+            _restore(self, before)
             raise
+        finally:
+            del _STEPS[key]
         return self
 
     def _learn(self, X: Any, label: Any, importance: Any, o: TrainOptions, names: list[bytes]) -> None:
@@ -300,6 +304,24 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_learned")
+
+
+_STEPS: dict[object, tuple[int, _Sparse, dict[str, Any]]] = {}  # under way: by which thread, and what was before
+
+
+def _restore(estimator: _Sparse, before: dict[str, Any]) -> None:
+    estimator.__dict__.clear()
+    estimator.__dict__.update(before)
+
+
+def _forked() -> None:
+    """In the child of a fork: steps of other threads never end there, so they have not begun."""
+    for thread, estimator, before in _STEPS.values():
+        if thread != threading.get_ident():
+            _restore(estimator, before)
+
+
+os.register_at_fork(after_in_child=_forked)
 
 
 def _gives_probabilities(estimator: Any) -> bool:
