@@ -1,16 +1,21 @@
 """README, help texts and results say what the program does."""
 
+import ast
 import re
 import sys
 from pathlib import Path
 
+import click
 import docs
 import manual
 import pytest
 from running import shell
 
+import vwlite
 from vwlite import errors
+from vwlite.commands.export import KINDS
 from vwlite.commands.help import TEXTS, topics
+from vwlite.program import COMMANDS, program
 
 ROOT = Path(__file__).parents[2]
 README = docs.README.read_text(encoding="utf-8")
@@ -32,6 +37,29 @@ def test_the_manual_page_has_every_option() -> None:
         assert f".SS vwlite {name}" in text and about in text
     for option in re.findall(r"^  (?:-., )*(--[a-z0-9-]+)", docs.help_of("train"), re.M):
         assert option in text
+
+
+def test_options_that_messages_and_texts_name_exist() -> None:
+    """Of some command; those of `vwlite vw` are Vowpal Wabbit's."""
+    known, commands = {"--help", "--version"}, [program]
+    while commands:
+        command = commands.pop()
+        known |= {name for p in command.params for name in p.opts}
+        if isinstance(command, click.Group):
+            ctx = click.Context(command)
+            commands += [c for n in command.list_commands(ctx) if (c := command.get_command(ctx, n)) is not None]
+    package = Path(vwlite.__file__).parent
+    texts = {name: text for name, text in HELP.items() if name not in ("vowpal-wabbit", "vwlite")}
+    for path in [p for p in package.rglob("*.py") if p.relative_to(package).parts[0] != "vw"]:
+        nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        literals = [n.value for n in nodes if isinstance(n, ast.Constant)]
+        texts[path.name] = "\n".join(text for text in literals if isinstance(text, str) and not text.startswith("--"))
+    for place, text in texts.items():
+        named = set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]*(?![\w])", text)) - {"--nthreads"}  # of a worker of Dask
+        assert named <= known, (place, named - known)
+        kinds = set(re.findall(r"--to ([a-z]+)", text))
+        assert kinds <= set(KINDS), place
+        assert set(re.findall(r"`?vwlite (?=[a-z]+[`; ]-)([a-z]+)", text)) <= {*COMMANDS}, place
 
 
 def test_the_commands_of_the_readme_run(tmp_path: Path) -> None:

@@ -732,6 +732,41 @@ def test_a_label_is_asked_for_where_there_is_none(vwlite, at):
     assert "--format vw has no columns" in vwlite("train", "data", "--format", "vw", "--label", "y", code=2).err
 
 
+def test_a_model_of_text_does_not_predict_tables(vwlite, at):
+    """And the advice is for somebody who predicts: there is no --label."""
+    Path("t.vw").write_text("1 |a x\n-1 |a y\n")
+    Path("a.csv").write_text("y,a\n1,2\n")
+    Path("a.jsonl").write_text('{"y": 1}\n')
+    Path("data").write_text("y,a\n1,2\n")
+    vwlite("train", "t.vw", "-m", "m")
+    why = (
+        "this is a table, and the model m was trained on text without columns: train on a table with --label NAME, or "
+        "make VW text of this one with vwlite convert\n"
+    )
+    for name in ("a.csv", "a.jsonl"):
+        assert vwlite("predict", "-m", "m", name, code=65).err == f"{name}:1:1: {why}"
+        assert vwlite("predict", "-m", "m", name, "--columns", "a,b", code=65).err == f"{name}:1:1: {why}"
+        assert vwlite("names", "m", name, "-o", "named", code=65).err == f"{name}:1:1: {why}"
+    assert vwlite("predict", "-m", "m", "data", code=65).err == (
+        "data:1:1: neither VW text (label |namespace feature ...) nor libsvm (label index:value ...); --format says "
+        "which, the model m knows no tables: 'y,a'\n"
+    )
+    out = vwlite("convert", "a.csv", "--label", "y").out
+    Path("converted.vw").write_text(out)
+    vwlite("predict", "-m", "m", "converted.vw")
+
+
+@pytest.mark.parametrize(("name", "text", "form"), [("t.vw", "1 |a x y\n", "vw"), ("t", "1 3:4 5:6\n", "libsvm")])
+def test_ngram_is_not_for_text_without_columns(vwlite, at, name, text, form):
+    Path(name).write_text(text)
+    said = f"{name}:1:1: --ngram is for --text columns of tables, and this is {form} text: leave the option out\n"
+    assert vwlite("train", name, "--ngram", 2, code=65).err.endswith(said)
+    for typed in (["--ngram", 2], ["--delimiter", ";"], ["--columns", "a,b"]):
+        assert vwlite("train", name, *typed, "--format", form, code=2).err == (
+            f"{typed[0]} is of tables, and --format {form} has no columns: leave one of them out\n"
+        )
+
+
 def test_the_index_of_pandas_can_be_dropped(vwlite, at):
     Path("a.csv").write_text(",y,a\n0,1,2\n")
     assert vwlite("convert", "a.csv", "--label", "y", "--drop", "").out == "1 |a a:2\n"

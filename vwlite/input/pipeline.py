@@ -48,6 +48,7 @@ class ParseOptions:
     finder: Callable[[], "NameFinder"] | None = None  # makes what looks for names of features, one for each thread
     keeps_text: bool = False  # batches come with the text that they were, if they were text
     only_text: bool = False  # files of a format without lines are refused
+    model: str = ""  # the file of a model that predicts, and knows no columns
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,7 @@ def tasks(sources: Sequence[str], options: ParseOptions, stop: Callable[[], bool
     from vwlite.input import arrow, tables  # not at the top: few runs read tables
 
     if options.table is None:
-        options = replace(options, table=tables.Table(needs_label=True))
+        options = replace(options, table=tables.Table(needs_label=True, model=options.model))
     for i, source in enumerate(sources):
         if i not in others:
             yield from _text_tasks([source], options, stop)
@@ -160,7 +161,7 @@ def _text_tasks(sources: Sequence[str], options: ParseOptions, stop: Callable[[]
             if format in ("csv", "tsv", "jsonl"):
                 from vwlite.input import tables  # not at the top: few runs read tables
 
-                table = table or tables.Table(needs_label=True)
+                table = table or tables.Table(needs_label=True, model=options.model)
                 if format == "jsonl":
                     layout = tables.json_layout(block.source, table)
                 else:
@@ -213,9 +214,10 @@ def _format(block: Block, options: ParseOptions) -> str:
         line = bytes(block.data[:200]).split(b"\n")[0]
         if line.lstrip().startswith(b"{"):
             return "jsonl"
+        table = f"the model {options.model} knows no tables" if options.model else "--label NAME the label of a table"
         raise DataError(
             f"{block.source}:{block.first_line}:1: neither VW text (label |namespace feature ...) nor "
-            f"libsvm (label index:value ...); --format says which, --label NAME the label of a table: {_shown(line)}"
+            f"libsvm (label index:value ...); --format says which, {table}: {_shown(line)}"
         )
     return known
 

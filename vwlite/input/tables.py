@@ -11,7 +11,7 @@ from itertools import islice
 
 from vwlite.core.data.batch import Batch
 from vwlite.core.text.cells import Cells
-from vwlite.core.text.parser import Parser
+from vwlite.core.text.parser import Parser, detect
 from vwlite.core.text.tables import TableParser, split, whole
 from vwlite.errors import DataError
 from vwlite.input.diagnostics import EXPLAINED
@@ -88,6 +88,7 @@ class Table:
     crosses: tuple[str, ...] = ()  # names of namespaces that are crossed
     as_text: bool = False  # make VW text
     say: Callable[[str], None] = lambda line: None
+    model: str = ""  # the file of a model that is to predict, and knows no columns
     may_lack: bool = False  # keys that options name may be in no line: that is said, and is no error
     awaited: set[str] = field(default_factory=set)  # keys of JSON lines that options name, and no line had so far
     _others: set[str] = field(default_factory=set)  # keys that came meanwhile
@@ -107,8 +108,14 @@ class Table:
             return found
         if first.startswith(b"{"):
             return "jsonl"
-        if b"|" in first and self.options == RoleOptions() and (self.schema is None or self.schema.delimiter != "|"):
+        options = self.options
+        if b"|" in first and options == RoleOptions() and (self.schema is None or self.schema.delimiter != "|"):
             return None
+        if self.schema is None and options.ngram > 1 and options == RoleOptions(ngram=options.ngram) and detect(data):
+            raise DataError(
+                f"{source}:1:1: --ngram is for --text columns of tables, and this is {detect(data)} text: leave the "
+                "option out"
+            )
         return "csv"
 
     def ignore(self, source: str, keys: list[str]) -> None:
@@ -139,7 +146,13 @@ class Table:
             self.say(f"warning: {why}")
 
     def decide(self, schema: Schema, where: str, sample: Sample | None = None) -> None:
-        """These are the columns. sample: what decided it. DataError if there should be a label among them."""
+        """These are the columns. sample: what decided it. DataError if the model knows none, or if there should be a
+        label among them."""
+        if self.model:
+            raise DataError(
+                f"{where}: this is a table, and the model {self.model} was trained on text without columns: train on a "
+                "table with --label NAME, or make VW text of this one with vwlite convert"
+            )
         if self.needs_label and schema.name_of("label") is None:
             there = f": {listed(list(schema.roles))}" if schema.roles else ""
             raise DataError(f"{where}: which column is the label? train with --label NAME{there}")

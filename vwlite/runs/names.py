@@ -42,7 +42,9 @@ def add_names(path: str, output: str, most: int, o: InputOptions) -> int:
     store = NameStore(max(most, len(known)), known.arrays if len(known) else None)
     weights = np.asarray(model.weights).reshape(-1, model.records)
     wanted = np.asarray(model.keys)[(weights != 0).any(axis=1)].tolist()
-    table = table_of(o, model.columns)
+    table, text_model = table_of(o, model.columns), "" if model.columns else path
+    if table is not None:
+        table.model = text_model
     parse = ParseOptions(
         table=table,
         spaces=bool(settings.crosses),
@@ -52,6 +54,7 @@ def add_names(path: str, output: str, most: int, o: InputOptions) -> int:
         skip=o.on_error == "skip",
         names=make_names(settings, model.classes, grows=False) if settings.oaa else None,
         finder=partial(make_finder, settings, store, wanted),
+        model=text_model,
     )
     with ExitStack() as stack:
         signals = stack.enter_context(StopSignal())

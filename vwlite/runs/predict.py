@@ -35,10 +35,12 @@ def predict(o: PredictOptions) -> int:
         model, settings, o.model, learn=False, predictions=True, raw_predictions=bool(o.raw_predictions),
         **_written(o, settings),
     )  # fmt: skip
-    table = table_of(o, model.columns)
+    table, text_model = table_of(o, model.columns), "" if model.columns else o.model
+    if table is not None:
+        table.model = text_model
     del model
     parse = parse_options(o, settings, learner.names, table, lenient_labels=True)
-    parse = replace(parse, keeps_text=o.rejects is not None)
+    parse = replace(parse, keeps_text=o.rejects is not None, model=text_model)
     with ExitStack() as stack:
         signals = stack.enter_context(StopSignal())  # first: what it finds begun is cleaned up
         run = Predicting(o, learner, settings, stack)

@@ -28,7 +28,7 @@ def table_of(o: InputOptions, columns: dict[str, Any] | None = None, *, needs_la
     UsageError for roles that contradict each other or the model's."""
     if not columns and not o.names_columns:
         return None
-    from vwlite.input.schema import Schema, SchemaError, check_same  # not at the top: few runs read tables
+    from vwlite.input.schema import RoleOptions, Schema, SchemaError, check_same  # not at the top: few runs read tables
     from vwlite.input.tables import Table
 
     schema = Schema.restored(columns) if columns else None
@@ -39,9 +39,12 @@ def table_of(o: InputOptions, columns: dict[str, Any] | None = None, *, needs_la
             check_same(schema, options)
     except SchemaError as e:
         raise UsageError(str(e)) from None
-    if typed and o.format in ("vw", "libsvm"):
-        name, role = next(iter(typed.items()))
-        raise UsageError(f"--{role} {name} is of tables, and --format {o.format} has no columns: leave one of them out")
+    if o.format in ("vw", "libsvm") and options != RoleOptions():
+        others = {"ngram": o.ngram > 1, "delimiter": o.delimiter, "columns": o.columns,
+                  "no-header": o.no_header, "missing": o.missing}  # fmt: skip
+        what = next((f"{role} {name}" for name, role in typed.items()), None)
+        what = what or next(name for name, is_typed in others.items() if is_typed)
+        raise UsageError(f"--{what} is of tables, and --format {o.format} has no columns: leave one of them out")
     missing = schema.missing if schema is not None else options.missing_words
     both = set(missing) & set(str(o.typed.get("classes", "")).split(","))
     if both:
@@ -82,7 +85,7 @@ def shaping_of(
 ) -> dict[str, Any]:
     """The options that shape a cache. named: the classes that were known before it. columns: of tables."""
     parse = parse_options(o, settings)
-    apart = ("loss_name", "names", "table", "spaces", "finder", "keeps_text", "only_text")
+    apart = ("loss_name", "names", "table", "spaces", "finder", "keeps_text", "only_text", "model")
     found = {k: v for k, v in vars(parse).items() if k not in apart}
     if parse.spaces:
         found |= {"spaces": True}
