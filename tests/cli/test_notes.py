@@ -9,6 +9,9 @@ import pytest
 from batches import Line, batch_of
 
 from vwlite.core.data.namespaces import Namespaces
+from vwlite.model import read_model
+from vwlite.model.file import write_model
+from vwlite.output.atomic import AtomicFile
 
 
 @pytest.fixture(autouse=True)
@@ -264,3 +267,44 @@ def test_the_table_shows_labels_as_they_are_in_the_data(vwlite):
     rows = [line.split() for line in err.splitlines() if re.match(r"\d\.\d{6} ", line)]
     assert [row[4] for row in rows] == ["1.0000", "0.0000"] * 4
     assert [row[5] for row in rows] == [f"{float(p):.4f}" for p in Path("p").read_text().split()]
+
+
+@pytest.mark.parametrize("options", ["--l1-of-max 0.5", "--l1 0.02", "--radius 1", "--nonzeros 3"])
+def test_a_model_that_dropped_features_is_not_blamed_for_it(vwlite, options):
+    """The header says how many features the training had; what goes on from the model knows it too."""
+    Path("data").write_text(many("text", 100))
+    vwlite("solve", "data", "--loss", "logistic", *options.split(), "-m", "m")
+    model = read_model("m")
+    features = {word for line in Path("data").read_text().splitlines() for word in line.split()[2:]}
+    assert model.seen == len(features) > 3 * len(model.keys)
+    notes, results = predict(vwlite, many("text", 100))
+    assert results["unknown features, share"] > 0.6
+    assert notes == []
+    vwlite("train", "data", "-i", "m", "-m", "m2", "--algorithm", "sgd")
+    assert read_model("m2").seen == 0  # it knows them all now
+    notes, results = predict(vwlite, many("words", 100))
+    kept = sum(key != 11650396 for key in model.keys)
+    assert results["unknown features, share"] == 1
+    assert notes == [
+        f"no example has any of the {kept} features that m keeps, of {len(features)} seen in training: are names and "
+        "namespaces the same as in training?"
+    ]
+    Path("few").write_text("1 |text w1\n")
+    vwlite("train", "few", "-i", "m", "-m", "m3", "--algorithm", "sgd")
+    assert read_model("m3").seen == len(features)
+
+
+def test_a_model_of_an_older_program_says_only_what_is_known(vwlite):
+    """That of `vwlite solve` 0.1.0 has no number of features seen."""
+    Path("data").write_text(many("text", 100))
+    vwlite("solve", "data", "--loss", "logistic", "--nonzeros", 3, "-m", "m")
+    model = read_model("m")
+    model.seen = 0
+    with AtomicFile("m") as file:
+        write_model(file, model)
+        file.commit()
+    assert notes_of(vwlite("predict", "-m", "m", "data")) == []
+    notes, _ = predict(vwlite, many("words", 100))
+    assert re.sub(r"\d", "N", *notes) == (
+        "no example has any of the N features that m keeps: are names and namespaces the same as in training?"
+    )

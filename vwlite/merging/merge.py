@@ -431,6 +431,7 @@ class Merge:
             scalars = {"unseen": self._unseen(self.chosen)}
         s, start = self.settings, self.shards.start.model if self.shards.start else None
         names, self.room = self.shards.names(self.sums.keys, np.any(weights != 0, axis=1))
+        seen = max(start.seen if start else 0, *(shard.model.seen for shard in self.shards.each))
         self.model = Model(
             algorithm=s.algorithm,
             loss=s.loss,
@@ -446,6 +447,7 @@ class Merge:
             columns=self.shards.columns,
             names=names,
             base=start.digest if start else "",
+            seen=seen if seen > len(self.sums.keys) else 0,
             merged={"shards": self.count, "digest": self.shards.digest, "rule": self.chosen.way,
                     "step": self.chosen.step, "state": self.options.state,
                     **({"part": "{}/{}".format(*self.options.part)} if self.options.part else {})},

@@ -83,6 +83,7 @@ class Model:
     base: str = ""  # the digest of the model that its training began from, if that is another file
     resumed: str = ""  # that of the interrupted model that its training went on from; of several, the first
     merged: dict[str, Any] = field(default_factory=dict)  # of `vwlite merge`: `vwlite.model.header.MERGED_FIELDS`
+    seen: int = 0  # how many features its training has seen, without the constant, if it may keep fewer; 0: not known
     program: str = ""
     format: int = WITHOUT_NAMES  # of the file that it is from
     names: FeatureNames = NONE  # of the features with a nonzero weight, as far as they are known
@@ -139,6 +140,7 @@ class Model:
             **({"base": self.base} if self.base else {}),
             **({"resumed": self.resumed} if self.resumed else {}),
             **({"merged": self.merged} if self.merged else {}),
+            **({"seen": self.seen} if self.seen else {}),
         }
 
 
@@ -251,6 +253,7 @@ def _parsed(path: str, file: IO[bytes], data: bytes | mmap.mmap, in_place: bool)
                 base=header.get("base", ""),
                 resumed=header.get("resumed", ""),
                 merged=header.get("merged", {}),
+                seen=header.get("seen", 0),
             )
     except (DataError, MemoryError):
         raise

@@ -97,6 +97,9 @@ def check_header(header: dict[str, Any]) -> None:
         if type(digest) is not str or (digest and not _FILE_DIGEST.fullmatch(digest)):
             raise ValueError(f"{name}, which it says that it began from, is no digest")
     _check_merged(header.get("merged", {}))
+    seen = header.get("seen", 0)
+    if type(seen) is not int or not 0 <= seen <= 1 << 32:
+        raise ValueError(f"it has seen {brief(repr(seen))} features")
 
 
 def check_range(low: float, high: float) -> None:

@@ -25,10 +25,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Begun:
-    """What a run of training began from: digests of models, as a header has them."""
+    """What a run of training began from: digests of models, and features seen, as a header has them."""
 
     base: str = ""
     resumed: str = ""
+    seen: int = 0  # as of a Model
 
     @staticmethod
     def of(model: "Model", *, in_place: bool) -> "Begun":
@@ -36,10 +37,10 @@ class Begun:
         run, and the model has the bytes of one; else several may begin from it. One that was interrupted has the
         beginning that it had."""
         if in_place:
-            return Begun(model.base, model.resumed)
+            return Begun(model.base, model.resumed, model.seen)
         if model.interrupted:
-            return Begun(model.base, model.resumed or model.digest)
-        return Begun(model.digest)
+            return Begun(model.base, model.resumed or model.digest, model.seen)
+        return Begun(model.digest, seen=model.seen)
 
 
 FROM_NOTHING = Begun()
@@ -88,6 +89,7 @@ def snapshot(
         classes=learner.names.first(learner.named) if settings.classes == "auto" else [],
         base=begun.base,
         resumed=begun.resumed,
+        seen=begun.seen if begun.seen > len(keys) else 0,  # a model of vwlite solve dropped some
         program=f"vwlite {__version__}",
         columns=columns or {},
         names=NONE if names is None else FeatureNames.kept(names, keys, weights, settings.bits),

@@ -267,5 +267,6 @@ class Rounds:
                 "passes": float(self.descent.rounds if self.descent is not None else 0),
                 "data": f"{checksum(b''.join(bytes.fromhex(shard) for shard, _, _ in state.shards)):016x}",
             },
+            seen=len(state.keys),
             program=state.program,
         )

@@ -1,9 +1,12 @@
 """Notes at the end of a run: it went well, but the data is not what the options or the model suggest."""
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from vwlite.algorithms.build import crossed
+from vwlite.algorithms.build import crossed, make_expander
+from vwlite.algorithms.table import SOLVED
 from vwlite.core.data.interactions import WILDCARD
 from vwlite.core.data.namespaces import Namespaces
 from vwlite.core.learn.learner import Learner
@@ -14,6 +17,7 @@ from vwlite.runs.progress import number
 
 if TYPE_CHECKING:
     from vwlite.core.text.feature_names import NameStore
+    from vwlite.model import Model
 
 Notes = tuple[dict[str, Any], list[str]]  # numbers for the report, and sentences about those that are worth one
 
@@ -138,12 +142,37 @@ def about_names(store: "NameStore", more: str = MORE_NAMES) -> Notes:
     ]
 
 
-def about_features(settings: Settings, learner: Learner, model: str) -> Notes:
-    """Data of which a model knows little. One that is sparse on purpose should know some feature of most examples."""
+@dataclass(frozen=True)
+class Kept:
+    """Of the features that training has seen, those that a model has, without the constant."""
+
+    features: int
+    seen: int  # 0: not known
+    dropped: bool  # there are fewer than were seen, on purpose
+
+    @staticmethod
+    def of(model: "Model") -> "Kept":
+        constant = make_expander(model.settings).constant_key
+        at = bisect_left(model.keys, constant) if constant is not None else 0
+        features = len(model.keys) - (constant is not None and model.keys[at : at + 1].tolist() == [constant])
+        return Kept(features, model.seen, model.seen > features or (model.algorithm == SOLVED.name and not model.seen))
+
+
+def about_features(settings: Settings, learner: Learner, model: str, kept: Kept) -> Notes:
+    """Data of which a model knows little. One that is sparse on purpose should know some feature of most examples; of
+    those that dropped features, any, as it may have kept only rare ones."""
     if not learner.looked_up:
         return {}, []
     share = learner.unknown / learner.looked_up
     found = {"unknown features, share": round(share, 6), "examples of unknown features": learner.unknown_examples}
+    if kept.dropped:
+        if share < 1 or not kept.features:
+            return found, []
+        of = f", of {kept.seen:,} seen in training" if kept.seen else ""
+        return found, [
+            f"no example has any of the {kept.features:,} features that {model} keeps{of}: are names and namespaces "
+            "the same as in training?"
+        ]
     sparse = settings.l1 > 0 or settings.radius or settings.nonzeros or settings.threshold is not None
     if share <= 0.5 or (sparse and 2 * learner.unknown_examples <= learner.examples):
         return found, []

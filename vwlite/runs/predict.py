@@ -18,7 +18,7 @@ from vwlite.options.groups import PredictOptions
 from vwlite.options.resolve import OF_LOSS, as_options, check_files, check_link, option_name
 from vwlite.options.settings import Settings
 from vwlite.runs.common import SHOWN, Run, say, summary
-from vwlite.runs.notes import about_features, about_unfit, together
+from vwlite.runs.notes import Kept, about_features, about_unfit, together
 from vwlite.runs.progress import LiveLine
 from vwlite.runs.signals import StopSignal
 from vwlite.runs.source import parse_options, table_of
@@ -38,6 +38,7 @@ def predict(o: PredictOptions) -> int:
     table, text_model = table_of(o, model.columns), "" if model.columns else o.model
     if table is not None:
         table.model = text_model
+    kept = Kept.of(model)
     del model
     parse = parse_options(o, settings, learner.names, table, lenient_labels=True)
     parse = replace(parse, keeps_text=o.rejects is not None, model=text_model)
@@ -73,7 +74,7 @@ def predict(o: PredictOptions) -> int:
         if learner.progressive.weight and not wrong:
             results.update(run.measures(learner.progressive))
         results["seconds"] = round(run.seconds(), 3)
-        numbers, notes = together(labels, about_features(settings, learner, o.model))
+        numbers, notes = together(labels, about_features(settings, learner, o.model, kept))
         if not o.quiet:
             say(summary(results))
             for note in notes:

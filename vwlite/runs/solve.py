@@ -459,6 +459,7 @@ class Solving:
                 "passes": self.outcome.passes,
                 "data": self.examples.digest,
             },
+            seen=len(rows.keys),
             program=f"vwlite {__version__}",
             names=NONE if self.names is None else FeatureNames.kept(self.names, keys, weights, self.settings.bits),
         )
