@@ -414,6 +414,24 @@ def test_every_block_of_csv_has_the_header_and_the_roles_of_all(vwlite, cluster,
     assert b"".join(path.read_bytes() for path in sorted(Path("out").iterdir())) == Path("p").read_bytes()
 
 
+def test_blocks_of_a_table_without_a_header(vwlite, cluster, shards):
+    """With times and words for missing numbers; the model knows them all."""
+    rows = [f"{i % 2},2026-01-{i % 28 + 1:02d} {i % 24:02d}:00:00,{'?' if i % 5 else i % 7}" for i in range(2000)]
+    Path("t.csv").write_text("\n".join(rows) + "\n")
+    options = ("--no-header", "--label", "c1", "--time", "c2", "--missing", "?,NA", "--labels", "0,1")
+    at = ("--scheduler", cluster.scheduler_address, "--block-size", "10K")
+    vwlite("dask", "train", "t.csv", *at, *options, "-m", "m", "--rounds", 1, "--report", "r", "--holdout-period", 10)
+    first = json.loads(Path("r").read_text())["rounds"][0]
+    assert sum(first[name] for name in ("examples", "holdout examples")) == 2000
+    vwlite("train", "t.csv", *options, "-m", "whole")
+    assert read_model("m").columns == read_model("whole").columns
+    assert list(read_model("m").keys) == list(read_model("whole").keys)
+    vwlite("predict", "-m", "m", "t.csv", "-p", "p", "--quiet")
+    vwlite("dask", "predict", "t.csv", "-m", "m", "-o", "out", *at, "--quiet")
+    found = b"".join(path.read_bytes() for path in sorted(Path("out").iterdir()))
+    assert found == Path("p").read_bytes() and found.count(b"\n") == 2000
+
+
 @pytest.mark.parametrize("kind", ["libsvm", "jsonl", "classes"])
 def test_other_text(vwlite, cluster, tmp_path, monkeypatch, kind):
     monkeypatch.chdir(tmp_path)

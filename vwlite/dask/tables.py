@@ -21,7 +21,7 @@ ENOUGH = 8 << 20  # bytes, in which there are the rows that decide roles
 def with_roles(job: Job, o: InputOptions, parts: list[Part], columns: dict[str, Any]) -> Job:
     """The job with a role for each column of delimited text that has none yet. columns: those that a model knows.
     UsageError if nothing says what the text is."""
-    job = replace(job, header=not (o.columns or o.no_header))
+    job = replace(job, header=columns.get("header", True) and not (o.columns or o.no_header))
     if o.names_columns and job.format == "auto" and any(format_of(part, job) == "auto" for part in parts):
         part = next(part for part in parts if format_of(part, job) == "auto")
         raise UsageError(f"{part.name}: options of columns are typed, and its name does not say what it is: add "
