@@ -14,6 +14,7 @@ cdef class Tally:
     cdef readonly double loss             # sum of importance * loss
     cdef readonly double weight           # sum of importance of the labelled
     cdef readonly double labels           # sum of importance * label
+    cdef readonly double squares          # sum of importance * label^2
     cdef readonly double correct          # importance of those with the right sign
     cdef readonly bint signs              # every label so far was -1 or 1
     cdef readonly double min_label, max_label

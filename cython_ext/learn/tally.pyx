@@ -72,6 +72,7 @@ cdef class Tally:
         self.log_loss_sum += importance * log_loss
         self.weight += importance
         self.labels += importance * label
+        self.squares += importance * label * label
         self.recent_loss += importance * loss
         self.recent_weight += importance
         if self.classes:

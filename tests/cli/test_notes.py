@@ -3,14 +3,17 @@
 import json
 import random
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from batches import Line, batch_of
 
+from vwlite.algorithms.build import make_loss
 from vwlite.core.data.namespaces import Namespaces
 from vwlite.model import read_model
 from vwlite.model.file import write_model
+from vwlite.options.settings import Settings
 from vwlite.output.atomic import AtomicFile
 
 
@@ -308,3 +311,72 @@ def test_a_model_of_an_older_program_says_only_what_is_known(vwlite):
     assert re.sub(r"\d", "N", *notes) == (
         "no example has any of the N features that m keeps: are names and namespaces the same as in training?"
     )
+
+
+@pytest.mark.parametrize(
+    ("labels", "options"),
+    [
+        ((-1, 1), "--loss logistic"), ((0, 1), "--loss logistic --labels 0,1"), ((-1, 1), "--loss hinge"),
+        ((-1, 1), "--loss squared-hinge"), ((-1, 1), "--loss squared"), ((3, 7.5), "--loss squared"),
+        ((3, 7.5), "--loss quantile --quantile-tau 0.3"), ((3, 9), "--loss huber --huber-delta 2"),
+        ((1, 2, 5, 9.5), "--loss squared"), ((0, 2), "--loss poisson"),
+    ],
+)  # fmt: skip
+def test_a_loss_far_above_that_of_a_constant_is_told(vwlite, labels, options):
+    """The best constant is looked for on a grid; labels that come from nowhere, and steps that are too large."""
+    chance = random.Random(3)
+    ys = chance.choices(labels, weights=range(1, len(labels) + 1), k=400)
+
+    def features():
+        return " ".join(f"w{chance.randrange(9)}:{chance.gauss(0, 1)}" for _ in range(5))
+
+    text = "".join(f"{y} {chance.choice([1, 2])} |a {features()}\n" for y in ys)
+    importances = [int(line.split()[1]) for line in text.splitlines()]
+    settings = Settings.of("sgd")
+    typed = dict(zip(options.replace("--", "").split()[::2], options.split()[1::2], strict=True))
+    tau, delta = float(typed.get("quantile-tau", 0.5)), float(typed.get("huber-delta", 1))
+    loss = make_loss(replace(settings, loss=typed["loss"], quantile_tau=tau, huber_delta=delta))
+    own = [(-1, 1)[labels.index(y)] if "labels" in typed else y for y in ys]
+    best = min(
+        sum(w * loss(p / 500, y) for w, y in zip(importances, own, strict=True)) / sum(importances)
+        for p in range(-1500, 5001, 5)
+    )
+    zero = sum(w * loss(0, y) for w, y in zip(importances, own, strict=True)) / sum(importances)
+
+    def run(rate, lines=400):
+        Path("data").write_text("".join(f"{line}\n" for line in text.splitlines()[:lines]))
+        command = ["--algorithm", "sgd", "-l", rate, "--power-t", 0, "--report", "report"]
+        done = vwlite("train", "data", *options.split(), *command, code=None)
+        if done.code:
+            return [], {"average loss": 0.0}
+        results = json.loads(Path("report").read_text())["results"]
+        return [note for note in notes_of(done) if "constant" in note], results
+
+    for rate in (round(0.01 * 1.2**k, 3) for k in range(40)):  # the first that is too large, and does not diverge
+        notes, results = run(rate)
+        if results["average loss"] > 1.2 * max(best, zero):
+            break
+    assert results["loss of the best constant prediction"] == pytest.approx(best, rel=1e-3)
+    assert results["loss of the best constant prediction"] <= best * (1 + 1e-12)
+    but = f", but that of the best constant prediction {results['loss of the best constant prediction']:.6g}: "
+    said = f"the average loss is {results['average loss']:.6g}{but}"
+    assert notes == [f"{said}try a smaller --learning-rate (it is {rate:g}), or scale the features"]
+    assert run(rate, 99)[0] == []
+    notes, results = run(1e-9)
+    said = f"the average loss is {results['average loss']:.6g}{but}"
+    assert results["average loss"] == pytest.approx(zero, rel=1e-4)
+    hardly = "it has hardly learned anything: try a larger --learning-rate (it is 1e-09), more --passes, or less "
+    assert notes == ([f"{said}{hardly}regularization"] if zero > 1.1 * best else [])
+
+
+def test_classes_are_compared_with_the_most_frequent_one(vwlite):
+    chance = random.Random(4)
+    ys = chance.choices(["red", "green", "blue"], weights=[8, 1, 1], k=300)
+    text = "".join(f"{y} |a w{chance.randrange(5)}:{chance.gauss(0, 30)}\n" for y in ys)
+    options = ["--oaa", 3, "--classes", "auto", "--algorithm", "pa", "--loss", "hinge"]
+    notes, results = train(vwlite, text, *options)
+    assert results["loss of the best constant prediction"] == pytest.approx(1 - ys.count("red") / 300, abs=0.01)
+    assert notes == [
+        f"the average loss is {results['average loss']:.6g}, but that of the best constant prediction "
+        f"{results['loss of the best constant prediction']:.6g}: scale the features"
+    ]

@@ -5,18 +5,17 @@ import time
 from contextlib import ExitStack
 from typing import Any
 
-from vwlite.algorithms.table import algorithm_of
 from vwlite.core.data.batch import Batch
 from vwlite.core.learn.learner import Learner, Reason
 from vwlite.core.learn.tally import Tally
 from vwlite.errors import ClosedPipe, DataError
 from vwlite.input.diagnostics import BadLine
 from vwlite.options.groups import InputOptions
-from vwlite.options.resolve import option_name
 from vwlite.options.settings import Settings
 from vwlite.output.atomic import AtomicFile
 from vwlite.output.stdio import say as say  # for all that runs
 from vwlite.runs.memory import table_needs
+from vwlite.runs.notes import smaller_steps
 from vwlite.runs.progress import fit, number
 
 SHOWN = 5  # bad lines of which the message is printed
@@ -143,12 +142,9 @@ class Run:
     def diverged(self, batch: Batch, line: int) -> None:
         """The prediction of a line of the batch, or its loss, is not finite. DataError if the run cannot go on."""
         self.flush()
-        rate = algorithm_of(self.settings.algorithm).rate
-        value = rate and getattr(self.settings, rate)
-        smaller = f"try a smaller {option_name(rate)} (it is {value:g}), or " if rate else ""
         raise DataError(
             f"{batch.source}:{batch.line_number(line)}:1: the prediction is not finite: learning has diverged; "
-            f"{smaller}scale the features"
+            f"{smaller_steps(self.settings)}"
         )
 
     def paused(self, reason: Reason) -> None:

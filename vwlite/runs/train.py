@@ -20,7 +20,7 @@ from vwlite.options.groups import EARLY_TERMINATE, TrainOptions
 from vwlite.options.resolve import Resolved, as_options, check_runs, resolve
 from vwlite.output.atomic import AtomicFile, Draft
 from vwlite.runs.common import Run, say, summary
-from vwlite.runs.notes import Notes, about_labels, about_names, about_options, namespaces_of, together
+from vwlite.runs.notes import Notes, about_labels, about_loss, about_names, about_options, namespaces_of, together
 from vwlite.runs.progress import HEADER, Interval, LiveLine, Row, format_row
 from vwlite.runs.signals import StopSignal
 from vwlite.runs.source import Source, name_store
@@ -338,7 +338,7 @@ class Training(Run):
     def results(self) -> dict[str, Any]:
         """What the summary and the report say, by name."""
         tally, learner = self.learner.progressive, self.learner
-        held = self.held or (learner.holdout if learner.holdout.weight else None)
+        held = self._held_tally
         lines: dict[str, Any] = {"number of examples": learner.examples}
         if self.options.passes > 1:
             lines["passes used"] = len(self.losses) or self.pass_number
@@ -359,15 +359,22 @@ class Training(Run):
         lines["seconds"] = round(self.seconds(), 3)
         return lines
 
+    @property
+    def _held_tally(self) -> Tally | None:
+        """That of the examples held out, if there are some: its measures are shown, instead of those of training."""
+        return self.held or (self.learner.holdout if self.learner.holdout.weight else None)
+
     def notes(self) -> Notes:
         """What the data says about the options. A model that is continued was told when it began."""
         named = about_names(self.names) if self.names is not None else ({}, [])
+        loss = about_loss(self.settings, self.learner, self._held_tally or self.learner.progressive)
         if self.options.initial:
-            return named
+            return together(loss, named)
         typed = "loss" in self.options.typed
         return together(
             about_options(self.settings, self.namespaces, self.learner.expander.unseen),
             about_labels(self.settings, self.learner, loss_typed=typed),
+            loss,
             named,
         )
 
