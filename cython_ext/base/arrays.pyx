@@ -9,6 +9,8 @@ from libc.math cimport isfinite, sqrt
 from libc.stdint cimport uint32_t
 from libc.string cimport memcpy
 
+from vwlite.core.base.sums cimport Sum, add, value_of
+
 
 cdef class View:
     """An array of someone else's as a buffer of bytes. It keeps the owner alive."""
@@ -103,6 +105,15 @@ def largest(const uint32_t[:] numbers):
     for i in range(numbers.shape[0]):
         found = max(found, numbers[i])
     return found
+
+
+def total(const double[:] numbers):
+    """Their sum, to the last digit or so: in order, with what rounding loses."""
+    cdef Sum sum = Sum(0, 0)
+    cdef Py_ssize_t i
+    for i in range(numbers.shape[0]):
+        add(&sum, numbers[i])
+    return value_of(&sum) if isfinite(sum.rounded) else sum.rounded
 
 
 def narrowed(const double[:] numbers, bint squared=False):

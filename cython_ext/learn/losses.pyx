@@ -6,7 +6,9 @@ dp/ds = -h l'(p, y) for a time eta, then p moves by h * invariant_step(p, y, eta
 many tiny gradient steps of total length eta would give, and never passes the label.
 """
 
-from libc.math cimport INFINITY, exp, expm1, fabs, fmax, fmin, log, log1p
+from libc.math cimport INFINITY, fabs, fmax, fmin
+
+from vwlite.core.base.elementary cimport exp, expm1, log, log1p
 
 
 cdef inline double lambert_of_exp(double x) noexcept nogil:

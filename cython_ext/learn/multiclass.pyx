@@ -15,13 +15,12 @@ largest score among these is predicted, the first of several; the others are the
 against all they learn from the beginning, that no example is theirs; in softmax they take no part until they have a name.
 """
 
-from libc.math cimport exp, log, log1p
 from libc.stdint cimport uint32_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
 from vwlite.core.base.buffers cimport reserve
-from vwlite.core.base.elementary cimport sigmoid
+from vwlite.core.base.elementary cimport exp, log, log1p, sigmoid
 from vwlite.core.learn.losses import Logistic
 from vwlite.core.learn.rule cimport Example, Outcome, Rule
 from vwlite.core.learn.table cimport Table

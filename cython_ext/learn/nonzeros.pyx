@@ -17,12 +17,13 @@ few features for each example. The model that is written has the N largest of th
 of the state, so learning goes on from all of them, and a model that is continued is as if it had never stopped.
 """
 
-from libc.math cimport INFINITY, fabs, floor, pow
+from libc.math cimport INFINITY, fabs, floor
 from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
 from vwlite.core.base.buffers cimport reserve
+from vwlite.core.base.elementary cimport pow
 from vwlite.core.learn.table cimport Head, next_slot
 
 cdef double MARGIN = 2

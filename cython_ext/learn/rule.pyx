@@ -13,9 +13,10 @@ often as it needs to (`sweep`), and keeps nothing of each place. What it keeps o
 size. The sums are those of the whole, in the same order.
 """
 
-from libc.math cimport pow, sqrt
+from libc.math cimport sqrt
 from libc.stdint cimport uint32_t
 
+from vwlite.core.base.elementary cimport pow
 from vwlite.core.learn.table cimport Head, next_slot
 
 

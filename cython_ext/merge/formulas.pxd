@@ -4,16 +4,16 @@ S is the evidence of a weight: the sum of its squared gradients, or what its alg
 steps of the size eta / H(S) along it.
 """
 
-from libc.math cimport expm1, sqrt
+from libc.math cimport sqrt
 
-from vwlite.core.base.elementary cimport exp_of
+from vwlite.core.base.elementary cimport exp_of, expm1
 
 cdef extern from *:
     """
     #include <math.h>
     /* log(1 + x), x >= 0; that of elementary.pxd where 1 + x keeps most digits of x. */
     static inline double vwlite_log_of_more(double x) {
-        return x > 1e-3 ? vwlite_log(1 + x) : log1p(x);
+        return x > 1e-3 ? vwlite_log(1 + x) : vwlite_log1p(x);
     }
     """
     double log_of_more "vwlite_log_of_more"(double x) noexcept nogil

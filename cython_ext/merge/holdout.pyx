@@ -4,9 +4,10 @@ are p_0 + step p_D, so that the data are gone through once for each direction, n
 
 import array
 
-from libc.math cimport INFINITY, exp, isfinite, log
+from libc.math cimport INFINITY, isfinite
 from libc.stdint cimport uint32_t
 
+from vwlite.core.base.elementary cimport exp, log
 from vwlite.core.learn.losses cimport Loss
 
 

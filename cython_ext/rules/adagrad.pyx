@@ -31,7 +31,7 @@ both, and its square goes into S once; so the features of an example are first c
 back: the middle of it is plain arithmetic on arrays, and writing one feature back twice does no harm.
 """
 
-from libc.math cimport INFINITY, copysign, exp, expm1, fabs, fmax, fmin, log1p, sqrt
+from libc.math cimport INFINITY, copysign, fabs, fmax, fmin, sqrt
 from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport free
 
@@ -39,6 +39,7 @@ from vwlite.core.rules._averaging cimport (
     History, RunningSum, append, bring_up, close, free_history, mean, reset, shrinking
 )
 from vwlite.core.base.buffers cimport reserve
+from vwlite.core.base.elementary cimport exp, expm1, log1p
 from vwlite.core.base.targets cimport *
 from vwlite.core.learn.nonzeros cimport Limited, kth_largest
 from vwlite.core.learn.prox cimport *

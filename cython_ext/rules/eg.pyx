@@ -18,7 +18,7 @@ Only the blocks in a window below the topmost one have a sum. When the topmost v
 window, which is e^14000, the sums are counted anew from the table.
 """
 
-from libc.math cimport fabs, llrint
+from libc.math cimport fabs, ldexp, llrint
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
@@ -46,7 +46,7 @@ cdef double SMALL_STEP = 300        # e^a is neither too large nor too small for
 
 cdef double power_of_block[POWERS + 1]    # 2^(-10 i), the last one 0
 for _i in range(POWERS):
-    power_of_block[_i] = 2.0 ** (-10 * _i)
+    power_of_block[_i] = ldexp(1, -10 * _i)
 power_of_block[POWERS] = 0
 
 

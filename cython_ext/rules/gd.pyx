@@ -13,18 +13,18 @@ the same from the same stream.
 """
 
 from libc.float cimport FLT_MAX
-from libc.math cimport fabs, pow, sqrt
+from libc.math cimport fabs, sqrt
 from libc.stdint cimport uint32_t
 from libc.stdlib cimport free
 
 from vwlite.core.base.buffers cimport reserve
+from vwlite.core.base.elementary cimport pow, powf
 from vwlite.core.learn.prox cimport soft_threshold
 from vwlite.core.learn.rule cimport Example, Outcome, Rule, next_piece, sweep
 from vwlite.core.learn.table cimport next_slot
 
 cdef extern from "<math.h>" nogil:
     float sqrtf(float)
-    float powf(float, float)
     float fabsf(float)
 
 cdef enum:

@@ -22,7 +22,7 @@ happens to lie (it lies otherwise after a model is loaded); and however long the
 With a weight a for each feature and a box, ||w||_inf <= b, the same machine works on v = w / a: see WeightedL1Ball.
 """
 
-from libc.math cimport INFINITY, copysign, fabs, frexp, ldexp, llrint, pow
+from libc.math cimport INFINITY, copysign, fabs, frexp, ldexp, llrint
 from libc.stdint cimport int64_t, uint32_t
 from libc.stdlib cimport free
 
@@ -32,6 +32,7 @@ from vwlite.core.rules._shifting cimport Shifting, due_at, free_shifting, push, 
 from vwlite.core.rules.radix_heap cimport BUCKETS, Bucket, Entry, below, bits_of, clear
 from vwlite.core.learn.prox cimport positive_part
 from vwlite.core.base.buffers cimport reserve
+from vwlite.core.base.elementary cimport pow
 from vwlite.core.base.int128 cimport int128
 from vwlite.core.learn.rule cimport Example, Outcome, Rule, learning_rate, next_piece, sweep
 from vwlite.core.learn.table cimport next_slot

@@ -26,12 +26,12 @@ What is summed is exactly what was heavy by Theta_0 and L, in integers: nothing 
 on its order.
 """
 
-from libc.math cimport INFINITY, copysign, exp, fabs, llrint, log
+from libc.math cimport INFINITY, copysign, fabs, llrint
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free
 from libc.string cimport memset
 
-from vwlite.core.base.elementary cimport powers
+from vwlite.core.base.elementary cimport exp, log, powers
 from vwlite.core.learn.prox cimport positive_part
 from vwlite.core.base.buffers cimport reserve
 from vwlite.core.base.int128 cimport int128

@@ -5,9 +5,10 @@ which sum_j c_j |w_j| is the radius, and the largest model of at most N weights 
 than N; every strength begins from the weights of the one before.
 """
 
-from libc.math cimport INFINITY, exp, fabs, fmax, fmin, log, sqrt
+from libc.math cimport INFINITY, fabs, fmax, fmin, sqrt
 from libc.stdint cimport uint64_t
 
+from vwlite.core.base.elementary cimport exp, log
 from vwlite.core.solve.problem cimport Problem
 from vwlite.core.solve.solver cimport Solver
 

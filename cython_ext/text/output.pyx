@@ -16,13 +16,13 @@ As `csv` or `json`, a line is a row of columns instead; a row for what is no exa
     probability_CLASS ...           of each class; in JSON `probabilities`, an object
 """
 
-from libc.math cimport NAN, exp, isnan
+from libc.math cimport NAN, isnan
 from libc.stdint cimport uint8_t, uint32_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy, strlen
 
 from vwlite.core.base.buffers cimport copy, reserve
-from vwlite.core.base.elementary cimport sigmoid
+from vwlite.core.base.elementary cimport exp, sigmoid
 from vwlite.core.data.class_names cimport Name, Names
 from vwlite.core.text.cells cimport character
 from vwlite.core.text.decimal cimport LONGEST_NUMBER, write_number, write_short

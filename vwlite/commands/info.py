@@ -33,6 +33,7 @@ def describe(path: str, model: "Model") -> dict[str, Any]:
     """The header of the model in a file, and what can be counted in it."""
     import numpy as np
 
+    from vwlite.core.base.arrays import total
     from vwlite.core.data.expand import CONSTANT_HASH
 
     keys, weights = np.asarray(model.keys), np.asarray(model.weights)
@@ -42,8 +43,7 @@ def describe(path: str, model: "Model") -> dict[str, Any]:
     settings = model.settings
     if settings.constant:
         counted &= keys != CONSTANT_HASH & ((1 << settings.bits) - 1)
-    with np.errstate(over="ignore"):
-        norm = float(np.abs(weights[counted]).sum())
+    norm = total(np.abs(weights[counted]).astype(np.float64))
     return {
         **model.header(),
         "features": int(features),

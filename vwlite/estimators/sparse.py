@@ -28,6 +28,7 @@ from sklearn.utils.validation import (
 
 from vwlite.algorithms.losses import LINKS
 from vwlite.algorithms.table import ALGORITHMS
+from vwlite.core.base.elementary import each
 from vwlite.core.data.arrow import Frame
 from vwlite.core.data.expand import CONSTANT_HASH
 from vwlite.core.data.matrix import column_hashes
@@ -528,8 +529,9 @@ class SparseClassifier(ClassifierMixin, _Sparse):  # type: ignore[misc]
     @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Array:
         """The logarithms of the probabilities."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+        found: Array = np.array(self.predict_proba(X), dtype=np.float64, order="C")
+        each("log", found.reshape(-1), found.reshape(-1))
+        return found
 
     @property
     def coef_(self) -> Array:

@@ -1,10 +1,12 @@
 """One model of several that were trained from one start: sums over shards, the choice of weights, the state."""
 
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import replace
-from math import inf
+from functools import reduce
+from math import inf, sqrt
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -150,12 +152,12 @@ class Merge:
     def penalty(self, c: int) -> float:
         """What all shards would have shrunk the weights of a class by."""
         assert self.row.penalty is not None
-        return float(sum(self.row.penalty(*self._by_name(shard, c)) for shard in self.shards.each))
+        return float(in_order(self.row.penalty(*self._by_name(shard, c)) for shard in self.shards.each))
 
     def gained(self, name: str, c: int) -> Any:
         """The sum of what the shards have added to a number of the rule."""
         start = self._at_start(name, c)
-        return sum(number_of(shard, name, c) - start for shard in self.shards.each)
+        return in_order(number_of(shard, name, c) - start for shard in self.shards.each)
 
     def _at_start(self, name: str, c: int) -> Any:
         start = self.shards.start
@@ -212,7 +214,7 @@ class Merge:
         if not evidence.by_extra:
             return [getattr(self.settings, evidence.rate) if evidence.rate else 0.0] * self.records
         sums = zip(self.scalars["weight_sum"], self.scalars["norm_sum"], strict=True)
-        return [self.settings.learning_rate * ((W / N) ** 0.5 if W > 0 and N > 0 else 1.0) for W, N in sums]
+        return [self.settings.learning_rate * (sqrt(W / N) if W > 0 and N > 0 else 1.0) for W, N in sums]
 
     def _stream(self, shard: Shard, weights: Array, plain: bool = False) -> Stream:
         model = shard.model
@@ -233,7 +235,7 @@ class Merge:
     def _examples_in_mean(self) -> float:
         """t of a mean of all weights of all shards."""
         start = self._at_start("t", 0)
-        return float(start + sum(number_of(shard, "t", 0) - start for shard in self.shards.each)) or 1.0
+        return float(start + in_order(number_of(shard, "t", 0) - start for shard in self.shards.each)) or 1.0
 
     def _start_stream(self, weights: Array) -> Stream:
         start, v = self.shards.start, self._start_vector(weights)
@@ -340,7 +342,7 @@ class Merge:
             return each[c.shard]
         if c.way == "start":
             return [self._at_start("unseen", k) for k in range(self.records)]
-        return [sum(column) / len(each) for column in zip(*each, strict=True)]
+        return [in_order(column) / len(each) for column in zip(*each, strict=True)]
 
     def _direction(self, sums: Sums, way: str) -> Array:
         if way == "dual" and self.row.adds:
@@ -493,6 +495,11 @@ def blank_of(rule: Rule, name: str) -> float:
 def _fresh(settings: Settings) -> Rule:
     """The rule of one class, as it begins."""
     return make_rule(replace(settings, oaa=None, classes="", softmax=False), make_loss(settings), None)
+
+
+def in_order(numbers: Iterable[Any]) -> Any:
+    """The sum, one after the other: what `sum` makes of floats depends on the version of Python."""
+    return reduce(add, numbers, 0)
 
 
 def number_of(shard: Shard, name: str, c: int) -> Any:

@@ -14,7 +14,7 @@ from vwlite import __version__
 from vwlite.core.merge.directions import NEEDS
 from vwlite.core.merge.sums import Sums
 from vwlite.errors import DataError, UsageError
-from vwlite.merging.merge import Merge, flat, number_of
+from vwlite.merging.merge import Merge, flat, in_order, number_of
 from vwlite.merging.search import Candidate
 from vwlite.merging.table import ADDED, JUDGED, LARGEST, LEAST, TIME
 from vwlite.model import Model
@@ -94,7 +94,7 @@ class MergeOfSums(Merge):
                 raise DataError(f"{part.path}: not valid sums: they are not of as many shards as they say")
 
     def gained(self, name: str, c: int) -> Any:
-        return sum(number_of(part, name, c) for part in self.shards.each)
+        return in_order(number_of(part, name, c) for part in self.shards.each)
 
     def counters(self) -> dict[str, int]:
         start = self.shards.start
@@ -102,7 +102,7 @@ class MergeOfSums(Merge):
                 + sum(part.model.counters.get(name, 0) for part in self.shards.each) for name in COUNTERS}  # fmt: skip
 
     def penalty(self, c: int) -> float:
-        return float(sum(number_of(part, PENALTY, c) for part in self.shards.each))
+        return float(in_order(number_of(part, PENALTY, c) for part in self.shards.each))
 
     def _own(self) -> list[Candidate]:
         return [Candidate("start", 0.0)]

@@ -12,6 +12,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from vwlite.core.base.arrays import total
+from vwlite.core.base.elementary import each, power
 from vwlite.options.settings import Settings
 from vwlite.projection import project_l1
 
@@ -19,6 +21,7 @@ Weights: TypeAlias = NDArray[np.float64]
 State: TypeAlias = dict[str, NDArray[Any]]  # fields of the slots; those that are missing hold a number of the rule
 
 ROWS = 1 << 14  # that are worked on at a time
+LN2 = 0.6931471805599453
 
 
 @dataclass
@@ -128,7 +131,7 @@ def adagrad_rda(m: Merged) -> State:
 
 def scale_of(s: Settings, t: float) -> float:
     """eta_t"""
-    return s.learning_rate * (t + s.initial_t) ** -s.power_t if s.power_t else s.learning_rate
+    return s.learning_rate * power(t + s.initial_t, -s.power_t) if s.power_t else s.learning_rate
 
 
 def _strengths(m: Merged) -> list[float]:
@@ -188,8 +191,8 @@ def adagrad_ball(m: Merged) -> State:
     """z = w H, without a shift, and the sums over the ball."""
     inverse = 1 / _metric(m)
     inside = m.free & (m.w != 0)
-    m.scalars["sum"] = [float(x) for x in np.where(inside, np.abs(m.w), 0).sum(axis=0)]
-    m.scalars["inverses"] = [float(x) for x in np.where(inside, inverse, 0).sum(axis=0)]
+    m.scalars["sum"] = [total(column) for column in np.where(inside, np.abs(m.w), 0).T]
+    m.scalars["inverses"] = [total(column) for column in np.where(inside, inverse, 0).T]
     m.scalars["largest"] = m.scalars["inverses"]
     return {"S": m.S, "z": m.w * _metric(m)}
 
@@ -220,8 +223,7 @@ def exponentiated(m: Merged) -> State:
     """v = w / unseen, as that of a feature that was never seen is 1."""
     m.scalars["unseen"] = m.unseen
     unit = [x if x > 0 else m.settings.radius / m.features for x in m.unseen if m.settings.radius]
-    with np.errstate(divide="ignore"):
-        return _in_blocks(m, np.log2(np.where(m.free, m.w, 1)) - np.log2(unit))
+    return _in_blocks(m, (_each("log", np.where(m.free, m.w, 1)) - _each("log", np.array(unit))) / LN2)
 
 
 def exponentiated_two_sided(m: Merged) -> State:
@@ -240,18 +242,26 @@ def exponentiated_two_sided(m: Merged) -> State:
         untouched, z = m.features - len(w), 0.0
         for _ in range(200):
             root = np.sqrt(1 + (z * w) ** 2)
-            slope = radius - float((z * w * w / root).sum())
-            step = (untouched + float(root.sum()) - z * radius) / slope if slope > 0 else 0.0
+            slope = radius - total(z * w * w / root)
+            step = (untouched + total(root) - z * radius) / slope if slope > 0 else 0.0
             if not step > 1e-15 * z or z + step > 1e100:
                 break
             z += step
-        logs[inside, c] = np.arcsinh(z * w) / np.log(2)
+        size = np.minimum(np.abs(z * w), 1e150)
+        logs[inside, c] = np.copysign(_each("log1p", size + size * (size / (1 + np.sqrt(1 + size * size)))), w) / LN2
     return _in_blocks(m, logs)
+
+
+def _each(name: str, x: Weights) -> Weights:
+    """A function of each number, the same on every machine: those of NumPy are not."""
+    out = np.array(x, dtype=float, order="C")
+    each(name, out.reshape(-1), out.reshape(-1))
+    return out
 
 
 def _in_blocks(m: Merged, logs: Weights) -> State:
     """v = m 2^(10 block), of log2 v; the constant's m is its weight."""
     logs = np.where(m.free, np.clip(logs, -1e6, 1e6), 0.0)
     block = np.floor(logs / 10)
-    mantissa = np.clip(np.exp2(logs - 10 * block), 1, np.nextafter(1024, 0))
+    mantissa = np.clip(_each("exp", (logs - 10 * block) * LN2), 1, np.nextafter(1024, 0))
     return {"block": block, "m": np.where(m.free, mantissa, m.w)}

@@ -114,7 +114,7 @@ class Certifying:
             objective, norms, nonzeros = self._place(problem, self.model, classes)
             bound = problem.lower_bound
             self.objective += objective
-            self.norm += sum(norms)
+            self.norm = math.fsum([self.norm, *norms])
             self.nonzeros += nonzeros
             radius = self.settings.radius
             self.outside |= radius is not None and max(norms) > radius * (1 + INSIDE)

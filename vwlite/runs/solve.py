@@ -14,6 +14,7 @@ from typing import Any, cast
 
 from vwlite import __version__
 from vwlite.algorithms.table import SOLVED
+from vwlite.core.base.elementary import power
 from vwlite.core.solve.columns import Columns
 from vwlite.core.solve.problem import Problem
 from vwlite.core.solve.softmax import SoftmaxProblem
@@ -239,7 +240,7 @@ class Solving:
         if not self.options.quiet:
             say(PATH_HEADER)
         for i in range(count):
-            l1 = self.l1_max * last ** (i / (count - 1))
+            l1 = self.l1_max * power(last, i / (count - 1))
             self.settings = replace(self.settings, l1=l1)
             if names:
                 self.file = self._stack.enter_context(AtomicFile(names[i]))
