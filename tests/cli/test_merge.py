@@ -496,7 +496,11 @@ def test_models_of_vowpal_wabbit(vwlite, shards):
     assert (model.loss, model.algorithm, model.weights_only) == ("logistic", "gd", False)
     vwlite("train", "--quiet", "-i", "m", "held", "-m", "on")
     assert vwlite("check", "on").out.startswith("on: a model, whole: gd")
-    assert "trained by Vowpal Wabbit" in refused(vwlite, "a.vw", "a.m", "--loss", "logistic")
+    for one, other in (("a.vw", "a.m"), ("a.m", "a.vw")):  # in the order of the command, whatever their bytes
+        for loss in ([], ["--loss", "logistic"], ["--loss", "squared"]):
+            said = refused(vwlite, one, other, *loss)
+            assert said.startswith(f"{other}: trained by ") and f", but {one} by " in said
+            assert "Vowpal Wabbit" in said and said.endswith(": train all shards with one version")
 
 
 def test_rounds_of_models_of_vowpal_wabbit(vwlite, shards):

@@ -88,7 +88,6 @@ def add_up(found: list[Packed], names: list[str], start: bytes, r: Range) -> Pac
     """The sums of a range over all shards."""
     with own_folder() as folder:
         shards = [Shard(name, packed.model()) for name, packed in zip(names, found, strict=True)]
-        shards.sort(key=lambda shard: shard.model.digest)
         o = replace(r.options, sums=True, holdout=())
         run = Merge(o, checked_shards(shards, [], written(folder, start), o.typed.get("loss"), r.part))
         run.add_up()

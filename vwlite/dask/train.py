@@ -43,7 +43,7 @@ from vwlite.dask.state import State, read_state, remove_state, write_state
 from vwlite.dask.tables import with_roles
 from vwlite.dask.work import Answer, Job, Learned, Question, Sent, judge, learn, model_of, same
 from vwlite.errors import DataError, NoInputError, UsageError
-from vwlite.merging.merge import Merge
+from vwlite.merging.merge import Merge, in_order
 from vwlite.merging.search import OWN, Candidate, VectorOf, mean
 from vwlite.merging.shards import Shard, checked_shards, joined
 from vwlite.merging.table import MERGES
@@ -359,7 +359,6 @@ class Round:
             shards.append(Shard(self.parts[i].name, map_model(str(path))))
         del found
         start = written(self.folder, self.run.start)
-        shards.sort(key=lambda shard: shard.model.digest)
         checked = checked_shards(shards, [], start, options.typed.get("loss"), None)
         merge = self.merge = Merge(replace(options, initial=start), checked)
         self.judge = merge.holdout = Spread(self, merge)
@@ -468,7 +467,7 @@ class Spread:
             raise DataError(f"none of the lines that are held out, every {round.job.period}th of each shard, has a "
                             "label: try a smaller --holdout-period")  # fmt: skip
         sums = zip(*(answer.sums for answer in answers), strict=True)  # in the order of the shards
-        return [mean(sum(x for x, _ in each), sum(n for _, n in each)) for each in (list(pairs) for pairs in sums)]
+        return [mean(*map(in_order, zip(*pairs, strict=True))) for pairs in sums]
 
     def _asking(self, question: Question, vector_of: VectorOf) -> Callable[[int, str | None], Any]:
         """What asks a shard: gives the future of its answer."""

@@ -87,7 +87,7 @@ class Shards:
 
 
 def read_models(paths: tuple[str, ...], missing: int, threads: int) -> tuple[list[Shard], list[str]]:
-    """The models, in the order of their digests, and the names of those that are not there.
+    """The models, in the order given, and the names of those that are not there.
 
     missing: how many may not be there. NoInputError, DataError.
     """
@@ -105,7 +105,13 @@ def read_models(paths: tuple[str, ...], missing: int, threads: int) -> tuple[lis
                 raise NoInputError(f"{e}; --allow-missing {len(lost)} goes on without it") from e
     if not found:
         raise NoInputError("no shard is there: there is nothing to merge")
-    return sorted(found, key=lambda shard: shard.model.digest), lost
+    return found, lost
+
+
+def _ordered(found: list[Shard]) -> list[Shard]:
+    """In an order that does not depend on the command, so that neither do sums. What is said of files keeps the order
+    of the command."""
+    return sorted(found, key=lambda shard: shard.model.digest)
 
 
 def checked_shards(
@@ -116,14 +122,15 @@ def checked_shards(
     NoInputError, DataError, UsageError: whose message names the file, and what to do.
     """
     begun = Shard(start, map_model(start)) if start is not None else None
-    settings = _settings(found, loss)
     _check_each(found)
     _check_alike(found, begun)
+    settings = _settings(found, loss)
+    row = MERGES[settings.algorithm]
+    _check_counted_once(found, begun, row)
+    found = _ordered(found)
     classes = _classes(settings, found, begun)
     for shard in [*found, *([begun] if begun else [])]:
         shard.columns = _columns(shard.model, classes)
-    row = MERGES[found[0].model.algorithm]
-    _check_counted_once(found, begun, row)
     if part and (row.whole or settings.nonzeros):
         why = f"--algorithm {row.name}" if row.whole else "--nonzeros"
         raise UsageError(f"--part means nothing to {why}: its weights depend on each other: merge all of them at once")
@@ -136,8 +143,9 @@ def checked_shards(
 def checked_sums(found: list[Shard], start: str | None, loss: str | None) -> Shards:
     """What is merged, of sums over shards that `read_models` has read. DataError if some shard would count twice."""
     begun = Shard(start, map_model(start)) if start is not None else None
-    settings = _settings(found, loss)
     _check_alike(found, begun)
+    settings = _settings(found, loss)
+    found = _ordered(found)
     holder: dict[str, Shard] = {}
     for part in found:
         if part.model.base != (begun.model.digest if begun else ""):
@@ -291,8 +299,10 @@ def _shown(value: Any) -> str:
 
 def _check_counted_once(found: list[Shard], start: Shard | None, row: Row) -> None:
     """DataError if some data would count twice: those of the start, or of a shard."""
-    for shard, other in zip(found[1:], found, strict=False):
-        if shard.model.digest == other.model.digest:
+    seen: dict[str, Shard] = {}
+    for shard in found:
+        other = seen.setdefault(shard.model.digest, shard)
+        if other is not shard:
             raise DataError(f"{shard.path} and {other.path} are the same model: what it has learned would count twice; "
                             "name it once")  # fmt: skip
     begun_at: dict[str, Shard] = {}
