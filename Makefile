@@ -115,9 +115,12 @@ WATCHED := LD_PRELOAD="$$(gcc -print-file-name=libasan.so)" UBSAN_OPTIONS=halt_o
 sanitize: $(SANITIZED)
 	$(WATCHED) ASAN_OPTIONS=detect_leaks=0 .venv-asan/bin/pytest $(CORE_TESTS)
 
-# The same bytes: the tests of the core, and those that compare models, caches and what is printed.
-portable: $(PORTABLE)
+# The same bytes: the tests of the core, those that compare models, caches and what is printed, and the digests of a list
+# of models, which must be those of the usual build.
+portable: $(PORTABLE) $(INSTALLED)
 	.venv-portable/bin/vwlite --version | grep -qx 'instructions portable'
+	$(BIN)/python -P tests/digests.py > build/digests.txt
+	.venv-portable/bin/python -P tests/digests.py | diff build/digests.txt -
 	.venv-portable/bin/pytest $(CORE_TESTS) tests/rules/test_battery.py tests/golden \
 		$(addprefix tests/cli/test_, cache.py cache_file.py model.py tables.py)
 

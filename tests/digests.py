@@ -1,0 +1,175 @@
+"""The digests of one list of models, merges, solutions, fits and predictions: two builds or machines must agree on all.
+
+    python tests/digests.py [WORD ...]      prints DIGEST NAME, of those whose names contain a WORD
+
+It needs nothing but vwlite (without scikit-learn there are no fits), so that it runs wherever the package does.
+`make portable` compares the portable build with the usual one, and tests/cli/test_digests.py the installed program with
+itself on other processors, as far as one can pretend to have them.
+"""
+
+import hashlib
+import os
+import random
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+BALL = "--radius 40 --features 1000"
+LEARNED = {
+    "gd": ["--loss logistic", "--loss squared --l1 1e-4 --l2 1e-3", "--loss logistic --power-t 0.3",
+           "--loss hinge --power-t 0.8", "--loss poisson", "--loss quantile"],
+    "sgd": ["--loss logistic", "--loss squared --power-t 0.4 -l 0.05", "--loss huber -l 0.05",
+            "--loss logistic --average"],
+    "truncated-gradient": ["--loss logistic --l1 0.01", "--loss logistic --nonzeros 9",
+                           "--loss logistic --l1 0.001 --l2 0.01"],
+    "rounding": ["--loss logistic --threshold 0.05 --period 5"],
+    "l1-subgradient": ["--loss logistic --l1 0.01"],
+    "l1-ball": ["--loss logistic --radius 3", "--loss logistic --nonzeros 9", "--loss logistic --radius 3 --box 0.3"],
+    "simplex": [f"--loss logistic {BALL}"],
+    "eg": [f"--loss logistic {BALL}"],
+    "eg-pm": [f"--loss logistic {BALL}", f"--loss squared {BALL} -l 0.02"],
+    "adagrad": ["--loss logistic --l1 0.001", "--loss logistic --l1 0.001 --l2 0.01", "--loss poisson -l 0.05"],
+    "adagrad-rda": ["--loss logistic --l1 0.001", "--loss logistic --l2 0.01 --power-t 0.3"],
+    "adagrad-ball": ["--loss logistic --radius 3"],
+    "adagrad-full": ["--loss logistic", "--loss logistic --l1 0.001 --delta 0.1",
+                     "--loss squared -l 0.1 --update rda --root-every 7 --delta 1"],
+    "pa": ["--loss hinge"], "pa-i": ["--loss hinge"], "pa-ii": ["--loss hinge"],
+    "arow": ["--loss hinge"],
+    "ftrl": ["--loss logistic --l1 0.2 --l2 0.1", "--loss squared"],
+    "smidas": ["--loss logistic --l1 0.01", "--loss squared --l1 0.01 -l 0.01"],
+}  # fmt: skip
+LINES = 1500  # the last bit of an exponential differs once in a thousand times
+CLASSES = ["gd --loss logistic", "l1-ball --softmax --radius 30", "adagrad --softmax", "sgd --loss logistic"]
+MERGED = ["gd --loss logistic", "sgd --loss logistic", "l1-ball --loss logistic --radius 3",
+          "eg --loss logistic " + BALL, "eg-pm --loss logistic " + BALL, "simplex --loss logistic " + BALL,
+          "adagrad --loss logistic --l1 0.001", "adagrad-rda --loss logistic --l1 0.001",
+          "adagrad-ball --loss logistic --radius 3", "arow --loss hinge", "ftrl --loss logistic --l1 0.2",
+          "truncated-gradient --loss logistic --l1 0.01"]  # fmt: skip
+SOLVED = ["--loss logistic --l1 0.02", "--loss logistic --radius 5", "--loss squared --l2 0.1 --l1 0.01",
+          "--loss squared-hinge --l2 0.1", "--loss hinge --l2 0.1", "--loss logistic --l1 0.02 --solver cd",
+          "--loss logistic --radius 5 --solver accelerated", "--loss hinge --l2 0.1 --solver sdca",
+          "--loss logistic --radius 5 --solver eg-pm", "--loss logistic --l1 0.02 --solver scd",
+          "--loss poisson --l2 0.1"]  # fmt: skip
+
+
+def text(kind: str, seed: int, lines: int) -> str:
+    """Lines of words and of numbers of many sizes. kind: binary, counts or classes."""
+    chance = random.Random(seed)
+    truth = random.Random(9)
+    weights = [4 * truth.random() - 2 for _ in range(40)]
+    out = []
+    for _ in range(lines):
+        words = [min(39, int(40 * chance.random() ** 2)) for _ in range(6)]
+        numbers = [round(10 ** (2 * chance.random() - 1), 3) for _ in range(3)]
+        score = sum(weights[w] for w in words) / 2 + chance.random() - 0.5
+        label = {"binary": "1" if score > 0 else "-1", "counts": str(int(max(0.0, score))),
+                 "classes": str(1 + (score > -0.7) + (score > 0.7))}[kind]  # fmt: skip
+        features = " ".join(f"w{w}" for w in words)
+        out.append(f"{label} |a {features} |n " + " ".join(f"x{i}:{x}" for i, x in enumerate(numbers)) + "\n")
+    return "".join(out)
+
+
+def cases() -> Iterator[tuple[str, list[str]]]:
+    """Names, and commands that make the files that begin with "out"."""
+    for algorithm, each in LEARNED.items():
+        for options in each:
+            data, link = ("counts", "poisson") if "poisson" in options else ("binary", "logistic")
+            shown = f" --link {link}" if link in options else ""
+            yield (
+                f"train {algorithm} {options}",
+                [
+                    f"train {data} --algorithm {algorithm} {options} -m out.m -p out.p --passes 2 --cache-file cache",
+                    f"predict -m out.m {data}.test -p out.t -r out.r{shown}",
+                ],
+            )
+    for options in CLASSES:
+        yield (
+            f"train --oaa 3 {options}",
+            [
+                f"train classes --oaa 3 --algorithm {options} -m out.m -p out.p",
+                "predict -m out.m classes.test -p out.t --probabilities",
+            ],
+        )
+    for options in MERGED:
+        shards = [f"train binary.{i} --algorithm {options} -m m{i}" for i in "123"]
+        yield f"merge {options}", [*shards, "merge m1 m2 m3 -o out.m", "merge m1 m2 m3 --holdout binary.test -o out.h",
+                                   "train binary.test -i out.h -m out.on"]  # fmt: skip
+    for options in SOLVED:
+        data = "counts" if "poisson" in options else "binary"
+        yield f"solve {options}", [f"solve {data} {options} -m out.m", f"predict -m out.m {data}.test -p out.t"]
+    yield "solve --l1-path", ["solve binary --loss logistic --l1-path 5 -m out.%d"]
+    yield "solve --softmax", ["solve classes --oaa 3 --softmax --radius 5 -m out.m",
+                              "predict -m out.m classes.test -p out.t --probabilities"]  # fmt: skip
+
+
+def fits(folder: Path) -> Iterator[tuple[str, bytes]]:
+    """What estimators learn and predict, of rows that need no files."""
+    try:
+        import numpy as np
+
+        from vwlite import SparseClassifier, SparseRegressor
+    except ImportError:
+        return
+    chance = random.Random(5)
+    X = np.array([[chance.random() * (chance.random() < 0.4) for _ in range(20)] for _ in range(200)])
+    y = (X[:, 0] + X[:, 3] > X[:, 1] + X[:, 2]).astype(int)
+    for algorithm in ("gd", "adagrad", "sgd", "smidas"):
+        model = SparseClassifier(algorithm=algorithm, passes=2).fit(X, y)
+        for what in (model.predict_proba(X), model.predict_log_proba(X), model.coef_):
+            yield f"fit {algorithm}", np.ascontiguousarray(what).tobytes()
+    yield "fit regressor", np.ascontiguousarray(SparseRegressor(loss="squared").fit(X, X[:, 0] * 3).coef_).tobytes()
+
+
+@contextmanager
+def silent() -> Iterator[None]:
+    """Without what the program prints."""
+    sys.stdout.flush()
+    kept = [(fd, os.dup(fd)) for fd in (1, 2)]
+    with open(os.devnull, "w") as nothing:
+        for fd, _ in kept:
+            os.dup2(nothing.fileno(), fd)
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        for fd, copy in kept:
+            os.dup2(copy, fd)
+            os.close(copy)
+
+
+def main(words: list[str]) -> None:
+    from vwlite.cli import run
+
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        os.chdir(folder)
+        for kind in ("binary", "counts", "classes"):
+            Path(kind).write_text(text(kind, 1, LINES))
+            Path(f"{kind}.test").write_text(text(kind, 2, 60))
+        for i in (1, 2, 3):
+            Path(f"binary.{i}").write_text(text("binary", 10 + i, 80))
+        for case, commands in cases():
+            if not all(word in case for word in words):
+                continue
+            for command in commands:
+                with silent():
+                    code = run(command.split())
+                if code != 0:
+                    print(f"exit code {code}: {command}", file=sys.stderr)
+            digest = hashlib.sha256()
+            for path in sorted(folder.glob("out.*")):
+                digest.update(path.read_bytes())
+                path.unlink()
+            Path("cache").unlink(missing_ok=True)
+            print(digest.hexdigest()[:16], case, flush=True)
+        if not words or "fit" in words:
+            for case, content in fits(folder):
+                print(hashlib.sha256(content).hexdigest()[:16], case, flush=True)
+        os.chdir("/")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
