@@ -1,5 +1,6 @@
 """Random streams of examples, and the eager walk of a twin over them."""
 
+from functools import lru_cache
 from math import inf, isnan, nan
 
 import numpy as np
@@ -18,7 +19,17 @@ LABELS = {
 }
 
 
-def random_stream(
+def random_stream(seed: int, lines: int, *, loss: str, **options: object) -> list[Line]:
+    """Examples of a planted linear model; `_draw` says which options there are.
+
+    Each stream is drawn once, as many tests ask for the same one. The list is the caller's own; the lines are shared,
+    and cannot be changed.
+    """
+    return list(_draw(seed, lines, loss=loss, **options))
+
+
+@lru_cache(maxsize=64)
+def _draw(
     seed: int,
     lines: int,
     *,
@@ -28,17 +39,14 @@ def random_stream(
     repeats: bool = True,
     odd: bool = True,
     scales: bool = True,
-    hashes: np.ndarray | None = None,
-) -> list[Line]:
-    """Examples of a planted linear model over `keys` features, some common, most rare.
+) -> tuple[Line, ...]:
+    """Over `keys` features, some common, most rare.
 
     repeats: features that occur twice in an example. odd: unlabelled examples, zero and other importance,
     initial predictions, blank lines, empty examples. scales: features of sizes from 1/30 to 30.
     """
     rng = np.random.default_rng(seed)
-    if hashes is None:
-        hashes = rng.integers(0, 2**32, keys, dtype=np.uint64)
-    keys = len(hashes)
+    hashes = rng.integers(0, 2**32, keys, dtype=np.uint64)
     truth = rng.normal(0, 1, keys) * (rng.random(keys) < 0.3)
     scale = np.exp(rng.uniform(-3.4, 3.4, keys)) if scales else np.ones(keys)
     popularity = 1 / np.arange(1, keys + 1)
@@ -46,7 +54,7 @@ def random_stream(
     stream = []
     for _ in range(lines):
         if odd and rng.random() < 0.02:
-            stream.append(Line(nan, [], kind=1))
+            stream.append(Line(nan, (), kind=1))
             continue
         size = int(rng.integers(1, width + 1))
         which = rng.choice(keys, min(size, keys), replace=False, p=popularity)
@@ -62,9 +70,9 @@ def random_stream(
             initial = float(rng.choice([0, 0, 0, 0.5, -0.25]))
             if rng.random() < 0.01:
                 which = which[:0]
-        features = [(int(hashes[k]), float(v)) for k, v in zip(which, x, strict=False)]
+        features = tuple((int(hashes[k]), float(v)) for k, v in zip(which, x, strict=False))
         stream.append(Line(label, features, importance, initial))
-    return stream
+    return tuple(stream)
 
 
 class Walk:
