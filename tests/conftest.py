@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from running import Shell
+from tiers import mark_long
 
 import vwlite
 
@@ -22,6 +23,11 @@ def pytest_configure(config: pytest.Config) -> None:
             f"the tests would run against {place.parent}, not against an installed vwlite: use `make test`, "
             "or set VWLITE_TEST_SOURCE=1 if you work with an editable install"
         )
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m leaves out what is marked
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    mark_long(items)
 
 
 @pytest.fixture(scope="session", autouse=True)
