@@ -18,6 +18,7 @@ from vwlite.core.learn.learner import Learner, Reason
 from vwlite.core.learn.losses import Logistic, Squared
 from vwlite.core.rules.adagrad_full import AdagradFull, feature_sign
 
+pytestmark = pytest.mark.pairwise
 MOST_FEATURES = AdagradFull.MOST_FEATURES
 RATES = dict.fromkeys(LOSSES, 0.1) | {"quantile": 0.05, "poisson": 0.01}
 OPTIONS = {

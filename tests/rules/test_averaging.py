@@ -20,6 +20,7 @@ from vwlite.core.rules.sgd import AveragedSgd, Sgd
 from vwlite.core.rules.truncated_gradient import AveragedTruncatedGradient, TruncatedGradient
 from vwlite.model import read_model
 
+pytestmark = pytest.mark.pairwise
 PLAIN = {"sgd": Sgd, "truncated-gradient": TruncatedGradient, "l1-ball": L1Ball, "adagrad": Adagrad}
 RULES = {
     "sgd": (AveragedSgd, reference.AveragedSgd),

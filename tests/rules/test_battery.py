@@ -27,6 +27,7 @@ from vwlite.core.vw.freegrad import FreeGrad
 from vwlite.core.vw.pistol import Pistol
 from vwlite.options.settings import Settings
 
+pytestmark = pytest.mark.pairwise("battery")
 OPTIONS = {
     "gd": {"l1": 1e-4, "l2": 1e-5},
     "truncated-gradient": {"l1": 0.02, "period": 3, "threshold": 0.4},

@@ -15,6 +15,7 @@ from vwlite.algorithms.table import ALGORITHMS
 from vwlite.model import read_model, write_model
 from vwlite.output.atomic import AtomicFile
 
+pytestmark = pytest.mark.pairwise
 MANY = [rule for rule in ALGORITHMS if rule != "adagrad-full"]  # which is for few features: see test_adagrad_full.py
 OPTIONS = {
     "gd": [(), ("--l1", "1e-4", "--l2", "1e-5")],

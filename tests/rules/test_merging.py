@@ -13,6 +13,7 @@ from vwlite.merging.table import MERGES
 from vwlite.model import read_model
 from vwlite.model.snapshot import restore, snapshot
 
+pytestmark = pytest.mark.pairwise("merging")
 LOGISTIC = ("--loss", "logistic")
 HINGE = ("--loss", "hinge")
 # Algorithms and forms, with the largest difference of weights that is left when a merge is continued.

@@ -19,6 +19,7 @@ from vwlite.core.rules.l1_ball import L1Ball, WeightedL1Ball
 from vwlite.core.rules.truncated_gradient import ElasticTruncatedGradient, TruncatedGradient
 from vwlite.model import read_model
 
+pytestmark = pytest.mark.pairwise
 RULES = {
     "truncated-gradient": (TruncatedGradient, reference.LimitedTruncatedGradient),
     "adagrad": (Adagrad, reference.LimitedAdagrad),

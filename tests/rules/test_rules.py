@@ -29,6 +29,7 @@ from vwlite.core.rules.simplex import Simplex
 from vwlite.core.rules.smidas import Smidas
 from vwlite.core.rules.truncated_gradient import ElasticTruncatedGradient, TruncatedGradient
 
+pytestmark = pytest.mark.pairwise
 RULES = {
     "sgd": (Sgd, reference.Sgd),
     "truncated-gradient": (TruncatedGradient, reference.TruncatedGradient),
