@@ -1,4 +1,7 @@
-"""`vwlite dask`: the same model however many workers there are, and whoever is killed; what it says of bad input."""
+"""`vwlite dask`: the same model however many workers there are, and whoever is killed; what it says of bad input.
+
+Workers are slow to start, so `make test` has six tests with some; the others are `long`.
+"""
 
 import gzip
 import hashlib
@@ -113,6 +116,7 @@ def finished(process, code=0):
 # --- the same bytes --------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_the_number_of_workers_makes_no_difference(vwlite, cluster, shards):
     found = set()
     for count in (1, 3, 2):
@@ -141,6 +145,7 @@ def test_blocks_are_cut_at_newlines_and_every_line_is_learned_once(vwlite, clust
     assert digest("m") == local
 
 
+@pytest.mark.long
 def test_a_worker_that_is_killed_makes_no_difference(shards, tmp_path):
     """With kill -9, while it learns; the second time so is the command that it runs."""
     arguments = ("dask", "train", shards, "--scheduler", "local:2", "--rounds", 2, *BASIC)
@@ -183,14 +188,14 @@ def test_twenty_kills_make_no_difference(shards):
 
 def test_a_driver_that_is_killed_goes_on(vwlite, cluster, shards):
     """After a round, with kill -9; its workers are not its own."""
-    arguments = ("dask", "train", shards, "--scheduler", cluster.scheduler_address, "--rounds", 3, *BASIC, "-m")
+    arguments = ("dask", "train", "a[03].vw*", "--scheduler", cluster.scheduler_address, "--rounds", 3, *BASIC, "-m")
     vwlite(*arguments, "undisturbed")
     run = start(*arguments, "m")
     wait_for(lambda: os.path.exists("m"), run)
     run.kill()
     run.communicate()
     assert os.path.exists("m.rounds")
-    assert read_model("m").merged["shards"] == 4
+    assert read_model("m").merged["shards"] == 2
     said = vwlite(*[a for a in arguments if a != "--quiet"], "m", "--resume").err
     assert re.match(r"going on after round [12]\n", said)
     assert digest("m") == digest("undisturbed")
@@ -214,6 +219,7 @@ def scheduler_address():
     return found and found[1]
 
 
+@pytest.mark.long
 def test_scheduler_and_workers_by_command_of_which_one_is_killed(vwlite, cluster, shards):
     arguments = ("dask", "train", shards, "--rounds", 2, *BASIC, "-m")
     vwlite(*arguments, "here", "--scheduler", cluster.scheduler_address)
@@ -242,6 +248,7 @@ def test_scheduler_and_workers_by_command_of_which_one_is_killed(vwlite, cluster
 # --- rounds and merges -----------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("options", [("--algorithm", "adagrad", "--l1", "1e-3"), ("--algorithm", "sgd")])
 def test_two_rounds_are_those_that_one_makes_by_hand(vwlite, cluster, shards, options):
     options = ("--loss", "logistic", "--quiet", *options)
@@ -272,7 +279,8 @@ def test_two_rounds_are_those_that_one_makes_by_hand(vwlite, cluster, shards, op
 OTHERS = [("--l1", "3e-3"), ("--algorithm", "gd"), ("--loss", "hinge", "--algorithm", "arow")]
 
 
-@pytest.mark.parametrize("options", [(), *(pytest.param(options, marks=pytest.mark.long) for options in OTHERS)])
+@pytest.mark.long
+@pytest.mark.parametrize("options", [(), *OTHERS])
 def test_a_merge_by_ranges_of_features_on_the_workers_is_the_same(vwlite, cluster, shards, monkeypatch, options):
     """But that no shard's own model is a candidate."""
     arguments = ("dask", "train", shards, "--scheduler", cluster.scheduler_address, "--rounds", 2, *BASIC, *options)
@@ -293,6 +301,7 @@ def test_a_merge_by_ranges_of_features_on_the_workers_is_the_same(vwlite, cluste
     assert digest("here") == digest("there")
 
 
+@pytest.mark.long
 def test_what_it_says(vwlite, cluster, shards):
     arguments = ("dask", "train", shards, "--scheduler", cluster.scheduler_address, "-m", "m", "--rounds", 2)
     done = vwlite(*arguments, "--loss", "logistic", "--report", "r")
@@ -307,6 +316,7 @@ def test_what_it_says(vwlite, cluster, shards):
     assert vwlite(*arguments, "--loss", "logistic", "--quiet").err == ""
 
 
+@pytest.mark.long
 def test_one_goes_on_from_a_model(vwlite, cluster, shards):
     vwlite("train", "a0.vw", *BASIC, "-m", "first")
     before = read_model("first")
@@ -318,6 +328,7 @@ def test_one_goes_on_from_a_model(vwlite, cluster, shards):
     assert model.counters["examples"] == COUNT + 2 * (COUNT - 20)
 
 
+@pytest.mark.long
 def test_a_signal_keeps_the_last_round(cluster, shards):
     run = start("dask", "train", shards, "--scheduler", cluster.scheduler_address, "-m", "m", "--rounds", 500, *BASIC)
     wait_for(lambda: os.path.exists("m"), run)
@@ -394,6 +405,7 @@ def test_what_has_no_exact_rounds(vwlite, shards):
 # --- other data ------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_every_block_of_csv_has_the_header_and_the_roles_of_all(vwlite, cluster, shards):
     """A column that is a number in some blocks only is decided once."""
     rng = np.random.default_rng(3)
@@ -414,6 +426,7 @@ def test_every_block_of_csv_has_the_header_and_the_roles_of_all(vwlite, cluster,
     assert b"".join(path.read_bytes() for path in sorted(Path("out").iterdir())) == Path("p").read_bytes()
 
 
+@pytest.mark.long
 def test_blocks_of_a_table_without_a_header(vwlite, cluster, shards):
     """With times and words for missing numbers; the model knows them all."""
     rows = [f"{i % 2},2026-01-{i % 28 + 1:02d} {i % 24:02d}:00:00,{'?' if i % 5 else i % 7}" for i in range(2000)]
@@ -432,6 +445,7 @@ def test_blocks_of_a_table_without_a_header(vwlite, cluster, shards):
     assert found == Path("p").read_bytes() and found.count(b"\n") == 2000
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["libsvm", "jsonl", "classes"])
 def test_other_text(vwlite, cluster, tmp_path, monkeypatch, kind):
     monkeypatch.chdir(tmp_path)
@@ -510,6 +524,7 @@ def test_what_cannot_be_learned(vwlite, cluster, shards, data, code, message):
     assert not list(Path().glob("m*")) and not list(Path().glob(".m*"))
 
 
+@pytest.mark.long
 def test_an_empty_file_is_left_out(vwlite, cluster, shards):
     for i in range(4):
         Path(f"empty{i}").write_text("")
@@ -521,6 +536,7 @@ def test_an_empty_file_is_left_out(vwlite, cluster, shards):
     assert read_model("m").merged["shards"] == 2
 
 
+@pytest.mark.long
 def test_a_run_is_gone_on_with_only_if_it_is_the_same(vwlite, cluster, shards):
     arguments = ["dask", "train", shards, "--scheduler", cluster.scheduler_address, "-m", "m", "--quiet", "--rounds", 9]
     run = start(*arguments, "--loss", "logistic", "--rounds", 500)
@@ -543,6 +559,7 @@ def test_a_run_is_gone_on_with_only_if_it_is_the_same(vwlite, cluster, shards):
     assert Path("m").read_bytes() == kept
 
 
+@pytest.mark.long
 def test_all_workers_have_died(shards):
     """A run that nobody works for says so, and goes on when somebody comes."""
     with by_command("scheduler", "--port", "0", "--no-dashboard", "--host", "127.0.0.1") as scheduler:
@@ -566,6 +583,7 @@ def test_all_workers_have_died(shards):
             finished(run, 143)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("deaths", [2, 3])
 def test_workers_that_die_while_they_start(vwlite, shards, monkeypatch, deaths):
     """Dask gives up; a run tries again, and says so in the end."""
@@ -598,6 +616,7 @@ def test_no_scheduler(vwlite, shards, monkeypatch):
     assert not os.path.exists("m")
 
 
+@pytest.mark.long
 def test_workers_of_another_version_and_none(vwlite, cluster, shards, monkeypatch):
     at = ("dask", "train", shards, "-m", "m", *BASIC, "--scheduler", cluster.scheduler_address)
     monkeypatch.setattr(cluster_module, "__version__", "9.9")
