@@ -86,13 +86,17 @@ def zstd(data):
 COMPRESS = {"gzip": gzip.compress, "bzip2": bz2.compress, "xz": lzma.compress, "zstd": zstd}
 
 
+USUAL = [(name, dict.fromkeys((a.losses[0], *{"logistic"}.intersection(a.losses)))) for name, a in ALGORITHMS.items()]
+
+
+# Of two losses of an algorithm one is `long`, in turn.
 @pytest.mark.parametrize(
     ("algorithm", "loss"),
     [
-        (name, loss)
-        for name, a in ALGORITHMS.items()
-        for loss in a.losses
-        if name in MANY and loss in (a.losses[0], "logistic")
+        pytest.param(name, loss, marks=pytest.mark.long if len(losses) > 1 and i % 2 == j else ())
+        for i, (name, losses) in enumerate(USUAL)
+        for j, loss in enumerate(losses)
+        if name in MANY
     ],
 )
 def test_model_and_predictions_are_the_same_however_the_data_arrives(vwlite, blocks_of, algorithm, loss):
@@ -403,6 +407,7 @@ def test_too_little_memory_is_said_and_leaves_no_model(folder, capfd):
 OUTPUTS = ["-m", "-p", "-r", "--report", "--rejects", "--cache-file"]
 
 
+@pytest.mark.third
 @pytest.mark.parametrize("option", OUTPUTS)
 @pytest.mark.parametrize(
     ("name", "reason"),

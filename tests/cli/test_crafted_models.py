@@ -48,6 +48,7 @@ def test_healthy_models_are_taken_and_taking_them_apart_loses_nothing(healthy, a
         assert refused == allowed, (name, found)
 
 
+@pytest.mark.third
 @pytest.mark.parametrize("seed", range(12))
 def test_crafted_models_end_in_a_sentence_and_check_says_what_predict_does(healthy, at, seed):
     refused = 0

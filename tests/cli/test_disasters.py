@@ -2,7 +2,7 @@
 
 Afterwards each output is the old file or the new one, whole; what could be cleaned up is; the exit code is one that the
 README knows, and the next run works. What happens when is drawn, the same in every run of the tests.
-VWLITE_DISASTERS=10 draws ten times as many.
+A third of it is in `make test`, the rest in `make test-long`; VWLITE_DISASTERS=10 draws ten times as many.
 """
 
 import builtins
@@ -32,6 +32,7 @@ from vwlite.model import read_model
 from vwlite.output import stdio
 from vwlite.rounds.files import read_state
 
+pytestmark = pytest.mark.third
 TIMES = int(os.environ.get("VWLITE_DISASTERS", "1"))
 ONE, OTHER = "one.vw", "other.vw"  # data
 NOBODY = 65534

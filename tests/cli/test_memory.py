@@ -6,6 +6,7 @@ import sys
 import pytest
 from running import PROGRAM
 
+pytestmark = pytest.mark.third
 UNIT = 1 if sys.platform == "darwin" else 1024  # of the system's answer, in bytes
 MB = 1_000_000
 # A process counts the memory of the one that it was forked from: here, that of a small one.

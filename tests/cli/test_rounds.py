@@ -76,6 +76,7 @@ def rounds(vwlite, at):
 # --- the optimum -------------------------------------------------------------------------------
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("constant", [True, False])
 @pytest.mark.parametrize("name", STRENGTHS)
 @pytest.mark.parametrize("loss", SMOOTH)

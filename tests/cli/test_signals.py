@@ -22,6 +22,7 @@ from vwlite.options.settings import Settings
 from vwlite.output.atomic import AtomicFile
 from vwlite.runs.signals import StopSignal
 
+pytestmark = pytest.mark.third
 LINES = b"1 |a x y\n-1 |a y z\n" * 50
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
@@ -407,6 +408,8 @@ def test_predicting_ends_within_an_enormous_line(tmp_path, vwlite, number):
     (tmp_path / "d").write_bytes(LINES + crossing(1_000_000))
     vwlite("train", tmp_path / "first", "-q", "aa", "-b", "18", "-m", tmp_path / "m", "--quiet")
     process = start("predict", tmp_path / "d", "-m", tmp_path / "m", "-p", tmp_path / "p", "--quiet")
+    while not leftovers(tmp_path, ["first", "d", "m"]):  # the file of predictions is begun
+        assert process.poll() is None
     time.sleep(1)
     process.send_signal(number)
     assert ended(process)[0] == 128 + number
