@@ -15,8 +15,9 @@ DATA := data/breast_cancer
 
 help:
 	@echo "make demo         train, predict and look at a model, on the data in data/"
-	@echo "make test         lint, then the tests, against the installed package"
-	@echo "make test-long    runs of ten million examples, that the others have no time for (about 5 minutes)"
+	@echo "make test         lint, then the tests, against the installed package (about 5 minutes)"
+	@echo "make test-long    the tests that \`make test\` leaves out, to be run before a release (about 15 minutes): all"
+	@echo "                  combinations of parameters, most kills and signals, Dask, runs of ten million examples"
 	@echo "make lint         ruff and mypy"
 	@echo "make docs         README, results and help, as far as they are made from the program"
 	@echo "make sanitize     the tests of the compiled core, built with AddressSanitizer"
@@ -80,9 +81,10 @@ try:
 WORKERS := 2
 test: lint
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal
+	@echo "\`make test-long\` runs the tests that this leaves out: before a release, and after a change to what they test"
 
 test-long: $(INSTALLED)
-	$(BIN)/pytest -m long
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m long
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .
@@ -97,6 +99,8 @@ PORTABLE := .venv-portable/.installed
 # No wildcards: a test that is renamed must not drop out.
 CORE_TESTS := tests/core tests/solve $(addprefix tests/rules/test_, rules.py averaging.py nonzeros.py) \
 	$(addprefix tests/vw/test_, interleaved.py vw_core.py vw_models.py vw_odd.py vw_quick.py vw_text.py)
+# With all combinations of parameters.
+ALL_PAIRS := -m 'not long or pairwise'
 
 $(SANITIZED): export VWLITE_SANITIZE := 1
 $(PORTABLE): export VWLITE_PORTABLE := 1
@@ -113,7 +117,7 @@ $(SANITIZED) $(PORTABLE): .venv-%/.installed: $(SOURCES)
 WATCHED := LD_PRELOAD="$$(gcc -print-file-name=libasan.so)" UBSAN_OPTIONS=halt_on_error=1 PYTHONMALLOC=malloc
 
 sanitize: $(SANITIZED)
-	$(WATCHED) ASAN_OPTIONS=detect_leaks=0 .venv-asan/bin/pytest $(CORE_TESTS)
+	$(WATCHED) ASAN_OPTIONS=detect_leaks=0 .venv-asan/bin/pytest $(ALL_PAIRS) $(CORE_TESTS)
 
 # The same bytes: the tests of the core, those that compare models, caches and what is printed, and the digests of a list
 # of models, which must be those of the usual build.
@@ -121,7 +125,7 @@ portable: $(PORTABLE) $(INSTALLED)
 	.venv-portable/bin/vwlite --version | grep -qx 'instructions portable'
 	$(BIN)/python -P tests/digests.py > build/digests.txt
 	.venv-portable/bin/python -P tests/digests.py | diff build/digests.txt -
-	.venv-portable/bin/pytest $(CORE_TESTS) tests/rules/test_battery.py tests/golden \
+	.venv-portable/bin/pytest $(ALL_PAIRS) $(CORE_TESTS) tests/rules/test_battery.py tests/golden \
 		$(addprefix tests/cli/test_, cache.py cache_file.py model.py tables.py)
 
 # The C library is the oldest that wheels are made for today. -E: pip hides the environment's packages from what it starts.
