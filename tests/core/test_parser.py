@@ -560,6 +560,7 @@ ODD_LINES += ["1 |a b:1:2", "1 | a:nan", "1 | a:1e39", "1 | a:", "1 | a:- b", "|
 ODD_LINES += ["1 | a:1e-3\r", "1 | a:x"]
 
 
+@pytest.mark.third
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("odd", [0.0, 0.01, 0.5])
 def test_plain_lines_and_others_in_long_blocks(seed, odd):

@@ -48,8 +48,11 @@ MORE = [
     ("eg", ["--radius", "5", "--features", "100000", "--no-constant"]),
     ("adagrad", ["--ignore-linear", "b"]),
 ]
-CASES = [
-    (rule, [*OPTIONS.get(rule, []), "--loss", loss]) for rule in ALGORITHMS for loss in ALGORITHMS[rule].losses
+LONG = pytest.mark.long
+CASES = [  # of three losses of a rule two are `long`
+    pytest.param(rule, [*OPTIONS.get(rule, []), "--loss", loss], marks=() if (i - j) % 3 == 0 or not j else LONG)
+    for i, rule in enumerate(ALGORITHMS)
+    for j, loss in enumerate(ALGORITHMS[rule].losses)
 ] + [(rule, [*options, "--loss", "logistic"]) for rule, options in MORE]
 SLOPES_ONLY = [name for name, a in ALGORITHMS.items() if not a.needs_loss and name != "adagrad-full"]
 

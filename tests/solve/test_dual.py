@@ -9,6 +9,7 @@ from batches import Line
 from vwlite.core.solve.dual import DualCoordinateDescent
 from vwlite.core.solve.problem import Problem
 
+pytestmark = pytest.mark.pairwise
 with_and_without_constant = pytest.mark.parametrize("constant", [True, False])
 each_order = pytest.mark.parametrize("order", ["permuted", "random"])
 

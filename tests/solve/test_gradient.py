@@ -12,6 +12,7 @@ from vwlite.core.solve.problem import Problem
 from vwlite.core.solve.scd import DeterministicCoordinateDescent, StochasticCoordinateDescent
 from vwlite.core.solve.softmax import SoftmaxProblem
 
+pytestmark = pytest.mark.pairwise
 SETS = {
     "ball": {},
     "weighted": {"c": True},

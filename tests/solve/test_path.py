@@ -9,6 +9,8 @@ from vwlite.core.solve.coordinate import CoordinateDescent
 from vwlite.core.solve.newton import Newton
 from vwlite.core.solve.path import NewtonOnBall, NewtonToCount
 
+pytestmark = pytest.mark.pairwise
+
 
 def finish(solver, steps=400):
     for _ in range(steps):

@@ -11,6 +11,8 @@ from batches import Line
 from vwlite.core.solve.columns import Columns
 from vwlite.core.solve.problem import Problem
 
+pytestmark = pytest.mark.pairwise
+
 
 def norm(options: dict, w: np.ndarray) -> float:
     return float(np.abs(w) @ options.get("c", np.ones(len(w))))

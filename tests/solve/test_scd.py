@@ -8,6 +8,7 @@ from batch_problems import PENALTIES, draw, penalty_of
 
 from vwlite.core.solve.scd import DeterministicCoordinateDescent, StochasticCoordinateDescent
 
+pytestmark = pytest.mark.pairwise
 LOSSES = ("squared", "logistic", "squared-hinge")
 KINDS = {"stochastic": StochasticCoordinateDescent, "deterministic": DeterministicCoordinateDescent}
 each_kind = pytest.mark.parametrize("kind", KINDS)

@@ -10,6 +10,7 @@ from vwlite.core.solve.newton import Newton
 from vwlite.core.solve.problem import Problem
 from vwlite.core.solve.softmax import SoftmaxProblem
 
+pytestmark = pytest.mark.pairwise
 SETS = {
     "ball": {},
     "weighted": {"c": True},

@@ -10,6 +10,8 @@ from vwlite.core.solve.coordinate import CoordinateDescent
 from vwlite.core.solve.newton import Newton
 from vwlite.core.solve.problem import Problem
 
+pytestmark = pytest.mark.pairwise
+
 
 def newton_by_columns(problem, **options):
     """Newton without the Gram matrix, which so few columns would have at once."""
