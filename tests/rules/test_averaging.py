@@ -82,6 +82,7 @@ def plain_and_averaged(name, loss, options):
     return learner(PLAIN[name], loss, **options), learner(RULES[name][0], loss, **options)
 
 
+@pytest.mark.third
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("name", RULES)
 def test_it_is_the_mean_of_the_plain_weights_to_the_last_digits(name, loss):

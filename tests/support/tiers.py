@@ -47,10 +47,10 @@ def mark_long(items: Iterable[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("long"):
             continue
-        if mark := item.get_closest_marker("pairwise"):
-            tables[item.path, mark.args or test_of(item)].append(item)
-        elif item.get_closest_marker("third"):
+        if item.get_closest_marker("third"):
             modules[item.path][test_of(item)].append(item)
+        elif mark := item.get_closest_marker("pairwise"):
+            tables[item.path, mark.args or test_of(item)].append(item)
     for group in tables.values():
         leave(group, set(table([row_of(item) for item in group])))
     for tests in modules.values():
