@@ -68,6 +68,7 @@ def test_l1_by_its_twin(name, z, method):
         assert unlike(w, reference.projection_by_bisection(factor * v, z), z) < 1e-12
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("box", [None, 0.02, 0.4, 50.0])
 @pytest.mark.parametrize("weighted", [False, True])
