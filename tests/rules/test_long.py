@@ -1,6 +1,6 @@
 """What must hold after every single example of a long run, however often sums are counted anew on the way.
 
-`make test` has a million examples of each kind; `make test-long` has other balls and steps, too.
+`make test` has a million examples of some kinds; `make test-long` has them of all, and other balls and steps.
 
 A look at the weights is cheap, as the features are few and the compiled core looks: to a second learner over the same
 rule, which only predicts, an example is one feature with the label 0, so that its loss is |w| / 2, its importance what
@@ -135,6 +135,7 @@ def stay_in_the_ball(name: str, radius: float, rate: float) -> int:
     return rebases
 
 
+@pytest.mark.third
 @pytest.mark.parametrize("name", BALLS)
 def test_the_norm_is_in_the_ball_after_every_example_of_a_million(name: str) -> None:
     _, radius, rate = BALLS[name]
