@@ -264,6 +264,7 @@ REAL = {
 NOT_REAL_IN_SQL = ("tumours", "adult")
 
 
+@pytest.mark.third
 @pytest.mark.parametrize("name", REAL)
 @pytest.mark.parametrize("way", WAYS)
 def test_exports_predict_what_the_model_does_on_real_data(vwlite, tmp_path, monkeypatch, way, name):

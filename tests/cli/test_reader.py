@@ -95,6 +95,7 @@ def test_much_data_in_few_bytes(scratch, kind):
     assert max(len(bytes(item.data)) for item in items) < 1 << 25  # memory does not follow what is compressed
 
 
+@pytest.mark.third
 @pytest.mark.parametrize("kind", COMPRESSED)
 def test_blocks_stay_small_whatever_a_few_bytes_stand_for(scratch, kind):
     """A block of 64 MB makes a batch of 200 MB."""

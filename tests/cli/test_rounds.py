@@ -540,6 +540,7 @@ def test_a_process_that_is_killed(at):
     gone(second)
 
 
+@pytest.mark.third
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="it looks into /proc")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_processes_end_with_whoever_asks(at, number):

@@ -798,6 +798,7 @@ def test_a_signal_while_reading_leaves_the_old_model(at, number):
     assert Path("m").read_bytes() == b"old"
 
 
+@pytest.mark.third
 @pytest.mark.parametrize("number", SIGNALS)
 def test_a_signal_while_solving_saves_what_is_there(at, number):
     Path("d").write_text(Data(3, "logistic", n=4000, d=200).text())
