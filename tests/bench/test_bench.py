@@ -27,10 +27,10 @@ def cells_of(text: str) -> list[list[str]]:
     return [line.split("|")[1:-1] for line in text.splitlines() if line.startswith("|")]
 
 
-def filled(folder: Path, program: Path, *options: str) -> "subprocess.CompletedProcess[str]":
+def filled(folder: Path, program: Path, *options: str, name: str = "") -> "subprocess.CompletedProcess[str]":
     """Run a quick benchmark that writes between its markers in a file, and see that it does that only."""
-    results = folder / "RESULTS.md"
-    results.write_text(f"a\n<!-- begin bench: {program.stem} -->\nold\n<!-- end bench: {program.stem} -->\nb\n")
+    results, name = folder / "RESULTS.md", name or program.stem
+    results.write_text(f"a\n<!-- begin bench: {name} -->\nold\n<!-- end bench: {name} -->\nb\n")
     command = [sys.executable, str(program), "--quick", "--results", str(results), *options]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -40,6 +40,14 @@ def filled(folder: Path, program: Path, *options: str) -> "subprocess.CompletedP
     return done
 
 
+def test_some_rows_of_the_quick_benchmark_fill_a_table(tmp_path: Path) -> None:
+    done = filled(tmp_path, BENCH, "--folder", str(tmp_path), "--only", "libsvm", name="some")
+    table = cells_of(done.stdout)
+    assert {len(cells) for cells in table} == {7} and len(table) > 2
+    assert all(not cells[0].strip() or "libsvm" in cells[0] for cells in table[2:])
+
+
+@pytest.mark.long  # 60 CPU seconds
 def test_the_quick_benchmark_fills_its_table(tmp_path: Path) -> None:
     stand_in = Path(sys.executable).with_name("vwlite")
     done = filled(tmp_path, BENCH, "--folder", str(tmp_path), "--portable", str(stand_in))
