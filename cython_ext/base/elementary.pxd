@@ -116,8 +116,10 @@ cdef extern from *:
         double n, more, r, r_high, r_low, s, scale, entry, high, low, one_less, lost, product, sum;
         if (!(fabs(x) < 40))
             return x > 0 ? vwlite_exp_any(x) : x != x ? x : -1;
-        if (fabs(x) < 0x1p-54)
-            return x;
+        if (fabs(x) < 0x1p-9) {             /* the series alone; x for the smallest, with its sign */
+            s = x * x;
+            return s == 0 ? x : x + (vwlite_exp_rest(x, s) + s * s * s * (1 / 720.0));
+        }
         r = vwlite_reduced(x, &n, &k);
         more = n * (VWLITE_LN2_LOW / 128);
         r_high = (float)(r - more);
@@ -197,8 +199,11 @@ cdef extern from *:
         double low, high, u = 1 + x;
         if (!(x > -1 && x < INFINITY))
             return vwlite_log_odd(u);
-        if (fabs(x) < 0x1p-54)
-            return x;
+        if (fabs(x) < 0x1p-8) {             /* the series alone; x for the smallest, with its sign */
+            double s = x * x;
+            return s == 0 ? x : x + (s * (x * (1 / 3.0) - 0.5)
+                + (s * s * (x * 0.2 - 0.25) + s * s * s * (x * (1 / 7.0) - 1 / 6.0)));
+        }
         if (x > 0x1p60)
             return vwlite_log_any(x);
         high = vwlite_log_parts(u, x < 1 ? x - (u - 1) : 1 - (u - x), &low, 1, 0);

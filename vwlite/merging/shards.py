@@ -125,12 +125,12 @@ def checked_shards(
     _check_each(found)
     _check_alike(found, begun)
     settings = _settings(found, loss)
-    row = MERGES[settings.algorithm]
-    _check_counted_once(found, begun, row)
-    found = _ordered(found)
+    given, found = found, _ordered(found)
     classes = _classes(settings, found, begun)
     for shard in [*found, *([begun] if begun else [])]:
         shard.columns = _columns(shard.model, classes)
+    row = MERGES[settings.algorithm]
+    _check_counted_once(given, begun, row)
     if part and (row.whole or settings.nonzeros):
         why = f"--algorithm {row.name}" if row.whole else "--nonzeros"
         raise UsageError(f"--part means nothing to {why}: its weights depend on each other: merge all of them at once")
