@@ -22,6 +22,7 @@ cdef class Parser:
     cdef readonly str format
     cdef readonly str loss_name
     cdef readonly tuple labels
+    cdef Names words             # the two that are labels, or None
     cdef Names unfit             # labels that cannot be used, or None where they are faults
 
     cdef uint32_t names_so_far(self) noexcept nogil

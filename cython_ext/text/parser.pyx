@@ -63,10 +63,10 @@ cdef class Parser:
     format: "vw" or "libsvm"; "csv" and "jsonl" are those of vwlite.core.text.tables.TableParser.
     hash_all, hash_seed: how names are hashed, see murmur.pxd.
     label_domain: "any", "binary" (-1 or 1) or "nonnegative"; `loss_name` is blamed for it.
-    labels: a pair of numbers that become -1 and 1; no other label is valid then.
+    labels: a pair of numbers, or of words, that become -1 and 1; no other label is valid then.
     names: a vwlite.core.data.class_names.Names; labels are classes, and their numbers take the place of labels. Several parsers
         may share one that grows, as long as they take turns in the order of the stream.
-    lenient_labels: a label outside of these makes the example unlabelled, which is no fault.
+    lenient_labels: a label outside of these makes the example unlabelled, which is no fault; see `unfit_labels`.
     stop_at_fault: the batch ends before the first bad line; if not, a bad line is REJECTED and the
         next is parsed.
 
@@ -105,10 +105,14 @@ cdef class Parser:
         self.settings.vw_compatible_only = vw_compatible_only
         self.settings.spaces = spaces
         if labels is not None:
-            negative, positive = labels
-            self.labels = (float(negative), float(positive))
-            self.settings.mapped = True
-            self.settings.negative, self.settings.positive = self.labels
+            self.labels, self.settings.mapped = tuple(labels), True
+            if isinstance(self.labels[0], str):
+                if names is not None:
+                    raise ValueError("labels are classes or two words")
+                self.words = Names(2, [word.encode("utf-8", "surrogateescape") for word in self.labels])
+                self.settings.names = <void*>self.words
+            else:
+                self.settings.negative, self.settings.positive = self.labels
 
         if columns and format == "vw":
             self.columns = <Columns*>malloc(sizeof(Columns))

@@ -501,7 +501,7 @@ cdef class TableParser(Parser):
                 return p + n
             p += n
             end = p
-            if c.role == IS_LABEL:
+            if c.role == IS_LABEL and not (self.settings.mapped and self.settings.names != NULL):
                 text = b"1" if begin[0] == c't' else b"0"
                 end = text + 1
             elif c.role == NUMERIC:

@@ -42,10 +42,10 @@ cdef struct Settings:
     uint32_t seed          # hashes the names of namespaces
     uint32_t unnamed       # the hash of a namespace without a name
     Domain domain          # of labels
-    bint mapped            # labels are `negative` or `positive`, and become -1 or 1
+    bint mapped            # labels are `negative` or `positive`, or the words of `names`, and become -1 or 1
     double negative
     double positive
-    void* names            # a Names: labels are classes, and become their numbers; NULL: they are numbers
+    void* names            # a Names: labels are classes, and become their numbers, or are two words; NULL: numbers
     void* unfit            # a Names: of labels outside of the domain, which are as good as none; NULL: they are faults
     bint stop              # at the first bad line
     bint labels_in_tags    # the words before the first bar are kept with the tag, and none is read
@@ -222,13 +222,13 @@ cdef inline bint take_class(const Settings* s, const char* p, const char* end, d
         if number.end == end and 1 <= number.value <= (<Names>s.names).room and number.value == <uint32_t>number.value:
             found = <uint32_t>number.value
     else:
-        code = CLASS_EXTRA if (<Names>s.names).grows else CLASS_UNKNOWN
+        code = LABEL_MAPPING if s.mapped else CLASS_EXTRA if (<Names>s.names).grows else CLASS_UNKNOWN
         if (<Names>s.names).take(p, end - p, &found):
             trouble_at(trouble, OUT_OF_MEMORY, p, end)
             return False
     if found == 0:
         return take_unfit(s, p, end, code, label, trouble)
-    label[0] = found
+    label[0] = found if not s.mapped else 2 * <double>found - 3
     return True
 
 

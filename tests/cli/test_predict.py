@@ -147,7 +147,7 @@ def predicted(*typed):
 
 
 @pytest.mark.parametrize("format", ["csv", "json"])
-@pytest.mark.parametrize("labels", ["-1,1", "0,1", "2.5,7"])
+@pytest.mark.parametrize("labels", ["-1,1", "0,1", "2.5,7", "ham,s\"pam"])
 def test_rows_have_tag_label_score_and_probability(vwlite, format, labels):
     negative, positive = labels.split(",")
     lines = [f"{positive if i % 2 else negative} '{tag}|a x:{i} y\n" for i, tag in enumerate(TAGS)]

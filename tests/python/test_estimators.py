@@ -564,3 +564,42 @@ def test_a_damaged_sparse_matrix_is_refused(tmp_path, begins, message, kind):
     for use in (made.predict, lambda x: made.partial_fit(x, [0, 1, 1]), lambda x: made.fit(x, [0, 1, 1])):
         with pytest.raises(ValueError):
             use(broken())
+
+
+@pytest.mark.parametrize("solver", [{}, {"passes": 3}])
+@pytest.mark.parametrize(
+    ("pair", "labels"),
+    [
+        (("ham", "spam"), ("ham", "spam")), (("no", "yes"), ("no", "yes")), ((0, 1), (0.0, 1.0)), ((-1, 1), None),
+        (("0", "1"), (0.0, 1.0)), (("not spam", "spam"), None), (("a,b", "c"), None), ((False, True), (0.0, 1.0)),
+    ],
+)  # fmt: skip
+def test_two_words_are_kept_in_the_file(tmp_path, vwlite, solver, pair, labels):
+    """As `--labels` has them: so `vwlite predict` reads data with such labels."""
+    chance = np.random.default_rng(5)
+    X = chance.normal(size=(60, 3))
+    y = np.array(pair)[(X[:, 0] > 0).astype(int)]
+    fitted = SparseClassifier(**solver).fit(X, y)
+    assert fitted.classes_.tolist() == sorted(pair) and set(fitted.predict(X)) == set(pair)
+    numbers = SparseClassifier(**solver).fit(X, np.where(X[:, 0] > 0, 1, -1))
+    assert (fitted.coef_ == numbers.coef_).all()
+    path = str(tmp_path / "m")
+    fitted.save(path)
+    assert load_model(path).labels == labels
+    if labels is not None:
+        names = [str(int(x)) if not isinstance(x, str) else x for x in pair]
+        rows = "".join(f"{names[int(x[0] > 0)]} |  " + " ".join(f"{j}:{v}" for j, v in enumerate(x)) + "\n" for x in X)
+        (tmp_path / "data").write_text(rows)
+        done = vwlite("predict", "-m", path, tmp_path / "data", "-p", tmp_path / "p")
+        accuracy = next(line for line in done.err.splitlines() if line.startswith("accuracy = "))
+        assert float(accuracy.split()[-1]) == pytest.approx(fitted.score(X, y), abs=1e-6)
+    again = SparseClassifier(initial=path, **solver).fit(X, y)
+    assert again.classes_.tolist() == sorted(pair)
+
+
+def test_words_go_on_from_a_model_that_has_none(tmp_path):
+    """As an older program saved them."""
+    X, y = np.eye(4), np.array(["a", "b", "a", "b"])
+    path = str(tmp_path / "m")
+    SparseClassifier().fit(X, np.where(y == "b", 1, -1)).save(path)
+    assert SparseClassifier(initial=path).fit(X, y).classes_.tolist() == ["a", "b"]

@@ -76,6 +76,11 @@ class LoadedModel:
         return model.class_names() if model.settings.oaa is not None else None
 
     @property
+    def labels(self) -> tuple[float, float] | tuple[str, str] | None:
+        """The labels in the data that are negative and positive, as numbers or words; None: -1 and 1, or any."""
+        return self._learned.settings.labels
+
+    @property
     def options(self) -> dict[str, Any]:
         """What shaped the model, by the names of options."""
         return dict(self._learned.model().options)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
+import click
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.class_weight import compute_class_weight
@@ -49,9 +50,11 @@ from vwlite.estimators.options import (
 from vwlite.estimators.rows import matrix_of
 from vwlite.input import MOST_WORDS
 from vwlite.input.schema import RoleOptions, Schema
+from vwlite.model.read import read_model
 from vwlite.options.groups import TrainOptions
 from vwlite.options.settings import Settings
 from vwlite.options.spec import Spec
+from vwlite.options.types import Labels
 
 Array = Any  # of NumPy, or of scipy where that is said
 Self = TypeVar("Self", bound="_Sparse")
@@ -388,11 +391,23 @@ class SparseClassifier(ClassifierMixin, _Sparse):  # type: ignore[misc]
         if not self._multiclass:
             if found.dtype.kind in "iufb" and tuple(map(float, found)) != (-1.0, 1.0):
                 return {"labels": (float(found[0]), float(found[1]))}
-            return {}
+            return self._words(found)
         names = [_name(c) for c in found]
         if len(set(names)) == len(names) and all(re.fullmatch(r"[^\s|,]+", name) for name in names):
             return {"classes": ",".join(names)}
         return {"oaa": len(names)}
+
+    def _words(self, found: Array) -> dict[str, Any]:
+        """The setting that keeps two classes that are words, where text can have them as labels."""
+        if found.size != 2 or found.dtype.kind in "iufb":
+            return {}
+        try:
+            labels = Labels().convert(",".join(map(_name, found)), None, None)
+        except click.BadParameter:
+            return {}
+        if self.initial is not None and read_model(os.fspath(self.initial)).settings.labels is None:
+            return {}  # it was saved by a program that did not keep them
+        return {"labels": labels}
 
     def _new_names(self, y: Array) -> list[bytes]:
         """The names that classes='auto' finds in y, in the order of its rows."""

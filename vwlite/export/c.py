@@ -32,6 +32,7 @@ def c(linear: Linear, path: str) -> Iterator[str]:
         "ROWS": len(rows), "SCORES": k, "CLASSES": len(linear.classes), "MASK": f"0x{linear.mask:08X}u",
         "HASH_ALL": int(s.hash == "all"), "SIGMOID": int(linear.probable == "sigmoid"),
         "SOFTMAX": int(linear.probable == "softmax"), "NAMED": len(named),
+        **dict(zip(("NEGATIVE", "POSITIVE"), map(_literal, linear.words), strict=False)),
     }  # fmt: skip
     clip = ""
     if linear.low > -float("inf"):

@@ -39,6 +39,11 @@ class Linear:
         return len(self.unseen)
 
     @property
+    def words(self) -> tuple[str, ...]:
+        """The two labels, negative and positive, if they are words."""
+        return tuple(x for x in self.settings.labels or () if isinstance(x, str))
+
+    @property
     def mask(self) -> int:
         return (1 << self.settings.bits) - 1
 

@@ -31,6 +31,7 @@ def python(linear: Linear, output: str) -> Iterator[str]:
         "LINK": ascii(s.link),
         "CLASSES": ascii(list(linear.classes)),
         "PROBABLE": ascii(linear.probable),
+        "LABELS": f"\nLABELS = {linear.words!a}  # of scores up to 0, and above" if linear.words else "",
     }
     for name, word in words.items():
         before = before.replace(f"@{name}@", word)

@@ -117,7 +117,7 @@ def sql(linear: Linear, path: str, table: tuple[str, str] | None = None) -> Iter
     if len(names):
         yield "CREATE TABLE vwlite_names (name VARCHAR(10000) NOT NULL, feature BIGINT NOT NULL);\n"
     yield "\n"
-    classes = linear.classes or (None,)
+    classes = linear.classes or linear.words[1:] or (None,)  # of two words, the positive one
     yield from _inserts(
         "vwlite_classes",
         (f"({i + 1}, {_text(name)}, {linear.constant[i]!r}, {linear.unseen[i]!r})" for i, name in enumerate(classes)),

@@ -23,7 +23,7 @@ from vwlite.core.text.parser import Parser
 from vwlite.core.text.tables import TableParser
 from vwlite.errors import DataError, NoInputError
 from vwlite.input import ARROW
-from vwlite.input.diagnostics import A_TIME, IS_NUMBER, BadLine, explain, printable, shown
+from vwlite.input.diagnostics import A_TIME, IS_NUMBER, BadLine, about_words, explain, printable, shown
 from vwlite.input.reader import Block, display_name
 from vwlite.input.schema import SchemaError, decide, index_columns
 from vwlite.input.tables import Layout, Table, lay_out
@@ -258,6 +258,8 @@ class ArrowParsing:
                     code, words, begin - first, end - first, loss=parser.loss_name, labels=parser.labels,
                     names=parser.names,
                 )  # fmt: skip
+                if code == "label" and parser.labels is None and not self._options.lenient_labels:
+                    said[i] += about_words([text.decode("utf-8", "surrogateescape") for text in texts if text][:3])
         values = np.append(np.array(lines.label, dtype=np.float64), np.nan)
         faults = {
             int(i): BadLine(block.source, block.first_line + int(i), at + 1, f"column {name}: {said[indices[i]]}")

@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -40,26 +41,47 @@ class BadLine(NamedTuple):
         return f"{self.source}:{self.line}:{self.column}: {self.message}"
 
 
-def bad_lines(parser: "Parser", block: bytes | memoryview, batch: "Batch") -> list[BadLine]:
-    """The faults of the block that the parser has just filled the batch with, in order."""
+def bad_lines(
+    parser: "Parser", block: bytes | memoryview, batch: "Batch", labels: Callable[[], list[str]] | None = None
+) -> list[BadLine]:
+    """The faults of the block that the parser has just filled the batch with, in order. labels: the first different
+    ones of the block, for advice about words."""
     if parser.format in ("csv", "jsonl"):
         from vwlite.core.text.tables import TableParser  # not at the top: bad records of tables are rare
 
         assert isinstance(parser, TableParser)
-        return _bad_records(parser, block, batch)
-    found = []
+        return _bad_records(parser, block, batch, labels)
+    found, advice = [], _Advice(parser, labels)
     for code, line, first, last, begin, end in parser.faults(batch):
         text = bytes(block[first:last])
         words = explain(
             code, text, begin - first, end - first, loss=parser.loss_name, labels=parser.labels, names=parser.names
         )
+        words += advice.about(code)
         found.append(BadLine(batch.source, batch.first_line + line, begin - first + 1, words, text))
     return found
 
 
-def _bad_records(parser: "TableParser", block: bytes | memoryview, batch: "Batch") -> list[BadLine]:
+class _Advice:
+    """About labels that are words, which are looked for once if they are wanted."""
+
+    def __init__(self, parser: "Parser", labels: Callable[[], list[str]] | None) -> None:
+        self._labels = labels if parser.labels is None else None
+        self._text: str | None = None
+
+    def about(self, code: str) -> str:
+        if code != "label" or self._labels is None:
+            return ""
+        if self._text is None:
+            self._text = about_words(self._labels())
+        return self._text
+
+
+def _bad_records(
+    parser: "TableParser", block: bytes | memoryview, batch: "Batch", labels: Callable[[], list[str]] | None
+) -> list[BadLine]:
     """Those of a table: a record may have several lines, and the place is that of the token in the file."""
-    found = []
+    found, advice = [], _Advice(parser, labels)
     line, counted = batch.first_line, 0
     columns = [name[:-1].decode("utf-8", "replace") for name in parser.table_names]
     for (code, _, first, last, begin, end), k in zip(
@@ -70,6 +92,7 @@ def _bad_records(parser: "TableParser", block: bytes | memoryview, batch: "Batch
         text = bytes(block[first:last])
         at = bytes(block[first:begin]).rfind(b"\n") + 1  # of the token's line, in the record
         words = explain_cell(code, text, begin - first, end - first, parser, columns[k] if k is not None else "")
+        words += advice.about(code)
         found.append(BadLine(batch.source, line, begin - first - at + 1, words, text))
     return found
 
@@ -120,6 +143,24 @@ def explain_cell(code: str, record: bytes, begin: int, end: int, parser: "TableP
     return where + explain(code, record, begin, end, loss=parser.loss_name, labels=labels, names=names)
 
 
+def label_text(label: float | str) -> str:
+    """A label of the data in a message."""
+    return printable(label) if isinstance(label, str) else f"{label:g}"
+
+
+def about_words(labels: list[str]) -> str:
+    """What to do about labels that are words, for the end of a sentence. labels: the first different ones."""
+    raw = [label.encode("utf-8", "surrogateescape") for label in labels]
+    if not raw or any(IS_NUMBER.fullmatch(label) or _NOT_FINITE.fullmatch(label) or b"," in label for label in raw):
+        return ""
+    words = sorted(map(printable, labels))
+    if len(words) == 1:
+        return f"; for two words add --labels NEG,POS, one of them {words[0]}"
+    if len(words) == 2:
+        return "; add --labels {},{}, the negative one first".format(*words)
+    return f"; for more than two words, such as {', '.join(words)}, add --oaa K --classes auto"
+
+
 def shown(token: bytes) -> str:
     """The token as one short line of printable text."""
     text = token[:LONGEST].decode("utf-8", "backslashreplace")
@@ -148,7 +189,7 @@ def explain(
     end: int,
     *,
     loss: str = "this loss",
-    labels: tuple[float, float] | None = None,
+    labels: tuple[float, float] | tuple[str, str] | None = None,
     names: "Names | None" = None,
 ) -> str:
     """The sentence for a complaint about line[begin:end]. `loss`, `labels` and `names` are the parser's."""
@@ -163,7 +204,7 @@ def explain(
         return f"label {token}: {_domain(loss, line[begin:end])}"
     if code == "label not mapped":
         assert labels is not None
-        return f"label {token}: expected {labels[0]:g} or {labels[1]:g}, as --labels says"
+        return f"label {token}: expected {label_text(labels[0])} or {label_text(labels[1])}, as --labels says"
     if code.startswith("class "):
         assert names is not None
         return _class(code, token, names)

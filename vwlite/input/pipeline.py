@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from vwlite.input.tables import Layout, Records, Table
 
 EXAMPLE, BLANK, REJECTED = 0, 1, 2  # kinds of lines, as in cython_ext/data/batch.pxd
+MOST_LABELS = 3  # that are looked for, for advice about words
 AHEAD = 4  # batches that wait for the learner at most
 
 
@@ -37,7 +38,7 @@ class ParseOptions:
 
     format: str = "auto"  # auto, vw, libsvm, csv, tsv, jsonl, parquet, arrow
     hash_all: bool = False
-    labels: tuple[float, float] | None = None  # (negative, positive)
+    labels: tuple[float, float] | tuple[str, str] | None = None  # (negative, positive)
     label_domain: str = "any"  # any, binary, nonnegative
     loss_name: str = "squared"  # for messages
     lenient_labels: bool = False
@@ -251,7 +252,10 @@ class Parsing:
                 batch.number_hashes()
             return Parsed(batch, bad, block.done, block.total, text, names, unfit=self._arrow.unfit_labels)
         parser = self._parser(task.format) if task.layout is None else self._table_parser(task.format, task.layout)
-        bad = bad_lines(parser, block.data, batch) if parser.parse(block.data, batch) else []
+        bad = []
+        if parser.parse(block.data, batch):
+            labels = None if self.options.lenient_labels else partial(self._labels_of, task)
+            bad = bad_lines(parser, block.data, batch, labels)
         text = b""
         if task.layout is not None:
             text = task.layout.finish(parser, batch)
@@ -270,6 +274,24 @@ class Parsing:
         if self._number:
             batch.number_hashes()
         return Parsed(batch, bad, block.done, block.total, text, names, source, parser.unfit_labels)
+
+    def _labels_of(self, task: Task) -> list[str]:
+        """The first few different labels of a block of text, whatever they are."""
+        block, found = task.block, Names(MOST_LABELS, grows=True)
+        assert isinstance(block, Block)
+        known: dict[str, Any] = {"names": found, "lenient_labels": True, "stop_at_fault": False}
+        batch = Batch()
+        batch.first_line = block.first_line
+        if task.layout is None:
+            Parser(format=task.format, **known).parse(block.data, batch)
+        else:
+            from vwlite.core.text.tables import TableParser
+
+            parser = TableParser(format=task.format, **known)
+            task.layout.prepare(parser, False, as_text=False)
+            parser.parse(block.data, batch)
+        labels: list[str] = found.first(len(found))
+        return labels
 
     def _converted(self, format: str, layout: "Layout", data: bytes | memoryview) -> tuple[bytes, Batch]:
         """The VW text that a block of a table means, and the kinds of its lines: bad ones are not in the text. Labels

@@ -171,19 +171,22 @@ def _check_typed(name: str, value: Any) -> None:
     elif type(value) is bool:
         return
     else:
-        texts = [",".join(map(repr, value))] if type(value) is tuple else [value if type(value) is str else repr(value)]
+        values = value if type(value) is tuple else (value,)
+        texts = [",".join(x if type(x) is str else repr(x) for x in values)]
     assert kind is not None
     for text in texts:
         try:
             if isinstance(kind, Letters):
                 text = text.encode("latin-1").decode("utf-8", "surrogateescape")
-            kind.convert(text, None, None)
+            found = kind.convert(text, None, None)
         except click.BadParameter as e:
             known = isinstance(kind, click.Choice)
             why = f"unknown {name} {text}" if known else f"{option_name(name)}: {e.message}"
             raise (Newer if known else ValueError)(brief(why)) from None
         except UnicodeError:
             raise ValueError(f"{option_name(name)}: {brief(repr(text))} is not of bytes") from None
+        if name == "labels" and found != value:
+            raise ValueError(f"{option_name(name)}: {brief(repr(value))} are neither two numbers nor two words")
 
 
 def _check_rule(header: dict[str, Any], settings: Settings) -> None:

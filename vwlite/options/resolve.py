@@ -306,7 +306,7 @@ def check_files(o: InputOptions, more: dict[str, str | None] | None = None) -> N
 
 def _shown(value: Any) -> str:
     if isinstance(value, tuple):
-        return ",".join(_shown(v) for v in value) or "none"
+        return ",".join(v if isinstance(v, str) else _shown(v) for v in value) or "none"
     if isinstance(value, float):
         return f"{value:g}"
     return {"": "none", "None": "none", "True": "a constant", "False": ""}.get(str(value), str(value)).strip()

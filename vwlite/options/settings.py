@@ -34,9 +34,9 @@ class Settings:
         1.0, "--huber-delta", group=LEARN, type=POSITIVE,
         help="The error |p - y| up to which --loss huber is the squared loss; beyond, it grows linearly.",
     )  # fmt: skip
-    labels: tuple[float, float] | None = option(
+    labels: tuple[float, float] | tuple[str, str] | None = option(
         None, "--labels", group=IN, type=Labels(), metavar="NEG,POS",
-        help="The labels in the data that mean -1 and 1, such as 0,1.",
+        help="The two labels in the data that mean -1 and 1, such as 0,1 or ham,spam.",
     )  # fmt: skip
     bits: int = option(
         32, "-b", "--bits", group=FEATURES, vw=("--bit_precision",), type=Whole(1, 32), metavar="BITS",
@@ -201,7 +201,7 @@ class Settings:
     def label_domain(self) -> str:
         return loss_function(self.loss).labels
 
-    def label_of(self, y: float) -> float:
+    def label_of(self, y: float) -> float | str:
         """A label of the learner as it is in the data."""
         return y if self.labels is None else self.labels[y > 0]
 

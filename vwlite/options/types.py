@@ -101,18 +101,31 @@ class Bytes(Whole):
         return int(found[1]) << 10 * power
 
 
+def _check_words(kind: click.ParamType, value: Any, words: list[str], param: Any, ctx: Any) -> None:
+    """Fail unless these can be labels, and differ."""
+    for word in words:
+        if not word or re.search(r"[\s|]", word):
+            kind.fail(f"{value!r}: {word!r} cannot be a label: a name is one word without |", param, ctx)
+    if len(set(words)) < len(words):
+        kind.fail(f"{value!r}: a name stands there twice", param, ctx)
+
+
 class Labels(click.ParamType):
-    """NEG,POS: the two labels that mean -1 and 1."""
+    """NEG,POS: the two labels that mean -1 and 1, as numbers or else as words."""
 
     name = "labels"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if isinstance(value, tuple):
             return value
+        words = str(value).split(",")
+        if len(words) != 2:
+            self.fail(f"{value!r} is not two labels with a comma between them, such as 0,1 or ham,spam", param, ctx)
         try:
-            negative, positive = (float(x) for x in value.split(","))
+            negative, positive = map(float, words)
         except ValueError:
-            self.fail(f"{value!r} is not two numbers with a comma between them, such as 0,1", param, ctx)
+            _check_words(self, value, words, param, ctx)
+            return tuple(words)
         if not (math.isfinite(negative) and math.isfinite(positive)) or negative == positive:
             self.fail(f"{value!r}: the two labels must be finite and differ", param, ctx)
         return negative, positive
@@ -127,11 +140,7 @@ class Classes(click.ParamType):
         names = str(value).split(",")
         if value != "auto" and len(names) < 2:
             self.fail(f"{value!r} is neither auto nor two or more names with commas between them", param, ctx)
-        for name in names:
-            if not name or re.search(r"[\s|]", name):
-                self.fail(f"{value!r}: {name!r} cannot be a label: a name is one word without |", param, ctx)
-        if len(set(names)) < len(names):
-            self.fail(f"{value!r}: a name stands there twice", param, ctx)
+        _check_words(self, value, names, param, ctx)
         return str(value)
 
 

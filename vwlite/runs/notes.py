@@ -11,7 +11,7 @@ from vwlite.core.data.interactions import WILDCARD
 from vwlite.core.data.namespaces import Namespaces
 from vwlite.core.learn.learner import Learner
 from vwlite.core.learn.tally import Tally
-from vwlite.input.diagnostics import MOST_NAMES, printable
+from vwlite.input.diagnostics import MOST_NAMES, label_text, printable
 from vwlite.options.resolve import option_name
 from vwlite.options.settings import Settings
 from vwlite.runs.progress import number
@@ -80,12 +80,14 @@ def about_labels(settings: Settings, learner: Learner, *, loss_typed: bool) -> N
         return {}, [_one(f"is of class {name}")] if only and learner.examples > 1 else []
     count = {"distinct labels, up to 3": min(learner.distinct_labels, 3)}
     if learner.distinct_labels == 1 and learner.examples > 1:
-        return count, [_one(f"has the label {number(settings.label_of(learner.first_label))}")]
+        label = settings.label_of(learner.first_label)
+        return count, [_one(f"has the label {printable(label) if isinstance(label, str) else number(label)}")]
     if learner.distinct_labels == 2 and settings.loss == "squared" and not loss_typed:
         low, high = sorted([learner.first_label, learner.second_label])
         mapped = "" if (low, high) == (-1, 1) else f" --labels {low:g},{high:g}"
+        one, other = (label_text(settings.label_of(label)) for label in (low, high))
         return count, [
-            f"every label is {low:g} or {high:g}, and --loss squared predicts such a number; to tell two classes apart "
+            f"every label is {one} or {other}, and --loss squared predicts such a number; to tell two classes apart "
             f"use --loss logistic{mapped}"
         ]
     return count, []
@@ -116,7 +118,7 @@ def about_unfit(settings: Settings, learner: Learner, unfit: Sequence[str], mode
 def _known(settings: Settings, learner: Learner, label: float) -> str:
     if learner.names is not None:
         return printable(learner.names[int(label) - 1])
-    return f"{settings.label_of(label):g}"
+    return label_text(settings.label_of(label))
 
 
 def _expected(settings: Settings, learner: Learner) -> str:

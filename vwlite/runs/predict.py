@@ -1,5 +1,6 @@
 """A predicting run: every example of a stream through a model, which stays as it is."""
 
+import json
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
@@ -99,8 +100,17 @@ def _written(o: PredictOptions, settings: Settings) -> dict[str, Any]:
     if o.output_format == "text":
         return {"probabilities": True} if o.probabilities else {}
     probable = settings.loss == "logistic" or settings.link == "logistic"
-    labels = settings.labels and tuple(f"{label:.15g}".encode() for label in settings.labels)
+    labels = settings.labels and tuple(_cell(label, o.output_format) for label in settings.labels)
     return {"probabilities": o.probabilities, "format": o.output_format, "probable": probable, "labels": labels}
+
+
+def _cell(label: float | str, kind: str) -> bytes:
+    """A label of `--labels` as a cell of CSV or a value of JSON."""
+    if not isinstance(label, str):
+        return f"{label:.15g}".encode()
+    if kind == "json":
+        return json.dumps(label, ensure_ascii=False).encode("utf-8", "surrogateescape")
+    return ('"' + label.replace('"', '""') + '"' if '"' in label else label).encode("utf-8", "surrogateescape")
 
 
 def _live_line(o: PredictOptions, stack: ExitStack) -> LiveLine:
