@@ -123,7 +123,8 @@ def test_too_little_says_what_would_do(vwlite, at):
     vwlite("solve", "d", "--l1-of-max", 0.05, "-m", "m", "--quiet")
     assert Path("m").read_bytes() == limited
     assert "would do\n" in vwlite("solve", "d", "--l1-of-max", 0.05, "--memory", int(enough) // 2, code=65).err
-    assert f"About {EXAMPLE} bytes for each example and\n{COLUMN} for each column" in vwlite("help", "solve").out
+    about = " ".join(vwlite("help", "solve").out.split())
+    assert f"About {EXAMPLE} bytes for each example and {COLUMN} for each column" in about
 
 
 @pytest.mark.parametrize("value", ["", "x", "1.5M", "-1", "0", "1T", "1 M", "k", "nan", "1_000", "9" * 30])
