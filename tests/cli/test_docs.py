@@ -53,7 +53,7 @@ def test_options_that_messages_and_texts_name_exist() -> None:
     for path in [p for p in package.rglob("*.py") if p.relative_to(package).parts[0] != "vw"]:
         nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         literals = [n.value for n in nodes if isinstance(n, ast.Constant)]
-        texts[path.name] = "\n".join(text for text in literals if isinstance(text, str) and not text.startswith("--"))
+        texts[path.name] = "\n".join(text for text in literals if isinstance(text, str) and not text.startswith("-"))
     for place, text in texts.items():
         named = set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]*(?![\w])", text)) - {"--nthreads"}  # of a worker of Dask
         assert named <= known, (place, named - known)
