@@ -129,6 +129,15 @@ def test_the_topics_are_the_files(vwlite) -> None:
         assert f"| `{name}` |" in README
 
 
+def test_the_glossary_is_sorted_and_short() -> None:
+    entries = re.findall(r"^(\S.*?)  +(\S.*(?:\n +.*)*)", HELP["glossary"], re.M)
+    terms = [term.lower() for term, _ in entries]
+    assert terms == sorted(set(terms)) and {"intercept", "shard", "duality gap", "holdout"} <= {*terms}
+    assert all(about.count("\n") < 2 and about.endswith(".") for _, about in entries)
+    seen = re.findall(r"\bSee ([a-z ]+)\.", HELP["glossary"])
+    assert seen and {*seen} <= {*terms}
+
+
 def test_a_topic_that_is_none(vwlite) -> None:
     names = ", ".join(topics())
     assert f"'model' is no topic: there are {names}" in vwlite("help", "model", code=2).err.replace("\n", " ")
