@@ -6,26 +6,39 @@ import click
 
 from vwlite.versions import version_text
 
-COMMANDS = {
-    "train": "Learn a model from data.",
-    "solve": "Find the best model of a penalty, and how near it is to the optimum.",
-    "certify": "Say how far a model is from the best of its strength.",
-    "merge": "Make one model of several, each of a part of the data.",
-    "gradient": "Write what a part of the data says in a round of vwlite step.",
-    "step": "Find the best model of a penalty in rounds over parts of the data.",
-    "dask": "Train and predict on many machines, with Dask.",
-    "predict": "Predict with a model.",
-    "info": "Show everything a model knows about itself.",
-    "weights": "Show the weights of a model.",
-    "algorithms": "Show what --algorithm and --solver can be: formulas, options, papers.",
-    "check": "Check that models, caches and data are whole and valid.",
-    "convert": "Write tables and other data as VW text.",
-    "names": "Add names of features to a model.",
-    "export": "Write a model as a table, as a program, or for Vowpal Wabbit.",
-    "import": "Make a model of a table of weights.",
-    "vw": "Take the arguments of Vowpal Wabbit, and do what it does.",
-    "help": "Explain a topic, such as formats, models, errors.",
+GROUPS = {
+    "Train and predict": {
+        "train": "Train a model on data, in one or more passes.",
+        "predict": "Predict with a model.",
+    },
+    "Models": {
+        "info": "Show the options, counters, state and size of a model.",
+        "weights": "Show the weights of a model.",
+        "names": "Add feature names to a model.",
+        "export": "Export a model as a table, a program, or for Vowpal Wabbit.",
+        "import": "Create a model from a table of weights.",
+    },
+    "Data": {
+        "convert": "Convert tables and other data to VW text.",
+        "check": "Check that models, caches and data are complete and valid.",
+    },
+    "Exact solutions": {
+        "solve": "Solve an l1/l2-regularized problem exactly, with a duality gap.",
+        "certify": "Bound a model's suboptimality (duality gap).",
+    },
+    "Many machines": {
+        "merge": "Merge models trained on shards of the data.",
+        "gradient": "Compute the gradient of one shard, for one round of step.",
+        "step": "Coordinate a distributed solve: combine gradients, take a step.",
+        "dask": "Train and predict on many machines with Dask.",
+    },
+    "Help and compatibility": {
+        "algorithms": "Explain algorithms and solvers: formulas, options, papers.",
+        "help": "Explain a topic, such as formats, models, errors, glossary.",
+        "vw": "Run Vowpal Wabbit's command lines (`alias vw='vwlite vw'`).",
+    },
 }
+COMMANDS = {name: about for group in GROUPS.values() for name, about in group.items()}
 
 
 def _version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
@@ -67,8 +80,10 @@ class Program(Commands):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        width = max(map(len, COMMANDS))
+        for title, group in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(f"{name:<{width}}", about) for name, about in group.items()])
 
 
 @click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

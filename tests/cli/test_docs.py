@@ -15,7 +15,7 @@ import vwlite
 from vwlite import errors
 from vwlite.commands.export import KINDS
 from vwlite.commands.help import TEXTS, topics
-from vwlite.program import COMMANDS, program
+from vwlite.program import COMMANDS, GROUPS, program
 
 ROOT = Path(__file__).parents[2]
 README = docs.README.read_text(encoding="utf-8")
@@ -127,6 +127,12 @@ def test_the_topics_are_the_files(vwlite) -> None:
         assert text.startswith(f"{name}: ") and text.isascii() and text.endswith("\n")
         assert vwlite("help", name).out == text
         assert f"| `{name}` |" in README
+
+
+def test_commands_are_listed_in_groups_each_on_one_line(vwlite) -> None:
+    text = vwlite("--help").out
+    assert re.findall(r"^(\w.*):\n(?=  [a-z])", text, re.M)[-len(GROUPS) :] == [*GROUPS]
+    assert re.findall(r"^  ([a-z]+) +([A-Z].*)$", text, re.M) == [*COMMANDS.items()]
 
 
 def test_the_glossary_is_sorted_and_short() -> None:

@@ -47,7 +47,7 @@ class Name(click.ParamType):
 @click.command("algorithms", cls=Command)
 @click.argument("name", required=False, type=Name(), metavar="[NAME]")
 def command(name: str | None) -> int:
-    """Show what `vwlite train --algorithm` and `vwlite solve --solver` can be: all in short, or all about NAME."""
+    """Explain the choices of `vwlite train --algorithm` and `vwlite solve --solver`: all in short, or only NAME."""
     if name is None:
         click.echo(f"{table()}\n\n{SOLVERS_FOLLOW}\n\n{table_of_solvers()}")
     else:

@@ -9,7 +9,7 @@ from vwlite.options.solve import CertifyOptions, certify_options
 @click.command("certify", cls=Command)
 @certify_options
 def command(options: CertifyOptions) -> int:
-    """Say how far a model is from the best of its strength: its objective on DATA, and a lower bound.
+    """Bound a model's suboptimality on DATA (duality gap): its objective, and a lower bound.
 
     The model may be of any command, or of Vowpal Wabbit, if it is linear. No model at all with that penalty, or in that
     ball, has a smaller objective than the lower bound. It is exact for the optimum, and loose far from it; --against a

@@ -18,7 +18,7 @@ SHOWN = 20  # bad lines of a file that are printed
 @click.argument("files", nargs=-1, required=True, type=PATH, metavar="FILE...")
 @check_options
 def command(files: tuple[str, ...], options: TrainOptions) -> int:
-    """Check that each FILE - a model, a cache or data - is whole and valid.
+    """Check that each FILE - a model, a cache or data - is complete and valid.
 
     - is standard input, which must be data. A label is valid if `vwlite train` takes it with the same
     options. --classes auto counts the classes of all FILEs together.

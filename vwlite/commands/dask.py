@@ -8,7 +8,7 @@ from vwlite.program import Commands
 
 @click.group("dask", cls=Commands)
 def command() -> None:
-    """Train and predict on many machines, with Dask.
+    """Train and predict on many machines with Dask.
 
     Needs `pip install 'vwlite[dask]'`, here and on every worker. `vwlite help dask` says how it goes, and when not
     to.

@@ -25,7 +25,7 @@ KINDS = ("vw", "tsv", "json", "sql", "c", "python")
 )
 @click.option("--id", "id_column", cls=Option, metavar="COLUMN", help="sql: the column of --table that names a row.")
 def command(model: str, kind: str, output: str, table: str | None, id_column: str | None) -> int:
-    """Write MODEL in another format, which predicts the same.
+    """Export MODEL to another format with the same predictions.
 
     \b
     vw      a model of Vowpal Wabbit

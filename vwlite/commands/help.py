@@ -34,7 +34,7 @@ class Topic(click.ParamType):
 @click.command("help")
 @click.argument("topic", required=False, type=Topic(), metavar="[TOPIC]")
 def command(topic: str | None) -> int:
-    """Print the text about TOPIC, or the list of topics."""
+    """Explain TOPIC, or list the topics."""
     if topic is not None:
         click.echo((TEXTS / f"{topic}.txt").read_text(encoding="utf-8"), nl=False)
         return 0

@@ -14,7 +14,7 @@ from vwlite.options.types import PATH, Choice
 @click.option("--loss", cls=Option, type=Choice(list(LOSSES)),
               help="The loss, if the table is of a model of Vowpal Wabbit, which does not know it.")  # fmt: skip
 def command(table: str, model: str, loss: str | None) -> int:
-    """Make a model of TABLE, which `vwlite export --to tsv` or `--to json` has written.
+    """Create a model from TABLE, a file of `vwlite export --to tsv` or `--to json`.
 
     The weights and names may have been changed since, and lines added or taken away. The model predicts, and cannot be
     continued.

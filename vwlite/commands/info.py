@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @click.argument("model", type=PATH)
 @click.option("--json", "as_json", cls=Option, is_flag=True, help="As JSON, for programs.")
 def command(model: str, as_json: bool) -> int:
-    """Show everything that MODEL knows about itself: options, counters, state, size."""
+    """Show the options, counters, state and size of MODEL."""
     from vwlite.model import read_model
 
     facts = describe(model, read_model(model))

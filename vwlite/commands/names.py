@@ -28,7 +28,7 @@ def _with_input(f: Any) -> Any:
               help=f"Keep at most N names of features, and of crosses.  [default: {MOST_NAMES}]")  # fmt: skip
 @click.option("--quiet", cls=Option, group=OUT, is_flag=True, help="Print nothing but errors.")
 def command(model: str, data: tuple[str, ...], output: str | None, most: int, quiet: bool, **typed: Any) -> int:
-    """Add the names of features to MODEL: those in DATA that have a weight there.
+    """Add feature names to MODEL: the names in DATA that have a weight in MODEL.
 
     One pass over DATA that learns nothing. The names that MODEL has stay. Its weights and its state are not touched.
     """

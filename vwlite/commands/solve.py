@@ -9,7 +9,7 @@ from vwlite.options.solve import SolveOptions, solve_options
 @click.command("solve", cls=Command)
 @solve_options
 def command(options: SolveOptions) -> int:
-    """Find the linear model with the least loss and penalty over all of DATA, and how near it is to the optimum.
+    """Solve an l1/l2-regularized problem on DATA exactly, with a duality gap.
 
     The objective is the mean loss, by importance, plus l1 times the sum of |weights|; or the mean loss alone, for
     models whose sum of |weights| is at most --radius. All examples are held in memory. A lower bound that no model can

@@ -9,7 +9,7 @@ import click
 )
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def command(arguments: tuple[str, ...]) -> int:
-    """Take Vowpal Wabbit's own arguments and do what it does: `alias vw='vwlite vw'`."""
+    """Run Vowpal Wabbit's command lines, with its arguments and output: `alias vw='vwlite vw'`."""
     from vwlite.vw.run import main
 
     return main(list(arguments))
