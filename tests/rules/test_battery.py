@@ -307,7 +307,7 @@ def test_batch_boundaries_are_invisible(rule, loss):
 @pytest.mark.parametrize(("rule", "loss"), PAIRS + FORM_PAIRS)
 def test_save_load_continue_equals_never_stopping(rule, loss):
     """At many places, some of them around the growth of the table."""
-    stream = stream_for(rule, loss, 7, lines=700, keys=4000, width=25)
+    stream = stream_for(rule, loss, 7, lines=500, keys=4000, width=25)
     straight, sizes, text = fresh(rule, loss), [], []
     states = []
     for line in stream:
