@@ -468,6 +468,7 @@ def test_a_cache_put_together_again_is_used(vwlite, tmp_path, well_made):
     assert vwlite(*command).err == ""
 
 
+@pytest.mark.third
 @pytest.mark.parametrize("seed", range(8))
 def test_crafted_caches_are_refused_or_do_no_harm(vwlite, tmp_path, well_made, seed):
     """With right sums: built again, or as good as another cache."""

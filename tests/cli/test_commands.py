@@ -456,6 +456,7 @@ def test_a_folder_without_permission(option, monkeypatch):
         shutil.rmtree(place)
 
 
+@pytest.mark.third
 @pytest.mark.parametrize(
     ("command", "name"),
     [

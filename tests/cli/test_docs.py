@@ -62,10 +62,13 @@ def test_options_that_messages_and_texts_name_exist() -> None:
         assert set(re.findall(r"`?vwlite (?=[a-z]+[`; ]-)([a-z]+)", text)) <= {*COMMANDS}, place
 
 
-def test_the_commands_of_the_readme_run(tmp_path: Path) -> None:
+@pytest.mark.parametrize("dask", [False, pytest.param(True, marks=pytest.mark.long)])
+def test_the_commands_of_the_readme_run(tmp_path: Path, dask: bool) -> None:
     (tmp_path / "data").symlink_to(ROOT / "data", target_is_directory=True)
     assert len(BLOCKS) >= 6
     for block in BLOCKS:  # in turn, as later ones use the models of earlier ones
+        if "vwlite dask" in block and not dask:
+            continue
         done = shell(f"cd {tmp_path} && set -e\n{block}")
         assert done.code == 0, (block, done)
 

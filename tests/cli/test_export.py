@@ -230,6 +230,7 @@ def trained(vwlite, folder, options, text):
     (folder / "test").write_text(text)
 
 
+@pytest.mark.third
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("way", WAYS)
 def test_exports_predict_what_the_model_does(vwlite, tmp_path, monkeypatch, way, name):

@@ -158,6 +158,7 @@ def test_layers_by_their_twin(seed):
 DISCRETE = [(0.0, 1.0), (-1.0, 0.0, 1.0), (-0.5, 0.5, 1.0, 2.0), (0.1, 0.2, 0.3, 0.7), (-2.0, -0.3, 0.15, 0.45)]
 
 
+@pytest.mark.third
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("numbers", DISCRETE, ids=str)
 def test_few_different_numbers(numbers, method):
@@ -340,6 +341,7 @@ def after(w, indices, values, z):
     return project_l1(v, z, method="sort"), max(z, np.abs(v).max(), np.abs(values).max(initial=0))
 
 
+@pytest.mark.third
 @pytest.mark.parametrize("size", [1e-3, 0.1, 1.0, 30.0, 1e12])
 @pytest.mark.parametrize("z", [1e-250, 1e-3, 1.0, 5.0, 1e9])
 @pytest.mark.parametrize("n", [1, 2, 50, 400])

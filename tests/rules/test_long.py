@@ -172,7 +172,7 @@ def all_features(label: float) -> Line:
     return Line(label, [(k, 1.0) for k in range(FEATURES)])
 
 
-@pytest.mark.parametrize("kind", [Simplex, Eg])
+@pytest.mark.parametrize("kind", [Simplex, pytest.param(Eg, marks=pytest.mark.long)])
 def test_the_weights_add_up_after_every_example_of_a_million(kind: type[Rule]) -> None:
     add_up(kind, radius=1.0, rate=0.3)
 

@@ -159,6 +159,7 @@ def test_one_shard_is_itself_and_goes_on_as_itself(vwlite, tmp_path, trained, fo
     assert_close(f"{merged}.on", f"{shard}.on", 30 * close)
 
 
+@pytest.mark.third
 @pytest.mark.parametrize("classes", [0, 4])
 @pytest.mark.parametrize("form", FORMS)
 def test_a_copy_of_the_start_that_goes_on_in_its_place_is_a_shard(vwlite, tmp_path, trained, form, classes):
@@ -188,6 +189,7 @@ def test_a_copy_of_the_start_that_goes_on_in_its_place_is_a_shard(vwlite, tmp_pa
         assert not (tmp_path / "no").exists()
 
 
+@pytest.mark.third
 @pytest.mark.parametrize("state", ["sum", "mean"])
 @pytest.mark.parametrize("begun", [False, True])
 @pytest.mark.parametrize("form", FORMS)

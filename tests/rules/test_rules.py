@@ -1077,6 +1077,7 @@ def test_a_radius_below_the_digits_of_a_double_does_no_harm():
 # --- the simplex, by its properties -----------------------------------------------------------
 
 
+@pytest.mark.third
 @pytest.mark.parametrize("features", [1500, 10**5, 2**32])
 @pytest.mark.parametrize(("radius", "rate"), [(1e-4, 0.1), (1.0, 0.001), (1.0, 0.3), (30.0, 2.0), (1.0, 1e4)], ids=str)
 def test_weights_of_the_simplex_add_up_to_the_radius(radius, rate, features):
@@ -1182,6 +1183,7 @@ def mass_of(name, rule):
     return float(out.sum()) + (rule.features - len(out)) * rule.unseen
 
 
+@pytest.mark.third
 @pytest.mark.parametrize("features", [1500, 10**5, 2**32])
 @pytest.mark.parametrize(("radius", "rate"), [(1e-3, 0.5), (1.0, 0.3), (30.0, 2.0), (1.0, 100.0), (2.0, 1e6)], ids=str)
 def test_weights_of_eg_add_up_to_the_radius(radius, rate, features):

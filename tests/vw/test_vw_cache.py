@@ -124,6 +124,7 @@ def test_labels_of_another_kind_are_not_read(run, vwlite):
     assert "a cache, whole: 60 lines" in vwlite("check", "d.cache").out
 
 
+@pytest.mark.third
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("options", [("--passes", 2), ("--oaa", 3), ("--csoaa", 3), ("--adaptive", "-q", "ab")])
 def test_crafted_caches_are_refused_or_do_no_harm(run, seed, options):
