@@ -152,4 +152,4 @@ def test_an_export_to_standard_output(vwlite, folder):
 
 def test_models_of_different_labels(vwlite):
     vwlite("train", "cancer.train.vw", "-m", "m2", "--labels", "-1,1", "--quiet")
-    assert "trained with --labels none, but m2 with -1,1: only" in vwlite("merge", "m", "m2", "-o", "x", code=65).err
+    assert "m2: trained with --labels -1,1, but m with none: only" in vwlite("merge", "m", "m2", "-o", "x", code=65).err

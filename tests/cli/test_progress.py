@@ -170,7 +170,7 @@ def test_the_live_line_of_predicting_is_gone_before_an_error(trained):
     Path("bad").write_text("1 |a x\n" * 2000 + "bad\n")
     code, said = on_a_terminal("predict", "-m", "m", "d", "bad", "-p", "p")
     assert code == 65 and " examples, " in said
-    assert on_the_screen(said)[0].startswith("bad:2001:1: no '|'")
+    assert on_the_screen(said)[0].startswith("Error: bad:2001:1: no '|'")
 
 
 @pytest.mark.parametrize("typed", [("-p", "p", "--quiet"), ("-p", "-"), (), ("-p", "p", "-r", "-")])

@@ -626,6 +626,7 @@ def test_columns_of_ids_dates_and_texts_are_noted(vwlite, at):
 MISSING_TOO = ", --missing WORDS says which of them mean a missing number"
 
 # header and rows, line, column, what is said
+TWO_WORDS = "; for two words add --labels NEG,POS, one of them "
 BAD_ROWS = [
     ("y,a,b\n1,2,3\n1,2\n", 3, 1, "a row of 2 cells, but there are 3 columns"),
     ("y,a,b\n1,2,3\n1,2,3,4\n", 3, 1, "a row of 4 cells, but there are 3 columns"),
@@ -636,8 +637,8 @@ BAD_ROWS = [
     ("y,a,b\n1,2,3\n1,\"1,234\",3\n", 3, 4, "column a: '1,234' is not a number; --categorical a takes words too"),
     ("y,a,b\n1,2,3\n1,-nan,3\n", 3, 3, "column a: '-nan' is not a number; leave the cell empty where there is none"),
     ("y,a,b\n1,2,3\n1,1e99,3\n", 3, 3, "column a: '1e99' is too large for a 32-bit float"),
-    ("y,a,b\nspam,2,3\n", 2, 1, "column y: label 'spam' is not a number"),
-    ('y,a,b\n1,2,"x\n\n"\n"\n7x",2,3\n', 6, 1, "column y: label '7x' has text after the number"),
+    ("y,a,b\nspam,2,3\n", 2, 1, "column y: label 'spam' is not a number" + TWO_WORDS + "spam"),
+    ('y,a,b\n1,2,"x\n\n"\n"\n7x",2,3\n', 6, 1, "column y: label '7x' has text after the number" + TWO_WORDS + "7x"),
     ('y,a,b\n"1",x\0y,3\n', 2, 5, "column a: 'x\\x00y' is not a number; --categorical a takes words too" + MISSING_TOO),
 ]  # fmt: skip
 

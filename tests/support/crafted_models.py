@@ -431,7 +431,7 @@ def crafted_vw(random: Random) -> tuple[str, bytes]:
 # --- what happens --------------------------------------------------------------------------------
 
 COMMANDS = {
-    "predict": ["predict", "-m", "crafted", "numbers.vw", "-p", "out"],
+    "predict": ["predict", "-m", "crafted", "numbers.vw", "--on-error", "skip", "-p", "out"],
     "train": ["train", "-i", "crafted", "more.vw", "--on-error", "skip", "--quiet", "-m", "trained"],
     "info": ["info", "crafted"],
     "json": ["info", "--json", "crafted"],
