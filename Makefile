@@ -202,7 +202,6 @@ papers-quick: $(BENCH)
 # LIBLINEAR's sources are compiled with a line more, as solve.py says: g++ has to be there.
 bench-solve: $(BENCH)
 	.bench/venv/bin/python tests/bench/solve.py --data $(SETS) --results tests/bench/SOLVE.md $(addprefix --only ,$(ONLY))
-	.bench/venv/bin/python tests/bench/optimum.py --data $(SETS)
 
 # Shards on the processes of this machine; nothing but vwlite is compared.
 bench-rounds: $(INSTALLED)

@@ -12,36 +12,27 @@ from textwrap import wrap
 import click
 
 from vwlite.algorithms.losses import LOSSES
-from vwlite.algorithms.table import ALGORITHMS
 from vwlite.commands.help import topics
-from vwlite.program import COMMANDS, program
-from vwlite.solvers.table import SOLVERS
+from vwlite.program import program
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
 README = ROOT / "README.md"
 RESULTS = HERE / "bench/RESULTS.md"
 ALGORITHMS_TEXT = ROOT / "vwlite/help/algorithms.txt"
-FIRST_RUN = "vwlite train data/breast_cancer.train.vw --loss logistic --passes 5 -m cancer.model"
-
-EXACT_RUN = (
-    "vwlite solve data/sources.train.vw --l1 0.002 -m exact.model",
-    "vwlite train data/sources.train.vw --loss logistic --passes 5 --holdout-off -l 1 --algorithm adagrad-rda "
-    "--l1 0.002 -m online.model --quiet",
-    "vwlite certify -m online.model data/sources.train.vw --against exact.model",
+FIRST_RUN = (
+    "vwlite train data/code.train.csv --label is_cython --labels 0,1 --text code --drop id "
+    "--loss logistic --passes 5 -m code.model",
+    "vwlite predict -m code.model data/code.test.csv -p predictions.txt",
 )
 
-# The rows of the table of speed and memory that the README has.
-NUMBERS = (
-    "train `gd` logistic from text, documents",
-    "train `gd` logistic from text, clicks, one `-q`",
-    "predict from text, documents",
-    "train `l1-ball` logistic from text, documents",
-    "train `sgd` logistic from libsvm text, documents",
-    "a pass over the cache, `sgd` logistic, documents",
-    "peak memory, clicks, `-q ck`, 4,787,109 features",
-    "a one-line train",
-)
+# The bars of the README: rows of the table of speed and memory.
+BARS = {
+    "train, documents": "train `gd` logistic from text, documents",
+    "train, clicks, two columns crossed": "train `gd` logistic from text, clicks, one `-q`",
+    "predict, documents": "predict from text, documents",
+}
+BAR = 40  # characters of the longest one
 
 
 def help_of(command: str) -> str:
@@ -67,48 +58,43 @@ def printed(*commands: str) -> list[str]:
             done = subprocess.run(
                 [sys.executable, "-m", *command.split()], cwd=folder, check=True, capture_output=True, text=True
             )
-            text = re.sub(r"(?m)^(seconds =) .*$", r"\1 ...", done.stdout + done.stderr)
-            text = re.sub(r"(?m)^( +\d+) +\d+\.\d{3} ", r"\1       ... ", text)
-            found.append(f"```text\n{text}```")
+            found.append(re.sub(r"(?m)^(seconds =) .*$", r"\1 ...", done.stdout + done.stderr))
     return found
 
 
 def first_run() -> str:
-    """What the first command of the README prints."""
-    return printed(FIRST_RUN)[0]
+    """What the first commands of the README print, without the progress table."""
+    trained, predicted = printed(*FIRST_RUN)
+    head, rest = trained.split("average  since", 1)
+    summary = rest.split("finished run\n", 1)[1]
+    return f"```text\n{head}...\n{summary}\n{predicted}```"
 
 
-def exact_run() -> dict[str, str]:
-    """What the commands print that find an optimum, and judge a model by it."""
-    solved, _, certified = printed(*EXACT_RUN)
-    return {"solve run": solved, "certify run": certified}
-
-
-def numbers() -> str:
-    """The rows of the results that matter most: against the first rival of each."""
+def bars() -> str:
+    """Times of vwlite and of Vowpal Wabbit as bars of text, from the table of speed and memory."""
     text = RESULTS.read_text(encoding="utf-8").split("<!-- begin bench: bench -->\n")[1].split("<!-- end")[0]
-    found = {}
-    for line in text.splitlines():
-        if line.startswith("| "):
-            work, ours, rival, theirs, ratio, *_ = (cell.strip() for cell in line[1:-1].split("|"))
-            found.setdefault(work, (ours, f"{rival} {theirs}".strip() or "-", ratio))
-    rows = [(work, *found[work]) for work in NUMBERS if work in found]
-    return table(("work", "vwlite", "against", "ratio (min-max)"), *rows) + "\n\n" + text.split("\n\n")[0]
+    rows = [[cell.strip() for cell in line[1:-1].split("|")] for line in text.splitlines() if line.startswith("| ")]
+    times = {work: (ours, theirs) for work, ours, rival, theirs, *_ in rows if work and rival == "VW"}
+    seconds = {about: [float(t.removesuffix(" s")) for t in times[work]] for about, work in BARS.items()}
+    longest = max(map(max, seconds.values()))
+    lines = []
+    for about, pair in seconds.items():
+        lines.append(about)
+        for name, t in zip(("vwlite", "VW"), pair, strict=True):
+            lines.append(f"  {name:<6} {'█' * max(1, round(BAR * t / longest))} {t:.2f}")
+    made = text.split("\n\n")[0]
+    return "```text\n" + "\n".join(lines) + f"\n```\n\n{made}"
+
+
+def topic_table() -> str:
+    """The topics of `vwlite help`, each with a link to its text."""
+    rows = ((f"[`{name}`](vwlite/help/{name}.txt)", about) for name, about in topics().items())
+    return table(("topic", "about"), *rows)
 
 
 def sections() -> dict[str, str]:
     """What stands in the README between the markers `<!-- begin NAME -->` and `<!-- end NAME -->`."""
-    return {
-        "first run": first_run(),
-        **exact_run(),
-        "commands": table(("command", "what it does"), *((f"`{name}`", about) for name, about in COMMANDS.items())),
-        "topics": table(("topic", "about"), *((f"`{name}`", about) for name, about in topics().items())),
-        "algorithms": table(
-            ("`--algorithm`", "what it does"), *((f"`{a.name}`", a.summary) for a in ALGORITHMS.values())
-        ),
-        "solvers": table(("`--solver`", "what it does"), *((f"`{s.name}`", s.summary) for s in SOLVERS.values())),
-        "numbers": numbers(),
-    }
+    return {"bars": bars(), "first run": first_run(), "topics": topic_table()}
 
 
 def results() -> dict[str, str]:

@@ -260,21 +260,3 @@ def test_results_are_kept_one_record_a_line(tmp_path: Path, monkeypatch: pytest.
         ' "made": "today \\"x\\"",', ' "10": [', "  [[]]", " ]", "}",
     ]  # fmt: skip
     assert json.loads(path.read_text()) == {str(name): value for name, value in rounded(results).items()}
-
-
-def test_the_optimum_goes_into_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(HERE))
-    import optimum
-
-    readme = tmp_path / "README.md"
-    before = optimum.README.read_text(encoding="utf-8")
-    readme.write_text(before, encoding="utf-8")
-    row = {"command": "solve", "objective": 0.5, "lower bound": 0.4995, "nonzero weights": 1234}
-    monkeypatch.setattr(optimum, "measure", lambda data: [row])
-    monkeypatch.setattr(optimum, "README", readme)
-    monkeypatch.setattr(sys, "argv", ["optimum.py", "--data", "sets"])
-    assert optimum.main() == 0
-    after = readme.read_text(encoding="utf-8")
-    assert "\n| `solve` | 0.500000 | 0.1 % | 1,234 |\n" in after
-    tables = r"(?s)(<!-- begin bench: rcv1 -->).*(<!-- end bench: rcv1 -->)"
-    assert re.sub(tables, "", after) == re.sub(tables, "", before)

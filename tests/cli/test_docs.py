@@ -21,7 +21,8 @@ ROOT = Path(__file__).parents[2]
 README = docs.README.read_text(encoding="utf-8")
 RESULTS = docs.RESULTS.read_text(encoding="utf-8")
 HELP = {path.stem: path.read_text(encoding="utf-8") for path in TEXTS.glob("*.txt")}
-BLOCKS = [block for block in re.findall(r"^```sh\n(.*?)^```", README, re.M | re.S) if block.startswith("vwlite")]
+INSTALL, *BLOCKS = re.findall(r"^```sh\n(.*?)^```", README, re.M | re.S)
+FOREIGN = {"--nthreads", "--sshlogin", "--wait", "--array", "--wrap", "--bfgs"}  # options of other programs
 
 
 def test_what_is_made_from_the_program_is_up_to_date() -> None:
@@ -33,7 +34,7 @@ def test_what_is_made_from_the_program_is_up_to_date() -> None:
 
 def test_the_manual_page_has_every_option() -> None:
     text = manual.manual().replace("\\-", "-")
-    for name, about in docs.COMMANDS.items():
+    for name, about in COMMANDS.items():
         assert f".SS vwlite {name}" in text and about in text
     for option in re.findall(r"^  (?:-., )*(--[a-z0-9-]+)", docs.help_of("train"), re.M):
         assert option in text
@@ -49,27 +50,60 @@ def test_options_that_messages_and_texts_name_exist() -> None:
             ctx = click.Context(command)
             commands += [c for n in command.list_commands(ctx) if (c := command.get_command(ctx, n)) is not None]
     package = Path(vwlite.__file__).parent
-    texts = {name: text for name, text in HELP.items() if name not in ("vowpal-wabbit", "vwlite")}
+    texts = {name: text for name, text in HELP.items() if name not in ("vowpal-wabbit", "vwlite")} | {"README": README}
     for path in [p for p in package.rglob("*.py") if p.relative_to(package).parts[0] != "vw"]:
         nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        literals = [n.value for n in nodes if isinstance(n, ast.Constant)]
-        texts[path.name] = "\n".join(text for text in literals if isinstance(text, str) and not text.startswith("-"))
+        literals = [n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+        # Not lists of options: usage.py has those of other programs.
+        texts[path.name] = "\n".join(t for t in literals if not all(word.startswith("-") for word in t.split()))
     for place, text in texts.items():
-        named = set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]*(?![\w])", text)) - {"--nthreads"}  # of a worker of Dask
+        named = set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]*(?![\w])", text)) - FOREIGN
         assert named <= known, (place, named - known)
         kinds = set(re.findall(r"--to ([a-z]+)", text))
         assert kinds <= set(KINDS), place
         assert set(re.findall(r"`?vwlite (?=[a-z]+[`; ]-)([a-z]+)", text)) <= {*COMMANDS}, place
 
 
-@pytest.mark.parametrize("dask", [False, pytest.param(True, marks=pytest.mark.long)])
-def test_the_commands_of_the_readme_run(tmp_path: Path, dask: bool) -> None:
-    (tmp_path / "data").symlink_to(ROOT / "data", target_is_directory=True)
-    assert len(BLOCKS) >= 6
+def at_data(folder: Path) -> str:
+    """The head of a script that runs in a folder with the data, and with `vwlite` for the programs that it starts."""
+    (folder / "data").symlink_to(ROOT / "data", target_is_directory=True)
+    program = folder / "bin" / "vwlite"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m vwlite "$@"\n')
+    program.chmod(0o755)
+    return f"cd {folder} && PATH={folder}/bin:$PATH && set -e\n"
+
+
+def commands_of(topic: str) -> list[str]:
+    """The indented blocks of a help topic whose commands have data of this repository."""
+    found = re.findall(r"(?<=\n\n)((?: {4}.+\n)+)", HELP[topic])
+    return [block for block in found if block.startswith("    vwlite") and "data/" in block]
+
+
+def test_the_readme_is_short_and_installs_first() -> None:
+    assert len(README.splitlines()) <= 320
+    assert INSTALL == "make install\n. .venv/bin/activate\n"
+    assert README.count("activate") == 1
+
+
+def test_the_commands_of_the_readme_run(tmp_path: Path) -> None:
+    head = at_data(tmp_path)
+    assert len(BLOCKS) >= 10
     for block in BLOCKS:  # in turn, as later ones use the models of earlier ones
-        if "vwlite dask" in block and not dask:
-            continue
-        done = shell(f"cd {tmp_path} && set -e\n{block}")
+        done = shell(f"{head}{block}")
+        assert done.code == 0, (block, done)
+
+
+def test_the_readme_shows_what_its_first_commands_print() -> None:
+    assert " ".join(BLOCKS[0].replace("\\\n", " ").split()) == " ".join(docs.FIRST_RUN)
+
+
+@pytest.mark.parametrize(("topic", "blocks"), [("classes", 2), ("training", 1)])
+def test_the_commands_of_topics_run(tmp_path: Path, topic: str, blocks: int) -> None:
+    head = at_data(tmp_path)
+    assert len(commands_of(topic)) == blocks
+    for block in commands_of(topic):
+        done = shell(f"{head}{block}")
         assert done.code == 0, (block, done)
 
 
@@ -86,16 +120,16 @@ def test_the_python_of_the_readme_runs(tmp_path: Path, code: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("word", "claimed"), [("sparse.model", ["83.1", "83.8"]), ("soft.model", ["94.4", "95.8"])]
+    ("place", "claimed"), [("README", ["83.1", "83.8", "82.7"]), ("classes", ["94.4", "95.8"])]
 )
-def test_the_accuracies_in_the_readme_are_those_of_the_runs(tmp_path: Path, word: str, claimed: list[str]) -> None:
-    commands = next(block for block in BLOCKS if word in block)
-    (tmp_path / "data").symlink_to(ROOT / "data", target_is_directory=True)
-    done = shell(f"cd {tmp_path} && set -e\n{commands}")
+def test_the_accuracies_in_texts_are_those_of_the_runs(tmp_path: Path, place: str, claimed: list[str]) -> None:
+    readme = place == "README"
+    commands = next(b for b in BLOCKS if "sparse.model" in b) if readme else "".join(commands_of(place))
+    done = shell(f"{at_data(tmp_path)}{commands}")
     found = re.findall(r"^number of examples = (?:1500|450)\n(?:.*\n)*?accuracy = ([\d.]+)", done.err, re.M)
     shown = list(dict.fromkeys(f"{100 * float(a):.1f}" for a in found))
     assert shown == claimed
-    assert all(f"{number} %" in README for number in shown)
+    assert all(f"{number} %" in (README if readme else HELP[place]) for number in shown)
 
 
 def test_every_exit_code_is_in_the_help() -> None:
@@ -104,18 +138,37 @@ def test_every_exit_code_is_in_the_help() -> None:
     assert {k.exit_code for k in kinds} | {0, 1, 129, 130, 143} == codes  # check returns 1, signals theirs
 
 
-@pytest.mark.parametrize("text", [README, RESULTS], ids=["README", "RESULTS"])
-def test_links_inside_lead_somewhere(text: str) -> None:
-    headings = {
-        re.sub(r"[^\w\- ]", "", h.lower()).strip().replace(" ", "-") for h in re.findall(r"^#+ (.*)$", text, re.M)
-    }
-    assert set(re.findall(r"\]\(#([^)]+)\)", text)) <= headings
+def anchors(text: str) -> set[str]:
+    """The anchors of the headings of a text in Markdown."""
+    headings = re.findall(r"^#+ (.*)$", text, re.M)
+    return {re.sub(r"[^\w\- ]", "", h.lower()).strip().replace(" ", "-") for h in headings}
+
+
+@pytest.mark.parametrize("name", ["README.md", "tests/bench/RESULTS.md"])
+def test_links_lead_somewhere(name: str) -> None:
+    path = ROOT / name
+    links = re.findall(r"\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)", path.read_text(encoding="utf-8"))
+    assert links
+    for file, anchor in links:
+        target = path.parent / file if file else path
+        assert target.exists(), file
+        assert not anchor or anchor in anchors(target.read_text(encoding="utf-8")), (file, anchor)
+
+
+@pytest.mark.parametrize("text", [README, *HELP.values()], ids=["README", *HELP])
+def test_topics_that_texts_name_exist(text: str) -> None:
+    lists = re.findall(r"`vwlite\s+help\s+([a-z][\w-]*)`((?:,\s+`[\w-]+`)*)", text)
+    named = {name for first, others in lists for name in (first, *re.findall(r"[\w-]+", others))}
+    assert named <= set(HELP)
 
 
 PATHS = r"(?<![\w./-])((?:cython_ext|vwlite|tests|data)/[\w./-]*\w)"
 
 
-@pytest.mark.parametrize("name", ["README.md", "tests/bench/RESULTS.md", "data/README.md", *HELP])
+MARKDOWN = ["README.md", ".github/CONTRIBUTING.md", "tests/bench/RESULTS.md", "data/README.md"]
+
+
+@pytest.mark.parametrize("name", [*MARKDOWN, *HELP])
 def test_every_path_named_is_there(name: str) -> None:
     text = HELP.get(name) or (ROOT / name).read_text(encoding="utf-8")
     missing = [p for p in re.findall(PATHS, text) if not (ROOT / p).exists()]
@@ -129,7 +182,7 @@ def test_the_topics_are_the_files(vwlite) -> None:
     for name, text in HELP.items():
         assert text.startswith(f"{name}: ") and text.isascii() and text.endswith("\n")
         assert vwlite("help", name).out == text
-        assert f"| `{name}` |" in README
+        assert f"| [`{name}`](vwlite/help/{name}.txt) |" in README
 
 
 def test_commands_are_listed_in_groups_each_on_one_line(vwlite) -> None:

@@ -1,4 +1,4 @@
-"""The README's examples of many machines, with processes of their own."""
+"""The examples of `vwlite help clusters`, with processes of their own."""
 
 import os
 import random
@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import textwrap
 import types
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from vwlite.model import read_model
 
 ROOT = Path(__file__).parents[2]
 SCRIPT, SOURCES = ROOT / "data" / "rounds.sh", ROOT / "data" / "sources.train.vw"
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+CLUSTERS = (ROOT / "vwlite/help/clusters.txt").read_text(encoding="utf-8")
 RUNS = {"xargs": "xargs -P 2 -I{} sh -c", "parallel": ""}
 
 
@@ -69,13 +70,14 @@ def test_a_round_ends_with_the_shard_that_fails(at):
     assert not list(at.glob("final.model*"))
 
 
-def block(kind, word):
-    """The block of code in the README that has a word."""
-    return next(code for code in re.findall(rf"^```{kind}\n(.*?)^```", README, re.M | re.S) if word in code)
+def block(section, word):
+    """The indented code in a section of the topic, from the line that begins with a word."""
+    text = CLUSTERS.split(f"\n{section}\n-")[1]
+    return textwrap.dedent(re.search(rf"(?m)^    {word}(?:.*\n)(?:\n? {{4}}.*\n)*", text)[0])
 
 
 def test_a_partition_of_spark_is_a_shard(at, vwlite, monkeypatch):
-    """The code of the README, with a Spark that goes through the partitions one after the other."""
+    """The code of the topic, with a Spark that goes through the partitions one after the other."""
 
     class Lines:
         def mapPartitions(self, learn):
@@ -89,7 +91,7 @@ def test_a_partition_of_spark_is_a_shard(at, vwlite, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyspark", types.ModuleType("pyspark"))
     monkeypatch.setitem(sys.modules, "pyspark.sql", spark)
     monkeypatch.setenv("PATH", f"{at / 'bin'}{os.pathsep}{os.environ['PATH']}")
-    exec(block("python", "mapPartitions"), {})
+    exec(block("Spark", "import"), {})
     for k in range(4):
         vwlite("train", f"part{k}.vw", "--loss", "logistic", "--quiet", "-m", "plain")
         assert Path(f"shard{k}.model").read_bytes() == Path("plain").read_bytes()
@@ -97,7 +99,7 @@ def test_a_partition_of_spark_is_a_shard(at, vwlite, monkeypatch):
 
 
 def test_a_task_of_an_array_learns_its_shard(at, vwlite):
-    """The command of the README, as SLURM would start it for each number."""
+    """The command of the topic, as SLURM would start it for each number."""
     vwlite("train", "part0.vw", "--loss", "logistic", "--quiet", "-m", "M1")
     Path("shards.txt").write_text("".join(f"part{k}.vw\n" for k in range(4)))
     Path("held.vw").write_text("".join(SOURCES.read_text().splitlines(keepends=True)[:200]))
@@ -106,7 +108,7 @@ def test_a_task_of_an_array_learns_its_shard(at, vwlite):
     submit.write_text(f"#!/bin/sh\nfor SLURM_ARRAY_TASK_ID in 1 2 3 4; do {each}; done\n")
     submit.chmod(0o755)
     path = f"{at / 'bin'}{os.pathsep}{os.environ['PATH']}"
-    command = f"set -e\n{block('sh', 'sbatch')}"
+    command = f"set -e\n{block('SLURM', 'sbatch')}"
     done = subprocess.run(["sh", "-c", command], env=os.environ | {"PATH": path}, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert read_model("M2").merged["shards"] == 4

@@ -1,6 +1,7 @@
 """Projections onto the simplex and the l1 ball: two methods, one twin without any, and the conditions of optimality."""
 
 import re
+import textwrap
 import time
 from math import inf, nan
 from pathlib import Path
@@ -450,13 +451,12 @@ def test_balls_that_make_no_sense(arguments, message):
         SparseBall(*arguments)
 
 
-# --- the README ----------------------------------------------------------------------------------
+# --- the help topic ------------------------------------------------------------------------------
 
 
-def test_the_example_in_the_readme_runs():
-    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    section = readme.split("### Projections as a library\n")[1].split("\n## ")[0]
-    code = re.search(r"```python\n(.*?)```", section, re.DOTALL)[1]
+def test_the_example_in_the_help_runs():
+    topic = (Path(__file__).parents[2] / "vwlite/help/projections.txt").read_text(encoding="utf-8")
+    code = textwrap.dedent("".join(re.findall(r"^    .*\n|^\n", topic, re.MULTILINE)))
     names = {}
     exec(code, names)
     claims = re.findall(r"^w = (.*?) +# (\[.*?\])", code, re.MULTILINE)
