@@ -151,7 +151,7 @@ def label_text(label: float | str) -> str:
 def about_words(labels: list[str]) -> str:
     """What to do about labels that are words, for the end of a sentence. labels: the first different ones."""
     raw = [label.encode("utf-8", "surrogateescape") for label in labels]
-    if not raw or any(IS_NUMBER.fullmatch(label) or _NOT_FINITE.fullmatch(label) or b"," in label for label in raw):
+    if not raw or any(IS_NUMBER.match(label) or _NOT_FINITE.fullmatch(label) or b"," in label for label in raw):
         return ""
     words = sorted(map(printable, labels))
     if len(words) == 1:
