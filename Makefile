@@ -11,7 +11,7 @@ DEMO := build/demo
 DATA := data/breast_cancer
 
 .PHONY: help install demo try test test-long lint docs sanitize portable aarch64 fuzz compat bench bench-quick bench-projection \
-	bench-dimension compare compare-quick papers papers-quick bench-solve bench-solve-quick bench-rounds bench-merge wheel clean
+	bench-dimension compare compare-quick picture papers papers-quick bench-solve bench-solve-quick bench-rounds bench-merge wheel clean
 
 help:
 	@echo "make demo         train, predict and look at a model, on the data in data/"
@@ -34,6 +34,7 @@ help:
 	@echo "make compare      the tables and pictures of all algorithms on real data there (about 40 minutes);"
 	@echo "                  SETS=FOLDER says where the data sets are"
 	@echo "make compare-quick  the same on small data: does it work?"
+	@echo "make picture      the picture of the README, from rcv1 (about 6 minutes); SETS=FOLDER as above"
 	@echo "make papers       the figures of the papers beside their claims, in tests/bench/PAPERS.md (about 25 minutes);"
 	@echo "                  SETS=FOLDER as above, ONLY=NAME is one figure"
 	@echo "make papers-quick   the same on tiny data: does it work?"
@@ -191,6 +192,9 @@ compare-quick: $(BENCH)
 	mkdir -p build/compare
 	.bench/venv/bin/python tests/bench/compare.py --quick --out build/compare
 	.bench/venv/bin/python tests/bench/claims.py --quick --out build/compare
+
+picture: $(BENCH)
+	.bench/venv/bin/python tests/bench/picture.py --data $(SETS)
 
 papers: $(BENCH)
 	cd tests/bench && ../../.bench/venv/bin/python -m papers --data $(abspath $(SETS)) $(addprefix --only ,$(ONLY))
