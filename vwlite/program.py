@@ -28,8 +28,6 @@ GROUPS = {
     },
     "Many machines": {
         "merge": "Merge models trained on shards of the data.",
-        "gradient": "Compute the gradient of one shard, for one round of step.",
-        "step": "Coordinate a distributed solve: combine gradients, take a step.",
         "dask": "Train and predict on many machines with Dask.",
     },
     "Help and compatibility": {

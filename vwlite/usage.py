@@ -30,7 +30,7 @@ _OPTIONS = {
                              "--max-iter --max-iterations --max-epochs",
     "--predictions --output": "-o --out --output --output-file --pred --preds --prediction --results",
     "--model --output": "-o --out --output --output-file --output-model --model-file --model-path --save --save-model",
-    "--initial --model": "-m -i --load --load-model --resume --warm-start --init --init-model --input-model",
+    "--initial --model": "--load -i --load-model --resume --warm-start --init --init-model --input-model",
     "--label": "-y --target --target-column --label-column --label-col --response --outcome",
     "--drop": "--exclude --drop-columns --ignore-columns --ignore-column",
     "--tag": "--id --id-column --row-id",

@@ -14,7 +14,6 @@ def folder(tmp_path, monkeypatch, vwlite):
     (tmp_path / "cancer.train.vw").write_text("1 |a x\n-1 |a y\n")
     vwlite("train", "cancer.train.vw", "-m", "m", "-c", "--quiet")
     vwlite("export", "m", "--to", "vw", "-o", "vw.model")
-    vwlite("step", "--init", "--l1", "0.1", "--start", "m", "-i", "state", "-m", "w")
     with zipfile.ZipFile("table.xlsx", "w") as book:
         book.writestr("[Content_Types].xml", "<Types/>")
     (tmp_path / "days").mkdir()
@@ -41,7 +40,6 @@ DASK = "or `vwlite dask`, which reads URLs\n"
     [
         ("m", 65, model("m")),
         ("vw.model", 65, model("vw.model")),
-        ("state", 65, "it is a file of vwlite gradient or vwlite step, not data\n"),
         (CACHE, 65, f"it is a cache: name the data that it was made from, and --cache-file {CACHE}\n"),
         ("table.xlsx", 65, "it is a spreadsheet: save it as CSV\n"),
         ("u16", 65, "it is UTF-16: convert it, as with `iconv -f UTF-16 -t UTF-8 u16`\n"),
@@ -90,12 +88,6 @@ def test_a_model_on_standard_input(vwlite, folder):
 @pytest.mark.parametrize("command", ["predict cancer.train.vw -m", "info", "train cancer.train.vw -i"])
 def test_what_is_no_model(vwlite, command, typed, code, said):
     assert vwlite(*command.split(), typed, code=code).err == f"{typed}: {said}"
-
-
-def test_a_gradient_where_a_state_should_be(vwlite):
-    assert vwlite("step", "cancer.train.vw", "-i", "state", "-m", "w", code=65).err == (
-        "cancer.train.vw: not a gradient of vwlite: it is text; `vwlite gradient -o FILE` writes one\n"
-    )
 
 
 def test_a_url_is_no_place_for_a_model(vwlite):

@@ -30,7 +30,6 @@ from vwlite.cli import run
 from vwlite.input.cache import open_cache
 from vwlite.model import read_model
 from vwlite.output import stdio
-from vwlite.rounds.files import read_state
 
 pytestmark = pytest.mark.third
 TIMES = int(os.environ.get("VWLITE_DISASTERS", "1"))
@@ -78,14 +77,6 @@ JOBS = {
     "certify": Job(f"certify -m good {ONE} --l1 0.1 --report report", ("report",), several=("report",)),
     "merge": Job(
         f"merge good better --holdout {ONE} -o model --report report", ("model", "report"), several=("report",)
-    ),
-    "gradient": Job(
-        f"gradient {ONE} -i w -o model --certificate --cache-file cache", ("model", "cache"), several=("cache",),
-        needs=("w",),
-    ),
-    "step": Job(
-        f"step {ONE}.grad -i state -o model --report report", ("model", "state", "report"), several=("report",),
-        needs=("state", f"{ONE}.grad"),
     ),
     "solve shards": Job(
         f"solve {ONE} {OTHER} --shards 2 --loss logistic --l1 0.01 -m model --report report", ("model", "report"),
@@ -155,9 +146,7 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Known]:
     assert attempt(place / "good", f"train {OTHER} {OTHER} -m better --loss logistic").code == 0
     assert attempt(place / "good", "export good --to tsv -o table").code == 0
     (place / "good" / ONE).write_bytes(data[ONE])
-    assert attempt(place / "good", "step --init --loss logistic --l1 0.01 -i state -o w").code == 0
-    assert attempt(place / "good", f"gradient {ONE} -i w -o {ONE}.grad").code == 0
-    made = ("good", "better", "table", "w", "state", f"{ONE}.grad")
+    made = ("good", "better", "table")
     data |= {name: (place / "good" / name).read_bytes() for name in made}
 
     @functools.cache
@@ -246,8 +235,6 @@ def check(folder: Path, name: str, known: Known, tidy: bool = True, interrupted:
             open_cache(str(folder / n), None)
         elif n in ("p", "r", "rejects"):  # lines up to there
             assert known.new[n].startswith(found)
-        elif n == "state":
-            read_state(str(folder / n))
         else:
             read_model(str(folder / n))
     beside = set(os.listdir(folder)) - {*known.files, *job.outputs}

@@ -76,8 +76,8 @@ STRENGTH = "the regularization strength is --l1 NUMBER or --l2 NUMBER"
         ("train --bfgs", "No such option '--bfgs': it is an option of Vowpal Wabbit, which `vwlite vw` takes"),
         ("train --top 3", "No such option '--top': --top is an option of vwlite weights"),
         ("train --version", "No such option '--version': it is vwlite --version"),
-        ("--l1 1", "No such option '--l1': --l1 is an option of vwlite train, vwlite solve, vwlite certify, vwlite "
-                   "step: the command comes first"),
+        ("--l1 1", "No such option '--l1': --l1 is an option of vwlite train, vwlite solve, vwlite certify: "
+                   "the command comes first"),
         ("info -m d.vw", "No such option '-m': the model is named without an option, as in vwlite info MODEL"),
         ("check -d d.vw", "No such option '-d': files are named without an option, as in vwlite check FILE"),
         # values

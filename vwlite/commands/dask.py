@@ -2,7 +2,16 @@
 
 import click
 
-from vwlite.options.dask import DaskPredictOptions, DaskTrainOptions, Remembering, predict_options, train_options
+from vwlite.options.dask import (
+    DaskPredictOptions,
+    DaskSumsOptions,
+    DaskTrainOptions,
+    Remembering,
+    predict_options,
+    sums_options,
+    train_options,
+)
+from vwlite.options.groups import Command
 from vwlite.program import Commands
 
 
@@ -38,3 +47,12 @@ def predict(options: DaskPredictOptions) -> int:
     from vwlite.dask.predict import predict
 
     return predict(options)
+
+
+@command.command("sums", cls=Command, hidden=True)
+@sums_options
+def sums(options: DaskSumsOptions) -> int:
+    """For workers: sums over the shard on standard input, in a round of vwlite dask train --exact."""
+    from vwlite.dask.sums import sums
+
+    return sums(options)

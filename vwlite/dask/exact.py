@@ -1,4 +1,4 @@
-"""`vwlite dask train --exact`: rounds of `vwlite gradient` on workers, and of `vwlite step` here."""
+"""`vwlite dask train --exact`: rounds whose sums over shards are those of workers."""
 
 import hashlib
 import json
@@ -10,20 +10,18 @@ from typing import Any
 from vwlite import __version__
 from vwlite.dask.cluster import Cluster
 from vwlite.dask.parts import Listing
-from vwlite.dask.state import State, read_state, remove_state, write_state
-from vwlite.dask.work import Job, gradient, same
-from vwlite.errors import DataError, UsageError
+from vwlite.dask.state import State, damaged, read_state, remove_state, write_state
+from vwlite.dask.work import Job, same, sums
+from vwlite.errors import UsageError
 from vwlite.model import Model, write_model
 from vwlite.options.dask import DaskTrainOptions
 from vwlite.options.resolve import option_name
 from vwlite.options.settings import Settings
 from vwlite.options.solve import SolveOptions, resolve_solve
 from vwlite.output.atomic import AtomicFile
-from vwlite.rounds.driver import HEADER, Rounds
-from vwlite.rounds.files import Gradient, read_gradient
-from vwlite.rounds.files import read_state as read_rounds
-from vwlite.rounds.files import write_state as write_rounds
-from vwlite.rounds.shards import check_problem
+from vwlite.rounds.driver import NO_STATE, Rounds
+from vwlite.rounds.driver import State as Point
+from vwlite.rounds.shards import Part, check_problem
 from vwlite.runs.common import say
 
 
@@ -68,12 +66,12 @@ class ExactRounds:
         if state is None:
             say("there is no round to go on from: this is the first")
             return
-        with tempfile.TemporaryDirectory(prefix="vwlite-") as folder:
-            name = Path(folder, "state")
-            name.write_bytes(state.model)
-            self.run = Rounds(read_rounds(str(name)), self.options.tolerance)
+        try:
+            self.run = Rounds(Point.unpacked(state.model), self.options.tolerance)
+            self.run.judge()
+        except NO_STATE:
+            raise damaged(path) from None
         self.done = state.rounds
-        self.run.judge()
         if not self.options.quiet:
             say(f"going on after round {len(self.done)}")
 
@@ -81,56 +79,37 @@ class ExactRounds:
         """Do rounds until the tolerance is reached, or there were as many as are allowed."""
         o, run = self.options, self.run
         assert o.model is not None
-        if not o.quiet:
-            say(f"solver = {run.state.solver}, loss = {run.settings.loss}, shards = {len(self.listing.parts)}")
-            say(HEADER)
-        while not run.done and (o.rounds is None or len(self.done) < o.rounds):
-            begin = time.monotonic()
-            with tempfile.TemporaryDirectory(prefix="vwlite-", ignore_cleanup_errors=True) as folder:
-                row = run.take([found.part for found in self._gradients(Path(folder))])
+        begin = time.monotonic()
+        if not self._over():
+            for row in run.go(self._ask, lambda row: self._over(more=1), shards=len(self.listing.parts), quiet=o.quiet):
                 self.done.append(vars(row) | {"seconds": round(time.monotonic() - begin, 3)})
-                if not o.quiet:
-                    say(row.text(run.share))
-                state = Path(folder, "state")
-                run.state.took, run.state.asks = run.state.asks, self._written(Path(folder, "next"))
-                with AtomicFile(state) as file:
-                    write_rounds(file, run.state)
-                    file.commit()
-                write_state(o.model, State(self.identity, self.done, state.read_bytes()))
-            self.file.begin()
-            write_model(self.file, self.model)
-            self.file.commit()
+                write_state(o.model, State(self.identity, self.done, run.state.packed()))
+                self.file.begin()
+                write_model(self.file, self.model)
+                self.file.commit()
+                begin = time.monotonic()
         if run.done:
             remove_state(o.model)
 
-    def _gradients(self, folder: Path) -> list[Gradient]:
-        """What all shards say of the weights of the round."""
+    def _over(self, more: int = 0) -> str:
+        """Why there are no more rounds than those that are done and so many more; nothing if there are."""
+        most = self.options.rounds
+        return "--rounds are over, --resume goes on" if most is not None and len(self.done) + more >= most else ""
+
+    def _ask(self, run: Rounds) -> list[Part]:
+        """The sums over all shards at the weights of the round."""
         parts, put = self.listing.parts, self.cluster.put
-        asked = folder / "model"
-        self.run.state.asks = self._written(asked)
-        sent = put(same, asked.read_bytes())
+        with tempfile.TemporaryDirectory(prefix="vwlite-", ignore_cleanup_errors=True) as folder:
+            asked = Path(folder, "model")
+            with AtomicFile(asked) as file:
+                write_model(file, run.model(best=False))
+                file.commit()
+            sent = put(same, asked.read_bytes())
 
         def make(i: int, avoid: str | None) -> Any:
-            return put(gradient, parts[i], sent, self.job, avoid=avoid)
+            return put(sums, parts[i], sent, self.job, avoid=avoid)
 
-        found = []
-        for i, data in enumerate(self.cluster.each(len(parts), make, lambda i: parts[i].name)):
-            path = folder / f"gradient{i}"
-            path.write_bytes(data)
-            one = read_gradient(str(path))
-            one.part.name = parts[i].name
-            if one.program != f"vwlite {__version__}":
-                raise DataError(f"{parts[i].name}: of {one.program}, and here is vwlite {__version__}: all workers "
-                                "need one version")  # fmt: skip
-            found.append(one)
-        return found
-
-    def _written(self, path: Path) -> str:
-        """Write the model at which gradients are wanted; its digest."""
-        with AtomicFile(path) as file:
-            digest = write_model(file, self.run.model(best=False))
-            file.commit()
-        return digest
+        return self.cluster.each(len(parts), make, lambda i: parts[i].name)
 
     def kept(self) -> str:
         """What became of the model of an interrupted run, as the end of a sentence."""
@@ -140,7 +119,7 @@ class ExactRounds:
 
     def results(self) -> dict[str, Any]:
         seconds = round(sum(row["seconds"] for row in self.done), 3)
-        return self.run.results() | {"seconds": seconds, "ended": self.run.why or "--rounds are over, --resume goes on"}
+        return self.run.results() | {"seconds": seconds, "ended": self.run.why or self._over()}
 
     def notes(self) -> list[str]:
         return []

@@ -1,6 +1,6 @@
 """What a run of rounds leaves beside its model, so that it can go on when its driver has died.
 
-One file: a line of JSON, and the merged model of the last round.
+One file: a line of JSON, and the merged model of the last round, or what an exact run is at after it.
 """
 
 import hashlib
@@ -55,12 +55,17 @@ def read_state(model: str, identity: dict[str, Any]) -> State | None:
     except (ValueError, KeyError, TypeError):
         whole = False
     if not whole:
-        raise DataError(f"{path}: is not what a run of rounds has left: remove it, or begin without --resume")
+        raise damaged(model)
     now = json.loads(json.dumps(identity))
     for name in now:
         if found.identity.get(name) != now[name]:
             raise UsageError(f"--resume: {path} is of a run with other {name}: begin without --resume")
     return found
+
+
+def damaged(model: str) -> DataError:
+    """The state beside a model is none."""
+    return DataError(f"{path_of(model)}: is not what a run of rounds has left: remove it, or begin without --resume")
 
 
 def remove_state(model: str) -> None:

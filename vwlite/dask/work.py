@@ -4,6 +4,7 @@ A command that fails is no exception but a `Failed`: it says why, and Dask has n
 """
 
 import json
+import pickle
 import re
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vwlite.dask.parts import Part, content, file_system, first_line, told
 from vwlite.errors import DataError, VwliteError, WriteError
@@ -23,6 +24,9 @@ from vwlite.model.slots import array_of
 from vwlite.options.groups import TrainOptions
 from vwlite.options.settings import Settings
 from vwlite.output.atomic import AtomicFile
+
+if TYPE_CHECKING:
+    from vwlite.rounds import shards as rounds
 
 PROGRAM = (sys.executable, "-m", "vwlite")
 HELD, MODEL, START, REPORT = "held", "model", "start", "report"  # files in the folder of a task
@@ -158,12 +162,14 @@ def model_of(learned: Learned | Failed) -> Learned | Failed:
     return learned if isinstance(learned, Failed) else replace(learned, held=b"")
 
 
-def gradient(part: Part, model: bytes, job: Job) -> bytes | Failed:
-    """What a shard says of the weights of a round: the file that `vwlite gradient` writes."""
+def sums(part: Part, model: bytes, job: Job) -> "rounds.Part | Failed":
+    """The sums over a shard at the weights of a round, those of the model."""
     with _task() as task:
-        out = task.folder / "gradient"
-        task.run(part, job, "gradient", "-i", task.written(START, model), "-o", out.name, "--certificate")
-        return out.read_bytes()
+        out = task.folder / "sums"
+        task.run(part, job, "dask", "sums", "-i", task.written(START, model), "-o", out.name)
+        found: rounds.Part = pickle.loads(out.read_bytes())
+        found.name = part.name
+        return found
     return task.failed
 
 
@@ -223,7 +229,7 @@ class _Task:
                     file = stack.enter_context(open(part.url, "rb"))
             errors = stack.enter_context(tempfile.TemporaryFile(dir=self.folder))
             process = subprocess.Popen(
-                [*PROGRAM, arguments[0], "--quiet", *arguments[1:], *job.arguments, *known, *files], cwd=self.folder,
+                [*PROGRAM, *arguments, "--quiet", *job.arguments, *known, *files], cwd=self.folder,
                 stdin=file, stdout=subprocess.DEVNULL, stderr=errors, bufsize=0,
             )  # fmt: skip
             stack.callback(_ended, process)

@@ -57,8 +57,6 @@ def not_data(begin: bytes, path: str) -> str:
     if looks_like_vw(begin) or (begin[30:40] == b"header.npy" and b'{"algorithm"' in text):
         return (f"it is a model, not data: `vwlite predict -m {name} DATA` predicts with it, "
                 f"`vwlite train -i {name} DATA` continues it")  # fmt: skip
-    if begin[30:40] == b"header.npy":
-        return "it is a file of vwlite gradient or vwlite step, not data"
     if begin.startswith(b"vwlite cache\0"):
         return f"it is a cache: name the data that it was made from, and --cache-file {name}"
     if begin.startswith((b"\xff\xfe", b"\xfe\xff")):

@@ -24,7 +24,7 @@ import mmap
 import re
 import struct
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any
 
@@ -55,9 +55,6 @@ _ARRAY = re.compile(
 _NAME = re.compile(r"(header|keys|weights|names(?:_ends|_keys)?|(?:state|more)_\w+)\.npy", re.ASCII)
 _DESCRIPTOR = 24  # bytes at most that a zip has behind the content of a member
 ZIP = b"PK\x03\x04"
-KINDS = {  # of files that are no models, and what a sentence calls them
-    "model": "a model", "gradient": "a gradient of vwlite gradient", "state": "a state of vwlite step",
-}  # fmt: skip
 NAMES = ("names_keys", "names_ends", "names")  # the arrays of FeatureNames, in its order
 
 
@@ -185,18 +182,13 @@ def write_model(file: "AtomicFile | Draft", model: Model) -> str:
             f"{file.name}: not written: learning has diverged, {_not_finite(model)} is not finite; {smaller}"
             "scale the features"
         )
-    return write_arrays(file, model.header(), {n: (model.shape(n, a), a) for n, a in model.arrays().items()})
-
-
-def write_arrays(file: "AtomicFile | Draft", header: dict[str, Any], arrays: dict[str, tuple[str, Array]]) -> str:
-    """Write a file such as models are, of arrays with their shapes; the caller commits it. The digest in it."""
     out = _Digesting(file)
-    text = json.dumps(header, sort_keys=True, allow_nan=False)
+    text = json.dumps(model.header(), sort_keys=True, allow_nan=False)
     with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as archive:  # type: ignore[call-overload]
         archive.comment = _COMMENT % (b"0" * 64)  # replaced when the digest is known
         _add(archive, "header", f"<U{len(text)}", "()", memoryview(text.encode("utf-32-le")))
-        for name, (shape, numbers) in arrays.items():
-            _add(archive, name, _TYPES[numbers.format], shape, numbers)
+        for name, numbers in model.arrays().items():
+            _add(archive, name, _TYPES[numbers.format], model.shape(name, numbers), numbers)
     return out.finish()
 
 
@@ -263,31 +255,6 @@ def _parsed(path: str, file: IO[bytes], data: bytes | mmap.mmap, in_place: bool)
         raise DataError(f"{path}: not a model of vwlite: {brief(e)}") from e
 
 
-def read_arrays(
-    path: str, file: IO[bytes], data: bytes | mmap.mmap, kind: str, check: Callable[[dict[str, Any]], None]
-) -> tuple[dict[str, Any], dict[str, Array]]:
-    """The header, which has such a `kind`, and the arrays of what `write_arrays` wrote; no model. check: of the header,
-    raises ValueError. DataError if the file is none of these, or not whole."""
-    _checked_digest(path, data, kind)
-    try:
-        with zipfile.ZipFile(file) as archive:
-            header = _header_of(archive)
-            if header.get("kind") != kind:
-                raise DataError(f"{path}: it is {_kind_of(header)}, not {KINDS[kind]}")
-            check(header)
-            names = _members(archive, data, ())
-            read = {name: memoryview(archive.read(f"{name}.npy")) for name in names if name != "header"}
-            return header, {name: _array(content, name) for name, content in read.items()}
-    except (DataError, MemoryError):
-        raise
-    except Exception as e:  # whatever zipfile makes of a file that is not from here
-        raise DataError(f"{path}: not a valid {kind}: {brief(e)}") from e
-
-
-def _kind_of(header: dict[str, Any]) -> str:
-    return KINDS.get(header.get("kind", "model"), "something else")
-
-
 def _members(archive: zipfile.ZipFile, data: bytes | mmap.mmap, needed: tuple[str, ...]) -> list[str]:
     """The names of the arrays. ValueError unless they lie in the file as they are, one behind the other: so none takes
     more memory than it has bytes there."""
@@ -335,8 +302,6 @@ def _header_of(archive: zipfile.ZipFile) -> dict[str, Any]:
 def _header(path: str, archive: zipfile.ZipFile) -> dict[str, Any]:
     """The header, checked. DataError if it is of a newer program, which may have changed everything else."""
     header = _header_of(archive)
-    if header.get("kind") in KINDS:
-        raise DataError(f"{path}: not a model: it is {_kind_of(header)}")
     program = brief(header.get("program", "a newer program"))
     if type(header.get("format")) is int and header["format"] > FORMAT:
         raise DataError(
@@ -382,14 +347,14 @@ def _array(data: Array, name: str, columns: int = 1) -> Array:
     return array_of(content, codes[kind])
 
 
-def _checked_digest(path: str, data: bytes | mmap.mmap, kind: str = "model") -> str:
+def _checked_digest(path: str, data: bytes | mmap.mmap) -> str:
     """The digest at the end of a file, as hexadecimal digits. DataError if it is not that of the rest."""
     size = len(data)
     found = _DIGEST.search(data[max(0, size - _COMMENT_SIZE) :])
     if not found:
         if data[:4] == ZIP:
-            raise DataError(f"{path}: not a whole {kind}: its end is missing or damaged; use another copy")
-        raise DataError(f"{path}: not a {kind} of vwlite{_what_it_is(data[:4096], kind)}")
+            raise DataError(f"{path}: not a whole model: its end is missing or damaged; use another copy")
+        raise DataError(f"{path}: not a model of vwlite{_what_it_is(data[:4096])}")
     digest = hashlib.blake2b(digest_size=32)
     with memoryview(data) as view:
         digest.update(view[: size - _COMMENT_SIZE])
@@ -398,10 +363,9 @@ def _checked_digest(path: str, data: bytes | mmap.mmap, kind: str = "model") -> 
     return digest.hexdigest()
 
 
-def _what_it_is(begin: bytes, kind: str) -> str:
+def _what_it_is(begin: bytes) -> str:
     """What a file that is no model is instead, as far as its first bytes tell, and what writes one."""
-    maker = {"model": "train -m", "gradient": "gradient -o", "state": "step --init -i"}[kind]
-    writes = f"; `vwlite {maker} FILE` writes one"
+    writes = "; `vwlite train -m FILE` writes one"
     if not begin:
         return f": it is empty{writes}"
     if begin.startswith(b"vwlite cache"):

@@ -106,6 +106,19 @@ class DaskPredictOptions(PredictOptions, ClusterOptions):
     raw: dict[str, Any] = field(default_factory=dict)  # what was typed, as text
 
 
+@dataclass(frozen=True)
+class DaskSumsOptions(TrainOptions):
+    """The options of `vwlite dask sums`, as typed."""
+
+    initial: str | None = option(
+        None, "-i", "--initial", group=OUT, type=PATH, required=True, metavar="FILE",
+        help="The model at whose weights sums are wanted.",
+    )  # fmt: skip
+    output: str | None = option(
+        None, "-o", "--output", group=OUT, type=PATH, required=True, metavar="FILE", help="Write the sums to this file."
+    )
+
+
 # The options that the commands get which the workers run, and those of our own.
 _OF_LINES = tuple(spec for spec in specs_of(InputOptions, IN) if spec.name not in ("data_options", "rejects"))
 TRAINING = (
@@ -129,6 +142,10 @@ _TRAIN = (
     *specs_of(DaskTrainOptions, OUT),
     *(spec for spec in specs_of(TrainOptions, OUT) if spec.name in ("initial", "names")),
     SPECS["link"], *_RUN, *specs_of(DaskTrainOptions, RUN),
+)  # fmt: skip
+_SUMS = (
+    *specs_of(DaskSumsOptions), *READING, *(spec for spec in specs_of(InputOptions, RUN) if spec.name == "threads"),
+    *(spec for spec in _RUN if spec.name == "quiet"),
 )  # fmt: skip
 _PREDICT = (
     *specs_of(ClusterOptions),
@@ -176,6 +193,15 @@ def train_options(f: Callable[[DaskTrainOptions], int]) -> Callable[..., int]:
 
 def predict_options(f: Callable[[DaskPredictOptions], int]) -> Callable[..., int]:
     return _command(_PREDICT, DaskPredictOptions, f)
+
+
+def sums_options(f: Callable[[DaskSumsOptions], int]) -> Callable[..., int]:
+    @functools.wraps(f)
+    def command(**typed: Any) -> int:
+        return f(collected(DaskSumsOptions, typed))
+
+    found: Callable[..., int] = with_options(_SUMS, command)
+    return found
 
 
 def check_urls(o: DaskTrainOptions | DaskPredictOptions) -> None:

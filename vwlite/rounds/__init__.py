@@ -1,1 +1,1 @@
-"""Solving in rounds over shards: gradients and states as files, the driver's half, and processes on one machine."""
+"""Solving in rounds over shards: the driver, what a shard is asked for, and processes on one machine."""

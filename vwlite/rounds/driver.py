@@ -1,16 +1,21 @@
-"""The driver's half of solving in rounds: from the sums over each shard to the next weights.
+"""Solving in rounds: from the sums over each shard to the next weights, until the tolerance is reached.
 
-The sums are added in the order of the shards' digests, so nothing depends on where they come from, or in which order.
+Who has the shards, processes or the workers of Dask, only answers what the sums are at some weights. They are added in
+the order of the shards' digests, so nothing depends on where they come from, or in which order.
 """
 
+import json
+import math
 from array import array
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
 from vwlite import __version__
 from vwlite.algorithms.build import make_expander
 from vwlite.algorithms.table import SOLVED
+from vwlite.core.base.arrays import is_ascending
 from vwlite.core.base.checksum import checksum
 from vwlite.core.solve.rounds import OWLQN, SPG
 from vwlite.core.solve.shard import Dual, add_at, add_to, is_one_sided, mean_gradient, places_of, united
@@ -18,11 +23,14 @@ from vwlite.core.solve.weights import aligned, nonzero_records
 from vwlite.errors import DataError
 from vwlite.model import Model
 from vwlite.model.header import COUNTERS
+from vwlite.model.slots import array_of
 from vwlite.options.settings import Settings
-from vwlite.rounds.files import Part, State
+from vwlite.rounds.shards import Part
+from vwlite.runs.common import say
 from vwlite.runs.problem import CERTAIN
 
-STEPS = 5  # that together have to lower the objective, where there are no certificates
+ALL_SHOWN = 100  # rounds that have a row each; of later ones fewer and fewer have one
+NO_STATE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)  # errors of `State.unpacked`
 HEADER = " round             loss        objective           gap     gap %      step  nonzeros"
 
 
@@ -33,23 +41,63 @@ class Row:
     round: int
     loss: float  # the mean, at the weights of the round
     objective: float  # the least so far
-    gap: float | None  # of that; None without certificates
+    gap: float  # of that
     step: float  # of the weights of the round, along its direction
     taken: bool
     nonzeros: int
 
     def text(self, share: float) -> str:
-        gap = f"{'-':>13} {'-':>9}" if self.gap is None else f"{self.gap:>13.6g} {100 * share:>9.3g}"
         refused = "" if self.taken else "  refused"
         losses = f"{self.loss:>16.10g} {self.objective:>16.10g}"
-        return f"{self.round:>6} {losses} {gap} {self.step:>9.3g} {self.nonzeros:>9}{refused}"
+        return (f"{self.round:>6} {losses} {self.gap:>13.6g} {100 * share:>9.3g} {self.step:>9.3g} "
+                f"{self.nonzeros:>9}{refused}")  # fmt: skip
+
+
+@dataclass
+class State:
+    """All that a run is at, between two rounds."""
+
+    options: dict[str, Any]
+    solver: str  # of ROUNDS
+    shards: list[list[Any]] = field(default_factory=list)  # digest, examples and features of each, ascending
+    counters: dict[str, int] = field(default_factory=dict)
+    columns: dict[str, Any] = field(default_factory=dict)  # of tables
+    lower_bound: float = 0.0
+    word: str = "continue"  # or converged, or stopped
+    numbers: dict[str, Any] = field(default_factory=dict)  # of the method; {}: it has not begun
+    keys: Any = None
+    places: Any = None  # of the keys of each shard among all keys
+    arrays: dict[str, Any] = field(default_factory=dict)
+
+    def packed(self) -> bytes:
+        """A line of JSON, and the arrays."""
+        facts, arrays = dict(vars(self)), {"keys": self.keys, "places": self.places, **self.arrays}
+        facts["arrays"] = {name: len(numbers) for name, numbers in arrays.items()}
+        del facts["keys"], facts["places"]
+        return json.dumps(facts).encode() + b"\n" + b"".join(memoryview(a).cast("B") for a in arrays.values())
+
+    @classmethod
+    def unpacked(cls, data: bytes) -> "State":
+        """NO_STATE: it is none, which may only be found by `Rounds` and `Rounds.judge`."""
+        at = data.index(b"\n") + 1
+        facts, arrays = json.loads(data[:at]), {}
+        for name, count in facts.pop("arrays").items():
+            kind, size = ("I", 4) if name in ("keys", "places") else ("d", 8)
+            arrays[name] = array_of(data[at : at + size * count], kind)
+            at += size * count
+        found = cls(keys=arrays.pop("keys"), places=arrays.pop("places"), arrays=arrays, **facts)
+        sizes = sum(features for _, _, features in found.shards)
+        if at != len(data) or not found.numbers or not is_ascending(found.keys) or sizes != len(found.places):
+            raise ValueError("its arrays do not fit each other")
+        return found
 
 
 class Rounds:
-    """A run over rounds. Its state is a `State`, which `took` and `asks` are left to whoever writes it."""
+    """A run over rounds. Its state is a `State`."""
 
     def __init__(self, state: State, tolerance: float) -> None:
         self.state, self.tolerance = state, tolerance
+        self.ended = ""  # why there are no more rounds
         self.settings = Settings.restored(state.options)
         self.constant_key: int | None = make_expander(self.settings).constant_key
         self.descent: OWLQN | SPG | None = None
@@ -61,7 +109,7 @@ class Rounds:
     def begin(cls, settings: Settings, start: Model | None, tolerance: float) -> "Rounds":
         """start: whose weights are the first; without, they are zero."""
         solver = "owl-qn" if settings.radius is None else "spg"
-        state = State(settings.stored(), solver, program=f"vwlite {__version__}")
+        state = State(settings.stored(), solver)
         state.keys, state.places = array("I"), array("I")
         x = array("d", [0.0])
         if start is not None:
@@ -80,7 +128,33 @@ class Rounds:
         s = self.settings
         return OWLQN(x, l1=s.l1, l2=s.l2) if s.radius is None else SPG(x, radius=s.radius, l2=s.l2)
 
-    # --- a round -----------------------------------------------------------------------------
+    # --- rounds ------------------------------------------------------------------------------
+
+    def go(
+        self, ask: Callable[["Rounds"], list[Part]], over: Callable[[Row], str], *, shards: int, quiet: bool
+    ) -> Iterator[Row]:
+        """Rounds to the end, which `ended` tells; a row after each.
+
+        ask: the sums over each shard at the weights that are wanted; none: it was stopped. over: why a round is the
+        last, though the tolerance is not reached; nothing if it is not.
+        """
+        if not quiet:
+            say(f"solver = {self.state.solver}, loss = {self.settings.loss}, shards = {shards}")
+            say(HEADER)
+        due, self.ended = 0, self.why
+        while not self.ended:
+            parts = ask(self)
+            if not parts:
+                self.ended = "interrupted"
+                return
+            row = self.take(parts)
+            if not math.isfinite(row.objective):
+                raise DataError("the objective is not finite; scale the features")
+            self.ended = self.why or over(row)
+            if not quiet and (self.ended or row.round >= due):
+                say(row.text(self.share))
+                due = row.round + 1 + max(0, row.round - ALL_SHOWN) // 10
+            yield row
 
     def take(self, parts: list[Part]) -> Row:
         """What all shards say of the weights that were asked for. DataError for shards that are not those of before."""
@@ -88,10 +162,9 @@ class Rounds:
         if self.descent is None:
             self._first(parts)
         assert self.descent is not None
-        certified = all(part.has_certificate for part in parts)
         d, at, places = len(state.keys), 0, memoryview(state.places)
         sums, slopes = array("d", bytes(8 * len(parts[0].sums))), array("d", bytes(8 * d))
-        second = array("d", bytes(8 * d)) if certified and self.settings.constant else None
+        second = array("d", bytes(8 * d)) if parts[0].second is not None else None
         for part, (_, _, features) in zip(parts, state.shards, strict=True):
             if len(part.slopes) != features:
                 raise DataError(f"{part.name} has {len(part.slopes)} features, and had {features} in the first round")
@@ -104,46 +177,32 @@ class Rounds:
         if s.constant and is_one_sided(s.loss, sums):
             raise DataError("all labels, of all shards, are on one side: the best constant is infinite; use "
                             "--no-constant, or other data")  # fmt: skip
-        if certified:
-            dual = Dual(s.loss, s.constant, sums, slopes, second)
-            state.lower_bound, state.certified = max(state.lower_bound, dual.bound(s.l1, s.l2, s.radius)), True
+        dual = Dual(s.loss, s.constant, sums, slopes, second)
+        state.lower_bound = max(state.lower_bound, dual.bound(s.l1, s.l2, s.radius))
         step = descent.step
         try:
             taken = descent.tell(loss, mean_gradient(sums, slopes, s.constant), sums[3] / sums[0])
         except ValueError as e:
             raise DataError(f"no step can be made: {e}; scale the features") from None
-        if taken:
-            state.history = [*state.history, self.objective][-STEPS - 1 :]
         state.numbers, state.arrays = descent.state(), descent.arrays
         self.judge()
-        gap = self.gap if state.certified else None
-        return Row(descent.rounds, loss, self.objective, gap, step, taken, self.nonzeros)
+        return Row(descent.rounds, loss, self.objective, self.gap, step, taken, self.nonzeros)
 
     def checked(self, parts: list[Part]) -> list[Part]:
-        """In the order of their shards. DataError unless these are the shards of the rounds before, each once, and of
-        one kind."""
+        """In the order of their shards. DataError unless these are the shards of the rounds before, each once."""
         parts = sorted(parts, key=lambda part: part.shard)
         for one, other in pairwise(parts):
             if one.shard == other.shard:
                 raise DataError(f"{one.name} and {other.name} are of the same examples, which would count twice: leave "
                                 "one out")  # fmt: skip
-            if one.has_certificate != other.has_certificate:
-                has, lacks = (one, other) if one.has_certificate else (other, one)
-                raise DataError(f"{has.name} has a certificate and {lacks.name} has none: make all with --certificate, "
-                                "or none")  # fmt: skip
             if one.columns != other.columns:
                 raise DataError(f"{one.name} and {other.name} are of tables whose columns mean different things: say "
                                 "what they are, with --label, --numeric, --categorical and the like")  # fmt: skip
-        known = {shard: examples for shard, examples, _ in self.state.shards}
-        here = {part.shard: part for part in parts}
-        for shard, part in here.items():
-            if known and shard not in known:
-                raise DataError(f"{part.name} is of examples that the rounds before did not have: each round is over "
-                                "the same shards; begin anew for others")  # fmt: skip
-        missing = [examples for shard, examples in known.items() if shard not in here]
-        if missing:
-            which = f"that of {missing[0]} examples" if len(missing) == 1 else f"{len(missing)} of {len(known)}"
-            raise DataError(f"there is no gradient of a shard of the rounds before: {which}; name all")
+        known = {shard for shard, _, _ in self.state.shards}
+        for part in parts:
+            if known and part.shard not in known:
+                raise DataError(f"{part.name} has other examples than in the rounds before: all rounds need the same "
+                                "shards; restart for others")  # fmt: skip
         return parts
 
     def _first(self, parts: list[Part]) -> None:
@@ -151,9 +210,6 @@ class Rounds:
         state, begin = self.state, memoryview(self.state.arrays["x"])
         keys: array[int] = array("I")
         for part in parts:
-            if part.keys is None:
-                raise DataError(f"{part.name} does not say which features it is of, as it is of a later round: make it "
-                                "with the model of vwlite step --init")  # fmt: skip
             keys = united(keys, part.keys)
         x = aligned(keys, state.keys, begin[:-1])
         x.append(begin[-1])
@@ -168,13 +224,10 @@ class Rounds:
 
     def judge(self) -> None:
         """Whether the run is at its end, by the tolerance."""
-        state, history, descent = self.state, self.state.history, self.descent
+        state, descent = self.state, self.descent
         assert descent is not None
         state.word = "stopped" if descent.done else "continue"
-        if state.certified:
-            if self.gap <= max(self.tolerance, CERTAIN) * self.objective:
-                state.word = "converged"
-        elif len(history) > STEPS and history[0] - history[-1] <= self.tolerance * history[-1]:
+        if self.gap <= max(self.tolerance, CERTAIN) * self.objective:
             state.word = "converged"
 
     # --- where it stands ---------------------------------------------------------------------
@@ -213,10 +266,8 @@ class Rounds:
     @property
     def why(self) -> str:
         """Why the run is at its end; nothing if it is not."""
-        if self.state.word == "converged" and self.state.certified:
-            return f"the gap is at most --tolerance {self.tolerance:g}"
         if self.state.word == "converged":
-            return f"{STEPS} steps lowered the objective by no more than --tolerance {self.tolerance:g} of it"
+            return f"the gap is at most --tolerance {self.tolerance:g}"
         return "no step lowers the objective any more" if self.done else ""
 
     def results(self) -> dict[str, Any]:
@@ -227,7 +278,7 @@ class Rounds:
             return lines
         bound = {"lower bound": self.lower_bound, "gap": self.gap, "relative gap": self.share}
         return {
-            "objective": self.objective, **(bound if state.certified else {}), "nonzero weights": self.nonzeros,
+            "objective": self.objective, **bound, "nonzero weights": self.nonzeros,
             **lines, "rounds": self.descent.rounds,
         }  # fmt: skip
 
@@ -240,10 +291,9 @@ class Rounds:
         found: tuple[Any, float] = d.weights(("best" if isinstance(d, SPG) else "x") if best else "trial")
         return found
 
-    def model(self, *, best: bool | None = None) -> Model:
-        """The model of the best weights, or of those at which gradients are wanted next; by default the best if the
-        run is done."""
-        state, best = self.state, self.done if best is None else best
+    def model(self, *, best: bool) -> Model:
+        """The model of the best weights, or of those at which gradients are wanted next."""
+        state = self.state
         weights, constant = self.weights(best=best)
         keys, found = nonzero_records(state.keys, [weights], self.constant_key, [constant])
         known = self.descent is not None and best
@@ -268,5 +318,5 @@ class Rounds:
                 "data": f"{checksum(b''.join(bytes.fromhex(shard) for shard, _, _ in state.shards)):016x}",
             },
             seen=len(state.keys),
-            program=state.program,
+            program=f"vwlite {__version__}",
         )

@@ -20,8 +20,8 @@ from vwlite.errors import ShortageError
 from vwlite.options.settings import Settings
 from vwlite.options.solve import SolveOptions
 from vwlite.output.atomic import abandon_all
-from vwlite.rounds.files import Part
-from vwlite.rounds.shards import facts_of, shard_of
+from vwlite.rounds.driver import Rounds
+from vwlite.rounds.shards import Part, facts_of, shard_of
 from vwlite.runs.problem import Examples
 from vwlite.runs.signals import STOPPING
 
@@ -111,12 +111,13 @@ class Processes:
         for i, (keys, known) in self._answers():
             self._keys[i], self._known[i] = keys, known
 
-    def ask(self, keys: Any, weights: Any, constant: float, *, certificate: bool) -> list[Part]:
-        """What each shard says of these weights, one for each of all keys. None of it, if it is stopped."""
+    def ask(self, run: Rounds) -> list[Part]:
+        """The sums over each shard at the weights that the run wants. None of it, if it is stopped."""
+        keys, (weights, constant) = run.state.keys, run.weights(best=False)
         for line, mine in zip(self._ours, self._mine, strict=True):
             wanted = [aligned(self._keys[i], keys, weights) for i in mine]
             with suppress(OSError):  # that it has ended, its answer will tell
-                line.send((wanted, constant, certificate))
+                line.send((wanted, constant))
         return [
             Part(keys=self._keys[i], sums=sums, slopes=slopes, second=second, name=self.paths[i], **self._known[i])
             for i, (sums, slopes, second) in sorted(self._answers())
@@ -187,8 +188,8 @@ def _serve(line: Line, options: SolveOptions, settings: Settings, paths: list[st
             at += 1
         line.send(answers)
         while True:
-            wanted, constant, certificate = line.receive()
-            line.send([shard.sums(w, constant, certificate) for w, shard in zip(wanted, shards, strict=True)])
+            wanted, constant = line.receive()
+            line.send([shard.sums(w, constant, True) for w, shard in zip(wanted, shards, strict=True)])
     except (EOFError, BrokenPipeError, ConnectionResetError):
         raise
     except Exception as e:  # whatever it is, who asks makes a sentence and an exit code of it

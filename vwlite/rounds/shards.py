@@ -1,20 +1,51 @@
-"""One shard: its examples in memory, and what they say of any weights."""
+"""One shard: its examples in memory, and the sums over them at any weights."""
 
+from dataclasses import dataclass, field
 from typing import Any
 
 from vwlite.core.solve.shard import Shard
 from vwlite.errors import DataError, UsageError
-from vwlite.model import Model
 from vwlite.options.settings import Settings
-from vwlite.rounds.files import Part, refusal_of
 from vwlite.runs.problem import Examples
+from vwlite.solvers.table import ROUNDS
+
+
+@dataclass
+class Part:
+    """The sums over one shard at the weights of a round. Arrays are memoryviews or arrays of format "I" or "d"."""
+
+    shard: str  # a digest of its examples
+    counters: dict[str, int]  # COUNTERS
+    keys: Any  # ascending: the features that it has; None: the driver knows them since the first round
+    sums: Any
+    slopes: Any  # of each key
+    second: Any = None  # of each key, where the loss and the constant need it for the lower bound
+    name: str = ""  # what a sentence calls it
+    columns: dict[str, Any] = field(default_factory=dict)  # of tables
 
 
 def check_problem(settings: Settings, what: str) -> None:
     """UsageError for a problem that is not solved in rounds. what: whose it is."""
-    why = refusal_of(settings)
+    why = _refusal_of(settings)
     if why:
         raise UsageError(f"{what}: a problem with {why} is not solved in rounds over shards; vwlite solve takes it")
+
+
+def _refusal_of(settings: Settings) -> str:
+    """Why a problem is not solved in rounds, as words after `with`; nothing if it is."""
+    if settings.softmax:
+        return "--softmax"
+    if settings.oaa is not None:
+        return "--oaa"
+    if settings.nonnegative:
+        return "--nonnegative"
+    if settings.feature_weights:
+        return "--feature-weights"
+    if settings.nonzeros:
+        return "--nonzeros"
+    if settings.loss not in ROUNDS["spg"].losses:
+        return f"--loss {settings.loss}"
+    return ""
 
 
 def shard_of(examples: Examples, settings: Settings) -> Shard:
@@ -30,12 +61,3 @@ def facts_of(examples: Examples) -> dict[str, Any]:
     rows = examples.rows
     counters = {"examples": len(rows) + rows.unlabelled, "unlabelled": rows.unlabelled, "features": rows.nonzeros}
     return {"shard": examples.digest, "counters": counters, "columns": examples.columns}
-
-
-def part_at(examples: Examples, model: Model, *, certificate: bool, name: str) -> Part:
-    """What a shard says of the weights of a model. From the second round on, its keys are known."""
-    weights, constant = examples.start(model, 0)
-    sums, slopes, second = shard_of(examples, model.settings).sums(weights, constant, certificate)
-    facts = facts_of(examples)
-    keys = None if model.solved["passes"] else examples.rows.keys
-    return Part(keys=keys, sums=sums, slopes=slopes, second=second, name=name, **facts)

@@ -3,25 +3,23 @@
 import json
 import math
 import time
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
 from vwlite import __version__
-from vwlite.errors import DataError
 from vwlite.input.reader import check_sources
 from vwlite.model import read_model, write_model
 from vwlite.options.resolve import as_options
 from vwlite.options.solve import SolveOptions, check_shards, resolve_solve
 from vwlite.output.atomic import AtomicFile
-from vwlite.rounds.driver import HEADER, Rounds, Row
+from vwlite.rounds.driver import Rounds, Row
 from vwlite.rounds.processes import Processes
 from vwlite.rounds.shards import check_problem
 from vwlite.runs.common import say
 from vwlite.runs.problem import SMALL, summary
 from vwlite.runs.signals import StopSignal
-
-ALL_SHOWN = 100  # rounds that have a row each; of those behind, fewer and fewer have one
 
 
 def solve_shards(o: SolveOptions) -> int:
@@ -42,7 +40,9 @@ def solve_shards(o: SolveOptions) -> int:
         begin = time.monotonic()
         processes.read()
         rows: list[Row] = []
-        ended = _go(o, run, processes, rows) if not processes.stopped else "interrupted"
+        if not processes.stopped:
+            rows += run.go(processes.ask, _limit(o), shards=len(o.data), quiet=o.quiet)
+        ended = run.ended or "interrupted"
         if file is not None and rows:
             write_model(file, replace(run.model(best=True), interrupted=signals.number is not None))
             file.commit()
@@ -74,34 +74,18 @@ def solve_shards(o: SolveOptions) -> int:
     return 0
 
 
-def _go(o: SolveOptions, run: Rounds, processes: Processes, rows: list[Row]) -> str:
-    """Rounds to the end; why it is that."""
+def _limit(o: SolveOptions) -> Callable[[Row], str]:
+    """Why a round is the last one by the options; nothing if it is not."""
     deadline = math.inf if o.max_seconds is None else time.monotonic() + o.max_seconds
-    if not o.quiet:
-        say(f"solver = {run.state.solver}, loss = {run.settings.loss}, shards = {len(o.data)}")
-        say(HEADER)
-    due = 0
-    while True:
-        weights, constant = run.weights(best=False)
-        parts = processes.ask(run.state.keys, weights, constant, certificate=True)
-        if processes.stopped:
-            return "interrupted"
-        row = run.take(parts)
-        if not math.isfinite(row.objective):
-            raise DataError("the objective is not finite; scale the features")
-        rows.append(row)
-        ended = ""
-        if run.done:
-            ended = run.why
-        elif time.monotonic() >= deadline:
-            ended = f"--max-seconds {o.max_seconds:g} is over"
-        elif o.max_passes is not None and row.round >= o.max_passes:
-            ended = f"--max-passes {o.max_passes} is reached"
-        if not o.quiet and (ended or row.round >= due):
-            say(row.text(run.share))
-            due = row.round + 1 + max(0, row.round - ALL_SHOWN) // 10
-        if ended:
-            return ended
+
+    def over(row: Row) -> str:
+        if time.monotonic() >= deadline:
+            return f"--max-seconds {o.max_seconds:g} is over"
+        if o.max_passes is not None and row.round >= o.max_passes:
+            return f"--max-passes {o.max_passes} is reached"
+        return ""
+
+    return over
 
 
 def _results(run: Rounds, rows: list[Row], begin: float, ended: str) -> dict[str, Any]:

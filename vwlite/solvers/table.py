@@ -152,7 +152,7 @@ SOLVERS = {
     )
 }
 
-# Those of `vwlite solve --shards` and `vwlite step`: they learn of one gradient a round, summed over shards.
+# Those of `vwlite solve --shards` and `vwlite dask train --exact`: one gradient a round, summed over shards.
 ROUNDS = {
     row.name: row
     for row in (
