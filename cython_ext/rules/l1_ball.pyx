@@ -13,7 +13,7 @@ What makes it fast:
   sweeps short arrays. Rounding must not let it fall either: from one round of a projection to the next, or below that
   of the example before, (S - z) / rho can come out a bit of the last place lower, and across the border of two floats
   the queue would go back, and lose entries. So a round takes the larger one of its own Theta and the one before.
-- An entry of the queue (_shifting.pxd) is a lower bound of |u| (a float, rounded down) and a key: 8 bytes.
+- An entry of the queue (active_set.pxd) is a lower bound of |u| (a float, rounded down) and a key: 8 bytes.
 
 S is an integer, the sum of each |u| rounded to a multiple of z / 2^50 or so. Integers add in a cycle, where a
 compensated sum of doubles is a long chain; they add to the same in any order, so nothing depends on how the queue
@@ -28,8 +28,10 @@ from libc.stdlib cimport free
 
 from vwlite.core.rules._averaging cimport RunningSum, bring_up, mean
 from vwlite.core.learn.nonzeros cimport Limited
-from vwlite.core.rules._shifting cimport Shifting, due_at, free_shifting, push, room_to_wait, wait
-from vwlite.core.rules.radix_heap cimport BUCKETS, Bucket, Entry, below, bits_of, clear
+from vwlite.core.rules.active_set cimport (
+    WAITING, ActiveSet, bound_of, drop_below, free_active_set, push, queue_waiting, rank_below, rebuild, remove_stale,
+    room_to_wait, wait,
+)
 from vwlite.core.learn.prox cimport positive_part
 from vwlite.core.base.buffers cimport reserve
 from vwlite.core.base.elementary cimport pow
@@ -48,14 +50,14 @@ cdef double LARGEST = <double>(<int64_t>1 << 45)   # of |u| in z; beyond, a doub
 
 cdef struct Slot:
     uint32_t mark
-    float bound       # that of the valid entry of the queue; infinite while it waits outside
+    uint32_t rank     # see active_set.pxd
     double u          # sign(w) (|w| + Theta); 0 if w is 0. The constant: w itself
 
 
 # The beginning is that of Slot, so that the queue is the same.
 cdef struct WeightedSlot:
     uint32_t mark
-    float bound
+    uint32_t rank
     double u          # sign(w) (|w| / a + Theta)
     double a
 
@@ -63,7 +65,7 @@ cdef struct WeightedSlot:
 # The same, with what _averaging.pxd says; the size that shrinks is |u|.
 cdef struct AveragedSlot:
     uint32_t mark
-    float bound
+    uint32_t rank
     double u
     RunningSum total
 
@@ -76,7 +78,7 @@ cdef struct Capped:
 cdef class L1Ball(Limited):
     """P(w - eta_t g) onto ||w||_1 <= radius; with `nonnegative`, and w >= 0"""
 
-    SLOT = [("mark", "<u4"), ("_bound", "<f4"), ("u", "<f8")]
+    SLOT = [("mark", "<u4"), ("_rank", "<u4"), ("u", "<f8")]
     SLOT_BYTES = sizeof(Slot)
     SCALARS = ["t", "shift", "count_of_sum", "active"]
 
@@ -88,7 +90,7 @@ cdef class L1Ball(Limited):
     cdef double scale                 # the power of two above z
     cdef double to_coarse, to_fine, from_coarse, from_fine    # numbers as counts, and back
     cdef double small                 # SMALL, as a number
-    cdef Shifting shifting            # ranks are the bits of bounds
+    cdef ActiveSet active_set
     cdef bint weighted                # slots are WeightedSlot
     cdef int128 squares               # then: the sum of a^2 over the active set, as `square` counts it
     cdef double to_square, from_square
@@ -98,6 +100,7 @@ cdef class L1Ball(Limited):
     def __init__(self, loss, *, double radius, bint nonnegative=False, **schedule):
         super().__init__(loss, **schedule)
         self.nonnegative = nonnegative
+        self.active_set.rank_at = sizeof(uint32_t)
         self.strength = radius
         self.use(radius)
 
@@ -131,7 +134,7 @@ cdef class L1Ball(Limited):
         return self.active <= self.nonzeros and self.l1_norm() < 0.999 * self.radius
 
     def __dealloc__(self):
-        free_shifting(&self.shifting)
+        free_active_set(&self.active_set)
 
     # What JSON can hold of S: Python's integers have any size.
 
@@ -173,9 +176,9 @@ cdef class L1Ball(Limited):
         step = -learning_rate(&self.schedule, self.t) * o.importance * o.dloss
         if step == 0:
             return
-        self.clean_if_stale()
+        remove_stale(&self.active_set, self.table, self.active)
         while next_piece(&part):
-            if self.room(part.size):
+            if room_to_wait(&self.active_set, part.size):
                 break
             slots, x = <Slot**>part.slots, part.x
             for i in range(part.size):
@@ -204,9 +207,8 @@ cdef class L1Ball(Limited):
         if old == 0:
             self.active += 1
             self.wait(s)
-        elif new < s.bound and s.bound != INFINITY:
-            s.bound = below(new)
-            self.push(s)
+        else:
+            self.requeue(s)
 
     cdef void drop_negative(self, const Example* e) noexcept nogil:
         """Make the weights of an example that are below 0 zero; the projection of what is left is that of all."""
@@ -225,17 +227,21 @@ cdef class L1Ball(Limited):
         In rounds: drop all that the shift leaves behind; that raises the shift, as long as there is something.
         """
         cdef double shift = self.shift
-        cdef size_t before
-        if self.sum() - self.active * self.shift > self.radius:
+        if self.l1_norm() > self.radius:
             while True:
                 shift = max(shift, self.wanted_shift())     # so all that was dropped is at most the shift at the end
-                before = self.active
-                self.turn_away(shift)
-                self.advance(shift)
-                if self.active == before:
+                if not self.leave_behind(shift):
                     break
             self.shift = shift
-        self.take_in()
+        self.queue_waiting()
+
+    cdef bint leave_behind(self, double shift) noexcept nogil:
+        """Drop all features that a shift drops; whether there are any."""
+        cdef size_t i, before = self.active
+        for i in range(drop_below(&self.active_set, self.table, shift)):
+            if (<Slot*>self.active_set.dropped[i]).u != 0:
+                self.drop(<Slot*>self.active_set.dropped[i])
+        return self.active < before
 
     cdef inline double sum(self) noexcept nogil:
         """S"""
@@ -302,94 +308,20 @@ cdef class L1Ball(Limited):
 
     # --- the queue ---------------------------------------------------------------------------
 
-    cdef int room(self, size_t n) noexcept nogil:
-        """Make room for n more features to wait; -1: no memory."""
-        if room_to_wait(&self.shifting, n):
-            self.out_of_memory = True
-            return -1
-        return 0
-
-    cdef inline void clean_if_stale(self) noexcept nogil:
-        """Throw the stale entries out if they are many."""
-        if self.shifting.queue.size > 2 * self.active + 1024:
-            self.clean()
-
     cdef inline void wait(self, Slot* s) noexcept nogil:
         # At most once for each feature of an example: it does not wait again before it was dropped, and is not
         # dropped while the example changes weights, unless its weight comes to be 0 just then.
-        if self.shifting.size < self.shifting.capacity:
-            s.bound = INFINITY
-            wait(&self.shifting, s)
+        if self.active_set.size < self.active_set.capacity:
+            wait(&self.active_set, <char*>s)
 
-    cdef inline void turn_away(self, double shift) noexcept nogil:
-        """Drop the features that wait and that a shift leaves behind."""
-        cdef Shifting* m = &self.shifting
-        cdef size_t i, kept = 0
-        cdef Slot* s
-        for i in range(m.size):
-            s = <Slot*>m.waiting[i]
-            if s.bound == INFINITY and fabs(s.u) > shift:
-                m.waiting[kept] = s
-                kept += 1
-            elif s.bound == INFINITY and s.u != 0:
-                self.drop(s)
-        m.size = kept
+    cdef inline void requeue(self, Slot* s) noexcept nogil:
+        """Queue a feature again that has fallen below its bound."""
+        if fabs(s.u) < bound_of(s.rank) and s.rank != WAITING:
+            push(&self.active_set, <char*>s, rank_below(fabs(s.u)))
 
-    cdef inline void take_in(self) noexcept nogil:
-        """Take the waiting features into the queue."""
-        cdef size_t i
-        cdef Slot* s
-        for i in range(self.shifting.size):
-            s = <Slot*>self.shifting.waiting[i]
-            if s.u != 0 and s.bound == INFINITY:
-                s.bound = below(fabs(s.u))
-                self.push(s)
-        self.shifting.size = 0
-
-    cdef inline void push(self, const Slot* s) noexcept nogil:
-        """An entry for a slot, by its bound."""
-        if push(&self.shifting, bits_of(s.bound), s.mark - 1):
-            self.out_of_memory = True
-
-    cdef inline Slot* slot_of(self, Entry entry) noexcept nogil:
-        """The slot that an entry stands for; NULL if the entry is stale."""
-        cdef Slot* s = <Slot*>self.table.find(entry.key)
-        if s == NULL or s.u == 0 or bits_of(s.bound) != entry.rank:
-            return NULL
-        return s
-
-    cdef void advance(self, double shift) noexcept nogil:
-        """Drop every feature of the queue that a shift leaves behind."""
-        cdef size_t j
-        cdef Slot* s
-        self.shifting.due.size = 0
-        if due_at(&self.shifting, bits_of(below(shift))):
-            self.out_of_memory = True
-        for j in range(self.shifting.due.size):
-            s = self.slot_of(self.shifting.due.entries[j])
-            if s == NULL:
-                continue
-            if fabs(s.u) <= shift:
-                self.drop(s)
-            else:                   # it has risen since
-                s.bound = below(fabs(s.u))
-                self.push(s)
-
-    cdef void clean(self) noexcept nogil:
-        """Throw the stale entries out."""
-        cdef int i
-        cdef size_t j, kept
-        cdef Bucket* bucket
-        self.shifting.queue.size = 0
-        for i in range(BUCKETS):
-            bucket = &self.shifting.queue.buckets[i]
-            kept = 0
-            for j in range(bucket.size):
-                if self.slot_of(bucket.entries[j]) != NULL:
-                    bucket.entries[kept] = bucket.entries[j]
-                    kept += 1
-            bucket.size = kept
-            self.shifting.queue.size += kept
+    cdef void queue_waiting(self) noexcept nogil:
+        queue_waiting(&self.active_set)
+        self.out_of_memory |= self.active_set.out_of_memory
 
     cdef size_t count_active(self) noexcept nogil:
         cdef size_t n = 0
@@ -402,14 +334,8 @@ cdef class L1Ball(Limited):
 
     cdef void rebuild(self) noexcept nogil:
         """Make the queue anew from the table."""
-        cdef char* slot = NULL
-        cdef Slot* s
-        clear(&self.shifting.queue, bits_of(below(self.shift)))
-        while next_slot(self.table, &slot):
-            s = <Slot*>slot
-            if s.u != 0 and s.mark != self.constant:
-                s.bound = below(fabs(s.u))
-                self.push(s)
+        rebuild(&self.active_set, self.table, self.shift, self.constant)
+        self.out_of_memory |= self.active_set.out_of_memory
 
     cdef void rebase(self) noexcept nogil:
         """Subtract the shift from every |u|, and make S anew."""
@@ -501,7 +427,7 @@ cdef class WeightedL1Ball(L1Ball):
     outside of the box, the feature takes part as it is.
     """
 
-    SLOT = [("mark", "<u4"), ("_bound", "<f4"), ("u", "<f8"), ("a", "<f8")]
+    SLOT = [("mark", "<u4"), ("_rank", "<u4"), ("u", "<f8"), ("a", "<f8")]
     SLOT_BYTES = sizeof(WeightedSlot)
 
     cdef readonly double box
@@ -577,9 +503,9 @@ cdef class WeightedL1Ball(L1Ball):
         step = -learning_rate(&self.schedule, self.t) * o.importance * o.dloss
         if step == 0:
             return
-        self.clean_if_stale()
+        remove_stale(&self.active_set, self.table, self.active)
         while next_piece(&part):
-            if self.room(part.size):
+            if room_to_wait(&self.active_set, part.size):
                 break
             slots, x = <WeightedSlot**>part.slots, part.x
             for i in range(part.size):
@@ -630,9 +556,7 @@ cdef class WeightedL1Ball(L1Ball):
         cdef double old = self.part(<Slot*>s)
         s.u = u
         self.count(self.part(<Slot*>s), old)
-        if fabs(u) < s.bound and s.bound != INFINITY:
-            s.bound = below(fabs(u))
-            self.push(<Slot*>s)
+        self.requeue(<Slot*>s)
 
     cdef inline double rho(self) noexcept nogil:
         return <double>self.squares * self.from_square
@@ -641,9 +565,9 @@ cdef class WeightedL1Ball(L1Ball):
         """As for the l1 ball, in rounds; before the shift passes what is outside of the box of a capped feature, that
         feature takes part."""
         cdef double shift = self.shift, wanted, rho, capped = 0, limit, most
-        cdef size_t i, before, first
+        cdef size_t i, first
         cdef WeightedSlot* s
-        if self.sum() - self.rho() * self.shift > self.radius:
+        if self.l1_norm() > self.radius:
             most = LARGEST * self.scale
             for i in range(self.capped_size):
                 s = self.capped[i].slot
@@ -670,25 +594,20 @@ cdef class WeightedL1Ball(L1Ball):
                     self.capped[first] = self.capped[self.capped_size]
                     continue
                 shift = wanted
-                before = self.active
-                self.turn_away(shift)
-                self.advance(shift)
-                if self.active == before:
+                if not self.leave_behind(shift):
                     break
             self.shift = shift
             for i in range(self.capped_size):
                 self.take_part(self.capped[i].slot, min(self.cap(self.capped[i].slot), most))
         self.capped_size = 0
-        self.take_in()
+        self.queue_waiting()
 
     cdef void take_part(self, WeightedSlot* s, double u) noexcept nogil:
         """Count a capped feature again, with |u| = u."""
         s.u = copysign(u, s.u)
         self.count(self.part(<Slot*>s), 0)
         self.squares += self.square(<Slot*>s)
-        if s.bound != INFINITY and u < s.bound:
-            s.bound = below(u)
-            self.push(<Slot*>s)
+        self.requeue(<Slot*>s)
 
     cdef double l1_norm(self) noexcept nogil:
         """sum of a_i |w_i| = S - rho Theta"""

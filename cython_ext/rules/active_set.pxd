@@ -1,0 +1,198 @@
+"""The active set of a projection: features with a nonzero weight, and a queue that finds those that become zero.
+
+One global shift Theta stands for all the shrinking: a weight is |u| - Theta, and a feature is active while |u| > Theta.
+Raising Theta drops the active features with |u| <= Theta. A monotone queue (radix_heap.pxd) finds them; an entry is the key of
+a feature and a rank, which stands for a lower bound of its |u|.
+
+- A weight that rises keeps its entry; when Theta reaches the entry, the feature is queued again with its |u| of then.
+- A weight that falls below its bound gets a new entry, and the old one is stale: its rank is not the one in the slot.
+- A feature that has just become active waits outside until Theta is known, as most of them are dropped at once.
+
+What is summed over the active features to find Theta is each rule's own ledger. So a projection goes in rounds: the rule
+computes a shift from its sums, `drop_below` lists the features that this shift drops, and the rule takes them off its
+sums, until there are none.
+
+Slots begin with a mark, the key plus one, and have u at U_AT. They are read as numbers at these places, not as a
+struct: each rule has its own.
+"""
+
+from libc.math cimport fabs
+from libc.stdint cimport uint32_t, uint64_t
+from libc.stdlib cimport free
+from libc.string cimport memcpy
+
+from vwlite.core.base.buffers cimport reserve
+from vwlite.core.learn.table cimport Table, next_slot
+from vwlite.core.rules.radix_heap cimport BUCKETS, Bucket, Entry, Queue, below, bits_of, clear, free_queue, put, take
+
+cdef enum:
+    U_AT = 8
+    WAITING = 0x7F800000  # the rank of a feature that has no entry in the queue: that of infinity
+
+
+cdef struct ActiveSet:
+    Queue queue           # of the active features that do not wait; no entry that is valid ranks below the shift
+    Bucket due            # owned; entries taken from the queue ...
+    char** found          # owned; ... and their slots
+    size_t found_capacity
+    char** waiting        # owned; the slots of features that wait. A feature whose u is 0 does not count, nor does the
+    size_t size, capacity # second place of one that stands there twice
+    char** dropped        # owned; the slots of features that `drop_below` drops
+    size_t dropped_capacity
+    size_t rank_at        # where a slot has its rank
+    bint out_of_memory    # the queue is not complete
+
+
+cdef inline uint32_t rank_below(double u) noexcept nogil:
+    """The rank of the largest float that is at most u."""
+    return bits_of(below(u))
+
+
+cdef inline float bound_of(uint32_t rank) noexcept nogil:
+    """The float that has a rank."""
+    cdef float bound
+    memcpy(&bound, &rank, 4)
+    return bound
+
+
+cdef inline double size_in(const char* slot) noexcept nogil:
+    """|u|"""
+    return fabs((<const double*>(slot + U_AT))[0])
+
+
+cdef inline uint32_t* rank_in(const ActiveSet* m, char* slot) noexcept nogil:
+    return <uint32_t*>(slot + m.rank_at)
+
+
+cdef inline int room_to_wait(ActiveSet* m, size_t n) noexcept nogil:
+    """Make room for n more features to wait; -1: no memory."""
+    if reserve(<void**>&m.waiting, &m.capacity, m.size + n, sizeof(char*)):
+        m.out_of_memory = True
+        return -1
+    return 0
+
+
+cdef inline void wait(ActiveSet* m, char* slot) noexcept nogil:
+    """There is room for it."""
+    rank_in(m, slot)[0] = WAITING
+    m.waiting[m.size] = slot
+    m.size += 1
+
+
+cdef inline void push(ActiveSet* m, char* slot, uint32_t rank) noexcept nogil:
+    """Put a feature into the queue."""
+    rank_in(m, slot)[0] = rank
+    m.out_of_memory |= put(&m.queue, Entry(rank, (<uint32_t*>slot)[0] - 1)) != 0
+
+
+cdef inline void queue_waiting(ActiveSet* m) noexcept nogil:
+    """Put the waiting features into the queue."""
+    cdef size_t i
+    for i in range(m.size):
+        if size_in(m.waiting[i]) != 0 and rank_in(m, m.waiting[i])[0] == WAITING:
+            push(m, m.waiting[i], rank_below(size_in(m.waiting[i])))
+    m.size = 0
+
+
+# --- a round of a projection
+
+cdef inline size_t drop_waiting(ActiveSet* m, double shift) noexcept nogil:
+    """List the waiting features that a shift drops, in their order, as the first of `dropped`; how many."""
+    cdef size_t i, kept = 0, n = 0
+    cdef char* slot
+    cdef bint stays
+    if reserve(<void**>&m.dropped, &m.dropped_capacity, m.size, sizeof(char*)):
+        m.out_of_memory = True
+        return 0
+    for i in range(m.size):     # without a branch: which ones stay is a coin toss
+        slot = m.waiting[i]
+        stays = size_in(slot) > shift
+        m.waiting[kept] = m.dropped[n] = slot
+        kept += stays
+        n += not stays
+    m.size = kept
+    return n
+
+
+cdef inline void take_due(ActiveSet* m, uint32_t rank, size_t dropped) noexcept nogil:
+    """Take the entries up to a rank from the queue, which goes on from there, to `due`, with room for their slots in
+    `found` and behind those that are dropped."""
+    m.due.size = 0
+    m.out_of_memory |= take(&m.queue, rank, &m.due) != 0
+    if (reserve(<void**>&m.found, &m.found_capacity, m.due.size, sizeof(char*))
+            or reserve(<void**>&m.dropped, &m.dropped_capacity, dropped + m.due.size, sizeof(char*))):
+        m.out_of_memory = True
+        m.due.size = 0
+
+
+cdef inline bint is_valid(const ActiveSet* m, char* slot, Entry entry) noexcept nogil:
+    """Whether an entry is the one of a feature. The slot may be NULL."""
+    return slot != NULL and rank_in(m, slot)[0] == entry.rank and size_in(slot) != 0
+
+
+cdef inline size_t sift_due(ActiveSet* m, double shift, size_t* dropped) noexcept nogil:
+    """Of the features in `found`, append those that a shift drops to `dropped`, and keep those that have risen since they
+    were queued; how many."""
+    cdef size_t i, risen = 0
+    cdef char* slot
+    for i in range(m.due.size):
+        slot = m.found[i]
+        if not is_valid(m, slot, m.due.entries[i]):
+            continue
+        rank_in(m, slot)[0] = WAITING       # so that another entry of it is stale
+        if size_in(slot) > shift:
+            m.found[risen] = slot
+            risen += 1
+        else:
+            m.dropped[dropped[0]] = slot
+            dropped[0] += 1
+    return risen
+
+
+cdef inline size_t drop_below(ActiveSet* m, Table table, double shift) noexcept nogil:
+    """List the features of a table that a shift drops in `dropped`, the waiting ones first; how many."""
+    cdef size_t i, n = drop_waiting(m, shift)
+    take_due(m, rank_below(shift), n)
+    for i in range(m.due.size):
+        m.found[i] = table.find(m.due.entries[i].key)
+    for i in range(sift_due(m, shift, &n)):
+        push(m, m.found[i], rank_below(size_in(m.found[i])))
+    return n
+
+
+# --- the whole queue
+
+cdef inline void remove_stale(ActiveSet* m, Table table, size_t active) noexcept nogil:
+    """Remove the stale entries if they are many, of so many active features."""
+    cdef int i
+    cdef size_t j, kept
+    cdef Bucket* bucket
+    if m.queue.size <= 2 * active + 1024:
+        return
+    m.queue.size = 0
+    for i in range(BUCKETS):
+        bucket = &m.queue.buckets[i]
+        kept = 0
+        for j in range(bucket.size):
+            if is_valid(m, table.find(bucket.entries[j].key), bucket.entries[j]):
+                bucket.entries[kept] = bucket.entries[j]
+                kept += 1
+        bucket.size = kept
+        m.queue.size += kept
+
+
+cdef inline void rebuild(ActiveSet* m, Table table, double shift, uint64_t intercept) noexcept nogil:
+    """Queue all active features of a table anew; `intercept` is the mark of the one that is never shrunk."""
+    cdef char* slot = NULL
+    clear(&m.queue, rank_below(shift))
+    while next_slot(table, &slot):
+        if size_in(slot) != 0 and (<uint32_t*>slot)[0] != intercept:
+            push(m, slot, rank_below(size_in(slot)))
+
+
+cdef inline void free_active_set(ActiveSet* m) noexcept nogil:
+    free_queue(&m.queue)
+    free(m.due.entries)
+    free(m.found)
+    free(m.waiting)
+    free(m.dropped)
