@@ -34,7 +34,6 @@ cdef class Table:
 
     cdef int allocate(self, size_t capacity) noexcept nogil
     cdef int make_room(self, size_t n) noexcept nogil
-    cdef char* find(self, uint32_t key) noexcept nogil
     cdef int resolve(self, const uint32_t* keys, size_t n, char** out) noexcept nogil
     cdef char* taken(self, uint32_t mark) noexcept nogil
     cdef int resolve_all(self, const uint32_t* keys, size_t n, char** out) noexcept nogil
@@ -49,6 +48,23 @@ cdef class Table:
 cdef inline size_t home(Table table, uint32_t mark) noexcept nogil:
     """Where the search for a mark begins."""
     return place_of(mark, table.shift)
+
+
+cdef inline char* find(Table table, uint32_t key) noexcept nogil:
+    """The slot of a key, or NULL."""
+    cdef uint32_t mark = key + 1
+    cdef size_t at
+    cdef char* slot
+    if mark == 0:
+        return table.slots + table.capacity * table.stride if table.has_last else NULL
+    at = home(table, mark)
+    while True:
+        slot = table.slots + at * table.stride
+        if (<Head*>slot).mark == mark:
+            return slot
+        if (<Head*>slot).mark == 0:
+            return NULL
+        at = (at + 1) & (table.capacity - 1)
 
 
 cdef inline void prefetch(Table table, const uint32_t* keys, size_t n) noexcept nogil:

@@ -187,22 +187,6 @@ cdef class Table:
         give_back(old, (old_capacity + 1) * self.stride)
         return 0
 
-    cdef char* find(self, uint32_t key) noexcept nogil:
-        """The slot of a key, or NULL."""
-        cdef uint32_t mark = key + 1
-        cdef size_t at
-        cdef char* slot
-        if mark == 0:
-            return self.slots + self.capacity * self.stride if self.has_last else NULL
-        at = home(self, mark)
-        while True:
-            slot = self.slots + at * self.stride
-            if (<Head*>slot).mark == mark:
-                return slot
-            if (<Head*>slot).mark == 0:
-                return NULL
-            at = (at + 1) & (self.capacity - 1)
-
     cdef int resolve(self, const uint32_t* keys, size_t n, char** out) noexcept nogil:
         """The slots of n keys, made where they are missing. They stay where they are until the
         next call. -1 when memory is out."""
@@ -278,7 +262,7 @@ cdef class Table:
             mark = keys[i] + 1
             slot = near_home(slots, self.stride, self.shift, mark)
             if unlikely((<Head*>slot).mark != mark or mark == 0):
-                slot = self.find(keys[i])
+                slot = find(self, keys[i])
                 if slot == NULL:
                     slot = self.blank
             out[i] = slot

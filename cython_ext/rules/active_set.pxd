@@ -22,7 +22,8 @@ from libc.stdlib cimport free
 from libc.string cimport memcpy
 
 from vwlite.core.base.buffers cimport reserve
-from vwlite.core.learn.table cimport Table, next_slot
+from vwlite.core.base.prefetch cimport prefetch_write
+from vwlite.core.learn.table cimport Table, find, home, next_slot
 from vwlite.core.rules.radix_heap cimport BUCKETS, Bucket, Entry, Queue, below, bits_of, clear, free_queue, put, take
 
 cdef enum:
@@ -154,7 +155,9 @@ cdef inline size_t drop_below(ActiveSet* m, Table table, double shift) noexcept 
     cdef size_t i, n = drop_waiting(m, shift)
     take_due(m, rank_below(shift), n)
     for i in range(m.due.size):
-        m.found[i] = table.find(m.due.entries[i].key)
+        prefetch_write(table.slots + table.stride * home(table, m.due.entries[i].key + <uint32_t>1))
+    for i in range(m.due.size):
+        m.found[i] = find(table, m.due.entries[i].key)
     for i in range(sift_due(m, shift, &n)):
         push(m, m.found[i], rank_below(size_in(m.found[i])))
     return n
@@ -174,7 +177,7 @@ cdef inline void remove_stale(ActiveSet* m, Table table, size_t active) noexcept
         bucket = &m.queue.buckets[i]
         kept = 0
         for j in range(bucket.size):
-            if is_valid(m, table.find(bucket.entries[j].key), bucket.entries[j]):
+            if is_valid(m, find(table, bucket.entries[j].key), bucket.entries[j]):
                 bucket.entries[kept] = bucket.entries[j]
                 kept += 1
         bucket.size = kept

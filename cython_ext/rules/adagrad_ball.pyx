@@ -10,8 +10,7 @@ example does not touch: z = sign(w) (H |w| + Theta), w = soft(z, Theta) / H. The
 R = sum of 1 / H_i over the active set {|z| > Theta}; projecting means raising Theta to (S - radius) / R, after dropping
 what this leaves behind. Every drop is paid for by an earlier insertion.
 
-As in l1_ball.pyx, the queue of active features holds lower bounds of |z|: one that rises keeps its entry, one that falls
-below it gets another; and a feature that has just become active waits outside until Theta is known.
+The queue and the features that wait: see active_set.pxd. What waits is no part of S and R yet.
 
 Terms of S and R may differ by many powers of ten, and what was added is later taken away: both are sums of two doubles,
 without error for the first of them. A remainder of R so small that the other terms may have taken its digits along is
@@ -19,20 +18,22 @@ made anew from what stays. What is taken away at once is taken in the order of k
 happens to lie (it lies otherwise after a model is loaded).
 """
 
-from libc.math cimport INFINITY, copysign, fabs
+from libc.math cimport copysign, fabs
 from libc.stdint cimport uint32_t
 from libc.stdlib cimport free, malloc, qsort
 
-from vwlite.core.base.prefetch cimport prefetch_write
-from vwlite.core.rules._shifting cimport Shifting, due_at, free_shifting, push, room_to_wait, wait
-from vwlite.core.rules.radix_heap cimport Entry, below, bits_of, clear
+from vwlite.core.rules.active_set cimport (
+    WAITING, ActiveSet, bound_of, drop_below, free_active_set, push, queue_waiting, rank_below, rebuild, remove_stale,
+    room_to_wait, wait,
+)
 from vwlite.core.rules._gathered cimport CHUNK, gather_chunks, give_back, sort_by_last
 from vwlite.core.learn.rule cimport Example, Outcome, learning_rate
-from vwlite.core.rules.adagrad cimport Adaptive, Visit, descend
+from vwlite.core.rules.adagrad cimport Adaptive, Slot as AdaptiveSlot, Visit, descend
 from vwlite.core.learn.table cimport next_slot
 
 cdef double LARGEST_SHIFT = 1e5    # rebase when S outgrows this many radii: |z| - Theta would lose digits
 cdef double LARGEST = 3.5e13       # of |w| in radii, before it is projected
+cdef size_t RANK_AT = sizeof(AdaptiveSlot)
 cdef double LEFT = 2.0 ** -50      # of the largest R since it was made anew: two doubles hold twice as many digits
 
 
@@ -42,7 +43,7 @@ cdef struct Slot:         # begins like that of Adaptive
     double z              # 0 if w is 0
     double S              # the sum of g^2
     double inverse        # 1 / H
-    double bound          # that of the valid entry of the queue: a float
+    uint32_t rank         # see active_set.pxd
 
 
 cdef struct Sum:
@@ -99,7 +100,7 @@ cdef int by_key(const void* a, const void* b) noexcept nogil:
 cdef class AdagradBall(Adaptive):
     """The projection of w - eta g / H onto ||w||_1 <= radius in the norm of H"""
 
-    SLOT = [("mark", "<u4"), ("_at", "<u4"), ("z", "<f8"), ("S", "<f8"), ("_inverse", "<f8"), ("_bound", "<f8")]
+    SLOT = [("mark", "<u4"), ("_at", "<u4"), ("z", "<f8"), ("S", "<f8"), ("_inverse", "<f8"), ("_rank", "<u4")]
     SLOT_BYTES = sizeof(Slot)
     SCALARS = ["t", "shift", "sum", "sum_rest", "inverses", "inverses_rest", "largest"]
 
@@ -108,15 +109,15 @@ cdef class AdagradBall(Adaptive):
     cdef Sum S                        # of |z| / H
     cdef Sum R                        # of 1 / H
     cdef public double largest        # R has been, since it was made anew
-    cdef Shifting shifting            # a key is a place in the table; behind those that wait come those that are dropped
-    cdef char* slots_of_queue         # where the table was then
+    cdef ActiveSet active_set
 
     def __init__(self, loss, *, double radius, **options):
         super().__init__(loss, **options)
         self.radius = radius
+        self.active_set.rank_at = RANK_AT
 
     def __dealloc__(self):
-        free_shifting(&self.shifting)
+        free_active_set(&self.active_set)
 
     @property
     def sum(self):
@@ -163,7 +164,7 @@ cdef class AdagradBall(Adaptive):
         eta = learning_rate(&self.schedule, self.t)
         if e.pieces != NULL:
             self.learn_pieces(e, dloss, eta)
-        elif self.room(self.active + e.size):
+        elif self.room(e.size):
             return
         else:
             self.merge(e)
@@ -180,7 +181,7 @@ cdef class AdagradBall(Adaptive):
         cdef Example chunk
         if gather_chunks(&self.gathering, e):
             self.out_of_memory = True
-        elif not self.room(self.active + self.gathering.size):
+        elif not self.room(self.gathering.size):
             sort_by_last(&self.gathering)
             while begin < self.gathering.size and not self.visit_chunk(begin, &chunk):
                 descend(&self.visited, NULL, chunk.size, dloss, eta, self.delta, self.shift)
@@ -224,14 +225,12 @@ cdef class AdagradBall(Adaptive):
             new = LARGEST * self.radius / inverse + self.shift
         s.z = copysign(new, z)
         if old == 0:
-            s.bound = INFINITY      # an entry from earlier is stale
-            wait(&self.shifting, s)
+            wait(&self.active_set, <char*>s)
             return
         replace(S, new * inverse, old * old_inverse)
         replace(R, inverse, old_inverse)
-        if new < s.bound:
-            s.bound = below(new)
-            self.push(s)
+        if new < bound_of(s.rank):
+            push(&self.active_set, <char*>s, rank_below(new))
 
     cdef void project(self) noexcept nogil:
         """Raise the shift until ||w||_1 <= radius, and take the waiting features into the queue.
@@ -242,26 +241,25 @@ cdef class AdagradBall(Adaptive):
         cdef double S, R        # with those that wait
         cdef size_t i, before
         cdef Slot* s
+        cdef ActiveSet* m = &self.active_set
         self.sum_up(&S, &R)
         if S - R * shift > self.radius:
             while True:
-                before = self.active + self.shifting.size
+                before = self.active + m.size
                 if before:
                     shift = max(shift, (S - self.radius) / R)
-                self.turn_away(shift)
-                self.advance(shift)
-                if self.active + self.shifting.size == before:
+                self.leave_behind(shift)
+                if self.active + m.size == before:
                     break
                 self.sum_up(&S, &R)
             self.shift = shift
-        for i in range(self.shifting.size):
-            s = <Slot*>self.shifting.waiting[i]
+        for i in range(m.size):
+            s = <Slot*>m.waiting[i]
             add(&self.S, fabs(s.z) * s.inverse)
             add(&self.R, s.inverse)
-            s.bound = below(fabs(s.z))
-            self.push(s)
-        self.active += self.shifting.size
-        self.shifting.size = 0
+        self.active += m.size
+        queue_waiting(m)
+        self.out_of_memory |= m.out_of_memory
         renormalize(&self.S)
         renormalize(&self.R)
 
@@ -269,9 +267,9 @@ cdef class AdagradBall(Adaptive):
         """S and R, with the features that wait."""
         cdef size_t i
         cdef double sum = 0, inverses = 0
-        for i in range(self.shifting.size):
-            sum += fabs((<Slot*>self.shifting.waiting[i]).z) * (<Slot*>self.shifting.waiting[i]).inverse
-            inverses += (<Slot*>self.shifting.waiting[i]).inverse
+        for i in range(self.active_set.size):
+            sum += fabs((<Slot*>self.active_set.waiting[i]).z) * (<Slot*>self.active_set.waiting[i]).inverse
+            inverses += (<Slot*>self.active_set.waiting[i]).inverse
         if self.R.high + self.R.low + inverses < LEFT * self.largest:
             self.make_sums(0)
             self.largest = 0
@@ -290,7 +288,7 @@ cdef class AdagradBall(Adaptive):
             return
         while self.active and next_slot(self.table, &slot):
             s = <Slot*>slot
-            if self.is_active(s) and s.bound != INFINITY:
+            if self.is_active(s) and s.rank != WAITING:
                 all[n] = s
                 n += 1
         sort_by_key(all, n)
@@ -304,18 +302,17 @@ cdef class AdagradBall(Adaptive):
         renormalize(&self.S)
         renormalize(&self.R)
 
-    cdef inline void turn_away(self, double shift) noexcept nogil:
-        """Drop the features that wait and that a shift leaves behind."""
-        cdef size_t i, kept = 0
-        cdef Slot* s
-        cdef bint stays
-        for i in range(self.shifting.size):
-            s = <Slot*>self.shifting.waiting[i]
-            stays = fabs(s.z) > shift
-            self.shifting.waiting[kept] = s
-            kept += stays
-            s.z *= stays
-        self.shifting.size = kept
+    cdef void leave_behind(self, double shift) noexcept nogil:
+        """Drop all features that a shift drops."""
+        cdef size_t i, waiting = self.active_set.size
+        cdef size_t n = drop_below(&self.active_set, self.table, shift)
+        cdef Slot** dropped = <Slot**>self.active_set.dropped
+        waiting -= self.active_set.size
+        for i in range(waiting):
+            dropped[i].z = copysign(0, dropped[i].z)
+        sort_by_key(dropped + waiting, n - waiting)
+        for i in range(waiting, n):
+            self.drop(dropped[i])
 
     cdef inline void drop(self, Slot* s) noexcept nogil:
         add(&self.S, -fabs(s.z) * s.inverse)
@@ -323,71 +320,23 @@ cdef class AdagradBall(Adaptive):
         self.active -= 1
         s.z = 0
 
-    # --- the queue ---------------------------------------------------------------------------
-
     cdef int room(self, size_t n) noexcept nogil:
-        """Make room for so many features in the list, and throw out stale entries; -1: no memory."""
-        if self.shifting.queue.size > 3 * self.active + 1024 or self.slots_of_queue != self.table.slots:
-            self.rebuild()
-        if room_to_wait(&self.shifting, n):
+        """Make room for n more features to wait, and remove stale entries; -1: no memory."""
+        remove_stale(&self.active_set, self.table, self.active)
+        if room_to_wait(&self.active_set, n):
             self.out_of_memory = True
             return -1
         return 0
 
-    cdef inline void push(self, const Slot* s) noexcept nogil:
-        """An entry for a slot, by its bound."""
-        cdef uint32_t at = <uint32_t>(<const Slot*>s - <const Slot*>self.table.slots)
-        if push(&self.shifting, bits_of(<float>s.bound), at):
-            self.out_of_memory = True
-
-    cdef void advance(self, double shift) noexcept nogil:
-        """Drop every feature of the queue that a shift leaves behind."""
-        cdef size_t j, dropped = 0
-        cdef Slot** list = <Slot**>self.shifting.waiting + self.shifting.size     # with those that wait, they are at most all active ones
-        cdef Entry entry
-        cdef Slot* s
-        self.shifting.due.size = 0
-        if due_at(&self.shifting, bits_of(below(shift))):
-            self.out_of_memory = True
-        for j in range(self.shifting.due.size):
-            prefetch_write(<Slot*>self.table.slots + self.shifting.due.entries[j].key)
-        for j in range(self.shifting.due.size):
-            entry = self.shifting.due.entries[j]
-            s = <Slot*>self.table.slots + entry.key
-            if s.z == 0 or bits_of(<float>s.bound) != entry.rank:
-                continue            # stale
-            if fabs(s.z) <= shift:
-                s.bound = INFINITY  # so that another entry of it is stale
-                list[dropped] = s
-                dropped += 1
-            else:                   # it has risen since
-                s.bound = below(fabs(s.z))
-                self.push(s)
-        sort_by_key(list, dropped)
-        for j in range(dropped):
-            self.drop(list[j])
-
     cdef inline bint is_active(self, const Slot* s) noexcept nogil:
         return s.z != 0 and s.mark != self.constant
-
-    cdef void rebuild(self) noexcept nogil:
-        """Make the queue anew from the table."""
-        cdef char* slot = NULL
-        cdef Slot* s
-        clear(&self.shifting.queue, bits_of(below(self.shift)))
-        self.slots_of_queue = self.table.slots
-        while next_slot(self.table, &slot):
-            s = <Slot*>slot
-            if self.is_active(s):
-                s.bound = below(fabs(s.z))
-                self.push(s)
 
     cdef void rebase(self) noexcept nogil:
         """Begin anew with a shift of 0."""
         self.make_sums(self.shift)
         self.largest = self.R.high
         self.shift = 0
-        self.rebuild()
+        rebuild(&self.active_set, self.table, self.shift, self.constant)
 
     def load(self, scalars, slots):
         cdef char* slot = NULL
@@ -405,11 +354,10 @@ cdef class AdagradBall(Adaptive):
                 add(&inverses, s.inverse)
         if not (is_close(self.S.high, sum.high) and is_close(self.R.high, inverses.high)):
             raise ValueError("the sums are not those of the weights")
-        self.rebuild()
-        if self.out_of_memory:
+        rebuild(&self.active_set, self.table, self.shift, self.constant)
+        if self.active_set.out_of_memory:
             raise MemoryError("no memory for the queue of the l1 ball")
 
     def radius_changed(self):
         """Go on from a loaded state with another radius."""
-        self.room(self.active)
         self.project()

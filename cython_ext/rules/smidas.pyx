@@ -36,7 +36,7 @@ from vwlite.core.learn.prox cimport positive_part
 from vwlite.core.base.buffers cimport reserve
 from vwlite.core.base.int128 cimport int128
 from vwlite.core.learn.rule cimport Example, Outcome, Rule, learning_rate, next_piece, sweep
-from vwlite.core.learn.table cimport next_slot
+from vwlite.core.learn.table cimport find, next_slot
 
 cdef double NEGLIGIBLE = 1e-13      # of ||theta||_p
 cdef double MARGIN = 0.7            # the list begins at this share of what is heavy
@@ -297,7 +297,7 @@ cdef class Smidas(Rule):
         cdef Slot* s
         self.least = max(least, self.least)
         for i in range(self.size):
-            s = <Slot*>self.table.find(self.keys[i])
+            s = <Slot*>find(self.table, self.keys[i])
             if self.heavy[i] < self.least:
                 if s != NULL:         # the table has not forgotten it
                     s.place = 0
