@@ -30,12 +30,13 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy
 
 from vwlite.core.base.prefetch cimport prefetch_write
-from vwlite.core.rules._shifting cimport Shifting, due_at, free_shifting, push, room_to_wait, wait
+from vwlite.core.rules.active_set cimport (
+    AHEAD, WAITING, ActiveSet, drop_waiting, free_active_set, is_valid, push, room_to_wait, sift_due, take_due, wait,
+)
 from vwlite.core.rules.radix_heap cimport BUCKETS, Entry, append, clear
 
 cdef enum:
-    AHEAD = 16        # how far ahead memory is asked for
-    WAITING = 0xFFFFFFFF
+    MOST = 0xFFFFFFFE # rank of a cell
 
 cdef uint64_t SEED = 0x853C49E6748FEA9B
 cdef double LARGEST_SUM = 16          # of |u|, in radii; beyond, u - Theta would lose digits
@@ -297,9 +298,10 @@ def project_general(const double[::1] v, double z, weights, double b, double to_
 
 # --- C. the sparse form ------------------------------------------------------------------------
 
-cdef struct Cell:
+cdef struct Cell:     # see active_set.pxd
+    uint32_t mark     # its place plus one, once it was active
+    uint32_t rank
     double u          # sign(w) (|w| + Theta); 0 if w is 0
-    uint32_t bound    # the rank of its valid entry in the queue; WAITING: it has none
 
 
 cdef class SparseBall:
@@ -312,10 +314,8 @@ cdef class SparseBall:
     |u| and rho the count over the active set {|u| > Theta}, projecting means raising Theta to (S - z) / rho, after
     dropping the active |u| that this leaves behind, which are at the head of a queue. Each was added once.
 
-    - Theta never falls, so the queue can be a radix heap. Its ranks are lower bounds of |u|, in units of a fraction of
-      the average weight. A weight that rises keeps its entry, and gets a better one when Theta comes to it. A weight
-      that falls below its bound gets a new entry, and the old one is stale.
-    - What has just become active waits until Theta is known, as much of it is dropped at once.
+    - Queue and waiting cells: see active_set.pxd. Here the ranks are lower bounds of |u| in units of a fraction of the
+      average weight.
     - S is the sum of two doubles, with twice the digits of one, and so stays the sum of |u|.
     - When S exceeds 16 z, Theta is taken off all |u| (`rebase`). Of the active weights those that have not been touched
       since the last time were above Theta > 15 z / rho then, with a sum of at most z: at most every 15th. So all the
@@ -336,15 +336,15 @@ cdef class SparseBall:
     cdef double sum, rest             # S = sum + rest
     cdef double to_rank
     cdef size_t ranked_for            # `active` when `to_rank` was chosen
-    cdef Shifting shifting            # a key is the place of a cell
-    cdef bint out_of_memory
+    cdef ActiveSet active_set         # a key is the place of a cell
 
     def __cinit__(self, size_t n, double z, start=None):
         if not 1e-290 <= z <= 1e290:
             raise ValueError(f"z is {z}: it must lie between 1e-290 and 1e290")
-        if not 0 < n < WAITING:
+        if not 0 < n <= MOST:
             raise ValueError(f"n is {n}: it must be at least 1 and below 2^32 - 1")
         self.n, self.z = n, z
+        self.active_set.rank_at = sizeof(uint32_t)
         self.unit = ldexp(1, frexp(z)[1])
         self.to_unit = 1 / self.unit
         self.radius = z * self.to_unit
@@ -359,7 +359,7 @@ cdef class SparseBall:
 
     def __dealloc__(self):
         free(self.cells)
-        free_shifting(&self.shifting)
+        free_active_set(&self.active_set)
 
     cdef begin(self, start):
         """Begin at the projection of `start`."""
@@ -374,14 +374,14 @@ cdef class SparseBall:
         with nogil:
             for i in range(self.n):
                 u = projected[i] * self.to_unit
-                self.cells[i].u = u
+                self.cells[i].mark, self.cells[i].u = <uint32_t>(i + 1), u
                 if u != 0:
                     self.active += 1
                     self.count(fabs(u))
             self.choose_ranks()
             for i in range(self.n):
                 if self.cells[i].u != 0:
-                    self.push(<uint32_t>i)
+                    self.push(&self.cells[i])
         self.check_memory()
 
     def add(self, indices, values):
@@ -411,7 +411,7 @@ cdef class SparseBall:
             if not fabs(by[i] * self.to_unit) <= 1e290 * self.radius:
                 raise ValueError(f"value {by[i]} is not finite, or too large for a ball of radius {self.z}")
         with nogil:
-            if self.shifting.queue.size > 2 * self.active + 1024:
+            if self.active_set.queue.size > 2 * self.active + 1024:
                 self.clean()
             for i in range(k):
                 if i + AHEAD < k:
@@ -448,10 +448,10 @@ cdef class SparseBall:
     @property
     def entries(self):
         """In the queue, stale ones too: at most 2 active + 1024, and what the last call put in."""
-        return self.shifting.queue.size
+        return self.active_set.queue.size
 
     cdef check_memory(self):
-        if self.out_of_memory:
+        if self.active_set.out_of_memory:
             raise MemoryError("no memory for the queue of the ball; its vector is lost")
 
     cdef inline double weight(self, const Cell* c) noexcept nogil:
@@ -480,15 +480,13 @@ cdef class SparseBall:
         self.count(new)
         if old == 0:
             self.active += 1
-            c.bound = WAITING
-            if room_to_wait(&self.shifting, 1):
-                self.out_of_memory = True
-            else:
-                wait(&self.shifting, c)
+            c.mark = key + 1
+            if room_to_wait(&self.active_set, 1) == 0:
+                wait(&self.active_set, <char*>c)
         else:
             self.count(-old)
-            if c.bound != WAITING and self.rank(new) < c.bound:
-                self.push(key)
+            if c.rank != WAITING and self.rank(new) < c.rank:
+                self.push(c)
         return fabs(w)
 
     cdef void project(self) noexcept nogil:
@@ -497,33 +495,35 @@ cdef class SparseBall:
         In rounds: drop all that the shift leaves behind; that raises the shift, as long as there is something.
         """
         cdef double shift = self.shift
-        cdef Shifting* m = &self.shifting
-        cdef size_t i, kept, before
+        cdef ActiveSet* m = &self.active_set
+        cdef size_t i
         cdef Cell* c
         if (self.sum - self.active * self.shift) + self.rest > self.radius:
             while True:
                 shift = max(shift, self.wanted_shift())     # rounding must not let it fall
-                before = self.active
-                kept = 0
-                for i in range(m.size):
-                    c = <Cell*>m.waiting[i]
-                    if c.u == 0 or c.bound != WAITING:
-                        continue
-                    if fabs(c.u) > shift:
-                        m.waiting[kept] = c
-                        kept += 1
-                    else:
-                        self.drop(c)
-                m.size = kept
-                self.advance(shift)
-                if self.active == before:
+                if not self.leave_behind(shift):
                     break
             self.shift = shift
         for i in range(m.size):
             c = <Cell*>m.waiting[i]
-            if c.u != 0 and c.bound == WAITING:
-                self.push(<uint32_t>(c - self.cells))
+            if c.u != 0 and c.rank == WAITING:
+                self.push(c)
         m.size = 0
+
+    cdef bint leave_behind(self, double shift) noexcept nogil:
+        """Drop all cells that a shift drops; whether there are any."""
+        cdef ActiveSet* m = &self.active_set
+        cdef size_t i, before = self.active, n = drop_waiting(m, shift)
+        take_due(m, max(self.rank(shift), m.queue.last), n)
+        for i in range(m.due.size):
+            m.found[i] = <char*>&self.cells[m.due.entries[i].key]
+        for i in range(sift_due(m, shift, &n)):
+            self.push(<Cell*>m.found[i])
+        for i in range(n):
+            if (<Cell*>m.dropped[i]).u != 0:
+                self.drop(<Cell*>m.dropped[i])
+        m.due.size = 0
+        return self.active < before
 
     cdef inline double wanted_shift(self) noexcept nogil:
         """(S - z) / rho"""
@@ -534,46 +534,23 @@ cdef class SparseBall:
         self.active -= 1
         c.u = 0
 
-    cdef void advance(self, double shift) noexcept nogil:
-        """Drop every cell of the queue that a shift leaves behind."""
-        cdef size_t i
-        cdef Entry entry
-        cdef Cell* c
-        if not shift > self.shift:
-            return
-        self.out_of_memory |= due_at(&self.shifting, max(self.rank(shift), self.shifting.queue.last)) != 0
-        for i in range(self.shifting.due.size):
-            if i + AHEAD < self.shifting.due.size:
-                prefetch_write(&self.cells[self.shifting.due.entries[i + AHEAD].key])
-            entry = self.shifting.due.entries[i]
-            c = &self.cells[entry.key]
-            if c.u == 0 or c.bound != entry.rank:
-                continue
-            if fabs(c.u) <= shift:
-                self.drop(c)
-            else:               # it has risen since
-                self.push(entry.key)
-        self.shifting.due.size = 0
-
     cdef inline uint32_t rank(self, double u) noexcept nogil:
         """Monotone: a larger rank is a larger u."""
         cdef double rank = u * self.to_rank
-        return <uint32_t>rank if rank < WAITING - 1 else WAITING - 1
+        return <uint32_t>rank if rank < MOST else MOST
 
-    cdef inline void push(self, uint32_t key) noexcept nogil:
-        """An entry for a cell, and its bound."""
-        cdef Cell* c = &self.cells[key]
-        c.bound = max(self.rank(fabs(c.u)), self.shifting.queue.last)
-        self.out_of_memory |= push(&self.shifting, c.bound, key) != 0
+    cdef inline void push(self, Cell* c) noexcept nogil:
+        """Put a cell into the queue."""
+        push(&self.active_set, <char*>c, max(self.rank(fabs(c.u)), self.active_set.queue.last))
 
     cdef void clean(self) noexcept nogil:
         """Throw the stale entries out, and those that stand twice."""
         cdef size_t i
         self.gather_due()
-        clear(&self.shifting.queue, self.shifting.queue.last)
-        for i in range(self.shifting.due.size):
-            self.push(self.shifting.due.entries[i].key)
-        self.shifting.due.size = 0
+        clear(&self.active_set.queue, self.active_set.queue.last)
+        for i in range(self.active_set.due.size):
+            self.push(&self.cells[self.active_set.due.entries[i].key])
+        self.active_set.due.size = 0
 
     cdef void choose_ranks(self) noexcept nogil:
         self.ranked_for = max(self.active, <size_t>16)
@@ -581,8 +558,8 @@ cdef class SparseBall:
 
     cdef void forget(self) noexcept nogil:
         """Empty books and queue; the cells are as they were."""
-        clear(&self.shifting.queue, 0)
-        self.shifting.size = self.active = 0
+        clear(&self.active_set.queue, 0)
+        self.active_set.size = self.active = 0
         self.sum = self.rest = self.shift = 0
 
     cdef void gather_due(self) noexcept nogil:
@@ -592,12 +569,12 @@ cdef class SparseBall:
         cdef Entry entry
         cdef Cell* c
         for i in range(BUCKETS):
-            for j in range(self.shifting.queue.buckets[i].size):
-                entry = self.shifting.queue.buckets[i].entries[j]
+            for j in range(self.active_set.queue.buckets[i].size):
+                entry = self.active_set.queue.buckets[i].entries[j]
                 c = &self.cells[entry.key]
-                if c.u != 0 and c.bound == entry.rank:
-                    c.bound = WAITING
-                    self.out_of_memory |= append(&self.shifting.due, entry) != 0
+                if is_valid(&self.active_set, <char*>c, entry):
+                    c.rank = WAITING
+                    self.active_set.out_of_memory |= append(&self.active_set.due, entry) != 0
 
     cdef void rebase(self) noexcept nogil:
         """Take the shift off every |u|, count S anew, and choose the ranks by the average weight of now."""
@@ -606,17 +583,17 @@ cdef class SparseBall:
         cdef double shift = self.shift
         self.gather_due()
         self.forget()
-        for i in range(self.shifting.due.size):
-            c = &self.cells[self.shifting.due.entries[i].key]
+        for i in range(self.active_set.due.size):
+            c = &self.cells[self.active_set.due.entries[i].key]
             c.u = copysign(max(fabs(c.u) - shift, 0), c.u)
             if c.u != 0:
                 self.active += 1
                 self.count(fabs(c.u))
         self.choose_ranks()
-        for i in range(self.shifting.due.size):
-            if self.cells[self.shifting.due.entries[i].key].u != 0:
-                self.push(self.shifting.due.entries[i].key)
-        self.shifting.due.size = 0
+        for i in range(self.active_set.due.size):
+            if self.cells[self.active_set.due.entries[i].key].u != 0:
+                self.push(&self.cells[self.active_set.due.entries[i].key])
+        self.active_set.due.size = 0
 
     cdef void restart(self, const int64_t* touched, size_t k) noexcept nogil:
         """Project after a large change, which can be so large that z has no digits beside it."""
@@ -632,7 +609,7 @@ cdef class SparseBall:
         # Theta is at least top - z, and so more than z above Theta of before: nothing stays but what was touched.
         d = <double*>malloc(3 * k * sizeof(double))
         if d == NULL:
-            self.out_of_memory = True
+            self.active_set.out_of_memory = True
             return
         for i in range(k):
             c = &self.cells[touched[i]]
@@ -656,7 +633,7 @@ cdef class SparseBall:
         self.choose_ranks()
         for i in range(k):
             if d[2 * k + i] != 0 and self.cells[touched[i]].u != 0:
-                self.push(<uint32_t>touched[i])
+                self.push(&self.cells[touched[i]])
         free(d)
 
     cdef void empty_cells(self) noexcept nogil:
@@ -664,6 +641,6 @@ cdef class SparseBall:
         cdef int i
         cdef size_t j
         for i in range(BUCKETS):
-            for j in range(self.shifting.queue.buckets[i].size):
-                self.cells[self.shifting.queue.buckets[i].entries[j].key].u = 0
+            for j in range(self.active_set.queue.buckets[i].size):
+                self.cells[self.active_set.queue.buckets[i].entries[j].key].u = 0
         self.forget()

@@ -27,8 +27,9 @@ from vwlite.core.learn.table cimport Table, find, home, next_slot
 from vwlite.core.rules.radix_heap cimport BUCKETS, Bucket, Entry, Queue, below, bits_of, clear, free_queue, put, take
 
 cdef enum:
+    AHEAD = 16            # how far ahead memory is asked for
     U_AT = 8
-    WAITING = 0x7F800000  # the rank of a feature that has no entry in the queue: that of infinity
+    WAITING = 0xFFFFFFFF  # the rank of a feature that has no entry in the queue. As a float it is no number: nothing is below it
 
 
 cdef struct ActiveSet:
@@ -137,6 +138,8 @@ cdef inline size_t sift_due(ActiveSet* m, double shift, size_t* dropped) noexcep
     cdef size_t i, risen = 0
     cdef char* slot
     for i in range(m.due.size):
+        if i + AHEAD < m.due.size:
+            prefetch_write(m.found[i + AHEAD])
         slot = m.found[i]
         if not is_valid(m, slot, m.due.entries[i]):
             continue

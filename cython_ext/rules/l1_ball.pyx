@@ -29,7 +29,7 @@ from libc.stdlib cimport free
 from vwlite.core.rules._averaging cimport RunningSum, bring_up, mean
 from vwlite.core.learn.nonzeros cimport Limited
 from vwlite.core.rules.active_set cimport (
-    WAITING, ActiveSet, bound_of, drop_below, free_active_set, push, queue_waiting, rank_below, rebuild, remove_stale,
+    ActiveSet, bound_of, drop_below, free_active_set, push, queue_waiting, rank_below, rebuild, remove_stale,
     room_to_wait, wait,
 )
 from vwlite.core.learn.prox cimport positive_part
@@ -316,7 +316,7 @@ cdef class L1Ball(Limited):
 
     cdef inline void requeue(self, Slot* s) noexcept nogil:
         """Queue a feature again that has fallen below its bound."""
-        if fabs(s.u) < bound_of(s.rank) and s.rank != WAITING:
+        if fabs(s.u) < bound_of(s.rank):
             push(&self.active_set, <char*>s, rank_below(fabs(s.u)))
 
     cdef void queue_waiting(self) noexcept nogil:
