@@ -95,15 +95,3 @@ def test_the_quick_bench_of_ours_against_theirs(bench, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     text = (tmp_path / "SOLVE.md").read_text()
     assert text.count("| logistic | documents 0.") == 3 and text.count("| path | documents |") == 1
-
-
-def test_models_are_compared_with_the_optimum(monkeypatch) -> None:
-    monkeypatch.syspath_prepend(str(HERE))
-    optimum = importlib.import_module("optimum")
-    rows = optimum.measure(HERE.parents[1] / "data/sources.train.vw")
-    solved, *online = rows
-    assert solved["lower bound"] <= solved["objective"] <= solved["lower bound"] * 1.001
-    assert all(row["objective"] > solved["objective"] and row["nonzero weights"] > 0 for row in online)
-    assert online[0]["objective"] > online[-1]["objective"], "more passes come nearer"
-    table = optimum.document(rows).splitlines()
-    assert len(table) == 2 + len(rows) and table[2].startswith("| `solve --l1-of-max 0.01` | ")

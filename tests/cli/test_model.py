@@ -440,3 +440,19 @@ def test_the_options_of_a_model_are_the_settings_it_was_made_with(tmp_path):
 def test_importing_it_does_not_import_numpy():
     code = "import sys, vwlite.model.file, vwlite.output.atomic; sys.exit('numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_the_version_of_python_does_not_change_the_bytes(vwlite, tmp_path, monkeypatch):
+    """zipfile before Python 3.11.4: version 2.0, and no sign in a header that its sizes have 64 bits."""
+    (tmp_path / "d").write_text("1 |a b\n-1 |a c\n")
+    vwlite("train", tmp_path / "d", "-m", tmp_path / "m", "--quiet")
+    of_now = zipfile.ZipInfo.FileHeader
+
+    def older(info, zip64=None):
+        header = bytearray(of_now(info, zip64))
+        header[4:5], header[18:26] = bytes([info.extract_version]), bytes(8)
+        return bytes(header)
+
+    monkeypatch.setattr(zipfile.ZipInfo, "FileHeader", older)
+    vwlite("train", tmp_path / "d", "-m", tmp_path / "older", "--quiet")
+    assert (tmp_path / "older").read_bytes() == (tmp_path / "m").read_bytes()

@@ -192,12 +192,26 @@ def write_model(file: "AtomicFile | Draft", model: Model) -> str:
     return out.finish()
 
 
+class _Member(zipfile.ZipInfo):
+    """A member of the archive, with the same header whatever the version of Python: before 3.11.4, zipfile did not mark
+    sizes of 64 bits, and so wrote other bytes."""
+
+    def __init__(self, name: str, date: tuple[int, int, int, int, int, int]) -> None:
+        super().__init__(name, date)
+        self.create_version = self.extract_version = zipfile.ZIP64_VERSION  # type: ignore[attr-defined]
+
+    def FileHeader(self, zip64: bool | None = None) -> bytes:
+        header = bytearray(super().FileHeader(zip64))
+        header[18:26] = b"\xff" * 8  # both sizes: they are elsewhere
+        return bytes(header)
+
+
 def _add(archive: zipfile.ZipFile, name: str, kind: str, shape: str, data: Array) -> None:
     """Add an array in NumPy's format, version 1.0."""
     described = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}".encode()
     size = len(_NPY) + 2 + len(described) + 1
     described += b" " * (-size % 64) + b"\n"
-    info = zipfile.ZipInfo(f"{name}.npy", _EPOCH)
+    info = _Member(f"{name}.npy", _EPOCH)
     info.file_size = data.nbytes + 1024  # whether the entry needs 64-bit sizes is decided from this
     with archive.open(info, "w", force_zip64=True) as member:
         member.write(_NPY + struct.pack("<H", len(described)) + described)
