@@ -1,16 +1,16 @@
 """The active set of a projection: features with a nonzero weight, and a queue that finds those that become zero.
 
 One global shift Theta stands for all the shrinking: a weight is |u| - Theta, and a feature is active while |u| > Theta.
-Raising Theta drops the active features with |u| <= Theta. A monotone queue (radix_heap.pxd) finds them; an entry is the key of
-a feature and a rank, which stands for a lower bound of its |u|.
+Raising Theta drops the active features with |u| <= Theta. A monotone queue (radix_heap.pxd) finds them; an entry is the
+key of a feature and a rank, which stands for a lower bound of its |u|.
 
 - A weight that rises keeps its entry; when Theta reaches the entry, the feature is queued again with its |u| of then.
 - A weight that falls below its bound gets a new entry, and the old one is stale: its rank is not the one in the slot.
 - A feature that has just become active waits outside until Theta is known, as most of them are dropped at once.
 
-What is summed over the active features to find Theta is each rule's own ledger. So a projection goes in rounds: the rule
-computes a shift from its sums, `drop_below` lists the features that this shift drops, and the rule takes them off its
-sums, until there are none.
+Each rule keeps its own sums over the active features to compute Theta. So a projection goes in rounds: the rule
+computes a shift from its sums, `drop_below` lists the features that this shift drops, and the rule subtracts them from
+its sums, until there are none.
 
 Slots begin with a mark, the key plus one, and have u at U_AT. They are read as numbers at these places, not as a
 struct: each rule has its own.
@@ -29,7 +29,7 @@ from vwlite.core.rules.radix_heap cimport BUCKETS, Bucket, Entry, Queue, below, 
 cdef enum:
     AHEAD = 16            # how far ahead memory is asked for
     U_AT = 8
-    WAITING = 0xFFFFFFFF  # the rank of a feature that has no entry in the queue. As a float it is no number: nothing is below it
+    WAITING = 0xFFFFFFFF  # the rank of a feature without an entry. As a float it is NaN: nothing is below it
 
 
 cdef struct ActiveSet:
@@ -74,11 +74,16 @@ cdef inline int room_to_wait(ActiveSet* m, size_t n) noexcept nogil:
     return 0
 
 
-cdef inline void wait(ActiveSet* m, char* slot) noexcept nogil:
+cdef inline void add_waiting(ActiveSet* m, char* slot) noexcept nogil:
     """There is room for it."""
-    rank_in(m, slot)[0] = WAITING
     m.waiting[m.size] = slot
     m.size += 1
+
+
+cdef inline void wait(ActiveSet* m, char* slot) noexcept nogil:
+    """The same for a feature whose entries are stale."""
+    rank_in(m, slot)[0] = WAITING
+    add_waiting(m, slot)
 
 
 cdef inline void push(ActiveSet* m, char* slot, uint32_t rank) noexcept nogil:
@@ -133,8 +138,8 @@ cdef inline bint is_valid(const ActiveSet* m, char* slot, Entry entry) noexcept 
 
 
 cdef inline size_t sift_due(ActiveSet* m, double shift, size_t* dropped) noexcept nogil:
-    """Of the features in `found`, append those that a shift drops to `dropped`, and keep those that have risen since they
-    were queued; how many."""
+    """Of the features in `found`, append those that a shift drops to `dropped`, and keep those that have risen since
+    they were queued; how many."""
     cdef size_t i, risen = 0
     cdef char* slot
     for i in range(m.due.size):

@@ -4,7 +4,8 @@ Duchi, Shalev-Shwartz, Singer, Chandra. Efficient Projections onto the l1-Ball. 
 
 As in the l1 ball, a weight is a raw number u less one global shift Theta, w = max(u - Theta, 0), and a step costs
 O(k log n). What differs: the sum is always z, so Theta falls as well as it rises, and when it falls, every weight
-rises, those that were zero too.
+rises, those that were zero too. So of active_set.pxd it shares the memory of the queue and of the features that wait, but
+no round of a projection.
 
 - Weights that are zero are all alike. They are counted, nothing more, until Theta falls from a value T: then they go
   on together, as a level of that many weights with u = T. When Theta comes back to T, they are zero again. So the
@@ -28,8 +29,8 @@ from libc.stdlib cimport free
 from libc.string cimport memcpy
 
 from vwlite.core.learn.prox cimport positive_part
-from vwlite.core.rules._shifting cimport Shifting, due_at, free_shifting, push, room_to_wait, wait
-from vwlite.core.rules.radix_heap cimport BUCKETS, Bucket, Entry, append, below, bit_length, bits_of, clear
+from vwlite.core.rules.active_set cimport ActiveSet, add_waiting, free_active_set, room_to_wait
+from vwlite.core.rules.radix_heap cimport BUCKETS, Bucket, Entry, append, below, bit_length, bits_of, clear, put, take
 from vwlite.core.base.buffers cimport reserve
 from vwlite.core.base.int128 cimport int128
 from vwlite.core.base.prefetch cimport prefetch_write
@@ -113,7 +114,7 @@ cdef class Simplex(Rule):
     cdef size_t level_size, level_capacity
     cdef bint expects                   # an update: features have left their levels, and may be in no queue
     cdef uint64_t next_level
-    cdef Shifting shifting              # of bounds from the queue's `last` on; a key is a place in the table
+    cdef ActiveSet active_set           # its queue has the bounds from its `last` on; a key is a place in the table
     cdef char* slots_of_queue           # where the table was then
     cdef uint64_t* heap                 # owned; of bounds below that: rank, place. The children of i are 4 i + 1 to 4 i + 4
     cdef size_t heap_size, heap_capacity
@@ -132,7 +133,7 @@ cdef class Simplex(Rule):
 
     def __dealloc__(self):
         free(self.levels)
-        free_shifting(&self.shifting)
+        free_active_set(&self.active_set)
         free(self.heap)
 
     # --- weights -----------------------------------------------------------------------------
@@ -235,7 +236,7 @@ cdef class Simplex(Rule):
         if e.size > 0 and self.has_constant:
             (<Slot*>last_slot(e)).u += step
         while next_piece(&part):
-            if room_to_wait(&self.shifting, part.size):
+            if room_to_wait(&self.active_set, part.size):
                 self.out_of_memory = True
                 break
             self.descend(&part, step, e.size <= MANY)
@@ -297,7 +298,7 @@ cdef class Simplex(Rule):
             s.u = self.shift
             self.zeros -= 1
         s.since = WAITING
-        wait(&self.shifting, s)
+        add_waiting(&self.active_set, <char*>s)
 
     cdef void project(self) noexcept nogil:
         """Move the shift so that the weights add up to z, and have nobody wait any more.
@@ -314,13 +315,13 @@ cdef class Simplex(Rule):
         """
         cdef double by = -INFINITY, shift
         cdef size_t i, kept
-        cdef void** waiting = self.shifting.waiting
+        cdef char** waiting = self.active_set.waiting
         cdef Slot* s
         cdef uint64_t unseen = self.features - min(self.touched, self.features)
         cdef uint64_t lifted = self.zeros        # zeros that the shift lifts
         cdef uint64_t dropped = 0, count, before
-        self.active += self.shifting.size
-        kept = self.shifting.size
+        self.active += self.active_set.size
+        kept = self.active_set.size
         while True:
             count = self.active + lifted + unseen
             by = max(by, self.excess(unseen) / <double>count)
@@ -340,7 +341,7 @@ cdef class Simplex(Rule):
                 self.active -= 1
                 dropped += 1
                 kept -= 1
-                waiting[i], waiting[kept] = waiting[kept], s
+                waiting[i], waiting[kept] = waiting[kept], <char*>s
             while self.level_size > 0 and self.levels[self.level_size - 1].u <= shift:
                 self.level_size -= 1
                 self.sum -= <int128>self.levels[self.level_size].size * self.units(self.levels[self.level_size].u)
@@ -356,7 +357,7 @@ cdef class Simplex(Rule):
         self.unseen = self.unseen - by if unseen > 0 else 0
         self.shift = shift
         self.zeros += dropped
-        for i in range(self.shifting.size):
+        for i in range(self.active_set.size):
             s = <Slot*>waiting[i]
             s.since = self.next_level
             if i >= kept:
@@ -364,7 +365,7 @@ cdef class Simplex(Rule):
             elif s.bound > s.u:       # also if it has none
                 s.bound = bound_of(s.u, shift)
                 self.push(s)
-        self.shifting.size = 0
+        self.active_set.size = 0
 
     cdef inline double excess(self, uint64_t unseen) noexcept nogil:
         """The sum of the weights, with so many unseen ones, less z."""
@@ -403,7 +404,7 @@ cdef class Simplex(Rule):
         """Before an example: throw stale entries out, and follow a table that has moved."""
         if self.slots_of_queue != self.table.slots:
             self.enter_all()
-        elif (self.shifting.queue.size + self.heap_size > 2 * self.active + 1024
+        elif (self.active_set.queue.size + self.heap_size > 2 * self.active + 1024
                 or self.heap_size > self.active // 16 + 256):
             self.queue_anew()
 
@@ -431,9 +432,9 @@ cdef class Simplex(Rule):
         self.push_entry(Entry(rank_of(s.bound), <uint32_t>(s - <const Slot*>self.table.slots)))
 
     cdef inline void push_entry(self, Entry entry) noexcept nogil:
-        if entry.rank < self.shifting.queue.last:
+        if entry.rank < self.active_set.queue.last:
             self.push_low(entry)
-        elif push(&self.shifting, entry.rank, entry.key):
+        elif put(&self.active_set.queue, entry):
             self.out_of_memory = True
 
     cdef void push_low(self, Entry entry) noexcept nogil:
@@ -484,16 +485,16 @@ cdef class Simplex(Rule):
         cdef uint64_t dropped = 0
         cdef size_t i
         cdef Slot* s
-        self.shifting.due.size = 0
+        self.active_set.due.size = 0
         while self.heap_size > 0 and self.heap[0] >> 32 <= to:
-            if append(&self.shifting.due, self.pop()):
+            if append(&self.active_set.due, self.pop()):
                 self.out_of_memory = True
-        if to >= self.shifting.queue.last and due_at(&self.shifting, to):
+        if to >= self.active_set.queue.last and take(&self.active_set.queue, to, &self.active_set.due):
             self.out_of_memory = True
-        for i in range(self.shifting.due.size):
-            prefetch_write(<Slot*>self.table.slots + self.shifting.due.entries[i].key)
-        for i in range(self.shifting.due.size):
-            s = self.slot_of(self.shifting.due.entries[i])
+        for i in range(self.active_set.due.size):
+            prefetch_write(<Slot*>self.table.slots + self.active_set.due.entries[i].key)
+        for i in range(self.active_set.due.size):
+            s = self.slot_of(self.active_set.due.entries[i])
             if s == NULL:
                 continue
             if s.since == WAITING:
@@ -513,20 +514,20 @@ cdef class Simplex(Rule):
         cdef int j
         cdef size_t i
         cdef Bucket* bucket
-        self.shifting.due.size = 0
+        self.active_set.due.size = 0
         for i in range(self.heap_size):
             self.set_aside(Entry(<uint32_t>(self.heap[i] >> 32), <uint32_t>self.heap[i]))
         for j in range(BUCKETS):
-            bucket = &self.shifting.queue.buckets[j]
+            bucket = &self.active_set.queue.buckets[j]
             for i in range(bucket.size):
                 self.set_aside(bucket.entries[i])
         self.heap_size = 0
-        clear(&self.shifting.queue, rank_of(below(self.shift)))
-        for i in range(self.shifting.due.size):
-            self.push_entry(self.shifting.due.entries[i])
+        clear(&self.active_set.queue, rank_of(below(self.shift)))
+        for i in range(self.active_set.due.size):
+            self.push_entry(self.active_set.due.entries[i])
 
     cdef inline void set_aside(self, Entry entry) noexcept nogil:
-        if self.slot_of(entry) != NULL and append(&self.shifting.due, entry):
+        if self.slot_of(entry) != NULL and append(&self.active_set.due, entry):
             self.out_of_memory = True
 
     cdef void enter_all(self) noexcept nogil:
@@ -535,7 +536,7 @@ cdef class Simplex(Rule):
         cdef Slot* s
         self.slots_of_queue = self.table.slots
         self.heap_size = 0
-        clear(&self.shifting.queue, rank_of(below(self.shift)))
+        clear(&self.active_set.queue, rank_of(below(self.shift)))
         while next_slot(self.table, &slot):
             s = <Slot*>slot
             if s.since != 0 and s.mark != self.constant and s.bound < INFINITY:
@@ -555,7 +556,7 @@ cdef class Simplex(Rule):
             self.level_size -= 1
             self.levels[self.level_size] = NO_LEVEL
         self.heap_size = 0
-        clear(&self.shifting.queue, rank_of(below(self.shift)))
+        clear(&self.active_set.queue, rank_of(below(self.shift)))
         self.slots_of_queue = self.table.slots
         self.next_level = 1
         self.sum = 0
