@@ -58,7 +58,6 @@ RATES = {
     "gd": [("-l", x) for x in ("0.1", "0.25", "0.5", "1")],
 }
 MOST = 2000  # lines of a holdout
-PARTS = 4  # ranges of features
 VWLITE = Path(sys.executable).with_name("vwlite")
 OTHERS = ["time", "many", "dask"]
 HAS_DASK = importlib.util.find_spec("distributed") is not None
@@ -334,12 +333,6 @@ def many(shards: int, lines: int) -> str:
         few = merging(models[: shards // 4], folder / "few", "--rule", "path")
         start = min(command("merge", *models[:2], "-o", folder / "two")[1] for _ in range(3))
         whole = merging(models, folder / "all", "--rule", "path")
-        sums = [merging(models[k : k + 10], folder / f"{k}.sums", "--sums") for k in range(0, shards, 10)]
-        last = merging([folder / f"{k}.sums" for k in range(0, shards, 10)], folder / "tree", "--rule", "path")
-        parts = [
-            merging(models, folder / f"{i}.part", "--rule", "path", "--part", f"{i}/{PARTS}")
-            for i in range(1, PARTS + 1)
-        ]
     of_key = (few.seconds - start) / few.keys
     out = [row("step", "keys in", "keys out", "MB in", "MB out", "of processors, s", "of a key, ns", "expected, s")]
     out.append(row("---", *["---:"] * 7))
@@ -353,12 +346,9 @@ def many(shards: int, lines: int) -> str:
 
     said(f"{shards // 4} models", few)
     said(f"{shards} models at once", whole)
-    said(f"sums of 10 models, all {len(sums)} of them", added(sums), len(sums))
-    said(f"a model of {len(sums)} sums", last)
-    said(f"{PARTS} ranges of {shards} models, all of them", added(parts), PARTS)
     speed = f"Learning from {shards} shards, {size:.0f} MB of text: {learning:.1f} s of a processor."
-    models_key, sums_key = (max(cost.seconds - start, 0.0) / cost.keys for cost in (whole, last))
-    return "\n".join(out) + f"\n\n{speed}\n\n{on_paper(models_key, sums_key, whole, last)}"
+    paper = on_paper(max(whole.seconds - start, 0.0) / whole.keys, whole)
+    return "\n".join(out) + f"\n\n{speed}\n\n{paper}"
 
 
 def dask(shards: int, megabytes: float) -> str:
@@ -404,24 +394,18 @@ def added(costs: list[Cost]) -> Cost:
     return Cost(*(sum(getattr(cost, name) for cost in costs) for name in Cost.__dataclass_fields__))
 
 
-def on_paper(models: float, sums: float, whole: Cost, last: Cost) -> str:
+def on_paper(of_key: float, whole: Cost) -> str:
     """1,000 shards of 1 GB on 100 machines, 10 Gbit/s between them, at what was measured: seconds of a processor for a
-    key of a model and of a sum, and their bytes.
+    key of a model, and its bytes.
 
-    A shard has 3 million features; the union of n shards n^0.5 times as many, as of the clicks: 10 shards have 10
-    million, all 100 million.
+    A shard has 3 million features; the union of n shards n^0.5 times as many, as of the clicks: all have 100 million.
     """
-    model, partial, link = whole.bytes / whole.keys, last.bytes / last.keys, 1.25e9
-    shard, machine, union = 3e6, 1e7, 1e8
-    out = [row("design", "GB into the busiest machine", "s of its link", "s of its processor", "GB of memory there")]
-    out.append(row("---", *["---:"] * 4))
-    for name, keys, each, seconds, result in (
-        ("all models to one machine", 1000 * shard, model, models, union),
-        ("sums of the 10 shards of each machine, to one", 100 * machine, partial, sums, union),
-        ("the same, each machine a hundredth of the features", machine, partial, sums, union / 100),
-    ):
-        size, memory = keys * each, result * partial / 1e9
-        out.append(row(name, f"{size / 1e9:,.1f}", f"{size / link:,.1f}", f"{keys * seconds:,.1f}", f"{memory:.2f}"))
+    model, link, keys = whole.bytes / whole.keys, 1.25e9, 1000 * 3e6
+    out = [row("design", "GB into the busiest machine", "s of its link", "s of its processor")]
+    out.append(row("---", *["---:"] * 3))
+    for name, share in (("all models to one machine", 1.0), ("each machine a hundredth of the features", 0.01)):
+        size = share * keys * model
+        out.append(row(name, f"{size / 1e9:,.1f}", f"{size / link:,.1f}", f"{share * keys * of_key:,.1f}"))
     return "\n".join(out)
 
 

@@ -26,7 +26,7 @@ def at(tmp_path, monkeypatch):
     return tmp_path
 
 
-NOT_FOR_IT = {(2, "solve"), (2, "certify"), (2, "merge"), (2, "sums")}
+NOT_FOR_IT = {(2, "solve"), (2, "certify"), (2, "merge")}
 NO_MERGE = ("smidas", "adagrad-full", "solve")
 
 
@@ -44,7 +44,7 @@ def test_healthy_models_are_taken_and_taking_them_apart_loses_nothing(healthy, a
         if parts.header["weights_only"]:
             allowed |= {"train"}
         if parts.header["algorithm"] in NO_MERGE:
-            allowed |= {"merge", "sums"}
+            allowed |= {"merge"}
         assert refused == allowed, (name, found)
 
 

@@ -405,87 +405,6 @@ def test_a_start_from_the_exact_solver(vwlite, shards):
         assert w == pytest.approx(expected, rel=1e-6, abs=1e-9)
 
 
-def test_parts_of_a_merge(vwlite, shards):
-    for i in (1, 2, 3):
-        vwlite("merge", *shards, "-o", f"{i}.p", "--part", f"{i}/3", "--quiet")
-    vwlite("merge", *shards, "-o", "whole", "--quiet")
-    done = vwlite("merge", "2.p", "3.p", "1.p", "-o", "joined", "--report", "r")
-    assert open("joined", "rb").read() == open("whole", "rb").read()
-    assert done.err == "parts = 3\nnumber of examples = 360\nfeatures = 17\n"
-    assert json.loads(open("r").read())["results"] == {"parts": 3, "number of examples": 360, "features": 17}
-    assert 0 < len(read_model("2.p").keys) < 17
-    assert refused(vwlite, "1.p", "3.p") == "part 2 of 3 is not there: vwlite merge --part 2/3 makes it"
-    open("copy", "wb").write(open("1.p", "rb").read())
-    assert "are both part 1 of 3: name it once" in refused(vwlite, "1.p", "copy", "2.p", "3.p")
-    vwlite("merge", *shards, "-o", "other.p", "--part", "2/3", "--rule", "mean", "--quiet")
-    assert "are no parts of one merge: join those of one" in refused(vwlite, "1.p", "other.p", "3.p")
-    assert "is merged already, of 3 shards" in refused(vwlite, "1.p", "a.m")
-    assert refused(vwlite, "1.p", "2.p", "3.p", "--rule", "mean", code=2) == (
-        "--rule means nothing to parts of a merge, which are only joined: leave it out"
-    )
-    assert refused(vwlite, *shards, "--part", "1/2", "--holdout", "held", code=2) == (
-        "--part and --holdout exclude each other: a part cannot predict, so all parts take one --rule"
-    )
-    for wrong in ("0/2", "3/2", "1", "1/1", "a/2", "1/2/3"):
-        assert "'--part'" in vwlite("merge", *shards, "-o", "m", "--part", wrong, code=2).err
-    for command in (["predict", "-m", "2.p", "held"], ["train", "-i", "2.p", "held"], ["check", "2.p"]):
-        done = vwlite(*command, code=None)
-        assert "2.p: part 2/3 of the features of a merge: vwlite merge joins all parts\n" in done.err + done.out
-        assert done.code
-    changed("2.p", "odd.m", merged=read_model("2.p").merged | {"part": "2 of 3"})
-    assert "part of how it was merged is '2 of 3'" in vwlite("info", "odd.m", code=65).err
-
-
-def test_sums_over_shards(vwlite, shards):
-    assert vwlite("merge", "--sums", "a.m", "b.m", "-o", "ab.s").err == ""
-    vwlite("merge", "--sums", "c.m", "-o", "c.s")
-    vwlite("merge", "--sums", "b.m", "c.m", "-o", "bc.s")
-    done = vwlite("merge", "ab.s", "c.s", "-o", "m", "--holdout", "held", "--report", "r")
-    os.remove("m")
-    assert done.err.startswith("shards = 3\nrule = ")
-    assert "of the best shard" not in done.err
-    assert sorted(read_model("ab.s").merged["sums"]) == sorted(read_model(n).digest for n in ("a.m", "b.m"))
-    said = refused(vwlite, "ab.s", "bc.s")
-    assert said.endswith("have a shard in common, which would count twice: make each of shards of its own")
-    assert "is merged already, of 2 shards" in refused(vwlite, "ab.s", "c.m")
-    vwlite("train", "--quiet", "b", "-i", "a.m", "-m", "of_a.m")
-    vwlite("merge", "--sums", "of_a.m", "--start", "a.m", "-o", "of_a.s")
-    assert refused(vwlite, "of_a.s") == "of_a.s: its shards began from another model, which --start must name"
-    assert refused(vwlite, "of_a.s", "--start", "b.m").startswith("of_a.s: its shards began from another model")
-    assert refused(vwlite, "c.s", "--start", "a.m") == "c.s: its shards began from nothing: leave --start out"
-    for command in (["predict", "-m", "ab.s", "held"], ["train", "-i", "ab.s", "held"], ["check", "ab.s"]):
-        done = vwlite(*command, code=None)
-        assert "ab.s: sums over 2 shards: vwlite merge makes a model of them\n" in done.err + done.out
-        assert done.code
-    for name in ("rule", "holdout", "part"):
-        value = {"rule": "mean", "holdout": "held", "part": "1/2"}[name]
-        said = refused(vwlite, "--sums", "a.m", f"--{name}", value, code=2)
-        assert said == f"--sums and --{name} exclude each other: say it when a model is made of the sums"
-    vwlite("train", "--quiet", "a", "--loss", "logistic", "--algorithm", "eg", "--radius", 3, "-m", "eg.m")
-    said = refused(vwlite, "--sums", "eg.m", code=2)
-    assert said == "--sums means nothing to --algorithm eg: merge the shards at once"
-    vwlite("train", "--quiet", "a", *BASIC, "--average", "-m", "mean.m")
-    assert "--sums means nothing to --average" in refused(vwlite, "--sums", "mean.m", code=2)
-
-
-def test_sums_that_nobody_added_up(vwlite, shards):
-    vwlite("merge", "--sums", "a.m", "b.m", "-o", "s")
-    model = read_model("s")
-    digests = model.merged["sums"]
-    lies = {
-        "not those of adagrad": {"state": {n: x for n, x in model.state.items() if n != "moved"}},
-        "they are not those of adagrad": {"rule": {"t": 240.0}},
-        "not of as many shards as they say": {"merged": model.merged | {"shards": 3}},
-        "sums of how it was merged are no digests": {"merged": model.merged | {"sums": ["x"]}},
-        "they are not those": {"merged": model.merged | {"sums": []}},
-    }
-    for said, lie in lies.items():
-        changed("s", "lie", **lie)
-        assert said in refused(vwlite, "lie")
-    changed("s", "lie", merged=model.merged | {"sums": [digests[0], digests[0]]})
-    assert "have a shard in common" in refused(vwlite, "lie")
-
-
 def test_models_of_vowpal_wabbit(vwlite, shards):
     for name in "abc":
         vwlite("vw", "-d", name, "-f", f"{name}.vw", "--quiet", "--loss_function", "logistic")
@@ -568,14 +487,6 @@ def test_names_of_features_are_those_of_all_shards(vwlite, shards, monkeypatch):
     assert len(model.names) > len(model.keys)  # 21 names and the constant on 16 places
     assert model.format == 2
     assert open("m", "rb").read() == (vwlite("merge", *shards[::-1], "-o", "m", "--quiet"), open("m", "rb").read())[1]
-    vwlite("merge", "--sums", "a.m", "b.m", "-o", "ab.s")
-    vwlite("merge", "--sums", "c.m", "-o", "c.s")
-    vwlite("merge", "ab.s", "c.s", "-o", "of_sums", "--rule", "information", "--quiet")
-    assert list(read_model("of_sums").names) == list(model.names)
-    for i in (1, 2, 3):
-        vwlite("merge", *shards, "-o", f"{i}.p", "--part", f"{i}/3", "--quiet")
-    vwlite("merge", "1.p", "2.p", "3.p", "-o", "joined", "--quiet")
-    assert open("joined", "rb").read() == open("m", "rb").read()
     vwlite("train", "--quiet", "a", *BASIC, "-b", 4, "-m", "a.m")  # which has none
     vwlite("merge", *shards, "-o", "m", "--quiet")
     assert set(read_model("m").names) == set().union(*(set(one.names) for one in each[1:]))

@@ -443,12 +443,11 @@ COMMANDS = {
     "c": ["export", "crafted", "--to", "c", "-o", "exported"],
     "names": ["names", "crafted", "more.vw", "--on-error", "skip", "-o", "named", "--quiet"],
     "merge": ["merge", "crafted", "--holdout", "more.vw", "--on-error", "skip", "-o", "merged", "--quiet"],
-    "sums": ["merge", "crafted", "--sums", "-o", "merged", "--quiet"],
     "check": ["check", "crafted"],
     "solve": ["solve", "-i", "crafted", "more.vw", "--l1", "0.01", "--on-error", "skip", "--quiet", "-m", "solved"],
     "certify": ["certify", "-m", "crafted", "more.vw", "--l1", "0.01", "--on-error", "skip", "--quiet"],
 }
-GOOD = {"check": (0, 1), **dict.fromkeys(("train", "solve", "certify", "merge", "sums"), (0, 2, 65))}  # exit codes
+GOOD = {"check": (0, 1), **dict.fromkeys(("train", "solve", "certify", "merge"), (0, 2, 65))}  # exit codes
 OTHERS = (0, 65)  # those of all others
 
 

@@ -1,22 +1,23 @@
 """Merges by ranges of features, on the workers: for more shards, or larger models, than one machine should have.
 
 Each shard's model is cut into ranges where it was learned; a range's pieces meet on one worker, which adds them up, and
-later has the weights of the range. Only sums of losses and the merged model come to the driver. The sums are those of
-`vwlite merge --sums`, so no shard's own model is a candidate.
+later has the weights of the range. Only sums of losses and the merged model come to the driver. No shard's own model is
+a candidate.
 """
 
+from bisect import bisect_left
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from vwlite.dask.partial import MergeOfSums, sums_of
 from vwlite.dask.parts import Part
 from vwlite.dask.work import Answer, Failed, Job, Learned, Question, Sent, held_out, judge, own_folder
 from vwlite.merging.merge import Merge
-from vwlite.merging.partial import MergeOfSums, sums_of
 from vwlite.merging.search import Candidate
-from vwlite.merging.shards import Shard, checked_shards, checked_sums, cut
+from vwlite.merging.shards import Shard, checked_shards, shards_of_sums
 from vwlite.model import Model
 from vwlite.model.read import map_model
 from vwlite.model.slots import Array, array_of
@@ -50,9 +51,14 @@ class Range:
     count: int
     options: MergeOptions
 
-    @property
-    def part(self) -> tuple[int, int]:
-        return self.number, self.count
+    def cut(self, model: Model) -> None:
+        """Leave a model only the keys of this range, in place."""
+        low, high = (((self.number - back) << model.settings.bits) // self.count for back in (1, 0))
+        begin, end = bisect_left(model.keys, low), bisect_left(model.keys, high)
+        width = model.records
+        model.keys = model.keys[begin:end]
+        model.weights = model.weights[begin * width : end * width]
+        model.state = {name: numbers[begin * width : end * width] for name, numbers in model.state.items()}
 
 
 @dataclass(frozen=True)
@@ -67,15 +73,15 @@ def facts_of(learned: Learned | Failed) -> Facts | Failed:
     return learned if isinstance(learned, Failed) else Facts(learned.lines, learned.keys)
 
 
-def pieces(learned: Learned, count: int) -> list[Packed]:
+def pieces(learned: Learned, ranges: list[Range]) -> list[Packed]:
     """A model, cut into ranges."""
     with own_folder() as folder:
         path = written(folder, learned.model)
         assert path is not None
         found = []
-        for number in range(1, count + 1):
+        for r in ranges:
             model = map_model(path)
-            cut(model, number, count)
+            r.cut(model)
             found.append(Packed.of(model))
         return found
 
@@ -88,8 +94,11 @@ def add_up(found: list[Packed], names: list[str], start: bytes, r: Range) -> Pac
     """The sums of a range over all shards."""
     with own_folder() as folder:
         shards = [Shard(name, packed.model()) for name, packed in zip(names, found, strict=True)]
-        o = replace(r.options, sums=True, holdout=())
-        run = Merge(o, checked_shards(shards, [], written(folder, start), o.typed.get("loss"), r.part))
+        o = replace(r.options, holdout=())
+        checked = checked_shards(shards, [], written(folder, start), o.typed.get("loss"))
+        if checked.start is not None:
+            r.cut(checked.start.model)
+        run = Merge(o, checked, every_sum=True)
         run.add_up()
         return Packed.of(sums_of(run))
 
@@ -108,10 +117,10 @@ def head_of(sums: Packed) -> Packed:
 
 def merge_of(sums: Packed, start: str | None, r: Range) -> MergeOfSums:
     """The merge of a range. start: the file of the model that the shards began from."""
-    shards = checked_sums([Shard("sums", sums.model())], start, r.options.typed.get("loss"))
+    shards = shards_of_sums(sums.model(), start, r.options.typed.get("loss"))
     if shards.start is not None:
-        cut(shards.start.model, *r.part)
-    return MergeOfSums(replace(r.options, part=r.part), shards)
+        r.cut(shards.start.model)
+    return MergeOfSums(r.options, shards)
 
 
 def vectors(sums: Packed, start: bytes, r: Range, question: Question) -> dict[Candidate, Sent]:
@@ -165,3 +174,18 @@ def finished(sums: Packed, start: bytes, r: Range, chosen: Candidate) -> tuple[P
         run.chosen = chosen
         run.finish()
         return Packed.of(run.model), run.nonzeros()
+
+
+def joined(models: list[Model]) -> Model:
+    """The model of all ranges, in their order."""
+
+    def together(arrays: list[Array]) -> Array:
+        return array_of(b"".join(numbers.tobytes() for numbers in arrays), arrays[0].format)
+
+    first = models[0]
+    return replace(
+        first,
+        keys=together([m.keys for m in models]),
+        weights=together([m.weights for m in models]),
+        state={name: together([m.state[name] for m in models]) for name in first.state},
+    )

@@ -30,6 +30,7 @@ from vwlite.dask.ranges import (
     facts_of,
     finished,
     head_of,
+    joined,
     judge_ranges,
     keys_of,
     merge_of,
@@ -45,7 +46,7 @@ from vwlite.dask.work import Answer, Job, Learned, Question, Sent, judge, learn,
 from vwlite.errors import DataError, NoInputError, UsageError
 from vwlite.merging.merge import Merge, in_order
 from vwlite.merging.search import OWN, Candidate, VectorOf, mean
-from vwlite.merging.shards import Shard, checked_shards, joined
+from vwlite.merging.shards import Shard, checked_shards
 from vwlite.merging.table import MERGES
 from vwlite.model import Model, read_model, write_model
 from vwlite.model.read import map_model
@@ -359,7 +360,7 @@ class Round:
             shards.append(Shard(self.parts[i].name, map_model(str(path))))
         del found
         start = written(self.folder, self.run.start)
-        checked = checked_shards(shards, [], start, options.typed.get("loss"), None)
+        checked = checked_shards(shards, [], start, options.typed.get("loss"))
         merge = self.merge = Merge(replace(options, initial=start), checked)
         self.judge = merge.holdout = Spread(self, merge)
         merge.add_up()
@@ -371,8 +372,8 @@ class Round:
     def _merged_by_ranges(self, options: MergeOptions, count: int) -> Model:
         """The merge of ranges, which are never together before they are merged."""
         put, names = self.cluster.put, [self.parts[i].name for i in self.used]
-        cuts = [put(pieces, self.learned[i], count) for i in self.used]
         ranges = [Range(number, count, options) for number in range(1, count + 1)]
+        cuts = [put(pieces, self.learned[i], ranges) for i in self.used]
         sums = [put(add_up, [put(piece, found, r.number) for found in cuts], names, self.start, r) for r in ranges]
 
         def named(p: int) -> str:
@@ -386,7 +387,7 @@ class Round:
             count, lambda p, avoid: put(finished, sums[p], self.start, ranges[p], merge.chosen), named
         )
         self.nonzeros = sum(nonzeros for _, nonzeros in found)
-        merge.model = joined([Shard(named(p), packed.model()) for p, (packed, _) in enumerate(found)])
+        merge.model = joined([packed.model() for packed, _ in found])
         return merge.model
 
     def named_used(self, j: int) -> str:

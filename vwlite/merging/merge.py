@@ -43,7 +43,9 @@ class Merge:
     chosen: Candidate
     room: int | None  # for names of features, if it was too little
 
-    def __init__(self, o: MergeOptions, shards: Shards) -> None:
+    def __init__(self, o: MergeOptions, shards: Shards, *, every_sum: bool = False) -> None:
+        """every_sum: add up what any way needs, as the way is chosen later, and elsewhere."""
+        self.every_sum = every_sum
         self.options, self.shards, self.row, self.settings = o, shards, shards.row, shards.settings
         self.records = self.settings.oaa or 1
         self.constant = make_expander(self.settings).constant_key
@@ -110,7 +112,7 @@ class Merge:
         """The ways that are tried, and whether their steps are."""
         rule, row = self.options.rule, self.row
         ways = tuple(way for way in row.ways if way in ("mean", "touched")) if self.shards.weights_only else row.ways
-        if self.options.sums or (rule in (None, "search") and self.options.holdout):
+        if self.every_sum or (rule in (None, "search") and self.options.holdout):
             return ways, True
         if rule is None:
             return (row.unjudged if row.unjudged in ways else "touched",), False
@@ -173,7 +175,7 @@ class Merge:
         if not self.shards.weights_only:
             wanted |= {"extra"} if self.row.extra[0] in self.first_fields else set()
             wanted |= {"evidence", "start_evidence"} if self.row.evidence else set()
-            wanted |= {"absent"} if self.row.penalty and (self.sparse or self.options.sums) else set()
+            wanted |= {"absent"} if self.row.penalty and (self.sparse or self.every_sum) else set()
         self.sums = self._sums(wanted, [shard.model.weights for shard in self.shards.each], self._start_weights())
         if self.settings.average and not self.shards.weights_only:
             start = self.shards.start
@@ -451,8 +453,7 @@ class Merge:
             base=start.digest if start else "",
             seen=seen if seen > len(self.sums.keys) else 0,
             merged={"shards": self.count, "digest": self.shards.digest, "rule": self.chosen.way,
-                    "step": self.chosen.step, "state": self.options.state,
-                    **({"part": "{}/{}".format(*self.options.part)} if self.options.part else {})},
+                    "step": self.chosen.step, "state": self.options.state},
             program=f"vwlite {__version__}",
         )  # fmt: skip
 

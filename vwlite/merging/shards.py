@@ -1,7 +1,6 @@
 """The models that are merged, checked: all of one kind, trained from the start that is said, each counted once."""
 
 import hashlib
-from bisect import bisect_left
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
@@ -59,14 +58,13 @@ class Shards:
         """Those of tables, as a model keeps them."""
         return next((shard.model.columns for shard in self.all if shard.model.columns), {})
 
-    def names(self, keys: Array, lively: NDArray[np.bool_] | None) -> tuple[FeatureNames, int | None]:
+    def names(self, keys: Array, lively: NDArray[np.bool_]) -> tuple[FeatureNames, int | None]:
         """The names of these ascending keys, as far as they are `lively`, those of the start first; and for how many
         there was room, if not for all: the more of MOST_NAMES and what one model has."""
         each = [shard.model.names for shard in self.all if len(shard.model.names)]
         if not each:
             return NONE, None
-        if lively is not None:
-            keys = array_of(np.asarray(keys)[lively].tobytes(), "I")
+        keys = array_of(np.asarray(keys)[lively].tobytes(), "I")
         most = max(MOST_NAMES, *map(len, each))
         found, whole = FeatureNames.united(each, keys, most)
         return found, None if whole else most
@@ -76,14 +74,12 @@ class Shards:
         return self.each[0].model.weights_only
 
     @property
-    def digests(self) -> list[str]:
-        """Those of the shards, also of those whose sums are here."""
-        return sorted(x for shard in self.each for x in shard.model.merged.get("sums", [shard.model.digest]))
-
-    @property
     def digest(self) -> str:
-        """That of all digests."""
-        return hashlib.blake2b("".join(self.digests).encode(), digest_size=32).hexdigest()
+        """That of all digests of shards, also of those whose sums are here."""
+        if merged := self.each[0].model.merged:
+            return str(merged["digest"])
+        digests = sorted(shard.model.digest for shard in self.each)
+        return hashlib.blake2b("".join(digests).encode(), digest_size=32).hexdigest()
 
 
 def read_models(paths: tuple[str, ...], missing: int, threads: int) -> tuple[list[Shard], list[str]]:
@@ -114,10 +110,8 @@ def _ordered(found: list[Shard]) -> list[Shard]:
     return sorted(found, key=lambda shard: shard.model.digest)
 
 
-def checked_shards(
-    found: list[Shard], lost: list[str], start: str | None, loss: str | None, part: tuple[int, int] | None
-) -> Shards:
-    """What is merged, of models that `read_models` has read. loss: of models of Vowpal Wabbit. part: of the features.
+def checked_shards(found: list[Shard], lost: list[str], start: str | None, loss: str | None) -> Shards:
+    """What is merged, of models that `read_models` has read. loss: of models of Vowpal Wabbit.
 
     NoInputError, DataError, UsageError: whose message names the file, and what to do.
     """
@@ -131,81 +125,17 @@ def checked_shards(
         shard.columns = _columns(shard.model, classes)
     row = MERGES[settings.algorithm]
     _check_counted_once(given, begun, row)
-    if part and (row.whole or settings.nonzeros):
-        why = f"--algorithm {row.name}" if row.whole else "--nonzeros"
-        raise UsageError(f"--part means nothing to {why}: its weights depend on each other: merge all of them at once")
-    if part:
-        for shard in [*found, *([begun] if begun else [])]:
-            cut(shard.model, *part)
     return Shards(settings, row, begun, found, lost, classes)
 
 
-def checked_sums(found: list[Shard], start: str | None, loss: str | None) -> Shards:
-    """What is merged, of sums over shards that `read_models` has read. DataError if some shard would count twice."""
-    begun = Shard(start, map_model(start)) if start is not None else None
-    _check_alike(found, begun)
-    settings = _settings(found, loss)
-    found = _ordered(found)
-    holder: dict[str, Shard] = {}
-    for part in found:
-        if part.model.base != (begun.model.digest if begun else ""):
-            what = "another model, which --start must name" if part.model.base else "nothing: leave --start out"
-            raise DataError(f"{part.path}: its shards began from {what}")
-        for digest in part.model.merged["sums"]:
-            if digest in holder:
-                raise DataError(f"{holder[digest].path} and {part.path} have a shard in common, which would count "
-                                "twice: make each of shards of its own")  # fmt: skip
-            holder[digest] = part
-    classes = _classes(settings, found, begun)
-    for part in [*found, *([begun] if begun else [])]:
-        part.columns = _columns(part.model, classes)
-    return Shards(settings, MERGES[found[0].model.algorithm], begun, found, [], classes)
-
-
-def cut(model: Model, number: int, count: int) -> None:
-    """Leave a model the keys of one of so many ranges of equal size, in place."""
-    low, high = (((number - back) << model.settings.bits) // count for back in (1, 0))
-    begin, end = bisect_left(model.keys, low), bisect_left(model.keys, high)
-    width = model.records
-    model.keys = model.keys[begin:end]
-    model.weights = model.weights[begin * width : end * width]
-    model.state = {name: numbers[begin * width : end * width] for name, numbers in model.state.items()}
-
-
-def joined(parts: list[Shard]) -> Model:
-    """The model of all parts of a merge. DataError if they are not that."""
-    first = parts[0]
-    count = int(first.model.merged["part"].partition("/")[2])
-    by_number: dict[int, Shard] = {}
-
-    def rest(model: Model) -> dict[str, Any]:
-        return {name: x for name, x in model.header().items() if name not in ("merged", "format")}
-
-    for part in parts:
-        number = int(part.model.merged["part"].partition("/")[0])
-        mine = {**first.model.merged, "part": f"{number}/{count}"}
-        if part.model.merged != mine or rest(first.model) != rest(part.model):
-            raise DataError(f"{part.path} and {first.path} are no parts of one merge: join those of one")
-        if number in by_number:
-            raise DataError(f"{by_number[number].path} and {part.path} are both part {number} of {count}: name it once")
-        by_number[number] = part
-    for number in range(1, count + 1):
-        if number not in by_number:
-            raise DataError(f"part {number} of {count} is not there: vwlite merge --part {number}/{count} makes it")
-    models = [by_number[number].model for number in sorted(by_number)]
-
-    def together(arrays: list[Array]) -> Array:
-        return array_of(b"".join(numbers.tobytes() for numbers in arrays), arrays[0].format)
-
-    keys = together([m.keys for m in models])
-    return replace(
-        models[0],
-        keys=keys,
-        names=FeatureNames.united((m.names for m in models), keys, sum(len(m.names) for m in models))[0],
-        weights=together([m.weights for m in models]),
-        state={name: together([m.state[name] for m in models]) for name in models[0].state},
-        merged={name: x for name, x in models[0].merged.items() if name != "part"},
-    )
+def shards_of_sums(sums: Model, start: str | None, loss: str | None) -> Shards:
+    """What is merged, where the sums over all shards are there instead of these: see `vwlite/dask/partial.py`."""
+    found, begun = Shard("sums", sums), Shard(start, map_model(start)) if start is not None else None
+    settings = _settings([found], loss)
+    classes = _classes(settings, [found], begun)
+    for shard in [found, *([begun] if begun else [])]:
+        shard.columns = _columns(shard.model, classes)
+    return Shards(settings, MERGES[sums.algorithm], begun, [found], [], classes)
 
 
 def _settings(found: list[Shard], loss: str | None) -> Settings:

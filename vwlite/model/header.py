@@ -38,7 +38,6 @@ SOLVED_FIELDS: dict[str, Any] = {
 # the state; and `part`, if it is but a part of the features, as I/P, or `sums`, the digests of the shards, if it is no
 # model yet but their sums.
 MERGED_FIELDS: dict[str, Any] = {"shards": int, "digest": str, "rule": str, "step": float, "state": str}
-_PART = re.compile(r"([1-9]\d{0,5})/([1-9]\d{0,5})")
 _DIGEST = re.compile(r"[0-9a-f]{16}")
 _FILE_DIGEST = re.compile(r"[0-9a-f]{64}")
 _NAME = re.compile(r"[^ \t\n|\ud800-\udc7f\udd00-\udfff]+")  # a word; bytes that are not UTF-8 are U+DC80 to U+DCFF
@@ -222,17 +221,11 @@ def _check_merged(found: Any) -> None:
         raise ValueError("it does not say how it was merged")
     if not found:
         return
-    for name in sorted(set(found) - {*MERGED_FIELDS, "part", "sums"}):
+    for name in sorted(set(found) - set(MERGED_FIELDS)):
         raise Newer(f"unknown fact {brief(name)} of how it was merged")
     for name, kind in MERGED_FIELDS.items():
         if name not in found or not _is_of(found[name], kind):
             raise ValueError(f"{name} of how it was merged is {brief(repr(found.get(name)))}")
-    sums = found.get("sums", [])
-    if type(sums) is not list or not all(type(x) is str and _FILE_DIGEST.fullmatch(x) for x in sums):
-        raise ValueError("sums of how it was merged are no digests")
-    part = found.get("part", "1/1")
-    if type(part) is not str or not _PART.fullmatch(part):
-        raise ValueError(f"part of how it was merged is {brief(repr(part))}")
     if found["shards"] < 1 or not _FILE_DIGEST.fullmatch(found["digest"]):
         raise ValueError("what it says of how it was merged cannot be")
 

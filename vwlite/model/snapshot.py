@@ -123,10 +123,6 @@ def resume(model: "Model", resolved: Resolved, path: str, **options: Any) -> Lea
 
 def restore(model: "Model", settings: Settings, path: str, **options: Any) -> Learner:
     """A learner that goes on from a model. options: as Learner takes them."""
-    if "sums" in model.merged:
-        raise DataError(f"{path}: sums over {model.merged['shards']} shards: vwlite merge makes a model of them")
-    if "part" in model.merged:
-        raise DataError(f"{path}: part {model.merged['part']} of the features of a merge: vwlite merge joins all parts")
     if model.weights_only:
         if options.get("learn", True):
             raise DataError(f"{path}: saved with --save-weights-only: it predicts, but cannot be continued")

@@ -22,19 +22,6 @@ RULES = ("search", "path", "information", "mean", "dual")
 STATES = ("sum", "mean")
 
 
-class Part(click.ParamType):
-    """I/P: one of so many parts. (I, P)"""
-
-    name = "part"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if isinstance(value, tuple):
-            return value
-        number, _, count = str(value).partition("/")
-        parts = Whole(2, 1 << 16).convert(count, param, ctx)
-        return int(Whole(1, parts).convert(number, param, ctx)), int(parts)
-
-
 @dataclass(frozen=True)
 class MergeOptions(TrainOptions):
     """The options of `vwlite merge`, as typed; DATA are the shards. Those of `vwlite train` that it does not have are
@@ -56,14 +43,6 @@ class MergeOptions(TrainOptions):
         "sum", "--state", group=MERGE, type=Choice(STATES),
         help="What the model has learned from: all shards, to predict or go on alone (sum), or as much as one of them, "
              "as the start of another round (mean). The weights are the same.",
-    )  # fmt: skip
-    sums: bool = option(
-        False, "--sums", group=MERGE,
-        help="Write no model but sums over these shards; vwlite merge makes a model of the sums over all.",
-    )  # fmt: skip
-    part: tuple[int, int] | None = option(
-        None, "--part", group=MERGE, type=Part(), metavar="I/P",
-        help="Merge only the Ith of P ranges of features, on one of P machines; vwlite merge joins the P models.",
     )  # fmt: skip
     allow_missing: int = option(
         0, "--allow-missing", group=MERGE, type=Whole(0), metavar="N",
@@ -108,12 +87,6 @@ def check_merge(o: MergeOptions) -> None:
         for name in ("max_errors", "rejects"):
             if getattr(o, name) is not None:
                 raise UsageError(f"{option_name(name)} needs --holdout, as the shards are no lines")
-    if o.part and o.holdout:
-        raise UsageError("--part and --holdout exclude each other: a part cannot predict, so all parts take one --rule")
-    if o.sums:
-        for name in ("holdout", "rule", "part"):
-            if getattr(o, name):
-                raise UsageError(f"--sums and --{name} exclude each other: say it when a model is made of the sums")
     if "-" in o.data:
         raise UsageError("-: a shard is a file; standard input is none")
     check_files(o)

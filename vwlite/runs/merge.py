@@ -7,11 +7,9 @@ from math import inf
 from typing import Any
 
 from vwlite import __version__
-from vwlite.errors import UsageError
 from vwlite.merging.merge import Merge
-from vwlite.merging.partial import MergeOfSums, sums_of
 from vwlite.merging.search import OWN
-from vwlite.merging.shards import Shard, checked_shards, checked_sums, joined, read_models
+from vwlite.merging.shards import checked_shards, read_models
 from vwlite.model import write_model
 from vwlite.options.merge import MergeOptions, check_merge
 from vwlite.options.resolve import as_options
@@ -32,25 +30,17 @@ def merge(o: MergeOptions) -> int:
         report = stack.enter_context(AtomicFile(o.report)) if o.report else None
         begin = time.monotonic()
         found, missing = read_models(o.data, o.allow_missing, o.threads)
-        if all("part" in shard.model.merged for shard in found):
-            return join(o, found, file, report, signals)
-        loss = o.typed.get("loss")
-        if all("sums" in shard.model.merged for shard in found):
-            run: Merge = MergeOfSums(o, checked_sums(found, o.initial, loss))
-        else:
-            run = Merge(o, checked_shards(found, missing, o.initial, loss, o.part))
-        if o.sums:
-            run.add_up()
-            write_model(file, sums_of(run))
-            return committed(o, file, signals)
+        run = Merge(o, checked_shards(found, missing, o.initial, o.typed.get("loss")))
         signals.then(run.stop)
         run.read(stack)
         for step in (run.add_up, run.choose, run.finish, lambda: write_model(file, run.model)):
             if run.stopped:
                 break
             step()
-        if code := committed(o, file, signals):
-            return code
+        if signals.number is not None:
+            say(f"interrupted by signal {signals.number}; {o.model} is as it was")
+            return 128 + signals.number
+        file.commit()
         results = results_of(run) | {"seconds": round(time.monotonic() - begin, 3)}
         notes = notes_of(run)
         if not o.quiet:
@@ -60,38 +50,6 @@ def merge(o: MergeOptions) -> int:
         if report is not None:
             report.write((json.dumps(report_of(run, results, notes), indent=2, ensure_ascii=False) + "\n").encode())
             report.commit()
-    return 0
-
-
-def committed(o: MergeOptions, file: AtomicFile, signals: StopSignal) -> int:
-    """Put the file in its place, unless a signal came; the exit code."""
-    if signals.number is not None:
-        say(f"interrupted by signal {signals.number}; {o.model} is as it was")
-        return 128 + signals.number
-    file.commit()
-    return 0
-
-
-def join(
-    o: MergeOptions, parts: list[Shard], file: AtomicFile, report: AtomicFile | None, signals: StopSignal
-) -> int:
-    """Write the model of the parts of a merge; the exit code."""
-    for name in ("initial", "rule", "holdout", "part"):
-        if getattr(o, name):
-            option = {"initial": "--start"}.get(name, f"--{name}")
-            raise UsageError(f"{option} means nothing to parts of a merge, which are only joined: leave it out")
-    model = joined(parts)
-    write_model(file, model)
-    if code := committed(o, file, signals):
-        return code
-    results = {"parts": len(parts), "number of examples": model.counters["examples"], "features": len(model.keys)}
-    if not o.quiet:
-        say(summary(results))
-    if report is not None:
-        content = {"program": f"vwlite {__version__}", "command": "merge", "options": as_options(model.settings),
-                   "results": results}  # fmt: skip
-        report.write((json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode())
-        report.commit()
     return 0
 
 
