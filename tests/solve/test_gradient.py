@@ -8,11 +8,18 @@ from batch_problems import LOSSES, draw, rows_of
 from batches import Line
 
 from vwlite.core.solve import gradient
+from vwlite.core.solve.papers import sampled
+from vwlite.core.solve.papers.scd import DeterministicCoordinateDescent, StochasticCoordinateDescent
 from vwlite.core.solve.problem import Problem
-from vwlite.core.solve.scd import DeterministicCoordinateDescent, StochasticCoordinateDescent
 from vwlite.core.solve.softmax import SoftmaxProblem
 
 pytestmark = pytest.mark.pairwise
+
+
+def class_of(kind):
+    return getattr(gradient, kind, None) or getattr(sampled, kind)
+
+
 SETS = {
     "ball": {},
     "weighted": {"c": True},
@@ -76,7 +83,7 @@ def test_samples_go_as_the_twin(loss, name, how, size):
     twin, ball, problem = drawn_with(42, loss, name, True)
     many = max(1, round(size * len(twin.y))) if size < 1 else size
     eager = Minibatch(twin, ball, size=many, how=how, seed=9)
-    solver = gradient.Minibatch(problem, batch=size, step=how, seed=9, iterations=3)
+    solver = sampled.Minibatch(problem, batch=size, step=how, seed=9, iterations=3)
     for _ in range(15):
         solver.step()
         for _ in range(3):
@@ -94,7 +101,7 @@ def test_exponentiated_gradient_goes_as_the_twin(loss, name, how, size):
     if size and (problem.l2 or how == "armijo"):
         return
     many = max(1, round(size * len(twin.y))) if size and size < 1 else size
-    kind = gradient.ExponentiatedGradientBothSigns if OF_EG[name] else gradient.ExponentiatedGradient
+    kind = sampled.ExponentiatedGradientBothSigns if OF_EG[name] else sampled.ExponentiatedGradient
     eta0 = None if loss != "poisson" else 0.02
     eager = Exponentiated(twin, ball, both=OF_EG[name], size=many, how=how, eta0=eta0, seed=9)
     solver = kind(problem, batch=size, step=how, eta0=eta0, seed=9, iterations=3)
@@ -116,7 +123,7 @@ def test_masses_that_differ_by_more_than_a_double_holds():
     twin, ball, problem = drawn_with(44, "squared", "ball", False)
     for size in (None, 5):
         eager = Exponentiated(twin, ball, both=True, size=size, eta0=3.0, seed=2)
-        solver = gradient.ExponentiatedGradientBothSigns(
+        solver = sampled.ExponentiatedGradientBothSigns(
             problem, batch=size, step="fixed", eta0=3.0, seed=2, iterations=1
         )
         problem.set(np.zeros(len(problem.w)), 0.0)
@@ -124,7 +131,7 @@ def test_masses_that_differ_by_more_than_a_double_holds():
             solver.step()
             eager.step()
             same(problem, eager)
-    solver = gradient.ExponentiatedGradientBothSigns(problem, step="fixed", eta0=1e6, iterations=30)
+    solver = sampled.ExponentiatedGradientBothSigns(problem, step="fixed", eta0=1e6, iterations=30)
     for _ in range(20):
         solver.step()
         assert np.abs(problem.w).sum() <= 0.8 * (1 + 1e-12)
@@ -173,8 +180,8 @@ def test_the_accelerated_one_needs_fewer_passes():
 
 def test_exponentiated_gradient_comes_to_the_optimum():
     for name, kind in (
-        ("ball", gradient.ExponentiatedGradientBothSigns),
-        ("simplex", gradient.ExponentiatedGradient),
+        ("ball", sampled.ExponentiatedGradientBothSigns),
+        ("simplex", sampled.ExponentiatedGradient),
     ):
         _, _, problem = drawn_with(47, "logistic", name, True)
         passes = []
@@ -194,8 +201,8 @@ def test_exponentiated_gradient_comes_to_the_optimum():
     [
         gradient.ProjectedGradient,
         gradient.AcceleratedGradient,
-        gradient.Minibatch,
-        gradient.ExponentiatedGradientBothSigns,
+        sampled.Minibatch,
+        sampled.ExponentiatedGradientBothSigns,
     ],
 )
 def test_beginning_going_on_and_stopping(kind):
@@ -227,7 +234,7 @@ def test_beginning_going_on_and_stopping(kind):
 def test_the_seed_decides_the_sample():
     def weights(seed):
         _, _, problem = drawn_with(49, "logistic", "ball", True)
-        gradient.Minibatch(problem, batch=1, seed=seed).step()
+        sampled.Minibatch(problem, batch=1, seed=seed).step()
         return bytes(problem.w)
 
     assert weights(1) == weights(1) != weights(2)
@@ -238,7 +245,7 @@ def test_a_sample_of_all_and_a_loss_with_kinks(loss):
     """Samples take any loss; one of all examples is the whole gradient."""
     twin, ball, problem = drawn_with(50, loss, "ball", True)
     eager = Minibatch(twin, ball, size=len(twin.y), how="sqrt", eta0=0.1)
-    solver = gradient.Minibatch(problem, batch=len(twin.y), eta0=0.1, iterations=1)
+    solver = sampled.Minibatch(problem, batch=len(twin.y), eta0=0.1, iterations=1)
     for _ in range(10):
         solver.step()
         eager.step()
@@ -255,7 +262,7 @@ def test_no_columns(kind):
         SoftmaxProblem(rows, 2, 1.0, True, labels=np.array([1.0, 2.0, 1.0])),
     ):
         options = {"batch": 3, "step": "fixed"} if kind == "Minibatch" else {}
-        solver = getattr(gradient, kind)(problem, iterations=100, **options)
+        solver = class_of(kind)(problem, iterations=100, **options)
         for _ in range(5):
             solver.step()
         assert problem.objective == pytest.approx(entropy, rel=1e-6)
@@ -286,10 +293,10 @@ def test_columns_that_are_the_same():
 
 
 def test_one_class():
-    for kind in (gradient.ProjectedGradient, gradient.AcceleratedGradient, gradient.Minibatch):
+    for kind in (gradient.ProjectedGradient, gradient.AcceleratedGradient, sampled.Minibatch):
         drawn = draw(51, "logistic", one_class=True)
         problem = drawn.problem(radius=1.0)
-        solver = kind(problem, **({"batch": 5} if kind is gradient.Minibatch else {}))
+        solver = kind(problem, **({"batch": 5} if kind is sampled.Minibatch else {}))
         for _ in range(20):
             solver.step()
         assert problem.objective < 0.5
@@ -312,21 +319,21 @@ def test_one_class():
 def test_refusals(kind, options, text):
     problem = draw(52, "logistic").problem(radius=1.0)
     with pytest.raises(ValueError, match=text):
-        getattr(gradient, kind)(problem, **options)
+        class_of(kind)(problem, **options)
 
 
 def test_other_refusals():
     drawn = draw(52, "logistic")
     for kind in ("ProjectedGradient", "AcceleratedGradient", "Minibatch", "ExponentiatedGradientBothSigns"):
         with pytest.raises(ValueError, match="radius"):
-            getattr(gradient, kind)(drawn.problem(l1=0.1))
+            class_of(kind)(drawn.problem(l1=0.1))
     with pytest.raises(ValueError, match="w >= 0"):
-        gradient.ExponentiatedGradientBothSigns(drawn.problem(radius=1.0, nonnegative=True))
+        sampled.ExponentiatedGradientBothSigns(drawn.problem(radius=1.0, nonnegative=True))
     with pytest.raises(ValueError, match="with samples it is"):
-        gradient.ExponentiatedGradientBothSigns(drawn.problem(radius=1.0), step="armijo", batch=3)
+        sampled.ExponentiatedGradientBothSigns(drawn.problem(radius=1.0), step="armijo", batch=3)
     with pytest.raises(ValueError, match="kinks it is"):
-        gradient.ExponentiatedGradientBothSigns(draw(52, "hinge").problem(radius=1.0))
+        sampled.ExponentiatedGradientBothSigns(draw(52, "hinge").problem(radius=1.0))
     with pytest.raises(ValueError, match="l2"):
-        gradient.ExponentiatedGradientBothSigns(drawn.problem(radius=1.0, l2=0.1), batch=3)
+        sampled.ExponentiatedGradientBothSigns(drawn.problem(radius=1.0, l2=0.1), batch=3)
     with pytest.raises(ValueError, match="kinks"):
         gradient.ProjectedGradient(draw(52, "hinge").problem(radius=1.0))

@@ -6,7 +6,7 @@ import pytest
 from batch_papers import Coordinates
 from batch_problems import PENALTIES, draw, penalty_of
 
-from vwlite.core.solve.scd import DeterministicCoordinateDescent, StochasticCoordinateDescent
+from vwlite.core.solve.papers.scd import DeterministicCoordinateDescent, StochasticCoordinateDescent
 
 pytestmark = pytest.mark.pairwise
 LOSSES = ("squared", "logistic", "squared-hinge")

@@ -7,6 +7,7 @@ from batch_problems import draw
 
 from vwlite.core.solve import gradient
 from vwlite.core.solve.newton import Newton
+from vwlite.core.solve.papers import sampled
 from vwlite.core.solve.problem import Problem
 from vwlite.core.solve.softmax import SoftmaxProblem
 
@@ -138,17 +139,17 @@ def test_samples_and_multipliers_come_near():
         solver.step()
     best = problem.objective
     _, _, problem = drawn_with(66, "nonnegative")
-    solver = gradient.Minibatch(problem, batch=len(twin.y), eta0=1.0, step="fixed", iterations=5000)
+    solver = sampled.Minibatch(problem, batch=len(twin.y), eta0=1.0, step="fixed", iterations=5000)
     solver.step()
     assert problem.objective == pytest.approx(best, rel=1e-6)
     _, _, problem = drawn_with(66, "nonnegative")
-    solver = gradient.Minibatch(problem, batch=3, iterations=5000)
+    solver = sampled.Minibatch(problem, batch=3, iterations=5000)
     solver.step()
     assert best <= problem.objective <= best * 1.05
     _, _, problem = drawn_with(66, "nonnegative")
     for batch in (None, 4):
         problem.set(np.zeros(np.shape(problem.w)), np.zeros(4))
-        solver = gradient.ExponentiatedGradient(problem, batch=batch, eta0=0.05, iterations=200)
+        solver = sampled.ExponentiatedGradient(problem, batch=batch, eta0=0.05, iterations=200)
         solver.step()
         np.testing.assert_allclose(np.array(problem.w).sum(axis=1), ball.z, rtol=1e-12)
         assert problem.objective <= twin.objective(np.zeros(np.shape(problem.w)), np.zeros(4))
@@ -197,4 +198,4 @@ def test_refusals():
     with pytest.raises(ValueError, match="radius"):
         Newton(problem)
     with pytest.raises(ValueError, match="simplex"):
-        gradient.ExponentiatedGradient(problem)
+        sampled.ExponentiatedGradient(problem)

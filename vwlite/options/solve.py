@@ -57,6 +57,10 @@ def _solvers_with(name: str) -> str:
     return ", ".join(row.name for row in SOLVERS.values() if name in row.options)
 
 
+def _solvers(*, of_papers: bool) -> str:
+    return ", ".join(row.name for row in SOLVERS.values() if row.of_papers == of_papers)
+
+
 def memory_option() -> int | None:
     found: int | None = option(
         None, "--memory", group=RUN, type=Bytes(), metavar="BYTES", shown="no limit",
@@ -81,7 +85,8 @@ class SolveOptions(TrainOptions):
     )  # fmt: skip
     solver: str = option(
         "auto", "--solver", group=SOLVING, type=Choice(["auto", *SOLVERS]), metavar="NAME",
-        help=f"How: {', '.join(SOLVERS)}; `vwlite algorithms NAME` explains them.",
+        help=f"How: {_solvers(of_papers=False)}; to reproduce papers, {_solvers(of_papers=True)}. `vwlite algorithms "
+             "NAME` explains them.",
     )  # fmt: skip
     tolerance: float = option(
         1e-3, "--tolerance", group=SOLVING, type=Number(0),

@@ -33,6 +33,7 @@ class Row:
     softmax: bool = False  # several classes with one loss
     on_ball: str = ""  # its class for --radius, if another
     to_count: str = ""  # and for --nonzeros
+    of_papers: bool = False  # there to reproduce papers: others are better at all that it does
 
 
 SOLVERS = {
@@ -58,23 +59,25 @@ SOLVERS = {
         ),
         Row(
             "scd",
-            "scd:StochasticCoordinateDescent",
+            "papers.scd:StochasticCoordinateDescent",
             "stochastic coordinate descent: the coordinate is drawn anew for every step",
             "u_k <- u_k + max(-u_k, -(g_k + l1) / B_k), w = u_1..d - u_d+1..2d, k uniform",
             PENALTY,
             "Shalev-Shwartz, Tewari 2009, Algorithm 1",
             losses=BOUNDED,
             options=("beta",),
+            of_papers=True,
         ),
         Row(
             "detcd",
-            "scd:DeterministicCoordinateDescent",
+            "papers.scd:DeterministicCoordinateDescent",
             "greedy coordinate descent: each step goes to the coordinate that gains most",
             "as scd, with the k whose step has the largest bound on what it gains",
             PENALTY,
             "Shalev-Shwartz, Tewari 2009, section 2",
             losses=BOUNDED,
             options=("beta",),
+            of_papers=True,
         ),
         Row(
             "projected-gradient",
@@ -86,6 +89,7 @@ SOLVERS = {
             options=("eta0",),
             needs=("radius",),
             softmax=True,
+            of_papers=True,
         ),
         Row(
             "accelerated",
@@ -101,7 +105,7 @@ SOLVERS = {
         ),
         Row(
             "minibatch",
-            "gradient:Minibatch",
+            "papers.sampled:Minibatch",
             "projected gradient steps, each from a sample of the examples",
             "w <- projection of w - eta g_S / sqrt(k), S drawn without replacement",
             BALL,
@@ -111,10 +115,11 @@ SOLVERS = {
             softmax=True,
             descends=False,
             ends=False,
+            of_papers=True,
         ),
         Row(
             "eg",
-            "gradient:ExponentiatedGradient",
+            "papers.sampled:ExponentiatedGradient",
             "exponentiated gradient, for positive weights that add up to the radius",
             "w_j <- w_j exp(-eta g_j) / Z, Z such that sum w = radius",
             BALL,
@@ -123,10 +128,11 @@ SOLVERS = {
             needs=("radius",),
             descends=False,
             simplex=True,
+            of_papers=True,
         ),
         Row(
             "eg-pm",
-            "gradient:ExponentiatedGradientBothSigns",
+            "papers.sampled:ExponentiatedGradientBothSigns",
             "exponentiated gradient for weights of any sign, each the difference of two positive ones",
             "w = w+ - w-, w+-_j <- w+-_j exp(-+eta g_j) / Z, Z such that sum w+ + w- = radius",
             ("radius", "l2", "feature_weights"),
@@ -135,6 +141,7 @@ SOLVERS = {
             needs=("radius",),
             softmax=True,
             descends=False,
+            of_papers=True,
         ),
         Row(
             "sdca",
