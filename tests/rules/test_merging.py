@@ -276,7 +276,8 @@ def merged_by_ranges(shards, start, rule, state, count=5):
 @pytest.mark.parametrize("begun", [False, True])
 @pytest.mark.parametrize("form", SUMMED)
 def test_ranges_are_joined_into_the_merge_of_all(vwlite, tmp_path, trained, form, begun):
-    """Byte for byte: a range has the sums of the same shards in the same order."""
+    """A range has the sums of the same shards in the same order. Numbers may differ in the last bit: sums over
+    the shards are rounded before what the start has is added."""
     pytest.importorskip("distributed")
     options, _ = options_of(form)
     start, more = None, []
@@ -290,7 +291,12 @@ def test_ranges_are_joined_into_the_merge_of_all(vwlite, tmp_path, trained, form
             with AtomicFile(tmp_path / "ranges") as file:
                 write_model(file, merged_by_ranges(shards, start, rule, state))
                 file.commit()
-            assert (tmp_path / "ranges").read_bytes() == (tmp_path / "all").read_bytes(), (rule, state)
+            joined, whole = read_model(tmp_path / "ranges"), read_model(tmp_path / "all")
+            for name in ("keys", "rule", "counters", "options"):
+                assert getattr(joined, name) == getattr(whole, name), (rule, state, name)
+            for name, numbers in {"weights": whole.weights, **whole.state}.items():
+                found = joined.weights if name == "weights" else joined.state[name]
+                assert np.asarray(found) == pytest.approx(np.asarray(numbers), rel=1e-13), (rule, state, name)
 
 
 @pytest.mark.parametrize("algorithm", SOFTMAX)
