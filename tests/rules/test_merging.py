@@ -276,8 +276,8 @@ def merged_by_ranges(shards, start, rule, state, count=5):
 @pytest.mark.parametrize("begun", [False, True])
 @pytest.mark.parametrize("form", SUMMED)
 def test_ranges_are_joined_into_the_merge_of_all(vwlite, tmp_path, trained, form, begun):
-    """A range has the sums of the same shards in the same order. Numbers may differ in the last bit: sums over
-    the shards are rounded before what the start has is added."""
+    """A range has the sums of the same shards in the same order. Bytes are not compared: adagrad-rda with a start
+    differs in the last bit, and the cause is not known yet."""
     pytest.importorskip("distributed")
     options, _ = options_of(form)
     start, more = None, []
