@@ -276,8 +276,7 @@ def merged_by_ranges(shards, start, rule, state, count=5):
 @pytest.mark.parametrize("begun", [False, True])
 @pytest.mark.parametrize("form", SUMMED)
 def test_ranges_are_joined_into_the_merge_of_all(vwlite, tmp_path, trained, form, begun):
-    """A range has the sums of the same shards in the same order. Bytes are not compared: adagrad-rda with a start
-    differs in the last bit, and the cause is not known yet."""
+    """Byte for byte: a range has the sums of the same shards in the same order."""
     pytest.importorskip("distributed")
     options, _ = options_of(form)
     start, more = None, []
@@ -291,12 +290,7 @@ def test_ranges_are_joined_into_the_merge_of_all(vwlite, tmp_path, trained, form
             with AtomicFile(tmp_path / "ranges") as file:
                 write_model(file, merged_by_ranges(shards, start, rule, state))
                 file.commit()
-            joined, whole = read_model(tmp_path / "ranges"), read_model(tmp_path / "all")
-            for name in ("keys", "rule", "counters", "options"):
-                assert getattr(joined, name) == getattr(whole, name), (rule, state, name)
-            for name, numbers in {"weights": whole.weights, **whole.state}.items():
-                found = joined.weights if name == "weights" else joined.state[name]
-                assert np.asarray(found) == pytest.approx(np.asarray(numbers), rel=1e-13), (rule, state, name)
+            assert (tmp_path / "ranges").read_bytes() == (tmp_path / "all").read_bytes(), (rule, state)
 
 
 @pytest.mark.parametrize("algorithm", SOFTMAX)

@@ -101,21 +101,18 @@ class MergeOfSums(Merge):
         found = {name: self.sum.rows(numbers) + 0.0 for name, numbers in columns.items()}
         start = np.zeros(shape)
         self._start_stream(self._start_weights()).aligned(keys, start.reshape(-1))
-        evidence, extra = (self._begun(keys, i) for i in (0, 1))
-        if "extra" in found and self.row.extra[1] == "added":
-            found["extra"] = extra + (found["extra"] - extra)  # rounded as sums are
         found |= {"start": start, "shared": found["delta"] / self.count}
         known: dict[str, Any] = {}
         if self.row.evidence is not None:
             known = self._known()
-            found["start_evidence"] = self.row.evidence.of(evidence)
+            found["start_evidence"] = self.row.evidence.of(self._evidence_at_start(keys))
         self.sums = Sums.restored(keys, {n: flat(x) for n, x in found.items()}, self.records, c=JUDGED, **known)
 
-    def _begun(self, keys: NDArray[np.uint32], which: int) -> NDArray[np.float64]:
-        """The evidence (0) or the extra number (1) of the start, for all keys."""
-        out = np.full((len(keys), self.records), self._blanks()[("blank_evidence", "blank_extra")[which]])
+    def _evidence_at_start(self, keys: NDArray[np.uint32]) -> NDArray[np.float64]:
+        """The evidence of the start, for all keys."""
+        out = np.full((len(keys), self.records), self._blanks()["blank_evidence"])
         start = self.shards.start
-        numbers = self._state(start.model)[which] if start is not None else None
+        numbers = self._state(start.model)[0] if start is not None else None
         if start is not None and numbers is not None:
             out[np.searchsorted(keys, np.asarray(copied(start.model.keys)))] = start.rows(numbers)
         return out
