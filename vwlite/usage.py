@@ -2,12 +2,12 @@
 
 import importlib
 import os
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 import click
 
+from vwlite.options.command import brief
 from vwlite.options.nearest import did_you_mean
 from vwlite.program import COMMANDS, UnknownCommand
 
@@ -187,7 +187,7 @@ def _shown(option: click.Option) -> list[str]:
 
 def _brief(option: click.Option) -> str:
     """What an option means: the first sentence of its help, or a part of it."""
-    text = re.split(r"[.;:] |\.$|  \[", option.help or "")[0]
+    text = brief(option.help).partition("; ")[0].partition(": ")[0]
     return text[:1].lower() + text[1:]
 
 

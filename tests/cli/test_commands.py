@@ -367,7 +367,7 @@ def model(vwlite):
         (0, "vwlite train data -m m --quiet && vwlite check m >/dev/null", ""),
         (1, "vwlite check data model broken >/dev/null", ""),
         (2, "vwlite train data --radius 3", "--radius means nothing to --algorithm gd: it is an option of l1-ball"),
-        (2, "vwlite train data --passes", "Error: Option '--passes' needs a value: how often to go through the data\n"),
+        (2, "vwlite train data --passes", "Error: Option '--passes' needs a value: number of passes over the data\n"),
         (2, "vwlite", "Usage: vwlite"),
         (65, "vwlite train data broken --quiet", f"broken:11:8: {SAID}\n"),
         (65, "cat data broken | vwlite train - --quiet", f"<stdin>:111:8: {SAID}\n"),

@@ -15,6 +15,7 @@ import vwlite
 from vwlite import errors
 from vwlite.commands.export import KINDS
 from vwlite.commands.help import TEXTS, topics
+from vwlite.options.command import MAX_BRIEF, Command, Option, brief
 from vwlite.program import COMMANDS, GROUPS, program
 
 ROOT = Path(__file__).parents[2]
@@ -38,6 +39,51 @@ def test_the_manual_page_has_every_option() -> None:
         assert f".SS vwlite {name}" in text and about in text
     for option in re.findall(r"^  (?:-., )*(--[a-z0-9-]+)", docs.help_of("train"), re.M):
         assert option in text
+
+
+def every_command() -> dict[str, click.Command]:
+    return {name: command for name, _, command, _ in manual.all_commands()}
+
+
+def test_the_help_of_every_option_begins_with_a_short_line() -> None:
+    for name, command in every_command().items():
+        for option in command.params:
+            if isinstance(option, Option) and not option.hidden:
+                assert 0 < len(brief(option.help)) <= MAX_BRIEF, (name, option.opts)
+
+
+@pytest.mark.parametrize("command", ["train", "predict"])
+def test_h_is_one_screen(vwlite, command: str) -> None:
+    lines = vwlite(command, "-h").out.splitlines()
+    assert len(lines) <= 24 and max(map(len, lines)) <= 80
+    assert sum(line.startswith("  -") for line in lines) == len(lines) - lines.index("Usual options:") - 1
+
+
+# The data that the examples name: VW text, and a table.
+DATA = r"""
+printf '1 |a b:2 c\n-1 |a c:3 d\n1 |e f b\n-1 |e d\n%.0s' $(seq 30) > day1.vw
+cp day1.vw held.vw
+cat day1.vw held.vw > day2.vw
+printf 'clicked,id,device,price\n1,a,phone,3.5\n0,b,desktop,2\n1,c,phone,4\n0,d,tablet,1.5\n' > clicks.csv
+vwlite train day1.vw --quiet -m shard1.model
+vwlite train day2.vw --quiet -m shard2.model
+vwlite vw -d day1.vw --loss_function logistic --quiet -f vw.model
+vwlite export vw.model --to tsv -o model-of-vw.tsv
+"""
+
+
+@pytest.mark.parametrize("dask", [False, pytest.param(True, marks=pytest.mark.long)])
+def test_the_examples_of_commands_run(tmp_path: Path, dask: bool) -> None:
+    """In an order in which each finds what others have made."""
+    found = {name: c.examples for name, c in every_command().items()
+             if isinstance(c, Command) and not c.hidden and name.startswith("dask") == dask}  # fmt: skip
+    assert all(len(examples) == 2 for examples in found.values())
+    if dask:
+        pytest.importorskip("distributed")
+    first = ("dask train",) if dask else ("train", "predict", "solve")
+    lines = [line for name in (*first, *sorted(set(found) - {*first})) for line in found[name]]
+    done = shell("\n".join([at_data(tmp_path), DATA, *lines]), timeout=120)
+    assert done.code == 0, done
 
 
 def test_options_that_messages_and_texts_name_exist() -> None:

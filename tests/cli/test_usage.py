@@ -24,7 +24,7 @@ def last(vwlite, arguments):
     return done.err.splitlines()[-1].removeprefix("Error: ")
 
 
-RATE = "use -l, --learning-rate (the learning rate at the beginning)"
+RATE = "use -l, --learning-rate (the initial learning rate)"
 STRENGTH = "the regularization strength is --l1 NUMBER or --l2 NUMBER"
 
 
@@ -49,14 +49,14 @@ STRENGTH = "the regularization strength is --l1 NUMBER or --l2 NUMBER"
         # one hyphen
         ("train -loss logistic", "'-loss' would be read as -l 'oss': write --loss, with two hyphens"),
         ("train -model=x d.vw", "'-model=x' would be read as -m 'odel=x': write --model=x, with two hyphens"),
-        ("train -epochs 3", "No such option '-epochs': use --passes (how often to go through the data)"),
+        ("train -epochs 3", "No such option '-epochs': use --passes (number of passes over the data)"),
         ("train -lr 0.1", f"'r' is not a number ('-lr' is read as -l 'r': {RATE})"),
         # words of other programs
         ("train --lr 1", f"No such option '--lr': {RATE}"),
-        ("train --epochs 3", "No such option '--epochs': use --passes (how often to go through the data)"),
-        ("train --iterations 3", "No such option '--iterations': use --passes (how often to go through the data)"),
-        ("solve --epochs 3", "No such option '--epochs': use --max-passes (end when the data were read so many times, "
-                             "with what is found by then)"),
+        ("train --epochs 3", "No such option '--epochs': use --passes (number of passes over the data)"),
+        ("train --iterations 3", "No such option '--iterations': use --passes (number of passes over the data)"),
+        ("solve --epochs 3", "No such option '--epochs': use --max-passes (stop after N passes, with the current "
+                             "solution)"),
         ("solve --lr 1", "No such option '--lr': --learning-rate is an option of vwlite train"),
         ("train --output x", "No such option '--output': the model goes to -m FILE, predictions go to -p FILE"),
         ("train -o x", "No such option '-o': the model goes to -m FILE, predictions go to -p FILE"),
@@ -66,9 +66,9 @@ STRENGTH = "the regularization strength is --l1 NUMBER or --l2 NUMBER"
         ("train --validate t", f"No such option '--validate': {usage._JUDGED}"),
         ("train --seed 1", "No such option '--seed': training draws no random numbers: the same data and options give "
                            "the same model"),
-        ("train --target y", "No such option '--target': use --label (the column, or key of JSON lines, that is the "
-                             "label)"),
-        ("train --n-jobs 2", "No such option '--n-jobs': use --threads (one goes through the examples)"),
+        ("train --target y", "No such option '--target': use --label (the label's column, or key of JSON "
+                             "lines)"),
+        ("train --n-jobs 2", "No such option '--n-jobs': use --threads (number of threads)"),
         ("train --alpha 1", f"No such option '--alpha': {STRENGTH}; `vwlite help solve` converts those of others"),
         ("solve -C 1", f"No such option '-C': {STRENGTH}; `vwlite help solve` converts those of others"),
         ("train --penalty l1", f"No such option '--penalty': {STRENGTH}; `vwlite help solve` converts those of others"),
@@ -92,14 +92,14 @@ STRENGTH = "the regularization strength is --l1 NUMBER or --l2 NUMBER"
         ("merge a --rule meen -o x", "Did you mean 'mean'?"),
         ("algorithms adagard", "'adagard' is no algorithm: `vwlite algorithms` shows all. Did you mean 'adagrad'?"),
         ("help modles", "Did you mean 'models'?"),
-        ("solve --algorithm cd", "No such option '--algorithm': use --solver (how)"),
+        ("solve --algorithm cd", "No such option '--algorithm': use --solver (the optimization method)"),
         ("-v", "No such option '-v': it is vwlite --version"),
         ("train -l 0,5", "'0,5' is not a number: did you mean 0.5?"),
         ("train -l 1,2,3", "'1,2,3' is not a number"),
         # what is missing
-        ("train d.vw -q", "Option '-q' needs a value: cross the namespaces whose names begin with A and B"),
-        ("predict d.vw -m", "Option '-m' needs a value: the model"),
-        ("predict d.vw", "Missing option '-m' / '-i' / '--model': the model"),
+        ("train d.vw -q", "Option '-q' needs a value: cross namespaces that begin with A and with B"),
+        ("predict d.vw -m", "Option '-m' needs a value: the model file"),
+        ("predict d.vw", "Missing option '-m' / '-i' / '--model': the model file"),
         ("export m -o x", "Missing option '--to': the format to write, one of vw, tsv, json, sql, c, python"),
     ],
 )  # fmt: skip
@@ -151,4 +151,4 @@ def test_nothing_of_it_is_imported_without_an_error(folder):
 
 def test_a_model_without_its_option_is_seen(vwlite):
     vwlite("train", "d.vw", "-m", "m", "--quiet")
-    assert last(vwlite, "predict m d.vw") == "Missing option '-m' / '-i' / '--model': the model; m is one: -m m"
+    assert last(vwlite, "predict m d.vw") == "Missing option '-m' / '-i' / '--model': the model file; m is one: -m m"

@@ -55,11 +55,11 @@ def finish(process: "subprocess.Popen[bytes]", data: bytes | None = None) -> Res
     return Result(process.returncode, (out or b"").decode(), (err or b"").decode())
 
 
-def shell(script: str, **environment: str) -> Result:
+def shell(script: str, timeout: float = PATIENT, **environment: str) -> Result:
     """Run a script of bash, in which `vwlite` is the program."""
     prelude = f'set -o pipefail; vwlite() {{ "{sys.executable}" -m vwlite "$@"; }}\n'
     done = subprocess.run(
-        ["bash", "-c", prelude + script], capture_output=True, timeout=PATIENT, env={**os.environ, **environment}
+        ["bash", "-c", prelude + script], capture_output=True, timeout=timeout, env={**os.environ, **environment}
     )
     return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
 

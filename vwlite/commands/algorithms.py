@@ -8,7 +8,8 @@ import click
 from vwlite.algorithms.losses import LOSSES
 from vwlite.algorithms.page import read_page
 from vwlite.algorithms.table import ALGORITHMS, Algorithm
-from vwlite.options.groups import Command, click_option
+from vwlite.options.command import Command
+from vwlite.options.groups import click_option
 from vwlite.options.settings import SPECS
 from vwlite.options.spec import shown_value
 from vwlite.solvers.table import SOLVERS, Row
@@ -44,10 +45,16 @@ class Name(click.ParamType):
         return [CompletionItem(name) for name in NAMES if name.startswith(incomplete)]
 
 
-@click.command("algorithms", cls=Command)
+@click.command(
+    "algorithms", cls=Command,
+    examples=(
+        "vwlite algorithms adagrad",
+        "vwlite algorithms newton",
+    ),
+)  # fmt: skip
 @click.argument("name", required=False, type=Name(), metavar="[NAME]")
 def command(name: str | None) -> int:
-    """Explain the choices of `vwlite train --algorithm` and `vwlite solve --solver`: all in short, or only NAME."""
+    """Explain algorithms (`vwlite train`) and solvers (`vwlite solve`): a list of all, or the page of NAME."""
     if name is None:
         click.echo(f"{table()}\n\n{SOLVERS_FOLLOW}\n\n{table_of_solvers()}")
     else:

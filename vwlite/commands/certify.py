@@ -2,18 +2,25 @@
 
 import click
 
-from vwlite.options.groups import Command
+from vwlite.options.command import Command
 from vwlite.options.solve import CertifyOptions, certify_options
 
 
-@click.command("certify", cls=Command)
+@click.command(
+    "certify", cls=Command,
+    usual=("--model", "--l1", "--radius", "--l2", "--against", "--quiet",),
+    examples=(
+        "vwlite certify -m sparse.model day1.vw day2.vw",
+        "vwlite certify -m days.model day1.vw day2.vw --l1 1e-3 --against sparse.model",
+    ),
+)  # fmt: skip
 @certify_options
 def command(options: CertifyOptions) -> int:
     """Bound a model's suboptimality on DATA (duality gap): its objective, and a lower bound.
 
-    The model may be of any command, or of Vowpal Wabbit, if it is linear. No model at all with that penalty, or in that
-    ball, has a smaller objective than the lower bound. It is exact for the optimum, and loose far from it; --against a
-    model of `vwlite solve` makes it nearly exact everywhere. `vwlite help solve` has the conversions of strengths.
+    Any linear model can be tested, also one of Vowpal Wabbit. No model with the same penalty, or in the same ball, has
+    an objective below the bound. The bound is tight at the optimum and loose far from it; --against a solution of
+    `vwlite solve` makes it nearly exact everywhere. `vwlite help solve` shows how to convert regularization strengths.
     """
     from vwlite.runs.certify import certify
 

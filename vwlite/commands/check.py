@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from vwlite.options.groups import Command, TrainOptions, check_options
+from vwlite.options.command import Command
+from vwlite.options.groups import TrainOptions, check_options
 from vwlite.options.types import PATH
 
 if TYPE_CHECKING:
@@ -14,16 +15,23 @@ if TYPE_CHECKING:
 SHOWN = 20  # bad lines of a file that are printed
 
 
-@click.command("check", cls=Command)
+@click.command(
+    "check", cls=Command,
+    usual=("--format", "--label", "--labels", "--loss",),
+    examples=(
+        "vwlite check days.model day1.vw day2.vw",
+        "vwlite check clicks.csv --label clicked --labels 0,1",
+    ),
+)  # fmt: skip
 @click.argument("files", nargs=-1, required=True, type=PATH, metavar="FILE...")
 @check_options
 def command(files: tuple[str, ...], options: TrainOptions) -> int:
     """Check that each FILE - a model, a cache or data - is complete and valid.
 
-    - is standard input, which must be data. A label is valid if `vwlite train` takes it with the same
+    - is standard input, which must be data. A label is valid if `vwlite train` accepts it with the same
     options. --classes auto counts the classes of all FILEs together.
 
-    Exit code 0: all are. 1: some are not; the lines say why.
+    Exit code 0: all are valid. 1: some are not; the output says why.
     """
     from vwlite.algorithms.build import make_names
     from vwlite.options.resolve import resolve

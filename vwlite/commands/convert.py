@@ -2,15 +2,23 @@
 
 import click
 
-from vwlite.options.groups import Command, InputOptions, convert_options
+from vwlite.options.command import Command
+from vwlite.options.groups import InputOptions, convert_options
 
 
-@click.command("convert", cls=Command)
+@click.command(
+    "convert", cls=Command,
+    usual=("--label", "--text", "--categorical", "--numeric", "--drop", "--tag", "--on-error", "--quiet",),
+    examples=(
+        "vwlite convert clicks.csv --label clicked > clicks.vw",
+        "vwlite convert clicks.csv --label clicked --drop id | vwlite train -m converted.model",
+    ),
+)  # fmt: skip
 @convert_options
 def command(options: InputOptions) -> int:
     """Convert DATA to VW text on standard output: the text that training on a table uses.
 
-    Training on it gives the same weights as training on DATA with the same options. VW text comes out as it is.
+    Training on it gives the same weights as training on DATA with the same options. VW text is copied unchanged.
     """
     from vwlite.runs.convert import convert
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from vwlite.options.groups import Command, Option
+from vwlite.options.command import Command, Option
 from vwlite.options.types import PATH, Choice
 
 if TYPE_CHECKING:
@@ -15,15 +15,23 @@ if TYPE_CHECKING:
 KINDS = ("vw", "tsv", "json", "sql", "c", "python")
 
 
-@click.command("export", cls=Command)
+@click.command(
+    "export", cls=Command,
+    examples=(
+        "vwlite export days.model --to tsv -o weights.tsv",
+        "vwlite export days.model --to python -o predict.py",
+    ),
+)  # fmt: skip
 @click.argument("model", type=PATH)
 @click.option("--to", "kind", cls=Option, type=Choice(KINDS), required=True, help="The format to write.")
 @click.option("-o", "--output", cls=Option, type=PATH, required=True, help="The file to write; - is standard output.")
 @click.option(
     "--table", cls=Option, metavar="NAME",
-    help="sql: the table in the database with the columns that the model learned; the statements find its features.",
+    help="sql: the table whose columns the model learned. The statements find its features.",
 )
-@click.option("--id", "id_column", cls=Option, metavar="COLUMN", help="sql: the column of --table that names a row.")
+@click.option(
+    "--id", "id_column", cls=Option, metavar="COLUMN", help="sql: the column of --table that identifies a row."
+)
 def command(model: str, kind: str, output: str, table: str | None, id_column: str | None) -> int:
     """Export MODEL to another format with the same predictions.
 

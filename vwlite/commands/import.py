@@ -3,21 +3,26 @@
 import click
 
 from vwlite.algorithms.losses import LOSSES
-from vwlite.options.groups import Command, Option
+from vwlite.options.command import Command, Option
 from vwlite.options.types import PATH, Choice
 
 
-@click.command("import", cls=Command)
+@click.command(
+    "import", cls=Command,
+    examples=(
+        "vwlite import weights.tsv -m small.model",
+        "vwlite import model-of-vw.tsv --loss logistic -m small.model",
+    ),
+)  # fmt: skip
 @click.argument("table", type=PATH, metavar="TABLE")
 @click.option("-m", "-o", "--model", "model", cls=Option, type=PATH, required=True, metavar="FILE",
               help="Write the model to this file.")  # fmt: skip
 @click.option("--loss", cls=Option, type=Choice(list(LOSSES)),
-              help="The loss, if the table is of a model of Vowpal Wabbit, which does not know it.")  # fmt: skip
+              help="The loss, for a table of a model of Vowpal Wabbit. Such models do not store it.")  # fmt: skip
 def command(table: str, model: str, loss: str | None) -> int:
     """Create a model from TABLE, a file of `vwlite export --to tsv` or `--to json`.
 
-    The weights and names may have been changed since, and lines added or taken away. The model predicts, and cannot be
-    continued.
+    Weights and names may have been edited, and lines added or removed. The model predicts, but cannot be continued.
     """
     from vwlite.export.tables import read_table
     from vwlite.model import write_model

@@ -7,14 +7,20 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from vwlite.input.diagnostics import printable
-from vwlite.options.groups import Command, Option
+from vwlite.options.command import Command, Option
 from vwlite.options.types import PATH
 
 if TYPE_CHECKING:
     from vwlite.model import Model
 
 
-@click.command("info", cls=Command)
+@click.command(
+    "info", cls=Command,
+    examples=(
+        "vwlite info days.model",
+        "vwlite info days.model --json",
+    ),
+)  # fmt: skip
 @click.argument("model", type=PATH)
 @click.option("--json", "as_json", cls=Option, is_flag=True, help="As JSON, for programs.")
 def command(model: str, as_json: bool) -> int:

@@ -2,17 +2,24 @@
 
 import click
 
-from vwlite.options.groups import Command
+from vwlite.options.command import Command
 from vwlite.options.merge import MergeOptions, merge_options
 
 
-@click.command("merge", cls=Command)
+@click.command(
+    "merge", cls=Command,
+    usual=("--model", "--start", "--rule", "--state", "--holdout", "--allow-missing", "--quiet",),
+    examples=(
+        "vwlite merge shard1.model shard2.model -o all.model",
+        "vwlite merge shard1.model shard2.model --holdout held.vw --state mean -o round1.model",
+    ),
+)  # fmt: skip
 @merge_options
 def command(options: MergeOptions) -> int:
     """Merge SHARDs: models with the same options, each trained on one shard of the data.
 
-    With --holdout, the best of several ways, of steps along them, of the start and of each shard alone. The order of
-    the SHARDs makes no difference. `vwlite help merge` says when not to.
+    With --holdout, the result is the best of several merge rules and step sizes, of the start, and of each shard alone.
+    It does not depend on the order of the SHARDs. `vwlite help merge` says when not to merge.
     """
     from vwlite.runs.merge import merge
 

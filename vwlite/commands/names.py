@@ -4,7 +4,8 @@ from typing import Any
 
 import click
 
-from vwlite.options.groups import MOST_NAMES, Command, InputOptions, Option, click_option
+from vwlite.options.command import Command, Option
+from vwlite.options.groups import MOST_NAMES, InputOptions, click_option
 from vwlite.options.spec import OUT, specs_of
 from vwlite.options.types import PATH, Whole
 
@@ -18,19 +19,25 @@ def _with_input(f: Any) -> Any:
     return f
 
 
-@click.command("names", cls=Command)
+@click.command(
+    "names", cls=Command,
+    examples=(
+        "vwlite names days.model day1.vw day2.vw",
+        "vwlite names days.model day1.vw -o named.model",
+    ),
+)  # fmt: skip
 @click.argument("model", type=PATH)
 @click.argument("data", nargs=-1, required=True, type=PATH, metavar="DATA...")
 @_with_input
 @click.option("-o", "--output", cls=Option, group=OUT, type=PATH, metavar="FILE",
-              help="Write the model to this file, and leave MODEL as it is.")  # fmt: skip
+              help="Write the model to this file, and keep MODEL unchanged.")  # fmt: skip
 @click.option("--most", cls=Option, group=OUT, type=Whole(1), metavar="N", default=MOST_NAMES,
-              help=f"Keep at most N names of features, and of crosses.  [default: {MOST_NAMES}]")  # fmt: skip
+              help=f"Store at most N names of features, and N of crosses.  [default: {MOST_NAMES}]")  # fmt: skip
 @click.option("--quiet", cls=Option, group=OUT, is_flag=True, help="Print nothing but errors.")
 def command(model: str, data: tuple[str, ...], output: str | None, most: int, quiet: bool, **typed: Any) -> int:
     """Add feature names to MODEL: the names in DATA that have a weight in MODEL.
 
-    One pass over DATA that learns nothing. The names that MODEL has stay. Its weights and its state are not touched.
+    DATA are read once, without learning. Names that MODEL already has are kept; weights and state do not change.
     """
     from vwlite.runs.names import add_names
 

@@ -2,16 +2,27 @@
 
 import click
 
-from vwlite.options.groups import Command, PredictOptions, predict_options
+from vwlite.options.command import Command
+from vwlite.options.groups import PredictOptions, predict_options
 
 
-@click.command("predict", cls=Command)
+@click.command(
+    "predict", cls=Command,
+    usual=(
+        "--model", "--predictions", "--output-format", "--link", "--probabilities", "--on-error", "--tag",
+        "--quiet",
+    ),
+    examples=(
+        "vwlite predict -m clicks.model clicks.csv -o predictions.txt",
+        "cat day2.vw | vwlite predict -m days.model --link logistic > probabilities.txt",
+    ),
+)  # fmt: skip
 @predict_options
 def command(options: PredictOptions) -> int:
     """Predict each example of DATA with a model.
 
-    One line for each: the prediction, and the example's tag if it has one; an empty one for a blank line. Labels in
-    DATA are not needed; if there are some, the summary says how good the predictions are.
+    Prints one line for each example: the prediction, and the tag if there is one; for a blank line, an empty line. DATA
+    need no labels; if there are any, the summary shows loss, accuracy and AUC.
     """
     from vwlite.runs.predict import predict
 

@@ -2,10 +2,21 @@
 
 import click
 
-from vwlite.options.groups import Command, TrainOptions, train_options
+from vwlite.options.command import Command
+from vwlite.options.groups import TrainOptions, train_options
 
 
-@click.command("train", cls=Command)
+@click.command(
+    "train", cls=Command,
+    usual=(
+        "--model", "--initial", "--loss", "--algorithm", "--passes", "--cache", "--l1", "--learning-rate",
+        "--label", "--quadratic", "--predictions", "--holdout-off", "--names", "--quiet",
+    ),
+    examples=(
+        "vwlite train clicks.csv --label clicked --labels 0,1 --loss logistic -m clicks.model",
+        "vwlite train day1.vw day2.vw --loss logistic --passes 10 -c -m days.model",
+    ),
+)  # fmt: skip
 @train_options
 def command(options: TrainOptions) -> int:
     """Train a model on DATA, in one or more passes.

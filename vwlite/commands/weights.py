@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from vwlite.options.groups import Command, Option
+from vwlite.options.command import Command, Option
 from vwlite.options.types import PATH, Whole
 
 if TYPE_CHECKING:
@@ -19,25 +19,32 @@ TOP = 20
 PRIME = 16777619  # of the hashes of crosses: see cython_ext/data/expand.pyx
 
 
-@click.command("weights", cls=Command)
+@click.command(
+    "weights", cls=Command,
+    examples=(
+        "vwlite weights days.model --top 20",
+        "vwlite weights days.model --all > weights.txt",
+    ),
+)  # fmt: skip
 @click.argument("model", type=PATH)
 @click.option("--top", cls=Option, type=Whole(1), metavar="N", help=f"Only the N largest.  [default: {TOP}]")
-@click.option("--all", "everything", cls=Option, is_flag=True, help="All weights, those that are zero too.")
+@click.option("--all", "everything", cls=Option, is_flag=True, help="All weights, zeros too.")
 @click.option(
     "--feature", "features", cls=Option, multiple=True, metavar="NAMESPACE^NAME",
-    help="Only these features, by name (a name alone: no namespace); the name comes last. May be repeated.",
+    help="Only the features of this name. A name alone is one without a namespace; the name is the last column. May be "
+         "repeated.",
 )  # fmt: skip
-@click.option("--contains", cls=Option, metavar="TEXT", help="Only features with a name that contains TEXT.")
-@click.option("--by-class", cls=Option, is_flag=True, help="The largest of each class, one class after the other.")
+@click.option("--contains", cls=Option, metavar="TEXT", help="Only features whose name contains TEXT.")
+@click.option("--by-class", cls=Option, is_flag=True, help="The largest of each class, class by class.")
 @click.option("--json", "as_json", cls=Option, is_flag=True, help="As JSON, for programs.")
 def command(
     model: str, top: int | None, everything: bool, features: tuple[str, ...], contains: str | None, by_class: bool,
     as_json: bool,
 ) -> int:  # fmt: skip
-    """Show the weights of MODEL: lines of index, TAB, weight, by falling |weight|; with TAB and the name behind them if
-    the model has names. Several names are several features of the same index.
+    """Show the weights of MODEL, the largest |weight| first.
 
-    With classes: index, class, weight. `vwlite train --names` keeps names, `vwlite names` adds them.
+    A line is index, TAB, weight, and, if the model has names, TAB and the name; several names are features with the
+    same index. With classes: index, class, weight. `vwlite train --names` stores names, `vwlite names` adds them.
     """
     from vwlite.errors import UsageError
     from vwlite.model import read_model

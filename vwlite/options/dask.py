@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 from vwlite.errors import UsageError
-from vwlite.options.groups import PREDICT, Command, InputOptions, PredictOptions, TrainOptions, collected, with_options
+from vwlite.options.command import Command
+from vwlite.options.groups import PREDICT, InputOptions, PredictOptions, TrainOptions, collected, with_options
 from vwlite.options.merge import MERGE, MergeOptions
 from vwlite.options.resolve import check_files
 from vwlite.options.settings import SPECS, Settings
@@ -41,15 +42,16 @@ class ClusterOptions:
 
     scheduler: str = option(
         "", "--scheduler", group=CLUSTER, type=Scheduler(), required=True, metavar="ADDRESS",
-        help="That of `dask scheduler`, such as tcp://host:8786; or local:N, for N processes on this machine.",
+        help="Address of the Dask scheduler. Such as tcp://host:8786, or local:N for N processes on this machine.",
     )  # fmt: skip
     retries: int = option(
         3, "--retries", group=CLUSTER, type=Whole(1, 1000), metavar="N",
-        help="How often a shard is tried before the run ends.",
+        help="Number of attempts for a shard before the run ends.",
     )  # fmt: skip
     block_size: int = option(
         BLOCK_SIZE, "--block-size", group=CLUSTER, type=Bytes(), shown="256M",
-        help="Cut plain files at newlines into shards of so many bytes; compressed files are a shard each.",
+        help="Size of shards that plain files are cut into. They are cut at newlines; each compressed file is one "
+             "shard.",
     )  # fmt: skip
 
 
@@ -59,34 +61,34 @@ class DaskTrainOptions(TrainOptions, ClusterOptions):
 
     model: str | None = option(
         None, "-m", "-f", "--model", group=OUT, type=PATH, required=True, metavar="FILE",
-        help="Write the model to this file, after each round.",
+        help="Write the model to this file after each round.",
     )  # fmt: skip
     rounds: int | None = option(
         None, "--rounds", group=CLUSTER, type=Whole(1, 10_000), metavar="R", shown="1; --exact: as many as it takes",
-        help="How often all shards are learned and merged; each round begins from the merge before.",
+        help="Number of rounds. In each, all shards are learned, starting from the last merge, and merged.",
     )  # fmt: skip
     holdout_period: int | None = option(
         HOLDOUT_PERIOD, "--holdout-period", group=CLUSTER, type=Whole(2), metavar="K",
-        help="Every Kth line of each shard is not learned, but judges the merges.",
+        help="Hold out every Kth line of each shard, to compare merges.",
     )  # fmt: skip
     exact: bool = option(
         False, "--exact", group=CLUSTER,
-        help="Find the model of least loss and penalty (--l1, --l2, --radius), as vwlite solve does, in rounds of "
-             "gradients: `vwlite help rounds`.",
+        help="Solve the problem of --l1, --l2 or --radius exactly. As vwlite solve does, in rounds of gradients: "
+             "`vwlite help rounds`.",
     )  # fmt: skip
     tolerance: float = option(
         1e-3, "--tolerance", group=CLUSTER, type=Number(0),
-        help="--exact: end when the gap is at most this part of the objective.",
+        help="Relative duality gap at which --exact stops.",
     )  # fmt: skip
     rule: str | None = None
     state: str = "sum"
     threads: int = option(
         1, "--threads", group=RUN, type=Whole(1, 64), metavar="N",
-        help="Threads of each command that learns. Any number gives the same result.",
+        help="Number of threads of each worker's command. The result does not depend on it.",
     )  # fmt: skip
     resume: bool = option(
         False, "--resume", group=CLUSTER,
-        help="Go on after the last round of a run that ended early, with the same data and options.",
+        help="Continue after the last round of an interrupted run. Data and options must be the same.",
     )  # fmt: skip
     raw: dict[str, Any] = field(default_factory=dict)  # what was typed, as text
 
@@ -97,11 +99,11 @@ class DaskPredictOptions(PredictOptions, ClusterOptions):
 
     predictions: str | None = option(
         None, "-o", "--output", "predictions", group=OUT, type=PATH, required=True, metavar="FOLDER",
-        help="Write the predictions of each shard to a file of this folder, or below this URL.",
+        help="Write the predictions of each shard into this folder or URL.",
     )  # fmt: skip
     threads: int = option(
         1, "--threads", group=RUN, type=Whole(1, 64), metavar="N",
-        help="Threads of each command that predicts. Any number gives the same result.",
+        help="Number of threads of each worker's command. The result does not depend on it.",
     )  # fmt: skip
     raw: dict[str, Any] = field(default_factory=dict)  # what was typed, as text
 

@@ -14,6 +14,7 @@ import click
 
 from vwlite.algorithms.losses import LOSS_OPTIONS
 from vwlite.input import MISSING, MOST_WORDS
+from vwlite.options.command import Option
 from vwlite.options.settings import SPECS, Settings
 from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, PASSES, RUN, TABLES, Spec, option, specs_of
 from vwlite.options.types import PATH, Choice, Delimiter, Interval, Names, Progress, Whole
@@ -26,52 +27,6 @@ HOLDOUT_PERIOD = 10
 WRITTEN_PERIOD = 50  # of --holdout-to
 EARLY_TERMINATE = 3
 MOST_NAMES = 1_000_000
-
-
-class Option(click.Option):
-    """An option with a place in a group of the help, and spellings of Vowpal Wabbit that the help leaves out."""
-
-    def __init__(
-        self, decls: list[str], group: str = "Options", vw: tuple[str, ...] = (), bare: str = "", **attributes: Any
-    ) -> None:
-        super().__init__([*decls, *vw], **attributes)
-        self.group, self.bare = group, bare
-        self.shown = [o for o in self.opts if o not in vw]
-
-    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        everything, self.opts = self.opts, self.shown
-        try:
-            record = super().get_help_record(ctx)
-        finally:
-            self.opts = everything
-        return record and (record[0], self.help or "")
-
-    def get_error_hint(self, ctx: click.Context | None) -> str:
-        return " / ".join(map(repr, self.shown))
-
-
-class Command(click.Command):
-    """A command whose help lists the options by group, and whose options may have a value of their own."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        bare = {name: o.bare for o in self.params if isinstance(o, Option) and o.bare for name in o.opts}
-        end = args.index("--") if "--" in args else len(args)
-        names = {name: getattr(o, "is_flag", False) for o in self.params for name in o.opts}
-        for before, a in zip(["", *args], args[:end], strict=False):
-            if a[:1] == "-" and a[2:3].isalpha() and f"-{a.partition('=')[0]}" in names and names.get(before, True):
-                ctx.fail(f"{a!r} would be read as {a[:2]} {a[2:]!r}: write -{a}, with two hyphens")
-        return super().parse_args(ctx, [f"{a}={bare[a]}" if a in bare else a for a in args[:end]] + args[end:])
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        groups: dict[str, list[tuple[str, str]]] = {}
-        for parameter in self.get_params(ctx):
-            record = parameter.get_help_record(ctx)
-            if record is not None and isinstance(parameter, click.Option):
-                groups.setdefault(getattr(parameter, "group", "Options"), []).append(record)
-        groups.setdefault("Options", groups.pop("Options", []))  # --help comes last
-        for name, records in groups.items():
-            with formatter.section(name):
-                formatter.write_dl(records, col_max=30)
 
 
 def click_option(spec: Spec) -> Option:
@@ -90,79 +45,79 @@ class InputOptions:
 
     data: tuple[str, ...] = option(
         (), "-d", "--data", "data_options", group=IN, multiple=True, type=PATH, metavar="FILE",
-        help="The same as DATA.",
+        help="A file of DATA. May be repeated.",
     )  # fmt: skip
     format: str = option(
         "auto", "--format", group=IN, type=Choice(FORMATS),
-        help="What the text is; auto looks at the first lines of each file, and for tables at its name.",
+        help="Format of DATA. auto: by the first lines of each file, for tables by its name.",
     )  # fmt: skip
     label: str | None = option(
         None, "--label", group=TABLES, type=click.STRING, metavar="NAME",
-        help="The column, or key of JSON lines, that is the label; DATA are tables then.",
+        help="The label's column, or key of JSON lines. DATA are tables then.",
     )  # fmt: skip
     text: tuple[tuple[str, ...], ...] = option(
         (), "--text", group=TABLES, type=Names(), metavar="NAMES", multiple=True,
-        help="Columns of text: each of its words is a feature, in lower case.",
+        help="Text columns: each word, in lower case, is a feature.",
     )  # fmt: skip
     categorical: tuple[tuple[str, ...], ...] = option(
         (), "--categorical", group=TABLES, type=Names(), metavar="NAMES", multiple=True,
-        help="Columns of words, even if they look like numbers.",
+        help="Categorical columns, even if their cells are numbers.",
     )  # fmt: skip
     numeric: tuple[tuple[str, ...], ...] = option(
         (), "--numeric", group=TABLES, type=Names(), metavar="NAMES", multiple=True,
-        help="Columns of numbers. Without a role, a column is numeric if its first 1000 rows are numbers, else "
+        help="Numeric columns. Columns without a role are numeric if their first 1000 rows are numbers, else "
              "categorical.",
     )  # fmt: skip
     time: tuple[tuple[str, ...], ...] = option(
         (), "--time", group=TABLES, type=Names(), metavar="NAMES", multiple=True,
-        help="Columns of dates or times, ISO 8601 or seconds since 1970: hour, weekday and month are features.",
+        help="Columns of dates or times. ISO 8601 or seconds since 1970; hour, weekday and month become features.",
     )  # fmt: skip
     drop: tuple[tuple[str, ...], ...] = option(
-        (), "--drop", group=TABLES, type=Names(), metavar="NAMES", multiple=True, help="Columns to leave out."
+        (), "--drop", group=TABLES, type=Names(), metavar="NAMES", multiple=True, help="Columns to ignore."
     )
     tag: str | None = option(
         None, "--tag", group=TABLES, type=click.STRING, metavar="NAME",
-        help="The column that comes back with each prediction.",
+        help="Column that is printed with each prediction.",
     )  # fmt: skip
     importance: str | None = option(
         None, "--importance", group=TABLES, type=click.STRING, metavar="NAME",
-        help="The column that says how much an example counts.",
+        help="Column of the importance weights of examples.",
     )  # fmt: skip
     ngram: int = option(
         1, "--ngram", group=TABLES, type=Whole(1, MOST_WORDS), metavar="N",
-        help="In texts, up to N words in a row are a feature too.",
+        help="Use up to N consecutive words of a text as one feature.",
     )  # fmt: skip
     delimiter: str = option(
         "", "--delimiter", group=TABLES, type=Delimiter(), metavar="C",
-        help="What stands between cells; without it a comma, or a tab or ; if the header has that and no comma.",
+        help="Cell delimiter. By default a comma, or a tab or ; if the header has that and no comma.",
     )  # fmt: skip
     columns: tuple[tuple[str, ...], ...] = option(
         (), "--columns", group=TABLES, type=Names(), metavar="NAMES", multiple=True,
-        help="The names of all columns, for files without a header.",
+        help="Names of all columns, for files without a header.",
     )  # fmt: skip
     no_header: bool = option(
-        False, "--no-header", group=TABLES, help="Files have no header: their columns are called c1, c2, ..."
+        False, "--no-header", group=TABLES, help="Files have no header. Their columns are named c1, c2, ..."
     )
     missing: tuple[tuple[str, ...], ...] = option(
         (), "--missing", group=TABLES, type=Names(), metavar="WORDS", multiple=True, shown=",".join(MISSING),
-        help="Cells that mean a missing value, beside empty ones, in columns of numbers or times, the label and the "
+        help="Words that mean a missing value, as an empty cell does. In numeric and time columns, the label and the "
              "importance.",
     )  # fmt: skip
     on_error: str = option(
         "stop", "--on-error", group=IN, type=Choice(["stop", "skip"]),
-        help="At a bad line: end, or go on without it.",
+        help="Stop at the first bad line, or skip bad lines.",
     )  # fmt: skip
     max_errors: int | None = option(
         None, "--max-errors", group=IN, type=Whole(0), metavar="N", shown="no limit",
-        help="With --on-error skip: end when there are more bad lines than this.",
+        help="With --on-error skip: stop after more than N bad lines.",
     )  # fmt: skip
     rejects: str | None = option(
         None, "--rejects", group=IN, type=PATH, metavar="FILE",
-        help="With --on-error skip: write the bad lines to this file.",
+        help="With --on-error skip: write bad lines to this file.",
     )  # fmt: skip
     raw_predictions: str | None = option(
         None, "-r", "--raw-predictions", group=OUT, vw=("--raw_predictions",), type=PATH, metavar="FILE",
-        help="Write predictions to this file, neither clipped nor linked.",
+        help="Write raw scores, neither clipped nor linked, to this file.",
     )  # fmt: skip
     quiet: bool = option(False, "--quiet", group=OUT, help="Print nothing but errors.")
     report: str | None = option(
@@ -171,8 +126,8 @@ class InputOptions:
     )  # fmt: skip
     threads: int = option(
         2, "--threads", group=RUN, type=Whole(1, 64), metavar="N",
-        help="One goes through the examples; the others read and parse ahead, or read the cache. Any number gives the "
-             "same result.",
+        help="Number of threads. One learns or predicts; the others read ahead and parse, or read the cache. The "
+             "result does not depend on it.",
     )  # fmt: skip
     model: str | None = None
     predictions: str | None = None
@@ -203,19 +158,20 @@ class PredictOptions(InputOptions):
 
     model: str | None = option(
         None, "-m", "-i", "--model", group=IN, vw=("--initial_regressor",), type=PATH, required=True, metavar="FILE",
-        help="The model.",
+        help="The model file.",
     )  # fmt: skip
     probabilities: bool = option(
-        False, "--probabilities", group=OUT, help="Write the probabilities of all classes, as CLASS:PROBABILITY ..."
+        False, "--probabilities", group=OUT, help="Write the probabilities of all classes. The format is "
+                                                  "CLASS:PROBABILITY ..."
     )
     predictions: str | None = option(
         "-", "-p", "-o", "--predictions", "--output", group=OUT, type=PATH, metavar="FILE",
-        help="Write the predictions to this file; - is standard output.",
+        help="Write predictions to this file; - is standard output.",
     )  # fmt: skip
     output_format: str = option(
         "text", "--output-format", group=OUT, type=click.Choice(["text", "csv", "json"]),
-        help="text: prediction and tag. csv, json: rows of tag, label, score and probability, or class; csv with a "
-             "header, json as JSON lines.",
+        help="Format of predictions. text: prediction and tag. csv, json: rows of tag, label, score and probability, "
+             "or class; csv with a header, json as JSON lines.",
     )  # fmt: skip
 
 
@@ -224,29 +180,31 @@ class TrainOptions(InputOptions):
     """The options of `vwlite train`, as typed."""
 
     passes: int = option(
-        1, "--passes", group=PASSES, type=Whole(1), metavar="N", help="How often to go through the data."
+        1, "--passes", group=PASSES, type=Whole(1), metavar="N", help="Number of passes over the data."
     )
     cache: bool = option(
         False, "-c", "--cache", group=PASSES,
-        help="Keep the parsed data beside the (first) file, as FILE.vwlite-cache, for this and later runs.",
+        help="Cache the parsed data for later passes and runs. The cache is FILE.vwlite-cache beside the first FILE "
+             "of DATA.",
     )  # fmt: skip
     cache_file: str | None = option(
         None, "--cache-file", group=PASSES, vw=("--cache_file",), type=PATH, metavar="FILE",
-        help="As --cache, in this file.",
+        help="Like --cache, with this file as the cache.",
     )  # fmt: skip
     kill_cache: bool = option(
-        False, "-k", "--kill-cache", group=PASSES, vw=("--kill_cache",), help="Build the cache anew."
+        False, "-k", "--kill-cache", group=PASSES, vw=("--kill_cache",), help="Rebuild the cache."
     )
     holdout_period: int | None = option(
         None, "--holdout-period", group=PASSES, vw=("--holdout_period",), type=Whole(2), metavar="N",
-        shown=str(HOLDOUT_PERIOD), help="With several passes, every Nth line is only predicted.",
+        shown=str(HOLDOUT_PERIOD), help="With several passes, hold out every Nth line. These lines are predicted, "
+                                        "but not learned.",
     )  # fmt: skip
     holdout_off: bool = option(
-        False, "--holdout-off", group=PASSES, vw=("--holdout_off",), help="Learn from every line in every pass."
+        False, "--holdout-off", group=PASSES, vw=("--holdout_off",), help="Hold out no lines: learn from all."
     )
     early_terminate: int | None = option(
         None, "--early-terminate", group=PASSES, vw=("--early_terminate",), metavar="N", type=Whole(1),
-        shown=str(EARLY_TERMINATE), help="End after so many passes in a row without a better holdout loss.",
+        shown=str(EARLY_TERMINATE), help="Stop after N passes without a better holdout loss.",
     )  # fmt: skip
     model: str | None = option(
         None, "-m", "-f", "--model", group=OUT, vw=("--final_regressor",), type=PATH, metavar="FILE",
@@ -258,33 +216,34 @@ class TrainOptions(InputOptions):
     )  # fmt: skip
     names: int | None = option(
         None, "--names", group=OUT, type=Whole(1), metavar="[=N]", bare=str(MOST_NAMES), shown="",
-        help="Keep the names of features in the model, the first N of them (1,000,000 if it is not said) and of "
-             "crosses; --names alone, or --names=N.",
+        help="Store feature names in the model. At most N of features (1,000,000 without N) and N of crosses; typed "
+             "as --names or --names=N.",
     )  # fmt: skip
     save_weights_only: bool = option(
-        False, "--save-weights-only", group=OUT, help="A smaller model that predicts, but cannot be continued."
+        False, "--save-weights-only", group=OUT, help="Save a smaller model that cannot be continued."
     )
     allow_empty: bool = option(
         False, "--allow-empty", group=OUT,
-        help="Write the model even if no example was learned, or if no JSON line has a key that an option names; "
-             "else that is an error, and an old model stays.",
+        help="Write the model even if nothing was learned. Also if no JSON line has a key that an option names. "
+             "Without it, both are errors, and an existing model is kept.",
     )  # fmt: skip
     predictions: str | None = option(
         None, "-p", "--predictions", group=OUT, type=PATH, metavar="FILE",
-        help="Write the prediction of each example, made before learning from it; - is standard output.",
+        help="Write predictions, made before learning. To this file; - is standard output.",
     )  # fmt: skip
     holdout_to: str | None = option(
         None, "--holdout-to", group=OUT, type=PATH, metavar="FILE",
-        help=f"Hold out every {WRITTEN_PERIOD}th line, or as --holdout-period says, and write it to this file, as the "
-             "holdout of vwlite merge.",
+        help=f"Hold out every {WRITTEN_PERIOD}th line and write it to this file. --holdout-period changes the "
+             "number. The file is for the --holdout of vwlite merge.",
     )  # fmt: skip
     progress: tuple[float, float | None] = option(
         (2.0, None), "-P", "--progress", group=OUT, type=Progress(), shown="2.0",
-        help="Print a row every so many examples (integer) or when there are so many times more (2.0).",
+        help="Print progress every N examples, or at growing intervals. An integer is N; a factor such as 2.0 "
+             "multiplies the interval.",
     )  # fmt: skip
     checkpoint_every: tuple[int | None, int | None] | None = option(
         None, "--checkpoint-every", group=RUN, type=Interval(),
-        help="Save the model on the way: every 1000000 examples, or every 60s.",
+        help="Save the model at intervals: 1000000 (examples) or 60s.",
     )  # fmt: skip
 
     @property
@@ -305,7 +264,7 @@ PREDICT = (
     *specs_of(PredictOptions),
     replace(SPECS["link"], default=None, shown="the model's"),
     replace(SPECS["loss"], group=OUT, default=None,
-            help="The loss of a model of Vowpal Wabbit, which does not know it, for the summary."),
+            help="The loss of a model of Vowpal Wabbit, for the summary. Such models do not store it."),
     *(replace(SPECS[name], group=OUT, default=None, help=f"The same for --loss {loss}.")
       for name, loss in LOSS_OPTIONS.items()),
     *specs_of(InputOptions, IN),

@@ -33,31 +33,32 @@ class MergeOptions(TrainOptions):
     )  # fmt: skip
     initial: str | None = option(
         None, "--start", "initial", group=MERGE, type=PATH, metavar="FILE",
-        help="The model that every shard began from, with vwlite train -i; none: they began from nothing.",
+        help="The model from which every shard was continued. With vwlite train -i; without it, the shards began "
+             "from nothing.",
     )  # fmt: skip
     rule: str | None = option(
         None, "--rule", group=MERGE, type=Choice(RULES), shown="search with --holdout, else by the algorithm",
-        help="How the weights are found: `vwlite help merge` explains each.",
+        help="How weights are combined; see `vwlite help merge`.",
     )  # fmt: skip
     state: str = option(
         "sum", "--state", group=MERGE, type=Choice(STATES),
-        help="What the model has learned from: all shards, to predict or go on alone (sum), or as much as one of them, "
-             "as the start of another round (mean). The weights are the same.",
+        help="State of the model: sum, or mean for more rounds. sum: as much as all shards have learned, "
+             "to predict or to continue alone. mean: as much as one of them. The weights are the same.",
     )  # fmt: skip
     allow_missing: int = option(
         0, "--allow-missing", group=MERGE, type=Whole(0), metavar="N",
-        help="Go on without shards that are not there, if they are at most N.",
+        help="Merge even if up to N shards do not exist.",
     )  # fmt: skip
     holdout: tuple[str, ...] = option(
         (), "--holdout", group=HOLDOUT, multiple=True, type=PATH, metavar="FILE",
-        help="Examples that no shard has learned from, as text or as a cache, which judge the ways and the steps. May "
-             "be repeated.",
+        help="Examples for choosing the best merge. As text or a cache; no shard may have learned from them. May be "
+             "repeated.",
     )  # fmt: skip
 
 
 _LOSS = replace(
     SPECS["loss"], group=HOLDOUT, default=None, vw=(),
-    help="The loss of models of Vowpal Wabbit, which do not know it.",
+    help="The loss of models of Vowpal Wabbit. Such models do not store it.",
 )  # fmt: skip
 _MERGE = (
     *specs_of(MergeOptions, MERGE, HOLDOUT), _LOSS,

@@ -19,42 +19,43 @@ class Settings:
 
     algorithm: str = option(
         "gd", "--algorithm", group=LEARN, type=Choice(list(ALGORITHMS)), metavar="NAME",
-        help=f"How to learn: {', '.join(ALGORITHMS)}; `vwlite algorithms` explains them.",
+        help=f"The update rule; see `vwlite algorithms`. One of {', '.join(ALGORITHMS)}.",
     )  # fmt: skip
     # "": that of a model of Vowpal Wabbit, which does not know it
     loss: str = option(
         "squared", "--loss", group=LEARN, vw=("--loss_function",), type=Choice(list(LOSSES)),
-        help="What to minimise.",
+        help="The loss function to minimize.",
     )  # fmt: skip
     quantile_tau: float = option(
         0.5, "--quantile-tau", group=LEARN, vw=("--quantile_tau",), type=Number(0, 1, open_low=True, open_high=True),
-        help="Which quantile --loss quantile predicts.",
+        help="The quantile that --loss quantile predicts.",
     )  # fmt: skip
     huber_delta: float = option(
         1.0, "--huber-delta", group=LEARN, type=POSITIVE,
-        help="The error |p - y| up to which --loss huber is the squared loss; beyond, it grows linearly.",
+        help="The error up to which --loss huber is the squared loss. Beyond it, the loss grows linearly with |p - "
+             "y|.",
     )  # fmt: skip
     labels: tuple[float, float] | tuple[str, str] | None = option(
         None, "--labels", group=IN, type=Labels(), metavar="NEG,POS",
-        help="The two labels in the data that mean -1 and 1, such as 0,1 or ham,spam.",
+        help="The negative and positive label, such as 0,1 or ham,spam.",
     )  # fmt: skip
     bits: int = option(
         32, "-b", "--bits", group=FEATURES, vw=("--bit_precision",), type=Whole(1, 32), metavar="BITS",
-        help="How many bits of a feature's hash count.",
+        help="Number of hash bits. The model has up to 2^BITS weights.",
     )  # fmt: skip
     hash: str = option(
         "strings", "--hash", group=FEATURES, type=Choice(["strings", "all"]),
-        help="Hash names only (a number is its own index), or numbers too.",
+        help="Hash strings only, or numbers too. With strings, a number is its own index.",
     )  # fmt: skip
     constant: bool = options(
         True,
-        Spec(("--no-constant",), FEATURES, "Leave the constant feature out.", vw=("--noconstant",)),
+        Spec(("--no-constant",), FEATURES, "Learn no intercept (also called constant or bias).", vw=("--noconstant",)),
     )
     interactions: tuple[str, ...] = options(
         (),
         Spec(("-q", "--quadratic"), FEATURES,
-             "Cross the namespaces whose names begin with A and B; `:` is any. NAME,NAME: those of these names. May be "
-             "repeated.", Crossing(2, 2, wildcards=True), metavar="AB", multiple=True),
+             "Cross namespaces that begin with A and with B. `:` is any; NAME,NAME: the namespaces of these "
+             "names. May be repeated.", Crossing(2, 2, wildcards=True), metavar="AB", multiple=True),
         Spec(("--cubic",), FEATURES, "Cross three namespaces.",
              Crossing(3, 3, wildcards=True), metavar="ABC", multiple=True),
         Spec(("--interactions",), FEATURES, "Cross any number of namespaces.",
@@ -64,119 +65,123 @@ class Settings:
     crosses: tuple[str, ...] = ()
     keep: str = option(
         "", "--keep", group=FEATURES, type=Letters(), multiple=True, metavar="LETTERS",
-        help="Use only namespaces that begin with one of these letters.",
+        help="Use only namespaces that begin with one of the letters.",
     )  # fmt: skip
     ignore: str = option(
         "", "--ignore", group=FEATURES, type=Letters(), multiple=True, metavar="LETTERS",
-        help="Leave out namespaces that begin with one of these letters.",
+        help="Ignore namespaces that begin with one of the letters.",
     )  # fmt: skip
     ignore_linear: str = option(
         "", "--ignore-linear", group=FEATURES, vw=("--ignore_linear",), type=Letters(), multiple=True,
-        metavar="LETTERS", help="As --ignore, but interactions still see them.",
+        metavar="LETTERS", help="Like --ignore, but interactions still use them.",
     )  # fmt: skip
     learning_rate: float = option(
         0.5, "-l", "--learning-rate", group=LEARN, vw=("--learning_rate",), type=POSITIVE,
-        help="The learning rate at the beginning.",
+        help="The initial learning rate.",
     )  # fmt: skip
     power_t: float = option(
         0.5, "--power-t", group=LEARN, vw=("--power_t",), type=Number(0),
-        help="The rate falls as (t + initial-t)^-power-t; for gd, each feature's own; for adagrad, only if given.",
-        page="The rate falls as (t + initial-t)^-power-t.",
+        help="Exponent of the decay of the learning rate. The rate is proportional to (t + initial-t)^-power-t; for "
+             "gd, of each feature; for adagrad, only if given.",
+        page="Exponent of the decay of the learning rate, which is proportional to (t + initial-t)^-power-t.",
     )  # fmt: skip
     initial_t: float = option(
-        0.0, "--initial-t", group=LEARN, vw=("--initial_t",), type=Number(0), help="Where t begins."
+        0.0, "--initial-t", group=LEARN, vw=("--initial_t",), type=Number(0), help="Initial value of t in the decay "
+                                                                                   "of the learning rate."
     )
     decay_learning_rate: float = option(
         1.0, "--decay-learning-rate", group=LEARN, vw=("--decay_learning_rate",), type=POSITIVE,
-        help="Factor of the rate from one pass to the next.",
+        help="Multiply the learning rate by this after each pass.",
     )  # fmt: skip
     l1: float = option(
         0.0, "--l1", group=LEARN, vw=("--gravity",), type=Number(0),
-        help="Strength of l1 regularisation: how fast weights shrink to zero.",
+        help="l1 regularization strength. The larger, the more weights are zero.",
     )  # fmt: skip
-    l2: float = option(0.0, "--l2", group=LEARN, type=Number(0), help="Strength of l2 regularisation.")
+    l2: float = option(0.0, "--l2", group=LEARN, type=Number(0), help="l2 regularization strength.")
     period: int = option(
         1, "--period", group=LEARN, type=Whole(1), metavar="K", for_some=True,
-        help="shrink or round every K examples.",
+        help="Truncate or round weights every K examples.",
     )  # fmt: skip
     threshold: float | None = option(  # None: infinite
         None, "--threshold", group=LEARN, type=Number(0, open_low=True, infinite=True), shown="inf",
-        help="truncated-gradient: larger weights are not shrunk. rounding, which needs it: smaller ones become zero.",
+        help="Size of weights up to which they are truncated. truncated-gradient: larger weights are not shrunk. "
+             "rounding, which requires it: smaller ones become zero.",
     )  # fmt: skip
     radius: float | None = option(
         None, "--radius", group=LEARN, type=Number(1e-100, 1e100),
-        help="l1-ball, adagrad-ball: the largest sum of |weights|; simplex, eg, eg-pm: their sum. Needed, but for "
-             "l1-ball with --nonzeros.",
+        help="Limit of the sum of |weights|. For l1-ball, adagrad-ball; for simplex, eg, eg-pm it is the sum itself. "
+             "Required, except by l1-ball with --nonzeros.",
     )  # fmt: skip
     delta: float = option(
         1e-8, "--delta", group=LEARN, type=POSITIVE, for_some=True,
-        help="what is added to the root of the squared gradients.",
+        help="Number added to the root of the squared gradients.",
     )  # fmt: skip
     update: str = option(
         "cmd", "--update", group=LEARN, type=Choice(UPDATES), for_some=True,
-        help="composite mirror descent, or regularized dual averaging.",
+        help="Composite mirror descent, or regularized dual averaging.",
     )  # fmt: skip
     root_every: int = option(
         1, "--root-every", group=LEARN, type=Whole(1), metavar="N", for_some=True,
-        help="make the root of the matrix anew every N gradients.",
+        help="Recompute the matrix square root every N gradients.",
     )  # fmt: skip
     round_at_end: float = option(
         0.0, "--round-at-end", group=LEARN, type=Number(0), for_some=True,
-        help="in the model, weights smaller than this are zero.",
+        help="Set weights below this to zero when saving the model.",
     )  # fmt: skip
     pa_c: float = option(
-        1.0, "--pa-c", group=LEARN, type=POSITIVE, for_some=True, help="how hard to learn from one example."
+        1.0, "--pa-c", group=LEARN, type=POSITIVE, for_some=True, help="Aggressiveness C: the limit of the step of "
+                                                                       "an example."
     )
     arow_r: float = option(
         1.0, "--arow-r", group=LEARN, type=POSITIVE, for_some=True,
-        help="the larger, the less to learn from one example.",
+        help="Regularization r: the larger, the smaller the steps.",
     )  # fmt: skip
     ftrl_alpha: float = option(
         0.5, "--ftrl-alpha", group=LEARN, vw=("--ftrl_alpha",), type=POSITIVE, for_some=True,
-        help="the learning rate.",
+        help="The learning rate alpha.",
     )  # fmt: skip
     ftrl_beta: float = option(
         1.0, "--ftrl-beta", group=LEARN, vw=("--ftrl_beta",), type=POSITIVE, for_some=True,
-        help="the larger, the slower the first steps of a feature.",
+        help="Smoothing beta: the larger, the smaller the first steps.",
     )  # fmt: skip
     features: int | None = option(
         None, "--features", group=LEARN, type=Whole(1, 1 << 32), metavar="N", shown="2^bits", for_some=True,
-        help="how many features there are, without the constant.",
+        help="Number of features in the data, without the intercept.",
     )  # fmt: skip
     feature_weights: bool = option(
         False, "--feature-weights", group=LEARN, type=PATH, metavar="FILE", shown="1", for_some=True,
-        help="how much each feature counts in the sum; lines of NAMESPACE^NAME WEIGHT.",
+        help="File of penalty factors: lines of NAMESPACE^NAME WEIGHT. Each |weight| counts with its factor in the "
+             "sum.",
     )  # fmt: skip
     box: float | None = option(
-        None, "--box", group=LEARN, type=POSITIVE, shown="no limit", for_some=True, help="the largest |weight|."
+        None, "--box", group=LEARN, type=POSITIVE, shown="no limit", for_some=True, help="Limit of each |weight|."
     )
-    nonnegative: bool = option(False, "--nonnegative", group=LEARN, for_some=True, help="no weight is below zero.")
+    nonnegative: bool = option(False, "--nonnegative", group=LEARN, for_some=True, help="Allow no weight below zero.")
     average: bool = option(
         False, "--average", group=LEARN, for_some=True,
-        help="the model is the mean of all weights on the way; learning goes on from the last ones.",
+        help="Save the mean of all weights during learning. Learning continues from the last ones.",
     )  # fmt: skip
     nonzeros: int | None = option(
         None, "--nonzeros", group=LEARN, type=Whole(1), metavar="N", shown="no limit", for_some=True,
-        help="a model of at most N nonzero weights; --l1 or --radius is found while learning.",
+        help="Limit the model to N nonzero weights. --l1 or --radius is found while learning.",
     )  # fmt: skip
     # How many classes there are at most; None: labels are numbers
     oaa: int | None = option(
         None, "--oaa", group=CLASSES, type=Whole(2, MOST_CLASSES), metavar="K",
-        help="One against all: labels are K classes, 1 to K; each has weights of its own.",
+        help="One against all: labels are K classes, from 1 to K. Each class has its own weights.",
     )  # fmt: skip
     # Names with commas between them; auto: those that appear; "": the numbers from 1
     classes: str = option(
         "", "--classes", group=CLASSES, type=Classes(), metavar="NAMES",
-        help="The labels that are classes, such as red,green,blue; auto: those in the data, at most K of them.",
+        help="Labels that are classes, such as red,green,blue. auto: those in the data, at most K of them.",
     )  # fmt: skip
     softmax: bool = option(
         False, "--softmax", group=CLASSES,
-        help="One loss for all classes together, the multinomial logistic one.  [algorithm: l1-ball, a ball for "
-             "each class]",
+        help="One loss for all classes: multinomial logistic regression.  [algorithm: l1-ball, a ball for each class]",
     )  # fmt: skip
     link: str = option(
         "identity", "--link", group=OUT, type=Choice(list(LINKS)),
-        help="What predictions go through when they are written; logistic gives probabilities.",
+        help="Function applied to scores when they are written. logistic gives probabilities.",
     )  # fmt: skip
 
     def stored(self) -> dict[str, Any]:

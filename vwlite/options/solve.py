@@ -64,8 +64,8 @@ def _solvers(*, of_papers: bool) -> str:
 def memory_option() -> int | None:
     found: int | None = option(
         None, "--memory", group=RUN, type=Bytes(), metavar="BYTES", shown="no limit",
-        help="Hold at most so much of the examples, and of what is made of them, in memory, and the rest in files in "
-             "TMPDIR: 500M, 2G. It changes no result.",
+        help="Memory limit for the data, such as 500M or 2G. The rest is kept in temporary files in TMPDIR. The "
+             "result does not change.",
     )  # fmt: skip
     return found
 
@@ -76,55 +76,55 @@ class SolveOptions(TrainOptions):
 
     l1_of_max: float | None = option(
         None, "--l1-of-max", group=PROBLEM, type=Number(0, open_low=True), metavar="F",
-        help="--l1 as a part of the least one at which all weights are zero: 0.1, 0.01.",
+        help="--l1 as a fraction of l1 max, such as 0.1. l1 max is the least --l1 at which all weights are zero.",
     )  # fmt: skip
     l1_path: tuple[int, float] | None = option(
         None, "--l1-path", group=PROBLEM, type=Path(), metavar="K[:F]",
-        help=f"Solve for K strengths, from the least one at which all weights are zero to F times that "
-             f"({LAST_OF_PATH:g}), each from the solution before; %d in -m is 1 to K.",
+        help=f"Solve for K values of --l1, from l1 max downwards. The last is F ({LAST_OF_PATH:g}) times l1 max. Each "
+             "starts from the previous solution; %d in -m is 1 to K.",
     )  # fmt: skip
     solver: str = option(
         "auto", "--solver", group=SOLVING, type=Choice(["auto", *SOLVERS]), metavar="NAME",
-        help=f"How: {_solvers(of_papers=False)}; to reproduce papers, {_solvers(of_papers=True)}. `vwlite algorithms "
-             "NAME` explains them.",
+        help=f"The optimization method; see `vwlite algorithms`. One of {_solvers(of_papers=False)}; to "
+             f"reproduce papers, {_solvers(of_papers=True)}.",
     )  # fmt: skip
     tolerance: float = option(
         1e-3, "--tolerance", group=SOLVING, type=Number(0),
-        help="End when the gap between objective and lower bound is at most this part of the objective.",
+        help="Relative duality gap at which to stop. It is (objective - lower bound) / objective.",
     )  # fmt: skip
     max_seconds: float | None = option(
         None, "--max-seconds", group=SOLVING, type=Number(0), shown="no limit",
-        help="End after so many seconds of solving, with what is found by then.",
+        help="Stop after this many seconds, with the current solution.",
     )  # fmt: skip
     max_passes: int | None = option(
         None, "--max-passes", group=SOLVING, type=Whole(0), metavar="N", shown="no limit",
-        help="End when the data were read so many times, with what is found by then.",
+        help="Stop after N passes, with the current solution.",
     )  # fmt: skip
     seed: int = option(
-        1, "--seed", group=SOLVING, type=Whole(0), metavar="N", help="Of what solvers draw: orders, samples."
+        1, "--seed", group=SOLVING, type=Whole(0), metavar="N", help="Random seed, for orders and samples."
     )
     beta: str | None = option(
         None, "--beta", group=SOLVING, type=Choice(["mean", "paper"]), metavar="B", shown="mean",
-        help=f"{_solvers_with('beta')}: by which bound on the curvature along a column: mean, from the mean of its "
-             "squares; paper, from the largest of them, as the paper has it.",
+        help="Bound of the curvature along a column. mean: from the mean of its squares; paper: from the largest of "
+             f"them, as in the paper. For {_solvers_with('beta')}.",
     )  # fmt: skip
     batch: float | None = option(
         None, "--batch", group=SOLVING, type=Number(0, open_low=True), metavar="N", shown="100",
-        help=f"{_solvers_with('batch')}: examples in a sample; below 1: as a part of all.",
+        help=f"Examples in a sample; below 1, a fraction of all. For {_solvers_with('batch')}.",
     )  # fmt: skip
     order: str | None = option(
         None, "--order", group=SOLVING, type=Choice(["permuted", "random"]), metavar="O", shown="permuted",
-        help=f"{_solvers_with('order')}: examples in a new order for each pass, without those that stay where they "
-             "are; or drawn anew for each step.",
+        help="Order of examples. permuted: a new order in each pass, without those whose dual variable stays at its "
+             f"bound; random: one is drawn for each step. For {_solvers_with('order')}.",
     )  # fmt: skip
     eta0: float | None = option(
         None, "--eta0", group=SOLVING, type=Number(0, open_low=True), shown="by the data: no larger than is safe",
-        help=f"{_solvers_with('eta0')}: the length of the first step along the gradient.",
+        help=f"Length of the first step along the gradient. For {_solvers_with('eta0')}.",
     )  # fmt: skip
     shards: int | None = option(
         None, "--shards", group=SOLVING, type=Whole(1, 64), metavar="N", shown="",
-        help="Solve in rounds over shards, the DATA files, which N processes hold; any N gives the same result. "
-             "`vwlite help rounds` says for which problems, and how on many machines.",
+        help="Solve in rounds over DATA files, held by N processes. The result does not depend on N. `vwlite help "
+             "rounds` says for which problems, and how on many machines.",
     )  # fmt: skip
     memory: int | None = memory_option()
 
@@ -134,11 +134,12 @@ class CertifyOptions(TrainOptions):
     """The options of `vwlite certify`, as typed."""
 
     initial: str | None = option(
-        None, "-m", "-i", "--model", "initial", group=IN, type=PATH, required=True, metavar="FILE", help="The model."
+        None, "-m", "-i", "--model", "initial", group=IN, type=PATH, required=True, metavar="FILE", help="The model "
+                                                                                                         "file."
     )
     against: str | None = option(
         None, "--against", group=PROBLEM, type=PATH, metavar="SOLVED",
-        help="A model of `vwlite solve`: its lower bound too, which is nearly exact.",
+        help="A solution of `vwlite solve`, for a nearly exact bound.",
     )  # fmt: skip
     memory: int | None = memory_option()
 
@@ -152,13 +153,13 @@ SHARED = tuple(spec for spec in specs_of(InputOptions, OUT, RUN) if spec.name !=
 _LOSS = replace(SPECS["loss"], group=PROBLEM, type=Choice(list(SOLVED.losses)), default="logistic", vw=())
 _L1 = replace(
     SPECS["l1"], group=PROBLEM, default=None, vw=(),
-    help="The strength of the penalty: of mean loss + l1 (sum of |weights|), the constant's not counted.",
+    help="l1 regularization strength. The objective is mean loss + l1 (sum of |weights|), without the intercept.",
 )  # fmt: skip
-_RADIUS = replace(SPECS["radius"], group=PROBLEM, help="Instead of a penalty: the largest sum of |weights|.")
-_L2 = replace(SPECS["l2"], group=PROBLEM, vw=(), help="Add l2/2 (sum of squared weights) to the objective.")
+_RADIUS = replace(SPECS["radius"], group=PROBLEM, help="Limit of the sum of |weights|, instead of a penalty.")
+_L2 = replace(SPECS["l2"], group=PROBLEM, vw=(), help="l2 regularization strength. Adds l2/2 (sum of squared weights).")
 _WEIGHTS = replace(
     SPECS["feature_weights"], group=PROBLEM, for_some=False,
-    help="How much each feature counts in the sum of |weights|; lines of NAMESPACE^NAME WEIGHT.",
+    help="File of penalty factors: lines of NAMESPACE^NAME WEIGHT. Each |weight| counts with its factor in the sum.",
 )  # fmt: skip
 
 OF_PROBLEM = (_LOSS, _L1, _RADIUS, _L2)  # what all have whose problem is not a model's
@@ -169,15 +170,15 @@ _SOLVE = (
     *specs_of(Settings, FEATURES),
     _LOSS, _L1, _own["l1_of_max"], _own["l1_path"], _RADIUS,
     replace(SPECS["nonzeros"], group=PROBLEM, for_some=False, shown="",
-            help="The weakest penalty that leaves at most N weights that are not zero."),
+            help="Find the weakest penalty with at most N nonzero weights."),
     _L2,
-    replace(SPECS["nonnegative"], group=PROBLEM, for_some=False, help="No weight is below zero."),
+    replace(SPECS["nonnegative"], group=PROBLEM, for_some=False, help="Allow no weight below zero."),
     _WEIGHTS,
     *specs_of(SolveOptions, SOLVING),
-    *(replace(spec, help="One loss for all classes together, the multinomial logistic one; --radius is for each.")
+    *(replace(spec, help="One loss for all classes: multinomial logistic regression. --radius is for each class.")
       if spec.name == "softmax" else spec for spec in specs_of(Settings, CLASSES)),
     *CACHED,
-    *(replace(spec, help="Begin from this model's weights, with its options of features, loss and classes.")
+    *(replace(spec, help="Start from this model's weights. Its options of features, loss and classes are used.")
       if spec.name == "initial" else spec
       for spec in specs_of(TrainOptions) if spec.name in ("model", "initial", "names")),
     SPECS["link"], *SHARED, _own["memory"],
@@ -185,13 +186,13 @@ _SOLVE = (
 _CERTIFY = (
     *specs_of(CertifyOptions, IN), *specs_of(InputOptions, IN),
     *(spec for spec in specs_of(InputOptions, TABLES) if spec.name in ("delimiter", "columns")),
-    replace(_L1, help="The strength that the model is judged by.", shown="the model's, where it means the same"),
-    replace(_RADIUS, help="The same, for the models with at most this sum of |weights|.",
+    replace(_L1, help="l1 regularization strength of the objective.", shown="the model's, where it means the same"),
+    replace(_RADIUS, help="Limit of the sum of |weights| in the problem.",
             shown="the model's, where it means the same"),
     replace(_L2, default=None, shown="the model's, where it means the same, else 0"),
     _WEIGHTS,
     replace(SPECS["loss"], group=PROBLEM, default=None,
-            help="The loss of a model of Vowpal Wabbit, which does not know it."),
+            help="The loss of a model of Vowpal Wabbit. Such models do not store it."),
     replace(SPECS["quantile_tau"], group=PROBLEM, default=None, help="The same for --loss quantile."),
     *specs_of(CertifyOptions, PROBLEM), *CACHED, *SHARED, _own["memory"],
 )  # fmt: skip

@@ -32,7 +32,7 @@ class Spec:
     multiple: bool = False
     bare: str = ""  # the value of the option alone; another one has to be written --OPTION=VALUE
     required: bool = False
-    for_some: bool = False  # the help begins with the algorithms that take it
+    for_some: bool = False  # the help ends with the algorithms that take it
     page: str = ""  # the help on the page of an algorithm, where it is another
 
     @property
@@ -48,7 +48,7 @@ class Spec:
 
     def text(self) -> str:
         """The help with the algorithms that take the option, and its default."""
-        text = f"{_takers(self.name)}: {self.help}" if self.for_some else self.help
+        text = f"{self.help} For {_takers(self.name)}." if self.for_some else self.help
         default = self.default_text()
         if not default:
             return text

@@ -1,0 +1,115 @@
+"""Commands and options as click has them, and the two helps of a command: `-h`, one screen, and `--help`, all of it."""
+
+import inspect
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+MAX_BRIEF = 60  # columns of the first sentence of an option's help
+MAX_CHOICE = 11  # columns of the values of a choice in `-h`
+
+
+class Option(click.Option):
+    """An option with a place in a group of the help, and spellings of Vowpal Wabbit that the help leaves out."""
+
+    def __init__(
+        self, decls: list[str], group: str = "Options", vw: tuple[str, ...] = (), bare: str = "", **attributes: Any
+    ) -> None:
+        super().__init__([*decls, *vw], **attributes)
+        self.group, self.bare = group, bare
+        self.shown = [o for o in self.opts if o not in vw]
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        everything, self.opts = self.opts, self.shown
+        try:
+            record = super().get_help_record(ctx)
+        finally:
+            self.opts = everything
+        return record and (record[0], self.help or "")
+
+    def get_error_hint(self, ctx: click.Context | None) -> str:
+        return " / ".join(map(repr, self.shown))
+
+
+def brief(text: str | None) -> str:
+    """The first sentence of an option's help, without the period."""
+    return re.split(r"\. |\.$|  \[", text or "")[0]
+
+
+class Command(click.Command):
+    """A command whose options have groups, and may have a value of their own.
+
+    usual: the long names of the options that `-h` shows, in this order; none: all. examples: commands that `--help`
+    ends with.
+    """
+
+    def __init__(self, *args: Any, usual: Sequence[str] = (), examples: Sequence[str] = (), **attributes: Any) -> None:
+        super().__init__(*args, **attributes)
+        self.usual, self.examples = usual, examples
+
+    def get_help_option_names(self, ctx: click.Context) -> list[str]:
+        return ["--help"]
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        *own, last = super().get_params(ctx)
+        show = click.Option(["-h"], is_flag=True, is_eager=True, expose_value=False, callback=self._show,
+                            help="Show the usual options in short, and exit.")  # fmt: skip
+        last.help = "Show all options and examples, and exit."  # type: ignore[attr-defined]
+        return [*own, show, last]
+
+    def _show(self, ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+        if wanted and not ctx.resilient_parsing:
+            click.echo(self.screen(ctx), color=ctx.color)
+            ctx.exit()
+
+    def screen(self, ctx: click.Context) -> str:
+        """What `-h` prints."""
+        formatter = ctx.make_formatter()
+        self.format_usage(ctx, formatter)
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_text(inspect.cleandoc(self.help or "").split("\n\n")[0])
+        options = {o.opts[-1] if o.opts[-1][:2] == "--" else o.opts[0]: o for o in self.params if isinstance(o, Option)}
+        options |= {name: o for o in self.params if isinstance(o, Option) for name in o.opts}
+        chosen = [options[name] for name in self.usual] or list(dict.fromkeys(options.values()))
+        rows = [(_first_column(o, ctx), brief(o.help)) for o in chosen if not o.hidden]
+        rows.append(("--help", "Show all options and examples"))
+        with formatter.section("Usual options" if self.usual else "Options"):
+            formatter.write_dl(rows, col_max=30)
+        return formatter.getvalue().rstrip("\n")
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        bare = {name: o.bare for o in self.params if isinstance(o, Option) and o.bare for name in o.opts}
+        end = args.index("--") if "--" in args else len(args)
+        names = {name: getattr(o, "is_flag", False) for o in self.params for name in o.opts}
+        for before, a in zip(["", *args], args[:end], strict=False):
+            if a[:1] == "-" and a[2:3].isalpha() and f"-{a.partition('=')[0]}" in names and names.get(before, True):
+                ctx.fail(f"{a!r} would be read as {a[:2]} {a[2:]!r}: write -{a}, with two hyphens")
+        return super().parse_args(ctx, [f"{a}={bare[a]}" if a in bare else a for a in args[:end]] + args[end:])
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None and isinstance(parameter, click.Option):
+                groups.setdefault(getattr(parameter, "group", "Options"), []).append(record)
+        groups.setdefault("Options", groups.pop("Options", []))  # -h and --help come last
+        for name, records in groups.items():
+            with formatter.section(name):
+                formatter.write_dl(records, col_max=30)
+        if self.examples:
+            with formatter.section("Examples"):
+                formatter.write("".join(f"{'':>{formatter.current_indent}}{line}\n" for line in self.examples))
+
+
+def _first_column(option: Option, ctx: click.Context) -> str:
+    """The short and the long name of an option, and its value; a choice of many is NAME."""
+    spelled = ", ".join(dict.fromkeys((option.shown[0], next((n for n in option.shown if n[:2] == "--"), ""))))
+    if option.is_flag:
+        return spelled.rstrip(", ")
+    value = option.make_metavar(ctx)
+    if isinstance(option.type, click.Choice) and len(value) > MAX_CHOICE:
+        value = "NAME"
+    return spelled.rstrip(", ") + (value if value.startswith("[=") else f" {value}")
