@@ -48,8 +48,8 @@ def command(model: str, kind: str, output: str, table: str | None, id_column: st
     from vwlite.errors import UsageError
     from vwlite.model import read_model
     from vwlite.model.snapshot import restore
-    from vwlite.output.atomic import AtomicFile, check_apart
-    from vwlite.runs.signals import StopSignal
+    from vwlite.output.atomic import check_apart
+    from vwlite.runs.frame import RunFrame
 
     if kind != "sql" and (table is not None or id_column is not None):
         raise UsageError(f"{'--table' if table is not None else '--id'} is for --to sql: leave it out")
@@ -59,7 +59,8 @@ def command(model: str, kind: str, output: str, table: str | None, id_column: st
     check_apart({"--output": output}, [(model, "the model that is read")])
     found = read_model(model)
     restore(found, found.settings, model, learn=False)  # so that nothing is written that does not predict here
-    with StopSignal() as signals, AtomicFile(output) as file:
+    with RunFrame("export") as frame:
+        file = frame.file(output)
         if kind == "vw":
             from vwlite.vw.models.convert import to_vw
 
@@ -70,10 +71,9 @@ def command(model: str, kind: str, output: str, table: str | None, id_column: st
 
             columns = (table, id_column) if table is not None and id_column is not None else None
             write_all(_pieces(kind, linear(model, found), model, output, columns), file)
-        if signals.number is not None:
-            return 128 + signals.number
-        file.commit()
-    return 0
+        if frame.signal is None:
+            file.commit()
+        return frame.code()
 
 
 def _pieces(

@@ -27,15 +27,15 @@ def command(table: str, model: str, loss: str | None) -> int:
     from vwlite.export.tables import read_table
     from vwlite.model import write_model
     from vwlite.model.snapshot import restore
-    from vwlite.output.atomic import AtomicFile, check_apart
-    from vwlite.runs.signals import StopSignal
+    from vwlite.output.atomic import check_apart
+    from vwlite.runs.frame import RunFrame
 
     check_apart({"--model": model}, [(table, "the table that is read")])
     found = read_table(table, loss)
     restore(found, found.settings, table, learn=False)  # so that nothing is written that does not predict
-    with StopSignal() as signals, AtomicFile(model) as file:
+    with RunFrame("import") as frame:
+        file = frame.file(model)
         write_model(file, found)
-        if signals.number is not None:
-            return 128 + signals.number
-        file.commit()
-    return 0
+        if frame.signal is None:
+            file.commit()
+        return frame.code()

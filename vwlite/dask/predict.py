@@ -1,13 +1,9 @@
 """A run of `vwlite dask predict`: one file of predictions for each shard."""
 
-import json
 import os
-import time
-from contextlib import ExitStack
 from pathlib import PurePosixPath
 from typing import Any
 
-from vwlite import __version__
 from vwlite.dask.cluster import Cluster, Stopped
 from vwlite.dask.parts import Part, file_system, listed
 from vwlite.dask.tables import with_roles
@@ -17,9 +13,8 @@ from vwlite.dask.work import predict as predicted
 from vwlite.errors import CannotCreateError
 from vwlite.model import read_model
 from vwlite.options.dask import PREDICTING, DaskPredictOptions, check_urls, typed_again
-from vwlite.output.atomic import AtomicFile
-from vwlite.runs.common import say, summary
-from vwlite.runs.signals import StopSignal
+from vwlite.runs.common import summary
+from vwlite.runs.frame import RunFrame
 
 SUFFIX = ".predictions"
 
@@ -29,19 +24,16 @@ def predict(o: DaskPredictOptions) -> int:
     check_urls(o)
     assert o.model is not None and o.predictions is not None
     model = read_model(o.model)
-    with ExitStack() as stack:
-        signals = stack.enter_context(StopSignal())
-        report = stack.enter_context(AtomicFile(o.report)) if o.report else None
+    with RunFrame("dask predict", o) as frame:
         parts = listed(o.data, o.block_size).parts
         job = Job((f"--threads={o.threads}", *typed_again(PREDICTING, o.raw)), format=o.format)
         job = with_roles(job, o, parts, model.columns)
         outputs = outputs_of(parts, o.predictions)
         content = content_of(o.model)
         cluster = Cluster(o.scheduler, o.retries)
-        signals.then(cluster.stop)
-        begin = time.monotonic()
+        frame.stop_with(cluster.stop)
         try:
-            stack.enter_context(cluster)
+            frame.enter_context(cluster)
             _make_folders(outputs)
             sent = cluster.put(same, content)
             progress = Progress(o.quiet, len(parts))
@@ -53,18 +45,11 @@ def predict(o: DaskPredictOptions) -> int:
             cluster.each(len(parts), make, lambda i: parts[i].name, lambda i, x: progress.one(x))
             progress.live.clear()
         except Stopped:
-            say(f"interrupted by signal {signals.number}; what is in {o.predictions} is whole, but not all")
-            return 128 + (signals.number or 0)
-        results = {"shards": len(parts), "number of predictions": progress.lines,
-                   "seconds": round(time.monotonic() - begin, 3)}  # fmt: skip
-        if not o.quiet:
-            say(summary(results))
-        if report is not None:
-            found = {"program": f"vwlite {__version__}", "command": "dask predict", "results": results,
-                     "outputs": [{"shard": part.name, "file": output}
-                                 for part, output in zip(parts, outputs, strict=True)]}  # fmt: skip
-            report.write((json.dumps(found, indent=2, ensure_ascii=False) + "\n").encode())
-            report.commit()
+            return frame.code(f"; what is in {o.predictions} is whole, but not all")
+        results = {"shards": len(parts), "number of predictions": progress.lines, "seconds": frame.seconds()}
+        frame.show(summary(results))
+        pairs = zip(parts, outputs, strict=True)
+        frame.report(results=results, outputs=[{"shard": part.name, "file": output} for part, output in pairs])
     return 0
 
 

@@ -9,7 +9,6 @@ import json
 import tempfile
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from math import inf
 from pathlib import Path
@@ -54,13 +53,13 @@ from vwlite.model.slots import array_of
 from vwlite.options.dask import READING, TRAINING, DaskTrainOptions, check_urls, typed_again
 from vwlite.options.groups import TrainOptions
 from vwlite.options.merge import MergeOptions
-from vwlite.options.resolve import as_options, resolve
+from vwlite.options.resolve import resolve
 from vwlite.options.settings import Settings
 from vwlite.output.atomic import AtomicFile
 from vwlite.runs.common import say, summary
+from vwlite.runs.frame import RunFrame
 from vwlite.runs.merge import FEW
 from vwlite.runs.progress import LiveLine
-from vwlite.runs.signals import StopSignal
 
 # More shards or larger models than these are merged on the workers, in ranges of so many keys of all shards.
 MANY_SHARDS, MANY_KEYS, RANGE_KEYS, MOST_RANGES = 100, 1_000_000, 8_000_000, 64
@@ -74,14 +73,12 @@ def train(o: DaskTrainOptions) -> int:
     assert o.model is not None
     start = read_model(o.initial) if o.initial else None
     settings = settings_of(o, start) if o.exact else _merged_settings(o, start)
-    with ExitStack() as stack:
-        signals = stack.enter_context(StopSignal())  # first: what it finds begun is cleaned up
-        file = stack.enter_context(AtomicFile(o.model))
-        report = stack.enter_context(AtomicFile(o.report)) if o.report else None
+    with RunFrame("dask train", o) as frame:
+        file = frame.file(o.model)
         listing = listed(o.data, o.block_size)
         job = with_roles(_job(o), o, listing.parts, start.columns if start else {})
         cluster = Cluster(o.scheduler, o.retries)
-        signals.then(cluster.stop)
+        frame.stop_with(cluster.stop)
         run: Rounds | ExactRounds | None = None
         try:
             if o.exact:
@@ -89,32 +86,23 @@ def train(o: DaskTrainOptions) -> int:
             else:
                 run = Rounds(o, listing, job, cluster, file)
                 run.by_ranges = _by_ranges(settings) and not o.names and not (start and len(start.names))
-            stack.enter_context(cluster)
+            frame.enter_context(cluster)
             run.all()
         except Stopped:
-            say(f"interrupted by signal {signals.number}" + (run.kept() if run else ""))
-            return 128 + (signals.number or 0)
-        results = run.results()
-        if not o.quiet:
-            say(summary(results))
-            for note in run.notes():
-                say(f"note: {note}")
-        if report is not None:
-            content = {
-                "program": f"vwlite {__version__}",
-                "command": "dask train",
-                "options": {**as_options(settings), "data": list(o.data), "scheduler": o.scheduler,
-                            "rounds": o.rounds, "holdout-period": o.holdout_period, "block-size": o.block_size,
-                            "exact": o.exact, "tolerance": o.tolerance,
-                            "rule": o.rule, "state": o.state, "retries": o.retries, "initial": o.initial,
-                            "model": o.model},
-                "results": results,
-                "rounds": run.done,
-                "shards": [part.name for part in listing.parts],
-                "notes": run.notes(),
-            }  # fmt: skip
-            report.write((json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode())
-            report.commit()
+            return frame.code(run.kept() if run else "")
+        results, notes = run.results(), run.notes()
+        frame.show(summary(results), notes)
+        names = (
+            "data", "scheduler", "rounds", "holdout_period", "block_size", "exact", "tolerance", "rule", "state",
+            "retries", "initial", "model",
+        )  # fmt: skip
+        frame.report(
+            options=frame.chosen(settings, *names),
+            results=results,
+            rounds=run.done,
+            shards=[part.name for part in listing.parts],
+            notes=notes,
+        )
     return 0
 
 

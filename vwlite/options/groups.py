@@ -48,7 +48,7 @@ class InputOptions:
         help="A file of DATA. May be repeated.",
     )  # fmt: skip
     format: str = option(
-        "auto", "--format", group=IN, type=Choice(FORMATS),
+        "auto", "--format", group=IN, reported=True, type=Choice(FORMATS),
         help="Format of DATA. auto: by the first lines of each file, for tables by its name.",
     )  # fmt: skip
     label: str | None = option(
@@ -104,11 +104,11 @@ class InputOptions:
              "importance.",
     )  # fmt: skip
     on_error: str = option(
-        "stop", "--on-error", group=IN, type=Choice(["stop", "skip"]),
+        "stop", "--on-error", group=IN, reported=True, type=Choice(["stop", "skip"]),
         help="Stop at the first bad line, or skip bad lines.",
     )  # fmt: skip
     max_errors: int | None = option(
-        None, "--max-errors", group=IN, type=Whole(0), metavar="N", shown="no limit",
+        None, "--max-errors", group=IN, reported=True, type=Whole(0), metavar="N", shown="no limit",
         help="With --on-error skip: stop after more than N bad lines.",
     )  # fmt: skip
     rejects: str | None = option(
@@ -125,7 +125,7 @@ class InputOptions:
         help="Write options and results to this file, as JSON.",
     )  # fmt: skip
     threads: int = option(
-        2, "--threads", group=RUN, type=Whole(1, 64), metavar="N",
+        2, "--threads", group=RUN, reported=True, type=Whole(1, 64), metavar="N",
         help="Number of threads. One learns or predicts; the others read ahead and parse, or read the cache. The "
              "result does not depend on it.",
     )  # fmt: skip
@@ -180,8 +180,9 @@ class TrainOptions(InputOptions):
     """The options of `vwlite train`, as typed."""
 
     passes: int = option(
-        1, "--passes", group=PASSES, type=Whole(1), metavar="N", help="Number of passes over the data."
-    )
+        1, "--passes", group=PASSES, reported=True, type=Whole(1), metavar="N",
+        help="Number of passes over the data.",
+    )  # fmt: skip
     cache: bool = option(
         False, "-c", "--cache", group=PASSES,
         help="Cache the parsed data for later passes and runs. The cache is FILE.vwlite-cache beside the first FILE "
@@ -203,25 +204,26 @@ class TrainOptions(InputOptions):
         False, "--holdout-off", group=PASSES, vw=("--holdout_off",), help="Hold out no lines: learn from all."
     )
     early_terminate: int | None = option(
-        None, "--early-terminate", group=PASSES, vw=("--early_terminate",), metavar="N", type=Whole(1),
+        None, "--early-terminate", group=PASSES, reported=True, vw=("--early_terminate",), metavar="N", type=Whole(1),
         shown=str(EARLY_TERMINATE), help="Stop after N passes without a better holdout loss.",
     )  # fmt: skip
     model: str | None = option(
-        None, "-m", "-f", "--model", group=OUT, vw=("--final_regressor",), type=PATH, metavar="FILE",
+        None, "-m", "-f", "--model", group=OUT, reported=True, vw=("--final_regressor",), type=PATH, metavar="FILE",
         help="Write the model to this file.",
     )  # fmt: skip
     initial: str | None = option(
-        None, "-i", "--initial", group=OUT, vw=("--initial_regressor",), type=PATH, metavar="FILE",
+        None, "-i", "--initial", group=OUT, reported=True, vw=("--initial_regressor",), type=PATH, metavar="FILE",
         help="Continue from this model, with its options.",
     )  # fmt: skip
     names: int | None = option(
-        None, "--names", group=OUT, type=Whole(1), metavar="[=N]", bare=str(MOST_NAMES), shown="",
+        None, "--names", group=OUT, reported=True, type=Whole(1), metavar="[=N]", bare=str(MOST_NAMES), shown="",
         help="Store feature names in the model. At most N of features (1,000,000 without N) and N of crosses; typed "
              "as --names or --names=N.",
     )  # fmt: skip
     save_weights_only: bool = option(
-        False, "--save-weights-only", group=OUT, help="Save a smaller model that cannot be continued."
-    )
+        False, "--save-weights-only", group=OUT, reported=True,
+        help="Save a smaller model that cannot be continued.",
+    )  # fmt: skip
     allow_empty: bool = option(
         False, "--allow-empty", group=OUT,
         help="Write the model even if nothing was learned. Also if no JSON line has a key that an option names. "
@@ -232,7 +234,7 @@ class TrainOptions(InputOptions):
         help="Write predictions, made before learning. To this file; - is standard output.",
     )  # fmt: skip
     holdout_to: str | None = option(
-        None, "--holdout-to", group=OUT, type=PATH, metavar="FILE",
+        None, "--holdout-to", group=OUT, reported=True, type=PATH, metavar="FILE",
         help=f"Hold out every {WRITTEN_PERIOD}th line and write it to this file. --holdout-period changes the "
              "number. The file is for the --holdout of vwlite merge.",
     )  # fmt: skip

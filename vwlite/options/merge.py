@@ -42,8 +42,8 @@ class MergeOptions(TrainOptions):
     )  # fmt: skip
     state: str = option(
         "sum", "--state", group=MERGE, type=Choice(STATES),
-        help="State of the model: sum, or mean for more rounds. sum: as much as all shards have learned, "
-             "to predict or to continue alone. mean: as much as one of them. The weights are the same.",
+        help="State of the model: sum, or mean for more rounds. sum: as much as all shards have learned, to predict "
+             "or to continue alone. mean: as much as one of them. The weights are the same.",
     )  # fmt: skip
     allow_missing: int = option(
         0, "--allow-missing", group=MERGE, type=Whole(0), metavar="N",

@@ -310,8 +310,3 @@ def _shown(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:g}"
     return {"": "none", "None": "none", "True": "a constant", "False": ""}.get(str(value), str(value)).strip()
-
-
-def as_options(settings: Settings) -> dict[str, Any]:
-    """The settings by their long names, for reports and `vwlite info`."""
-    return {name.replace("_", "-"): value for name, value in settings.stored().items()}

@@ -54,8 +54,8 @@ class Settings:
     interactions: tuple[str, ...] = options(
         (),
         Spec(("-q", "--quadratic"), FEATURES,
-             "Cross namespaces that begin with A and with B. `:` is any; NAME,NAME: the namespaces of these "
-             "names. May be repeated.", Crossing(2, 2, wildcards=True), metavar="AB", multiple=True),
+             "Cross namespaces that begin with A and with B. `:` is any; NAME,NAME: the namespaces of these names. "
+             "May be repeated.", Crossing(2, 2, wildcards=True), metavar="AB", multiple=True),
         Spec(("--cubic",), FEATURES, "Cross three namespaces.",
              Crossing(3, 3, wildcards=True), metavar="ABC", multiple=True),
         Spec(("--interactions",), FEATURES, "Cross any number of namespaces.",

@@ -33,6 +33,7 @@ class Spec:
     bare: str = ""  # the value of the option alone; another one has to be written --OPTION=VALUE
     required: bool = False
     for_some: bool = False  # the help ends with the algorithms that take it
+    reported: bool = False  # of a run: its value is in the report of `vwlite train`
     page: str = ""  # the help on the page of an algorithm, where it is another
 
     @property

@@ -1,15 +1,11 @@
 """A run of `vwlite certify`: the objective of a model, and a lower bound on that of every model of its strength."""
 
-import json
 import math
-import time
-from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
 import click
 
-from vwlite import __version__
 from vwlite.algorithms.table import SOLVED
 from vwlite.core.solve.problem import Problem
 from vwlite.core.solve.weights import norms_beside
@@ -17,13 +13,12 @@ from vwlite.errors import DataError, UsageError
 from vwlite.input.reader import check_sources
 from vwlite.model import Model, read_model
 from vwlite.model.snapshot import restore
-from vwlite.options.resolve import KEPT, as_options, option_name
+from vwlite.options.resolve import KEPT, option_name
 from vwlite.options.settings import Settings
 from vwlite.options.solve import SIMPLEX, CertifyOptions, check_certify, problem_of_model
-from vwlite.output.atomic import AtomicFile
 from vwlite.runs.common import say
+from vwlite.runs.frame import RunFrame
 from vwlite.runs.problem import CERTAIN, INSIDE, Examples, set_numbers, summary
-from vwlite.runs.signals import StopSignal
 from vwlite.solvers.table import EVERY
 
 KINKED = ("hinge", "quantile")  # losses whose bound does not meet the objective even at the optimum
@@ -42,15 +37,14 @@ def certify(o: CertifyOptions) -> int:
     against = read_model(o.against) if o.against else None
     if against is not None:
         _check_against(o, model.settings, against.settings)
-    with ExitStack() as stack:
-        signals = stack.enter_context(StopSignal())  # first: what it finds begun is cleaned up
-        run = Certifying(o, model, settings, against, stack)
-        signals.then(run.examples.stop)
+    with RunFrame("certify", o) as frame:
+        run = Certifying(o, model, settings, against, frame)
+        frame.stop_with(run.examples.stop)
         run.examples.read()
-        if signals.number is None:
+        if frame.signal is None:
             run.evaluate()
-            run.finish()
-        return 128 + signals.number if signals.number is not None else 0
+            run.finish(frame)
+        return frame.code()
 
 
 def _check_model(o: CertifyOptions, model: Model, settings: Settings) -> None:
@@ -90,11 +84,10 @@ class Certifying:
     """The state of one run."""
 
     def __init__(
-        self, o: CertifyOptions, model: Model, settings: Settings, against: Model | None, stack: ExitStack
+        self, o: CertifyOptions, model: Model, settings: Settings, against: Model | None, frame: RunFrame
     ) -> None:
         self.options, self.model, self.settings, self.against = o, model, settings, against
-        self.examples = Examples(o, settings, model, stack, memory=o.memory)
-        self.begin = time.monotonic()
+        self.examples = Examples(o, settings, model, frame, memory=o.memory)
         self.objective = self.lower_bound = self.norm = 0.0
         self.nonzeros = 0
         self.outside = False  # of the ball by which it is judged
@@ -105,7 +98,6 @@ class Certifying:
         )
         # The bound for all classes together is that of the ball, in which the simplex lies.
         self._simplex = on_simplex(model) and settings.radius is not None and not settings.softmax
-        self._report = stack.enter_context(AtomicFile(o.report)) if o.report else None
 
     def evaluate(self) -> None:
         """Objective and lower bound, summed over the classes."""
@@ -192,7 +184,7 @@ class Certifying:
             lines[f"objective of {self.options.against}"] = self.solved_objective
         return {**lines, "nonzero weights": self.nonzeros, "sum of |weights|": self.norm}
 
-    def finish(self) -> None:
+    def finish(self, frame: RunFrame) -> None:
         """Print what was found, and write the report."""
         results = self.results()
         notes = list(self._notes())
@@ -200,18 +192,12 @@ class Certifying:
         if not self.options.quiet:
             for note in notes:
                 say(f"note: {note}")
-        if self._report is not None:
-            o = self.options
-            report = {
-                "program": f"vwlite {__version__}",
-                "command": "certify",
-                "options": {**as_options(replace(self.settings, algorithm=self.model.algorithm)),
-                            "data": list(o.data) or ["-"], "model": o.initial, "against": o.against},
-                "results": {**results, "seconds": round(time.monotonic() - self.begin, 3)},
-                "notes": notes,
-            }  # fmt: skip
-            self._report.write((json.dumps(report, indent=2, ensure_ascii=False) + "\n").encode())
-            self._report.commit()
+        settings = replace(self.settings, algorithm=self.model.algorithm)
+        frame.report(
+            options=frame.chosen(settings, "data", "against", model=self.options.initial),
+            results={**results, "seconds": frame.seconds()},
+            notes=notes,
+        )
 
     def _notes(self) -> list[str]:
         """What the numbers do not say."""

@@ -108,7 +108,6 @@ class Run:
             )
             if path is not None
         ]
-        self._report = stack.enter_context(AtomicFile(options.report)) if options.report else None
 
     def stop(self) -> None:
         """End the run after the example that it is at. Called from the thread of the signals."""
@@ -164,15 +163,10 @@ class Run:
         o = self.options
         return bool(o.report or o.rejects) or any(not sink.closed for sink, _ in self._sinks)
 
-    def commit(self, report: dict[str, Any]) -> None:
+    def commit(self) -> None:
         """Put the output files in their places."""
         for sink, _ in self._sinks:
             sink.commit()
-        if self._report is not None:
-            import json  # not at the top: few runs write a report
-
-            self._report.write((json.dumps(report, indent=2, ensure_ascii=False) + "\n").encode())
-            self._report.commit()
 
     def shown(self, p: float) -> float | str:
         """A prediction of the learner as it is written: the name of a class, or a number that went through --link."""

@@ -1,7 +1,5 @@
 """A run of `vwlite convert`: every line of the input as VW text that means the same."""
 
-from contextlib import ExitStack
-
 from vwlite.core.data.class_names import Names
 from vwlite.input.pipeline import ParseOptions, parsed_batches
 from vwlite.input.reader import check_sources
@@ -9,7 +7,7 @@ from vwlite.input.tables import Table
 from vwlite.options.groups import InputOptions
 from vwlite.options.resolve import check_files
 from vwlite.runs.common import BadLines, Sink
-from vwlite.runs.signals import StopSignal
+from vwlite.runs.frame import RunFrame
 from vwlite.runs.source import table_of
 
 
@@ -23,20 +21,13 @@ def convert(o: InputOptions) -> int:
     parse = ParseOptions(
         format=o.format, skip=o.on_error == "skip", names=Names(1), lenient_labels=True, table=table
     )  # fmt: skip
-    with ExitStack() as stack:
-        signals = stack.enter_context(StopSignal())
-        stopped = False
-
-        def stop() -> None:
-            nonlocal stopped
-            stopped = True
-
-        signals.then(stop)
-        bad, out = BadLines(o, stack), Sink("-", stack)
-        for parsed in stack.enter_context(parsed_batches(o.data, parse, stop=lambda: stopped, threads=o.threads)):
+    with RunFrame("convert", o) as frame:
+        bad, out = BadLines(o, frame), Sink("-", frame)
+        batches = parsed_batches(o.data, parse, stop=lambda: frame.signal is not None, threads=o.threads)
+        for parsed in frame.enter_context(batches):
             out.write(parsed.text)
             bad.take(parsed.bad)
-            if stopped:
+            if frame.signal is not None:
                 break
         bad.finish()
-        return 128 + signals.number if signals.number else 0
+        return frame.code()

@@ -1,21 +1,15 @@
 """A run of `vwlite merge`: one model of several that were trained from one start."""
 
-import json
-import time
-from contextlib import ExitStack
 from math import inf
 from typing import Any
 
-from vwlite import __version__
 from vwlite.merging.merge import Merge
 from vwlite.merging.search import OWN
 from vwlite.merging.shards import checked_shards, read_models
 from vwlite.model import write_model
 from vwlite.options.merge import MergeOptions, check_merge
-from vwlite.options.resolve import as_options
-from vwlite.output.atomic import AtomicFile
-from vwlite.runs.common import say, summary
-from vwlite.runs.signals import StopSignal
+from vwlite.runs.common import summary
+from vwlite.runs.frame import RunFrame
 
 FEW = 2000  # examples of a holdout, of which the choice is mostly chance
 
@@ -24,33 +18,23 @@ def merge(o: MergeOptions) -> int:
     """Run `vwlite merge`; the exit code."""
     check_merge(o)
     assert o.model is not None
-    with ExitStack() as stack:
-        signals = stack.enter_context(StopSignal())  # first: what it finds begun is cleaned up
-        file = stack.enter_context(AtomicFile(o.model))
-        report = stack.enter_context(AtomicFile(o.report)) if o.report else None
-        begin = time.monotonic()
+    with RunFrame("merge", o) as frame:
+        file = frame.file(o.model)
         found, missing = read_models(o.data, o.allow_missing, o.threads)
         run = Merge(o, checked_shards(found, missing, o.initial, o.typed.get("loss")))
-        signals.then(run.stop)
-        run.read(stack)
+        frame.stop_with(run.stop)
+        run.read(frame)
         for step in (run.add_up, run.choose, run.finish, lambda: write_model(file, run.model)):
             if run.stopped:
                 break
             step()
-        if signals.number is not None:
-            say(f"interrupted by signal {signals.number}; {o.model} is as it was")
-            return 128 + signals.number
-        file.commit()
-        results = results_of(run) | {"seconds": round(time.monotonic() - begin, 3)}
-        notes = notes_of(run)
-        if not o.quiet:
-            say(summary(results))
-            for note in notes:
-                say(f"note: {note}")
-        if report is not None:
-            report.write((json.dumps(report_of(run, results, notes), indent=2, ensure_ascii=False) + "\n").encode())
-            report.commit()
-    return 0
+        if frame.signal is None:
+            file.commit()
+            results, notes = results_of(run) | {"seconds": frame.seconds()}, notes_of(run)
+            frame.show(summary(results), notes)
+            options = frame.chosen(run.settings, "rule", "state", "holdout", "model", start=o.initial)
+            frame.report(options=options, **report_of(run, results), notes=notes)
+        return frame.code(f"; {o.model} is as it was")
 
 
 def _own_losses(run: Merge) -> dict[str, float]:
@@ -100,14 +84,9 @@ def notes_of(run: Merge) -> list[str]:
     return found
 
 
-def report_of(run: Merge, results: dict[str, Any], notes: list[str]) -> dict[str, Any]:
-    o = run.options
+def report_of(run: Merge, results: dict[str, Any]) -> dict[str, Any]:
     own = _own_losses(run)
     return {
-        "program": f"vwlite {__version__}",
-        "command": "merge",
-        "options": {**as_options(run.settings), "start": o.initial, "rule": o.rule, "state": o.state,
-                    "holdout": list(o.holdout), "model": o.model},
         "results": {k: None if v == inf else v for k, v in results.items()},
         "candidates": [{"rule": c.way, "step": c.step, "loss": c.loss if c.loss < inf else None}
                        for c in run.candidates if c.way != "shard"],
@@ -115,5 +94,4 @@ def report_of(run: Merge, results: dict[str, Any], notes: list[str]) -> dict[str
                     "holdout loss": own.get(s.path) if own.get(s.path, inf) < inf else None}
                    for s in run.shards.each],
         "missing": run.shards.missing,
-        "notes": notes,
     }  # fmt: skip

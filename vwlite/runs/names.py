@@ -1,6 +1,5 @@
 """A run that adds names of features to a model."""
 
-from contextlib import ExitStack
 from functools import partial
 
 import numpy as np
@@ -16,10 +15,10 @@ from vwlite.model.feature_names import FeatureNames
 from vwlite.model.snapshot import restore
 from vwlite.options.groups import InputOptions
 from vwlite.options.resolve import check_files
-from vwlite.output.atomic import AtomicFile, check_apart
-from vwlite.runs.common import BadLines, say
+from vwlite.output.atomic import check_apart
+from vwlite.runs.common import BadLines
+from vwlite.runs.frame import RunFrame
 from vwlite.runs.notes import about_names
-from vwlite.runs.signals import StopSignal
 from vwlite.runs.source import table_of
 
 
@@ -56,27 +55,23 @@ def add_names(path: str, output: str, most: int, o: InputOptions) -> int:
         finder=partial(make_finder, settings, store, wanted),
         model=text_model,
     )
-    with ExitStack() as stack:
-        signals = stack.enter_context(StopSignal())
-        bad = BadLines(o, stack)
-        file = stack.enter_context(AtomicFile(output))
-        batches = parsed_batches(o.data, parse, stop=lambda: signals.number is not None, threads=o.threads)
-        for parsed in stack.enter_context(batches):
+    with RunFrame("names", o) as frame:
+        bad, file = BadLines(o, frame), frame.file(output)
+        batches = parsed_batches(o.data, parse, stop=lambda: frame.signal is not None, threads=o.threads)
+        for parsed in frame.enter_context(batches):
             bad.take(parsed.bad)
             store.take(parsed.names)
-            if signals.number is not None:
-                break
-        if signals.number is not None:
-            return 128 + signals.number
+            if frame.signal is not None:
+                return frame.code()
         bad.finish()
         model.names = FeatureNames.kept(store, model.keys, model.weights, settings.bits)
         write_model(file, model)
         file.commit()
-        if not o.quiet:
-            named, features, share = named_share(model)
-            say(f"{named} of {features} features with a weight have a name, {share:.1%} of the sum of |weights|")
-            for note in about_names(store, "--most N makes more")[1]:
-                say(f"note: {note}")
+        named, features, share = named_share(model)
+        frame.show(
+            f"{named} of {features} features with a weight have a name, {share:.1%} of the sum of |weights|",
+            about_names(store, "--most N makes more")[1],
+        )
     return 0
 
 

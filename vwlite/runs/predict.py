@@ -5,7 +5,6 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
-from vwlite import __version__
 from vwlite.algorithms.losses import LOSS_OPTIONS
 from vwlite.core.data.batch import Batch
 from vwlite.core.learn.learner import Learner
@@ -16,12 +15,12 @@ from vwlite.input.reader import check_sources
 from vwlite.model import Model, read_model
 from vwlite.model.snapshot import restore
 from vwlite.options.groups import PredictOptions
-from vwlite.options.resolve import OF_LOSS, as_options, check_files, check_link, option_name
+from vwlite.options.resolve import OF_LOSS, check_files, check_link, option_name
 from vwlite.options.settings import Settings
 from vwlite.runs.common import SHOWN, Run, say, summary
+from vwlite.runs.frame import RunFrame
 from vwlite.runs.notes import Kept, about_features, about_unfit, together
 from vwlite.runs.progress import LiveLine
-from vwlite.runs.signals import StopSignal
 from vwlite.runs.source import parse_options, table_of
 
 
@@ -43,14 +42,13 @@ def predict(o: PredictOptions) -> int:
     del model
     parse = parse_options(o, settings, learner.names, table, lenient_labels=True)
     parse = replace(parse, keeps_text=o.rejects is not None, model=text_model)
-    with ExitStack() as stack:
-        signals = stack.enter_context(StopSignal())  # first: what it finds begun is cleaned up
-        run = Predicting(o, learner, settings, stack)
-        signals.then(run.stop)
+    with RunFrame("predict", o) as frame:
+        run = Predicting(o, learner, settings, frame)
+        frame.stop_with(run.stop)
         batches = parsed_batches(o.data, parse, stop=lambda: run.stopped, threads=o.threads)
-        live = _live_line(o, stack)
+        live = _live_line(o, frame)
         unfit: dict[str, None] = {}  # labels that the model cannot use, the first few
-        for parsed in stack.enter_context(batches):
+        for parsed in frame.enter_context(batches):
             run.feed(parsed.batch)
             if len(unfit) < SHOWN:
                 unfit.update(dict.fromkeys(parsed.unfit))
@@ -63,36 +61,28 @@ def predict(o: PredictOptions) -> int:
                 break
         live.clear()
         run.flush()  # the header of rows, if there was no example
-        if signals.number is not None and not learner.examples:
-            return 128 + signals.number
+        if frame.signal is not None and not learner.examples:
+            return frame.code()
         run.bad.finish()
         results: dict[str, Any] = {"number of examples": learner.examples}
         if learner.unlabelled:
             results["unlabelled examples"] = learner.unlabelled
         labels, wrong = about_unfit(settings, learner, [*unfit], o.model)
-        if wrong and o.on_error == "stop" and signals.number is None:
+        if wrong and o.on_error == "stop" and frame.signal is None:
             raise DataError(f"{wrong}: change the labels, or remove them; --on-error skip predicts without measuring")
         if learner.progressive.weight and not wrong:
             results.update(run.measures(learner.progressive))
         results["seconds"] = round(run.seconds(), 3)
         numbers, notes = together(labels, about_features(settings, learner, o.model, kept))
-        if not o.quiet:
-            say(summary(results))
-            for note in notes:
-                say(f"note: {note}")
-            if not settings.loss and learner.progressive.weight:
-                say(f"no average loss: {o.model} does not know its loss; --loss says which")
-        run.commit(
-            {
-                "program": f"vwlite {__version__}",
-                "command": "predict",
-                "options": {**as_options(settings), "data": list(o.data) or ["-"], "model": o.model},
-                "signal": signals.number,
-                "results": {**results, **numbers},
-                "notes": notes,
-            }
-        )
-        return 128 + signals.number if signals.number else 0
+        frame.show(summary(results), notes)
+        if not o.quiet and not settings.loss and learner.progressive.weight:
+            say(f"no average loss: {o.model} does not know its loss; --loss says which")
+        run.commit()
+        frame.report(
+            options=frame.chosen(settings, "data", "model"), signal=frame.signal, results={**results, **numbers},
+            notes=notes,
+        )  # fmt: skip
+        return frame.code()
 
 
 def _written(o: PredictOptions, settings: Settings) -> dict[str, Any]:

@@ -1,25 +1,19 @@
 """A run of `vwlite solve --shards`: rounds over shards in the memory of processes on this machine."""
 
-import json
 import math
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
 from dataclasses import replace
-from typing import Any
 
-from vwlite import __version__
 from vwlite.input.reader import check_sources
 from vwlite.model import read_model, write_model
-from vwlite.options.resolve import as_options
 from vwlite.options.solve import SolveOptions, check_shards, resolve_solve
-from vwlite.output.atomic import AtomicFile
 from vwlite.rounds.driver import Rounds, Row
 from vwlite.rounds.processes import Processes
 from vwlite.rounds.shards import check_problem
 from vwlite.runs.common import say
+from vwlite.runs.frame import RunFrame
 from vwlite.runs.problem import SMALL, summary
-from vwlite.runs.signals import StopSignal
 
 
 def solve_shards(o: SolveOptions) -> int:
@@ -31,47 +25,35 @@ def solve_shards(o: SolveOptions) -> int:
     settings, _ = resolve_solve(o, start.settings if start else None)
     check_problem(settings, "--shards")
     run = Rounds.begin(settings, start, o.tolerance)
-    with ExitStack() as stack:
-        signals = stack.enter_context(StopSignal())  # first: what it finds begun is cleaned up
-        processes = stack.enter_context(Processes(o, settings, o.data, o.shards))
-        signals.then(processes.stop)
-        file = stack.enter_context(AtomicFile(o.model)) if o.model else None
-        report = stack.enter_context(AtomicFile(o.report)) if o.report else None
-        begin = time.monotonic()
+    # Forked before the frame opens files, which the processes would have too; ended before it ends.
+    with Processes(o, settings, o.data, o.shards) as processes, RunFrame("solve", o) as frame:
+        frame.push(processes)
+        frame.stop_with(processes.stop)
+        file = frame.file(o.model) if o.model else None
         processes.read()
         rows: list[Row] = []
         if not processes.stopped:
             rows += run.go(processes.ask, _limit(o), shards=len(o.data), quiet=o.quiet)
         ended = run.ended or "interrupted"
         if file is not None and rows:
-            write_model(file, replace(run.model(best=True), interrupted=signals.number is not None))
+            write_model(file, replace(run.model(best=True), interrupted=frame.signal is not None))
             file.commit()
-        results = _results(run, rows, begin, ended)
-        if not o.quiet and rows:
-            say()
-            say("interrupted" if signals.number else "finished run")
-            say(summary(results))
-        warns = signals.number is None and run.state.word != "converged" and run.share > max(o.tolerance, SMALL)
+        results = run.results() | {"seconds": frame.seconds()} if rows else {}
+        results["ended"] = ended
+        if rows:
+            frame.show(summary(results), ended=True)
+        warns = frame.signal is None and run.state.word != "converged" and run.share > max(o.tolerance, SMALL)
         if warns:
             say(f"warning: {ended}: the gap is {100 * run.share:.3g} %")
-        if report is not None:
-            content = {
-                "program": f"vwlite {__version__}", "command": "solve",
-                "options": {**as_options(settings), "solver": run.state.solver, "tolerance": o.tolerance,
-                            "max-seconds": o.max_seconds, "max-passes": o.max_passes, "shards": o.shards,
-                            "data": list(o.data), "model": o.model, "initial": o.initial, "threads": o.threads,
-                            "memory": o.memory},
-                "signal": signals.number,
-                "rounds": [vars(row) for row in rows],
-                "results": {**results, "warning": ended if warns else None},
-            }  # fmt: skip
-            report.write((json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode())
-            report.commit()
-        if signals.number is not None:
-            kept = f"the model as of then is {o.model}, -i begins from it" if o.model and rows else "nothing is written"
-            say(f"interrupted by signal {signals.number}; {kept}")
-            return 128 + signals.number
-    return 0
+        names = "tolerance", "max_seconds", "max_passes", "shards", "data", "model", "initial", "threads", "memory"
+        frame.report(
+            options=frame.chosen(settings, *names, solver=run.state.solver),
+            signal=frame.signal,
+            rounds=[vars(row) for row in rows],
+            results={**results, "warning": ended if warns else None},
+        )
+        kept = f"the model as of then is {o.model}, -i begins from it" if o.model and rows else "nothing is written"
+        return frame.code(f"; {kept}")
 
 
 def _limit(o: SolveOptions) -> Callable[[Row], str]:
@@ -86,10 +68,3 @@ def _limit(o: SolveOptions) -> Callable[[Row], str]:
         return ""
 
     return over
-
-
-def _results(run: Rounds, rows: list[Row], begin: float, ended: str) -> dict[str, Any]:
-    """What the summary and the report say, by name."""
-    if not rows:
-        return {"ended": ended}
-    return run.results() | {"seconds": round(time.monotonic() - begin, 3), "ended": ended}

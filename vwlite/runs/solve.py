@@ -1,12 +1,10 @@
 """A run of `vwlite solve`: from DATA to the weights with the least objective, and how near they are to it."""
 
-import json
 import math
 import os
 import threading
 import time
 from array import array
-from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib import import_module
@@ -24,14 +22,13 @@ from vwlite.errors import DataError
 from vwlite.input.reader import check_sources
 from vwlite.model import Model, read_model, write_model
 from vwlite.model.feature_names import NONE, FeatureNames
-from vwlite.options.resolve import as_options
 from vwlite.options.settings import Settings
 from vwlite.options.solve import SolveOptions, check_solve, models_of_path, resolve_solve
 from vwlite.output.atomic import AtomicFile
 from vwlite.runs.common import say
+from vwlite.runs.frame import RunFrame
 from vwlite.runs.problem import CERTAIN, INSIDE, SMALL, Examples, Numbers, set_numbers, summary, temporary_files
 from vwlite.runs.progress import LiveLine, fit
-from vwlite.runs.signals import StopSignal
 from vwlite.runs.source import name_store
 from vwlite.solvers.table import SOLVERS
 
@@ -49,18 +46,14 @@ def solve(o: SolveOptions) -> int:
     check_sources(o.data, quiet=o.quiet)
     start = read_model(o.initial) if o.initial else None
     settings, solver = resolve_solve(o, start.settings if start else None)
-    with ExitStack() as stack:
-        signals = stack.enter_context(StopSignal())  # first: what it finds begun is cleaned up
-        run = Solving(o, settings, solver, start, stack)
-        signals.then(run.stop)
+    with RunFrame("solve", o) as frame:
+        run = Solving(o, settings, solver, start, frame)
+        frame.stop_with(run.stop)
         run.examples.read()
         if not run.stopped:
             run.solve()
-            run.finish(signals.number)
-        if signals.number is not None:
-            say(f"interrupted by signal {signals.number}" + run.kept())
-            return 128 + signals.number
-    return 0
+            run.finish()
+        return frame.code(run.kept())
 
 
 @dataclass
@@ -103,13 +96,13 @@ class Solving:
     """The state of one run."""
 
     def __init__(
-        self, o: SolveOptions, settings: Settings, solver: str, start: Model | None, stack: ExitStack
+        self, o: SolveOptions, settings: Settings, solver: str, start: Model | None, frame: RunFrame
     ) -> None:
         self.options, self.settings, self.solver = o, settings, solver
         self.row = SOLVERS[solver]
         self.names = name_store(o, start.names if start else NONE)
         self.examples = Examples(
-            o, settings, start, stack, memory=o.memory, gram=solver == "newton", feature_names=self.names
+            o, settings, start, frame, memory=o.memory, gram=solver == "newton", feature_names=self.names
         )
         self.begin = time.monotonic()
         self.deadline = math.inf
@@ -121,16 +114,15 @@ class Solving:
         self.file: AtomicFile | None = None
         self._one_sided: dict[str, None] = {}  # classes without a finite constant; "" without classes
         self._start = start
-        self._stack = stack
+        self._frame = frame
         self._running: Solver | None = None
         self._live = LiveLine()
         self._live.active &= not o.quiet
-        stack.callback(self._live.clear)
+        frame.callback(self._live.clear)
         self._columns: Columns | None = None
         self._problem: Problem | None = None
-        self._report = stack.enter_context(AtomicFile(o.report)) if o.report else None
         if o.model and o.l1_path is None:
-            self.file = stack.enter_context(AtomicFile(o.model))
+            self.file = frame.file(o.model)
 
     def stop(self) -> None:
         """End the run where it is. Called from the thread of the signals."""
@@ -243,7 +235,7 @@ class Solving:
             l1 = self.l1_max * power(last, i / (count - 1))
             self.settings = replace(self.settings, l1=l1)
             if names:
-                self.file = self._stack.enter_context(AtomicFile(names[i]))
+                self.file = self._frame.file(names[i])
             self.outcome = self._solve_classes(self.settings, rows=False)
             self.path.append({"l1": l1, "model": names[i] if names else None, **self.results()})
             if not self.options.quiet:
@@ -377,21 +369,31 @@ class Solving:
 
     # --- the end -----------------------------------------------------------------------------
 
-    def finish(self, signal: int | None) -> None:
+    def finish(self) -> None:
         """Save the model, print the summary, write the report."""
+        frame, found, rows = self._frame, self.outcome, self.examples.rows
         self._live.clear()
-        self._write_model(interrupted=signal is not None)
+        self._write_model(interrupted=frame.signal is not None)
         results, notes = self.results(), self.notes()
-        if not self.options.quiet:
-            say()
-            say("interrupted" if signal else "finished run")
-            say(summary(results))
-            for note in notes:
-                say(f"note: {note}")
-        if self.outcome.warning and signal is None:
-            say(f"warning: {self.outcome.warning}: the gap is {100 * self.outcome.share:.3g} %")
-        if self._report is not None:
-            self._write_report(signal, results, notes)
+        frame.show(summary(results), notes, ended=True)
+        if found.warning and frame.signal is None:
+            say(f"warning: {found.warning}: the gap is {100 * found.share:.3g} %")
+        names = (
+            "tolerance", "max_seconds", "max_passes", "seed", *self.row.options, "l1_of_max", "l1_path", "data",
+            "model", "initial", "threads", "memory", "names",
+        )  # fmt: skip
+        frame.report(
+            options=frame.chosen(self.settings, *names, solver=self.solver, cache=self.examples.cache),
+            signal=frame.signal,
+            data={
+                "examples": len(rows), "unlabelled": rows.unlabelled, "bad lines skipped": self.examples.bad.count,
+                "columns": len(rows.keys), "nonzeros": rows.nonzeros, "in files": rows.in_file,
+            },
+            steps=found.rows,
+            path=self.path,
+            results={**results, "l1 max": self.l1_max, "warning": found.warning or None},
+            notes=notes,
+        )  # fmt: skip
 
     def results(self) -> dict[str, Any]:
         """What the summary and the report say, by name."""
@@ -468,31 +470,6 @@ class Solving:
     def _counters(self) -> dict[str, int]:
         rows = self.examples.rows
         return {"examples": len(rows) + rows.unlabelled, "unlabelled": rows.unlabelled, "features": rows.nonzeros}
-
-    def _write_report(self, signal: int | None, results: dict[str, Any], notes: list[str]) -> None:
-        assert self._report is not None
-        o, rows = self.options, self.examples.rows
-        report = {
-            "program": f"vwlite {__version__}",
-            "command": "solve",
-            "options": {
-                **as_options(self.settings), "solver": self.solver, "tolerance": o.tolerance,
-                "max-seconds": o.max_seconds, "max-passes": o.max_passes, "seed": o.seed,
-                **{name: getattr(o, name) for name in self.row.options},
-                "l1-of-max": o.l1_of_max, "l1-path": o.l1_path, "data": list(o.data) or ["-"],
-                "cache": self.examples.cache, "model": o.model, "initial": o.initial, "threads": o.threads,
-                "memory": o.memory, "names": o.names,
-            },
-            "signal": signal,
-            "data": {"examples": len(rows), "unlabelled": rows.unlabelled, "bad lines skipped": self.examples.bad.count,
-                     "columns": len(rows.keys), "nonzeros": rows.nonzeros, "in files": rows.in_file},
-            "steps": self.outcome.rows,
-            "path": self.path,
-            "results": {**results, "l1 max": self.l1_max, "warning": self.outcome.warning or None},
-            "notes": notes,
-        }  # fmt: skip
-        self._report.write((json.dumps(report, indent=2, ensure_ascii=False) + "\n").encode())
-        self._report.commit()
 
     def kept(self) -> str:
         """What became of the model of an interrupted run, as the end of a sentence."""

@@ -6,7 +6,6 @@ import time
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-from vwlite import __version__
 from vwlite.algorithms.table import ALGORITHMS
 from vwlite.core.data.batch import Batch
 from vwlite.core.learn.learner import Learner, Reason
@@ -16,13 +15,14 @@ from vwlite.input.pipeline import Parsed
 from vwlite.input.reader import check_sources
 from vwlite.model.feature_names import NONE
 from vwlite.model.snapshot import FROM_NOTHING, Begun, begin, resume, snapshot
-from vwlite.options.groups import EARLY_TERMINATE, TrainOptions
-from vwlite.options.resolve import Resolved, as_options, check_runs, resolve
+from vwlite.options.groups import EARLY_TERMINATE, InputOptions, TrainOptions
+from vwlite.options.resolve import Resolved, check_runs, resolve
+from vwlite.options.spec import specs_of
 from vwlite.output.atomic import AtomicFile, Draft
 from vwlite.runs.common import Run, say, summary
+from vwlite.runs.frame import RunFrame
 from vwlite.runs.notes import Notes, about_labels, about_loss, about_names, about_options, namespaces_of, together
 from vwlite.runs.progress import HEADER, Interval, LiveLine, Row, format_row
-from vwlite.runs.signals import StopSignal
 from vwlite.runs.source import Source, name_store
 
 if TYPE_CHECKING:
@@ -47,16 +47,12 @@ def train(o: TrainOptions) -> int:
     learner, resolved, before = prepared(o, model)
     names = name_store(o, model.names if model else NONE)
     del model
-    with ExitStack() as stack:
-        signals = stack.enter_context(StopSignal())  # first: what it finds begun is cleaned up
-        run = Training(o, learner, resolved, before, begun, columns, names, stack)
-        signals.then(run.stop)
-        run.passes(stack)
-        run.finish(signals.number)
-        if signals.number is not None:
-            say(f"interrupted by signal {signals.number}" + run.kept())
-            return 128 + signals.number
-    return 0
+    with RunFrame("train", o) as frame:
+        run = Training(o, learner, resolved, before, begun, columns, names, frame)
+        frame.stop_with(run.stop)
+        run.passes(frame)
+        run.finish(frame)
+        return frame.code(run.kept())
 
 
 def prepared(o: TrainOptions, model: "Model | None") -> tuple[Learner, Resolved, dict[str, int]]:
@@ -275,17 +271,17 @@ class Training(Run):
 
     # --- the end -----------------------------------------------------------------------------
 
-    def finish(self, signal: int | None) -> None:
+    def finish(self, frame: RunFrame) -> None:
         """Save the model, print the summary, write the report. DataError if nothing was learned that a model needs."""
         self.live.clear()
         learned = self.learner.progressive.weight > 0
-        if not learned and signal is None:
+        if not learned and frame.signal is None:
             if self.file is not None and not self._may_write():
                 unwritten = f"{self._unwritten()} (--allow-empty writes it all the same)"
                 raise DataError(f"{self._nothing_learned()}; {unwritten}")
             say(f"warning: {self._nothing_learned()}")
         if not self.best_is_kept:
-            self._write_model(interrupted=signal is not None)
+            self._write_model(interrupted=frame.signal is not None)
         else:
             self.nonzeros, self.strength = self._best_nonzeros, self._best_strength
             if self.file is not None and self._best_model is not None:
@@ -296,25 +292,20 @@ class Training(Run):
             self.held_out.commit()
         results = self.results()
         numbers, notes = self.notes()
-        if not self.options.quiet:
-            say()
-            say("interrupted" if signal else "finished run")
-            say(summary(results))
-            if self.settings.nonzeros and self.learner.rule.slack:
-                say(f"--nonzeros {self.settings.nonzeros} allows more weights than the data needs: none was shrunk")
-            for note in notes:
-                say(f"note: {note}")
-        self.commit(
-            {
-                "program": f"vwlite {__version__}",
-                "command": "train",
-                "options": {**as_options(self.settings), **self._typed()},
-                "changed": {k: {"model": a, "now": b} for k, (a, b) in self.resolved.changed.items()},
-                "signal": signal,
-                "passes": self.losses,
-                "results": {**results, **numbers},
-                "notes": notes,
-            }
+        text = summary(results)
+        if self.settings.nonzeros and self.learner.rule.slack:
+            text += f"\n--nonzeros {self.settings.nonzeros} allows more weights than the data needs: none was shrunk"
+        frame.show(text, notes, ended=True)
+        self.commit()
+        names = [spec.name for kind in (InputOptions, TrainOptions) for spec in specs_of(kind) if spec.reported]
+        own = {"holdout_period": self.options.held_out or None, "cache": self.source.path}
+        frame.report(
+            options=frame.chosen(self.settings, "data", *names, **own),
+            changed={k: {"model": a, "now": b} for k, (a, b) in self.resolved.changed.items()},
+            signal=frame.signal,
+            passes=self.losses,
+            results={**results, **numbers},
+            notes=notes,
         )
 
     def has_output(self) -> bool:
@@ -377,25 +368,6 @@ class Training(Run):
             loss,
             named,
         )
-
-    def _typed(self) -> dict[str, Any]:
-        o = self.options
-        return {
-            "data": list(o.data) or ["-"],
-            "format": o.format,
-            "on-error": o.on_error,
-            "max-errors": o.max_errors,
-            "passes": o.passes,
-            "holdout-period": self.options.held_out or None,
-            "early-terminate": o.early_terminate,
-            "cache": self.source.path,
-            "model": o.model,
-            "initial": o.initial,
-            "holdout-to": o.holdout_to,
-            "names": o.names,
-            "save-weights-only": o.save_weights_only,
-            "threads": o.threads,
-        }
 
     # --- what is printed ---------------------------------------------------------------------
 

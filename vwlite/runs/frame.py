@@ -1,0 +1,87 @@
+"""What each command does around its work: signals, output files, the summary, the report, the exit code."""
+
+import time
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from typing import Any
+
+from vwlite import __version__
+from vwlite.options.groups import InputOptions
+from vwlite.options.settings import Settings
+from vwlite.output.atomic import AtomicFile
+from vwlite.output.stdio import say
+from vwlite.runs.signals import StopSignal
+
+
+class RunFrame(ExitStack):
+    """The frame of one run. Use as a context manager: files that are not committed are given up at its end.
+
+    The report is opened first: a run whose report cannot be written does not begin.
+    """
+
+    def __init__(self, command: str, options: InputOptions | None = None) -> None:
+        super().__init__()
+        self.command, self.options = command, options or InputOptions()
+        self.begin = time.monotonic()
+        self._signals = StopSignal()
+        self._report: AtomicFile | None = None
+
+    def __enter__(self) -> "RunFrame":
+        with ExitStack() as stack:
+            stack.enter_context(self._signals)  # first: what it finds begun is cleaned up
+            if self.options.report:
+                self._report = stack.enter_context(AtomicFile(self.options.report))
+            self.push(stack.pop_all())
+        return self
+
+    def stop_with(self, stop: Callable[[], None]) -> None:
+        """What a signal calls, from a thread of its own."""
+        self._signals.then(stop)
+
+    @property
+    def signal(self) -> int | None:
+        """The signal that has come, if one has."""
+        return self._signals.number
+
+    def file(self, path: str) -> AtomicFile:
+        """A file to write."""
+        return self.enter_context(AtomicFile(path))
+
+    def seconds(self) -> float:
+        return round(time.monotonic() - self.begin, 3)
+
+    def show(self, summary: str, notes: Iterable[str] = (), *, ended: bool = False) -> None:
+        """Print the results, unless --quiet. ended: say first whether the run came to its end."""
+        if self.options.quiet:
+            return
+        if ended:
+            say(f"\n{'interrupted' if self.signal else 'finished run'}")
+        say(summary)
+        for note in notes:
+            say(f"note: {note}")
+
+    def chosen(self, settings: Settings, *names: str, **more: Any) -> dict[str, Any]:
+        """The options of the report: settings, those of the run with these names, and more, by their long names."""
+        run = {name: getattr(self.options, name) for name in names}
+        if "data" in run:
+            run["data"] = self.options.data or ["-"]
+        return {name.replace("_", "-"): value for name, value in {**settings.stored(), **run, **more}.items()}
+
+    def report(self, **parts: Any) -> None:
+        """Write the report, if there is to be one."""
+        if self._report is None:
+            return
+        import json
+
+        content = {"program": f"vwlite {__version__}", "command": self.command, **parts}
+        self._report.write((json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode())
+        self._report.commit()
+
+    def code(self, kept: str | None = None) -> int:
+        """The exit code of the run. kept: what an interrupted run has left, as the end of a sentence about it; None:
+        nothing is said."""
+        if self.signal is None:
+            return 0
+        if kept is not None:
+            say(f"interrupted by signal {self.signal}{kept}")
+        return 128 + self.signal
