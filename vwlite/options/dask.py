@@ -1,8 +1,7 @@
 """The options of `vwlite dask train` and `vwlite dask predict`."""
 
-import functools
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,7 +9,7 @@ import click
 
 from vwlite.errors import UsageError
 from vwlite.options.command import Command
-from vwlite.options.groups import PREDICT, InputOptions, PredictOptions, TrainOptions, collected, with_options
+from vwlite.options.groups import PREDICT, InputOptions, PredictOptions, TrainOptions, takes
 from vwlite.options.merge import MERGE, MergeOptions
 from vwlite.options.resolve import check_files
 from vwlite.options.settings import SPECS, Settings
@@ -157,11 +156,13 @@ _PREDICT = (
 
 
 class Remembering(Command):
-    """A command that keeps what was typed as text, for commands that it runs."""
+    """A command that keeps what was typed as text, as `raw`, for commands that it runs."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        ctx.meta[__name__] = self.make_parser(ctx).parse_args(list(args))[0]
-        return super().parse_args(ctx, args)
+        raw = self.make_parser(ctx).parse_args(list(args))[0]
+        rest = super().parse_args(ctx, args)
+        ctx.params["raw"] = raw
+        return rest
 
 
 def typed_again(specs: Sequence[Spec], raw: dict[str, Any]) -> list[str]:
@@ -178,32 +179,9 @@ def typed_again(specs: Sequence[Spec], raw: dict[str, Any]) -> list[str]:
     return found
 
 
-def _command(specs: Sequence[Spec], kind: type[Any], f: Callable[[Any], int]) -> Callable[..., int]:
-    @functools.wraps(f)
-    def command(**typed: Any) -> int:
-        raw = click.get_current_context().meta[__name__]
-        return f(replace(collected(kind, typed), raw=raw))
-
-    data = click.argument("data", nargs=-1, type=PATH, metavar="URL...")
-    found: Callable[..., int] = data(with_options(specs, command))
-    return found
-
-
-def train_options(f: Callable[[DaskTrainOptions], int]) -> Callable[..., int]:
-    return _command(_TRAIN, DaskTrainOptions, f)
-
-
-def predict_options(f: Callable[[DaskPredictOptions], int]) -> Callable[..., int]:
-    return _command(_PREDICT, DaskPredictOptions, f)
-
-
-def sums_options(f: Callable[[DaskSumsOptions], int]) -> Callable[..., int]:
-    @functools.wraps(f)
-    def command(**typed: Any) -> int:
-        return f(collected(DaskSumsOptions, typed))
-
-    found: Callable[..., int] = with_options(_SUMS, command)
-    return found
+train_options = takes(DaskTrainOptions, _TRAIN, "URL...")
+predict_options = takes(DaskPredictOptions, _PREDICT, "URL...")
+sums_options = takes(DaskSumsOptions, _SUMS, "")
 
 
 def check_urls(o: DaskTrainOptions | DaskPredictOptions) -> None:

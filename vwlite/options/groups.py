@@ -283,12 +283,10 @@ _CONVERT = (
                                            if spec.name in ("quiet", "threads")),
 )  # fmt: skip
 
-_data = click.argument("data", nargs=-1, type=PATH, metavar="[DATA]...")
 
-
-def with_options(specs: Iterable[Spec], f: Any) -> Any:
+def with_options(specs: Iterable[Spec], f: Callable[..., int]) -> Callable[..., int]:
     """A function with options, in this order in the help."""
-    f.__click_params__ = [click_option(spec) for spec in specs][::-1]
+    f.__click_params__ = [click_option(spec) for spec in specs][::-1]  # type: ignore[attr-defined]
     return f
 
 
@@ -299,23 +297,28 @@ def collected(kind: type[Any], typed: dict[str, Any]) -> Any:
     return kind(typed=given, **own)
 
 
-def _collect(kind: type[Any], f: Callable[[Any], int]) -> Callable[..., int]:
-    @functools.wraps(f)
-    def command(**typed: Any) -> int:
-        typed["data"] = (*typed["data"], *typed.pop("data_options"))
-        return f(collected(kind, typed))
+def takes(kind: type[Any], specs: Iterable[Spec], data: str = "[DATA]...") -> Callable[..., Any]:
+    """A decorator: makes a command with options of a function, which gets them as one object.
 
-    return command
+    data: what the help calls the files; without, the command has no such arguments.
+    """
+
+    def decorate(f: Callable[[Any], int]) -> Callable[..., int]:
+        @functools.wraps(f)
+        def command(**typed: Any) -> int:
+            if data:
+                typed["data"] = (*typed["data"], *typed.pop("data_options", ()))
+            return f(collected(kind, typed))
+
+        found = with_options(specs, command)
+        return click.argument("data", nargs=-1, type=PATH, metavar=data)(found) if data else found
+
+    return decorate
 
 
-def decorated(specs: Iterable[Spec], kind: type[Any], f: Callable[[Any], int]) -> Callable[..., int]:
-    """A command with DATA and options, which gets them as one object."""
-    found: Callable[..., int] = _data(with_options(specs, _collect(kind, f)))
-    return found
-
-
-def train_options(f: Callable[[TrainOptions], int]) -> Callable[..., int]:
-    return decorated(_TRAIN, TrainOptions, f)
+train_options = takes(TrainOptions, _TRAIN)
+predict_options = takes(PredictOptions, PREDICT)
+convert_options = takes(InputOptions, _CONVERT)
 
 
 def check_options(f: Callable[..., int]) -> Callable[..., int]:
@@ -325,13 +328,4 @@ def check_options(f: Callable[..., int]) -> Callable[..., int]:
     def command(files: tuple[str, ...], **typed: Any) -> int:
         return f(files, collected(TrainOptions, typed | {"on_error": "skip"}))
 
-    found: Callable[..., int] = with_options(_CHECK, command)
-    return found
-
-
-def convert_options(f: Callable[[InputOptions], int]) -> Callable[..., int]:
-    return decorated(_CONVERT, InputOptions, f)
-
-
-def predict_options(f: Callable[[PredictOptions], int]) -> Callable[..., int]:
-    return decorated(PREDICT, PredictOptions, f)
+    return with_options(_CHECK, command)

@@ -1,15 +1,10 @@
 """The options of `vwlite merge`."""
 
-import functools
 import os
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
-
-import click
 
 from vwlite.errors import UsageError
-from vwlite.options.groups import InputOptions, TrainOptions, collected, with_options
+from vwlite.options.groups import InputOptions, TrainOptions, takes
 from vwlite.options.resolve import check_files, option_name
 from vwlite.options.settings import SPECS
 from vwlite.options.spec import IN, OUT, RUN, option, specs_of
@@ -68,14 +63,7 @@ _MERGE = (
 )  # fmt: skip
 
 
-def merge_options(f: Callable[[MergeOptions], int]) -> Callable[..., int]:
-    @functools.wraps(f)
-    def command(**typed: Any) -> int:
-        return f(collected(MergeOptions, typed))
-
-    shards = click.argument("data", nargs=-1, type=PATH, metavar="SHARD...")
-    found: Callable[..., int] = shards(with_options(_MERGE, command))
-    return found
+merge_options = takes(MergeOptions, _MERGE, "SHARD...")
 
 
 def check_merge(o: MergeOptions) -> None:

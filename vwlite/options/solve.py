@@ -1,7 +1,6 @@
 """The options of `vwlite solve` and `vwlite certify`, and the problems that they mean."""
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,7 +9,7 @@ import click
 from vwlite.algorithms.table import SOLVED, algorithm_of
 from vwlite.errors import UsageError
 from vwlite.input import cache_name
-from vwlite.options.groups import InputOptions, TrainOptions, decorated
+from vwlite.options.groups import InputOptions, TrainOptions, takes
 from vwlite.options.resolve import (
     KEPT,
     check_problem,
@@ -198,12 +197,8 @@ _CERTIFY = (
 )  # fmt: skip
 
 
-def solve_options(f: Callable[[SolveOptions], int]) -> Callable[..., int]:
-    return decorated(_SOLVE, SolveOptions, f)
-
-
-def certify_options(f: Callable[[CertifyOptions], int]) -> Callable[..., int]:
-    return decorated(_CERTIFY, CertifyOptions, f)
+solve_options = takes(SolveOptions, _SOLVE)
+certify_options = takes(CertifyOptions, _CERTIFY)
 
 
 # --- what they mean ----------------------------------------------------------------------------
