@@ -24,6 +24,7 @@ from vwlite.options.solve import SolveOptions
 from vwlite.rounds.driver import NO_STATE, Rounds, State
 from vwlite.rounds.shards import Part, facts_of, shard_of
 from vwlite.runs.problem import Examples
+from vwlite.runs.source import Known
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "data/sources.train.vw"
@@ -186,7 +187,7 @@ def parts_at(run, shards, stack):
     """The sums over shards at the weights that a run wants, computed here."""
     found = []
     for path in shards:
-        examples = Examples(SolveOptions(data=(path,), quiet=True), run.settings, None, stack)
+        examples = Examples(SolveOptions(data=(path,), quiet=True), run.settings, Known.of(None, run.settings), stack)
         examples.read()
         keys, (weights, constant) = examples.rows.keys, run.weights(best=False)
         at = aligned(keys, run.state.keys, weights)

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from vwlite.estimators.learned import to_bytes
 from vwlite.input import looks_like_vw
 from vwlite.model import read_model
+from vwlite.model.file import to_bytes
 
 
 def content(path: Path) -> bytes:
@@ -13,4 +13,4 @@ def content(path: Path) -> bytes:
         return path.read_bytes()
     model = read_model(str(path))
     model.base = model.resumed = ""
-    return to_bytes(model)
+    return to_bytes(model, "the model")

@@ -10,6 +10,7 @@ from vwlite.model import read_model
 from vwlite.options.dask import DaskSumsOptions
 from vwlite.rounds.shards import Part, facts_of, shard_of
 from vwlite.runs.problem import Examples
+from vwlite.runs.source import Known
 
 
 def sums(o: DaskSumsOptions) -> int:
@@ -19,7 +20,7 @@ def sums(o: DaskSumsOptions) -> int:
     if model.program != (here := f"vwlite {__version__}"):
         raise DataError(f"the worker has {here}, and the driver {model.program}: all workers need one version")
     with ExitStack() as stack:
-        examples = Examples(o, model.settings, model, stack)
+        examples = Examples(o, model.settings, Known.of(model, model.settings), stack)
         examples.read()
         weights, constant = examples.start(model, 0)
         sums, slopes, second = shard_of(examples, model.settings).sums(weights, constant, True)

@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -27,16 +27,16 @@ from vwlite.input.ahead import read_ahead
 from vwlite.input.diagnostics import not_finite
 from vwlite.input.pipeline import Parsed
 from vwlite.input.schema import OPTIONAL
-from vwlite.model.feature_names import NONE, FeatureNames
-from vwlite.model.file import Model, inconsistency, read_own, write_model
+from vwlite.model.feature_names import FeatureNames
+from vwlite.model.file import Model, inconsistency, read_own, to_bytes, write_model
 from vwlite.model.read import read_model
-from vwlite.model.snapshot import FROM_NOTHING, Begun, restore
+from vwlite.model.snapshot import restore
 from vwlite.options.groups import TrainOptions
-from vwlite.options.resolve import Resolved, check_link, check_runs
+from vwlite.options.resolve import check_link, check_runs
 from vwlite.options.settings import Settings
 from vwlite.output.atomic import AtomicFile
 from vwlite.runs.common import Run
-from vwlite.runs.source import Source, name_store
+from vwlite.runs.source import Source
 from vwlite.runs.train import Training, prepared
 
 NAME = "the model"  # that is continued, in messages
@@ -128,13 +128,7 @@ def names_in(rows: Rows, batch: Batch, end: int, finder: NameFinder | None) -> A
 class Fitting(Training):
     """A run of `vwlite train` over a matrix, the model of which stays in memory."""
 
-    def __init__(
-        self, o: TrainOptions, learner: Learner, resolved: Resolved, before: dict[str, int], begun: Begun,
-        source: Source, names: NameStore | None, stack: ExitStack,
-    ) -> None:  # fmt: skip
-        super().__init__(o, learner, resolved, before, begun, source.columns, names, stack)
-        self.source = source
-        self._best: Model | None = None
+    _best: Model | None = None
 
     def feed(self, batch: Batch) -> None:
         Run.feed(self, batch)  # no notes about namespaces
@@ -179,16 +173,15 @@ def learn(
     """
     check_runs(replace(o, names=None))  # which want a file
     model = read_model(o.initial) if o.initial else None
-    learner, resolved, before = prepared(o, model)
+    job = prepared(o, model, in_place=False)
+    settings, store = job.resolved.settings, job.known.features
     if model is not None and _features(model.columns) != _features(columns):
         raise DataError(f"X has not the columns of {o.initial}")
-    begun = Begun.of(model, in_place=False) if model is not None else FROM_NOTHING
-    rows = rows_of(resolved.settings)
-    _name(learner, names)
-    store = name_store(o, model.names if model is not None else NONE)
-    finder = make_finder(resolved.settings, store) if store is not None else None
+    rows = rows_of(settings)
+    _name(job.learner, names)
+    finder = make_finder(settings, store) if store is not None else None
     with ExitStack() as stack:
-        run = Fitting(o, learner, resolved, before, begun, RowSource(rows, columns, finder), store, stack)
+        run = Fitting(o, job, stack, RowSource(rows, columns, finder))
         run.passes(stack)
         return Learned(run.result()), Report(run.results(), run.pass_number)
 
@@ -264,20 +257,17 @@ class Learned:
     def _resumed(self, o: TrainOptions) -> Fitting:
         """A run that goes on from the state on record, and has learned the journal."""
         model, journal = self._kept
-        learner, resolved, before = prepared(o, model)
+        job = prepared(o, model, in_place=True, names=self._names)
         if self._names is None:
-            self._names = store = name_store(o, model.names)
+            self._names = store = job.known.features
             if store is not None:
                 for found in (found for _, batches in journal for _, found in batches):
                     store.take(found)
         with ExitStack() as stack:
-            run = Fitting(
-                o, learner, resolved, before, Begun.of(model, in_place=True),
-                RowSource(None, model.columns), self._names, stack,
-            )  # fmt: skip
+            run = Fitting(o, job, stack, RowSource(None, model.columns))
         for names, batches in journal:
-            _name(learner, names)
-            learner.begin_pass()
+            _name(job.learner, names)
+            job.learner.begin_pass()
             for batch, _ in batches:
                 run.feed(batch)
         return run
@@ -310,7 +300,7 @@ class Learned:
     # --- keeping -----------------------------------------------------------------------------
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"file": to_bytes(self.model())}
+        return {"file": to_bytes(self.model(), NAME)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(from_bytes(state["file"]))  # type: ignore[misc]
@@ -325,27 +315,6 @@ def _forked() -> None:
 
 
 os.register_at_fork(after_in_child=_forked)
-
-
-class _Memory:
-    """Bytes that are written as into a file."""
-
-    def __init__(self) -> None:
-        self.name = NAME
-        self._pieces: list[bytes] = []
-
-    def write(self, data: Any) -> None:
-        self._pieces.append(bytes(data))
-
-    def bytes(self) -> bytes:
-        return b"".join(self._pieces)
-
-
-def to_bytes(model: Model) -> bytes:
-    """The bytes of a model's file."""
-    memory = _Memory()
-    write_model(cast(AtomicFile, memory), model)
-    return memory.bytes()
 
 
 def from_bytes(data: bytes) -> Model:

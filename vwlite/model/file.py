@@ -144,7 +144,7 @@ class Model:
 class _Digesting(io.RawIOBase):
     """Passes what is written on to a file and digests it, but for the last piece: the comment."""
 
-    def __init__(self, file: "AtomicFile | Draft") -> None:
+    def __init__(self, file: "AtomicFile | Draft | _Memory") -> None:
         self._file = file
         self.digest = hashlib.blake2b(digest_size=32)
         self._held = b""
@@ -170,7 +170,7 @@ class _Digesting(io.RawIOBase):
         return found
 
 
-def write_model(file: "AtomicFile | Draft", model: Model) -> str:
+def write_model(file: "AtomicFile | Draft | _Memory", model: Model) -> str:
     """Write a model into a file that was begun; the caller commits it. The digest that it has in it.
 
     DataError if a number in it is not finite: such a model is never written.
@@ -190,6 +190,24 @@ def write_model(file: "AtomicFile | Draft", model: Model) -> str:
         for name, numbers in model.arrays().items():
             _add(archive, name, _TYPES[numbers.format], model.shape(name, numbers), numbers)
     return out.finish()
+
+
+class _Memory:
+    """Bytes that are written as into a file."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.pieces: list[bytes] = []
+
+    def write(self, data: Any) -> None:
+        self.pieces.append(bytes(data))
+
+
+def to_bytes(model: Model, name: str) -> bytes:
+    """The bytes of a model's file. name: of the file, for messages."""
+    memory = _Memory(name)
+    write_model(memory, model)
+    return b"".join(memory.pieces)
 
 
 class _Member(zipfile.ZipInfo):

@@ -131,6 +131,7 @@ class InputOptions:
     )  # fmt: skip
     model: str | None = None
     predictions: str | None = None
+    memory: int | None = None
     typed: dict[str, Any] = field(default_factory=dict)  # the options of Settings, under their names in SPECS
 
     @property

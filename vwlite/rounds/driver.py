@@ -12,14 +12,12 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from vwlite import __version__
 from vwlite.algorithms.build import make_expander
-from vwlite.algorithms.table import SOLVED
 from vwlite.core.base.arrays import is_ascending
 from vwlite.core.base.checksum import checksum
 from vwlite.core.solve.rounds import OWLQN, SPG
 from vwlite.core.solve.shard import Dual, add_at, add_to, is_one_sided, mean_gradient, places_of, united
-from vwlite.core.solve.weights import aligned, nonzero_records
+from vwlite.core.solve.weights import aligned
 from vwlite.errors import DataError
 from vwlite.model import Model
 from vwlite.model.header import COUNTERS
@@ -27,7 +25,7 @@ from vwlite.model.slots import array_of
 from vwlite.options.settings import Settings
 from vwlite.rounds.shards import Part
 from vwlite.runs.common import say
-from vwlite.runs.problem import CERTAIN
+from vwlite.runs.problem import CERTAIN, Bounds, solved_model
 
 ALL_SHOWN = 100  # rounds that have a row each; of later ones fewer and fewer have one
 NO_STATE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)  # errors of `State.unpacked`
@@ -152,7 +150,7 @@ class Rounds:
                 raise DataError("the objective is not finite; scale the features")
             self.ended = self.why or over(row)
             if not quiet and (self.ended or row.round >= due):
-                say(row.text(self.share))
+                say(row.text(self.bounds.share))
                 due = row.round + 1 + max(0, row.round - ALL_SHOWN) // 10
             yield row
 
@@ -186,7 +184,7 @@ class Rounds:
             raise DataError(f"no step can be made: {e}; scale the features") from None
         state.numbers, state.arrays = descent.state(), descent.arrays
         self.judge()
-        return Row(descent.rounds, loss, self.objective, self.gap, step, taken, self.nonzeros)
+        return Row(descent.rounds, loss, self.objective, self.bounds.gap, step, taken, self.nonzeros)
 
     def checked(self, parts: list[Part]) -> list[Part]:
         """In the order of their shards. DataError unless these are the shards of the rounds before, each once."""
@@ -227,7 +225,7 @@ class Rounds:
         state, descent = self.state, self.descent
         assert descent is not None
         state.word = "stopped" if descent.done else "continue"
-        if self.gap <= max(self.tolerance, CERTAIN) * self.objective:
+        if self.bounds.gap <= max(self.tolerance, CERTAIN) * self.objective:
             state.word = "converged"
 
     # --- where it stands ---------------------------------------------------------------------
@@ -244,19 +242,8 @@ class Rounds:
         return d.least if isinstance(d, SPG) else d.objective
 
     @property
-    def lower_bound(self) -> float:
-        return min(self.state.lower_bound, self.objective)
-
-    @property
-    def gap(self) -> float:
-        """objective - lower bound; what is only rounding is 0."""
-        gap = self.objective - self.lower_bound
-        return gap if gap > CERTAIN * self.objective else 0.0
-
-    @property
-    def share(self) -> float:
-        """The gap as a part of the objective."""
-        return self.gap / self.objective if self.objective > 0 else 0.0
+    def bounds(self) -> Bounds:
+        return Bounds(self.objective, min(self.state.lower_bound, self.objective))
 
     @property
     def nonzeros(self) -> int:
@@ -276,11 +263,8 @@ class Rounds:
         lines: dict[str, Any] = {"shards": len(state.shards), "number of examples": state.counters.get("examples", 0)}
         if self.descent is None:
             return lines
-        bound = {"lower bound": self.lower_bound, "gap": self.gap, "relative gap": self.share}
-        return {
-            "objective": self.objective, **bound, "nonzero weights": self.nonzeros,
-            **lines, "rounds": self.descent.rounds,
-        }  # fmt: skip
+        found = {**self.bounds.named(), "nonzero weights": self.nonzeros}
+        return {**found, **lines, "rounds": self.descent.rounds}
 
     def weights(self, *, best: bool) -> tuple[Any, float]:
         """Those of each key, and the constant: the best so far, or those at which gradients are wanted."""
@@ -294,29 +278,16 @@ class Rounds:
     def model(self, *, best: bool) -> Model:
         """The model of the best weights, or of those at which gradients are wanted next."""
         state = self.state
-        weights, constant = self.weights(best=best)
-        keys, found = nonzero_records(state.keys, [weights], self.constant_key, [constant])
         known = self.descent is not None and best
-        return Model(
-            algorithm=SOLVED.name,
-            loss=self.settings.loss,
-            options=state.options,
-            counters=state.counters or dict.fromkeys(COUNTERS, 0),
-            rule={},
-            range=None,
-            keys=memoryview(keys),
-            weights=memoryview(found),
-            weights_only=True,
-            interrupted=not self.done,
-            columns=state.columns,
+        return solved_model(
+            self.settings, state.keys, [self.weights(best=best)], self.constant_key,
+            counters=state.counters or dict.fromkeys(COUNTERS, 0), interrupted=not self.done, columns=state.columns,
             solved={
                 "solver": state.solver,
                 "objective": self.objective if known else None,
-                "lower_bound": self.lower_bound if known else state.lower_bound,
+                "lower_bound": self.bounds.lower_bound if known else state.lower_bound,
                 "l1_max": None,
                 "passes": float(self.descent.rounds if self.descent is not None else 0),
                 "data": f"{checksum(b''.join(bytes.fromhex(shard) for shard, _, _ in state.shards)):016x}",
             },
-            seen=len(state.keys),
-            program=f"vwlite {__version__}",
-        )
+        )  # fmt: skip

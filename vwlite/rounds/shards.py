@@ -58,6 +58,4 @@ def shard_of(examples: Examples, settings: Settings) -> Shard:
 
 def facts_of(examples: Examples) -> dict[str, Any]:
     """Those of a `Part` that are the same in each round, but for the keys."""
-    rows = examples.rows
-    counters = {"examples": len(rows) + rows.unlabelled, "unlabelled": rows.unlabelled, "features": rows.nonzeros}
-    return {"shard": examples.digest, "counters": counters, "columns": examples.columns}
+    return {"shard": examples.digest, "counters": examples.counters, "columns": examples.columns}

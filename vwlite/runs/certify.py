@@ -18,7 +18,8 @@ from vwlite.options.settings import Settings
 from vwlite.options.solve import SIMPLEX, CertifyOptions, check_certify, problem_of_model
 from vwlite.runs.common import say
 from vwlite.runs.frame import RunFrame
-from vwlite.runs.problem import CERTAIN, INSIDE, Examples, set_numbers, summary
+from vwlite.runs.problem import CERTAIN, INSIDE, Bounds, Examples, set_numbers, summary
+from vwlite.runs.source import Known
 from vwlite.solvers.table import EVERY
 
 KINKED = ("hinge", "quantile")  # losses whose bound does not meet the objective even at the optimum
@@ -80,14 +81,14 @@ def penalizes_constant(model: Model) -> bool:
     return bool(model.solved) and model.settings.constant and EVERY[model.solved["solver"]].penalizes_constant
 
 
-class Certifying:
+class Certifying(Bounds):
     """The state of one run."""
 
     def __init__(
         self, o: CertifyOptions, model: Model, settings: Settings, against: Model | None, frame: RunFrame
     ) -> None:
         self.options, self.model, self.settings, self.against = o, model, settings, against
-        self.examples = Examples(o, settings, model, frame, memory=o.memory)
+        self.examples = Examples(o, settings, Known.of(model, settings), frame)
         self.objective = self.lower_bound = self.norm = 0.0
         self.nonzeros = 0
         self.outside = False  # of the ball by which it is judged
@@ -175,10 +176,7 @@ class Certifying:
             "loss": s.loss,
             **({"l1": s.l1} if s.radius is None else {"radius": s.radius}),
             **({"l2": s.l2} if s.l2 else {}),
-            "objective": self.objective,
-            "lower bound": self.lower_bound,
-            "gap": self.gap,
-            "relative gap": self.gap / self.objective if self.objective > 0 else 0.0,
+            **self.named(),
         }
         if self.solved_objective is not None:
             lines[f"objective of {self.options.against}"] = self.solved_objective

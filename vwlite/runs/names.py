@@ -1,14 +1,15 @@
 """A run that adds names of features to a model."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
-from vwlite.algorithms.build import make_finder, make_names
+from vwlite.algorithms.build import make_finder
 from vwlite.core.data.expand import CONSTANT_HASH
 from vwlite.core.text.feature_names import NameStore
 from vwlite.errors import DataError
-from vwlite.input.pipeline import ParseOptions, parsed_batches
+from vwlite.input.pipeline import parsed_batches
 from vwlite.input.reader import check_sources
 from vwlite.model import Model, read_model, write_model
 from vwlite.model.feature_names import FeatureNames
@@ -19,7 +20,7 @@ from vwlite.output.atomic import check_apart
 from vwlite.runs.common import BadLines
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.notes import about_names
-from vwlite.runs.source import table_of
+from vwlite.runs.source import parse_with
 
 
 def add_names(path: str, output: str, most: int, o: InputOptions) -> int:
@@ -36,25 +37,13 @@ def add_names(path: str, output: str, most: int, o: InputOptions) -> int:
             f"{path}: a model of Vowpal Wabbit, which has no room for names: make one of vwlite of it with "
             "vwlite export --to tsv and vwlite import --loss"
         )
-    restore(model, settings, path, learn=False)  # so that nothing is written that does not predict
+    learner = restore(model, settings, path, learn=False)  # so that nothing is written that does not predict
     known = model.names
     store = NameStore(max(most, len(known)), known.arrays if len(known) else None)
     weights = np.asarray(model.weights).reshape(-1, model.records)
     wanted = np.asarray(model.keys)[(weights != 0).any(axis=1)].tolist()
-    table, text_model = table_of(o, model.columns), "" if model.columns else path
-    if table is not None:
-        table.model = text_model
-    parse = ParseOptions(
-        table=table,
-        spaces=bool(settings.crosses),
-        format=o.format,
-        hash_all=settings.hash == "all",
-        lenient_labels=True,
-        skip=o.on_error == "skip",
-        names=make_names(settings, model.classes, grows=False) if settings.oaa else None,
-        finder=partial(make_finder, settings, store, wanted),
-        model=text_model,
-    )
+    parse = parse_with(o, settings, model, path, learner.names)
+    parse = replace(parse, finder=partial(make_finder, settings, store, wanted))
     with RunFrame("names", o) as frame:
         bad, file = BadLines(o, frame), frame.file(output)
         batches = parsed_batches(o.data, parse, stop=lambda: frame.signal is not None, threads=o.threads)

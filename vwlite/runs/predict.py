@@ -21,7 +21,7 @@ from vwlite.runs.common import SHOWN, Run, say, summary
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.notes import Kept, about_features, about_unfit, together
 from vwlite.runs.progress import LiveLine
-from vwlite.runs.source import parse_options, table_of
+from vwlite.runs.source import parse_with
 
 
 def predict(o: PredictOptions) -> int:
@@ -35,13 +35,9 @@ def predict(o: PredictOptions) -> int:
         model, settings, o.model, learn=False, predictions=True, raw_predictions=bool(o.raw_predictions),
         **_written(o, settings),
     )  # fmt: skip
-    table, text_model = table_of(o, model.columns), "" if model.columns else o.model
-    if table is not None:
-        table.model = text_model
+    parse = replace(parse_with(o, settings, model, o.model, learner.names), keeps_text=o.rejects is not None)
     kept = Kept.of(model)
     del model
-    parse = parse_options(o, settings, learner.names, table, lenient_labels=True)
-    parse = replace(parse, keeps_text=o.rejects is not None, model=text_model)
     with RunFrame("predict", o) as frame:
         run = Predicting(o, learner, settings, frame)
         frame.stop_with(run.stop)

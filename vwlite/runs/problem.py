@@ -4,19 +4,21 @@ import os
 import tempfile
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from vwlite.algorithms.build import make_expander, make_names
+from vwlite import __version__
+from vwlite.algorithms.build import make_expander
+from vwlite.algorithms.table import SOLVED
 from vwlite.core.base.checksum import Checksum, checksum
 from vwlite.core.solve.columns import Columns
 from vwlite.core.solve.problem import Problem
 from vwlite.core.solve.rows import Rows
 from vwlite.core.solve.softmax import SoftmaxProblem
-from vwlite.core.solve.weights import aligned, norms_beside
+from vwlite.core.solve.weights import aligned, nonzero_records, norms_beside
 from vwlite.errors import DataError, WriteError
 from vwlite.input.feature_weights import read_feature_weights
 from vwlite.model import Model
@@ -26,10 +28,10 @@ from vwlite.runs.common import BadLines
 from vwlite.runs.memory import least_of_batch
 from vwlite.runs.notes import Notes, about_names, about_options, namespaces_of, together
 from vwlite.runs.progress import LiveLine
-from vwlite.runs.source import Source
+from vwlite.runs.source import Known, Source
 
 if TYPE_CHECKING:
-    from vwlite.core.text.feature_names import NameStore
+    pass
 
 PIECE = 1 << 20  # bytes of an array that are summed at once
 ENTRY = 8  # bytes of a feature of an example, in rows and in columns
@@ -41,37 +43,65 @@ INSIDE = 1e-9  # by this part of it, a sum of |weights| may be above the radius
 Numbers = tuple["array[float]", float]  # the weights of the columns, and the constant
 
 
+@dataclass
+class Bounds:
+    """An objective, and a lower bound of it."""
+
+    objective: float = 0.0
+    lower_bound: float = 0.0
+
+    @property
+    def gap(self) -> float:
+        """objective - lower bound; what is only rounding is 0."""
+        gap = max(self.objective - self.lower_bound, 0.0)
+        return gap if gap > CERTAIN * self.objective else 0.0
+
+    @property
+    def share(self) -> float:
+        """The gap as a part of the objective."""
+        return self.gap / self.objective if self.objective > 0 else 0.0
+
+    def named(self) -> dict[str, float]:
+        """As summaries and reports have them."""
+        return {
+            "objective": self.objective, "lower bound": self.lower_bound, "gap": self.gap, "relative gap": self.share
+        }  # fmt: skip
+
+
+def solved_model(
+    settings: Settings, keys: Any, numbers: Sequence[Numbers], constant_key: int | None, **more: Any
+) -> Model:
+    """The model of the weights of some columns, those of each class. more: of the `Model`."""
+    found = nonzero_records(keys, [w for w, _ in numbers], constant_key, [b for _, b in numbers])
+    return Model(
+        algorithm=SOLVED.name, loss=settings.loss, options=settings.stored(), rule={}, range=None,
+        keys=memoryview(found[0]), weights=memoryview(found[1]), weights_only=True, seen=len(keys),
+        program=f"vwlite {__version__}", **more,
+    )  # fmt: skip
+
+
 class Examples:
     """The labelled examples of DATA, read once.
 
-    settings: those of the features and labels. model: whose classes and columns are known. memory: what they and all
-    that is made of them may take, in bytes; rows and columns are in files if it is not enough. gram: whether Newton's
-    method will be at work. feature_names: takes the names of features.
+    settings: those of the features and labels. gram: whether Newton's method will be at work. Rows and columns are in
+    files where options.memory is not enough for them and all that is made of them.
     """
 
     def __init__(
-        self, options: TrainOptions, settings: Settings, model: Model | None, stack: ExitStack, *,
-        memory: int | None = None, gram: bool = False, feature_names: "NameStore | None" = None,
-    ) -> None:  # fmt: skip
-        known = model.classes if model else []
+        self, options: TrainOptions, settings: Settings, known: Known, stack: ExitStack, *, gram: bool = False
+    ) -> None:
         self.options, self.settings = options, settings
-        self.names = make_names(settings, known) if settings.oaa is not None else None
-        self.feature_names = feature_names
+        self.names, self.feature_names, self._memory = known.classes, known.features, options.memory
         self._expander = make_expander(replace(settings, constant=False))
-        self.rows = Rows(
-            self._expander,
-            most=0 if memory is None else max(memory // 4 // ENTRY, 1),
-        )
+        self.rows = Rows(self._expander, most=0 if self._memory is None else max(self._memory // 4 // ENTRY, 1))
         self.constant_key: int | None = make_expander(settings).constant_key
         self.stopped = False
         self.bad = BadLines(options, stack)
         self.lines = 0
         self.shares: array[float] | None = None  # how much each column counts in the penalty
-        self._memory, self._gram = memory, gram
+        self._gram = gram
         self._namespaces = namespaces_of(settings)
-        self._source = Source(
-            options, settings, self.names, self.bad, columns=model.columns if model else {}, feature_names=feature_names
-        )
+        self._source = Source(options, settings, known, self.bad)
 
     def stop(self) -> None:
         """Read no further. Called from the thread of the signals."""
@@ -95,6 +125,12 @@ class Examples:
     def classes(self) -> int:
         """How many problems there are: classes that no label has named have none."""
         return len(self.names) if self.names is not None and self.settings.classes == "auto" else self.records
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """Those of a model."""
+        rows = self.rows
+        return {"examples": len(rows) + rows.unlabelled, "unlabelled": rows.unlabelled, "features": rows.nonzeros}
 
     def together(self) -> list[range]:
         """The classes of each problem: all of them with --softmax, else one."""

@@ -42,9 +42,9 @@ def solve_shards(o: SolveOptions) -> int:
         results["ended"] = ended
         if rows:
             frame.show(summary(results), ended=True)
-        warns = frame.signal is None and run.state.word != "converged" and run.share > max(o.tolerance, SMALL)
+        warns = frame.signal is None and run.state.word != "converged" and run.bounds.share > max(o.tolerance, SMALL)
         if warns:
-            say(f"warning: {ended}: the gap is {100 * run.share:.3g} %")
+            say(f"warning: {ended}: the gap is {100 * run.bounds.share:.3g} %")
         names = "tolerance", "max_seconds", "max_passes", "shards", "data", "model", "initial", "threads", "memory"
         frame.report(
             options=frame.chosen(settings, *names, solver=run.state.solver),

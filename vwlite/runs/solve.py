@@ -10,14 +10,11 @@ from functools import partial
 from importlib import import_module
 from typing import Any, cast
 
-from vwlite import __version__
-from vwlite.algorithms.table import SOLVED
 from vwlite.core.base.elementary import power
 from vwlite.core.solve.columns import Columns
 from vwlite.core.solve.problem import Problem
 from vwlite.core.solve.softmax import SoftmaxProblem
 from vwlite.core.solve.solver import Solver
-from vwlite.core.solve.weights import nonzero_records
 from vwlite.errors import DataError
 from vwlite.input.reader import check_sources
 from vwlite.model import Model, read_model, write_model
@@ -27,9 +24,20 @@ from vwlite.options.solve import SolveOptions, check_solve, models_of_path, reso
 from vwlite.output.atomic import AtomicFile
 from vwlite.runs.common import say
 from vwlite.runs.frame import RunFrame
-from vwlite.runs.problem import CERTAIN, INSIDE, SMALL, Examples, Numbers, set_numbers, summary, temporary_files
+from vwlite.runs.problem import (
+    CERTAIN,
+    INSIDE,
+    SMALL,
+    Bounds,
+    Examples,
+    Numbers,
+    set_numbers,
+    solved_model,
+    summary,
+    temporary_files,
+)  # fmt: skip
 from vwlite.runs.progress import LiveLine, fit
-from vwlite.runs.source import name_store
+from vwlite.runs.source import Known, name_store
 from vwlite.solvers.table import SOLVERS
 
 HEADER = "  step   seconds        objective           gap     gap %  nonzeros   violation   columns"
@@ -57,28 +65,15 @@ def solve(o: SolveOptions) -> int:
 
 
 @dataclass
-class Outcome:
+class Outcome(Bounds):
     """Where a problem, or those of all classes together, stand. The names are those of the report."""
 
-    objective: float = 0.0
-    lower_bound: float = 0.0
     nonzeros: int = 0
     steps: int = 0
     passes: float = 0.0
     ended: str = ""
     warning: str = ""
     rows: list[dict[str, Any]] = field(default_factory=list)
-
-    @property
-    def gap(self) -> float:
-        """objective - lower bound; what is only rounding is 0."""
-        gap = max(self.objective - self.lower_bound, 0.0)
-        return gap if gap > CERTAIN * self.objective else 0.0
-
-    @property
-    def share(self) -> float:
-        """The gap as a part of the objective."""
-        return self.gap / self.objective if self.objective > 0 else 0.0
 
     def add(self, other: "Outcome") -> None:
         """With another class: sums."""
@@ -101,9 +96,7 @@ class Solving:
         self.options, self.settings, self.solver = o, settings, solver
         self.row = SOLVERS[solver]
         self.names = name_store(o, start.names if start else NONE)
-        self.examples = Examples(
-            o, settings, start, frame, memory=o.memory, gram=solver == "newton", feature_names=self.names
-        )
+        self.examples = Examples(o, settings, Known.of(start, settings, self.names), frame, gram=solver == "newton")
         self.begin = time.monotonic()
         self.deadline = math.inf
         self.stopped = False
@@ -351,7 +344,7 @@ class Solving:
     def _row(self, p: Problem, solver: Solver, step: int, name: str, shown: bool) -> dict[str, Any]:
         """Where a problem stands after a step, printed and for the report."""
         seconds = time.monotonic() - self.begin
-        found = Outcome(p.objective, p.lower_bound, p.nonzeros)
+        found = Bounds(p.objective, p.lower_bound)
         violation = p.violation / p.l1 if p.l1 > 0 else p.violation
         if shown:
             self._live.clear()
@@ -399,10 +392,7 @@ class Solving:
         """What the summary and the report say, by name."""
         found, settings = self.outcome, self.settings
         lines: dict[str, Any] = {
-            "objective": found.objective,
-            "lower bound": found.lower_bound,
-            "gap": found.gap,
-            "relative gap": found.share,
+            **found.named(),
             "nonzero weights": found.nonzeros,
             "sum of |weights|": math.fsum(abs(w) for weights, _ in self.weights for w in weights),
         }
@@ -436,40 +426,23 @@ class Solving:
             self.file.commit()
 
     def _model(self, interrupted: bool) -> Model:
-        rows, names = self.examples.rows, self.examples.names
-        found = nonzero_records(
-            rows.keys, [w for w, _ in self.weights], self.examples.constant_key, [b for _, b in self.weights]
-        )
-        keys, weights = memoryview(found[0]), memoryview(found[1])
-        return Model(
-            algorithm=SOLVED.name,
-            loss=self.settings.loss,
-            options=self.settings.stored(),
-            counters=self._counters(),
-            rule={},
-            range=None,
-            keys=keys,
-            weights=weights,
-            weights_only=True,
-            interrupted=interrupted,
+        examples, names = self.examples, self.examples.names
+        model = solved_model(
+            self.settings, examples.rows.keys, self.weights, examples.constant_key,
+            counters=examples.counters, interrupted=interrupted, columns=examples.columns,
             classes=names.first(len(names)) if names is not None and self.settings.classes == "auto" else [],
-            columns=self.examples.columns,
             solved={
                 "solver": self.solver,
                 "objective": self.outcome.objective,
                 "lower_bound": self.outcome.lower_bound,
                 "l1_max": self.l1_max if self._has_l1_max else None,
                 "passes": self.outcome.passes,
-                "data": self.examples.digest,
+                "data": examples.digest,
             },
-            seen=len(rows.keys),
-            program=f"vwlite {__version__}",
-            names=NONE if self.names is None else FeatureNames.kept(self.names, keys, weights, self.settings.bits),
-        )
-
-    def _counters(self) -> dict[str, int]:
-        rows = self.examples.rows
-        return {"examples": len(rows) + rows.unlabelled, "unlabelled": rows.unlabelled, "features": rows.nonzeros}
+        )  # fmt: skip
+        if self.names is not None:
+            model.names = FeatureNames.kept(self.names, model.keys, model.weights, self.settings.bits)
+        return model
 
     def kept(self) -> str:
         """What became of the model of an interrupted run, as the end of a sentence."""

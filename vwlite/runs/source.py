@@ -3,11 +3,11 @@
 import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from vwlite.algorithms.build import make_finder
+from vwlite.algorithms.build import make_finder, make_names
 from vwlite.core.data.class_names import Names
 from vwlite.errors import UsageError
 from vwlite.input import cache_name
@@ -21,6 +21,22 @@ if TYPE_CHECKING:
     from vwlite.core.text.feature_names import NameStore
     from vwlite.input.cache import CacheReader, CacheWriter
     from vwlite.input.tables import Table
+    from vwlite.model import Model
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known before the data are read: names of classes, columns of tables; and where names of features go."""
+
+    classes: Names | None = None
+    columns: dict[str, Any] = field(default_factory=dict)
+    features: "NameStore | None" = None
+
+    @staticmethod
+    def of(model: "Model | None", settings: Settings, features: "NameStore | None" = None) -> "Known":
+        """What a model knows, if there is one."""
+        classes = make_names(settings, model.classes if model else []) if settings.oaa is not None else None
+        return Known(classes, model.columns if model else {}, features)
 
 
 def table_of(o: InputOptions, columns: dict[str, Any] | None = None, *, needs_label: bool = False) -> "Table | None":
@@ -71,6 +87,14 @@ def parse_options(
     )
 
 
+def parse_with(o: InputOptions, settings: Settings, model: "Model", path: str, names: Names | None) -> ParseOptions:
+    """How a run that only looks at examples reads text, with a model from a file."""
+    table, text_model = table_of(o, model.columns), "" if model.columns else path
+    if table is not None:
+        table.model = text_model
+    return replace(parse_options(o, settings, names, table, lenient_labels=True), model=text_model)
+
+
 def name_store(o: TrainOptions, known: FeatureNames) -> "NameStore | None":
     """Where names of features go, if they are wanted or the model that is continued has some."""
     if not (o.names or len(known)):
@@ -100,23 +124,20 @@ def shaping_of(
 class Source:
     """The batches of DATA, once or several times, and the cache that the options ask for.
 
-    names: the classes, if there are some; a cache may add to them. columns: of tables, if a model knows them. keeps:
-    whether what the first pass parsed is kept for others even if no option names a file for it. bad: counts the bad
-    lines; who reads hands them on. feature_names: names that are new to it come with the batches, as no cache has them.
-    share_numbers: for `CacheReader.batches`.
+    known: a cache may add to its classes; names that are new to its features come with the batches, as no cache has
+    them. bad: counts the bad lines; who reads hands them on. share_numbers: for `CacheReader.batches`.
     """
 
     def __init__(
-        self, options: TrainOptions, settings: Settings, names: Names | None, bad: BadLines, *, keeps: bool = False,
-        columns: dict[str, Any] | None = None, feature_names: "NameStore | None" = None, share_numbers: bool = False,
-    ) -> None:  # fmt: skip
+        self, options: TrainOptions, settings: Settings, known: Known, bad: BadLines, *, share_numbers: bool = False
+    ) -> None:
         self.path = options.cache_file or (cache_name(options.data[0]) if options.cache else None)
-        self._options, self._settings, self._names, self._bad, self._keeps = options, settings, names, bad, keeps
-        self._named = names.first(len(names)) if settings.classes and names is not None else []
+        self._options, self._settings, self._names, self._bad = options, settings, known.classes, bad
+        self._named = self._names.first(len(self._names)) if settings.classes and self._names is not None else []
         self._cache: CacheReader | None = None
         self._share_numbers = share_numbers
-        self._finder = None if feature_names is None else partial(make_finder, settings, feature_names)
-        self._table = table_of(options, columns, needs_label=True)
+        self._finder = None if known.features is None else partial(make_finder, settings, known.features)
+        self._table = table_of(options, known.columns, needs_label=True)
         if self._table is not None:
             self._table.crosses = settings.crosses
             self._table.may_lack = options.allow_empty
@@ -210,7 +231,7 @@ class Source:
         self._names.extend(new)
 
     def _writer(self) -> "CacheWriter | None":
-        if self.path is None and not self._keeps:
+        if self.path is None and self._options.passes == 1:
             return None
         from vwlite.input.cache import CacheWriter
 

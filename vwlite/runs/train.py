@@ -4,6 +4,7 @@ import math
 import os
 import time
 from contextlib import ExitStack
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from vwlite.algorithms.table import ALGORITHMS
@@ -23,7 +24,7 @@ from vwlite.runs.common import Run, say, summary
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.notes import Notes, about_labels, about_loss, about_names, about_options, namespaces_of, together
 from vwlite.runs.progress import HEADER, Interval, LiveLine, Row, format_row
-from vwlite.runs.source import Source, name_store
+from vwlite.runs.source import Known, Source, name_store
 
 if TYPE_CHECKING:
     from vwlite.core.text.feature_names import NameStore
@@ -37,35 +38,48 @@ def train(o: TrainOptions) -> int:
     """Run `vwlite train`; the exit code."""
     check_runs(o)
     check_sources(o.data, quiet=o.quiet)
-    model, begun = None, FROM_NOTHING
+    model = None
     if o.initial:
-        from vwlite.model import read_model  # not at the top: without a model, a run starts without the way to files
+        from vwlite.model import read_model
 
         model = read_model(o.initial)
-        begun = Begun.of(model, in_place=_in_place(o))
-    columns = model.columns if model else {}
-    learner, resolved, before = prepared(o, model)
-    names = name_store(o, model.names if model else NONE)
+    job = prepared(o, model, in_place=_in_place(o))
     del model
     with RunFrame("train", o) as frame:
-        run = Training(o, learner, resolved, before, begun, columns, names, frame)
+        run = Training(o, job, frame)
         frame.stop_with(run.stop)
         run.passes(frame)
         run.finish(frame)
         return frame.code(run.kept())
 
 
-def prepared(o: TrainOptions, model: "Model | None") -> tuple[Learner, Resolved, dict[str, int]]:
-    """What learns, its settings, and the counters of the model that is continued, if there is one."""
+@dataclass(frozen=True)
+class Job:
+    """What a training run begins with, resolved from its options and the model that is continued, if there is one."""
+
+    learner: Learner
+    resolved: Resolved
+    before: dict[str, int]  # the counters of that model
+    begun: Begun
+    known: Known
+
+
+def prepared(o: TrainOptions, model: "Model | None", *, in_place: bool, names: "NameStore | None" = None) -> Job:
+    """in_place: as of `Begun.of`. names: where those of features go, if that is there already."""
     resolved = resolve(o, model.settings if model else None)
     options: dict[str, Any] = {
         "holdout_period": o.held_out,
         "predictions": o.predictions is not None,
         "raw_predictions": o.raw_predictions is not None,
     }
+    if names is None:
+        names = name_store(o, model.names if model else NONE)
     if model is None or o.initial is None:
-        return begin(resolved.settings, o.typed.get("feature_weights"), **options), resolved, {}
-    return resume(model, resolved, o.initial, **options), resolved, model.counters
+        learner = begin(resolved.settings, o.typed.get("feature_weights"), **options)
+        return Job(learner, resolved, {}, FROM_NOTHING, Known(learner.names, features=names))
+    learner = resume(model, resolved, o.initial, **options)
+    known = Known(learner.names, model.columns, names)
+    return Job(learner, resolved, model.counters, Begun.of(model, in_place=in_place), known)
 
 
 def _in_place(o: TrainOptions) -> bool:
@@ -89,19 +103,11 @@ class Training(Run):
 
     options: TrainOptions
 
-    def __init__(
-        self, o: TrainOptions, learner: Learner, resolved: Resolved, before: dict[str, int], begun: Begun,
-        columns: dict[str, Any], names: "NameStore | None", stack: ExitStack,
-    ) -> None:  # fmt: skip
-        super().__init__(o, learner, resolved.settings, stack)
-        self.resolved = resolved
-        self.before = before
-        self.begun = begun
-        self.names = names
-        self.source = Source(
-            o, resolved.settings, learner.names, self.bad, keeps=o.passes > 1, columns=columns, feature_names=names,
-            share_numbers=learner.expander.plain,
-        )
+    def __init__(self, o: TrainOptions, job: Job, stack: ExitStack, source: Source | None = None) -> None:
+        learner, settings = job.learner, job.resolved.settings
+        super().__init__(o, learner, settings, stack)
+        self.job, self.names = job, job.known.features
+        self.source = source or Source(o, settings, job.known, self.bad, share_numbers=learner.expander.plain)
         self.file: AtomicFile | None = None
         if o.model:
             from vwlite.model import (
@@ -110,7 +116,7 @@ class Training(Run):
 
             self._put, self.file = write_model, stack.enter_context(AtomicFile(o.model))
         self.held_out = _held_out(o, stack)
-        self.namespaces = namespaces_of(resolved.settings)
+        self.namespaces = namespaces_of(settings)
         self.titled = False  # the table of progress has its head, behind what is said of columns
         self.interval = Interval(*o.progress)
         self.live = LiveLine()
@@ -261,12 +267,12 @@ class Training(Run):
         return snapshot(
             self.learner,
             self.settings,
-            self.before,
+            self.job.before,
             interrupted=interrupted,
             weights_only=self.options.save_weights_only,
             columns=self.source.columns,
             names=self.names,
-            begun=self.begun,
+            begun=self.job.begun,
         )
 
     # --- the end -----------------------------------------------------------------------------
@@ -301,7 +307,7 @@ class Training(Run):
         own = {"holdout_period": self.options.held_out or None, "cache": self.source.path}
         frame.report(
             options=frame.chosen(self.settings, "data", *names, **own),
-            changed={k: {"model": a, "now": b} for k, (a, b) in self.resolved.changed.items()},
+            changed={k: {"model": a, "now": b} for k, (a, b) in self.job.resolved.changed.items()},
             signal=frame.signal,
             passes=self.losses,
             results={**results, **numbers},
@@ -379,10 +385,10 @@ class Training(Run):
         classes = f"{s.oaa} classes, " if s.oaa else ""
         link = f", link = {s.link}" if s.link != "identity" else ""
         say(f"algorithm = {s.algorithm}, loss = {loss}, {classes}{step}bits = {s.bits}{link}")
-        for name, (old, new) in self.resolved.changed.items():
+        for name, (old, new) in self.job.resolved.changed.items():
             say(f"{name.replace('_', ' ')} = {new}, changed from {old}")
         if self.options.initial:
-            say(f"continuing {self.options.initial} after {self.before.get('examples', 0)} examples")
+            say(f"continuing {self.options.initial} after {self.job.before.get('examples', 0)} examples")
         if self.options.model:
             say(f"model = {self.options.model}")
         if not self.source.may_be_table:
