@@ -651,7 +651,7 @@ def test_remote_files_are_streamed(shards):
     found = parts.listed(("memory://logs/day=*/*.vw*",), 20 << 10).parts
     assert [(part.number, part.of) for part in found[:-1]] == [(i, len(found) - 1) for i in range(len(found) - 1)]
     assert found[-1].url == "memory:///logs/day=1/a3.vw.gz"
-    job = work.Job(arguments=("--loss=logistic",), period=50)
+    job = work.ShardJob(arguments=("--loss=logistic",), period=50)
     local = parts.listed(("a0.vw", "a3.vw.gz"), 20 << 10).parts
     for a, b in zip(found, local, strict=True):
         assert work.learn(a, b"", job) == work.learn(b, b"", job)
@@ -665,7 +665,7 @@ def test_remote_files_are_streamed(shards):
 
 def test_a_disk_that_is_full_on_a_worker(shards, monkeypatch):
     """For what is written there, by the task itself and by the command."""
-    part, job = parts.Part(str(Path("a0.vw").absolute())), work.Job(arguments=(), period=50)
+    part, job = parts.Part(str(Path("a0.vw").absolute())), work.ShardJob(arguments=(), period=50)
 
     def limited():
         resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))

@@ -8,7 +8,7 @@ from vwlite.dask.cluster import Cluster, Stopped
 from vwlite.dask.parts import Part, file_system, listed
 from vwlite.dask.tables import with_roles
 from vwlite.dask.train import Progress, content_of
-from vwlite.dask.work import Job, same
+from vwlite.dask.work import ShardJob, same
 from vwlite.dask.work import predict as predicted
 from vwlite.errors import CannotCreateError
 from vwlite.model import read_model
@@ -26,7 +26,7 @@ def predict(o: DaskPredictOptions) -> int:
     model = read_model(o.model)
     with RunFrame("dask predict", o) as frame:
         parts = listed(o.data, o.block_size).parts
-        job = Job((f"--threads={o.threads}", *typed_again(PREDICTING, o.raw)), format=o.format)
+        job = ShardJob((f"--threads={o.threads}", *typed_again(PREDICTING, o.raw)), format=o.format)
         job = with_roles(job, o, parts, model.columns)
         outputs = outputs_of(parts, o.predictions)
         content = content_of(o.model)

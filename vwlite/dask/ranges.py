@@ -14,7 +14,7 @@ import numpy as np
 
 from vwlite.dask.partial import MergeOfSums, sums_of
 from vwlite.dask.parts import Part
-from vwlite.dask.work import Answer, Failed, Job, Learned, Question, Sent, held_out, judge, own_folder
+from vwlite.dask.work import Answer, Failed, Learned, Question, Sent, ShardJob, held_out, judge, own_folder
 from vwlite.merging.merge import Merge
 from vwlite.merging.search import Candidate
 from vwlite.merging.shards import Shard, checked_shards, shards_of_sums
@@ -132,7 +132,7 @@ def vectors(sums: Packed, start: bytes, r: Range, question: Question) -> dict[Ca
         return {key: Sent.of(of(key)) for key in question.wanted()}
 
 
-def keys_of(learned: Learned | Failed, part: Part, job: Job, question: Question) -> bytes:
+def keys_of(learned: Learned | Failed, part: Part, job: ShardJob, question: Question) -> bytes:
     """The keys of the features of the lines of a shard that are held out."""
     if isinstance(learned, Failed) or not learned.held:
         return b""
@@ -160,7 +160,7 @@ def joined_vectors(each: list[dict[Candidate, Sent]]) -> dict[Candidate, Sent]:
 
 
 def judge_ranges(
-    learned: Learned | Failed, part: Part, job: Job, question: Question, each: list[dict[Candidate, Sent]]
+    learned: Learned | Failed, part: Part, job: ShardJob, question: Question, each: list[dict[Candidate, Sent]]
 ) -> Answer | Failed:
     """As `judge`, with vectors of all ranges."""
     return judge(learned, part, job, replace(question, vectors=joined_vectors(each)))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from vwlite.dask.parts import Part, content
-from vwlite.dask.work import Job, format_of
+from vwlite.dask.work import ShardJob, format_of
 from vwlite.errors import UsageError
 from vwlite.input.pipeline import ParseOptions, decide_roles
 from vwlite.options.groups import InputOptions
@@ -18,7 +18,7 @@ DELIMITED = ("csv", "tsv")
 ENOUGH = 8 << 20  # bytes, in which there are the rows that decide roles
 
 
-def with_roles(job: Job, o: InputOptions, parts: list[Part], columns: dict[str, Any]) -> Job:
+def with_roles(job: ShardJob, o: InputOptions, parts: list[Part], columns: dict[str, Any]) -> ShardJob:
     """The job with a role for each column of delimited text that has none yet. columns: those that a model knows.
     UsageError if nothing says what the text is."""
     job = replace(job, header=columns.get("header", True) and not (o.columns or o.no_header))

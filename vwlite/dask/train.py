@@ -4,8 +4,6 @@ The sums of a merge run over the shards in an order of their own, and shards do 
 of the model do not, either, whoever did what, and however often.
 """
 
-import hashlib
-import json
 import tempfile
 import time
 from collections.abc import Callable
@@ -16,10 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from vwlite import __version__
 from vwlite.dask.cluster import Cluster, Stopped
 from vwlite.dask.exact import ExactRounds, settings_of
-from vwlite.dask.parts import Listing, listed
+from vwlite.dask.parts import listed
 from vwlite.dask.ranges import (
     Facts,
     Packed,
@@ -39,15 +36,17 @@ from vwlite.dask.ranges import (
     vectors,
     written,
 )  # fmt: skip
-from vwlite.dask.state import State, read_state, remove_state, write_state
+from vwlite.dask.rounds import DaskRounds, digest
+from vwlite.dask.state import remove_state
 from vwlite.dask.tables import with_roles
-from vwlite.dask.work import Answer, Job, Learned, Question, Sent, judge, learn, model_of, same
+from vwlite.dask.work import Answer, Learned, Question, Sent, ShardJob, judge, learn, model_of, same
 from vwlite.errors import DataError, NoInputError, UsageError
 from vwlite.merging.merge import Merge, in_order
 from vwlite.merging.search import OWN, Candidate, VectorOf, mean
 from vwlite.merging.shards import Shard, checked_shards
 from vwlite.merging.table import MERGES
-from vwlite.model import Model, read_model, write_model
+from vwlite.model import Model, read_model
+from vwlite.model.file import to_bytes
 from vwlite.model.read import map_model
 from vwlite.model.slots import array_of
 from vwlite.options.dask import READING, TRAINING, DaskTrainOptions, check_urls, typed_again
@@ -55,7 +54,6 @@ from vwlite.options.groups import TrainOptions
 from vwlite.options.merge import MergeOptions
 from vwlite.options.resolve import resolve
 from vwlite.options.settings import Settings
-from vwlite.output.atomic import AtomicFile
 from vwlite.runs.common import say, summary
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.merge import FEW
@@ -79,17 +77,13 @@ def train(o: DaskTrainOptions) -> int:
         job = with_roles(_job(o), o, listing.parts, start.columns if start else {})
         cluster = Cluster(o.scheduler, o.retries)
         frame.stop_with(cluster.stop)
-        run: Rounds | ExactRounds | None = None
+        run = (ExactRounds if o.exact else MergedRounds)(o, listing, job, cluster, file)
+        run.begin(settings, start)
         try:
-            if o.exact:
-                run = ExactRounds(o, listing, job, cluster, file, settings, start)
-            else:
-                run = Rounds(o, listing, job, cluster, file)
-                run.by_ranges = _by_ranges(settings) and not o.names and not (start and len(start.names))
             frame.enter_context(cluster)
             run.all()
         except Stopped:
-            return frame.code(run.kept() if run else "")
+            return frame.code(run.kept())
         results, notes = run.results(), run.notes()
         frame.show(summary(results), notes)
         names = (
@@ -114,14 +108,14 @@ def _merged_settings(o: DaskTrainOptions, start: Model | None) -> Settings:
     return settings
 
 
-def _job(o: DaskTrainOptions) -> Job:
+def _job(o: DaskTrainOptions) -> ShardJob:
     if o.exact:
-        return Job((f"--threads={o.threads}", *typed_again(READING, o.raw)), format=o.format)
+        return ShardJob((f"--threads={o.threads}", *typed_again(READING, o.raw)), format=o.format)
     files = []
     raw = dict(o.raw)
     if path := raw.pop("feature_weights", None):
         files.append(("--feature-weights", content_of(path)))
-    return Job(
+    return ShardJob(
         arguments=(f"--threads={o.threads}", *typed_again(TRAINING, raw)),
         files=tuple(files),
         period=o.holdout_period or 0,
@@ -199,77 +193,47 @@ class Progress:
             f"{rule:<17} {done['seconds']:>10.3f}")  # fmt: skip
 
 
-class Rounds:
-    """The rounds of a run. Call `all` once."""
+class MergedRounds(DaskRounds):
+    """The rounds of a run of merges."""
 
     model: Model
-    by_ranges: bool  # models may be merged so
 
-    def __init__(self, o: DaskTrainOptions, listing: Listing, job: Job, cluster: Cluster, file: AtomicFile) -> None:
-        assert o.model is not None
-        self.options, self.listing, self.parts, self.job, self.cluster = o, listing, listing.parts, job, cluster
-        self.file = file
+    def begin(self, settings: Settings, start: Model | None) -> None:
+        """From a model, or from nothing; with --resume, from the last round."""
+        o = self.options
+        self.by_ranges = _by_ranges(settings) and not o.names and not (start and len(start.names))  # merged so
         self.rounds = o.rounds or 1
         self.start = content_of(o.initial) if o.initial else b""
-        self.identity = self._identity()
-        self.done: list[dict[str, Any]] = []  # what the report says of each round
         self.without: list[str] = []  # shards without a line
         self.progress = Progress(o.quiet, len(self.parts))
-        if o.resume:
-            self._resume(o.model)
-
-    def _identity(self) -> dict[str, Any]:
-        """What a run must have in common with one that it goes on from, by what a message calls it."""
-        o = self.options
-        return {
-            "version of vwlite": __version__,
-            "data": hashlib.blake2b(json.dumps(self.listing.stamps).encode(), digest_size=32).hexdigest(),
+        self.identity |= {
             "options": [list(self.job.arguments[1:]), o.rule, self.job.format],
             "--block-size": o.block_size,
             "--holdout-period": o.holdout_period,
-            "--initial": hashlib.blake2b(self.start, digest_size=32).hexdigest() if self.start else "",
-            "--feature-weights": [hashlib.blake2b(data, digest_size=32).hexdigest() for _, data in self.job.files],
+            "--initial": digest(self.start) if self.start else "",
+            "--feature-weights": [digest(data) for _, data in self.job.files],
         }
-
-    def _resume(self, path: str) -> None:
-        state = read_state(path, self.identity)
-        if state is None:
-            say("there is no round to go on from: this is the first")
+        if (state := self.last_state()) is None:
             return
         if len(state.rounds) >= self.rounds:
             raise UsageError(f"--rounds {self.rounds}: {len(state.rounds)} are done already: ask for more")
-        self.start, self.done = state.model, state.rounds
-        if not self.options.quiet:
-            say(f"going on after round {len(self.done)}")
+        self.start = state.model
+        self.go_on(state)
 
     def all(self) -> None:
         """Do the rounds that are to be done."""
-        o = self.options
-        assert o.model is not None
         while len(self.done) < self.rounds:
             with tempfile.TemporaryDirectory(prefix="vwlite-", ignore_cleanup_errors=True) as folder:
                 last = len(self.done) + 1 == self.rounds
-                round = Round(self, Path(folder), o.state if last else "mean")
+                round = Round(self, Path(folder), self.options.state if last else "mean")
                 self.model = round.merged()
                 self.done.append(round.row())
-                written = Path(folder, "merged")
-                with AtomicFile(written) as file:
-                    write_model(file, self.model)
-                    file.commit()
-                self.start = written.read_bytes()
+                self.start = to_bytes(self.model, self.path)
                 if not last:
-                    write_state(o.model, State(self.identity, self.done, self.start))
-                self.file.begin()
-                self.file.write(self.start)
-                self.file.commit()
+                    self.keep(self.start)
+                self.put(self.start)
             self.progress.row(self.done[-1])
-        remove_state(o.model)
-
-    def kept(self) -> str:
-        """What became of the model of an interrupted run, as the end of a sentence."""
-        if not self.done:
-            return f"; no round was done, {self.file.name} is as it was"
-        return f"; {self.file.name} is the model of round {len(self.done)}, --resume goes on"
+        remove_state(self.path)
 
     def results(self) -> dict[str, Any]:
         last = self.done[-1]
@@ -299,7 +263,7 @@ class Round:
 
     merge: Merge
 
-    def __init__(self, run: Rounds, folder: Path, state: str) -> None:
+    def __init__(self, run: MergedRounds, folder: Path, state: str) -> None:
         self.run, self.folder, self.state = run, folder, state
         self.cluster, self.parts, self.job = run.cluster, run.parts, run.job
         self.number = len(run.done) + 1

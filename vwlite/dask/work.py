@@ -34,7 +34,7 @@ NOTHING = "no example was learned"
 
 
 @dataclass(frozen=True)
-class Job:
+class ShardJob:
     """What is the same for all shards of a run."""
 
     arguments: tuple[str, ...]  # of the command
@@ -112,7 +112,7 @@ class Answer:
     examples: int
 
 
-def learn(part: Part, start: bytes, job: Job) -> Learned | Failed:
+def learn(part: Part, start: bytes, job: ShardJob) -> Learned | Failed:
     """Train a model on a shard, from a start (nothing if it is empty)."""
     with _task() as task:
         more = ["-i", task.written(START, start)] if start else []
@@ -128,7 +128,7 @@ def learn(part: Part, start: bytes, job: Job) -> Learned | Failed:
     return task.failed
 
 
-def judge(learned: Learned | Failed, part: Part, job: Job, question: Question) -> Answer | Failed:
+def judge(learned: Learned | Failed, part: Part, job: ShardJob, question: Question) -> Answer | Failed:
     """The losses of candidates on the lines of a shard that are held out."""
     if isinstance(learned, Failed):
         return learned
@@ -142,7 +142,7 @@ def judge(learned: Learned | Failed, part: Part, job: Job, question: Question) -
 
 
 @contextmanager
-def held_out(folder: Path, learned: Learned, part: Part, job: Job, question: Question) -> Iterator[Holdout]:
+def held_out(folder: Path, learned: Learned, part: Part, job: ShardJob, question: Question) -> Iterator[Holdout]:
     """The lines of a shard that are held out, in memory."""
     path = folder / HELD
     path.write_bytes(learned.held)
@@ -162,7 +162,7 @@ def model_of(learned: Learned | Failed) -> Learned | Failed:
     return learned if isinstance(learned, Failed) else replace(learned, held=b"")
 
 
-def sums(part: Part, model: bytes, job: Job) -> "rounds.Part | Failed":
+def sums(part: Part, model: bytes, job: ShardJob) -> "rounds.Part | Failed":
     """The sums over a shard at the weights of a round, those of the model."""
     with _task() as task:
         out = task.folder / "sums"
@@ -173,7 +173,7 @@ def sums(part: Part, model: bytes, job: Job) -> "rounds.Part | Failed":
     return task.failed
 
 
-def predict(part: Part, model: bytes, job: Job, output: str) -> int | Failed:
+def predict(part: Part, model: bytes, job: ShardJob, output: str) -> int | Failed:
     """Write the predictions of a shard to a file, in the order of its lines; how many there are."""
     with _task() as task:
         out = task.folder / "predictions"
@@ -216,7 +216,7 @@ class _Task:
         path.write_bytes(data)
         return str(path)
 
-    def run(self, part: Part, job: Job, *arguments: str) -> str:
+    def run(self, part: Part, job: ShardJob, *arguments: str) -> str:
         """Run a command over the content of a part; what it said. CommandFailed."""
         files = [f"{option}={self.written(f'file{i}', data)}" for i, (option, data) in enumerate(job.files)]
         format = format_of(part, job)
@@ -307,7 +307,7 @@ def _renamed(message: str, part: Part, header: bytes) -> str:
     return f"{part.name}:{max(line, 1)}:{message[found.end() :]}"
 
 
-def format_of(part: Part, job: Job) -> str:
+def format_of(part: Part, job: ShardJob) -> str:
     """The format of the text of a shard, as the command gets it: the name of the file tells some."""
     if job.format != "auto":
         return job.format

@@ -1,0 +1,68 @@
+"""What the runs of `vwlite dask train` share: the shards, the state beside the model, and how to go on from it."""
+
+import hashlib
+import json
+from typing import Any
+
+from vwlite import __version__
+from vwlite.dask.cluster import Cluster
+from vwlite.dask.parts import Listing
+from vwlite.dask.state import State, read_state, write_state
+from vwlite.dask.work import ShardJob
+from vwlite.options.dask import DaskTrainOptions
+from vwlite.output.atomic import AtomicFile
+from vwlite.runs.common import say
+
+
+class DaskRounds:
+    """A run in rounds over shards that workers read. Call `begin`, then `all`."""
+
+    def __init__(
+        self, o: DaskTrainOptions, listing: Listing, job: ShardJob, cluster: Cluster, file: AtomicFile
+    ) -> None:
+        assert o.model is not None
+        self.options, self.listing, self.parts, self.job, self.cluster = o, listing, listing.parts, job, cluster
+        self.file, self.path = file, o.model
+        self.done: list[dict[str, Any]] = []  # what the report says of each round
+        # What a run must have in common with one that it goes on from, by what a message calls it.
+        self.identity: dict[str, Any] = {
+            "version of vwlite": __version__,
+            "data": digest(json.dumps(listing.stamps).encode()),
+        }
+
+    def last_state(self) -> State | None:
+        """With --resume, what the last round has left."""
+        if not self.options.resume:
+            return None
+        state = read_state(self.path, self.identity)
+        if state is None:
+            say("there is no round to go on from: this is the first")
+        return state
+
+    def go_on(self, state: State) -> None:
+        self.done = state.rounds
+        if not self.options.quiet:
+            say(f"going on after round {len(self.done)}")
+
+    def keep(self, state: bytes) -> None:
+        """Write what another run needs to go on after this round."""
+        write_state(self.path, State(self.identity, self.done, state))
+
+    def put(self, model: bytes) -> None:
+        """Write the model of a round."""
+        self.file.begin()
+        self.file.write(model)
+        self.file.commit()
+
+    def kept(self) -> str:
+        """What became of the model of an interrupted run, as the end of a sentence."""
+        if not self.done:
+            return f"; no round was done, {self.file.name} is as it was"
+        return f"; {self.file.name} is the model of round {len(self.done)}, --resume goes on"
+
+    def notes(self) -> list[str]:
+        return []
+
+
+def digest(data: bytes) -> str:
+    return hashlib.blake2b(data, digest_size=32).hexdigest()
