@@ -269,7 +269,7 @@ def merged_by_ranges(shards, start, rule, state, count=5):
     for r in ranges:
         mine = [ranges_of.piece(cut, r.number) for cut in cuts]
         sums = ranges_of.add_up(mine, [str(shard) for shard in shards], begun, r)
-        found.append(ranges_of.finished(sums, begun, r, Candidate(rule, 1.0))[0].model())
+        found.append(ranges_of.finished(sums, begun, r, Candidate(rule, 1.0))[0])
     return ranges_of.joined(found)
 
 

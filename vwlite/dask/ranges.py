@@ -8,39 +8,20 @@ a candidate.
 from bisect import bisect_left
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from vwlite.dask.partial import MergeOfSums, sums_of
 from vwlite.dask.parts import Part
-from vwlite.dask.work import Answer, Failed, Learned, Question, Sent, ShardJob, held_out, judge, own_folder
+from vwlite.dask.work import Answer, Failed, Learned, Question, ShardJob, held_out, judge, own_folder
 from vwlite.merging.merge import Merge
-from vwlite.merging.search import Candidate
+from vwlite.merging.search import Candidate, Vector
 from vwlite.merging.shards import Shard, checked_shards, shards_of_sums
 from vwlite.model import Model
+from vwlite.model.feature_names import NONE
 from vwlite.model.read import map_model
 from vwlite.model.slots import Array, array_of
 from vwlite.options.merge import MergeOptions
-
-
-@dataclass(frozen=True)
-class Packed:
-    """A model, or a range of one, that can be sent."""
-
-    rest: dict[str, Any]  # what is no array
-    arrays: dict[str, tuple[bytes, str]]
-
-    @staticmethod
-    def of(model: Model) -> "Packed":
-        arrays = {"keys": model.keys, "weights": model.weights, **{f"state {n}": x for n, x in model.state.items()}}
-        rest = {n: x for n, x in vars(model).items() if n not in ("keys", "weights", "state", "names", "more")}
-        return Packed(rest, {n: (x.tobytes(), x.format) for n, x in arrays.items()})
-
-    def model(self) -> Model:
-        arrays: dict[str, Array] = {n: array_of(data, code) for n, (data, code) in self.arrays.items()}
-        state = {n.removeprefix("state "): x for n, x in arrays.items() if n.startswith("state ")}
-        return Model(**self.rest, keys=arrays["keys"], weights=arrays["weights"], state=state)
 
 
 @dataclass(frozen=True)
@@ -52,13 +33,14 @@ class Range:
     options: MergeOptions
 
     def cut(self, model: Model) -> None:
-        """Leave a model only the keys of this range, in place."""
+        """Leave a model only the keys of this range, in place, without names."""
         low, high = (((self.number - back) << model.settings.bits) // self.count for back in (1, 0))
         begin, end = bisect_left(model.keys, low), bisect_left(model.keys, high)
         width = model.records
         model.keys = model.keys[begin:end]
         model.weights = model.weights[begin * width : end * width]
         model.state = {name: numbers[begin * width : end * width] for name, numbers in model.state.items()}
+        model.names, model.more = NONE, {}
 
 
 @dataclass(frozen=True)
@@ -73,7 +55,7 @@ def facts_of(learned: Learned | Failed) -> Facts | Failed:
     return learned if isinstance(learned, Failed) else Facts(learned.lines, learned.keys)
 
 
-def pieces(learned: Learned, ranges: list[Range]) -> list[Packed]:
+def pieces(learned: Learned, ranges: list[Range]) -> list[Model]:
     """A model, cut into ranges."""
     with own_folder() as folder:
         path = written(folder, learned.model)
@@ -82,25 +64,25 @@ def pieces(learned: Learned, ranges: list[Range]) -> list[Packed]:
         for r in ranges:
             model = map_model(path)
             r.cut(model)
-            found.append(Packed.of(model))
+            found.append(model)
         return found
 
 
-def piece(found: list[Packed], number: int) -> Packed:
+def piece(found: list[Model], number: int) -> Model:
     return found[number - 1]
 
 
-def add_up(found: list[Packed], names: list[str], start: bytes, r: Range) -> Packed:
+def add_up(found: list[Model], names: list[str], start: bytes, r: Range) -> Model:
     """The sums of a range over all shards."""
     with own_folder() as folder:
-        shards = [Shard(name, packed.model()) for name, packed in zip(names, found, strict=True)]
+        shards = [Shard(name, model) for name, model in zip(names, found, strict=True)]
         o = replace(r.options, holdout=())
         checked = checked_shards(shards, [], written(folder, start), o.typed.get("loss"))
         if checked.start is not None:
             r.cut(checked.start.model)
         run = Merge(o, checked, every_sum=True)
         run.add_up()
-        return Packed.of(sums_of(run))
+        return sums_of(run)
 
 
 def written(folder: Path, model: bytes) -> str | None:
@@ -110,26 +92,26 @@ def written(folder: Path, model: bytes) -> str | None:
     return str(path) if model else None
 
 
-def head_of(sums: Packed) -> Packed:
+def head_of(sums: Model) -> Model:
     """Sums without any feature: what they are of."""
-    return replace(sums, arrays={n: (b"", code) for n, (_, code) in sums.arrays.items()})
+    return replace(sums, keys=sums.keys[:0], weights=sums.weights[:0], state={n: x[:0] for n, x in sums.state.items()})
 
 
-def merge_of(sums: Packed, start: str | None, r: Range) -> MergeOfSums:
+def merge_of(sums: Model, start: str | None, r: Range) -> MergeOfSums:
     """The merge of a range. start: the file of the model that the shards began from."""
-    shards = shards_of_sums(sums.model(), start, r.options.typed.get("loss"))
+    shards = shards_of_sums(replace(sums), start, r.options.typed.get("loss"))
     if shards.start is not None:
         r.cut(shards.start.model)
     return MergeOfSums(r.options, shards)
 
 
-def vectors(sums: Packed, start: bytes, r: Range, question: Question) -> dict[Candidate, Sent]:
+def vectors(sums: Model, start: bytes, r: Range, question: Question) -> dict[Candidate, Vector]:
     """What predictions are made of, in a range."""
     with own_folder() as folder:
         run = merge_of(sums, written(folder, start), r)
         run.add_up()
         of = run.vector_as_learned if question.whole else run.vector
-        return {key: Sent.of(of(key)) for key in question.wanted()}
+        return {key: of(key) for key in question.wanted()}
 
 
 def keys_of(learned: Learned | Failed, part: Part, job: ShardJob, question: Question) -> bytes:
@@ -140,48 +122,51 @@ def keys_of(learned: Learned | Failed, part: Part, job: ShardJob, question: Ques
         return bytes(holdout.keys.tobytes())
 
 
-def selected(sent: Sent, keys: bytes) -> Sent:
+def selected(vector: Vector, keys: bytes) -> Vector:
     """Of a vector only these keys, which ascend."""
-    mine = np.frombuffer(sent.keys, dtype=np.uint32)
+    mine = np.asarray(vector.keys)
     at = np.flatnonzero(np.isin(mine, np.frombuffer(keys, dtype=np.uint32), assume_unique=True))
-    rows = np.frombuffer(sent.rows).reshape(len(mine), len(sent.columns))[at]
-    return replace(sent, keys=mine[at].tobytes(), rows=rows.tobytes())
+    rows = np.asarray(vector.rows).reshape(len(mine), len(vector.columns))[at]
+    return replace(vector, keys=array_of(mine[at].tobytes(), "I"), rows=array_of(rows.tobytes(), "d"))
 
 
-def all_selected(found: dict[Candidate, Sent], keys: bytes) -> dict[Candidate, Sent]:
+def all_selected(found: dict[Candidate, Vector], keys: bytes) -> dict[Candidate, Vector]:
     """The same of several vectors."""
-    return {key: selected(sent, keys) for key, sent in found.items()}
+    return {key: selected(vector, keys) for key, vector in found.items()}
 
 
-def joined_vectors(each: list[dict[Candidate, Sent]]) -> dict[Candidate, Sent]:
+def joined_vectors(each: list[dict[Candidate, Vector]]) -> dict[Candidate, Vector]:
     """Those of all ranges, which ascend."""
-    return {key: replace(sent, keys=b"".join(x[key].keys for x in each), rows=b"".join(x[key].rows for x in each))
-            for key, sent in each[0].items()}  # fmt: skip
+    return {
+        key: replace(v, keys=together([x[key].keys for x in each]), rows=together([x[key].rows for x in each]))
+        for key, v in each[0].items()
+    }
+
+
+def together(arrays: list[Array]) -> Array:
+    """Arrays, one after the other."""
+    return array_of(b"".join(numbers.tobytes() for numbers in arrays), arrays[0].format)
 
 
 def judge_ranges(
-    learned: Learned | Failed, part: Part, job: ShardJob, question: Question, each: list[dict[Candidate, Sent]]
+    learned: Learned | Failed, part: Part, job: ShardJob, question: Question, each: list[dict[Candidate, Vector]]
 ) -> Answer | Failed:
     """As `judge`, with vectors of all ranges."""
     return judge(learned, part, job, replace(question, vectors=joined_vectors(each)))
 
 
-def finished(sums: Packed, start: bytes, r: Range, chosen: Candidate) -> tuple[Packed, int]:
+def finished(sums: Model, start: bytes, r: Range, chosen: Candidate) -> tuple[Model, int]:
     """The merged model of a range, and how many of its weights are not zero."""
     with own_folder() as folder:
         run = merge_of(sums, written(folder, start), r)
         run.add_up()
         run.chosen = chosen
         run.finish()
-        return Packed.of(run.model), run.nonzeros()
+        return replace(run.model, names=NONE, more={}), run.nonzeros()
 
 
 def joined(models: list[Model]) -> Model:
     """The model of all ranges, in their order."""
-
-    def together(arrays: list[Array]) -> Array:
-        return array_of(b"".join(numbers.tobytes() for numbers in arrays), arrays[0].format)
-
     first = models[0]
     return replace(
         first,

@@ -14,32 +14,14 @@ from typing import Any
 
 import numpy as np
 
+from vwlite.dask import ranges
 from vwlite.dask.cluster import Cluster, Stopped
 from vwlite.dask.exact import ExactRounds, settings_of
 from vwlite.dask.parts import listed
-from vwlite.dask.ranges import (
-    Facts,
-    Packed,
-    Range,
-    add_up,
-    all_selected,
-    facts_of,
-    finished,
-    head_of,
-    joined,
-    judge_ranges,
-    keys_of,
-    merge_of,
-    piece,
-    pieces,
-    selected,
-    vectors,
-    written,
-)  # fmt: skip
 from vwlite.dask.rounds import DaskRounds, digest
 from vwlite.dask.state import remove_state
 from vwlite.dask.tables import with_roles
-from vwlite.dask.work import Answer, Learned, Question, Sent, ShardJob, judge, learn, model_of, same
+from vwlite.dask.work import Answer, Learned, Question, ShardJob, judge, learn, model_of, same
 from vwlite.errors import DataError, NoInputError, UsageError
 from vwlite.merging.merge import Merge, in_order
 from vwlite.merging.search import OWN, Candidate, VectorOf, mean
@@ -274,7 +256,7 @@ class Round:
     def learn(self, i: int, avoid: str | None) -> Any:
         """The future of what is to be known of what a shard teaches; `learned` has the whole, which stays there."""
         self.learned[i] = self.cluster.put(learn, self.parts[i], self.start, self.job, avoid=avoid)
-        return self.cluster.put(facts_of, self.learned[i])
+        return self.cluster.put(ranges.facts_of, self.learned[i])
 
     def named(self, i: int) -> str:
         return self.parts[i].name
@@ -282,7 +264,7 @@ class Round:
     def merged(self) -> Model:
         progress = self.run.progress
         progress.start(self.number)
-        found: list[Facts] = self.cluster.each(
+        found: list[ranges.Facts] = self.cluster.each(
             len(self.parts), self.learn, self.named, lambda i, x: progress.one(x.lines)
         )
         self.rate = progress.rate()
@@ -311,7 +293,7 @@ class Round:
             path.write_bytes(learned.model)
             shards.append(Shard(self.parts[i].name, map_model(str(path))))
         del found
-        start = written(self.folder, self.run.start)
+        start = ranges.written(self.folder, self.run.start)
         checked = checked_shards(shards, [], start, options.typed.get("loss"))
         merge = self.merge = Merge(replace(options, initial=start), checked)
         self.judge = merge.holdout = Spread(self, merge)
@@ -324,22 +306,25 @@ class Round:
     def _merged_by_ranges(self, options: MergeOptions, count: int) -> Model:
         """The merge of ranges, which are never together before they are merged."""
         put, names = self.cluster.put, [self.parts[i].name for i in self.used]
-        ranges = [Range(number, count, options) for number in range(1, count + 1)]
-        cuts = [put(pieces, self.learned[i], ranges) for i in self.used]
-        sums = [put(add_up, [put(piece, found, r.number) for found in cuts], names, self.start, r) for r in ranges]
+        spans = [ranges.Range(number, count, options) for number in range(1, count + 1)]
+        cuts = [put(ranges.pieces, self.learned[i], spans) for i in self.used]
+        sums = []
+        for r in spans:
+            mine = [put(ranges.piece, found, r.number) for found in cuts]
+            sums.append(put(ranges.add_up, mine, names, self.start, r))
 
         def named(p: int) -> str:
             return f"range {p + 1} of {count}"
 
-        heads: list[Packed] = self.cluster.each(count, lambda p, avoid: put(head_of, sums[p]), named)
-        merge = self.merge = merge_of(heads[0], written(self.folder, self.run.start), ranges[0])
-        self.judge = merge.holdout = SpreadRanges(self, merge, ranges, sums)
+        heads: list[Model] = self.cluster.each(count, lambda p, avoid: put(ranges.head_of, sums[p]), named)
+        merge = self.merge = ranges.merge_of(heads[0], ranges.written(self.folder, self.run.start), spans[0])
+        self.judge = merge.holdout = SpreadRanges(self, merge, spans, sums)
         merge.choose()
-        found: list[tuple[Packed, int]] = self.cluster.each(
-            count, lambda p, avoid: put(finished, sums[p], self.start, ranges[p], merge.chosen), named
+        found: list[tuple[Model, int]] = self.cluster.each(
+            count, lambda p, avoid: put(ranges.finished, sums[p], self.start, spans[p], merge.chosen), named
         )
         self.nonzeros = sum(nonzeros for _, nonzeros in found)
-        merge.model = joined([packed.model() for packed, _ in found])
+        merge.model = ranges.joined([model for model, _ in found])
         return merge.model
 
     def named_used(self, j: int) -> str:
@@ -388,7 +373,7 @@ class Spread:
 
             def ask(j: int, avoid: str | None) -> Any:
                 i = round.used[j]
-                return round.cluster.put(keys_of, round.learned[i], round.parts[i], round.job, sent, avoid=avoid)
+                return round.cluster.put(ranges.keys_of, round.learned[i], round.parts[i], round.job, sent, avoid=avoid)
 
             found = round.cluster.each(len(round.used), ask, round.named_used)
             each = [np.frombuffer(keys, dtype=np.uint32) for keys in found]
@@ -426,7 +411,7 @@ class Spread:
         """What asks a shard: gives the future of its answer."""
         round, put = self._round, self._round.cluster.put
         keys = self.keys.tobytes()
-        question.vectors.update({key: selected(Sent.of(vector_of(key)), keys) for key in question.wanted()})
+        question.vectors.update({key: ranges.selected(vector_of(key), keys) for key in question.wanted()})
         sent = put(same, question)
         return lambda i, avoid: put(judge, round.learned[i], round.parts[i], round.job, sent, avoid=avoid)
 
@@ -436,18 +421,20 @@ class SpreadRanges(Spread):
 
     keys = None  # nobody knows all
 
-    def __init__(self, round: Round, merge: Merge, ranges: list[Range], sums: list[Any]) -> None:
+    def __init__(self, round: Round, merge: Merge, spans: list[ranges.Range], sums: list[Any]) -> None:
         super().__init__(round, merge)
-        self._ranges, self._sums = ranges, sums
+        self._ranges, self._sums = spans, sums
 
     def _asking(self, question: Question, vector_of: VectorOf) -> Callable[[int, str | None], Any]:
         round, put = self._round, self._round.cluster.put
         sent = put(same, question)
-        found = [put(vectors, sums, round.start, r, sent) for r, sums in zip(self._ranges, self._sums, strict=True)]
+        pairs = zip(self._ranges, self._sums, strict=True)
+        found = [put(ranges.vectors, sums, round.start, r, sent) for r, sums in pairs]
 
         def ask(i: int, avoid: str | None) -> Any:
             what = round.learned[i], round.parts[i], round.job, sent
-            keys = put(keys_of, *what)
-            return put(judge_ranges, *what, [put(all_selected, each, keys) for each in found], avoid=avoid)
+            keys = put(ranges.keys_of, *what)
+            each = [put(ranges.all_selected, vectors, keys) for vectors in found]
+            return put(ranges.judge_ranges, *what, each, avoid=avoid)
 
         return ask

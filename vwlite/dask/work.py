@@ -3,6 +3,7 @@
 A command that fails is no exception but a `Failed`: it says why, and Dask has nothing to log.
 """
 
+import copyreg
 import json
 import pickle
 import re
@@ -20,7 +21,7 @@ from vwlite.dask.parts import Part, content, file_system, first_line, told
 from vwlite.errors import DataError, VwliteError, WriteError
 from vwlite.input.tables import name_format
 from vwlite.merging.search import Candidate, Holdout, Vector
-from vwlite.model.slots import array_of
+from vwlite.model.slots import Array, array_of
 from vwlite.options.groups import TrainOptions
 from vwlite.options.settings import Settings
 from vwlite.output.atomic import AtomicFile
@@ -64,21 +65,11 @@ class Learned:
     keys: int = 0  # of the model
 
 
-@dataclass(frozen=True)
-class Sent:
-    """A `Vector` that can be sent."""
+def _reduced(view: Array) -> tuple[Any, ...]:
+    return array_of, (view.tobytes(), view.format)
 
-    keys: bytes
-    rows: bytes
-    columns: tuple[int, ...]
-    unseen: tuple[float, ...]
 
-    @staticmethod
-    def of(v: Vector) -> "Sent":
-        return Sent(v.keys.tobytes(), v.rows.tobytes(), tuple(v.columns), tuple(v.unseen))
-
-    def vector(self) -> Vector:
-        return Vector(array_of(self.keys, "I"), array_of(self.rows, "d"), self.columns, list(self.unseen))
+copyreg.pickle(memoryview, _reduced)  # so that models and vectors can be sent  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -89,7 +80,7 @@ class Question:
     classes: tuple[str, ...]
     clip: tuple[float, float] | None
     candidates: tuple[Candidate, ...]
-    vectors: dict[Candidate, Sent]  # by the `key` of each
+    vectors: dict[Candidate, Vector]  # by the `key` of each
     whole: bool
     columns: tuple[tuple[str, Any], ...]  # of tables
 
@@ -135,8 +126,9 @@ def judge(learned: Learned | Failed, part: Part, job: ShardJob, question: Questi
     if not learned.held:
         return Answer(tuple((0.0, 0.0) for _ in question.candidates), 0)
     with _task() as task, held_out(task.folder, learned, part, job, question) as holdout:
-        vectors = {key: sent.vector() for key, sent in question.vectors.items()}
-        found = holdout.sums(list(question.candidates), lambda c: vectors[question.key(c)], question.whole)
+        found = holdout.sums(
+            list(question.candidates), lambda c: question.vectors[question.key(c)], question.whole
+        )
         return Answer(tuple(found), len(holdout))
     return task.failed
 

@@ -56,7 +56,7 @@ class FeatureNames:
     def united(each: Iterable["FeatureNames"], keys: Array, most: int) -> tuple["FeatureNames", bool]:
         """The names of these ascending keys in several models, those of earlier ones first: `most` names, and 100 bytes
         of text for each on average. Also whether there was room for all."""
-        from vwlite.core.text.feature_names import united  # not at the top: few models have names
+        from vwlite.core.text.feature_names import united
 
         found, whole = NONE, True
         for names in each:
@@ -96,7 +96,7 @@ class FeatureNames:
         """What is wrong with arrays that were read, for a model of these keys; None if nothing is."""
         if [array.format for array in (self.keys, self.ends, self.text)] != ["I", "I", "B"]:
             return "its names are not of uint8, or their ends and keys not of uint32"
-        from vwlite.core.text.feature_names import disorder  # not at the top: few models have names
+        from vwlite.core.text.feature_names import disorder
 
         return disorder(self.keys, self.ends, self.text, keys)  # type: ignore[no-any-return,unused-ignore]
 

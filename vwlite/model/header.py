@@ -60,7 +60,7 @@ def check_header(header: dict[str, Any]) -> None:
             raise ValueError(f"its header has no {name}")
         if not _is_of(_as_tuple(header[name]), kind):
             raise ValueError(f"{name} is {brief(repr(header[name]))}")
-    import json  # not at the top: whoever starts without a model needs the rest alone
+    import json
 
     try:
         json.dumps(header, ensure_ascii=False).encode("utf-8", "surrogateescape")  # as it is printed
@@ -84,7 +84,7 @@ def check_header(header: dict[str, Any]) -> None:
             raise ValueError(f"it has a range of predictions, which models of {settings.algorithm} do not have")
     _check_names(header.get("classes", []), settings)
     if header.get("columns", {}) != {}:
-        from vwlite.input.schema import Schema  # not at the top: few models are of tables
+        from vwlite.input.schema import Schema
 
         Schema.restored(header["columns"])
     if settings.algorithm == SOLVED.name:
@@ -240,7 +240,7 @@ def _check_solved(header: dict[str, Any], settings: Settings) -> None:
     for name, kind in SOLVED_FIELDS.items():
         if name not in found or not _is_of(found[name], kind):
             raise ValueError(f"{name} of how it was solved is {brief(repr(found.get(name)))}")
-    from vwlite.solvers.table import EVERY, ROUNDS  # not at the top: few models are solved ones
+    from vwlite.solvers.table import EVERY, ROUNDS
 
     if found["solver"] not in EVERY:
         raise Newer(f"unknown solver {brief(found['solver'])}")

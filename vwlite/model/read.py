@@ -67,6 +67,6 @@ def opened(path: str, *, keeps: bool = False) -> Iterator[tuple[IO[bytes], bytes
                 with mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
                     yield f, mapped
     except OSError as e:
-        from vwlite.input.advice import unreadable  # not at the top: most files can be read
+        from vwlite.input.advice import unreadable
 
         raise NoInputError(unreadable(path, e, data=False)) from e

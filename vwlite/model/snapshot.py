@@ -60,7 +60,7 @@ def snapshot(
     """The model as of now. before: the counters of the model that was continued, or zeros. columns: of tables, as
     `vwlite.input.schema.Schema.stored` gives them. names: those of features that have been found. begun: which model
     was continued."""
-    from vwlite.model.file import Model  # not at the top: a run without a model starts without the way to files
+    from vwlite.model.file import Model
 
     rule = learner.rule
     slots = rule.slots()
@@ -100,7 +100,7 @@ def begin(settings: Settings, feature_weights: str | None, **options: Any) -> Le
     """A learner that has seen nothing. feature_weights: the file of them. options: as Learner takes them."""
     learner = make_learner(settings, **options)
     if feature_weights is not None:
-        from vwlite.input.feature_weights import read_feature_weights  # not at the top: few runs begin from weights
+        from vwlite.input.feature_weights import read_feature_weights
 
         learner.rule.set_weights(
             *read_feature_weights(feature_weights, bits=settings.bits, hash_all=settings.hash == "all")

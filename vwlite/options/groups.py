@@ -142,7 +142,7 @@ class InputOptions:
     @property
     def roles(self) -> "RoleOptions":
         """Those of columns, and what else is said of tables."""
-        from vwlite.input.schema import RoleOptions  # not at the top: few runs read tables
+        from vwlite.input.schema import RoleOptions
 
         several = ("numeric", "categorical", "text", "time", "drop")
         named = {name: tuple(chain(*getattr(self, name))) for name in several}

@@ -47,7 +47,7 @@ class AtomicFile:
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        from pathlib import Path  # not at the top: a run without outputs starts without it
+        from pathlib import Path
 
         self.name = os.fspath(path)
         self._beside = _Beside(Path(os.path.realpath(self.name)))
@@ -343,7 +343,7 @@ def _shortened(target: "Path") -> str:
     name = os.fsencode(target.name)
     if len(name) <= room:
         return target.name
-    import hashlib  # not at the top: few names are so long
+    import hashlib
 
     digest = hashlib.blake2b(name, digest_size=_DIGEST).hexdigest()
     return name[: max(0, room - 1 - len(digest))].decode("utf-8", "ignore") + "~" + digest
@@ -407,7 +407,7 @@ class Draft:
     def __init__(self, name: str, folder: "Path | None") -> None:
         self.name = name
         with self._told():
-            import tempfile  # not at the top: few runs have drafts
+            import tempfile
 
             self._file = tempfile.TemporaryFile(prefix="vwlite-", dir=folder, buffering=0)
 

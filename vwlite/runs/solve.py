@@ -47,7 +47,7 @@ PATH_HEADER = "strength  seconds           l1        objective     gap %  nonzer
 def solve(o: SolveOptions) -> int:
     """Run `vwlite solve`; the exit code."""
     if o.shards is not None:
-        from vwlite.runs.shards import solve_shards  # not at the top: processes are for this alone
+        from vwlite.runs.shards import solve_shards
 
         return solve_shards(o)
     check_solve(o)

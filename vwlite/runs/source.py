@@ -44,7 +44,7 @@ def table_of(o: InputOptions, columns: dict[str, Any] | None = None, *, needs_la
     UsageError for roles that contradict each other or the model's."""
     if not columns and not o.names_columns:
         return None
-    from vwlite.input.schema import RoleOptions, Schema, SchemaError, check_same  # not at the top: few runs read tables
+    from vwlite.input.schema import RoleOptions, Schema, SchemaError, check_same
     from vwlite.input.tables import Table
 
     schema = Schema.restored(columns) if columns else None
@@ -99,7 +99,7 @@ def name_store(o: TrainOptions, known: FeatureNames) -> "NameStore | None":
     """Where names of features go, if they are wanted or the model that is continued has some."""
     if not (o.names or len(known)):
         return None
-    from vwlite.core.text.feature_names import NameStore  # not at the top: few models have names
+    from vwlite.core.text.feature_names import NameStore
 
     return NameStore(o.names or max(MOST_NAMES, len(known)), known.arrays if len(known) else None)
 
@@ -189,7 +189,7 @@ class Source:
                 self._cache = writer.finish(self._bad.count, names)
 
     def _fingerprint(self) -> dict[str, Any]:
-        from vwlite.input.cache import fingerprint  # not at the top: runs without a cache start without it
+        from vwlite.input.cache import fingerprint
 
         decide_roles(self._options.data, replace(parse_options(self._options, self._settings), table=self._table))
         return fingerprint(self._options.data, shaping_of(self._options, self._settings, self._named, self.columns))

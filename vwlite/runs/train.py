@@ -93,7 +93,7 @@ def _held_out(o: TrainOptions, stack: ExitStack) -> "HeldOut | None":
     """Where lines that are held out go, if they are wanted."""
     if o.holdout_to is None:
         return None
-    from vwlite.runs.held_out import HeldOut  # not at the top: few runs write some
+    from vwlite.runs.held_out import HeldOut
 
     return HeldOut(o.holdout_to, o.held_out, stack)
 
@@ -110,9 +110,7 @@ class Training(Run):
         self.source = source or Source(o, settings, job.known, self.bad, share_numbers=learner.expander.plain)
         self.file: AtomicFile | None = None
         if o.model:
-            from vwlite.model import (
-                write_model,  # not at the top, nor at the end: files of the program may be others then
-            )
+            from vwlite.model import write_model  # before the run: the program's files may be others at its end
 
             self._put, self.file = write_model, stack.enter_context(AtomicFile(o.model))
         self.held_out = _held_out(o, stack)
