@@ -32,7 +32,7 @@ from vwlite.model.file import Model, inconsistency, read_own, to_bytes, write_mo
 from vwlite.model.read import read_model
 from vwlite.model.snapshot import restore
 from vwlite.options.groups import TrainOptions
-from vwlite.options.resolve import check_link, check_runs
+from vwlite.options.resolve import check_runs
 from vwlite.options.settings import Settings
 from vwlite.output.atomic import AtomicFile
 from vwlite.runs.common import Run
@@ -395,12 +395,3 @@ def linked(numbers: Array, link: str) -> Array:
     found = np.array(numbers, dtype=np.float64)
     link_all(found, link)
     return found
-
-
-def settings_to_predict(settings: Settings, link: str | None) -> Settings:
-    """Those of a model, with another link if one is given. UsageError if it makes no sense of the loss."""
-    if link is None:
-        return settings
-    settings = replace(settings, link=link)
-    check_link(settings)
-    return settings

@@ -17,7 +17,7 @@ from vwlite.model.header import brief
 from vwlite.model.read import map_model
 from vwlite.model.slots import Array, array_of, copied
 from vwlite.options.groups import MOST_NAMES
-from vwlite.options.resolve import CHANGEABLE, KEPT, option_name
+from vwlite.options.resolve import CHANGEABLE, KEPT, option_name, without_loss
 from vwlite.options.settings import Settings
 
 ROUNDING = 1e-9  # by which evidence may shrink where it is kept as a root
@@ -145,8 +145,7 @@ def _settings(found: list[Shard], loss: str | None) -> Settings:
         raise UsageError(f"--loss {loss} contradicts {first.path}, which was trained with {settings.loss}: leave it "
                          "out")  # fmt: skip
     if not settings.loss and loss is None:
-        raise UsageError(f"{first.path}: a model of Vowpal Wabbit does not know the loss that it was trained with: say "
-                         "it, such as --loss logistic")  # fmt: skip
+        raise UsageError(without_loss(first.path))
     return settings if settings.loss else replace(settings, loss=loss or "")
 
 

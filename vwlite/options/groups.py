@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from vwlite.algorithms.losses import LOSS_OPTIONS
-from vwlite.input import MISSING, MOST_WORDS
+from vwlite.input import MISSING, MOST_WORDS, cache_name
 from vwlite.options.command import Option
 from vwlite.options.settings import SPECS, Settings
 from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, PASSES, RUN, TABLES, Spec, option, specs_of
@@ -248,6 +248,11 @@ class TrainOptions(InputOptions):
         None, "--checkpoint-every", group=RUN, type=Interval(),
         help="Save the model at intervals: 1000000 (examples) or 60s.",
     )  # fmt: skip
+
+    @property
+    def cache_path(self) -> str | None:
+        """The file of the cache, if there is to be one."""
+        return self.cache_file or (cache_name(self.data[0]) if self.cache else None)
 
     @property
     def held_out(self) -> int:

@@ -124,13 +124,18 @@ def check_problem(settings: Settings, given: Sequence[str]) -> None:
         )
 
 
+def without_loss(path: str | None) -> str:
+    """What to say of a model that does not have its loss."""
+    return (
+        f"{path}: a model of Vowpal Wabbit does not know the loss that it was trained with: say it, such as --loss "
+        "logistic"
+    )
+
+
 def contradictions(o: TrainOptions, typed: dict[str, Any], model: Settings) -> dict[str, tuple[Any, Any]]:
     """What was typed and is not so in the model: name -> (in the model, now). UsageError for what may not differ."""
     if not model.loss and "loss" not in typed:
-        raise UsageError(
-            f"{o.initial}: a model of Vowpal Wabbit does not know the loss that it was trained with: say it, "
-            "such as --loss logistic"
-        )
+        raise UsageError(without_loss(o.initial))
     changed = {}
     for name, value in typed.items():
         old = getattr(model, name)

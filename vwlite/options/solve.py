@@ -8,7 +8,6 @@ import click
 
 from vwlite.algorithms.table import SOLVED, algorithm_of
 from vwlite.errors import UsageError
-from vwlite.input import cache_name
 from vwlite.options.groups import InputOptions, TrainOptions, takes
 from vwlite.options.resolve import (
     KEPT,
@@ -18,6 +17,7 @@ from vwlite.options.resolve import (
     contradictions,
     option_name,
     typed_settings,
+    without_loss,
 )
 from vwlite.options.settings import SPECS, Settings
 from vwlite.options.spec import CLASSES, FEATURES, IN, OUT, RUN, TABLES, option, specs_of
@@ -160,8 +160,6 @@ _WEIGHTS = replace(
     SPECS["feature_weights"], group=PROBLEM, for_some=False,
     help="File of penalty factors: lines of NAMESPACE^NAME WEIGHT. Each |weight| counts with its factor in the sum.",
 )  # fmt: skip
-
-OF_PROBLEM = (_LOSS, _L1, _RADIUS, _L2)  # what all have whose problem is not a model's
 
 _own = {spec.name: spec for spec in specs_of(SolveOptions)}
 _SOLVE = (
@@ -344,8 +342,7 @@ def check_certify(o: CertifyOptions) -> None:
     if "l1" in o.typed and "radius" in o.typed:
         raise UsageError("--l1 and --radius exclude each other: one strength is enough")
     if o.against is not None:
-        cache = o.cache_file or (cache_name(o.data[0]) if o.cache else None)
-        outputs = {"--report": o.report, "--rejects": o.rejects, "--cache-file": cache}
+        outputs = {"--report": o.report, "--rejects": o.rejects, "--cache-file": o.cache_path}
         check_apart(outputs, [(o.against, "the model of --against")])
 
 
@@ -355,10 +352,7 @@ def problem_of_model(o: CertifyOptions, model: Settings) -> Settings:
     path = o.initial
     loss = model.loss or o.typed.get("loss")
     if not loss:
-        raise UsageError(
-            f"{path}: a model of Vowpal Wabbit does not know the loss that it was trained with: say it, such as "
-            "--loss logistic"
-        )
+        raise UsageError(without_loss(path))
     if model.loss and o.typed.get("loss", loss) != loss:
         raise UsageError(f"--loss {o.typed['loss']} contradicts the model {path}, which was trained with {loss}: leave "
                          "the option out")  # fmt: skip

@@ -101,8 +101,7 @@ def _cell(label: float | str, kind: str) -> bytes:
 
 def _live_line(o: PredictOptions, stack: ExitStack) -> LiveLine:
     """The line of progress: not when predictions go to standard output, which may be the same terminal."""
-    live = LiveLine()
-    live.active &= not o.quiet and "-" not in (o.predictions, o.raw_predictions)
+    live = LiveLine(quiet=o.quiet or "-" in (o.predictions, o.raw_predictions))
     stack.callback(live.clear)  # also before the message of an error
     return live
 

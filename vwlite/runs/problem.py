@@ -1,7 +1,9 @@
 """What solving and certifying share: the examples in memory, and the problems that settings make of them."""
 
+import math
 import os
 import tempfile
+import time
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
@@ -24,6 +26,7 @@ from vwlite.input.feature_weights import read_feature_weights
 from vwlite.model import Model
 from vwlite.options.groups import TrainOptions
 from vwlite.options.settings import Settings
+from vwlite.options.solve import SolveOptions
 from vwlite.runs.common import BadLines
 from vwlite.runs.memory import least_of_batch
 from vwlite.runs.notes import Notes, about_names, about_options, namespaces_of, together
@@ -66,6 +69,23 @@ class Bounds:
         return {
             "objective": self.objective, "lower bound": self.lower_bound, "gap": self.gap, "relative gap": self.share
         }  # fmt: skip
+
+
+class Limits:
+    """When solving ends by --max-seconds or --max-passes. It begins now."""
+
+    def __init__(self, o: SolveOptions) -> None:
+        self._options = o
+        self.deadline = math.inf if o.max_seconds is None else time.monotonic() + o.max_seconds
+
+    def reached(self, passes: float) -> str:
+        """Which limit is reached, as a sentence; nothing if none is."""
+        o = self._options
+        if time.monotonic() >= self.deadline:
+            return f"--max-seconds {o.max_seconds:g} is over"
+        if o.max_passes is not None and passes >= o.max_passes:
+            return f"--max-passes {o.max_passes} is reached"
+        return ""
 
 
 def solved_model(
@@ -139,8 +159,7 @@ class Examples:
 
     def read(self) -> None:
         """Read all of DATA, unless it is stopped. DataError if no example can be used."""
-        live = LiveLine()
-        live.active &= not self.options.quiet
+        live = LiveLine(quiet=self.options.quiet)
         self._source.open()
         try:
             with self._source.batches(lambda: self.stopped) as batches:

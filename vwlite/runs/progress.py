@@ -78,9 +78,11 @@ class LiveLine:
 
     INTERVAL = 0.25  # seconds between two updates
 
-    def __init__(self, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic, *, quiet: bool = False
+    ) -> None:
         self.stream = stream or sys.stderr
-        self.active = is_terminal(self.stream)
+        self.active = is_terminal(self.stream) and not quiet
         self.colour = has_colors(self.stream)
         self.clock = clock
         self.begin = self.last = clock()

@@ -1,8 +1,5 @@
 """A run of `vwlite solve --shards`: rounds over shards in the memory of processes on this machine."""
 
-import math
-import time
-from collections.abc import Callable
 from dataclasses import replace
 
 from vwlite.input.reader import check_sources
@@ -13,7 +10,7 @@ from vwlite.rounds.processes import Processes
 from vwlite.rounds.shards import check_problem
 from vwlite.runs.common import say
 from vwlite.runs.frame import RunFrame
-from vwlite.runs.problem import SMALL, summary
+from vwlite.runs.problem import SMALL, Limits, summary
 
 
 def solve_shards(o: SolveOptions) -> int:
@@ -31,9 +28,9 @@ def solve_shards(o: SolveOptions) -> int:
         frame.stop_with(processes.stop)
         file = frame.file(o.model) if o.model else None
         processes.read()
-        rows: list[Row] = []
+        limits, rows = Limits(o), list[Row]()
         if not processes.stopped:
-            rows += run.go(processes.ask, _limit(o), shards=len(o.data), quiet=o.quiet)
+            rows += run.go(processes.ask, lambda row: limits.reached(row.round), shards=len(o.data), quiet=o.quiet)
         ended = run.ended or "interrupted"
         if file is not None and rows:
             write_model(file, replace(run.model(best=True), interrupted=frame.signal is not None))
@@ -54,17 +51,3 @@ def solve_shards(o: SolveOptions) -> int:
         )
         kept = f"the model as of then is {o.model}, -i begins from it" if o.model and rows else "nothing is written"
         return frame.code(f"; {kept}")
-
-
-def _limit(o: SolveOptions) -> Callable[[Row], str]:
-    """Why a round is the last one by the options; nothing if it is not."""
-    deadline = math.inf if o.max_seconds is None else time.monotonic() + o.max_seconds
-
-    def over(row: Row) -> str:
-        if time.monotonic() >= deadline:
-            return f"--max-seconds {o.max_seconds:g} is over"
-        if o.max_passes is not None and row.round >= o.max_passes:
-            return f"--max-passes {o.max_passes} is reached"
-        return ""
-
-    return over

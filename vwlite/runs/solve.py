@@ -30,12 +30,13 @@ from vwlite.runs.problem import (
     SMALL,
     Bounds,
     Examples,
+    Limits,
     Numbers,
     set_numbers,
     solved_model,
     summary,
     temporary_files,
-)  # fmt: skip
+)
 from vwlite.runs.progress import LiveLine, fit
 from vwlite.runs.source import Known, name_store
 from vwlite.solvers.table import SOLVERS
@@ -98,7 +99,7 @@ class Solving:
         self.names = name_store(o, start.names if start else NONE)
         self.examples = Examples(o, settings, Known.of(start, settings, self.names), frame, gram=solver == "newton")
         self.begin = time.monotonic()
-        self.deadline = math.inf
+        self.limits = Limits(o)
         self.stopped = False
         self.l1_max = 0.0
         self.weights: list[Numbers] = []  # of each class
@@ -109,8 +110,7 @@ class Solving:
         self._start = start
         self._frame = frame
         self._running: Solver | None = None
-        self._live = LiveLine()
-        self._live.active &= not o.quiet
+        self._live = LiveLine(quiet=o.quiet)
         frame.callback(self._live.clear)
         self._columns: Columns | None = None
         self._problem: Problem | None = None
@@ -141,8 +141,7 @@ class Solving:
             self._begin_from(self._start)
         self._print_head()
         self.begin = time.monotonic()
-        if o.max_seconds is not None:
-            self.deadline = self.begin + o.max_seconds
+        self.limits = Limits(o)
         if o.l1_path is not None:
             self._solve_path(*o.l1_path)
         else:
@@ -238,7 +237,7 @@ class Solving:
                     f"{i + 1:>8} {time.monotonic() - self.begin:>8.3f} {l1:>12.6g} {found.objective:>16.10g} "
                     f"{100 * found.share:>9.3g} {found.nonzeros:>9} {found.passes:>9.1f}"
                 )
-            if self.stopped or time.monotonic() >= self.deadline:
+            if self.stopped or time.monotonic() >= self.limits.deadline:
                 return  # `finish` writes the model
             if i + 1 < count:
                 self._write_model(interrupted=False)
@@ -268,8 +267,8 @@ class Solving:
             best = Best(problem)
         self._running = solver
         timer = None
-        if self.deadline < math.inf:
-            timer = threading.Timer(max(self.deadline - time.monotonic(), 0), solver.stop)
+        if self.limits.deadline < math.inf:
+            timer = threading.Timer(max(self.limits.deadline - time.monotonic(), 0), solver.stop)
             timer.daemon = True
             timer.start()
         try:
@@ -328,10 +327,8 @@ class Solving:
             found.ended = f"the gap is at most --tolerance {o.tolerance:g}"
         elif solver.done:
             found.ended = solver.why
-        elif time.monotonic() >= self.deadline:
-            found.ended = found.warning = f"--max-seconds {o.max_seconds:g} is over"
-        elif o.max_passes is not None and solver.passes >= o.max_passes:
-            found.ended = found.warning = f"--max-passes {o.max_passes} is reached"
+        else:
+            found.ended = found.warning = self.limits.reached(solver.passes)
         return bool(found.ended)
 
     def _progress(self, solver: Solver, steps: int, name: str, seconds: float) -> str:

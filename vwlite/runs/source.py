@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from vwlite.algorithms.build import make_finder, make_names
 from vwlite.core.data.class_names import Names
 from vwlite.errors import UsageError
-from vwlite.input import cache_name
 from vwlite.input.pipeline import Parsed, ParseOptions, decide_roles, parsed_batches
 from vwlite.model.feature_names import FeatureNames
 from vwlite.options.groups import MOST_NAMES, InputOptions, TrainOptions
@@ -131,7 +130,7 @@ class Source:
     def __init__(
         self, options: TrainOptions, settings: Settings, known: Known, bad: BadLines, *, share_numbers: bool = False
     ) -> None:
-        self.path = options.cache_file or (cache_name(options.data[0]) if options.cache else None)
+        self.path = options.cache_path
         self._options, self._settings, self._names, self._bad = options, settings, known.classes, bad
         self._named = self._names.first(len(self._names)) if settings.classes and self._names is not None else []
         self._cache: CacheReader | None = None

@@ -12,7 +12,6 @@ from vwlite.core.data.batch import Batch
 from vwlite.core.learn.learner import Learner, Reason
 from vwlite.core.learn.tally import Tally
 from vwlite.errors import DataError
-from vwlite.input.pipeline import Parsed
 from vwlite.input.reader import check_sources
 from vwlite.model.feature_names import NONE
 from vwlite.model.snapshot import FROM_NOTHING, Begun, begin, resume, snapshot
@@ -117,9 +116,7 @@ class Training(Run):
         self.namespaces = namespaces_of(settings)
         self.titled = False  # the table of progress has its head, behind what is said of columns
         self.interval = Interval(*o.progress)
-        self.live = LiveLine()
-        if o.quiet:
-            self.live.active = False
+        self.live = LiveLine(quiet=o.quiet)
         self.pass_number = 0
         self.held: Tally | None = None  # of the pass with the best holdout loss
         self.nonzeros = 0
@@ -181,15 +178,12 @@ class Training(Run):
                 self.feed(parsed.batch)
                 if self.held_out is not None and parsed.source is not None:
                     self.held_out.take(parsed.batch, parsed.source, before, self.learner.lines)
-                self.live_clear_if(parsed)
+                if parsed.bad:
+                    self.live.clear()
                 self.bad.take(parsed.bad)
                 self._after_batch(parsed.done, parsed.total)
                 if self.stopped:
                     break
-            self.live.clear()
-
-    def live_clear_if(self, parsed: Parsed) -> None:
-        if parsed.bad:
             self.live.clear()
 
     # --- on the way --------------------------------------------------------------------------
