@@ -253,31 +253,10 @@ cdef class Sums:
     def __contains__(self, str name):
         return self.wanted[NAMES.index(name)]
 
-    def part(self, const uint32_t[::1] keys not None):
-        """The same sums, of those of these ascending keys that are there. MemoryError."""
-        cdef Sums found = Sums.__new__(Sums)
-        cdef size_t i, j, at = 0, width = self.records * sizeof(double)
-        cdef Source of_keys
-        found.records, found.kind, found.beta, found.c = self.records, self.kind, self.beta, self.c
-        found.by_extra, found.wanted, found.wants = self.by_extra, self.wanted, self.wants
-        found.rate = <double*>malloc(width)
-        if found.rate == NULL or found.make_room(min(self.size, <size_t>keys.shape[0]) + 1):
-            raise MemoryError("no memory for some of the sums")
-        memcpy(found.rate, self.rate, width)
-        of_keys.keys, of_keys.n = <const char*>self.key, self.size
-        with nogil:
-            for i in range(<size_t>keys.shape[0]):
-                at = first_from(&of_keys, at, keys[i])
-                if at == self.size:
-                    break
-                if self.key[at] != keys[i]:
-                    continue
-                found.key[found.size] = keys[i]
-                for j in range(COLUMNS):
-                    if self.wants[j]:
-                        memcpy(found.number[j] + found.size * self.records, self.number[j] + at * self.records, width)
-                found.size += 1
-        return found
+    @property
+    def names(self):
+        """Of the columns."""
+        return [name for name in NAMES if name in self]
 
     cdef int grow(self) noexcept nogil:
         """Make room; -1: no memory."""

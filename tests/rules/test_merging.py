@@ -284,7 +284,7 @@ def test_ranges_are_joined_into_the_merge_of_all(vwlite, tmp_path, trained, form
         start = trained("start", 1, *options, count=60)
         options, more = ["-i", start], ["--start", start]
     shards = [trained(f"shard{k}", 10 + k, *options) for k in range(4)]
-    for rule in (way for way in MERGES[FORMS[form][0][0]].ways if way in ("mean", "information", "dual")):
+    for rule in (way for way in MERGES[FORMS[form][0][0]].ways if way in ("mean", "information", "path", "dual")):
         for state in ("sum", "mean"):
             vwlite("merge", *shards, "--rule", rule, "--state", state, *more, "-o", tmp_path / "all", "--quiet")
             with AtomicFile(tmp_path / "ranges") as file:

@@ -11,17 +11,32 @@ from pathlib import Path
 
 import numpy as np
 
-from vwlite.dask.partial import MergeOfSums, sums_of
 from vwlite.dask.parts import Part
 from vwlite.dask.work import Answer, Failed, Learned, Question, ShardJob, held_out, judge, own_folder
-from vwlite.merging.merge import Merge
+from vwlite.merging.merge import START, Merge
 from vwlite.merging.search import Candidate, Vector
-from vwlite.merging.shards import Shard, checked_shards, shards_of_sums
+from vwlite.merging.shards import Shard, checked_shards
 from vwlite.model import Model
 from vwlite.model.feature_names import NONE
 from vwlite.model.read import map_model
 from vwlite.model.slots import Array, array_of
 from vwlite.options.merge import MergeOptions
+
+
+@dataclass(frozen=True)
+class Summed:
+    """The sums of a range over all shards. shards: their models without features, by their names."""
+
+    shards: dict[str, Model]
+    keys: bytes
+    columns: dict[str, bytes]
+
+
+class RangeMerge(Merge):
+    """The merge of a range: no shard's own model is a candidate, as each range has only a part of it."""
+
+    def _own(self) -> list[Candidate]:
+        return [START]
 
 
 @dataclass(frozen=True)
@@ -72,17 +87,13 @@ def piece(found: list[Model], number: int) -> Model:
     return found[number - 1]
 
 
-def add_up(found: list[Model], names: list[str], start: bytes, r: Range) -> Model:
+def add_up(found: list[Model], names: list[str], start: bytes, r: Range) -> Summed:
     """The sums of a range over all shards."""
     with own_folder() as folder:
-        shards = [Shard(name, model) for name, model in zip(names, found, strict=True)]
-        o = replace(r.options, holdout=())
-        checked = checked_shards(shards, [], written(folder, start), o.typed.get("loss"))
-        if checked.start is not None:
-            r.cut(checked.start.model)
-        run = Merge(o, checked, every_sum=True)
+        run = merge_of(dict(zip(names, found, strict=True)), written(folder, start), r)
         run.add_up()
-        return sums_of(run)
+        heads = {name: without_features(model) for name, model in zip(names, found, strict=True)}
+        return Summed(heads, run.sums.keys.tobytes(), {name: run.sums[name].tobytes() for name in run.sums.names})
 
 
 def written(folder: Path, model: bytes) -> str | None:
@@ -92,24 +103,35 @@ def written(folder: Path, model: bytes) -> str | None:
     return str(path) if model else None
 
 
-def head_of(sums: Model) -> Model:
-    """Sums without any feature: what they are of."""
-    return replace(sums, keys=sums.keys[:0], weights=sums.weights[:0], state={n: x[:0] for n, x in sums.state.items()})
+def without_features(m: Model) -> Model:
+    return replace(m, keys=m.keys[:0], weights=m.weights[:0], state={n: x[:0] for n, x in m.state.items()})
 
 
-def merge_of(sums: Model, start: str | None, r: Range) -> MergeOfSums:
+def heads_of(sums: Summed) -> dict[str, Model]:
+    return sums.shards
+
+
+def merge_of(shards: dict[str, Model], start: str | None, r: Range) -> RangeMerge:
     """The merge of a range. start: the file of the model that the shards began from."""
-    shards = shards_of_sums(replace(sums), start, r.options.typed.get("loss"))
-    if shards.start is not None:
-        r.cut(shards.start.model)
-    return MergeOfSums(r.options, shards)
+    each = [Shard(name, replace(model)) for name, model in shards.items()]
+    checked = checked_shards(each, [], start, r.options.typed.get("loss"))
+    if checked.start is not None:
+        r.cut(checked.start.model)
+    return RangeMerge(r.options, checked)
 
 
-def vectors(sums: Model, start: bytes, r: Range, question: Question) -> dict[Candidate, Vector]:
+def added_up(sums: Summed, start: str | None, r: Range) -> RangeMerge:
+    """The same after `add_up`."""
+    run = merge_of(sums.shards, start, r)
+    columns = {name: np.frombuffer(data).reshape(-1, run.records) for name, data in sums.columns.items()}
+    run.sums = run.restored(np.frombuffer(sums.keys, dtype=np.uint32), columns)
+    return run
+
+
+def vectors(sums: Summed, start: bytes, r: Range, question: Question) -> dict[Candidate, Vector]:
     """What predictions are made of, in a range."""
     with own_folder() as folder:
-        run = merge_of(sums, written(folder, start), r)
-        run.add_up()
+        run = added_up(sums, written(folder, start), r)
         of = run.vector_as_learned if question.whole else run.vector
         return {key: of(key) for key in question.wanted()}
 
@@ -155,11 +177,10 @@ def judge_ranges(
     return judge(learned, part, job, replace(question, vectors=joined_vectors(each)))
 
 
-def finished(sums: Model, start: bytes, r: Range, chosen: Candidate) -> tuple[Model, int]:
+def finished(sums: Summed, start: bytes, r: Range, chosen: Candidate) -> tuple[Model, int]:
     """The merged model of a range, and how many of its weights are not zero."""
     with own_folder() as folder:
-        run = merge_of(sums, written(folder, start), r)
-        run.add_up()
+        run = added_up(sums, written(folder, start), r)
         run.chosen = chosen
         run.finish()
         return replace(run.model, names=NONE, more={}), run.nonzeros()
@@ -167,10 +188,11 @@ def finished(sums: Model, start: bytes, r: Range, chosen: Candidate) -> tuple[Mo
 
 def joined(models: list[Model]) -> Model:
     """The model of all ranges, in their order."""
-    first = models[0]
+    first, keys = models[0], together([m.keys for m in models])
     return replace(
         first,
-        keys=together([m.keys for m in models]),
+        keys=keys,
+        seen=first.seen if first.seen > len(keys) else 0,
         weights=together([m.weights for m in models]),
         state={name: together([m.state[name] for m in models]) for name in first.state},
     )

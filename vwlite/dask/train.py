@@ -316,7 +316,7 @@ class Round:
         def named(p: int) -> str:
             return f"range {p + 1} of {count}"
 
-        heads: list[Model] = self.cluster.each(count, lambda p, avoid: put(ranges.head_of, sums[p]), named)
+        heads: list[dict[str, Model]] = self.cluster.each(count, lambda p, avoid: put(ranges.heads_of, sums[p]), named)
         merge = self.merge = ranges.merge_of(heads[0], ranges.written(self.folder, self.run.start), spans[0])
         self.judge = merge.holdout = SpreadRanges(self, merge, spans, sums)
         merge.choose()

@@ -30,6 +30,7 @@ from vwlite.model.snapshot import slots_of, state_codes
 from vwlite.options.merge import MergeOptions
 from vwlite.options.settings import Settings
 
+START = Candidate("start", 0.0)
 SINCE_THEN = {"occurrences", "largest"}  # numbers of rules that older models do not have
 
 
@@ -43,9 +44,7 @@ class Merge:
     chosen: Candidate
     room: int | None  # for names of features, if it was too little
 
-    def __init__(self, o: MergeOptions, shards: Shards, *, every_sum: bool = False) -> None:
-        """every_sum: add up what any way needs, as the way is chosen later, and elsewhere."""
-        self.every_sum = every_sum
+    def __init__(self, o: MergeOptions, shards: Shards) -> None:
         self.options, self.shards, self.row, self.settings = o, shards, shards.row, shards.settings
         self.records = self.settings.oaa or 1
         self.constant = make_expander(self.settings).constant_key
@@ -112,7 +111,7 @@ class Merge:
         """The ways that are tried, and whether their steps are."""
         rule, row = self.options.rule, self.row
         ways = tuple(way for way in row.ways if way in ("mean", "touched")) if self.shards.weights_only else row.ways
-        if self.every_sum or (rule in (None, "search") and self.options.holdout):
+        if rule in (None, "search") and self.options.holdout:
             return ways, True
         if rule is None:
             return (row.unjudged if row.unjudged in ways else "touched",), False
@@ -122,18 +121,13 @@ class Merge:
             raise UsageError(f"--rule {rule} means nothing to {what}: it takes {takes}, or search with a --holdout")
         return (rule,), False
 
-    @property
-    def numbers(self) -> list[str]:
-        """The names of what the rule keeps beside the slots."""
-        return list(self.shards.each[0].model.rule)
-
     def _scalars(self) -> dict[str, list[Any]]:
         """The numbers of the rule, for each class of the merged model, of those that do not follow from the weights."""
         found = {}
         if self.shards.weights_only:
             return {}
         for name, how in self.row.scalars.items():
-            if name in self.numbers:
+            if name in self.shards.each[0].model.rule:
                 found[name] = [self._scalar(name, how, c) for c in range(self.records)]
         if self.row.adds:
             found |= {"scale": [scale_of(self.settings, t) for t in found["t"]]}
@@ -145,18 +139,13 @@ class Merge:
             each = [number_of(shard, name, c) for shard in self.shards.each]
             return max(each) if how == LARGEST else min(each)
         if how == ADDED or (how == TIME and self.options.state == "sum"):
-            return start + self.gained(name, c)
+            return start + self._gained(name, c)
         if how == TIME:
-            found = start + self.gained(name, c) / self.count
+            found = start + self._gained(name, c) / self.count
             return float(int(found)) if name == "t" else found  # examples are whole
         return how
 
-    def penalty(self, c: int) -> float:
-        """What all shards would have shrunk the weights of a class by."""
-        assert self.row.penalty is not None
-        return float(in_order(self.row.penalty(*self._by_name(shard, c)) for shard in self.shards.each))
-
-    def gained(self, name: str, c: int) -> Any:
+    def _gained(self, name: str, c: int) -> Any:
         """The sum of what the shards have added to a number of the rule."""
         start = self._at_start(name, c)
         return in_order(number_of(shard, name, c) - start for shard in self.shards.each)
@@ -175,7 +164,7 @@ class Merge:
         if not self.shards.weights_only:
             wanted |= {"extra"} if self.row.extra[0] in self.first_fields else set()
             wanted |= {"evidence", "start_evidence"} if self.row.evidence else set()
-            wanted |= {"absent"} if self.row.penalty and (self.sparse or self.every_sum) else set()
+            wanted |= {"absent"} if self.row.penalty and self.sparse else set()
         self.sums = self._sums(wanted, [shard.model.weights for shard in self.shards.each], self._start_weights())
         if self.settings.average and not self.shards.weights_only:
             start = self.shards.start
@@ -191,24 +180,24 @@ class Merge:
         return self.shards.start.model.weights if self.shards.start else array_of(b"", "d")
 
     def _sums(self, wanted: set[str], weights: list[Array], at_start: Array, *, plain: bool = False) -> Sums:
-        evidence, (extra, how) = self.row.evidence, self.row.extra
+        extra, how = self.row.extra
         whole = not self.shards.weights_only
-        known = {} if evidence is None or not whole else self._known()
         start = self._start_stream(at_start)
         each = [self._stream(shard, w, plain) for shard, w in zip(self.shards.each, weights, strict=True)]
         try:
-            return Sums(start, each, wanted=wanted, extra=how if whole and extra in self.first_fields else "",
-                        c=JUDGED if self.searches else UNJUDGED, **known)  # fmt: skip
+            return Sums(start, each, wanted=wanted,
+                        extra=how if whole and extra in self.first_fields else "", **self._known())  # fmt: skip
         except ValueError as e:
             what = "--feature-weights" if how == "same" else "state"
             raise DataError(f"the shards were trained with different {what}: {e}") from e
 
     def _known(self) -> dict[str, Any]:
         """What is known of the evidence, as the sums take it."""
-        evidence = self.row.evidence
-        assert evidence is not None
+        c, evidence = JUDGED if self.searches else UNJUDGED, self.row.evidence
+        if evidence is None or self.shards.weights_only:
+            return {"c": c}
         beta = getattr(self.settings, evidence.beta) if evidence.beta else 0.0
-        return {"evidence": evidence.kind, "beta": beta, "rates": self._rates(), "by_extra": evidence.by_extra}
+        return {"c": c, "evidence": evidence.kind, "beta": beta, "rates": self._rates(), "by_extra": evidence.by_extra}
 
     def _rates(self) -> list[float]:
         evidence = self.row.evidence
@@ -240,19 +229,14 @@ class Merge:
         return float(start + in_order(number_of(shard, "t", 0) - start for shard in self.shards.each)) or 1.0
 
     def _start_stream(self, weights: Array) -> Stream:
-        start, v = self.shards.start, self._start_vector(weights)
-        state = self._state(start.model) if start is not None else (None, None)
-        return Stream(v.keys, v.rows, *state, v.columns, v.unseen, [0.0] * self.records, **self._blanks())
-
-    def _start_vector(self, weights: Array) -> Vector:
-        start = self.shards.start
+        start, unseen = self.shards.start, self._unseen(START)
         if start is not None:
-            unseen = [number_of(start, "unseen", c) for c in range(self.records)]
-            return Vector(start.model.keys, weights, start.columns, unseen)
-        unseen = [self.first.scalars().get("unseen", 0.0)] * self.records
+            return Stream(start.model.keys, weights, *self._state(start.model), start.columns, unseen,
+                          [0.0] * self.records, **self._blanks())  # fmt: skip
         keys = array("I", [self.constant] if unseen[0] and self.constant is not None else [])  # whose weight is 0
-        return Vector(memoryview(keys), memoryview(array("d", [0.0] * self.records * len(keys))),
-                      range(self.records), unseen)  # fmt: skip
+        zeros = memoryview(array("d", [0.0] * self.records * len(keys)))
+        return Stream(memoryview(keys), zeros, None, None, range(self.records), unseen, [0.0] * self.records,
+                      **self._blanks())  # fmt: skip
 
     def _state(self, model: Model) -> "tuple[Array | None, Array | None]":
         """The evidence and the extra numbers of a model."""
@@ -305,7 +289,7 @@ class Merge:
 
     def _own(self) -> list[Candidate]:
         """The models that are there already."""
-        return [Candidate("start", 0.0), *(Candidate("shard", 0.0, i) for i in range(len(self.shards.each)))]
+        return [START, *(Candidate("shard", 0.0, i) for i in range(self.count))]
 
     def _losses(self, candidates: list[Candidate]) -> list[float]:
         """Those of candidates on the holdout."""
@@ -321,10 +305,10 @@ class Merge:
         if c.way == "shard":
             shard = self.shards.each[c.shard]
             return Vector(shard.model.keys, shard.model.weights, shard.columns, self._unseen(c))
-        if c.way == "start":
-            return self._start_vector(self._start_weights())
-        gained = [x - y for x, y in zip(self._unseen(c), self._unseen(Candidate("start", 0.0)), strict=True)]
         sums = self._judged_sums()
+        if c.way == "start":
+            return Vector(sums.keys, sums["start"], range(self.records), self._unseen(c))
+        gained = [x - y for x, y in zip(self._unseen(c), self._unseen(START), strict=True)]
         return Vector(sums.keys, self._direction(sums, c.way), range(self.records), gained)
 
     def vector_as_learned(self, c: Candidate) -> Vector:
@@ -334,8 +318,21 @@ class Merge:
         """Those of the features of the holdout, as far as these are known."""
         if self._judged is None:
             keys = None if self.holdout is None else self.holdout.keys
-            self._judged = self.sums if keys is None else self.sums.part(keys)
+            self._judged = self.sums if keys is None else self._part(np.asarray(keys))
         return self._judged
+
+    def _part(self, keys: NDArray[np.uint32]) -> Sums:
+        """The sums of those of these keys that are there."""
+        sums = self.sums
+        mine = np.append(np.asarray(sums.keys, dtype=np.int64), -1)  # -1: what a key after the last is compared to
+        at = np.searchsorted(mine[:-1], keys)
+        at = at[mine[at] == keys]
+        return self.restored(mine[at].astype(np.uint32), {name: self._rows(sums, name)[at] for name in sums.names})
+
+    def restored(self, keys: NDArray[np.uint32], columns: dict[str, Weights]) -> Sums:
+        """Sums of these keys that were added up before, with a row for each key."""
+        each = {name: flat(rows) for name, rows in columns.items()}
+        return Sums.restored(keys, each, self.records, **self._known())
 
     def _unseen(self, c: Candidate) -> list[float]:
         """The weight of each class for keys that no model has."""
@@ -483,7 +480,7 @@ class Merge:
                 for name, numbers in found.items():
                     of_rule = "t" if name in ("last", "since") else name
                     numbers[rows] = state[name] if name in state else merged.scalars[of_rule]
-        return found, {name: merged.scalars[name] for name in self.numbers}
+        return found, {name: merged.scalars[name] for name in self.shards.each[0].model.rule}
 
 
 def blank_of(rule: Rule, name: str) -> float:

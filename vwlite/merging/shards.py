@@ -75,9 +75,7 @@ class Shards:
 
     @property
     def digest(self) -> str:
-        """That of all digests of shards, also of those whose sums are here."""
-        if merged := self.each[0].model.merged:
-            return str(merged["digest"])
+        """That of all digests of shards."""
         digests = sorted(shard.model.digest for shard in self.each)
         return hashlib.blake2b("".join(digests).encode(), digest_size=32).hexdigest()
 
@@ -126,16 +124,6 @@ def checked_shards(found: list[Shard], lost: list[str], start: str | None, loss:
     row = MERGES[settings.algorithm]
     _check_counted_once(given, begun, row)
     return Shards(settings, row, begun, found, lost, classes)
-
-
-def shards_of_sums(sums: Model, start: str | None, loss: str | None) -> Shards:
-    """What is merged, where the sums over all shards are there instead of these: see `vwlite/dask/partial.py`."""
-    found, begun = Shard("sums", sums), Shard(start, map_model(start)) if start is not None else None
-    settings = _settings([found], loss)
-    classes = _classes(settings, [found], begun)
-    for shard in [found, *([begun] if begun else [])]:
-        shard.columns = _columns(shard.model, classes)
-    return Shards(settings, MERGES[sums.algorithm], begun, [found], [], classes)
 
 
 def _settings(found: list[Shard], loss: str | None) -> Settings:
