@@ -4,9 +4,9 @@ A rule is dynamic once per example (`predict`, `update`) and static once per fea
 inside. It is the only place that knows what a slot means; table, learner and model file ask it.
 
 To add a rule, write a file like those in `rules/`: the slot struct (first field `uint32_t mark`),
-`SLOT` with its fields as NumPy would spell them, `SLOT_BYTES` with its size, `SCALARS` with the names of the state that is not
-per feature, and the four methods. Then a row in `vwlite/algorithms/table.py` and one in
-`vwlite/merging/table.py`, a page in `vwlite/algorithms/pages/`, its eager twin in `tests/twins/reference.py`, and a line in `tests/rules/test_battery.py`.
+`SLOT` with its fields as NumPy would spell them, `SLOT_BYTES` with its size, `SCALARS` with the names of the state that
+is not per feature, the four methods, and `state_of` if no field is the weight itself. Then a row in
+`vwlite/algorithms/table.py`, a page in `vwlite/algorithms/pages/`, and its eager twin in `tests/twins/reference.py`.
 
 An example of millions of features, which interactions make, comes in pieces (pieces.pyx): a rule goes through them as
 often as it needs to (`sweep`), and keeps nothing of each place. What it keeps of each feature is a part of the table's
@@ -168,6 +168,17 @@ cdef class Rule:
         """Continue from `scalars()` and `slots()`."""
         self.set_scalars(scalars)
         self.table.load(self.on_load(slots))
+
+    # --- merges of models: m is a `Merged` of vwlite/merging, whose arrays have a row of all classes for each key --------
+
+    restricted = None       # a method of (m, w): what makes merged weights those of the algorithm
+    shrunk_since = None     # a method of (now, before): what a shard has shrunk the weights by that it does not have
+
+    def state_of(self, m):
+        """The fields of slots, by name, whose weights are m.w and whose evidence is m.S, so that the next step is that of
+        a learner that came to them by itself; it adds numbers of the rule to `m.scalars`. Fields that are missing hold
+        a number of the rule as of now."""
+        return {"w": m.w}
 
     def radius_changed(self):
         """Go on from a loaded state with another radius."""

@@ -264,6 +264,24 @@ cdef class Adagrad(Adaptive):
     cdef double adapted(self, size_t n, double examples) noexcept nogil:
         return self.shrunk(n, learning_rate(&self.schedule, self.t + 1), examples)
 
+    def state_of(self, m):
+        """|z| = H |w| + shift, so that soft(z, shift) / H = w."""
+        import numpy as np
+        shift = m.of("shift") if "shift" in m.scalars else 0.0
+        return {"S": m.S, "z": np.where(m.w == 0, 0, np.copysign(np.abs(m.w) * m.metric + shift, m.w))}
+
+    def restricted(self, m, w):
+        """soft(H w, what the shards without the feature would have shrunk it by) / H"""
+        import numpy as np
+        v = w * m.metric
+        return (np.copysign(np.maximum(np.abs(v) - m.absent * m.free, 0), v) + 0.0) / m.metric
+
+    def shrunk_since(self, now, before):
+        """What a shard has shrunk every H |w| by: its shift, or with --l2 about that many steps of the last one. now,
+        before: the numbers of its rule and of the start's, by name."""
+        steps = now("t") - before("t")
+        return float(now("shift") - before("shift") + steps * now("shrinkage"))
+
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
         cdef double eta, dloss = o.importance * o.dloss
         if self.t >= self.next_recount_t:
@@ -555,6 +573,18 @@ cdef class AdagradRda(Adaptive):
 
     cdef double adapted(self, size_t n, double examples) noexcept nogil:
         return kth_largest(self.sizes, n, <size_t>self.goal() + 1) / self.t if n > self.goal() else 0
+
+    def state_of(self, m):
+        """|z| = |w| (H + scale t l2) / scale + shift; where w = 0, the sum of z, as far as it leaves w there."""
+        import numpy as np
+        m.scalars["shift"] = [t * l1 for t, l1 in zip(m.scalars["t"], m.strengths("l1"), strict=True)]
+        shift, scale = m.of("shift"), np.asarray(m.scalars["scale"])
+        damping = scale * m.of("t") * m.settings.l2
+        lively = np.copysign(np.abs(m.w) * (m.metric + damping) / scale + shift, m.w)
+        return {"S": m.S, "z": np.where(m.w == 0, np.clip(m.extra, -shift, shift), lively)}
+
+    def restricted(self, m, w):
+        return m.supported(w, m.l1 * m.scalars["t"])
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
         cdef double dloss = o.importance * o.dloss

@@ -31,6 +31,8 @@ from vwlite.core.learn.rule cimport Example, Outcome, learning_rate
 from vwlite.core.rules.adagrad cimport Adaptive, Slot as AdaptiveSlot, Visit, descend
 from vwlite.core.learn.table cimport next_slot
 
+from vwlite.core.base.arrays import total
+
 cdef double LARGEST_SHIFT = 1e5    # rebase when S outgrows this many radii: |z| - Theta would lose digits
 cdef double LARGEST = 3.5e13       # of |w| in radii, before it is projected
 cdef size_t RANK_AT = sizeof(AdaptiveSlot)
@@ -155,6 +157,26 @@ cdef class AdagradBall(Adaptive):
     def norm(self):
         """||w||_1 = S - R Theta"""
         return self.S.high - self.R.high * self.shift
+
+    def state_of(self, m):
+        """z = w H, without a shift, and the sums over the ball."""
+        import numpy as np
+        inverse, inside = 1 / m.metric, m.free & (m.w != 0)
+        m.scalars["sum"] = [total(column) for column in np.where(inside, np.abs(m.w), 0).T]
+        m.scalars["inverses"] = [total(column) for column in np.where(inside, inverse, 0).T]
+        m.scalars["largest"] = m.scalars["inverses"]
+        return {"S": m.S, "z": m.w * m.metric}
+
+    def restricted(self, m, w):
+        """The nearest weights of the ball in the norm of H."""
+        import numpy as np
+        out = w.copy()
+        for c in range(w.shape[1]):
+            lively = np.flatnonzero(m.free[:, 0] & (w[:, c] != 0))
+            root = np.sqrt(m.metric[lively, c])
+            if len(lively):
+                out[lively, c] = m.project_l1(w[lively, c] * root, m.settings.radius, weights=1 / root) / root
+        return out
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
         cdef double dloss = o.importance * o.dloss, eta

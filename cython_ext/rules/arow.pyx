@@ -39,6 +39,9 @@ cdef class Arow(Rule):
     def __dealloc__(self):
         give_back(&self.gathering)
 
+    def state_of(self, m):
+        return {"w": m.w, "sigma": 1 / m.S}
+
     def blank(self):
         cdef Slot slot = Slot(0, 0, 0, 1)
         return (<const char*>&slot)[:sizeof(Slot)]

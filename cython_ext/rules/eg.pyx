@@ -29,6 +29,9 @@ from vwlite.core.base.int128 cimport int128
 from vwlite.core.learn.rule cimport Example, Outcome, Rule, last_slot, learning_rate, next_piece, sweep
 from vwlite.core.learn.table cimport next_slot
 
+from vwlite.core.base.arrays import total
+from vwlite.core.base.elementary import each
+
 cdef enum:
     WIDTH = 10          # bits of a block
     WINDOW = 4096       # blocks that have a sum; a power of two
@@ -41,6 +44,7 @@ cdef double BLOCK = <double>(1 << WIDTH)
 # 10 ln 2 in two parts: whole multiples of the first, which has 32 bits, are exact.
 cdef double LN_HIGH = 6.9314718041568995
 cdef double LN_LOW = 1.4425536419628485e-09
+cdef double LN2 = 0.6931471805599453
 cdef double LARGEST_STEP = 1e8     # of a logarithm
 cdef double SMALL_STEP = 300        # e^a is neither too large nor too small for a double, nor is m e^a
 
@@ -310,6 +314,13 @@ cdef class Eg(Exponentiated):
     cdef double first_weight(self) noexcept nogil:
         return self.norm * of_block(self.top)
 
+    def state_of(self, m):
+        """v = w / unseen, as that of a feature that was never seen is 1."""
+        import numpy as np
+        m.scalars["unseen"] = m.unseen
+        unit = [x if x > 0 else m.settings.radius / m.features for x in m.unseen]
+        return in_blocks(m, (each_of("log", np.where(m.free, m.w, 1)) - each_of("log", np.array(unit))) / LN2)
+
 
 cdef class EgPm(Exponentiated):
     """w = w+ - w-: w+_i <- w+_i exp(-eta_t g_i) / Z, w-_i <- w-_i exp(eta_t g_i) / Z, sum w+ + w- = radius
@@ -343,3 +354,48 @@ cdef class EgPm(Exponentiated):
         if s.mark == self.constant or s.m == 0:
             return s.m
         return self.now(s.m, s.block)
+
+    def state_of(self, m):
+        """w = radius (v - 1 / v) / Z, Z the sum of v + 1 / v over all features: asinh(w Z / (2 radius)) = ln v.
+
+        Z by Newton's method, from below: with z = Z / (2 radius), z radius = sum sqrt(1 + (z w)^2), both sides rising,
+        the left one faster.
+        """
+        import numpy as np
+        m.scalars["unseen"] = m.unseen
+        radius, logs = m.settings.radius, np.zeros_like(m.w)
+        inside = m.free[:, 0]
+        for c in range(m.w.shape[1]):
+            w = m.w[inside, c]
+            untouched, z = m.features - len(w), 0.0
+            for _ in range(200):
+                root = np.sqrt(1 + (z * w) ** 2)
+                slope = radius - total(z * w * w / root)
+                step = (untouched + total(root) - z * radius) / slope if slope > 0 else 0.0
+                if not step > 1e-15 * z or z + step > 1e100:
+                    break
+                z += step
+            size = np.minimum(np.abs(z * w), 1e150)
+            steps = each_of("log1p", size + size * (size / (1 + np.sqrt(1 + size * size))))
+            logs[inside, c] = np.copysign(steps, w) / LN2
+        return in_blocks(m, logs)
+
+
+# --- merges -------------------------------------------------------------------------------------
+
+
+def each_of(name, x):
+    """A function of each number, the same on every machine: those of NumPy are not."""
+    import numpy as np
+    out = np.array(x, dtype=float, order="C")
+    each(name, out.reshape(-1), out.reshape(-1))
+    return out
+
+
+def in_blocks(m, logs):
+    """v = m 2^(10 block), of log2 v; the constant's m is its weight."""
+    import numpy as np
+    logs = np.where(m.free, np.clip(logs, -1e6, 1e6), 0.0)
+    block = np.floor(logs / 10)
+    mantissa = np.clip(each_of("exp", (logs - 10 * block) * LN2), 1, np.nextafter(1024, 0))
+    return {"block": block, "m": np.where(m.free, mantissa, m.w)}

@@ -127,6 +127,16 @@ cdef class Ftrl(Limited):
             return ftrl_weight(s.z, s.root, self.inverse_alpha, self.beta, 0, 0)
         return ftrl_weight(s.z, s.root, self.inverse_alpha, self.beta, self.l1, self.l2)
 
+    def state_of(self, m):
+        """|z| = |w| ((beta + root) / alpha + l2) + l1; where w = 0, the sum of z, as far as it leaves w there."""
+        import numpy as np
+        s, root = m.settings, np.sqrt(m.S)
+        size = np.abs(m.w) * ((s.ftrl_beta + root) / s.ftrl_alpha + s.l2 * m.free) + m.l1
+        return {"root": root, "z": np.where(m.w == 0, np.clip(m.extra, -m.l1, m.l1), -np.copysign(size, m.w))}
+
+    def restricted(self, m, w):
+        return m.supported(w, m.l1)
+
     cdef double predict(self, const Example* e) noexcept nogil:
         return e.initial + dot(e)
 

@@ -57,6 +57,9 @@ cdef class Gd(Rule):
     def __dealloc__(self):
         free(self.visits)
 
+    def state_of(self, m):
+        return {"w": m.w, "G": m.S, "N": m.extra}
+
     def blank(self):
         cdef Slot slot = Slot(0, 0, <float>self.schedule.initial_t, 0)
         return (<const char*>&slot)[:sizeof(Slot)]

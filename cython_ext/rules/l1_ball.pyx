@@ -288,6 +288,33 @@ cdef class L1Ball(Limited):
             self.squares -= self.square(s)
         s.u = 0
 
+    # --- merges ------------------------------------------------------------------------------
+
+    def state_of(self, m):
+        """u = w / a, without a shift; the sum is counted in whole units."""
+        import math
+        import numpy as np
+        u = m.w / m.extra if self.weighted else m.w
+        m.scalars["active"] = [int(n) for n in np.count_nonzero(m.free & (m.w != 0), axis=0)]
+        counts = []
+        for c, radius in enumerate(m.strengths("radius")):
+            unit = math.ldexp(2.0**50, -math.frexp(radius)[1])
+            sizes = np.abs(m.w[:, c] * m.extra[:, c] if self.weighted else m.w[:, c])[m.free[:, 0]]
+            counts.append(int(np.rint(sizes * unit).astype(np.int64).sum()))
+        m.scalars["count_of_sum"] = counts
+        return {"u": u, **({"a": m.extra} if self.weighted else {})}
+
+    def restricted(self, m, w):
+        import numpy as np
+        out = w.copy()
+        for c, radius in enumerate(m.strengths("radius")):
+            lively = np.flatnonzero(m.free[:, 0] & (w[:, c] != 0))
+            v = w[lively, c]
+            v = np.maximum(v, 0) if self.nonnegative else v
+            a = m.extra[lively, c] if m.settings.feature_weights else None
+            out[lively, c] = m.project_l1(v, radius, weights=a, box=m.settings.box) if len(v) else v
+        return out
+
     # --- averaging: see AveragedL1Ball -------------------------------------------------------
 
     cdef inline double pending(self, const AveragedSlot* s) noexcept nogil:

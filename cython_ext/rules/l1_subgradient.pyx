@@ -40,6 +40,10 @@ cdef class L1Subgradient(Rule):
         self.shrinkage = self.schedule
         self.strength = self.schedule.rate * l1
 
+    def restricted(self, m, w):
+        import numpy as np
+        return np.where(m.free & (np.abs(w) < m.settings.round_at_end), 0, w)
+
     @property
     def strength(self):
         """c_t is strength * (t + initial_t)^-power_t."""

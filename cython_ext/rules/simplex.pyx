@@ -136,6 +136,11 @@ cdef class Simplex(Rule):
         free_active_set(&self.active_set)
         free(self.heap)
 
+    def state_of(self, m):
+        """u = w, without a shift."""
+        m.scalars["unseen"] = m.unseen
+        return {"u": m.w}
+
     # --- weights -----------------------------------------------------------------------------
 
     cdef int make_levels(self, size_t n) noexcept nogil:

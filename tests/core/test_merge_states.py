@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from merge import adagrad_z, directions, ftrl_z, product, project_adaptive, rda_z, soft
 
+from vwlite.algorithms.build import make_loss, make_rule
 from vwlite.core.merge.directions import direction, dual_average, moved_by
 from vwlite.core.merge.sums import Stream, Sums
-from vwlite.merging import states
 from vwlite.merging.states import Merged
 from vwlite.options.settings import Settings
 
@@ -21,10 +21,14 @@ def merged(seed, algorithm, **options):
     w = chance.normal(size=(N, 1)) * (chance.random((N, 1)) < 0.67)
     return Merged(
         settings=replace(Settings.of(algorithm), loss="logistic", **options),
-        scalars={"t": [20.0], "shift": [0.3]}, keys=np.arange(N, dtype=np.uint32), constant=CONSTANT, w=w,
-        S=chance.exponential(size=(N, 1)), extra=chance.normal(size=(N, 1)), absent=chance.random((N, 1)) * 0.2,
+        scalars={"t": [20.0], "shift": [0.3], "scale": [0.5]}, keys=np.arange(N, dtype=np.uint32), constant=CONSTANT,
+        w=w, S=chance.exponential(size=(N, 1)), extra=chance.normal(size=(N, 1)), absent=chance.random((N, 1)) * 0.2,
         unseen=[0.0], features=1000,
     )  # fmt: skip
+
+
+def rule_of(m):
+    return make_rule(m.settings, make_loss(m.settings), None)
 
 
 def strength(x):
@@ -42,14 +46,14 @@ def close(a, b):
 def test_duals_of_weights(seed):
     m = merged(seed, "adagrad", l1=0.01, delta=0.1)
     w, S, z = m.w.ravel(), m.S.ravel(), m.extra.ravel()
-    found = states.adagrad(m)
+    found = rule_of(m).state_of(m)
     close(found["z"], adagrad_z(w, S, 0.1, strength(0.3)))
     close(soft(np.ravel(found["z"]), strength(0.3)) / (0.1 + np.sqrt(S)), w)
     m = merged(seed, "adagrad-rda", l1=0.01, delta=0.1)
-    close(states.adagrad_rda(m)["z"], rda_z(w, S, 0.1, strength(20 * 0.01), m.settings.learning_rate, z))
+    close(rule_of(m).state_of(m)["z"], rda_z(w, S, 0.1, strength(20 * 0.01), m.settings.learning_rate, z))
     m = merged(seed, "ftrl", l1=0.2, l2=0.1, ftrl_alpha=0.3, ftrl_beta=2.0)
-    close(states.ftrl(m)["z"], ftrl_z(w, S, 0.3, 2.0, strength(0.2), strength(0.1), z))
-    close(states.ftrl(m)["root"], np.sqrt(S))
+    close(rule_of(m).state_of(m)["z"], ftrl_z(w, S, 0.3, 2.0, strength(0.2), strength(0.1), z))
+    close(rule_of(m).state_of(m)["root"], np.sqrt(S))
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -58,21 +62,21 @@ def test_what_makes_weights_sparse(seed):
     w, S, z = m.w.ravel(), m.S.ravel(), m.extra.ravel()
     others = np.arange(N) != CONSTANT
     H = 0.1 + np.sqrt(S)
-    close(states.shrunk(m, m.w), soft(w * H, m.absent.ravel() * others) / H)
+    close(rule_of(m).restricted(m, m.w), soft(w * H, m.absent.ravel() * others) / H)
     m = merged(seed, "adagrad-ball", radius=3.0, delta=0.1)
     expected = w.copy()
     expected[others] = project_adaptive(w[others], S[others], 0.1, 3.0)
-    found = states.in_adaptive_ball(m, m.w)
+    found = rule_of(m).restricted(m, m.w)
     close(found, expected)
     m.w = found
-    state = states.adagrad_ball(m)
+    state = rule_of(m).state_of(m)
     close(state["z"], expected * H)
     assert m.scalars["sum"] == [pytest.approx(np.abs(expected[others]).sum())]
     assert m.scalars["inverses"] == [pytest.approx((1 / H)[others & (expected != 0)].sum())]
     m = merged(seed, "ftrl", l1=0.2)
-    close(states.supported(m, m.w), np.where(others & (np.abs(z) <= 0.2), 0, w))
+    close(rule_of(m).restricted(m, m.w), np.where(others & (np.abs(z) <= 0.2), 0, w))
     m = merged(seed, "adagrad-rda", l1=0.02)
-    close(states.supported(m, m.w), np.where(others & (np.abs(z) <= 20 * 0.02), 0, w))
+    close(rule_of(m).restricted(m, m.w), np.where(others & (np.abs(z) <= 20 * 0.02), 0, w))
 
 
 @pytest.mark.parametrize("seed", range(4))

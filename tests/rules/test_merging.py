@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 from models import content
 
-from vwlite.algorithms.table import ALGORITHMS
+from vwlite.algorithms.table import ALGORITHMS, algorithm_of
 from vwlite.dask import ranges as ranges_of
 from vwlite.dask.work import Learned
 from vwlite.merging.search import Candidate
-from vwlite.merging.table import MERGES
 from vwlite.model import read_model, write_model
 from vwlite.model.snapshot import restore, snapshot
 from vwlite.options.merge import MergeOptions
@@ -67,16 +66,15 @@ FORMS = {
     "ftrl with l1 and l2": (["ftrl", *LOGISTIC, "--l1", 0.5, "--l2", 0.1], 1e-11),
     "ftrl limited": (["ftrl", *LOGISTIC, "--nonzeros", 15], 1e-11),
 }  # fmt: skip
-REFUSED = ("smidas", "adagrad-full")
+REFUSED = tuple(a.name for a in ALGORITHMS.values() if a.merging.refusal)
 CLASSES = ("--oaa", 4)
 OF_CLASSES = [form for form in FORMS if "limited" not in form]
 SOFTMAX = ("sgd", "adagrad", "l1-ball", "ftrl")
 
 
 def test_every_algorithm_is_merged_or_refused():
-    assert set(MERGES) == {*ALGORITHMS, "solve"}
-    assert {MERGES[options[0]].name for options, _ in FORMS.values()} | set(REFUSED) == set(ALGORITHMS)
-    assert {name for name, row in MERGES.items() if row.refusal} == {*REFUSED, "solve"}
+    assert {options[0] for options, _ in FORMS.values()} | set(REFUSED) == set(ALGORITHMS)
+    assert algorithm_of("solve").merging.refusal
 
 
 def write_lines(path, seed, count, classes=0):
@@ -189,7 +187,7 @@ def test_a_copy_of_the_start_that_goes_on_in_its_place_is_a_shard(vwlite, tmp_pa
         for name, numbers in one.arrays().items():  # but for the order of the shards, which is that of their digests
             np.testing.assert_allclose(other.arrays()[name], numbers, rtol=1e-9, atol=1e-12)
     trained("elsewhere", 9, *options, classes=classes, count=400)
-    if MERGES[options[1]].evidence:
+    if ALGORITHMS[options[1]].merging.evidence:
         said = vwlite("merge", tmp_path / "elsewhere", "--start", start, "-o", tmp_path / "no", code=65).err
         assert f"elsewhere: did not begin from {start}, as it knows less of " in said
         assert not (tmp_path / "no").exists()
@@ -205,8 +203,8 @@ def test_the_state_of_a_merge_says_its_weights(vwlite, tmp_path, trained, form, 
     if begun:
         options, more = ["-i", trained("start", 1, *options)], ["--start", tmp_path / "start"]
     shards = [trained(f"shard{k}", 10 + k, *options) for k in range(3)]
-    row = MERGES[FORMS[form][0][0]]
-    for rule in [None, *(way for way in row.ways if way in ("mean", "information", "path", "dual"))]:
+    ways = ALGORITHMS[FORMS[form][0][0]].merging.ways
+    for rule in [None, *(way for way in ways if way in ("mean", "information", "path", "dual"))]:
         merged = tmp_path / f"merged {rule}"
         vwlite("merge", *shards, "-o", merged, *more, "--state", state, "--quiet", *(["--rule", rule] if rule else []))
         assert_state_says_the_weights(merged)
@@ -284,7 +282,7 @@ def test_ranges_are_joined_into_the_merge_of_all(vwlite, tmp_path, trained, form
         start = trained("start", 1, *options, count=60)
         options, more = ["-i", start], ["--start", start]
     shards = [trained(f"shard{k}", 10 + k, *options) for k in range(4)]
-    for rule in (way for way in MERGES[FORMS[form][0][0]].ways if way in ("mean", "information", "path", "dual")):
+    for rule in set(ALGORITHMS[FORMS[form][0][0]].merging.ways) - {"touched", "root"}:
         for state in ("sum", "mean"):
             vwlite("merge", *shards, "--rule", rule, "--state", state, *more, "-o", tmp_path / "all", "--quiet")
             with AtomicFile(tmp_path / "ranges") as file:

@@ -26,6 +26,50 @@ _FIXED_SUM = {
 }
 
 
+# What becomes of a number of the rule in a merge: a constant, or one of these. TIME is added, too, but by its mean
+# where shards will go on.
+ADDED, TIME, LARGEST, LEAST = "added", "time", "largest", "least"
+
+# Of numbers of the rules, by their names, where `Merging.numbers` does not say it. Those that are not here follow from
+# the weights. `area`: the accounts of --average begin anew.
+NUMBERS = {
+    "t": TIME, "gravity": TIME, "growth": LARGEST, "rounds": LARGEST, "shift": 0.0, "shrinkage": LARGEST,
+    "damping": LARGEST, "norm_sum": ADDED, "weight_sum": ADDED, "contraction": 1.0, "min_label": LEAST,
+    "max_label": LARGEST, "sum_rest": 0.0, "inverses_rest": 0.0, "strength": LARGEST, "look_at": LARGEST,
+    "occurrences": ADDED, "area": 0.0,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What says how surely a weight is known: S, and the steps that the learner takes along it, eta / H(S)."""
+
+    field: str  # of the state
+    kind: str = "itself"  # what it is of S: see EVIDENCES in sums.pyx
+    beta: str = ""  # the setting that is added to sqrt S
+    rate: str = "learning_rate"  # the setting that is eta
+    by_extra: bool = False  # eta is over the extra number of a feature, and normalized
+
+
+@dataclass(frozen=True)
+class Merging:
+    """How models of an algorithm are merged; the ways are in `cython_ext/merge/directions.pyx`. The rule says what
+    becomes of its state: see `Rule.state_of`."""
+
+    ways: tuple[str, ...] = ("mean", "touched", "root")
+    unjudged: str = "touched"  # the way without a holdout
+    evidence: Evidence | None = None
+    extra: tuple[str, str] = ("", "")  # a field of the state and how it is merged: see EXTRAS in sums.pyx
+    numbers: dict[str, Any] = field(default_factory=dict)  # where they are not merged as in NUMBERS
+    adds: bool = False  # its duals add up exactly: `dual` is made of the extra number
+    refusal: str = ""  # why there is no merge
+
+
+_BY_EVIDENCE = ("mean", "touched", "information", "path", "dual")
+_SQUARES = Evidence("S", beta="delta")
+_MEAN_ONLY = Merging(("mean",), "mean")
+
+
 @dataclass(frozen=True)
 class Algorithm:
     """One row of the table of algorithms."""
@@ -48,6 +92,7 @@ class Algorithm:
     meanings: dict[str, str] = field(default_factory=dict)  # of options, where they are its own
     unset: dict[str, str] = field(default_factory=dict)  # what stands for a default that is no number, if its own
     solves: str = ""  # the option that is the strength of a problem of `vwlite solve` as it is, l1 or radius
+    merging: Merging = Merging()
 
     @property
     def schedule(self) -> tuple[str, ...]:
@@ -57,7 +102,12 @@ class Algorithm:
     @property
     def strength(self) -> str:
         """The option that --nonzeros finds the value of."""
-        return "radius" if "radius" in self.required else "l1"
+        return "radius" if self.sums_up else "l1"
+
+    @property
+    def sums_up(self) -> bool:
+        """Whether all weights together have a sum, so that the state of one follows from all."""
+        return "radius" in self.required
 
 
 ALGORITHMS = {
@@ -75,6 +125,10 @@ ALGORITHMS = {
                 "power_t": "The rate of a feature falls as the sum of its squared gradients to the power -power-t.",
                 "initial_t": "Where that sum begins.",
             },
+            merging=Merging(
+                _BY_EVIDENCE, "information", Evidence("G", by_extra=True), ("N", "largest"),
+                {"t": ADDED, "gravity": 0.0},
+            ),
         ),
         Algorithm(
             "sgd",
@@ -139,6 +193,7 @@ ALGORITHMS = {
             instead={"l1": _BALL},
             meanings={"radius": "The largest sum of |weights|."},
             solves="radius",
+            merging=Merging(extra=("a", "same")),
         ),
         Algorithm(
             "simplex",
@@ -152,6 +207,7 @@ ALGORITHMS = {
             instead={"l1": "the sum of its weights is its --radius; --algorithm l1-ball shrinks with the radius"},
             meanings={"radius": "The sum of the weights."},
             solves="radius",
+            merging=_MEAN_ONLY,
         ),
         Algorithm(
             "eg",
@@ -165,6 +221,7 @@ ALGORITHMS = {
             instead=_FIXED_SUM,
             meanings={"radius": "The sum of the weights."},
             solves="radius",
+            merging=_MEAN_ONLY,
         ),
         Algorithm(
             "eg-pm",
@@ -178,6 +235,7 @@ ALGORITHMS = {
             instead=_FIXED_SUM,
             meanings={"radius": "The sum of the weights for and those against."},
             solves="radius",
+            merging=_MEAN_ONLY,
         ),
         Algorithm(
             "adagrad",
@@ -190,6 +248,7 @@ ALGORITHMS = {
             forms={"average": "adagrad:AveragedAdagrad", "l2": "adagrad:ElasticAdagrad"},
             apart=_MEAN | {("l2", "power_t"): "weights that shrink unseen by both need a constant rate"},
             solves="l1",
+            merging=Merging(_BY_EVIDENCE, "information", _SQUARES, numbers={"t": ADDED, "shift": ADDED}),
         ),
         Algorithm(
             "adagrad-rda",
@@ -202,6 +261,7 @@ ALGORITHMS = {
             defaults=_CONSTANT_RATE,
             forms={"l2": "adagrad:ElasticAdagradRda"},
             solves="l1",
+            merging=Merging(_BY_EVIDENCE, "information", _SQUARES, ("z", "added"), {"t": ADDED}, adds=True),
         ),
         Algorithm(
             "adagrad-ball",
@@ -215,6 +275,7 @@ ALGORITHMS = {
             instead={"l1": _BALL, "nonzeros": "use --algorithm adagrad or l1-ball"},
             meanings={"radius": "The largest sum of |weights|."},
             solves="radius",
+            merging=Merging(_BY_EVIDENCE, "information", _SQUARES, numbers={"t": ADDED}),
         ),
         Algorithm(
             "adagrad-full",
@@ -225,6 +286,9 @@ ALGORITHMS = {
             "Duchi, Hazan, Singer 2011, eq. 1, 5, 6",
             defaults=_CONSTANT_RATE,
             solves="l1",
+            merging=Merging(
+                refusal="a matrix is no sum of those of others: train on one machine, or use adagrad-rda"
+            ),
         ),
         Algorithm(
             "pa",
@@ -270,6 +334,10 @@ ALGORITHMS = {
             losses=("hinge",),
             rate="",
             needs_loss=True,
+            merging=Merging(
+                ("mean", "touched", "information", "dual"), "dual", Evidence("sigma", "variance", rate=""),
+                numbers={"t": ADDED},
+            ),
         ),
         Algorithm(
             "ftrl",
@@ -279,6 +347,10 @@ ALGORITHMS = {
             ("ftrl_alpha", "ftrl_beta", "l1", "l2", "nonzeros"),
             "McMahan et al. 2013, algorithm 1",
             rate="ftrl_alpha",
+            merging=Merging(
+                _BY_EVIDENCE, "information", Evidence("root", "root", "ftrl_beta", "ftrl_alpha"), ("z", "added"),
+                {"t": ADDED},
+            ),
         ),
         Algorithm(
             "smidas",
@@ -291,6 +363,9 @@ ALGORITHMS = {
             instead={"radius": "its strength is --l1"},
             unset={"features": "those seen so far"},
             solves="l1",
+            merging=Merging(
+                refusal="its weights follow from all others: train on one machine, or use adagrad-rda"
+            ),
         ),
     )
 }
@@ -306,6 +381,7 @@ SOLVED = Algorithm(
     losses=("squared", "logistic", "squared-hinge", "poisson", "hinge"),
     rate="",
     solves="l1",
+    merging=Merging(refusal="the best of parts is not the best of all: vwlite solve takes the joined data"),
 )
 
 

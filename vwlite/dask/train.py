@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from vwlite.algorithms.table import ALGORITHMS
 from vwlite.dask import ranges
 from vwlite.dask.cluster import Cluster, Stopped
 from vwlite.dask.exact import ExactRounds, settings_of
@@ -26,7 +27,6 @@ from vwlite.errors import DataError, NoInputError, UsageError
 from vwlite.merging.merge import Merge, in_order
 from vwlite.merging.search import OWN, Candidate, VectorOf, mean
 from vwlite.merging.shards import Shard, checked_shards
-from vwlite.merging.table import MERGES
 from vwlite.model import Model, read_model
 from vwlite.model.file import to_bytes
 from vwlite.model.read import map_model
@@ -85,7 +85,7 @@ def train(o: DaskTrainOptions) -> int:
 def _merged_settings(o: DaskTrainOptions, start: Model | None) -> Settings:
     """Those of a run of merges. UsageError for what cannot be learned or merged."""
     settings = resolve(o, start.settings if start else None).settings
-    if refusal := MERGES[settings.algorithm].refusal:
+    if refusal := ALGORITHMS[settings.algorithm].merging.refusal:
         raise UsageError(f"models of {settings.algorithm} cannot be merged: {refusal}")
     return settings
 
@@ -113,8 +113,7 @@ def _loss(o: DaskTrainOptions) -> dict[str, Any]:
 
 def _by_ranges(s: Settings) -> bool:
     """Whether the merge of such models is a sum, and that of a feature independent of others."""
-    row = MERGES[s.algorithm]
-    return not (row.whole or row.exact or row.extra[1] == "same" or s.average or s.nonzeros)
+    return not (ALGORITHMS[s.algorithm].sums_up or s.average or s.nonzeros)
 
 
 def content_of(path: str) -> bytes:

@@ -14,21 +14,31 @@ from numpy.typing import NDArray
 
 from vwlite import __version__
 from vwlite.algorithms.build import make_expander, make_loss, make_rule
+from vwlite.algorithms.table import ADDED, LARGEST, LEAST, NUMBERS, TIME
 from vwlite.core.base.arrays import shifted
+from vwlite.core.base.elementary import power
 from vwlite.core.learn.rule import Rule
 from vwlite.core.merge.directions import NEEDS, direction, dual_average, moved_by
 from vwlite.core.merge.sums import Stream, Sums
 from vwlite.errors import DataError, UsageError
 from vwlite.merging.search import OWN, Candidate, Holdout, Judge, Vector, search, with_losses
 from vwlite.merging.shards import Shard, Shards
-from vwlite.merging.states import Merged, Weights, scale_of
-from vwlite.merging.table import ADDED, JUDGED, LARGEST, LEAST, LONG, STEPS, TIME, UNJUDGED
+from vwlite.merging.states import Merged, Weights
 from vwlite.model import Model
 from vwlite.model.header import COUNTERS
 from vwlite.model.slots import Array, array_of, copied, field_of
 from vwlite.model.snapshot import slots_of, state_codes
 from vwlite.options.merge import MergeOptions
 from vwlite.options.settings import Settings
+
+# The steps along each way that are tried on a holdout. What overshoots is tried in parts only.
+LONG = (1.0, 1.5, 2.0, 3.0, 4.0)
+SHORT = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 3 / 4, 1.0)
+STEPS = {"mean": LONG, "touched": LONG, "information": LONG, "path": SHORT, "dual": SHORT, "root": SHORT}
+
+# c of `path`: 2 is that of the logistic loss, whose squared gradients add up to the Fisher information. Where no
+# holdout judges, a larger one is safer.
+JUDGED, UNJUDGED = 2.0, 4.0
 
 START = Candidate("start", 0.0)
 SINCE_THEN = {"occurrences", "largest"}  # numbers of rules that older models do not have
@@ -45,13 +55,14 @@ class Merge:
     room: int | None  # for names of features, if it was too little
 
     def __init__(self, o: MergeOptions, shards: Shards) -> None:
-        self.options, self.shards, self.row, self.settings = o, shards, shards.row, shards.settings
+        self.options, self.shards, self.settings = o, shards, shards.settings
+        self.algorithm, self.row = shards.algorithm, shards.algorithm.merging
         self.records = self.settings.oaa or 1
         self.constant = make_expander(self.settings).constant_key
         self.first = _fresh(self.settings)  # what a learner of one class begins with
         s = self.settings
         harsh = any((s.l1, s.radius, s.nonzeros, s.round_at_end)) and not shards.weights_only
-        self.sparse = self.row.sparse if harsh else None  # what makes merged weights those of the algorithm
+        self.sparse = self.first.restricted if harsh else None  # what makes merged weights those of the algorithm
         self._check_states()
         self.ways, self.searches = self._ways()
         self.scalars = self._scalars()
@@ -101,11 +112,11 @@ class Merge:
         names = set(self.first.scalars()) - SINCE_THEN
         for shard in self.shards.all:
             model = shard.model
-            if model.weights_only or model.algorithm != self.row.name:
+            if model.weights_only or model.algorithm != self.algorithm.name:
                 continue
             wrong = {name: array.format for name, array in model.state.items()} != self.first_fields
             if wrong or names - set(model.rule):
-                raise DataError(f"{shard.path}: not a valid model: the state is not that of {self.row.name}")
+                raise DataError(f"{shard.path}: not a valid model: the state is not that of {self.algorithm.name}")
 
     def _ways(self) -> tuple[tuple[str, ...], bool]:
         """The ways that are tried, and whether their steps are."""
@@ -116,7 +127,7 @@ class Merge:
         if rule is None:
             return (row.unjudged if row.unjudged in ways else "touched",), False
         if rule not in ways:
-            what = "weights without their state" if self.shards.weights_only else f"--algorithm {row.name}"
+            what = "weights without their state" if self.shards.weights_only else f"--algorithm {self.algorithm.name}"
             takes = ", ".join(way for way in ways if way in STEPS and way not in ("touched", "root"))
             raise UsageError(f"--rule {rule} means nothing to {what}: it takes {takes}, or search with a --holdout")
         return (rule,), False
@@ -126,12 +137,17 @@ class Merge:
         found = {}
         if self.shards.weights_only:
             return {}
-        for name, how in self.row.scalars.items():
+        for name, how in (NUMBERS | self.row.numbers).items():
             if name in self.shards.each[0].model.rule:
                 found[name] = [self._scalar(name, how, c) for c in range(self.records)]
         if self.row.adds:
-            found |= {"scale": [scale_of(self.settings, t) for t in found["t"]]}
+            found |= {"scale": [self._scale(t) for t in found["t"]]}
         return found
+
+    def _scale(self, t: float) -> float:
+        """eta_t"""
+        s = self.settings
+        return s.learning_rate * power(t + s.initial_t, -s.power_t) if s.power_t else s.learning_rate
 
     def _scalar(self, name: str, how: Any, c: int) -> Any:
         start = self._at_start(name, c)
@@ -164,7 +180,7 @@ class Merge:
         if not self.shards.weights_only:
             wanted |= {"extra"} if self.row.extra[0] in self.first_fields else set()
             wanted |= {"evidence", "start_evidence"} if self.row.evidence else set()
-            wanted |= {"absent"} if self.row.penalty and self.sparse else set()
+            wanted |= {"absent"} if self.first.shrunk_since and self.sparse else set()
         self.sums = self._sums(wanted, [shard.model.weights for shard in self.shards.each], self._start_weights())
         if self.settings.average and not self.shards.weights_only:
             start = self.shards.start
@@ -211,8 +227,8 @@ class Merge:
         model = shard.model
         unseen = [number_of(shard, "unseen", c) for c in range(self.records)]
         penalty = [0.0] * self.records
-        if self.row.penalty and not model.weights_only:
-            penalty = [self.row.penalty(*self._by_name(shard, c)) for c in range(self.records)]
+        if self.first.shrunk_since and not model.weights_only:
+            penalty = [self.first.shrunk_since(*self._by_name(shard, c)) for c in range(self.records)]
         share = 1 / self.count
         if self.settings.average and not plain and not model.weights_only:
             share = number_of(shard, "t", 0) / self._examples_in_mean()
@@ -260,7 +276,7 @@ class Merge:
             slots = slots_of(rule, copied(shard.model.keys), {name: shard.model.state[name] for name in names})
             rule.load({name: shard.model.rule[name] for name in rule.scalars()}, slots)
         except (KeyError, TypeError, ValueError) as e:
-            why = f"the rule's state is not that of {self.row.name}: {e}"
+            why = f"the rule's state is not that of {self.algorithm.name}: {e}"
             raise DataError(f"{shard.path}: not a valid model: {why}") from e
         slots = rule.slots()  # without those that are blank but for the mean
         found = np.asarray(shifted(copied(field_of(rule, slots, "mark")[:: rule.records]), 2**32 - 1))
@@ -274,7 +290,7 @@ class Merge:
 
     def choose(self) -> None:
         """The candidate that becomes the model."""
-        steps = {way: (1.0,) if self.row.exact or not self.searches else STEPS[way] for way in self.ways}
+        steps = {way: (1.0,) if self.row.ways == ("mean",) or not self.searches else STEPS[way] for way in self.ways}
         found = [Candidate(way, step) for way in self.ways for step in steps[way]
                  if STEPS[way] != LONG or step <= self.count]  # fmt: skip
         if self.holdout is None:
@@ -466,14 +482,13 @@ class Merge:
         return int(np.count_nonzero((w != 0) & self._merged(w).free))
 
     def _state_of(self, w: Weights, weights: Weights) -> tuple[dict[str, NDArray[Any]], dict[str, list[Any]]]:
-        """The fields of the slots and the numbers of the rule. Fields that the row's formulas leave out are of the
+        """The fields of the slots and the numbers of the rule. Fields that the rule leaves out are of the
         moment: the number of the rule of that name, or t."""
-        assert self.row.state is not None
         merged = self._merged(w)
         t = merged.scalars["t"]
         found = {name: np.empty(w.shape, dtype=code) for name, code in self.first_fields.items()}
-        for rows, part in [(slice(None), merged)] if self.row.whole else merged.parts():
-            state = self.row.state(part)
+        for rows, part in [(slice(None), merged)] if self.algorithm.sums_up else merged.parts():
+            state = self.first.state_of(part)
             if self.settings.average:
                 state["sum"] = weights[rows] * np.asarray(t)
             with np.errstate(over="ignore"):  # what is too large for a slot is infinite, which no model may be

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vwlite.algorithms.table import SOLVED
+from vwlite.algorithms.table import SOLVED, Algorithm, Evidence, algorithm_of
 from vwlite.errors import DataError, NoInputError, UsageError
-from vwlite.merging.table import MERGES, Row
 from vwlite.model import Model
 from vwlite.model.feature_names import NONE, FeatureNames
 from vwlite.model.header import brief
@@ -42,7 +41,7 @@ class Shards:
     """What is merged. The order of the shards is that of their digests, whatever the command line's was."""
 
     settings: Settings
-    row: Row
+    algorithm: Algorithm
     start: Shard | None
     each: list[Shard]
     missing: list[str]
@@ -121,9 +120,9 @@ def checked_shards(found: list[Shard], lost: list[str], start: str | None, loss:
     classes = _classes(settings, found, begun)
     for shard in [*found, *([begun] if begun else [])]:
         shard.columns = _columns(shard.model, classes)
-    row = MERGES[settings.algorithm]
-    _check_counted_once(given, begun, row)
-    return Shards(settings, row, begun, found, lost, classes)
+    algorithm = algorithm_of(settings.algorithm)
+    _check_counted_once(given, begun, algorithm.merging.evidence)
+    return Shards(settings, algorithm, begun, found, lost, classes)
 
 
 def _settings(found: list[Shard], loss: str | None) -> Settings:
@@ -141,8 +140,8 @@ def _check_each(found: list[Shard]) -> None:
     """What a shard must be by itself."""
     for shard in found:
         model, path = shard.model, shard.path
-        if MERGES[model.algorithm].refusal:
-            raise DataError(f"{path}: models of {model.algorithm} cannot be merged: {MERGES[model.algorithm].refusal}")
+        if refusal := algorithm_of(model.algorithm).merging.refusal:
+            raise DataError(f"{path}: models of {model.algorithm} cannot be merged: {refusal}")
         if model.merged:
             raise DataError(f"{path}: is merged already, of {model.merged['shards']} shards, and a merge of merges is "
                             "no merge of all: name the shards, or make it the --start of the next round")  # fmt: skip
@@ -214,7 +213,7 @@ def _shown(value: Any) -> str:
     return brief("none" if text in (None, "") else text)
 
 
-def _check_counted_once(found: list[Shard], start: Shard | None, row: Row) -> None:
+def _check_counted_once(found: list[Shard], start: Shard | None, kind: Evidence | None) -> None:
     """DataError if some data would count twice: those of the start, or of a shard."""
     seen: dict[str, Shard] = {}
     for shard in found:
@@ -238,10 +237,10 @@ def _check_counted_once(found: list[Shard], start: Shard | None, row: Row) -> No
                 "goes on from another model, which would count once for every shard: name that with --start")
             raise DataError(f"{shard.path}: {why}")
         if start is not None:
-            _check_beginning(shard, start, row, ours)
+            _check_beginning(shard, start, kind, ours)
 
 
-def _check_beginning(shard: Shard, start: Shard, row: Row, ours: bool) -> None:
+def _check_beginning(shard: Shard, start: Shard, kind: Evidence | None, ours: bool) -> None:
     """DataError for a shard that did not begin from the start, as far as the two can tell. ours: not of Vowpal Wabbit,
     whose models count no examples and do not say what they began from."""
     model, before = shard.model, start.model
@@ -250,7 +249,7 @@ def _check_beginning(shard: Shard, start: Shard, row: Row, ours: bool) -> None:
         what = "another model" if model.base else "nothing"
         raise DataError(f"{shard.path}: trained from {what}, not from {start.path}: {_make_a_shard(start)}")
     fewer = [name for name, count in before.counters.items() if model.counters.get(name, 0) < count]
-    less = _known_less(shard, start, row) if not says else 0
+    less = _known_less(shard, start, kind) if not says else 0
     if (ours and fewer) or less:
         what = f"knows less of {less} of its {len(before.keys)} features" if less else f"has seen fewer {fewer[0]}"
         raise DataError(f"{shard.path}: did not begin from {start.path}, as it {what}: {_make_a_shard(start)}")
@@ -269,17 +268,23 @@ def _make_a_shard(start: Shard) -> str:
     return f"vwlite {command} -i {start.path} makes a shard of that start"
 
 
-def _known_less(shard: Shard, start: Shard, row: Row) -> int:
+def _known_less(shard: Shard, start: Shard, kind: Evidence | None) -> int:
     """Of how many features a shard has less evidence than the start. Evidence only grows, so what began there has
     none."""
-    kind = row.evidence
     if kind is None or not len(start.model.keys) or any(kind.field not in of.model.state for of in (start, shard)):
         return 0
-    at_start, now = (kind.of(of.rows(of.model.state[kind.field])) for of in (start, shard))
+    at_start, now = (_evidence(of.rows(of.model.state[kind.field]), kind.kind) for of in (start, shard))
     keys, mine = (np.asarray(copied(of.model.keys)) for of in (start, shard))
     there = np.isin(keys, mine, assume_unique=True)
     now = now[np.searchsorted(mine, keys[there])]
     return int(np.count_nonzero(~there) + np.count_nonzero(np.any(now < at_start[there] * (1 - ROUNDING), axis=1)))
+
+
+def _evidence(numbers: NDArray[np.float64], kind: str) -> NDArray[np.float64]:
+    """S, of the numbers that a model keeps: as formulas.pxd has it."""
+    if kind == "root":
+        return numbers * numbers
+    return 1 / np.maximum(numbers, 1e-100) if kind == "variance" else numbers
 
 
 def _classes(settings: Settings, found: list[Shard], start: Shard | None) -> list[str]:
