@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from models import content
 
-from vwlite.algorithms.table import ALGORITHMS, algorithm_of
+from vwlite.algorithms.table import ALGORITHMS
 from vwlite.dask import ranges as ranges_of
 from vwlite.dask.work import Learned
 from vwlite.merging.search import Candidate
@@ -58,23 +58,20 @@ FORMS = {
     "adagrad-rda at a falling rate": (["adagrad-rda", *LOGISTIC, "--l1", 0.005, "--power-t", 0.2], 1e-11),
     "adagrad-rda limited": (["adagrad-rda", *LOGISTIC, "--nonzeros", 15], 1e-11),
     "adagrad-ball": (["adagrad-ball", *LOGISTIC, "--radius", 3], 1e-11),
-    "pa": (["pa", *HINGE], 1e-12),
-    "pa-i": (["pa-i", *HINGE], 1e-12),
-    "pa-ii": (["pa-ii", *HINGE], 1e-12),
     "arow": (["arow", *HINGE], 1e-11),
     "ftrl": (["ftrl", *LOGISTIC], 1e-11),
     "ftrl with l1 and l2": (["ftrl", *LOGISTIC, "--l1", 0.5, "--l2", 0.1], 1e-11),
     "ftrl limited": (["ftrl", *LOGISTIC, "--nonzeros", 15], 1e-11),
 }  # fmt: skip
+FORMS |= {  # the others
+    name: ([name, *(LOGISTIC if "logistic" in row.losses else HINGE)], 1e-12)
+    for name, row in ALGORITHMS.items()
+    if not row.merging.refusal and name not in FORMS
+}
 REFUSED = tuple(a.name for a in ALGORITHMS.values() if a.merging.refusal)
 CLASSES = ("--oaa", 4)
 OF_CLASSES = [form for form in FORMS if "limited" not in form]
 SOFTMAX = ("sgd", "adagrad", "l1-ball", "ftrl")
-
-
-def test_every_algorithm_is_merged_or_refused():
-    assert {options[0] for options, _ in FORMS.values()} | set(REFUSED) == set(ALGORITHMS)
-    assert algorithm_of("solve").merging.refusal
 
 
 def write_lines(path, seed, count, classes=0):

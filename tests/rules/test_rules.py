@@ -11,18 +11,17 @@ from batches import Line, batch_of, learn
 from losses import LOSSES
 from streams import CONSTANT, Walk, random_stream
 
+from vwlite.algorithms.build import rule_class
+from vwlite.algorithms.table import ALGORITHMS
 from vwlite.core.data.expand import Expander
 from vwlite.core.learn.learner import Learner, Reason
 from vwlite.core.learn.losses import Hinge, Logistic, Quantile, Squared
-from vwlite.core.rules.adagrad import Adagrad, AdagradRda, ElasticAdagrad, ElasticAdagradRda
+from vwlite.core.rules.adagrad import ElasticAdagrad
 from vwlite.core.rules.adagrad_ball import AdagradBall
 from vwlite.core.rules.arow import Arow
-from vwlite.core.rules.eg import Eg, EgPm
 from vwlite.core.rules.ftrl import Ftrl
-from vwlite.core.rules.gd import Gd
 from vwlite.core.rules.l1_ball import L1Ball, WeightedL1Ball
 from vwlite.core.rules.l1_subgradient import L1Subgradient
-from vwlite.core.rules.passive_aggressive import Pa, PaI, PaII
 from vwlite.core.rules.rounding import Rounding
 from vwlite.core.rules.sgd import Sgd
 from vwlite.core.rules.simplex import Simplex
@@ -30,29 +29,11 @@ from vwlite.core.rules.smidas import Smidas
 from vwlite.core.rules.truncated_gradient import ElasticTruncatedGradient, TruncatedGradient
 
 pytestmark = pytest.mark.pairwise
-RULES = {
-    "sgd": (Sgd, reference.Sgd),
-    "truncated-gradient": (TruncatedGradient, reference.TruncatedGradient),
-    "rounding": (Rounding, reference.Rounding),
-    "l1-subgradient": (L1Subgradient, reference.L1Subgradient),
-    "gd": (Gd, reference.Gd),
-    "l1-ball": (L1Ball, reference.L1Ball),
-    "simplex": (Simplex, reference.Simplex),
-    "eg": (Eg, reference.Eg),
-    "eg-pm": (EgPm, reference.EgPm),
-    "adagrad": (Adagrad, reference.Adagrad),
-    "adagrad-rda": (AdagradRda, reference.AdagradRda),
-    "adagrad-ball": (AdagradBall, reference.AdagradBall),
-    "pa": (Pa, reference.Pa),
-    "pa-i": (PaI, reference.PaI),
-    "pa-ii": (PaII, reference.PaII),
-    "arow": (Arow, reference.Arow),
-    "ftrl": (Ftrl, reference.Ftrl),
-    "smidas": (Smidas, reference.Smidas),
-    "sgd with l2": (ElasticTruncatedGradient, reference.Sgd),
-    "truncated-gradient with l2": (ElasticTruncatedGradient, reference.TruncatedGradient),
-    "adagrad with l2": (ElasticAdagrad, reference.Adagrad),
-    "adagrad-rda with l2": (ElasticAdagradRda, reference.AdagradRda),
+CLASSES = {name: rule_class(row.rule) for name, row in ALGORITHMS.items() if name != "adagrad-full"}
+RULES = {name: (kind, getattr(reference, kind.__name__)) for name, kind in CLASSES.items()} | {
+    f"{name} with l2": (rule_class(ALGORITHMS[name].forms["l2"]), getattr(reference, kind.__name__))
+    for name, kind in CLASSES.items()
+    if "l2" in ALGORITHMS[name].forms
 }
 NEEDED = {  # options without a default; a rate at which a rule that multiplies learns something
     "rounding": {"threshold": 0.02},
@@ -69,9 +50,9 @@ NEEDED = {  # options without a default; a rate at which a rule that multiplies 
 }
 # Relative to the largest weight: float32 weights; state all in doubles, summed otherwise than by the twin; and as it.
 FLOAT, EXACT, DOUBLE = 2e-5, 1e-9, 1e-12
-HINGE_ONLY = ("pa", "pa-i", "pa-ii", "arow")
+HINGE_ONLY = tuple(name for name, row in ALGORITHMS.items() if row.losses == ("hinge",))
 NEVER_ZERO = ("simplex", "eg", "eg-pm")  # or features that were never seen have weights too
-IN_FLOATS = ("sgd", "truncated-gradient", "gd", "sgd with l2", "truncated-gradient with l2")
+IN_FLOATS = tuple(name for name, (kind, _) in RULES.items() if ("w", "<f4") in kind.SLOT)
 ADAPTIVE = 1e-10  # for AdaGrad, all in doubles, whose feedback makes more of the last digits
 BITS = 7  # 128 keys for 300 features: collisions everywhere, with the constant too
 
