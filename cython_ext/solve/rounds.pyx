@@ -96,15 +96,12 @@ cdef bint are_finite(numbers):
 cdef class Descent:
     """What both methods have. x: where to begin, the weights and the constant; l2: strength, not on the constant.
 
-    Numbers and arrays of the state are those of `state`; `load` takes them up.
+    The state is the numbers of `state` and the arrays of `arrays`; `load` takes them up.
     """
-    NUMBERS = ("objective", "step", "curvature", "rate", "trials", "rounds", "steps", "known", "done", "noisy")
-    ARRAYS = ("x", "g", "direction", "trial")
 
     cdef readonly Py_ssize_t d          # weights
     cdef readonly double l2
     cdef readonly double objective      # at x
-    cdef readonly double trial_objective    # at the point that was told of last
     cdef readonly double step           # the part of the direction that `trial` is at
     cdef readonly Py_ssize_t rounds     # gradients that were told
     cdef readonly Py_ssize_t steps      # those that were taken
@@ -123,10 +120,10 @@ cdef class Descent:
         self.d, self.l2 = x.shape[0] - 1, l2
         if self.d < 0:
             raise ValueError("the constant is there, if only as 0")
-        self.objective = self.trial_objective = INFINITY
+        self.objective = INFINITY
         self.step, self.curvature, self.rate = 1, 1, 0
         self.arrays = {}
-        self.x, self.g, self.direction, self.trial = (self.room(name) for name in self.ARRAYS[:4])
+        self.x, self.g, self.direction, self.trial = (self.room(name) for name in ("x", "g", "direction", "trial"))
         for j in range(self.d + 1):
             self.trial[j] = x[j]
 
@@ -187,7 +184,6 @@ cdef class Descent:
         if gradient.shape[0] != self.d + 1:
             raise ValueError("the gradient is of other columns")
         self.rounds += 1
-        self.trial_objective = value
         for j in range(self.d):
             gradient[j] += self.l2 * self.trial[j]
         if self.known and not self.is_enough(value):
@@ -287,7 +283,6 @@ cdef class Descent:
 cdef class OWLQN(Descent):
     """l1: the strength of the penalty."""
     cdef readonly double l1
-    cdef readonly Py_ssize_t pairs
     cdef double[::1] pseudo         # the subgradient of the objective at x that is nearest to 0
     cdef double[::1] free           # 1 where it or x is not 0, and for the constant; else 0
     cdef list s, y                  # of the last steps, the oldest first: arrays of the state
@@ -431,8 +426,6 @@ cdef class OWLQN(Descent):
 cdef class SPG(Descent):
     """radius: of the ball, into which the beginning is projected. The objective may rise on the way: `best` is where it
     was least."""
-    NUMBERS = (*Descent.NUMBERS, "least", "last")
-    ARRAYS = (*Descent.ARRAYS, "best")
 
     cdef readonly double radius
     cdef readonly double least      # the objective at `best`

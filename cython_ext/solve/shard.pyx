@@ -5,7 +5,7 @@
 Sums over shards add. For losses without kinks.
 
 The dual bound (problem.pyx) is at alpha_i = -l'_i, changed so that sum_i h_i alpha_i = 0 if there is a constant. How, is
-only known when the sums over all shards are; so a certificate has for each loss what the change needs, and nothing else:
+only known when the sums over all shards are; so the sums have for each loss what the change needs:
 
     logistic, squared-hinge  alpha times one factor where y > 0, another where y < 0; second = slopes where y > 0
     squared                  alpha less a number; second = sum_i h_i x_i
@@ -37,15 +37,13 @@ from vwlite.core.solve.problem cimport Problem, larger, smaller, total
 
 cdef enum:
     HALVINGS = 12
-    BASIC = 6           # sums that are always there
+    BASIC = 6           # sums that are not those of the bound
 
 SCALES = (*(1 - 0.5**k for k in range(HALVINGS)), 1.0)  # from 0, where every conjugate is 0
 
 
-def sums_of(str loss, bint certificate) -> int:
+def sums_of(str loss) -> int:
     """How many sums a shard has."""
-    if not certificate:
-        return BASIC
     return BASIC + (4 + 2 * len(SCALES) if loss in ("logistic", "squared-hinge") else 6)
 
 
@@ -57,10 +55,10 @@ cdef class Shard(Problem):
         if not is_smooth(self.loss):
             raise ValueError(f"gradients do not say enough for a loss with kinks, such as {loss}")
 
-    def sums(self, const double[::1] w, double b, bint certificate):
+    def sums(self, const double[::1] w, double b):
         """At these weights, one for each column: the sums (importance, loss, slope and curvature by the constant,
-        importance of labels above and below 0, and with a certificate more), the slopes by each column, and the second
-        ones, None if there are none."""
+        importance of labels above and below 0, and those of the bound), the slopes by each column, and the second ones,
+        None without a constant."""
         cdef double whole = total(self.rows.importance, self.n)
         cdef double loss
         cdef size_t i
@@ -73,21 +71,20 @@ cdef class Shard(Problem):
         slopes = self.scaled(whole)
         found = array.array("d", [whole, whole * loss, whole * total(self.r, self.n), whole * total(self.curved, self.n),
                                   whole * self.share_of(1), whole * self.share_of(-1)])
-        if certificate:
-            found.extend(whole * x for x in self.of_certificate())
-            if self.constant:
-                memcpy(self.scratch, self.r, 8 * self.n)
-                with nogil:
-                    for i in range(self.n):
-                        if self.loss.kind == SQUARED:
-                            self.r[i] = self.h[i]
-                        elif self.loss.kind == POISSON:
-                            self.r[i] = self.curved[i]
-                        elif self.y[i] < 0:
-                            self.r[i] = 0
-                    self.gradient(False)
-                    memcpy(self.r, self.scratch, 8 * self.n)
-                second = self.scaled(whole)
+        found.extend(whole * x for x in self.of_bound())
+        if self.constant:
+            memcpy(self.scratch, self.r, 8 * self.n)
+            with nogil:
+                for i in range(self.n):
+                    if self.loss.kind == SQUARED:
+                        self.r[i] = self.h[i]
+                    elif self.loss.kind == POISSON:
+                        self.r[i] = self.curved[i]
+                    elif self.y[i] < 0:
+                        self.r[i] = 0
+                self.gradient(False)
+                memcpy(self.r, self.scratch, 8 * self.n)
+            second = self.scaled(whole)
         return found, slopes, second
 
     cdef double share_of(self, double sign):
@@ -106,8 +103,8 @@ cdef class Shard(Problem):
             out[j] = factor * self.g[j]
         return found
 
-    def of_certificate(self):
-        """The sums that only a certificate has, by the whole importance."""
+    def of_bound(self):
+        """The sums that only the bound needs, by the whole importance."""
         cdef Sum[6] sums
         cdef double[6] terms
         cdef size_t i, k
@@ -165,7 +162,7 @@ cdef double between(sums, double t):
 cdef class Dual:
     """A dual point of the problem over all shards, from the sums over them. loss, constant: as of a `Shard`."""
     cdef str loss
-    cdef list sums              # those of the certificate, by the whole importance
+    cdef list sums              # those of the bound, by the whole importance
     cdef double up, down        # factors of alpha where y > 0 and where y < 0
     cdef double shift           # what alpha is less, or the factor of e^p
     cdef double of_slopes, of_second
@@ -174,10 +171,10 @@ cdef class Dual:
 
     def __init__(self, str loss not None, bint constant, const double[::1] sums, const double[::1] slopes,
                  const double[::1] second):
-        """second: None without a constant. ValueError: sums that no certificate has."""
+        """second: None without a constant. ValueError: other sums than a shard has."""
         cdef double positive, negative, least
-        if sums.shape[0] != sums_of(loss, True):
-            raise ValueError("the sums are those of no certificate")
+        if sums.shape[0] != sums_of(loss):
+            raise ValueError("the sums are not those of shards with this loss")
         self.loss, self.whole, self.slopes, self.second = loss, sums[0], slopes, second
         self.sums = [x / self.whole for x in sums[BASIC:]]
         self.up = self.down = 1

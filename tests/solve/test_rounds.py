@@ -34,8 +34,8 @@ def shards_of(drawn, cuts=(7, 19)):
 class Sums:
     """The sums over shards, as whoever drives the rounds has them."""
 
-    def __init__(self, loss, shards, constant, *, certificate=True):
-        self.loss, self.constant, self.certificate = loss, constant, certificate
+    def __init__(self, loss, shards, constant):
+        self.loss, self.constant = loss, constant
         self.shards = [Shard(rows, loss, constant=constant) for rows in shards]
         self.keys = array("I")
         for rows in shards:
@@ -44,10 +44,10 @@ class Sums:
     def at(self, x):
         """The mean loss, its gradient, the curvature by the constant; a dual point."""
         d = len(self.keys)
-        total, slopes, second = np.zeros(sums_of(self.loss, self.certificate)), np.zeros(d), np.zeros(d)
+        total, slopes, second = np.zeros(sums_of(self.loss)), np.zeros(d), np.zeros(d)
         for shard in self.shards:
             w = np.array([x[list(self.keys).index(key)] for key in shard.rows.keys])
-            sums, g, g2 = shard.sums(w, x[-1], self.certificate)
+            sums, g, g2 = shard.sums(w, x[-1])
             total += sums
             places = places_of(self.keys, shard.rows.keys)
             add_at(slopes, places, g)
@@ -105,7 +105,7 @@ def test_no_bound_is_above_the_optimum_and_near_it_they_meet(loss, constant, nam
             break
         loss_at, gradient, curvature, dual = sums.at(descent.arrays["trial"])
         descent.tell(loss_at, gradient, curvature)
-        least = min(least, descent.trial_objective)
+        least = min(least, descent.objective)
         bounds.append(dual.bound(**given))
     for size in (0.1, 1.0, 3.0):
         x = size * rng.normal(0, 1, len(sums.keys) + 1)
@@ -121,7 +121,7 @@ def test_no_bound_is_above_the_optimum_and_near_it_they_meet(loss, constant, nam
 def test_rounds_go_as_the_twin(loss, constant, name):
     strength = STRENGTHS[name]
     drawn = draw(41, loss)
-    sums = Sums(loss, shards_of(drawn), constant, certificate=True)
+    sums = Sums(loss, shards_of(drawn), constant)
     start = np.zeros(len(sums.keys) + 1)
     descent, eager = descent_of(strength, start), twin_of(strength, start)
     refused = 0

@@ -190,7 +190,7 @@ def _serve(line: Line, options: SolveOptions, settings: Settings, paths: list[st
         line.send(answers)
         while True:
             wanted, constant = line.receive()
-            line.send([shard.sums(w, constant, True) for w, shard in zip(wanted, shards, strict=True)])
+            line.send([shard.sums(w, constant) for w, shard in zip(wanted, shards, strict=True)])
     except (EOFError, BrokenPipeError, ConnectionResetError):
         raise
     except Exception as e:  # whatever it is, who asks makes a sentence and an exit code of it
