@@ -145,3 +145,16 @@ cdef inline double dot(const Example* e) noexcept nogil:
         if i < n:
             even += (<Weighed*>slots[i]).w * x[i]
     return even + odd
+
+
+cdef inline double product(const double* w, const float* x, size_t n) noexcept nogil:
+    """<w, x>, as two sums, so that additions overlap."""
+    cdef size_t i = 0
+    cdef double even = 0, odd = 0
+    while i + 1 < n:
+        even += w[i] * x[i]
+        odd += w[i + 1] * x[i + 1]
+        i += 2
+    if i < n:
+        even += w[i] * x[i]
+    return even + odd

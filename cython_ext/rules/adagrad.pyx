@@ -43,7 +43,7 @@ from vwlite.core.base.elementary cimport exp, expm1, log1p
 from vwlite.core.base.targets cimport *
 from vwlite.core.learn.nonzeros cimport Limited, kth_largest
 from vwlite.core.learn.prox cimport *
-from vwlite.core.rules._gathered cimport CHUNK, Value, add_up, chunk_of, gather_chunks, give_back, met
+from vwlite.core.rules._gathered cimport CHUNK, Value, add_up, chunk_of, gather_chunks, give_back, met, product
 from vwlite.core.learn.rule cimport Example, Outcome, Rule, learning_rate, next_piece, sweep
 from vwlite.core.learn.table cimport next_slot
 
@@ -124,25 +124,14 @@ cdef class Adaptive(Limited):
         return e.initial + self.scale * (even + odd)
 
     cdef double predict_to_learn(self, const Example* e) noexcept nogil:
-        cdef size_t i = 0, n = e.size
-        cdef const float* x = e.x
-        cdef const double* w
-        cdef double even = 0, odd = 0
         if e.pieces != NULL:
             return Adaptive.predict(self, e)
         if self.visit(e):
             return 0
-        weigh(&self.visited, n, self.shift)
+        weigh(&self.visited, e.size, self.shift)
         if self.visited.repeated:       # a feature may share the constant's slot
             return Adaptive.predict(self, e)
-        w = self.visited.w
-        while i + 1 < n:
-            even += w[i] * x[i]
-            odd += w[i + 1] * x[i + 1]
-            i += 2
-        if i < n:
-            even += w[i] * x[i]
-        return e.initial + self.scale * (even + odd)
+        return e.initial + self.scale * product(self.visited.w, e.x, e.size)
 
     cdef double weight(self, const char* slot) noexcept nogil:
         return self.scale * divided(<const Slot*>slot, self.shift, self.constant)
@@ -383,22 +372,12 @@ cdef class ElasticAdagrad(Adagrad):
         return e.initial + (even + odd)
 
     cdef double predict_to_learn(self, const Example* e) noexcept nogil:
-        cdef size_t i = 0
-        cdef const double* w
-        cdef double even = 0, odd = 0
         if e.pieces != NULL:
             return self.predict(e)
         if self.visit(e):
             return 0
         self.bring_up(e)
-        w = self.visited.w
-        while i + 1 < e.size:
-            even += w[i] * e.x[i]
-            odd += w[i + 1] * e.x[i + 1]
-            i += 2
-        if i < e.size:
-            even += w[i] * e.x[i]
-        return e.initial + (even + odd)
+        return e.initial + product(self.visited.w, e.x, e.size)
 
     cdef void bring_up(self, const Example* e) noexcept nogil:
         """Fill in the weights of the features that are visited."""

@@ -17,7 +17,9 @@ from vwlite.core.base.buffers cimport reserve
 from vwlite.core.base.targets cimport *
 from vwlite.core.learn.nonzeros cimport Limited, kth_largest
 from vwlite.core.learn.prox cimport *
-from vwlite.core.rules._gathered cimport CHUNK, Gathering, add_up, chunk_of, dot, gather_chunks, give_back, met
+from vwlite.core.rules._gathered cimport (
+    CHUNK, Gathering, add_up, chunk_of, dot, gather_chunks, give_back, met, product,
+)
 from vwlite.core.learn.rule cimport Example, Outcome, next_piece, sweep
 from vwlite.core.learn.table cimport next_slot
 
@@ -141,22 +143,11 @@ cdef class Ftrl(Limited):
         return e.initial + dot(e)
 
     cdef double predict_to_learn(self, const Example* e) noexcept nogil:
-        cdef size_t i = 0
-        cdef const float* x = e.x
-        cdef const double* w
-        cdef double even = 0, odd = 0
         if not self.merging or e.pieces != NULL:
             return self.predict(e)
         if self.visit(e):
             return 0
-        w = self.columns.w
-        while i + 1 < e.size:
-            even += w[i] * x[i]
-            odd += w[i + 1] * x[i + 1]
-            i += 2
-        if i < e.size:
-            even += w[i] * x[i]
-        return e.initial + (even + odd)
+        return e.initial + product(self.columns.w, e.x, e.size)
 
     cdef int visit(self, const Example* e) noexcept nogil:
         """Collect the state of the example's features; -1: no memory."""

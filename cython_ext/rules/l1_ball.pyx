@@ -164,9 +164,6 @@ cdef class L1Ball(Limited):
         return e.initial + sum
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
-        cdef size_t i
-        cdef const float* x
-        cdef Slot** slots
         cdef double step
         cdef Example part = sweep(e)
         if self.t >= self.next_recount_t:
@@ -180,18 +177,30 @@ cdef class L1Ball(Limited):
         while next_piece(&part):
             if room_to_wait(&self.active_set, part.size):
                 break
-            slots, x = <Slot**>part.slots, part.x
-            for i in range(part.size):
-                if slots[i].mark == self.constant:
-                    slots[i].u += step * x[i]
-                else:
-                    self.change(slots[i], step * x[i])
+            self.descend(&part, step)
         if self.nonnegative:
             self.drop_negative(e)
+        if self.weighted:
+            self.cap_all(e)
         self.project()
         if self.is_far():
             self.rebase()
             self.project()      # what one step has lost in digits before
+
+    cdef void descend(self, const Example* part, double step) noexcept nogil:
+        """w += step x, before the projection."""
+        cdef size_t i
+        cdef const float* x = part.x
+        cdef Slot** slots = <Slot**>part.slots
+        for i in range(part.size):
+            if slots[i].mark == self.constant:
+                slots[i].u += step * x[i]
+            else:
+                self.change(slots[i], step * x[i])
+
+    cdef void cap_all(self, const Example* e) noexcept nogil:
+        """Note the features of an example that are outside of the box."""
+        pass
 
     cdef inline void change(self, Slot* s, double by) noexcept nogil:
         """w += by, before the projection."""
@@ -517,32 +526,20 @@ cdef class WeightedL1Ball(L1Ball):
                 sum += (slots[i].u if slots[i].mark == self.constant else self.now_weighted(slots[i])) * x[i]
         return e.initial + sum
 
-    cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
+    cdef void descend(self, const Example* part, double step) noexcept nogil:
         cdef size_t i
-        cdef const float* x
+        cdef const float* x = part.x
+        cdef WeightedSlot** slots = <WeightedSlot**>part.slots
+        for i in range(part.size):
+            if slots[i].mark == self.constant:
+                slots[i].u += step * x[i]
+            else:
+                self.change_weighted(slots[i], step * x[i])
+
+    cdef void cap_all(self, const Example* e) noexcept nogil:
+        cdef size_t i
         cdef WeightedSlot** slots
-        cdef double step
         cdef Example part = sweep(e)
-        if self.t >= self.next_recount_t:
-            self.look()
-        self.t += 1
-        self.occurrences += e.size
-        step = -learning_rate(&self.schedule, self.t) * o.importance * o.dloss
-        if step == 0:
-            return
-        remove_stale(&self.active_set, self.table, self.active)
-        while next_piece(&part):
-            if room_to_wait(&self.active_set, part.size):
-                break
-            slots, x = <WeightedSlot**>part.slots, part.x
-            for i in range(part.size):
-                if slots[i].mark == self.constant:
-                    slots[i].u += step * x[i]
-                else:
-                    self.change_weighted(slots[i], step * x[i])
-        if self.nonnegative:
-            self.drop_negative(e)
-        part = sweep(e)
         while next_piece(&part):
             if reserve(<void**>&self.capped, &self.capped_capacity, self.capped_size + part.size, sizeof(Capped)):
                 self.out_of_memory = True
@@ -553,10 +550,6 @@ cdef class WeightedL1Ball(L1Ball):
                     self.capped[self.capped_size] = Capped(slots[i], fabs(slots[i].u))
                     self.capped_size += 1
                     self.set_u(slots[i], copysign(self.cap(slots[i]), slots[i].u))    # a second look at it does not find it outside
-        self.project()
-        if self.is_far():
-            self.rebase()
-            self.project()      # what one step has lost in digits before
 
     cdef inline double cap(self, const WeightedSlot* s) noexcept nogil:
         """|u| at the wall of the box."""

@@ -83,9 +83,6 @@ cdef class TruncatedGradient(Limited):
         return e.initial + sum
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
-        cdef size_t i
-        cdef const float* x
-        cdef Slot** slots
         cdef double eta, step
         cdef Example part = sweep(e)
         if self.t >= self.next_recount_t:
@@ -95,12 +92,22 @@ cdef class TruncatedGradient(Limited):
         eta = learning_rate(&self.schedule, self.t)
         step = -eta * o.importance * o.dloss
         while step != 0 and next_piece(&part):
-            slots, x = <Slot**>part.slots, part.x
-            for i in range(part.size):
-                slots[i].w = <float>(self.now(slots[i]) + step * x[i])
-                slots[i].gravity = self.gravity
+            self.descend(&part, step)
         if <uint64_t>self.t % self.period == 0:
-            self.gravity += eta * self.period * self.l1
+            self.shrink(eta * self.period)
+
+    cdef void descend(self, const Example* part, double step) noexcept nogil:
+        """w += step x, for the weight that has paid what it has missed."""
+        cdef size_t i
+        cdef const float* x = part.x
+        cdef Slot** slots = <Slot**>part.slots
+        for i in range(part.size):
+            slots[i].w = <float>(self.now(slots[i]) + step * x[i])
+            slots[i].gravity = self.gravity
+
+    cdef void shrink(self, double rate) noexcept nogil:
+        """All weights, by what K examples at this rate have added up to."""
+        self.gravity += rate * self.l1
 
     cdef double weight(self, const char* slot) noexcept nogil:
         return self.now(<const Slot*>slot)
@@ -156,28 +163,19 @@ cdef class ElasticTruncatedGradient(TruncatedGradient):
                 sum += self.left(slots[i]) * x[i]
         return e.initial + sum
 
-    cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
+    cdef void descend(self, const Example* part, double step) noexcept nogil:
         cdef size_t i
-        cdef const float* x
-        cdef ElasticSlot** slots
-        cdef double eta, step
-        cdef Example part = sweep(e)
-        if self.t >= self.next_recount_t:
-            self.look()
-        self.t += 1
-        self.occurrences += e.size
-        eta = learning_rate(&self.schedule, self.t)
-        step = -eta * o.importance * o.dloss
-        while step != 0 and next_piece(&part):
-            slots, x = <ElasticSlot**>part.slots, part.x
-            for i in range(part.size):
-                slots[i].w = <float>(self.left(slots[i]) + step * x[i])
-                slots[i].gravity, slots[i].growth = self.gravity, self.growth
-        if <uint64_t>self.t % self.period == 0:
-            self.gravity += fmin(eta * self.period * self.l1, FAR) * self.growth
-            self.growth *= fmin(1 + eta * self.period * self.l2, FAR)
-            if self.growth > FAR:
-                self.rescale()
+        cdef const float* x = part.x
+        cdef ElasticSlot** slots = <ElasticSlot**>part.slots
+        for i in range(part.size):
+            slots[i].w = <float>(self.left(slots[i]) + step * x[i])
+            slots[i].gravity, slots[i].growth = self.gravity, self.growth
+
+    cdef void shrink(self, double rate) noexcept nogil:
+        self.gravity += fmin(rate * self.l1, FAR) * self.growth
+        self.growth *= fmin(1 + rate * self.l2, FAR)
+        if self.growth > FAR:
+            self.rescale()
 
     cdef void rescale(self) noexcept nogil:
         """Take a power of two out of c and A, here and in all slots."""
@@ -240,29 +238,21 @@ cdef class AveragedTruncatedGradient(TruncatedGradient):
         return copysign(shrinking(&self.history, &s.total, size, s.gravity, self.gravity, self.t, self.area), s.w)
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
-        cdef size_t i
-        cdef const float* x
-        cdef AveragedSlot** slots
-        cdef AveragedSlot* s
-        cdef double eta, step
-        cdef Example part = sweep(e)
-        self.t += 1
         self.area += self.gravity
-        eta = learning_rate(&self.schedule, self.t)
-        step = -eta * o.importance * o.dloss
-        while step != 0 and next_piece(&part):
-            slots, x = <AveragedSlot**>part.slots, part.x
-            for i in range(part.size):
-                s = slots[i]
-                bring_up(&s.total, self.pending(s), self.t, self.area)
-                s.w = <float>(self.now(<Slot*>s) + step * x[i])
-                s.gravity = self.gravity
-        if <uint64_t>self.t % self.period == 0:
-            self.gravity += eta * self.period * self.l1
+        TruncatedGradient.update(self, e, o)
         if append(&self.history, self.gravity, self.area):
             self.out_of_memory = True
         if self.history.size > self.table.capacity:
             self.sweep()
+
+    cdef void descend(self, const Example* part, double step) noexcept nogil:
+        cdef size_t i
+        cdef AveragedSlot* s
+        for i in range(part.size):
+            s = <AveragedSlot*>part.slots[i]
+            bring_up(&s.total, self.pending(s), self.t, self.area)
+            s.w = <float>(self.now(<Slot*>s) + step * part.x[i])
+            s.gravity = self.gravity
 
     cdef void sweep(self) noexcept nogil:
         """Close the sums of the weights that have become zero."""
