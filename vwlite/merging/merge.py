@@ -245,10 +245,9 @@ class Merge:
         return float(start + in_order(number_of(shard, "t", 0) - start for shard in self.shards.each)) or 1.0
 
     def _start_stream(self, weights: Array) -> Stream:
-        start, unseen = self.shards.start, self._unseen(START)
-        if start is not None:
-            return Stream(start.model.keys, weights, *self._state(start.model), start.columns, unseen,
-                          [0.0] * self.records, **self._blanks())  # fmt: skip
+        if self.shards.start is not None:
+            return self._stream(self.shards.start, weights)
+        unseen = self._unseen(START)
         keys = array("I", [self.constant] if unseen[0] and self.constant is not None else [])  # whose weight is 0
         zeros = memoryview(array("d", [0.0] * self.records * len(keys)))
         return Stream(memoryview(keys), zeros, None, None, range(self.records), unseen, [0.0] * self.records,
