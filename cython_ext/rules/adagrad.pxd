@@ -41,7 +41,8 @@ cdef class Adaptive(Limited):
     cdef int room_to_visit(self, size_t n) noexcept nogil
     cdef int visit_chunk(self, size_t begin, Example* chunk) noexcept nogil
     cdef void learn_pieces(self, const Example* e, double dloss, double eta) noexcept nogil
-    cdef void learn_chunk(self, const Example* chunk, double dloss, double eta) noexcept nogil
+    cdef void learn(self, const Example* e, double dloss, double eta) noexcept nogil
+    cdef void move(self, const Example* e, const float* x, double dloss, double eta) noexcept nogil
     cdef void merge(self, const Example* e) noexcept nogil
     cdef void leave(self, const Example* e) noexcept nogil
 

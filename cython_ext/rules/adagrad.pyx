@@ -216,12 +216,20 @@ cdef class Adaptive(Limited):
         if gather_chunks(&self.gathering, e):
             self.out_of_memory = True
         while begin < self.gathering.size and not self.out_of_memory and not self.visit_chunk(begin, &chunk):
-            self.learn_chunk(&chunk, dloss, eta)
+            self.move(&chunk, NULL, dloss, eta)
             begin += CHUNK
         give_back(&self.gathering)
 
-    cdef void learn_chunk(self, const Example* chunk, double dloss, double eta) noexcept nogil:
-        """Learn features that are visited."""
+    cdef void learn(self, const Example* e, double dloss, double eta) noexcept nogil:
+        """Learn from an example that is visited, if it is not one in pieces."""
+        if dloss != 0 and e.pieces != NULL:
+            self.learn_pieces(e, dloss, eta)
+        elif dloss != 0:
+            self.merge(e)
+            self.move(e, e.x, dloss, eta)
+
+    cdef void move(self, const Example* e, const float* x, double dloss, double eta) noexcept nogil:
+        """One step of features that are visited, and their state back. x: NULL if it is the sums of `visited`."""
         pass
 
     def load(self, scalars, slots):
@@ -278,17 +286,12 @@ cdef class Adagrad(Adaptive):
         self.t += 1
         self.occurrences += e.size
         eta = learning_rate(&self.schedule, self.t)
-        if dloss != 0 and e.pieces != NULL:
-            self.learn_pieces(e, dloss, eta)
-        elif dloss != 0:
-            self.merge(e)
-            descend(&self.visited, e.x, e.size, dloss, eta, self.delta, self.shift)
-            self.leave(e)
+        self.learn(e, dloss, eta)
         self.shift += eta * self.l1
 
-    cdef void learn_chunk(self, const Example* chunk, double dloss, double eta) noexcept nogil:
-        descend(&self.visited, NULL, chunk.size, dloss, eta, self.delta, self.shift)
-        self.leave(chunk)
+    cdef void move(self, const Example* e, const float* x, double dloss, double eta) noexcept nogil:
+        descend(&self.visited, x, e.size, dloss, eta, self.delta, self.shift)
+        self.leave(e)
 
 
 cdef void weigh(const Visit* v, size_t n, double shift) noexcept nogil:
@@ -395,20 +398,14 @@ cdef class ElasticAdagrad(Adagrad):
         if shrinkage != self.shrinkage or damping != self.damping:
             self.bring_all_up()
             self.shrinkage, self.damping = shrinkage, damping
-        if dloss != 0 and e.pieces != NULL:
-            self.learn_pieces(e, dloss, eta)
-        elif dloss != 0:
-            self.merge(e)
-            self.descend_from_now(e, e.x, dloss, eta)
+        self.learn(e, dloss, eta)
         self.t += 1
 
-    cdef void learn_chunk(self, const Example* chunk, double dloss, double eta) noexcept nogil:
-        self.bring_up(chunk)
-        self.descend_from_now(chunk, NULL, dloss, eta)
-
-    cdef void descend_from_now(self, const Example* e, const float* x, double dloss, double eta) noexcept nogil:
-        """Features whose weights are up to date: a step, without the shrinking that every feature has."""
+    cdef void move(self, const Example* e, const float* x, double dloss, double eta) noexcept nogil:
+        """Without the shrinking that every feature has."""
         cdef size_t i
+        if x == NULL:       # else the weights are up to date since the prediction
+            self.bring_up(e)
         descend(&self.visited, x, e.size, dloss, eta, self.delta, 0)
         self.leave(e)
         for i in range(e.size):
@@ -479,22 +476,13 @@ cdef class AveragedAdagrad(Adagrad):
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
         self.area += self.shift
-        if o.importance * o.dloss != 0 and e.pieces == NULL:
-            self.t += 1
-            self.catch_up(e)
-            self.t -= 1
         Adagrad.update(self, e, o)
         if append(&self.history, self.shift, self.area):
             self.out_of_memory = True
         if self.history.size > self.table.capacity:
             self.sweep()
 
-    cdef void learn_chunk(self, const Example* chunk, double dloss, double eta) noexcept nogil:
-        self.catch_up(chunk)
-        Adagrad.learn_chunk(self, chunk, dloss, eta)
-
-    cdef inline void catch_up(self, const Example* e) noexcept nogil:
-        """Bring the sums of features up to the example that is being learned."""
+    cdef void move(self, const Example* e, const float* x, double dloss, double eta) noexcept nogil:
         cdef size_t i
         cdef AveragedSlot* s
         for i in range(e.size):
@@ -502,6 +490,7 @@ cdef class AveragedAdagrad(Adagrad):
             bring_up(&s.total, self.pending(s), self.t, self.area)
             if self.is_zero(s):
                 s.slot.z = 0
+        Adagrad.move(self, e, x, dloss, eta)
 
     cdef void sweep(self) noexcept nogil:
         """Close the sums of the weights that have become zero."""
@@ -566,22 +555,16 @@ cdef class AdagradRda(Adaptive):
         return m.supported(w, m.l1 * m.scalars["t"])
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
-        cdef double dloss = o.importance * o.dloss
         if self.t >= self.next_recount_t:
             self.look()
         self.t += 1
-        if dloss != 0 and e.pieces != NULL:
-            self.learn_pieces(e, dloss, 0)
-        elif dloss != 0:
-            self.merge(e)
-            average(&self.visited, e.x, e.size, dloss, self.delta)
-            self.leave(e)
+        self.learn(e, o.importance * o.dloss, 0)
         self.shift += self.l1
         self.scale = learning_rate(&self.schedule, self.t)
 
-    cdef void learn_chunk(self, const Example* chunk, double dloss, double eta) noexcept nogil:
-        average(&self.visited, NULL, chunk.size, dloss, self.delta)
-        self.leave(chunk)
+    cdef void move(self, const Example* e, const float* x, double dloss, double eta) noexcept nogil:
+        average(&self.visited, x, e.size, dloss, self.delta)
+        self.leave(e)
 
 
 cdef inline void average_by(const Visit* v, const Value* x, size_t n, double dloss, double delta) noexcept nogil:
