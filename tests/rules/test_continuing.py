@@ -17,7 +17,7 @@ from vwlite.output.atomic import AtomicFile
 
 pytestmark = pytest.mark.pairwise
 MANY = [rule for rule in ALGORITHMS if rule != "adagrad-full"]  # which is for few features: see test_adagrad_full.py
-OPTIONS = {
+OPTIONS = dict.fromkeys(MANY, [()]) | {
     "gd": [(), ("--l1", "1e-4", "--l2", "1e-5")],
     "sgd": [(), ("--power-t", "0.3", "--initial-t", "2"), ("--l2", "0.1")],
     "truncated-gradient": [("--l1", "1e-3"), ("--l1", "0.01", "--period", "7", "--threshold", "0.2"),
@@ -258,7 +258,7 @@ def test_continuing_with_nothing_changes_nothing(vwlite, tmp_path, rule):
     (tmp_path / "empty").write_text("")
     (tmp_path / "data").write_text(lines_of(1, 50))
     model = tmp_path / "model"
-    vwlite("train", tmp_path / "data", "-m", model, "--algorithm", rule, *usual_loss(rule), *OPTIONS[rule][1])
+    vwlite("train", tmp_path / "data", "-m", model, "--algorithm", rule, *usual_loss(rule), *OPTIONS[rule][-1])
     shutil.copy(model, tmp_path / "before")
     vwlite("train", tmp_path / "empty", "--allow-empty", "-i", model, "-m", model)
     assert model.read_bytes() == (tmp_path / "before").read_bytes()
