@@ -181,23 +181,25 @@ cdef class Sums:
 
     def __init__(self, Stream start not None, list shards not None, *, wanted, str evidence="itself", str extra="",
                  double beta=0, double c=2, rates=None, bint by_extra=False):
-        cdef size_t i
-        self.records, self.kind, self.beta, self.c = start.a.records, EVIDENCES[evidence], beta, c
-        self.by_extra = by_extra
-        self.rate = <double*>calloc(self.records, sizeof(double))
-        if self.rate == NULL:
-            raise MemoryError("no memory for the classes")
-        for i in range(self.records):
-            self.rate[i] = rates[i] if rates is not None else 0
-        self.wanted = [name in wanted for name in NAMES]
-        for i in range(COLUMNS):
-            self.wants[i] = self.wanted[i]
+        self.begin(start.a.records, wanted, evidence, beta, c, rates, by_extra)
         if not shards:
             raise ValueError("there is no shard")
         for stream in shards:
             if (<Stream?>stream).a.records != self.records:
                 raise ValueError("the shards have other classes than the start")
         self.sum_up(start, shards, EXTRAS[extra])
+
+    cdef begin(self, size_t records, wanted, str evidence, double beta, double c, rates, bint by_extra):
+        cdef size_t i
+        self.records, self.kind, self.beta, self.c, self.by_extra = records, EVIDENCES[evidence], beta, c, by_extra
+        self.rate = <double*>calloc(records, sizeof(double))
+        if self.rate == NULL:
+            raise MemoryError("no memory for the classes")
+        for i in range(records):
+            self.rate[i] = rates[i] if rates is not None else 0
+        self.wanted = [name in wanted for name in NAMES]
+        for i in range(COLUMNS):
+            self.wants[i] = self.wanted[i]
 
     @staticmethod
     def restored(const uint32_t[::1] keys not None, columns, size_t records, *, str evidence="itself", double beta=0,
@@ -207,15 +209,9 @@ cdef class Sums:
         cdef Sums found = Sums.__new__(Sums)
         cdef const double[::1] numbers
         cdef size_t i, n = keys.shape[0]
-        found.records, found.kind, found.beta, found.c, found.by_extra = records, EVIDENCES[evidence], beta, c, by_extra
-        found.wanted = [name in columns for name in NAMES]
-        for i in range(COLUMNS):
-            found.wants[i] = found.wanted[i]
-        found.rate = <double*>calloc(records, sizeof(double))
-        if found.rate == NULL or found.make_room(n + 1):
+        found.begin(records, columns, evidence, beta, c, rates, by_extra)
+        if found.make_room(n + 1):
             raise MemoryError("no memory for the sums")
-        for i in range(records):
-            found.rate[i] = rates[i] if rates is not None else 0
         for i, name in enumerate(NAMES):
             if name in columns:
                 numbers = columns[name]
@@ -257,10 +253,6 @@ cdef class Sums:
     def names(self):
         """Of the columns."""
         return [name for name in NAMES if name in self]
-
-    cdef int grow(self) noexcept nogil:
-        """Make room; -1: no memory."""
-        return self.make_room(self.capacity + self.capacity // 2 + 1024)
 
     cdef int make_room(self, size_t want) noexcept nogil:
         """Have room for so many keys; -1: no memory."""
@@ -327,7 +319,7 @@ cdef class Sums:
                 return 0
             at = 0
             while at < count:
-                if self.size == self.capacity and self.grow():
+                if self.size == self.capacity and self.make_room(self.capacity + self.capacity // 2 + 1024):
                     return -1
                 key, n = item[at] >> 32, 0
                 while at < count and item[at] >> 32 == key:
