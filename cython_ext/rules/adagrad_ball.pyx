@@ -104,13 +104,12 @@ cdef class AdagradBall(Adaptive):
 
     SLOT = [("mark", "<u4"), ("_at", "<u4"), ("z", "<f8"), ("S", "<f8"), ("_inverse", "<f8"), ("_rank", "<u4")]
     SLOT_BYTES = sizeof(Slot)
-    SCALARS = ["t", "shift", "sum", "sum_rest", "inverses", "inverses_rest", "largest"]
 
     cdef readonly double radius
     cdef readonly size_t active       # features whose weight is not zero, the constant left out
     cdef Sum S                        # of |z| / H
     cdef Sum R                        # of 1 / H
-    cdef public double largest        # R has been, since it was made anew
+    cdef double largest               # R has been, since it was made anew
     cdef ActiveSet active_set
 
     def __init__(self, loss, *, double radius, **options):
@@ -121,37 +120,17 @@ cdef class AdagradBall(Adaptive):
     def __dealloc__(self):
         free_active_set(&self.active_set)
 
-    @property
-    def sum(self):
-        return self.S.high
+    def scalars(self):
+        return {
+            **super().scalars(), "sum": self.S.high, "sum_rest": self.S.low, "inverses": self.R.high,
+            "inverses_rest": self.R.low, "largest": self.largest,
+        }  # fmt: skip
 
-    @sum.setter
-    def sum(self, double x):
-        self.S.high = x
-
-    @property
-    def sum_rest(self):
-        return self.S.low
-
-    @sum_rest.setter
-    def sum_rest(self, double x):
-        self.S.low = x
-
-    @property
-    def inverses(self):
-        return self.R.high
-
-    @inverses.setter
-    def inverses(self, double x):
-        self.R.high = x
-
-    @property
-    def inverses_rest(self):
-        return self.R.low
-
-    @inverses_rest.setter
-    def inverses_rest(self, double x):
-        self.R.low = x
+    def set_scalars(self, scalars):
+        super().set_scalars(scalars)
+        self.S = Sum(scalars["sum"], scalars["sum_rest"])
+        self.R = Sum(scalars["inverses"], scalars["inverses_rest"])
+        self.largest = scalars["largest"]
 
     @property
     def norm(self):
