@@ -17,7 +17,6 @@ from vwlite.algorithms.build import make_expander, make_loss, make_rule
 from vwlite.algorithms.table import ADDED, LARGEST, LEAST, NUMBERS, TIME
 from vwlite.core.base.arrays import shifted
 from vwlite.core.base.elementary import power
-from vwlite.core.learn.rule import Rule
 from vwlite.core.merge.directions import NEEDS, direction, dual_average, moved_by
 from vwlite.core.merge.sums import Stream, Sums
 from vwlite.errors import DataError, UsageError
@@ -27,9 +26,8 @@ from vwlite.merging.states import Merged, Weights
 from vwlite.model import Model
 from vwlite.model.header import COUNTERS
 from vwlite.model.slots import Array, array_of, copied, field_of
-from vwlite.model.snapshot import slots_of, state_codes
+from vwlite.model.snapshot import blank_of, fresh_rule, slots_of, state_codes
 from vwlite.options.merge import MergeOptions
-from vwlite.options.settings import Settings
 
 # The steps along each way that are tried on a holdout. What overshoots is tried in parts only.
 LONG = (1.0, 1.5, 2.0, 3.0, 4.0)
@@ -59,7 +57,7 @@ class Merge:
         self.algorithm, self.row = shards.algorithm, shards.algorithm.merging
         self.records = self.settings.oaa or 1
         self.constant = make_expander(self.settings).constant_key
-        self.first = _fresh(self.settings)  # what a learner of one class begins with
+        self.first = fresh_rule(self.settings)  # what a learner of one class begins with
         s = self.settings
         harsh = any((s.l1, s.radius, s.nonzeros, s.round_at_end)) and not shards.weights_only
         self.sparse = self.first.restricted if harsh else None  # what makes merged weights those of the algorithm
@@ -495,18 +493,6 @@ class Merge:
                     of_rule = "t" if name in ("last", "since") else name
                     numbers[rows] = state[name] if name in state else merged.scalars[of_rule]
         return found, {name: merged.scalars[name] for name in self.shards.each[0].model.rule}
-
-
-def blank_of(rule: Rule, name: str) -> float:
-    """A field of a slot that nothing has touched; 0 if there is no such field."""
-    if name not in state_codes(rule):
-        return 0.0
-    return float(field_of(rule, rule.blank() or bytes(rule.slot_size()), name)[0])
-
-
-def _fresh(settings: Settings) -> Rule:
-    """The rule of one class, as it begins."""
-    return make_rule(replace(settings, oaa=None, classes="", softmax=False), make_loss(settings), None)
 
 
 def in_order(numbers: Iterable[Any]) -> Any:

@@ -168,15 +168,25 @@ def _from_weights(model: "Model", settings: Settings, path: str, options: dict[s
         )
     learner = make_learner(settings, names=model.classes, **options)
     rule = learner.rule
-    alone = make_rule(replace(settings, oaa=None, classes="", softmax=False), make_loss(settings), None)
-    blank, fields = alone.blank() or bytes(alone.slot_size()), {}
+    alone, fields = fresh_rule(settings), {}
     for name, code in state_codes(rule).items():
         # What a slot has of a number of the rule is what that was when it was touched last.
-        value = alone.scalars().get(name, field_of(alone, blank, name)[0])
+        value = alone.scalars().get(name, blank_of(alone, name))
         fields[name] = array_of(struct.pack(code, value) * len(model.weights), code)
     fields["w"] = narrowed(model.weights) if fields["w"].format == "f" else model.weights
     rule.load(rule.scalars(), slots_of(rule, model.keys, fields))
     return learner
+
+
+def fresh_rule(settings: Settings) -> Rule:
+    """The rule of one class, as it begins."""
+    return make_rule(replace(settings, oaa=None, classes="", softmax=False), make_loss(settings), None)
+
+
+def blank_of(rule: Rule, name: str) -> Any:
+    """A field of a slot that nothing has touched; 0 if there is no such field."""
+    blank = rule.blank() or bytes(rule.slot_size())
+    return field_of(rule, blank, name)[0] if name in state_codes(rule) else 0.0
 
 
 def _begins_from_weights(algorithm: Algorithm) -> bool:
