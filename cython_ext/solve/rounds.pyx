@@ -302,15 +302,6 @@ cdef class OWLQN(Descent):
             self.y.append(self.room(f"y{k}"))
         super().load(numbers, arrays)
 
-    @property
-    def violation(self):
-        """The largest slope of the objective along a weight or the constant."""
-        cdef double found = 0
-        cdef Py_ssize_t j
-        for j in range(self.d + 1):
-            found = larger(found, fabs(self.pseudo[j]))
-        return found
-
     cdef double penalty(self) noexcept:
         return self.l1 * sum_of_sizes(self.trial[: self.d])
 
@@ -454,15 +445,6 @@ cdef class SPG(Descent):
         if (bool(self.last) != self.known or len(self.last) > HISTORY or not are_finite(self.last)
                 or self.known != isfinite(self.least)):
             raise ValueError("its objectives are not those of the method")
-
-    @property
-    def violation(self):
-        """What the best corner of the ball gains, by unit of its radius, or the slope along the constant if it is more."""
-        cdef double largest = 0, along = product(self.g[: self.d], self.x[: self.d])
-        cdef Py_ssize_t j
-        for j in range(self.d):
-            largest = larger(largest, fabs(self.g[j]))
-        return larger(along / self.radius + largest, fabs(self.g[self.d]))
 
     cdef int project(self, double[::1] given, double[::1] out) except -1:
         """The weights onto the ball."""

@@ -191,7 +191,7 @@ def parts_at(run, shards, stack):
         examples.read()
         keys, (weights, constant) = examples.rows.keys, run.weights(best=False)
         at = aligned(keys, run.state.keys, weights)
-        sums = shard_of(examples, run.settings).sums(at, constant, True)
+        sums = shard_of(examples, run.settings).sums(at, constant)
         found.append(Part(facts_of(examples)["shard"], facts_of(examples)["counters"], keys, *sums, path))
     return found
 

@@ -17,7 +17,7 @@ from vwlite.output.atomic import AtomicFile
 
 pytestmark = pytest.mark.pairwise
 MANY = [rule for rule in ALGORITHMS if rule != "adagrad-full"]  # which is for few features: see test_adagrad_full.py
-OPTIONS = dict.fromkeys(MANY, [()]) | {
+OPTIONS = {rule: [()] for rule in MANY} | {
     "gd": [(), ("--l1", "1e-4", "--l2", "1e-5")],
     "sgd": [(), ("--power-t", "0.3", "--initial-t", "2"), ("--l2", "0.1")],
     "truncated-gradient": [("--l1", "1e-3"), ("--l1", "0.01", "--period", "7", "--threshold", "0.2"),

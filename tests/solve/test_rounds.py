@@ -149,7 +149,6 @@ def test_the_optimum_is_that_of_the_twin(loss, constant, name):
         if not descent.done:
             descent.tell(*sums.at(descent.arrays["trial"])[:3])
     assert descent.objective == pytest.approx(twin.objective(w, b), rel=1e-9)
-    assert descent.violation < 1e-4
 
 
 def test_the_ball_holds_its_weights():

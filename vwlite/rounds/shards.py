@@ -5,9 +5,12 @@ from typing import Any
 
 from vwlite.core.solve.shard import Shard
 from vwlite.errors import DataError, UsageError
+from vwlite.options.resolve import option_name
 from vwlite.options.settings import Settings
 from vwlite.runs.problem import Examples
 from vwlite.solvers.table import ROUNDS
+
+NOT_IN_ROUNDS = ("softmax", "oaa", "nonnegative", "feature_weights", "nonzeros")  # settings
 
 
 @dataclass
@@ -26,26 +29,12 @@ class Part:
 
 def check_problem(settings: Settings, what: str) -> None:
     """UsageError for a problem that is not solved in rounds. what: whose it is."""
-    why = _refusal_of(settings)
-    if why:
-        raise UsageError(f"{what}: a problem with {why} is not solved in rounds over shards; vwlite solve takes it")
-
-
-def _refusal_of(settings: Settings) -> str:
-    """Why a problem is not solved in rounds, as words after `with`; nothing if it is."""
-    if settings.softmax:
-        return "--softmax"
-    if settings.oaa is not None:
-        return "--oaa"
-    if settings.nonnegative:
-        return "--nonnegative"
-    if settings.feature_weights:
-        return "--feature-weights"
-    if settings.nonzeros:
-        return "--nonzeros"
+    refused = [option_name(name) for name in NOT_IN_ROUNDS if getattr(settings, name)]
     if settings.loss not in ROUNDS["spg"].losses:
-        return f"--loss {settings.loss}"
-    return ""
+        refused.append(f"--loss {settings.loss}")
+    if refused:
+        why = refused[0]
+        raise UsageError(f"{what}: a problem with {why} is not solved in rounds over shards; vwlite solve takes it")
 
 
 def shard_of(examples: Examples, settings: Settings) -> Shard:
