@@ -9,6 +9,7 @@ many tiny gradient steps of total length eta would give, and never passes the la
 from libc.math cimport INFINITY, fabs, fmax, fmin
 
 from vwlite.core.base.elementary cimport exp, expm1, log, log1p
+from vwlite.core.base.logistic cimport logistic, logistic_curvature
 
 
 cdef inline double lambert_of_exp(double x) noexcept nogil:
@@ -109,17 +110,10 @@ cdef class Logistic(Loss):
         return dloss
 
     cdef double evaluate(self, double p, double y, double* dloss) noexcept nogil:
-        cdef double yp = y * p
-        cdef double e = exp(-fabs(yp))      # at most 1, so nothing overflows
-        if yp > 0:
-            dloss[0] = -y * e / (1 + e)
-            return log1p(e)
-        dloss[0] = -y / (1 + e)
-        return log1p(e) - yp
+        return logistic(p, y, dloss)
 
     cdef double curvature(self, double p, double y) noexcept nogil:
-        cdef double e = exp(-fabs(p))
-        return e / ((1 + e) * (1 + e))
+        return logistic_curvature(p)
 
     cdef double invariant_step(self, double p, double y, double dloss, double eta, double h) noexcept nogil:
         cdef double yp = y * p

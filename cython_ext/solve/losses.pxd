@@ -1,8 +1,9 @@
 """Losses of the batch problems, in double: value, derivative, curvature, conjugate. See losses.pyx."""
 
-from libc.math cimport INFINITY, fabs
+from libc.math cimport INFINITY
 
 from vwlite.core.base.elementary cimport exp_of
+from vwlite.core.base.logistic cimport logistic_smooth
 
 cdef extern from *:
     """
@@ -12,19 +13,12 @@ cdef extern from *:
         return x > most ? most : x < -most ? -most : x;
     }
 
-    /* ln (1 + e) for 0 <= e <= 1, to full relative accuracy: the rounding of 1 + e is made good. */
-    static inline double vwlite_log_1_plus(double e) {
-        double u = 1 + e;
-        return vwlite_log(u) + (e - (u - 1)) / u;
-    }
-
     /* x ln x for x >= 0 */
     static inline double vwlite_x_log_x(double x) {
         return x < 1e-300 ? 0 : x * vwlite_log(x);
     }
     """
     double log_of "vwlite_log"(double x) noexcept nogil            # normal x > 0
-    double log_1_plus "vwlite_log_1_plus"(double e) noexcept nogil
     double x_log_x "vwlite_x_log_x"(double x) noexcept nogil
     double bounded "vwlite_bounded"(double x, double most) noexcept nogil
 
@@ -57,13 +51,11 @@ cdef inline bint is_smooth(BatchLoss loss) noexcept nogil:
 
 cdef inline double evaluate(BatchLoss loss, double p, double y, double* dloss, double* curvature) noexcept nogil:
     """l(p, y), and its first two derivatives by p."""
-    cdef double e, inverse, z = y * p
+    cdef double e, share, value, z = y * p
     if loss.kind == LOGISTIC:
-        e = exp_of(-min(fabs(z), <double>MOST_EXPONENT))
-        inverse = 1 / (1 + e)
-        dloss[0] = -y * (e * inverse if z > 0 else inverse)
-        curvature[0] = e * inverse * inverse
-        return log_1_plus(e) + (0 if z > 0 else -z)
+        value = logistic_smooth(z, &share, curvature)
+        dloss[0] = -y * share
+        return value
     if loss.kind == SQUARED:
         dloss[0] = 2 * (p - y)
         curvature[0] = 2

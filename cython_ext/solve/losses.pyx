@@ -30,14 +30,11 @@ cdef extern from *:
                                                       double *curved, size_t n) {
         double terms[VWLITE_BLOCK] = {0};
         for (size_t i = 0; i < n; i++) {
-            double z = y[i] * p[i];
-            double size = fabs(z);
-            double e = vwlite_exp(-(size < 600 ? size : 600));
-            double inverse = 1 / (1 + e);
-            double a = z > 0 ? e * inverse : inverse;
-            r[i] = -h[i] * y[i] * a;
-            curved[i] = h[i] * (e * inverse * inverse);
-            terms[i] = h[i] * (vwlite_log_1_plus(e) + (z > 0 ? 0 : -z));
+            double share, curvature;
+            double value = vwlite_logistic_smooth(y[i] * p[i], &share, &curvature);
+            r[i] = -h[i] * y[i] * share;
+            curved[i] = h[i] * curvature;
+            terms[i] = h[i] * value;
         }
         return vwlite_block_sum(terms);
     }
