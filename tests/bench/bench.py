@@ -13,35 +13,23 @@ This process stays small, without NumPy: the peak memory of a child begins with 
 """
 
 import argparse
-import datetime
-import importlib.util
 import json
 import os
-import platform
 import re
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from random import Random
 from statistics import median
 
-from report import processor, put_into, row, say
+from harness import HERE, ROOT, VW, VWLITE, generate, installed, made, options_of, report_of, run, say, show, table
+from harness import verdict as yes_or_no
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
 PYTHON = sys.executable
-VWLITE = str(Path(PYTHON).with_name("vwlite"))
-VW = [PYTHON, "-m", "vowpalwabbit"]
-HAS_VW = importlib.util.find_spec("vowpalwabbit") is not None
-HAS_ARROW = importlib.util.find_spec("pyarrow") is not None
-HAS_PANDAS = importlib.util.find_spec("pandas") is not None
-HAS_RIVER = importlib.util.find_spec("river") is not None
-HAS_SKLEARN = importlib.util.find_spec("sklearn") is not None
+HAS_VW = installed("vowpalwabbit")
+HAS_SKLEARN = installed("sklearn")
 FEATURES = 47_236  # of the documents
 PASSES = 4
 SHORT_PASSES = 8  # over a fifth of the documents
@@ -79,15 +67,8 @@ READ, PARSE = "reading the file", "reading and parsing"
 
 Command = Sequence[str]
 Seconds = dict[str, list[float]]  # of each rival, round by round
-
-
-@dataclass
-class Run:
-    """One process, from its start to its end."""
-
-    seconds: float
-    processor: float  # seconds that it computed, of all its threads
-    peak: int  # bytes
+Row = tuple[str, ...]
+TITLES = ("work", "vwlite", "against", "", "ratio (min-max)", "at most", "reached")
 
 
 @dataclass
@@ -109,22 +90,6 @@ class Work:
     passes: int = PASSES  # between the two of a pair
 
 
-def run(command: Command) -> Run:
-    """Run a command to its end; its words are thrown away unless it fails."""
-    with open("words.txt", "wb+") as words:
-        begin = time.perf_counter()
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=words)
-        _, status, usage = os.wait4(process.pid, 0)
-        seconds = time.perf_counter() - begin
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode:
-            words.seek(0)
-            said = words.read().decode(errors="replace")
-            sys.exit(f"bench.py: exit {process.returncode} of {' '.join(command)}\n{said}")
-    peak = usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-    return Run(seconds, usage.ru_utime + usage.ru_stime, peak)
-
-
 def race(work: Work, rounds: int) -> Seconds:
     """All rivals in turn, `rounds` times."""
     seconds: Seconds = {name: [] for name in work.rivals}
@@ -132,11 +97,11 @@ def race(work: Work, rounds: int) -> Seconds:
         words = []
         for name, rival in work.rivals.items():
             if isinstance(rival, tuple):
-                short, long = (run(command) for command in rival)
+                short, long = (run(*command) for command in rival)
                 elapsed = (long.seconds - short.seconds) / work.passes
                 computed = (long.processor - short.processor) / work.passes
             else:
-                one = run(rival)
+                one = run(*rival)
                 elapsed, computed = one.seconds, one.processor
             if turn:
                 seconds[name].append(elapsed)
@@ -145,7 +110,7 @@ def race(work: Work, rounds: int) -> Seconds:
     return seconds
 
 
-def rows(work: Work, seconds: Seconds) -> Iterator[str]:
+def rows(work: Work, seconds: Seconds) -> Iterator[Row]:
     """The rows of the table, one for each rival."""
     ours = seconds[work.ours]
     goals = {goal.rival: goal.limit for goal in work.goals}
@@ -159,13 +124,13 @@ def rows(work: Work, seconds: Seconds) -> Iterator[str]:
             reached = verdict(median(ratios), goals.get(name))
         else:  # differences of two times that are too short to tell apart
             spread = reached = "n.a."
-        yield row(
+        yield (
             work.name if first else "", span(median(ours)) if first else "", name, span(median(theirs)), spread,
             goal_text(goals.get(name)), reached,
         )  # fmt: skip
         first = False
     if first:
-        yield row(work.name, span(median(ours)), "", "", "", "", "")
+        yield work.name, span(median(ours)), "", "", "", "", ""
 
 
 def span(seconds: float) -> str:
@@ -177,7 +142,7 @@ def goal_text(limit: float | None) -> str:
 
 
 def verdict(value: float, limit: float | None) -> str:
-    return "" if limit is None else "yes" if value <= limit else "**no**"
+    return "" if limit is None else yes_or_no(value <= limit)
 
 
 def works(news: str, clicks: str, libsvm: str) -> list[Work]:
@@ -206,7 +171,7 @@ def works(news: str, clicks: str, libsvm: str) -> list[Work]:
     for cache in ("news.cache", "news.vw.cache"):  # VW takes any that is there
         Path(cache).unlink(missing_ok=True)
     crossed = [clicks, *logistic, "-q", "af"]
-    list_of_works = [
+    return [
         Work(
             "train `gd` logistic from text, documents",
             {
@@ -283,7 +248,6 @@ def works(news: str, clicks: str, libsvm: str) -> list[Work]:
         ),
         *works_of_both(clicks),
     ]
-    return [without_what_is_missing(work) for work in list_of_works]
 
 
 def without_what_is_missing(work: Work) -> Work:
@@ -348,21 +312,21 @@ def works_of_the_portable_build(program: Path, news: str) -> Iterator[Work]:
     yield work("a pass over the cache, `gd` logistic", {name: (short[name], long[name]) for name in short})
 
 
-def cache_rows(clicks: str) -> Iterator[str]:
+def cache_rows(clicks: str) -> Iterator[Row]:
     """How large a cache is beside its text."""
-    run([VWLITE, "train", clicks, "--loss", "logistic", "--cache-file", "clicks.cache", "--kill-cache", "--quiet"])
+    run(VWLITE, "train", clicks, "--loss", "logistic", "--cache-file", "clicks.cache", "--kill-cache", "--quiet")
     ratio = Path("clicks.cache").stat().st_size / Path(clicks).stat().st_size
     size = f"{Path('clicks.cache').stat().st_size / 1e6:.0f} MB"
-    yield row("cache of clicks over their text", size, "", "", f"{ratio:.2f}", "0.80", verdict(ratio, 0.8))
+    yield "cache of clicks over their text", size, "", "", f"{ratio:.2f}", "0.80", verdict(ratio, 0.8)
 
 
-def one_thread_rows(news: str, rounds: int) -> Iterator[str]:
+def one_thread_rows(news: str, rounds: int) -> Iterator[Row]:
     """Text a second that one thread learns from."""
     command = [VWLITE, "train", news, "--loss", "logistic", "--threads", "1", "--quiet"]
     one = Work("one thread, documents", {OURS: command})
     seconds = median(race(one, rounds)[OURS])
     speed = Path(news).stat().st_size / seconds / 1e9
-    yield row(one.name, span(seconds), "", "", f"{speed:.2f} GB/s", "0.65 GB/s", verdict(-speed, -0.65))
+    yield one.name, span(seconds), "", "", f"{speed:.2f} GB/s", "0.65 GB/s", verdict(-speed, -0.65)
 
 
 def works_of_both(clicks: str) -> list[Work]:
@@ -435,7 +399,7 @@ def works_in_memory(libsvm: str, data: str, times: int) -> Iterator[Work]:
         )
 
 
-def algorithm_rows(news: str, rounds: int) -> Iterator[str]:
+def algorithm_rows(news: str, rounds: int) -> Iterator[Row]:
     """A pass over the cache for each of the other algorithms, against one of `sgd` with the same loss."""
 
     def one_pass(loss: str, algorithm: str, *options: str) -> tuple[Command, Command]:
@@ -457,7 +421,7 @@ def floor(what: str, path: str) -> list[str]:
     return [PYTHON, str(HERE / "floor.py"), what, path]
 
 
-def start_rows(rounds: int) -> Iterator[str]:
+def start_rows(rounds: int) -> Iterator[Row]:
     """How long the shortest commands take."""
     Path("one.vw").write_text("1 | a b:2\n")
     version_only = {OURS: [VWLITE, "--version"]}
@@ -470,10 +434,10 @@ def start_rows(rounds: int) -> Iterator[str]:
         ours = median(seconds[OURS])
         theirs = span(median(seconds[VW_NAME])) if HAS_VW else ""
         spread = f"{min(seconds[OURS]):.3f}-{max(seconds[OURS]):.3f} s"
-        yield row(name, span(ours), VW_NAME if HAS_VW else "", theirs, spread, span(limit), verdict(ours, limit))
+        yield name, span(ours), VW_NAME if HAS_VW else "", theirs, spread, span(limit), verdict(ours, limit)
 
 
-def table_rows(count: int, rounds: int) -> Iterator[str]:
+def table_rows(count: int, rounds: int) -> Iterator[Row]:
     """The same impressions as CSV, JSON lines and VW text: training on each, by rows."""
     stem = f"table-{count}"
     if not Path(f"{stem}.csv").exists():
@@ -487,13 +451,13 @@ def table_rows(count: int, rounds: int) -> Iterator[str]:
         "CSV": [VWLITE, "train", f"{stem}.csv", "--label", "clicked", *learn],
         "JSON lines": [VWLITE, "train", f"{stem}.jsonl", "--label", "clicked", *learn],
     }
-    if HAS_ARROW:
+    if installed("pyarrow"):
         make = "import sys, pyarrow.csv as c, pyarrow.parquet as p; p.write_table(c.read_csv(sys.argv[1]), sys.argv[2])"
-        run([PYTHON, "-c", make, f"{stem}.csv", f"{stem}.parquet"])
+        run(PYTHON, "-c", make, f"{stem}.csv", f"{stem}.parquet")
         rivals["Parquet"] = [VWLITE, "train", f"{stem}.parquet", "--label", "clicked", *learn]
-    if HAS_SKLEARN and HAS_PANDAS:
+    if installed("sklearn", "pandas"):
         rivals["pandas, one-hot and SGDClassifier"] = [PYTHON, str(HERE / "sklearn_table.py"), f"{stem}.csv"]
-    if HAS_RIVER:
+    if installed("river"):
         rivals["river"] = [PYTHON, str(HERE / "river_table.py"), f"{stem}.csv"]
     seconds = race(Work(f"a table of {count:,} rows", dict(rivals)), rounds)
     base = median(seconds["VW text of it"])
@@ -502,7 +466,7 @@ def table_rows(count: int, rounds: int) -> Iterator[str]:
     for name in seconds:
         ours, limit = median(seconds[name]), limits.get(name)
         ratio = "" if name == "VW text of it" else f"{ours / base:.2f}"
-        yield row(
+        yield (
             f"train, table of {count:,} rows, 12 columns, {name}", span(ours), "", f"{count / ours:,.0f} rows/s", ratio,
             goal_text(limit), verdict(ours / base, limit),
         )  # fmt: skip
@@ -523,16 +487,16 @@ def write_table(stem: str, count: int) -> None:
             lines.write(json.dumps(dict(zip(names, cells, strict=True))) + "\n")
 
 
-def memory_rows(clicks: str) -> Iterator[str]:
+def memory_rows(clicks: str) -> Iterator[Row]:
     """The peak while the table grows, with an interaction that brings a new feature with every other line."""
     for cross in ("af", "ck"):
         command = [VWLITE, "train", clicks, "--loss", "logistic", "-q", cross, "--quiet", "--report", "report.json"]
-        peak = run(command).peak
-        table = json.loads(Path("report.json").read_text())["results"]["features in the table"]
-        limit = 64e6 + 100 * table
-        yield row(
-            f"peak memory, clicks, `-q {cross}`, {table:,} features", f"{peak / 1e6:.0f} MB", "", "",
-            f"64 MB and {max(0, peak - 64e6) / table:.0f} bytes per feature", f"{limit / 1e6:.0f} MB",
+        peak = run(*command).peak
+        features = report_of(Path("report.json"))["features in the table"]
+        limit = 64e6 + 100 * features
+        yield (
+            f"peak memory, clicks, `-q {cross}`, {features:,} features", f"{peak / 1e6:.0f} MB", "", "",
+            f"64 MB and {max(0, peak - 64e6) / features:.0f} bytes per feature", f"{limit / 1e6:.0f} MB",
             verdict(peak, limit),
         )  # fmt: skip
         say(f"peak memory, -q {cross}: {peak / 1e6:.0f} MB")
@@ -543,8 +507,8 @@ def losses(news: str, clicks: str) -> Iterator[str]:
     tasks = [("documents", [news], []), ("clicks, `-q af`", [clicks], ["-q", "af"])]
     for name, data, arguments in tasks:
         common = [*arguments, "--loss_function", "logistic"]
-        run([VWLITE, "train", *data, *common, "--quiet", "--report", "report.json"])
-        ours = json.loads(Path("report.json").read_text())["results"]["average loss"]
+        run(VWLITE, "train", *data, *common, "--quiet", "--report", "report.json")
+        ours = report_of(Path("report.json"))["average loss"]
         text = f"{name}: vwlite {ours:.5f}"
         for bits in (["18", "24"] if HAS_VW else []):
             done = subprocess.run([*VW, "-d", *data, *common, "-b", bits], capture_output=True, text=True, check=True)
@@ -555,41 +519,55 @@ def losses(news: str, clicks: str) -> Iterator[str]:
         yield text
 
 
-def versions() -> str:
-    found = [f"Python {platform.python_version()}"]
-    for name in ("vwlite", "vowpalwabbit", "scikit-learn", "numpy"):
-        with suppress(PackageNotFoundError):
-            found.append(f"{name} {version(name)}")
-    return ", ".join(found)
-
-
 def text_of(stream: str, form: str, megabytes: float) -> str:
-    """The name of a generated file in the current folder; it is made if it is not there."""
+    """The name of a generated file in the current folder."""
     path = Path(f"{stream}-{megabytes:g}MB.{form}")
-    if not path.exists():
-        say(f"making {path}")
-        generate = [PYTHON, str(ROOT / "data/generate.py"), stream, "--format", form]
-        run([*generate, "--megabytes", str(megabytes), "-o", str(path)])
-    return str(path)
+    return str(generate(stream, path, "--format", form, "--megabytes", megabytes))
 
 
-def main() -> int:
-    assert __doc__ is not None
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="tiny data, one round")
+def raced(some: Iterable[Work], only: str, rounds: int) -> Iterator[Row]:
+    """The rows of those works whose name contains `only`."""
+    for work in some:
+        if only in work.name:
+            yield from rows(work, race(without_what_is_missing(work), rounds))
+
+
+def all_rows(typed: argparse.Namespace, news: str, clicks: str) -> Iterator[Row]:
+    """The rows of the table, or those that --only names."""
+    libsvm = text_of("rcv1", "libsvm", typed.megabytes)
+    yield from raced(works(news, clicks, libsvm), typed.only, typed.rounds)
+    if HAS_SKLEARN and typed.only in "in memory":
+        fifth = text_of("rcv1", "libsvm", typed.megabytes / 5)
+        yield from raced(works_in_memory(fifth, "a fifth of the documents", SHORT_PASSES), "", typed.rounds)
+        if typed.data.exists():
+            yield from raced(works_in_memory(str(typed.data), "rcv1", MANY_PASSES), "", typed.rounds)
+    yield from raced(works_of_meals(text_of("meals", "vw", typed.megabytes / 5)), typed.only, typed.rounds)
+    yield from raced(works_of_the_portable_build(typed.portable, news), typed.only, typed.rounds)
+    if typed.only in "one thread":
+        yield from one_thread_rows(news, typed.rounds)
+    if typed.only in "cache of clicks":
+        yield from cache_rows(clicks)
+    if typed.only in "every algorithm":
+        yield from algorithm_rows(text_of("rcv1", "vw", typed.megabytes / 5), typed.rounds)
+    if typed.only in "table":
+        yield from table_rows(min(1_000_000, int(typed.megabytes * 10_000)), typed.rounds)
+    if typed.only in "peak memory":
+        yield from memory_rows(clicks)
+    if typed.only in "start":
+        yield from start_rows(max(typed.rounds, 1))
+
+
+def main() -> None:
+    parser = options_of(__doc__, quick="tiny data, one round", data=True, results="put the table into this file")
     parser.add_argument("--megabytes", type=float, default=1000, help="of text, in each stream (default: 1000)")
     parser.add_argument("--rounds", type=int, default=5, help="(default: 5)")
     parser.add_argument("--only", default="", metavar="WORDS", help="only rows whose name contains this: another table")
     parser.add_argument("--folder", type=Path, default=ROOT / ".bench", help="where files go (default: .bench)")
-    sets = ROOT / ".bench/sets"
-    parser.add_argument("--data", type=Path, default=sets, help="where rcv1.train.libsvm.gz is (default: .bench/sets)")
     built = ROOT / ".venv-portable/bin/vwlite"
     parser.add_argument("--portable", type=Path, default=built, help="`vwlite` as `make portable` builds it")
-    parser.add_argument("--results", type=Path, help="put the table into this file, between its markers")
     typed = parser.parse_args()
     typed.portable, typed.data = typed.portable.absolute(), typed.data.absolute() / "rcv1.train.libsvm.gz"
-    if typed.results:
-        typed.results = typed.results.absolute()
+    results = typed.results and typed.results.absolute()
     if typed.quick:
         typed.megabytes, typed.rounds = 0.2, 1
     typed.folder.mkdir(parents=True, exist_ok=True)
@@ -598,49 +576,15 @@ def main() -> int:
         say("bench.py: vowpalwabbit is not installed (pip install '.[bench]'), so there is nothing to compare with")
 
     news, clicks = text_of("rcv1", "vw", typed.megabytes), text_of("clicks", "vw", typed.megabytes)
-    libsvm = text_of("rcv1", "libsvm", typed.megabytes)
-    table = [row("work", "vwlite", "against", "", "ratio (min-max)", "at most", "reached"), row(*["---"] * 7)]
-    for work in works(news, clicks, libsvm):
-        if typed.only in work.name:
-            table += rows(work, race(work, typed.rounds))
-    if HAS_SKLEARN and typed.only in "in memory":
-        fifth = text_of("rcv1", "libsvm", typed.megabytes / 5)
-        for work in works_in_memory(fifth, "a fifth of the documents", SHORT_PASSES):
-            table += rows(work, race(work, typed.rounds))
-        if typed.data.exists():
-            for work in works_in_memory(str(typed.data), "rcv1", MANY_PASSES):
-                table += rows(work, race(work, typed.rounds))
-    for work in works_of_meals(text_of("meals", "vw", typed.megabytes / 5)):
-        if typed.only in work.name:
-            table += rows(work, race(without_what_is_missing(work), typed.rounds))
-    for work in works_of_the_portable_build(typed.portable, news):
-        if typed.only in work.name:
-            table += rows(work, race(work, typed.rounds))
-    if typed.only in "one thread":
-        table += one_thread_rows(news, typed.rounds)
-    if typed.only in "cache of clicks":
-        table += cache_rows(clicks)
-    if typed.only in "every algorithm":
-        table += algorithm_rows(text_of("rcv1", "vw", typed.megabytes / 5), typed.rounds)
-    if typed.only in "table":
-        table += table_rows(min(1_000_000, int(typed.megabytes * 10_000)), typed.rounds)
-    if typed.only in "peak memory":
-        table += memory_rows(clicks)
-    if typed.only in "start":
-        table += start_rows(max(typed.rounds, 1))
-    made = f"{datetime.date.today()}; {processor()}, {os.cpu_count()} of them; {versions()}.\n"
-    made += f"{typed.megabytes:g} MB of text in each stream; medians of {typed.rounds} rounds."
+    found = table(TITLES, all_rows(typed, news, clicks))
+    note = f".\n{typed.megabytes:g} MB of text in each stream; medians of {typed.rounds} rounds."
     if typed.quick:
-        made += "\nQuick: these numbers say nothing about speed."
-    parts = [made, "\n".join(table)]
+        note += "\nQuick: these numbers say nothing about speed."
+    parts = [made("vwlite", "vowpalwabbit", "scikit-learn", "numpy", note=note), found]
     if not typed.only:
         parts.append("Progressive logistic loss: " + "; ".join(losses(news, clicks)) + ".")
-    content = "\n\n".join(parts)
-    print(content)
-    if typed.results:
-        put_into(typed.results, "some" if typed.only else "bench", content)
-    return 0
+    show("\n\n".join(parts), results, "some" if typed.only else "bench")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -11,11 +11,6 @@ In the third table a setting is judged by what it minimises, on the whole traini
 the sum of |weights|, the constant left out. Every cell has the learning rate that was best for it.
 """
 
-import argparse
-import json
-import os
-import sys
-import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,9 +21,7 @@ import numpy as np
 from compare import (
     FALLING,
     GRIDS,
-    HERE,
     QUICK_SETS,
-    ROOT,
     SETS,
     Data,
     Grid,
@@ -40,13 +33,14 @@ from compare import (
     learned,
     log_loss,
     made,
+    options_with_sets,
     prepare,
     quick_data,
     schedules,
     small,
     vwlite,
 )
-from report import say, write_records
+from harness import best_in_bold, in_order, read_results, say, table, work_folder, write_records
 
 from vwlite.core.data.expand import CONSTANT_HASH
 
@@ -216,20 +210,16 @@ def in_two(parts: Parts, share: float) -> Parts:
 # --- what comes out ---------------------------------------------------------------------------------
 
 
-def rows(*lines: Iterable[str]) -> str:
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
 def counts_table(sets: dict[str, Any]) -> str:
     """AUC at equal numbers of weights, the best in bold."""
-    lines = [["", "weights", *PAPER], ["---", "---:", *["---:"] * len(PAPER)]]
+    lines = []
     for name, found in sets.items():
         for n in found["limits"]:
             cells = [found["paper"][kind].get(str(n)) for kind in PAPER]
             best = max((f"{cell['auc']:.4f}" for cell in cells if cell), default="")
             shown = [f"{cell['auc']:.4f}" if cell else "-" for cell in cells]
-            lines.append([name, f"{n:,}", *(f"**{text}**" if text == best else text for text in shown)])
-    return rows(*lines)
+            lines.append([name, f"{n:,}", *best_in_bold(shown, best)])
+    return table(["", "weights", *PAPER], lines, "lr")
 
 
 def pairs(sets: dict[str, Any]) -> list[tuple[float, float]]:
@@ -245,7 +235,7 @@ def pairs(sets: dict[str, Any]) -> list[tuple[float, float]]:
 
 def limits_table(sets: dict[str, Any]) -> str:
     """AUC with --nonzeros and with a tuned strength, the better in bold."""
-    lines = [["", "N", *(f"`{a}`" for a in LIMITED)], ["---", "---:", *["---:"] * len(LIMITED)]]
+    lines = []
     for name, found in sets.items():
         for n in found["limits"]:
             line = [name, f"{n:,}"]
@@ -253,25 +243,25 @@ def limits_table(sets: dict[str, Any]) -> str:
                 cells = [found[way][algorithm].get(str(n)) for way in ("nonzeros", "tuned")]
                 texts = [f"{cell['auc']:.4f}" if cell else "-" for cell in cells]
                 better = max(texts) if texts[0] != texts[1] else ""
-                line.append(", ".join(f"**{text}**" if text == better else text for text in texts))
+                line.append(", ".join(best_in_bold(texts, better)))
             lines.append(line)
-    return rows(*lines)
+    return table(["", "N", *(f"`{a}`" for a in LIMITED)], lines, "lr")
 
 
 def objective_table(sets: dict[str, Any]) -> str:
     """The objective of truncated gradient and of SMIDAS, the less in bold."""
     passes = sorted({n for found in sets.values() for cells in found.values() for n in cells["smidas"]}, key=int)
     titles = [f"{n} {'pass' if n == '1' else 'passes'}" for n in passes]
-    lines = [["", "`--l1`", *titles], ["---", "---", *["---:"] * len(titles)]]
+    lines = []
     for name, found in sets.items():
         for l1, cells in found.items():
             line = [name, l1]
             for n in passes:
                 texts = [f"{cells[algorithm][n]['objective']:.4f}" for algorithm in MIRROR]
                 less = min(texts) if texts[0] != texts[1] else ""
-                line.append(", ".join(f"**{text}**" if text == less else text for text in texts))
+                line.append(", ".join(best_in_bold(texts, less)))
             lines.append(line)
-    return rows(*lines)
+    return table(["", "`--l1`", *titles], lines, "llr")
 
 
 def document(results: dict[str, Any]) -> str:
@@ -308,22 +298,14 @@ def at_equal_counts(data: Data, source: Path, folder: Path, quick: bool) -> dict
     return found
 
 
-def main() -> int:
-    assert __doc__ is not None
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="small data and grids: does it work?")
-    parser.add_argument("--data", type=Path, default=ROOT / ".bench/sets", help="the folder of the data sets")
-    parser.add_argument("--only", metavar="NAME", help="this data set; the others stay in claims.json as they are")
-    parser.add_argument("--out", type=Path, default=HERE, help="where claims.json goes")
-    typed = parser.parse_args()
+def main() -> None:
+    typed = options_with_sets(__doc__, "claims.json").parse_args()
     kept = typed.out / "claims.json"
-    results: dict[str, Any] = {"counts": {}, "objective": {}}
-    if typed.only and kept.exists():
-        results = json.loads(kept.read_text(encoding="utf-8"))
+    results = read_results(kept, {"counts": {}, "objective": {}}, typed.only)
     all_sets = QUICK_SETS[1:] if typed.quick else SETS
     dense = {"tumours": 1.0, "digits": 0.2} if typed.quick else DENSE
     grids = {name: small(grid) for name, grid in MIRROR.items()} if typed.quick else MIRROR
-    with tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as name:
+    with work_folder() as name:
         folder = Path(name)
         source = quick_data(folder) if typed.quick else typed.data
         for data in all_sets:
@@ -338,14 +320,12 @@ def main() -> int:
                 say(f"{data.name}: {results['objective'][data.name]}")
             for path in folder.glob(f"{data.name}.*"):
                 path.unlink()
-            for table in ("counts", "objective"):
-                order = [d.name for d in all_sets if d.name in results[table]]
-                results[table] = {name: results[table][name] for name in order}
+            for kind in ("counts", "objective"):
+                results[kind] = in_order(results[kind], [d.name for d in all_sets])
             results["made"] = made()
             write_records(kept, results, depth=2)  # a row of a table
     print(document(results))
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -18,34 +18,40 @@ on the validation part. A multi-class task is judged by its errors.
 """
 
 import argparse
-import datetime
 import gzip
-import json
 import math
 import os
-import platform
 import re
 import shutil
-import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from report import processor, say, write_records
+from harness import (
+    HERE,
+    ROOT,
+    generate,
+    in_order,
+    options_of,
+    pyplot,
+    read_results,
+    report_of,
+    say,
+    table,
+    work_folder,
+    write_records,
+)
+from harness import made as made_by
 
 import vwlite.runs.predict
 import vwlite.runs.train  # here, so that the processes that are forked need not
-from vwlite import __version__
 from vwlite.algorithms.table import ALGORITHMS, Algorithm
 from vwlite.cli import run
 from vwlite.options.resolve import option_name
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
 SEED = 1
 CLOSE = 1.01  # settings whose validation loss is within this factor of the least are as good
 WHERE = (
@@ -294,8 +300,7 @@ def vwlite(folder: Path, *arguments: object) -> dict[str, Any]:
         raise Refused(words.read_text())
     if code:
         sys.exit(f"compare.py: exit {code} of vwlite {' '.join(typed)}\n{words.read_text()}")
-    results: dict[str, Any] = json.loads(report.read_text())["results"]
-    return {**results, "seconds": usage.ru_utime + usage.ru_stime}
+    return {**report_of(report), "seconds": usage.ru_utime + usage.ru_stime}
 
 
 def loss_of(algorithm: str) -> str:
@@ -501,11 +506,11 @@ def compare(data: Data, source: Path, folder: Path, grids: dict[str, Grid]) -> d
 # --- what comes out -------------------------------------------------------------------------------
 
 
-def table(found: dict[str, Any]) -> str:
+def table_of(found: dict[str, Any]) -> str:
     """The rows of one data set, the fewest errors first."""
     several = found["classes"] > 2
     titles = ["`--algorithm`", "test error", "log loss", *([] if several else ["AUC"]), "nonzeros", "seconds", "chosen"]
-    rows = [titles, ["---", *["---:"] * (len(titles) - 2), "---"]]
+    rows = []
     ranked = sorted(found["algorithms"].items(), key=lambda item: (item[1]["error"], item[1]["nonzeros"]))
     for name, row in ranked:
         star = "\\*" if loss_of(name) == "hinge" else ""
@@ -514,7 +519,7 @@ def table(found: dict[str, Any]) -> str:
         cells += [] if several else [f"{row['auc']:.4f}"]
         cells += [f"{row['nonzeros']:,}", f"{row['seconds']:.2f}", f"`{row['options']}`" if row["options"] else ""]
         rows.append(cells)
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in rows)
+    return table(titles, rows, "l" + "r" * (len(titles) - 2) + "l")
 
 
 def smallest(results: dict[str, Any]) -> str:
@@ -528,12 +533,12 @@ def smallest(results: dict[str, Any]) -> str:
             good = [run["nonzeros"] for run in runs if run["error"] <= allowed]
             cells.setdefault(algorithm, {}).update({name: min(good)} if good else {})
     least = {name: min(row[name] for row in cells.values() if name in row) for name in sets}
-    lines = [["`--algorithm`", *sets], ["---", *["---:"] * len(sets)]]
+    lines = []
     for algorithm, row in cells.items():
-        marks = {name: "**" if row[name] == least[name] else "" for name in row}
-        shown = [f"{marks[name]}{row[name]:,}{marks[name]}" if name in row else "-" for name in sets]
-        lines.append([f"`{algorithm}`", *shown])
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+        shown = {name: f"{row[name]:,}" if name in row else "-" for name in sets}
+        bold = [f"**{text}**" if row.get(name) == least[name] else text for name, text in shown.items()]
+        lines.append([f"`{algorithm}`", *bold])
+    return table(["`--algorithm`", *sets], lines, "lr")
 
 
 def document(results: dict[str, Any]) -> str:
@@ -543,7 +548,7 @@ def document(results: dict[str, Any]) -> str:
     for name, found in results["sets"].items():
         passes = f"{found['passes']} passes" if found["passes"] > 1 else "1 pass"
         facts = f"{found['train']:,} examples to train, {found['test']:,} to test, {found['features']:,} features"
-        parts += [f"**{found['title']}** {facts}, {passes}.", table(found)]
+        parts += [f"**{found['title']}** {facts}, {passes}.", table_of(found)]
         parts.append(f"![{name}: test error over nonzero weights](compare-{name}.png)")
     parts += [f"{name} is left out: {why}." for name, why in results["left out"].items()]
     parts.append(results["made"])
@@ -566,9 +571,8 @@ def points(row: dict[str, Any]) -> tuple[list[float], list[float]]:
     return [p["nonzeros"] for p in curve], [100 * p["error"] for p in curve]
 
 
-def draw(name: str, found: dict[str, Any], path: Path) -> None:
+def draw(plt: Any, found: dict[str, Any], path: Path) -> None:
     """Test error over nonzero weights: a panel for each family, all others in grey behind it."""
-    from matplotlib import pyplot as plt
     from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
     rows = found["algorithms"]
@@ -625,39 +629,34 @@ def draw(name: str, found: dict[str, Any], path: Path) -> None:
 
 
 def draw_all(results: dict[str, Any], folder: Path) -> None:
-    try:
-        import matplotlib
-    except ImportError:
-        say("compare.py: no pictures, as matplotlib is not installed (pip install 'vwlite[bench]')")
-        return
-    matplotlib.use("Agg")
-    for name, found in results["sets"].items():
-        draw(name, found, folder / f"compare-{name}.png")
+    if plt := pyplot():
+        for name, found in results["sets"].items():
+            draw(plt, found, folder / f"compare-{name}.png")
 
 
 def made() -> str:
-    found = f"{datetime.date.today()}; {processor()}, {os.cpu_count()} of them; Python {platform.python_version()}, "
-    return f"{found}vwlite {__version__}, numpy {np.__version__}; seed {SEED}."
+    return made_by("vwlite", "numpy", note=f"; seed {SEED}.")
 
 
-def main() -> int:
-    assert __doc__ is not None
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="small data and grids: does it work?")
-    parser.add_argument("--data", type=Path, default=ROOT / ".bench/sets", help="the folder of the data sets")
-    parser.add_argument("--only", metavar="NAME", help="this data set; the others stay in compare.json as they are")
+def options_with_sets(doc: str | None, kept: str) -> argparse.ArgumentParser:
+    """Those of this program and of claims.py. kept: the file of the results."""
+    parser = options_of(doc, quick="small data and grids: does it work?", data=True)
+    parser.add_argument("--only", metavar="NAME", help=f"this data set; the others stay in {kept} as they are")
+    parser.add_argument("--out", type=Path, default=HERE, help=f"where {kept} and pictures go")
+    return parser
+
+
+def main() -> None:
+    parser = options_with_sets(__doc__, "compare.json")
     parser.add_argument("--draw", action="store_true", help="only draw the pictures anew, from compare.json")
-    parser.add_argument("--out", type=Path, default=HERE, help="where compare.json and the pictures go")
     typed = parser.parse_args()
     kept = typed.out / "compare.json"
-    results: dict[str, Any] = {"sets": {}, "left out": {}}
-    if typed.draw or typed.only:
-        results = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else results
+    results = read_results(kept, {"sets": {}, "left out": {}}, typed.draw or typed.only)
     if not typed.draw:
         grids = GRIDS | SOFTMAX
         if typed.quick:
             grids = {algorithm: small(grid) for algorithm, grid in grids.items()}
-        with tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as name:
+        with work_folder() as name:
             folder = Path(name)
             source = quick_data(folder) if typed.quick else typed.data
             all_sets = QUICK_SETS if typed.quick else SETS
@@ -666,12 +665,11 @@ def main() -> int:
                     results["sets"].pop(data.name, None)
                     results["left out"].pop(data.name, None)
                     results["sets"][data.name] = compare(data, source, folder, grids)
-                    results["sets"] = {d.name: results["sets"][d.name] for d in all_sets if d.name in results["sets"]}
+                    results["sets"] = in_order(results["sets"], [d.name for d in all_sets])
                     results["made"] = made()
                     write_records(kept, results, depth=3)  # an algorithm with its curve
         print(document(results))
     draw_all(results, typed.out)
-    return 0
 
 
 def small(grid: Grid) -> Grid:
@@ -684,10 +682,9 @@ def quick_data(folder: Path) -> Path:
     """A folder with the small data sets of this repository, and made-up documents."""
     source = folder / "quick"
     shutil.copytree(ROOT / "data", source)
-    generate = [sys.executable, str(ROOT / "data/generate.py"), "rcv1", "--examples", "300"]
-    subprocess.run([*generate, "-o", str(source / "rcv1.vw")], check=True)
+    generate("rcv1", source / "rcv1.vw", "--examples", 300)
     return source
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

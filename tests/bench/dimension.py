@@ -17,18 +17,12 @@ first pass, in which the table grows, does not count. Of the others, all dimensi
 the machine does only adds.
 """
 
-import argparse
-import datetime
-import os
 import random
-import sys
 import time
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
-from report import processor, put_into, row, say
+from harness import made, options_of, say, show, table, verdict
 
 from vwlite.algorithms.build import make_learner, rule_class
 from vwlite.algorithms.table import ALGORITHMS
@@ -109,12 +103,12 @@ def measure(streams: dict[int, list[list[Batch]]], rounds: int, features: int) -
     return times
 
 
-def rows(times: Times, beside: str | None = None) -> Iterator[str]:
-    """The table. beside: the algorithm whose growth stands beside each."""
+def table_of(times: Times, beside: str | None = None) -> str:
+    """beside: the algorithm whose growth stands beside each."""
     dimensions = list(next(iter(times.values())))
     first, *others = dimensions
-    yield row("`--algorithm`", f"d = {power(first)}", *(power(d) for d in others), f"at most {LIMIT:g}")
-    yield row("---", *["---:"] * (len(dimensions) + 1))
+    titles = ["`--algorithm`", f"d = {power(first)}", *map(power, others), f"at most {LIMIT:g}"]
+    rows = []
     growth = {name: {d: min(of[d]) / min(of[first]) for d in others} for name, of in times.items()}
     for name, of in times.items():
         cells = [f"{growth[name][d]:.2f}" for d in others]
@@ -122,47 +116,39 @@ def rows(times: Times, beside: str | None = None) -> Iterator[str]:
         if beside:
             relative = {d: growth[name][d] / growth[beside][d] for d in others}
             cells = [f"{cell} ({relative[d]:.2f})" for cell, d in zip(cells, others, strict=True)]
-        reached = "yes" if max(relative.values()) <= LIMIT else "**no**"
-        yield row(f"`{name}`", f"{min(of[first]):.1f} ns", *cells, reached)
+        rows.append([f"`{name}`", f"{min(of[first]):.1f} ns", *cells, verdict(max(relative.values()) <= LIMIT)])
+    return table(titles, rows, "lr")
 
 
 def power(d: int) -> str:
     return f"10^{len(str(d)) - 1}"
 
 
-def main() -> int:
-    assert __doc__ is not None
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="few examples: does it work? Its numbers say nothing")
+def main() -> None:
+    results = "put the tables into this file, between its markers"
+    parser = options_of(__doc__, quick="few examples: does it work? Its numbers say nothing", results=results)
     parser.add_argument("--examples", type=int, default=10_000, help="of a stream (default: 10,000)")
     parser.add_argument("--width", type=int, default=100, help="features of an example (default: 100)")
     parser.add_argument("--rounds", type=int, default=3, help="passes that count (default: 3)")
-    parser.add_argument("--results", type=Path, help="put the tables into this file, between its markers")
     typed = parser.parse_args()
     examples, width, rounds = typed.examples, typed.width, typed.rounds
     if typed.quick:
         examples, width, rounds = 50, 10, 1
     parts = []
     for uniform in (False, True):
-        made = {d: stream(uniform, d, examples, width) for d in DIMENSIONS}
+        streams = {d: stream(uniform, d, examples, width) for d in DIMENSIONS}
         say("uniform" if uniform else "same")
-        times = measure({d: passes for d, (passes, _) in made.items()}, rounds, examples * width)
-        counts = ", ".join(f"{count:,}" for _, count in made.values())
+        times = measure({d: passes for d, (passes, _) in streams.items()}, rounds, examples * width)
+        counts = ", ".join(f"{count:,}" for _, count in streams.values())
         if uniform:
             parts.append(f"Ids drawn from all d; features in use: {counts}. In brackets: growth over that of `sgd`.")
         else:
             parts.append(f"Ids of {USED:,} features, drawn from all d.")
-        parts.append("\n".join(rows(times, "sgd" if uniform else None)))
-    note = f"{datetime.date.today()}; {processor()}, {os.cpu_count()} of them; "
-    note += f"{examples:,} examples of {width} features; processor time per feature at d = 10^4, then how many times "
+        parts.append(table_of(times, "sgd" if uniform else None))
+    note = f"; {examples:,} examples of {width} features; processor time per feature at d = 10^4, then how many times "
     note += f"that; the least of {rounds} passes."
-    parts.append(note)
-    content = "\n\n".join(parts)
-    print(content)
-    if typed.results:
-        put_into(typed.results, "dimension", content)
-    return 0
+    show("\n\n".join([*parts, made(note=note)]), typed.results, "dimension")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

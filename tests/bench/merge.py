@@ -18,19 +18,13 @@ cost, and what 1,000 shards of 1 GB would.
 Dask: a round over shards of clicks by one process of a worker and by two, in turn, and one machine's plain pass.
 """
 
-import argparse
-import datetime
 import gzip
-import importlib.util
 import json
 import os
-import platform
 import random
-import resource
 import subprocess
 import sys
 import tempfile
-import time
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -38,10 +32,10 @@ from statistics import median
 from typing import Any
 
 import numpy as np
-from report import processor, put_into, row, say
+from harness import ROOT, VWLITE, generate, installed, made, options_of, report_of, run, say, show, table, verdict
 
 from vwlite import __version__
-from vwlite.cli import run
+from vwlite.cli import run as run_here
 from vwlite.model import Model, read_model, write_model
 from vwlite.options.settings import Settings
 from vwlite.output.atomic import AtomicFile
@@ -58,10 +52,7 @@ RATES = {
     "gd": [("-l", x) for x in ("0.1", "0.25", "0.5", "1")],
 }
 MOST = 2000  # lines of a holdout
-VWLITE = Path(sys.executable).with_name("vwlite")
 OTHERS = ["time", "many", "dask"]
-HAS_DASK = importlib.util.find_spec("distributed") is not None
-GENERATE = Path(__file__).resolve().parents[2] / "data" / "generate.py"
 
 
 @dataclass(frozen=True)
@@ -86,12 +77,8 @@ WORKS = {
 def vwlite(*arguments: object) -> None:
     """Run a command, in this process: there are thousands."""
     words = [str(a) for a in arguments]
-    if run(words):
+    if run_here(words):
         sys.exit(f"merge.py: vwlite {' '.join(words)} failed")
-
-
-def results(path: Path) -> Any:
-    return json.loads(path.read_text())["results"]
 
 
 def lines_of(path: Path) -> list[str]:
@@ -128,7 +115,7 @@ def parts(data: Path, name: str, seed: int, limit: int | None) -> tuple[list[str
 
 def test_loss(folder: Path, model: Path) -> float:
     vwlite("predict", "-m", model, folder / "test", "-p", os.devnull, "--quiet", "--report", folder / "p.json")
-    return float(results(folder / "p.json")["average loss"])
+    return float(report_of(folder / "p.json")["average loss"])
 
 
 def best_rate(folder: Path, algorithm: str) -> tuple[str, str]:
@@ -136,7 +123,7 @@ def best_rate(folder: Path, algorithm: str) -> tuple[str, str]:
     for rate in RATES[algorithm]:
         vwlite("train", folder / "all", "--loss", "logistic", "--algorithm", algorithm, *rate, "--quiet", "--report",
                folder / "t.json")  # fmt: skip
-        losses[rate] = results(folder / "t.json")["average loss"]
+        losses[rate] = report_of(folder / "t.json")["average loss"]
     return min(losses, key=losses.__getitem__)
 
 
@@ -171,9 +158,9 @@ def quality(folder: Path, algorithm: str, work: Work, shards: list[list[str]], r
         merged, state = folder / f"merged{number}", "sum" if number == work.rounds - 1 else "mean"
         command = ["merge", *models, *begin, "--quiet", "--report", folder / "m.json"]
         vwlite(*command, "-o", folder / "x", "--holdout", folder / "test", "--rule", "mean")
-        best = results(folder / "m.json")["of the best shard"]
+        best = report_of(folder / "m.json")["of the best shard"]
         vwlite(*command, "-o", merged, "--holdout", folder / "held", "--state", state)
-        chosen, loss = results(folder / "m.json"), test_loss(folder, merged)
+        chosen, loss = report_of(folder / "m.json"), test_loss(folder, merged)
         rule = "a shard" if chosen["rule"].startswith("that of") else chosen["rule"]
         found.append(Round(loss, start, best, f"{rule} {chosen.get('step', '')}".strip()))
         begin, start = ["--start", merged], loss
@@ -225,26 +212,23 @@ def qualities(data: Path, sets: list[str], works: list[str], limit: int | None) 
     return out
 
 
-def table(found: list[Found], works: list[str]) -> str:
+def tables_of(found: list[Found], works: list[str]) -> str:
     """The goals, and all merges."""
     head = ["set", "algorithm", "shards", "one", "merged", "over one", "over the best there was", "chosen"]
-    rules = ["---", "---", *["---:"] * 5, "---"]
-    goals = [
-        row("what", "merges", "over one, median", "at most", "largest", "over the best there was, largest", "at most",
-            "reached"),
-        row("---", *["---:"] * 6, "---"),
-    ]  # fmt: skip
+    titles = ["what", "merges", "over one, median", "at most", "largest", "over the best there was, largest", "at most",
+              "reached"]  # fmt: skip
+    goals = []
     for what in works:
         work, mine = WORKS[what], [f for f in found if f.work == what]
         median, worst = float(np.median([f.over_one for f in mine])), max(f.over_best for f in mine)
         reached = median <= work.over_one and (work.over_best is None or worst <= work.over_best)
-        goals.append(row(work.title, str(len(mine)), f"{median:.3f}", f"{work.over_one}",
-                         f"{max(f.over_one for f in mine):.3f}", f"{worst:.3f}", f"{work.over_best or ''}",
-                         "yes" if reached else "**no**"))  # fmt: skip
-    tables = ["\n".join(goals)]
+        goals.append([work.title, str(len(mine)), f"{median:.3f}", f"{work.over_one}",
+                      f"{max(f.over_one for f in mine):.3f}", f"{worst:.3f}", f"{work.over_best or ''}",
+                      verdict(reached)])  # fmt: skip
+    tables = [table(titles, goals, "lrrrrrrl")]
     for what in works:
-        rows = [row(*f.cells) for f in found if f.work == what]
-        tables.append("\n".join([f"{WORKS[what].title}:\n", row(*head), row(*rules), *rows]))
+        cells = [f.cells for f in found if f.work == what]
+        tables.append(f"{WORKS[what].title}:\n\n{table(head, cells, 'llrrrrrl')}")
     return "\n\n".join(tables)
 
 
@@ -265,16 +249,13 @@ def a_model(seed: int, features: int) -> Model:
 
 def command(*arguments: object) -> tuple[float, float]:
     """Run one in a process of its own; seconds of wall clock, and of processors."""
-    begin, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([VWLITE, *map(str, arguments), "--quiet"], check=True)
-    passed, after = time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
-    return passed, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    done = run(VWLITE, *arguments, "--quiet")
+    return done.seconds, done.processor
 
 
 def times(features: int, shards: int) -> str:
     """Seconds of whole commands, each in a process of its own."""
-    out = [row(f"{shards} models of {features:,} features", "wall clock, s", "of processors, s")]
-    out.append(row("---", "---:", "---:"))
+    rows = []
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         for k in range(shards):
@@ -290,9 +271,9 @@ def times(features: int, shards: int) -> str:
         for name, options in {"without a holdout": [], "with a holdout": ["--holdout", str(folder / "held")]}.items():
             merge = ["merge", *(folder / f"s{k}" for k in range(shards)), "-o", folder / "m", *options]
             found, used = zip(*(command(*merge) for _ in range(3)), strict=True)
-            out.append(row(name, f"{min(found):.2f}", f"{min(used):.2f}"))
-            say(out[-1])
-    return "\n".join(out)
+            rows.append([name, f"{min(found):.2f}", f"{min(used):.2f}"])
+            say(" ".join(rows[-1]))
+    return table([f"{shards} models of {features:,} features", "wall clock, s", "of processors, s"], rows, "lr")
 
 
 @dataclass(frozen=True)
@@ -320,8 +301,7 @@ def many(shards: int, lines: int) -> str:
     """The table of many shards, and what it says of more."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        generate = [sys.executable, str(GENERATE), "clicks", "--examples", str(shards * lines)]
-        subprocess.run([*generate, "-o", str(folder / "text")], check=True)
+        generate("clicks", folder / "text", "--examples", shards * lines)
         models, learning = [], 0.0
         with open(folder / "text", "rb") as text:
             for k in range(shards):
@@ -334,21 +314,15 @@ def many(shards: int, lines: int) -> str:
         start = min(command("merge", *models[:2], "-o", folder / "two")[1] for _ in range(3))
         whole = merging(models, folder / "all", "--rule", "path")
     of_key = (few.seconds - start) / few.keys
-    out = [row("step", "keys in", "keys out", "MB in", "MB out", "of processors, s", "of a key, ns", "expected, s")]
-    out.append(row("---", *["---:"] * 7))
-
-    def said(name: str, cost: Cost, times: int = 1) -> None:
-        expected = times * start + of_key * cost.keys
-        out.append(
-            row(name, f"{cost.keys:,}", f"{cost.out:,}", f"{cost.bytes / 1e6:.1f}", f"{cost.bytes_out / 1e6:.1f}",
-                f"{cost.seconds:.2f}", f"{1e9 * (cost.seconds - times * start) / cost.keys:.0f}", f"{expected:.2f}")
-        )  # fmt: skip
-
-    said(f"{shards // 4} models", few)
-    said(f"{shards} models at once", whole)
+    titles = ["step", "keys in", "keys out", "MB in", "MB out", "of processors, s", "of a key, ns", "expected, s"]
+    rows = [
+        [name, f"{cost.keys:,}", f"{cost.out:,}", f"{cost.bytes / 1e6:.1f}", f"{cost.bytes_out / 1e6:.1f}",
+         f"{cost.seconds:.2f}", f"{1e9 * (cost.seconds - start) / cost.keys:.0f}", f"{start + of_key * cost.keys:.2f}"]
+        for name, cost in ((f"{shards // 4} models", few), (f"{shards} models at once", whole))
+    ]  # fmt: skip
     speed = f"Learning from {shards} shards, {size:.0f} MB of text: {learning:.1f} s of a processor."
     paper = on_paper(max(whole.seconds - start, 0.0) / whole.keys, whole)
-    return "\n".join(out) + f"\n\n{speed}\n\n{paper}"
+    return f"{table(titles, rows, 'lr')}\n\n{speed}\n\n{paper}"
 
 
 def dask(shards: int, megabytes: float) -> str:
@@ -359,8 +333,8 @@ def dask(shards: int, megabytes: float) -> str:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         files, rows = [folder / f"{k}.vw" for k in range(shards)], 0
-        generate = [sys.executable, GENERATE, "clicks", "--megabytes", str(shards * megabytes)]
-        with subprocess.Popen(generate, stdout=subprocess.PIPE) as text:
+        clicks = [sys.executable, ROOT / "data/generate.py", "clicks", "--megabytes", str(shards * megabytes)]
+        with subprocess.Popen(clicks, stdout=subprocess.PIPE) as text:
             assert text.stdout is not None
             for file in files:
                 with file.open("wb") as out:
@@ -380,18 +354,12 @@ def dask(shards: int, megabytes: float) -> str:
         if (folder / "local:1").read_bytes() != (folder / "local:2").read_bytes():
             sys.exit("merge.py: two workers have not given the model of one")
     what = f"{shards} shards of {megabytes:g} MB, {rows:,} rows"
-    table = [row(what, "rows/s", "over `local:1`", "at least", "reached")]
-    table.append(row("---", "---:", "---:", "---:", "---"))
+    cells = []
     for name, speeds in found.items():
         ratio = median(b / a for a, b in zip(found[one], speeds, strict=True))
-        goal = ("1.7", "yes" if ratio >= 1.7 else "**no**") if name == two else ("", "")
-        table.append(row(name, f"{median(speeds):,.0f}", f"{ratio:.2f}", *goal))
-    return "\n".join(table)
-
-
-def added(costs: list[Cost]) -> Cost:
-    """Of several steps together."""
-    return Cost(*(sum(getattr(cost, name) for cost in costs) for name in Cost.__dataclass_fields__))
+        goal = ("1.7", verdict(ratio >= 1.7)) if name == two else ("", "")
+        cells.append([name, f"{median(speeds):,.0f}", f"{ratio:.2f}", *goal])
+    return table([what, "rows/s", "over `local:1`", "at least", "reached"], cells, "lrrrl")
 
 
 def on_paper(of_key: float, whole: Cost) -> str:
@@ -401,18 +369,15 @@ def on_paper(of_key: float, whole: Cost) -> str:
     A shard has 3 million features; the union of n shards n^0.5 times as many, as of the clicks: all have 100 million.
     """
     model, link, keys = whole.bytes / whole.keys, 1.25e9, 1000 * 3e6
-    out = [row("design", "GB into the busiest machine", "s of its link", "s of its processor")]
-    out.append(row("---", *["---:"] * 3))
+    rows = []
     for name, share in (("all models to one machine", 1.0), ("each machine a hundredth of the features", 0.01)):
         size = share * keys * model
-        out.append(row(name, f"{size / 1e9:,.1f}", f"{size / link:,.1f}", f"{share * keys * of_key:,.1f}"))
-    return "\n".join(out)
+        rows.append([name, f"{size / 1e9:,.1f}", f"{size / link:,.1f}", f"{share * keys * of_key:,.1f}"])
+    return table(["design", "GB into the busiest machine", "s of its link", "s of its processor"], rows, "lr")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=Path(".bench/sets"), help="the folder of the sets")
-    parser.add_argument("--results", type=Path, help="put the tables into this file")
+    parser = options_of(__doc__, data=True, results="put the tables into this file")
     parser.add_argument("--sets", nargs="*", default=list(SETS), choices=list(SETS))
     parser.add_argument("--only", nargs="*", default=[*WORKS, *OTHERS], choices=[*WORKS, *OTHERS])
     parser.add_argument("--lines", type=int, default=None, help="of each set at most")
@@ -425,22 +390,20 @@ def main() -> None:
     if missing and set(o.only) & set(WORKS):
         sys.exit(f"merge.py: {o.data} has no {', '.join(missing)}: SETS=FOLDER says where the data sets are")
     lines = f"at most {o.lines:,} lines of each set; " if o.lines else ""
-    machine = f"{os.cpu_count()} processors, {processor()}; load {os.getloadavg()[0]:.1f}"
-    made = f"{datetime.date.today()}; {lines}{machine}; Python {platform.python_version()}."
-    tables = {}
+    note = f"; {lines}load {os.getloadavg()[0]:.1f}."
     works = [name for name in o.only if name in WORKS]
+
+    def keep(name: str, content: str) -> None:
+        show(f"{content}\n\n{made('vwlite', note=note)}", o.results, name)
+
     if works:
-        tables["merge"] = f"{table(qualities(o.data, o.sets, works, o.lines), works)}\n\n{made}"
+        keep("merge", tables_of(qualities(o.data, o.sets, works, o.lines), works))
     if "time" in o.only:
-        tables["merge time"] = f"{times(o.features, 16)}\n\n{made}"
+        keep("merge time", times(o.features, 16))
     if "many" in o.only:
-        tables["merge many"] = f"{many(o.shards, o.examples)}\n\n{made}"
-    if "dask" in o.only and HAS_DASK:
-        tables["merge dask"] = f"{dask(8, o.megabytes)}\n\n{made}"
-    for name, content in tables.items():
-        print(content, end="\n\n")
-        if o.results:
-            put_into(o.results, name, content)
+        keep("merge many", many(o.shards, o.examples))
+    if "dask" in o.only and installed("distributed"):
+        keep("merge dask", dask(8, o.megabytes))
 
 
 if __name__ == "__main__":

@@ -11,43 +11,36 @@ Seconds are processor time, of all threads, from reading the text to the end of 
 imports modules is not counted. Programs that are not installed are left out.
 """
 
-import argparse
-import datetime
 import gzip
-import importlib.util
 import json
 import os
-import platform
 import re
 import resource
-import subprocess
 import sys
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 import numpy as np
-from report import processor, say, write_records
+from harness import (
+    HERE,
+    VW,
+    VWLITE,
+    installed,
+    made,
+    options_of,
+    pyplot,
+    report_of,
+    run,
+    say,
+    work_folder,
+    write_records,
+)
 
-HERE = Path(__file__).resolve().parent
-VWLITE = str(Path(sys.executable).with_name("vwlite"))
-VW = [sys.executable, "-m", "vowpalwabbit"]
 VW_CONSTANT = str(11650396 % 2**18)  # the index of its intercept
 Outcome = tuple[int, np.ndarray, float]  # nonzero weights without the intercept, scores of the test part, seconds
-
-
-def run(*command: object) -> float:
-    """Run a command; the processor time of it and of what it starts."""
-    child = subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL)
-    _, status, usage = os.wait4(child.pid, 0)
-    child.returncode = os.waitstatus_to_exitcode(status)
-    if child.returncode:
-        sys.exit(f"picture.py: exit code {child.returncode} of {' '.join(map(str, command))}")
-    return usage.ru_utime + usage.ru_stime
 
 
 # --- the programs ---------------------------------------------------------------------------------
@@ -57,8 +50,8 @@ def vwlite(train: Path, test: Path, options: str) -> Outcome:
     model, scores, report = (train.with_name(f"vwlite.{kind}") for kind in ("model", "scores", "json"))
     common = ["--quiet", "--report", report]
     typed = ["--loss", "logistic", "--algorithm", "ftrl", "--holdout-off", *options.split()]
-    seconds = run(VWLITE, "train", train, *typed, "-m", model, *common)
-    weights = json.loads(report.read_text())["results"]["nonzero weights"]
+    seconds = run(VWLITE, "train", train, *typed, "-m", model, *common).processor
+    weights = report_of(report)["nonzero weights"]
     run(VWLITE, "predict", test, "-m", model, "-p", scores, *common)
     return weights, np.loadtxt(scores), seconds
 
@@ -67,7 +60,7 @@ def vowpal_wabbit(train: Path, test: Path, options: str) -> Outcome:
     model, scores, readable = (train.with_name(f"vw.{kind}") for kind in ("model", "scores", "readable"))
     cache = ["-c", "-k", "--cache_file", train.with_name("vw.cache"), "--holdout_off"] if "--passes" in options else []
     typed = ["--loss_function", "logistic", "--quiet", *cache, *options.split()]
-    seconds = run(*VW, "-d", train.with_suffix(".vw"), *typed, "-f", model)
+    seconds = run(*VW, "-d", train.with_suffix(".vw"), *typed, "-f", model).processor
     run(*VW, "-d", test.with_suffix(".vw"), "-t", "-i", model, "-p", scores, "--readable_model", readable, "--quiet")
     weights = re.findall(r"(?m)^(\d+):(\S+)", readable.read_text())
     return sum(key != VW_CONSTANT and float(w) != 0 for key, w in weights), np.loadtxt(scores), seconds
@@ -175,10 +168,9 @@ PROGRAMS = (
 # --- measuring ------------------------------------------------------------------------------------
 
 
-def installed(program: Program) -> bool:
+def is_installed(program: Program) -> bool:
     module = {"scikit-learn": "sklearn", "liblinear-official": "liblinear"}.get(program.package, program.package)
-    needs = [module, *(["sklearn"] if module == "liblinear" else [])]
-    return all(importlib.util.find_spec(name) for name in needs)
+    return installed(module, *(["sklearn"] if module == "liblinear" else []))
 
 
 def log_loss(scores: np.ndarray, labels: np.ndarray) -> float:
@@ -219,7 +211,7 @@ def tuned(program: Program, strength: str, parts: dict[str, Path]) -> str:
 
 def measure(train: Path, test: Path, programs: list[Program]) -> list[dict[str, Any]]:
     """A record for each dot."""
-    with tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as name:
+    with work_folder() as name:
         parts = write_parts(train, test, Path(name))
         labels = labels_of(parts["test"])
         chosen = {p.title: [tuned(p, strength, parts) for strength in p.strengths] for p in programs}
@@ -232,12 +224,6 @@ def measure(train: Path, test: Path, programs: list[Program]) -> list[dict[str, 
                     dots.append({**dot, "loss": log_loss(scores, labels), "seconds": round(seconds, 3)})
                     say(str(dots[-1]))
         return dots
-
-
-def made(programs: list[Program]) -> str:
-    versions = ", ".join(f"{p.package} {version(p.package)}" for p in programs)
-    machine = f"{processor()}, {os.cpu_count()} of them"
-    return f"{datetime.date.today()}; {machine}; Python {platform.python_version()}, {versions}."
 
 
 # --- the picture ----------------------------------------------------------------------------------
@@ -257,12 +243,9 @@ def seconds_of(times: list[float]) -> str:
 
 def draw(results: dict[str, Any], path: Path) -> None:
     """Fonts are large enough to be read where the picture is 400 pixels wide."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
+    plt = pyplot()
     figure, axes = plt.subplots(figsize=(7.2, 5), layout="constrained")
     for title, (colour, marker) in STYLES.items():
         dots = sorted((d for d in results["dots"] if d["program"] == title), key=lambda d: d["nonzeros"])
@@ -290,27 +273,24 @@ def draw(results: dict[str, Any], path: Path) -> None:
     plt.close(figure)
 
 
-def main() -> int:
+def main() -> None:
     if sys.argv[1:2] == ["--learn"]:
         name, train, test, result, options = sys.argv[2:]
         weights, scores, seconds = IN_PYTHON[name](Path(train), Path(test), json.loads(options))
         np.savez(result, weights=weights, scores=scores, seconds=seconds)
-        return 0
-    assert __doc__ is not None
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, default=HERE.parents[1] / ".bench/sets", help="the data sets")
+        return
+    parser = options_of(__doc__, data=True)
     parser.add_argument("--draw", action="store_true", help="only draw, from picture.json")
     parser.add_argument("--out", type=Path, default=HERE, help="where picture.json and picture.png go")
     typed = parser.parse_args()
     kept = typed.out / "picture.json"
     if not typed.draw:
         os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-        programs = [p for p in PROGRAMS if installed(p)]
+        programs = [p for p in PROGRAMS if is_installed(p)]
         dots = measure(typed.data / "rcv1.train.libsvm.gz", typed.data / "rcv1.test.libsvm.gz", programs)
-        write_records(kept, {"made": made(programs), "dots": dots}, depth=1)
+        write_records(kept, {"made": made(*(p.package for p in programs)), "dots": dots}, depth=1)
     draw(json.loads(kept.read_text(encoding="utf-8")), typed.out / "picture.png")
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -12,10 +12,6 @@ A time is the mean of `--rounds` projections, after two that do not count, in CP
 runs `--runs` times, with other numbers; the table has the means of the runs, and their smallest and largest ratios.
 """
 
-import argparse
-import datetime
-import os
-import platform
 import sys
 import time
 from collections.abc import Callable
@@ -23,12 +19,10 @@ from pathlib import Path
 from statistics import fmean
 
 import numpy as np
-from report import processor, put_into, say
+from harness import HERE, made, options_of, pyplot, say, show, table
 
 from vwlite.projection import SparseBall, project_l1
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
 SIZES = [50_000 << i for i in range(7)]
 NONZEROS = [5_000, 10_000, 20_000]
 WARM = 2
@@ -80,15 +74,15 @@ def sparse(k: int) -> str:
     return f"sparse, k = {k:,}"
 
 
-def table(times: Times) -> str:
+def table_of(times: Times) -> str:
     names = list(times)
     first_sparse = names[2]
-    rows = [["dimension", *names, "sort / linear", f"linear / {first_sparse}"], ["---:"] * (len(names) + 3)]
+    rows = []
     for n in times["linear"]:
         sort, linear, fast = (times[name][n] for name in ("sort", "linear", first_sparse))
         cells = [f"{fmean(times[name][n]) * 1e3:.3g} ms" for name in names]
         rows.append([f"n = {n:,}", *cells, ratio(sort, linear), ratio(linear, fast)])
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in rows)
+    return table(["dimension", *names, "sort / linear", f"linear / {first_sparse}"], rows, "r")
 
 
 def ratio(slow: list[float], fast: list[float]) -> str:
@@ -99,14 +93,9 @@ def ratio(slow: list[float], fast: list[float]) -> str:
 
 def draw(times: Times, path: Path) -> None:
     """The figure of the paper: time over dimension, both logarithmic."""
-    try:
-        import matplotlib
-    except ImportError:
-        say("projection.py: no picture, as matplotlib is not installed (pip install 'vwlite[bench]')")
+    plt = pyplot()
+    if plt is None:
         return
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
-
     figure, axes = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
     styles = {"sort": ("#b2182b", "s"), "linear": ("#e08214", "o")}
     greens = iter([("#a6d96a", "^"), ("#1a9850", "v"), ("#00441b", "D")])
@@ -121,14 +110,12 @@ def draw(times: Times, path: Path) -> None:
     say(f"wrote {path}")
 
 
-def main() -> int:
-    assert __doc__ is not None
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="tiny vectors: does it work? Its numbers say nothing")
+def main() -> None:
+    results = "put the table into this file, between its markers"
+    parser = options_of(__doc__, quick="tiny vectors: does it work? Its numbers say nothing", results=results)
     parser.add_argument("--rounds", type=int, default=40, help="projections of each kind (default: 40)")
     parser.add_argument("--runs", type=int, default=3, help="of all of it (default: 3)")
     parser.add_argument("--picture", type=Path, default=HERE / "projection.png", help="(default: beside this file)")
-    parser.add_argument("--results", type=Path, help="put the table into this file, between its markers")
     typed = parser.parse_args()
     sizes, nonzeros, rounds, runs = SIZES, NONZEROS, typed.rounds, typed.runs
     if typed.quick:
@@ -141,16 +128,10 @@ def main() -> int:
             for name in names:
                 times[name][n].append(found[name])
             say(f"run {run + 1}, n = {n:,}: " + ", ".join(f"{name} {found[name] * 1e3:.3g} ms" for name in names))
-    made = f"{datetime.date.today()}; {processor()}, {os.cpu_count()} of them; Python {platform.python_version()}, "
-    made += f"numpy {np.__version__}; CPU time, "
-    made += f"means of {runs} runs of {rounds} projections ({max(3, rounds // 5)} for sort)."
-    content = f"{table(times)}\n\n{made}"
-    print(content)
+    note = f"; CPU time, means of {runs} runs of {rounds} projections ({max(3, rounds // 5)} for sort)."
     draw(times, typed.picture)
-    if typed.results:
-        put_into(typed.results, "projection", content)
-    return 0
+    show(f"{table_of(times)}\n\n{made('numpy', note=note)}", typed.results, "projection")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

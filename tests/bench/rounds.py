@@ -8,19 +8,13 @@ those of the sums that shards send: 8 for each feature of a shard, 16 with a con
 A merge is that of models that adagrad-rda learned of each shard with the same l1.
 """
 
-import argparse
 import gzip
 import json
-import subprocess
-import sys
 import tempfile
-from datetime import date
 from pathlib import Path
 from typing import Any
 
-from report import processor, put_into, row, say
-
-from vwlite import __version__
+from harness import VWLITE, made, options_of, run, say, show, table
 
 SHARDS = 8
 TARGETS = (1e-2, 1e-3, 1e-4)
@@ -35,17 +29,11 @@ RUNS = (  # set, strength, other options, whether it begins from a merge
     ("rcv1", ("--radius", "1000"), (), False),
     ("a9a", ("--l1", "1e-4"), (), False),
 )
-HEAD = row("set", "problem", "begins from", *(f"rounds to {x:g}" for x in TARGETS), "refused", "nonzeros", "MB to 1e-3")
-LINE = "|---|---|---|" + "---:|" * 6
-
-
-def vwlite(*arguments: object) -> None:
-    command = [Path(sys.executable).with_name("vwlite"), *map(str, arguments)]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+TITLES = ["set", "problem", "begins from", *(f"rounds to {x:g}" for x in TARGETS), "refused", "nonzeros", "MB to 1e-3"]
 
 
 def solved(folder: Path, *arguments: object) -> Any:
-    vwlite("solve", *arguments, "--loss", "logistic", "--quiet", "--report", folder / "report")
+    run(VWLITE, "solve", *arguments, "--loss", "logistic", "--quiet", "--report", folder / "report")
     return json.loads((folder / "report").read_text())
 
 
@@ -62,8 +50,8 @@ def merged(shards: list[Path], folder: Path, l1: str, more: tuple[str, ...]) -> 
     models = [folder / f"{shard.name}.model" for shard in shards]
     for shard, model in zip(shards, models, strict=True):
         options = ["--algorithm", "adagrad-rda", "--loss", "logistic", "--l1", l1, *more]
-        vwlite("train", shard, *options, "-m", model, "--quiet")
-    vwlite("merge", *models, "--rule", "path", "-o", folder / "merged", "--quiet")
+        run(VWLITE, "train", shard, *options, "-m", model, "--quiet")
+    run(VWLITE, "merge", *models, "--rule", "path", "-o", folder / "merged", "--quiet")
     return folder / "merged"
 
 
@@ -87,19 +75,17 @@ def cells_of(report: Any, optimum: float) -> tuple[list[str], int | None]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, required=True, help="the folder of the sets")
+    parser = options_of(__doc__, data=True, results="the file whose tables are written")
     parser.add_argument("--sets", nargs="*", default=["rcv1", "a9a"])
     parser.add_argument("--rounds", type=int, default=150, help="the most that are tried")
-    parser.add_argument("--results", type=Path, help="the file whose tables are written")
     options = parser.parse_args()
-    table = [HEAD, LINE]
+    rows = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for of_set in options.sets:
             shards = shards_of(options.data / f"{of_set}.train.libsvm.gz", folder)
             features = features_of(shards)
-            for _, strength, more, warm in (run for run in RUNS if run[0] == of_set):
+            for _, strength, more, warm in (case for case in RUNS if case[0] == of_set):
                 say(f"{of_set} {' '.join((*strength, *more))}{' from a merge' * warm}")
                 results = solved(folder, *shards, *strength, *more, "--tolerance", 1e-5, "--max-seconds", 60)["results"]
                 begin = ("-i", merged(shards, folder, strength[1], more)) if warm else ()
@@ -111,13 +97,9 @@ def main() -> None:
                 each = 8 if "--no-constant" in more else 16
                 sent = f"{(4 + rounds * each) * features / 1e6:.1f}" if rounds else "-"
                 problem = f"`{' '.join((*strength, *more))}`"
-                table.append(row(of_set, problem, "a merge" if warm else "zero", *cells, sent))
-    out = f"{date.today()}, vwlite {__version__}, {processor()}, {SHARDS} shards, logistic loss.\n\n"
-    out += "\n".join(table)
-    if options.results:
-        put_into(options.results, "rounds", out)
-    else:
-        print(out)
+                rows.append([of_set, problem, "a merge" if warm else "zero", *cells, sent])
+    note = made("vwlite", note=f"; {SHARDS} shards, logistic loss.")
+    show(f"{note}\n\n{table(TITLES, rows, 'lllr')}", options.results, "rounds")
 
 
 if __name__ == "__main__":

@@ -16,13 +16,9 @@ ladder of tolerances, get the columns as they like them, and have compiled thems
 A time is the median of the rounds, ours and theirs in turn; of short ones there are more.
 """
 
-import argparse
 import ctypes
-import datetime
 import json
 import math
-import os
-import platform
 import re
 import shutil
 import subprocess
@@ -30,26 +26,36 @@ import sys
 import tarfile
 import time
 from collections.abc import Callable, Iterable
-from contextlib import redirect_stdout, suppress
+from contextlib import redirect_stdout
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from io import StringIO
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 import numpy as np
+from harness import (
+    ROOT,
+    VWLITE,
+    document,
+    generate,
+    made,
+    options_of,
+    report_of,
+    run,
+    say,
+    table,
+    verdict,
+    write_records,
+)
 from papers.batch import solver_of
 from papers.data import Sparse, load
-from report import processor, row, say, write_records
 
 from vwlite.core.solve.columns import Columns
 from vwlite.core.solve.newton import Newton
 from vwlite.core.solve.problem import Problem
 from vwlite.core.solve.rows import Rows
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
 CLOSE = 1e-4
 FRACTIONS = (0.1, 0.01, 0.001)
 VERSION = "2.50.0"  # of liblinear-official
@@ -93,6 +99,11 @@ class Result:
     def ratio(self) -> float:
         """Ours over theirs; no number if they did not get there."""
         return self.ours / self.theirs if 0 < self.theirs < math.inf else math.nan
+
+    def said(self) -> "Result":
+        """Itself, after a message about it."""
+        say(f"{self.work} {self.name}: {self.ours:.4f}, {self.theirs:.4f}, {self.ratio:.2f}; {self.note}")
+        return self
 
 
 # --- data -------------------------------------------------------------------------------------------
@@ -140,16 +151,6 @@ def public(folder: Path, name: str) -> Sparse:
         labels = np.where(found.labels >= 6, 1.0, -1.0)  # digits 5 to 9; the label is the digit plus one
         return Sparse(labels, found.begins, found.indices, found.values / 255)
     return load(folder, {"sms_spam": "sms_spam.vw.gz"}.get(name, f"{name}.train.libsvm.gz"))
-
-
-def documents(folder: Path, count: int) -> Path:
-    """Generated documents, as libsvm text; they are made if they are not there."""
-    path = folder / f"documents-{count}.libsvm"
-    if not path.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        generate = [sys.executable, str(ROOT / "data/generate.py"), "rcv1", "--format", "libsvm"]
-        subprocess.run([*generate, "--examples", str(count), "-o", str(path)], check=True)
-    return path
 
 
 # --- ours -------------------------------------------------------------------------------------------
@@ -310,8 +311,7 @@ def l1_work(work: str, loss: str, solver: int, cases: Iterable[Case], library: P
             result = against_liblinear(
                 work, found, loss, options, library, Newton, rounds, {"l1": l1}, f"{found.name} {fraction:g}", l1
             )
-            say(f"{work} {result.name}: {result.ours:.4f} s, {result.theirs:.4f} s, {result.ratio:.2f}; {result.note}")
-            results.append(result)
+            results.append(result.said())
     return results
 
 
@@ -324,8 +324,7 @@ def svm_work(cases: Iterable[Case], library: Path, rounds: int) -> list[Result]:
         l2 = 1 / len(found.labels)  # C = 1
         name = f"{found.name} C = 1"
         result = against_liblinear("svm", found, "hinge", "-s 3 -c 1", library, kind, rounds, {"l2": l2}, name, 0.0)
-        say(f"svm {result.name}: {result.ours:.4f} s, {result.theirs:.4f} s, {result.ratio:.2f}; {result.note}")
-        results.append(result)
+        results.append(result.said())
     return results
 
 
@@ -371,8 +370,7 @@ def lasso_work(cases: Iterable[Case], rounds: int) -> list[Result]:
                 times[name] = median(theirs)
                 notes.append(f"{name} {times[name]:.3f} s (tol {tolerance:g})")
             result = Result("lasso", f"{found.name} {fraction:g}", median(mine), min(times.values()), ", ".join(notes))
-            say(f"lasso {result.name}: {result.ours:.4f} s, {result.ratio:.2f}; {result.note}")
-            results.append(result)
+            results.append(result.said())
     return results
 
 
@@ -400,33 +398,11 @@ def path_work(cases: Iterable[Case], rounds: int) -> list[Result]:
                     problem.evaluate()
                     solved(problem)
                 times[warm].append(time.process_time() - began)
-        results.append(Result("path", found.name, median(times[True]), median(times[False]), "shared columns"))
-        say(f"path {found.name}: {results[-1].ours:.3f} s, {results[-1].theirs:.3f} s, {results[-1].ratio:.2f}")
+        results.append(Result("path", found.name, median(times[True]), median(times[False]), "shared columns").said())
     return results
 
 
 # --- whole commands ---------------------------------------------------------------------------------
-
-
-@dataclass
-class Run:
-    wall: float
-    computing: float
-
-
-def run(*command: object) -> Run:
-    """A process from its start to its end; what it says is kept unless it fails."""
-    words = [str(word) for word in command]
-    began = time.perf_counter()
-    process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    assert process.stderr is not None
-    said = process.stderr.read().decode(errors="replace")
-    _, status, usage = os.wait4(process.pid, 0)
-    wall = time.perf_counter() - began
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        sys.exit(f"solve.py: exit {process.returncode} of {' '.join(words)}\n{said}")
-    return Run(wall, usage.ru_utime + usage.ru_stime)
 
 
 PEAK = """import resource, subprocess, sys
@@ -441,14 +417,6 @@ def peak(*command: object) -> int:
     return found * (1 if sys.platform == "darwin" else 1024)
 
 
-VWLITE = str(Path(sys.executable).with_name("vwlite"))
-
-
-def report_of(folder: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((folder / "report.json").read_text())["results"]
-    return found
-
-
 def commands(text: Path, count: int, folder: Path, rounds: int, found: Case) -> list[Result]:
     """The rows about whole processes: solve from text, certify, memory."""
     results = []
@@ -456,10 +424,12 @@ def commands(text: Path, count: int, folder: Path, rounds: int, found: Case) -> 
     solve = [VWLITE, "solve", text, "--no-constant", "--l1", f"{l1:.17g}", "--quiet"]
     solve += ["--report", folder / "report.json"]
     goal = (1 + CLOSE) * best_of_ours(found, "logistic", Newton, l1=l1)
-    tolerance = loosest(
-        lambda t: run(*solve, "--tolerance", f"{t:g}") is not None and report_of(folder)["objective"] <= goal,
-        [0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 1e-4],
-    )
+
+    def is_enough(tolerance: float) -> bool:
+        run(*solve, "--tolerance", f"{tolerance:g}")
+        return bool(report_of(folder / "report.json")["objective"] <= goal)
+
+    tolerance = loosest(is_enough, [0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 1e-4])
     assert tolerance is not None
     solve += ["--tolerance", f"{tolerance:g}"]
     train = shutil.which("liblinear-train") or shutil.which("train-liblinear")
@@ -475,8 +445,8 @@ def commands(text: Path, count: int, folder: Path, rounds: int, found: Case) -> 
         if epsilon is not None:
             mine, theirs = [], []
             for _ in range(rounds):
-                mine.append(run(*solve).wall)
-                theirs.append(run(*options, "-e", f"{epsilon:.3g}", text, model).wall)
+                mine.append(run(*solve).seconds)
+                theirs.append(run(*options, "-e", f"{epsilon:.3g}", text, model).seconds)
             note = f"{text.stat().st_size / MB:.0f} MB; `-e {epsilon:.2g}`, `--tolerance {tolerance:g}`"
             results.append(Result("command", f"{count:,} documents, 0.01", median(mine), median(theirs), note))
     cache, model = folder / "cache", folder / "sgd.model"
@@ -485,8 +455,8 @@ def commands(text: Path, count: int, folder: Path, rounds: int, found: Case) -> 
     certify = [VWLITE, "certify", text, "-m", model, "--l1", f"{l1:.17g}", "--cache-file", cache, "--quiet"]
     mine, theirs = [], []
     for _ in range(rounds):
-        mine.append(run(*certify).computing)
-        theirs.append(run(*learn, "--quiet").computing)
+        mine.append(run(*certify).processor)
+        theirs.append(run(*learn, "--quiet").processor)
     results.append(Result("certify", f"{count:,} documents", median(mine), median(theirs), "whole commands, processor"))
     two = folder / "two.libsvm"
     two.write_text("1 1:1\n-1 2:1\n")
@@ -497,9 +467,7 @@ def commands(text: Path, count: int, folder: Path, rounds: int, found: Case) -> 
     allowed = 12 * kept + cache.stat().st_size
     note = f"above two short lines; {kept:,} nonzeros kept as columns, cache {cache.stat().st_size / MB:.0f} MB"
     results.append(Result("memory", f"{count:,} documents, 0.01", used / MB, allowed / MB, note))
-    for result in results:
-        say(f"{result.work} {result.name}: {result.ours:.3f}, {result.theirs:.3f}, {result.ratio:.2f}; {result.note}")
-    return results
+    return [result.said() for result in results]
 
 
 def model_weights(path: Path, features: int) -> np.ndarray:
@@ -522,69 +490,51 @@ def geometric_mean(numbers: Iterable[float]) -> float:
 
 def summary(results: list[Result]) -> str:
     """A row for each goal."""
-    lines = [row("work", "cases", "ratio, geometric mean", "at most", "largest", "at most", "reached")]
-    lines.append("| --- | ---: | ---: | ---: | ---: | ---: | --- |")
+    rows = []
     for work, goal in GOALS.items():
         ratios = [result.ratio for result in results if result.work == work]
         count, ratios = len(ratios), [ratio for ratio in ratios if not math.isnan(ratio)]
         if not ratios:
-            lines.append(row(goal.title, "", "", bound(goal.mean), "", bound(goal.most), "not measured"))
+            rows.append([goal.title, "", "", bound(goal.mean), "", bound(goal.most), "not measured"])
             continue
         mean, most = geometric_mean(ratios), max(ratios)
-        reached = "yes" if (goal.mean is None or mean <= goal.mean) and most <= goal.most else "**no**"
+        reached = verdict((goal.mean is None or mean <= goal.mean) and most <= goal.most)
         cases = str(count) if len(ratios) == count else f"{len(ratios)} of {count}"
-        lines.append(
-            row(goal.title, cases, f"{mean:.2f}", bound(goal.mean), f"{most:.2f}", bound(goal.most), reached)
-        )
-    return "\n".join(lines)
+        rows.append([goal.title, cases, f"{mean:.2f}", bound(goal.mean), f"{most:.2f}", bound(goal.most), reached])
+    titles = ["work", "cases", "ratio, geometric mean", "at most", "largest", "at most", "reached"]
+    return table(titles, rows, "lrrrrrl")
 
 
 def bound(most: float | None) -> str:
     return "" if most is None else f"{most:.2f}"
 
 
-def table(results: list[Result]) -> str:
+def table_of(results: list[Result]) -> str:
     """A row for each case."""
-    lines = [row("work", "case", "vwlite", "theirs", "ratio", ""), "| --- | --- | ---: | ---: | ---: | --- |"]
+    rows = []
     for result in results:
         unit = "MB" if result.work == "memory" else "s"
         digits = 1 if unit == "MB" else 4
         shown = [f"{x:.{digits}f} {unit}" if math.isfinite(x) else "-" for x in (result.ours, result.theirs)]
         ratio = "-" if math.isnan(result.ratio) else f"{result.ratio:.2f}"
-        lines.append(row(result.work, result.name, *shown, ratio, result.note))
-    return "\n".join(lines)
+        rows.append([result.work, result.name, *shown, ratio, result.note])
+    return table(["work", "case", "vwlite", "theirs", "ratio", ""], rows, "llrrrl")
 
 
-def versions() -> str:
-    found = []
-    for name in ("vwlite", "liblinear-official", "scikit-learn", "celer", "skglm", "numpy", "scipy"):
-        with suppress(PackageNotFoundError):
-            found.append(f"{name} {version(name)}")
-    return ", ".join(found)
-
-
-def document(results: list[Result], made: str) -> str:
-    assert __doc__ is not None
-    words = re.sub(r"(?s)\n\n    make.*?\n\n", "\n\n", __doc__).strip()
-    return "\n\n".join(["# `vwlite solve` against others", words, summary(results), table(results), made]) + "\n"
-
-
-def main() -> int:
-    assert __doc__ is not None
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="small data: does it work?")
-    parser.add_argument("--data", type=Path, default=ROOT / ".bench/sets", help="the folder of the data sets")
+def main() -> None:
+    results_help = "put the table into this file; what is not measured now stays"
+    parser = options_of(__doc__, quick="small data: does it work?", data=True, results=results_help)
     parser.add_argument("--sets", nargs="+", default=["rcv1", "a9a", "mnist", "sms_spam", "documents"], metavar="NAME")
     parser.add_argument("--only", nargs="+", choices=list(GOALS), default=list(GOALS), help="these works")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--work", type=Path, default=ROOT / ".bench", help="where LIBLINEAR and texts are made")
-    parser.add_argument("--results", type=Path, help="put the table into this file; what is not measured now stays")
     typed = parser.parse_args()
     typed.work.mkdir(parents=True, exist_ok=True)
     library = build_liblinear(typed.work)
     count = 2000 if typed.quick else 100_000
     rounds = 1 if typed.quick else typed.rounds
-    text = documents(typed.work, count)
+    text = typed.work / f"documents-{count}.libsvm"
+    generate("rcv1", text, "--format", "libsvm", "--examples", count)
     cases: dict[str, Case] = {}
 
     def of(*names: str) -> list[Case]:
@@ -608,20 +558,18 @@ def main() -> int:
         "whole": lambda: commands(text, count, typed.work, rounds, of("documents")[0]),
     }
     whole = {"command", "certify", "memory"}
-    machine = f"{processor()}, {os.cpu_count()} of them"
-    made = f"{datetime.date.today()}; {machine}; Python {platform.python_version()}; {versions()}."
+    note = made("vwlite", "liblinear-official", "scikit-learn", "celer", "skglm", "numpy", "scipy")
     results: list[Result] = []
     for name, work in works.items():
         asked = whole & set(typed.only) if name == "whole" else {name} & set(typed.only)
         if asked and (name != "whole" or "documents" in typed.sets):
             results += [result for result in work() if result.work in typed.only]
             if typed.results:
-                keep(typed.results, results, made)
-    print(summary(results), table(results), made, sep="\n\n")
-    return 0
+                keep(typed.results, results, note)
+    print(summary(results), table_of(results), note, sep="\n\n")
 
 
-def keep(path: Path, results: list[Result], made: str) -> None:
+def keep(path: Path, results: list[Result], note: str) -> None:
     """Write the results, and those of before that were not measured now."""
     kept = path.with_suffix(".json")
     before = [Result(**r) for r in json.loads(kept.read_text())] if kept.exists() else []
@@ -629,8 +577,10 @@ def keep(path: Path, results: list[Result], made: str) -> None:
     every = results + [r for r in before if (r.work, r.name) not in now]
     every.sort(key=lambda r: list(GOALS).index(r.work))
     write_records(kept, [vars(r) for r in every], depth=1)
-    path.write_text(document(every, made), encoding="utf-8")
+    path.write_text(
+        document(__doc__, "`vwlite solve` against others", summary(every), table_of(every), note), encoding="utf-8"
+    )
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

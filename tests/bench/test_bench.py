@@ -1,4 +1,4 @@
-"""The benchmark works; how fast anything is, no test says."""
+"""The benchmarks work, and their measures are right; how fast anything is, no test says."""
 
 import importlib.util
 import json
@@ -11,38 +11,34 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from benches import FOLDER, HAS_PICTURES, NO_PICTURE, cells_of, libsvm_lines, load, start, write_gz
 
 from vwlite.algorithms.table import ALGORITHMS
 
-HERE = Path(__file__).parent
-BENCH = HERE / "bench.py"
-PROJECTION = HERE / "projection.py"
-COMPARE = HERE / "compare.py"
-CLAIMS = HERE / "claims.py"
-DIMENSION = HERE / "dimension.py"
+PNG = b"\x89PNG"
 
 
-def cells_of(text: str) -> list[list[str]]:
-    """The tables in a text, row by row."""
-    return [line.split("|")[1:-1] for line in text.splitlines() if line.startswith("|")]
-
-
-def filled(folder: Path, program: Path, *options: str, name: str = "") -> "subprocess.CompletedProcess[str]":
+def filled(folder: Path, program: str, *options: object, name: str = "") -> "subprocess.CompletedProcess[str]":
     """Run a quick benchmark that writes between its markers in a file, and see that it does that only."""
-    results, name = folder / "RESULTS.md", name or program.stem
+    results, name = folder / "RESULTS.md", name or program
     results.write_text(f"a\n<!-- begin bench: {name} -->\nold\n<!-- end bench: {name} -->\nb\n")
-    command = [sys.executable, str(program), "--quick", "--results", str(results), *options]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    done = start(program, *options, "--results", results)
     text = results.read_text()
     assert text.startswith("a\n") and text.endswith("b\n") and "\nold\n" not in text
     assert done.stdout in text
     return done
 
 
+def only(name: str) -> pytest.MarkDecorator:
+    """A benchmark of one data set; that of all is `long`."""
+    return pytest.mark.parametrize("only", [["--only", name], pytest.param([], marks=pytest.mark.long)], ids=str)
+
+
+# --- bench, projection, dimension, rounds, merge ----------------------------------------------------
+
+
 def test_some_rows_of_the_quick_benchmark_fill_a_table(tmp_path: Path) -> None:
-    done = filled(tmp_path, BENCH, "--folder", str(tmp_path), "--only", "libsvm", name="some")
-    table = cells_of(done.stdout)
+    table = cells_of(filled(tmp_path, "bench", "--quick", "--folder", tmp_path, "--only", "libsvm", name="some").stdout)
     assert {len(cells) for cells in table} == {7} and len(table) > 2
     assert all(not cells[0].strip() or "libsvm" in cells[0] for cells in table[2:])
 
@@ -50,14 +46,13 @@ def test_some_rows_of_the_quick_benchmark_fill_a_table(tmp_path: Path) -> None:
 @pytest.mark.long  # 60 CPU seconds
 def test_the_quick_benchmark_fills_its_table(tmp_path: Path) -> None:
     stand_in = Path(sys.executable).with_name("vwlite")
-    done = filled(tmp_path, BENCH, "--folder", str(tmp_path), "--portable", str(stand_in))
+    done = filled(tmp_path, "bench", "--quick", "--folder", tmp_path, "--portable", stand_in)
     table = cells_of(done.stdout)
     assert {len(cells) for cells in table} == {7}
     works = " ".join(cells[0] for cells in table)
     rows = ["`gd`", "clicks", "predict", "libsvm", "cache", "`sgd`", "`l1-ball`", "`adagrad`", "`arow`", "memory"]
     rows += ["meals", "over their text", "one thread", "the portable build, train", "the portable build, a pass"]
-    if importlib.util.find_spec("sklearn"):
-        rows.append("in memory")
+    rows += ["in memory"] if importlib.util.find_spec("sklearn") else []
     for word in (*rows, "`vwlite vw`", "--version", "one"):
         assert word in works
     assert "Progressive logistic loss: documents: vwlite 0." in done.stdout
@@ -65,18 +60,14 @@ def test_the_quick_benchmark_fills_its_table(tmp_path: Path) -> None:
 
 def test_the_quick_benchmark_of_projections_fills_its_table(tmp_path: Path) -> None:
     picture = tmp_path / "picture.png"
-    done = filled(tmp_path, PROJECTION, "--picture", str(picture))
-    table = cells_of(done.stdout)
-    assert [len(cells) for cells in table] == [8] * 4
+    done = filled(tmp_path, "projection", "--quick", "--picture", picture)
+    assert [len(cells) for cells in cells_of(done.stdout)] == [8] * 4
     assert "sparse, k = 50" in done.stdout
-    if importlib.util.find_spec("matplotlib"):
-        assert picture.read_bytes().startswith(b"\x89PNG")
-    else:
-        assert "pip install 'vwlite[bench]'" in done.stderr and not picture.exists()
+    assert picture.read_bytes().startswith(PNG) if HAS_PICTURES else NO_PICTURE in done.stderr
 
 
 def test_the_quick_benchmark_of_dimensions_fills_its_table(tmp_path: Path) -> None:
-    done = filled(tmp_path, DIMENSION)
+    done = filled(tmp_path, "dimension", "--quick")
     table = cells_of(done.stdout)
     assert {len(cells) for cells in table} == {7}
     named = [cells[0].strip(" `") for cells in table if cells[0].startswith(" `") and "--" not in cells[0]]
@@ -85,28 +76,57 @@ def test_the_quick_benchmark_of_dimensions_fills_its_table(tmp_path: Path) -> No
     assert used == sorted(used) and used[-1] == 500  # all of them different
 
 
-def test_the_growth_of_time_is_that_of_the_least_times(dimension) -> None:
+def test_the_growth_of_time_is_that_of_the_least_times() -> None:
     times = {"sgd": {10**4: [9.0, 5.0], 10**5: [20.0, 15.0]}, "eg": {10**4: [2.0, 3.0], 10**5: [9.0, 8.0]}}
-    assert list(dimension.rows(times))[2:] == [
+    dimension = load("dimension")
+    assert dimension.table_of(times).splitlines()[2:] == [
         "| `sgd` | 5.0 ns | 3.00 | **no** |",
         "| `eg` | 2.0 ns | 4.00 | **no** |",
     ]
-    assert list(dimension.rows(times, "sgd"))[2:] == [
+    assert dimension.table_of(times, "sgd").splitlines()[2:] == [
         "| `sgd` | 5.0 ns | 3.00 (1.00) | yes |",
         "| `eg` | 2.0 ns | 4.00 (1.33) | yes |",
     ]
 
 
-def only(name: str) -> pytest.MarkDecorator:
-    """A benchmark of one data set; that of all is `long`."""
-    return pytest.mark.parametrize("only", [["--only", name], pytest.param([], marks=pytest.mark.long)], ids=str)
+def test_the_benchmark_of_rounds_writes_its_table(tmp_path: Path) -> None:
+    lines = libsvm_lines(1)
+    write_gz(tmp_path / "a9a.train.libsvm.gz", lines)
+    done = filled(tmp_path, "rounds", "--data", tmp_path, "--sets", "a9a")
+    (problem,) = cells_of(done.stdout)[2:]
+    features = sum(len({i for line in lines[k::8] for i in line.split()[1:]}) for k in range(8))
+    assert float(problem[8]) == pytest.approx((4 + 16 * int(problem[4])) * features / 1e6, abs=0.05)
+    assert len(problem) == 9 and all(0 < int(cell) <= 150 for cell in problem[3:6])
+
+
+@pytest.mark.parametrize("others", [["time"], pytest.param(["time", "many", "dask"], marks=pytest.mark.long)])
+def test_the_benchmark_of_merging_fills_its_tables(tmp_path: Path, others: list[str]) -> None:
+    for seed, part in enumerate(("train", "test")):
+        write_gz(tmp_path / f"a9a.{part}.libsvm.gz", libsvm_lines(seed))
+    results = tmp_path / "MERGE.md"
+    results.write_text((FOLDER / "MERGE.md").read_text())
+    options = ["--data", tmp_path, "--features", 500, "--shards", 20, "--examples", 50, "--megabytes", 0.02,
+               "--results", results, "--only", "round", "rounds", "skewed", *others, "--sets"]  # fmt: skip
+    start("merge", *options, "a9a")
+    text = results.read_text()
+    rows = [cells for cells in cells_of(text) if cells[0] == " a9a "]
+    algorithms = ("adagrad", "ftrl", "gd")
+    assert [row[1].split()[0] for row in rows] == [*(a for a in algorithms for _ in range(2)), *algorithms, *algorithms]
+    assert all(len(row) == 8 and float(row[5]) > 0 for row in rows)
+    expected = ["| Five rounds, skewed shards | 3 |", "| without a holdout | "]
+    if "many" in others:
+        expected += ["| 20 models at once | ", "| all models to one machine | ", "| `local:2` | "]
+    assert all(words in text for words in expected)
+    done = start("merge", *options, "rcv1", code=1)
+    assert "has no rcv1.train.libsvm.gz, rcv1.test.libsvm.gz: SETS=FOLDER says" in done.stderr
+
+
+# --- compare, claims --------------------------------------------------------------------------------
 
 
 @only("tumours")
 def test_the_quick_comparison_has_every_algorithm(tmp_path: Path, only: list[str]) -> None:
-    command = [sys.executable, str(COMPARE), "--quick", "--out", str(tmp_path), *only]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    done = start("compare", "--quick", "--out", tmp_path, *only)
     found = json.loads((tmp_path / "compare.json").read_text())["sets"]
     assert set(found) == {"tumours"} if only else {"documents", "tumours"} <= set(found)
     if not only:  # documents have too many features for a matrix
@@ -120,16 +140,12 @@ def test_the_quick_comparison_has_every_algorithm(tmp_path: Path, only: list[str
         assert f"compare-{name}.png" in done.stdout
         assert all(f"| `{algorithm}` |" in done.stdout for algorithm in rows)
         assert name != "tumours" or min(row["error"] for row in rows.values()) < 0.1
-        if importlib.util.find_spec("matplotlib"):
-            assert (tmp_path / f"compare-{name}.png").read_bytes().startswith(b"\x89PNG")
-    if not importlib.util.find_spec("matplotlib"):
-        assert "pip install 'vwlite[bench]'" in done.stderr
+        picture = tmp_path / f"compare-{name}.png"
+        assert picture.read_bytes().startswith(PNG) if HAS_PICTURES else NO_PICTURE in done.stderr
 
 
 def test_the_comparison_says_where_missing_data_can_be_had(tmp_path: Path) -> None:
-    command = [sys.executable, str(COMPARE), "--data", str(tmp_path / "gone"), "--out", str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 66
+    done = start("compare", "--data", tmp_path / "gone", "--out", tmp_path, code=66)
     assert f"no rcv1.train.libsvm.gz in {tmp_path / 'gone'}: --data names the folder" in done.stderr
     assert "UCI Machine Learning Repository" in done.stderr
     assert list(tmp_path.iterdir()) == []
@@ -137,9 +153,7 @@ def test_the_comparison_says_where_missing_data_can_be_had(tmp_path: Path) -> No
 
 @only("digits")
 def test_the_quick_claims_have_their_tables(tmp_path: Path, only: list[str]) -> None:
-    command = [sys.executable, str(CLAIMS), "--quick", "--out", str(tmp_path), *only]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    done = start("claims", "--quick", "--out", tmp_path, *only)
     found = json.loads((tmp_path / "claims.json").read_text())
     assert list(found["counts"]) == ([] if only else ["tumours"])
     assert list(found["objective"]) == (["digits"] if only else ["tumours", "digits"])
@@ -149,33 +163,14 @@ def test_the_quick_claims_have_their_tables(tmp_path: Path, only: list[str]) -> 
             assert all(cell["nonzeros"] <= n and 0 <= cell["auc"] <= 1 for n, cell in cells)
         assert all(kind.keys() == {"10"} for kind in results["nonzeros"].values())
     for results in found["objective"].values():
-        for cells in results.values():
-            for runs in cells.values():
-                assert 0 < runs["5"]["objective"] <= 1.01 * runs["1"]["objective"] < 0.75
+        for runs in (runs for cells in results.values() for runs in cells.values()):
+            assert 0 < runs["5"]["objective"] <= 1.01 * runs["1"]["objective"] < 0.75
     columns = [6] * 2 + [7] * 2 + [4] * 4 if only else [6] * 3 + [7] * 3 + [4] * 6
     assert [len(cells) for cells in cells_of(done.stdout)] == columns
 
 
-@pytest.fixture
-def dimension(monkeypatch):
-    monkeypatch.syspath_prepend(str(DIMENSION.parent))
-    return importlib.import_module("dimension")
-
-
-@pytest.fixture
-def compare(monkeypatch):
-    monkeypatch.syspath_prepend(str(COMPARE.parent))
-    return importlib.import_module("compare")
-
-
-@pytest.fixture
-def claims(monkeypatch):
-    monkeypatch.syspath_prepend(str(CLAIMS.parent))
-    return importlib.import_module("claims")
-
-
-def test_the_weakest_strength_is_found_that_leaves_so_many_weights(claims, compare, monkeypatch) -> None:
-    asked = []
+def test_the_weakest_strength_is_found_that_leaves_so_many_weights(monkeypatch) -> None:
+    claims, compare, asked = load("claims"), load("compare"), []
 
     def ranked(parts, algorithm, setting, folder):
         strength = float(setting.options[-1])
@@ -190,8 +185,8 @@ def test_the_weakest_strength_is_found_that_leaves_so_many_weights(claims, compa
     assert len(asked) == len(set(asked)) < 20
 
 
-def test_the_measures_of_the_comparison(compare) -> None:
-    rng = np.random.default_rng(1)
+def test_the_measures_of_the_comparison() -> None:
+    compare, rng = load("compare"), np.random.default_rng(1)
     scores, labels = rng.integers(-3, 4, 50) / 2.0, rng.choice([-1.0, 1.0], 50)
     pairs = list(product(scores[labels > 0], scores[labels < 0]))
     assert compare.auc(scores, labels) == pytest.approx(sum((a > b) + (a == b) / 2 for a, b in pairs) / len(pairs))
@@ -202,8 +197,8 @@ def test_the_measures_of_the_comparison(compare) -> None:
     assert compare.error(np.array([3.0, 1, 2]), np.array([3.0, 1, 1]), classes=3) == pytest.approx(1 / 3)
 
 
-def test_no_other_line_makes_the_log_loss_of_scores_less(compare) -> None:
-    rng = np.random.default_rng(2)
+def test_no_other_line_makes_the_log_loss_of_scores_less() -> None:
+    compare, rng = load("compare"), np.random.default_rng(2)
     scores = rng.normal(size=400) * 7 + 2
     labels = np.where(rng.random(400) < 1 / (1 + np.exp(-(0.4 * scores - 1.5))), 1.0, -1.0)
     a, b = compare.straight_line(scores, labels)
@@ -213,50 +208,85 @@ def test_no_other_line_makes_the_log_loss_of_scores_less(compare) -> None:
     assert 0.2 < a < 0.8 and -3 < b < 0
 
 
-def test_a_setting_is_chosen_for_few_weights_among_the_good_ones(compare) -> None:
-    def setting(loss, nonzeros):
-        return compare.Setting(1.0, 1.0, [], loss, nonzeros)
-
-    good, close, sparse = setting(0.1, 900), setting(0.1009, 30), setting(0.1011, 3)
-    assert compare.chosen([good, sparse, close]) is close
+def test_a_setting_is_chosen_for_few_weights_among_the_good_ones() -> None:
+    compare = load("compare")
+    settings = [compare.Setting(1.0, 1.0, [], *found) for found in ((0.1, 900), (0.1011, 3), (0.1009, 30))]
+    assert compare.chosen(settings).nonzeros == 30
 
 
-def test_the_smallest_good_models_are_found(compare) -> None:
+def test_the_smallest_good_models_are_found() -> None:
     def row(error, nonzeros, *curve):
         return {"error": error, "nonzeros": nonzeros, "curve": [row(e, n) for e, n in curve]}
 
     algorithms = {"a": row(0.05, 900, (0.05, 900), (0.059, 70), (0.061, 5)), "b": row(0.058, 80), "c": row(0.2, 1)}
-    lines = compare.smallest({"sets": {"news": {"algorithms": algorithms}}}).splitlines()
+    lines = load("compare").smallest({"sets": {"news": {"algorithms": algorithms}}}).splitlines()
     assert lines[2:] == ["| `a` | **70** |", "| `b` | 80 |", "| `c` | - |"]
 
 
-def test_scaling_divides_by_the_root_mean_square(compare) -> None:
-    lines = ["1 |a x:3 y |b x:2", "-1 |a x:4"]
-    by = compare.scales(lines)
+def test_scaling_divides_by_the_root_mean_square() -> None:
+    compare = load("compare")
+    by = compare.scales(["1 |a x:3 y |b x:2", "-1 |a x:4"])
     assert by == {("|a", "x"): 12.5**0.5, ("|a", "y"): 0.5**0.5, ("|b", "x"): 2**0.5}
     assert compare.scaled("-1 |a x:5 |b y:2", lambda space, name: 2.0) == "-1 |a x:2.5 |b y:1"
 
 
+# --- results ----------------------------------------------------------------------------------------
+
+
 def test_the_results_have_room_for_all_that_is_measured_and_its_pictures() -> None:
-    results = (HERE / "RESULTS.md").read_text(encoding="utf-8")
-    for program in (BENCH, DIMENSION, PROJECTION, COMPARE, CLAIMS):
-        assert results.count(f"<!-- begin bench: {program.stem} -->\n") == 1
-        assert results.count(f"<!-- end bench: {program.stem} -->") == 1
-    sets = json.loads((HERE / "compare.json").read_text(encoding="utf-8"))["sets"]
+    results = (FOLDER / "RESULTS.md").read_text(encoding="utf-8")
+    for program in ("bench", "dimension", "projection", "compare", "claims"):
+        assert results.count(f"<!-- begin bench: {program} -->\n") == 1
+        assert results.count(f"<!-- end bench: {program} -->") == 1
+    sets = json.loads((FOLDER / "compare.json").read_text(encoding="utf-8"))["sets"]
     for name in [*(f"compare-{name}.png" for name in sets), "projection.png"]:
         assert f"({name})" in results
-        assert (HERE / name).exists()
+        assert (FOLDER / name).exists()
 
 
-def test_results_are_kept_one_record_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(HERE))
-    from report import rounded, write_records
-
+def test_results_are_kept_one_record_a_line(tmp_path: Path) -> None:
+    harness = load("harness")
     results = {"a": [{"x": [1, 2], "y": [1 / 3, math.inf]}, {}], "n": 22490, "made": 'today "x"', 10: [[[]]]}
     path = tmp_path / "results.json"
-    write_records(path, results, 2)
+    harness.write_records(path, results, 2)
     assert path.read_text().splitlines() == [
         "{", ' "a": [', '  {"x": [1, 2], "y": [0.333333333, Infinity]},', "  {}", " ],", ' "n": 22490,',
         ' "made": "today \\"x\\"",', ' "10": [', "  [[]]", " ]", "}",
     ]  # fmt: skip
-    assert json.loads(path.read_text()) == {str(name): value for name, value in rounded(results).items()}
+    assert json.loads(path.read_text()) == {str(name): value for name, value in harness.rounded(results).items()}
+
+
+# --- the picture of the README ----------------------------------------------------------------------
+
+
+def test_dots_are_measured(tmp_path: Path) -> None:
+    """On digits 1 to 5 against the others: a dot for each strength, each of a model that learned something."""
+    picture, parts = load("picture"), {}
+    for name in ("train", "test"):
+        lines = (FOLDER.parents[1] / f"data/digits.{name}.libsvm").read_text().splitlines()
+        parts[name] = tmp_path / name
+        with parts[name].open("w") as text:
+            for label, *features in map(str.split, lines):  # scaled to a length of about 1
+                pairs = (feature.split(":") for feature in features)
+                scaled = " ".join(f"{i}:{float(value) / 64:g}" for i, value in pairs)
+                print(1 if int(label) <= 5 else -1, scaled, file=text)
+    ours = next(p for p in picture.PROGRAMS if p.package == "vwlite")
+    few = picture.Program(ours.title, ours.package, ours.learn, ("--nonzeros 3", "--nonzeros 30"), ours.tried[:2])
+    dots = picture.measure(parts["train"], parts["test"], [few])
+    assert [dot["program"] for dot in dots] == ["vwlite"] * 2
+    assert 0 < dots[0]["nonzeros"] <= 3 < dots[1]["nonzeros"] <= 30
+    assert dots[1]["loss"] < dots[0]["loss"] < np.log(2)
+    assert all(dot["seconds"] > 0 for dot in dots)
+
+
+def test_the_picture_has_a_dot_for_each_strength_and_is_drawn(tmp_path: Path) -> None:
+    kept = (FOLDER / "picture.json").read_text(encoding="utf-8")
+    found = [dot["program"] for dot in json.loads(kept)["dots"]]
+    assert len(kept.splitlines()) == len(found) + 5  # a line for each
+    strengths = {p.title: len(p.strengths) for p in load("picture").PROGRAMS}
+    assert {title: found.count(title) for title in found} == {title: strengths[title] for title in dict.fromkeys(found)}
+    assert (FOLDER / "picture.png").exists()
+    if HAS_PICTURES:
+        (tmp_path / "picture.json").write_text(kept)
+        start("picture", "--draw", "--out", tmp_path)
+        assert (tmp_path / "picture.png").read_bytes().startswith(PNG)

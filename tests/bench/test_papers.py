@@ -1,40 +1,32 @@
 """The figures of the papers: the pieces that they are made of, and that those without public data can be made."""
 
-import importlib
-import importlib.util
 import json
-import subprocess
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from benches import HAS_PICTURES, NO_PICTURE, load, start
 
 from vwlite.core.solve.problem import Problem
 
-HERE = Path(__file__).parent
-
 
 @pytest.fixture
-def papers(monkeypatch) -> Any:
+def papers() -> Any:
     """The modules of the folder `papers`, by name."""
-    monkeypatch.syspath_prepend(str(HERE))
     names = ("adagrad", "batch", "data", "figures", "interior", "online", "projections", "stochastic",
              "truncated_gradient")  # fmt: skip
-    return SimpleNamespace(**{name: importlib.import_module(f"papers.{name}") for name in names})
+    return SimpleNamespace(**{name: load(f"papers.{name}") for name in names})
 
 
-def run(folder: Path, *options: str) -> "subprocess.CompletedProcess[str]":
-    command = [sys.executable, "-m", "papers", "--quick", "--jobs", "1", "--out", str(folder), *options]
-    return subprocess.run(command, capture_output=True, text=True, cwd=HERE)
+def run(folder: Path, *options: object) -> Any:
+    return start("papers", "--quick", "--jobs", "1", "--out", folder, *options)
 
 
 def test_figures_of_drawn_data_are_made_and_others_left_out(tmp_path: Path) -> None:
     out, names = tmp_path / "out", ["l1-4", "l1-5", "l1-6", "scd-arcene"]
-    done = run(out, "--data", str(tmp_path), "--only", *names, "scd-reuters")
-    assert done.returncode == 0, done.stderr
+    done = run(out, "--data", tmp_path, "--only", *names, "scd-reuters")
     assert f"scd-reuters: left out, as there is no rcv1.train.libsvm.gz in {tmp_path}" in done.stderr
     found = json.loads((out / "papers.json").read_text())["figures"]
     assert set(found) == {*names, "scd-reuters"} and found["scd-reuters"]["missing"] == "rcv1.train.libsvm.gz"
@@ -45,12 +37,10 @@ def test_figures_of_drawn_data_are_made_and_others_left_out(tmp_path: Path) -> N
         assert all(f["verdict"] in ("agrees", "in part", "**no**", "not done") for f in found[name]["findings"])
         for panel in found[name]["panels"]:
             assert panel["series"] and all(np.isfinite(s["y"]).all() and s["y"] for s in panel["series"])
-        if importlib.util.find_spec("matplotlib"):
-            assert (out / f"figures/{name}.svg").read_text().startswith("<?xml")
-    if not importlib.util.find_spec("matplotlib"):
-        assert "pip install 'vwlite[bench]'" in done.stderr
-    again = run(out, "--draw")
-    assert again.returncode == 0 and (out / "PAPERS.md").read_text() == text
+        picture = out / f"figures/{name}.svg"
+        assert picture.read_text().startswith("<?xml") if HAS_PICTURES else NO_PICTURE in done.stderr
+    run(out, "--draw")
+    assert (out / "PAPERS.md").read_text() == text
 
 
 # --- the table ----------------------------------------------------------------------------------------
@@ -64,7 +54,7 @@ def test_a_claim_agrees_as_far_as_its_facts_do(papers) -> None:
 def test_the_tables_of_made_up_findings(papers) -> None:
     f = papers.figures
     findings = [f.judged("a | b", "1", True), f.judged("c", "2", False), f.Finding("d", "3", f.NOT_DONE)]
-    assert f.table("x", findings).splitlines()[2:] == [
+    assert f.table_of(findings).splitlines()[2:] == [
         "| a \\| b | 1 | agrees |", "| c | 2 | **no** |", "| d | 3 | not done |",
     ]  # fmt: skip
     panel = f.Panel("p", "x", "y", [f.Series("s", [1, 2], [3.0, 4.0], True)], log_x=True)
@@ -248,7 +238,7 @@ def test_the_objective_of_an_online_learner_is_that_of_the_problem(papers, tmp_p
     assert objectives[-1] == pytest.approx(np.logaddexp(0, -data.labels * run.scores).mean() + 0.01 * np.abs(w).sum())
     with capfd.disabled():  # what the child says is read
         assert papers.online.unless_diverged(tmp_path, bench.texts["data"], "-l", "1e30", "--algorithm", "sgd") is None
-        with pytest.raises(importlib.import_module("compare").Refused, match="Usage"):
+        with pytest.raises(load("papers.online").Refused, match="Usage"):
             papers.online.unless_diverged(tmp_path, bench.texts["data"], "--no-such-option")
 
 

@@ -1,27 +1,17 @@
 """The bench of `vwlite solve`: its tables, and what it does to LIBLINEAR."""
 
-import importlib
-import importlib.util
 import math
-import subprocess
-import sys
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
-
-HERE = Path(__file__).parent
+from benches import load, start
 
 
 @pytest.fixture
-def bench(monkeypatch):
-    monkeypatch.syspath_prepend(str(HERE))
-    spec = importlib.util.spec_from_file_location("bench_solve", HERE / "solve.py")
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, "bench_solve", module)
-    spec.loader.exec_module(module)
-    return module
+def bench() -> ModuleType:
+    return load("solve")
 
 
 def results_of(bench):
@@ -42,12 +32,19 @@ def test_goals_are_of_the_mean_and_of_the_largest_ratio(bench) -> None:
 
 
 def test_the_table_has_a_row_for_each_case(bench) -> None:
-    lines = bench.table(results_of(bench)).splitlines()[2:]
+    lines = bench.table_of(results_of(bench)).splitlines()[2:]
     assert lines[0] == "| logistic | rcv1 0.1 | 0.2000 s | 1.0000 s | 0.20 | `-e 0.5` |"
     assert lines[2] == "| logistic | rcv1 0.001 | 0.5000 s | - | - | LIBLINEAR does not reach it |"
     assert lines[4] == "| memory | 5 documents, 0.01 | 3.0 MB | 2.0 MB | 1.50 | MB |"
-    text = bench.document(results_of(bench), "made then")
+
+
+def test_the_results_are_kept_with_those_of_before(bench, tmp_path: Path) -> None:
+    kept = tmp_path / "SOLVE.md"
+    bench.keep(kept, results_of(bench), "made before")
+    bench.keep(kept, [bench.Result("svm", "a9a C = 1", 0.6, 1.0)], "made then")
+    text = kept.read_text()
     assert text.startswith("# `vwlite solve` against others\n\n") and "make bench-solve" not in text.split("|")[0]
+    assert "| svm | a9a C = 1 | 0.6000 s |" in text and "| memory | 5 documents" in text
     assert text.endswith("made then\n")
 
 
@@ -79,7 +76,7 @@ def test_a_model_of_liblinear_is_read(bench, tmp_path: Path) -> None:
 
 def test_objectives_are_those_of_the_problem(bench) -> None:
     pytest.importorskip("scipy")
-    data = importlib.import_module("papers.data").arcene(20, 30, 10)
+    data = load("papers.data").arcene(20, 30, 10)
     found = bench.case("x", data)
     w = np.linspace(-1, 1, data.features)
     p = data.dense(np.float32).astype(float) @ w
@@ -90,8 +87,6 @@ def test_objectives_are_those_of_the_problem(bench) -> None:
 def test_the_quick_bench_of_ours_against_theirs(bench, tmp_path: Path) -> None:
     for name in ("scipy", "liblinear"):
         pytest.importorskip(name)
-    command = [sys.executable, str(HERE / "solve.py"), "--quick", "--work", str(tmp_path), "--only", "logistic", "path"]
-    done = subprocess.run([*command, "--results", str(tmp_path / "SOLVE.md")], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    start("solve", "--quick", "--work", tmp_path, "--results", tmp_path / "SOLVE.md", "--only", "logistic", "path")
     text = (tmp_path / "SOLVE.md").read_text()
     assert text.count("| logistic | documents 0.") == 3 and text.count("| path | documents |") == 1

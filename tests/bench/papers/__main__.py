@@ -8,33 +8,21 @@ The verdicts are made by the program from the numbers, as the functions in the p
 processor.
 """
 
-import argparse
-import datetime
-import json
 import os
-import platform
-import re
 import shutil
-import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numpy as np
-from compare import ROOT
-from report import processor, say, write_records
+from harness import HERE, document, in_order, installed, made, options_of, read_results, say, work_folder, write_records
 
 from papers.data import Missing
-from papers.figures import Figure, as_json, draw, from_json, summary, table
-from vwlite import __version__
+from papers.figures import Figure, as_json, draw, from_json, summary, table_of
 
-HERE = Path(__file__).resolve().parent
 T = TypeVar("T")
 # Module and function of each figure, by the name of its picture. Those that take long come first.
 FIGURES = {
@@ -77,7 +65,7 @@ def make(name: str, data: Path, quick: bool) -> dict[str, Any]:
     """One figure, as it is kept: in a process of its own."""
     module, function = FIGURES[name].split(":")
     began = time.monotonic()
-    with tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as folder:
+    with work_folder() as folder:
         try:
             figure: Figure = getattr(import_module(f"papers.{module}"), function)(Setting(data, Path(folder), quick))
         except Missing as e:
@@ -88,72 +76,56 @@ def make(name: str, data: Path, quick: bool) -> dict[str, Any]:
     return {**as_json(figure), "seconds": seconds}
 
 
-def made() -> str:
-    return (
-        f"{datetime.date.today()}; {processor()}, {os.cpu_count()} of them; Python {platform.python_version()}, "
-        f"vwlite {__version__}, numpy {np.__version__}."
-    )
-
-
-def document(results: dict[str, Any]) -> str:
-    assert __doc__ is not None
+def text_of(results: dict[str, Any]) -> str:
     kept = {name: found for name, found in results["figures"].items() if "missing" not in found}
     figures = {name: from_json(found) for name, found in kept.items()}
     parts = [
-        "# The papers' figures",
-        re.sub(r"(?s)\n\n    make.*?\n\n", "\n\n", __doc__).strip(),
         "`make papers SETS=FOLDER` makes all of this anew, `make papers ONLY=NAME` one figure.",
         summary(figures),
     ]
     for name, figure in figures.items():
-        parts += [f'<a id="{name}"></a>\n## {figure.title}', figure.data, table(name, figure.findings)]
+        parts += [f'<a id="{name}"></a>\n## {figure.title}', figure.data, table_of(figure.findings)]
         if figure.panels:
             parts.append(f"![{figure.title}](figures/{name}.svg)")
         parts.append(f"`make papers ONLY={name}`, {kept[name]['seconds']:.0f} s; {kept[name]['made']}")
     for name, found in results["figures"].items():
         if "missing" in found:
             parts.append(f"{name} is left out: {found['missing']} is not there.")
-    return "\n\n".join(parts) + "\n"
+    return document(__doc__, "The papers' figures", *parts)
 
 
-def main() -> int:
-    assert __doc__ is not None
-    parser = argparse.ArgumentParser(prog="papers", description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="tiny data: does it work?")
-    parser.add_argument("--data", type=Path, default=ROOT / ".bench/sets", help="the folder of the data sets")
+def main() -> None:
+    parser = options_of(__doc__, quick="tiny data: does it work?", data=True)
     parser.add_argument("--only", nargs="+", metavar="NAME", choices=list(FIGURES), help="these figures")
-    parser.add_argument("--out", type=Path, default=HERE.parent, help="where PAPERS.md and figures/ go")
+    parser.add_argument("--out", type=Path, default=HERE, help="where PAPERS.md and figures/ go")
     parser.add_argument("--draw", action="store_true", help="only make pictures and table anew, from papers.json")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="figures that are made at a time")
     typed = parser.parse_args()
     kept = typed.out / "papers.json"
-    results: dict[str, Any] = {"figures": {}}
-    if kept.exists() and (typed.only or typed.draw):
-        results = json.loads(kept.read_text(encoding="utf-8"))
+    results = read_results(kept, {"figures": {}}, typed.only or typed.draw)
     names = [] if typed.draw else list(typed.only or FIGURES)
     typed.out.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
     with ProcessPoolExecutor(typed.jobs, max_tasks_per_child=None) as pool:
         running = {pool.submit(make, name, typed.data, typed.quick): name for name in names}
         for future in as_completed(running):
-            results["figures"][running[future]] = {**future.result(), "made": made()}
-            results["figures"] = {name: results["figures"][name] for name in FIGURES if name in results["figures"]}
+            results["figures"][running[future]] = {**future.result(), "made": made("vwlite", "numpy")}
+            results["figures"] = in_order(results["figures"], FIGURES)
             write_records(kept, results, depth=2)  # a curve, or a finding
     pictures = typed.out / "figures"
     if not typed.only and not typed.draw and pictures.exists():
         shutil.rmtree(pictures)
     pictures.mkdir(exist_ok=True)
     drawn = {name: found for name, found in results["figures"].items() if typed.draw or name in names}
-    if find_spec("matplotlib"):
+    if installed("matplotlib"):
         for name, found in drawn.items():
             if found.get("panels"):
                 draw(from_json(found), pictures / f"{name}.svg")
     else:
         say("papers: no pictures, as matplotlib is not installed (pip install 'vwlite[bench]')")
-    (typed.out / "PAPERS.md").write_text(document(results), encoding="utf-8")
+    (typed.out / "PAPERS.md").write_text(text_of(results), encoding="utf-8")
     say(f"papers: {time.monotonic() - began:.0f} s")
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -1,12 +1,14 @@
 """What a figure is made of, how it is drawn, and the table of what came out."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from math import nan
 from pathlib import Path
 from statistics import median
 from typing import Any
+
+from harness import pyplot, table
 
 AGREES, PARTLY, DIFFERS, NOT_DONE = "agrees", "in part", "**no**", "not done"
 COLOURS = ("#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#8c564b", "#17becf", "#7f7f7f")
@@ -54,9 +56,6 @@ class Figure:
     findings: list[Finding]
     panels: list[Panel] = field(default_factory=list)
     columns: int = 2
-
-
-Make = Callable[[Any], Figure]
 
 
 def judged(claim: str, came: str, *facts: bool) -> Finding:
@@ -116,11 +115,7 @@ def short(number: float) -> str:
 
 def draw(figure: Figure, path: Path) -> None:
     """The panels as an SVG file that is the same whenever the numbers are."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
-
+    plt = pyplot()
     plt.rcParams["svg.hashsalt"] = "vwlite"
     plt.rcParams["svg.fonttype"] = "none"
     plt.rcParams["font.sans-serif"] = ["DejaVu Sans"]  # every text of the picture names all of them
@@ -184,20 +179,19 @@ def cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
 
 
-def table(name: str, findings: Iterable[Finding]) -> str:
-    lines = ["| the paper says | what came out | agrees |", "| --- | --- | --- |"]
-    lines += [f"| {cell(f.claim)} | {cell(f.came)} | {f.verdict} |" for f in findings]
-    return "\n".join(lines)
+def table_of(findings: Iterable[Finding]) -> str:
+    rows = ([cell(f.claim), cell(f.came), f.verdict] for f in findings)
+    return table(["the paper says", "what came out", "agrees"], rows)
 
 
 def summary(figures: dict[str, Figure]) -> str:
     """How many claims agree, figure by figure."""
     verdicts = (AGREES, PARTLY, DIFFERS, NOT_DONE)
-    lines = [f"| figure | {' | '.join(verdicts)} |", "| --- |" + " ---: |" * len(verdicts)]
+    lines = []
     for name, figure in figures.items():
         counts = [sum(f.verdict == verdict for f in figure.findings) for verdict in verdicts]
-        lines.append(f"| [{figure.title}](#{name}) | " + " | ".join(str(n) if n else "" for n in counts) + " |")
-    return "\n".join(lines)
+        lines.append([f"[{figure.title}](#{name})", *(str(n) if n else "" for n in counts)])
+    return table(["figure", *verdicts], lines, "lr")
 
 
 def as_json(figure: Figure) -> dict[str, Any]:
