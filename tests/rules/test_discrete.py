@@ -32,13 +32,9 @@ from vwlite.options.settings import Settings
 STREAMS = 60  # of each kind
 VALUES = [(1.0,), (1.0, -1.0), (0.5, 1.0, 2.0), (1.0, 1.0, -1.0, 0.5, -0.5, 2.0, -2.0), (0.1, 0.2, 0.3, -0.1)]
 LABELS = {
-    "squared": (-1.0, 0.0, 0.5, 1.0, 2.0, 4.0),
-    "quantile": (-1.0, 0.0, 0.5, 1.0, 2.0, 4.0),
-    "logistic": (-1.0, 1.0),
-    "hinge": (-1.0, 1.0),
-    "squared-hinge": (-1.0, 1.0),
-    "huber": (-1.0, 0.0, 0.5, 1.0, 2.0, 4.0),
-    "poisson": (0.0, 1.0, 2.0),
+    "any": (-1.0, 0.0, 0.5, 1.0, 2.0, 4.0),
+    "binary": (-1.0, 1.0),
+    "nonnegative": (0.0, 1.0, 2.0),
 }
 LOSSES = {name: getattr(reference, row.kind) for name, row in TABLE.items()}
 RADIUS = {"radius": (0.1, 0.25, 0.3, 0.5, 1.0, 1.5, 2.0, 4.0)}
@@ -142,7 +138,7 @@ def draw(name: str, seed: int) -> Case:
         options["features"] = max(len(keys) - (case.constant is not None) + choice((0, 0, 1, 5)), 1)
     a = {key: choice((0.1, 0.5, 1.0, 2.0)) for key in keys} if "feature_weights" in options else {}
     settings = replace(case.settings, **options)
-    labels = (1.0, 2.0, 3.0) if settings.oaa else LABELS[settings.loss]
+    labels = (1.0, 2.0, 3.0) if settings.oaa else LABELS[TABLE[settings.loss].labels]
     return Case(settings, options, a, list(lines(chance, labels, count)), keys)
 
 

@@ -6,16 +6,16 @@ from math import inf, isnan, nan
 import numpy as np
 from batches import Line
 
+from vwlite.algorithms.losses import LOSSES
+
 CONSTANT = 11650396  # the hash of the constant feature
 
-LABELS = {
+LABELS = {  # of a loss, or of all that have labels of a kind
     "squared": lambda rng, score: score + rng.normal(0, 0.3),
     "logistic": lambda rng, score: 1.0 if score + rng.logistic(0, 0.3) > 0 else -1.0,
-    "hinge": lambda rng, score: 1.0 if score + rng.normal(0, 0.3) > 0 else -1.0,
-    "squared-hinge": lambda rng, score: 1.0 if score + rng.normal(0, 0.3) > 0 else -1.0,
-    "huber": lambda rng, score: score + rng.normal(0, 0.5),
-    "quantile": lambda rng, score: score + rng.normal(0, 0.5),
-    "poisson": lambda rng, score: float(rng.poisson(np.exp(np.clip(score, -4, 2)))),
+    "any": lambda rng, score: score + rng.normal(0, 0.5),
+    "binary": lambda rng, score: 1.0 if score + rng.normal(0, 0.3) > 0 else -1.0,
+    "nonnegative": lambda rng, score: float(rng.poisson(np.exp(np.clip(score, -4, 2)))),
 }
 
 
@@ -51,6 +51,7 @@ def _draw(
     scale = np.exp(rng.uniform(-3.4, 3.4, keys)) if scales else np.ones(keys)
     popularity = 1 / np.arange(1, keys + 1)
     popularity /= popularity.sum()
+    label_of = LABELS.get(loss) or LABELS[LOSSES[loss].labels]
     stream = []
     for _ in range(lines):
         if odd and rng.random() < 0.02:
@@ -62,7 +63,7 @@ def _draw(
             which = np.append(which, rng.choice(which, 2))
         unit = rng.normal(0, 1, len(which))
         x = (unit * scale[which]).astype(np.float32)
-        label = LABELS[loss](rng, float(truth[which] @ unit))
+        label = label_of(rng, float(truth[which] @ unit))
         importance, initial = 1.0, 0.0
         if odd:
             label = nan if rng.random() < 0.05 else label
