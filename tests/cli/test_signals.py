@@ -27,14 +27,24 @@ LINES = b"1 |a x y\n-1 |a y z\n" * 50
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
 
+def until(process: "subprocess.Popen[bytes]", examples: int = 100) -> "subprocess.Popen[bytes]":
+    """Wait for the row that is printed after so many examples."""
+    while process.stderr.readline().split()[2:3] != [b"%d" % examples]:
+        assert process.poll() is None
+    return process
+
+
+def fed(process: "subprocess.Popen[bytes]", data: bytes = LINES, examples: int = 100) -> "subprocess.Popen[bytes]":
+    """Write to its standard input, and wait until it has learned so many examples."""
+    process.stdin.write(data)
+    process.stdin.flush()
+    return until(process, examples)
+
+
 @pytest.fixture
 def training(tmp_path):
     """A training run that has learned from all of the input so far, and waits for more."""
-    process = start("train", "-m", tmp_path / "m", "-P", "100")
-    process.stdin.write(LINES)
-    process.stdin.flush()
-    while process.stderr.readline().split()[2:3] != [b"100"]:  # the row that is printed after 100 examples
-        assert process.poll() is None
+    process = fed(start("train", "-m", tmp_path / "m", "-P", "100"))
     yield process
     process.kill()
     process.communicate()
@@ -51,11 +61,17 @@ def ended(process: "subprocess.Popen[bytes]") -> tuple[int, bytes]:
     return code, words
 
 
+def ended_by(process: "subprocess.Popen[bytes]", number: int) -> bytes:
+    """Send it a signal, by which it must end; what it wrote to standard error."""
+    process.send_signal(number)
+    code, words = ended(process)
+    assert code == 128 + number
+    return words
+
+
 @pytest.mark.parametrize("number", SIGNALS)
 def test_a_signal_saves_the_model_as_of_then(tmp_path, training, number):
-    training.send_signal(number)
-    code, words = ended(training)
-    assert code == 128 + number
+    words = ended_by(training, number)
     assert b"interrupted by signal %d; the model as of then is %s" % (number, bytes(tmp_path / "m")) in words
     model = read_model(str(tmp_path / "m"))
     assert model.interrupted
@@ -64,8 +80,7 @@ def test_a_signal_saves_the_model_as_of_then(tmp_path, training, number):
 
 
 def test_an_interrupted_model_continues_as_if_nothing_had_happened(tmp_path, training, vwlite):
-    training.send_signal(signal.SIGTERM)
-    ended(training)
+    ended_by(training, signal.SIGTERM)
     (tmp_path / "first").write_bytes(LINES)
     (tmp_path / "rest").write_bytes(b"1 |b u\n" * 7)
     vwlite("train", "-i", tmp_path / "m", "-m", tmp_path / "m", tmp_path / "rest", "--quiet")
@@ -75,11 +90,7 @@ def test_an_interrupted_model_continues_as_if_nothing_had_happened(tmp_path, tra
 
 def test_the_old_model_is_replaced_only_by_a_whole_one(tmp_path):
     (tmp_path / "m").write_bytes(b"old")
-    process = start("train", "-m", tmp_path / "m", "-P", "100")
-    process.stdin.write(LINES)
-    process.stdin.flush()
-    while process.stderr.readline().split()[2:3] != [b"100"]:
-        assert process.poll() is None
+    process = fed(start("train", "-m", tmp_path / "m", "-P", "100"))
     process.kill()
     process.communicate()
     assert (tmp_path / "m").read_bytes() == b"old"
@@ -93,9 +104,7 @@ def test_a_signal_before_the_first_label_leaves_the_old_model(tmp_path, number):
     process.stdin.flush()
     while b"unknown" not in process.stderr.readline():  # the row of that example
         assert process.poll() is None
-    process.send_signal(number)
-    code, words = ended(process)
-    assert code == 128 + number
+    words = ended_by(process, number)
     assert b"; no example was learned, %s is left as it is" % bytes(tmp_path / "m") in words
     assert (tmp_path / "m").read_bytes() == b"old"
     assert os.listdir(tmp_path) == ["m"]
@@ -106,10 +115,7 @@ def test_what_is_ignored_from_outside_stays_ignored(tmp_path):
     process = start(
         "train", "-m", tmp_path / "m", "-P", "100", preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)
     )
-    process.stdin.write(LINES)
-    process.stdin.flush()
-    while process.stderr.readline().split()[2:3] != [b"100"]:
-        assert process.poll() is None
+    fed(process)
     process.send_signal(signal.SIGHUP)
     process.stdin.write(LINES)
     assert process.communicate(timeout=PATIENT) and process.returncode == 0
@@ -137,29 +143,10 @@ def test_continuing_ends_like_a_first_run(tmp_path, vwlite, number):
     """A model was read: numpy is there, with its threads, before the signals are handled."""
     (tmp_path / "d").write_bytes(LINES)
     vwlite("train", "-m", tmp_path / "m", tmp_path / "d", "--quiet")
-    process = start("train", "-i", tmp_path / "m", "-m", tmp_path / "m", "-P", "100")
-    process.stdin.write(LINES)
-    process.stdin.flush()
-    while process.stderr.readline().split()[2:3] != [b"100"]:
-        assert process.poll() is None
-    process.send_signal(number)
-    assert ended(process)[0] == 128 + number
+    process = fed(start("train", "-i", tmp_path / "m", "-m", tmp_path / "m", "-P", "100"))
+    ended_by(process, number)
     process.stdin.close()
     assert read_model(str(tmp_path / "m")).counters["examples"] == 200
-
-
-def test_a_second_signal_ends_a_program_that_cannot_finish(tmp_path, vwlite):
-    """It waits for a reader of its predictions, who never comes."""
-    (tmp_path / "d").write_bytes(LINES * 1000)
-    vwlite("train", "-m", tmp_path / "m", tmp_path / "d", "--quiet")
-    process = start("predict", "-m", tmp_path / "m", tmp_path / "d")
-    assert process.stdout.read(1)
-    process.send_signal(signal.SIGTERM)
-    end = time.monotonic() + PATIENT
-    while process.poll() is None and time.monotonic() < end:
-        process.send_signal(signal.SIGTERM)
-        time.sleep(0.05)
-    assert process.poll() == 128 + signal.SIGTERM
 
 
 IN_ONE_PROCESS = """
@@ -245,9 +232,7 @@ def test_a_signal_while_the_program_starts_ends_it_without_a_word(tmp_path, numb
     handled(process)
     for _ in range(more):
         process.stderr.readline()
-    process.send_signal(number)
-    code, words = ended(process)
-    assert code == 128 + number
+    words = ended_by(process, number)
     assert [line for line in words.splitlines() if not line.startswith(b"import time:")] == []
     assert (os.listdir(tmp_path), (tmp_path / "m").read_bytes()) == (["m"], b"old")
 
@@ -260,9 +245,7 @@ def test_a_signal_before_the_first_example_leaves_the_old_model(tmp_path, number
     process = start(command, *(["-f"] if command == "vw" else ["-m"]), tmp_path / "m")
     while process.stderr.readline().split()[:1] not in ([b"loss"], [b"average"]):
         assert process.poll() is None
-    process.send_signal(number)
-    code, words = ended(process)
-    assert code == 128 + number
+    words = ended_by(process, number)
     assert b"interrupted by signal %d" % number in words
     assert (os.listdir(tmp_path), (tmp_path / "m").read_bytes()) == (["m"], b"old")
 
@@ -299,14 +282,8 @@ def silent(arguments: list[str]) -> int:
 def test_vw_saves_the_model_as_of_then(tmp_path, vwlite, number, more):
     (tmp_path / "m").write_bytes(b"old")
     lines = LINES.replace(b"-1", b"2") if "oaa" in more else LINES
-    process = start("vw", "-f", "m", "-P", "100", "--holdout_off", *more.split(), cwd=tmp_path)
-    process.stdin.write(lines)
-    process.stdin.flush()
-    while process.stderr.readline().split()[2:3] != [b"100"]:
-        assert process.poll() is None
-    process.send_signal(number)
-    code, words = ended(process)
-    assert code == 128 + number
+    process = fed(start("vw", "-f", "m", "-P", "100", "--holdout_off", *more.split(), cwd=tmp_path), lines)
+    words = ended_by(process, number)
     assert words.endswith(b"interrupted by signal %d; the model as of then is m\n" % number)
     assert leftovers(tmp_path, ["m", "p", "r"]) == []
     if "-p p" in more:
@@ -321,23 +298,15 @@ def test_vw_saves_the_model_as_of_then(tmp_path, vwlite, number, more):
 
 def test_vw_does_not_keep_a_cache_of_half_the_data(tmp_path):
     (tmp_path / "d").write_bytes(LINES * 3000)
-    process = start("vw", "-d", "d", "-c", "--passes", "2", "-f", "m", "-P", "100", "--nn", "2", cwd=tmp_path)
-    while process.stderr.readline().split()[2:3] != [b"100"]:
-        assert process.poll() is None
-    process.send_signal(signal.SIGTERM)
-    assert ended(process)[0] == 128 + signal.SIGTERM
+    process = until(start("vw", "-d", "d", "-c", "--passes", "2", "-f", "m", "-P", "100", "--nn", "2", cwd=tmp_path))
+    ended_by(process, signal.SIGTERM)
     assert leftovers(tmp_path, ["d", "m"]) == []
 
 
 def test_vw_learns_no_group_of_lines_that_may_lack_its_end(tmp_path, vwlite):
     group = b"1:0 | a\n2:1 | b\n\n"
-    process = start("vw", "--csoaa_ldf", "m", "-f", "m", "-P", "1", cwd=tmp_path)
-    process.stdin.write(group * 2 + b"1:9 | a\n")
-    process.stdin.flush()
-    while process.stderr.readline().split()[2:3] != [b"2"]:
-        assert process.poll() is None
-    process.send_signal(signal.SIGTERM)
-    assert ended(process)[0] == 128 + signal.SIGTERM
+    process = fed(start("vw", "--csoaa_ldf", "m", "-f", "m", "-P", "1", cwd=tmp_path), group * 2 + b"1:9 | a\n", 2)
+    ended_by(process, signal.SIGTERM)
     (tmp_path / "d").write_bytes(group * 2)
     vwlite("vw", "--csoaa_ldf", "m", "-f", tmp_path / "whole", "-d", tmp_path / "d", "-P", "1")
     assert (tmp_path / "m").read_bytes() == (tmp_path / "whole").read_bytes()
@@ -365,7 +334,7 @@ def test_vw_s_batch_solvers_save_the_weights_of_the_last_pass(tmp_path, solver):
     assert leftovers(tmp_path, ["d", "m", "d.cache"]) == []
 
 
-def test_a_second_signal_leaves_no_file_behind(tmp_path, vwlite):
+def test_a_second_signal_ends_a_program_that_cannot_finish_and_leaves_no_file_behind(tmp_path, vwlite):
     """It waits for a reader of its predictions, who never comes, and a file is begun."""
     (tmp_path / "d").write_bytes(LINES * 1000)
     vwlite("train", "-m", tmp_path / "m", tmp_path / "d", "--quiet")
@@ -378,6 +347,8 @@ def test_a_second_signal_leaves_no_file_behind(tmp_path, vwlite):
         time.sleep(0.05)
     assert process.poll() == 128 + signal.SIGTERM
     assert leftovers(tmp_path, ["d", "m"]) == []
+
+
 def crossing(features: int) -> bytes:
     """A line with that many features, of which `-q aa` makes half their square."""
     return b"1 |a " + b" ".join(b"%d" % i for i in range(features)) + b"\n"
@@ -387,12 +358,9 @@ def crossing(features: int) -> bytes:
 def test_training_ends_within_an_enormous_line(tmp_path, vwlite, number):
     """The line alone would take an hour. It is left out."""
     (tmp_path / "d").write_bytes(LINES + crossing(1_000_000))
-    process = start("train", tmp_path / "d", "-q", "aa", "-b", "18", "-m", tmp_path / "m", "-P", "100")
-    while process.stderr.readline().split()[2:3] != [b"100"]:
-        assert process.poll() is None
+    process = until(start("train", tmp_path / "d", "-q", "aa", "-b", "18", "-m", tmp_path / "m", "-P", "100"))
     time.sleep(0.2)
-    process.send_signal(number)
-    assert ended(process)[0] == 128 + number
+    ended_by(process, number)
     (tmp_path / "first").write_bytes(LINES)
     for model in ("m", "first.m"):
         (tmp_path / "rest").write_bytes(b"1 |b u\n" * 7)
@@ -411,8 +379,7 @@ def test_predicting_ends_within_an_enormous_line(tmp_path, vwlite, number):
     while not leftovers(tmp_path, ["first", "d", "m"]):  # the file of predictions is begun
         assert process.poll() is None
     time.sleep(1)
-    process.send_signal(number)
-    assert ended(process)[0] == 128 + number
+    ended_by(process, number)
     assert (tmp_path / "p").read_bytes().count(b"\n") in (0, 100)  # no answer to what was not predicted
 
 
@@ -420,12 +387,9 @@ def test_vwlite_vw_ends_within_an_enormous_line(tmp_path):
     """In the engine's loop, and one by one."""
     (tmp_path / "d").write_bytes(LINES + crossing(1_000_000))
     for options in (["-q", "aa"], ["-q", "aa", "--nn", "1"]):
-        process = start("vw", tmp_path / "d", *options)
-        while process.stderr.readline().split()[2:3] != [b"64"]:
-            assert process.poll() is None
+        process = until(start("vw", tmp_path / "d", *options), 64)
         time.sleep(0.2)
-        process.send_signal(signal.SIGINT)
-        assert ended(process)[0] == 130
+        ended_by(process, signal.SIGINT)
 
 
 def test_what_was_learned_of_an_enormous_line_stays():
