@@ -113,10 +113,8 @@ def table(at: Any) -> Figure:
     return Figure(
         "AdaGrad, the table of RCV1",
         f"rcv1: {len(train):,} documents to learn, {len(test):,} to test (the paper: 804,414); one pass, hinge loss; "
-        "rates "
-        "and strengths chosen by the errors on a fifth of the training part. The table's numbers are not in the text "
-        "at "
-        "hand, which ends before the experiments; the claims are those that the paper is cited for.",
+        "rates and strengths chosen by the errors on a fifth of the training part. The table's numbers are not in "
+        "the text at hand, which ends before the experiments; the claims are those that the paper is cited for.",
         findings_of(cells),
         [
             Panel("test errors", "topic", "share that is wrong",

@@ -2,6 +2,7 @@
 
 import math
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
@@ -63,6 +64,17 @@ def follow(
         if solver.done or solver.accesses >= accesses or spent >= seconds or problem.objective <= reach:
             break
     return trace
+
+
+def follow_at_best_rate(
+    name: str, problem: Problem, etas: Iterable[float], first: dict[str, Any], last: dict[str, Any], **options: Any
+) -> tuple[float, Trace]:
+    """With each eta0 up to the limits `first`; with the one of the least objective there, up to the limits `last`."""
+    tried = {
+        eta: min(follow(name, problem, eta0=eta, **first, **options).objectives[1:], default=math.inf) for eta in etas
+    }
+    best = min(tried, key=tried.__getitem__)
+    return best, follow(name, problem, eta0=best, **last, **options)
 
 
 def optimum(problem: Problem, gap: float = 1e-7, steps: int = 300) -> float:

@@ -5,7 +5,7 @@ for each entry of the data that is read; what is done with vectors is left out.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ import numpy as np
 from compare import error
 from projection import SIZES, measure
 
-from papers.batch import Trace, begin, follow, optimum
+from papers.batch import Trace, begin, follow, follow_at_best_rate, optimum
 from papers.data import Sparse, gaussian, lines_of, load, of_dense, topics
 from papers.figures import Figure, Finding, Panel, Series, judged, reached, value_at
 from papers.interior import interior_point
@@ -73,8 +73,7 @@ def figure4(at: Any) -> Figure:
     return Figure(
         "Projections, figure 4: time of a projection",
         f"{rounds} projections of each kind instead of 100; a heap in place of the paper's tree. `make "
-        "bench-projection` "
-        "has more rounds.",
+        "bench-projection` has more rounds.",
         findings, [Panel("random vectors", "dimension n", "ms", drawn, log_x=True, log_y=True)], columns=1,
     )  # fmt: skip
 
@@ -90,16 +89,9 @@ def best_rate(
     problem: Problem, name: str, least: float, etas: list[float], unit: float, budget: float, **options: Any
 ) -> Curve:
     """The best eta0 of those, times the unit: by the objective at the end of a quarter of the budget."""
-
-    def at_rate(eta: float, most: float) -> Curve:
-        trace = follow(name, problem, accesses=most, eta0=eta * unit, **options)
-        return above(trace, least, trace.accesses, FLOPS)
-
-    tried = {eta: at_rate(eta, budget / 4) for eta in etas}
-    eta = min(tried, key=lambda eta: min(tried[eta].above[1:], default=math.inf))
-    curve = at_rate(eta, budget)
-    curve.rate = eta * unit
-    return curve
+    rates = [eta * unit for eta in etas]
+    rate, trace = follow_at_best_rate(name, problem, rates, {"accesses": budget / 4}, {"accesses": budget}, **options)
+    return replace(above(trace, least, trace.accesses, FLOPS), rate=rate)
 
 
 def synthetic(at: Any, loss: str, n: int, fraction: float, products: int) -> tuple[dict[str, Curve], float]:
@@ -189,12 +181,10 @@ def synthetic_figure(at: Any, number: int, loss: str, what: str) -> Figure:
     ]
     return Figure(
         f"Projections, figure {number}: {what}",
-        f"Drawn as the paper says; lambda is {fraction:g} of the largest one, the ball that of its solution; f is "
-        "the mean "
-        "loss, with lambda ||w||_1 for the interior point method (conjugate gradients within, as in the paper's) and "
-        "for "
-        "coordinate descent. Rates by the best of a grid; L1 - Stoch takes samples of 100. Accelerated is not in the "
-        "paper.",
+        f"Drawn as the paper says; lambda is {fraction:g} of the largest one, the ball that of its solution; f is the "
+        "mean loss, with lambda ||w||_1 for the interior point method (conjugate gradients within, as in the "
+        "paper's) and for coordinate descent. Rates by the best of a grid; L1 - Stoch takes samples of 100. "
+        "Accelerated is not in the paper.",
         findings, panels,
     )  # fmt: skip
 
@@ -210,16 +200,6 @@ def figure6(at: Any) -> Figure:
 # --- figure 7: batch problems on text ---------------------------------------------------------------
 
 
-def timed(problem: Problem, name: str, etas: list[float], unit: float, seconds: float, **options: Any) -> Trace:
-    """With the best eta0 of those times the unit, by where it is after a fifth of the time."""
-    tried = {}
-    for eta in etas:
-        trace = follow(name, problem, seconds=seconds / 5, eta0=eta * unit, **options)
-        tried[eta] = min(trace.objectives[1:], default=math.inf)
-    eta = min(tried, key=lambda eta: tried[eta])
-    return follow(name, problem, seconds=seconds, eta0=eta * unit, **options)
-
-
 def figure7(at: Any) -> Figure:
     data = load(at.data, "rcv1.train.libsvm.gz")
     if at.few:
@@ -231,7 +211,7 @@ def figure7(at: Any) -> Figure:
     radius, least = float(np.abs(np.asarray(penalised.w)).sum()), float(penalised.mean_loss)
     ball = Problem(rows, "logistic", radius=radius, constant=False)
     seconds = 0.3 if at.quick else 2.0
-    rates = at.some(FALLING)
+    rates = [100 * eta for eta in at.some(FALLING)]
     curves: dict[str, dict[str, Curve]] = {"left": {}, "right": {}}
     traces: dict[str, Trace] = {}
     for title, side, name, batch in (
@@ -246,7 +226,8 @@ def figure7(at: Any) -> Figure:
         if title == "L1 - Full":
             traces[title] = follow(name, ball, seconds=seconds, iterations=1, eta0=FIRST)
         else:
-            traces[title] = timed(ball, name, rates, 100.0, seconds, step="sqrt", **options)
+            limits = {"seconds": seconds / 5}, {"seconds": seconds}
+            _, traces[title] = follow_at_best_rate(name, ball, rates, *limits, step="sqrt", **options)
         curves[side][title] = Curve([], [])
     least = min(least, *(min(trace.objectives) for trace in traces.values()))
     for side in curves.values():
@@ -271,12 +252,9 @@ def figure7(at: Any) -> Figure:
     return Figure(
         "Projections, figure 7: RCV1, batch",
         f"rcv1: {len(data):,} documents of 804,414, {data.features:,} words, CCAT, no constant; the ball is that of "
-        "the "
-        f"penalised solution at 0.01 of the largest strength, {radius:,.0f}. Rates fall with the root of t, each the "
-        "best of "
-        f"{len(rates)}; L1 - Full has a line search. Evaluating the objective is counted for none of the samples' "
-        "steps "
-        "apart: each step makes a pass, or a tenth of one with samples of 1.",
+        f"the penalised solution at 0.01 of the largest strength, {radius:,.0f}. Rates fall with the root of t, each "
+        f"the best of {len(rates)}; L1 - Full has a line search. Evaluating the objective is counted for none of the "
+        "samples' steps apart: each step makes a pass, or a tenth of one with samples of 1.",
         findings, panels,
     )  # fmt: skip
 
@@ -310,12 +288,8 @@ def figure8(at: Any) -> Figure:
 
     def best(name: str, each: int, **options: Any) -> Trace:
         """each: gradients between two looks at the objective."""
-        tried = {}
-        for eta in rates:
-            trace = follow(name, problem, steps=max(gradients // each // 5, 1), eta0=eta, iterations=each, **options)
-            tried[eta] = min(trace.objectives[1:], default=math.inf)
-        eta = min(tried, key=lambda eta: tried[eta])
-        return follow(name, problem, steps=gradients // each, eta0=eta, iterations=each, **options)
+        limits = {"steps": max(gradients // each // 5, 1)}, {"steps": gradients // each}
+        return follow_at_best_rate(name, problem, rates, *limits, iterations=each, **options)[1]
 
     each = {"left": 1, "right": 5}
     left["EG"] = best("eg", 1, step="fixed")
@@ -354,10 +328,9 @@ def figure8(at: Any) -> Figure:
     return Figure(
         "Projections, figure 8: MNIST, ten classes",
         f"{examples:,} digits instead of 60,000 (dense, 10 x {many:,} weights), {many:,} other digits as centres, "
-        "drawn: "
-        "the paper does not say which, nor the ball's radius, here 30. Pixels are scaled to [0, 1] for the kernel's "
-        "25. The "
-        "signs sigma are left out: with them the classes' scores differ by a common term, which the loss does not see.",
+        "drawn: the paper does not say which, nor the ball's radius, here 30. Pixels are scaled to [0, 1] for the "
+        "kernel's 25. The signs sigma are left out: with them the classes' scores differ by a common term, which the "
+        "loss does not see.",
         findings, panels,
     )  # fmt: skip
 

@@ -321,8 +321,7 @@ def figure2(at: Any) -> Figure:
     findings = [
         judged(
             "truncated gradient (theta = inf) is competitive with the other online algorithms on every set, and "
-            "clearly "
-            "ahead on some",
+            "clearly ahead on some",
             f"AUC against the best other one at the same limit: {spread(ahead)}",
             middle(ahead) > -0.01, min(ahead, default=0) > -0.03,
         ),
@@ -344,11 +343,10 @@ def figure2(at: Any) -> Figure:
     ]  # fmt: skip
     return Figure(
         "Truncated gradient, figure 2: AUC over features",
-        f"spambase as in the paper, krvskp in place of `ad`, which is not here; {PASSES} passes, K = 10; of all "
-        "rates and "
-        "strengths with at most so many features the one with the best AUC on a validation part, drawn is the test "
-        "AUC. "
-        "The Lasso is `cd` to a gap of 1e-4. The subgradient method shrinks in every step, and rounds at the end.",
+        f"spambase as in the paper, krvskp in place of `ad`, which is not here; {PASSES} passes, K = 10; of all rates "
+        "and strengths with at most so many features the one with the best AUC on a validation part, drawn is the "
+        "test AUC. The Lasso is `cd` to a gap of 1e-4. The subgradient method shrinks in every step, and rounds at "
+        "the end.",
         findings, panels,
     )  # fmt: skip
 
