@@ -51,18 +51,6 @@ def test_a_claim_agrees_as_far_as_its_facts_do(papers) -> None:
     assert verdicts == ["agrees", "in part", "**no**"]
 
 
-def test_the_tables_of_made_up_findings(papers) -> None:
-    f = papers.figures
-    findings = [f.judged("a | b", "1", True), f.judged("c", "2", False), f.Finding("d", "3", f.NOT_DONE)]
-    assert f.table_of(findings).splitlines()[2:] == [
-        "| a \\| b | 1 | agrees |", "| c | 2 | **no** |", "| d | 3 | not done |",
-    ]  # fmt: skip
-    panel = f.Panel("p", "x", "y", [f.Series("s", [1, 2], [3.0, 4.0], True)], log_x=True)
-    figure = f.Figure("T", "data", findings, [panel], columns=1)
-    assert f.summary({"x": figure}).splitlines()[2] == "| [T](#x) | 1 |  | 1 | 1 |"
-    assert f.from_json(json.loads(json.dumps(f.as_json(figure)))) == figure
-
-
 def test_curves_are_read_at_a_goal_and_at_a_place(papers) -> None:
     f = papers.figures
     x, y = [0.0, 10.0, 20.0], [5.0, 1.0, 2.0]
@@ -72,16 +60,6 @@ def test_curves_are_read_at_a_goal_and_at_a_place(papers) -> None:
     assert len(long.x) == 50 and (long.x[0], long.x[-1]) == (0, 999) and long.y == [float(i) for i in long.x]
     assert f.spread([0.1, -0.2, 0.3]) == "from -0.200 to +0.300, median +0.1000"
     assert f.spread([]) == "nothing to compare" and np.isnan(f.middle([]))
-
-
-def test_a_picture_is_the_same_for_the_same_numbers(papers, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    f = papers.figures
-    panels = [f.Panel("p", "x", "y", [f.Series("s", [1.0, 2.0], [3.0, 4.0])], log_y=True),
-              f.Panel("q", "x", "y", [f.Series("s", ["a", "b"], [1.0, 2.0])], "bars")]  # fmt: skip
-    for name in ("one", "two"):
-        f.draw(f.Figure("T", "data", [], panels), tmp_path / name)
-    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
 
 
 # --- the data -----------------------------------------------------------------------------------------
@@ -242,11 +220,6 @@ def test_the_objective_of_an_online_learner_is_that_of_the_problem(papers, tmp_p
             papers.online.unless_diverged(tmp_path, bench.texts["data"], "--no-such-option")
 
 
-def test_passes_are_counted_from_one_to_the_most(papers) -> None:
-    counts = papers.stochastic.pass_counts(60)
-    assert (counts[0], counts[-1]) == (1, 60) and counts == sorted(set(counts))
-
-
 def test_a_race_says_what_is_left_of_the_way(papers) -> None:
     s = papers.stochastic
     curve = s.Curve([0.0, 5.0, 10.0], [1.1, 0.6, 0.2], [0, 1, 2])
@@ -264,13 +237,3 @@ def test_the_first_of_some_curves_to_a_goal(papers) -> None:
 
 def test_neighbouring_words_are_pairs(papers) -> None:
     assert papers.projections.bigrams(["1 |t go to go", "-1 |t ok"]) == ["1 |t go to go |p go_to to_go", "-1 |t ok |p "]
-
-
-def test_pictures_are_compact_and_keep_their_texts(papers) -> None:
-    svg = (
-        '<svg>\n <g id="a">\n  <path d="M 0.123456 2 \nL 3.5 4.999 \nz\n" style="x: 0.25"/>\n  '
-        "<text>K  = 0.12345</text>\n </g>\n</svg>"
-    )
-    assert papers.figures.compact(svg) == (
-        '<svg>\n<g id="a"><path d="M 0.12 2 L 3.5 5.00 z" style="x: 0.25"/><text>K  = 0.12345</text></g></svg>'
-    )

@@ -252,19 +252,13 @@ def test_an_unchanged_source_has_the_same_fingerprint(source):
     assert fingerprint([str(source)], OPTIONS) == fingerprint([str(source)], dict(OPTIONS))
 
 
-def test_another_size_is_stale(stored, source):
+@pytest.mark.parametrize(("more", "later"), [(b"1 | b\n", 0), (b"", 1000)], ids=["size", "time"])
+def test_another_size_or_time_is_stale(stored, source, more, later):
     path, _, _ = stored
     info = os.stat(source)
     with open(source, "ab") as f:
-        f.write(b"1 | b\n")
-    os.utime(source, ns=(info.st_atime_ns, info.st_mtime_ns))
-    assert refused(path, fingerprint([str(source)], OPTIONS)) == "day1.vw has changed since it was made"
-
-
-def test_another_time_is_stale(stored, source):
-    path, _, _ = stored
-    info = os.stat(source)
-    os.utime(source, ns=(info.st_atime_ns, info.st_mtime_ns + 1000))
+        f.write(more)
+    os.utime(source, ns=(info.st_atime_ns, info.st_mtime_ns + later))
     assert refused(path, fingerprint([str(source)], OPTIONS)) == "day1.vw has changed since it was made"
 
 
@@ -343,13 +337,10 @@ def test_a_name_that_is_no_text(tmp_path):
     open_cache(str(tmp_path / "c"), made_from)
 
 
-def test_a_pipe_has_no_fingerprint(tmp_path):
+def test_a_pipe_and_a_missing_file_have_no_fingerprint(tmp_path):
     os.mkfifo(tmp_path / "fifo")
     with pytest.raises(UsageError, match="not a regular file"):
         fingerprint([str(tmp_path / "fifo")], {})
-
-
-def test_a_missing_file_has_no_fingerprint(tmp_path):
     with pytest.raises(NoInputError, match="none: No such file"):
         fingerprint([str(tmp_path / "none")], {})
 

@@ -59,22 +59,14 @@ def test_odd_values(changes, text):
     assert text in row(**changes)
 
 
-def test_rows_come_at_doubling_weights():
-    interval, at = Interval(), []
-    for weight in range(1, 100):
-        if weight >= interval.at:
-            at.append(weight)
-            interval.advance(weight)
-    assert at == [1, 2, 4, 8, 16, 32, 64]
-
-
-def test_rows_every_so_many():
-    interval, at = Interval(step=25), []
+@pytest.mark.parametrize(("step", "rows"), [(None, [1, 2, 4, 8, 16, 32, 64]), (25, [25, 50, 75, 100])])
+def test_rows_come_at_doubling_weights_or_every_so_many(step, rows):
+    interval, at = Interval() if step is None else Interval(step=step), []
     for weight in range(1, 101):
         if weight >= interval.at:
             at.append(weight)
             interval.advance(weight)
-    assert at == [25, 50, 75, 100]
+    assert at == rows
 
 
 def test_the_live_line_tells_speed_and_time_left():
