@@ -8,10 +8,16 @@ from text_problems import Data
 
 
 @pytest.fixture
-def at(tmp_path, monkeypatch):
-    """A folder of its own to work in, with an example of each kind of problem."""
+def folder(tmp_path, monkeypatch):
+    """A folder of its own to work in."""
     monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def at(folder):
+    """One with an example of each kind of problem."""
     for loss in LOSSES:
         Path(loss).write_text(Data(1, loss).text())
     Path("ok").write_text("1 |a x:1 y:2\n-1 |a y:1 z\n1 |a x z:0.5\n-1 |b u\n")
-    return tmp_path
+    return folder

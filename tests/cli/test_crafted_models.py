@@ -20,21 +20,18 @@ def healthy(tmp_path_factory):
     return models(tmp_path_factory.mktemp("healthy"))
 
 
-@pytest.fixture(autouse=True)
-def at(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("folder")
 
 
 NOT_FOR_IT = {(2, "solve"), (2, "certify"), (2, "merge")}
 NO_MERGE = ("smidas", "adagrad-full", "solve")
 
 
-def test_healthy_models_are_taken_and_taking_them_apart_loses_nothing(healthy, at):
+def test_healthy_models_are_taken_and_taking_them_apart_loses_nothing(healthy, folder):
     """Else what follows could refuse everything."""
     for name, data in healthy.items():
         parts = taken_apart(data)
-        found = outcomes(at, put_together(parts))
+        found = outcomes(folder, put_together(parts))
         assert wrong(found) is None, name
         # 2: a loss, or classes, that are not for a penalty
         refused = {command for command, (code, _, _) in found.items() if code and (code, command) not in NOT_FOR_IT}
@@ -50,11 +47,11 @@ def test_healthy_models_are_taken_and_taking_them_apart_loses_nothing(healthy, a
 
 @pytest.mark.third
 @pytest.mark.parametrize("seed", range(12))
-def test_crafted_models_end_in_a_sentence_and_check_says_what_predict_does(healthy, at, seed):
+def test_crafted_models_end_in_a_sentence_and_check_says_what_predict_does(healthy, folder, seed):
     refused = 0
     for i in range(25):
         name, data = crafted(Random(f"{seed} {i}"), healthy)
-        found = outcomes(at, data)
+        found = outcomes(folder, data)
         assert wrong(found) is None, name
         refused += found["predict"][0] == 65
     assert refused > 5
@@ -101,8 +98,8 @@ ABSURD = {
 
 
 @pytest.mark.parametrize("name", ABSURD)
-def test_every_command_refuses_an_absurd_header(healthy, at, name):
-    found = outcomes(at, absurd(healthy, **ABSURD[name]))
+def test_every_command_refuses_an_absurd_header(healthy, folder, name):
+    found = outcomes(folder, absurd(healthy, **ABSURD[name]))
     assert wrong(found) is None
     assert {command: code for command, (code, _, _) in found.items() if code != 65} == {"check": 1}
     said = {(out if command == "check" else err).strip() for command, (_, out, err) in found.items()}
@@ -110,7 +107,7 @@ def test_every_command_refuses_an_absurd_header(healthy, at, name):
 
 
 @pytest.mark.parametrize(("name", "value"), [("t", 1e16), ("t", -1.0), ("last", -1e300), ("last", 1e300)])
-def test_steps_that_nobody_missed_are_not_taken(healthy, at, name, value):
+def test_steps_that_nobody_missed_are_not_taken(healthy, folder, name, value):
     """l1-subgradient takes one for each example since a feature was seen: these were never over."""
     parts = taken_apart(healthy["l1-subgradient"])
     if name == "t":
@@ -119,14 +116,14 @@ def test_steps_that_nobody_missed_are_not_taken(healthy, at, name, value):
     else:
         kind, shape, content = parts.arrays["state_last"]
         parts.arrays["state_last"] = (kind, shape, array("d", [value]).tobytes() + content[8:])
-    found = outcomes(at, put_together(parts))
+    found = outcomes(folder, put_together(parts))
     assert wrong(found) is None
     assert found["predict"][0] == found["train"][0] == 65
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 @pytest.mark.parametrize("name", ["keys", "weights", "state_w", "state_zeros", "more_zeros", "header"])
-def test_compressed_arrays_are_refused_before_they_take_memory(healthy, at, name, method):
+def test_compressed_arrays_are_refused_before_they_take_memory(healthy, folder, name, method):
     """2.4 MB of them were 4.2 GB."""
     parts = taken_apart(healthy["sgd"])
     if name == "header":
@@ -134,8 +131,8 @@ def test_compressed_arrays_are_refused_before_they_take_memory(healthy, at, name
     else:
         parts.arrays[name] = ("<f8", f"({1 << 20},)", bytes(8 << 20))
     parts.pack[name] = method
-    (at / "m").write_bytes(put_together(parts))
-    assert (at / "m").stat().st_size < 1 << 18
+    (folder / "m").write_bytes(put_together(parts))
+    assert (folder / "m").stat().st_size < 1 << 18
     del parts
     tracemalloc.start()
     with pytest.raises(DataError, match=f"m: not a valid model: {name}.npy is compressed"):
@@ -145,7 +142,7 @@ def test_compressed_arrays_are_refused_before_they_take_memory(healthy, at, name
     assert peak < 2 << 20
 
 
-def test_arrays_that_lie_over_each_other_are_refused(healthy, at):
+def test_arrays_that_lie_over_each_other_are_refused(healthy, folder):
     """Many entries of the directory for one place in the file: another bomb."""
     parts = taken_apart(healthy["adagrad"])
 
@@ -157,13 +154,13 @@ def test_arrays_that_lie_over_each_other_are_refused(healthy, at):
         return data
 
     parts.after.append(change)
-    (at / "m").write_bytes(put_together(parts))
+    (folder / "m").write_bytes(put_together(parts))
     with pytest.raises(DataError, match=r"m: not a valid model: .* does not begin where the array before it ends"):
         read_model("m")
 
 
 @pytest.mark.parametrize("place", ["before", "between", "behind"])
-def test_bytes_that_belong_to_no_array_are_refused(healthy, at, place):
+def test_bytes_that_belong_to_no_array_are_refused(healthy, folder, place):
     def change(data: bytearray) -> bytearray:
         archive = zipfile.ZipFile(io.BytesIO(bytes(data)))
         begin = {"before": 0, "between": archive.infolist()[1].header_offset, "behind": archive.start_dir}[place]
@@ -177,7 +174,7 @@ def test_bytes_that_belong_to_no_array_are_refused(healthy, at, place):
             data[entry + 42 : entry + 46] = offset.to_bytes(4, "little")
         return data
 
-    (at / "m").write_bytes(put_together(Parts(**vars(taken_apart(healthy["gd"])) | {"after": [change]})))
+    (folder / "m").write_bytes(put_together(Parts(**vars(taken_apart(healthy["gd"])) | {"after": [change]})))
     with pytest.raises(DataError, match=r"m: not a "):
         read_model("m")
 
@@ -204,30 +201,30 @@ def vw_model(options="", slots=(3, 9), floats=(0.5, 1, 1, -0.25, 1, 1), low=-1.0
         (vw_model(" --cb 2"), "options that are not known: vwlite vw: --cb is not here"),
     ],
 )
-def test_crafted_models_of_vowpal_wabbit_are_refused(at, data, why):
-    found = outcomes(at, data)
+def test_crafted_models_of_vowpal_wabbit_are_refused(folder, data, why):
+    found = outcomes(folder, data)
     assert wrong(found) is None
     assert found["predict"][0] == 65
     assert found["predict"][2].startswith("crafted: ") and why in found["predict"][2]
 
 
-def test_slots_of_vowpal_wabbit_may_come_in_any_order(vwlite, at):
+def test_slots_of_vowpal_wabbit_may_come_in_any_order(vwlite, folder):
     """As `--sparse_weights` leaves them."""
-    (at / "d").write_text("|x 3 9:2\n")
+    (folder / "d").write_text("|x 3 9:2\n")
     for name, slots, floats in (("a", (3, 9), (0.5, 1, 1, -0.25, 2, 2)), ("b", (9, 3), (-0.25, 2, 2, 0.5, 1, 1))):
-        (at / name).write_bytes(vw_model(" --noconstant", slots, floats))
+        (folder / name).write_bytes(vw_model(" --noconstant", slots, floats))
     assert vwlite("weights", "a").out == vwlite("weights", "b").out == "3\t0.5\n9\t-0.25\n"
 
 
-def test_weights_that_vowpal_wabbit_cannot_hold_are_not_exported(vwlite, at):
-    (at / "d").write_text(DATA)
+def test_weights_that_vowpal_wabbit_cannot_hold_are_not_exported(vwlite, folder):
+    (folder / "d").write_text(DATA)
     vwlite("train", "d", "-m", "m", "--algorithm", "sgd", "--save-weights-only", "--quiet")
-    parts = taken_apart((at / "m").read_bytes())
+    parts = taken_apart((folder / "m").read_bytes())
     kind, shape, content = parts.arrays["weights"]
     parts.arrays["weights"] = (kind, shape, array("d", [1e39]).tobytes() + content[8:])
-    (at / "m").write_bytes(put_together(parts))
+    (folder / "m").write_bytes(put_together(parts))
     assert "too large for a float of Vowpal Wabbit" in vwlite("export", "m", "--to", "vw", "-o", "o", code=65).err
-    assert not (at / "o").exists()
+    assert not (folder / "o").exists()
 
 
 def test_the_harness_itself_fails_for_what_is_wrong():

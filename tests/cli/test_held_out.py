@@ -14,10 +14,7 @@ from vwlite.model import read_model
 BASIC = ("--loss", "logistic", "--algorithm", "adagrad", "--quiet")
 
 
-@pytest.fixture(autouse=True)
-def at(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("folder")
 
 
 def vw_lines(count, seed=1):

@@ -16,11 +16,7 @@ from vwlite.model.file import write_model
 from vwlite.options.settings import Settings
 from vwlite.output.atomic import AtomicFile
 
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("folder")
 
 
 def notes_of(result):

@@ -13,11 +13,7 @@ from running import shell
 from vwlite.input import pipeline
 from vwlite.input.reader import read_blocks
 
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("folder")
 
 
 def write(name, text):

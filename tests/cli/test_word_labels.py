@@ -14,10 +14,7 @@ from vwlite.model import read_model
 ROWS = [("spam", 1, 2.5), ("ham", 3, 4.0), ("spam", 1, 0.5), ("ham", 4, 1.0), ("ham", 3, 2.0), ("spam", 2, 1.5)] * 5
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("folder")
 
 
 def write(form, negative, positive):
