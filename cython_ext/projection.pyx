@@ -33,7 +33,7 @@ from vwlite.core.base.prefetch cimport prefetch_write
 from vwlite.core.rules.active_set cimport (
     AHEAD, WAITING, ActiveSet, drop_waiting, free_active_set, is_valid, push, room_to_wait, sift_due, take_due, wait,
 )
-from vwlite.core.rules.radix_heap cimport BUCKETS, Entry, append, clear
+from vwlite.core.rules.radix_heap cimport BUCKETS, HeapEntry, append, clear
 
 cdef enum:
     MOST = 0xFFFFFFFE # rank of a cell
@@ -205,17 +205,17 @@ cdef bint all_finite(const double* v, size_t n) noexcept nogil:
 
 # --- B. weights and box ------------------------------------------------------------------------
 
-cdef struct Coordinate:
+cdef struct Component:
     double v, a       # both positive
 
 
-cdef inline double mass(Coordinate c, double theta, double b) noexcept nogil:
+cdef inline double mass(Component c, double theta, double b) noexcept nogil:
     """a |w|"""
     cdef double w = c.v - theta * c.a
     return c.a * (b if w > b else w if w > 0 else 0)
 
 
-cdef double breakpoint_search(Coordinate* undecided, size_t n, double z, double b) noexcept nogil:
+cdef double breakpoint_search(Component* undecided, size_t n, double z, double b) noexcept nogil:
     """theta with sum a_i min(b, max(v_i - theta a_i, 0)) = z > 0; the sum is larger than z for theta = 0."""
     cdef uint64_t state = SEED
     cdef double low = 0, high = INFINITY     # theta lies between
@@ -224,7 +224,7 @@ cdef double breakpoint_search(Coordinate* undecided, size_t n, double z, double 
     cdef double slope = 0     # sum a^2
     cdef double p, zero, clip, found
     cdef size_t i, kept
-    cdef Coordinate c
+    cdef Component c
     while n:
         c = undecided[random_below(&state, n)]
         zero, clip = c.v / c.a, (c.v - b) / c.a
@@ -268,20 +268,20 @@ def project_general(const double[::1] v, double z, weights, double b, double to_
     cdef const double* given = NULL
     cdef size_t n = v.shape[0], i, kept = 0
     cdef double total = 0, theta, w, radius = z * to_unit * a_to_unit, edge = b * to_unit, back = 1 / to_unit
-    cdef Coordinate c
-    cdef Coordinate* coordinates
+    cdef Component c
+    cdef Component* coordinates
     if n == 0:
         return
     if weights is not None:
         a = weights
         given = &a[0]
     with nogil:
-        coordinates = <Coordinate*>malloc(n * sizeof(Coordinate))
+        coordinates = <Component*>malloc(n * sizeof(Component))
         if coordinates == NULL:
             with gil:
                 raise MemoryError("no memory for the projection")
         for i in range(n):
-            c = Coordinate(fabs(v[i]) * to_unit, (given[i] if given else 1) * a_to_unit)
+            c = Component(fabs(v[i]) * to_unit, (given[i] if given else 1) * a_to_unit)
             total += mass(c, 0, edge)
             coordinates[kept] = c
             kept += c.v > 0
@@ -298,7 +298,7 @@ def project_general(const double[::1] v, double z, weights, double b, double to_
 
 # --- C. the sparse form ------------------------------------------------------------------------
 
-cdef struct Cell:     # see active_set.pxd
+cdef struct BallCell:     # see active_set.pxd
     uint32_t mark     # its place plus one, once it was active
     uint32_t rank
     double u          # sign(w) (|w| + Theta); 0 if w is 0
@@ -327,7 +327,7 @@ cdef class SparseBall:
     queue than its red-black tree.
     """
 
-    cdef Cell* cells                  # owned; [n]
+    cdef BallCell* cells                  # owned; [n]
     cdef readonly size_t n
     cdef readonly double z
     cdef readonly size_t active       # rho: how many weights are not zero
@@ -349,7 +349,7 @@ cdef class SparseBall:
         self.to_unit = 1 / self.unit
         self.radius = z * self.to_unit
         self.choose_ranks()
-        self.cells = <Cell*>calloc(n, sizeof(Cell))
+        self.cells = <BallCell*>calloc(n, sizeof(BallCell))
         if self.cells == NULL:
             raise MemoryError("no memory for the vector")
 
@@ -454,7 +454,7 @@ cdef class SparseBall:
         if self.active_set.out_of_memory:
             raise MemoryError("no memory for the queue of the ball; its vector is lost")
 
-    cdef inline double weight(self, const Cell* c) noexcept nogil:
+    cdef inline double weight(self, const BallCell* c) noexcept nogil:
         """w, in units. No branch: whether a weight is zero is a coin toss."""
         cdef double size = fabs(c.u) - self.shift
         return copysign(size if size > 0 else 0, c.u)
@@ -468,7 +468,7 @@ cdef class SparseBall:
 
     cdef inline double change(self, uint32_t key, double by) noexcept nogil:
         """w += by, before the projection; the new |w|."""
-        cdef Cell* c = &self.cells[key]
+        cdef BallCell* c = &self.cells[key]
         cdef double w = self.weight(c) + by
         cdef double old = fabs(c.u)
         cdef double new = fabs(w) + self.shift
@@ -497,7 +497,7 @@ cdef class SparseBall:
         cdef double shift = self.shift
         cdef ActiveSet* m = &self.active_set
         cdef size_t i
-        cdef Cell* c
+        cdef BallCell* c
         if (self.sum - self.active * self.shift) + self.rest > self.radius:
             while True:
                 shift = max(shift, self.wanted_shift())     # rounding must not let it fall
@@ -505,7 +505,7 @@ cdef class SparseBall:
                     break
             self.shift = shift
         for i in range(m.size):
-            c = <Cell*>m.waiting[i]
+            c = <BallCell*>m.waiting[i]
             if c.u != 0 and c.rank == WAITING:
                 self.push(c)
         m.size = 0
@@ -518,10 +518,10 @@ cdef class SparseBall:
         for i in range(m.due.size):
             m.found[i] = <char*>&self.cells[m.due.entries[i].key]
         for i in range(sift_due(m, shift, &n)):
-            self.push(<Cell*>m.found[i])
+            self.push(<BallCell*>m.found[i])
         for i in range(n):
-            if (<Cell*>m.dropped[i]).u != 0:
-                self.drop(<Cell*>m.dropped[i])
+            if (<BallCell*>m.dropped[i]).u != 0:
+                self.drop(<BallCell*>m.dropped[i])
         m.due.size = 0
         return self.active < before
 
@@ -529,7 +529,7 @@ cdef class SparseBall:
         """(S - z) / rho"""
         return ((self.sum - self.radius) + self.rest) / self.active if self.active else self.shift
 
-    cdef inline void drop(self, Cell* c) noexcept nogil:
+    cdef inline void drop(self, BallCell* c) noexcept nogil:
         self.count(-fabs(c.u))
         self.active -= 1
         c.u = 0
@@ -539,7 +539,7 @@ cdef class SparseBall:
         cdef double rank = u * self.to_rank
         return <uint32_t>rank if rank < MOST else MOST
 
-    cdef inline void push(self, Cell* c) noexcept nogil:
+    cdef inline void push(self, BallCell* c) noexcept nogil:
         """Put a cell into the queue."""
         push(&self.active_set, <char*>c, max(self.rank(fabs(c.u)), self.active_set.queue.last))
 
@@ -566,8 +566,8 @@ cdef class SparseBall:
         """All active cells to `due`, each once; they count as waiting. Nothing waits when this is called."""
         cdef int i
         cdef size_t j
-        cdef Entry entry
-        cdef Cell* c
+        cdef HeapEntry entry
+        cdef BallCell* c
         for i in range(BUCKETS):
             for j in range(self.active_set.queue.buckets[i].size):
                 entry = self.active_set.queue.buckets[i].entries[j]
@@ -579,7 +579,7 @@ cdef class SparseBall:
     cdef void rebase(self) noexcept nogil:
         """Take the shift off every |u|, count S anew, and choose the ranks by the average weight of now."""
         cdef size_t i
-        cdef Cell* c
+        cdef BallCell* c
         cdef double shift = self.shift
         self.gather_due()
         self.forget()
@@ -600,7 +600,7 @@ cdef class SparseBall:
         cdef size_t i, m = 0
         cdef double top = 0, total = 0, theta, w
         cdef double* d
-        cdef Cell* c
+        cdef BallCell* c
         for i in range(k):
             top = max(top, fabs(self.weight(&self.cells[touched[i]])))
         if top <= 2 * self.radius:     # it was taken back in the same call

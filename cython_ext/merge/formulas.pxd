@@ -19,13 +19,13 @@ cdef extern from *:
     double log_of_more "vwlite_log_of_more"(double x) noexcept nogil
 
 # What the number that a model keeps says of S.
-cdef enum Evidence:
+cdef enum EvidenceKind:
     ITSELF              # it is S, H = beta + sqrt S
     ROOT                # it is sqrt S, H = beta + sqrt S
     VARIANCE            # it is 1 / S, H = S: the precision of a normal distribution
 
 
-cdef inline double evidence_of(double number, Evidence kind) noexcept nogil:
+cdef inline double evidence_of(double number, EvidenceKind kind) noexcept nogil:
     """S, of the number that a model keeps."""
     if kind == ROOT:
         return number * number
@@ -34,7 +34,7 @@ cdef inline double evidence_of(double number, Evidence kind) noexcept nogil:
     return number
 
 
-cdef inline double root_of(double S, Evidence kind) noexcept nogil:
+cdef inline double root_of(double S, EvidenceKind kind) noexcept nogil:
     """What H is made of: sqrt S, or S."""
     return S if kind == VARIANCE else sqrt(S)
 

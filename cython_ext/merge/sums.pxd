@@ -2,7 +2,7 @@
 
 from libc.stdint cimport uint32_t, uint64_t
 
-from vwlite.core.merge.formulas cimport Evidence
+from vwlite.core.merge.formulas cimport EvidenceKind
 
 
 # One number of each key and class of a model, wherever it lies.
@@ -13,7 +13,7 @@ cdef struct Numbers:
 
 
 # A model as the sweep sees it. Its arrays are someone else's.
-cdef struct Source:
+cdef struct ModelArrays:
     const char* keys
     size_t n, records
     const char* w
@@ -24,9 +24,9 @@ cdef struct Source:
     double share
 
 
-cdef class Stream:
+cdef class ModelStream:
     cdef object owners          # of the arrays
-    cdef Source a               # column, unseen and penalty are owned
+    cdef ModelArrays a               # column, unseen and penalty are owned
 
     cdef Numbers numbers(self, array, double blank) except *
 
@@ -38,7 +38,7 @@ cdef struct Present:
 
 cdef struct Sweep:
     # Owned.
-    Source* sources         # [shards + 1] the start is the first
+    ModelArrays* sources         # [shards + 1] the start is the first
     size_t* at              # [shards + 1] the place in each
     uint64_t* items         # [(shards + 1) most] keys of all streams, less `least`: key << 32 | stream
     uint64_t* spare         # as long
@@ -54,7 +54,7 @@ cdef struct Sweep:
 cdef class Sums:
     cdef readonly size_t size, records
     cdef size_t capacity
-    cdef Evidence kind
+    cdef EvidenceKind kind
     cdef double beta, c
     cdef uint32_t* key                  # owned, [capacity]; the others [capacity * records]
     cdef double* number[11]             # owned; NULL: it is not wanted
@@ -66,7 +66,7 @@ cdef class Sums:
 
     cdef begin(self, size_t records, wanted, str evidence, double beta, double c, rates, bint by_extra)
     cdef int make_room(self, size_t want) noexcept nogil
-    cdef sum_up(self, Stream start, list shards, int extra)
+    cdef sum_up(self, ModelStream start, list shards, int extra)
     cdef int sweep(self, Sweep* s, int extra) noexcept nogil
     cdef void add_paths(self, Sweep* s) noexcept nogil
     cdef int add_up(self, Sweep* s, size_t n, size_t c, int extra) noexcept nogil

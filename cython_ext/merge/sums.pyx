@@ -77,7 +77,7 @@ cdef inline double number_at(const Numbers* numbers, size_t i) noexcept nogil:
     return narrow
 
 
-cdef class Stream:
+cdef class ModelStream:
     """A model as the sweep sees it: key after key.
 
     keys, weights, evidence, extra: memoryviews of formats "I", "d", and "f" or "d", a row of `records` numbers for each
@@ -142,19 +142,19 @@ cdef class Stream:
                         out[i * records + c] = self.a.unseen[c]
 
 
-cdef inline uint32_t key_at(const Source* a, size_t i) noexcept nogil:
+cdef inline uint32_t key_at(const ModelArrays* a, size_t i) noexcept nogil:
     cdef uint32_t found
     memcpy(&found, a.keys + 4 * i, 4)
     return found
 
 
-cdef inline double weight_at(const Source* a, size_t at) noexcept nogil:
+cdef inline double weight_at(const ModelArrays* a, size_t at) noexcept nogil:
     cdef double found
     memcpy(&found, a.w + 8 * at, 8)
     return found
 
 
-cdef size_t first_from(const Source* a, size_t at, uint32_t key) noexcept nogil:
+cdef size_t first_from(const ModelArrays* a, size_t at, uint32_t key) noexcept nogil:
     """The first place from `at` on whose key is not below this one: in growing steps, then halving them."""
     cdef size_t step = 1, low = at, high, middle
     while low + step < a.n and key_at(a, low + step) < key:
@@ -179,13 +179,13 @@ cdef class Sums:
     rate of a key is that over its merged extra number.
     """
 
-    def __init__(self, Stream start not None, list shards not None, *, wanted, str evidence="itself", str extra="",
+    def __init__(self, ModelStream start not None, list shards not None, *, wanted, str evidence="itself", str extra="",
                  double beta=0, double c=2, rates=None, bint by_extra=False):
         self.begin(start.a.records, wanted, evidence, beta, c, rates, by_extra)
         if not shards:
             raise ValueError("there is no shard")
         for stream in shards:
-            if (<Stream?>stream).a.records != self.records:
+            if (<ModelStream?>stream).a.records != self.records:
                 raise ValueError("the shards have other classes than the start")
         self.sum_up(start, shards, EXTRAS[extra])
 
@@ -265,15 +265,15 @@ cdef class Sums:
         self.capacity = want
         return 0
 
-    cdef sum_up(self, Stream start, list shards, int extra):
+    cdef sum_up(self, ModelStream start, list shards, int extra):
         cdef Sweep s
         cdef size_t i, c, n = len(shards) + 1, room
         cdef int failed
-        cdef Stream stream
+        cdef ModelStream stream
         memset(&s, 0, sizeof(s))
         s.shards, s.most = n - 1, max(LEAST, TOGETHER // self.records // n)
         room = n * s.most
-        s.sources = <Source*>calloc(n, sizeof(Source))
+        s.sources = <ModelArrays*>calloc(n, sizeof(ModelArrays))
         s.at = <size_t*>calloc(n, sizeof(size_t))
         s.items, s.spare = <uint64_t*>malloc(room * sizeof(uint64_t)), <uint64_t*>malloc(room * sizeof(uint64_t))
         s.found = <uint32_t*>calloc(n, sizeof(uint32_t))
@@ -339,7 +339,7 @@ cdef class Sums:
         """The sums of a class, of a key that n streams have; -2: the extra numbers differ."""
         cdef size_t i, place, first = s.found[0] == 0, out = self.size * self.records + c
         cdef size_t absent = s.shards - (n - first)
-        cdef const Source* a = &s.sources[0]
+        cdef const ModelArrays* a = &s.sources[0]
         cdef Present* p
         cdef double w = a.unseen[c], S = evidence_of(a.evidence.blank, self.kind), x = a.extra.blank
         cdef double root = 0, later = 0, delta, dS, rate = self.rate[c], merged = x
@@ -456,7 +456,7 @@ cdef size_t next_keys(Sweep* s, const uint64_t** item) noexcept nogil:
     number; 0: there are no more. The streams are where they were."""
     cdef size_t i, j, n = 0
     cdef uint64_t end = <uint64_t>1 << 32, least = end, key, bits = 0
-    cdef const Source* a
+    cdef const ModelArrays* a
     for i in range(s.shards + 1):
         a = &s.sources[i]
         if s.at[i] < a.n:

@@ -58,20 +58,20 @@ cdef enum:
     CHUNK = 1 << 14       # features of an example in pieces that are learned at a time
 
 
-cdef struct Gathered:
+cdef struct SummedFeature:
     char* slot
     double x              # the sum
     size_t last           # the last place where the feature stands
 
 
 cdef struct Gathering:
-    Gathered* features    # owned, by the first place where they stand
+    SummedFeature* features    # owned, by the first place where they stand
     size_t size, capacity
     char** slots          # owned, [CHUNK]; of those that are learned at a time
 
 
 cdef inline int by_last(const void* a, const void* b) noexcept nogil:
-    cdef size_t one = (<const Gathered*>a).last, other = (<const Gathered*>b).last
+    cdef size_t one = (<const SummedFeature*>a).last, other = (<const SummedFeature*>b).last
     return (one > other) - (one < other)
 
 
@@ -82,7 +82,7 @@ cdef inline int gather(Gathering* g, const Example* e) noexcept nogil:
     cdef Example part = sweep(e)
     g.size = 0
     while next_piece(&part):
-        if reserve(<void**>&g.features, &g.capacity, g.size + part.size, sizeof(Gathered)):
+        if reserve(<void**>&g.features, &g.capacity, g.size + part.size, sizeof(SummedFeature)):
             return -1
         for i in range(part.size):
             s = <Met*>part.slots[i]
@@ -119,7 +119,7 @@ cdef inline void chunk_of(Gathering* g, size_t begin, size_t n, double* x) noexc
 
 cdef inline void sort_by_last(Gathering* g) noexcept nogil:
     """Order the list by the last place of each feature."""
-    qsort(g.features, g.size, sizeof(Gathered), by_last)
+    qsort(g.features, g.size, sizeof(SummedFeature), by_last)
 
 
 cdef inline void give_back(Gathering* g) noexcept nogil:

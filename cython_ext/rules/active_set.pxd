@@ -24,7 +24,7 @@ from libc.string cimport memcpy
 from vwlite.core.base.buffers cimport reserve
 from vwlite.core.base.prefetch cimport prefetch_write
 from vwlite.core.learn.table cimport Table, find, home, next_slot
-from vwlite.core.rules.radix_heap cimport BUCKETS, Bucket, Entry, Queue, below, bits_of, clear, free_queue, put, take
+from vwlite.core.rules.radix_heap cimport BUCKETS, Bucket, HeapEntry, Queue, below, bits_of, clear, free_queue, put, take
 
 cdef enum:
     AHEAD = 16            # how far ahead memory is asked for
@@ -89,7 +89,7 @@ cdef inline void wait(ActiveSet* m, char* slot) noexcept nogil:
 cdef inline void push(ActiveSet* m, char* slot, uint32_t rank) noexcept nogil:
     """Put a feature into the queue."""
     rank_in(m, slot)[0] = rank
-    m.out_of_memory |= put(&m.queue, Entry(rank, (<uint32_t*>slot)[0] - 1)) != 0
+    m.out_of_memory |= put(&m.queue, HeapEntry(rank, (<uint32_t*>slot)[0] - 1)) != 0
 
 
 cdef inline void queue_waiting(ActiveSet* m) noexcept nogil:
@@ -132,7 +132,7 @@ cdef inline void take_due(ActiveSet* m, uint32_t rank, size_t dropped) noexcept 
         m.due.size = 0
 
 
-cdef inline bint is_valid(const ActiveSet* m, char* slot, Entry entry) noexcept nogil:
+cdef inline bint is_valid(const ActiveSet* m, char* slot, HeapEntry entry) noexcept nogil:
     """Whether an entry is the one of a feature. The slot may be NULL."""
     return slot != NULL and rank_in(m, slot)[0] == entry.rank and size_in(slot) != 0
 

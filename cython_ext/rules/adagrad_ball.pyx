@@ -48,11 +48,11 @@ cdef struct Slot:         # begins like that of Adaptive
     uint32_t rank         # see active_set.pxd
 
 
-cdef struct Sum:
+cdef struct DoubleDouble:
     double high, low
 
 
-cdef inline void add(Sum* sum, double x) noexcept nogil:
+cdef inline void add(DoubleDouble* sum, double x) noexcept nogil:
     """sum += x; what the high part loses goes into the low one (Knuth's two-sum)."""
     cdef double high = sum.high + x
     cdef double part = high - sum.high
@@ -60,7 +60,7 @@ cdef inline void add(Sum* sum, double x) noexcept nogil:
     sum.high = high
 
 
-cdef inline void replace(Sum* sum, double x, double old) noexcept nogil:
+cdef inline void replace(DoubleDouble* sum, double x, double old) noexcept nogil:
     """sum += x - old; old was added before."""
     cdef double by = x - old
     cdef double part = by - x
@@ -68,7 +68,7 @@ cdef inline void replace(Sum* sum, double x, double old) noexcept nogil:
     add(sum, by)
 
 
-cdef inline void renormalize(Sum* sum) noexcept nogil:
+cdef inline void renormalize(DoubleDouble* sum) noexcept nogil:
     """Let the high part be all of the sum that a double can hold."""
     cdef double high = sum.high + sum.low
     sum.low -= high - sum.high
@@ -107,8 +107,8 @@ cdef class AdagradBall(Adaptive):
 
     cdef readonly double radius
     cdef readonly size_t active       # features whose weight is not zero, the constant left out
-    cdef Sum S                        # of |z| / H
-    cdef Sum R                        # of 1 / H
+    cdef DoubleDouble S                        # of |z| / H
+    cdef DoubleDouble R                        # of 1 / H
     cdef double largest               # R has been, since it was made anew
     cdef ActiveSet active_set
 
@@ -128,8 +128,8 @@ cdef class AdagradBall(Adaptive):
 
     def set_scalars(self, scalars):
         super().set_scalars(scalars)
-        self.S = Sum(scalars["sum"], scalars["sum_rest"])
-        self.R = Sum(scalars["inverses"], scalars["inverses_rest"])
+        self.S = DoubleDouble(scalars["sum"], scalars["sum_rest"])
+        self.R = DoubleDouble(scalars["inverses"], scalars["inverses_rest"])
         self.largest = scalars["largest"]
 
     @property
@@ -197,7 +197,7 @@ cdef class AdagradBall(Adaptive):
         cdef Slot** slots = <Slot**>e.slots
         cdef Visit* v = &self.visited
         cdef Slot* s
-        cdef Sum S = self.S, R = self.R
+        cdef DoubleDouble S = self.S, R = self.R
         for i in range(e.size):
             s = slots[i]
             if repeated and s.at != i:
@@ -209,7 +209,7 @@ cdef class AdagradBall(Adaptive):
                 self.change(s, v.z[i], v.inverse[i], &S, &R)
         self.S, self.R = S, R
 
-    cdef inline void change(self, Slot* s, double z, double inverse, Sum* S, Sum* R) noexcept nogil:
+    cdef inline void change(self, Slot* s, double z, double inverse, DoubleDouble* S, DoubleDouble* R) noexcept nogil:
         """Give a feature its state from before the projection; S and R are those of the ball."""
         cdef double old = fabs(s.z)
         cdef double new = fabs(z)
@@ -293,7 +293,7 @@ cdef class AdagradBall(Adaptive):
                 all[n] = s
                 n += 1
         sort_by_key(all, n)
-        self.S = self.R = Sum(0, 0)
+        self.S = self.R = DoubleDouble(0, 0)
         for i in range(n):
             s = all[i]
             s.z = copysign(fabs(s.z) - less, s.z)
@@ -342,7 +342,7 @@ cdef class AdagradBall(Adaptive):
     def load(self, scalars, slots):
         cdef char* slot = NULL
         cdef Slot* s
-        cdef Sum sum = Sum(0, 0), inverses = Sum(0, 0)
+        cdef DoubleDouble sum = DoubleDouble(0, 0), inverses = DoubleDouble(0, 0)
         super().load({"largest": scalars["inverses"], **scalars}, slots)    # older models have no such number
         self.active = 0
         while next_slot(self.table, &slot):

@@ -12,7 +12,7 @@ alone would narrow Sigma by an example without loss too; the figure in the paper
 
 from libc.stdint cimport uint32_t
 
-from vwlite.core.rules._gathered cimport Gathered, Gathering, dot, gather, give_back
+from vwlite.core.rules._gathered cimport SummedFeature, Gathering, dot, gather, give_back
 from vwlite.core.learn.rule cimport Example, Outcome, Rule
 
 
@@ -52,7 +52,7 @@ cdef class Arow(Rule):
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
         cdef size_t i
         cdef Slot* s
-        cdef const Gathered* found
+        cdef const SummedFeature* found
         cdef double variance = 0, beta, step, rest, sx
         self.t += 1
         if o.loss <= 0:

@@ -32,7 +32,7 @@ cdef struct Slot:
     double root         # sqrt(n), n the sum of g^2
 
 
-cdef struct Columns:
+cdef struct FtrlColumns:
     # What the slots of an example hold, side by side for vector instructions; owned by the rule, [capacity].
     double* x           # summed over all places where the feature occurs, if some feature occurs twice
     double* z
@@ -81,7 +81,7 @@ cdef class Ftrl(Limited):
 
     cdef double inverse_alpha, beta, l1, l2
     cdef bint merging
-    cdef Columns columns
+    cdef FtrlColumns columns
     cdef Gathering gathering  # of an example that comes in pieces
     cdef uint32_t number      # of the example, in a cycle: it only says which features occur twice
 
@@ -154,7 +154,7 @@ cdef class Ftrl(Limited):
         cdef size_t i
         cdef Slot** slots = <Slot**>e.slots
         cdef Slot* s
-        cdef Columns c
+        cdef FtrlColumns c
         cdef uint32_t number = self.number
         cdef bint repeated = False
         if e.size > self.columns.capacity and self.grow(e.size):
@@ -198,7 +198,7 @@ cdef class Ftrl(Limited):
         """Learn features that are visited."""
         cdef size_t i
         cdef Slot* s
-        cdef Columns c = self.columns
+        cdef FtrlColumns c = self.columns
         if c.repeated:
             follow_sums(e.size, c.x, step, self.inverse_alpha, self.beta, self.l1, self.l2, c.z, c.root, c.w)
         else:
@@ -251,7 +251,7 @@ cdef class Ftrl(Limited):
         if reserve(<void**>&self.columns.x, &self.columns.capacity, n, 4 * sizeof(double)):
             return -1
         x, n = self.columns.x, self.columns.capacity
-        self.columns = Columns(x, x + n, x + 2 * n, x + 3 * n, n, 0, False)
+        self.columns = FtrlColumns(x, x + n, x + 2 * n, x + 3 * n, n, 0, False)
         return 0
 
     cdef double weight(self, const char* slot) noexcept nogil:

@@ -33,7 +33,7 @@ cdef enum:
 cdef double FOLD_CONTRACTION = 1e-9
 
 
-cdef struct Sums:
+cdef struct PairedSums:
     # Of an example so far: of x^2 r, and of (x / N)^2. Each is two sums, so that additions overlap.
     double even, odd
     double even_units, odd_units
@@ -123,12 +123,12 @@ cdef inline double now(Gd self, const Slot* s) noexcept nogil:
 
 cdef double adapt(Gd self, const Example* e, double g2, double* norms) noexcept nogil:
     """Add the squared gradient g2 x^2 to every G, and |x| to every N. Returns the sum of x^2 r; norms: of (x / N)^2."""
-    cdef Sums sums
+    cdef PairedSums sums
     cdef Example part
     if self.schedule.power_t != 0.5:
         return adapt_to_the_power(e, <float>g2, <float>self.schedule.power_t, norms)
     part = sweep(e)
-    sums = Sums(0, 0, 0, 0)
+    sums = PairedSums(0, 0, 0, 0)
     while next_piece(&part):
         if reserve(<void**>&self.visits, &self.capacity, 5 * part.size, sizeof(float)):
             self.out_of_memory = True
@@ -197,7 +197,7 @@ cdef void fold_if_due(Gd self) noexcept nogil:
 # which compilers turn into vector instructions. A feature that occurs twice in an example moves by the rate after
 # its last occurrence, as in Vowpal Wabbit; it is known by its G or N, which are not those of its first visit.
 
-cdef void adapt_to_the_half(float* visits, Slot** slots, const float* x, size_t n, float g2, Sums* sums) noexcept nogil:
+cdef void adapt_to_the_half(float* visits, Slot** slots, const float* x, size_t n, float g2, PairedSums* sums) noexcept nogil:
     """Add a piece to G, N and the sums."""
     cdef size_t i
     cdef Slot* s
@@ -238,7 +238,7 @@ cdef void adapt_to_the_half(float* visits, Slot** slots, const float* x, size_t 
     if i < n:
         sum += square[i]
         units += size[i]
-    sums[0] = Sums(sum, other_sum, units, other_units)
+    sums[0] = PairedSums(sum, other_sum, units, other_units)
 
 
 cdef void move(const float* visits, Slot** slots, const float* x, size_t n, float step) noexcept nogil:

@@ -13,7 +13,7 @@ difference as long as it is not 0.
 from libc.math cimport fmin
 from libc.stdint cimport uint32_t
 
-from vwlite.core.rules._gathered cimport Gathered, Gathering, dot, gather, give_back
+from vwlite.core.rules._gathered cimport SummedFeature, Gathering, dot, gather, give_back
 from vwlite.core.learn.rule cimport Example, Outcome, Rule
 
 
@@ -45,7 +45,7 @@ cdef class Pa(Rule):
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
         cdef size_t i
         cdef Slot* s
-        cdef const Gathered* found
+        cdef const SummedFeature* found
         cdef double norm = 0, step = 0
         self.t += 1
         if o.loss <= 0:

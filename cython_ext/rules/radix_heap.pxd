@@ -24,13 +24,13 @@ cdef enum:
     BUCKETS = 33
 
 
-cdef struct Entry:
+cdef struct HeapEntry:
     uint32_t rank
     uint32_t key
 
 
 cdef struct Bucket:
-    Entry* entries    # owned by the bucket's owner
+    HeapEntry* entries    # owned by the bucket's owner
     size_t size, capacity
 
 
@@ -64,16 +64,16 @@ cdef inline float below(double u) noexcept nogil:
     return f
 
 
-cdef inline int append(Bucket* bucket, Entry entry) noexcept nogil:
+cdef inline int append(Bucket* bucket, HeapEntry entry) noexcept nogil:
     """-1: no memory, and all is as it was."""
-    if reserve(<void**>&bucket.entries, &bucket.capacity, bucket.size + 1, sizeof(Entry)):
+    if reserve(<void**>&bucket.entries, &bucket.capacity, bucket.size + 1, sizeof(HeapEntry)):
         return -1
     bucket.entries[bucket.size] = entry
     bucket.size += 1
     return 0
 
 
-cdef inline int put(Queue* queue, Entry entry) noexcept nogil:
+cdef inline int put(Queue* queue, HeapEntry entry) noexcept nogil:
     """-1: no memory."""
     if append(&queue.buckets[bit_length(entry.rank ^ queue.last)], entry):
         return -1
@@ -87,7 +87,7 @@ cdef inline int take(Queue* queue, uint32_t to, Bucket* due) noexcept nogil:
     cdef int top = bit_length(to ^ queue.last)
     cdef size_t j
     cdef Bucket* bucket
-    cdef Entry entry
+    cdef HeapEntry entry
     queue.last = to
     for i in range(top + 1):    # below the top all are due; from the top, those above `to` go to emptied buckets
         bucket = &queue.buckets[i]

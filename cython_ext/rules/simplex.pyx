@@ -30,7 +30,7 @@ from libc.string cimport memcpy
 
 from vwlite.core.learn.prox cimport positive_part
 from vwlite.core.rules.active_set cimport ActiveSet, add_waiting, free_active_set, room_to_wait
-from vwlite.core.rules.radix_heap cimport BUCKETS, Bucket, Entry, append, below, bit_length, bits_of, clear, put, take
+from vwlite.core.rules.radix_heap cimport BUCKETS, Bucket, HeapEntry, append, below, bit_length, bits_of, clear, put, take
 from vwlite.core.base.buffers cimport reserve
 from vwlite.core.base.int128 cimport int128
 from vwlite.core.base.prefetch cimport prefetch_write
@@ -434,15 +434,15 @@ cdef class Simplex(Rule):
 
     cdef inline void push(self, const Slot* s) noexcept nogil:
         """An entry for a slot, by its bound."""
-        self.push_entry(Entry(rank_of(s.bound), <uint32_t>(s - <const Slot*>self.table.slots)))
+        self.push_entry(HeapEntry(rank_of(s.bound), <uint32_t>(s - <const Slot*>self.table.slots)))
 
-    cdef inline void push_entry(self, Entry entry) noexcept nogil:
+    cdef inline void push_entry(self, HeapEntry entry) noexcept nogil:
         if entry.rank < self.active_set.queue.last:
             self.push_low(entry)
         elif put(&self.active_set.queue, entry):
             self.out_of_memory = True
 
-    cdef void push_low(self, Entry entry) noexcept nogil:
+    cdef void push_low(self, HeapEntry entry) noexcept nogil:
         """Onto the heap."""
         cdef size_t i, up
         cdef uint64_t item = <uint64_t>entry.rank << 32 | entry.key
@@ -459,7 +459,7 @@ cdef class Simplex(Rule):
             i = up
         self.heap[i] = item
 
-    cdef Entry pop(self) noexcept nogil:
+    cdef HeapEntry pop(self) noexcept nogil:
         """Take the least entry from the heap, which is not empty."""
         cdef uint64_t* heap = self.heap
         cdef uint64_t item = heap[0], last, least
@@ -477,9 +477,9 @@ cdef class Simplex(Rule):
             i = down
             first = 4 * i + 1
         heap[i] = last
-        return Entry(<uint32_t>(item >> 32), <uint32_t>item)
+        return HeapEntry(<uint32_t>(item >> 32), <uint32_t>item)
 
-    cdef inline Slot* slot_of(self, Entry entry) noexcept nogil:
+    cdef inline Slot* slot_of(self, HeapEntry entry) noexcept nogil:
         """The slot that an entry stands for; NULL if the entry is stale."""
         cdef Slot* s = <Slot*>self.table.slots + entry.key
         return s if s.since != 0 and rank_of(s.bound) == entry.rank else NULL
@@ -521,7 +521,7 @@ cdef class Simplex(Rule):
         cdef Bucket* bucket
         self.active_set.due.size = 0
         for i in range(self.heap_size):
-            self.set_aside(Entry(<uint32_t>(self.heap[i] >> 32), <uint32_t>self.heap[i]))
+            self.set_aside(HeapEntry(<uint32_t>(self.heap[i] >> 32), <uint32_t>self.heap[i]))
         for j in range(BUCKETS):
             bucket = &self.active_set.queue.buckets[j]
             for i in range(bucket.size):
@@ -531,7 +531,7 @@ cdef class Simplex(Rule):
         for i in range(self.active_set.due.size):
             self.push_entry(self.active_set.due.entries[i])
 
-    cdef inline void set_aside(self, Entry entry) noexcept nogil:
+    cdef inline void set_aside(self, HeapEntry entry) noexcept nogil:
         if self.slot_of(entry) != NULL and append(&self.active_set.due, entry):
             self.out_of_memory = True
 

@@ -69,7 +69,7 @@ cdef enum:
 
 
 # What a visit needs to know of a row, together: one line of the cache.
-cdef struct Dual:
+cdef struct DualVariable:
     double a
     double most         # C_i
     double squared      # ||x_i||^2
@@ -79,7 +79,7 @@ cdef struct Dual:
     size_t size
 
 
-cdef inline void visit_row(Problem p, const Dual* dual) noexcept nogil:
+cdef inline void visit_row(Problem p, const DualVariable* dual) noexcept nogil:
     """Say that the row is read now."""
     if p.rows.a.paging != NULL:
         visit_entries(p.rows.a.paging, dual.begin, dual.begin + dual.size)
@@ -100,7 +100,7 @@ cdef class DualCoordinateDescent(Solver):
     """
     cdef bint permuted
     cdef void* memory               # of the duals
-    cdef Dual* duals                # [n]
+    cdef DualVariable* duals                # [n]
     cdef uint32_t* active           # [n]
     cdef double* w                  # [d] sum_i a_i y_i x_i
     cdef double b                   # sum_i a_i y_i, with a constant
@@ -123,8 +123,8 @@ cdef class DualCoordinateDescent(Solver):
         if problem.l2 == 0 or problem.l1 > 0 or problem.ball >= 0 or problem.box < INFINITY or problem.nonnegative:
             raise ValueError("this solver takes l2, and nothing beside it")
         self.permuted = order == "permuted"
-        self.memory = calloc(problem.n + 1, sizeof(Dual))
-        self.duals = <Dual*>((<size_t>self.memory + LINE - 1) & ~<size_t>(LINE - 1))
+        self.memory = calloc(problem.n + 1, sizeof(DualVariable))
+        self.duals = <DualVariable*>((<size_t>self.memory + LINE - 1) & ~<size_t>(LINE - 1))
         self.active, self.left = <uint32_t*>malloc(4 * problem.n), <double*>malloc(8 * (problem.d + 1))
         self.w = <double*>malloc(8 * (problem.d + 1))
         if self.memory == NULL or self.active == NULL or self.left == NULL or self.w == NULL:
@@ -161,7 +161,7 @@ cdef class DualCoordinateDescent(Solver):
     cdef void start(self, Problem p) noexcept nogil:
         cdef const Sparse* rows = &p.rows.a
         cdef size_t i, e, j
-        cdef Dual* dual
+        cdef DualVariable* dual
         cdef bint known = p.b != 0
         for j in range(p.d):
             known = known or p.weights[j] != 0
@@ -267,7 +267,7 @@ cdef class DualCoordinateDescent(Solver):
         cdef uint64_t read
         cdef double high = -INFINITY, low = INFINITY, slope, change, best, b = self.b
         cdef double limit_high = self.high, limit_low = self.low
-        cdef Dual* dual
+        cdef DualVariable* dual
         cdef bint moved = False
         for at in range(self.size):
             other = at + random_below(&self.random, self.size - at)
@@ -323,7 +323,7 @@ cdef class DualCoordinateDescent(Solver):
         cdef const float* value = p.rows.a.value
         cdef size_t visit
         cdef double slope, before
-        cdef Dual* dual
+        cdef DualVariable* dual
         cdef bint moved = False
         for visit in range(p.n):
             dual = &self.duals[random_below(&self.random, p.n)]
@@ -347,7 +347,7 @@ cdef class DualCoordinateDescent(Solver):
         """Where the problem stands, by all rows."""
         cdef size_t i, j
         cdef double squares = self.b * self.b if p.constant else 0, bound, slope, high = 0, low = 0
-        cdef const Dual* dual
+        cdef const DualVariable* dual
         p.predict()
         p.lose()
         p.objective = p.mean_loss + p.penalties()
@@ -375,7 +375,7 @@ cdef class DualCoordinateDescent(Solver):
         return p.objective - p.lower_bound <= 1e-14 * p.objective or p.violation <= 1e-14
 
 
-cdef inline double best_of(const Dual* dual, double slope) noexcept nogil:
+cdef inline double best_of(const DualVariable* dual, double slope) noexcept nogil:
     """Where a goes."""
     if dual.squared > 0:
         return smaller(larger(dual.a - slope * dual.inverse, 0), dual.most)

@@ -22,7 +22,7 @@ cdef extern from *:
     double x_log_x "vwlite_x_log_x"(double x) noexcept nogil
     double bounded "vwlite_bounded"(double x, double most) noexcept nogil
 
-cdef enum Kind:
+cdef enum LossKind:
     SQUARED = 0
     LOGISTIC = 1
     SQUARED_HINGE = 2
@@ -36,7 +36,7 @@ cdef enum:
 
 
 cdef struct BatchLoss:
-    Kind kind
+    LossKind kind
     double tau          # of the quantile loss
 
 

@@ -143,7 +143,7 @@ def loss_at(str name, double p, double y, double tau=0.5):
     """A loss by its name at one prediction: l, dl/dp, d2l/dp2. For tests."""
     cdef BatchLoss loss
     cdef double value, dloss, curvature
-    loss.kind, loss.tau = <Kind><int>NAMES.index(name), tau
+    loss.kind, loss.tau = <LossKind><int>NAMES.index(name), tau
     value = evaluate(loss, p, y, &dloss, &curvature)
     return value, dloss, curvature
 
@@ -151,5 +151,5 @@ def loss_at(str name, double p, double y, double tau=0.5):
 def conjugate_at(str name, double alpha, double y, double tau=0.5):
     """l*(-alpha). For tests."""
     cdef BatchLoss loss
-    loss.kind, loss.tau = <Kind><int>NAMES.index(name), tau
+    loss.kind, loss.tau = <LossKind><int>NAMES.index(name), tau
     return conjugate(loss, alpha, y)

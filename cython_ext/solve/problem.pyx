@@ -34,7 +34,7 @@ from vwlite.core.solve.losses cimport (
     QUANTILE,
     SQUARED,
     BatchLoss,
-    Kind,
+    LossKind,
     classifies,
     conjugates,
     evaluate_range,
@@ -110,7 +110,7 @@ cdef class Problem:
         if columns is not None and (columns.rows is not rows):
             raise ValueError("the columns are those of other rows")
         self.rows, self.columns, self.shared_columns = rows, columns, columns is not None
-        self.loss.kind, self.loss.tau = <Kind><int>NAMES.index(loss), tau
+        self.loss.kind, self.loss.tau = <LossKind><int>NAMES.index(loss), tau
         self.l1, self.l2, self.box = l1, l2, INFINITY if box is None else box
         self.ball, self.simplex = -1 if radius is None else radius, simplex
         self.constant, self.nonnegative = constant, nonnegative or simplex

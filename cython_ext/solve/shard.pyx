@@ -159,7 +159,7 @@ cdef double between(sums, double t):
     return sums[len(SCALES) - 1]
 
 
-cdef class Dual:
+cdef class DualPoint:
     """A dual point of the problem over all shards, from the sums over them. loss, constant: as of a `Shard`."""
     cdef str loss
     cdef list sums              # those of the bound, by the whole importance

@@ -12,7 +12,7 @@ from crafted_models import DATA, Parts, crafted, models, outcomes, put_together,
 
 from vwlite.errors import DataError
 from vwlite.model import read_model
-from vwlite.vw.models.binary import STATE, Header, Model, write_binary
+from vwlite.vw.models.binary import STATE, Header, VwModel, write_binary
 
 
 @pytest.fixture(scope="module")
@@ -182,7 +182,7 @@ def test_bytes_that_belong_to_no_array_are_refused(healthy, folder, place):
 def vw_model(options="", slots=(3, 9), floats=(0.5, 1, 1, -0.25, 1, 1), low=-1.0, **changes) -> bytes:
     state = {name: 0.0 for name, _ in STATE} | {"l2_state": 1.0, "min_label": low, "max_label": 1.0} | changes
     header = Header(min_label=low, max_label=1, bits=18, options=options)
-    return write_binary(Model(header, state, 3, array("I", slots), array("f", floats)))
+    return write_binary(VwModel(header, state, 3, array("I", slots), array("f", floats)))
 
 
 @pytest.mark.parametrize(

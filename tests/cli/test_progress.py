@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from running import PATIENT
 
-from vwlite.runs.progress import HEADER, Interval, LiveLine, Row, format_row, live_text, number
+from vwlite.runs.progress import HEADER, Interval, LiveLine, ProgressRow, format_row, live_text, number
 
 
 def row(**changes):
@@ -27,7 +27,7 @@ def row(**changes):
         "features": 608,
         "nonzeros": 607,
     }
-    return format_row(Row(**{**values, **changes}))
+    return format_row(ProgressRow(**{**values, **changes}))
 
 
 def test_a_row_is_that_of_vowpal_wabbit_with_one_column_more():

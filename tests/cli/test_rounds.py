@@ -21,8 +21,8 @@ from vwlite.errors import DataError
 from vwlite.model import read_model
 from vwlite.options.settings import Settings
 from vwlite.options.solve import SolveOptions
-from vwlite.rounds.driver import NO_STATE, Rounds, State
-from vwlite.rounds.shards import Part, facts_of, shard_of
+from vwlite.rounds.driver import NO_STATE, Rounds, RoundState
+from vwlite.rounds.shards import ShardSums, facts_of, shard_of
 from vwlite.runs.problem import Examples
 from vwlite.runs.source import Known
 
@@ -192,7 +192,7 @@ def parts_at(run, shards, stack):
         keys, (weights, constant) = examples.rows.keys, run.weights(best=False)
         at = aligned(keys, run.state.keys, weights)
         sums = shard_of(examples, run.settings).sums(at, constant)
-        found.append(Part(facts_of(examples)["shard"], facts_of(examples)["counters"], keys, *sums, path))
+        found.append(ShardSums(facts_of(examples)["shard"], facts_of(examples)["counters"], keys, *sums, path))
     return found
 
 
@@ -209,7 +209,7 @@ def a_run(at):
 
 def test_a_run_goes_on_from_what_it_was_at(a_run):
     run, shards, stack = a_run
-    other = Rounds(State.unpacked(run.state.packed()), 1e-9)
+    other = Rounds(RoundState.unpacked(run.state.packed()), 1e-9)
     for _ in range(3):
         assert vars(run.take(parts_at(run, shards, stack))) == vars(other.take(parts_at(other, shards, stack)))
     assert run.state.packed() == other.state.packed()
@@ -226,7 +226,7 @@ def test_damaged_states_are_refused_or_harmless(a_run):
         at = chance.randrange(len(data) if seed % 2 else data.index(b"\n"))
         data[at : at + chance.choice([1, 4])] = chance.choice([b"", b"9", b"-", b"\xff\xff\xff\xff", b"[]", b"null"])
         try:
-            other = Rounds(State.unpacked(bytes(data)), 1e-9)
+            other = Rounds(RoundState.unpacked(bytes(data)), 1e-9)
             other.judge()
         except NO_STATE:
             refused += 1

@@ -8,7 +8,7 @@ from merge import adagrad_z, directions, ftrl_z, product, project_adaptive, rda_
 
 from vwlite.algorithms.build import make_loss, make_rule
 from vwlite.core.merge.directions import direction, dual_average, moved_by
-from vwlite.core.merge.sums import Stream, Sums
+from vwlite.core.merge.sums import ModelStream, Sums
 from vwlite.merging.states import Merged
 from vwlite.options.settings import Settings
 
@@ -90,7 +90,7 @@ def test_normal_distributions_and_averaged_gradients(seed):
 
     def sums(numbers0, numbers, z0, z, **more):
         start, *each = (
-            Stream(keys, memoryview(a), memoryview(b), memoryview(c), [0], [0.0], [0.0])
+            ModelStream(keys, memoryview(a), memoryview(b), memoryview(c), [0], [0.0], [0.0])
             for a, b, c in zip([w0, *w], [numbers0, *numbers], [z0, *z], strict=True)
         )
         wanted = ("start", "start_evidence", "evidence", "dual", "extra")

@@ -10,7 +10,7 @@ from merge import directions, path_length
 from vwlite.core.learn.losses import Logistic, Squared
 from vwlite.core.merge.directions import NEEDS, direction, moved_by
 from vwlite.core.merge.holdout import products, sum_of_losses
-from vwlite.core.merge.sums import NAMES, Stream, Sums
+from vwlite.core.merge.sums import NAMES, ModelStream, Sums
 from vwlite.merging.search import mean
 
 BLANK = {"itself": 0.0, "root": 0.0, "variance": 1.0}
@@ -45,7 +45,7 @@ class Model:
         """With the classes of the arrays in another order."""
         order = np.argsort(self.columns)
         flat = {name: getattr(self, name)[:, order].ravel() for name in ("w", "S", "x")}
-        return Stream(
+        return ModelStream(
             misplaced(self.keys, "I"), misplaced(flat["w"], "d"), misplaced(flat["S"], self.code),
             misplaced(flat["x"], "d"), self.columns, [0.0] * self.classes, self.penalty,
             blank_evidence=BLANK[self.kind], **more,
@@ -138,7 +138,7 @@ def test_the_largest_and_the_common_extra_number():
     def stream(keys, extra):
         numbers = memoryview(array("d", extra))
         zeros = memoryview(array("d", [0.0] * len(keys)))
-        return Stream(memoryview(array("I", keys)), zeros, None, numbers, [0], [0.0], [0.0], blank_extra=1.0)
+        return ModelStream(memoryview(array("I", keys)), zeros, None, numbers, [0], [0.0], [0.0], blank_extra=1.0)
 
     start, one, other = stream([2], [5.0]), stream([1, 2], [0.25, 4.0]), stream([1, 3], [0.5, 0.125])
     largest = Sums(start, [one, other], wanted=["extra"], extra="largest")
@@ -160,8 +160,8 @@ def test_path_length_at_all_scales(beta):
     ones = memoryview(array("d", [1.0] * 40))
     zeros = memoryview(array("d", bytes(320)))
     total = memoryview(array("d", [a + b for a, b in zip(S0, d, strict=True)]))
-    start = Stream(keys, zeros, memoryview(S0), None, [0], [0.0], [0.0])
-    shard = Stream(keys, ones, total, None, [0], [0.0], [0.0])
+    start = ModelStream(keys, zeros, memoryview(S0), None, [0], [0.0], [0.0])
+    shard = ModelStream(keys, ones, total, None, [0], [0.0], [0.0])
     sums = Sums(start, [shard], wanted=NAMES, beta=beta, rates=[1e-12], c=1)
     dS = np.array(sums["evidence"])
     shares = dS / np.array(sums["path"])

@@ -22,7 +22,7 @@ from vwlite.commands.certify import command as certify
 from vwlite.commands.predict import command as predict
 from vwlite.commands.solve import command as solve
 from vwlite.commands.train import command as train
-from vwlite.options.types import Classes, FileName, Interval, Labels, Letters, Number, Progress, Whole
+from vwlite.options.types import Classes, FileName, IntervalType, Labels, LettersType, Number, ProgressType, Whole
 from vwlite.solvers.table import SOLVERS
 from vwlite.vw.arguments import OPTIONS
 
@@ -215,12 +215,12 @@ def option(rng: Random, parameter: click.Option, odd: float) -> Command:
         text = rng.choice(["0,1", "-1,1", "1,2", "1,0"])
     elif isinstance(kind, Classes):
         text = rng.choice(["auto", "red,green,blue", "1,2,3"])
-    elif isinstance(kind, Letters):
+    elif isinstance(kind, LettersType):
         size = kind.size or rng.choice([2, 2, 3, 4])
         text = "".join(rng.choice("aabbcf" + (":" if kind.wildcards and size < 4 else "")) for _ in range(size))
-    elif isinstance(kind, Interval):
+    elif isinstance(kind, IntervalType):
         text = rng.choice(["1", "7", "1000", "1s", "60s", "5m", "1h"])
-    elif isinstance(kind, Progress):
+    elif isinstance(kind, ProgressType):
         text = rng.choice(["1", "3", "2.0", "1.1", "10"])
     elif isinstance(kind, FileName | click.Path):
         text = rng.choice(["other", "data", "none", "-"])

@@ -11,7 +11,7 @@ from models import content
 
 from vwlite.algorithms.table import ALGORITHMS
 from vwlite.dask import ranges as ranges_of
-from vwlite.dask.work import Learned
+from vwlite.dask.work import ShardResult
 from vwlite.merging.search import Candidate
 from vwlite.model import read_model, write_model
 from vwlite.model.snapshot import restore, snapshot
@@ -259,7 +259,7 @@ def merged_by_ranges(shards, start, rule, state, count=5):
     o = MergeOptions(rule=rule, state=state, initial=start and str(start))
     begun = Path(start).read_bytes() if start else b""
     ranges = [ranges_of.Range(number, count, o) for number in range(1, count + 1)]
-    cuts = [ranges_of.pieces(Learned(Path(shard).read_bytes(), b"", 1), ranges) for shard in shards]
+    cuts = [ranges_of.pieces(ShardResult(Path(shard).read_bytes(), b"", 1), ranges) for shard in shards]
     found = []
     for r in ranges:
         mine = [ranges_of.piece(cut, r.number) for cut in cuts]

@@ -10,7 +10,7 @@ import rounds as twins
 from batch_problems import LOSSES, draw, rows_of
 
 from vwlite.core.solve.rounds import OWLQN, SPG
-from vwlite.core.solve.shard import Dual, Shard, add_at, places_of, sums_of, united
+from vwlite.core.solve.shard import DualPoint, Shard, add_at, places_of, sums_of, united
 
 pytestmark = pytest.mark.pairwise
 each_loss = pytest.mark.parametrize("loss", LOSSES)
@@ -54,7 +54,7 @@ class Sums:
             if g2 is not None:
                 add_at(second, places, g2)
         whole = total[0]
-        dual = Dual(self.loss, self.constant, total, slopes, second if self.constant else None)
+        dual = DualPoint(self.loss, self.constant, total, slopes, second if self.constant else None)
         gradient = np.append(slopes, total[2] if self.constant else 0.0) / whole
         return total[1] / whole, gradient, total[3] / whole, dual
 

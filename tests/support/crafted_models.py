@@ -39,7 +39,7 @@ from vwlite.cli import run
 from vwlite.runs.signals import StopSignal
 from vwlite.solvers.table import SOLVERS
 from vwlite.vw.models.binary import STATE, Header, write_binary
-from vwlite.vw.models.binary import Model as VwModel
+from vwlite.vw.models.binary import VwModel as VwModel
 
 DATA = "1 |a b:0.5 c |x d\n-1 |a c:2 e |x d f\n1 |a b |x f:3\n-1 |a e:0.25 |x d\n" * 3
 CLASSES = "1 |a b:0.5 c |x d\n2 |a c:2 e |x d f\n3 |a b |x f:3\n1 |a e:0.25 |x d\n" * 3

@@ -14,7 +14,7 @@ from vwlite.core.learn.losses import Hinge, Loss, Quantile, Squared
 from vwlite.core.vw.losses import Classic, Expectile, PoissonDeviance, SoftLogistic
 from vwlite.model import read_model
 from vwlite.vw.solvers.regularizer import Regularizer
-from vwlite.vw.solvers.rows import Rows, ratio
+from vwlite.vw.solvers.rows import ExampleMatrix, ratio
 from vwlite.vw.solvers.weights import Weights
 
 N, FEATURES, BITS = 60, 6, 7
@@ -236,7 +236,7 @@ def test_losses_of_many_are_those_of_each():
 
 
 def test_rows_are_a_matrix():
-    rows = Rows()
+    rows = ExampleMatrix()
     rows.add([7, 3, 7], [1.0, 2.0, 0.5], 0.25)
     rows.add([], [], -1.0)
     rows.add([9], [4.0], 0.0)

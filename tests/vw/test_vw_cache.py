@@ -166,18 +166,18 @@ def test_a_cache_that_is_missing_a_count_of_bits(run):
 @pytest.mark.parametrize("options", [(), ("--oaa", 3)])
 def test_a_cache_that_changes_between_passes_is_an_error(run, vwlite, monkeypatch, change, options):
     """Plain runs, and those that go one by one."""
-    from vwlite.vw.run import Run
+    from vwlite.vw.run import VwRun
 
     with open("d", "wb") as f:
         f.write(CLASSES * 400)
     run("-c", *options)
-    end_pass = Run.end_pass
+    end_pass = VwRun.end_pass
 
     def then_change(self):
         change("d.cache", os.path.getsize("d.cache"))
         return end_pass(self)
 
-    monkeypatch.setattr(Run, "end_pass", then_change)
+    monkeypatch.setattr(VwRun, "end_pass", then_change)
     result = vwlite("vw", "-d", "d", "-c", "--passes", 3, *options, code=1)
     assert "the cache has changed while it was in use" in result.err
 

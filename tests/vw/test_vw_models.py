@@ -18,8 +18,8 @@ from vwlite.vw.models.binary import (
     LAYOUTS,
     STATE,
     Header,
-    Layout,
-    Model,
+    SlotLayout,
+    VwModel,
     binary_head,
     read_head,
     read_rest,
@@ -33,7 +33,7 @@ DATA = "".join(f"{1 if i % 3 else -1} |a x{i % 7} y{i % 5}:0.5 |b z{i % 4}\n" fo
 def a_model() -> bytes:
     state = {name: float(i) for i, (name, _) in enumerate(STATE)}
     header = Header("id", -1, 1, 18, ["a2"], [], " --quadratic ab")
-    return write_binary(Model(header, state, 3, array("I", [5, 9]), array("f", [0.5, 2, 1, -0.25, 3, 1])))
+    return write_binary(VwModel(header, state, 3, array("I", [5, 9]), array("f", [0.5, 2, 1, -0.25, 3, 1])))
 
 
 def test_the_checksum_is_the_chain_over_the_chunks():
@@ -80,7 +80,7 @@ def test_slots_follow_the_state_each_with_its_floats_and_without_those_that_are_
     rows = [[0.5, 0.0, 0.25], [0.0, -0.0, 0.0], [-0.0, 0.0, 1e-45], [float("nan"), 0.0, 0.0], [0.0, 2.0, 0.0]]
     floats = array("f", [x for row in rows for x in row[:width]])
     header, state = Header(bits=bits), {name: 1.0 for name, _ in STATE} if whole else None
-    data = write_binary(Model(header, state, width, array("I", slots), floats))
+    data = write_binary(VwModel(header, state, width, array("I", slots), floats))
     shown = width if whole else 1  # without its state a slot has only its weight
     number = "Q" if bits > 30 else "I"
     expected = b"".join(
@@ -105,14 +105,14 @@ def test_a_wide_slot_outside_is_refused_by_its_number(slot):
 
 def test_slots_of_a_rule_become_floats_and_slots_again():
     keys, floats = array("I", [0, 5, 0xFFFFFFFF]), array("f", [0.5, -1, 4, 0, 2, 9, 0.25, 0, 2])
-    layout = Layout(Ftrl(Squared()), LAYOUTS["ftrl"])
+    layout = SlotLayout(Ftrl(Squared()), LAYOUTS["ftrl"])
     slots = layout.write(keys, floats, 3, {})
     found = np.frombuffer(bytes(slots), np.dtype(Ftrl.SLOT, align=True))
     assert found["mark"].tolist() == [1, 6, 0] and found["z"].tolist() == [-1, 2, 0]
     assert found["root"].tolist() == [2, 3, 2**0.5] and found["_w"].tolist() == [0.5, 0, 0.25]
     load_slots(layout.rule, slots)
     assert list(layout.read()) == [(0, (0.5, -1, 4)), (5, (0, 2, 9)), (0xFFFFFFFF, (0.25, 0, 2))]
-    layout = Layout(Gd(Squared()), ("w", "G", "N"))
+    layout = SlotLayout(Gd(Squared()), ("w", "G", "N"))
     found = np.frombuffer(bytes(layout.write(keys, floats[::3], 1, {"G": 2.0})), np.dtype(Gd.SLOT, align=True))
     assert found["w"].tolist() == [0.5, 0, 0.25] and found["G"].tolist() == [2, 2, 2] and not found["N"].any()
 

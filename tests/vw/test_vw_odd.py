@@ -19,7 +19,7 @@ from vwlite.vw.arguments import MODELS, OPTIONS
 from vwlite.vw.layers.bootstrap import majority
 from vwlite.vw.layers.ect import Circuit, circuit_width
 from vwlite.vw.messages import Critical
-from vwlite.vw.models.binary import LAYOUTS, STATE, Header, Layout, Model, read_head, read_rest, write_binary
+from vwlite.vw.models.binary import LAYOUTS, STATE, Header, SlotLayout, VwModel, read_head, read_rest, write_binary
 from vwlite.vw.text.examples import _offsets
 from vwlite.vw.text.parser import read_number
 
@@ -206,7 +206,7 @@ def test_a_model_of_numbers_without_end_is_written_and_read(vwlite, tmp_path, op
 def test_counters_at_their_end_begin_again():
     state: dict[str, float] = {name: 0.0 for name, _ in STATE}
     state |= {"example_number": 2**64 + 5, "min_label": -1e39}
-    header, source = read_head("m", write_binary(Model(Header(min_label=1e39), state, 1, array("I"), array("f"))))
+    header, source = read_head("m", write_binary(VwModel(Header(min_label=1e39), state, 1, array("I"), array("f"))))
     found = read_rest(header, source, 1).state
     assert header.min_label == inf
     assert found is not None and found["example_number"] == 5 and found["min_label"] == -inf
@@ -216,7 +216,7 @@ def test_a_negative_sum_of_squares_in_a_model_is_no_number():
     from vwlite.core.rules.ftrl import Ftrl
 
     rule = Ftrl(Squared())
-    written = Layout(rule, LAYOUTS["ftrl"]).write(array("I", [7]), array("f", [1.0, 2.0, -4.0]), 3, {})
+    written = SlotLayout(rule, LAYOUTS["ftrl"]).write(array("I", [7]), array("f", [1.0, 2.0, -4.0]), 3, {})
     (root,) = field_of(rule, written, "root")
     assert root != root
 

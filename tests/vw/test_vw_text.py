@@ -10,11 +10,11 @@ from vwlite.core.data.batch import Batch
 from vwlite.core.text.parser import Parser
 from vwlite.vw.messages import Streams
 from vwlite.vw.text.examples import SimpleLabels, example_of
-from vwlite.vw.text.parser import Features, TextParser
+from vwlite.vw.text.parser import FeatureHashing, TextParser
 
 
 def features(line: bytes) -> list[tuple[bytes, float]]:
-    example = TextParser(Features(), Streams()).line(line)
+    example = TextParser(FeatureHashing(), Streams()).line(line)
     return [pair for space in example.spaces.values() for pair in zip(space.names, space.values, strict=True)]
 
 
@@ -43,7 +43,7 @@ def test_the_number_that_a_label_begins_with_counts(word, number, warned, capsys
 
 def test_no_name_is_hashed_with_the_seed_by_both_parsers():
     """A line with a number that is none is read by this parser, the others by the engine's."""
-    example = TextParser(Features(hash_seed=7), Streams()).line(b"1 | z")
+    example = TextParser(FeatureHashing(hash_seed=7), Streams()).line(b"1 | z")
     batch = Batch()
     Parser(hash_seed=7).parse(b"1 | z\n", batch)
     assert [list(space.hashes) for space in example.spaces.values()] == [list(batch.hash)]
@@ -61,7 +61,7 @@ def test_both_parsers_find_the_same_words_and_tags(heads, features):
     assert parser.parse(b"".join(head + features + b"\n" for head in heads), batch) == 0
     assert len(batch) == len(heads)
     for line, head in enumerate(heads):
-        example = TextParser(Features(), Streams()).line(head + features)
+        example = TextParser(FeatureHashing(), Streams()).line(head + features)
         words, zero, tag = batch.tag(line).partition(b"\0")
         assert ([word for word in words.split(b" ") if word], zero, tag) == (example.words, b"\0", example.tag)
         assert math.isnan(batch.label[line]) and (batch.importance[line], batch.initial[line]) == (1, 0)

@@ -12,7 +12,7 @@ from vwlite.options.command import Command
 from vwlite.options.groups import click_option
 from vwlite.options.settings import SPECS
 from vwlite.options.spec import shown_value
-from vwlite.solvers.table import SOLVERS, Row
+from vwlite.solvers.table import SOLVERS, SolverRow
 
 WIDTH = 100
 NAMES = list(dict.fromkeys([*ALGORITHMS, *SOLVERS]))  # some are both
@@ -26,7 +26,7 @@ BATCH = (
 FREE = "The constant b has no penalty."
 
 
-class Name(click.ParamType):
+class AlgorithmType(click.ParamType):
     """The name of an algorithm or a solver; for one that there is not, the nearest are named."""
 
     name = "name"
@@ -52,7 +52,7 @@ class Name(click.ParamType):
         "vwlite algorithms newton",
     ),
 )  # fmt: skip
-@click.argument("name", required=False, type=Name(), metavar="[NAME]")
+@click.argument("name", required=False, type=AlgorithmType(), metavar="[NAME]")
 def command(name: str | None) -> int:
     """Explain algorithms (`vwlite train`) and solvers (`vwlite solve`): a list of all, or the page of NAME."""
     if name is None:
@@ -81,7 +81,7 @@ def table_of_solvers() -> str:
     )
 
 
-def taken(s: Row) -> str:
+def taken(s: SolverRow) -> str:
     """The options of a problem that a solver takes, and its own."""
     found = [SPECS[name].long + (" (needed)" if name in s.needs else "") for name in s.takes]
     return ", ".join([*found, *(["--softmax"] if s.softmax else []), *(f"--{name}" for name in s.options)])

@@ -24,7 +24,7 @@ ATTEMPTS = 3  # to start workers on this machine, or to ask all for their versio
 POLL = 0.5
 
 
-class Stopped(Exception):
+class Interrupted(Exception):
     """A signal came: no more is wanted."""
 
 
@@ -107,7 +107,7 @@ class Cluster:
         deadline = time.monotonic() + ARRIVING
         while not self.workers:
             if self._stopped:
-                raise Stopped
+                raise Interrupted
             if time.monotonic() > deadline:
                 raise UnavailableError(f"{self.address}: no worker has come within {ARRIVING} seconds: start some with "
                                        f"`dask worker {self.address}`")  # fmt: skip
@@ -178,7 +178,7 @@ class Cluster:
         except queue.Empty:
             event = None
         if self._stopped:
-            raise Stopped
+            raise Interrupted
         return event
 
     def _still_there(self, since: float | None) -> float | None:

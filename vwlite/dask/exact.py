@@ -13,8 +13,8 @@ from vwlite.options.resolve import option_name
 from vwlite.options.settings import Settings
 from vwlite.options.solve import SolveOptions, resolve_solve
 from vwlite.rounds.driver import NO_STATE, Rounds
-from vwlite.rounds.driver import State as Point
-from vwlite.rounds.shards import Part, check_problem
+from vwlite.rounds.driver import RoundState as Point
+from vwlite.rounds.shards import ShardSums, check_problem
 
 
 def settings_of(o: DaskTrainOptions, start: Model | None) -> Settings:
@@ -66,7 +66,7 @@ class ExactRounds(DaskRounds):
         most = self.options.rounds
         return "--rounds are over, --resume goes on" if most is not None and len(self.done) + more >= most else ""
 
-    def _ask(self, run: Rounds) -> list[Part]:
+    def _ask(self, run: Rounds) -> list[ShardSums]:
         """The sums over all shards at the weights of the round."""
         parts, put = self.parts, self.cluster.put
         sent = put(same, to_bytes(run.model(best=False), "the model of a round"))

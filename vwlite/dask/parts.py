@@ -20,7 +20,7 @@ MAGICS = (GZIP, BZIP2, XZ, ZSTD, *ZSTD_SKIPPABLE)
 
 
 @dataclass(frozen=True)
-class Part:
+class FilePart:
     """A shard: the lines of a file that begin in its bytes begin...end, or all that is in it if end is None."""
 
     url: str
@@ -43,7 +43,7 @@ class Part:
 class Listing:
     """The shards, and what tells whether they are those of another time."""
 
-    parts: list[Part]
+    parts: list[FilePart]
     empty: list[str]  # files with nothing in them, which are left out
     stamps: list[tuple[str, int, str]]  # of each file: name, size, and what changes when it does
 
@@ -65,9 +65,9 @@ def listed(patterns: tuple[str, ...], block_size: int) -> Listing:
             raise DataError(f"{url}: a table that is no text, whose lines cannot be held out: make text of it first")
         count = 1 if head.startswith(MAGICS) else max(1, -(-size // block_size))
         if count == 1:
-            parts.append(Part(url))
+            parts.append(FilePart(url))
         else:
-            parts += [Part(url, i * block_size, min((i + 1) * block_size, size), i, count) for i in range(count)]
+            parts += [FilePart(url, i * block_size, min((i + 1) * block_size, size), i, count) for i in range(count)]
     if not parts:
         raise NoInputError(f"{', '.join(patterns)}: there is nothing in any file")
     return Listing(parts, empty, sorted(stamps.values()))
@@ -157,7 +157,7 @@ def _head(url: str) -> bytes:
         return file.read(LONGEST_MAGIC)
 
 
-def content(part: Part) -> Iterator[bytes]:
+def content(part: FilePart) -> Iterator[bytes]:
     """The bytes of a part as they are stored; of a file that is cut, whole lines. NoInputError."""
     with told(part.url), opened(part.url) as file:
         if part.end is not None:
@@ -167,7 +167,7 @@ def content(part: Part) -> Iterator[bytes]:
             yield data
 
 
-def _cut(part: Part, file: IO[bytes]) -> Iterator[bytes]:
+def _cut(part: FilePart, file: IO[bytes]) -> Iterator[bytes]:
     """The lines that begin in a part of a plain file."""
     assert part.end is not None
     at = part.begin

@@ -4,10 +4,10 @@ import os
 from pathlib import PurePosixPath
 from typing import Any
 
-from vwlite.dask.cluster import Cluster, Stopped
-from vwlite.dask.parts import Part, file_system, listed
+from vwlite.dask.cluster import Cluster, Interrupted
+from vwlite.dask.parts import FilePart, file_system, listed
 from vwlite.dask.tables import with_roles
-from vwlite.dask.train import Progress, content_of
+from vwlite.dask.train import RoundProgress, content_of
 from vwlite.dask.work import ShardJob, same
 from vwlite.dask.work import predict as predicted
 from vwlite.errors import CannotCreateError
@@ -36,7 +36,7 @@ def predict(o: DaskPredictOptions) -> int:
             frame.enter_context(cluster)
             _make_folders(outputs)
             sent = cluster.put(same, content)
-            progress = Progress(o.quiet, len(parts))
+            progress = RoundProgress(o.quiet, len(parts))
 
             def make(i: int, avoid: str | None) -> Any:
                 return cluster.put(predicted, parts[i], sent, job, outputs[i], avoid=avoid)
@@ -44,7 +44,7 @@ def predict(o: DaskPredictOptions) -> int:
             progress.start(1)
             cluster.each(len(parts), make, lambda i: parts[i].name, lambda i, x: progress.one(x))
             progress.live.clear()
-        except Stopped:
+        except Interrupted:
             return frame.code(f"; what is in {o.predictions} is whole, but not all")
         results = {"shards": len(parts), "number of predictions": progress.lines, "seconds": frame.seconds()}
         frame.show(summary(results))
@@ -53,7 +53,7 @@ def predict(o: DaskPredictOptions) -> int:
     return 0
 
 
-def outputs_of(parts: list[Part], folder: str) -> list[str]:
+def outputs_of(parts: list[FilePart], folder: str) -> list[str]:
     """Where the predictions of each shard go: as its file is named below the folder that all have in common."""
     paths = [PurePosixPath(part.url.partition("://")[2] or part.url) for part in parts]
     common = os.path.commonpath([path.parent for path in paths])

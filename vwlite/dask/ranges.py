@@ -11,11 +11,11 @@ from pathlib import Path
 
 import numpy as np
 
-from vwlite.dask.parts import Part
-from vwlite.dask.work import Answer, Failed, Learned, Question, ShardJob, held_out, judge, own_folder
+from vwlite.dask.parts import FilePart
+from vwlite.dask.work import Answer, Failed, Question, ShardJob, ShardResult, held_out, judge, own_folder
 from vwlite.merging.merge import START, Merge
 from vwlite.merging.search import Candidate, Vector
-from vwlite.merging.shards import Shard, checked_shards
+from vwlite.merging.shards import ShardModel, checked_shards
 from vwlite.model import Model
 from vwlite.model.feature_names import NONE
 from vwlite.model.read import map_model
@@ -66,11 +66,11 @@ class Facts:
     keys: int
 
 
-def facts_of(learned: Learned | Failed) -> Facts | Failed:
+def facts_of(learned: ShardResult | Failed) -> Facts | Failed:
     return learned if isinstance(learned, Failed) else Facts(learned.lines, learned.keys)
 
 
-def pieces(learned: Learned, ranges: list[Range]) -> list[Model]:
+def pieces(learned: ShardResult, ranges: list[Range]) -> list[Model]:
     """A model, cut into ranges."""
     with own_folder() as folder:
         path = written(folder, learned.model)
@@ -113,7 +113,7 @@ def heads_of(sums: Summed) -> dict[str, Model]:
 
 def merge_of(shards: dict[str, Model], start: str | None, r: Range) -> RangeMerge:
     """The merge of a range. start: the file of the model that the shards began from."""
-    each = [Shard(name, replace(model)) for name, model in shards.items()]
+    each = [ShardModel(name, replace(model)) for name, model in shards.items()]
     checked = checked_shards(each, [], start, r.options.typed.get("loss"))
     if checked.start is not None:
         r.cut(checked.start.model)
@@ -136,7 +136,7 @@ def vectors(sums: Summed, start: bytes, r: Range, question: Question) -> dict[Ca
         return {key: of(key) for key in question.wanted()}
 
 
-def keys_of(learned: Learned | Failed, part: Part, job: ShardJob, question: Question) -> bytes:
+def keys_of(learned: ShardResult | Failed, part: FilePart, job: ShardJob, question: Question) -> bytes:
     """The keys of the features of the lines of a shard that are held out."""
     if isinstance(learned, Failed) or not learned.held:
         return b""
@@ -171,8 +171,9 @@ def together(arrays: list[Array]) -> Array:
 
 
 def judge_ranges(
-    learned: Learned | Failed, part: Part, job: ShardJob, question: Question, each: list[dict[Candidate, Vector]]
-) -> Answer | Failed:
+    learned: ShardResult | Failed, part: FilePart, job: ShardJob, question: Question,
+    each: list[dict[Candidate, Vector]],
+) -> Answer | Failed:  # fmt: skip
     """As `judge`, with vectors of all ranges."""
     return judge(learned, part, job, replace(question, vectors=joined_vectors(each)))
 

@@ -7,7 +7,7 @@ from typing import Any
 from vwlite import __version__
 from vwlite.dask.cluster import Cluster
 from vwlite.dask.parts import Listing
-from vwlite.dask.state import State, read_state, write_state
+from vwlite.dask.state import FinishedRounds, read_state, write_state
 from vwlite.dask.work import ShardJob
 from vwlite.options.dask import DaskTrainOptions
 from vwlite.output.atomic import AtomicFile
@@ -30,7 +30,7 @@ class DaskRounds:
             "data": digest(json.dumps(listing.stamps).encode()),
         }
 
-    def last_state(self) -> State | None:
+    def last_state(self) -> FinishedRounds | None:
         """With --resume, what the last round has left."""
         if not self.options.resume:
             return None
@@ -39,14 +39,14 @@ class DaskRounds:
             say("there is no round to go on from: this is the first")
         return state
 
-    def go_on(self, state: State) -> None:
+    def go_on(self, state: FinishedRounds) -> None:
         self.done = state.rounds
         if not self.options.quiet:
             say(f"going on after round {len(self.done)}")
 
     def keep(self, state: bytes) -> None:
         """Write what another run needs to go on after this round."""
-        write_state(self.path, State(self.identity, self.done, state))
+        write_state(self.path, FinishedRounds(self.identity, self.done, state))
 
     def put(self, model: bytes) -> None:
         """Write the model of a round."""

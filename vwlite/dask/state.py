@@ -17,7 +17,7 @@ SUFFIX = ".rounds"
 
 
 @dataclass
-class State:
+class FinishedRounds:
     """Rounds that are done. identity: what must be the same to go on."""
 
     identity: dict[str, Any]
@@ -29,7 +29,7 @@ def path_of(model: str) -> str:
     return model + SUFFIX
 
 
-def write_state(model: str, state: State) -> None:
+def write_state(model: str, state: FinishedRounds) -> None:
     head = {"identity": state.identity, "rounds": state.rounds,
             "digest": hashlib.blake2b(state.model, digest_size=32).hexdigest()}  # fmt: skip
     with AtomicFile(path_of(model)) as file:
@@ -38,7 +38,7 @@ def write_state(model: str, state: State) -> None:
         file.commit()
 
 
-def read_state(model: str, identity: dict[str, Any]) -> State | None:
+def read_state(model: str, identity: dict[str, Any]) -> FinishedRounds | None:
     """The state beside a model; None: there is none. UsageError if it is of other data or options."""
     path = path_of(model)
     try:
@@ -50,7 +50,7 @@ def read_state(model: str, identity: dict[str, Any]) -> State | None:
         raise NoInputError(f"{path}: {e.strerror}") from e
     try:
         head = json.loads(line)
-        found = State(head["identity"], head["rounds"], content)
+        found = FinishedRounds(head["identity"], head["rounds"], content)
         whole = head["digest"] == hashlib.blake2b(content, digest_size=32).hexdigest()
     except (ValueError, KeyError, TypeError):
         whole = False

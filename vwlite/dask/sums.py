@@ -8,13 +8,13 @@ from vwlite import __version__
 from vwlite.errors import DataError
 from vwlite.model import read_model
 from vwlite.options.dask import DaskSumsOptions
-from vwlite.rounds.shards import Part, facts_of, shard_of
+from vwlite.rounds.shards import ShardSums, facts_of, shard_of
 from vwlite.runs.problem import Examples
 from vwlite.runs.source import Known
 
 
 def sums(o: DaskSumsOptions) -> int:
-    """Write the sums at the weights of a model, as a pickled `Part`; the exit code."""
+    """Write the sums at the weights of a model, as a pickled `ShardSums`; the exit code."""
     assert o.initial is not None and o.output is not None
     model = read_model(o.initial)
     if model.program != (here := f"vwlite {__version__}"):
@@ -25,7 +25,7 @@ def sums(o: DaskSumsOptions) -> int:
         weights, constant = examples.start(model, 0)
         sums, slopes, second = shard_of(examples, model.settings).sums(weights, constant)
         keys = None if model.solved["passes"] else array("I", examples.rows.keys)  # from the second round on, known
-        part = Part(keys=keys, sums=sums, slopes=slopes, second=second, **facts_of(examples))
+        part = ShardSums(keys=keys, sums=sums, slopes=slopes, second=second, **facts_of(examples))
         with open(o.output, "wb") as file:  # in the folder of the task, which is removed whatever happens
             pickle.dump(part, file)
     return 0

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from vwlite.dask.parts import Part, content
+from vwlite.dask.parts import FilePart, content
 from vwlite.dask.work import ShardJob, format_of
 from vwlite.errors import UsageError
 from vwlite.input.pipeline import ParseOptions, decide_roles
@@ -18,7 +18,7 @@ DELIMITED = ("csv", "tsv")
 ENOUGH = 8 << 20  # bytes, in which there are the rows that decide roles
 
 
-def with_roles(job: ShardJob, o: InputOptions, parts: list[Part], columns: dict[str, Any]) -> ShardJob:
+def with_roles(job: ShardJob, o: InputOptions, parts: list[FilePart], columns: dict[str, Any]) -> ShardJob:
     """The job with a role for each column of delimited text that has none yet. columns: those that a model knows.
     UsageError if nothing says what the text is."""
     job = replace(job, header=columns.get("header", True) and not (o.columns or o.no_header))
@@ -50,7 +50,7 @@ def with_roles(job: ShardJob, o: InputOptions, parts: list[Part], columns: dict[
     return replace(job, arguments=(*job.arguments, *more))
 
 
-def _beginning(part: Part) -> bytes:
+def _beginning(part: FilePart) -> bytes:
     """The first bytes of a part, as many as decide roles."""
     found = b""
     for data in content(part):

@@ -16,17 +16,17 @@ import numpy as np
 
 from vwlite.algorithms.table import ALGORITHMS
 from vwlite.dask import ranges
-from vwlite.dask.cluster import Cluster, Stopped
+from vwlite.dask.cluster import Cluster, Interrupted
 from vwlite.dask.exact import ExactRounds, settings_of
 from vwlite.dask.parts import listed
 from vwlite.dask.rounds import DaskRounds, digest
 from vwlite.dask.state import remove_state
 from vwlite.dask.tables import with_roles
-from vwlite.dask.work import Answer, Learned, Question, ShardJob, judge, learn, model_of, same
+from vwlite.dask.work import Answer, Question, ShardJob, ShardResult, judge, learn, model_of, same
 from vwlite.errors import DataError, NoInputError, UsageError
 from vwlite.merging.merge import Merge, in_order
 from vwlite.merging.search import OWN, Candidate, VectorOf, mean
-from vwlite.merging.shards import Shard, checked_shards
+from vwlite.merging.shards import ShardModel, checked_shards
 from vwlite.model import Model, read_model
 from vwlite.model.file import to_bytes
 from vwlite.model.read import map_model
@@ -64,7 +64,7 @@ def train(o: DaskTrainOptions) -> int:
         try:
             frame.enter_context(cluster)
             run.all()
-        except Stopped:
+        except Interrupted:
             return frame.code(run.kept())
         results, notes = run.results(), run.notes()
         frame.show(summary(results), notes)
@@ -125,7 +125,7 @@ def content_of(path: str) -> bytes:
 
 
 @dataclass
-class Progress:
+class RoundProgress:
     """What is said while shards are done."""
 
     quiet: bool
@@ -186,7 +186,7 @@ class MergedRounds(DaskRounds):
         self.rounds = o.rounds or 1
         self.start = content_of(o.initial) if o.initial else b""
         self.without: list[str] = []  # shards without a line
-        self.progress = Progress(o.quiet, len(self.parts))
+        self.progress = RoundProgress(o.quiet, len(self.parts))
         self.identity |= {
             "options": [list(self.job.arguments[1:]), o.rule, self.job.format],
             "--block-size": o.block_size,
@@ -285,12 +285,12 @@ class Round:
         def get(j: int, avoid: str | None) -> Any:
             return self.cluster.put(model_of, self.learned[self.used[j]], avoid=avoid)
 
-        found: list[Learned] = self.cluster.each(len(self.used), get, self.named_used)
+        found: list[ShardResult] = self.cluster.each(len(self.used), get, self.named_used)
         shards = []
         for i, learned in zip(self.used, found, strict=True):
             path = self.folder / f"shard{i}"
             path.write_bytes(learned.model)
-            shards.append(Shard(self.parts[i].name, map_model(str(path))))
+            shards.append(ShardModel(self.parts[i].name, map_model(str(path))))
         del found
         start = ranges.written(self.folder, self.run.start)
         checked = checked_shards(shards, [], start, options.typed.get("loss"))

@@ -17,7 +17,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vwlite.dask.parts import Part, content, file_system, first_line, told
+from vwlite.dask.parts import FilePart, content, file_system, first_line, told
 from vwlite.errors import DataError, VwliteError, WriteError
 from vwlite.input.tables import name_format
 from vwlite.merging.search import Candidate, Holdout, Vector
@@ -56,7 +56,7 @@ class Failed:
 
 
 @dataclass(frozen=True)
-class Learned:
+class ShardResult:
     """What a shard has taught. An empty model: there is no line in it."""
 
     model: bytes
@@ -103,7 +103,7 @@ class Answer:
     examples: int
 
 
-def learn(part: Part, start: bytes, job: ShardJob) -> Learned | Failed:
+def learn(part: FilePart, start: bytes, job: ShardJob) -> ShardResult | Failed:
     """Train a model on a shard, from a start (nothing if it is empty)."""
     with _task() as task:
         more = ["-i", task.written(START, start)] if start else []
@@ -111,15 +111,15 @@ def learn(part: Part, start: bytes, job: ShardJob) -> Learned | Failed:
         said = task.run(part, job, "train", *out, *more)
         results = json.loads((task.folder / REPORT).read_text())["results"]
         if not results["number of examples"]:
-            return Learned(b"", b"", 0)
+            return ShardResult(b"", b"", 0)
         if (at := said.find(NOTHING)) >= 0:
             raise DataError(f"{part.name}: {said[at:]}")
-        return Learned((task.folder / MODEL).read_bytes(), (task.folder / HELD).read_bytes(),
+        return ShardResult((task.folder / MODEL).read_bytes(), (task.folder / HELD).read_bytes(),
                        results["number of examples"], results["features in the table"])  # fmt: skip
     return task.failed
 
 
-def judge(learned: Learned | Failed, part: Part, job: ShardJob, question: Question) -> Answer | Failed:
+def judge(learned: ShardResult | Failed, part: FilePart, job: ShardJob, question: Question) -> Answer | Failed:
     """The losses of candidates on the lines of a shard that are held out."""
     if isinstance(learned, Failed):
         return learned
@@ -134,7 +134,9 @@ def judge(learned: Learned | Failed, part: Part, job: ShardJob, question: Questi
 
 
 @contextmanager
-def held_out(folder: Path, learned: Learned, part: Part, job: ShardJob, question: Question) -> Iterator[Holdout]:
+def held_out(
+    folder: Path, learned: ShardResult, part: FilePart, job: ShardJob, question: Question
+) -> Iterator[Holdout]:
     """The lines of a shard that are held out, in memory."""
     path = folder / HELD
     path.write_bytes(learned.held)
@@ -149,23 +151,23 @@ def same(x: Any) -> Any:
     return x
 
 
-def model_of(learned: Learned | Failed) -> Learned | Failed:
+def model_of(learned: ShardResult | Failed) -> ShardResult | Failed:
     """The same without the lines that are held out, which nobody else needs."""
     return learned if isinstance(learned, Failed) else replace(learned, held=b"")
 
 
-def sums(part: Part, model: bytes, job: ShardJob) -> "rounds.Part | Failed":
+def sums(part: FilePart, model: bytes, job: ShardJob) -> "rounds.ShardSums | Failed":
     """The sums over a shard at the weights of a round, those of the model."""
     with _task() as task:
         out = task.folder / "sums"
         task.run(part, job, "dask", "sums", "-i", task.written(START, model), "-o", out.name)
-        found: rounds.Part = pickle.loads(out.read_bytes())
+        found: rounds.ShardSums = pickle.loads(out.read_bytes())
         found.name = part.name
         return found
     return task.failed
 
 
-def predict(part: Part, model: bytes, job: ShardJob, output: str) -> int | Failed:
+def predict(part: FilePart, model: bytes, job: ShardJob, output: str) -> int | Failed:
     """Write the predictions of a shard to a file, in the order of its lines; how many there are."""
     with _task() as task:
         out = task.folder / "predictions"
@@ -208,7 +210,7 @@ class _Task:
         path.write_bytes(data)
         return str(path)
 
-    def run(self, part: Part, job: ShardJob, *arguments: str) -> str:
+    def run(self, part: FilePart, job: ShardJob, *arguments: str) -> str:
         """Run a command over the content of a part; what it said. CommandFailed."""
         files = [f"{option}={self.written(f'file{i}', data)}" for i, (option, data) in enumerate(job.files)]
         format = format_of(part, job)
@@ -290,7 +292,7 @@ class CommandFailed(VwliteError):
         self.exit_code = code
 
 
-def _renamed(message: str, part: Part, header: bytes) -> str:
+def _renamed(message: str, part: FilePart, header: bytes) -> str:
     """A message about a line of standard input, about that of the shard. header: what was put before it."""
     found = re.match(r"<stdin>:(\d+):", message)
     if not found:
@@ -299,7 +301,7 @@ def _renamed(message: str, part: Part, header: bytes) -> str:
     return f"{part.name}:{max(line, 1)}:{message[found.end() :]}"
 
 
-def format_of(part: Part, job: ShardJob) -> str:
+def format_of(part: FilePart, job: ShardJob) -> str:
     """The format of the text of a shard, as the command gets it: the name of the file tells some."""
     if job.format != "auto":
         return job.format

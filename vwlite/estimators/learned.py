@@ -45,7 +45,7 @@ LEAST_JOURNAL = 1 << 16  # features that are learned before the state is put on 
 Array = Any  # of NumPy
 
 
-class Rows(Protocol):
+class BatchSource(Protocol):
     """What gives batches: a matrix or a frame."""
 
     @property
@@ -57,7 +57,7 @@ class Rows(Protocol):
 class RowSource(Source):
     """The batches of a matrix, as a run reads those of files."""
 
-    def __init__(self, rows: Rows | None, columns: dict[str, Any], finder: NameFinder | None = None) -> None:
+    def __init__(self, rows: BatchSource | None, columns: dict[str, Any], finder: NameFinder | None = None) -> None:
         """rows: None if there is nothing to read. columns: those of a frame, as a model keeps them. finder: of names of
         features, in the first pass."""
         self.path = None
@@ -85,7 +85,7 @@ class RowSource(Source):
                 )
 
 
-def batches_of(rows: Rows, anew: bool = False) -> Generator[tuple[Batch, int], None, None]:
+def batches_of(rows: BatchSource, anew: bool = False) -> Generator[tuple[Batch, int], None, None]:
     """The batches, each with the number of the row after it; valid until the next, unless `anew`.
 
     Those of a frame, of which words are hashed, another thread makes ahead. One of a matrix is made in a quarter of the
@@ -114,7 +114,7 @@ def batches_of(rows: Rows, anew: bool = False) -> Generator[tuple[Batch, int], N
         yield from read_ahead(fill, [Batch() for _ in range(BATCHES)], "rows")
 
 
-def names_in(rows: Rows, batch: Batch, end: int, finder: NameFinder | None) -> Any:
+def names_in(rows: BatchSource, batch: Batch, end: int, finder: NameFinder | None) -> Any:
     """What is new among the names of a batch of a frame, which ends before row `end`, for a store."""
     if finder is None or not isinstance(rows, Frame):
         return None
@@ -164,8 +164,8 @@ class Report:
 
 
 def learn(
-    rows_of: Callable[[Settings], Rows], o: TrainOptions, names: list[bytes], columns: dict[str, Any]
-) -> tuple["Learned", Report]:
+    rows_of: Callable[[Settings], BatchSource], o: TrainOptions, names: list[bytes], columns: dict[str, Any]
+) -> tuple["FittedState", Report]:
     """Learn from a matrix, from nothing on.
 
     rows_of: makes it, for the settings that the options mean. names: those of the classes that are found in it.
@@ -183,7 +183,7 @@ def learn(
     with ExitStack() as stack:
         run = Fitting(o, job, stack, RowSource(rows, columns, finder))
         run.passes(stack)
-        return Learned(run.result()), Report(run.results(), run.pass_number)
+        return FittedState(run.result()), Report(run.results(), run.pass_number)
 
 
 def _features(columns: dict[str, Any]) -> list[list[str]]:
@@ -196,7 +196,7 @@ def _name(learner: Learner, names: list[bytes]) -> None:
         learner.names.extend(names)
 
 
-class Learned:
+class FittedState:
     """A model, and what it has learned since. Pickled as the bytes of its file.
 
     Each `go_on` is one pass. The state is put on record when as much was learned as it is large; what came after is
@@ -221,12 +221,12 @@ class Learned:
 
     # --- learning ----------------------------------------------------------------------------
 
-    def go_on(self, rows: Rows, o: TrainOptions, names: list[bytes]) -> None:
+    def go_on(self, rows: BatchSource, o: TrainOptions, names: list[bytes]) -> None:
         """Learn from more rows. Whatever is raised, all is as it was."""
         with self.lock:
             self._go_on(rows, o, names)
 
-    def _go_on(self, rows: Rows, o: TrainOptions, names: list[bytes]) -> None:
+    def _go_on(self, rows: BatchSource, o: TrainOptions, names: list[bytes]) -> None:
         o = replace(o, initial=NAME, passes=1, holdout_period=None, early_terminate=None)
         check_runs(replace(o, names=None))
         run = self._run
@@ -306,7 +306,7 @@ class Learned:
         self.__init__(from_bytes(state["file"]))  # type: ignore[misc]
 
 
-_ALL: "weakref.WeakSet[Learned]" = weakref.WeakSet()
+_ALL: "weakref.WeakSet[FittedState]" = weakref.WeakSet()
 
 
 def _forked() -> None:
@@ -366,7 +366,7 @@ class Scores:
     probabilities: Array | None
 
 
-def score(learned: Learned, rows: Rows, probabilities: bool = False) -> Scores:
+def score(learned: FittedState, rows: BatchSource, probabilities: bool = False) -> Scores:
     """Predict all rows. ValueError for a row whose prediction is not finite."""
     with learned.lock, closing(batches_of(rows)) as batches:
         return scores_of(learned.scorer(), (batch for batch, _ in batches), rows.rows, probabilities)

@@ -17,7 +17,7 @@ from vwlite.core.text.tables import TableParser
 from vwlite.errors import UsageError
 from vwlite.estimators.errors import as_python
 from vwlite.estimators.frames import frame_of, is_frame, prepared
-from vwlite.estimators.learned import Learned, Scores, linked, score, scores_of
+from vwlite.estimators.learned import FittedState, Scores, linked, score, scores_of
 from vwlite.estimators.rows import DictionaryRows, are_dictionaries, matrix_of
 from vwlite.input.diagnostics import bad_lines
 from vwlite.input.schema import Schema
@@ -47,7 +47,7 @@ def load_model(path: "str | os.PathLike[str]", *, link: str | None = None) -> "L
                 raise UsageError(f"--link {link} is for one score, but {path} has one for each class: leave it out")
             model.options = model.options | {"link": _checked(model.settings, link)}
         restore(model, model.settings, os.fspath(path), learn=False)  # so that what cannot predict is refused here
-        return LoadedModel(Learned(model))
+        return LoadedModel(FittedState(model))
 
 
 def _checked(settings: Settings, link: str) -> str:
@@ -67,7 +67,7 @@ class LoadedModel:
     classes: the names of its classes; None if its predictions are numbers.
     """
 
-    def __init__(self, learned: Learned) -> None:
+    def __init__(self, learned: FittedState) -> None:
         self._learned = learned
 
     @property

@@ -35,7 +35,7 @@ from vwlite.core.data.expand import CONSTANT_HASH
 from vwlite.core.data.matrix import column_hashes
 from vwlite.estimators.errors import as_python
 from vwlite.estimators.frames import columns_of, frame_of, hashes_of, is_frame, prepared, schema_of
-from vwlite.estimators.learned import Learned, Rows, Scores, learn, linked, save, score, with_columns_named
+from vwlite.estimators.learned import BatchSource, FittedState, Scores, learn, linked, save, score, with_columns_named
 from vwlite.estimators.options import (
     COLUMNS,
     OF_CLASSIFIER,
@@ -95,7 +95,7 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
     _PARAMETERS: Mapping[str, Spec] = {}  # that are options
     _ALL: Sequence[Parameter] = ()
     initial: str | None
-    _learned: Learned
+    _learned: FittedState
     _schema: Schema | None = None  # of the frame that it was fitted with; None: of no frame
     _sparse_coef = False  # whether `coef_` is sparse
 
@@ -178,7 +178,7 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
         roles = {name: [x] if isinstance(x, str) else x for name, x in roles.items()}
         return RoleOptions(**roles)
 
-    def _rows(self, X: Any, settings: Settings, label: Any = None, importance: Any = None) -> Rows:
+    def _rows(self, X: Any, settings: Settings, label: Any = None, importance: Any = None) -> BatchSource:
         if isinstance(X, Frame):
             assert self._schema is not None
             return prepared(X, self._schema, settings, label=label, importance=importance)

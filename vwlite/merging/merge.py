@@ -18,10 +18,10 @@ from vwlite.algorithms.table import ADDED, LARGEST, LEAST, NUMBERS, TIME
 from vwlite.core.base.arrays import shifted
 from vwlite.core.base.elementary import power
 from vwlite.core.merge.directions import NEEDS, direction, dual_average, moved_by
-from vwlite.core.merge.sums import Stream, Sums
+from vwlite.core.merge.sums import ModelStream, Sums
 from vwlite.errors import DataError, UsageError
 from vwlite.merging.search import OWN, Candidate, Holdout, Judge, Vector, search, with_losses
-from vwlite.merging.shards import Shard, Shards
+from vwlite.merging.shards import ShardModel, Shards
 from vwlite.merging.states import Merged, Weights
 from vwlite.model import Model
 from vwlite.model.header import COUNTERS
@@ -221,7 +221,7 @@ class Merge:
         sums = zip(self.scalars["weight_sum"], self.scalars["norm_sum"], strict=True)
         return [self.settings.learning_rate * (sqrt(W / N) if W > 0 and N > 0 else 1.0) for W, N in sums]
 
-    def _stream(self, shard: Shard, weights: Array, plain: bool = False) -> Stream:
+    def _stream(self, shard: ShardModel, weights: Array, plain: bool = False) -> ModelStream:
         model = shard.model
         unseen = [number_of(shard, "unseen", c) for c in range(self.records)]
         penalty = [0.0] * self.records
@@ -230,10 +230,10 @@ class Merge:
         share = 1 / self.count
         if self.settings.average and not plain and not model.weights_only:
             share = number_of(shard, "t", 0) / self._examples_in_mean()
-        return Stream(model.keys, weights, *self._state(model), shard.columns, unseen, penalty, share=share,
+        return ModelStream(model.keys, weights, *self._state(model), shard.columns, unseen, penalty, share=share,
                       **self._blanks())  # fmt: skip
 
-    def _by_name(self, shard: Shard, c: int) -> tuple[Callable[[str], Any], Callable[[str], Any]]:
+    def _by_name(self, shard: ShardModel, c: int) -> tuple[Callable[[str], Any], Callable[[str], Any]]:
         """The numbers of a shard's rule, and those of the start's, for a class."""
         return lambda name: number_of(shard, name, c), lambda name: self._at_start(name, c)
 
@@ -242,13 +242,13 @@ class Merge:
         start = self._at_start("t", 0)
         return float(start + in_order(number_of(shard, "t", 0) - start for shard in self.shards.each)) or 1.0
 
-    def _start_stream(self, weights: Array) -> Stream:
+    def _start_stream(self, weights: Array) -> ModelStream:
         if self.shards.start is not None:
             return self._stream(self.shards.start, weights)
         unseen = self._unseen(START)
         keys = array("I", [self.constant] if unseen[0] and self.constant is not None else [])  # whose weight is 0
         zeros = memoryview(array("d", [0.0] * self.records * len(keys)))
-        return Stream(memoryview(keys), zeros, None, None, range(self.records), unseen, [0.0] * self.records,
+        return ModelStream(memoryview(keys), zeros, None, None, range(self.records), unseen, [0.0] * self.records,
                       **self._blanks())  # fmt: skip
 
     def _state(self, model: Model) -> "tuple[Array | None, Array | None]":
@@ -263,7 +263,7 @@ class Merge:
             "blank_extra": blank_of(self.first, self.row.extra[0]),
         }
 
-    def _before_averaging(self, shard: Shard) -> Array:
+    def _before_averaging(self, shard: ShardModel) -> Array:
         """The weights from which learning goes on, of a model whose own are their mean: those of the same state
         without --average."""
         settings = replace(self.settings, average=False)
@@ -500,7 +500,7 @@ def in_order(numbers: Iterable[Any]) -> Any:
     return reduce(add, numbers, 0)
 
 
-def number_of(shard: Shard, name: str, c: int) -> Any:
+def number_of(shard: ShardModel, name: str, c: int) -> Any:
     """A number of the rule of a model, for a class; 0 if it has none."""
     found = shard.model.rule.get(name, 0)
     return found[shard.columns[c]] if isinstance(found, list) else found

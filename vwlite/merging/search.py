@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from vwlite.algorithms.build import make_expander, make_loss, make_names
 from vwlite.core.data.batch import Batch
 from vwlite.core.merge.holdout import products, sum_of_losses
-from vwlite.core.merge.sums import Stream
+from vwlite.core.merge.sums import ModelStream
 from vwlite.core.solve.rows import Rows
 from vwlite.errors import DataError
 from vwlite.input.cache import MAGIC, CacheUnusable, made_by, open_cache
@@ -46,8 +46,8 @@ class Vector:
     columns: Sequence[int]
     unseen: list[float]
 
-    def stream(self) -> Stream:
-        return Stream(self.keys, self.rows, None, None, self.columns, self.unseen, [0.0] * len(self.columns))
+    def stream(self) -> ModelStream:
+        return ModelStream(self.keys, self.rows, None, None, self.columns, self.unseen, [0.0] * len(self.columns))
 
 
 # The vector of a candidate: the change that it is a part of, or all of its weights.

@@ -23,7 +23,7 @@ ROUNDING = 1e-9  # by which evidence may shrink where it is kept as a root
 
 
 @dataclass
-class Shard:
+class ShardModel:
     """A model and the file that it came from. columns: where in its arrays each class of the merged model stands."""
 
     path: str
@@ -42,13 +42,13 @@ class Shards:
 
     settings: Settings
     algorithm: Algorithm
-    start: Shard | None
-    each: list[Shard]
+    start: ShardModel | None
+    each: list[ShardModel]
     missing: list[str]
     classes: list[str]  # names that were found with --classes auto
 
     @property
-    def all(self) -> list[Shard]:
+    def all(self) -> list[ShardModel]:
         """The start, if there is one, and the shards."""
         return [*([self.start] if self.start else []), *self.each]
 
@@ -79,7 +79,7 @@ class Shards:
         return hashlib.blake2b("".join(digests).encode(), digest_size=32).hexdigest()
 
 
-def read_models(paths: tuple[str, ...], missing: int, threads: int) -> tuple[list[Shard], list[str]]:
+def read_models(paths: tuple[str, ...], missing: int, threads: int) -> tuple[list[ShardModel], list[str]]:
     """The models, in the order given, and the names of those that are not there.
 
     missing: how many may not be there. NoInputError, DataError.
@@ -89,7 +89,7 @@ def read_models(paths: tuple[str, ...], missing: int, threads: int) -> tuple[lis
         coming = [pool.submit(map_model, path) for path in paths]
     for path, model in zip(paths, coming, strict=True):
         try:
-            found.append(Shard(path, model.result()))
+            found.append(ShardModel(path, model.result()))
         except NoInputError as e:
             if not isinstance(e.__cause__, FileNotFoundError):
                 raise
@@ -101,18 +101,18 @@ def read_models(paths: tuple[str, ...], missing: int, threads: int) -> tuple[lis
     return found, lost
 
 
-def _ordered(found: list[Shard]) -> list[Shard]:
+def _ordered(found: list[ShardModel]) -> list[ShardModel]:
     """In an order that does not depend on the command, so that neither do sums. What is said of files keeps the order
     of the command."""
     return sorted(found, key=lambda shard: shard.model.digest)
 
 
-def checked_shards(found: list[Shard], lost: list[str], start: str | None, loss: str | None) -> Shards:
+def checked_shards(found: list[ShardModel], lost: list[str], start: str | None, loss: str | None) -> Shards:
     """What is merged, of models that `read_models` has read. loss: of models of Vowpal Wabbit.
 
     NoInputError, DataError, UsageError: whose message names the file, and what to do.
     """
-    begun = Shard(start, map_model(start)) if start is not None else None
+    begun = ShardModel(start, map_model(start)) if start is not None else None
     _check_each(found)
     _check_alike(found, begun)
     settings = _settings(found, loss)
@@ -125,7 +125,7 @@ def checked_shards(found: list[Shard], lost: list[str], start: str | None, loss:
     return Shards(settings, algorithm, begun, found, lost, classes)
 
 
-def _settings(found: list[Shard], loss: str | None) -> Settings:
+def _settings(found: list[ShardModel], loss: str | None) -> Settings:
     first = found[0]
     settings = first.model.settings
     if settings.loss and loss not in (None, settings.loss):
@@ -136,7 +136,7 @@ def _settings(found: list[Shard], loss: str | None) -> Settings:
     return settings if settings.loss else replace(settings, loss=loss or "")
 
 
-def _check_each(found: list[Shard]) -> None:
+def _check_each(found: list[ShardModel]) -> None:
     """What a shard must be by itself."""
     for shard in found:
         model, path = shard.model, shard.path
@@ -152,7 +152,7 @@ def _check_each(found: list[Shard]) -> None:
             raise DataError(f"{path}: has learned nothing: leave it out")
 
 
-def _check_alike(found: list[Shard], start: Shard | None) -> None:
+def _check_alike(found: list[ShardModel], start: ShardModel | None) -> None:
     """DataError for shards of which one could not be another part of the same data."""
     first = found[0]
     for shard in found[1:]:
@@ -177,7 +177,7 @@ def _check_alike(found: list[Shard], start: Shard | None) -> None:
             raise DataError(f"{start.path}: saved with --save-weights-only: no shard can have begun from it")
 
 
-def _compare(one: Shard, other: Shard, names: tuple[str, ...]) -> None:
+def _compare(one: ShardModel, other: ShardModel, names: tuple[str, ...]) -> None:
     a, b = one.model.settings, other.model.settings
     for name in names:
         x, y = getattr(a, name), getattr(b, name)
@@ -186,7 +186,7 @@ def _compare(one: Shard, other: Shard, names: tuple[str, ...]) -> None:
                             f"{_shown(y)}: only models of the same options can be merged")  # fmt: skip
 
 
-def _compare_columns(one: Shard, other: Shard) -> None:
+def _compare_columns(one: ShardModel, other: ShardModel) -> None:
     """DataError for tables of other columns. Where they are named, their order makes no difference."""
     a, b = one.model.columns, other.model.columns
     if not a or not b:
@@ -213,15 +213,15 @@ def _shown(value: Any) -> str:
     return brief("none" if text in (None, "") else text)
 
 
-def _check_counted_once(found: list[Shard], start: Shard | None, kind: Evidence | None) -> None:
+def _check_counted_once(found: list[ShardModel], start: ShardModel | None, kind: Evidence | None) -> None:
     """DataError if some data would count twice: those of the start, or of a shard."""
-    seen: dict[str, Shard] = {}
+    seen: dict[str, ShardModel] = {}
     for shard in found:
         other = seen.setdefault(shard.model.digest, shard)
         if other is not shard:
             raise DataError(f"{shard.path} and {other.path} are the same model: what it has learned would count twice; "
                             "name it once")  # fmt: skip
-    begun_at: dict[str, Shard] = {}
+    begun_at: dict[str, ShardModel] = {}
     for shard in found:
         resumed = shard.model.resumed
         if resumed in begun_at and (start is None or resumed != start.model.digest):
@@ -240,7 +240,7 @@ def _check_counted_once(found: list[Shard], start: Shard | None, kind: Evidence 
             _check_beginning(shard, start, kind, ours)
 
 
-def _check_beginning(shard: Shard, start: Shard, kind: Evidence | None, ours: bool) -> None:
+def _check_beginning(shard: ShardModel, start: ShardModel, kind: Evidence | None, ours: bool) -> None:
     """DataError for a shard that did not begin from the start, as far as the two can tell. ours: not of Vowpal Wabbit,
     whose models count no examples and do not say what they began from."""
     model, before = shard.model, start.model
@@ -258,17 +258,17 @@ def _check_beginning(shard: Shard, start: Shard, kind: Evidence | None, ours: bo
         raise DataError(f"{shard.path}: has learned nothing since {start.path}{elsewhere}: leave it out")
 
 
-def _says_it_began_from(shard: Shard, start: Shard) -> bool:
+def _says_it_began_from(shard: ShardModel, start: ShardModel) -> bool:
     """Whether a shard was written beside the start. One that took the place of a copy of it does not know that."""
     return start.model.digest in (shard.model.base, shard.model.resumed)
 
 
-def _make_a_shard(start: Shard) -> str:
+def _make_a_shard(start: ShardModel) -> str:
     command = "train" if start.model.program.startswith("vwlite") else "vw"
     return f"vwlite {command} -i {start.path} makes a shard of that start"
 
 
-def _known_less(shard: Shard, start: Shard, kind: Evidence | None) -> int:
+def _known_less(shard: ShardModel, start: ShardModel, kind: Evidence | None) -> int:
     """Of how many features a shard has less evidence than the start. Evidence only grows, so what began there has
     none."""
     if kind is None or not len(start.model.keys) or any(kind.field not in of.model.state for of in (start, shard)):
@@ -287,7 +287,7 @@ def _evidence(numbers: NDArray[np.float64], kind: str) -> NDArray[np.float64]:
     return 1 / np.maximum(numbers, 1e-100) if kind == "variance" else numbers
 
 
-def _classes(settings: Settings, found: list[Shard], start: Shard | None) -> list[str]:
+def _classes(settings: Settings, found: list[ShardModel], start: ShardModel | None) -> list[str]:
     """The names that --classes auto has found: the start's, then the others by name."""
     known = list(start.model.classes) if start is not None else []
     known += sorted({name for shard in found for name in shard.model.classes} - set(known))

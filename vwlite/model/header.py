@@ -17,7 +17,7 @@ from vwlite.errors import UsageError
 from vwlite.input.diagnostics import printable
 from vwlite.options.resolve import check_together, option_name
 from vwlite.options.settings import SPECS, Settings
-from vwlite.options.types import Letters
+from vwlite.options.types import LettersType
 
 COUNTERS = ("examples", "unlabelled", "features")
 LARGEST = 1 << 127  # from here on no whole number of the program is; some sums have so many bits
@@ -165,7 +165,7 @@ def _check_typed(name: str, value: Any) -> None:
                 raise ValueError(f"{brief(repr(text))} crosses no namespaces by name")
         return
     kind = SPECS[name].type if name in SPECS else None  # constant is typed as --no-constant
-    if isinstance(kind, Letters):  # a text of letters, each by itself, or a tuple of patterns
+    if isinstance(kind, LettersType):  # a text of letters, each by itself, or a tuple of patterns
         texts = value
     elif type(value) is bool:
         return
@@ -175,7 +175,7 @@ def _check_typed(name: str, value: Any) -> None:
     assert kind is not None
     for text in texts:
         try:
-            if isinstance(kind, Letters):
+            if isinstance(kind, LettersType):
                 text = text.encode("latin-1").decode("utf-8", "surrogateescape")
             found = kind.convert(text, None, None)
         except click.BadParameter as e:

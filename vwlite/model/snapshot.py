@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Begun:
+class Provenance:
     """What a run of training began from: digests of models, and features seen, as a header has them."""
 
     base: str = ""
@@ -32,18 +32,18 @@ class Begun:
     seen: int = 0  # as of a Model
 
     @staticmethod
-    def of(model: "Model", *, in_place: bool) -> "Begun":
+    def of(model: "Model", *, in_place: bool) -> "Provenance":
         """Of a run that goes on from a model. in_place: what it learns takes the place of that model, so both are one
         run, and the model has the bytes of one; else several may begin from it. One that was interrupted has the
         beginning that it had."""
         if in_place:
-            return Begun(model.base, model.resumed, model.seen)
+            return Provenance(model.base, model.resumed, model.seen)
         if model.interrupted:
-            return Begun(model.base, model.resumed or model.digest, model.seen)
-        return Begun(model.digest, seen=model.seen)
+            return Provenance(model.base, model.resumed or model.digest, model.seen)
+        return Provenance(model.digest, seen=model.seen)
 
 
-FROM_NOTHING = Begun()
+FROM_NOTHING = Provenance()
 
 
 def snapshot(
@@ -55,7 +55,7 @@ def snapshot(
     weights_only: bool = False,
     columns: dict[str, Any] | None = None,
     names: "NameStore | None" = None,
-    begun: Begun = FROM_NOTHING,
+    begun: Provenance = FROM_NOTHING,
 ) -> "Model":
     """The model as of now. before: the counters of the model that was continued, or zeros. columns: of tables, as
     `vwlite.input.schema.Schema.stored` gives them. names: those of features that have been found. begun: which model

@@ -17,7 +17,7 @@ from vwlite.input import MISSING, MOST_WORDS, cache_name
 from vwlite.options.command import Option
 from vwlite.options.settings import SPECS, Settings
 from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, PASSES, RUN, TABLES, Spec, option, specs_of
-from vwlite.options.types import PATH, Choice, Delimiter, Interval, Names, Progress, Whole
+from vwlite.options.types import PATH, Choice, Delimiter, IntervalType, NamesType, ProgressType, Whole
 
 if TYPE_CHECKING:
     from vwlite.input.schema import RoleOptions
@@ -56,24 +56,24 @@ class InputOptions:
         help="The label's column, or key of JSON lines. DATA are tables then.",
     )  # fmt: skip
     text: tuple[tuple[str, ...], ...] = option(
-        (), "--text", group=TABLES, type=Names(), metavar="NAMES", multiple=True,
+        (), "--text", group=TABLES, type=NamesType(), metavar="NAMES", multiple=True,
         help="Text columns: each word, in lower case, is a feature.",
     )  # fmt: skip
     categorical: tuple[tuple[str, ...], ...] = option(
-        (), "--categorical", group=TABLES, type=Names(), metavar="NAMES", multiple=True,
+        (), "--categorical", group=TABLES, type=NamesType(), metavar="NAMES", multiple=True,
         help="Categorical columns, even if their cells are numbers.",
     )  # fmt: skip
     numeric: tuple[tuple[str, ...], ...] = option(
-        (), "--numeric", group=TABLES, type=Names(), metavar="NAMES", multiple=True,
+        (), "--numeric", group=TABLES, type=NamesType(), metavar="NAMES", multiple=True,
         help="Numeric columns. Columns without a role are numeric if their first 1000 rows are numbers, else "
              "categorical.",
     )  # fmt: skip
     time: tuple[tuple[str, ...], ...] = option(
-        (), "--time", group=TABLES, type=Names(), metavar="NAMES", multiple=True,
+        (), "--time", group=TABLES, type=NamesType(), metavar="NAMES", multiple=True,
         help="Columns of dates or times. ISO 8601 or seconds since 1970; hour, weekday and month become features.",
     )  # fmt: skip
     drop: tuple[tuple[str, ...], ...] = option(
-        (), "--drop", group=TABLES, type=Names(), metavar="NAMES", multiple=True, help="Columns to ignore."
+        (), "--drop", group=TABLES, type=NamesType(), metavar="NAMES", multiple=True, help="Columns to ignore."
     )
     tag: str | None = option(
         None, "--tag", group=TABLES, type=click.STRING, metavar="NAME",
@@ -92,14 +92,14 @@ class InputOptions:
         help="Cell delimiter. By default a comma, or a tab or ; if the header has that and no comma.",
     )  # fmt: skip
     columns: tuple[tuple[str, ...], ...] = option(
-        (), "--columns", group=TABLES, type=Names(), metavar="NAMES", multiple=True,
+        (), "--columns", group=TABLES, type=NamesType(), metavar="NAMES", multiple=True,
         help="Names of all columns, for files without a header.",
     )  # fmt: skip
     no_header: bool = option(
         False, "--no-header", group=TABLES, help="Files have no header. Their columns are named c1, c2, ..."
     )
     missing: tuple[tuple[str, ...], ...] = option(
-        (), "--missing", group=TABLES, type=Names(), metavar="WORDS", multiple=True, shown=",".join(MISSING),
+        (), "--missing", group=TABLES, type=NamesType(), metavar="WORDS", multiple=True, shown=",".join(MISSING),
         help="Words that mean a missing value, as an empty cell does. In numeric and time columns, the label and the "
              "importance.",
     )  # fmt: skip
@@ -240,12 +240,12 @@ class TrainOptions(InputOptions):
              "number. The file is for the --holdout of vwlite merge.",
     )  # fmt: skip
     progress: tuple[float, float | None] = option(
-        (2.0, None), "-P", "--progress", group=OUT, type=Progress(), shown="2.0",
+        (2.0, None), "-P", "--progress", group=OUT, type=ProgressType(), shown="2.0",
         help="Print progress every N examples, or at growing intervals. An integer is N; a factor such as 2.0 "
              "multiplies the interval.",
     )  # fmt: skip
     checkpoint_every: tuple[int | None, int | None] | None = option(
-        None, "--checkpoint-every", group=RUN, type=Interval(),
+        None, "--checkpoint-every", group=RUN, type=IntervalType(),
         help="Save the model at intervals: 1000000 (examples) or 60s.",
     )  # fmt: skip
 

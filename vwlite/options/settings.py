@@ -6,7 +6,7 @@ from typing import Any
 from vwlite.algorithms.losses import LINKS, LOSS_OPTIONS, LOSSES, loss_function
 from vwlite.algorithms.table import ALGORITHMS, UPDATES, algorithm_of
 from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, Spec, option, options, specs_of
-from vwlite.options.types import PATH, Choice, Classes, Crossing, Labels, Letters, Number, Whole
+from vwlite.options.types import PATH, Choice, Classes, Crossing, Labels, LettersType, Number, Whole
 
 MOST_CLASSES = 1 << 16
 _ALWAYS = "quantile_tau"  # models of every loss have it
@@ -59,20 +59,20 @@ class Settings:
         Spec(("--cubic",), FEATURES, "Cross three namespaces.",
              Crossing(3, 3, wildcards=True), metavar="ABC", multiple=True),
         Spec(("--interactions",), FEATURES, "Cross any number of namespaces.",
-             Letters(None, 2, wildcards=True), metavar="ABCD", multiple=True),
+             LettersType(None, 2, wildcards=True), metavar="ABCD", multiple=True),
     )  # fmt: skip
     # Of `interactions`, those by name: names with commas between them
     crosses: tuple[str, ...] = ()
     keep: str = option(
-        "", "--keep", group=FEATURES, type=Letters(), multiple=True, metavar="LETTERS",
+        "", "--keep", group=FEATURES, type=LettersType(), multiple=True, metavar="LETTERS",
         help="Use only namespaces that begin with one of the letters.",
     )  # fmt: skip
     ignore: str = option(
-        "", "--ignore", group=FEATURES, type=Letters(), multiple=True, metavar="LETTERS",
+        "", "--ignore", group=FEATURES, type=LettersType(), multiple=True, metavar="LETTERS",
         help="Ignore namespaces that begin with one of the letters.",
     )  # fmt: skip
     ignore_linear: str = option(
-        "", "--ignore-linear", group=FEATURES, vw=("--ignore_linear",), type=Letters(), multiple=True,
+        "", "--ignore-linear", group=FEATURES, vw=("--ignore_linear",), type=LettersType(), multiple=True,
         metavar="LETTERS", help="Like --ignore, but interactions still use them.",
     )  # fmt: skip
     learning_rate: float = option(

@@ -23,7 +23,7 @@ from vwlite.options.settings import SPECS, Settings
 from vwlite.options.spec import CLASSES, FEATURES, IN, OUT, RUN, TABLES, option, specs_of
 from vwlite.options.types import PATH, Bytes, Choice, Number, Whole
 from vwlite.output.atomic import check_apart
-from vwlite.solvers.table import SOLVERS, Row, best_solver
+from vwlite.solvers.table import SOLVERS, SolverRow, best_solver
 
 PROBLEM, SOLVING, CACHE = "Problem", "Solving", "Cache"
 
@@ -264,7 +264,7 @@ def resolve_solve(o: SolveOptions, model: Settings | None) -> tuple[Settings, st
     return settings, name
 
 
-def _check_solver(row: Row, settings: Settings, strength: str) -> None:
+def _check_solver(row: SolverRow, settings: Settings, strength: str) -> None:
     """UsageError for a problem that a solver does not take. strength: l1, radius, nonzeros, or none."""
     why = _takes(row, settings, strength)
     if why is not None:
@@ -273,7 +273,7 @@ def _check_solver(row: Row, settings: Settings, strength: str) -> None:
         raise UsageError(f"--solver {row.name} {why}{instead}")
 
 
-def _check_solving(o: SolveOptions, row: Row) -> None:
+def _check_solving(o: SolveOptions, row: SolverRow) -> None:
     """UsageError for options that a solver has no use for, or lacks."""
     for name in ("beta", "batch", "order", "eta0"):
         if getattr(o, name) is not None and name not in row.options:
@@ -285,7 +285,7 @@ def _check_solving(o: SolveOptions, row: Row) -> None:
         raise UsageError(f"--solver {row.name} does not end by itself: add --max-seconds or --max-passes")
 
 
-def _takes(row: Row, settings: Settings, strength: str) -> str | None:
+def _takes(row: SolverRow, settings: Settings, strength: str) -> str | None:
     """Why a solver does not take a problem; None if it does."""
     if settings.softmax and not row.softmax:
         return "does not take --softmax"

@@ -144,7 +144,7 @@ class Classes(click.ParamType):
         return str(value)
 
 
-class Interval(click.ParamType):
+class IntervalType(click.ParamType):
     """A number of examples, or a time such as 60s, 5m, 1h: (examples, None) or (None, seconds)."""
 
     name = "interval"
@@ -159,7 +159,7 @@ class Interval(click.ParamType):
         return (None, count * _UNITS[match[2]]) if match[2] else (count, None)
 
 
-class Progress(click.ParamType):
+class ProgressType(click.ParamType):
     """How often to print: an integer (every so many) or a factor such as 2.0. (factor, step)."""
 
     name = "progress"
@@ -178,7 +178,7 @@ class Progress(click.ParamType):
         return factor, None
 
 
-class Letters(click.ParamType):
+class LettersType(click.ParamType):
     """First letters of namespaces; `size` of them if it is given."""
 
     name = "letters"
@@ -196,7 +196,7 @@ class Letters(click.ParamType):
         return encoded.decode("latin-1")
 
 
-class Crossing(Letters):
+class Crossing(LettersType):
     """First letters of namespaces, or their names with commas between them."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
@@ -221,7 +221,7 @@ class FileName(click.Path):
         return super().convert(value, param, ctx)
 
 
-class Names(click.ParamType):
+class NamesType(click.ParamType):
     """Names of columns with commas between them; one with a comma stands in quotes, as in CSV."""
 
     name = "names"

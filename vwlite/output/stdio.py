@@ -13,7 +13,7 @@ from typing import TextIO
 from vwlite.errors import ClosedPipe, WriteError
 
 
-class Stream(io.RawIOBase):
+class StandardStream(io.RawIOBase):
     """One of the standard streams that are written to."""
 
     number: int
@@ -28,7 +28,7 @@ class Stream(io.RawIOBase):
         return os.isatty(self.number)
 
 
-class Output(Stream):
+class Output(StandardStream):
     """Standard output. WriteError if it cannot be written, ClosedPipe if its reader has gone.
 
     What is written after that goes nowhere: it would only fail again, at the latest when Python ends.
@@ -54,7 +54,7 @@ class Output(Stream):
         return len(data)
 
 
-class Words(Stream):
+class Words(StandardStream):
     """Standard error. What it does not take is dropped: nobody would read it, and the work goes on."""
 
     number = 2

@@ -16,24 +16,24 @@ from vwlite.algorithms.build import make_expander
 from vwlite.core.base.arrays import is_ascending
 from vwlite.core.base.checksum import checksum
 from vwlite.core.solve.rounds import OWLQN, SPG
-from vwlite.core.solve.shard import Dual, add_at, add_to, is_one_sided, mean_gradient, places_of, united
+from vwlite.core.solve.shard import DualPoint, add_at, add_to, is_one_sided, mean_gradient, places_of, united
 from vwlite.core.solve.weights import aligned
 from vwlite.errors import DataError
 from vwlite.model import Model
 from vwlite.model.header import COUNTERS
 from vwlite.model.slots import array_of
 from vwlite.options.settings import Settings
-from vwlite.rounds.shards import Part
+from vwlite.rounds.shards import ShardSums
 from vwlite.runs.common import say
 from vwlite.runs.problem import CERTAIN, Bounds, solved_model
 
 ALL_SHOWN = 100  # rounds that have a row each; of later ones fewer and fewer have one
-NO_STATE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)  # errors of `State.unpacked`
+NO_STATE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)  # errors of `RoundState.unpacked`
 HEADER = " round             loss        objective           gap     gap %      step  nonzeros"
 
 
 @dataclass
-class Row:
+class RoundRow:
     """Where a run stands after a round. The names are those of the report."""
 
     round: int
@@ -52,7 +52,7 @@ class Row:
 
 
 @dataclass
-class State:
+class RoundState:
     """All that a run is at, between two rounds."""
 
     options: dict[str, Any]
@@ -75,7 +75,7 @@ class State:
         return json.dumps(facts).encode() + b"\n" + b"".join(memoryview(a).cast("B") for a in arrays.values())
 
     @classmethod
-    def unpacked(cls, data: bytes) -> "State":
+    def unpacked(cls, data: bytes) -> "RoundState":
         """NO_STATE: it is none, which may only be found by `Rounds` and `Rounds.judge`."""
         at = data.index(b"\n") + 1
         facts, arrays = json.loads(data[:at]), {}
@@ -91,9 +91,9 @@ class State:
 
 
 class Rounds:
-    """A run over rounds. Its state is a `State`."""
+    """A run over rounds. Its state is a `RoundState`."""
 
-    def __init__(self, state: State, tolerance: float) -> None:
+    def __init__(self, state: RoundState, tolerance: float) -> None:
         self.state, self.tolerance = state, tolerance
         self.ended = ""  # why there are no more rounds
         self.settings = Settings.restored(state.options)
@@ -107,7 +107,7 @@ class Rounds:
     def begin(cls, settings: Settings, start: Model | None, tolerance: float) -> "Rounds":
         """start: whose weights are the first; without, they are zero."""
         solver = "owl-qn" if settings.radius is None else "spg"
-        state = State(settings.stored(), solver)
+        state = RoundState(settings.stored(), solver)
         state.keys, state.places = array("I"), array("I")
         x = array("d", [0.0])
         if start is not None:
@@ -129,8 +129,8 @@ class Rounds:
     # --- rounds ------------------------------------------------------------------------------
 
     def go(
-        self, ask: Callable[["Rounds"], list[Part]], over: Callable[[Row], str], *, shards: int, quiet: bool
-    ) -> Iterator[Row]:
+        self, ask: Callable[["Rounds"], list[ShardSums]], over: Callable[[RoundRow], str], *, shards: int, quiet: bool
+    ) -> Iterator[RoundRow]:
         """Rounds to the end, which `ended` tells; a row after each.
 
         ask: the sums over each shard at the weights that are wanted; none: it was stopped. over: why a round is the
@@ -154,7 +154,7 @@ class Rounds:
                 due = row.round + 1 + max(0, row.round - ALL_SHOWN) // 10
             yield row
 
-    def take(self, parts: list[Part]) -> Row:
+    def take(self, parts: list[ShardSums]) -> RoundRow:
         """What all shards say of the weights that were asked for. DataError for shards that are not those of before."""
         state, parts = self.state, self.checked(parts)
         if self.descent is None:
@@ -175,7 +175,7 @@ class Rounds:
         if s.constant and is_one_sided(s.loss, sums):
             raise DataError("all labels, of all shards, are on one side: the best constant is infinite; use "
                             "--no-constant, or other data")  # fmt: skip
-        dual = Dual(s.loss, s.constant, sums, slopes, second)
+        dual = DualPoint(s.loss, s.constant, sums, slopes, second)
         state.lower_bound = max(state.lower_bound, dual.bound(s.l1, s.l2, s.radius))
         step = descent.step
         try:
@@ -184,9 +184,9 @@ class Rounds:
             raise DataError(f"no step can be made: {e}; scale the features") from None
         state.numbers, state.arrays = descent.state(), descent.arrays
         self.judge()
-        return Row(descent.rounds, loss, self.objective, self.bounds.gap, step, taken, self.nonzeros)
+        return RoundRow(descent.rounds, loss, self.objective, self.bounds.gap, step, taken, self.nonzeros)
 
-    def checked(self, parts: list[Part]) -> list[Part]:
+    def checked(self, parts: list[ShardSums]) -> list[ShardSums]:
         """In the order of their shards. DataError unless these are the shards of the rounds before, each once."""
         parts = sorted(parts, key=lambda part: part.shard)
         for one, other in pairwise(parts):
@@ -203,7 +203,7 @@ class Rounds:
                                 "shards; restart for others")  # fmt: skip
         return parts
 
-    def _first(self, parts: list[Part]) -> None:
+    def _first(self, parts: list[ShardSums]) -> None:
         """The features of all shards, and the weights there."""
         state, begin = self.state, memoryview(self.state.arrays["x"])
         keys: array[int] = array("I")

@@ -21,7 +21,7 @@ from vwlite.options.settings import Settings
 from vwlite.options.solve import SolveOptions
 from vwlite.output.atomic import abandon_all
 from vwlite.rounds.driver import Rounds
-from vwlite.rounds.shards import Part, facts_of, shard_of
+from vwlite.rounds.shards import ShardSums, facts_of, shard_of
 from vwlite.runs.problem import Examples
 from vwlite.runs.signals import STOPPING
 from vwlite.runs.source import Known
@@ -112,7 +112,7 @@ class Processes:
         for i, (keys, known) in self._answers():
             self._keys[i], self._known[i] = keys, known
 
-    def ask(self, run: Rounds) -> list[Part]:
+    def ask(self, run: Rounds) -> list[ShardSums]:
         """The sums over each shard at the weights that the run wants. None of it, if it is stopped."""
         keys, (weights, constant) = run.state.keys, run.weights(best=False)
         for line, mine in zip(self._ours, self._mine, strict=True):
@@ -120,7 +120,7 @@ class Processes:
             with suppress(OSError):  # that it has ended, its answer will tell
                 line.send((wanted, constant))
         return [
-            Part(keys=self._keys[i], sums=sums, slopes=slopes, second=second, name=self.paths[i], **self._known[i])
+            ShardSums(keys=self._keys[i], sums=sums, slopes=slopes, second=second, name=self.paths[i], **self._known[i])
             for i, (sums, slopes, second) in sorted(self._answers())
         ]
 

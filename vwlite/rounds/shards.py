@@ -14,7 +14,7 @@ NOT_IN_ROUNDS = ("softmax", "oaa", "nonnegative", "feature_weights", "nonzeros")
 
 
 @dataclass
-class Part:
+class ShardSums:
     """The sums over one shard at the weights of a round. Arrays are memoryviews or arrays of format "I" or "d"."""
 
     shard: str  # a digest of its examples
@@ -46,5 +46,5 @@ def shard_of(examples: Examples, settings: Settings) -> Shard:
 
 
 def facts_of(examples: Examples) -> dict[str, Any]:
-    """Those of a `Part` that are the same in each round, but for the keys."""
+    """Those of a `ShardSums` that are the same in each round, but for the keys."""
     return {"shard": examples.digest, "counters": examples.counters, "columns": examples.columns}

@@ -21,7 +21,7 @@ loss     last          counter         weight          label        predict feat
 
 
 @dataclass(frozen=True)
-class Row:
+class ProgressRow:
     """One row of the table. A loss of None is not known; a label of None: there is none."""
 
     average: float | None
@@ -35,7 +35,7 @@ class Row:
     holdout: bool = False
 
 
-def format_row(row: Row) -> str:
+def format_row(row: ProgressRow) -> str:
     """The row as text, without a newline."""
     unknown = "unknown" if row.holdout else "n.a."
     average, recent = (unknown if x is None else f"{x:.6f}" for x in (row.average, row.recent))

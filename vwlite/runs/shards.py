@@ -5,7 +5,7 @@ from dataclasses import replace
 from vwlite.input.reader import check_sources
 from vwlite.model import read_model, write_model
 from vwlite.options.solve import SolveOptions, check_shards, resolve_solve
-from vwlite.rounds.driver import Rounds, Row
+from vwlite.rounds.driver import RoundRow, Rounds
 from vwlite.rounds.processes import Processes
 from vwlite.rounds.shards import check_problem
 from vwlite.runs.common import say
@@ -28,7 +28,7 @@ def solve_shards(o: SolveOptions) -> int:
         frame.stop_with(processes.stop)
         file = frame.file(o.model) if o.model else None
         processes.read()
-        limits, rows = Limits(o), list[Row]()
+        limits, rows = Limits(o), list[RoundRow]()
         if not processes.stopped:
             rows += run.go(processes.ask, lambda row: limits.reached(row.round), shards=len(o.data), quiet=o.quiet)
         ended = run.ended or "interrupted"

@@ -66,7 +66,7 @@ def solve(o: SolveOptions) -> int:
 
 
 @dataclass
-class Outcome(Bounds):
+class SolveStatus(Bounds):
     """Where a problem, or those of all classes together, stand. The names are those of the report."""
 
     nonzeros: int = 0
@@ -76,7 +76,7 @@ class Outcome(Bounds):
     warning: str = ""
     rows: list[dict[str, Any]] = field(default_factory=list)
 
-    def add(self, other: "Outcome") -> None:
+    def add(self, other: "SolveStatus") -> None:
         """With another class: sums."""
         self.objective += other.objective
         self.lower_bound += other.lower_bound
@@ -104,7 +104,7 @@ class Solving:
         self.l1_max = 0.0
         self.weights: list[Numbers] = []  # of each class
         self.path: list[dict[str, Any]] = []  # what came out for each strength
-        self.outcome = Outcome()
+        self.outcome = SolveStatus()
         self.file: AtomicFile | None = None
         self._one_sided: dict[str, None] = {}  # classes without a finite constant; "" without classes
         self._start = start
@@ -242,24 +242,24 @@ class Solving:
             if i + 1 < count:
                 self._write_model(interrupted=False)
 
-    def _solve_classes(self, settings: Settings, *, rows: bool) -> Outcome:
+    def _solve_classes(self, settings: Settings, *, rows: bool) -> SolveStatus:
         """All classes, one after the other, from their weights as they are. rows: whether to print the steps."""
         rows &= not self.options.quiet
         if rows:
             say(HEADER + ("  class" if self.examples.class_name(0) else "  l1" if self.settings.nonzeros else ""))
-        total = Outcome()
+        total = SolveStatus()
         for classes in self.examples.together():
             total.add(self._solve_one(settings, classes, rows))
         return total
 
-    def _solve_one(self, settings: Settings, classes: range, rows: bool) -> Outcome:
+    def _solve_one(self, settings: Settings, classes: range, rows: bool) -> SolveStatus:
         k = classes[0]
         problem = self._problem_of(settings, k)
         set_numbers(problem, [self.weights[i] for i in classes])
         problem.evaluate()
         solver = self._solver_of(problem)
         name = self.examples.class_name(k)
-        found = Outcome(rows=[self._row(problem, solver, 0, name, rows)])
+        found = SolveStatus(rows=[self._row(problem, solver, 0, name, rows)])
         best: Best | None = None
         if self.settings.nonzeros:
             best = BestOfCount(problem, self.settings.nonzeros)
@@ -315,7 +315,7 @@ class Solving:
             kind = row.on_ball or row.kind
         return solver_class(kind)(problem, seed=self.options.seed, **more)
 
-    def _ended(self, problem: Problem, solver: Solver, found: Outcome, best: "Best | None") -> bool:
+    def _ended(self, problem: Problem, solver: Solver, found: SolveStatus, best: "Best | None") -> bool:
         """Whether to make no more steps; says why."""
         o, objective = self.options, problem.objective
         if best is not None and not self.settings.nonzeros:

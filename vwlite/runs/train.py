@@ -14,7 +14,7 @@ from vwlite.core.learn.tally import Tally
 from vwlite.errors import DataError
 from vwlite.input.reader import check_sources
 from vwlite.model.feature_names import NONE
-from vwlite.model.snapshot import FROM_NOTHING, Begun, begin, resume, snapshot
+from vwlite.model.snapshot import FROM_NOTHING, Provenance, begin, resume, snapshot
 from vwlite.options.groups import EARLY_TERMINATE, InputOptions, TrainOptions
 from vwlite.options.resolve import Resolved, check_runs, resolve
 from vwlite.options.spec import specs_of
@@ -22,7 +22,7 @@ from vwlite.output.atomic import AtomicFile, Draft
 from vwlite.runs.common import Run, say, summary
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.notes import Notes, about_labels, about_loss, about_names, about_options, namespaces_of, together
-from vwlite.runs.progress import HEADER, Interval, LiveLine, Row, format_row
+from vwlite.runs.progress import HEADER, Interval, LiveLine, ProgressRow, format_row
 from vwlite.runs.source import Known, Source, name_store
 
 if TYPE_CHECKING:
@@ -59,12 +59,12 @@ class Job:
     learner: Learner
     resolved: Resolved
     before: dict[str, int]  # the counters of that model
-    begun: Begun
+    begun: Provenance
     known: Known
 
 
 def prepared(o: TrainOptions, model: "Model | None", *, in_place: bool, names: "NameStore | None" = None) -> Job:
-    """in_place: as of `Begun.of`. names: where those of features go, if that is there already."""
+    """in_place: as of `Provenance.of`. names: where those of features go, if that is there already."""
     resolved = resolve(o, model.settings if model else None)
     options: dict[str, Any] = {
         "holdout_period": o.held_out,
@@ -78,7 +78,7 @@ def prepared(o: TrainOptions, model: "Model | None", *, in_place: bool, names: "
         return Job(learner, resolved, {}, FROM_NOTHING, Known(learner.names, features=names))
     learner = resume(model, resolved, o.initial, **options)
     known = Known(learner.names, model.columns, names)
-    return Job(learner, resolved, model.counters, Begun.of(model, in_place=in_place), known)
+    return Job(learner, resolved, model.counters, Provenance.of(model, in_place=in_place), known)
 
 
 def _in_place(o: TrainOptions) -> bool:
@@ -399,7 +399,7 @@ class Training(Run):
         self._print_title()
         say(
             format_row(
-                Row(
+                ProgressRow(
                     average=shown.average,
                     recent=shown.take_recent(),
                     examples=learner.examples,

@@ -14,7 +14,7 @@ BALL = ("radius", "l2", "nonnegative", "feature_weights")
 
 
 @dataclass(frozen=True)
-class Row:
+class SolverRow:
     """One row of the table of solvers."""
 
     name: str
@@ -39,7 +39,7 @@ class Row:
 SOLVERS = {
     row.name: row
     for row in (
-        Row(
+        SolverRow(
             "newton",
             "newton:Newton",
             "proximal Newton: coordinate descent on the loss's second order model, over a working set of columns",
@@ -49,7 +49,7 @@ SOLVERS = {
             on_ball="path:NewtonOnBall",
             to_count="path:NewtonToCount",
         ),
-        Row(
+        SolverRow(
             "cd",
             "coordinate:CoordinateDescent",
             "coordinate descent in random orders, leaving out columns that stay zero",
@@ -57,7 +57,7 @@ SOLVERS = {
             PENALTY,
             "Friedman, Hastie, Tibshirani 2010; Yuan, Ho, Lin 2012",
         ),
-        Row(
+        SolverRow(
             "scd",
             "papers.scd:StochasticCoordinateDescent",
             "stochastic coordinate descent: the coordinate is drawn anew for every step",
@@ -68,7 +68,7 @@ SOLVERS = {
             options=("beta",),
             of_papers=True,
         ),
-        Row(
+        SolverRow(
             "detcd",
             "papers.scd:DeterministicCoordinateDescent",
             "greedy coordinate descent: each step goes to the coordinate that gains most",
@@ -79,7 +79,7 @@ SOLVERS = {
             options=("beta",),
             of_papers=True,
         ),
-        Row(
+        SolverRow(
             "projected-gradient",
             "gradient:ProjectedGradient",
             "gradient steps, each projected onto the l1 ball",
@@ -91,7 +91,7 @@ SOLVERS = {
             softmax=True,
             of_papers=True,
         ),
-        Row(
+        SolverRow(
             "accelerated",
             "gradient:AcceleratedGradient",
             "projected gradient steps from a point ahead of the weights",
@@ -103,7 +103,7 @@ SOLVERS = {
             softmax=True,
             descends=False,
         ),
-        Row(
+        SolverRow(
             "minibatch",
             "papers.sampled:Minibatch",
             "projected gradient steps, each from a sample of the examples",
@@ -117,7 +117,7 @@ SOLVERS = {
             ends=False,
             of_papers=True,
         ),
-        Row(
+        SolverRow(
             "eg",
             "papers.sampled:ExponentiatedGradient",
             "exponentiated gradient, for positive weights that add up to the radius",
@@ -130,7 +130,7 @@ SOLVERS = {
             simplex=True,
             of_papers=True,
         ),
-        Row(
+        SolverRow(
             "eg-pm",
             "papers.sampled:ExponentiatedGradientBothSigns",
             "exponentiated gradient for weights of any sign, each the difference of two positive ones",
@@ -143,7 +143,7 @@ SOLVERS = {
             descends=False,
             of_papers=True,
         ),
-        Row(
+        SolverRow(
             "sdca",
             "dual:DualCoordinateDescent",
             "coordinate ascent on the dual: the support vector machine, an example at a time",
@@ -163,7 +163,7 @@ SOLVERS = {
 ROUNDS = {
     row.name: row
     for row in (
-        Row(
+        SolverRow(
             "owl-qn",
             "rounds:OWLQN",
             "L-BFGS on the orthant of each step",
@@ -171,7 +171,7 @@ ROUNDS = {
             ("l1", "l2"),
             "Andrew, Gao 2007",
         ),
-        Row(
+        SolverRow(
             "spg",
             "rounds:SPG",
             "projected gradient, whose step is by the last change of the gradient",

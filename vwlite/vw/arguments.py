@@ -371,7 +371,7 @@ _DECIMAL = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 
 
 @dataclass(frozen=True)
-class Option:
+class VwOption:
     """One option: its letter ("" for none), its type, and what its row in the table says of it.
 
     help: "" for what belongs to a learner that is not here.
@@ -419,7 +419,7 @@ class Option:
 _WITHOUT = {"needs": "warned of", "quietly": "ignored", "only": "refused"}
 
 
-def _read_row(row: str, needs: str = "") -> Option:
+def _read_row(row: str, needs: str = "") -> VwOption:
     """The option of a row. needs: what it needs if it does not say."""
     head, _, help = row.partition(" | ")
     name, letter, type, *words = head.split()
@@ -442,10 +442,10 @@ def _read_row(row: str, needs: str = "") -> Option:
         else:
             least, _, most = word.partition("..")
             known["range"] = int(least), MODELS if most == "MODELS" else int(most)
-    return Option(name, letter.strip("-"), type, help, **known)
+    return VwOption(name, letter.strip("-"), type, help, **known)
 
 
-def _read_table() -> dict[str, Option]:
+def _read_table() -> dict[str, VwOption]:
     found = [*map(_read_row, filter(None, (_TABLE + _IDLE_TABLE).split("\n")))]
     for reduction in REDUCTIONS:
         for i, line in enumerate(reduction.lines):
@@ -642,7 +642,7 @@ def _is_number(word: str) -> bool:
     return True
 
 
-def _add(found: Arguments, option: Option, text: str) -> None:
+def _add(found: Arguments, option: VwOption, text: str) -> None:
     if option.type == "list[str]":
         found.values.setdefault(option.name, []).append(text)
         return

@@ -7,7 +7,7 @@ from vwlite.model.slots import field_of
 from vwlite.output.atomic import AtomicFile
 from vwlite.vw.layers.base import Current, counts_of
 from vwlite.vw.messages import Critical, prediction, short
-from vwlite.vw.models.binary import Layout
+from vwlite.vw.models.binary import SlotLayout
 
 
 def expanded_names(
@@ -49,7 +49,7 @@ class Namer:
 
     def __init__(self, run: Any) -> None:
         self.run = run
-        self.layout = Layout(self.stepper.rule, run.setup.plan.fields)
+        self.layout = SlotLayout(self.stepper.rule, run.setup.plan.fields)
         self.found: dict[int, bytes] = {}  # names by slot
 
     @property
@@ -129,7 +129,7 @@ class RegressorAudit:
                 "audit_regressor.cc", 230,
             )  # fmt: skip
         self.classes = a.get("csoaa", 1)
-        layout = Layout(run.learner.bottom.stepper.rule, run.setup.plan.fields)
+        layout = SlotLayout(run.learner.bottom.stepper.rule, run.setup.plan.fields)
         place = layout.fields.index("w")
         self.weights = {slot: values[place] for slot, values in layout.read() if values[place] != 0}
         self.total = len(self.weights)

@@ -15,10 +15,10 @@ from vwlite.core.vw.losses import Classic, Expectile, PoissonDeviance, SoftLogis
 from vwlite.core.vw.pistol import Pistol
 from vwlite.core.vw.stepper import Stepper
 from vwlite.vw.arguments import Arguments
-from vwlite.vw.layers.base import Layer, Linear
+from vwlite.vw.layers.base import Layer, LinearLayer
 from vwlite.vw.layers.stack import count_models, side_by_side, stack
 from vwlite.vw.messages import Critical, short
-from vwlite.vw.models.binary import ALL_COUNTS, Layout, Model, read_regularizer, read_rest
+from vwlite.vw.models.binary import ALL_COUNTS, SlotLayout, VwModel, read_regularizer, read_rest
 from vwlite.vw.plan import BETTING, gd_flags, load_model, make_expander
 from vwlite.vw.random import normal_weights, uniform_weights
 from vwlite.vw.setup import Setup
@@ -109,7 +109,7 @@ def read_regularization(s: Setup) -> None:
     s.head = None
     s.regularizer = slots, floats = read_regularizer(header, source)
     pulls = [(slot >> 1, x) for slot, x in zip(slots, floats, strict=True) if slot & 1]
-    s.model = Model(header, None, 1, array("I", [j for j, _ in pulls]), array("f", [x for _, x in pulls]))
+    s.model = VwModel(header, None, 1, array("I", [j for j, _ in pulls]), array("f", [x for _, x in pulls]))
 
 
 def initial_weights(a: Arguments, s: Setup, rule: Rule) -> None:
@@ -129,17 +129,17 @@ def initial_weights(a: Arguments, s: Setup, rule: Rule) -> None:
     if weights:
         if constant:
             weights[CONSTANT_HASH & (slots - 1)] = constant
-        load_slots(rule, Layout(rule, s.plan.fields).write(array("I", range(slots)), weights, 1, defaults))
+        load_slots(rule, SlotLayout(rule, s.plan.fields).write(array("I", range(slots)), weights, 1, defaults))
     elif constant:
         key = CONSTANT_HASH & (slots - 1)
-        load_slots(rule, Layout(rule, s.plan.fields).write(array("I", [key]), array("f", [constant]), 1, defaults))
+        load_slots(rule, SlotLayout(rule, s.plan.fields).write(array("I", [key]), array("f", [constant]), 1, defaults))
 
 
-def restore(a: Arguments, s: Setup, stepper: Stepper, model: Model) -> None:
+def restore(a: Arguments, s: Setup, stepper: Stepper, model: VwModel) -> None:
     """Continue from a model."""
     rule = stepper.rule
     stepper.min_label, stepper.max_label = model.header.min_label, model.header.max_label
-    layout = Layout(rule, s.plan.fields)
+    layout = SlotLayout(rule, s.plan.fields)
     defaults = {"G": s.initial_t if "G" in s.plan.fields else 0.0}
     load_slots(rule, layout.write(model.slots, model.floats, model.width, defaults))
     state = model.state
@@ -221,7 +221,7 @@ def build(s: Setup) -> Layer:
     if a.get("loss_function") in ("logistic", "poisson") and stepper.widens:
         stepper.min_label, stepper.max_label = -50.0, 50.0
     apart = (a.flag("ftrl") or a.flag("coin")) and "nn" not in a
-    learner: Layer = Linear(name, stepper, s.streams, apart)
+    learner: Layer = LinearLayer(name, stepper, s.streams, apart)
     if hasattr(rule, "elapsed"):
         timed: Any = rule
         timed.external_clock = True

@@ -19,8 +19,8 @@ from vwlite.core.vw.labels import ExpectedLabels
 from vwlite.core.vw.learner import VwLearner
 from vwlite.core.vw.pistol import Pistol
 from vwlite.runs.memory import table_needs
-from vwlite.vw.layers.base import Linear, Named
-from vwlite.vw.layers.scorer import Scorer
+from vwlite.vw.layers.base import LinearLayer, NamedLayer
+from vwlite.vw.layers.scorer import ScorerLayer
 from vwlite.vw.plan import make_expander
 from vwlite.vw.text.examples import Names
 
@@ -37,9 +37,9 @@ def is_plain(run: Any) -> bool:
         if layer.bottom.predicts_apart and (layer.probabilities or layer.scores):  # the engine has those of learning
             return False
         layer = layer.base
-    while type(layer) is Scorer or (isinstance(layer, Named) and layer.name == "count_label"):
+    while type(layer) is ScorerLayer or (isinstance(layer, NamedLayer) and layer.name == "count_label"):
         layer = layer.base
-    if type(layer) is not Linear or type(layer.stepper.rule) not in ((Interleaved,) if classes else RULES):
+    if type(layer) is not LinearLayer or type(layer.stepper.rule) not in ((Interleaved,) if classes else RULES):
         return False
     if classes and s.names and len(set(s.names)) != len(s.names):
         return False

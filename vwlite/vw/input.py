@@ -8,8 +8,8 @@ from vwlite.input.reader import read_blocks
 from vwlite.vw.arguments import Arguments, letters, unescaped
 from vwlite.vw.messages import Critical, Streams
 from vwlite.vw.plan import Plan
-from vwlite.vw.text.examples import Source
-from vwlite.vw.text.parser import Example, Features, TextParser, parse_affixes, read_dictionary
+from vwlite.vw.text.examples import ExampleSource
+from vwlite.vw.text.parser import FeatureHashing, ParsedExample, TextParser, parse_affixes, read_dictionary
 
 
 def data_path(a: Arguments) -> str | None:
@@ -19,8 +19,8 @@ def data_path(a: Arguments) -> str | None:
 
 def make_source(
     plan: Plan, streams: Streams, lines: list[str], *, simple: bool, stop: Callable[[], bool]
-) -> Source:
-    """The examples of the run. lines: what is said of dictionaries. simple: labels are numbers. stop: see `Source`."""
+) -> ExampleSource:
+    """The examples of the run. lines: messages about dictionaries. simple: labels are numbers."""
     a = plan.arguments
     path = data_path(a)
     cache = a["cache_file"][0] if "cache_file" in a else None
@@ -32,7 +32,7 @@ def make_source(
     make = _line_reader(a, features)
     if "invert_hash" in a and cache is not None:
         raise Critical("invert_hash is incompatible with a cache file.  Use it in single pass mode only.")
-    return Source(
+    return ExampleSource(
         paths=[path or "-"], features=features, streams=streams, simple=simple,
         wants_names=a.flag("audit") or "invert_hash" in a or "audit_regressor" in a, strict=a.flag("strict_parse"),
         sort=a.flag("sort_features"), make=make, cache=cache, kill_cache=a.flag("kill_cache"), bits=plan.bits,
@@ -41,7 +41,7 @@ def make_source(
     )  # fmt: skip
 
 
-def _line_reader(a: Arguments, features: Features) -> Callable[[bytes], Example | None] | None:
+def _line_reader(a: Arguments, features: FeatureHashing) -> Callable[[bytes], ParsedExample | None] | None:
     """How a line becomes an example if it is not Vowpal Wabbit's text, with Vowpal Wabbit's words for a bad one."""
     # Imported where they are wanted, as few are: each start is faster for it.
     if a.flag("json"):
@@ -49,7 +49,7 @@ def _line_reader(a: Arguments, features: Features) -> Callable[[bytes], Example 
 
         json = JsonParser(features, a.flag("chain_hash"))
 
-        def read_json(line: bytes) -> Example | None:
+        def read_json(line: bytes) -> ParsedExample | None:
             try:
                 return json.line(line)
             except JsonError as e:
@@ -68,7 +68,7 @@ def _line_reader(a: Arguments, features: Features) -> Callable[[bytes], Example 
         except CsvError as e:
             raise Critical(str(e), "parse_example_csv.cc", e.place) from None
 
-        def read_csv(line: bytes) -> Example | None:
+        def read_csv(line: bytes) -> ParsedExample | None:
             try:
                 return csv.line(line)
             except CsvError as e:
@@ -78,7 +78,7 @@ def _line_reader(a: Arguments, features: Features) -> Callable[[bytes], Example 
     return None
 
 
-def open_source(source: Source, data: str, passes: int, streams: Streams) -> None:
+def open_source(source: ExampleSource, data: str, passes: int, streams: Streams) -> None:
     """Find the cache or the data, with the words of the header. Critical if there are none, or none for later passes.
 
     data: as the header calls them.
@@ -106,10 +106,10 @@ def open_source(source: Source, data: str, passes: int, streams: Streams) -> Non
 # --- features ------------------------------------------------------------------------------------
 
 
-def make_features(a: Arguments, streams: Streams, lines: list[str]) -> Features:
+def make_features(a: Arguments, streams: Streams, lines: list[str]) -> FeatureHashing:
     """What the parser makes of names. lines: what is said of dictionaries."""
     known: dict[bytes, Any] = {}  # dictionaries by content
-    found = Features(hash_all=a.get("hash") == "all", hash_seed=a.get("hash_seed", 0))
+    found = FeatureHashing(hash_all=a.get("hash") == "all", hash_seed=a.get("hash_seed", 0))
     if "affix" in a:
         found.affixes = parse_affixes(unescaped(a["affix"]))
     for value in a.get("spelling", []):
@@ -142,7 +142,7 @@ def _redefine(redefined: dict[int, int], text: str) -> None:
 
 
 def _dictionary(
-    path: str, a: Arguments, streams: Streams, features: Features, lines: list[str], known: dict[bytes, Any]
+    path: str, a: Arguments, streams: Streams, features: FeatureHashing, lines: list[str], known: dict[bytes, Any]
 ) -> Any:
     places = [path, *(os.path.join(folder, path) for folder in a.get("dictionary_path", []))]
     place = next((place for place in places if os.path.exists(place)), None)
@@ -152,7 +152,7 @@ def _dictionary(
     lines.append(f"scanned dictionary '{path}' from '{place}', hash={_content_hash(data):x}")
     if data in known:
         return known[data]
-    plain = Features(hash_all=features.hash_all, hash_seed=0)
+    plain = FeatureHashing(hash_all=features.hash_all, hash_seed=0)
     entries = read_dictionary(data.split(b"\n"), TextParser(plain, streams))
     known[data] = entries
     lines.append(f"dictionary {path} contains {len(entries)} item{'' if len(entries) == 1 else 's'}")

@@ -78,7 +78,7 @@ class Streams:
                 stream.flush()
 
 
-class Words:
+class Messages:
     """Words for streams, said later."""
 
     def __init__(self) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from vwlite.core.data.expand import Expander
 from vwlite.core.data.interactions import concrete
 from vwlite.vw.arguments import OPTIONS, Arguments, letters, parse, unescaped
-from vwlite.vw.messages import Critical, Refused, Words, short
+from vwlite.vw.messages import Critical, Messages, Refused, short
 from vwlite.vw.models.binary import LAYOUTS, Header, read_head
 from vwlite.vw.text.examples import Shape
 
@@ -42,7 +42,7 @@ class Plan:
     sums_squares: bool  # steps depend on the sum of the squares of the features, without rates
 
 
-def make_plan(a: Arguments, head: Header | None, undone: bool, words: Words) -> Plan:
+def make_plan(a: Arguments, head: Header | None, undone: bool, words: Messages) -> Plan:
     """The plan; what is to be said of it goes to the words, as far as it comes.
 
     undone: interactions of the command line take the place of those of the model.
@@ -217,7 +217,7 @@ def per_space(values: list[str], what: str) -> dict[int, int]:
     return found
 
 
-def _shape(a: Arguments, bits: int, words: Words) -> Shape:
+def _shape(a: Arguments, bits: int, words: Messages) -> Shape:
     """N-grams, skips and limits, with their words."""
     shape = Shape(bits=bits)
     if "ngram" in a:
@@ -242,7 +242,7 @@ def _shape(a: Arguments, bits: int, words: Words) -> Shape:
     return shape
 
 
-def _say_spaces(words: Words, found: dict[int, int], text: str) -> None:
+def _say_spaces(words: Messages, found: dict[int, int], text: str) -> None:
     for letter, n in found.items():
         words.info(text.format(n, "all" if letter == 0 else chr(letter)))
 
@@ -253,7 +253,7 @@ def _crossable(pattern: bytes) -> bytes:
     return pattern
 
 
-def _interactions(a: Arguments, head: Header | None, undone: bool, words: Words) -> list[bytes]:
+def _interactions(a: Arguments, head: Header | None, undone: bool, words: Messages) -> list[bytes]:
     """The interactions, with their words."""
     patterns: list[bytes] = []
     for name, intro, size in (

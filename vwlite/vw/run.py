@@ -13,11 +13,11 @@ from vwlite.vw.build import build
 from vwlite.vw.driver_output import Progress, say_lines, say_settings, say_summary
 from vwlite.vw.engine import EngineLoop, is_plain
 from vwlite.vw.input import data_path, open_source
-from vwlite.vw.layers.base import Layer, Named
-from vwlite.vw.layers.scorer import Scorer
+from vwlite.vw.layers.base import Layer, NamedLayer
+from vwlite.vw.layers.scorer import ScorerLayer
 from vwlite.vw.layers.stack import check
 from vwlite.vw.loop import LearningLoop
-from vwlite.vw.messages import VERSION, Critical, Refused, Streams, Words
+from vwlite.vw.messages import VERSION, Critical, Messages, Refused, Streams
 from vwlite.vw.models.save import ModelWriter
 from vwlite.vw.outputs import check_files
 from vwlite.vw.plan import load_model, make_plan, merge_bits_of_mask, merge_options
@@ -39,7 +39,7 @@ def main(arguments: list[str]) -> int:
             return 0
         set_streams(a, streams)
         with StopSignal() as signals:
-            run = Run(a, streams)
+            run = VwRun(a, streams)
             signals.then(run.stop)
             run.run()
     except Critical as e:
@@ -99,7 +99,7 @@ def _warn_of_idle(a: Arguments, idle: dict[str, Any], streams: Streams) -> None:
         )
 
 
-class Run:
+class VwRun:
     """One run: the passes, what follows each of them, and the end.
 
     data: as the header calls them. counts: of a pass. repeats: the next pass will have the same.
@@ -128,7 +128,7 @@ class Run:
         self.data = path or ("none" if a.flag("no_stdin") else "stdin")
         check_files(a, path)
         random, progress = Random(a.get("random_seed", 0)), Progress(a, streams, self.statistics)
-        words = Words()
+        words = Messages()
         try:
             plan = make_plan(a, head and head[0], undone, words)
         finally:
@@ -246,7 +246,7 @@ class Run:
         if self.batch is None or loop.testing or not (loop.predictions is loop.raw is loop.namer is None):
             return False
         layer = self.learner
-        while isinstance(layer, Scorer | Named):
+        while isinstance(layer, ScorerLayer | NamedLayer):
             layer = layer.base
         return layer is self.batch
 

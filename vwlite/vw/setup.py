@@ -5,7 +5,7 @@ from typing import Any
 
 from vwlite.vw.arguments import Arguments
 from vwlite.vw.messages import Streams
-from vwlite.vw.models.binary import Header, Model
+from vwlite.vw.models.binary import Header, VwModel
 from vwlite.vw.plan import Plan
 from vwlite.vw.random import Random
 from vwlite.vw.statistics import ConstantLoss, Statistics
@@ -20,7 +20,7 @@ class Setup:
     random: Random
     statistics: Statistics
     head: tuple[Header, Any] | None = None  # of the model that is continued, and what follows it
-    model: Model | None = None  # weights from elsewhere
+    model: VwModel | None = None  # weights from elsewhere
     regularizer: Any = None  # what was read for it
     header_lines: list[str] = field(default_factory=list)
     initial_t: float = 0.0  # that of the plan, or when the model that is continued was written

@@ -168,7 +168,7 @@ class Layer:
         return self if self.option == option else self.base.layer(option)
 
     @property
-    def bottom(self) -> "Linear":
+    def bottom(self) -> "LinearLayer":
         return self.base.bottom
 
 
@@ -192,7 +192,7 @@ class Symmetric(Layer):
             self.base.predict(e)
 
 
-class Linear(Layer):
+class LinearLayer(Layer):
     """The linear model itself: the stepper's rule."""
 
     kind, output = "SIMPLE", "SCALAR"
@@ -297,11 +297,11 @@ class Linear(Layer):
         return self if self.option == option else None
 
     @property
-    def bottom(self) -> "Linear":
+    def bottom(self) -> "LinearLayer":
         return self
 
 
-class Named(Layer):
+class NamedLayer(Layer):
     """A layer that is only a name in the header."""
 
     fits = ("batches", "lines", "classes")

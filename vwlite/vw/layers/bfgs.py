@@ -1,7 +1,7 @@
 """Weights that change between passes only: bfgs, conjugate_gradient."""
 
 from vwlite.core.data.expand import CONSTANT_HASH
-from vwlite.vw.layers.base import Linear
+from vwlite.vw.layers.base import LinearLayer
 from vwlite.vw.messages import Critical, Refused
 from vwlite.vw.setup import Setup
 
@@ -15,7 +15,7 @@ WRITTEN = (
 )  # fmt: skip
 
 
-class Bfgs(Linear):
+class Bfgs(LinearLayer):
     """The row of `--bfgs`; what stands over it is a `solvers.linear.BatchLinear`."""
 
     option = "bfgs"
@@ -24,10 +24,10 @@ class Bfgs(Linear):
     fits = ("batches", "lines")
 
     @classmethod
-    def over(cls, base: Linear, s: Setup) -> Linear:  # type: ignore[override]
+    def over(cls, base: LinearLayer, s: Setup) -> LinearLayer:  # type: ignore[override]
         from vwlite.vw.solvers.linear import BatchLinear  # here, because numpy takes 100 ms of each start
         from vwlite.vw.solvers.regularizer import Regularizer
-        from vwlite.vw.solvers.solver import Solver
+        from vwlite.vw.solvers.solver import PassSolver
 
         a, stepper = s.arguments, base.stepper
         if a.flag("bfgs") and a.flag("conjugate_gradient"):
@@ -51,7 +51,7 @@ class Bfgs(Linear):
         if s.regularizer is not None:
             regularizer.take(*s.regularizer)
         termination = a.get("termination", 0.001) if a.flag("bfgs") else 0.0
-        solver = Solver(memory, termination, curved, s.streams, stepper.loss)
+        solver = PassSolver(memory, termination, curved, s.streams, stepper.loss)
         constant = stepper.key(CONSTANT_HASH) if a.flag("no_bias_regularization") else -1
         name = "bfgs-audit" if a.flag("audit") or "invert_hash" in a else "bfgs"
         return BatchLinear(name, stepper, s.streams, solver, regularizer, s.plan.bits, constant, tests)

@@ -1,17 +1,17 @@
 """Bottoms that are no model: noop, print."""
 
 from vwlite.core.data.expand import CONSTANT_HASH
-from vwlite.vw.layers.base import Current, Linear
+from vwlite.vw.layers.base import Current, LinearLayer
 from vwlite.vw.messages import short
 from vwlite.vw.setup import Setup
 
 
-class Noop(Linear):
+class Noop(LinearLayer):
     """A bottom that learns nothing and predicts 0."""
 
     option = name = "noop"
 
-    def __init__(self, base: Linear, s: Setup) -> None:
+    def __init__(self, base: LinearLayer, s: Setup) -> None:
         super().__init__(self.name, base.stepper, s.streams)
 
     def predict(self, e: Current) -> None:
@@ -28,7 +28,7 @@ class Print(Noop):
     excludes = ("quadratic", "cubic", "interactions", "svrg", "bfgs", "conjugate_gradient", "ngram")
     fits = ("lines", "classes")
 
-    def __init__(self, base: Linear, s: Setup) -> None:
+    def __init__(self, base: LinearLayer, s: Setup) -> None:
         super().__init__(base, s)
         self.predicts_apart = True
 

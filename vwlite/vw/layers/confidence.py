@@ -1,7 +1,7 @@
 """How sure a prediction is: confidence."""
 
 from vwlite.core.vw.gd_flags import GdWithFlags
-from vwlite.vw.layers.base import Current, Layer, Linear, Symmetric
+from vwlite.vw.layers.base import Current, Layer, LinearLayer, Symmetric
 from vwlite.vw.messages import Critical
 from vwlite.vw.setup import Setup
 
@@ -53,7 +53,7 @@ class Confidence(Symmetric):
         e.confidence = abs(e.prediction) / moves if moves else float("inf")
 
 
-def sensitivity(bottom: Linear, e: Current, label: float, p: float) -> float:
+def sensitivity(bottom: LinearLayer, e: Current, label: float, p: float) -> float:
     """How far the prediction would move per unit of the loss's dloss at p, were the example learned with the label."""
     stepper = bottom.stepper
     rule = stepper.rule

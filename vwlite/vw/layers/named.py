@@ -1,11 +1,11 @@
 """Layers that are only names in the header: what they stand for is done elsewhere."""
 
 from vwlite.vw.arguments import Arguments, letters
-from vwlite.vw.layers.base import Layer, Named
+from vwlite.vw.layers.base import Layer, NamedLayer
 from vwlite.vw.setup import Setup
 
 
-class GenerateInteractions(Named):
+class GenerateInteractions(NamedLayer):
     """Tells that there are interactions with `:`, which the engine makes."""
 
     name = "generate_interactions"
@@ -15,7 +15,7 @@ class GenerateInteractions(Named):
         return b":" in letters([p for name in ("quadratic", "cubic", "interactions") for p in a.get(name, [])])
 
 
-class SharedFeatureMerger(Named):
+class SharedFeatureMerger(NamedLayer):
     """Tells that lines share features, which their learner sees to."""
 
     name = "shared_feature_merger"
@@ -25,7 +25,7 @@ class SharedFeatureMerger(Named):
         return a.on("csoaa_ldf") or a.on("wap_ldf")
 
 
-class CountLabel(Named):
+class CountLabel(NamedLayer):
     """Tells that labels are counted for the best constant, if they are numbers."""
 
     name = "count_label"

@@ -18,7 +18,7 @@ def _exp(x: float) -> float:
     return exp(x) if x < 709 else float("inf")
 
 
-class Scorer(Layer):
+class ScorerLayer(Layer):
     """Learns if there is something to learn, tells the loss, and puts the prediction through the link."""
 
     fits = ("batches", "lines", "classes")

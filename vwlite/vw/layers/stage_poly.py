@@ -11,7 +11,7 @@ from typing import Any
 
 from vwlite.core.data.expand import CONSTANT_HASH
 from vwlite.vw.layers.base import Current, Layer, counts_of
-from vwlite.vw.models.binary import Layout
+from vwlite.vw.models.binary import SlotLayout
 from vwlite.vw.setup import Setup
 from vwlite.vw.text.parser import to_float
 
@@ -22,7 +22,7 @@ TOLERANCE = 1e-9
 
 
 @dataclass(order=True)
-class Candidate:
+class Monomial:
     """A monomial that may become a parent."""
 
     weight: float
@@ -103,9 +103,9 @@ class StagePoly(Layer):
         size = 2 if fields[1:2] not in ((), ("G",), ("N",)) else fields.index("N") if "N" in fields else 0
         room = int(to_float(to_float(self.features / self.examples) ** self.exponent))
         # Which one of equal weights is left out is up to the heap, which must be Vowpal Wabbit's.
-        heap: list[Candidate] = []
-        for key, floats in sorted(Layout(self.stepper.rule, fields).read()):
-            found = Candidate(to_float(abs(floats[0]) * floats[size]), key)
+        heap: list[Monomial] = []
+        for key, floats in sorted(SlotLayout(self.stepper.rule, fields).read()):
+            found = Monomial(to_float(abs(floats[0]) * floats[size]), key)
             if found.weight <= TOLERANCE or key == self.root or slots[2 * key + 1] & PARENT:
                 continue
             if len(heap) == room and heap and heap[0] < found:

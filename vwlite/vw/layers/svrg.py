@@ -3,13 +3,13 @@
 Johnson, Zhang. Accelerating Stochastic Gradient Descent using Predictive Variance Reduction. NIPS 2013.
 """
 
-from vwlite.vw.layers.base import Current, Linear
-from vwlite.vw.models.binary import Layout
+from vwlite.vw.layers.base import Current, LinearLayer
+from vwlite.vw.models.binary import SlotLayout
 from vwlite.vw.plan import BETTING, GD_FLAGS
 from vwlite.vw.setup import Setup
 
 
-class Svrg(Linear):
+class Svrg(LinearLayer):
     """In turns: one pass that sums the gradients at the weights v as they are then, and `stage` passes of steps
 
         w <- w - eta ((l'(w) - l'(v)) x + mean of the gradients at v).
@@ -23,7 +23,7 @@ class Svrg(Linear):
         "confidence",
     )  # fmt: skip
 
-    def __init__(self, base: Linear, s: Setup) -> None:
+    def __init__(self, base: LinearLayer, s: Setup) -> None:
         super().__init__(self.name, base.stepper, s.streams)
         self.statistics, self.rate, self.stage = s.statistics, s.plan.learning_rate, s.arguments.get("stage_size", 1)
         self.last_pass = -1
@@ -41,7 +41,7 @@ class Svrg(Linear):
             if fresh:
                 self.streams.say(f"svrg pass {number}: committing stable point")
                 self.streams.say(f"svrg pass {number}: computing exact gradient")
-                self.stable = {key: w for key, (w,) in Layout(stepper.rule, ("w",)).read()}
+                self.stable = {key: w for key, (w,) in SlotLayout(stepper.rule, ("w",)).read()}
                 self.gradient, self.count = {}, 0
             dloss = self._stable_dloss(e, keys, values)
             for key, x in zip(keys, values, strict=True):

@@ -75,7 +75,7 @@ STATE = [
 
 
 @dataclass
-class Model:
+class VwModel:
     """A whole model. slots: by rising number, of format "I". floats: `width` of each slot, one slot after the other.
     state: None if it cannot be continued."""
 
@@ -146,7 +146,7 @@ def text_head(h: Header) -> str:
     return f"Version {VERSION}\n" + "".join(lines) + f"Checksum: {check.value}\n"
 
 
-def write_binary(model: Model, extra: bytes = b"") -> bytes:
+def write_binary(model: VwModel, extra: bytes = b"") -> bytes:
     """The whole file. extra: what reductions write before the state."""
     out = [binary_head(model.header), extra, struct.pack("<B", model.state is not None)]
     if model.state is not None:
@@ -175,7 +175,7 @@ def _number(form: str, x: float) -> bytes:
     return struct.pack(form, int(x) % (1 << 64) if form == "<Q" else to_float(x) if form == "<f" else x)
 
 
-def write_text(model: Model, extra: str = "", names: dict[int, bytes] | None = None, hexfloat: bool = False) -> str:
+def write_text(model: VwModel, extra: str = "", names: dict[int, bytes] | None = None, hexfloat: bool = False) -> str:
     """The readable model; with names, the inverted one. extra: what reductions write before the state."""
     show: Callable[[float], str] = _hexfloat if hexfloat else short
     out = [text_head(model.header), extra]
@@ -290,7 +290,7 @@ def read_head(path: str, data: bytes) -> tuple[Header, _Bytes]:
     return h, source
 
 
-def read_rest(h: Header, source: _Bytes, width: int) -> Model:
+def read_rest(h: Header, source: _Bytes, width: int) -> VwModel:
     """The state and the weights, `width` floats to a slot if the model can be continued."""
     resume = source.number("<B")
     if resume not in (0, 1):
@@ -315,7 +315,7 @@ def read_rest(h: Header, source: _Bytes, width: int) -> Model:
         raise damaged(source.path, f"slot {slot} lies outside of its {h.bits} bits")
     numbers = array_of(rest, "f")
     columns = [numbers[head + i :: step] for i in range(width)]
-    return Model(h, state, width, copied(words[::step]), woven(columns))
+    return VwModel(h, state, width, copied(words[::step]), woven(columns))
 
 
 LATER = {
@@ -369,7 +369,7 @@ def read_regularizer(h: Header, source: _Bytes) -> tuple["array[int]", "array[fl
 # --- between slots of a rule and floats -------------------------------------------------------------
 
 
-class Layout:
+class SlotLayout:
     """How the slots of a rule are Vowpal Wabbit's floats."""
 
     def __init__(self, rule: Any, fields: Iterable[str]) -> None:

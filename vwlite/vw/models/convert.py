@@ -86,7 +86,7 @@ def from_vw(path: str, data: bytes) -> Model:
     )  # fmt: skip
 
 
-def _in_order(model: vw.Model) -> vw.Model:
+def _in_order(model: vw.VwModel) -> vw.VwModel:
     """The same with its slots by rising number; Vowpal Wabbit's `--sparse_weights` leaves them as they come."""
     width = model.width
     order = sorted(range(len(model.slots)), key=model.slots.__getitem__)
@@ -100,7 +100,7 @@ def _flags(a: Arguments) -> bool:
     return any(a.flag(name) for name in ("sgd", "adaptive", "normalized", "invariant"))
 
 
-def _settings(a: Arguments, header: vw.Header, found: vw.Model) -> Settings:
+def _settings(a: Arguments, header: vw.Header, found: vw.VwModel) -> Settings:
     patterns = [p for name in ("quadratic", "cubic", "interactions") for p in a.get(name, [])] + header.crossings
 
     def text(name: str) -> str:
@@ -152,7 +152,7 @@ def to_vw(path: str, model: Model) -> bytes:
         floats.extend(to_float(w) for w in model.weights)
     if not (all_finite(memoryview(floats)) and isfinite(low) and isfinite(high)):
         raise DataError(f"{path}: cannot be exported: a weight or a label is too large for a float of Vowpal Wabbit")
-    return vw.write_binary(vw.Model(header, state, 3 if whole else 1, model.keys, floats))
+    return vw.write_binary(vw.VwModel(header, state, 3 if whole else 1, model.keys, floats))
 
 
 def _options(s: Settings, whole: bool) -> str:

@@ -8,8 +8,8 @@ from vwlite.vw.arguments import OPTIONS, letters
 from vwlite.vw.layers.base import Layer
 from vwlite.vw.models.binary import (
     Header,
-    Layout,
-    Model,
+    SlotLayout,
+    VwModel,
     woven,
     write_binary,
     write_regularizer,
@@ -74,7 +74,7 @@ class ModelWriter:
             list(a.get("skips", [])), self._options(a.flag("predict_only_model")),
         )  # fmt: skip
 
-    def _model(self) -> Model:
+    def _model(self) -> VwModel:
         s = self.setup
         stepper = self.bottom.stepper
         stepper.select(0)
@@ -96,8 +96,8 @@ class ModelWriter:
                 "current_pass": t.current_pass, "l1_state": getattr(rule, "gravity", 0.0) + s.owed,
                 "l2_state": getattr(rule, "contraction", 1.0),
             }  # fmt: skip
-        slots, columns = Layout(rule, self.plan.fields).columns()
-        return Model(header, state, len(columns), slots, woven(columns))
+        slots, columns = SlotLayout(rule, self.plan.fields).columns()
+        return VwModel(header, state, len(columns), slots, woven(columns))
 
     def _options(self, predict_only: bool) -> str:
         """The options that the model keeps."""

@@ -7,16 +7,16 @@ import numpy as np
 
 from vwlite.core.vw.interleaved import load_slots
 from vwlite.core.vw.stepper import Stepper
-from vwlite.vw.layers.base import Current, Linear
+from vwlite.vw.layers.base import Current, LinearLayer
 from vwlite.vw.messages import Streams
-from vwlite.vw.models.binary import Layout
+from vwlite.vw.models.binary import SlotLayout
 from vwlite.vw.solvers.regularizer import Regularizer
-from vwlite.vw.solvers.rows import Floats, Responses, Rows
-from vwlite.vw.solvers.solver import Solver
+from vwlite.vw.solvers.rows import ExampleMatrix, Floats, Responses
+from vwlite.vw.solvers.solver import PassSolver
 from vwlite.vw.solvers.weights import Weights
 
 
-class BatchLinear(Linear):
+class BatchLinear(LinearLayer):
     """A linear model whose weights change only between passes.
 
     The first pass takes down the features that come by; the later ones are made from those notes. They rely on the
@@ -29,14 +29,14 @@ class BatchLinear(Linear):
     in_batches = True
 
     def __init__(
-        self, name: str, stepper: Stepper, streams: Streams, solver: Solver, regularizer: Regularizer, bits: int,
+        self, name: str, stepper: Stepper, streams: Streams, solver: PassSolver, regularizer: Regularizer, bits: int,
         constant: int, tests: bool,
     ) -> None:  # fmt: skip
         super().__init__(name, stepper, streams)
         self.solver, self.regularizer, self.bits, self.constant = solver, regularizer, bits, constant
         self.tests = tests
-        self.layout = Layout(stepper.rule, ("w",))
-        self.rows, self.responses = Rows(), Responses.none()
+        self.layout = SlotLayout(stepper.rule, ("w",))
+        self.rows, self.responses = ExampleMatrix(), Responses.none()
         self.last = self.responses  # of the pass before
         self.weights: Weights | None = None  # not known before the first pass is over
         self.keys = np.zeros(0, np.uint32)
@@ -89,7 +89,7 @@ class BatchLinear(Linear):
     # --- passes ------------------------------------------------------------------------------
 
     def finish_pass(self, holdout: float | None) -> None:
-        """Have the solver decide, and be ready for the next pass. holdout: see `Solver.end_pass`."""
+        """Have the solver decide, and be ready for the next pass. holdout: see `PassSolver.end_pass`."""
         if self.weights is None:
             self.weights = self._freeze()
         p = np.asarray(self.predictions, np.float32)

@@ -30,7 +30,7 @@ def ratio(a: float, b: float) -> float:
     return copysign(float("inf"), a) * copysign(1.0, b) if a else -float("nan")
 
 
-class Rows:
+class ExampleMatrix:
     """Examples as a sparse matrix, one row for each time that the model was asked."""
 
     def __init__(self) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from vwlite.core.learn.losses import Loss
 from vwlite.vw.messages import Streams
-from vwlite.vw.solvers.rows import Doubles, Floats, Responses, Rows, dot, ratio
+from vwlite.vw.solvers.rows import Doubles, ExampleMatrix, Floats, Responses, dot, ratio
 from vwlite.vw.solvers.weights import NoCurvature, Weights
 
 WOLFE = 0.01  # how much of the decrease that the gradient promises a step has to bring
@@ -28,7 +28,7 @@ def column(x: float, form: str = "<10.5f") -> str:
     return text + "\t"
 
 
-class Solver:
+class PassSolver:
     """Decides at the end of each pass what the next one is for.
 
     Passes of the first kind (`gradient_pass`) find the loss and the gradient, those of the second kind the curvature
@@ -50,7 +50,9 @@ class Solver:
         self.loss_sum = self.last_loss_sum = self.importance = 0.0
         self.converged = False
 
-    def end_pass(self, weights: Weights, rows: Rows, p: Floats, responses: Responses, holdout: float | None) -> None:
+    def end_pass(
+        self, weights: Weights, rows: ExampleMatrix, p: Floats, responses: Responses, holdout: float | None
+    ) -> None:
         """What follows a pass in which the rows had the predictions p.
 
         holdout: what stands for the loss in the row of the table: the loss on examples that were held out, NaN if it

@@ -2,7 +2,7 @@
 
 import csv
 
-from vwlite.vw.text.parser import Example, Features, read_number, to_float
+from vwlite.vw.text.parser import FeatureHashing, ParsedExample, read_number, to_float
 
 csv.field_size_limit(1 << 30)
 
@@ -28,7 +28,9 @@ class CsvError(Exception):
 class CsvParser:
     """Lines become examples; the first is the head, unless it is said otherwise."""
 
-    def __init__(self, features: Features, *, separator: str, has_head: bool, head: str | None, scales: str) -> None:
+    def __init__(
+        self, features: FeatureHashing, *, separator: str, has_head: bool, head: str | None, scales: str
+    ) -> None:
         """head: the names of the columns, instead of the first line if there is one. scales: NAMESPACE:FACTOR,...
 
         CsvError if these are malformed.
@@ -59,10 +61,10 @@ class CsvParser:
             space, bar, feature = name.strip().partition("|")
             self.columns.append((space, feature) if bar else ("", space))
 
-    def line(self, line: bytes) -> Example | None:
+    def line(self, line: bytes) -> ParsedExample | None:
         """The example of a line; None for the head. CsvError if it is none."""
         text = line.decode("utf-8", "surrogateescape").removeprefix("\ufeff").rstrip("\r")
-        example = Example()
+        example = ParsedExample()
         if not text.strip():
             example.blank = True
             return example
@@ -87,7 +89,7 @@ class CsvParser:
         example.drop_empty()
         return example
 
-    def _feature(self, example: Example, space: bytes, name: bytes, cell: bytes) -> None:
+    def _feature(self, example: ParsedExample, space: bytes, name: bytes, cell: bytes) -> None:
         f = self.features
         if not cell:
             return

@@ -15,7 +15,7 @@ from vwlite.input.diagnostics import BadLine
 from vwlite.input.pipeline import Ahead, Parsed, ParseOptions, Parsing, Task
 from vwlite.input.reader import Block, Fault, read_blocks, total_size
 from vwlite.vw.messages import Critical, Streams
-from vwlite.vw.text.parser import Example, Features, Space, TextParser, read_number
+from vwlite.vw.text.parser import FeatureHashing, Namespace, ParsedExample, TextParser, read_number
 
 EXAMPLE, BLANK, REJECTED = 0, 1, 2
 NAN = float("nan")
@@ -40,7 +40,7 @@ class Shape:
     def plain(self) -> bool:
         return not (self.ngrams or self.limits)
 
-    def apply(self, example: Example) -> None:
+    def apply(self, example: ParsedExample) -> None:
         """Add n-grams, and cut namespaces that are too long."""
         for letter, space in example.spaces.items():
             if self.dropped(letter):
@@ -55,7 +55,7 @@ class Shape:
                 sort_space(space, self.bits, limit)
 
 
-def _add_ngrams(space: Space, longest: int, skips: int) -> None:
+def _add_ngrams(space: Namespace, longest: int, skips: int) -> None:
     """Every run of 2 to `longest` features, with at most `skips` left out in between."""
     count = len(space.hashes)
     hashes, names = list(space.hashes), list(space.names)
@@ -80,12 +80,12 @@ def _offsets(n: int, skips: int) -> list[list[int]]:
     return [at for at, _ in found]
 
 
-def mask_space(space: Space, bits: int) -> None:
+def mask_space(space: Namespace, bits: int) -> None:
     """Have features that share an index share the hash too."""
     space.hashes = [h & ((1 << bits) - 1) for h in space.hashes]
 
 
-def sort_space(space: Space, bits: int, limit: int | None = None) -> None:
+def sort_space(space: Namespace, bits: int, limit: int | None = None) -> None:
     """Sort the features by index and value, keep the first of equal ones, and at most `limit` of them.
 
     Vowpal Wabbit moves those that are kept to the front. Of its sum of squares it takes what stands behind them then,
@@ -108,7 +108,7 @@ def sort_space(space: Space, bits: int, limit: int | None = None) -> None:
 
 
 @dataclass
-class Source:
+class ExampleSource:
     """The data of a run, and how its lines become examples.
 
     simple: labels are numbers. wants_names: names are collected. make: how a line becomes an example if it is not
@@ -116,13 +116,13 @@ class Source:
     """
 
     paths: Sequence[str]
-    features: Features
+    features: FeatureHashing
     streams: Streams
     simple: bool = True
     wants_names: bool = False
     strict: bool = False
     sort: bool = False
-    make: Callable[[bytes], Example | None] | None = None
+    make: Callable[[bytes], ParsedExample | None] | None = None
     cache: str | None = None
     kill_cache: bool = False
     bits: int = 18
@@ -290,7 +290,7 @@ class Source:
                 names.append({letter: space.names for letter, space in example.spaces.items()})
         return batch, names
 
-    def _add(self, batch: Batch, example: Example) -> None:
+    def _add(self, batch: Batch, example: ParsedExample) -> None:
         label, weight, initial, tag = NAN, 1.0, 0.0, example.tag
         if not example.blank:
             if self.simple:
@@ -300,7 +300,7 @@ class Source:
         spans = [(letter, space.hashes, space.values) for letter, space in example.spaces.items()]
         batch.append(BLANK if example.blank else EXAMPLE, label, weight, initial, b"" if example.blank else tag, spans)
 
-    def _note_excess(self, line: int, example: Example) -> None:
+    def _note_excess(self, line: int, example: ParsedExample) -> None:
         for letter, space in example.spaces.items():
             if space.excess:
                 found = self.excess.setdefault(line, {})
@@ -330,7 +330,7 @@ class _Parsing(Parsing):
     numbers: for a cache, whose batches number their distinct hashes. labels_in_tags: labels are not simple.
     """
 
-    def __init__(self, features: Features, numbers: bool, labels_in_tags: bool) -> None:
+    def __init__(self, features: FeatureHashing, numbers: bool, labels_in_tags: bool) -> None:
         super().__init__(ParseOptions(format="vw", skip=True), numbers)
         self.parser = Parser(
             hash_all=features.hash_all, hash_seed=features.hash_seed, stop_at_fault=False,
@@ -359,9 +359,9 @@ def spans_of(batch: Batch, line: int) -> Iterator[tuple[int, int, int]]:
         yield batch.letter[span], batch.feature_begin[span], batch.feature_begin[span + 1]
 
 
-def example_of(batch: Batch, line: int, names: dict[int, list[bytes]] | None) -> Example:
+def example_of(batch: Batch, line: int, names: dict[int, list[bytes]] | None) -> ParsedExample:
     """A line of a batch, to be changed. Namespaces with the same letter become one."""
-    example = Example()
+    example = ParsedExample()
     for letter, begin, end in spans_of(batch, line):
         space = example.space(letter)
         space.hashes += batch.hash[begin:end].tolist()

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from vwlite.vw.text.parser import MASK, Example, Features, to_float
+from vwlite.vw.text.parser import MASK, FeatureHashing, ParsedExample, to_float
 
 
 class JsonError(Exception):
@@ -17,12 +17,12 @@ class JsonError(Exception):
 class JsonParser:
     """Objects become examples, one a line; see the README for what stands for what."""
 
-    def __init__(self, features: Features, chain_hash: bool) -> None:
+    def __init__(self, features: FeatureHashing, chain_hash: bool) -> None:
         self.features, self.chain_hash = features, chain_hash
 
-    def line(self, line: bytes) -> Example | None:
+    def line(self, line: bytes) -> ParsedExample | None:
         """The example of a line; a blank one for a blank line. JsonError if it is none."""
-        example = Example()
+        example = ParsedExample()
         if not line.strip():
             example.blank = True
             return example
@@ -38,7 +38,7 @@ class JsonParser:
         example.drop_empty()
         return example
 
-    def _object(self, example: Example, pairs: list[tuple[str, Any]], name: bytes, top: bool) -> None:
+    def _object(self, example: ParsedExample, pairs: list[tuple[str, Any]], name: bytes, top: bool) -> None:
         """The features of an object; what it holds comes before itself."""
         f = self.features
         own: list[tuple[int, float, bytes]] = []
@@ -81,7 +81,7 @@ class JsonParser:
         word = key + value.translate(bytes.maketrans(b" \t|:", b"____"))
         return f.hash(word, seed), 1.0, prefix + word
 
-    def _array(self, example: Example, values: list[Any], name: bytes) -> None:
+    def _array(self, example: ParsedExample, values: list[Any], name: bytes) -> None:
         """Numbers by place, or objects."""
         f = self.features
         seed = f.hash(name, f.hash_seed)
@@ -98,7 +98,7 @@ class JsonParser:
             elif value is not None:
                 raise JsonError("an array holds numbers or objects")
 
-    def _special(self, example: Example, key: str, value: Any) -> bool:
+    def _special(self, example: ParsedExample, key: str, value: Any) -> bool:
         """Labels and tags."""
         if key == "_label":
             if isinstance(value, list):

@@ -111,7 +111,7 @@ class Simple:
         return tagged(prediction(e.partial), e)
 
 
-class Packed:
+class PackedLabels:
     """Labels that are not simple: their words lie before a NUL in the tag of a batch's line."""
 
     def __init__(self, run: Any) -> None:
@@ -214,7 +214,7 @@ class Packed:
         return ""
 
 
-class Multiclass(Packed):
+class Multiclass(PackedLabels):
     """A class and an importance."""
 
     def __init__(self, run: Any) -> None:
@@ -303,7 +303,7 @@ class Multiclass(Packed):
         return "" if e.raw_scores is None else tagged("".join(f" {i}:{p:g}" for i, p in e.raw_scores), e)
 
 
-class Costs(Packed):
+class Costs(PackedLabels):
     """The cost of each class, as `class:cost`."""
 
     def classes_in(self, words: list[bytes]) -> list[bytes]:
@@ -386,7 +386,7 @@ class Lines(Costs):
         raise NotImplementedError
 
 
-class Multilabels(Packed):
+class Multilabels(PackedLabels):
     """Classes, separated by commas. They have no names, and count from 0; an example without any is not learned."""
 
     def parse(self, e: Current) -> None:

@@ -58,7 +58,7 @@ def read_number(text: bytes) -> tuple[float, int]:
 
 
 @dataclass
-class Space:
+class Namespace:
     """The features of a namespace: hashes, values, and how each is called.
 
     excess: what Vowpal Wabbit has too much in its sum of the squares of the values.
@@ -71,18 +71,18 @@ class Space:
 
 
 @dataclass
-class Example:
+class ParsedExample:
     """A line that was read: the words of its label, its tag, its namespaces by letter in order."""
 
     blank: bool = False
     words: list[bytes] = field(default_factory=list)
     tag: bytes = b""
-    spaces: dict[int, Space] = field(default_factory=dict)
+    spaces: dict[int, Namespace] = field(default_factory=dict)
 
-    def space(self, letter: int) -> Space:
+    def space(self, letter: int) -> Namespace:
         found = self.spaces.get(letter)
         if found is None:
-            found = self.spaces[letter] = Space()
+            found = self.spaces[letter] = Namespace()
         return found
 
     def drop_empty(self) -> None:
@@ -90,14 +90,14 @@ class Example:
 
 
 @dataclass
-class Features:
+class FeatureHashing:
     """What the parser makes of names, by the letter of the namespace."""
 
     hash_all: bool = False
     hash_seed: int = 0
     affixes: dict[int, list[int]] = field(default_factory=dict)  # codes (length << 1 | is prefix), in order
     spelling: set[int] = field(default_factory=set)
-    dictionaries: dict[int, list[dict[bytes, Space]]] = field(default_factory=dict)
+    dictionaries: dict[int, list[dict[bytes, Namespace]]] = field(default_factory=dict)
     redefined: dict[int, int] = field(default_factory=dict)
 
     @property
@@ -112,15 +112,15 @@ class Features:
 class TextParser:
     """Reads lines. `number` counts them, from 0, for the warnings."""
 
-    def __init__(self, features: Features, streams: Streams, strict: bool = False) -> None:
+    def __init__(self, features: FeatureHashing, streams: Streams, strict: bool = False) -> None:
         self.features, self.streams, self.strict = features, streams, strict
         self.number = 0
         self._unnamed = int(name_hash(b"", features.hash_seed, True)) if features.hash_seed else 0
 
-    def line(self, line: bytes) -> Example:
+    def line(self, line: bytes) -> ParsedExample:
         """Read one line, with or without its line feed."""
         line = line.removesuffix(b"\n").removesuffix(b"\r").removeprefix(b"\xef\xbb\xbf")
-        example = Example()
+        example = ParsedExample()
         if not line:
             example.blank = True
             self.number += 1
@@ -148,7 +148,7 @@ class TextParser:
 class _Line:
     """The part of a line from its first bar on, while it is read."""
 
-    def __init__(self, parser: TextParser, example: Example, line: bytes) -> None:
+    def __init__(self, parser: TextParser, example: ParsedExample, line: bytes) -> None:
         self.parser, self.example, self.line = parser, example, line
         self.features = parser.features
         self.at = 0
@@ -297,16 +297,16 @@ def _shown(text: bytes) -> str:
     return text.decode("utf-8", "surrogateescape")
 
 
-def read_dictionary(lines: list[bytes], parser: TextParser) -> dict[bytes, Space]:
+def read_dictionary(lines: list[bytes], parser: TextParser) -> dict[bytes, Namespace]:
     """A dictionary: a word a line, and the features it stands for. The first line of a word counts."""
-    entries: dict[bytes, Space] = {}
+    entries: dict[bytes, Namespace] = {}
     for line in lines:
         line = line.strip(b" \t\r\n")
         word, _, features = line.replace(b"\t", b" ", 1).partition(b" ")
         if not word or word in entries or not features.strip():
             continue
         example = parser.line(b"| " + features.strip())
-        entries[word] = example.spaces.get(32, Space())
+        entries[word] = example.spaces.get(32, Namespace())
     return entries
 
 
