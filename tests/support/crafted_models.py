@@ -7,7 +7,7 @@ The digest of a model guards against accidents, not against people; whatever a f
     outcomes(folder, data)      exit code and words of each command that takes a model, for such a file
     wrong(outcomes)             what is wrong about these; None if nothing is
 
-As a program, `python crafted_models.py SEED COUNT [FOLDER]` tries COUNT of them and keeps the files that failed.
+`make fuzz` tries many of them.
 """
 
 import copy
@@ -17,14 +17,9 @@ import json
 import math
 import os
 import re
-import resource
-import signal
 import struct
-import sys
-import tempfile
 import warnings
 import zipfile
-import zlib
 from array import array
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
@@ -495,63 +490,3 @@ def wrong(found: dict[str, tuple[int, str, str]]) -> str | None:
         if found[name][0] and not found["predict"][0]:
             return f"{name} refuses what predict takes: {found[name][2].strip()}"
     return None
-
-
-def _attack(seed: int, numbers: range, healthy: dict[str, bytes], folder: Path, kept: Path, write: int) -> None:
-    """Try those of these numbers; tell the parent which one comes next, and that the last one has failed."""
-    for i in numbers:
-        os.write(write, struct.pack("<I", i))
-        signal.alarm(20)
-        name, data = crafted(Random(f"{seed} {i}"), healthy)
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        why = wrong(outcomes(folder, data))
-        grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) >> 10
-        if not why and grown > 100 + 10 * (len(data) >> 20):
-            why = f"{grown} MB of memory"
-        if why:
-            os.write(write, b"\xff\xff\xff\xff")
-            _keep(kept, i, name, data, why)
-
-
-def _keep(kept: Path, i: int, name: str, data: bytes, why: str) -> None:
-    kept.mkdir(exist_ok=True)
-    place = kept / f"{zlib.crc32(data):08x}"
-    place.write_bytes(data)
-    print(f"{i} {place.name} {name[:300]}\n    {why[:500]}", flush=True)
-
-
-def main() -> int:
-    """Try many, in processes of their own with a limit on memory and time."""
-    seed, count = int(sys.argv[1]), int(sys.argv[2])
-    kept = Path(sys.argv[3] if len(sys.argv) > 3 else "crafted-failures").absolute()
-    folder = Path(tempfile.mkdtemp())
-    healthy = models(folder)
-    resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
-    failures = at = 0
-    while at < count:
-        read, write = os.pipe()
-        child = os.fork()
-        if child == 0:  # goes on until something ends it
-            code = 99
-            try:
-                os.close(read)
-                _attack(seed, range(at, count), healthy, folder, kept, write)
-                code = 0
-            finally:
-                os._exit(code)
-        os.close(write)
-        with open(read, "rb") as pipe:
-            numbers = [n for (n,) in struct.iter_unpack("<I", pipe.read())]
-        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        failures += numbers.count(0xFFFFFFFF)
-        at = max(n for n in numbers if n != 0xFFFFFFFF) + 1
-        if status:
-            failures += 1
-            name, data = crafted(Random(f"{seed} {at - 1}"), healthy)
-            _keep(kept, at - 1, name, data, f"ended by {status}")
-    print(f"{at} models, {failures} failures")
-    return failures != 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
