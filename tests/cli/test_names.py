@@ -17,7 +17,6 @@ from vwlite.input import reader
 from vwlite.model import Model, read_model
 from vwlite.model.feature_names import NONE, FeatureNames
 
-ROOT = Path(__file__).parents[2]
 TEXT = "1 |user anna:2 berta |page home\n-1 |user carl |page shop:0.5\n1 |user anna |page shop home\n" * 3
 WAYS = {
     "gd": "",
