@@ -13,8 +13,8 @@ from running import shell
 
 import vwlite
 from vwlite import errors
-from vwlite.commands.export import KINDS
 from vwlite.commands.help import TEXTS, topics
+from vwlite.export import EXPORTS
 from vwlite.options.command import MAX_BRIEF, Command, Option, brief
 from vwlite.program import COMMANDS, GROUPS, program
 
@@ -106,7 +106,7 @@ def test_options_that_messages_and_texts_name_exist() -> None:
         named = set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]*(?![\w])", text)) - FOREIGN
         assert named <= known, (place, named - known)
         kinds = set(re.findall(r"--to ([a-z]+)", text))
-        assert kinds <= set(KINDS), place
+        assert kinds <= set(EXPORTS), place
         assert set(re.findall(r"`?vwlite (?=[a-z]+[`; ]-)([a-z]+)", text)) <= {*COMMANDS}, place
 
 

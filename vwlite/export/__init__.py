@@ -1,4 +1,4 @@
-"""Models in the formats of others: tables of weights, and programs that predict.
+"""Models in the formats of others: tables of weights, and programs that predict. A format is a row of EXPORTS.
 
     tables.py    tsv and json, which `vwlite import` reads back
     sql.py       a table and the queries over it
@@ -8,3 +8,55 @@
 All of them see a model as `Linear`: a weight for each feature and class, and what becomes of the score. None of them
 can be continued: what a rule keeps beside its weights stays here.
 """
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from vwlite.export.linear import Linear
+    from vwlite.model import Model
+
+
+@dataclass(frozen=True)
+class Request:
+    """A model to export, and where to."""
+
+    model: "Model"
+    path: str  # of the model
+    output: str
+    table: tuple[str, str] | None = None  # sql: the table of the database, and its column of ids
+
+    @cached_property
+    def linear(self) -> "Linear":
+        from vwlite.export.linear import linear  # not at the top: `vwlite export --help` reads the rows
+
+        return linear(self.path, self.model)
+
+
+@dataclass(frozen=True)
+class Export:
+    """A format to export to."""
+
+    help: str
+    module: str
+    function: str  # in the module, from a Request to the content of the file
+
+    def content(self, request: Request) -> "bytes | Iterator[str]":
+        found: bytes | Iterator[str] = getattr(import_module(self.module), self.function)(request)
+        return found
+
+
+EXPORTS = {
+    "vw": Export("a model of Vowpal Wabbit", "vwlite.vw.models.convert", "to_vw"),
+    "tsv": Export("a table of index, weight and names; `vwlite import` reads it", "vwlite.export.tables", "tsv"),
+    "json": Export("the same as one object", "vwlite.export.tables", "json_text"),
+    "sql": Export("tables, and queries over a table of features, or over --table", "vwlite.export.sql", "sql"),
+    "c": Export("a header without dependencies, for VW text, libsvm and arrays", "vwlite.export.c", "c"),
+    "python": Export(
+        "a program that reads lines and prints predictions, of the standard library alone", "vwlite.export.python",
+        "python",
+    ),
+}  # fmt: skip

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from vwlite.errors import DataError
+from vwlite.export import Request
 from vwlite.export.linear import Linear
 from vwlite.model.feature_names import escaped
 
@@ -16,13 +17,14 @@ _LINKS = {
 }
 
 
-def c(linear: Linear, path: str) -> Iterator[str]:
+def c(request: Request) -> Iterator[str]:
     """The text of the header. DataError if the model has what it cannot do."""
+    linear = request.linear
     s, k = linear.settings, linear.records
     try:
         terms = linear.terms()
     except ValueError as e:
-        raise DataError(f"{path}: cannot be exported to c: {e}: use --to python") from None
+        raise DataError(f"{request.path}: cannot be exported to c: {e}: use --to python") from None
     crosses = linear.crosses()
     named = list(dict.fromkeys(space for cross in crosses for space in cross))
     numbered = [*map(list, terms), *([256 + named.index(space) for space in cross] for cross in crosses)]

@@ -4,14 +4,15 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from vwlite.export.linear import Linear
+from vwlite.export import Request
 from vwlite.model.feature_names import escaped
 
 TEMPLATE = Path(__file__).with_name("templates") / "predict.py.txt"
 
 
-def python(linear: Linear, output: str) -> Iterator[str]:
-    """The text of the program. output: what its file will be called."""
+def python(request: Request) -> Iterator[str]:
+    """The text of the program."""
+    linear = request.linear
     s = linear.settings
     before, after = TEMPLATE.read_text(encoding="utf-8").split("@ROWS@")
     named = f"{len(linear.classes)} classes" if linear.classes else f"link {s.link}"
@@ -36,7 +37,7 @@ def python(linear: Linear, output: str) -> Iterator[str]:
     for name, word in words.items():
         before = before.replace(f"@{name}@", word)
     # Last, as a name may be anything. It stands in a docstring.
-    yield before.replace("@FILE@", escaped(os.path.basename(output).encode("utf-8", "surrogateescape")).replace(
+    yield before.replace("@FILE@", escaped(os.path.basename(request.output).encode("utf-8", "surrogateescape")).replace(
         "\\", "_").replace('"', "_"))  # fmt: skip
     for key, weights, names in linear.rows():
         # A raw string of Python ends with quotes, and cannot have a \ before them.

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from vwlite.errors import DataError
+from vwlite.export import Request
 from vwlite.export.linear import Linear
 from vwlite.export.sql_columns import HEAD, WORDS, Columns
 from vwlite.input.diagnostics import printable
@@ -93,11 +94,12 @@ _PARTS = {
 }
 
 
-def sql(linear: Linear, path: str, table: tuple[str, str] | None = None) -> Iterator[str]:
-    """The statements. table: in the database, and its column of ids: its features are a view; else they are an empty
-    table. DataError if the model needs more than keys and values; UsageError for a name that cannot be one."""
-    _check(linear, path)
-    columns = Columns(linear, path, *table) if table is not None else None
+def sql(request: Request) -> Iterator[str]:
+    """The statements. With a table of the database its features are a view; else they are an empty table. DataError if
+    the model needs more than keys and values; UsageError for a name that cannot be one."""
+    linear = request.linear
+    _check(linear, request.path)
+    columns = Columns(linear, request.path, *request.table) if request.table is not None else None
     s, k = linear.settings, linear.records
     names = linear.model.names if columns is None else ()
     named, count = "", k if not linear.classes else len(linear.classes)

@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import IO, Any
 
 from vwlite.errors import DataError, NoInputError
-from vwlite.export.linear import Linear
+from vwlite.export import Request
 from vwlite.input.diagnostics import printable
 from vwlite.model import Model
 from vwlite.model.feature_names import FeatureNames, escaped, unescaped
@@ -26,8 +26,9 @@ LARGEST_FILE = 4 << 30  # bytes of a file that is read: all of it is in memory
 PIECE = 1 << 20  # bytes that are read at once
 
 
-def tsv(linear: Linear) -> Iterator[str]:
+def tsv(request: Request) -> Iterator[str]:
     """The lines of a table of weights."""
+    linear = request.linear
     yield f"# {FORMAT_LINE}\n# {json.dumps(linear.header(), sort_keys=True, allow_nan=False)}\n"
     columns = [f"\t{escaped(_bytes(name))}" for name in linear.model.class_names()] or [""]
     yield f"index\t{'class' + chr(9) if linear.model.class_names() else ''}weight\tname\n"
@@ -38,8 +39,9 @@ def tsv(linear: Linear) -> Iterator[str]:
                 yield f"{key}{column}\t{weight!r}{shown}\n"
 
 
-def json_text(linear: Linear) -> Iterator[str]:
+def json_text(request: Request) -> Iterator[str]:
     """One object: `format`, `header`, `features`. Bytes that are not UTF-8 are U+DC80 to U+DCFF, as in Python."""
+    linear = request.linear
     yield f'{{"format": "{FORMAT_LINE}",\n"header": {json.dumps(linear.header(), sort_keys=True, allow_nan=False)},\n'
     names_of_classes = linear.model.class_names()
     yield '"features": ['
