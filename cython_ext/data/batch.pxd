@@ -76,6 +76,13 @@ cdef inline void rewind(Arrays* a, const Mark* mark) noexcept nogil:
     a.spans, a.features, a.tag_bytes = mark.spans, mark.features, mark.tag_bytes
 
 
+# Where the names of the features of a batch begin in the text of its block. Owned by a parser, which has it for one
+# batch after the other: it is right until the parser fills the next one.
+cdef class Places:
+    cdef uint32_t* begin    # owned
+    cdef size_t room
+
+
 # What is wrong with a line: which of the parser's complaints, and where.
 cdef struct Fault:
     uint32_t line      # counted from 0 within the batch
@@ -96,6 +103,9 @@ cdef class Batch:
     cdef bint coded            # the numbers are there, the hashes not
     cdef uint32_t* places      # owned, [2 * MOST_DISTINCT]; for numbering: 1 + the number of the hash that is there
     cdef uint32_t* decoded     # owned; the hashes of a view of a numbered batch
+    cdef Places name_places    # or None
+    cdef uint32_t* name_begin  # its; [features]; NULL if there is none
+    cdef size_t text           # the address of the block's text, or that it would have, while it is read
     cdef Fault* faults
     cdef size_t fault_count, fault_capacity
     cdef object owner          # whoever owns the memory that a view looks at; None: this batch does
@@ -108,6 +118,7 @@ cdef class Batch:
     cdef object _view(self, void* data, size_t items, size_t size, str code)
     cdef void clear(self) noexcept nogil
     cdef int keep_spaces(self, bint keep) noexcept nogil
+    cdef int keep_places(self) noexcept nogil
     cdef int reserve(self, size_t lines, size_t spans, size_t features, size_t tag_bytes) noexcept nogil
     cdef int gather_line(self, size_t line) noexcept nogil
     cdef int add_fault(self, const Fault* fault) noexcept nogil

@@ -196,6 +196,11 @@ cdef uint64_t new_dictionary():
     return dictionaries
 
 
+cdef class Places:
+    def __dealloc__(self):
+        free(self.begin)
+
+
 @cython.no_gc_clear   # else the garbage collector takes `owner` away before __dealloc__ asks for it
 cdef class Batch:
     """One block of text, parsed. Every sequence below is a read-only view that is valid until
@@ -231,6 +236,7 @@ cdef class Batch:
         self.a.lines = self.a.spans = self.a.features = self.a.tag_bytes = self.a.distinct = 0
         self.coded = False
         self.fault_count = 0
+        self.name_begin = NULL
 
     cdef int keep_spaces(self, bint keep) noexcept nogil:
         """Have the hashes of namespaces, or not; before the batch is filled. -1: no memory."""
@@ -239,6 +245,13 @@ cdef class Batch:
         if not keep and self.a.space != NULL:
             free(self.a.space)
             self.a.space = NULL
+        return 0
+
+    cdef int keep_places(self) noexcept nogil:
+        """Note in `name_places` where names begin, until the batch is cleared. -1: no memory."""
+        if reserve(<void**>&self.name_places.begin, &self.name_places.room, self.feature_capacity + 1, 4):
+            return -1
+        self.name_begin = self.name_places.begin
         return 0
 
     cdef int reserve(self, size_t lines, size_t spans, size_t features, size_t tag_bytes) noexcept nogil:
@@ -266,6 +279,8 @@ cdef class Batch:
             if resize(<void**>&self.a.hash, want, 4) or resize(<void**>&self.a.value, want, 4):
                 return -1
             self.feature_capacity = want
+            if self.name_begin != NULL and self.keep_places():
+                return -1
         want = self.a.tag_bytes + tag_bytes
         if want > self.tag_capacity:
             want = max(want, 2 * self.tag_capacity)

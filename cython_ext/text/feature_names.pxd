@@ -6,6 +6,7 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from vwlite.core.base.buffers cimport Buffer
 from vwlite.core.data.batch cimport Arrays, Batch
 from vwlite.core.data.expand cimport MOST_NAMED, MOST_TERMS, Expander
+from vwlite.core.text.parser cimport Parser
 
 
 # A set of hashes: open addressing, half full at most.
@@ -14,13 +15,6 @@ cdef struct HashSet:
     size_t capacity, count
     int shift
     bint has_zero
-
-
-# A set to which one thread adds while others look. All of it is owned.
-cdef struct Shared:
-    HashSet* now
-    HashSet* old[64]
-    size_t old_count
 
 
 # A name that was found; its text stands behind the one before it.
@@ -59,14 +53,15 @@ cdef class NameStore:
     cdef Found* names           # owned
     cdef uint64_t* ends         # owned; where the text of each ends
     cdef size_t count, name_capacity, end_capacity
-    cdef uint32_t* places       # owned; [place_capacity] 1 + the number of the name that has the hash, 0: none
+    cdef uint32_t* places       # owned; [place_capacity] 1 + the number of the name that has the hash, 0: none;
+                                # at most half of them are taken
     cdef size_t place_capacity
     cdef int shift
     cdef Buffer text
     cdef Buffer crosses         # of uint32: hash, number of components, their hashes
     cdef uint64_t* cross_at     # owned; where each begins there
     cdef size_t cross_count, cross_capacity
-    cdef Shared met, crossed    # the hashes of names, and of crosses
+    cdef HashSet crossed        # the hashes of crosses
     cdef object known           # names that were there before, by key: (keys, ends, text)
     cdef size_t known_count
 
@@ -82,18 +77,20 @@ cdef class NameStore:
 cdef class NameFinder:
     cdef readonly NameStore store
     cdef Expander expander
-    cdef bint crossing, strings
+    cdef Parser parser              # of VW text that is made of other formats ...
+    cdef Batch converted            # ... and what it found
+    cdef bint crossing
     cdef bint all_alive             # no namespace is left out
-    cdef uint32_t seed, mask
+    cdef uint32_t mask
     cdef HashSet wanted
+    cdef HashSet met                # hashes that are no news
     cdef uint32_t* recent           # owned; hashes that were met lately, each at its home
     cdef uint32_t* recent_crosses   # behind them; the same of crosses
-    cdef const HashSet* known_crosses   # what the store has
-    cdef HashSet crossed            # crosses of the block that were handed on
+    cdef HashSet crossed            # crosses that were handed on
     cdef bint selects               # only names of keys in `wanted` are looked for
     cdef uint32_t* news             # owned; places of new features in the arrays of the batch
     cdef size_t news_count, news_capacity
-    cdef Buffer found, text, crosses, scratch
+    cdef Buffer found, text, crosses
     cdef uint32_t[256 + MOST_NAMED] line_of     # by the letter of a namespace, or its number among those that are crossed
                                                 # by name: 1 + the last line of the batch that had it
     # of the last line: how many namespaces, where they begin, which of them are crossed, and whether one is there twice
@@ -105,14 +102,8 @@ cdef class NameFinder:
 
     cdef int look(self, const Arrays* a) noexcept nogil
     cdef size_t not_recent(self, const uint32_t* hash, size_t begin, size_t end, size_t n) noexcept nogil
-    cdef int read_names(self, const char* data, size_t size, Batch batch, Batch kinds, bint libsvm) noexcept nogil
-    cdef int vw_names(self, const char* p, const char* end, const Arrays* a, size_t line, size_t first,
-                      size_t last) noexcept nogil
-    cdef int vw_names_one_by_one(self, const char* p, const char* end, const Arrays* a, size_t line, size_t first,
-                                 size_t last) noexcept nogil
-    cdef int libsvm_names(self, const char* p, const Arrays* a, size_t line, size_t first, size_t last) noexcept nogil
-    cdef uint32_t hash_of(self, const char* name, size_t size, uint32_t seed) noexcept nogil
-    cdef int emit(self, uint8_t letter, const char* space, size_t space_size, const char* name, size_t size, uint32_t hash) noexcept nogil
+    cdef int copy_names(self, const char* text, size_t size, const Arrays* a, Batch named,
+                        Batch kinds) noexcept nogil
     cdef int cross(self, const Arrays* a) noexcept nogil
     cdef bint take_runs(self, const Arrays* a, size_t line) noexcept nogil
     cdef int combine(self, const uint16_t* letters, size_t order, size_t depth, size_t begin, uint64_t hash) noexcept nogil

@@ -3,18 +3,14 @@
 A name is NAMESPACE^NAME, or a name alone without a namespace; a nameless feature is called by its number, from 0. A
 cross is its components with `*` between them.
 
-Most features of a block have been met before. So a finder, one for each thread that parses, asks the store whether it
-has a hash, after a small table of those that the finder met lately; only lines with a new one are read once more, up to
-the last of these, and only new names are copied. Of a cross it keeps the hashes of its components.
+The parser of a block notes where the names stand in its text. Most features of a block have been met before: so a
+finder, one for each thread that parses, has a set of the hashes that it met, and before it a small table of those that
+it met lately. Only names of new hashes are copied. Of a cross it keeps the hashes of its components.
 
-The store takes what finders have found block by block, in the order of the stream. What it has when a block is searched
-is of earlier blocks; so the first time that a hash occurs is among what is found, and the store keeps the same names,
-those that came first, however many threads there are and wherever blocks end. All of this goes by 32-bit hashes; two
-names that share an index of fewer bits are both kept.
-
-One thread adds to the set of a store while others look: a slot is filled at once, and a set that has grown is another
-one, which takes its place when it is whole; the old one stays as long as the store. Who looks may miss what is just
-added, and finds it once more.
+The store takes what finders have found block by block, in the order of the stream, and keeps what is new to it. Each
+finder hands on the first name of each hash in its blocks; so the store keeps the same names, those that came first,
+however many threads there are and wherever blocks end. All of this goes by 32-bit hashes; two names that share an index
+of fewer bits are both kept.
 
 The learner has no part in it: it goes on as it would.
 """
@@ -23,17 +19,18 @@ from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer, Py_buffer
 from libc.stdio cimport snprintf
 from libc.stdlib cimport calloc, free, malloc, qsort
-from libc.string cimport memchr, memcmp, memcpy, memset
+from libc.string cimport memcmp, memcpy, memset
 
 from vwlite.core.base.buffers cimport append, copy, reserve
 from vwlite.core.base.fibonacci cimport place_of, shift_of
 from vwlite.core.base.prefetch cimport prefetch_read
-from vwlite.core.base.simd cimport PADDING, delimiters, likely, lowest, unlikely
+from vwlite.core.base.simd cimport likely
 from vwlite.core.base.sorting cimport sort_by_high_half
 from vwlite.core.data.batch cimport EXAMPLE, REJECTED, Arrays, Batch
 from vwlite.core.data.expand cimport Expander, Run
+from vwlite.core.text.parser cimport Parser
 from vwlite.core.text.murmur cimport hash_strings, murmur
-from vwlite.core.text.tokens cimport ENDS, ENDS_NAME, ENDS_PAIR, ENDS_WORD, find, skip_blanks
+from vwlite.core.text.tokens cimport ENDS, ENDS_NAME, Settings
 
 cdef enum:
     PRIME = 16777619        # FNV's, as in expand.pyx
@@ -41,36 +38,6 @@ cdef enum:
     RECENT_BITS = 15        # of the places for hashes that were met lately
     AHEAD = 16              # hashes whose slots are asked for before they are needed
     TEXT_OF_NAME = 100      # bytes of text for each name that a store has room for
-
-
-cdef extern from *:
-    """
-    static const char vwlite_blanks[64];
-
-    /* The n-th byte of that kind in [p, end), n >= 1, or NULL; 8 bytes behind the end are readable. */
-    static inline const char *vwlite_nth(const char *p, const char *end, char byte, size_t n) {
-        for (; p < end; p += 8) {
-            uint64_t marks = vwlite_zeros(vwlite_load64(p) ^ VWLITE_EACH(byte));
-            size_t count = (size_t)(((marks >> 7) * VWLITE_EACH(1)) >> 56);
-            if (count >= n) {
-                while (--n)
-                    marks &= marks - 1;
-                p += __builtin_ctzll(marks) >> 3;
-                return p < end ? p : NULL;
-            }
-            n -= count;
-        }
-        return NULL;
-    }
-
-    /* One thread puts a set in the place of another; others see the old one, or the new one whole. */
-    #define vwlite_publish(place, set) __atomic_store_n(place, set, __ATOMIC_RELEASE)
-    #define vwlite_seen(place) __atomic_load_n(place, __ATOMIC_ACQUIRE)
-    """
-    void publish "vwlite_publish"(HashSet** place, HashSet* set) noexcept nogil
-    HashSet* seen_now "vwlite_seen"(HashSet** place) noexcept nogil
-    const char BLANKS "vwlite_blanks"[64]
-    const char* nth "vwlite_nth"(const char* p, const char* end, char byte, size_t n) noexcept nogil
 
 
 # --- sets of hashes ------------------------------------------------------------------------------
@@ -139,7 +106,7 @@ cdef int copy_larger(const HashSet* s, HashSet* larger) noexcept nogil:
 
 
 cdef int insert(HashSet* s, uint32_t hash) noexcept nogil:
-    """1 if it is new, 0 if not; -1: no memory. For sets at which nobody else looks."""
+    """1 if it is new, 0 if not; -1: no memory."""
     cdef HashSet larger
     if not put(s, hash):
         return 0
@@ -149,41 +116,6 @@ cdef int insert(HashSet* s, uint32_t hash) noexcept nogil:
         free(s.slots)
         s[0] = larger
     return 1
-
-
-# --- sets that others look at --------------------------------------------------------------------
-
-cdef int begin_shared(Shared* shared) noexcept nogil:
-    shared.now = <HashSet*>calloc(1, sizeof(HashSet))
-    return -1 if shared.now == NULL or make_set(shared.now, SMALLEST) else 0
-
-
-cdef int share(Shared* shared, uint32_t hash) noexcept nogil:
-    """1 if it is new, 0 if not; -1: no memory. From one thread."""
-    cdef HashSet* larger
-    if not put(shared.now, hash):
-        return 0
-    if is_full(shared.now):
-        larger = <HashSet*>calloc(1, sizeof(HashSet))
-        if larger == NULL:
-            return -1
-        if copy_larger(shared.now, larger):
-            free(larger)
-            return -1
-        shared.old[shared.old_count] = shared.now     # 64 doublings are more than there can be
-        shared.old_count += 1
-        publish(&shared.now, larger)
-    return 1
-
-
-cdef void end_shared(Shared* shared) noexcept nogil:
-    cdef size_t i
-    for i in range(shared.old_count):
-        free(shared.old[i].slots)
-        free(shared.old[i])
-    if shared.now != NULL:
-        free(shared.now.slots)
-    free(shared.now)
 
 
 cdef inline bint is_recent(const uint32_t* recent, uint32_t hash) noexcept nogil:
@@ -198,7 +130,7 @@ cdef inline void remember(uint32_t* recent, uint32_t hash) noexcept nogil:
 # --- finding -------------------------------------------------------------------------------------
 
 cdef class NameFinder:
-    """Finds the names of features that it has not met before, in blocks of text. For one thread.
+    """Finds the names of features that it has not met before, in blocks of text, for one thread.
 
     store: where the names go; when it is full, nothing is looked for any more. expander: keep, ignore, ignore_linear and
     interactions of the model, in an Expander of its own. wanted: keys of a model with so many bits; if they are given,
@@ -209,16 +141,18 @@ cdef class NameFinder:
                   int bits=32):
         cdef uint32_t key
         cdef int letter
-        self.store, self.expander, self.strings = store, expander, not hash_all
+        self.store, self.expander = store, expander
+        self.parser, self.converted = Parser(hash_all=hash_all, labels_in_tags=True, places=True), Batch()
+        self.converted.first_line = 2       # there is no byte order mark
         self.crossing = expander.wild or expander.terms_size != 0
         self.all_alive = True
         for letter in range(256):
             self.all_alive &= expander.alive[letter]
-        self.seed = murmur(b"", 0, 0)
         self.mask = <uint32_t>((<uint64_t>1 << bits) - 1)
         self.recent = <uint32_t*>calloc(<size_t>2 << RECENT_BITS, sizeof(uint32_t))
         self.recent_crosses = self.recent + (<size_t>1 << RECENT_BITS)
-        if self.recent == NULL or make_set(&self.crossed, SMALLEST) or make_set(&self.wanted, SMALLEST):
+        if (self.recent == NULL or make_set(&self.met, SMALLEST) or make_set(&self.crossed, SMALLEST)
+                or make_set(&self.wanted, SMALLEST)):
             raise MemoryError("no memory for the names of features")
         self.selects = wanted is not None
         if self.selects:
@@ -228,33 +162,36 @@ cdef class NameFinder:
 
     def __dealloc__(self):
         free(self.recent)
+        free(self.met.slots)
         free(self.crossed.slots)
         free(self.wanted.slots)
         free(self.news)
         free(self.found.data)
         free(self.text.data)
         free(self.crosses.data)
-        free(self.scratch.data)
 
-    def find(self, str format, block, Batch batch not None, *, convert=None):
-        """What is new in a block, for `NameStore.take`; None: nothing. batch: what a parser made of the block, not
-        numbered yet. format: "vw" or "libsvm"; of any other, convert makes VW text of the block when it is needed, and a
-        batch with as many lines whose rejected ones are not in the text."""
+    def find(self, block, Batch batch not None, *, convert=None):
+        """What is new in a block, for `NameStore.take`; None: nothing. batch: what a parser with `places` made of the
+        block, not numbered yet. Of any other batch, convert makes VW text when it is needed, and a batch with as many
+        lines whose rejected ones are not in the text; None: all lines are."""
         cdef Py_buffer info
+        cdef Batch named = batch, kinds = None
         cdef int failed = 0
-        cdef bint libsvm = format == "libsvm"
-        cdef Batch kinds = None
         self.found.size = self.text.size = self.crosses.size = self.news_count = 0
         with nogil:
             if not self.store.full:
                 failed = self.look(&batch.a)
         if convert is not None and self.news_count > 0:
             block, kinds = convert()
+            named = self.converted
+            self.parser.parse(block, named)
+        if named.name_begin == NULL and self.news_count > 0:
+            raise ValueError("the parser of this batch did not note the places of names")
         PyObject_GetBuffer(block, &info, PyBUF_SIMPLE)
         try:
             with nogil:
                 if not failed and self.news_count > 0:
-                    failed = self.read_names(<const char*>info.buf, info.len, batch, kinds, libsvm)
+                    failed = self.copy_names(<const char*>info.buf, info.len, &batch.a, named, kinds)
                 if not failed and self.crossing and not self.store.crosses_full:
                     failed = self.cross(&batch.a)
         finally:
@@ -280,10 +217,10 @@ cdef class NameFinder:
 
     cdef int look(self, const Arrays* a) noexcept nogil:
         """Note the features whose hash is new; -1: no memory."""
-        cdef const HashSet* known = seen_now(&self.store.met.now)
         cdef const uint32_t* hash = a.hash
         cdef size_t span, i, n = 0
         cdef uint32_t h
+        cdef int fresh
         if reserve(<void**>&self.news, &self.news_capacity, a.features + 1, sizeof(uint32_t)):
             return -1
         # First those that were not met lately: most were.
@@ -295,16 +232,20 @@ cdef class NameFinder:
                     n = self.not_recent(hash, a.feature_begin[span], a.feature_begin[span + 1], n)
         for i in range(n):
             if i + AHEAD < n:
-                prefetch_read(known.slots + place_of(hash[self.news[i + AHEAD]], known.shift))
+                prefetch_read(self.met.slots + place_of(hash[self.news[i + AHEAD]], self.met.shift))
             h = hash[self.news[i]]
             if is_recent(self.recent, h):       # by now
                 continue
-            if not (is_near(known, h) or has(known, h)):
-                if self.selects and not self.crossing and not has(&self.wanted, h & self.mask):
-                    continue
-                self.news[self.news_count] = self.news[i]
-                self.news_count += 1
             remember(self.recent, h)
+            if is_near(&self.met, h):
+                continue
+            if self.selects and not self.crossing and not has(&self.wanted, h & self.mask):
+                continue
+            fresh = insert(&self.met, h)
+            if fresh < 0:
+                return -1
+            self.news[self.news_count] = self.news[i]
+            self.news_count += fresh
         return 0
 
     cdef size_t not_recent(self, const uint32_t* hash, size_t begin, size_t end, size_t n) noexcept nogil:
@@ -317,175 +258,54 @@ cdef class NameFinder:
             n += not is_recent(recent, hash[i])
         return n
 
-    cdef int read_names(self, const char* data, size_t size, Batch batch, Batch kinds, bint libsvm) noexcept nogil:
-        """Read the names of the new features in the text of the batch; -1: no memory. kinds: see `find`, or None."""
-        cdef const Arrays* a = &batch.a
-        cdef const char* p = data
-        cdef const char* end = data + size
-        cdef const char* next
-        cdef const char* stop
-        cdef size_t line, first = 0, last, limit
+    cdef int copy_names(self, const char* text, size_t size, const Arrays* a, Batch named, Batch kinds) noexcept nogil:
+        """Hand on the names of the new features, of which `named` knows the places in the text; -1: no memory. kinds:
+        see `find`, or None."""
+        cdef const Arrays* b = &named.a
+        cdef Found found
         cdef const uint8_t* kind = NULL if kinds is None else kinds.a.kind
         cdef size_t known = 0 if kinds is None else kinds.a.lines
-        if kind == NULL and batch.first_line == 1 and size >= 3 and memcmp(data, b"\xef\xbb\xbf", 3) == 0:
-            p += 3
-        for line in range(a.lines):
-            if line < known and kind[line] == REJECTED:
-                continue
-            next = <const char*>memchr(p, c'\n', end - p) if p < end else NULL
-            limit = a.feature_begin[a.span_begin[line + 1]]
-            last = first
-            while last < self.news_count and self.news[last] < limit:
-                last += 1
-            if last > first:
-                stop = end if next == NULL else next
-                if end - stop <= PADDING:   # bytes behind it must be readable, and the last line may have no LF
-                    self.scratch.size = 0
-                    if (append(&self.scratch, p, stop - p) or append(&self.scratch, b"\n", 1)
-                            or append(&self.scratch, BLANKS, PADDING)):
-                        return -1
-                    p = self.scratch.data
-                    stop = p + self.scratch.size - PADDING - 1
-                if libsvm:
-                    if self.libsvm_names(p, a, line, first, last):
-                        return -1
-                elif self.vw_names(p, stop, a, line, first, last):
-                    return -1
-                first = last
-                if first == self.news_count:
-                    return 0
-            if next == NULL:
-                return 0
-            p = next + 1
-        return 0
-
-    cdef int vw_names(self, const char* p, const char* end, const Arrays* a, size_t line, size_t first,
-                      size_t last) noexcept nogil:
-        """Read the names of news[first:last], which are features of the line [p, end) of VW text; -1: no memory.
-
-        In most lines there is a bar for each span, and a blank before each feature: so these are counted. If what is
-        found there has another hash - features of value zero are in the text and not in the batch -, it was
-        another line: then each feature is read.
-        """
-        cdef const char* bar = p - 1
-        cdef const char* blank = NULL
-        cdef const char* name
-        cdef size_t span = a.span_begin[line], bars = 0, blanks = 0, space_size = 0, k, size, wanted
-        cdef size_t kept = self.found.size, text = self.text.size
-        cdef uint32_t seed = 0
-        for k in range(first, last):
-            while a.feature_begin[span + 1] <= self.news[k]:
-                span += 1
-            wanted = span + 1 - a.span_begin[line]
-            if wanted > bars:
-                bar = nth(bar + 1, end, c'|', wanted - bars)
-                if bar == NULL:
-                    break
-                bars, blanks = wanted, 0
-                blank = name_end(bar + 1)
-                space_size = blank - (bar + 1)
-                seed = self.hash_of(bar + 1, space_size, 0) if space_size else self.seed
-                if blank[0] == c':':
-                    blank = word_end(blank + 1)
-                blank -= 1
-            wanted = self.news[k] - a.feature_begin[span] + 1
-            blank = nth(blank + 1, end, c' ', wanted - blanks)
-            if blank == NULL:
-                break
-            blanks = wanted
-            name = blank + 1
-            size = name_end(name) - name
-            if size == 0 or self.hash_of(name, size, seed) != a.hash[self.news[k]]:
-                break
-            if self.emit(bar[1] if space_size else c' ', bar + 1, space_size, name, size, a.hash[self.news[k]]):
-                return -1
-        else:
-            return 0
-        self.found.size, self.text.size = kept, text
-        return self.vw_names_one_by_one(p, end, a, line, first, last)
-
-    cdef int vw_names_one_by_one(self, const char* p, const char* end, const Arrays* a, size_t line, size_t first,
-                                 size_t last) noexcept nogil:
-        """`vw_names` of any line."""
-        cdef const char* space
-        cdef const char* name
-        cdef size_t at = a.feature_begin[a.span_begin[line]], stop = a.feature_begin[a.span_begin[line + 1]]
-        cdef size_t space_size, size, k = first
-        cdef uint32_t seed, nameless, hash
-        cdef uint8_t letter
+        cdef size_t i, k, at, line = 0, row = 0, span = 0   # row: of the text
+        cdef size_t known_span = b.spans
+        cdef uint32_t space_size = 0, name_size, seed
+        cdef const Settings* s = &self.parser.settings
         cdef char[16] number
-        p = <const char*>memchr(p, c'|', end - p)
-        while k < last and p != NULL and p[0] == c'|':
-            space = p + 1
-            p = name_end(space)
-            space_size = p - space
-            letter = <uint8_t>space[0] if space_size else c' '
-            seed = self.hash_of(space, space_size, 0) if space_size else self.seed
-            nameless = 0
-            if p[0] == c':':
-                p = word_end(p + 1)
-            while k < last:
-                p = skip_blanks(p)
-                if ENDS[<uint8_t>p[0]] & ENDS_WORD:
-                    break
-                name = p
-                p = name_end(p)
-                size = p - name
-                if p[0] == c':':
-                    p = word_end(p + 1)
-                if size > 0:
-                    hash = self.hash_of(name, size, seed)
-                else:
-                    hash = seed + nameless
-                    size, name = snprintf(number, 16, b"%u", nameless), number
-                    nameless += 1
-                if at == stop or hash != a.hash[at]:    # a value of zero
-                    continue
-                if at == self.news[k]:
-                    if self.emit(letter, space, space_size, name, size, hash):
-                        return -1
-                    k += 1
-                at += 1
-        return 0
-
-    cdef inline uint32_t hash_of(self, const char* name, size_t size, uint32_t seed) noexcept nogil:
-        return hash_strings(name, size, seed) if self.strings else murmur(name, size, seed)
-
-    cdef int libsvm_names(self, const char* p, const Arrays* a, size_t line, size_t first, size_t last) noexcept nogil:
-        """The same of a line of libsvm; -1: no memory."""
-        cdef size_t at = a.feature_begin[a.span_begin[line]], stop = a.feature_begin[a.span_begin[line + 1]]
+        cdef const char* end = text + size
         cdef const char* name
-        cdef size_t k = first
-        cdef uint32_t hash
-        while k < last and at < stop:
-            p = skip_blanks(p)
-            if ENDS[<uint8_t>p[0]] & ENDS_PAIR:
+        cdef const char* space = NULL
+        for i in range(self.news_count):
+            k = self.news[i]
+            while a.feature_begin[a.span_begin[line + 1]] <= k:
+                row += line >= known or kind[line] != REJECTED
+                line += 1
+            if row >= b.lines:
                 break
-            name = p
-            p = find(p, ENDS_PAIR)
-            if memchr(name, c':', p - name) == NULL:    # the label
-                continue
-            while name[0] == c'0' and name[1] != c':':
-                name += 1
-            hash = self.hash_of(name, <const char*>memchr(name, c':', p - name) - name, self.seed)
-            if hash != a.hash[at]:      # a value of zero
-                continue
-            if at == self.news[k]:
-                if self.emit(c' ', name, 0, name, <const char*>memchr(name, c':', p - name) - name, hash):
-                    return -1
-                k += 1
-            at += 1
-        return 0
-
-    cdef int emit(self, uint8_t letter, const char* space, size_t space_size, const char* name, size_t size,
-                  uint32_t hash) noexcept nogil:
-        """Hand a name on; -1: no memory."""
-        cdef Found found
-        found.hash, found.component = hash, not self.expander.linear[letter]
-        found.size = <uint32_t>(size + space_size + (space_size > 0))
-        if (append(&self.found, &found, sizeof(Found)) or append(&self.text, space, space_size)
-                or append(&self.text, b"^", space_size > 0) or append(&self.text, name, size)):
-            return -1
+            at = k - a.feature_begin[a.span_begin[line]] + b.feature_begin[b.span_begin[row]]
+            while span < b.spans and b.feature_begin[span + 1] <= at:
+                span += 1
+            if span == b.spans or b.hash[at] != a.hash[k]:
+                continue    # the text says something else
+            if named.name_begin[at] >= size:
+                break
+            name = text + named.name_begin[at]
+            if span != known_span:
+                known_span, space_size = span, 0
+                if b.letter[span] != c' ':      # the namespace stands behind the bar that comes before the feature
+                    space = name
+                    while space > text and (space - 1)[0] != c'|':
+                        space -= 1
+                    space_size = name_length(space, end)
+            name_size = name_length(name, end)
+            if name_size == 0:      # a nameless one: the k-th has the hash of the namespace + k
+                seed = s.unnamed
+                if space_size:
+                    seed = hash_strings(space, space_size, s.seed) if s.strings else murmur(space, space_size, s.seed)
+                name, name_size = number, <uint32_t>snprintf(number, 16, b"%u", a.hash[k] - seed)
+            found.hash, found.component = b.hash[at], not self.expander.linear[b.letter[span]]
+            found.size = name_size + space_size + (space_size > 0)
+            if (append(&self.found, &found, sizeof(Found)) or append(&self.text, space, space_size)
+                    or append(&self.text, b"^", space_size > 0) or append(&self.text, name, name_size)):
+                return -1
         return 0
 
     # --- crosses -----------------------------------------------------------------------------
@@ -497,9 +317,6 @@ cdef class NameFinder:
         cdef bint whole
         memset(self.line_of, 0, sizeof(self.line_of))
         self.layout_spans = <size_t>-1
-        self.known_crosses = seen_now(&self.store.crossed.now)
-        if (self.crossed.count or self.crossed.has_zero) and make_set(&self.crossed, SMALLEST):
-            return -1
         for line in range(a.lines):
             if a.kind[line] != EXAMPLE:
                 continue
@@ -568,12 +385,9 @@ cdef class NameFinder:
             key = <uint32_t>h
             if likely(is_recent(self.recent_crosses, key)):
                 continue
-            if is_near(self.known_crosses, key) or has(self.known_crosses, key):
-                remember(self.recent_crosses, key)
-                continue
             if self.selects and not has(&self.wanted, key & self.mask):
                 continue
-            if self.crossed.count >= self.store.most:   # of this block: there is no room for more
+            if self.crossed.count >= self.store.most:   # the store has, or will have, no room for more
                 return 0
             fresh = insert(&self.crossed, key)
             if fresh < 0:
@@ -587,26 +401,12 @@ cdef class NameFinder:
         return 0
 
 
-cdef inline const char* name_end(const char* p) noexcept nogil:
-    """The blank, ':', '|' or end of line that comes next; PADDING bytes behind that are readable."""
-    cdef uint32_t window
-    while True:
-        window = delimiters(p, c'|')
-        if unlikely(window == 0):
-            p += 32
-            continue
-        p += lowest(window)
-        if likely(ENDS[<uint8_t>p[0]] & ENDS_NAME):
-            return p
-        p += 1      # a control byte, which may be in a name
-
-
-cdef inline const char* word_end(const char* p) noexcept nogil:
-    """The same without ':'."""
-    p = name_end(p)
-    while unlikely(p[0] == c':'):
-        p = name_end(p + 1)
-    return p
+cdef inline uint32_t name_length(const char* p, const char* end) noexcept nogil:
+    """How long the name at p is, which ends as the parser's do, or with the text."""
+    cdef const char* q = p
+    while q < end and not ENDS[<uint8_t>q[0]] & ENDS_NAME:
+        q += 1
+    return <uint32_t>(q - p)
 
 
 cdef object taken(Buffer* buffer):
@@ -644,7 +444,7 @@ cdef class NameStore:
         if known is not None:
             self.known_count = len(known[0])
         self.full, self.crosses_full = self.known_count >= most, most == 0
-        if begin_shared(&self.met) or begin_shared(&self.crossed):
+        if self.number_names() or make_set(&self.crossed, SMALLEST):
             raise MemoryError("no memory for the names of features")
 
     def __dealloc__(self):
@@ -654,8 +454,7 @@ cdef class NameStore:
         free(self.text.data)
         free(self.crosses.data)
         free(self.cross_at)
-        end_shared(&self.met)
-        end_shared(&self.crossed)
+        free(self.crossed.slots)
 
     def __len__(self):
         return self.known_count + self.count + self.cross_count
@@ -673,8 +472,7 @@ cdef class NameStore:
             for i in range(names.shape[0] // sizeof(Found)):
                 if (i + AHEAD) * sizeof(Found) < <size_t>names.shape[0]:
                     prefetch_read(
-                        self.met.now.slots
-                        + place_of((<const Found*>&names[(i + AHEAD) * sizeof(Found)]).hash, self.met.now.shift))
+                        self.places + place_of((<const Found*>&names[(i + AHEAD) * sizeof(Found)]).hash, self.shift))
                 memcpy(&one, &names[i * sizeof(Found)], sizeof(Found))
                 failed = self.add(&one, <const char*>&text[at] if one.size else NULL)
                 if failed:
@@ -698,9 +496,9 @@ cdef class NameStore:
             at[0] = (at[0] + 1) & (self.place_capacity - 1)
 
     cdef int number_names(self) noexcept nogil:
-        """Have `place` know all names; -1: no memory."""
+        """Have `place` know all names, and have room for as many again; -1: no memory."""
         cdef size_t capacity = SMALLEST, i, at
-        while capacity < 2 * self.count:
+        while capacity < 4 * self.count:
             capacity *= 2
         free(self.places)
         self.places, self.place_capacity = <uint32_t*>calloc(capacity, sizeof(uint32_t)), capacity
@@ -713,29 +511,27 @@ cdef class NameStore:
         return 0
 
     cdef int add(self, const Found* found, const char* text) noexcept nogil:
-        cdef int fresh
-        if self.full:
+        cdef size_t at
+        if self.full or self.place(found.hash, &at):
             return 0
         if self.text.size + found.size > self.most_text:
-            self.full = not has(self.met.now, found.hash)
+            self.full = True
             return 0
-        fresh = share(&self.met, found.hash)
-        if fresh <= 0:
-            return fresh
         if (reserve(<void**>&self.names, &self.name_capacity, self.count + 1, sizeof(Found))
                 or reserve(<void**>&self.ends, &self.end_capacity, self.count + 1, sizeof(uint64_t))
                 or append(&self.text, text, found.size)):
             return -1
         self.names[self.count], self.ends[self.count] = found[0], self.text.size
         self.count += 1
+        self.places[at] = <uint32_t>self.count
         self.full = self.known_count + self.count >= self.most
-        return 0
+        return self.number_names() if 2 * self.count >= self.place_capacity else 0
 
     cdef int add_cross(self, const uint32_t* record) noexcept nogil:
         cdef int fresh
         if self.crosses_full:
             return 0
-        fresh = share(&self.crossed, record[0])
+        fresh = insert(&self.crossed, record[0])
         if fresh <= 0:
             return fresh
         if reserve(<void**>&self.cross_at, &self.cross_capacity, self.cross_count + 1, sizeof(uint64_t)):
@@ -812,8 +608,6 @@ cdef class NameStore:
         cdef int state
         cdef Named* one
         cdef uint64_t* items        # in order
-        if self.cross_count and self.number_names():
-            return -1
         g.items = <uint64_t*>malloc(2 * every * sizeof(uint64_t) + 1)
         if g.items == NULL:
             return -1

@@ -92,13 +92,15 @@ cdef inline const char* libsvm_line(const Settings* s, Batch batch, const char* 
             if batch.reserve(0, 0, 64, 0):
                 return trouble_at(trouble, OUT_OF_MEMORY, p, p)
             hash, value, limit = batch.a.hash, batch.a.value, batch.feature_capacity
-        if s.strings:
+        if likely(s.strings and batch.name_begin == NULL):
             hash[n] = <uint32_t>index + s.unnamed
         else:
             name = begin
             while name[0] == c'0' and name + 1 != p:
                 name += 1
-            hash[n] = murmur(name, p - name, s.unnamed)
+            hash[n] = <uint32_t>index + s.unnamed if s.strings else murmur(name, p - name, s.unnamed)
+            if batch.name_begin != NULL:
+                batch.name_begin[n] = <uint32_t>(<size_t>name - batch.text)
         end = value_end(p + 1, begin, rest, ENDS_PAIR)
         begin = p + 1
         number = read_float(begin, end)

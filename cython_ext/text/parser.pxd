@@ -3,7 +3,7 @@
 from libc.stddef cimport size_t
 from libc.stdint cimport uint32_t
 
-from vwlite.core.data.batch cimport Arrays, Batch
+from vwlite.core.data.batch cimport Arrays, Batch, Places
 from vwlite.core.data.class_names cimport Names
 from vwlite.core.text.lines_fast cimport Columns
 from vwlite.core.text.tokens cimport Settings
@@ -17,6 +17,7 @@ cdef class Parser:
     cdef size_t scratch_size
     cdef Columns* columns        # owned; NULL: lines one by one
     cdef Space[PLACES] spaces    # the namespaces of the last lines, by their place in the line
+    cdef Places places           # of the names of features, or None
     cdef readonly Names names    # of classes, or None
     cdef uint32_t named          # classes that had a name where the columns begin
     cdef readonly str format

@@ -31,7 +31,7 @@ from libc.string cimport memcmp, memcpy, memmove, memset
 
 from vwlite.core.base.buffers cimport reserve
 from vwlite.core.base.simd cimport PADDING, delimiters, delimiters_portable, likely, unlikely
-from vwlite.core.data.batch cimport REJECTED, Arrays, Batch, Fault, Mark, mark_of, rewind
+from vwlite.core.data.batch cimport REJECTED, Arrays, Batch, Fault, Mark, Places, mark_of, rewind
 from vwlite.core.data.class_names cimport Names
 from vwlite.core.text.libsvm cimport libsvm_line
 from vwlite.core.text.lines_fast cimport FULL, MARKS, Columns, compute, find_marks
@@ -76,6 +76,7 @@ cdef class Parser:
         a line, a TAB before the first bar, a namespace's scale before the end of the line.
 
     spaces: the batch keeps the hash of each namespace, for those who cross namespaces by name.
+    places: it knows where the names of features begin in the block, until the next one: for a NameFinder.
 
     columns: read plain lines of VW text by columns, which gives the same in less time.
 
@@ -84,7 +85,8 @@ cdef class Parser:
 
     def __cinit__(self, str format="vw", *, bint hash_all=False, uint32_t hash_seed=0, str label_domain="any",
                   labels=None, Names names=None, bint lenient_labels=False, bint stop_at_fault=True, str loss_name="this loss",
-                  bint columns=True, bint labels_in_tags=False, bint vw_compatible_only=False, bint spaces=False):
+                  bint columns=True, bint labels_in_tags=False, bint vw_compatible_only=False, bint spaces=False,
+                  bint places=False):
         if format not in ("vw", "libsvm", "csv", "jsonl"):
             raise ValueError(f"no such format: {format}")
         domains = {"any": ANY, "binary": BINARY, "nonnegative": NONNEGATIVE}
@@ -104,6 +106,7 @@ cdef class Parser:
         self.settings.labels_in_tags = labels_in_tags
         self.settings.vw_compatible_only = vw_compatible_only
         self.settings.spaces = spaces
+        self.places = Places() if places else None
         if labels is not None:
             self.labels, self.settings.mapped = tuple(labels), True
             if isinstance(self.labels[0], str):
@@ -136,6 +139,7 @@ cdef class Parser:
             self.unfit.forget(0)
         if batch.owner is not None:
             raise ValueError("this batch looks at foreign memory: it cannot be filled")
+        batch.name_places = self.places
         PyObject_GetBuffer(block, &info, PyBUF_SIMPLE)
         try:
             if info.len > LARGEST_BLOCK:
@@ -153,6 +157,8 @@ cdef class Parser:
         cdef size_t whole = size, skip = 0, rest
         cdef int state
         batch.clear()
+        if self.places is not None and batch.keep_places():
+            return -1
         if batch.keep_spaces(self.settings.spaces) or batch.reserve(1, 1, 64, 0):
             return -1
         batch.a.tag_begin[0] = batch.a.span_begin[0] = batch.a.feature_begin[0] = 0
@@ -192,6 +198,7 @@ cdef class Parser:
     cdef int lines(self, const char* p, const char* end, size_t offset, size_t skip, Batch batch) noexcept nogil:
         """The lines in [p, end), the last byte of which is LF. `offset`: of p in the block. The first
         line begins with `skip` bytes to skip. -1 when memory is out, 1 if it stopped at a fault."""
+        batch.text = <size_t>p - offset
         if self.columns == NULL:
             return self.one_by_one(p, end, offset, skip, batch)
         return self.by_columns(p, end, offset, skip, batch)
@@ -261,8 +268,13 @@ cdef class Parser:
     cdef int take_columns(self, const char* p, const char* end, size_t offset, Batch batch, const Arrays* begun) noexcept nogil:
         """Finish the lines [p, end), whose features are in the columns. begun: the batch before them."""
         cdef Columns* c = self.columns
-        cdef size_t first = batch.a.features - c.size
+        cdef size_t i, text, first = batch.a.features - c.size
+        cdef uint32_t* name_begin
         cdef long zeros = compute(c, self.settings.strings, batch.a.hash + first, batch.a.value + first)
+        if unlikely(batch.name_begin != NULL):
+            name_begin, text = batch.name_begin + first, batch.text
+            for i in range(c.size):
+                name_begin[i] = <uint32_t>(<size_t>c.name[i] - text)
         c.size = c.odd_count = 0
         if likely(zeros == 0):
             return 0

@@ -194,6 +194,8 @@ cdef inline const char* vw_line(const Settings* s, Batch batch, const char* p, T
             else:   # a control byte, which may begin a name
                 name = any_name(p, space, strings)
             hash[n] = name.hash
+            if unlikely(batch.name_begin != NULL):
+                batch.name_begin[n] = <uint32_t>(<size_t>p - batch.text)
             x = 1
             if name.end[0] == c':':
                 begin = name.end + 1
@@ -244,7 +246,6 @@ cdef inline const char* plain_line(const Settings* s, Batch batch, Columns* c, S
     cdef const uint32_t* m = mark[0]
     cdef const char* line = p
     cdef const char* q
-    cdef const char* text
     cdef size_t n = c.size, first, ordinal = 0
     cdef size_t begin = batch.a.features - n
     cdef uint32_t space

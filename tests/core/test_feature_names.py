@@ -92,7 +92,7 @@ def found_names(text, settings, libsvm=False, most=10**9, sizes=None, finders=1,
     store = NameStore(min(most, 1 << 40))
     of = [make_finder(settings, store, wanted) for _ in range(finders)]
     form = "libsvm" if libsvm else "vw"
-    parser = Parser(format=form, hash_all=settings.hash == "all", stop_at_fault=False)
+    parser = Parser(format=form, hash_all=settings.hash == "all", stop_at_fault=False, places=True)
     keys, draw, at, found, line = set(), random.Random(seed), 0, [], 1
     lines = text.splitlines(keepends=True) if b"\r" not in text.replace(b"\r\n", b"") else text.split(b"\n")
     while at < len(lines):
@@ -101,7 +101,7 @@ def found_names(text, settings, libsvm=False, most=10**9, sizes=None, finders=1,
         batch = Batch()
         batch.first_line = line
         parser.parse(block, batch)
-        found.append(draw.choice(of).find(form, block, batch))
+        found.append(draw.choice(of).find(block, batch))
         expander = make_expander(settings)
         for i in range(len(batch)):
             keys.update(expander.features(batch, i)[0])
@@ -208,8 +208,8 @@ def test_names_that_were_known_stay_and_count():
     settings = Settings(bits=3)
     finder = make_finder(settings, store)
     batch = Batch()
-    Parser().parse(b"1 |a b\n1 |a c d\n", batch)
-    store.take(finder.find("vw", b"1 |a b\n1 |a c d\n", batch))
+    Parser(places=True).parse(b"1 |a b\n1 |a c d\n", batch)
+    store.take(finder.find(b"1 |a b\n1 |a c d\n", batch))
     assert store.full and len(store) == 5
     keys = np.arange(8, dtype=np.uint32)
     weights = np.array([0, 1, 1, 1, 1, 1, 1, 1.0])
@@ -224,8 +224,8 @@ def test_a_store_has_room_for_a_hundred_bytes_a_name():
     for i in range(4):
         text = b"1 |a " + b"%d" % i + b"x" * 300 + b"\n"
         batch = Batch()
-        Parser().parse(text, batch)
-        store.take(finder.find("vw", text, batch))
+        Parser(places=True).parse(text, batch)
+        store.take(finder.find(text, batch))
     assert store.full and len(store) == 3
 
 
@@ -285,11 +285,11 @@ def test_finders_look_while_the_store_grows():
     turns = iter(range(len(texts)))
 
     def work():
-        finder, parser = make_finder(settings, store), Parser()
+        finder, parser = make_finder(settings, store), Parser(places=True)
         for k in turns:
             batch = Batch()
             parser.parse(texts[k], batch)
-            found.put((k, finder.find("vw", texts[k], batch)))
+            found.put((k, finder.find(texts[k], batch)))
 
     threads = [threading.Thread(target=work) for _ in range(4)]
     for thread in threads:

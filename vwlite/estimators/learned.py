@@ -122,7 +122,7 @@ def names_in(rows: BatchSource, batch: Batch, end: int, finder: NameFinder | Non
     def text() -> tuple[bytes, None]:
         return rows.text(end - len(batch), end, finder.new_lines(batch)), None
 
-    return finder.find("", b"", batch, convert=text)
+    return finder.find(b"", batch, convert=text)
 
 
 class Fitting(Training):

@@ -247,7 +247,7 @@ class Parsing:
 
                 self._arrow = ArrowParsing(self.options)
             bad, text = self._arrow.parse(block, task.rows, batch)
-            names = self._finder.find("", b"", batch, convert=self._arrow.converted) if self._finder else None
+            names = self._finder.find(b"", batch, convert=self._arrow.converted) if self._finder else None
             if self._number:
                 batch.number_hashes()
             return Parsed(batch, bad, block.done, block.total, text, names, unfit=self._arrow.unfit_labels)
@@ -269,7 +269,7 @@ class Parsing:
         names = None
         if self._finder:
             convert = None if task.layout is None else partial(self._converted, task.format, task.layout, block.data)
-            names = self._finder.find(task.format, block.data, batch, convert=convert)
+            names = self._finder.find(block.data, batch, convert=convert)
         block.release()
         if self._number:
             batch.number_hashes()
@@ -314,7 +314,7 @@ class Parsing:
             self._parsers[format] = kind(
                 format=format, hash_all=o.hash_all, labels=o.labels, label_domain=o.label_domain,
                 names=o.names, loss_name=o.loss_name, lenient_labels=o.lenient_labels, stop_at_fault=not o.skip,
-                spaces=o.spaces,
+                spaces=o.spaces, places=self._finder is not None,
             )  # fmt: skip
         return self._parsers[format]
 
