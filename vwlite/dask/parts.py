@@ -12,7 +12,7 @@ from typing import IO, Any
 
 from vwlite.dask.extras import fsspec, unknown_protocol
 from vwlite.errors import DataError, NoInputError, UsageError, VwliteError
-from vwlite.input import MAGIC
+from vwlite.input.formats import by_magic
 from vwlite.input.reader import BZIP2, GZIP, LONGEST_MAGIC, XZ, ZSTD, ZSTD_SKIPPABLE
 
 CHUNK = 1 << 20  # bytes that are read at a time
@@ -61,7 +61,7 @@ def listed(patterns: tuple[str, ...], block_size: int) -> Listing:
             empty.append(url)
             continue
         head = _head(url)
-        if head.startswith(tuple(MAGIC)):
+        if by_magic(head):
             raise DataError(f"{url}: a table that is no text, whose lines cannot be held out: make text of it first")
         count = 1 if head.startswith(MAGICS) else max(1, -(-size // block_size))
         if count == 1:

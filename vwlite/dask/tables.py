@@ -10,11 +10,11 @@ from typing import Any
 from vwlite.dask.parts import FilePart, content
 from vwlite.dask.work import ShardJob, format_of
 from vwlite.errors import UsageError
+from vwlite.input.formats import DELIMITED
 from vwlite.input.pipeline import ParseOptions, decide_roles
 from vwlite.options.groups import InputOptions
 from vwlite.runs.source import table_of
 
-DELIMITED = ("csv", "tsv")
 ENOUGH = 8 << 20  # bytes, in which there are the rows that decide roles
 
 

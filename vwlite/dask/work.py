@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from vwlite.dask.parts import FilePart, content, file_system, first_line, told
 from vwlite.errors import DataError, VwliteError, WriteError
-from vwlite.input.tables import name_format
+from vwlite.input.formats import by_name
 from vwlite.merging.search import Candidate, Holdout, Vector
 from vwlite.model.slots import Array, array_of
 from vwlite.options.groups import TrainOptions
@@ -305,7 +305,7 @@ def format_of(part: FilePart, job: ShardJob) -> str:
     """The format of the text of a shard, as the command gets it: the name of the file tells some."""
     if job.format != "auto":
         return job.format
-    if (found := name_format(part.url)) is not None:
+    if (found := by_name(part.url)) is not None:
         return found
     return "auto"
 

@@ -2,8 +2,6 @@
 
 MOST_WORDS = 16  # of an n-gram; as in cython_ext/text/cells.pxd
 MISSING = ("NA", "N/A", "NaN", "nan", "null", "NULL", "None", "-")  # words that mean a missing value, in tables
-ARROW = b"ARROW1"
-MAGIC = {b"PAR1": "parquet", ARROW: "arrow"}  # what begins so is not text
 
 
 def cache_name(source: str) -> str:

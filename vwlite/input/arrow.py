@@ -22,8 +22,8 @@ from vwlite.core.text.cells import Cells
 from vwlite.core.text.parser import Parser
 from vwlite.core.text.tables import TableParser
 from vwlite.errors import DataError, NoInputError
-from vwlite.input import ARROW
 from vwlite.input.diagnostics import A_TIME, IS_NUMBER, BadLine, about_words, explain, printable, shown
+from vwlite.input.formats import by_magic
 from vwlite.input.reader import Block, display_name
 from vwlite.input.schema import SchemaError, decide, index_columns
 from vwlite.input.tables import Layout, Table, lay_out
@@ -97,7 +97,7 @@ def _opened(pa: Any, source: str, format: str) -> tuple[Any, Callable[[list[str]
         reader = ipc.open_stream(pa.PythonFile(open(0, "rb", closefd=False)))
         return reader.schema, lambda wanted, rows: (batch.select(wanted) for batch in reader)
     stream = pa.OSFile(source)  # not a memory map: a file that becomes shorter would end the process by SIGBUS
-    is_file = stream.read(len(ARROW)) == ARROW
+    is_file = by_magic(stream.read(8)) == "arrow"
     open_reader = ipc.open_file if is_file else ipc.open_stream
     stream.seek(0)
     reader = open_reader(stream)

@@ -5,6 +5,8 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
+from vwlite.input.formats import FORMATS
+
 if TYPE_CHECKING:
     from vwlite.core.data.batch import Batch
     from vwlite.core.data.class_names import Names
@@ -46,7 +48,7 @@ def bad_lines(
 ) -> list[BadLine]:
     """The faults of the block that the parser has just filled the batch with, in order. labels: the first different
     ones of the block, for advice about words."""
-    if parser.format in ("csv", "jsonl"):
+    if FORMATS[parser.format].is_table:
         from vwlite.core.text.tables import TableParser  # not at the top: bad records of tables are rare
 
         assert isinstance(parser, TableParser)

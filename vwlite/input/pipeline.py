@@ -18,8 +18,8 @@ from vwlite.core.data.batch import Batch
 from vwlite.core.data.class_names import Names
 from vwlite.core.text.parser import Parser, detect
 from vwlite.errors import DataError, UsageError
-from vwlite.input import MAGIC
 from vwlite.input.diagnostics import BadLine, bad_lines
+from vwlite.input.formats import BINARY, FORMATS, by_begin, by_magic, by_name
 from vwlite.input.reader import Block, Fault, read_blocks, total_size
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def tasks(sources: Sequence[str], options: ParseOptions, stop: Callable[[], bool
     DataError if a source is of no format.
     """
     others = {i: kind for i, source in enumerate(sources) if (kind := _no_text(source, options.format))}
-    if options.format in ("parquet", "arrow") and not sources:
+    if options.format in BINARY and not sources:
         sources, others = ["-"], {0: options.format}
     if not others:
         yield from _text_tasks(sources, options, stop)
@@ -125,20 +125,15 @@ def tasks(sources: Sequence[str], options: ParseOptions, stop: Callable[[], bool
 
 def _no_text(source: str, format: str) -> str | None:
     """The format of a file that is no text; None: it is text."""
-    if format in ("parquet", "arrow"):
+    if format in BINARY:
         return format
     if format != "auto" or source == "-" or not os.path.isfile(source):
         return None
     try:
         with open(source, "rb") as f:
-            return _columnar(f.read(8))
+            return by_magic(f.read(8))
     except OSError:
         return None  # whoever reads it says so
-
-
-def _columnar(head: bytes) -> str | None:
-    """The format of what begins so and is no text; None: it may be text."""
-    return next((kind for magic, kind in MAGIC.items() if head.startswith(magic)), None)
 
 
 def _text_tasks(sources: Sequence[str], options: ParseOptions, stop: Callable[[], bool]) -> Iterator[Task]:
@@ -159,14 +154,14 @@ def _text_tasks(sources: Sequence[str], options: ParseOptions, stop: Callable[[]
             source = block.source_index
             format = _format(block, options)
             records = layout = None
-            if format in ("csv", "tsv", "jsonl"):
+            if FORMATS[format].is_table:
                 from vwlite.input import tables  # not at the top: few runs read tables
 
                 table = table or tables.Table(needs_label=True, model=options.model)
-                if format == "jsonl":
-                    layout = tables.json_layout(block.source, table)
+                if FORMATS[format].is_delimited:
+                    records = tables.Records(block.source, FORMATS[format].delimiter, table)
                 else:
-                    records = tables.Records(block.source, format, table)
+                    layout = tables.json_layout(block.source, table)
         elif block.source_index != source:
             yield Task(block, "vw")
             continue
@@ -197,7 +192,7 @@ def _format(block: Block, options: ParseOptions) -> str:
     """What the text of a source is. DataError if nothing tells."""
     if options.format != "auto":
         return options.format
-    kind = _columnar(bytes(block.data[:8]))
+    kind = by_magic(bytes(block.data[:8]))
     if kind:
         raise DataError(
             f"{block.source}:1:1: {kind.capitalize()} in a compressed file or from standard input: decompress it, and "
@@ -206,15 +201,9 @@ def _format(block: Block, options: ParseOptions) -> str:
     known: str | None = None
     if options.table is not None and options.table.wanted:
         known = options.table.format_of(block.source, block.data)
-    known = known or detect(block.data)
+    line = bytes(block.data[:200]).split(b"\n")[0]
+    known = known or detect(block.data) or by_name(block.source) or by_begin(line)
     if known is None:
-        from vwlite.input.tables import name_format
-
-        known = name_format(block.source)
-    if known is None:
-        line = bytes(block.data[:200]).split(b"\n")[0]
-        if line.lstrip().startswith(b"{"):
-            return "jsonl"
         table = f"the model {options.model} knows no tables" if options.model else "--label NAME the label of a table"
         raise DataError(
             f"{block.source}:{block.first_line}:1: neither VW text (label |namespace feature ...) nor "

@@ -15,6 +15,7 @@ from vwlite.core.text.parser import Parser, detect
 from vwlite.core.text.tables import TableParser, split, whole
 from vwlite.errors import DataError
 from vwlite.input.diagnostics import EXPLAINED
+from vwlite.input.formats import by_begin, by_name
 from vwlite.input.reader import MAX_LINE, Block, Fault
 from vwlite.input.sample import Sample, is_data
 from vwlite.input.schema import (
@@ -30,8 +31,6 @@ from vwlite.input.schema import (
 )
 
 BOM = b"\xef\xbb\xbf"
-_SUFFIXES = {"csv": "csv", "tsv": "tsv", "tab": "tsv", "jsonl": "jsonl", "ndjson": "jsonl"}
-_COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 _BLANKS = b" \t\r\n"
 MOST_KEYS = 1000  # of JSON lines that an error chooses from
 
@@ -103,11 +102,9 @@ class Table:
         """The format of a source of tables, by its name or its first bytes; None where a model knows columns, and the
         text is no table."""
         first = bytes(data[: 1 << 16]).removeprefix(BOM).lstrip().split(b"\n")[0]
-        found = name_format(source)
+        found = by_name(source) or by_begin(first)
         if found is not None:
             return found
-        if first.startswith(b"{"):
-            return "jsonl"
         options = self.options
         if b"|" in first and options == RoleOptions() and (self.schema is None or self.schema.delimiter != "|"):
             return None
@@ -167,23 +164,15 @@ class Table:
             self.say(f"note: {note}")
 
 
-def name_format(source: str) -> str | None:
-    """The format of a table that the name of a file tells; None: it tells nothing."""
-    name = source.lower()
-    for suffix in _COMPRESSED:
-        name = name.removesuffix(suffix)
-    return _SUFFIXES.get(name.rpartition(".")[2]) if "." in name else None
-
-
 class Records:
     """The blocks of one source of delimited text, cut into whole records behind the header.
 
     names: the columns of a file without a header.
     """
 
-    def __init__(self, source: str, format: str, table: Table) -> None:
+    def __init__(self, source: str, delimiter: str, table: Table) -> None:
         self._source, self._table = source, table
-        self._tabs = format == "tsv"
+        self._fixed = delimiter
         self._delimiter = ""
         self._pending = b""  # a record whose end is not there yet
         self._line = 1  # of its first line
@@ -235,8 +224,8 @@ class Records:
     def _guess(self, data: bytes | memoryview) -> str:
         """What stands between the cells, if nobody says it: what the first line has."""
         known = self._table.options.delimiter or (self._table.schema.delimiter if self._table.schema else "")
-        if known or self._tabs:
-            return known or "\t"
+        if known or self._fixed:
+            return known or self._fixed
         first = bytes(data[: 1 << 16]).lstrip().split(b"\n")[0]
         return "," if b"," in first else next((c for c in "\t;" if c.encode() in first), ",")
 

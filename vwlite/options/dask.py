@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from vwlite.errors import UsageError
+from vwlite.input.formats import BINARY
 from vwlite.options.command import Command
 from vwlite.options.groups import PREDICT, InputOptions, PredictOptions, TrainOptions, takes
 from vwlite.options.merge import MERGE, MergeOptions
@@ -190,7 +191,7 @@ def check_urls(o: DaskTrainOptions | DaskPredictOptions) -> None:
         raise UsageError("there is no data: name files or URLs, as in vwlite dask train 's3://bucket/day=*/*.vw.gz'")
     if "-" in o.data:
         raise UsageError("-: the workers cannot read standard input: name files or URLs")
-    if o.format in ("parquet", "arrow"):
+    if o.format in BINARY:
         raise UsageError(f"--format {o.format}: workers read lines of text; vwlite convert makes some of it")
     if isinstance(o, DaskTrainOptions) and "tolerance" in o.raw and not o.exact:
         raise UsageError("--tolerance needs --exact: a round of merges has none")

@@ -14,6 +14,7 @@ import click
 
 from vwlite.algorithms.losses import LOSS_OPTIONS
 from vwlite.input import MISSING, MOST_WORDS, cache_name
+from vwlite.input.formats import FORMATS
 from vwlite.options.command import Option
 from vwlite.options.settings import SPECS, Settings
 from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, PASSES, RUN, TABLES, Spec, option, specs_of
@@ -22,7 +23,6 @@ from vwlite.options.types import PATH, Choice, Delimiter, IntervalType, NamesTyp
 if TYPE_CHECKING:
     from vwlite.input.schema import RoleOptions
 
-FORMATS = ["auto", "vw", "libsvm", "csv", "tsv", "jsonl", "parquet", "arrow"]
 HOLDOUT_PERIOD = 10
 WRITTEN_PERIOD = 50  # of --holdout-to
 EARLY_TERMINATE = 3
@@ -48,7 +48,7 @@ class InputOptions:
         help="A file of DATA. May be repeated.",
     )  # fmt: skip
     format: str = option(
-        "auto", "--format", group=IN, reported=True, type=Choice(FORMATS),
+        "auto", "--format", group=IN, reported=True, type=Choice(["auto", *FORMATS]),
         help="Format of DATA. auto: by the first lines of each file, for tables by its name.",
     )  # fmt: skip
     label: str | None = option(
