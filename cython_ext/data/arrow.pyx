@@ -18,7 +18,7 @@ from libc.string cimport memcmp, memcpy, strcmp
 from vwlite.core.base.buffers cimport copy, reserve, resize
 from vwlite.core.data.batch cimport EXAMPLE, MOST_DISTINCT, REJECTED, Batch, new_dictionary
 from vwlite.core.text.cells cimport (
-    BY_VALUE, CATEGORICAL, DROPPED, NUMERIC, TEXT, TIME, Cells, Column, Missing, Role, Sink, add_number, add_text,
+    BY_VALUE, CATEGORICAL, DROPPED, NUMERIC, TEXT, TIME, Cells, Column, Missing, Role, CellSink, add_number, add_text,
     add_time, add_word, begun_hash, close_space, fitting, is_missing, is_missing_number, open_space, put, read_time, write,
 )
 from vwlite.core.text.decimal cimport LONGEST_NUMBER, write_unsigned
@@ -122,7 +122,7 @@ OTHERS = {
 
 
 # A column as the chunks have it. dictionary: of the words that its numbers stand for; NO_TYPE: there is none.
-cdef struct Kind:
+cdef struct ArrowKind:
     Type type
     Type dictionary
 
@@ -139,25 +139,25 @@ cdef inline bint is_valid(const ArrowArray* a, int64_t i) noexcept nogil:
 
 
 # Where a value is: itself, or the one in the dictionary that it stands for. NULLS: there is none.
-cdef struct Cell:
+cdef struct ArrowCell:
     Type type
     const ArrowArray* array
     int64_t at
 
 
-cdef inline Cell cell_at(const Kind* kind, const ArrowArray* a, int64_t i) noexcept nogil:
+cdef inline ArrowCell cell_at(const ArrowKind* kind, const ArrowArray* a, int64_t i) noexcept nogil:
     """The value of row i of a column."""
-    cdef Cell none = Cell(NULLS, NULL, 0)
+    cdef ArrowCell none = ArrowCell(NULLS, NULL, 0)
     i += a.offset
     if kind.type == NULLS or not is_valid(a, i):
         return none
     if kind.dictionary == NO_TYPE:
-        return Cell(kind.type, a, i)
+        return ArrowCell(kind.type, a, i)
     i = whole_at(kind.type, a, i)
     a = a.dictionary
     if i < 0 or i >= a.length or kind.dictionary == NULLS or not is_valid(a, i + a.offset):
         return none
-    return Cell(kind.dictionary, a, i + a.offset)
+    return ArrowCell(kind.dictionary, a, i + a.offset)
 
 
 cdef bint has_nulls(const ArrowArray* a) noexcept nogil:
@@ -254,7 +254,7 @@ cdef inline Word word_at(Type type, const ArrowArray* a, int64_t i, char* digits
     return Word(digits, write_unsigned(digits, size))
 
 
-cdef int time_at(const Missing* missing, Cell cell, Moment* time) noexcept nogil:
+cdef int time_at(const Missing* missing, ArrowCell cell, Moment* time) noexcept nogil:
     """The time of a cell: 1; 0 if it is missing, -1 if it is no time. Those of a zone are in UTC."""
     cdef char[LONGEST_NUMBER] digits
     cdef Word word
@@ -316,7 +316,7 @@ cdef class Frame:
     cdef readonly dict metadata       # of the schema: bytes by bytes
     cdef list refused                 # of each, why no feature comes of it; None: one does
     cdef readonly Py_ssize_t rows
-    cdef Kind* kinds                  # owned; [columns]
+    cdef ArrowKind* kinds                  # owned; [columns]
     cdef ArrowArray* chunks           # owned, and released
     cdef size_t count, capacity
     cdef Cells cells                  # what becomes of the columns, in its order
@@ -404,7 +404,7 @@ cdef class Frame:
         if strcmp(schema.format, b"+s") != 0:
             raise ValueError("X is no frame: it has no columns; a Series becomes a frame with to_frame()")
         self.names, self.numeric, self.refused, self.metadata = [], [], [], metadata_of(schema.metadata)
-        self.kinds = <Kind*>calloc(schema.n_children + 1, sizeof(Kind))
+        self.kinds = <ArrowKind*>calloc(schema.n_children + 1, sizeof(ArrowKind))
         if self.kinds == NULL:
             raise MemoryError("no memory for the columns of a frame")
         for i in range(schema.n_children):
@@ -501,7 +501,7 @@ cdef class Frame:
         cdef size_t i, room = 0
         cdef int64_t j, size
         cdef bint all_coded = True
-        cdef const Kind* kind
+        cdef const ArrowKind* kind
         cdef const ArrowArray* a
         free(self.codes)
         self.codes = <Codes*>calloc(self.cells.count + 1, sizeof(Codes))
@@ -545,7 +545,7 @@ cdef class Frame:
         cdef int64_t row, place
         cdef size_t i, k
         cdef const ArrowArray* chunk
-        cdef Cell value
+        cdef ArrowCell value
         cdef Py_ssize_t before = 0
         cdef double x = 0
         cdef bint bad = False, is_time = False
@@ -582,7 +582,7 @@ cdef class Frame:
         cdef int64_t row
         cdef Py_ssize_t before = 0
         cdef Moment time
-        cdef Cell value
+        cdef ArrowCell value
         found = []
         for k in range(self.count):
             for row in range(self.chunks[k].length):
@@ -598,7 +598,7 @@ cdef class Frame:
 
         Words are bytes, numbers int or float, and truths 0 and 1. None for a column that has none of these.
         """
-        cdef const Kind* kind = &self.kinds[place]
+        cdef const ArrowKind* kind = &self.kinds[place]
         cdef Type type = kind.dictionary or kind.type
         cdef Recent recent[RECENT]
         cdef Recent now
@@ -606,7 +606,7 @@ cdef class Frame:
         cdef int64_t row
         cdef Py_ssize_t at = 0
         cdef const ArrowArray* chunk
-        cdef Cell value
+        cdef ArrowCell value
         cdef double x
         cdef dict known = {}
         if kind.type == NO_TYPE or self.refused[place] is not None:
@@ -674,7 +674,7 @@ cdef class Frame:
             raise MemoryError("no memory for the text of a frame")
         return PyBytes_FromStringAndSize(self.writer.sink.text.data, self.writer.sink.text.size)
 
-    cdef int write_rows(self, Sink* sink, Batch nothing, Py_ssize_t begin, Py_ssize_t end,
+    cdef int write_rows(self, CellSink* sink, Batch nothing, Py_ssize_t begin, Py_ssize_t end,
                         const uint8_t[::1] wanted) noexcept nogil:
         """`text` without Python; -1: no memory."""
         cdef size_t k, i
@@ -777,7 +777,7 @@ cdef class Frame:
         return close_space(&self.cells.sink, batch, column.letter, column.size)
 
 
-cdef int hash_code(Cells cells, size_t i, Role role, const Kind* kind, const ArrowArray* a, int64_t value, uint32_t* hash,
+cdef int hash_code(Cells cells, size_t i, Role role, const ArrowKind* kind, const ArrowArray* a, int64_t value, uint32_t* hash,
                    uint8_t* present) noexcept nogil:
     """The feature of a column that one of its values makes, and whether it does; -1: no memory."""
     cdef char[LONGEST_NUMBER] digits
@@ -803,10 +803,10 @@ cdef int hash_code(Cells cells, size_t i, Role role, const Kind* kind, const Arr
     return 0
 
 
-cdef int add_tag(Batch batch, const Kind* kind, const ArrowArray* a, int64_t i) noexcept nogil:
+cdef int add_tag(Batch batch, const ArrowKind* kind, const ArrowArray* a, int64_t i) noexcept nogil:
     """Add a cell as the tag of a line, with `_` for what none can hold; -1: no memory."""
     cdef char[LONGEST_NUMBER] digits
-    cdef Cell value = cell_at(kind, a, i)
+    cdef ArrowCell value = cell_at(kind, a, i)
     cdef Word word
     cdef size_t j
     if value.type == NULLS:
@@ -821,11 +821,11 @@ cdef int add_tag(Batch batch, const Kind* kind, const ArrowArray* a, int64_t i) 
     return 0
 
 
-cdef inline int cell(Sink* sink, const Column* column, Role role, Batch batch, const Kind* kind, const ArrowArray* a,
+cdef inline int cell(CellSink* sink, const Column* column, Role role, Batch batch, const ArrowKind* kind, const ArrowArray* a,
                      int64_t i) noexcept nogil:
     """Add the features of a cell; -1: no memory. In text, numbers are 0 or 1."""
     cdef char[LONGEST_NUMBER] digits
-    cdef Cell value
+    cdef ArrowCell value
     cdef Word word
     cdef Moment time
     cdef float x
@@ -878,10 +878,10 @@ cdef str refusal(str name, str format):
     return f"column {name!r} is of the Arrow type {format!r}, of which no feature comes: leave it out with drop"
 
 
-cdef bint has_values(const Kind* kind, const ArrowArray* a, int64_t rows) noexcept nogil:
+cdef bint has_values(const ArrowKind* kind, const ArrowArray* a, int64_t rows) noexcept nogil:
     """Whether an array has so many values, and the buffers that are read of it."""
     cdef int64_t buffers = 3 if kind.type >= STRINGS else 2
-    cdef Kind words = Kind(kind.dictionary, NO_TYPE)
+    cdef ArrowKind words = ArrowKind(kind.dictionary, NO_TYPE)
     if a.offset < 0 or a.length < rows or rows < 0:
         return False
     if kind.type <= NULLS:
@@ -893,7 +893,7 @@ cdef bint has_values(const Kind* kind, const ArrowArray* a, int64_t rows) noexce
     return a.dictionary != NULL and has_values(&words, a.dictionary, a.dictionary.length)
 
 
-cdef bint words_are_there(const Kind* kind, const ArrowArray* a) noexcept nogil:
+cdef bint words_are_there(const ArrowKind* kind, const ArrowArray* a) noexcept nogil:
     """Whether words follow each other, none with a negative size, as all that reads them trusts. How long the buffer is
     in which they lie is only known of views."""
     cdef Type type = kind.type

@@ -27,7 +27,7 @@ cdef enum:
     MOST_DISTINCT = 1 << 16     # hashes that are numbered, so that a number has two bytes
 
 
-cdef enum Kind:
+cdef enum LineKind:
     EXAMPLE = 0   # a line to learn from or to predict
     BLANK = 1     # an empty line: counts for the holdout, and for nothing else
     REJECTED = 2  # a bad line, skipped; it has no features, spans or tag
@@ -84,7 +84,7 @@ cdef class Places:
 
 
 # What is wrong with a line: which of the parser's complaints, and where.
-cdef struct Fault:
+cdef struct ParseError:
     uint32_t line      # counted from 0 within the batch
     uint32_t code      # the parser's; its text is the parser's business
     uint64_t begin     # the offending token, as offsets into the block
@@ -106,7 +106,7 @@ cdef class Batch:
     cdef Places name_places    # or None
     cdef uint32_t* name_begin  # its; [features]; NULL if there is none
     cdef size_t text           # the address of the block's text, or that it would have, while it is read
-    cdef Fault* faults
+    cdef ParseError* faults
     cdef size_t fault_count, fault_capacity
     cdef object owner          # whoever owns the memory that a view looks at; None: this batch does
     cdef public object source  # name of the file, for messages
@@ -121,6 +121,6 @@ cdef class Batch:
     cdef int keep_places(self) noexcept nogil
     cdef int reserve(self, size_t lines, size_t spans, size_t features, size_t tag_bytes) noexcept nogil
     cdef int gather_line(self, size_t line) noexcept nogil
-    cdef int add_fault(self, const Fault* fault) noexcept nogil
+    cdef int add_fault(self, const ParseError* fault) noexcept nogil
     cdef int number(self) noexcept nogil
     cdef int decode(self) noexcept nogil

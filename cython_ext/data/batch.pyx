@@ -289,8 +289,8 @@ cdef class Batch:
             self.tag_capacity = want
         return 0
 
-    cdef int add_fault(self, const Fault* fault) noexcept nogil:
-        if reserve(<void**>&self.faults, &self.fault_capacity, self.fault_count + 1, sizeof(Fault)):
+    cdef int add_fault(self, const ParseError* fault) noexcept nogil:
+        if reserve(<void**>&self.faults, &self.fault_capacity, self.fault_count + 1, sizeof(ParseError)):
             return -1
         self.faults[self.fault_count] = fault[0]
         self.fault_count += 1

@@ -3,17 +3,17 @@
 from libc.stdint cimport uint32_t
 
 
-cdef struct Name:
+cdef struct ClassName:
     char* text          # owned by the Names
     size_t size
 
 
-cdef class Names:
+cdef class ClassNames:
     cdef readonly uint32_t room         # K: how many there may be
     cdef readonly uint32_t count        # how many there are
     cdef readonly bint numbers          # they are the numbers 1 to K, whatever the spelling
     cdef readonly bint grows            # a new name gets the next number
-    cdef Name* names                    # owned; [room], never moves
+    cdef ClassName* names                    # owned; [room], never moves
     cdef uint32_t* places               # owned; a hash table of numbers, 0: free
     cdef uint32_t mask
 

@@ -10,7 +10,7 @@ from libc.string cimport memcmp, memcpy, memset
 from vwlite.core.text.murmur cimport murmur
 
 
-cdef class Names:
+cdef class ClassNames:
     """At most `room` names.
 
     names: the first of them. grows: whether there may be more than these. numbers: they are the numbers from 1 to `room`.
@@ -25,7 +25,7 @@ cdef class Names:
         while places < 2 * <size_t>room:
             places *= 2
         self.room, self.grows, self.numbers, self.mask = room, grows, numbers, places - 1
-        self.names = <Name*>calloc(max(room, <uint32_t>1), sizeof(Name))
+        self.names = <ClassName*>calloc(max(room, <uint32_t>1), sizeof(ClassName))
         self.places = <uint32_t*>calloc(places, sizeof(uint32_t))
         if self.names == NULL or self.places == NULL:
             raise MemoryError("no memory for the names of classes")
@@ -63,7 +63,7 @@ cdef class Names:
         if copy == NULL:
             return -1
         memcpy(copy, text, size)
-        self.names[self.count] = Name(copy, size)
+        self.names[self.count] = ClassName(copy, size)
         self.count += 1
         self.enter(self.count)
         return 0

@@ -18,7 +18,7 @@ cdef enum Expansion:
     ENORMOUS = 1            # the line has so many features that they come in pieces: `begin_pieces`
 
 
-cdef struct Run:
+cdef struct FeatureRun:
     const uint32_t* hash
     const float* value
     size_t size
@@ -66,7 +66,7 @@ cdef class Expander:
     cdef readonly size_t hidden   # features of the last line that --ignore-linear left out
     cdef uint16_t* terms      # owned; the interactions, each as its length and its letters; 256 and more: by name
     cdef size_t terms_size
-    cdef Run runs[256 + MOST_NAMED]
+    cdef FeatureRun runs[256 + MOST_NAMED]
     cdef uint32_t named[MOST_NAMED]   # the hashes of the namespaces that are crossed by name
     cdef size_t named_count
     cdef uint8_t named_seen[MOST_NAMED]   # whether some example had features of it
@@ -107,6 +107,6 @@ cdef class Expander:
     cdef object set_terms(self)
 
 
-cdef inline bint is_gathered(Expander self, const Run* run) noexcept nogil:
+cdef inline bint is_gathered(Expander self, const FeatureRun* run) noexcept nogil:
     """Whether a run is one of copies."""
     return self.gathered_hash <= run.hash < self.gathered_hash + self.gathered

@@ -236,7 +236,7 @@ cdef class Expander:
         """Find the namespaces of a line that interactions ask for; -1: no memory."""
         cdef size_t span, n, first, last
         cdef uint8_t letter
-        cdef Run* run
+        cdef FeatureRun* run
         first, last = a.span_begin[line], a.span_begin[line + 1]
         if self.wild:
             self.news = False
@@ -305,7 +305,7 @@ cdef class Expander:
 
     cdef void gather(self, const Arrays* a, uint8_t letter, size_t first, size_t last) noexcept nogil:
         """Copy the features of a namespace that occurs more than once into one run."""
-        cdef Run* run = &self.runs[letter]
+        cdef FeatureRun* run = &self.runs[letter]
         cdef size_t span, i
         run.hash, run.value = self.gathered_hash + self.gathered, self.gathered_value + self.gathered
         run.size = 0
@@ -319,7 +319,7 @@ cdef class Expander:
 
     cdef void gather_named(self, const Arrays* a, size_t first, size_t last) noexcept nogil:
         """As `gather`, for all namespaces that are crossed by name."""
-        cdef Run* run
+        cdef FeatureRun* run
         cdef size_t span, i, k, begin, size
         for k in range(self.named_count):
             run = &self.runs[256 + k]
@@ -349,8 +349,8 @@ cdef class Expander:
         0: that was the last one; 1: more may follow; -1: no memory.
         """
         cdef size_t* at = o.at
-        cdef Run* run
-        cdef Run* inner = &self.runs[letters[order - 1]]
+        cdef FeatureRun* run
+        cdef FeatureRun* inner = &self.runs[letters[order - 1]]
         cdef size_t depth, i, begin, end
         cdef uint64_t h
         cdef float x

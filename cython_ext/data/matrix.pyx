@@ -101,7 +101,7 @@ ctypedef fused Real:
     float
     double
 
-ctypedef fused Index:
+ctypedef fused IndexType:
     int32_t
     int64_t
 
@@ -124,7 +124,7 @@ cdef class Held:
 
 
 # Where in a matrix something is wrong.
-cdef struct Fault:
+cdef struct InvalidEntry:
     Wrong what
     Py_ssize_t row
     int64_t column
@@ -146,7 +146,7 @@ cdef class Matrix:
     cdef bint doubles, wide, hash_all, spaces
     cdef uint32_t unnamed
     cdef uint64_t dictionary  # the number of its columns as a dictionary of batches; 0: columns are not numbered
-    cdef Fault found
+    cdef InvalidEntry found
     cdef uint64_t* places     # owned; values of a row whose columns are being put in order
     cdef size_t place_capacity
     cdef uint32_t* order      # owned; [values] which value of its row comes next, where columns do not rise; or NULL
@@ -284,7 +284,7 @@ cdef inline int end_row(Matrix m, Batch batch, Py_ssize_t row, size_t features) 
 
 
 cdef inline Py_ssize_t fault_at(Matrix m, Wrong what, Py_ssize_t row, int64_t column) noexcept nogil:
-    m.found = Fault(what, row, column)
+    m.found = InvalidEntry(what, row, column)
     return FAULTY
 
 
@@ -302,8 +302,8 @@ cdef inline int add_value(Matrix m, Batch batch, size_t* n, Py_ssize_t row, uint
     return 0
 
 
-cdef Py_ssize_t fill_csr(Matrix m, Batch batch, Py_ssize_t row, const Real* values, const Index* columns,
-                         const Index* begins) noexcept nogil:
+cdef Py_ssize_t fill_csr(Matrix m, Batch batch, Py_ssize_t row, const Real* values, const IndexType* columns,
+                         const IndexType* begins) noexcept nogil:
     """`fill` from a sparse matrix."""
     cdef Py_ssize_t i, end = row, first = begins[row], most = m.values.info.shape[0]
     cdef size_t n, falls = 0
@@ -336,7 +336,7 @@ cdef Py_ssize_t fill_csr(Matrix m, Batch batch, Py_ssize_t row, const Real* valu
     return end
 
 
-cdef int add_row(Matrix m, Batch batch, size_t* n, Py_ssize_t row, const Real* values, const Index* columns,
+cdef int add_row(Matrix m, Batch batch, size_t* n, Py_ssize_t row, const Real* values, const IndexType* columns,
                  size_t begin, size_t size) noexcept nogil:
     """Add a row of a sparse matrix, of which so many values begin there, to the n of a batch; NO_MEMORY, FAULTY."""
     cdef size_t i
@@ -355,7 +355,7 @@ cdef int add_row(Matrix m, Batch batch, size_t* n, Py_ssize_t row, const Real* v
     return 0
 
 
-cdef int find_order(Matrix m, Py_ssize_t row, const Index* columns, size_t size, size_t begin) noexcept nogil:
+cdef int find_order(Matrix m, Py_ssize_t row, const IndexType* columns, size_t size, size_t begin) noexcept nogil:
     """Have `order` hold that of the columns of a row; -1: no memory. It is found in the first pass and kept for others."""
     cdef size_t i
     cdef uint64_t* places
@@ -378,7 +378,7 @@ cdef int find_order(Matrix m, Py_ssize_t row, const Index* columns, size_t size,
     return 0
 
 
-cdef int add_sums(Matrix m, Batch batch, size_t* n, Py_ssize_t row, const Real* values, const Index* columns,
+cdef int add_sums(Matrix m, Batch batch, size_t* n, Py_ssize_t row, const Real* values, const IndexType* columns,
                   size_t size, const uint32_t* order) noexcept nogil:
     """Add the columns of a row in that order, for each the sum of its values, in their type; FAULTY."""
     cdef uint64_t column
@@ -428,19 +428,19 @@ cdef inline bint narrow(const Real* values, float* out, size_t n) noexcept nogil
         return narrow_float(values, out, n)
 
 
-cdef inline size_t count_falls(const Index* columns, size_t n) noexcept nogil:
+cdef inline size_t count_falls(const IndexType* columns, size_t n) noexcept nogil:
     """How many columns are not larger than the one before them."""
-    if Index is int64_t:
+    if IndexType is int64_t:
         return count_falls_int64(columns, n)
     else:
         return count_falls_int32(columns, n)
 
 
-cdef inline bint take_columns(Matrix m, Batch batch, const Index* columns, size_t n) noexcept nogil:
+cdef inline bint take_columns(Matrix m, Batch batch, const IndexType* columns, size_t n) noexcept nogil:
     """Give a batch the numbers of columns, or their hashes, which are no more than a sum; whether all are from 0 to
     width - 1."""
     cdef uint64_t width = m.width
-    if Index is int64_t:
+    if IndexType is int64_t:
         if batch.coded:
             return shorten_int64(columns, width, batch.a.number, n)
         return add_int64(columns, width, m.unnamed, batch.a.hash, n)

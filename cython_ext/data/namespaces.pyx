@@ -11,15 +11,15 @@ from vwlite.core.data.batch cimport EXAMPLE, Batch
 
 
 # A set of first letters, a bit for each byte.
-cdef struct Letters:
+cdef struct LetterSet:
     uint64_t words[4]
 
 
-cdef inline void add(Letters* letters, uint8_t letter) noexcept nogil:
+cdef inline void add(LetterSet* letters, uint8_t letter) noexcept nogil:
     letters.words[letter >> 6] |= <uint64_t>1 << (letter & 63)
 
 
-cdef inline bint lies_in(const Letters* some, const Letters* all) noexcept nogil:
+cdef inline bint lies_in(const LetterSet* some, const LetterSet* all) noexcept nogil:
     cdef uint64_t outside = 0
     for i in range(4):
         outside |= some.words[i] & ~all.words[i]
@@ -31,8 +31,8 @@ cdef class Namespaces:
 
     cdef readonly bytes letters
     cdef readonly list groups
-    cdef Letters wanted, seen
-    cdef Letters* of_group      # owned; [groups]
+    cdef LetterSet wanted, seen
+    cdef LetterSet* of_group      # owned; [groups]
     cdef uint8_t* met           # owned; [groups] whether an example had them all
     cdef size_t count, missing  # of groups; of those that were not met
 
@@ -45,7 +45,7 @@ cdef class Namespaces:
             add(&self.wanted, c)
         free(self.of_group)
         free(self.met)
-        self.of_group = <Letters*>calloc(self.count + 1, sizeof(Letters))
+        self.of_group = <LetterSet*>calloc(self.count + 1, sizeof(LetterSet))
         self.met = <uint8_t*>calloc(self.count + 1, 1)
         if self.of_group == NULL or self.met == NULL:
             raise MemoryError
@@ -60,7 +60,7 @@ cdef class Namespaces:
     def look(self, Batch batch not None):
         """Go through the examples of a batch, if there is anything left to look for."""
         cdef size_t line, span, i
-        cdef Letters here
+        cdef LetterSet here
         if self.missing == 0 and lies_in(&self.wanted, &self.seen):
             return
         with nogil:

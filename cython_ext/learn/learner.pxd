@@ -3,7 +3,7 @@
 from libc.stdint cimport uint32_t, uint64_t
 
 from vwlite.core.data.batch cimport Arrays
-from vwlite.core.data.class_names cimport Names
+from vwlite.core.data.class_names cimport ClassNames
 from vwlite.core.data.expand cimport Expander
 from vwlite.core.data.pieces cimport PieceMaker
 from vwlite.core.learn.losses cimport Loss
@@ -50,7 +50,7 @@ cdef class Learner:
     # Classes.
     cdef readonly Classifier classifier    # the rule, or None
     cdef bint multiclass                   # it is not None
-    cdef readonly Names names
+    cdef readonly ClassNames names
     cdef public size_t named               # classes that have a name so far, as this stream and the model say
     cdef double* class_probabilities       # owned; [classes]
     # The range to which predictions are clipped.

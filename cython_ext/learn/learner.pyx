@@ -15,7 +15,7 @@ from libc.stdlib cimport calloc, free
 from vwlite.core.base.buffers cimport reserve
 from vwlite.core.base.prefetch cimport prefetch_write
 from vwlite.core.data.batch cimport BLANK, EXAMPLE, REJECTED, Arrays, Batch, is_unfit
-from vwlite.core.data.class_names cimport Names
+from vwlite.core.data.class_names cimport ClassNames
 from vwlite.core.data.expand cimport CONSTANT, NO_ROOM, WHOLE, Expander, Expansion, Features
 from vwlite.core.data.pieces cimport PieceMaker, vwlite_load, vwlite_store
 from vwlite.core.learn.losses cimport Loss
@@ -38,7 +38,7 @@ cdef class Learner:
     """
 
     def __init__(self, Rule rule not None, Loss loss not None, Expander expander not None, *, bint learn=True,
-                 size_t holdout_period=0, Names names=None, **written):
+                 size_t holdout_period=0, ClassNames names=None, **written):
         self.rule, self.loss, self.expander = rule, loss, expander
         self.table = rule.table
         self.maker = PieceMaker(expander, self.table)

@@ -3,7 +3,7 @@
 Each column is a namespace of that name. The hash of a numeric column's feature is a constant, and the hash of a
 categorical one's begins with a constant: that of `name=`, as far as it fills whole blocks of murmur.
 
-A `Sink` gets either the features of a batch, or VW text that means the same. Functions return -1 when memory is out.
+A `CellSink` gets either the features of a batch, or VW text that means the same. Functions return -1 when memory is out.
 None reads a byte outside of its cell, so that cells may lie in foreign memory; but for `add_padded_word`.
 """
 
@@ -108,7 +108,7 @@ cdef struct Missing:
 
 
 # Where features go. text: VW text instead of features; NULL: into the batch.
-cdef struct Sink:
+cdef struct CellSink:
     Missing missing
     bint strings            # names of digits only are numbers, not hashed
     int ngram
@@ -121,7 +121,7 @@ cdef struct Sink:
     size_t first            # features (bytes, if as_text) before the namespace that is being filled
 
 
-cdef uint32_t name_hash(const Sink* sink, const char* p, size_t n, uint32_t space) noexcept nogil
+cdef uint32_t name_hash(const CellSink* sink, const char* p, size_t n, uint32_t space) noexcept nogil
 
 
 cdef bint is_missing_word(const Missing* missing, const char* p, size_t n) noexcept nogil
@@ -185,7 +185,7 @@ cdef inline bint fits_all(const char* p, size_t n) noexcept nogil:
     return True
 
 
-cdef inline const char* fitting(Sink* sink, const char* p, size_t n) noexcept nogil:
+cdef inline const char* fitting(CellSink* sink, const char* p, size_t n) noexcept nogil:
     """The same bytes, or in the scratch a copy with `_` for what a name cannot hold; NULL: no memory."""
     cdef size_t i
     if likely(fits_all(p, n)):
@@ -197,7 +197,7 @@ cdef inline const char* fitting(Sink* sink, const char* p, size_t n) noexcept no
     return sink.scratch
 
 
-cdef inline int write(Sink* sink, const char* p, size_t n) noexcept nogil:
+cdef inline int write(CellSink* sink, const char* p, size_t n) noexcept nogil:
     """Add to the VW text."""
     return append(&sink.text, p, n)
 
@@ -213,7 +213,7 @@ cdef inline int put(Batch batch, uint32_t hash, float value) noexcept nogil:
     return 0
 
 
-cdef inline int open_space(Sink* sink, Batch batch, const char* name, size_t size) noexcept nogil:
+cdef inline int open_space(CellSink* sink, Batch batch, const char* name, size_t size) noexcept nogil:
     """A namespace begins; its features come next."""
     sink.name = name
     if likely(not sink.as_text):
@@ -223,7 +223,7 @@ cdef inline int open_space(Sink* sink, Batch batch, const char* name, size_t siz
     return write(sink, b" |", 2) or write(sink, name, size)
 
 
-cdef inline int close_space(Sink* sink, Batch batch, uint8_t letter, size_t size) noexcept nogil:
+cdef inline int close_space(CellSink* sink, Batch batch, uint8_t letter, size_t size) noexcept nogil:
     """It ends; `size`: bytes of its name. Without features there is none."""
     if unlikely(sink.as_text):
         if sink.text.size == sink.first + 2 + size:
@@ -241,14 +241,14 @@ cdef inline int close_space(Sink* sink, Batch batch, uint8_t letter, size_t size
     return 0
 
 
-cdef inline int add_number(Sink* sink, const Column* c, Batch batch, float value, const char* p, size_t n) noexcept nogil:
+cdef inline int add_number(CellSink* sink, const Column* c, Batch batch, float value, const char* p, size_t n) noexcept nogil:
     """name:value. [p, p + n): the value as text, for a sink of text."""
     if likely(not sink.as_text):
         return put(batch, c.number, value)
     return write(sink, b" ", 1) or write(sink, c.name, c.size) or write(sink, b":", 1) or write(sink, p, n)
 
 
-cdef inline int add_word(Sink* sink, const Column* c, Batch batch, const char* p, size_t n) noexcept nogil:
+cdef inline int add_word(CellSink* sink, const Column* c, Batch batch, const char* p, size_t n) noexcept nogil:
     """name=word, for a word that is not empty."""
     p = fitting(sink, p, n)
     if unlikely(p == NULL):
@@ -258,7 +258,7 @@ cdef inline int add_word(Sink* sink, const Column* c, Batch batch, const char* p
     return write(sink, b" ", 1) or write(sink, c.name, c.size + 1) or write(sink, p, n)
 
 
-cdef inline int add_padded_word(Sink* sink, const Column* c, Batch batch, const char* p, size_t n) noexcept nogil:
+cdef inline int add_padded_word(CellSink* sink, const Column* c, Batch batch, const char* p, size_t n) noexcept nogil:
     """`add_word` where 16 bytes from p on are readable."""
     cdef uint32_t hash
     if likely(n <= 13 and not sink.as_text) and likely(hash_short(
@@ -267,9 +267,9 @@ cdef inline int add_padded_word(Sink* sink, const Column* c, Batch batch, const 
     return add_word(sink, c, batch, p, n)
 
 
-cdef int add_text(Sink* sink, uint32_t space, Batch batch, const char* p, size_t n) noexcept nogil
+cdef int add_text(CellSink* sink, uint32_t space, Batch batch, const char* p, size_t n) noexcept nogil
 cdef bint read_time(const char* p, size_t n, Moment* to) noexcept nogil
-cdef int add_time(Sink* sink, const Column* c, Batch batch, const Moment* time) noexcept nogil
+cdef int add_time(CellSink* sink, const Column* c, Batch batch, const Moment* time) noexcept nogil
 
 cdef extern from *:
     """
@@ -303,7 +303,7 @@ cdef void set_column(Column* c, const char* name, size_t n, Role role, uint32_t 
 
 
 cdef class Cells:
-    cdef Sink sink
+    cdef CellSink sink
     cdef Column* columns        # owned; [count]
     cdef readonly size_t count
     cdef int[3] head            # which columns are the label, the importance and the tag, in this order

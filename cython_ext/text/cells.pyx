@@ -28,7 +28,7 @@ cdef size_t write_character(char* to, uint32_t c) noexcept nogil:
     return 4
 
 
-cdef int add_text(Sink* sink, uint32_t space, Batch batch, const char* p, size_t n) noexcept nogil:
+cdef int add_text(CellSink* sink, uint32_t space, Batch batch, const char* p, size_t n) noexcept nogil:
     """The words of a text in lower case, and up to `ngram` in a row with `_` between them: each word, then those
     that end with it, the shorter ones first. What is no UTF-8 is no letter."""
     cdef const char* end = p + n
@@ -91,7 +91,7 @@ cdef bint read_time(const char* p, size_t n, Moment* to) noexcept nogil:
     return seconds.end == copy + n and moment_of_number(seconds.value, to)
 
 
-cdef int add_time(Sink* sink, const Column* c, Batch batch, const Moment* time) noexcept nogil:
+cdef int add_time(CellSink* sink, const Column* c, Batch batch, const Moment* time) noexcept nogil:
     """hour=13 weekday=1 month=11, without the hour if there is none."""
     cdef char[16] word
     cdef const char** names = [b"hour=", b"weekday=", b"month="]
@@ -118,7 +118,7 @@ cdef bint is_missing_word(const Missing* missing, const char* p, size_t n) noexc
     return False
 
 
-cdef uint32_t name_hash(const Sink* sink, const char* p, size_t n, uint32_t space) noexcept nogil:
+cdef uint32_t name_hash(const CellSink* sink, const char* p, size_t n, uint32_t space) noexcept nogil:
     return hash_strings(p, n, space) if sink.strings else murmur(p, n, space)
 
 

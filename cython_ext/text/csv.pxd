@@ -90,13 +90,13 @@ cdef struct Record:
     size_t breaks         # line ends in its cells
 
 
-cdef enum Outcome:
+cdef enum ScanResult:
     COMPLETE
     CUT                   # the marks do not reach its end
     BAD
 
 
-cdef inline Outcome csv_record(const char* base, const char* p, char delimiter, const uint32_t** mark,
+cdef inline ScanResult csv_record(const char* base, const char* p, char delimiter, const uint32_t** mark,
                                const uint32_t* last, Cell* cells, size_t room, Record* record,
                                Trouble* trouble) noexcept nogil:
     """The record at p. mark: the marks from p on, up to `last`; is set behind those of the record."""

@@ -32,7 +32,7 @@ cdef struct Named:
 
 
 # The arrays of FeatureNames.
-cdef struct Known:
+cdef struct KnownNames:
     const uint32_t* keys
     const uint32_t* ends
     const char* text
@@ -70,7 +70,7 @@ cdef class NameStore:
     cdef int add(self, const Found* found, const char* text) noexcept nogil
     cdef int add_cross(self, const uint32_t* record) noexcept nogil
     cdef int gather(self, const uint32_t* keys, size_t n, const double* weights, size_t records, int bits,
-                    const Known* known, Gathered* g) noexcept nogil
+                    const KnownNames* known, Gathered* g) noexcept nogil
     cdef int compose(self, const uint32_t* record, Buffer* out) noexcept nogil
 
 

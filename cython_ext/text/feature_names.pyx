@@ -27,10 +27,10 @@ from vwlite.core.base.prefetch cimport prefetch_read
 from vwlite.core.base.simd cimport likely
 from vwlite.core.base.sorting cimport sort_by_high_half
 from vwlite.core.data.batch cimport EXAMPLE, REJECTED, Arrays, Batch
-from vwlite.core.data.expand cimport Expander, Run
+from vwlite.core.data.expand cimport Expander, FeatureRun
 from vwlite.core.text.parser cimport Parser
 from vwlite.core.text.murmur cimport hash_strings, murmur
-from vwlite.core.text.tokens cimport ENDS, ENDS_NAME, Settings
+from vwlite.core.text.tokens cimport ENDS, ENDS_NAME, TokenSettings
 
 cdef enum:
     PRIME = 16777619        # FNV's, as in expand.pyx
@@ -268,7 +268,7 @@ cdef class NameFinder:
         cdef size_t i, k, at, line = 0, row = 0, span = 0   # row: of the text
         cdef size_t known_span = b.spans
         cdef uint32_t space_size = 0, name_size, seed
-        cdef const Settings* s = &self.parser.settings
+        cdef const TokenSettings* s = &self.parser.settings
         cdef char[16] number
         cdef const char* end = text + size
         cdef const char* name
@@ -342,7 +342,7 @@ cdef class NameFinder:
         the same namespaces as the one before."""
         cdef size_t i, first = a.span_begin[line], n = a.span_begin[line + 1] - first
         cdef uint8_t letter
-        cdef Run* run
+        cdef FeatureRun* run
         if n != self.layout_spans or (n > 0 and memcmp(a.letter + first, a.letter + self.layout_first, n) != 0):
             self.layout_spans, self.layout_size, self.layout_twice = n, 0, False
             for i in range(n):
@@ -369,7 +369,7 @@ cdef class NameFinder:
     cdef int combine(self, const uint16_t* letters, size_t order, size_t depth, size_t begin,
                      uint64_t hash) noexcept nogil:
         """Go through the products of an interaction from `depth` on, in the order of Expander.combine."""
-        cdef Run* run = &self.expander.runs[letters[depth]]
+        cdef FeatureRun* run = &self.expander.runs[letters[depth]]
         cdef size_t i, next
         cdef uint64_t h
         cdef uint32_t key, size = <uint32_t>order
@@ -563,7 +563,7 @@ cdef class NameStore:
         cdef const uint32_t[::1] known_keys
         cdef const uint32_t[::1] known_ends
         cdef const unsigned char[::1] known_text
-        cdef Known known
+        cdef KnownNames known
         cdef Gathered g
         cdef size_t i, total = 0
         cdef uint32_t* out_keys
@@ -599,7 +599,7 @@ cdef class NameStore:
             free(g.made.data)
 
     cdef int gather(self, const uint32_t* keys, size_t n, const double* weights, size_t records, int bits,
-                    const Known* known, Gathered* g) noexcept nogil:
+                    const KnownNames* known, Gathered* g) noexcept nogil:
         """The names of keys with a weight, by key and text, each once; -1: no memory."""
         cdef uint32_t mask = <uint32_t>((<uint64_t>1 << bits) - 1), key
         cdef size_t i, j, at = 0, count = 0, place, begin

@@ -36,7 +36,7 @@ cdef inline const char* bad_index(const char* p, Trouble* trouble) noexcept nogi
     return trouble_at(trouble, INDEX_SMALL if p[0] == c'-' else INDEX_LARGE, p, colon)
 
 
-cdef inline const char* libsvm_line(const Settings* s, Batch batch, const char* p, Trouble* trouble) noexcept nogil:
+cdef inline const char* libsvm_line(const TokenSettings* s, Batch batch, const char* p, Trouble* trouble) noexcept nogil:
     cdef uint32_t* hash = batch.a.hash
     cdef float* value = batch.a.value
     cdef size_t n = batch.a.features, first = n, limit = batch.feature_capacity

@@ -10,7 +10,7 @@ cdef enum:
 
 
 # Features whose text has been found, but not read: name, value, and the hash of the namespace.
-cdef struct Columns:
+cdef struct FeatureColumns:
     size_t size
     size_t odd_count
     const char* name[MOST_FEATURES]
@@ -31,7 +31,7 @@ cdef size_t find_marks(const char* base, const char* begin, const char* end, uin
 cdef enum:
     NOT_PLAIN = -1
 
-cdef long compute(Columns* c, bint strings, uint32_t* hash, float* value) noexcept nogil
+cdef long compute(FeatureColumns* c, bint strings, uint32_t* hash, float* value) noexcept nogil
 
 
 cdef inline bint is_odd(const char* name, size_t length) noexcept nogil:

@@ -180,7 +180,7 @@ cdef size_t find_marks(const char* base, const char* begin, const char* end, uin
     return mark_delimiters(base, begin, end, marks, room, reached)
 
 
-cdef long compute(Columns* c, bint strings, uint32_t* hash, float* value) noexcept nogil:
+cdef long compute(FeatureColumns* c, bint strings, uint32_t* hash, float* value) noexcept nogil:
     """The hashes and values of all features. Returns how many values are zero, or NOT_PLAIN if one
     is no number, or too large."""
     cdef size_t i, k

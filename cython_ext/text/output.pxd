@@ -1,6 +1,6 @@
 """Lines of predictions. See output.pyx."""
 
-from vwlite.core.data.class_names cimport Names
+from vwlite.core.data.class_names cimport ClassNames
 
 cpdef enum Link:
     IDENTITY = 0
@@ -9,7 +9,7 @@ cpdef enum Link:
     POISSON = 3
 
 
-cpdef enum Format:
+cpdef enum OutputFormat:
     TEXT = 0
     CSV = 1
     JSON = 2
@@ -51,8 +51,8 @@ cdef class PredictionWriter:
     cdef public bint short_numbers            # those of classes have at most six digits
     cdef readonly bint needs_probabilities    # of classes, for a line
     cdef Link link
-    cdef Names names
-    cdef Format format
+    cdef ClassNames names
+    cdef OutputFormat format
     cdef bint probable                        # rows have a probability
     cdef bint linked_too                      # ... and the prediction beside the score
     cdef object labels                        # owns these two:

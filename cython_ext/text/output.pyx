@@ -23,7 +23,7 @@ from libc.string cimport memcpy, strlen
 
 from vwlite.core.base.buffers cimport copy, reserve
 from vwlite.core.base.elementary cimport exp, sigmoid
-from vwlite.core.data.class_names cimport Name, Names
+from vwlite.core.data.class_names cimport ClassName, ClassNames
 from vwlite.core.text.cells cimport character
 from vwlite.core.text.decimal cimport LONGEST_NUMBER, write_number, write_short
 
@@ -169,17 +169,17 @@ cdef class PredictionWriter:
     there.
     """
 
-    def __init__(self, *, bint predictions=False, bint raw_predictions=False, link="identity", Names names=None,
+    def __init__(self, *, bint predictions=False, bint raw_predictions=False, link="identity", ClassNames names=None,
                  bint probabilities=False, format="text", bint probable=False, labels=None):
         self.writes, self.writes_raw = predictions, raw_predictions
         self.predictions, self.raw_predictions = Text(), Text()
         self.link, self.names, self.probabilities = Link[link.upper()], names, probabilities
-        self.format, self.probable, self.labels = Format[format.upper()], probable, labels
+        self.format, self.probable, self.labels = OutputFormat[format.upper()], probable, labels
         if labels is not None:
             self.negative, self.positive = <bytes?>labels[0], <bytes?>labels[1]
-        self.needs_probabilities = probabilities or (probable and self.format != Format.TEXT)
+        self.needs_probabilities = probabilities or (probable and self.format != OutputFormat.TEXT)
         self.linked_too = names is None and self.link != Link.IDENTITY and self.link != Link.LOGISTIC
-        if predictions and self.format == Format.CSV and self.header():
+        if predictions and self.format == OutputFormat.CSV and self.header():
             raise MemoryError("no memory for a prediction")
 
     def linked(self, double p):
@@ -188,13 +188,13 @@ cdef class PredictionWriter:
 
     cdef int blank_line(self) noexcept nogil:
         """The line for what is no example."""
-        if self.writes and (self.predictions.empty_line() if self.format == Format.TEXT else self.blank_row()):
+        if self.writes and (self.predictions.empty_line() if self.format == OutputFormat.TEXT else self.blank_row()):
             return -1
         return self.raw_predictions.empty_line() if self.writes_raw else 0
 
     cdef int score_line(self, double shown, double raw, double label, const char* tag, size_t tag_size) noexcept nogil:
         """The line of a prediction that is a number. label: NaN if there is none."""
-        if self.writes and self.format != Format.TEXT:
+        if self.writes and self.format != OutputFormat.TEXT:
             if self.score_row(shown, label, tag, tag_size):
                 return -1
         elif self.writes and self.predictions.number_line(linked(shown, self.link), tag, tag_size):
@@ -208,7 +208,7 @@ cdef class PredictionWriter:
         named: how many classes have a name. class_probabilities, scores: [named]; the first if they are wanted.
         label: the number of a class; 0: there is none.
         """
-        if self.writes and self.format != Format.TEXT:
+        if self.writes and self.format != OutputFormat.TEXT:
             if self.class_row(number, named, class_probabilities, scores, label, tag, tag_size):
                 return -1
         elif self.writes:
@@ -293,15 +293,15 @@ cdef class PredictionWriter:
 
     cdef int probability_cells(self, size_t named, const double* class_probabilities) noexcept nogil:
         """Those of all classes; NULL: empty cells."""
-        cdef const Name* name
+        cdef const ClassName* name
         cdef size_t k
-        if self.format == Format.JSON and self.lead(IN_PROBABILITIES):
+        if self.format == OutputFormat.JSON and self.lead(IN_PROBABILITIES):
             return -1
-        if self.format == Format.JSON and class_probabilities == NULL:
+        if self.format == OutputFormat.JSON and class_probabilities == NULL:
             return self.empty_cell()
         for k in range(named):
             name = &self.names.names[k]
-            if self.format == Format.CSV:
+            if self.format == OutputFormat.CSV:
                 if self.predictions.write(b",", 1):
                     return -1
             elif (self.predictions.write(b", " if k else b"{", 2 if k else 1)
@@ -309,24 +309,24 @@ cdef class PredictionWriter:
                 return -1
             if self.number_cell(NAN if class_probabilities == NULL else class_probabilities[k]):
                 return -1
-        return self.predictions.write(b"}", 1) if self.format == Format.JSON else 0
+        return self.predictions.write(b"}", 1) if self.format == OutputFormat.JSON else 0
 
     cdef int lead(self, Field field) noexcept nogil:
         """What stands before the value of a column."""
-        if self.format == Format.JSON:
+        if self.format == OutputFormat.JSON:
             return self.predictions.write(LEADS[<int>field], strlen(LEADS[<int>field]))
         return self.predictions.write(b",", 1) if field != IN_TAG else 0
 
     cdef int end_row(self) noexcept nogil:
-        if self.format == Format.JSON and self.predictions.write(b"}", 1):
+        if self.format == OutputFormat.JSON and self.predictions.write(b"}", 1):
             return -1
         return self.predictions.end_line(NULL, 0)
 
     cdef int empty_cell(self) noexcept nogil:
-        return self.predictions.write(b"null", 4) if self.format == Format.JSON else 0
+        return self.predictions.write(b"null", 4) if self.format == OutputFormat.JSON else 0
 
     cdef int text_cell(self, const char* text, size_t size) noexcept nogil:
-        if self.format == Format.JSON:
+        if self.format == OutputFormat.JSON:
             return self.predictions.json_string(text, size)
         return self.predictions.csv_cell(text, size)
 

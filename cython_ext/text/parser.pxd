@@ -4,27 +4,27 @@ from libc.stddef cimport size_t
 from libc.stdint cimport uint32_t
 
 from vwlite.core.data.batch cimport Arrays, Batch, Places
-from vwlite.core.data.class_names cimport Names
-from vwlite.core.text.lines_fast cimport Columns
-from vwlite.core.text.tokens cimport Settings
-from vwlite.core.text.vw cimport PLACES, Space
+from vwlite.core.data.class_names cimport ClassNames
+from vwlite.core.text.lines_fast cimport FeatureColumns
+from vwlite.core.text.tokens cimport TokenSettings
+from vwlite.core.text.vw cimport PLACES, NamespaceHead
 
 
 cdef class Parser:
-    cdef Settings settings
+    cdef TokenSettings settings
     cdef bint is_libsvm
     cdef char* scratch           # the last lines of a block, with PADDING behind them
     cdef size_t scratch_size
-    cdef Columns* columns        # owned; NULL: lines one by one
-    cdef Space[PLACES] spaces    # the namespaces of the last lines, by their place in the line
+    cdef FeatureColumns* columns        # owned; NULL: lines one by one
+    cdef NamespaceHead[PLACES] spaces    # the namespaces of the last lines, by their place in the line
     cdef Places places           # of the names of features, or None
-    cdef readonly Names names    # of classes, or None
+    cdef readonly ClassNames names    # of classes, or None
     cdef uint32_t named          # classes that had a name where the columns begin
     cdef readonly str format
     cdef readonly str loss_name
     cdef readonly tuple labels
-    cdef Names words             # the two that are labels, or None
-    cdef Names unfit             # labels that cannot be used, or None where they are faults
+    cdef ClassNames words             # the two that are labels, or None
+    cdef ClassNames unfit             # labels that cannot be used, or None where they are faults
 
     cdef uint32_t names_so_far(self) noexcept nogil
     cdef void forget_names(self, uint32_t count) noexcept nogil

@@ -31,10 +31,10 @@ from libc.string cimport memcmp, memcpy, memmove, memset
 
 from vwlite.core.base.buffers cimport reserve
 from vwlite.core.base.simd cimport PADDING, delimiters, delimiters_portable, likely, unlikely
-from vwlite.core.data.batch cimport REJECTED, Arrays, Batch, Fault, Mark, Places, mark_of, rewind
-from vwlite.core.data.class_names cimport Names
+from vwlite.core.data.batch cimport REJECTED, Arrays, Batch, ParseError, Mark, Places, mark_of, rewind
+from vwlite.core.data.class_names cimport ClassNames
 from vwlite.core.text.libsvm cimport libsvm_line
-from vwlite.core.text.lines_fast cimport FULL, MARKS, Columns, compute, find_marks
+from vwlite.core.text.lines_fast cimport FULL, MARKS, FeatureColumns, compute, find_marks
 from vwlite.core.text.murmur cimport hash_strings, murmur
 from vwlite.core.text.tokens cimport ANY, BINARY, NONNEGATIVE, OUT_OF_MEMORY, WARY, Trouble, close_line, line_feed
 from vwlite.core.text.vw cimport plain_line, vw_line
@@ -64,7 +64,7 @@ cdef class Parser:
     hash_all, hash_seed: how names are hashed, see murmur.pxd.
     label_domain: "any", "binary" (-1 or 1) or "nonnegative"; `loss_name` is blamed for it.
     labels: a pair of numbers, or of words, that become -1 and 1; no other label is valid then.
-    names: a vwlite.core.data.class_names.Names; labels are classes, and their numbers take the place of labels. Several parsers
+    names: a vwlite.core.data.class_names.ClassNames; labels are classes, and their numbers take the place of labels. Several parsers
         may share one that grows, as long as they take turns in the order of the stream.
     lenient_labels: a label outside of these makes the example unlabelled, which is no fault; see `unfit_labels`.
     stop_at_fault: the batch ends before the first bad line; if not, a bad line is REJECTED and the
@@ -84,7 +84,7 @@ cdef class Parser:
     """
 
     def __cinit__(self, str format="vw", *, bint hash_all=False, uint32_t hash_seed=0, str label_domain="any",
-                  labels=None, Names names=None, bint lenient_labels=False, bint stop_at_fault=True, str loss_name="this loss",
+                  labels=None, ClassNames names=None, bint lenient_labels=False, bint stop_at_fault=True, str loss_name="this loss",
                   bint columns=True, bint labels_in_tags=False, bint vw_compatible_only=False, bint spaces=False,
                   bint places=False):
         if format not in ("vw", "libsvm", "csv", "jsonl"):
@@ -100,7 +100,7 @@ cdef class Parser:
         self.settings.domain = domains[label_domain]
         self.names = names
         self.settings.names = NULL if names is None else <void*>names
-        self.unfit = Names(MOST_UNFIT, grows=True) if lenient_labels else None
+        self.unfit = ClassNames(MOST_UNFIT, grows=True) if lenient_labels else None
         self.settings.unfit = <void*>self.unfit if lenient_labels else NULL
         self.settings.stop = stop_at_fault
         self.settings.labels_in_tags = labels_in_tags
@@ -112,13 +112,13 @@ cdef class Parser:
             if isinstance(self.labels[0], str):
                 if names is not None:
                     raise ValueError("labels are classes or two words")
-                self.words = Names(2, [word.encode("utf-8", "surrogateescape") for word in self.labels])
+                self.words = ClassNames(2, [word.encode("utf-8", "surrogateescape") for word in self.labels])
                 self.settings.names = <void*>self.words
             else:
                 self.settings.negative, self.settings.positive = self.labels
 
         if columns and format == "vw":
-            self.columns = <Columns*>malloc(sizeof(Columns))
+            self.columns = <FeatureColumns*>malloc(sizeof(FeatureColumns))
             if self.columns == NULL:
                 raise MemoryError("no memory for a parser")
 
@@ -188,12 +188,12 @@ cdef class Parser:
         return state if state < 0 else 0
 
     cdef inline uint32_t names_so_far(self) noexcept nogil:
-        return (<Names>self.settings.names).count if self.settings.names != NULL else 0
+        return (<ClassNames>self.settings.names).count if self.settings.names != NULL else 0
 
     cdef inline void forget_names(self, uint32_t count) noexcept nogil:
         """Names that came after so many are of lines that do not count, or are parsed again."""
         if self.settings.names != NULL:
-            (<Names>self.settings.names).forget(count)
+            (<ClassNames>self.settings.names).forget(count)
 
     cdef int lines(self, const char* p, const char* end, size_t offset, size_t skip, Batch batch) noexcept nogil:
         """The lines in [p, end), the last byte of which is LF. `offset`: of p in the block. The first
@@ -205,7 +205,7 @@ cdef class Parser:
 
     cdef int by_columns(self, const char* p, const char* end, size_t offset, size_t skip, Batch batch) noexcept nogil:
         """`lines` of VW text: by columns as far as they are plain, else one by one."""
-        cdef Columns* c = self.columns
+        cdef FeatureColumns* c = self.columns
         cdef const char* base = p
         cdef const char* seen = p                # how far the delimiters are known
         cdef const uint32_t* m = c.marks         # those from p on, up to `last`
@@ -267,7 +267,7 @@ cdef class Parser:
 
     cdef int take_columns(self, const char* p, const char* end, size_t offset, Batch batch, const Arrays* begun) noexcept nogil:
         """Finish the lines [p, end), whose features are in the columns. begun: the batch before them."""
-        cdef Columns* c = self.columns
+        cdef FeatureColumns* c = self.columns
         cdef size_t i, text, first = batch.a.features - c.size
         cdef uint32_t* name_begin
         cdef long zeros = compute(c, self.settings.strings, batch.a.hash + first, batch.a.value + first)
@@ -290,7 +290,7 @@ cdef class Parser:
         cdef const char* next
         cdef Mark before
         cdef Trouble trouble
-        cdef Fault fault
+        cdef ParseError fault
         cdef uint32_t named
         while p < end:
             if unlikely(batch.a.lines + 1 >= batch.line_capacity) and batch.reserve(1, 0, 0, 0):
@@ -332,7 +332,7 @@ cdef class Parser:
         """The faults that `parse` found, in order: what is wrong, the number of the line in the batch, and as offsets
         into the block the begin and the end of the line and those of the offending token."""
         cdef size_t i
-        cdef Fault* f = batch.faults
+        cdef ParseError* f = batch.faults
         return [(CODES[f[i].code], f[i].line, f[i].line_begin, f[i].line_end, f[i].begin, f[i].end)
                 for i in range(batch.fault_count)]
 

@@ -22,7 +22,7 @@ cdef struct Key:
 
 
 # How far all was before a record.
-cdef struct Begun:
+cdef struct RecordStart:
     Mark batch
     uint32_t names        # of classes
     size_t text

@@ -20,14 +20,14 @@ from libc.string cimport memchr, memcmp, memcpy, memmove, memset, strlen
 
 from vwlite.core.base.buffers cimport reserve, resize
 from vwlite.core.base.simd cimport PADDING, likely, load64, unlikely
-from vwlite.core.data.batch cimport BLANK, EXAMPLE, REJECTED, Fault, mark_of, rewind
+from vwlite.core.data.batch cimport BLANK, EXAMPLE, REJECTED, ParseError, mark_of, rewind
 from vwlite.core.text.cells cimport (
-    BY_VALUE, CATEGORICAL, DROPPED, IS_IMPORTANCE, IS_LABEL, IS_TAG, NUMERIC, TEXT, TIME, Role, Sink, add_number,
+    BY_VALUE, CATEGORICAL, DROPPED, IS_IMPORTANCE, IS_LABEL, IS_TAG, NUMERIC, TEXT, TIME, Role, CellSink, add_number,
     add_padded_word, add_text, add_time, character, close_space, fits_byte, is_missing, is_missing_number, name_hash,
     open_space, put, read_time, set_column, write, write_character,
 )
 from vwlite.core.text.csv cimport (
-    BAD, CELL, CELL_LARGE, CELL_TIME, COMPLETE, CUT, NOT_UTF8, QUOTE_OPEN, RAGGED, Outcome, csv_marks, csv_record, csv_window,
+    BAD, CELL, CELL_LARGE, CELL_TIME, COMPLETE, CUT, NOT_UTF8, QUOTE_OPEN, RAGGED, ScanResult, csv_marks, csv_record, csv_window,
     csv_window_portable,
 )
 from vwlite.core.text.decimal cimport write_unsigned
@@ -87,7 +87,7 @@ cdef const char* not_utf8(const char* p, const char* end) noexcept nogil:
     return NULL
 
 
-cdef inline int take_cell(Sink* sink, const Column* c, const char* p, const char* end, Batch batch, Trouble* trouble) noexcept nogil:
+cdef inline int take_cell(CellSink* sink, const Column* c, const char* p, const char* end, Batch batch, Trouble* trouble) noexcept nogil:
     """The features of a cell; -1: it is bad. PADDING bytes behind it are readable."""
     cdef Float number
     cdef Moment time
@@ -135,15 +135,15 @@ cdef inline int take_cell(Sink* sink, const Column* c, const char* p, const char
     return 0
 
 
-cdef inline Begun begun(TableParser parser, Batch batch) noexcept nogil:
+cdef inline RecordStart begun(TableParser parser, Batch batch) noexcept nogil:
     """How far all is before a record, of which no column is read yet."""
-    cdef Begun before
+    cdef RecordStart before
     before.batch, before.names, before.text = mark_of(&batch.a), parser.names_so_far(), parser.table.sink.text.size
     parser.column = 0
     return before
 
 
-cdef inline void go_back(TableParser parser, Batch batch, const Begun* before) noexcept nogil:
+cdef inline void go_back(TableParser parser, Batch batch, const RecordStart* before) noexcept nogil:
     """Have nothing of the record: it is bad."""
     rewind(&batch.a, &before.batch)
     parser.forget_names(before.names)
@@ -256,8 +256,8 @@ cdef class TableParser(Parser):
         cdef size_t found
         cdef Record record
         cdef Trouble trouble
-        cdef Outcome outcome
-        cdef Begun before
+        cdef ScanResult outcome
+        cdef RecordStart before
         while p < end:
             outcome = csv_record(base, p, self.delimiter, &m, behind, self.cells, self.cell_room, &record, &trouble)
             if unlikely(outcome == CUT and seen < end):
@@ -323,7 +323,7 @@ cdef class TableParser(Parser):
         cdef const char* base = p
         cdef const char* next
         cdef Trouble trouble
-        cdef Begun before
+        cdef RecordStart before
         while p < end:
             before = begun(self, batch)
             next = self.json_line(p + skip, batch, &trouble)
@@ -471,7 +471,7 @@ cdef class TableParser(Parser):
         """A string, number, true, false or null. index: its place in an array, -1: it is in none. kind: 1 if numbers
         came before in this array, 2 if words did."""
         cdef const Column* c = &self.keys[key - 1].column
-        cdef Sink* sink = &self.table.sink
+        cdef CellSink* sink = &self.table.sink
         cdef const char* begin = p
         cdef const char* text = p
         cdef const char* end
@@ -573,7 +573,7 @@ cdef class TableParser(Parser):
 
     cdef int end_json(self, Batch batch, Trouble* trouble) noexcept nogil:
         """What was kept of a line becomes its label, importance and tag."""
-        cdef Sink* sink = &self.table.sink
+        cdef CellSink* sink = &self.table.sink
         cdef size_t i, n, features
         cdef char* line
         if likely(not sink.as_text):
@@ -761,7 +761,7 @@ cdef class TableParser(Parser):
 
     cdef int add_fault(self, const char* p, const char* end, size_t offset, Batch batch, Trouble* trouble) noexcept nogil:
         """The record [p, end] is bad; offset: of p in the block. It has its place among the lines."""
-        cdef Fault fault
+        cdef ParseError fault
         cdef size_t i = batch.a.lines
         fault.line, fault.code = <uint32_t>i, trouble.code
         fault.begin, fault.end = offset + (trouble.begin - p), offset + (trouble.end - p)
@@ -791,7 +791,7 @@ cdef class TableParser(Parser):
         cdef Cell* cell = self.cells
         cdef int32_t at
         cdef const Column* columns = self.table.columns
-        cdef Sink* sink = &self.table.sink
+        cdef CellSink* sink = &self.table.sink
         cdef const char* p
         cdef const char* end
         if self.begin_line(batch, trouble):
@@ -932,7 +932,7 @@ cdef class TableParser(Parser):
 
     cdef int end_text(self, bint has_bar, Trouble* trouble) noexcept nogil:
         """A line of VW text ends, if such is made; has_bar: it is no blank one."""
-        cdef Sink* sink = &self.table.sink
+        cdef CellSink* sink = &self.table.sink
         cdef size_t n
         if likely(not sink.as_text):
             return 0
@@ -982,7 +982,7 @@ cdef class TableParser(Parser):
     def faults(Batch batch not None):
         """As Parser.faults, with the codes of tables."""
         cdef size_t i
-        cdef Fault* f = batch.faults
+        cdef ParseError* f = batch.faults
         return [(name_of(f[i].code), f[i].line, f[i].line_begin, f[i].line_end, f[i].begin, f[i].end)
                 for i in range(batch.fault_count)]
 
@@ -1009,7 +1009,7 @@ def split(block, str delimiter, size_t most=1):
     cdef Cell* cells = NULL
     cdef Record record
     cdef Trouble trouble
-    cdef Outcome outcome
+    cdef ScanResult outcome
     if not text.endswith(b"\n"):
         text += b"\n"
     n = len(text)

@@ -13,7 +13,7 @@ from vwlite.core.base.simd cimport (
     are_digits, decimal, digits_of, first_bytes, last_of, likely, load64, lowest, unlikely,
 )
 from vwlite.core.data.batch cimport Batch, unfit
-from vwlite.core.data.class_names cimport Names
+from vwlite.core.data.class_names cimport ClassNames
 from vwlite.core.text.murmur cimport finish, hash_strings, mix, murmur, scramble
 from vwlite.core.text.numbers cimport Double, read_double
 
@@ -37,7 +37,7 @@ cdef enum Domain:
 
 
 # What a parser was told, as the loops want it.
-cdef struct Settings:
+cdef struct TokenSettings:
     bint strings           # names of digits only are numbers, not hashed
     uint32_t seed          # hashes the names of namespaces
     uint32_t unnamed       # the hash of a namespace without a name
@@ -94,7 +94,7 @@ cdef struct Trouble:
     const char* end
 
 
-cdef struct Name:
+cdef struct NameToken:
     const char* end
     uint32_t hash
     uint32_t rest       # the delimiters of its window that come after its end
@@ -139,9 +139,9 @@ cdef inline const char* no_line_end(Trouble* trouble, const char* p) noexcept no
     return trouble_at(trouble, CARRIAGE_RETURN, p, p + 1)
 
 
-cdef inline Name any_name(const char* p, uint32_t seed, bint strings) noexcept nogil:
+cdef inline NameToken any_name(const char* p, uint32_t seed, bint strings) noexcept nogil:
     """`name_at` for every name."""
-    cdef Name name
+    cdef NameToken name
     name.end, name.rest = find(p, ENDS_NAME), 0
     if strings:
         name.hash = hash_strings(p, name.end - p, seed)
@@ -150,12 +150,12 @@ cdef inline Name any_name(const char* p, uint32_t seed, bint strings) noexcept n
     return name
 
 
-cdef inline Name name_at(const char* p, uint32_t window, uint32_t seed, bint strings) noexcept nogil:
+cdef inline NameToken name_at(const char* p, uint32_t window, uint32_t seed, bint strings) noexcept nogil:
     """The name at p and its hash. `window`: the delimiters from p on; p itself is none.
 
     The short way is for names up to 31 bytes without control bytes, and for numbers up to 7.
     """
-    cdef Name name
+    cdef NameToken name
     cdef const char* q = p
     cdef uint32_t h = seed, last, full
     cdef uint64_t word
@@ -197,33 +197,33 @@ cdef inline const char* value_end(const char* p, const char* window, uint32_t re
     return find(p, ends)
 
 
-cdef inline bint take_unfit(const Settings* s, const char* p, const char* end, uint32_t code, double* label,
+cdef inline bint take_unfit(const TokenSettings* s, const char* p, const char* end, uint32_t code, double* label,
                             Trouble* trouble) noexcept nogil:
     """The label [p, end) cannot be used: a fault, with that code, or as good as none, but known."""
     cdef uint32_t found = 0
     if s.unfit == NULL:
         trouble_at(trouble, code, p, end)
         return False
-    if (<Names>s.unfit).take(p, end - p, &found):
+    if (<ClassNames>s.unfit).take(p, end - p, &found):
         trouble_at(trouble, OUT_OF_MEMORY, p, end)
         return False
     label[0] = unfit()
     return True
 
 
-cdef inline bint take_class(const Settings* s, const char* p, const char* end, double* label, Trouble* trouble) noexcept nogil:
+cdef inline bint take_class(const TokenSettings* s, const char* p, const char* end, double* label, Trouble* trouble) noexcept nogil:
     """The number of the class that the label [p, end) names, or false."""
     cdef Double number
     cdef uint32_t found = 0
     cdef uint32_t code
-    if (<Names>s.names).numbers:
+    if (<ClassNames>s.names).numbers:
         code = CLASS_NUMBER
         number = read_double(p)
-        if number.end == end and 1 <= number.value <= (<Names>s.names).room and number.value == <uint32_t>number.value:
+        if number.end == end and 1 <= number.value <= (<ClassNames>s.names).room and number.value == <uint32_t>number.value:
             found = <uint32_t>number.value
     else:
-        code = LABEL_MAPPING if s.mapped else CLASS_EXTRA if (<Names>s.names).grows else CLASS_UNKNOWN
-        if (<Names>s.names).take(p, end - p, &found):
+        code = LABEL_MAPPING if s.mapped else CLASS_EXTRA if (<ClassNames>s.names).grows else CLASS_UNKNOWN
+        if (<ClassNames>s.names).take(p, end - p, &found):
             trouble_at(trouble, OUT_OF_MEMORY, p, end)
             return False
     if found == 0:
@@ -232,7 +232,7 @@ cdef inline bint take_class(const Settings* s, const char* p, const char* end, d
     return True
 
 
-cdef inline bint take_label(const Settings* s, const char* p, const char* end, double* label,
+cdef inline bint take_label(const TokenSettings* s, const char* p, const char* end, double* label,
                             Trouble* trouble) noexcept nogil:
     """The label [p, end), or false."""
     cdef Double number

@@ -16,7 +16,7 @@ from libc.string cimport memchr, memcpy
 
 from vwlite.core.base.simd cimport delimiters, first_bytes, foretold, likely, load64, unlikely
 from vwlite.core.data.batch cimport BLANK, EXAMPLE, Batch
-from vwlite.core.text.lines_fast cimport Columns, is_odd
+from vwlite.core.text.lines_fast cimport FeatureColumns, is_odd
 from vwlite.core.text.murmur cimport hash_strings, murmur
 from vwlite.core.text.numbers cimport Double, Float, read_double, read_float
 from vwlite.core.text.tokens cimport *
@@ -26,7 +26,7 @@ cdef enum:
 
 
 # The name of a namespace and its hash.
-cdef struct Space:
+cdef struct NamespaceHead:
     size_t length
     uint64_t head          # bytes 0 to 7, zeros behind
     uint64_t more          # bytes 8 to 14
@@ -55,7 +55,7 @@ cdef inline int keep_words(Batch batch, const char* words, const char* words_end
     return 0
 
 
-cdef inline const char* vw_header(const Settings* s, Batch batch, const char* p, Trouble* trouble) noexcept nogil:
+cdef inline const char* vw_header(const TokenSettings* s, Batch batch, const char* p, Trouble* trouble) noexcept nogil:
     """The words before the first bar into the next line of the batch, which has room. Returns the
     bar; or the end of a line that is blank."""
     cdef const char* begins[WORDS]
@@ -134,7 +134,7 @@ cdef inline const char* vw_header(const Settings* s, Batch batch, const char* p,
     return p
 
 
-cdef inline const char* vw_line(const Settings* s, Batch batch, const char* p, Trouble* trouble) noexcept nogil:
+cdef inline const char* vw_line(const TokenSettings* s, Batch batch, const char* p, Trouble* trouble) noexcept nogil:
     cdef uint32_t* hash
     cdef float* value
     cdef size_t n, first, limit
@@ -143,7 +143,7 @@ cdef inline const char* vw_line(const Settings* s, Batch batch, const char* p, T
     cdef uint8_t letter
     cdef const char* begin
     cdef const char* end
-    cdef Name name
+    cdef NameToken name
     cdef Float number
     cdef bint strings = s.strings
     p = vw_header(s, batch, p, trouble)
@@ -222,7 +222,7 @@ cdef inline const char* vw_line(const Settings* s, Batch batch, const char* p, T
     return close_line(batch, EXAMPLE, begin)
 
 
-cdef inline uint32_t space_hash(const Settings* s, Space* known, const char* p, size_t n) noexcept nogil:
+cdef inline uint32_t space_hash(const TokenSettings* s, NamespaceHead* known, const char* p, size_t n) noexcept nogil:
     """The hash of the namespace [p, p + n). `known`: that of the line before, in the same place."""
     cdef uint64_t head = load64(p), more = load64(p + 8)
     if n < 8:
@@ -235,7 +235,7 @@ cdef inline uint32_t space_hash(const Settings* s, Space* known, const char* p, 
     return known.hash
 
 
-cdef inline const char* plain_line(const Settings* s, Batch batch, Columns* c, Space* spaces, const char* base,
+cdef inline const char* plain_line(const TokenSettings* s, Batch batch, FeatureColumns* c, NamespaceHead* spaces, const char* base,
                                    const char* p, const uint32_t** mark, const uint32_t* last) noexcept nogil:
     """`vw_line` for the lines that most text is made of, which leaves its features to the columns.
 

@@ -3,13 +3,13 @@
 from libc.stdint cimport uint32_t
 
 from vwlite.core.data.batch cimport Arrays, Batch
-from vwlite.core.data.class_names cimport Names
+from vwlite.core.data.class_names cimport ClassNames
 
 
 cdef class ExpectedLabels:
     cdef double low, high
     cdef bint only_ends, needed
-    cdef Names names              # None: labels are the numbers of the batch
+    cdef ClassNames names              # None: labels are the numbers of the batch
     cdef Batch batch
     # What stood in the tags, and what is left of them; owned, as in Arrays.
     cdef double* label

@@ -11,7 +11,7 @@ from libc.string cimport memchr
 
 from vwlite.core.base.buffers cimport copy, reserve
 from vwlite.core.data.batch cimport EXAMPLE, Arrays, Batch
-from vwlite.core.data.class_names cimport Names
+from vwlite.core.data.class_names cimport ClassNames
 
 
 cdef double plain_number(const char* p, const char* end) noexcept nogil:
@@ -41,7 +41,7 @@ cdef class ExpectedLabels:
     an importance, then a NUL. Then labels are the numbers of classes.
     """
 
-    def __init__(self, double low, double high, bint only_ends, *, bint needed=False, Names names=None):
+    def __init__(self, double low, double high, bint only_ends, *, bint needed=False, ClassNames names=None):
         self.low, self.high, self.only_ends, self.needed, self.names = low, high, only_ends, needed, names
 
     def __dealloc__(self):

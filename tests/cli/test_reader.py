@@ -17,7 +17,7 @@ from running import standard_input
 
 from vwlite.core.text.lines import count_lines
 from vwlite.errors import DataError, NoInputError
-from vwlite.input.reader import Block, Fault, check_sources, read_blocks, total_size
+from vwlite.input.reader import Block, UnreadableInput, check_sources, read_blocks, total_size
 
 zstandard = pytest.importorskip("zstandard")
 
@@ -42,7 +42,7 @@ def text_of(items):
 
 
 def faults_of(items):
-    return [item for item in items if isinstance(item, Fault)]
+    return [item for item in items if isinstance(item, UnreadableInput)]
 
 
 def check_blocks(items, data):
@@ -451,7 +451,7 @@ def test_a_file_that_shrinks_is_a_fault(tmp_path, size):
     found = shrunk(path, size, skip_faults=True)
     fault = found[-1]
     read_before = text_of(found)
-    assert isinstance(fault, Fault)
+    assert isinstance(fault, UnreadableInput)
     assert data.startswith(read_before)
     assert read_before.endswith(b"\n")  # a line that is cut off is none
     assert "has become shorter while it was read" in fault.message

@@ -5,13 +5,13 @@ from math import isnan
 import pytest
 
 from vwlite.core.data.batch import Batch
-from vwlite.core.data.class_names import Names
+from vwlite.core.data.class_names import ClassNames
 from vwlite.core.text.parser import Parser
 from vwlite.input.diagnostics import bad_lines
 
 
 def test_names_get_their_numbers_as_they_appear():
-    names = Names(3, [b"red"], grows=True)
+    names = ClassNames(3, [b"red"], grows=True)
     parser = Parser(names=names)
     batch = Batch()
     assert parser.parse(b"green |f a\nred |f b\n |f c\n'tag |f d\ngreen 2 |f e\n", batch) == 0
@@ -27,7 +27,7 @@ def test_names_get_their_numbers_as_they_appear():
 
 @pytest.mark.parametrize("columns", [False, True])
 def test_names_on_bad_lines_take_up_no_room(columns):
-    names = Names(2, grows=True)
+    names = ClassNames(2, grows=True)
     text = b"a |f x\nwrong |f x:y\nworse |f x:1 y:2:3\n|f x\nb |f x\nwrong\nc |f\na |f\n"
     batch = Batch()
     parser = Parser(names=names, stop_at_fault=False, columns=columns)
@@ -38,14 +38,14 @@ def test_names_on_bad_lines_take_up_no_room(columns):
 
 
 def test_many_names_and_forgetting():
-    names = Names(5000, grows=True)
+    names = ClassNames(5000, grows=True)
     text = b"".join(b"name%d |f a\n" % (i * 7919 % 5000) for i in range(5000))
     Parser(names=names).parse(text, Batch())
     assert len(names) == 5000
     assert all(names.number(b"name%d" % (i * 7919 % 5000)) == i + 1 for i in range(5000))
     for wrong in ([b"a", b"a"], [b"a", b"b", b"c"]):
         with pytest.raises(ValueError):
-            Names(2, wrong)
+            ClassNames(2, wrong)
 
 
 @pytest.mark.parametrize("format", ["vw", "libsvm"])
@@ -54,4 +54,4 @@ def test_words_are_labels_with_classes_only(format):
     batch, parser = Batch(), Parser(format)
     assert parser.parse(text, batch) == 1
     assert bad_lines(parser, text, batch)[0].message == "label 'red' is not a number"
-    assert Parser(format, names=Names(2, [b"red", b"blue"])).parse(text, batch) == 0
+    assert Parser(format, names=ClassNames(2, [b"red", b"blue"])).parse(text, batch) == 0

@@ -6,20 +6,20 @@ from typing import Any
 from slow_parser import Example, SlowParser
 
 from vwlite.core.data.batch import Batch
-from vwlite.core.data.class_names import Names
+from vwlite.core.data.class_names import ClassNames
 from vwlite.core.text.parser import Parser
 from vwlite.input.diagnostics import bad_lines, explain
 
 
-def names_of(classes: dict[str, Any] | None) -> Names | None:
+def names_of(classes: dict[str, Any] | None) -> ClassNames | None:
     """The names of classes, as the parser wants them."""
     if classes is None:
         return None
-    return Names(**classes | {"names": [name.encode() for name in classes.get("names", ())]})
+    return ClassNames(**classes | {"names": [name.encode() for name in classes.get("names", ())]})
 
 
 def parsed(
-    text: bytes, format: str = "vw", *, first_line: int = 1, names: Names | None = None, **options
+    text: bytes, format: str = "vw", *, first_line: int = 1, names: ClassNames | None = None, **options
 ) -> tuple[Batch, list]:
     parser, batch = Parser(format, names=names, **options), Batch()
     batch.first_line = first_line

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from vwlite.algorithms.losses import loss_function
 from vwlite.algorithms.table import ALGORITHMS
-from vwlite.core.data.class_names import Names
+from vwlite.core.data.class_names import ClassNames
 from vwlite.core.data.expand import Expander
 from vwlite.core.learn import losses
 from vwlite.core.learn.learner import Learner
@@ -63,14 +63,14 @@ def crossed(settings: Settings, cross: str) -> list[tuple[str, int]]:
     return [(n, namespace_hash(n.encode("utf-8", "surrogateescape"), settings.hash == "all")) for n in names]
 
 
-def make_names(settings: Settings, known: Sequence[str] = (), *, grows: bool = True) -> Names:
+def make_names(settings: Settings, known: Sequence[str] = (), *, grows: bool = True) -> ClassNames:
     """The names of the classes. known: those that a model has found. grows: whether --classes auto may find more."""
     assert settings.oaa is not None
     if not settings.classes:
-        return Names(settings.oaa, numbers=True)
+        return ClassNames(settings.oaa, numbers=True)
     names = known if settings.classes == "auto" else settings.classes.split(",")
     encoded = [name.encode("utf-8", "surrogateescape") for name in names]
-    return Names(settings.oaa, encoded, grows=grows and settings.classes == "auto")
+    return ClassNames(settings.oaa, encoded, grows=grows and settings.classes == "auto")
 
 
 def make_rule(settings: Settings, loss: Loss, constant: int | None, kind: type[Rule] | None = None) -> Rule:

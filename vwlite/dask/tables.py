@@ -31,9 +31,9 @@ def with_roles(job: ShardJob, o: InputOptions, parts: list[FilePart], columns: d
         return job
     table = table_of(o, None, needs_label=True)
     if table is None:
-        from vwlite.input.tables import Table
+        from vwlite.input.tables import TableReader
 
-        table = Table(needs_label=True)
+        table = TableReader(needs_label=True)
     with tempfile.TemporaryDirectory(prefix="vwlite-") as folder:
         sample = Path(folder, "sample")
         sample.write_bytes(_beginning(first))

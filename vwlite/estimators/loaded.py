@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwlite.core.data.batch import Batch
-from vwlite.core.data.class_names import Names
+from vwlite.core.data.class_names import ClassNames
 from vwlite.core.data.expand import CONSTANT_HASH
 from vwlite.core.learn.scorer import Scorer
 from vwlite.core.text.parser import Parser, detect
@@ -21,7 +21,7 @@ from vwlite.estimators.learned import FittedState, Scores, linked, score, scores
 from vwlite.estimators.rows import DictionaryRows, are_dictionaries, matrix_of
 from vwlite.input.diagnostics import bad_lines
 from vwlite.input.schema import Schema
-from vwlite.input.tables import Table, json_layout
+from vwlite.input.tables import TableReader, json_layout
 from vwlite.model.feature_names import CONSTANT
 from vwlite.model.read import read_model
 from vwlite.model.snapshot import restore
@@ -185,20 +185,20 @@ class LoadedModel:
             raise ValueError(f"line {number}: neither VW text nor libsvm; format= says which")
         return found
 
-    def _parser(self, format: str, names: Names | None) -> Parser:
+    def _parser(self, format: str, names: ClassNames | None) -> Parser:
         return self._json_parser(names) if format == "jsonl" else self._new_parser(Parser, format, names)
 
-    def _json_parser(self, names: Names | None) -> TableParser:
+    def _json_parser(self, names: ClassNames | None) -> TableParser:
         """A parser of JSON lines. ValueError if the model has no columns."""
         columns = self._learned.model().columns
         if not columns:
             raise ValueError("the model was made from no table: it knows no columns by name")
         parser = self._new_parser(TableParser, "jsonl", names)
-        layout = json_layout("", Table(schema=Schema.restored(columns)))
+        layout = json_layout("", TableReader(schema=Schema.restored(columns)))
         layout.prepare(parser, self._learned.settings.hash == "all")
         return parser
 
-    def _new_parser(self, kind: type[AnyParser], format: str, names: Names | None) -> AnyParser:
+    def _new_parser(self, kind: type[AnyParser], format: str, names: ClassNames | None) -> AnyParser:
         s = self._learned.settings
         return kind(
             format=format, hash_all=s.hash == "all", labels=s.labels, label_domain=s.label_domain, names=names,

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from vwlite.errors import DataError
 from vwlite.export import Request
 from vwlite.export.linear import Linear
-from vwlite.export.sql_columns import HEAD, WORDS, Columns
+from vwlite.export.sql_columns import HEAD, WORDS, SqlColumns
 from vwlite.input.diagnostics import printable
 
 AT_ONCE = 500  # rows of an INSERT
@@ -99,7 +99,7 @@ def sql(request: Request) -> Iterator[str]:
     the model needs more than keys and values; UsageError for a name that cannot be one."""
     linear = request.linear
     _check(linear, request.path)
-    columns = Columns(linear, request.path, *request.table) if request.table is not None else None
+    columns = SqlColumns(linear, request.path, *request.table) if request.table is not None else None
     s, k = linear.settings, linear.records
     names = linear.model.names if columns is None else ()
     named, count = "", k if not linear.classes else len(linear.classes)

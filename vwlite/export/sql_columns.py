@@ -60,7 +60,7 @@ _UNFIT = [*map(chr, range(1, 0x21)), ":", "|"]  # for VW text
 _AT_ONCE = 12  # of them are replaced by one view: SQLite takes calls nested a few times as deep
 
 
-class Columns:
+class SqlColumns:
     """The columns of a model as they are in a database. DataError or UsageError if SQL cannot make their features.
 
     path: the model, for messages. table: its name, which may have a schema before it. id: the column that names a row.

@@ -26,7 +26,7 @@ from vwlite.input.diagnostics import A_TIME, IS_NUMBER, BadLine, about_words, ex
 from vwlite.input.formats import by_magic
 from vwlite.input.reader import Block, display_name
 from vwlite.input.schema import SchemaError, decide, index_columns
-from vwlite.input.tables import Layout, Table, lay_out
+from vwlite.input.tables import Layout, TableReader, lay_out
 
 ROWS = 4096  # of a batch, if rows have many features each
 FEATURES = 1 << 18  # of a batch, if each column has one
@@ -36,7 +36,7 @@ REJECTED = 2  # what the core says of a bad line
 
 
 @dataclass(slots=True)
-class Rows:
+class ArrowRows:
     """Some rows of a file, on the way to a batch."""
 
     batch: Any  # a pyarrow.RecordBatch
@@ -44,8 +44,8 @@ class Rows:
 
 
 def rows_of(
-    source: str, format: str, index: int, table: Table, stop: Callable[[], bool]
-) -> Iterator[tuple[Block, Rows]]:
+    source: str, format: str, index: int, table: TableReader, stop: Callable[[], bool]
+) -> Iterator[tuple[Block, ArrowRows]]:
     """The rows of a file, some at a time. DataError for a file that is not whole, or whose columns do not fit."""
     pa = _pyarrow(source, format)
     name, row = display_name(source), 1
@@ -60,7 +60,7 @@ def rows_of(
                 if stop():
                     return
                 block = Block(b"", name, index, row)
-                yield block, Rows(batch.slice(begin, size), _moved(layout, columns.names, batch.schema.names))
+                yield block, ArrowRows(batch.slice(begin, size), _moved(layout, columns.names, batch.schema.names))
                 row += min(size, batch.num_rows - begin)
     except (pa.ArrowException, ValueError, EOFError, OSError, OverflowError, MemoryError) as e:
         if isinstance(e, OSError) and e.errno:
@@ -140,7 +140,7 @@ def _dictionaries(file: Any) -> list[str]:
     return [name for name in file.schema_arrow.names if name in small]
 
 
-def _layout(source: str, frame: Frame, table: Table) -> Layout:
+def _layout(source: str, frame: Frame, table: TableReader) -> Layout:
     where, index = f"{source}:1:1", index_columns(frame.names, frame.metadata)
     if table.schema is None:
         try:
@@ -173,7 +173,7 @@ class ArrowParsing:
         self._cells: tuple[Any, Cells] | None = None
         self._kept: tuple[Any, Layout] | None = None  # the rows of the last batch: a pyarrow.RecordBatch or Table
 
-    def parse(self, block: Block, rows: Rows, batch: Batch) -> tuple[list[BadLine], bytes]:
+    def parse(self, block: Block, rows: ArrowRows, batch: Batch) -> tuple[list[BadLine], bytes]:
         """Fill the batch, or make VW text if that is wanted; what is wrong with rows. A bad one has its place in the
         batch, and none in the text; if they are not skipped, the first ends both."""
         layout, o, as_text = rows.layout, self._options, rows.layout.table.as_text

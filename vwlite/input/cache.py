@@ -85,7 +85,7 @@ def _source_fingerprint(source: str) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Entry:
+class BatchEntry:
     """One batch in the file."""
 
     place: int
@@ -103,7 +103,7 @@ class CacheWriter:
     def __init__(self, path: str | None, made_from: dict[str, Any]) -> None:
         self.path = path
         self._made_from = made_from
-        self._entries: list[Entry] = []
+        self._entries: list[BatchEntry] = []
         self._file: AtomicFile | None = None
         if path is None:
             try:
@@ -146,7 +146,7 @@ class CacheWriter:
         self._write(bytes(gap))
         place, data = self._at, b"".join(batch.dump())
         self._write(data)
-        entry = Entry(place, len(data), checksum(data), batch.source, batch.first_line, gap, tuple(batch.breaks))
+        entry = BatchEntry(place, len(data), checksum(data), batch.source, batch.first_line, gap, tuple(batch.breaks))
         self._entries.append(entry)
 
     def finish(self, skipped: int = 0, classes: Sequence[str] = ()) -> "CacheReader":
@@ -170,7 +170,7 @@ class CacheWriter:
         self._write(TRAILER.pack(place, len(index), checksum(index), END))
         reader = CacheReader(
             self._file.fileno() if self._file is not None else self._temporary.fileno(),
-            Index(self._made_from, skipped, list(classes), self._entries),
+            CacheIndex(self._made_from, skipped, list(classes), self._entries),
         )
         if self._file is not None:
             self._file.commit()
@@ -201,13 +201,13 @@ def check_replaceable(path: str) -> None:
 
 
 @dataclass(frozen=True)
-class Index:
+class CacheIndex:
     """What stands at the end of a cache."""
 
     made_from: dict[str, Any]
     skipped: int
     classes: list[str]
-    entries: list[Entry]
+    entries: list[BatchEntry]
 
 
 class CacheReader:
@@ -217,7 +217,7 @@ class CacheReader:
     fd: of the file; it may be closed afterwards.
     """
 
-    def __init__(self, fd: int, index: Index) -> None:
+    def __init__(self, fd: int, index: CacheIndex) -> None:
         self.skipped, self.classes, self.made_from = index.skipped, index.classes, index.made_from
         self.size = os.fstat(fd).st_size
         self._entries = index.entries
@@ -273,7 +273,7 @@ class CacheReader:
         disk keeps busy."""
         from concurrent.futures import ThreadPoolExecutor
 
-        def part(entries: list[Entry]) -> None:
+        def part(entries: list[BatchEntry]) -> None:
             buffer = self._buffer(entries)
             for entry in entries:
                 batch = self._load(entry, buffer)
@@ -284,11 +284,11 @@ class CacheReader:
             list(threads.map(part, [self._entries[::2], self._entries[1::2]]))
 
     @staticmethod
-    def _buffer(entries: list[Entry]) -> bytearray:
+    def _buffer(entries: list[BatchEntry]) -> bytearray:
         """Memory for any of these batches."""
         return bytearray(max((entry.gap + entry.size for entry in entries), default=0))
 
-    def _read(self, entry: Entry, buffer: bytearray) -> Batch:
+    def _read(self, entry: BatchEntry, buffer: bytearray) -> Batch:
         """A batch that was good before."""
         try:
             return self._load(entry, buffer)
@@ -297,7 +297,7 @@ class CacheReader:
         except OSError as e:
             raise NoInputError(f"the cache cannot be read: {e.strerror}") from e
 
-    def _load(self, entry: Entry, buffer: bytearray) -> Batch:
+    def _load(self, entry: BatchEntry, buffer: bytearray) -> Batch:
         """The batch in the buffer. CacheUnusable if it is not what was written."""
         view = memoryview(buffer)[: entry.gap + entry.size]
         _fill(view, self._fd, entry.place - entry.gap)
@@ -362,7 +362,7 @@ def _checked(fd: int, wanted: dict[str, Any] | None) -> CacheReader:
     return reader
 
 
-def _index(fd: int, size: int) -> Index:
+def _index(fd: int, size: int) -> CacheIndex:
     if size < len(MAGIC) + TRAILER.size:
         raise CacheUnusable("it is cut off")
     trailer = bytearray(TRAILER.size)
@@ -376,7 +376,7 @@ def _index(fd: int, size: int) -> Index:
         raise CacheUnusable("it is damaged")
     try:
         content = json.loads(text)
-        index = Index(
+        index = CacheIndex(
             _dict(content["made from"]), _count(content["skipped"]),
             [_text(name) for name in _list(content["classes"])], list(_entries(content["batches"], place)),
         )  # fmt: skip
@@ -385,7 +385,7 @@ def _index(fd: int, size: int) -> Index:
     return index
 
 
-def _entries(found: Any, end: int) -> Iterator[Entry]:
+def _entries(found: Any, end: int) -> Iterator[BatchEntry]:
     """The batches of an index, which are one after the other, up to the place of the index. ValueError if not."""
     at = len(MAGIC)
     for place, size, sum_of_it, source, first_line, *more in _list(found):
@@ -393,7 +393,7 @@ def _entries(found: Any, end: int) -> Iterator[Entry]:
         if len(more) > 1 or _count(place) != at + gap or place + _count(size) > end:
             raise ValueError(f"no batch can be at {place}")
         breaks = [(_count(line), _count(count)) for line, count in _list(more[0])] if more else []
-        yield Entry(place, size, _count(sum_of_it), _text(source), _count(first_line), gap, breaks)
+        yield BatchEntry(place, size, _count(sum_of_it), _text(source), _count(first_line), gap, breaks)
         at = place + size
     if at != end:
         raise ValueError(f"there is something between {at} and {end}")
@@ -428,7 +428,7 @@ def _text(x: Any) -> str:
     return x
 
 
-def _labels(index: Index) -> tuple[str | None, int]:
+def _labels(index: CacheIndex) -> tuple[str | None, int]:
     """What the labels of `vwlite train` may be: their domain (None: anything), and how many classes there may be."""
     options = index.made_from.get("options")
     if index.made_from.get("command") != "train" or not isinstance(options, dict):

@@ -9,7 +9,7 @@ from vwlite.input.formats import FORMATS
 
 if TYPE_CHECKING:
     from vwlite.core.data.batch import Batch
-    from vwlite.core.data.class_names import Names
+    from vwlite.core.data.class_names import ClassNames
     from vwlite.core.text.parser import Parser
     from vwlite.core.text.tables import TableParser
 
@@ -192,7 +192,7 @@ def explain(
     *,
     loss: str = "this loss",
     labels: tuple[float, float] | tuple[str, str] | None = None,
-    names: "Names | None" = None,
+    names: "ClassNames | None" = None,
 ) -> str:
     """The sentence for a complaint about line[begin:end]. `loss`, `labels` and `names` are the parser's."""
     token = shown(line[begin:end])
@@ -246,7 +246,7 @@ def _not_a_number(code: str, line: bytes, begin: int, end: int) -> str:
     return f"{noun} '{token}' is not a number"
 
 
-def _class(code: str, token: str, names: "Names") -> str:
+def _class(code: str, token: str, names: "ClassNames") -> str:
     count = len(names)
     if code == "class number":
         wanted = f"label '{token}': --oaa {count} takes whole numbers from 1 to {count}"

@@ -15,17 +15,17 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from vwlite.core.data.batch import Batch
-from vwlite.core.data.class_names import Names
+from vwlite.core.data.class_names import ClassNames
 from vwlite.core.text.parser import Parser, detect
 from vwlite.errors import DataError, UsageError
 from vwlite.input.diagnostics import BadLine, bad_lines
 from vwlite.input.formats import BINARY, FORMATS, by_begin, by_magic, by_name
-from vwlite.input.reader import Block, Fault, read_blocks, total_size
+from vwlite.input.reader import Block, UnreadableInput, read_blocks, total_size
 
 if TYPE_CHECKING:
     from vwlite.core.text.feature_names import NameFinder
-    from vwlite.input.arrow import ArrowParsing, Rows
-    from vwlite.input.tables import Layout, Records, Table
+    from vwlite.input.arrow import ArrowParsing, ArrowRows
+    from vwlite.input.tables import Layout, Records, TableReader
 
 EXAMPLE, BLANK, REJECTED = 0, 1, 2  # kinds of lines, as in cython_ext/data/batch.pxd
 MOST_LABELS = 3  # that are looked for, for advice about words
@@ -44,8 +44,8 @@ class ParseOptions:
     lenient_labels: bool = False
     skip: bool = False  # go on after a bad line
     spaces: bool = False  # batches have the names of namespaces
-    names: Names | None = None  # of classes, which labels are then
-    table: "Table | None" = None  # the columns, if something says that the sources are tables
+    names: ClassNames | None = None  # of classes, which labels are then
+    table: "TableReader | None" = None  # the columns, if something says that the sources are tables
     finder: Callable[[], "NameFinder"] | None = None  # makes what looks for names of features, one for each thread
     keeps_text: bool = False  # batches come with the text that they were, if they were text
     only_text: bool = False  # files of a format without lines are refused
@@ -89,10 +89,10 @@ class Parsed:
 class Task:
     """A block and the format of its lines; or what is wrong with the input there."""
 
-    block: Block | Fault
+    block: Block | UnreadableInput
     format: str = ""
     layout: "Layout | None" = None  # of a table
-    rows: "Rows | None" = None  # instead of text
+    rows: "ArrowRows | None" = None  # instead of text
 
 
 def tasks(sources: Sequence[str], options: ParseOptions, stop: Callable[[], bool]) -> Iterator[Task]:
@@ -113,7 +113,7 @@ def tasks(sources: Sequence[str], options: ParseOptions, stop: Callable[[], bool
     from vwlite.input import arrow, tables  # not at the top: few runs read tables
 
     if options.table is None:
-        options = replace(options, table=tables.Table(needs_label=True, model=options.model))
+        options = replace(options, table=tables.TableReader(needs_label=True, model=options.model))
     for i, source in enumerate(sources):
         if i not in others:
             yield from _text_tasks([source], options, stop)
@@ -144,7 +144,7 @@ def _text_tasks(sources: Sequence[str], options: ParseOptions, stop: Callable[[]
     table = options.table
     last: Block | None = None
     for block in read_blocks(sources, skip_faults=options.skip, stop=stop):
-        if isinstance(block, Fault):
+        if isinstance(block, UnreadableInput):
             yield Task(block)
             continue
         # What is blank tells nothing yet: from a pipe, it may come long before the first line.
@@ -157,7 +157,7 @@ def _text_tasks(sources: Sequence[str], options: ParseOptions, stop: Callable[[]
             if FORMATS[format].is_table:
                 from vwlite.input import tables  # not at the top: few runs read tables
 
-                table = table or tables.Table(needs_label=True, model=options.model)
+                table = table or tables.TableReader(needs_label=True, model=options.model)
                 if FORMATS[format].is_delimited:
                     records = tables.Records(block.source, FORMATS[format].delimiter, table)
                 else:
@@ -174,7 +174,7 @@ def _text_tasks(sources: Sequence[str], options: ParseOptions, stop: Callable[[]
         yield from _tasks_of(records.end(last))
 
 
-def _tasks_of(blocks: "Iterator[tuple[Block | Fault, Layout | None]]") -> Iterator[Task]:
+def _tasks_of(blocks: "Iterator[tuple[Block | UnreadableInput, Layout | None]]") -> Iterator[Task]:
     for block, layout in blocks:
         yield Task(block, "csv", layout)
 
@@ -227,7 +227,7 @@ class Parsing:
     def parse(self, task: Task, batch: Batch) -> Parsed:
         """Fill the batch with the lines of a block."""
         block = task.block
-        if isinstance(block, Fault):
+        if isinstance(block, UnreadableInput):
             return Parsed(Batch(), [BadLine(block.source, block.line, 1, block.message)])
         batch.source, batch.first_line, batch.breaks = block.source, block.first_line, ()
         if task.rows is not None:
@@ -266,7 +266,7 @@ class Parsing:
 
     def _labels_of(self, task: Task) -> list[str]:
         """The first few different labels of a block of text, whatever they are."""
-        block, found = task.block, Names(MOST_LABELS, grows=True)
+        block, found = task.block, ClassNames(MOST_LABELS, grows=True)
         assert isinstance(block, Block)
         known: dict[str, Any] = {"names": found, "lenient_labels": True, "stop_at_fault": False}
         batch = Batch()
@@ -289,7 +289,7 @@ class Parsing:
 
         known, parser = self._texts.get(format, (None, None))
         if parser is None:
-            parser = TableParser(format=format, names=Names(1), lenient_labels=True, stop_at_fault=False)
+            parser = TableParser(format=format, names=ClassNames(1), lenient_labels=True, stop_at_fault=False)
         if known is not layout:
             layout.prepare(parser, self.options.hash_all, as_text=True)
             self._texts[format] = layout, parser

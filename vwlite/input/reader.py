@@ -86,7 +86,7 @@ class Block:
 
 
 @dataclass(slots=True)
-class Fault:
+class UnreadableInput:
     """Input that is not lines: a line without end, a compressed stream or a file that ends early."""
 
     message: str
@@ -160,7 +160,7 @@ def read_blocks(
     max_line: int = MAX_LINE,
     skip_faults: bool = False,
     stop: Callable[[], bool] = lambda: False,
-) -> Iterator[Block | Fault]:
+) -> Iterator[Block | UnreadableInput]:
     """The blocks of the sources, in order; no sources, or `-`, is standard input.
 
     A fault raises DataError; with skip_faults it is one of the items, and reading goes on: behind the
@@ -174,7 +174,7 @@ def read_blocks(
         file = _File(source, block_size, pool, stop)
         try:
             for item in _lines(file, index, block_size, max_line):
-                if isinstance(item, Fault):
+                if isinstance(item, UnreadableInput):
                     if not skip_faults:
                         raise DataError(str(item))
                 else:
@@ -185,7 +185,7 @@ def read_blocks(
             file.close()
 
 
-def _lines(file: "_File", index: int, block_size: int, max_line: int) -> Iterator[Block | Fault]:
+def _lines(file: "_File", index: int, block_size: int, max_line: int) -> Iterator[Block | UnreadableInput]:
     """Cut the bytes of one source at line ends."""
     whole: list[bytes | memoryview] = []  # lines that are complete
     last: Piece | None = None  # the last item of these is the end of this one's buffer
@@ -224,7 +224,7 @@ def _lines(file: "_File", index: int, block_size: int, max_line: int) -> Iterato
         if not overlong and length + (first if first >= 0 else piece.end) - begin > max_line:
             if whole:
                 yield take()
-            yield Fault(f"line is longer than {_shown_size(max_line)}", file.name, line)
+            yield UnreadableInput(f"line is longer than {_shown_size(max_line)}", file.name, line)
             partial, length, overlong = [], 0, True
         if overlong:
             if first < 0:
@@ -251,7 +251,7 @@ def _lines(file: "_File", index: int, block_size: int, max_line: int) -> Iterato
         yield take()
     if file.fault:
         after = f" (after line {line - 1})" if line > 1 else ""
-        yield Fault(file.fault + after, file.name, line)
+        yield UnreadableInput(file.fault + after, file.name, line)
 
 
 def _at_most(size: int, pieces: Iterable[Piece]) -> Iterator[Piece]:

@@ -16,7 +16,7 @@ from vwlite.core.text.tables import TableParser, split, whole
 from vwlite.errors import DataError
 from vwlite.input.diagnostics import EXPLAINED
 from vwlite.input.formats import by_begin, by_name
-from vwlite.input.reader import MAX_LINE, Block, Fault
+from vwlite.input.reader import MAX_LINE, Block, UnreadableInput
 from vwlite.input.sample import Sample, is_data
 from vwlite.input.schema import (
     OPTIONAL,
@@ -38,7 +38,7 @@ MOST_KEYS = 1000  # of JSON lines that an error chooses from
 class Layout:
     """What a parser must know of a file: its columns, and where they stand among the cells of a record."""
 
-    table: "Table"
+    table: "TableReader"
     schema: Schema
     positions: tuple[int, ...] = ()
     width: int = 0
@@ -74,7 +74,7 @@ class Layout:
 
 
 @dataclass
-class Table:
+class TableReader:
     """The columns of the tables of a run.
 
     options: the roles that were typed. schema: what is known from a model, or decided from the first table.
@@ -170,7 +170,7 @@ class Records:
     names: the columns of a file without a header.
     """
 
-    def __init__(self, source: str, delimiter: str, table: Table) -> None:
+    def __init__(self, source: str, delimiter: str, table: TableReader) -> None:
         self._source, self._table = source, table
         self._fixed = delimiter
         self._delimiter = ""
@@ -184,7 +184,7 @@ class Records:
         self._held: list[Block] = []  # rows from which roles are to be decided
         self._rows: list[list[bytes]] = []
 
-    def feed(self, block: Block, *, last: bool = False) -> Iterator[tuple[Block | Fault, Layout | None]]:
+    def feed(self, block: Block, *, last: bool = False) -> Iterator[tuple[Block | UnreadableInput, Layout | None]]:
         """The blocks that are ready now, each with what the parser must know."""
         if self._pending:
             joined = self._pending + bytes(block.data)
@@ -206,17 +206,17 @@ class Records:
                 return
         yield from self._give(block)
 
-    def end(self, block: Block | None) -> Iterator[tuple[Block | Fault, Layout | None]]:
+    def end(self, block: Block | None) -> Iterator[tuple[Block | UnreadableInput, Layout | None]]:
         """The rest, at the end of the source. block: its last one, for what it says about the stream."""
         if self._pending and block is not None:
             rest, self._pending = self._pending, b""
             yield from self.feed(replace(block, data=rest, first_line=self._line, owner=None), last=True)
         yield from self._decided(final=True)
 
-    def _too_long(self, block: Block) -> Iterator[tuple[Block | Fault, Layout | None]]:
+    def _too_long(self, block: Block) -> Iterator[tuple[Block | UnreadableInput, Layout | None]]:
         """A quote that is not closed in so many bytes: the line where it is opened is bad."""
         why = f"a record is longer than {MAX_LINE >> 20} MiB: a quote that opens on this line is not closed, perhaps"
-        yield Fault(why, self._source, self._line), None
+        yield UnreadableInput(why, self._source, self._line), None
         rest = self._pending.partition(b"\n")[2]
         self._pending, self._line = b"", self._line + 1
         yield from self.feed(replace(block, data=rest, first_line=self._line, owner=None))
@@ -229,7 +229,7 @@ class Records:
         first = bytes(data[: 1 << 16]).lstrip().split(b"\n")[0]
         return "," if b"," in first else next((c for c in "\t;" if c.encode() in first), ",")
 
-    def _give(self, block: Block) -> Iterator[tuple[Block | Fault, Layout | None]]:
+    def _give(self, block: Block) -> Iterator[tuple[Block | UnreadableInput, Layout | None]]:
         if self._header is None and not self._take_header(block):
             return
         if self._layout is not None:
@@ -296,7 +296,7 @@ class Records:
         found = lay_out(self._table, self._source, self._where, self._header, self._delimiter)
         self._layout = replace(found, header=self._head)
 
-    def _decided(self, *, final: bool) -> Iterator[tuple[Block | Fault, Layout | None]]:
+    def _decided(self, *, final: bool) -> Iterator[tuple[Block | UnreadableInput, Layout | None]]:
         """The blocks that were held, when there are enough rows to decide the roles."""
         if self._layout is None and self._header is not None and (final or len(self._rows) >= SAMPLE):
             rows = [[cell.strip(_BLANKS) for cell in row] for row in self._rows]
@@ -314,7 +314,7 @@ class Records:
                     yield block, self._layout
 
 
-def json_layout(source: str, table: Table) -> Layout:
+def json_layout(source: str, table: TableReader) -> Layout:
     """What the parser of JSON lines must know: the keys that have a role. They are known before any line is read."""
     if table.schema is None:
         try:
@@ -337,7 +337,7 @@ def _with_tag(schema: Schema, tag: str) -> Schema:
 
 
 def lay_out(
-    table: Table, source: str, where: str, names: list[str], delimiter: str, index: Collection[str] = ()
+    table: TableReader, source: str, where: str, names: list[str], delimiter: str, index: Collection[str] = ()
 ) -> Layout:
     """Where the columns of a file stand, whose names these are. DataError if one is missing; others are said, except
     those of an index."""

@@ -1,9 +1,9 @@
 """A run of `vwlite convert`: every line of the input as VW text that means the same."""
 
-from vwlite.core.data.class_names import Names
+from vwlite.core.data.class_names import ClassNames
 from vwlite.input.pipeline import ParseOptions, parsed_batches
 from vwlite.input.reader import check_sources
-from vwlite.input.tables import Table
+from vwlite.input.tables import TableReader
 from vwlite.options.groups import InputOptions
 from vwlite.options.resolve import check_files
 from vwlite.runs.common import BadLines, Sink
@@ -15,11 +15,11 @@ def convert(o: InputOptions) -> int:
     """Run `vwlite convert`; the exit code."""
     check_files(o)
     check_sources(o.data, quiet=o.quiet)
-    table = table_of(o) or Table()
+    table = table_of(o) or TableReader()
     table.as_text = True
     # Whatever the labels are, they will do: who learns from the text says which ones there are.
     parse = ParseOptions(
-        format=o.format, skip=o.on_error == "skip", names=Names(1), lenient_labels=True, table=table
+        format=o.format, skip=o.on_error == "skip", names=ClassNames(1), lenient_labels=True, table=table
     )  # fmt: skip
     with RunFrame("convert", o) as frame:
         bad, out = BadLines(o, frame), Sink("-", frame)

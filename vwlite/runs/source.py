@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from vwlite.algorithms.build import make_finder, make_names
-from vwlite.core.data.class_names import Names
+from vwlite.core.data.class_names import ClassNames
 from vwlite.errors import UsageError
 from vwlite.input.pipeline import Parsed, ParseOptions, decide_roles, parsed_batches
 from vwlite.model.feature_names import FeatureNames
@@ -19,7 +19,7 @@ from vwlite.runs.common import BadLines, say
 if TYPE_CHECKING:
     from vwlite.core.text.feature_names import NameStore
     from vwlite.input.cache import CacheReader, CacheWriter
-    from vwlite.input.tables import Table
+    from vwlite.input.tables import TableReader
     from vwlite.model import Model
 
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class Known:
     """What is known before the data are read: names of classes, columns of tables; and where names of features go."""
 
-    classes: Names | None = None
+    classes: ClassNames | None = None
     columns: dict[str, Any] = field(default_factory=dict)
     features: "NameStore | None" = None
 
@@ -38,13 +38,15 @@ class Known:
         return Known(classes, model.columns if model else {}, features)
 
 
-def table_of(o: InputOptions, columns: dict[str, Any] | None = None, *, needs_label: bool = False) -> "Table | None":
+def table_of(
+    o: InputOptions, columns: dict[str, Any] | None = None, *, needs_label: bool = False
+) -> "TableReader | None":
     """The columns of tables, as far as they are known: those of a model, and what was typed; None if nothing is.
     UsageError for roles that contradict each other or the model's."""
     if not columns and not o.names_columns:
         return None
     from vwlite.input.schema import RoleOptions, Schema, SchemaError, check_same
-    from vwlite.input.tables import Table
+    from vwlite.input.tables import TableReader
 
     schema = Schema.restored(columns) if columns else None
     options = o.roles
@@ -64,11 +66,11 @@ def table_of(o: InputOptions, columns: dict[str, Any] | None = None, *, needs_la
     both = set(missing) & set(str(o.typed.get("classes", "")).split(","))
     if both:
         raise UsageError(f"--classes names {min(both)}, which means a missing label: give --missing other words, or ''")
-    return Table(options, schema, needs_label, say=(lambda line: None) if o.quiet else say)
+    return TableReader(options, schema, needs_label, say=(lambda line: None) if o.quiet else say)
 
 
 def parse_options(
-    o: InputOptions, settings: Settings, names: Names | None = None, table: "Table | None" = None, *,
+    o: InputOptions, settings: Settings, names: ClassNames | None = None, table: "TableReader | None" = None, *,
     lenient_labels: bool = False,
 ) -> ParseOptions:  # fmt: skip
     """How a run with these settings reads text."""
@@ -86,7 +88,9 @@ def parse_options(
     )
 
 
-def parse_with(o: InputOptions, settings: Settings, model: "Model", path: str, names: Names | None) -> ParseOptions:
+def parse_with(
+    o: InputOptions, settings: Settings, model: "Model", path: str, names: ClassNames | None
+) -> ParseOptions:
     """How a run that only looks at examples reads text, with a model from a file."""
     table, text_model = table_of(o, model.columns), "" if model.columns else path
     if table is not None:

@@ -8,7 +8,7 @@ is not finite) goes the way of all other runs, one example at a time.
 from typing import Any
 
 from vwlite.core.data.batch import Batch
-from vwlite.core.data.class_names import Names as ClassNames
+from vwlite.core.data.class_names import ClassNames
 from vwlite.core.learn.learner import Reason
 from vwlite.core.rules.ftrl import Ftrl
 from vwlite.core.vw.coin import Coin

@@ -13,7 +13,7 @@ from vwlite.core.text.parser import Parser
 from vwlite.input.cache import MAGIC, CacheReader, CacheUnusable, CacheWriter, made_by, open_cache
 from vwlite.input.diagnostics import BadLine
 from vwlite.input.pipeline import Ahead, Parsed, ParseOptions, Parsing, Task
-from vwlite.input.reader import Block, Fault, read_blocks, total_size
+from vwlite.input.reader import Block, UnreadableInput, read_blocks, total_size
 from vwlite.vw.messages import Critical, Streams
 from vwlite.vw.text.parser import FeatureHashing, Namespace, ParsedExample, TextParser, read_number
 
@@ -228,7 +228,7 @@ class ExampleSource:
         """The data in whole lines, as many as are asked for."""
         left = self.examples
         for block in read_blocks(self.paths, stop=stop):
-            if isinstance(block, Fault):
+            if isinstance(block, UnreadableInput):
                 raise Critical(str(block), "io_adapter.cc")
             if left is not None:
                 block.data = _first_lines(bytes(block.data), left)
