@@ -4,6 +4,7 @@
     sql.py       a table and the queries over it
     c.py         a header, from templates/predict.h
     python.py    a program, from templates/predict.py.txt
+    vw.py        a model file of Vowpal Wabbit
 
 All of them see a model as `Linear`: a weight for each feature and class, and what becomes of the score. None of them
 can be continued: what a rule keeps beside its weights stays here.
@@ -50,7 +51,7 @@ class Export:
 
 
 EXPORTS = {
-    "vw": Export("a model of Vowpal Wabbit", "vwlite.vw.models.convert", "to_vw"),
+    "vw": Export("a model of Vowpal Wabbit", "vwlite.export.vw", "vw"),
     "tsv": Export("a table of index, weight and names; `vwlite import` reads it", "vwlite.export.tables", "tsv"),
     "json": Export("the same as one object", "vwlite.export.tables", "json_text"),
     "sql": Export("tables, and queries over a table of features, or over --table", "vwlite.export.sql", "sql"),

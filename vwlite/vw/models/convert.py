@@ -3,7 +3,7 @@
 from array import array
 from dataclasses import replace
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from vwlite.core.base.arrays import all_finite, is_ascending
 from vwlite.errors import DataError
@@ -16,9 +16,6 @@ from vwlite.vw.messages import Critical, Refused
 from vwlite.vw.models import binary as vw
 from vwlite.vw.plan import model_fields
 from vwlite.vw.text.parser import to_float
-
-if TYPE_CHECKING:
-    from vwlite.export import Request
 
 # Options that a model of Vowpal Wabbit may keep and that have a counterpart.
 _KNOWN = (
@@ -118,12 +115,12 @@ def _settings(a: Arguments, header: vw.Header, found: vw.VwModel) -> Settings:
     )  # fmt: skip
 
 
-def to_vw(request: "Request") -> bytes:
+def to_vw(path: str, model: Model) -> bytes:
     """A model of vwlite as the bytes of a file of Vowpal Wabbit. DataError if that has no such models.
 
     A model of `gd` with all its state can be continued there; any other one predicts.
     """
-    path, model, s = request.path, request.model, request.model.settings
+    s = model.settings
     if s.hash not in ("strings", "all"):
         raise DataError(f"{path}: --hash {s.hash} is not known to Vowpal Wabbit")
     if s.crosses:
