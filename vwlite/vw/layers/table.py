@@ -70,7 +70,7 @@ stage_poly:StagePoly
   batch_sz - uint | examples between two choices of monomials
   batch_sz_no_doubling - bool | the number of these examples stays the same
   sched_exponent - float | how many monomials there are
-scorer:Scorer
+scorer:ScorerLayer
 interact:Interact
   interact - str keep | multiply the features of two namespaces one by one
 bootstrap:Bootstrap
