@@ -532,8 +532,8 @@ import os, sys
 from vwlite.errors import DataError
 from vwlite.input.arrow import rows_of
 from vwlite.input.schema import RoleOptions
-from vwlite.input.tables import Table
-rows = rows_of(sys.argv[1], "arrow", 0, Table(RoleOptions(label="y")), lambda: False)
+from vwlite.input.tables import TableReader
+rows = rows_of(sys.argv[1], "arrow", 0, TableReader(RoleOptions(label="y")), lambda: False)
 block, first = next(rows)
 os.truncate(sys.argv[1], os.path.getsize(sys.argv[1]) // 3)
 print(first.batch.column(0).to_pylist()[:3])
@@ -574,7 +574,7 @@ import pyarrow as pa, pyarrow.parquet as pq
 from vwlite.errors import DataError
 from vwlite.input.arrow import rows_of
 from vwlite.input.schema import RoleOptions
-from vwlite.input.tables import Table
+from vwlite.input.tables import TableReader
 pq.write_table(pa.table({"y": ["a", None, "b"]}), "a.parquet")
 data = open("a.parquet", "rb").read()
 begin, end, good = len(data) - 8 - int.from_bytes(data[-8:-4], "little"), len(data) - 8, 0
@@ -583,7 +583,7 @@ for bit in range(8 * begin, 8 * end, 3):
     changed[bit >> 3] ^= 1 << (bit & 7)
     open("b.parquet", "wb").write(changed)
     try:
-        good += len(list(rows_of("b.parquet", "parquet", 0, Table(RoleOptions()), lambda: False)))
+        good += len(list(rows_of("b.parquet", "parquet", 0, TableReader(RoleOptions()), lambda: False)))
     except DataError:
         pass
 print(good)

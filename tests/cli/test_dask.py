@@ -656,16 +656,16 @@ def test_remote_files_are_streamed(shards):
     for a, b in zip(found, local, strict=True):
         assert work.learn(a, b"", job) == work.learn(b, b"", job)
     memory.pipe("/logs/cut.gz", Path("a3.vw.gz").read_bytes()[:-300])
-    failed = work.learn(parts.Part("memory://logs/cut.gz"), b"", job)
+    failed = work.learn(parts.FilePart("memory://logs/cut.gz"), b"", job)
     assert failed.code == 65
     assert re.fullmatch(r"memory://logs/cut.gz:\d+:1: the gzip data ends early: .*", failed.message)
-    gone = work.learn(parts.Part("memory://logs/gone"), b"", job)
+    gone = work.learn(parts.FilePart("memory://logs/gone"), b"", job)
     assert (gone.code, gone.message) == (66, "memory://logs/gone: No such file or directory")
 
 
 def test_a_disk_that_is_full_on_a_worker(shards, monkeypatch):
     """For what is written there, by the task itself and by the command."""
-    part, job = parts.Part(str(Path("a0.vw").absolute())), work.ShardJob(arguments=(), period=50)
+    part, job = parts.FilePart(str(Path("a0.vw").absolute())), work.ShardJob(arguments=(), period=50)
 
     def limited():
         resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
