@@ -4,8 +4,10 @@ Data only: `vwlite/algorithms/build.py` makes the objects. What else there is to
 `pages/NAME.txt` beside this file.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from vwlite.algorithms.losses import LOSSES
 
@@ -40,8 +42,7 @@ NUMBERS = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Evidence:
+class Evidence(NamedTuple):
     """What says how surely a weight is known: S, and the steps that the learner takes along it, eta / H(S)."""
 
     field: str  # of the state
@@ -51,8 +52,7 @@ class Evidence:
     by_extra: bool = False  # eta is over the extra number of a feature, and normalized
 
 
-@dataclass(frozen=True)
-class Merging:
+class Merging(NamedTuple):
     """How models of an algorithm are merged; the ways are in `cython_ext/merge/directions.pyx`. The rule says what
     becomes of its state: see `Rule.state_of`."""
 
@@ -60,11 +60,12 @@ class Merging:
     unjudged: str = "touched"  # the way without a holdout
     evidence: Evidence | None = None
     extra: tuple[str, str] = ("", "")  # a field of the state and how it is merged: see EXTRAS in sums.pyx
-    numbers: dict[str, Any] = field(default_factory=dict)  # where they are not merged as in NUMBERS
+    numbers: Mapping[str, Any] = MappingProxyType({})  # where they are not merged as in NUMBERS
     adds: bool = False  # its duals add up exactly: `dual` is made of the extra number
     refusal: str = ""  # why there is no merge
 
 
+_MERGED = Merging()
 _BY_EVIDENCE = ("mean", "touched", "information", "path", "dual")
 _SQUARES = Evidence("S", beta="delta")
 _MEAN_ONLY = Merging(("mean",), "mean")
@@ -92,7 +93,7 @@ class Algorithm:
     meanings: dict[str, str] = field(default_factory=dict)  # of options, where they are its own
     unset: dict[str, str] = field(default_factory=dict)  # what stands for a default that is no number, if its own
     solves: str = ""  # the option that is the strength of a problem of `vwlite solve` as it is, l1 or radius
-    merging: Merging = Merging()
+    merging: Merging = _MERGED
 
     @property
     def schedule(self) -> tuple[str, ...]:

@@ -4,13 +4,12 @@ The grammar of a text format is in `vwlite.core.text`: `Parser` for lines of fea
 of the two VW text or libsvm it is, is seen by `vwlite.core.text.parser.detect`.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")  # which come after a suffix
 
 
-@dataclass(frozen=True)
-class Format:
+class Format(NamedTuple):
     """A format of input."""
 
     suffixes: tuple[str, ...] = ()  # of file names that tell it

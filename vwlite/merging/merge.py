@@ -135,7 +135,7 @@ class Merge:
         found = {}
         if self.shards.weights_only:
             return {}
-        for name, how in (NUMBERS | self.row.numbers).items():
+        for name, how in ({**NUMBERS, **self.row.numbers}).items():
             if name in self.shards.each[0].model.rule:
                 found[name] = [self._scalar(name, how, c) for c in range(self.records)]
         if self.row.adds:

@@ -2,8 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vwlite.algorithms.build import crossed, make_expander, make_loss
 from vwlite.algorithms.table import SOLVED, algorithm_of
@@ -203,8 +202,7 @@ def about_names(store: "NameStore", more: str = MORE_NAMES) -> Notes:
     ]
 
 
-@dataclass(frozen=True)
-class Kept:
+class Kept(NamedTuple):
     """Of the features that training has seen, those that a model has, without the constant."""
 
     features: int

@@ -4,8 +4,7 @@ import math
 import os
 import time
 from contextlib import ExitStack
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vwlite.algorithms.table import ALGORITHMS
 from vwlite.core.data.batch import Batch
@@ -52,8 +51,7 @@ def train(o: TrainOptions) -> int:
         return frame.code(run.kept())
 
 
-@dataclass(frozen=True)
-class Job:
+class Job(NamedTuple):
     """What a training run begins with, resolved from its options and the model that is continued, if there is one."""
 
     learner: Learner
