@@ -10,7 +10,7 @@ _PLACES = {
 
 
 def __getattr__(name: str) -> object:
-    """What is public is imported when it is asked for: the commands start without it."""
+    """Import a public name on its first use, so that the commands start without it."""
     if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module

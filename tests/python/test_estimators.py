@@ -116,7 +116,7 @@ def test_columns_of_a_matrix_have_names_in_the_file(vwlite, tmp_path):
     assert {name: float(weight) for _, weight, name in shown if name != "Constant"} == coef
     x = pipeline[:-1].transform(rows)
     assert load_model(file).predict(x).tolist() == made.decision_function(x).tolist()
-    with pytest.raises(ValueError, match=r"there are 4 names, and X had 5 columns: one for each"):
+    with pytest.raises(ValueError, match=r"names has 4 names, but X had 5 columns"):
         made.save(file, names=names[1:])
     made.save(file)
     assert len(read_model(file).names) == 0
@@ -351,20 +351,20 @@ REFUSED = {
     "no such loss": (drawn, {"loss": "log"}, r"^loss: 'log' is not one of"),
     "a needed option": (drawn, {"algorithm": "l1-ball"}, r"^algorithm l1-ball needs radius$"),
     "a loss that does not fit": (drawn, {"algorithm": "pa", "loss": "logistic"}, r"cannot learn from loss logistic"),
-    "a loss of counts": (drawn, {"loss": "poisson"}, r"loss poisson is of counts: use SparseRegressor"),
+    "a loss of counts": (drawn, {"loss": "poisson"}, r"loss poisson is for counts: use SparseRegressor"),
     "a negative strength": (drawn, {"l1": -1}, r"^l1: -1 is out of range: it must be at least 0"),
     "a strength that is none": (drawn, {"l1": "much"}, r"^l1: 'much' is not a number"),
     "a flag that is none": (drawn, {"average": "yes"}, r"^average: 'yes' is neither True nor False"),
-    "a truth for a number": (drawn, {"l1": True}, r"^l1: True is no value for it"),
+    "a truth for a number": (drawn, {"l1": True}, r"^l1: True is not a valid value"),
     "no passes": (drawn, {"passes": 0}, r"^passes: 0 is out of range"),
     "a holdout of one pass": (drawn, {"holdout_period": 5}, r"^holdout_period needs passes above 1"),
-    "a class that is not said": (drawn, {"classes": ["a", "b"]}, r"y has the class '-1', which is none of classes"),
+    "a class that is not said": (drawn, {"classes": ["a", "b"]}, r"y has the class '-1', which is not in classes"),
     "classes without a number": (drawn, {"classes": "auto"}, r"classes='auto' needs oaa=K"),
-    "numbers of classes": (drawn, {"oaa": 3}, r"oaa=3 takes whole numbers from 1 to 3"),
-    "too many classes": (lambda: drawn(classes=4), {"oaa": 3, "classes": "auto"}, r"has no room for more"),
+    "numbers of classes": (drawn, {"oaa": 3}, r"oaa=3 needs integer labels from 1 to 3"),
+    "too many classes": (lambda: drawn(classes=4), {"oaa": 3, "classes": "auto"}, r"exceeds oaa=3 classes"),
     "letters": (drawn, {"quadratic": ["abc"]}, r"^quadratic: 'abc': expected 2 letters"),
     "diverging": (drawn, {"algorithm": "sgd", "loss": "squared", "learning_rate": 1e30}, r"learning has diverged"),
-    "a class of no weight": (drawn, {"class_weight": {-1: -1.0}}, r"class_weight: the weight -1.0 of class '-1'"),
+    "a class of no weight": (drawn, {"class_weight": {-1: -1.0}}, r"class_weight: invalid weight -1.0 of class '-1'"),
     "a file that is not there": (drawn, {"algorithm": "l1-ball", "radius": 1, "feature_weights": "/none"}, r"/none"),
 }
 
@@ -390,7 +390,7 @@ def test_what_a_regression_refuses():
         SparseRegressor().fit(x, y, sample_weight=np.where(np.arange(len(y)) == 5, -1, 1))
     with pytest.raises(ValueError, match="non-zero"):
         SparseRegressor().fit(x, y, sample_weight=np.zeros(len(y)))
-    with pytest.raises(ValueError, match="y has no label at row 1: leave the row out"):
+    with pytest.raises(ValueError, match="y has no label at row 1: remove the row"):
         SparseRegressor().fit(np.ones((3, 1)), [1, None, 2])
     made = SparseRegressor().fit(x, y).set_params(algorithm="ftrl")
     with pytest.raises(ValueError, match=r"^algorithm ftrl contradicts the model, which was trained with gd"):
@@ -402,7 +402,7 @@ def test_what_a_regression_refuses():
 def test_columns_outside_of_the_matrix_are_refused():
     x, y = drawn()
     x.indices[5] = x.shape[1]
-    with pytest.raises(ValueError, match=r"row \d+ has a value in column 14, which is not there"):
+    with pytest.raises(ValueError, match=r"row \d+ has a value in column 14: no such column"):
         SparseClassifier().fit(x, y)
 
 
@@ -413,9 +413,9 @@ def test_what_partial_fit_refuses():
     with pytest.raises(ValueError, match="'balanced' needs all of y"):
         SparseClassifier(class_weight="balanced").partial_fit(x, y, classes=[-1, 1])
     made = SparseClassifier().partial_fit(x, y, classes=[-1, 1])
-    with pytest.raises(ValueError, match="y has the label '2' at row 1, which is none of the classes -1, 1"):
+    with pytest.raises(ValueError, match="y has the label '2' at row 1, which is not in the classes -1, 1"):
         made.partial_fit(x[:2], [1, 2])
-    with pytest.raises(ValueError, match="classes are not those of the first call: -1, 1"):
+    with pytest.raises(ValueError, match="classes differ from those of the first call: -1, 1"):
         made.partial_fit(x[:2], [1, 1], classes=[0, 1])
     with pytest.raises(ValueError, match="bits 5 contradicts the model, which"):
         made.set_params(bits=5).partial_fit(x, y)
@@ -499,7 +499,7 @@ def test_a_fork_while_a_thread_predicts(tmp_path):
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_a_fork_while_a_thread_learns():
-    """The child has the model of some number of whole steps, and goes on from there as the parent would."""
+    """The child has the model of some number of whole steps, and continues from there as the parent would."""
     x, y = problem(4000)
     made, states = SparseClassifier().fit(x, y), []
     one = pickle.loads(pickle.dumps(made))
@@ -539,12 +539,12 @@ def test_a_fork_while_a_thread_fits_anew():
 @pytest.mark.parametrize(
     ("begins", "message"),
     [
-        ([1, 2, 3, 4], "indptr is from 1 to 4, and should be from 0"),
-        ([0, 2, 3], r"indptr has the shape \(3,\), which should be \(4,\) for 3 rows"),
+        ([1, 2, 3, 4], "indptr is from 1 to 4, and must start at 0"),
+        ([0, 2, 3], r"indptr has the shape \(3,\), expected \(4,\) for 3 rows"),
         ([0, 2, 3, 4, 4], r"indptr has the shape \(5,\)"),
         ([0, 3, 1, 4], "row 1 ends before it begins"),
         ([0, -2, 3, 4], "row 0 ends before it begins"),
-        ([0, 1, 9, 4], "row 1 ends before it begins, or behind the last value"),
+        ([0, 1, 9, 4], "row 1 ends before it begins, or after the last value"),
         ([0, 1, 2, 5], "indptr ends with 5, but it has 4 values"),
         ([0, 1, 2, -1], "indptr is from 0 to -1"),
     ],
@@ -559,7 +559,7 @@ def test_a_damaged_sparse_matrix_is_refused(tmp_path, begins, message, kind):
     made = SparseClassifier().fit(np.eye(2), [0, 1])
     made.save(tmp_path / "m")
     loaded = load_model(tmp_path / "m")
-    with pytest.raises(ValueError, match="X is no valid sparse matrix: .*" + message):
+    with pytest.raises(ValueError, match="X is not a valid sparse matrix: .*" + message):
         loaded.predict(broken())
     for use in (made.predict, lambda x: made.partial_fit(x, [0, 1, 1]), lambda x: made.fit(x, [0, 1, 1])):
         with pytest.raises(ValueError):

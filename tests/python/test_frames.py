@@ -232,7 +232,7 @@ def test_roles_that_are_said(vwlite, tmp_path):
     vwlite("train", tmp_path / "data.vw", "--loss", "logistic", "-m", tmp_path / "command.model", "--quiet")
     wanted = list(load_model(tmp_path / "command.model").predict_lines(text))
     assert made.decision_function(frame).tolist() == wanted
-    with pytest.raises(AttributeError, match="the frame has words too"):
+    with pytest.raises(AttributeError, match="the frame has others too"):
         _ = made.coef_
 
 
@@ -264,7 +264,7 @@ def test_times_of_frames(vwlite, tmp_path):
     made = SparseClassifier(time=["at"], names=True).fit(pa.table({"at": text}), [1, -1, 1, -1])
     made.save(tmp_path / "m")
     assert {name for _, name in read_model(tmp_path / "m").names} >= {b"at^hour=13", b"at^weekday=6", b"at^month=1"}
-    with pytest.raises(ValueError, match="X contains what is no time, at row 1, column 'at': a time is ISO 8601, such"):
+    with pytest.raises(ValueError, match="X contains an invalid time, at row 1, column 'at': a time is ISO 8601, such"):
         made.predict(pa.table({"at": ["2026-01-31", "soon"]}))
     with pytest.raises(ValueError, match="column 'at' is true or false, so it cannot be a time"):
         made.predict(pa.table({"at": [True]}))
@@ -343,10 +343,10 @@ REFUSED = {
     "no column": (lambda: pa.table({}), "0 feature|0 sample"),
     "no rows": (lambda: pa.table({"x": pa.array([], pa.int8())}), r"0 sample\(s\)"),
     "a column": (lambda: pa.chunked_array([[1, 2]]), "X is no frame: it has no columns"),
-    "a Series": (lambda: pd.Series(["a", "b"]), "a Series becomes a frame with to_frame|a sequence of texts"),
-    "a list of texts": (lambda: ["great shoes", "buy now"], "X is a sequence of texts: put them into a column of a"),
-    "an array of texts": (lambda: np.array(["great shoes", "buy now"]), "X is a sequence of texts"),
-    "another length": (lambda: pa.table({"x": [1, 2, 3]}), "X has 3 rows and y 2 labels"),
+    "a Series": (lambda: pd.Series(["a", "b"]), "a Series becomes a frame with to_frame|a sequence of strings"),
+    "a list of texts": (lambda: ["great shoes", "buy now"], "X is a sequence of strings: put them into a column of a"),
+    "an array of texts": (lambda: np.array(["great shoes", "buy now"]), "X is a sequence of strings"),
+    "another length": (lambda: pa.table({"x": [1, 2, 3]}), "X has 3 rows, but y has 2 labels"),
     "null rows": (lambda: pa.chunked_array([pa.array([{"x": 1}, None])]), "a row of the frame is null"),
     "null rows, sliced": (lambda: pa.chunked_array([pa.array([{"x": 1}] * 9 + [None, {"x": 1}])]).slice(9), "is null"),
 }
@@ -366,7 +366,7 @@ def test_what_is_refused(frame, message):
         ({"categorical": ["age"]}, "column 'age' has numbers with a fraction, so it cannot be categorical"),
         ({"drop": ["town"]}, "drop town: there is no such column; there are age, country"),
         ({"drop": ["age"], "text": ["age"]}, "column 'age' is both text and drop"),
-        ({"ngram": 0}, "ngram is 0, and not a whole number from 1 to 16"),
+        ({"ngram": 0}, "ngram is 0, but must be an integer from 1 to 16"),
     ],
 )
 def test_roles_that_do_not_fit(roles, message):
@@ -395,7 +395,7 @@ def test_what_prediction_refuses(tmp_path):
     with pytest.raises(ValueError, match="column age of the model is not there"):
         loaded.predict(arrow().rename_columns(["years", *list(DATA)[1:]]))
     SparseClassifier().fit(np.eye(2), [1, 2]).save(tmp_path / "m")
-    with pytest.raises(ValueError, match="the model was made from no table"):
+    with pytest.raises(ValueError, match="the model was not trained on a table"):
         load_model(tmp_path / "m").predict(arrow())
 
 

@@ -1,4 +1,4 @@
-"""scikit-learn's own checks of estimators: each passes, or stands here with the reason why it cannot."""
+"""scikit-learn's own checks of estimators: each passes, or is listed here with the reason."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Learning and predicting in memory: estimators with the manners of scikit-learn, and models that predict alone.
+"""Learning and predicting in memory: estimators with the API of scikit-learn, and loaded models that only predict.
 
-`vwlite.SparseClassifier`, `vwlite.SparseRegressor` and `vwlite.load_model` are what is public; `vwlite help python`.
+The public names are `vwlite.SparseClassifier`, `vwlite.SparseRegressor` and `vwlite.load_model`: `vwlite help python`.
 """

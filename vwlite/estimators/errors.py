@@ -1,4 +1,4 @@
-"""Errors as Python has them: what the commands say of options, lines and models, as a ValueError or OSError."""
+"""Convert the errors of commands (about options, lines and models) to ValueError and OSError."""
 
 import re
 from collections.abc import Iterator
@@ -6,26 +6,26 @@ from contextlib import contextmanager
 
 from vwlite.errors import DataError, NoInputError, UsageError, VwliteError
 
-SOURCE = "X"  # the name of a matrix in messages, as that of a file is: before the number of the row
+SOURCE = "X"  # represents the matrix in messages, where a file has its path: before the row number
 
 
 @contextmanager
 def as_python() -> Iterator[None]:
-    """Raise errors of a run as Python's own: options by their names as parameters, rows in place of lines."""
+    """Raise errors of a run as Python exceptions: with names of parameters for options, and rows for lines."""
     try:
         yield
     except (UsageError, DataError) as e:
-        raise ValueError(in_words_of_python(str(e))) from None
+        raise ValueError(python_message(str(e))) from None
     except NoInputError as e:
         raise FileNotFoundError(str(e)) from None
     except MemoryError as e:
-        raise MemoryError(in_words_of_python(str(e))) from None
+        raise MemoryError(python_message(str(e))) from None
     except VwliteError as e:
         raise OSError(str(e)) from None
 
 
-def in_words_of_python(text: str) -> str:
+def python_message(text: str) -> str:
     """`--pa-c 2` as `pa_c 2`, `X:17:1:` as `row 17:`."""
     text = re.sub(r"(?<![\w-])--?([a-z][a-z0-9-]*)", lambda m: m[1].replace("-", "_"), text)
-    text = text.replace("the model the model", "the model")  # which has no file
+    text = text.replace("the model the model", "the model")  # the model has no file
     return re.sub(rf"\b{SOURCE}:(\d+)(:1)?:?", r"row \1:", text)

@@ -1,6 +1,6 @@
-"""Frames as rows that the core reads: whatever has `__arrow_c_stream__`, of pandas, polars, pyarrow or duckdb.
+"""Frames as rows that the core reads: objects with `__arrow_c_stream__`, of pandas, polars, pyarrow or duckdb.
 
-None of these is imported. What the columns become is said in `vwlite/input/schema.py`, as for tables in files.
+None of these is imported. `vwlite/input/schema.py` decides the roles of columns, as for tables in files.
 """
 
 from dataclasses import replace
@@ -16,20 +16,20 @@ from vwlite.options.settings import Settings
 
 
 def is_frame(x: Any) -> bool:
-    """Whether it gives columns by the Arrow C stream protocol."""
+    """Whether x implements the Arrow C stream protocol."""
     return hasattr(x, "__arrow_c_stream__")
 
 
 def frame_of(x: Any) -> Frame:
-    """A frame as the core reads it. ValueError for what has no columns."""
-    if type(x).__module__ == "pyarrow.lib" and hasattr(x, "validate"):  # it knows how long its buffers are
+    """A frame as the core reads it. ValueError if x has no columns."""
+    if type(x).__module__ == "pyarrow.lib" and hasattr(x, "validate"):  # checks the lengths of its buffers
         x.validate()
     return Frame(x.__arrow_c_stream__())
 
 
 def schema_of(frame: Frame, options: RoleOptions) -> Schema:
-    """What the columns of a frame are: as was said, else by their types; without the index, unless it has a role.
-    ValueError for a column that is not there."""
+    """The roles of the columns of a frame: from the options, else from their types. The index is omitted unless an
+    option names it. ValueError if an option names a missing column."""
     index = index_columns(frame.names, frame.metadata)
     try:
         schema = decide(frame.names, frame.numeric, options, index)
@@ -52,17 +52,17 @@ def cells_of(schema: Schema, settings: Settings) -> Cells:
 def prepared(
     frame: Frame, schema: Schema, settings: Settings, *, label: Any = None, importance: Any = None
 ) -> Frame:
-    """The frame, with what becomes of its columns, checked. settings: of the model.
+    """The frame, checked, with the roles of its columns. settings: of the model.
 
-    ValueError for a column that is missing or of another type, and for a number that is not finite: a null is absent,
-    NaN is not.
+    ValueError for a column that is missing or has another type, and for a number that is not finite: a null is a
+    missing value, NaN is an error.
     """
     known = {namespace_of(name) for name, role in schema.roles.items() if role != "drop"}
     for cross in settings.crosses if not schema.open else ():
         unknown = [name for name in cross.split(",") if namespace_of(name) not in known]
         if unknown:
             raise ValueError(f"{cross} cannot be crossed: there are no features of a column {unknown[0]!r}")
-    if schema.open:  # what the model has not seen is what its values are
+    if schema.open:  # the role of a new column is detected from its values
         new = dict.fromkeys(schema.unknown(columns_of(frame, schema)), "auto")
         schema = replace(schema, roles={**schema.roles, **new}, open=False)
     try:
@@ -79,7 +79,7 @@ def prepared(
         what, row, column = fault
         name = frame.names[column]
         if what == "time":
-            raise ValueError(f"X contains what is no time, at row {row}, column {name!r}: a time is {A_TIME}")
+            raise ValueError(f"X contains an invalid time, at row {row}, column {name!r}: a time is {A_TIME}")
         if what == "NaN":
             raise ValueError(f"X contains NaN, at row {row}, column {name!r}: a missing number is a null, or impute it")
         raise ValueError(

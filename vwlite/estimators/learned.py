@@ -1,6 +1,6 @@
-"""What was learned, in memory: how it is made of the batches of a matrix, goes on, predicts, and is kept.
+"""A fitted model in memory: learn from the batches of a matrix, continue, predict, save.
 
-A run is that of `vwlite train`, with a matrix in place of its files: the same passes, holdout, averages and numbers.
+A run is that of `vwlite train`, with a matrix in place of files: the same passes, holdout, averages and results.
 """
 
 import io
@@ -39,14 +39,14 @@ from vwlite.runs.common import Run
 from vwlite.runs.source import Source
 from vwlite.runs.train import Training, prepared
 
-NAME = "the model"  # that is continued, in messages
-BATCHES = 2  # that are made ahead
-LEAST_JOURNAL = 1 << 16  # features that are learned before the state is put on record again
+NAME = "the model"  # in messages: the model that is continued
+BATCHES = 2  # prepared ahead of the learner
+MIN_JOURNAL = 1 << 16  # features between checkpoints of the state
 Array = Any  # of NumPy
 
 
 class BatchSource(Protocol):
-    """What gives batches: a matrix or a frame."""
+    """A source of batches: a matrix or a frame."""
 
     @property
     def rows(self) -> int: ...
@@ -58,8 +58,8 @@ class RowSource(Source):
     """The batches of a matrix, as a run reads those of files."""
 
     def __init__(self, rows: BatchSource | None, columns: dict[str, Any], finder: NameFinder | None = None) -> None:
-        """rows: None if there is nothing to read. columns: those of a frame, as a model keeps them. finder: of names of
-        features, in the first pass."""
+        """rows: None if there is nothing to read. columns: of a frame, as a model stores them. finder: finds names of
+        features in the first pass."""
         self.path = None
         self._rows, self._columns, self._names_of = rows, columns, finder
 
@@ -85,11 +85,12 @@ class RowSource(Source):
                 )
 
 
-def batches_of(rows: BatchSource, anew: bool = False) -> Generator[tuple[Batch, int], None, None]:
-    """The batches, each with the number of the row after it; valid until the next, unless `anew`.
+def batches_of(rows: BatchSource, fresh: bool = False) -> Generator[tuple[Batch, int], None, None]:
+    """The batches, each with the number of the row after it. A batch is valid until the next one, unless `fresh` (each
+    is a new object).
 
-    Those of a frame, of which words are hashed, another thread makes ahead. One of a matrix is made in a quarter of the
-    time that it takes to learn it: two threads would wait for each other longer than that.
+    Another thread prepares the batches of a frame ahead, because it hashes words. Preparing a batch of a matrix takes a
+    quarter of the time to learn it, which is less than two threads would lose by waiting for each other.
     """
     row = 0
 
@@ -97,7 +98,7 @@ def batches_of(rows: BatchSource, anew: bool = False) -> Generator[tuple[Batch, 
         nonlocal row
         if row == rows.rows:
             return None
-        if anew:
+        if fresh:
             batch = Batch()
         batch.source, batch.first_line = SOURCE, row
         row = rows.fill(batch, row)
@@ -115,7 +116,7 @@ def batches_of(rows: BatchSource, anew: bool = False) -> Generator[tuple[Batch, 
 
 
 def names_in(rows: BatchSource, batch: Batch, end: int, finder: NameFinder | None) -> Any:
-    """What is new among the names of a batch of a frame, which ends before row `end`, for a store."""
+    """The new names of features in a batch of a frame that ends before row `end`, for a store."""
     if finder is None or not isinstance(rows, Frame):
         return None
 
@@ -126,7 +127,7 @@ def names_in(rows: BatchSource, batch: Batch, end: int, finder: NameFinder | Non
 
 
 class Fitting(Training):
-    """A run of `vwlite train` over a matrix, the model of which stays in memory."""
+    """A run of `vwlite train` over a matrix. Its model stays in memory."""
 
     _best: Model | None = None
 
@@ -137,19 +138,19 @@ class Fitting(Training):
         self._best = self.settled()
 
     def settled(self) -> Model:
-        """The model as of now. DataError if it is none: learning has diverged."""
+        """The current model. DataError if it is not valid: learning has diverged."""
         rule = self.learner.rule
         rule.final = True
         self.nonzeros, self.strength = rule.count_nonzero(), self._found()
         model = self._snapshot(interrupted=False)
         rule.final = False
-        wrong = inconsistency(model)
-        if wrong:
-            raise DataError(f"learning has diverged, {wrong}: try smaller steps, or scale the features")
+        error = inconsistency(model)
+        if error:
+            raise DataError(f"learning has diverged, {error}: try smaller steps, or scale the features")
         return model
 
     def result(self) -> Model:
-        """The model of the last pass, or of the best."""
+        """The model of the last pass, or of the best pass."""
         if not self.learner.progressive.weight:
             raise DataError(self._nothing_learned())
         return self._best if self.best_is_kept and self._best is not None else self.settled()
@@ -157,7 +158,7 @@ class Fitting(Training):
 
 @dataclass
 class Report:
-    """What a run says of itself, and which passes it took."""
+    """The results of a run, and its number of passes."""
 
     results: dict[str, Any]
     passes: int
@@ -166,17 +167,17 @@ class Report:
 def learn(
     rows_of: Callable[[Settings], BatchSource], o: TrainOptions, names: list[bytes], columns: dict[str, Any]
 ) -> tuple["FittedState", Report]:
-    """Learn from a matrix, from nothing on.
+    """Learn from a matrix, from the start.
 
-    rows_of: makes it, for the settings that the options mean. names: those of the classes that are found in it.
-    columns: of a frame, as a model keeps them.
+    rows_of: makes the rows from the settings. names: of the classes found in the data. columns: of a frame, as a model
+    stores them.
     """
-    check_runs(replace(o, names=None))  # which want a file
+    check_runs(replace(o, names=None))  # names are not written to a file here
     model = read_model(o.initial) if o.initial else None
     job = prepared(o, model, in_place=False)
     settings, store = job.resolved.settings, job.known.features
     if model is not None and _features(model.columns) != _features(columns):
-        raise DataError(f"X has not the columns of {o.initial}")
+        raise DataError(f"X does not have the columns of {o.initial}")
     rows = rows_of(settings)
     _name(job.learner, names)
     finder = make_finder(settings, store) if store is not None else None
@@ -187,7 +188,7 @@ def learn(
 
 
 def _features(columns: dict[str, Any]) -> list[list[str]]:
-    """Those columns that make features, each with its role."""
+    """The columns that make features, each with its role."""
     return sorted(pair for pair in columns.get("roles", []) if pair[1] not in OPTIONAL)
 
 
@@ -197,49 +198,49 @@ def _name(learner: Learner, names: list[bytes]) -> None:
 
 
 class FittedState:
-    """A model, and what it has learned since. Pickled as the bytes of its file.
+    """A model, and the rows learned since its last checkpoint. Pickled as the bytes of its file.
 
-    Each `go_on` is one pass. The state is put on record when as much was learned as it is large; what came after is
-    kept as batches, so that whatever ends a pass early, the state before it can be had again.
+    Each `update` is one pass. A checkpoint of the state is made when as many features were learned as the state has.
+    The batches since then are kept (the journal), so that the state before an interrupted pass can be restored.
     """
 
     def __init__(self, model: Model) -> None:
-        # The state on record, and what was learned since: one attribute, so that a fork never finds half of a change.
+        # The checkpoint and the journal: one attribute, so that a fork never finds half of a change.
         self._kept: tuple[Model, list[tuple[list[bytes], list[tuple[Batch, Any]]]]] = model, []
-        self._run: Fitting | None = None  # that has learned the journal too
+        self._run: Fitting | None = None  # a run that has learned the journal too
         self._options = TrainOptions(quiet=True)  # of that run
         self._size = 0  # features of the journal
-        self._names: NameStore | None = None  # of features, that runs have found
+        self._names: NameStore | None = None  # names of features found so far
         self._scorer: Scorer | None = None
-        self.lock = threading.Lock()  # of whoever predicts or learns
+        self.lock = threading.Lock()  # held by a thread that predicts or learns
         _ALL.add(self)
 
     def forked(self) -> None:
-        """In the child of a fork: what another thread was doing with the model has not happened."""
+        """In the child of a fork: discard what another thread was doing with the model."""
         if self.lock.locked():
             self.lock, self._run, self._scorer, self._names = threading.Lock(), None, None, None
 
     # --- learning ----------------------------------------------------------------------------
 
-    def go_on(self, rows: BatchSource, o: TrainOptions, names: list[bytes]) -> None:
-        """Learn from more rows. Whatever is raised, all is as it was."""
+    def update(self, rows: BatchSource, o: TrainOptions, names: list[bytes]) -> None:
+        """Learn from more rows. After an exception the state is unchanged."""
         with self.lock:
-            self._go_on(rows, o, names)
+            self._update(rows, o, names)
 
-    def _go_on(self, rows: BatchSource, o: TrainOptions, names: list[bytes]) -> None:
+    def _update(self, rows: BatchSource, o: TrainOptions, names: list[bytes]) -> None:
         o = replace(o, initial=NAME, passes=1, holdout_period=None, early_terminate=None)
         check_runs(replace(o, names=None))
         run = self._run
         if run is None or run.options.typed != o.typed:
             if self._kept[1]:
-                self._settled()  # with the options it was learned with
+                self._settled()  # with the options of its run
             run = self._resumed(o)
         self._run, self._scorer = None, None
         learned: list[tuple[Batch, Any]] = []
         _name(run.learner, names)
         run.learner.begin_pass()
         finder = make_finder(run.settings, run.names) if run.names is not None else None
-        with closing(batches_of(rows, anew=True)) as batches:
+        with closing(batches_of(rows, fresh=True)) as batches:
             for batch, row in batches:
                 found = names_in(rows, batch, row, finder)
                 if run.names is not None:
@@ -247,7 +248,7 @@ class FittedState:
                 run.feed(batch)
                 learned.append((batch, found))
         size = self._size + sum(len(batch.value) for batch, _ in learned)
-        if size > max(LEAST_JOURNAL, len(run.learner.rule)):
+        if size > max(MIN_JOURNAL, len(run.learner.rule)):
             model = run.settled()
             self._kept, self._size = (model, []), 0
             return
@@ -255,7 +256,7 @@ class FittedState:
         self._kept[1].append((names, learned))
 
     def _resumed(self, o: TrainOptions) -> Fitting:
-        """A run that goes on from the state on record, and has learned the journal."""
+        """A run that continues from the checkpoint, after it has learned the journal."""
         model, journal = self._kept
         job = prepared(o, model, in_place=True, names=self._names)
         if self._names is None:
@@ -274,11 +275,11 @@ class FittedState:
 
     @property
     def settings(self) -> Settings:
-        """Those of the model, as of now."""
+        """The current settings of the model."""
         return self._run.settings if self._run is not None else self._kept[0].settings
 
     def model(self) -> Model:
-        """The model as of now. ValueError if it is none: learning has diverged."""
+        """The current model. ValueError if it is not valid: learning has diverged."""
         with as_python(), self.lock:
             return self._settled()
 
@@ -291,7 +292,7 @@ class FittedState:
     # --- predicting --------------------------------------------------------------------------
 
     def scorer(self) -> Scorer:
-        """What predicts; whoever uses it holds the lock meanwhile."""
+        """The scorer. The caller must hold the lock while it is used."""
         if self._scorer is None:
             model = self._settled()
             self._scorer = Scorer(restore(model, model.settings, NAME, learn=False))
@@ -318,17 +319,17 @@ os.register_at_fork(after_in_child=_forked)
 
 
 def from_bytes(data: bytes) -> Model:
-    """A model from the bytes of its file. ValueError if they are none."""
+    """A model from the bytes of its file. ValueError if they are not a model."""
     with as_python():
         model = read_own(NAME, io.BytesIO(data), data)
-        wrong = inconsistency(model)
-        if wrong:
-            raise DataError(f"{NAME}: not a valid model: {wrong}")
+        error = inconsistency(model)
+        if error:
+            raise DataError(f"{NAME}: not a valid model: {error}")
     return model
 
 
 def with_columns_named(model: Model, names: Sequence[str]) -> Model:
-    """A model of a matrix with the names of its columns, as far as their weights are not zero."""
+    """A model of a matrix with the names of those columns that have nonzero weights."""
     settings = model.settings
     hashes = np.empty(len(names), dtype=np.uint32)
     column_hashes(hashes, hash_all=settings.hash == "all")
@@ -341,7 +342,7 @@ def with_columns_named(model: Model, names: Sequence[str]) -> Model:
 
 
 def save(model: Model, path: str, weights_only: bool = False) -> None:
-    """Write a model into a file, which is there whole or not at all."""
+    """Write a model into a file atomically."""
     with as_python():
         if weights_only and not model.weights_only:
             unseen = model.rule.get("unseen", 0.0)
@@ -358,8 +359,8 @@ def save(model: Model, path: str, weights_only: bool = False) -> None:
 
 @dataclass
 class Scores:
-    """The predictions of some rows: scores as they are [rows, classes or 1], what is predicted (a number, clipped; or
-    that of a class), and the probabilities of classes."""
+    """The predictions of some rows: raw scores [rows, classes or 1], predictions (a clipped number, or the number of a
+    class), and the probabilities of classes."""
 
     raw: Array
     predicted: Array
@@ -373,7 +374,7 @@ def score(learned: FittedState, rows: BatchSource, probabilities: bool = False) 
 
 
 def scores_of(scorer: Scorer, batches: Iterable[Batch], n: int, probabilities: bool) -> Scores:
-    """Have the scorer predict batches with at most n examples."""
+    """Predict batches with at most n examples in total."""
     k = scorer.width
     found = Scores(np.zeros((n, k)), np.zeros(n), np.zeros((n, k)) if probabilities else None)
     scorer.into(found.raw, found.predicted, found.probabilities)
@@ -391,7 +392,7 @@ def scores_of(scorer: Scorer, batches: Iterable[Batch], n: int, probabilities: b
 
 
 def linked(numbers: Array, link: str) -> Array:
-    """The numbers through a link, in a new array."""
+    """Apply a link function to the numbers; a new array."""
     found = np.array(numbers, dtype=np.float64)
     link_all(found, link)
     return found

@@ -1,4 +1,4 @@
-"""Models that predict, read from files of any command or of an estimator. For this NumPy is enough."""
+"""Models read from files of any command or of an estimator, for prediction. They need NumPy only."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -28,8 +28,8 @@ from vwlite.model.snapshot import restore
 from vwlite.options.resolve import check_link
 from vwlite.options.settings import Settings
 
-LINES = 1000  # that are read before the first of them is answered, if nothing else is said
-BLANK = 1  # what the core says of a line that is no example
+LINES = 1000  # default: lines that are read before the first prediction
+BLANK = 1  # the code that the core gives to a line without an example
 Floats = NDArray[np.float64]
 AnyParser = TypeVar("AnyParser", bound=Parser)
 
@@ -37,8 +37,9 @@ AnyParser = TypeVar("AnyParser", bound=Parser)
 def load_model(path: "str | os.PathLike[str]", *, link: str | None = None) -> "LoadedModel":
     """Read a model of `vwlite train`, `vwlite solve`, Vowpal Wabbit, or of an estimator's `save`.
 
-    link: what predictions go through instead of the model's link, such as "logistic". FileNotFoundError if it cannot be
-    opened; ValueError if it is not a model, not whole, of a newer program, or if the link makes no sense of its loss.
+    link: the link function of predictions in place of that of the model, such as "logistic". FileNotFoundError if the
+    file cannot be opened; ValueError if it is not a model, is truncated or from a newer program, or if the link does
+    not fit its loss.
     """
     with as_python():
         model = read_model(os.fspath(path))
@@ -46,7 +47,7 @@ def load_model(path: "str | os.PathLike[str]", *, link: str | None = None) -> "L
             if model.settings.oaa is not None:
                 raise UsageError(f"--link {link} is for one score, but {path} has one for each class: leave it out")
             model.options = model.options | {"link": _checked(model.settings, link)}
-        restore(model, model.settings, os.fspath(path), learn=False)  # so that what cannot predict is refused here
+        restore(model, model.settings, os.fspath(path), learn=False)  # reject a model that cannot predict
         return LoadedModel(FittedState(model))
 
 
@@ -56,7 +57,7 @@ def _checked(settings: Settings, link: str) -> str:
     from vwlite.algorithms.losses import LINKS
 
     if link not in LINKS:
-        raise UsageError(f"there is no --link {link}: there are {', '.join(LINKS)}")
+        raise UsageError(f"unknown --link {link}: choose from {', '.join(LINKS)}")
     check_link(replace(settings, link=link))
     return link
 
@@ -82,7 +83,7 @@ class LoadedModel:
 
     @property
     def options(self) -> dict[str, Any]:
-        """What shaped the model, by the names of options."""
+        """The options of the model, by name."""
         return dict(self._learned.model().options)
 
     def __repr__(self) -> str:
@@ -90,11 +91,11 @@ class LoadedModel:
         return f"<vwlite model: {settings.algorithm}, loss {settings.loss or 'unknown'}>"
 
     def weights(self) -> "list[tuple[str | int, float | dict[str, float]]]":
-        """Pairs of feature and weight, by falling |weight|; zeros are left out, as `vwlite weights` does.
+        """Pairs of feature and weight, by decreasing |weight|, without zeros, as in `vwlite weights`.
 
-        A feature is its name, NAMESPACE^NAME, if the model has names (`--names`, `vwlite names`), else its index, a
-        number. Features that share an index have a pair each, with the same weight. The intercept is "Constant". With
-        classes, the weight is a dictionary of the classes with a nonzero weight; the largest counts for the order.
+        A feature is its name, NAMESPACE^NAME, if the model has names (`--names`, `vwlite names`), else its index (int).
+        Features that share an index have a pair each, with the same weight. The intercept is "Constant". With classes,
+        the weight is a dictionary of the classes with a nonzero weight; the largest |weight| determines the order.
         """
         model = self._learned.model()
         keys, table = np.asarray(model.keys), np.asarray(model.weights).reshape(-1, model.records)
@@ -127,23 +128,24 @@ class LoadedModel:
     def predict_lines(
         self, lines: Iterable[str | bytes], *, probabilities: bool = False, format: str = "auto", ahead: int = LINES
     ) -> Iterator[Any]:
-        """The prediction of each line of VW or libsvm text, or for a model of a table of JSON lines: what `vwlite
-        predict` prints, as a number or the name of a class; None for a blank line. A label or a newline at the end may
-        be there or not.
+        """The prediction of each line of VW or libsvm text, or of JSON lines for a model of a table, as in
+        `vwlite predict`: a number or the name of a class; None for a blank line. Label and final newline are
+        optional.
 
-        probabilities: for models of classes, those of all of them by name. format: vw, libsvm or jsonl; auto looks at
-        the first lines. ahead: how many lines are read before the first is answered; 1: each is answered at once.
+        probabilities: for models of classes, a dictionary of their probabilities. format: vw, libsvm or jsonl; auto
+        detects it from the first lines. ahead: how many lines are read before the first prediction; 1: each line is
+        predicted before the next is read.
         ValueError for a bad line, with its number and column, from 1.
         """
         loss = self._learned.settings.loss
         if probabilities and self.classes is None:
-            raise ValueError("probabilities=True is for classes, and the model has none: load it with link='logistic'")
+            raise ValueError("probabilities=True needs classes: for a model of two labels, use link='logistic'")
         if probabilities and loss != "logistic":
             raise ValueError(f"probabilities=True needs a model of loss logistic or softmax, not {loss}")
         if format not in ("auto", "vw", "libsvm", "jsonl"):
-            raise ValueError(f"format={format!r} is none of auto, vw, libsvm, jsonl")
+            raise ValueError(f"unknown format={format!r}: choose from auto, vw, libsvm, jsonl")
         if format == "jsonl":
-            self._json_parser(None)  # the model has columns
+            self._json_parser(None)  # ValueError unless the model has columns
         if isinstance(lines, str | bytes):
             lines = lines.splitlines()
         return self._predictions(iter(lines), probabilities, format, max(1, ahead))
@@ -156,13 +158,13 @@ class LoadedModel:
         while block := [_line(line, number + i) for i, line in enumerate(islice(lines, ahead))]:
             if parser is None:
                 format = self._detected(b"\n".join(block), number) if format == "auto" else format
-                if any(block):  # what is blank tells nothing yet
+                if any(block):  # blank lines do not show the format
                     parser = self._parser(format, scorer.names)
                 else:
                     format = "auto"
-            odd = next((i for i, line in enumerate(block) if b"\n" in line), None)
-            if odd is not None:
-                raise ValueError(f"line {number + odd}: there is a newline inside")
+            at = next((i for i, line in enumerate(block) if b"\n" in line), None)
+            if at is not None:
+                raise ValueError(f"line {number + at}: contains a newline")
             batch.source, batch.first_line = "line", number
             reader = parser or self._parser("vw", scorer.names)
             if reader.parse(b"\n".join(block) + b"\n", batch):
@@ -174,15 +176,15 @@ class LoadedModel:
             number += len(block)
 
     def _detected(self, text: bytes, number: int) -> str:
-        """The format of lines. ValueError if nothing tells."""
+        """The format of lines. ValueError if it cannot be detected."""
         is_object = text.lstrip().startswith(b"{")
         if is_object and self._learned.model().columns:
             return "jsonl"
         found = detect(text)
         if found is None:
             if is_object:
-                self._json_parser(None)  # says why not
-            raise ValueError(f"line {number}: neither VW text nor libsvm; format= says which")
+                self._json_parser(None)  # raises the reason
+            raise ValueError(f"line {number}: neither VW text nor libsvm: set format=")
         return found
 
     def _parser(self, format: str, names: ClassNames | None) -> Parser:
@@ -192,7 +194,7 @@ class LoadedModel:
         """A parser of JSON lines. ValueError if the model has no columns."""
         columns = self._learned.model().columns
         if not columns:
-            raise ValueError("the model was made from no table: it knows no columns by name")
+            raise ValueError("the model was not trained on a table: it has no column names")
         parser = self._new_parser(TableParser, "jsonl", names)
         layout = json_layout("", TableReader(schema=Schema.restored(columns)))
         layout.prepare(parser, self._learned.settings.hash == "all")
@@ -236,21 +238,21 @@ class LoadedModel:
                 return score(self._learned, matrix_of(X, settings), probabilities)
             columns = self._learned.model().columns
             if not columns:
-                raise ValueError("X is a frame, and the model was made from no table: it knows no columns by name")
+                raise ValueError("X is a frame, but the model was not trained on a table: it has no column names")
             rows = prepared(frame_of(X), Schema.restored(columns), settings)
             return score(self._learned, rows, probabilities)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """What `vwlite predict` prints of each row, an array of numbers or of names of classes.
+        """The predictions of `vwlite predict`, one for each row: an array of numbers or of names of classes.
 
         X: a sparse matrix of scipy or an array, where column j is the feature of index j; or, for a model of a table, a
-        frame, or a list of dictionaries, which predict as JSON lines do: {"device": "phone", "price": 3.5}. ValueError
+        frame, or a list of dictionaries, as in JSON lines: {"device": "phone", "price": 3.5}. ValueError
         or TypeError with the row, from 0, for what is not valid.
         """
         found = self._score(X)
         if self.classes is None:
             return np.asarray(linked(found.predicted, self._learned.settings.link))
-        names: NDArray[Any] = np.array([*self.classes, "?"])  # which is that of class 0: none
+        names: NDArray[Any] = np.array([*self.classes, "?"])  # for class 0: no class
         return np.asarray(names[found.predicted.astype(np.intp) - 1])
 
     def decision_function(self, X: Any) -> Floats:
@@ -262,7 +264,7 @@ class LoadedModel:
         """The probabilities of -1 and 1, or of the classes, [rows, classes]. ValueError unless the loss is logistic."""
         loss = self._learned.settings.loss
         if loss != "logistic":
-            raise ValueError(f"loss {loss or 'unknown'} has no probabilities, only logistic and softmax have")
+            raise ValueError(f"loss {loss or 'unknown'} does not give probabilities, only logistic and softmax do")
         found = self._score(X, self.classes is not None)
         if found.probabilities is not None:
             return np.asarray(found.probabilities)

@@ -1,6 +1,6 @@
 """The options of `vwlite train` as parameters of estimators, made from their rows in `vwlite/options`.
 
-An option that is None, or False for a flag, is not typed: then its default holds, which may be that of the algorithm.
+An option that is None, or False for a flag, is not set: then its default applies, which may depend on the algorithm.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,7 +14,7 @@ from vwlite.options.settings import Settings
 from vwlite.options.spec import CLASSES, FEATURES, LEARN, OUT, PASSES, Spec, specs_of
 from vwlite.options.types import Classes, Labels, Number, Whole
 
-# What the command line says of files: here the data are in memory, and `save` writes the model.
+# Options about files: here the data are in memory, and `save` writes the model.
 _FILES = ("cache", "cache_file", "kill_cache")
 
 SHAPING: dict[str, Spec] = {spec.name: spec for spec in specs_of(Settings, FEATURES, LEARN, CLASSES, OUT)}
@@ -26,7 +26,7 @@ OF_REGRESSOR: dict[str, Spec] = {name: spec for name, spec in OF_CLASSIFIER.item
 
 
 def typed(parameters: Mapping[str, Any], specs: Mapping[str, Spec]) -> dict[str, Any]:
-    """Those parameters that are typed, as the command line would have them. ValueError for one that it would refuse."""
+    """The parameters that are set, converted as on the command line. ValueError for an invalid value."""
     found = {}
     for name, spec in specs.items():
         value = parameters.get(name)
@@ -44,10 +44,10 @@ def _converted(spec: Spec, value: Any) -> Any:
             if not isinstance(value, bool | np.bool_):
                 raise click.BadParameter(f"{value!r} is neither True nor False")
             return bool(value)
-        if isinstance(value, bool | np.bool_) and spec.bare:  # the option alone
+        if isinstance(value, bool | np.bool_) and spec.bare:  # the option without a value
             return int(spec.bare) if value else None
         if isinstance(value, bool | np.bool_):
-            raise click.BadParameter(f"{value!r} is no value for it")
+            raise click.BadParameter(f"{value!r} is not a valid value")
         if spec.multiple:
             texts = [value] if isinstance(value, str) else list(value)
             return tuple(spec.type.convert(text, None, None) for text in texts)
@@ -90,31 +90,31 @@ class Parameter:
 
 _WEIGHT = Parameter(
     "class_weight", "Mapping[Any, float] | Literal['balanced'] | None", None,
-    "What each example of a class counts, beside its sample_weight: by class; or such that all classes count the same.",
+    "A factor of sample_weight for each class; 'balanced': all classes have the same total weight.",
 )  # fmt: skip
 _VERBOSE = Parameter("verbose", "bool", False, "Print the progress table of `vwlite train` on standard error.")
 
 
 _NAMES = (
-    "Keep the names of features, for the file of the model: of frames those that are met first, up to 1,000,000 or as "
-    "many as is said, and as many of crosses; of matrices those of the columns."
+    "Store the names of features in the model file: for frames the first N (default 1,000,000), and as many of "
+    "crosses; for matrices the names of the columns."
 )
 
-# What the columns of a frame are, beside what their types say: `vwlite.input.schema`.
+# Roles of columns that their types do not determine: `vwlite.input.schema`.
 COLUMNS = (
     Parameter("numeric", "Sequence[str]", (), "Columns of a frame that are numbers: NAME:VALUE."),
-    Parameter("categorical", "Sequence[str]", (), "Columns of a frame that are categories, of words or whole numbers: "
+    Parameter("categorical", "Sequence[str]", (), "Columns of a frame that are categories, strings or integers: "
               "NAME=WORD."),
-    Parameter("text", "Sequence[str]", (), "Columns of a frame that are texts: each word is a feature, in lower case."),
+    Parameter("text", "Sequence[str]", (), "Columns of a frame that are text: each word, in lower case, is a feature."),
     Parameter("time", "Sequence[str]", (), "Columns of a frame that are dates or times: hour, weekday and month are "
               "features."),
-    Parameter("drop", "Sequence[str]", (), "Columns of a frame that are left out."),
-    Parameter("ngram", "int", 1, "Features of a text have up to so many words in a row."),
+    Parameter("drop", "Sequence[str]", (), "Columns of a frame to ignore."),
+    Parameter("ngram", "int", 1, "For text columns: features of up to N consecutive words."),
 )  # fmt: skip
 
 
 def parameters(specs: Mapping[str, Spec]) -> list[Parameter]:
-    """Those of an estimator with these options, in order."""
+    """The parameters of an estimator with these options, in order."""
     made = [
         Parameter(
             name, type_of(spec), 1 if name == "passes" else False if spec.type is None else None,
@@ -126,5 +126,5 @@ def parameters(specs: Mapping[str, Spec]) -> list[Parameter]:
 
 
 def documented(parameters: Iterable[Parameter]) -> str:
-    """The parameters in the manner of NumPy's docstrings."""
+    """The parameters in the format of NumPy docstrings."""
     return "\n".join(f"{p.name} : {p.kind}\n    {p.text}" for p in parameters)

@@ -1,6 +1,6 @@
-"""From what Python calls a matrix to the rows that the core reads: scipy's sparse ones and arrays, by their manners.
+"""Convert matrices (scipy's sparse formats, and arrays) to the rows that the core reads.
 
-scipy itself is not imported. Rows may be dictionaries too, for models of tables: they are what JSON lines would be.
+scipy is not imported: attributes identify its types. For models of tables, rows may be dictionaries, as in JSON lines.
 """
 
 import json
@@ -16,7 +16,7 @@ from vwlite.input.diagnostics import bad_lines
 from vwlite.options.settings import Settings
 
 _REAL = (np.dtype(np.float32), np.dtype(np.float64))
-AT_ONCE = 1000  # dictionaries of a batch
+AT_ONCE = 1000  # dictionaries in a batch
 _INDEX = (np.dtype(np.int32), np.dtype(np.int64))
 
 
@@ -34,8 +34,8 @@ class MatrixRows:
         self.rows = matrix.rows
 
     def fill(self, batch: Batch, row: int) -> int:
-        """Fill a batch with rows from this one on; the row after them. ValueError with row and column for what is not
-        finite as float32, or lies outside of the matrix."""
+        """Fill a batch with rows from `row` on; returns the row after them. ValueError with row and column for a value
+        that is not finite as float32, or is outside the matrix."""
         after = self._matrix.fill(batch, row)
         if after < 0:
             _refuse(self._matrix.fault, self._names)
@@ -48,21 +48,22 @@ def are_dictionaries(x: Any) -> bool:
 
 
 class DictionaryRows:
-    """Rows that are dictionaries, as batches. parser: of JSON lines, which knows the columns."""
+    """Rows that are dictionaries, as batches. parser: of JSON lines, with the columns set."""
 
     def __init__(self, rows: Sequence[Mapping[str, Any]], parser: TableParser) -> None:
         self._rows, self._parser = rows, parser
         self.rows = len(rows)
 
     def fill(self, batch: Batch, row: int) -> int:
-        """Fill a batch with rows from this one on; the row after them. TypeError or ValueError with the row for what is
-        not a dictionary, or has a value that no line of JSON can have."""
+        """Fill a batch with rows from `row` on; returns the row after them. TypeError or ValueError with the row if a
+        row is not a dictionary, or has a value that JSON cannot have."""
         after = min(row + AT_ONCE, self.rows)
         text = b"".join(_json_line(self._rows[i], i) for i in range(row, after))
         if self._parser.parse(text, batch):
             bad = bad_lines(self._parser, text, batch)[0]
-            raise ValueError(f"row {bad.line}: {bad.message.partition('; --')[0]}")  # without an option of training
-        self._parser.take_unknown()  # keys that the model does not have: they are passed over
+            message = bad.message.partition("; --")[0]  # without the advice about an option of training
+            raise ValueError(f"row {bad.line}: {message}")
+        self._parser.take_unknown()  # keys that the model does not have are ignored
         return after
 
 
@@ -71,26 +72,26 @@ def _json_line(row: Any, number: int) -> bytes:
         raise TypeError(f"row {number}: expected a dictionary, not {type(row).__name__}")
     for key in row:
         if not isinstance(key, str):
-            raise TypeError(f"row {number}: the key {key!r} is not a text")
+            raise TypeError(f"row {number}: the key {key!r} is not a string")
     try:
         return _ENCODER.encode(row if type(row) is dict else dict(row)).encode() + b"\n"
     except RecursionError:
         raise ValueError(f"row {number}: nested too deep") from None
     except ValueError:
-        why = "a number is not finite: if it is missing, leave the key out, or pass None"
+        why = "a number is not finite: if it is missing, omit the key, or pass None"
         raise ValueError(f"row {number}: {why}") from None
     except TypeError as e:
         raise TypeError(f"row {number}: {e}") from None
 
 
-def _plain(value: Any) -> Any:
-    """A number or an array of NumPy as Python's. TypeError for anything else."""
+def _json_value(value: Any) -> Any:
+    """Convert a NumPy number or array to Python objects. TypeError for anything else."""
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
-    raise TypeError(f"a value of type {type(value).__name__} is not a number, a text, a truth, None, or a list of such")
+    raise TypeError(f"a value of type {type(value).__name__} is not a number, string, boolean, list, or None")
 
 
-_ENCODER = json.JSONEncoder(allow_nan=False, default=_plain)
+_ENCODER = json.JSONEncoder(allow_nan=False, default=_json_value)
 
 
 def matrix_of(
@@ -98,9 +99,8 @@ def matrix_of(
 ) -> MatrixRows:
     """A matrix as the core reads it; arrays and CSR of float32 or float64 are not copied.
 
-    Other sparse formats become CSR, other types float64. Where a row of CSR has a column several times, their sum
-    counts, as for scipy. settings: of the model. label, importance: an array of float64 each. names: of the columns,
-    for messages.
+    Other sparse formats are converted to CSR, other types to float64. Duplicate entries of a CSR row are summed, as in
+    scipy. settings: of the model. label, importance: an array of float64 each. names: of the columns, for messages.
     """
     more: dict[str, Any] = {
         "label": None if label is None else np.ascontiguousarray(label, dtype=np.float64),
@@ -112,7 +112,7 @@ def matrix_of(
         return MatrixRows(_csr(x.tocsr(), more), names)
     array = _real(np.asarray(x))
     if array.ndim != 2:
-        raise ValueError(f"X has {array.ndim} dimensions, but a matrix has 2")
+        raise ValueError(f"X has {array.ndim} dimensions: expected 2")
     return MatrixRows(Matrix(array, **more), names)
 
 
@@ -120,23 +120,23 @@ def _csr(x: Any, more: dict[str, Any]) -> Matrix:
     kind = x.indices.dtype if x.indices.dtype == x.indptr.dtype and x.indices.dtype in _INDEX else np.dtype(np.int64)
     columns, begins = (np.ascontiguousarray(a, dtype=kind) for a in (x.indices, x.indptr))
     if begins.shape != (x.shape[0] + 1,):
-        raise ValueError(f"X is no valid sparse matrix: its indptr has the shape {begins.shape}, which should be "
+        raise ValueError(f"X is not a valid sparse matrix: its indptr has the shape {begins.shape}, expected "
                          f"({x.shape[0] + 1},) for {x.shape[0]} rows")  # fmt: skip
     n, most = int(begins[-1]), min(len(columns), len(x.data))
     if begins[0] != 0 or n < 0:
-        raise ValueError(f"X is no valid sparse matrix: its indptr is from {begins[0]} to {n}, and should be from 0")
+        raise ValueError(f"X is not a valid sparse matrix: its indptr is from {begins[0]} to {n}, and must start at 0")
     if n > most:
-        raise ValueError(f"X is no valid sparse matrix: its indptr ends with {n}, but it has {most} values")
-    values = np.ascontiguousarray(_real(x.data)[:n])  # behind the last row, there may be room for more
+        raise ValueError(f"X is not a valid sparse matrix: its indptr ends with {n}, but it has {most} values")
+    values = np.ascontiguousarray(_real(x.data)[:n])  # there may be unused entries after the last row
     return Matrix(values, columns[:n], begins, width=x.shape[1], **more)
 
 
 def _real(array: Any) -> Any:
-    """As float32 or float64 in this machine's order of bytes."""
+    """As float32 or float64 in native byte order."""
     if array.dtype in _REAL and array.dtype.isnative:
         return array
     if array.dtype.kind == "c":
-        raise ValueError("X has complex numbers, which no feature can be")
+        raise ValueError("X has complex numbers: not supported")
     return array.astype(np.float64)
 
 
@@ -144,9 +144,9 @@ def _refuse(fault: tuple[str, int, int], names: Sequence[str] | None) -> None:
     what, row, column = fault
     shown = repr(names[column]) if names is not None and column < len(names) else column
     if what == "begin":
-        raise ValueError(f"X is no valid sparse matrix: row {row} ends before it begins, or behind the last value")
+        raise ValueError(f"X is not a valid sparse matrix: row {row} ends before it begins, or after the last value")
     if what == "column":
-        raise ValueError(f"X is no valid sparse matrix: row {row} has a value in column {column}, which is not there")
+        raise ValueError(f"X is not a valid sparse matrix: row {row} has a value in column {column}: no such column")
     why = "" if what == "NaN" else ", or a number too large for a 32-bit float"
-    advice = "impute it, or leave it out of a sparse matrix" if what == "NaN" else "scale the column"
+    advice = "impute it, or omit it in a sparse matrix" if what == "NaN" else "scale the column"
     raise ValueError(f"X contains {what}{why}, at row {row}, column {shown}: {advice}")

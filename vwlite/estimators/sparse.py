@@ -1,4 +1,4 @@
-"""SparseClassifier and SparseRegressor: `vwlite train` and `vwlite predict` with the manners of scikit-learn.
+"""SparseClassifier and SparseRegressor: `vwlite train` and `vwlite predict` with the API of scikit-learn.
 
 Their parameters are the options of `vwlite train`, made from the rows in `vwlite/options`; the build puts
 them into `vwlite/__init__.pyi` for type checkers.
@@ -56,16 +56,16 @@ from vwlite.options.settings import Settings
 from vwlite.options.spec import Spec
 from vwlite.options.types import Labels
 
-Array = Any  # of NumPy, or of scipy where that is said
+Array = Any  # of NumPy, or of scipy where documented
 Self = TypeVar("Self", bound="_Sparse")
-FEW_CLASSES = 20  # with more than these, scikit-learn warns if they are more than half as many as rows
+FEW_CLASSES = 20  # above this, scikit-learn warns if there are more than half as many as rows
 
 _DOC = """
 {head}
 
-Learns as `vwlite train` does, from the same numbers the same bits: column j of a matrix is the feature of index j in
-libsvm text, as scikit-learn's dump_svmlight_file writes it. CSR of float32 or float64 is not copied; values count as
-float32, and zeros are left out.
+Equivalent to `vwlite train`, bit for bit: column j of a matrix is the feature of index j in libsvm text, as
+scikit-learn's dump_svmlight_file writes it. CSR of float32 or float64 is not copied; values are converted to float32,
+and zeros are ignored.
 
 Parameters
 ----------
@@ -76,27 +76,27 @@ Attributes
 {attributes}
 n_features_in_ : int
 feature_names_in_ : array of str
-    Of X, if its columns have names.
+    Column names of X, if it has them.
 n_iter_ : int
-    Passes that were used.
+    Number of passes.
 report_ : dict
     The results of the last `fit`, as in the summary of `vwlite train`.
 
 Notes
 -----
-Errors are ValueErrors with row and column. While it learns, the GIL is free, and Ctrl-C ends it: then the estimator
-stays as it was. `vwlite help python` says more.
+Errors are ValueErrors with row and column. Learning releases the GIL; Ctrl-C interrupts it and leaves the estimator
+unchanged. See `vwlite help python`.
 """
 
 
 class _Sparse(BaseEstimator):  # type: ignore[misc]
-    """What both estimators share."""
+    """The common part of both estimators."""
 
-    _PARAMETERS: Mapping[str, Spec] = {}  # that are options
+    _PARAMETERS: Mapping[str, Spec] = {}  # the parameters that are options
     _ALL: Sequence[Parameter] = ()
     initial: str | None
     _learned: FittedState
-    _schema: Schema | None = None  # of the frame that it was fitted with; None: of no frame
+    _schema: Schema | None = None  # of the frame in `fit`; None: X was a matrix
     _sparse_coef = False  # whether `coef_` is sparse
 
     def __init__(self, **given: Any) -> None:
@@ -113,30 +113,30 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
     # --- options -----------------------------------------------------------------------------
 
     def _options(self, more: Mapping[str, Any]) -> TrainOptions:
-        """What the command line would be. more: settings that follow from the data."""
+        """The equivalent command-line options. more: settings derived from the data."""
         running = typed(vars(self), RUNNING)
         return TrainOptions(
             quiet=not self.verbose, typed=self._shaping() | dict(more), passes=running.pop("passes", 1), **running
         )
 
     def _shaping(self) -> dict[str, Any]:
-        """The settings that were typed, and the loss."""
+        """The settings that are set, and the loss."""
         found = typed(vars(self), {name: SHAPING[name] for name in self._PARAMETERS if name in SHAPING})
         if not found.get("softmax") and self.initial is None:
-            found.setdefault("loss", self._usual_loss(found.get("algorithm", "gd")))
+            found.setdefault("loss", self._default_loss(found.get("algorithm", "gd")))
         return found
 
-    def _usual_loss(self, algorithm: str) -> str:
+    def _default_loss(self, algorithm: str) -> str:
         raise NotImplementedError
 
     # --- data --------------------------------------------------------------------------------
 
     def _validated(self, X: Any, y: Any, reset: bool, **more: Any) -> tuple[Any, Any]:
-        """X and y as arrays or as a sparse matrix, of the right shape. The numbers in X are not looked at."""
+        """X and y as arrays or as a sparse matrix, of the right shape. The values of X are not checked."""
         if is_frame(X) and (reset or self._schema is not None):
             return self._frame(X, y, reset, **more)
         if not reset and self._schema is not None:
-            raise ValueError(f"X has no columns by name, and {type(self).__name__} was fitted with a frame that has")
+            raise ValueError(f"X has no column names, but {type(self).__name__} was fitted with a frame that has")
         _refuse_texts(X)
         how: dict[str, Any] = {
             "accept_sparse": "csr", "dtype": (np.float64, np.float32), "ensure_all_finite": False, "reset": reset,
@@ -168,13 +168,13 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
             return frame, None
         y = _check_y(y, estimator=self, **more)
         if len(y) != frame.rows:
-            raise ValueError(f"X has {frame.rows} rows and y {len(y)} labels: one for each")
+            raise ValueError(f"X has {frame.rows} rows, but y has {len(y)} labels")
         return frame, y
 
     def _roles(self) -> RoleOptions:
         roles: dict[str, Any] = {p.name: getattr(self, p.name) for p in COLUMNS}
         if not (isinstance(roles["ngram"], int) and 1 <= roles["ngram"] <= MOST_WORDS):
-            raise ValueError(f"ngram is {roles['ngram']!r}, and not a whole number from 1 to {MOST_WORDS}")
+            raise ValueError(f"ngram is {roles['ngram']!r}, but must be an integer from 1 to {MOST_WORDS}")
         roles = {name: [x] if isinstance(x, str) else x for name, x in roles.items()}
         return RoleOptions(**roles)
 
@@ -186,7 +186,7 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
         return matrix_of(X, settings, label=label, importance=importance, names=names)
 
     def _importance(self, X: Any, sample_weight: Any) -> Any:
-        """The weight of each row; None: 1."""
+        """The weight of each row; None means 1."""
         if sample_weight is None:
             return None
         rows = X.rows if isinstance(X, Frame) else X.shape[0]
@@ -197,8 +197,8 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
 
     # --- learning ----------------------------------------------------------------------------
 
-    def _undone(self: Self, step: Callable[[], None]) -> Self:
-        """Do a step; whatever it raises, the estimator stays as it was."""
+    def _transaction(self: Self, step: Callable[[], None]) -> Self:
+        """Run a step; if it raises, restore the estimator."""
         before = dict(vars(self))
         key = object()
         _STEPS[key] = threading.get_ident(), self, before
@@ -219,10 +219,10 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
         self.n_iter_ = report.passes
         self.report_ = {name: value for name, value in report.results.items() if name != "seconds"}
 
-    def _go_on(self, X: Any, label: Any, importance: Any, o: TrainOptions, names: list[bytes]) -> None:
-        o.typed.pop("feature_weights", None)  # those that it began with
+    def _update(self, X: Any, label: Any, importance: Any, o: TrainOptions, names: list[bytes]) -> None:
+        o.typed.pop("feature_weights", None)  # they were applied by the first call
         with as_python():
-            self._learned.go_on(self._rows(X, self._learned.settings, label, importance), o, names)
+            self._learned.update(self._rows(X, self._learned.settings, label, importance), o, names)
         self.n_iter_ = 1
 
     # --- predicting --------------------------------------------------------------------------
@@ -236,7 +236,7 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
     # --- the weights -------------------------------------------------------------------------
 
     def _weights(self) -> tuple[Array, Array]:
-        """Those of the columns [columns, scores], and those of the constant [scores]."""
+        """The weights of the columns [columns, scores], and the intercepts [scores]."""
         check_is_fitted(self)
         model = self._learned.model()
         k, settings = model.records, model.settings
@@ -248,7 +248,7 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
         else:
             hashes = hashes_of(self._schema, settings)
             if hashes is None:
-                raise AttributeError("coef_ is of columns that are numbers, but the frame has words too: see save()")
+                raise AttributeError("coef_ requires numeric columns, but the frame has others too: see save()")
         mask = np.uint32((1 << settings.bits) - 1)
         constant = np.array([CONSTANT_HASH], dtype=np.uint32)
 
@@ -263,13 +263,13 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
         return found(hashes), found(constant)[0] * settings.constant
 
     def sparsify(self: Self) -> Self:
-        """Have `coef_` be a sparse matrix (CSR). Returns the estimator."""
+        """Make `coef_` a sparse matrix (CSR). Returns the estimator."""
         check_is_fitted(self)
         self._sparse_coef = True
         return self
 
     def densify(self: Self) -> Self:
-        """Have `coef_` be an array, as it is at first. Returns the estimator."""
+        """Make `coef_` an array, which is the default. Returns the estimator."""
         check_is_fitted(self)
         self._sparse_coef = False
         return self
@@ -282,27 +282,27 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
         return csr_array(coef)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """The names of the columns, those of `coef_`: as X had them, else x0, x1, ..."""
+        """The names of the columns, in the order of `coef_`: those of X, else x0, x1, ..."""
         check_is_fitted(self)
         return _check_feature_names_in(self, input_features)
 
     def save(self, path: Any, *, weights_only: bool = False, names: Any = None) -> None:
         """Write the model into a file, as `vwlite train -m` does; `vwlite.load_model` and every command read it.
 
-        weights_only: a smaller one that predicts, but cannot be continued. names: of the columns of a matrix, such as
-        a vectorizer's `get_feature_names_out()`, for `vwlite weights`; without, and with `names=True` of the estimator,
-        they are those of X, or their numbers. OSError if it cannot be written.
+        weights_only: write a smaller file that predicts, but cannot be continued. names: of the columns of a matrix,
+        such as a vectorizer's `get_feature_names_out()`, for `vwlite weights`; by default, if the estimator has
+        `names=True`, the column names of X, or the column numbers. OSError if the file cannot be written.
         """
         check_is_fitted(self)
         model = self._learned.model()
         if self._schema is not None and names is not None:
-            raise ValueError("names= is for models of a matrix: with a frame, names=True of the estimator keeps them")
+            raise ValueError("names= is for models of a matrix: for a frame, set names=True of the estimator")
         if names is None and self._schema is None and typed(vars(self), {"names": RUNNING["names"]}).get("names"):
             names = getattr(self, "feature_names_in_", range(self.n_features_in_))
         if names is not None:
             names = [str(name) for name in names]
             if len(names) != self.n_features_in_:
-                raise ValueError(f"there are {len(names)} names, and X had {self.n_features_in_} columns: one for each")
+                raise ValueError(f"names has {len(names)} names, but X had {self.n_features_in_} columns")
             model = with_columns_named(model, names)
         save(model, os.fspath(path), weights_only)
 
@@ -310,7 +310,7 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
         return hasattr(self, "_learned")
 
 
-_STEPS: dict[object, tuple[int, _Sparse, dict[str, Any]]] = {}  # under way: by which thread, and what was before
+_STEPS: dict[object, tuple[int, _Sparse, dict[str, Any]]] = {}  # running: the thread, and the attributes before
 
 
 def _restore(estimator: _Sparse, before: dict[str, Any]) -> None:
@@ -319,7 +319,7 @@ def _restore(estimator: _Sparse, before: dict[str, Any]) -> None:
 
 
 def _forked() -> None:
-    """In the child of a fork: steps of other threads never end there, so they have not begun."""
+    """In the child of a fork: steps of other threads never end there, so undo them."""
     for thread, estimator, before in _STEPS.values():
         if thread != threading.get_ident():
             _restore(estimator, before)
@@ -329,15 +329,15 @@ os.register_at_fork(after_in_child=_forked)
 
 
 def _gives_probabilities(estimator: Any) -> bool:
-    """Whether the loss of a classifier makes probabilities of its scores: the logistic one, or softmax."""
+    """Whether a classifier gives probabilities: its loss is logistic or softmax."""
     fitted, loss = getattr(estimator, "_learned", None), "logistic"
     if fitted is not None:
         loss = fitted.settings.loss
     elif not estimator.softmax:
-        loss = estimator.loss or estimator._usual_loss(estimator.algorithm or "gd")
+        loss = estimator.loss or estimator._default_loss(estimator.algorithm or "gd")
     if loss not in LINKS["logistic"]:
         raise AttributeError(
-            f"loss {loss} has no probabilities, only logistic and softmax have: CalibratedClassifierCV makes some"
+            f"loss {loss} does not give probabilities, only logistic and softmax do: use CalibratedClassifierCV"
         )
     return True
 
@@ -348,27 +348,27 @@ class SparseClassifier(ClassifierMixin, _Sparse):  # type: ignore[misc]
     _PARAMETERS = OF_CLASSIFIER
     _ALL = parameters(OF_CLASSIFIER)
 
-    def _usual_loss(self, algorithm: str) -> str:
+    def _default_loss(self, algorithm: str) -> str:
         losses = ALGORITHMS[algorithm].losses if algorithm in ALGORITHMS else ("logistic",)
         return "logistic" if "logistic" in losses else losses[0]
 
     # --- classes and labels ------------------------------------------------------------------
 
     def _declare(self, found: Array, o: dict[str, Any]) -> dict[str, Any]:
-        """Decide what the classes are, from those found in y and what was typed; the settings that say it.
+        """Decide the classes from those found in y and the parameters. Returns the settings for them.
 
-        `_order` has the classes by their numbers, `classes_` sorted. With two of them and nothing typed there is one
+        `_order` has the classes by their numbers, `classes_` sorted. With two classes and no parameters there is one
         score, and labels are -1 and 1.
         """
         if o.get("loss") == "poisson":
-            raise ValueError("loss poisson is of counts: use SparseRegressor")
+            raise ValueError("loss poisson is for counts: use SparseRegressor")
         if found.size < 2 and not ("oaa" in o or "classes" in o):
-            raise ValueError(f"y has one class, {_name(found[0])!r}, but to tell apart takes two classes")
+            raise ValueError(f"y has one class, {_name(found[0])!r}, but a classifier needs two classes or more")
         if "classes" in o and o["classes"] == "auto":
             if self.initial is not None:
-                raise ValueError("classes='auto' cannot go on from the classes of a model: leave classes and oaa out")
+                raise ValueError("classes='auto' cannot be used with initial, which has classes: omit classes and oaa")
             if "oaa" not in o:
-                raise ValueError("classes='auto' needs oaa=K, the largest number of classes that there may be")
+                raise ValueError("classes='auto' needs oaa=K, the maximum number of classes")
             self._order, self._multiclass = found[:0], True
             return {}
         if "classes" in o:
@@ -376,14 +376,14 @@ class SparseClassifier(ClassifierMixin, _Sparse):  # type: ignore[misc]
             known = {_name(c): c for c in found}
             unknown = sorted(set(known) - set(names))
             if unknown:
-                raise ValueError(f"y has the class {unknown[0]!r}, which is none of classes={o['classes']!r}")
+                raise ValueError(f"y has the class {unknown[0]!r}, which is not in classes={o['classes']!r}")
             kind = found.dtype.type if found.dtype.kind in "iufb" else str
             self._order, self._multiclass = np.array([known[n] if n in known else kind(n) for n in names]), True
             return {}
         if "oaa" in o:
             if found.dtype.kind not in "iuf" or not np.isin(found, np.arange(1, o["oaa"] + 1)).all():
                 raise ValueError(
-                    f"oaa={o['oaa']} takes whole numbers from 1 to {o['oaa']}: leave it out, as y says the classes"
+                    f"oaa={o['oaa']} needs integer labels from 1 to {o['oaa']}: omit oaa to use the classes of y"
                 )
             self._order, self._multiclass = np.arange(1, o["oaa"] + 1).astype(found.dtype), True
             return {}
@@ -398,7 +398,7 @@ class SparseClassifier(ClassifierMixin, _Sparse):  # type: ignore[misc]
         return {"oaa": len(names)}
 
     def _words(self, found: Array) -> dict[str, Any]:
-        """The setting that keeps two classes that are words, where text can have them as labels."""
+        """The setting that stores two classes that are words, if text can have them as labels."""
         if found.size != 2 or found.dtype.kind in "iufb":
             return {}
         try:
@@ -406,7 +406,7 @@ class SparseClassifier(ClassifierMixin, _Sparse):  # type: ignore[misc]
         except click.BadParameter:
             return {}
         if self.initial is not None and read_model(os.fspath(self.initial)).settings.labels is None:
-            return {}  # it was saved by a program that did not keep them
+            return {}  # saved by a version that did not store them
         return {"labels": labels}
 
     def _new_names(self, y: Array) -> list[bytes]:
@@ -415,9 +415,9 @@ class SparseClassifier(ClassifierMixin, _Sparse):  # type: ignore[misc]
             return []
         found, first = np.unique(y, return_index=True)
         new = [c for c in found[np.argsort(first)] if c not in set(self._order.tolist())]
-        room = int(self.oaa) - self._order.size
-        if len(new) > room:
-            raise ValueError(f"y has the new class {_name(new[room])!r}, and oaa={self.oaa} has no room for more")
+        capacity = int(self.oaa) - self._order.size
+        if len(new) > capacity:
+            raise ValueError(f"y has the new class {_name(new[capacity])!r}, which exceeds oaa={self.oaa} classes")
         if new:
             bad = next((c for c in new if not re.fullmatch(r"[^\s|,]+", _name(c))), None)
             if bad is not None:
@@ -426,7 +426,7 @@ class SparseClassifier(ClassifierMixin, _Sparse):  # type: ignore[misc]
         return [_name(c).encode("utf-8", "surrogateescape") for c in new]
 
     def _labels(self, y: Array) -> Array:
-        """The label of each row as the core has it."""
+        """The label of each row as the core represents it."""
         sort = np.argsort(self._order)
         ordered = self._order[sort]
         at: Array
@@ -438,7 +438,7 @@ class SparseClassifier(ClassifierMixin, _Sparse):  # type: ignore[misc]
         unknown = np.flatnonzero(ordered[at] != y)
         if unknown.size:
             row, known = unknown[0], ", ".join(map(_name, ordered))
-            raise ValueError(f"y has the label {_name(y[row])!r} at row {row}, which is none of the classes {known}")
+            raise ValueError(f"y has the label {_name(y[row])!r} at row {row}, which is not in the classes {known}")
         self.classes_ = ordered
         labels: Array = sort + 1.0 if self._multiclass else 2.0 * sort - 1.0
         return labels[at]
@@ -450,15 +450,15 @@ class SparseClassifier(ClassifierMixin, _Sparse):  # type: ignore[misc]
         weight = compute_class_weight(self.class_weight, classes=found, y=y)
         bad = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
         if bad.size:
-            raise ValueError(f"class_weight: the weight {weight[bad[0]]} of class {_name(found[bad[0]])!r} is none")
+            raise ValueError(f"class_weight: invalid weight {weight[bad[0]]} of class {_name(found[bad[0]])!r}")
         weight = weight[np.searchsorted(found, y)]
         return weight if importance is None else weight * importance
 
     # --- learning ----------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "SparseClassifier":
-        """Learn from nothing on, in `passes` passes. Returns the estimator."""
-        return self._undone(lambda: self._fit(X, y, sample_weight))
+        """Learn from the start, in `passes` passes. Returns the estimator."""
+        return self._transaction(lambda: self._fit(X, y, sample_weight))
 
     def _checked(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[Any, Any, Array, Any]:
         """X, y, the classes in y, and the importance of the rows."""
@@ -467,7 +467,7 @@ class SparseClassifier(ClassifierMixin, _Sparse):  # type: ignore[misc]
         _refuse_mixed(y)
         X, y = self._validated(X, y, reset)
         found = np.unique(y) if y.dtype.kind in "biuf" else y
-        # A few numbers are classes if the distinct ones are; of many, how many rows have them matters too.
+        # For few numbers, check the distinct ones only; for many, the check also counts rows.
         check_classification_targets(found if found.size <= FEW_CLASSES else y)
         return X, y, found if found is not y else _unique(y), self._importance(X, sample_weight)
 
@@ -480,17 +480,17 @@ class SparseClassifier(ClassifierMixin, _Sparse):  # type: ignore[misc]
         self._more = more
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> "SparseClassifier":
-        """Learn from more rows, in one pass: what `vwlite train -i` learns from them. Returns the estimator.
+        """Learn from more rows in one pass, as `vwlite train -i` does. Returns the estimator.
 
-        classes: all that there will be; the first call needs them, unless options say them. With oaa=K and
-        classes="auto" new ones may appear later.
+        classes: all classes; required in the first call, unless parameters give them. With oaa=K and classes="auto",
+        new classes may appear later.
         """
-        return self._undone(lambda: self._partial_fit(X, y, classes, sample_weight))
+        return self._transaction(lambda: self._partial_fit(X, y, classes, sample_weight))
 
     def _partial_fit(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
         first = not hasattr(self, "_learned")
         if self.class_weight == "balanced":
-            raise ValueError("class_weight 'balanced' needs all of y: give partial_fit the weights as a dict")
+            raise ValueError("class_weight='balanced' needs all of y: for partial_fit, pass the weights as a dict")
         X, y, found, importance = self._checked(X, y, sample_weight, first)
         if first:
             shaping = self._shaping()
@@ -498,7 +498,7 @@ class SparseClassifier(ClassifierMixin, _Sparse):  # type: ignore[misc]
                 raise ValueError("classes must be passed on the first call to partial_fit.")
             self._more = self._declare(found if classes is None else _unique(np.asarray(classes)), shaping)
         elif classes is not None and self.classes != "auto" and not np.array_equal(_unique(classes), self.classes_):
-            raise ValueError("classes are not those of the first call: " + ", ".join(map(_name, self.classes_)))
+            raise ValueError("classes differ from those of the first call: " + ", ".join(map(_name, self.classes_)))
         names = self._new_names(y)
         label = self._labels(y)
         importance = self._class_importance(y, importance)
@@ -506,7 +506,7 @@ class SparseClassifier(ClassifierMixin, _Sparse):  # type: ignore[misc]
         if first:
             self._learn(X, label, importance, _one_pass(o), names)
         else:
-            self._go_on(X, label, importance, o, names)
+            self._update(X, label, importance, o, names)
 
     # --- predicting --------------------------------------------------------------------------
 
@@ -524,7 +524,7 @@ class SparseClassifier(ClassifierMixin, _Sparse):  # type: ignore[misc]
         return raw[:, 1] - raw[:, 0] if raw.shape[1] == 2 else raw
 
     def predict(self, X: Any) -> Array:
-        """The class of each row: that of the largest score, the first of several."""
+        """The class with the largest score for each row; for ties, the first."""
         found = self._score(X)
         if self._multiclass:
             return self._order[found.predicted.astype(np.intp) - 1]
@@ -556,7 +556,7 @@ class SparseClassifier(ClassifierMixin, _Sparse):  # type: ignore[misc]
 
     @property
     def intercept_(self) -> Array:
-        """The weights of the constant feature."""
+        """The intercepts: [1] for two classes, else [classes]."""
         return self._of_classes(self._weights()[1].reshape(-1, 1))[:, 0]
 
     def _of_classes(self, weights: Array) -> Array:
@@ -572,41 +572,41 @@ class SparseRegressor(RegressorMixin, _Sparse):  # type: ignore[misc]
     _PARAMETERS = OF_REGRESSOR
     _ALL = parameters(OF_REGRESSOR)
 
-    def _usual_loss(self, algorithm: str) -> str:
+    def _default_loss(self, algorithm: str) -> str:
         return "squared"
 
     def _linked(self) -> dict[str, Any]:
-        """Predictions of the Poisson loss are means, unless a link is typed."""
+        """Predictions of the Poisson loss are means, unless a link is set."""
         if self.loss == "poisson" and self.link is None:
             return {"link": "poisson"}
         return {}
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "SparseRegressor":
-        """Learn from nothing on, in `passes` passes. Returns the estimator."""
-        return self._undone(lambda: self._fit(X, y, sample_weight, True))
+        """Learn from the start, in `passes` passes. Returns the estimator."""
+        return self._transaction(lambda: self._fit(X, y, sample_weight, True))
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> "SparseRegressor":
-        """Learn from more rows, in one pass: what `vwlite train -i` learns from them. Returns the estimator."""
-        return self._undone(lambda: self._fit(X, y, sample_weight, False))
+        """Learn from more rows in one pass, as `vwlite train -i` does. Returns the estimator."""
+        return self._transaction(lambda: self._fit(X, y, sample_weight, False))
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, anew: bool) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, restart: bool) -> None:
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
-        first = anew or not hasattr(self, "_learned")
+        first = restart or not hasattr(self, "_learned")
         X, y = self._validated(X, y, first, y_numeric=True)
         o = self._options(self._linked())
         label, importance = self._labels(y, o), self._importance(X, sample_weight)
         if first:
-            self._learn(X, label, importance, o if anew else _one_pass(o), [])
+            self._learn(X, label, importance, o if restart else _one_pass(o), [])
         else:
-            self._go_on(X, label, importance, o, [])
+            self._update(X, label, importance, o, [])
 
     def _labels(self, y: Any, o: TrainOptions) -> Array:
         label = np.asarray(y, dtype=np.float64)
-        absent = np.flatnonzero(np.isnan(label))  # as None among numbers is
-        if absent.size:
-            raise ValueError(f"y has no label at row {absent[0]}: leave the row out")
-        loss = o.typed.get("loss", "squared")  # else that of the model which is continued
+        missing = np.flatnonzero(np.isnan(label))  # None among numbers becomes NaN
+        if missing.size:
+            raise ValueError(f"y has no label at row {missing[0]}: remove the row")
+        loss = o.typed.get("loss", "squared")  # else that of the initial model
         domain = Settings(loss=loss).label_domain
         if domain == "any":
             return label
@@ -619,7 +619,7 @@ class SparseRegressor(RegressorMixin, _Sparse):  # type: ignore[misc]
         return label
 
     def predict(self, X: Any) -> Array:
-        """What `vwlite predict` prints: clipped to the range of labels if the algorithm does so; through the link."""
+        """The predictions of `vwlite predict`: clipped to the range of labels if the algorithm does so, then linked."""
         found = self._score(X)
         return linked(found.predicted, self._learned.settings.link)
 
@@ -630,12 +630,12 @@ class SparseRegressor(RegressorMixin, _Sparse):  # type: ignore[misc]
 
     @property
     def intercept_(self) -> Array:
-        """The weight of the constant feature, [1]."""
+        """The intercept, [1]."""
         return self._weights()[1]
 
 
 def _about_names(fitted: list[str], found: list[str]) -> str:
-    """How the columns of a frame are not those of `fit`, in scikit-learn's words."""
+    """How the columns of a frame differ from those of `fit`, in scikit-learn's words."""
     text = "The feature names should match those that were passed during fit.\n"
     for what, names in (
         ("unseen at fit time", sorted(set(found) - set(fitted))),
@@ -654,16 +654,16 @@ def _one_pass(o: TrainOptions) -> TrainOptions:
 
 
 def _refuse_texts(X: Any) -> None:
-    """ValueError for a list, an array or a Series of texts, of which NumPy would try to make numbers."""
+    """ValueError for a list, an array or a Series of strings, which NumPy would try to convert to numbers."""
     if isinstance(X, list | tuple) or getattr(X, "ndim", 0) == 1:
         first = next(iter(X), None)
         if isinstance(first, str | bytes):
-            raise ValueError("X is a sequence of texts: put them into a column of a frame, such as "
+            raise ValueError("X is a sequence of strings: put them into a column of a frame, such as "
                              "pandas.DataFrame({'words': X}), and name it with text='words'")  # fmt: skip
 
 
 def _refuse_mixed(y: Any) -> None:
-    """ValueError for words among numbers, which NumPy would make words."""
+    """ValueError for strings mixed with numbers, which NumPy would convert to strings."""
     if not isinstance(y, list | tuple) and getattr(y, "dtype", None) != np.dtype(object):
         return
     kinds = {type(label) for label in y}
@@ -692,21 +692,21 @@ def _name(label: Any) -> str:
 
 _SUMMARIES: dict[type[_Sparse], tuple[str, str]] = {
     SparseClassifier: (
-        "A linear classifier, learned online. Two classes have one score; more are learned one against all, or with "
-        "`softmax`\nall together. Probabilities are those of loss logistic, the default, and of softmax.",
+        "A linear classifier, learned online. Two classes have one score; three or more are learned one against all,\n"
+        "or together with `softmax`. Probabilities need the loss logistic (the default) or softmax.",
         "classes_ : array\n    Sorted.\n"
         "coef_, intercept_ : array\n    [1, columns] and [1] for two classes, else [classes, columns] and [classes].",
     ),
     SparseRegressor: (
-        "A linear regression, learned online: of the mean (loss squared, huber), a quantile, or counts (poisson, the\n"
-        "predictions of which are means unless `link` says otherwise).",
+        "A linear regression, learned online: of the mean (loss squared, huber), a quantile, or counts (poisson:\n"
+        "predicts means unless `link` is set).",
         "coef_, intercept_ : array\n    [columns] and [1].",
     ),
 }
 
 
 def _describe(kind: type[_Sparse]) -> None:
-    """Give an estimator its docstring, and the signature that scikit-learn reads its parameters from."""
+    """Set the docstring of an estimator, and the signature from which scikit-learn reads its parameters."""
     head, attributes = _SUMMARIES[kind]
     kind.__doc__ = _DOC.strip().format(head=head, parameters=documented(kind._ALL), attributes=attributes)
     shown = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
