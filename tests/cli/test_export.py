@@ -239,7 +239,7 @@ def test_exports_predict_what_the_model_does(vwlite, tmp_path, monkeypatch, way,
     trained(vwlite, tmp_path, options, text)
     if way == "sql":
         if name in NOT_IN_SQL:
-            assert "cannot be exported to sql, as" in vwlite("export", "model", "--to", "sql", "-o", "o", code=65).err
+            assert "cannot be exported to sql" in vwlite("export", "model", "--to", "sql", "-o", "o", code=65).err
             assert not Path("o").exists()
             return
         # Initial scores are not in a table of features.
@@ -338,7 +338,7 @@ def test_a_model_of_vowpal_wabbit_comes_back_with_its_loss(vwlite, tiny):
     vwlite("predict", "-m", "v", "data", "-p", "expected", "--quiet")
     for kind in ("tsv", "json"):
         vwlite("export", "v", "--to", kind, "-o", "t")
-        assert "say it, such as --loss logistic" in vwlite("import", "t", "-m", "n", code=65).err
+        assert "add --loss, such as --loss logistic" in vwlite("import", "t", "-m", "n", code=65).err
         vwlite("import", "t", "-m", "n", "--loss", "logistic")
         vwlite("predict", "-m", "n", "data", "-p", "found", "--quiet")
         assert Path("found").read_bytes() == Path("expected").read_bytes()
@@ -369,13 +369,13 @@ WRONG_TSV = {
     "no lines": (lambda text: "# vwlite weights 1\n", "2: expected the titles index, weight, name"),
     "other titles": (lambda text: text.replace("index\t", "key\t"), "3: expected the titles"),
     "no weight": (plus("17\n"), "10: expected index, weight"),
-    "no number": (plus("17\tx\n"), "10: the weight x is no finite number"),
-    "no finite one": (plus("17\tnan\n"), "10: the weight nan is no finite number"),
-    "a large one": (plus("17\t1e999\n"), "10: the weight inf is no finite number"),
-    "no index": (plus("x\t1\n"), "10: the index x is none"),
-    "a negative index": (plus("-1\t1\n"), "10: the index -1 is none"),
-    "a large index": (plus("4294967296\t1\n"), "10: the index 4294967296 is none"),
-    "an index twice": (plus("17\t1\n17\t2\n"), "11: index 17 is there twice"),
+    "no number": (plus("17\tx\n"), "10: the weight x is not a finite number"),
+    "no finite one": (plus("17\tnan\n"), "10: the weight nan is not a finite number"),
+    "a large one": (plus("17\t1e999\n"), "10: the weight inf is not a finite number"),
+    "no index": (plus("x\t1\n"), "10: the index x is not an integer from 0"),
+    "a negative index": (plus("-1\t1\n"), "10: the index -1 is not an integer from 0"),
+    "a large index": (plus("4294967296\t1\n"), "10: the index 4294967296 is not an integer from 0"),
+    "an index twice": (plus("17\t1\n17\t2\n"), "11: duplicate index 17"),
     "an odd escape": (plus("17\t1\ta\\q\n"), "10: 'a\\\\q' has a \\ without"),
     "fewer bits": (header(bits=4), "has more than 4 bits"),
     "an unknown option": (header(options={"magic": 1}), "needs vwlite 0.1.0 or later: unknown option magic"),
@@ -383,7 +383,7 @@ WRONG_TSV = {
     "absurd bits": (header(bits=77), "--bits"),
     "a state": (header(weights_only=False), "a model with a state"),
     "classes": (header(oaa=3, range=None), "a class is missing"),
-    "a control sequence": (plus("\x1b[31m\t1\n"), "10: the index \\x1b[31m is none"),
+    "a control sequence": (plus("\x1b[31m\t1\n"), "10: the index \\x1b[31m is not an integer from 0"),
 }  # fmt: skip
 
 
@@ -401,12 +401,12 @@ WRONG_JSON = {
     "another format": (lambda found: found | {"format": "x"}, "its format is 'x'"),
     "no features": (lambda found: found | {"features": {}}, "no list of features"),
     "a number": (lambda found: found | {"features": [3]}, "feature 1: expected an object"),
-    "another field": (lambda found: found | {"features": [{"index": 3, "weight": 1, "x": 2}]}, "feature 1: it has x"),
-    "no weight": (lambda found: found | {"features": [{"index": 3}]}, "feature 1: the weight None is no finite"),
-    "true": (lambda found: found | {"features": [{"index": True, "weight": 1}]}, "feature 1: the index True is none"),
-    "a text": (lambda found: found | {"features": [{"index": 3, "weight": 1, "names": "x"}]}, "a list of texts"),
-    "classes": (lambda found: found | {"features": [{"index": 3, "weights": {"x": 1}}]}, "the class 'x' is none"),
-    "NaN": (lambda found: found | {"features": [{"index": 3, "weight": float("nan")}]}, "the weight nan is no finite"),
+    "another field": (lambda found: found | {"features": [{"index": 3, "weight": 1, "x": 2}]}, "unknown key x"),
+    "no weight": (lambda found: found | {"features": [{"index": 3}]}, "feature 1: the weight None is not a finite"),
+    "true": (lambda found: found | {"features": [{"index": True, "weight": 1}]}, "the index True is not an integer"),
+    "a text": (lambda found: found | {"features": [{"index": 3, "weight": 1, "names": "x"}]}, "a list of strings"),
+    "classes": (lambda found: found | {"features": [{"index": 3, "weights": {"x": 1}}]}, "'x' is not in the header"),
+    "NaN": (lambda found: found | {"features": [{"index": 3, "weight": float("nan")}]}, "weight nan is not a finite"),
     "a lone surrogate": (
         lambda found: found | {"features": [{"index": 3, "weight": 1, "names": ["\ud800"]}]}, "feature 1: ",
     ),
@@ -463,7 +463,7 @@ def test_a_table_takes_the_memory_of_its_bytes(vwlite, tiny, monkeypatch):
     vwlite("export", "m", "--to", "tsv", "-o", "t")
     done = shell("ulimit -v 2000000; OPENBLAS_NUM_THREADS=1 vwlite import t -m again; echo $?")
     assert (done.out, done.err) == ("0\n", "")
-    monkeypatch.setattr(tables, "LARGEST_FILE", os.path.getsize("t") - 1)
+    monkeypatch.setattr(tables, "MAX_FILE", os.path.getsize("t") - 1)
     assert vwlite("import", "t", "-m", "none", code=65).err == (
         "t: larger than 0 GiB, which is too much for a table of weights\n"
     )
@@ -472,7 +472,7 @@ def test_a_table_takes_the_memory_of_its_bytes(vwlite, tiny, monkeypatch):
 
 def test_what_cannot_be_exported_says_why(vwlite, tiny):
     vwlite("train", "data", "--interactions", ":::", "-m", "w", "--quiet")
-    assert "too many wildcards to be spelled out: use --to python" in vwlite(
+    assert "too many wildcards to expand: use --to python" in vwlite(
         "export", "w", "--to", "c", "-o", "o", code=65
     ).err
     assert "cannot be exported to sql" in vwlite("export", "w", "--to", "sql", "-o", "o", code=65).err
@@ -677,7 +677,7 @@ def test_a_table_may_be_in_a_schema(vwlite, tmp_path, monkeypatch):
         ("--names", "--to c --table t --id i", 2, "--table is for --to sql: leave it out"),
         ("--names", "--to sql --table a..b --id i", 2, "'' cannot be the name of a table or a column"),
         ('--names', '--to sql --table "a"b --id i', 2, '--table "a"b: expected a name, or names with dots'),
-        ("", "--to sql --table t --id i", 65, "m: 2 features have a weight and no name, and a query finds words by"),
+        ("", "--to sql --table t --id i", 65, "m: 2 features have a weight but no name, and a query finds words by"),
         ("--names -q a,b", "--to sql --table t --id i", 65, "m: a model of interactions cannot be exported to sql"),
         ("--names --ignore a", "--to sql --table t --id i", 65, "m: a model of --ignore cannot be exported to sql"),
         ("--names --text a", "--to sql --table t --id i", 65, "m: column a is of text, whose words SQL cannot split: "),
@@ -693,7 +693,7 @@ def test_what_sql_of_a_table_cannot_do_is_refused(vwlite, tmp_path, monkeypatch,
 
 
 @pytest.mark.parametrize(("data", "options", "why"), [
-    ("1 |a b\n", "", "m: --table needs a model of a table, and this one knows no columns: leave it out"),
+    ("1 |a b\n", "", "m: --table needs a model of a table, but this model has no column names: omit it"),
     ('{"y": 1, "a": "b"}\n', "--label y", "m: a model of JSON lines has no fixed columns: train on CSV"),
 ])  # fmt: skip
 def test_sql_of_a_table_needs_a_model_of_one(vwlite, tmp_path, monkeypatch, data, options, why):

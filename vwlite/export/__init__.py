@@ -1,4 +1,4 @@
-"""Models in the formats of others: tables of weights, and programs that predict. A format is a row of EXPORTS.
+"""Models in other formats: tables of weights, and programs that predict. A format is a row of EXPORTS.
 
     tables.py    tsv and json, which `vwlite import` reads back
     sql.py       a table and the queries over it
@@ -6,8 +6,8 @@
     python.py    a program, from templates/predict.py.txt
     vw.py        a model file of Vowpal Wabbit
 
-All of them see a model as `Linear`: a weight for each feature and class, and what becomes of the score. None of them
-can be continued: what a rule keeps beside its weights stays here.
+All of them use `Linear`: a weight for each feature and class, and the clipping and link of the score. An exported
+model cannot be continued: it does not have the state of the rule.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Request:
-    """A model to export, and where to."""
+    """A model to export, and the output file."""
 
     model: "Model"
     path: str  # of the model

@@ -1,4 +1,4 @@
-"""A model as a header in C, which needs the standard library alone."""
+"""A model as a C header, which needs only the standard library."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +18,7 @@ _LINKS = {
 
 
 def c(request: Request) -> Iterator[str]:
-    """The text of the header. DataError if the model has what it cannot do."""
+    """The text of the header. DataError if the model has a feature that C does not support."""
     linear = request.linear
     s, k = linear.settings, linear.records
     try:
@@ -63,7 +63,7 @@ def c(request: Request) -> Iterator[str]:
 
 
 def counts(linear: Linear) -> list[int]:
-    """By the first letter of a namespace: 1 if its features count by themselves, 2 if they do in interactions."""
+    """By the first letter of a namespace: 1 if its features are used alone, plus 2 if in interactions."""
     s = linear.settings
     keep, ignore, not_linear = (getattr(s, name).encode("latin-1") for name in ("keep", "ignore", "ignore_linear"))
     alive = [(not keep or letter in keep) and letter not in ignore for letter in range(256)]
@@ -81,7 +81,7 @@ def _numbers(numbers: "tuple[float, ...] | list[float]") -> str:
 
 
 def _literal(text: str) -> str:
-    """A string of C. Octal, as hexadecimal escapes have no end."""
+    """A C string literal. Octal escapes, because hexadecimal ones have no fixed length."""
     shown = "".join(
         chr(byte) if 0x20 <= byte < 0x7F and byte not in b'"\\?' else f"\\{byte:03o}"
         for byte in text.encode("utf-8", "surrogateescape")

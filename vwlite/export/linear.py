@@ -1,4 +1,4 @@
-"""What a model predicts with, whatever algorithm it is of."""
+"""The part of a model that predicts, the same for all algorithms."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,29 +13,28 @@ from vwlite.input.schema import namespace_of
 from vwlite.model import Model
 from vwlite.options.settings import Settings
 
-MOST_TERMS = 10_000  # that stand for interactions with wildcards
+MAX_TERMS = 10_000  # interactions that wildcards expand to
 
 
 @dataclass(frozen=True)
 class Linear:
-    """score = initial + constant + the sum of weight times value; for each class, if there are some.
+    """score = initial + constant + the sum of weight times value; for each class of a model with classes.
 
-    The prediction is the score clipped to [low, high], and what `link` makes of it; or the first class with the
-    largest score.
+    The prediction is the score clipped to [low, high], then linked; or the first class with the largest score.
     """
 
     model: Model
     settings: Settings
     unseen: tuple[float, ...]  # the weight of a feature that is not in the table, for each class
-    constant: tuple[float, ...]  # that of the constant feature, if there is one; else zeros
+    constant: tuple[float, ...]  # the intercepts; zeros if there are none
     low: float
     high: float
-    classes: tuple[str, ...]  # those that have a name; empty: the prediction is a number
-    probable: str  # how classes get probabilities: sigmoid, softmax, or "" for not at all
+    classes: tuple[str, ...]  # names of classes; empty: the prediction is a number
+    probable: str  # how classes get probabilities: sigmoid, softmax; "" for none
 
     @property
     def records(self) -> int:
-        """Weights of a feature."""
+        """The number of weights of a feature."""
         return len(self.unseen)
 
     @property
@@ -48,7 +47,7 @@ class Linear:
         return (1 << self.settings.bits) - 1
 
     def rows(self) -> Iterator[tuple[int, list[float], list[bytes]]]:
-        """Index, weights and names of the features that differ from those that are not in the table, by index."""
+        """Index, weights and names of the features whose weights differ from `unseen`, by index."""
         k, unseen = self.records, list(self.unseen)
         names = self.model.names.by_key
         weights = self.model.weights
@@ -58,30 +57,29 @@ class Linear:
                 yield key, row, names.get(key, [])
 
     def header(self) -> dict[str, Any]:
-        """Of a model that has the weights alone, as --save-weights-only leaves them."""
+        """The header of the model with its weights only, as --save-weights-only writes it."""
         unseen = self.model.rule.get("unseen", 0.0)
         kept = {"unseen": unseen} if (any(unseen) if isinstance(unseen, list) else unseen) else {}
         return {**self.model.header(), "weights_only": True, "rule": kept, "format": 1}
 
     def crosses(self) -> list[list[int]]:
-        """The interactions of namespaces by name, as the hashes of these."""
+        """The interactions of namespaces by name, as hashes of the names."""
         hash_all = self.settings.hash == "all"
         names = [[namespace_of(name) for name in cross.split(",")] for cross in self.settings.crosses]
         hashes = [[namespace_hash(n.encode("utf-8", "surrogateescape"), hash_all) for n in cross] for cross in names]
         return [list(cross) for cross in dict.fromkeys(map(tuple, hashes))]
 
     def terms(self) -> list[bytes]:
-        """The interactions, spelled out for all printable letters where wildcards stand for them. ValueError: they are
-        too many."""
+        """The interactions, with wildcards expanded to all printable letters. ValueError if there are too many."""
         patterns = [pattern.encode("latin-1") for pattern in self.settings.interactions]
         wild = [pattern.count(WILDCARD) for pattern in patterns]
-        if sum(95**n for n in wild if n) > 2 * MOST_TERMS:
-            raise ValueError("its interactions have too many wildcards to be spelled out")
+        if sum(95**n for n in wild if n) > 2 * MAX_TERMS:
+            raise ValueError("its interactions have too many wildcards to expand")
         return list(concrete(patterns, range(32, 127)))
 
 
 def linear(path: str, model: Model) -> Linear:
-    """What a model predicts with. DataError if it has nothing to predict."""
+    """The part of a model that predicts. DataError if it has no class yet."""
     settings, k = model.settings, model.records
     found = model.rule.get("unseen", 0.0)
     unseen = tuple(found) if isinstance(found, list) else (float(found),) * k

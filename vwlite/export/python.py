@@ -1,4 +1,4 @@
-"""A model as a program in Python, which needs the standard library alone."""
+"""A model as a Python program, which needs only the standard library."""
 
 import os
 from collections.abc import Iterator
@@ -36,11 +36,11 @@ def python(request: Request) -> Iterator[str]:
     }
     for name, word in words.items():
         before = before.replace(f"@{name}@", word)
-    # Last, as a name may be anything. It stands in a docstring.
+    # Last, because a file name may contain anything. It is inside a docstring.
     yield before.replace("@FILE@", escaped(os.path.basename(request.output).encode("utf-8", "surrogateescape")).replace(
         "\\", "_").replace('"', "_"))  # fmt: skip
     for key, weights, names in linear.rows():
-        # A raw string of Python ends with quotes, and cannot have a \ before them.
+        # The rows are in a raw string, which ends at quotes and cannot have a \ before them.
         shown = "".join(f"\t{escaped(name)}" for name in names).replace('"', "\\x22")
         yield f"{key} {' '.join(map(repr, weights))}{shown}\n"
     yield after

@@ -1,4 +1,4 @@
-"""A model as a table, and the queries that predict with it: standard SQL, but for exp(), which all databases have."""
+"""A model as a table, and queries that predict with it: standard SQL, and exp(), which all databases have."""
 
 from collections.abc import Iterable, Iterator
 
@@ -76,7 +76,7 @@ JOIN vwlite_classes c ON c.class = parts.class;
 
 
 def _sigmoid(p: str) -> str:
-    """1 / (1 + exp(-p)), without an exp() that some databases refuse."""
+    """1 / (1 + exp(-p)), without overflow in exp(), which is an error in some databases."""
     return f"(CASE WHEN {p} < -700 THEN 0.0 WHEN {p} > 700 THEN 1.0 ELSE 1.0 / (1.0 + EXP(-({p}))) END)"
 
 
@@ -86,7 +86,7 @@ _LINKS = {
     "glf1": f"2.0 * {_sigmoid('p')} - 1.0",
     "poisson": "EXP(p)",
 }
-# The part of a class in the sum of probabilities; where all sigmoids are 0, only the ratios matter.
+# The term of a class in the sum of probabilities; if all sigmoids are 0, only the ratios matter.
 _PARTS = {
     "softmax": "(CASE WHEN s.score - top.score < -700 THEN 0.0 ELSE EXP(s.score - top.score) END)",
     "sigmoid": "(CASE WHEN top.score >= -700 THEN " + _sigmoid("s.score")
@@ -95,8 +95,8 @@ _PARTS = {
 
 
 def sql(request: Request) -> Iterator[str]:
-    """The statements. With a table of the database its features are a view; else they are an empty table. DataError if
-    the model needs more than keys and values; UsageError for a name that cannot be one."""
+    """The statements. With a table of the database, the features are a view of it; else an empty table. DataError if
+    the model needs more than keys and values; UsageError for an invalid name."""
     linear = request.linear
     _check(linear, request.path)
     columns = SqlColumns(linear, request.path, *request.table) if request.table is not None else None
@@ -151,14 +151,14 @@ def _check(linear: Linear, path: str) -> None:
     s = linear.settings
     if s.interactions or s.crosses:
         raise DataError(
-            f"{path}: a model of interactions cannot be exported to sql, as a query does not make crosses: "
+            f"{path}: a model of interactions cannot be exported to sql, because a query cannot create crosses: "
             "use --to c or --to python"
         )
     for name in ("keep", "ignore", "ignore_linear"):
         if getattr(s, name):
             raise DataError(
-                f"{path}: a model of --{name.replace('_', '-')} cannot be exported to sql, as a table of keys does not "
-                "know which namespaces they are of: use --to c or --to python"
+                f"{path}: a model of --{name.replace('_', '-')} cannot be exported to sql, because a table of keys "
+                "does not have their namespaces: use --to c or --to python"
             )
 
 
@@ -172,7 +172,7 @@ def _clipped(low: float, high: float) -> str:
 
 
 def _text(name: str | None) -> str:
-    """A text as SQL has it. A NUL would end the statement: nothing has one in its place."""
+    """An SQL string literal. NUL, which would end the statement, becomes U+FFFD."""
     if name is None:
         return "NULL"
     shown = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace").replace("\0", "\ufffd")

@@ -1,7 +1,7 @@
-"""The features of a table in a database, as a view: what `vwlite predict` makes of its columns, in SQL.
+"""The features of a table in a database, as a view: the same as those of `vwlite predict`, in SQL.
 
-A numeric column is one feature, whose index is known. The feature of a word is found by the word, in a table of those
-that the model has names of: SQL has no function for the hash.
+A numeric column is one feature with a known index. The index of a word is found in a table of the words whose names
+the model has, because SQL cannot compute the hash.
 """
 
 import csv
@@ -57,7 +57,7 @@ SELECT c.example, w.feature, CAST(1 AS DOUBLE PRECISION)
 FROM vwlite_cells_{last} c JOIN vwlite_words w ON w.number = c.number AND w.word = c.cell
 """
 _UNFIT = [*map(chr, range(1, 0x21)), ":", "|"]  # for VW text
-_AT_ONCE = 12  # of them are replaced by one view: SQLite takes calls nested a few times as deep
+_AT_ONCE = 12  # replaced by one view: SQLite limits the depth of nested calls
 
 
 class SqlColumns:
@@ -68,14 +68,14 @@ class SqlColumns:
 
     def __init__(self, linear: Linear, path: str, table: str, id: str) -> None:
         if not linear.model.columns:
-            raise DataError(f"{path}: --table needs a model of a table, and this one knows no columns: leave it out")
+            raise DataError(f"{path}: --table needs a model of a table, but this model has no column names: omit it")
         schema = Schema.restored(linear.model.columns)
         if schema.open:
             raise DataError(f"{path}: a model of JSON lines has no fixed columns: train on CSV, or omit --table")
         if any(linear.unseen):
             raise DataError(
                 f"{path}: a model of --algorithm {linear.settings.algorithm} has a weight for words it has not seen, "
-                "which a query cannot find: leave --table out"
+                "which a query cannot find: omit --table"
             )
         self.table = ".".join(map(identifier, _parts(table)))
         self.id = identifier(id)
@@ -97,12 +97,12 @@ class SqlColumns:
             else:
                 kind = "of text, whose words SQL cannot split" if role == "text" else f"of the role {role}"
                 raise DataError(
-                    f"{path}: column {printable(name)} is {kind}: leave --table out, or use --to c or --to python"
+                    f"{path}: column {printable(name)} is {kind}: omit --table, or use --to c or --to python"
                 )
         without = [key for key, _, _ in linear.rows() if key not in known]
         if without:
             raise DataError(
-                f"{path}: {len(without)} features have a weight and no name, and a query finds words by their names: "
+                f"{path}: {len(without)} features have a weight but no name, and a query finds words by names: "
                 f"train with --names, or add them with vwlite names {path} DATA"
             )
 
@@ -110,7 +110,7 @@ class SqlColumns:
         return feature_hash(name, space, hash_all=self._linear.settings.hash == "all") & self._linear.mask
 
     def _words_of(self, space: bytes) -> list[tuple[str, int]]:
-        """The words of a column that the model has names of."""
+        """The words of a column that have names in the model."""
         begin, found = space + b"^" + space + b"=", {}
         for key, name in self._linear.model.names:
             if name.startswith(begin) and key == self._key(name[len(space) + 1 :], space):
@@ -118,14 +118,14 @@ class SqlColumns:
         return sorted(found.items())
 
     def rows(self) -> Iterator[tuple[int, str, int]]:
-        """Those of the table of words. Words that are not UTF-8 are left out: no database has such."""
+        """The rows of the table of words. Words that are not UTF-8 are omitted: databases cannot store them."""
         for number, (_, words) in enumerate(self.words):
             for word, key in words:
                 if not any("\ud800" <= c <= "\udfff" for c in word):
                     yield number, word, key
 
     def views(self) -> Iterator[str]:
-        """The features of the table."""
+        """The statements that create the view of features."""
         names = {"table": self.table, "id": self.id}
         last = 0
         if self.words:
@@ -154,7 +154,7 @@ def _parts(table: str) -> list[str]:
 
 
 def identifier(name: str) -> str:
-    """A name in quotes. UsageError for what no database takes as one."""
+    """A quoted name. UsageError for a name that no database accepts."""
     if not name or "\0" in name or any("\ud800" <= c <= "\udfff" for c in name):
         raise UsageError(f"{printable(name)!r} cannot be the name of a table or a column in SQL")
     return '"' + name.replace('"', '""') + '"'

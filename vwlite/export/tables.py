@@ -1,8 +1,8 @@
-"""Models as tables that people and programs read and change, and back: `tsv` and `json`.
+"""Models as tables to read and edit, and back: `tsv` and `json`.
 
-A tsv file begins with comment lines that hold what the numbers alone do not say: a line with the name of the format,
-and one with the header of the model as JSON. Then titles, then a line for each nonzero weight: index, class if there
-are classes, weight, and the names of the feature, each in a column, `escaped`. A json file is one object.
+A tsv file begins with two comment lines: the name of the format, and the header of the model as JSON. Then column
+titles, then a line for each nonzero weight: index, class if there are classes, weight, and the names of the feature,
+each in a column, `escaped`. A json file is one object.
 """
 
 import json
@@ -22,8 +22,8 @@ from vwlite.model.header import FIELDS, LONGEST, Newer, brief, check_header
 from vwlite.model.slots import array_of
 
 FORMAT_LINE = "vwlite weights 1"
-LARGEST_FILE = 4 << 30  # bytes of a file that is read: all of it is in memory
-PIECE = 1 << 20  # bytes that are read at once
+MAX_FILE = 4 << 30  # bytes of a file to import: all of it is in memory
+CHUNK = 1 << 20  # bytes that are read at once
 
 
 def tsv(request: Request) -> Iterator[str]:
@@ -69,10 +69,10 @@ Row = tuple[int, list[tuple[int, float]], list[bytes]]  # index; class from 0 an
 
 
 def read_table(path: str, loss: str | None = None) -> Model:
-    """The model that a file of `tsv` or `json` is of: its weights, without a state.
+    """Read a model from a `tsv` or `json` file: its weights, without a state.
 
-    loss: of a model that does not know its own. NoInputError; DataError with the line if it is not such a file, or if
-    what it says is no model.
+    loss: required if the header has none. NoInputError; DataError with the line if it is not such a file, or not a
+    valid model.
     """
     try:
         with open(path, "rb") as file:
@@ -88,7 +88,7 @@ def read_table(path: str, loss: str | None = None) -> Model:
         return _model(path, header, loss, rows)
     except MemoryError:
         raise
-    except _Wrong as e:
+    except _ParseError as e:
         raise DataError(f"{path}:{e.line}: {e}") from None
     except Newer as e:
         raise DataError(f"{path}: needs {brief(header.get('program', 'a newer program'))} or later: {e}") from None
@@ -97,39 +97,40 @@ def read_table(path: str, loss: str | None = None) -> Model:
 
 
 def _whole(path: str, file: IO[bytes]) -> bytes:
-    """All of a file, in pieces: asked for many bytes at once, `read` would take as much memory, however few there are.
+    """Read a file in chunks: `read` with a large size allocates that much memory even if the file is small.
     DataError if it is too large."""
-    pieces, size = [], 0
-    while piece := file.read(PIECE):
-        pieces.append(piece)
-        size += len(piece)
-        if size > LARGEST_FILE:
-            raise DataError(f"{path}: larger than {LARGEST_FILE >> 30} GiB, which is too much for a table of weights")
-    return b"".join(pieces)
+    chunks, size = [], 0
+    while chunk := file.read(CHUNK):
+        chunks.append(chunk)
+        size += len(chunk)
+        if size > MAX_FILE:
+            raise DataError(f"{path}: larger than {MAX_FILE >> 30} GiB, which is too much for a table of weights")
+    return b"".join(chunks)
 
 
-class _Wrong(ValueError):
-    """What is wrong, and in which line."""
+class _ParseError(ValueError):
+    """An error in a line of the table."""
 
     def __init__(self, line: int, why: str) -> None:
         super().__init__(why if len(why) <= 2 * LONGEST else f"{why[: 2 * LONGEST]}...")
         self.line = line
 
 
-Rows = Callable[[Callable[[str], int]], Iterable[tuple[int, Row]]]  # by a function from a class to its number
+Rows = Callable[[Callable[[str], int]], Iterable[tuple[int, Row]]]  # the argument maps a class name to its number
 
 
 def _from_tsv(data: bytes) -> tuple[dict[str, Any], Rows]:
     lines = data.decode("utf-8", "surrogateescape").split("\n")
     if lines[0].rstrip("\r") != f"# {FORMAT_LINE}":
-        raise _Wrong(1, f"neither JSON nor a table of weights, which begins with '# {FORMAT_LINE}'")
+        raise _ParseError(1, f"neither JSON nor a table of weights, which begins with '# {FORMAT_LINE}'")
     header, at = "", 1
     while at < len(lines) and lines[at].startswith("#"):
         header, at = header or lines[at][1:], at + 1
     titles = lines[at].rstrip("\r").split("\t") if at < len(lines) else []
     classes = titles[1:2] == ["class"]
     if titles != ["index", *(["class"] if classes else []), "weight", "name"]:
-        raise _Wrong(at + 1, f"expected the titles index, {'class, ' if classes else ''}weight, name with TABs between")
+        class_title = "class, " if classes else ""
+        raise _ParseError(at + 1, f"expected the titles index, {class_title}weight, name, separated by TABs")
 
     def rows(number_of: Callable[[str], int]) -> Iterator[tuple[int, Row]]:
         for number, line in enumerate(lines[at + 1 :], at + 2):
@@ -138,13 +139,13 @@ def _from_tsv(data: bytes) -> tuple[dict[str, Any], Rows]:
                 continue
             cells = line.split("\t")
             if len(cells) < 2 + classes:
-                raise _Wrong(number, f"expected {'index, class, weight' if classes else 'index, weight'}")
+                raise _ParseError(number, f"expected {'index, class, weight' if classes else 'index, weight'}")
             try:
                 names = [unescaped(cell) for cell in cells[2 + classes :] if cell]
                 k = number_of(unescaped(cells[1]).decode("utf-8", "surrogateescape")) if classes else number_of("")
                 yield number, (_index(cells[0]), [(k, _weight(cells[1 + classes]))], names)
             except ValueError as e:
-                raise _Wrong(number, str(e)) from None
+                raise _ParseError(number, str(e)) from None
 
     return _object(header), rows
 
@@ -164,11 +165,11 @@ def _from_json(data: bytes) -> tuple[dict[str, Any], Rows]:
                     raise ValueError("expected an object")
                 unknown = sorted(set(feature) - {"index", "weight", "weights", "names"})
                 if unknown:
-                    raise ValueError(f"it has {brief(unknown[0])}")
+                    raise ValueError(f"unknown key {brief(unknown[0])}")
                 weights = feature.get("weights", {"": feature.get("weight")})
                 names = feature.get("names", [])
                 if type(weights) is not dict or type(names) is not list or not all(type(n) is str for n in names):
-                    raise ValueError("weights are an object of classes, names a list of texts")
+                    raise ValueError("weights must be an object of classes, names a list of strings")
                 pairs = [(number_of(name), _weight(weight)) for name, weight in weights.items()]
                 yield 0, (_index(feature.get("index")), pairs, [_bytes(name) for name in names])
             except ValueError as e:
@@ -183,7 +184,7 @@ def _object(text: str) -> dict[str, Any]:
     except (ValueError, RecursionError) as e:
         raise ValueError(f"its header cannot be read: {brief(e)}") from None
     if type(found) is not dict:
-        raise ValueError("its header is no object")
+        raise ValueError("its header is not an object")
     return found
 
 
@@ -191,7 +192,7 @@ def _index(cell: Any) -> int:
     if type(cell) is str and cell.isascii() and cell.isdigit() and len(cell) < 12:
         cell = int(cell)
     if type(cell) is not int or not 0 <= cell < 1 << 32:
-        raise ValueError(f"the index {printable(str(cell))} is none from 0 to 2^32 - 1")
+        raise ValueError(f"the index {printable(str(cell))} is not an integer from 0 to 2^32 - 1")
     return cell
 
 
@@ -200,7 +201,7 @@ def _weight(cell: Any) -> float:
         with suppress(ValueError):
             cell = float(cell)
     if type(cell) not in (int, float) or not abs(cell) <= 1.7976931348623157e308 or math.isnan(cell):
-        raise ValueError(f"the weight {printable(str(cell))} is no finite number")
+        raise ValueError(f"the weight {printable(str(cell))} is not a finite number")
     return float(cell)
 
 
@@ -211,7 +212,7 @@ def _model(path: str, header: dict[str, Any], loss: str | None, rows: Rows) -> M
     if type(options) is dict and options.get("loss") == header.get("loss") == "":
         if loss is None:
             raise DataError(
-                f"{path}: a model of Vowpal Wabbit does not know the loss that it was trained with: say it, such as "
+                f"{path}: a model of Vowpal Wabbit does not have the loss of its training: add --loss, such as "
                 "--loss logistic"
             )
         header = {**header, "loss": loss, "options": {**options, "loss": loss}}
@@ -219,7 +220,7 @@ def _model(path: str, header: dict[str, Any], loss: str | None, rows: Rows) -> M
         raise DataError(f"{path}: --loss {loss} contradicts its header, which says {brief(header.get('loss'))}")
     check_header(header)
     if not header["weights_only"] or set(header["rule"]) - {"unseen"}:
-        raise ValueError("its header is that of a model with a state")
+        raise ValueError("its header is of a model with a state")
     model = Model(
         **{name: header[name] for name in FIELDS if name != "range"},
         range=tuple(header["range"]) if header["range"] is not None else None,
@@ -230,14 +231,14 @@ def _model(path: str, header: dict[str, Any], loss: str | None, rows: Rows) -> M
         columns=header.get("columns", {}),
     )
     _fill(model, rows)
-    wrong = inconsistency(model)
-    if wrong:
-        raise ValueError(wrong)
+    error = inconsistency(model)
+    if error:
+        raise ValueError(error)
     return model
 
 
 def _fill(model: Model, rows: Rows) -> None:
-    """The weights and names of a table. ValueError for an index that is none, a class that there is not, or twice."""
+    """Set the weights and names of a table. ValueError for an invalid or duplicate index, or an unknown class."""
     k, classes = model.records, {name: i for i, name in enumerate(model.class_names())}
     unseen = model.rule.get("unseen", 0.0)
     blank = list(unseen) if isinstance(unseen, list) else [unseen] * k
@@ -247,7 +248,7 @@ def _fill(model: Model, rows: Rows) -> None:
 
     def number_of(name: str) -> int:
         if (name == "") != (not classes) or (classes and name not in classes):
-            raise ValueError(f"the class {printable(name)!r} is none of the header's" if name else "a class is missing")
+            raise ValueError(f"the class {printable(name)!r} is not in the header" if name else "a class is missing")
         return classes.get(name, 0)
 
     for line, (key, weights, called) in rows(number_of):
@@ -257,11 +258,11 @@ def _fill(model: Model, rows: Rows) -> None:
             row = found.setdefault(key, blank.copy())
             for i, weight in weights:
                 if (key, i) in taken:
-                    raise ValueError(f"index {key} is there twice")
+                    raise ValueError(f"duplicate index {key}")
                 taken.add((key, i))
                 row[i] = weight
         except ValueError as e:
-            raise (_Wrong(line, str(e)) if line else e) from None
+            raise (_ParseError(line, str(e)) if line else e) from None
         names.update((key, name) for name in called)
     keys = sorted(found)
     model.keys = array_of(array("I", keys).tobytes(), "I")
@@ -269,13 +270,13 @@ def _fill(model: Model, rows: Rows) -> None:
     model.names = FeatureNames.of(names)
 
 
-def write_all(pieces: Iterable[str], file: IO[bytes] | Any) -> None:
-    """Write text as UTF-8, many pieces at a time; bytes that are not UTF-8 as they were."""
+def write_all(chunks: Iterable[str], file: IO[bytes] | Any) -> None:
+    """Write text as UTF-8, in large chunks; bytes that are not UTF-8 are unchanged."""
     waiting: list[str] = []
     size = 0
-    for piece in pieces:
-        waiting.append(piece)
-        size += len(piece)
+    for chunk in chunks:
+        waiting.append(chunk)
+        size += len(chunk)
         if size > 1 << 20:
             file.write("".join(waiting).encode("utf-8", "surrogateescape"))
             waiting, size = [], 0
