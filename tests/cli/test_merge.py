@@ -112,7 +112,7 @@ def test_a_cache_is_a_holdout(vwlite, shards):
 
 
 def test_classes_that_were_found_in_another_order_are_merged_by_name(vwlite, tmp_path, monkeypatch):
-    """As if every shard had been told the names."""
+    """As if every shard had been given the names."""
     monkeypatch.chdir(tmp_path)
     names = ["red", "green", "blue", "grey"]
     each = {"a": ["red", "green"], "b": ["green", "blue", "red"], "c": ["blue", "red"]}
@@ -450,11 +450,11 @@ def test_rounds_of_models_of_vowpal_wabbit(vwlite, shards):
     vwlite("merge", "b.sgd", "c.sgd", "-o", "m", "--loss", "logistic", "--rule", "mean", "--quiet")
     assert read_model("m").weights_only
     learn("b", "sparse", "--lrq", "ab2")
-    assert "a model of Vowpal Wabbit with --lrq: `vwlite vw -i` takes it" in refused(vwlite, "sparse")
+    assert "a model of Vowpal Wabbit with --lrq: use `vwlite vw -i`" in refused(vwlite, "sparse")
 
 
 def test_numbers_that_are_none(vwlite, shards):
-    """A shard is refused; a holdout on which some candidate's loss is infinite is judged by the others."""
+    """A shard is refused; if a candidate's loss on a holdout is infinite, the others are compared."""
     parts = taken_apart(open("b.m", "rb").read())
     kind, shape, content = parts.arrays["weights"]
     parts.arrays["weights"] = kind, shape, struct.pack("<d", math.nan) + content[8:]
@@ -487,7 +487,7 @@ def test_names_of_features_are_those_of_all_shards(vwlite, shards, monkeypatch):
     assert len(model.names) > len(model.keys)  # 21 names and the constant on 16 places
     assert model.format == 2
     assert open("m", "rb").read() == (vwlite("merge", *shards[::-1], "-o", "m", "--quiet"), open("m", "rb").read())[1]
-    vwlite("train", "--quiet", "a", *BASIC, "-b", 4, "-m", "a.m")  # which has none
+    vwlite("train", "--quiet", "a", *BASIC, "-b", 4, "-m", "a.m")  # the cache has no labels
     vwlite("merge", *shards, "-o", "m", "--quiet")
     assert set(read_model("m").names) == set().union(*(set(one.names) for one in each[1:]))
     assert "|" not in vwlite("weights", "m").err

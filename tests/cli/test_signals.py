@@ -28,14 +28,14 @@ SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
 
 def until(process: "subprocess.Popen[bytes]", examples: int = 100) -> "subprocess.Popen[bytes]":
-    """Wait for the row that is printed after so many examples."""
+    """Wait for the row that is printed after N examples."""
     while process.stderr.readline().split()[2:3] != [b"%d" % examples]:
         assert process.poll() is None
     return process
 
 
 def fed(process: "subprocess.Popen[bytes]", data: bytes = LINES, examples: int = 100) -> "subprocess.Popen[bytes]":
-    """Write to its standard input, and wait until it has learned so many examples."""
+    """Write to its standard input, and wait until it has learned N examples."""
     process.stdin.write(data)
     process.stdin.flush()
     return until(process, examples)
@@ -251,7 +251,7 @@ def test_a_signal_before_the_first_example_leaves_the_old_model(tmp_path, number
 
 
 def test_the_signals_are_handled_before_there_are_files(tmp_path, monkeypatch):
-    """Files that are begun before that stay when a signal ends the program."""
+    """Files started before that stay when a signal ends the program."""
     order = []
     enter, create = StopSignal.__enter__, AtomicFile.__init__
     monkeypatch.setattr(StopSignal, "__enter__", lambda self: order.append("signals") or enter(self))
@@ -284,7 +284,7 @@ def test_vw_saves_the_model_as_of_then(tmp_path, vwlite, number, more):
     lines = LINES.replace(b"-1", b"2") if "oaa" in more else LINES
     process = fed(start("vw", "-f", "m", "-P", "100", "--holdout_off", *more.split(), cwd=tmp_path), lines)
     words = ended_by(process, number)
-    assert words.endswith(b"interrupted by signal %d; the model as of then is m\n" % number)
+    assert words.endswith(b"interrupted by signal %d; the model so far was saved to m\n" % number)
     assert leftovers(tmp_path, ["m", "p", "r"]) == []
     if "-p p" in more:
         assert (tmp_path / "p").read_text().count("\n") == 100
@@ -329,13 +329,13 @@ def test_vw_s_batch_solvers_save_the_weights_of_the_last_pass(tmp_path, solver):
     if code == 0:
         pytest.skip("it has converged")
     assert code == 128 + signal.SIGHUP
-    assert b"the model as of then is m" in words
+    assert b"the model so far was saved to m" in words
     assert (tmp_path / "m").read_bytes() != b"old"
     assert leftovers(tmp_path, ["d", "m", "d.cache"]) == []
 
 
 def test_a_second_signal_ends_a_program_that_cannot_finish_and_leaves_no_file_behind(tmp_path, vwlite):
-    """It waits for a reader of its predictions, who never comes, and a file is begun."""
+    """It waits for a reader of its predictions, which never comes, and a file is started."""
     (tmp_path / "d").write_bytes(LINES * 1000)
     vwlite("train", "-m", tmp_path / "m", tmp_path / "d", "--quiet")
     process = start("predict", "-m", tmp_path / "m", tmp_path / "d", "--report", tmp_path / "r")
@@ -376,7 +376,7 @@ def test_predicting_ends_within_an_enormous_line(tmp_path, vwlite, number):
     (tmp_path / "d").write_bytes(LINES + crossing(1_000_000))
     vwlite("train", tmp_path / "first", "-q", "aa", "-b", "18", "-m", tmp_path / "m", "--quiet")
     process = start("predict", tmp_path / "d", "-m", tmp_path / "m", "-p", tmp_path / "p", "--quiet")
-    while not leftovers(tmp_path, ["first", "d", "m"]):  # the file of predictions is begun
+    while not leftovers(tmp_path, ["first", "d", "m"]):  # the file of predictions is started
         assert process.poll() is None
     time.sleep(1)
     ended_by(process, number)

@@ -48,7 +48,7 @@ def same_weights(one: str, other: str) -> None:
 
 @pytest.fixture
 def in_blocks(monkeypatch):
-    """Have text read in blocks of so many bytes."""
+    """Read text in blocks of `size` bytes."""
     return lambda size: monkeypatch.setattr(pipeline, "read_blocks", partial(read_blocks, block_size=size))
 
 
@@ -343,7 +343,7 @@ def test_crosses_by_name_tell_namespaces_of_one_letter_apart(vwlite, at):
     vwlite("train", "a.vw", "-q", "user,ad", "--cache-file", "c", "-m", "m")
     assert Path("m").read_bytes() == before
     assert "another" in vwlite("train", "a.vw", "--cache-file", "c").err
-    assert "are not known to Vowpal Wabbit" in vwlite("export", "m", "--to", "vw", "-o", "v", code=65).err
+    assert "are not supported by Vowpal Wabbit" in vwlite("export", "m", "--to", "vw", "-o", "v", code=65).err
     assert vwlite("train", "a.vw", "-i", "m", "-q", "user,ads", code=2).err.startswith(
         "--quadratic user,ads contradicts the model m, which was trained with user,ad"
     )
@@ -664,7 +664,7 @@ def test_learning_that_diverges_says_the_line_of_the_file(vwlite, at):
 
 
 def test_importances_that_are_none(vwlite, at):
-    """What VW text has at that place is no advice for a table."""
+    """Advice about VW text does not apply to a table."""
     for cell, said in (("x", "is not a number"), ("-1", "is negative"), ("inf", "is not a finite number")):
         Path("a.csv").write_text(f"y,a,w\n1,2,1\n1,2,{cell}\n")
         err = vwlite("train", "a.csv", "--label", "y", "--importance", "w", code=65).err.splitlines()
@@ -734,7 +734,7 @@ def test_a_label_is_asked_for_where_there_is_none(vwlite, at):
 
 
 def test_a_model_of_text_does_not_predict_tables(vwlite, at):
-    """And the advice is for somebody who predicts: there is no --label."""
+    """The advice is for prediction, which has no --label."""
     Path("t.vw").write_text("1 |a x\n-1 |a y\n")
     Path("a.csv").write_text("y,a\n1,2\n")
     Path("a.jsonl").write_text('{"y": 1}\n')

@@ -115,7 +115,7 @@ def test_drawn_runs_agree(real: RealVw, tmp_path: Path, capsys: pytest.CaptureFi
         compare(case, real, tmp_path)
         compared += 1
 
-    # Afresh from time to time, because hypothesis likes to draw again what it has drawn before.
+    # Restart from time to time, because hypothesis tends to repeat earlier draws.
     for number in range(-(-RUNS // AT_ONCE)):
         seed(FIRST // AT_ONCE + number)(check)()
     assert compared >= RUNS
@@ -127,7 +127,7 @@ WORD = re.compile(r"-?\d+\.?\d*(?:e[-+]?\d+)?%?|[^\s\d]+")
 
 
 def same_text(one: Path, other: Path) -> str | None:
-    """How two texts differ, numbers apart by more than the tolerance; None: they agree."""
+    """How two texts differ, with a tolerance for numbers; None: they agree."""
     left, right = (path.read_text(errors="surrogateescape").splitlines() for path in (one, other))
     if len(left) != len(right):
         return f"{len(left)} lines instead of {len(right)}"

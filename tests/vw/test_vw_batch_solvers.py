@@ -1,6 +1,6 @@
 """`vwlite vw --bfgs` and `--conjugate_gradient`: where they arrive, by which steps, and what they refuse.
 
-The minimum is found apart, by Newton's method with dense matrices in double precision.
+The minimum is found separately, by Newton's method with dense matrices in double precision.
 """
 
 import re

@@ -59,7 +59,7 @@ def test_what_cannot_be_used_is_made_again(run, content, why):
     with open("d.cache", "wb") as f:
         f.write(content(whole))
     out, *found = run("-c")
-    assert f"[warning] cache file is ignored, and made again from the data: {why}.\n" in out
+    assert f"[warning] cache file is ignored, and rebuilt from the data: {why}.\n" in out
     assert tuple(found) == expected[1:]
     with open("d.cache", "rb") as f:
         assert f.read() == whole
@@ -68,7 +68,7 @@ def test_what_cannot_be_used_is_made_again(run, content, why):
 
 @pytest.mark.parametrize("content", [FOREIGN, b"", b"1 | a\n", b"notes\n", b"\7\0\0\0\0\0\0\0no version"])
 def test_what_may_not_be_made_again_stays(run, content):
-    """There is no data, or the file may be anything."""
+    """Without data, or if the file may be anything else."""
     with open("notes", "wb") as f:
         f.write(content)
     data = () if content in (FOREIGN, b"") else ("-d", "d")
@@ -103,7 +103,7 @@ def test_the_caches_of_both_commands_are_not_mixed_up(run, vwlite):
         model = f.read()
     for _ in range(2):
         out, *found = run("--cache_file", "c")
-        assert "made again from the data: it was not made by vwlite vw." in out
+        assert "rebuilt from the data: it was not made by vwlite vw." in out
         assert tuple(found) == expected[1:]
         result = vwlite("train", "d", "--cache-file", "c", "-m", "m0", "--quiet")
         assert result.err == "cache c is not used: it was not made by vwlite train; it is built again\n"
@@ -118,7 +118,7 @@ def test_labels_of_another_kind_are_not_read(run, vwlite):
     run("-c")
     for options, expected in ((("--oaa", 3), classes), ((), simple)):
         out, *found = run("-c", *options)
-        assert "made again from the data: it was made with another kind of labels." in out
+        assert "rebuilt from the data: it was made with another kind of labels." in out
         assert tuple(found) == expected[1:]
         assert run("-c", *options) == expected
     assert "a cache, whole: 60 lines" in vwlite("check", "d.cache").out

@@ -266,7 +266,7 @@ def test_an_audit_shows_each_class_once(vwlite: Any, tmp_path: Path, cache: list
 
 @pytest.mark.parametrize("direct", [[], ["--inpass"]])
 def test_an_audit_of_a_network_shows_the_output_without_the_tag(vwlite: Any, tmp_path: Path, direct: list[str]) -> None:
-    """Hidden units are an example of their own, unless the features go on to the output with them."""
+    """Hidden units are a separate example, unless the features are passed to the output with them."""
     (tmp_path / "d").write_text("1 'one |a x\n-1 'two |a x y\n")
     lines = vwlite("vw", "-d", tmp_path / "d", "--nn", "2", "-a", *direct).out.splitlines()
     tagged = {lines[i - 1].endswith((" one", " two")) for i, line in enumerate(lines) if "OutputLayer" in line}

@@ -141,7 +141,7 @@ def network(
     size = 1 + max(i for features, _ in examples for i in features)
     hidden, behind, passed = np.zeros((k, size + 1)), np.zeros(k), np.zeros(size + 1)
     bias = np.array([2 * rate * (drawn.next() - 0.5) for _ in range(k)])
-    # The bias lies in a slot of its own, not that of the constant: it is only there to get the randomness going.
+    # The bias has its own slot, not that of the constant: it only starts the randomness.
     assert (bias != 0).all()
     low = high = constant = 0.0
     out = []

@@ -226,7 +226,7 @@ def test_a_cache_forgets_what_was_noted_of_features_that_were_left_out(vwlite, t
 
 
 def test_steps_of_several_lines_count_what_was_noted(vwlite, tmp_path):
-    # The cost is learned as a label; features of the shared line stand behind those of the class.
+    # The cost is learned as a label; features of the shared line come after those of the class.
     text = "shared |b z:2\n1:1 |a x:1 x:2 x:3\n\n" * 2
     more = ("--csoaa_ldf", "m", "--feature_limit", "1", "-r", tmp_path / "r", *STEPS)
     (tmp_path / "t").write_text(text)

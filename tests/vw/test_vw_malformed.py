@@ -40,8 +40,8 @@ def without_places(out: str) -> list[str]:
 def test_lines_that_end_a_run(
     vwlite: Any, tmp_path: Path, kind: Any, line: str, said: Any, end: str, before: list[str], one: bool
 ) -> None:
-    """Vowpal Wabbit reads ahead in a thread that tells of the example before the whole run does. What stands before
-    the line is learned, predicted and shown; there is no summary, and no model."""
+    """Vowpal Wabbit reads ahead in a thread that reports the example before the run does. Earlier lines are learned,
+    predicted and shown; there is no summary, and no model."""
     options, text = kind
     (tmp_path / "d").write_text(text.format(line))
     arguments = ["-d", tmp_path / "d", "-p", tmp_path / "p", "-f", tmp_path / "m", "-P", "1", *options.split()]
@@ -85,7 +85,7 @@ def test_lines_before_one_of_another_form_are_learned(vwlite: Any, tmp_path: Pat
 def test_costs_that_are_odd_are_told_as_vowpal_wabbit_does(
     vwlite: Any, tmp_path: Path, word: str, said: list[str]
 ) -> None:
-    """A word that stands alone is read twice."""
+    """A single word is read twice."""
     (tmp_path / "d").write_text(CSOAA[1].format(word))
     done = vwlite("vw", "-d", tmp_path / "d", "--csoaa", "3", "--indexing", "1")
     assert done.out.splitlines() == said

@@ -1,4 +1,4 @@
-"""`vwlite vw` with odd values, odd data and damaged files: a sentence and a code, never an internal error."""
+"""`vwlite vw` with unusual values and data, and damaged files: a message and an exit code, no internal error."""
 
 import os
 import resource
@@ -74,7 +74,7 @@ def test_a_number_of_models_has_a_range(vwlite, data, name):
     assert f"--{name} " in done.out and "a number from " in done.out
     assert f"Failed to convert {HUGE}" in vwlite("vw", "-d", data, f"--{name}", HUGE, code=1).out
     if name not in ("autolink", "boosting", "nn"):
-        assert f"--{name} 0: a number from 1 to {MODELS} is needed" in vwlite("vw", f"--{name}", "0", code=1).out
+        assert f"--{name} 0: must be a number from 1 to {MODELS}" in vwlite("vw", f"--{name}", "0", code=1).out
 
 
 @pytest.mark.parametrize(
@@ -82,12 +82,12 @@ def test_a_number_of_models_has_a_range(vwlite, data, name):
 )
 def test_so_many_models_as_none_can_hold_are_refused(vwlite, data, options):
     done = vwlite("vw", "-d", data, *options.split(), code=1)
-    assert options.split()[0] in done.out and f"{MODELS} are the most" in done.out
+    assert options.split()[0] in done.out and f"the maximum is {MODELS}" in done.out
 
 
 def test_more_namespaces_than_can_be_crossed_are_refused(vwlite, data):
     said = vwlite("vw", "-d", data, "--interactions", 65 * "a", code=2)
-    assert "an interaction of 65 namespaces is not here: 2 to 64 can be crossed" in said.err
+    assert "an interaction of 65 namespaces is not supported: 2 to 64 can be crossed" in said.err
 
 
 @pytest.mark.parametrize(

@@ -106,22 +106,22 @@ def test_what_an_idle_option_would_need_is_what_vowpal_wabbit_says(
         ("--cb_explore", "contextual bandits"), ("--regcbopt", "contextual bandits"),
         ("--search_task", "learning to search"), ("--lda", "topic models"), ("--ksvm", "kernel machines"),
         ("--daemon", "daemons"), ("--span_server", "clusters"), ("--rank", "matrix factorization"),
-        ("--plt", "trees of classes"), ("--OjaNewton", "online Newton"), ("--cs_active", "active learning"),
-        ("--extra_metrics", "the summary tells"), ("--dsjson", "text, --json and --csv"),
-        ("--flatbuffer", "text, --json and --csv"), ("--initial_pass_length", "--examples"),
+        ("--plt", "class trees"), ("--OjaNewton", "online Newton"), ("--cs_active", "active learning"),
+        ("--extra_metrics", "see the summary"), ("--dsjson", "text, --json or --csv"),
+        ("--flatbuffer", "text, --json or --csv"), ("--initial_pass_length", "--examples"),
         ("--dump_json_weights_experimental", "--readable_model and --invert_hash"),
         ("--experimental_full_name_interactions", "by their first letters"),
     ],
 )  # fmt: skip
 def test_what_is_not_here_is_refused_with_its_own_sentence(vwlite: Any, option: str, said: str) -> None:
     done = vwlite("vw", option, code=2)
-    assert done.err.startswith(f"vwlite vw: {option} is not here: ") and said in done.err
+    assert done.err.startswith(f"vwlite vw: {option} is not supported: ") and said in done.err
     assert ("bandits" in done.err) == ("cb" in option) and done.err.count("\n") == 1
 
 
 def test_the_projection_of_freegrad_is_refused_with_it(vwlite: Any, data: Path) -> None:
     for name in ("project", "flipschitz_const"):
-        assert f"--freegrad with --{name} is not here" in (
+        assert f"--freegrad with --{name} is not supported" in (
             vwlite("vw", "-d", data, "--freegrad", f"--{name}", *value(name), code=2).err
         )
     vwlite("vw", "-d", data, "--freegrad", "--radius", "1")
@@ -200,7 +200,7 @@ def test_arguments_from_a_file(vwlite: Any, data: Path, tmp_path: Path, monkeypa
 @pytest.mark.parametrize(
     ("text", "code", "said"),
     [
-        ("-d d\n-d d --sgd\n", 2, "--args with 2 lines in args is not here: Vowpal Wabbit has each"),
+        ("-d d\n-d d --sgd\n", 2, "--args with 2 lines in args is not supported: in Vowpal Wabbit all"),
         ("-d d\n\n", 2, "--args with 2 lines"),
         ("", 2, "--args with an empty file, args"),
         ("-d 'd\n", 1, "unbalanced quotes in string"),
@@ -248,7 +248,7 @@ def test_a_file_of_arguments_may_be_a_line_without_its_end_or_an_empty_one(
     ],
 )  # fmt: skip
 def test_words_of_a_line_are_those_of_vowpal_wabbit(line: str, words: list[str]) -> None:
-    """No shell's: tabs part nothing, an empty word in quotes is none."""
+    """Not those of a shell: tabs do not separate words, an empty word in quotes is ignored."""
     assert split_words(line) == words
 
 
@@ -272,7 +272,7 @@ def test_each_row_is_asked_for_by_the_option_of_its_class() -> None:
         layer = classes[row.place]
         assert issubclass(layer, Layer) and layer.option == row.option
         assert not set(layer.excludes) - set(OPTIONS)
-    # And each class that has an option of its own stands there.
+    # And each class with its own option is listed.
     for _, name, _ in pkgutil.iter_modules(layers.__path__):
         module = importlib.import_module(f"vwlite.vw.layers.{name}")
         for found in vars(module).values():

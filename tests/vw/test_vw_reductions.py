@@ -133,7 +133,7 @@ def test_a_saved_model_predicts_as_the_one_in_memory(tmp_path: Path, kind: str, 
 def test_the_loss_of_the_best_constant_grows_linearly_where_predictions_are_clipped(
     vwlite: Any, tmp_path: Path, labels: list[int], options: str, ends: tuple[float, float]
 ) -> None:
-    """As that of a prediction: beyond the labels seen, which a test does not learn, the squared loss goes on as a line
+    """As that of a prediction: beyond the labels seen, which a test does not learn, the squared loss is a line
     from there, and may be below 0."""
     (tmp_path / "d").write_text("".join(f"{label} |a x\n" for label in labels))
     err = vwlite("vw", "-d", tmp_path / "d", *options.split()).err

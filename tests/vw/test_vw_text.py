@@ -42,7 +42,7 @@ def test_the_number_that_a_label_begins_with_counts(word, number, warned, capsys
 
 
 def test_no_name_is_hashed_with_the_seed_by_both_parsers():
-    """A line with a number that is none is read by this parser, the others by the engine's."""
+    """A line with an invalid number is read by this parser, the others by the engine's."""
     example = TextParser(FeatureHashing(hash_seed=7), Streams()).line(b"1 | z")
     batch = Batch()
     Parser(hash_seed=7).parse(b"1 | z\n", batch)

@@ -1,6 +1,6 @@
-"""Vowpal Wabbit's arguments: what there is, how they are spelled, and its own words for bad ones.
+"""Vowpal Wabbit's options: names, types, parsing, and its messages for invalid ones.
 
-Those of reductions stand in `layers/table.py`.
+The options of reductions are in `layers/table.py`.
 """
 
 import os
@@ -11,143 +11,143 @@ from typing import Any
 from vwlite.vw.layers.table import REDUCTIONS
 from vwlite.vw.messages import Critical, Refused
 
-MODELS = 1 << 22  # at most: each takes a step of Python for each example
+MODELS = 1 << 22  # maximum: each takes a step of Python for each example
 
-# name, letter, type, then what is known of it | what it does
+# name, letter, type, properties | help
 #
-#   keep              a model keeps it
-#   needs:A,B&C       without --A, or --B and --C, it means nothing: Vowpal Wabbit says so, and ignores it
-#   quietly:A         the same without a word
+#   keep              stored in the model
+#   needs:A,B&C       has no effect without --A, or --B and --C: Vowpal Wabbit prints a warning
+#   quietly:A         the same without a warning
 #   only:A            refused without --A
 #   excludes:A,B      refused with --A or --B
 #   loss:L            critical with another loss
-#   of:X,Y            the texts that it can be
-#   N..M              the numbers that it can be, so that an example comes to its end. 0 models predict nothing; Vowpal
-#                     Wabbit crashes for most of these, or does not come back. The plan of --ect takes errors^2 steps
-#   0:off             0 is as if it was not given
-#   apart             with it the classes of --oaa are models among others, or share something, or weights are asked for
-#                     by their keys, so that they cannot lie side by side in the table
+#   of:X,Y            the allowed strings
+#   N..M              the allowed numbers, so that an example takes finite time. 0 models predict nothing; Vowpal Wabbit
+#                     crashes or hangs for most numbers outside. The plan of --ect takes errors^2 steps
+#   0:off             0 means not given
+#   unshared          the classes of --oaa cannot be stored side by side in the table: there are other models, the
+#                     classes share something, or weights are looked up by key
 _TABLE = """
-adaptive - bool keep | rates of their own for features that were seen often
-adax - bool | adaptive rates by the features alone, not by their gradients
-affix - str keep | make features of prefixes (+2a) and suffixes (-3b) of names
-audit a bool apart | print the features of each example with their weights
-audit_regressor - str keep apart excludes:audit,final_regressor,predictions,raw_predictions,invert_hash,readable_model | write the names of the weights of a model to a file
-bit_precision b uint | bits of the hash, and so of the table of weights
+adaptive - bool keep | per-feature learning rates, from the sums of squared gradients
+adax - bool | adaptive rates from feature values, not from gradients
+affix - str keep | add prefixes (+2a) and suffixes (-3b) of names as features
+audit a bool unshared | print the features of each example with their weights
+audit_regressor - str keep unshared excludes:audit,final_regressor,predictions,raw_predictions,invert_hash,readable_model | write the names of the weights of a model to a file
+bit_precision b uint | number of hash bits; the table has 2^B weights
 cache c bool | use a cache: FILE.cache beside the data
 cache_file - list[str] | use this cache
-cb_force_legacy - bool | changes nothing here
-chain_hash - bool keep quietly:json | hash the keys and texts of JSON one after the other
-check_enabled - bool keep | changes nothing here
-coin - bool keep | learn by betting on coins, without a rate
-compressed - bool | changes nothing: data are decompressed by themselves
-constant C float 0:off apart | the weight with which the constant begins
+cb_force_legacy - bool | no effect
+chain_hash - bool keep quietly:json | hash the keys and strings of JSON in sequence
+check_enabled - bool keep | no effect
+coin - bool keep | coin betting, without a learning rate
+compressed - bool | no effect: compressed data are detected
+constant C float 0:off unshared | initial weight of the constant (intercept)
 csv - bool | the data are CSV
 csv_header - str quietly:csv | the names of the columns
-csv_no_file_header - bool quietly:csv | the first line is no header
+csv_no_file_header - bool quietly:csv | the first line is not a header
 csv_ns_value - str quietly:csv | factors of namespaces: NAME:NUMBER,...
-csv_separator - str quietly:csv | what separates the columns
+csv_separator - str quietly:csv | column separator
 cubic - list[str] keep | cross three namespaces by their first letters
 data d str | the file to read
 decay_learning_rate - float | multiply the rate by this after each pass
 dictionary - list[str] keep | features for names, from a file: NAMESPACE:FILE
-dictionary_path - list[str] | where to look for dictionaries
+dictionary_path - list[str] | folders of dictionaries
 dont_output_best_constant - bool | no best constant in the summary
 driver_output - str of:stderr,stdout | where rows and summary go: stderr or stdout
 driver_output_off - bool | no rows, no summary
 dry_run - bool | build everything and read no data
-early_terminate - ulong | stop after so many passes without progress
-example_queue_limit - long | examples that wait between the threads
-examples - long | read so many lines at most
+early_terminate - ulong | stop after N passes without improvement
+example_queue_limit - long | size of the queue between threads
+examples - long | read at most N lines
 expectile_q - float loss:expectile | q of the expectile loss
-feature_limit - list[str] apart | features at most: N, or aN for namespace a
-feature_mask - str apart | only weights that are not 0 in this model
-fepsilon - float needs:freegrad | the wealth with which FreeGrad begins
+feature_limit - list[str] unshared | maximum number of features: N, or aN for namespace a
+feature_mask - str unshared | use only weights that are nonzero in this model
+fepsilon - float needs:freegrad | initial wealth of FreeGrad
 final_regressor f str | where to write the model
-foreground - bool | changes nothing here
-freegrad - bool keep excludes:project,flipschitz_const | FreeGrad, which needs no rate
+foreground - bool | no effect
+freegrad - bool keep excludes:project,flipschitz_const | FreeGrad, without a learning rate
 ftrl - bool keep | proximal FTRL
 ftrl_alpha - float needs:ftrl,pistol,coin | alpha of --ftrl, --pistol or --coin
 ftrl_beta - float needs:ftrl,pistol,coin | beta of --ftrl, --pistol or --coin
 hash - str keep of:all,strings | what to hash: strings or all
-hash_seed - uint keep | where hashing begins
+hash_seed - uint keep | seed of the hash
 help h bool | show this
 hexfloat_weights - bool | weights of readable models in hexadecimal
-holdout_after - uint | hold out what follows so many lines
+holdout_after - uint | hold out the lines after line N
 holdout_off - bool | hold nothing out
-holdout_period - uint | hold out every so many lines
-id - str | a text that the model keeps
-ignore - list[str] keep | leave these namespaces out
-ignore_linear - list[str] keep apart | leave them out, except in interactions
-initial_regressor i list[str] | the model to begin with
-initial_t - float | with what time learning begins
-initial_weight - float 0:off apart | with what all weights begin
+holdout_period - uint | hold out every Nth line
+id - str | a string to store in the model
+ignore - list[str] keep | ignore these namespaces
+ignore_linear - list[str] keep unshared | ignore them, except in interactions
+initial_regressor i list[str] | initial model
+initial_t - float | initial time of the rate decay
+initial_weight - float 0:off unshared | initial value of all weights
 interactions - list[str] keep | cross any number of namespaces
-invariant - bool keep | steps that do not pass the label
-invert_hash - str apart | write the readable model with the names of features
+invariant - bool keep | importance-invariant steps
+invert_hash - str unshared | write the readable model with feature names
 json - bool | the data are JSON, a line for each example
 keep - list[str] keep | use only these namespaces
-kill_cache k bool | make the cache anew
-l1 - float 0:off apart | l1 regularization
-l1_state - float | how far weights are drawn to 0 already
-l2 - float 0:off apart | l2 regularization
-l2_state - float | how much weights have shrunk already
+kill_cache k bool | rebuild the cache
+l1 - float 0:off unshared | l1 regularization
+l1_state - float | accumulated l1 gravity of the initial weights
+l2 - float 0:off unshared | l2 regularization
+l2_state - float | accumulated l2 contraction of the initial weights
 learning_rate l float keep | the learning rate
-leave_duplicate_interactions - bool | keep interactions that are there twice
-limit_output - ulong | log lines at most
-link - str keep of:glf1,identity,logistic,poisson | what the prediction goes through: identity, logistic, glf1, poisson
-log_level - str of:critical,error,info,off,warn | which log lines are shown: info, warn, error, critical, off
-log_output - str of:compat,stderr,stdout | where they go: stdout or stderr
+leave_duplicate_interactions - bool | keep duplicate interactions
+limit_output - ulong | maximum number of log lines
+link - str keep of:glf1,identity,logistic,poisson | link of predictions: identity, logistic, glf1, poisson
+log_level - str of:critical,error,info,off,warn | level of log lines: info, warn, error, critical, off
+log_output - str of:compat,stderr,stdout | output of log lines: stdout or stderr
 logistic_max - float loss:logistic | the largest label of the logistic loss
-logistic_min - float loss:logistic | the least label of the logistic loss
+logistic_min - float loss:logistic | the smallest label of the logistic loss
 loss_function - str of:classic,expectile,hinge,logistic,poisson,quantile,squared | squared, classic, logistic, hinge, quantile, expectile or poisson
 max_prediction - float | the largest prediction
-min_prediction - float | the least prediction
-named_labels - str keep | the names of the classes, with commas between
-ngram - list[str] | runs of features: N, or aN for namespace a
-no_daemon - bool | changes nothing here
+min_prediction - float | the smallest prediction
+named_labels - str keep | names of classes, separated by commas
+ngram - list[str] | n-grams of features: N, or aN for namespace a
+no_daemon - bool | no effect
 no_stdin - bool | read nothing from standard input
-noconstant - bool keep | no constant feature
-normal_weights - bool apart | weights begin with normal random numbers
-normalized - bool keep | rates that fit the scale of features
-num_children - uint | changes nothing here
-onethread - bool | words of a line come when it is learned
-passes - ulong | how often to go through the data
-per_model_save_load - bool | changes nothing here
+noconstant - bool keep | no constant feature (intercept)
+normal_weights - bool unshared | normal random initial weights
+normalized - bool keep | learning rates adapted to the scale of features
+num_children - uint | no effect
+onethread - bool | warnings of a line are printed when it is learned
+passes - ulong | number of passes
+per_model_save_load - bool | no effect
 permutations - bool | cross a namespace with itself in any order
-pistol - bool keep | PiSTOL, which needs no rate
-port_file - str | changes nothing here
-power_t - float keep | how fast rates fall
-predict_only_model - bool | a model of weights alone, that cannot be continued
+pistol - bool keep | PiSTOL, without a learning rate
+port_file - str | no effect
+power_t - float keep | exponent of the rate decay
+predict_only_model - bool | a model with weights only, which cannot be continued
 predictions p str | where to write predictions
-preserve_performance_counters - bool | go on with the counts of the model
+preserve_performance_counters - bool | continue the counters of the model
 progress P str | rows: N by a number, N.0 by a factor
 quadratic q list[str] keep | cross two namespaces by their first letters
 quantile_tau - float loss:quantile | tau of the quantile loss
 quiet - bool | no rows, no summary, no log lines
-random_seed - ulong | where random numbers begin
-random_weights - bool apart | weights begin with random numbers
-raw_predictions r str apart | where to write scores before any link or clipping
+random_seed - ulong | random seed
+random_weights - bool unshared | random initial weights
+raw_predictions r str unshared | where to write scores before link and clipping
 readable_model - str | where to write the model as text
-redefine - list[str] keep | other letters for namespaces: N:=S
-restart - bool needs:freegrad | FreeGrad begins anew where its bets are too small
+redefine - list[str] keep | rename namespaces: N:=S
+restart - bool needs:freegrad | restart FreeGrad where its bets are too small
 ring_size - int | the same as --example_queue_limit
 save_per_pass - bool | write a model after each pass
-save_resume - bool | changes nothing: models can be continued
-sgd - bool keep | plain gradient descent
-skips - list[str] | gaps in runs of features: N, or aN
-sort_features - bool apart | sort features, and keep one of equal ones
-span_server_port - int | changes nothing here
-sparse_l2 - float 0:off apart | l2 regularization of features when they are seen
-sparse_weights - bool | changes nothing: tables are sparse
-spelling - list[str] keep | make features of how names are spelled
+save_resume - bool | no effect: models can always be continued
+sgd - bool keep | unmodified gradient descent
+skips - list[str] | gaps in n-grams: N, or aN
+sort_features - bool unshared | sort features and remove duplicates
+span_server_port - int | no effect
+sparse_l2 - float 0:off unshared | l2 regularization of the features of each example
+sparse_weights - bool | no effect: tables are always sparse
+spelling - list[str] keep | add spelling features of names
 strict_parse - bool | malformed lines are critical
 testonly t bool | predict only
-truncated_normal_weights - bool apart | the same without those far from 0
-version - bool | show the version of Vowpal Wabbit that this is like
+truncated_normal_weights - bool unshared | the same, truncated at two standard deviations
+version - bool | show the corresponding version of Vowpal Wabbit
 """  # noqa: E501
 
-# What belongs to a learner that is not here, in such rows; most need one of those. It changes nothing.
+# Options of unsupported learners, in the same format. Most need such a learner; they have no effect.
 _IDLE_TABLE = """
 action_cache_slack - uint keep needs:cb_explore_adf&large_action_space
 all_slots_loss - bool needs:ccb_explore_adf
@@ -328,8 +328,8 @@ warm_start - uint needs:warm_cb
 warm_start_update - bool needs:warm_cb
 """  # noqa: E501
 
-# What Vowpal Wabbit has and this program does not, by what it is.
-_ABSENT = {
+# Unsupported options of Vowpal Wabbit, by learner.
+_UNSUPPORTED = {
     "contextual bandits":
         "automl baseline_challenger_cb cats cats_pdf cats_tree cb cb_adf cb_dro cb_explore cb_explore_adf "
         "cb_explore_pdf cb_sample cbify cbify_ldf cbzo ccb_explore_adf epsilon_decay experimental_igl explore_eval "
@@ -337,22 +337,22 @@ _ABSENT = {
     "learning to search": "search_task",
     "topic models": "lda",
     "kernel machines": "ksvm",
-    "trees of classes": "emt log_multi memory_tree plt recall_tree",
+    "class trees": "emt log_multi memory_tree plt recall_tree",
     "active learning with covers or costs": "active_cover cs_active",
     "matrix factorization": "rank new_mf",
     "the online Newton method": "OjaNewton",
-    "daemons, which answer over a network": "daemon port pid_file",
+    "daemons": "daemon port pid_file",
     "clusters of machines": "span_server total node unique_id sendto",
     "offset trees": "ot",
 }  # fmt: skip
-_BELONGS = {name: what for what, names in _ABSENT.items() for name in names.split()}
+_BELONGS = {name: what for what, names in _UNSUPPORTED.items() for name in names.split()}
 _INSTEAD = {
-    "dsjson": "it reads data in text, --json and --csv",
-    "flatbuffer": "it reads data in text, --json and --csv",
-    "extra_metrics": "that report counts the calls of Vowpal Wabbit's own parts; the summary tells what was learned",
-    "dump_json_weights_experimental": "--readable_model and --invert_hash write the weights, as text",
+    "dsjson": "use text, --json or --csv",
+    "flatbuffer": "use text, --json or --csv",
+    "extra_metrics": "it reports the calls of Vowpal Wabbit's internals; see the summary",
+    "dump_json_weights_experimental": "use --readable_model or --invert_hash to write the weights as text",
     "experimental_full_name_interactions": "-q, --cubic and --interactions cross namespaces by their first letters",
-    "initial_pass_length": "each pass goes over the whole data; --examples reads a beginning of it",
+    "initial_pass_length": "each pass reads all data; --examples limits the number of lines",
 }
 
 # Options that may be given several times with different values.
@@ -365,16 +365,16 @@ _OVERRIDDEN = (
 _FILE = "options_cli.cc"
 _CODES = {"uint": "j", "ulong": "m", "int": "i", "long": "l", "float": "f"}
 _BITS = {"uint": 32, "ulong": 64, "int": 32, "long": 64}
-_LARGEST = 3.4028235677973366e38  # from here on a number is none of 32 bits
+_LARGEST = 3.4028235677973366e38  # numbers from here on exceed 32-bit floats
 _WHOLE = re.compile(r"\s*[-+]?\d{1,30}", re.ASCII)
 _DECIMAL = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 
 
 @dataclass(frozen=True)
 class VwOption:
-    """One option: its letter ("" for none), its type, and what its row in the table says of it.
+    """One option: its letter ("" for none), its type, and the properties in its row of the table.
 
-    help: "" for what belongs to a learner that is not here.
+    help: "" for options of unsupported learners.
     """
 
     name: str
@@ -382,17 +382,17 @@ class VwOption:
     type: str
     help: str
     keep: bool = False
-    needs: tuple[str, ...] = ()  # one of these, whatever it is without them
-    without: str = ""  # what it is without them: warned of, ignored, refused
+    needs: tuple[str, ...] = ()  # one of these, else see `without`
+    without: str = ""  # "warned of", "ignored" or "refused" if none of `needs` is given
     loss: str = ""
     choices: tuple[str, ...] = ()
     range: tuple[int, int] | None = None
     off_at_zero: bool = False
-    apart: bool = False
+    unshared: bool = False
     excludes: tuple[str, ...] = ()
 
     def read(self, text: str) -> Any:
-        """The value of an argument. Critical, in Vowpal Wabbit's words, if it is none."""
+        """The value of an argument. Critical, with Vowpal Wabbit's message, if it is invalid."""
         if self.type in _BITS:
             number = int(text) if _WHOLE.fullmatch(text) else 1 << 99
             size = 1 << _BITS[self.type]
@@ -420,7 +420,7 @@ _WITHOUT = {"needs": "warned of", "quietly": "ignored", "only": "refused"}
 
 
 def _read_row(row: str, needs: str = "") -> VwOption:
-    """The option of a row. needs: what it needs if it does not say."""
+    """The option of a row. needs: the default of the property."""
     head, _, help = row.partition(" | ")
     name, letter, type, *words = head.split()
     known: dict[str, Any] = {"needs": (needs,), "without": _WITHOUT["needs"]} if needs else {}
@@ -437,7 +437,7 @@ def _read_row(row: str, needs: str = "") -> VwOption:
             known["loss"] = value
         elif word == "0:off":
             known["off_at_zero"] = True
-        elif word in ("keep", "apart"):
+        elif word in ("keep", "unshared"):
             known[word] = True
         else:
             least, _, most = word.partition("..")
@@ -458,8 +458,8 @@ LETTERS = {option.letter: option for option in OPTIONS.values() if option.letter
 
 
 def usage() -> str:
-    """What `vwlite vw --help` prints: each option in a line."""
-    rows = [("    --args FILE", "take the arguments of a run from a file; alone")]
+    """The output of `vwlite vw --help`: one line for each option."""
+    rows = [("    --args FILE", "read the arguments from a file; the only option")]
     for option in OPTIONS.values():
         if not option.help:
             continue
@@ -467,11 +467,11 @@ def usage() -> str:
         rows.append((f"{letter}--{option.name}{'' if option.type == 'bool' else ' arg'}", option.help))
     width = max(len(name) for name, _ in rows)
     lines = "\n".join(f"  {name:<{width}}  {help}" for name, help in rows)
-    return f"Usage: vwlite vw ARGUMENTS...\n\nVowpal Wabbit's arguments, as far as they are here:\n\n{lines}"
+    return f"Usage: vwlite vw ARGUMENTS...\n\nThe supported options of Vowpal Wabbit:\n\n{lines}"
 
 
 class Arguments:
-    """What was typed: values by option. Lists hold every value in order; flags are True."""
+    """Parsed arguments: values by option. Lists have every value in order; flags are True."""
 
     def __init__(self) -> None:
         self.values: dict[str, Any] = {}
@@ -492,19 +492,19 @@ class Arguments:
         return bool(self.values.get(name, False))
 
     def on(self, name: str) -> bool:
-        """Whether an option was given, and does not say itself that it is off."""
+        """Whether an option was given, with a value that does not turn it off."""
         value = self.values.get(name)
         return not (value is None or value is False or (value == 0 and OPTIONS[name].off_at_zero))
 
     def drop_idle(self) -> dict[str, Any]:
-        """Take out options that mean nothing without others, as Vowpal Wabbit does; they, with their values."""
+        """Remove and return options that have no effect without others, as Vowpal Wabbit does."""
         idle = {}
         for name in sorted(self.values):
             option = OPTIONS[name]
             if option.needs and option.without != "refused" and not self._has_one_of(option.needs):
                 idle[name] = self.values.pop(name)
         if "bfgs" in self:
-            self.values.pop("l1", None)  # which Vowpal Wabbit takes there, and does not use
+            self.values.pop("l1", None)  # Vowpal Wabbit accepts it here, but does not use it
         for option in OPTIONS.values():
             if option.name in self and option.without == "refused" and not self._has_one_of(option.needs):
                 raise Refused(f"--{option.name} without --{' or --'.join(option.needs)}")
@@ -514,7 +514,7 @@ class Arguments:
         return any(name in self for name in names) or (names == ("csoaa_ldf",) and "wap_ldf" in self)
 
     def check(self) -> None:
-        """Critical for values that an option cannot have, alone or with the loss; Refused for some others."""
+        """Critical for values that are invalid, alone or with the loss; Refused for unsupported ones."""
         loss = self.get("loss_function", "squared")
         for option in map(OPTIONS.__getitem__, self.values):
             if option.loss not in ("", loss):
@@ -528,7 +528,7 @@ class Arguments:
         for name, value in self.values.items():
             least, most = OPTIONS[name].range or (value, value)
             if not least <= value <= most:
-                raise Critical(f"--{name} {value}: a number from {least} to {most} is needed", "options.cc", 30)
+                raise Critical(f"--{name} {value}: must be a number from {least} to {most}", "options.cc", 30)
         for name in self.values:
             for other in OPTIONS[name].excludes:
                 if other in self:
@@ -542,7 +542,7 @@ class Arguments:
 
 
 def split(arguments: list[str]) -> list[str]:
-    """The arguments; for `--args FILE`, which stands alone, those in the file. A line of it is a run."""
+    """The arguments; for `--args FILE`, which must be the only one, those in the file (one line)."""
     if len(arguments) != 2 or arguments[0] != "--args":
         return arguments
     path = arguments[1]
@@ -552,11 +552,11 @@ def split(arguments: list[str]) -> list[str]:
     except OSError:
         raise Critical(f"Could not open file: {path}", "main.cc", 55) from None
     if lines == [""] and os.path.getsize(path) == 0:
-        raise Refused(f"--args with an empty file, {path}", "it takes one of a line of arguments")
+        raise Refused(f"--args with an empty file, {path}", "the file must have one line of arguments")
     if len(lines) != 1:
         raise Refused(
             f"--args with {len(lines)} lines in {path}",
-            "Vowpal Wabbit has each learn from the data of the first; start a run for each line",
+            "in Vowpal Wabbit all lines use the data of the first; start one run for each line",
         )
     line = f"{lines[0]} -f model.1 --no_stdin"
     print(line)
@@ -564,8 +564,8 @@ def split(arguments: list[str]) -> list[str]:
 
 
 def split_words(line: str) -> list[str]:
-    """The words of a line: spaces part them, except in quotes; what follows a backslash stands for itself, but `n` for
-    the end of a line and `t` for a tab. Empty words count for nothing. Critical for a quote without its end."""
+    """The words of a line, separated by spaces, except in quotes. A backslash escapes the next character; `\\n` is a
+    line feed and `\\t` a tab. Empty words are ignored. Critical for an unbalanced quote."""
     words, word, quote = [], "", ""
     letters = iter(line)
     for c in letters:
@@ -589,7 +589,7 @@ def split_words(line: str) -> list[str]:
 
 
 def parse(arguments: list[str]) -> Arguments:
-    """Read what was typed, or a model keeps. Critical for what Vowpal Wabbit refuses, Refused for what only it has."""
+    """Parse arguments, typed or stored in a model. Critical if Vowpal Wabbit rejects them too, else Refused."""
     found = Arguments()
     at = 0
     while at < len(arguments):
@@ -602,7 +602,7 @@ def parse(arguments: list[str]) -> Arguments:
             if name in _INSTEAD:
                 raise Refused(f"--{name}", _INSTEAD[name])
             if name in _BELONGS:
-                raise Refused(f"--{name}", f"it belongs to {_BELONGS[name]}, which only Vowpal Wabbit has")
+                raise Refused(f"--{name}", f"it belongs to {_BELONGS[name]}")
             option = OPTIONS.get(name)
         elif word.startswith("-") and len(word) > 1 and not _is_number(word):
             option = LETTERS.get(word[1])
@@ -647,7 +647,7 @@ def _add(found: Arguments, option: VwOption, text: str) -> None:
         found.values.setdefault(option.name, []).append(text)
         return
     value = option.read(text)
-    first = found.values.setdefault(option.name, value)  # of several, the first counts
+    first = found.values.setdefault(option.name, value)  # the first of several is used
     if first != value and option.name not in _OVERRIDDEN:
         raise Critical(f"Disagreeing option values for '{option.name}': '{first}' vs '{value}'", _FILE, 60)
 

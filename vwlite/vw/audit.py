@@ -1,4 +1,4 @@
-"""Names of features: what `--audit` shows, what `--invert_hash` collects, and `--audit_regressor` tells of a model."""
+"""Names of features for `--audit`, `--invert_hash` and `--audit_regressor`."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -36,7 +36,7 @@ def _cross(
 ) -> None:  # fmt: skip
     own = names[term[depth]]
     for i in range(begin, len(own)):
-        name = prefix + b"*" + own[i] if depth and (prefix or own[i]) else own[i]  # those of a cache have none
+        name = prefix + b"*" + own[i] if depth and (prefix or own[i]) else own[i]  # features of a cache have no names
         if depth + 1 == len(term):
             out.append(name)
         else:
@@ -45,7 +45,7 @@ def _cross(
 
 
 class Namer:
-    """Knows the names of the example at hand."""
+    """The names of features of the current example."""
 
     def __init__(self, run: Any) -> None:
         self.run = run
@@ -57,7 +57,7 @@ class Namer:
         return self.run.learner.bottom.stepper
 
     def names(self, e: Current) -> list[bytes]:
-        """The names of the features of the example, as the stepper has them; empty where they are not known."""
+        """The names of the features of the example, in the order of the stepper; empty if unknown."""
         if e.made_names is not None:
             return list(e.made_names)
         run = self.run
@@ -87,7 +87,7 @@ class Namer:
                 self.found[key] = name + (b"[%d]" % e.model if e.model else b"")
 
     def audit(self, e: Current) -> None:
-        """Print the features of the example, those that matter most first."""
+        """Print the features of the example, largest contributions first."""
         stepper, rule = self.stepper, self.stepper.rule
         keys = stepper.keys_of(e.model)
         _, values = stepper.features()
@@ -137,7 +137,7 @@ class RegressorAudit:
             raise Critical("regressor has no non-zero weights. Nothing to audit.", "audit_regressor.cc", 260)
 
     def go(self) -> None:
-        """Go through the data until all weights are named, or it is over."""
+        """Read the data until all weights are named, or the data end."""
         run = self.run
         streams, statistics = run.streams, run.statistics
         quiet = run.quiet

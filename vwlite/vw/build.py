@@ -1,4 +1,4 @@
-"""From the plan to a learner: loss, rule, the weights to begin with, and the layers."""
+"""Create the learner of a plan: loss, rule, initial weights, layers."""
 
 from array import array
 from typing import Any
@@ -68,7 +68,7 @@ def make_rule(a: Arguments, s: Setup, loss: Loss) -> tuple[Rule, str]:
 
 
 def _pull(a: Arguments, s: Setup, rule: GdWithFlags, gravity: float, contraction: float) -> None:
-    """Give the rule its gravity and contraction. Without --l1 gravity waits, unless the weights are only to predict."""
+    """Set gravity and contraction of the rule. Without --l1 gravity is deferred, unless the run only predicts."""
     rule.contraction = contraction
     if a.get("l1", 0.0) > 0 or a.flag("testonly"):
         rule.gravity = gravity
@@ -102,7 +102,7 @@ def _make_parameter_free(a: Arguments, s: Setup, loss: Loss, name: str) -> tuple
 
 
 def read_regularization(s: Setup) -> None:
-    """Take strengths of weights, and the weights to begin with, from the file of `--input_feature_regularizer`."""
+    """Read regularization strengths and initial weights from the file of `--input_feature_regularizer`."""
     if "input_feature_regularizer" not in s.arguments or s.head is None:
         return
     header, source = s.head
@@ -124,7 +124,7 @@ def initial_weights(a: Arguments, s: Setup, rule: Rule) -> None:
         weights = array("f", [a["initial_weight"]]) * slots
     else:
         weights = array("f")
-    constant = a.get("constant", 0.0) if isinstance(rule, GdWithFlags) else 0.0  # others do not know it
+    constant = a.get("constant", 0.0) if isinstance(rule, GdWithFlags) else 0.0  # others do not have it
     defaults = {"G": s.initial_t if "G" in s.plan.fields else 0.0}
     if weights:
         if constant:
@@ -185,7 +185,7 @@ MOST_CLASSES = 1000
 
 
 def fits_classes(a: Arguments, s: Setup, rule: Rule) -> bool:
-    """Whether the models of classes can lie side by side in the table."""
+    """Whether the models of classes can be stored side by side in the table."""
     k = a.get("oaa", 0)
     return (
         0 < k <= MOST_CLASSES and (k - 1).bit_length() <= s.plan.bits and isinstance(rule, GdWithFlags | Ftrl)
@@ -220,8 +220,8 @@ def build(s: Setup) -> Layer:
     stepper.widens = not (a.flag("testonly") or "min_prediction" in a or "max_prediction" in a)
     if a.get("loss_function") in ("logistic", "poisson") and stepper.widens:
         stepper.min_label, stepper.max_label = -50.0, 50.0
-    apart = (a.flag("ftrl") or a.flag("coin")) and "nn" not in a
-    learner: Layer = LinearLayer(name, stepper, s.streams, apart)
+    predicts_first = (a.flag("ftrl") or a.flag("coin")) and "nn" not in a
+    learner: Layer = LinearLayer(name, stepper, s.streams, predicts_first)
     if hasattr(rule, "elapsed"):
         timed: Any = rule
         timed.external_clock = True

@@ -1,4 +1,4 @@
-"""What Vowpal Wabbit's driver prints: the settings, a table that tells how it goes, the summary."""
+"""The output of Vowpal Wabbit's driver: settings, progress table, summary."""
 
 from vwlite.vw.arguments import Arguments
 from vwlite.vw.layers.base import Layer
@@ -10,7 +10,7 @@ HEADER = """\
 average  since         example        example        current        current  current
 loss     last          counter         weight          label        predict features"""
 
-OF_DICTIONARIES = ("scanned dictionary", "dictionary ")  # lines about them come later than others
+OF_DICTIONARIES = ("scanned dictionary", "dictionary ")  # their lines are printed later than others
 
 
 class Progress:
@@ -40,11 +40,11 @@ class Progress:
 
     @property
     def due(self) -> bool:
-        """Whether a row is."""
+        """Whether a row is due."""
         return self.statistics.weight >= self.statistics.dump_interval and not self.quiet
 
     def tell(self, label: str, prediction: str, features: int, holdout: bool) -> None:
-        """Print the row of now. holdout: examples are held out in this run."""
+        """Print the current row. holdout: examples are held out in this run."""
         s = self.statistics
         if holdout and s.current_pass >= 1:
             average = _ratio(s.holdout_loss, s.holdout_weight, "unknown")
@@ -63,7 +63,7 @@ class Progress:
         self.advance()
 
     def advance(self) -> None:
-        """The row is printed: when is the next one due?"""
+        """Compute when the next row is due."""
         s = self.statistics
         s.sum_loss_since_last_dump = 0.0
         s.old_weighted_labeled_examples = s.weighted_labeled_examples
@@ -76,14 +76,14 @@ def _fitted(text: str) -> str:
 
 
 def say_lines(s: Setup, of_dictionaries: bool) -> None:
-    """Print what was said while the learner was built: the lines about dictionaries, or all others."""
+    """Print the messages collected while the learner was built: those about dictionaries, or all others."""
     for line in s.header_lines:
         if line.startswith(OF_DICTIONARIES) == of_dictionaries:
             s.streams.say(line)
 
 
 def say_settings(s: Setup, learner: Layer, sources: int, names: bool, table: bool) -> None:
-    """Print the settings, as the last of what comes before the examples.
+    """Print the settings, just before the examples.
 
     sources: how many there are. names: with those of the layers. table: with the head of the table.
     """
@@ -105,7 +105,7 @@ def say_settings(s: Setup, learner: Layer, sources: int, names: bool, table: boo
 
 
 def say_summary(s: Statistics, streams: Streams, holdout: bool, loss: ConstantLoss | None, more: list[str]) -> None:
-    """Print the lines at the end. loss: for the best constant; None if it is not wanted. more: other lines."""
+    """Print the lines at the end. loss: for the best constant; None if it is not requested. more: other lines."""
     say = streams.say
     say("\nfinished run")
     if s.current_pass <= 1:

@@ -1,8 +1,8 @@
-"""Plain runs through the engine's loop, many examples at a time; what comes out is the same as one by one.
+"""The fast path: many examples at a time in the engine's loop, with the same results as one by one.
 
-A run is plain if it is one linear model over simple labels, or one for each class (`--oaa`), without audit. The engine
-comes back where there is something to say: a row, a warning. What it does not expect (an odd label, a prediction that
-is not finite) goes the way of all other runs, one example at a time.
+It is used for one linear model with simple labels, or one for each class (`--oaa`), without audit. The engine returns
+when there is something to print: a row, a warning. Unusual examples (an invalid label, a prediction that is not finite)
+are processed on the slow path of all other runs, one at a time.
 """
 
 from typing import Any
@@ -32,9 +32,9 @@ def is_plain(run: Any) -> bool:
     s, layer = run.setup.plan, run.learner
     classes = layer.option == "oaa"
     if classes:
-        if run.arguments.get("link", "identity") != "identity":  # it comes before scores are compared
+        if run.arguments.get("link", "identity") != "identity":  # it is applied before scores are compared
             return False
-        if layer.bottom.predicts_apart and (layer.probabilities or layer.scores):  # the engine has those of learning
+        if layer.bottom.predicts_first and (layer.probabilities or layer.scores):  # the engine has those from learning
             return False
         layer = layer.base
     while type(layer) is ScorerLayer or (isinstance(layer, NamedLayer) and layer.name == "count_label"):
@@ -57,7 +57,7 @@ class EngineLoop:
         self.rule = self.stepper.rule
         self.classes = self.rule if isinstance(self.rule, Interleaved) else None
         self.probable = self.classes is not None and (run.learner.probabilities or run.learner.scores)
-        self.timed = hasattr(self.rule, "elapsed")  # it is told how much was learned before, and counts from there
+        self.timed = hasattr(self.rule, "elapsed")  # its clock starts at what was learned before
         if self.timed:
             self.rule.external_clock = False
         self._begin()
@@ -76,16 +76,16 @@ class EngineLoop:
             self.rule, self.stepper.loss, make_expander(s, s.bits - self.stepper.shift), self.labels,
             self.statistics, reports=not run.quiet, learn=not run.testing, holdout_after=run.holdout_after,
             holdout_period=run.holdout_period, widens=self.stepper.widens,
-            predict_first=run.learner.bottom.predicts_apart, predictions=run.predictions is not None,
+            predict_first=run.learner.bottom.predicts_first, predictions=run.predictions is not None,
             raw_predictions=run.raw is not None, link=a.get("link", "identity"), names=names,
             probabilities=self.probable,
         )  # fmt: skip
         self.learner.clips = self.classes is None
 
     def feed(self, batch: Batch, names: Names | None) -> None:
-        """Go through the examples of a batch."""
+        """Process the examples of a batch."""
         run = self.run
-        at = end = 0  # the next line, and the next one that must not go through the engine's loop
+        at = end = 0  # the next line, and the next one for the slow path
         self.labels.take(batch)
         while at < len(batch) and not run.stopped:
             if self._count_classes_anew():
@@ -111,11 +111,11 @@ class EngineLoop:
                 self._report()
 
     def stop(self) -> None:
-        """Come back after the example at hand. Called from another thread."""
+        """Return after the current example. Called from another thread."""
         self.learner.stop()
 
     def _goes_alone(self) -> bool:
-        """Whether the next example must not go through the engine's loop, whatever it is.
+        """Whether the next example needs the slow path, whatever it is.
 
         Scores of classes are clipped to the range of labels so far, which may still be different ones in one example.
         Named labels that count from 0 are shown like numbers.
@@ -126,14 +126,14 @@ class EngineLoop:
         return (self.stepper.widens and narrow) or bool(self.run.labels.names and self.run.labels.indexing.first == 0)
 
     def _count_classes_anew(self) -> bool:
-        """Make the engine's learner again when it is known from which number classes count; whether it was made."""
+        """Create the engine's learner again when the number of the first class is known; whether it was created."""
         if self.classes is None or self.indexed == self.run.labels.indexing.first:
             return False
         self._begin()
         return True
 
     def _enter(self) -> None:
-        """Have the engine go on from where the run is."""
+        """Copy the state of the run to the engine."""
         s, learner = self.statistics, self.learner
         learner.lines = self.run.lines
         learner.min_label, learner.max_label = self.stepper.min_label, self.stepper.max_label
@@ -143,9 +143,9 @@ class EngineLoop:
             self.rule.elapsed = s.t - s.holdout_weight - s.weighted_unlabeled_examples
 
     def _leave(self) -> None:
-        """Have the run go on from where the engine is."""
+        """Copy the state of the engine to the run."""
         self.run.lines = self.learner.lines
-        if self.classes is None:  # whose labels are no numbers
+        if self.classes is None:  # labels of classes are not numbers
             self.stepper.min_label, self.stepper.max_label = self.learner.min_label, self.learner.max_label
 
     def _write(self, warns: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""What a run reads: the data and its cache, their format, and the features made of names."""
+"""The input of a run: the data and its cache, their format, and features derived from names."""
 
 import os
 from collections.abc import Callable
@@ -42,8 +42,8 @@ def make_source(
 
 
 def _line_reader(a: Arguments, features: FeatureHashing) -> Callable[[bytes], ParsedExample | None] | None:
-    """How a line becomes an example if it is not Vowpal Wabbit's text, with Vowpal Wabbit's words for a bad one."""
-    # Imported where they are wanted, as few are: each start is faster for it.
+    """The reader of lines of CSV or JSON, with Vowpal Wabbit's messages for invalid ones."""
+    # Imported when used, for a faster start.
     if a.flag("json"):
         from vwlite.vw.text.json import JsonError, JsonParser
 
@@ -79,7 +79,7 @@ def _line_reader(a: Arguments, features: FeatureHashing) -> Callable[[bytes], Pa
 
 
 def open_source(source: ExampleSource, data: str, passes: int, streams: Streams) -> None:
-    """Find the cache or the data, with the words of the header. Critical if there are none, or none for later passes.
+    """Find the cache or the data, and print the lines of the header. Critical if there is none, also for later passes.
 
     data: as the header calls them.
     """
@@ -124,7 +124,7 @@ def make_features(a: Arguments, streams: Streams, lines: list[str]) -> FeatureHa
 
 
 def _redefine(redefined: dict[int, int], text: str) -> None:
-    """`N:=S`: the namespaces S become N; `:` stands for all, nothing for the default one."""
+    """`N:=S`: the namespaces S become N; `:` means all, empty the default namespace."""
     target, sign, sources = text.partition(":=")
     if not sign:
         target, sign, sources = text.partition("=")

@@ -1,4 +1,4 @@
-"""The loop over examples: each is predicted, learned, counted and told of, in Vowpal Wabbit's order."""
+"""The loop over examples: each is predicted, learned, counted and printed, in Vowpal Wabbit's order."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -42,7 +42,7 @@ class LearningLoop:
         self.hold_out(s.plan.holdout)
 
     def _prepare_bottom(self) -> None:
-        """Have the linear model know what Vowpal Wabbit's does, beyond the features of an example."""
+        """Give the linear model what Vowpal Wabbit's has, beyond the features of an example."""
         plan, bottom = self.plan, self.learner.bottom
         if plan.sums_squares and (plan.not_linear or plan.shape.limits or self.source.sort):
             bottom.more_squares = Squares(
@@ -52,18 +52,18 @@ class LearningLoop:
             bottom.constant_places = self._constant_places
 
     def hold_out(self, some: bool) -> None:
-        """Whether examples are held out: all after so many lines, or every so many."""
+        """Whether examples are held out: all after line N, or every Nth."""
         a, self.holdout = self.arguments, some
         self.holdout_after: int = a.get("holdout_after", 0) if some else 0  # 0: none for that
         self.holdout_period: int = a.get("holdout_period", 10) if some and not self.holdout_after else 0
 
     @property
     def namer(self) -> Any:
-        """Knows the names of features, if they are wanted."""
+        """The names of features, if they are needed."""
         return self.setup.namer
 
     def stop(self) -> None:
-        """End after the example at hand. Called from the thread of the signals."""
+        """Stop after the current example. Called from the signal thread."""
         self.stopped = True
         self.learner.bottom.stepper.stop()
 
@@ -74,7 +74,7 @@ class LearningLoop:
                 file.close()
 
     def one_pass(self) -> None:
-        """Go through the examples once."""
+        """Make one pass over the examples."""
         self.earlier += self.lines + 1 if self.lines else 0
         self.lines = 0
         if self.of_lines is not None:
@@ -90,15 +90,15 @@ class LearningLoop:
                 break
 
     def _batches(self) -> Iterator[tuple[Batch, Names | None]]:
-        """The batches of a pass. An error of reading them tells at which example."""
+        """The batches of a pass. A read error has the number of the example."""
         try:
             yield from self.source.passes()
         except Critical as e:
-            e.example = self._read_apart(self.lines)
+            e.example = self._reader_number(self.lines)
             raise
 
-    def _read_apart(self, number: int) -> int | None:
-        """The number of an example, from 0, if lines are read by a thread of its own in Vowpal Wabbit."""
+    def _reader_number(self, number: int) -> int | None:
+        """The number of an example, from 0, if Vowpal Wabbit reads lines in a separate thread."""
         return None if self.arguments.flag("onethread") else number
 
     def examples(self) -> Iterator[Current | None]:
@@ -141,7 +141,7 @@ class LearningLoop:
             yield group
 
     def one_by_one(self, batch: Batch, names: Names | None, begin: int = 0, end: int | None = None) -> None:
-        """Go through the examples of a batch, or some of them."""
+        """Process the examples of a batch, or some of them."""
         for e in self._examples(batch, names, begin, end):
             if e is not None:
                 self.one(e)
@@ -163,7 +163,7 @@ class LearningLoop:
             self.labels.read(e)
             self._check_weight(e)
         except Critical as error:
-            error.example = self._read_apart(self.lines - 1)
+            error.example = self._reader_number(self.lines - 1)
             raise
         return e
 
@@ -178,7 +178,7 @@ class LearningLoop:
             self.streams.warn(words)
 
     def one(self, e: Current) -> None:
-        """Predict and learn an example, count it, and tell of it."""
+        """Predict and learn an example, count it, and print the result."""
         self.learn(e)
         self.finish(e)
 
@@ -192,7 +192,7 @@ class LearningLoop:
         self.set_time()
         if e.test or not self.labels.known(e):
             learner.predict(e)
-        elif learner.predicts_apart:
+        elif learner.predicts_first:
             weight = e.weight
             learner.predict(e)
             shown, e.weight = e.prediction, weight
@@ -203,7 +203,7 @@ class LearningLoop:
         learner.end_example()
 
     def set_time(self) -> None:
-        """Tell the rule how much it has learned."""
+        """Set the clock of the rule."""
         rule, s = self.learner.bottom.stepper.rule, self.statistics
         if hasattr(rule, "elapsed"):
             rule.elapsed = s.t - s.holdout_weight - s.weighted_unlabeled_examples

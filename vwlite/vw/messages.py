@@ -1,4 +1,4 @@
-"""What Vowpal Wabbit prints: its streams, its numbers; and how it fails."""
+"""The output of Vowpal Wabbit: streams, formats of numbers, errors."""
 
 import sys
 from typing import TextIO
@@ -11,7 +11,7 @@ LEVELS = ["off", "critical", "error", "warning", "info"]
 
 
 class Critical(VwliteError):
-    """What Vowpal Wabbit gives up for, in its words.
+    """A fatal error of Vowpal Wabbit, with its message.
 
     place: where its sources say so. example: the number of the example, from 0, that was read then by a thread of its
     own; None: none was.
@@ -26,16 +26,16 @@ class Critical(VwliteError):
 
 
 class Refused(VwliteError):
-    """What Vowpal Wabbit has and this program does not."""
+    """An unsupported option of Vowpal Wabbit."""
 
     exit_code = 2
 
-    def __init__(self, what: str, why: str = "only Vowpal Wabbit has it") -> None:
-        super().__init__(f"vwlite vw: {what} is not here: {why}")
+    def __init__(self, what: str, why: str = "only Vowpal Wabbit supports it") -> None:
+        super().__init__(f"vwlite vw: {what} is not supported: {why}")
 
 
 class Streams:
-    """Where words go: the driver's to standard error, log lines to standard output, unless said otherwise."""
+    """Where messages go: by default, the driver's to standard error, log lines to standard output."""
 
     def __init__(self) -> None:
         self.driver: TextIO | None = sys.stderr
@@ -79,7 +79,7 @@ class Streams:
 
 
 class Messages:
-    """Words for streams, said later."""
+    """Messages that are printed later."""
 
     def __init__(self) -> None:
         self._held: list[tuple[str, str]] = []
@@ -104,7 +104,7 @@ def short(x: float) -> str:
 
 
 def prediction(p: float) -> str:
-    """A number as it stands in a file of predictions: integers without decimals."""
+    """A number in a file of predictions: integers without decimals."""
     if float(p).is_integer():
         return f"{p:.0f}"
     return f"{p:.6f}"

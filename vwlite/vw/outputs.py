@@ -1,4 +1,4 @@
-"""The files that a run writes: which there are, that none destroys another, and those of predictions."""
+"""The output files of a run: checks that none overwrites another, and prediction files."""
 
 import sys
 from typing import IO
@@ -62,5 +62,5 @@ class Predictions:
             raise self._failed(e) from e
 
     def _failed(self, e: OSError) -> Exception:
-        """What becomes of an error of the file. That of standard output is told by others."""
+        """Report an error of the file. Errors of standard output are reported elsewhere."""
         return WriteError(f"{self.file.name}: cannot be written: {e.strerror}") if self._own else e

@@ -1,4 +1,4 @@
-"""From arguments to a plan of the run, and what is said of it."""
+"""Create the plan of a run from arguments, and its messages."""
 
 import re
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ SAVE_NOTE = (
 
 @dataclass(frozen=True)
 class Plan:
-    """What the arguments, and the head of a model that is continued, come to."""
+    """The settings from the arguments and the header of a model that is continued."""
 
     arguments: Arguments
     bits: int
@@ -43,7 +43,7 @@ class Plan:
 
 
 def make_plan(a: Arguments, head: Header | None, undone: bool, words: Messages) -> Plan:
-    """The plan; what is to be said of it goes to the words, as far as it comes.
+    """Create the plan; its messages are added to the streams, also if it fails.
 
     undone: interactions of the command line take the place of those of the model.
     """
@@ -131,7 +131,7 @@ def model_fields(a: Arguments) -> tuple[str, ...]:
 
 
 def make_expander(plan: Plan, bits: int) -> Expander:
-    """What makes features of a line, with keys of so many bits."""
+    """The expander of the features of a line, with keys of `bits` bits."""
     a = plan.arguments
     return Expander(
         bits=bits, constant=not a.flag("noconstant"), keep=letters(a.get("keep", [])),
@@ -206,7 +206,7 @@ def merge_bits_of_mask(a: Arguments) -> None:
 
 
 def per_space(values: list[str], what: str) -> dict[int, int]:
-    """`2`, `a2`, `a:5`: numbers by namespace; 0 stands for all."""
+    """`2`, `a2`, `a:5`: numbers by namespace; 0 means all."""
     found: dict[int, int] = {}
     for value in values:
         parts = re.fullmatch(r"(?:([^0-9]):?|([0-9]):)?([0-9]{1,9})", unescaped(value), re.DOTALL)
@@ -218,7 +218,7 @@ def per_space(values: list[str], what: str) -> dict[int, int]:
 
 
 def _shape(a: Arguments, bits: int, words: Messages) -> Shape:
-    """N-grams, skips and limits, with their words."""
+    """N-grams, skips and limits, with their messages."""
     shape = Shape(bits=bits)
     if "ngram" in a:
         if a.flag("sort_features"):
@@ -254,7 +254,7 @@ def _crossable(pattern: bytes) -> bytes:
 
 
 def _interactions(a: Arguments, head: Header | None, undone: bool, words: Messages) -> list[bytes]:
-    """The interactions, with their words."""
+    """The interactions, with their messages."""
     patterns: list[bytes] = []
     for name, intro, size in (
         ("quadratic", "creating quadratic features for pairs: ", 2),
@@ -279,8 +279,8 @@ def _interactions(a: Arguments, head: Header | None, undone: bool, words: Messag
             "{-q, --cubic, --interactions} settings from command line."
         )
     if not patterns:
-        # Of those that stand in the head of a model before 7.10.3 only these count: Vowpal Wabbit 9 reads pairs and
-        # triples with another namespace, which is empty. It says nothing of them, and keeps none.
+        # Of the interactions in the header of a model before 7.10.3, use only these: Vowpal Wabbit 9 reads pairs and
+        # triples with another namespace, which is empty. It does not report or store them.
         return [_crossable(pattern.encode("latin-1")) for pattern in head.longer] if head else []
     leaves = a.flag("leave_duplicate_interactions")
     if any(b":" in pattern for pattern in patterns) and not leaves:

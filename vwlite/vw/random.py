@@ -1,4 +1,4 @@
-"""Vowpal Wabbit's random numbers, and weights made of them."""
+"""Vowpal Wabbit's random numbers, and random weights."""
 
 import struct
 from array import array

@@ -43,7 +43,7 @@ def main(arguments: list[str]) -> int:
             signals.then(run.stop)
             run.run()
     except Critical as e:
-        if e.example is not None:  # the thread that reads has words of its own
+        if e.example is not None:  # the reader thread has its own messages
             streams.error(f"vw example #{e.example}({e.place}): {e}")
         streams.flush()
         sys.stdout.write(f"[critical] vw ({e.place}): {e}\n")
@@ -61,13 +61,13 @@ def main(arguments: list[str]) -> int:
     if signals.number is None:
         return 0
     path = a.get("final_regressor")
-    kept = f"the model as of then is {path}" if run.models.saved and path else "no model was written"
+    kept = f"the model so far was saved to {path}" if run.models.saved and path else "no model was written"
     print(f"interrupted by signal {signals.number}; {kept}", file=sys.stderr)
     return 128 + signals.number
 
 
 def set_streams(a: Arguments, streams: Streams) -> None:
-    """Where the words of this run go."""
+    """The output streams of this run."""
     if a.get("driver_output") == "stdout":
         streams.driver = sys.stdout
     if a.flag("driver_output_off") or a.flag("quiet"):
@@ -82,7 +82,7 @@ def set_streams(a: Arguments, streams: Streams) -> None:
 
 
 def _warn_of_idle(a: Arguments, idle: dict[str, Any], streams: Streams) -> None:
-    """Tell of options that mean nothing, without others or at all."""
+    """Warn of options that have no effect."""
     for option in map(OPTIONS.__getitem__, idle):
         if option.without == "warned of":
             streams.warn(
@@ -160,7 +160,7 @@ class VwRun:
         )
 
     def stop(self) -> None:
-        """End the run after the example that it is at. Called from the thread of the signals."""
+        """Stop the run after the current example. Called from the signal thread."""
         self.loop.stop()
         if self.engine is not None:
             self.engine.stop()
@@ -168,7 +168,7 @@ class VwRun:
     # --- the passes --------------------------------------------------------------------------
 
     def run(self) -> None:
-        """Go through the data, and write what was asked for."""
+        """Process the data, and write the outputs."""
         a, loop = self.arguments, self.loop
         if self._name_features():
             return
@@ -189,7 +189,7 @@ class VwRun:
             self.streams.say(f"total queries = {active.queries}")
 
     def _learn_and_save(self) -> None:
-        """Go through the passes, and save the models after the last one."""
+        """Make the passes, and save the models after the last one."""
         loop = self.loop
         early = cut = False
         for number in range(0 if self.arguments.flag("dry_run") else self.passes):
@@ -215,11 +215,11 @@ class VwRun:
             self.models.save()
 
     def _name_features(self) -> bool:
-        """Have the names of features be known where they are wanted; whether that is all that the run is for."""
+        """Collect the names of features if they are needed; returns whether the run does nothing else."""
         a, bottom = self.arguments, self.learner.bottom
         if not (a.flag("audit") or "invert_hash" in a or "audit_regressor" in a):
             return False
-        from vwlite.vw.audit import Namer, RegressorAudit  # here, as few want them: each start is faster for it
+        from vwlite.vw.audit import Namer, RegressorAudit  # imported here for a faster start
 
         namer = self.setup.namer = Namer(self.loop)
         if a.flag("audit"):
@@ -232,8 +232,8 @@ class VwRun:
         return True
 
     def _save_cut(self) -> None:
-        """Save the models as of now, in the middle of a pass, as if the data ended here. If nothing was learned, what
-        was there before stays."""
+        """Save the current models in the middle of a pass, as if the data ended here. If nothing was learned, existing
+        files are unchanged."""
         if self.batch is not None:
             if self.batch.weights is not None:
                 self.models.save()
@@ -263,7 +263,7 @@ class VwRun:
         return [f"average multiclass log loss = {shown}{' h' if held else ''}"]
 
     def end_pass(self) -> bool:
-        """What follows a pass; whether it was the last one, for want of progress."""
+        """End a pass; returns whether to stop because of no improvement."""
         a, statistics = self.arguments, self.statistics
         rule = self.learner.bottom.stepper.rule
         statistics.current_pass += 1
@@ -284,7 +284,7 @@ class VwRun:
         return bool(statistics.without_gain == a.get("early_terminate", 3))
 
     def _end_batch_pass(self) -> bool:
-        """What follows a pass of a batch solver; whether it was the last one."""
+        """End a pass of a batch solver; returns whether it was the last one."""
         a, statistics, batch = self.arguments, self.statistics, self.batch
         if self.data == "none":
             return False

@@ -1,4 +1,4 @@
-"""What the parts of a run share."""
+"""The state shared by the parts of a run."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -29,7 +29,7 @@ class Setup:
     layers: list[Any] = field(default_factory=list)  # the classes of those over the linear model, from the bottom up
     link: str = "identity"  # from scores to predictions
     raw: Any = None  # where raw predictions go
-    namer: Any = None  # knows the names of features, if they are wanted
+    namer: Any = None  # collects the names of features, if they are needed
     owed: float = 0.0  # gravity of an earlier run that predictions of this one do not know of
 
     @property

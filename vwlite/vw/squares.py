@@ -13,7 +13,7 @@ from vwlite.vw.text.examples import spans_of
 
 
 class Squares:
-    """Knows what the sum has more than the squares of the features that are learned.
+    """The excess of the sum over the squares of the features that are learned.
 
     dropped: namespaces that are not there at all; not_linear: those only of interactions.
     """
@@ -38,7 +38,7 @@ class Squares:
         return more
 
     def _crossed(self, term: bytes, values: dict[int, list[float]], squares: dict[int, float]) -> float:
-        """The sum of squares of an interaction. Of a namespace that stands in it more than once, the values count."""
+        """The sum of squares of an interaction. A namespace that occurs in it more than once needs the values."""
         product = 1.0
         for letter, run in groupby(term):
             times = len(list(run))
@@ -50,7 +50,7 @@ class Squares:
 
 
 def _combined(values: list[float], times: int) -> float:
-    """The sum of the squares of all products of so many of the values, each one as often as wanted."""
+    """The sum of the squares of all products of `n` values, with repetition."""
     sums = [1.0] + [0.0] * times
     for x in values:
         for i in range(times):

@@ -1,4 +1,4 @@
-"""What is counted over the examples, Vowpal Wabbit's `shared_data`, and what follows from it."""
+"""Counters over the examples (`shared_data` of Vowpal Wabbit), and the numbers derived from them."""
 
 from dataclasses import dataclass
 from math import exp, inf, log
@@ -25,11 +25,11 @@ class Statistics(Counts):
         self.without_gain = 0
 
     def counts(self) -> dict[str, float]:
-        """The counts as of now, losses apart."""
+        """The current counts, without losses."""
         return {name: getattr(self, name) for name in COUNTS}
 
     def counts_since(self, before: dict[str, float]) -> dict[str, float]:
-        """What was counted since then."""
+        """The difference of the counts since then."""
         return {name: getattr(self, name) - count for name, count in before.items()}
 
     def repeat(self, counts: dict[str, float], loss: float, holdout_loss: float) -> None:
@@ -127,7 +127,7 @@ class ConstantLoss:
         return total / (n_low + n_high)
 
     def _squared(self, p: float, y: float) -> float:
-        """The squared one grows linearly outside of the labels seen, as `layers.base.judged` has it."""
+        """The squared loss grows linearly outside the range of labels seen, as `layers.base.evaluated_loss` has it."""
         edge = min(max(p, self.least), self.most) if self.name == "squared" else p
         return (y - edge) ** 2 + 2 * (y - edge) * (edge - p) if edge != p else (y - p) ** 2
 

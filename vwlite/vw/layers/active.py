@@ -20,7 +20,7 @@ class Active(Layer):
         self.direct = a.flag("direct") and not self.simulation
         self.name = "active-simulation" if self.simulation else "active"
         if self.simulation:
-            self.predicts_apart = False
+            self.predicts_first = False
         self.low, self.high = 0.0, 1.0  # the labels seen, widened from these
         self.queries = 0
 

@@ -11,8 +11,8 @@ from vwlite.vw.text.parser import to_float
 class Autolink(Symmetric):
     """Powers of the prediction become features.
 
-    In Vowpal Wabbit these lie one float apart, from a float that begins no slot: what is the sum of squared slopes of
-    one is the weight of the next. Learned by gradient descent they do so here.
+    In Vowpal Wabbit these are at consecutive floats, not at the start of a slot: the sum of squared gradients of one is
+    the weight of the next. With gradient descent the same happens here.
     """
 
     option = name = "autolink"
@@ -27,7 +27,7 @@ class Autolink(Symmetric):
         self.adax = s.arguments.flag("adax")
         self.packed = s.plan.stride == 4 and isinstance(self.bottom.stepper.rule, GdWithFlags)
 
-    # --- floats, as they lie in Vowpal Wabbit's memory ------------------------------------------
+    # --- floats, as in Vowpal Wabbit's memory ------------------------------------------
 
     def _slot(self, key: int) -> list[float]:
         """w, G, N of a slot."""
@@ -105,7 +105,7 @@ class Autolink(Symmetric):
                     self._put(at["N"], size)
                 rule.more_norms += (size / self._get(at["N"])) ** 2
             if adaptive:
-                # Below 0 because it is a weight as well: Vowpal Wabbit's steps are no numbers from then on.
+                # Negative because it is a weight as well: Vowpal Wabbit's steps are NaN from then on.
                 total = self._get(at["G"])
                 rate = total**-self.power_t if total > 0 else 0.0
             if normalized:

@@ -19,7 +19,7 @@ NO_LABEL = float("nan")
 
 @dataclass
 class Current:
-    """The example at hand, on its way through the layers."""
+    """The current example, passed through the layers."""
 
     label: float = NO_LABEL
     weight: float = 1.0
@@ -35,12 +35,12 @@ class Current:
     raw_scores: list[tuple[int, float]] | None = None  # of classes, to be written; None: nothing is
     excess: dict[int, float] = field(default_factory=dict)  # of the squares of its namespaces
     made_names: list[bytes] | None = None  # of its features, if they are not those of its line
-    own: set[int] | None = None  # the namespaces that are not only of a line shared with others
+    own: set[int] | None = None  # the namespaces that are not only in the shared line
     batch: Any = None
     line: int = 0
     counter: int = 0  # its number in the run, from 0: blank lines and the ends of passes count too
 
-    model: int = 0  # which of the linear models is meant
+    model: int = 0  # number of the linear model
     features: int = 0
     prediction: Any = 0.0
     partial: float = 0.0  # the score before it was clipped
@@ -53,7 +53,7 @@ class Current:
 
 
 def keep_lines(examples: Sequence[Current], batch: Batch) -> None:
-    """Have examples that will outlive the content of a batch keep their lines of it themselves."""
+    """Copy the lines of examples that are used after the batch has new content."""
     kept = Batch()
     for e in examples:
         if e.batch is batch:
@@ -62,7 +62,7 @@ def keep_lines(examples: Sequence[Current], batch: Batch) -> None:
 
 
 def counts_of(e: Current, dropped: Callable[[int], bool]) -> dict[int, int]:
-    """How many features each namespace of an example has that is not dropped, in order."""
+    """The number of features of each namespace that is not dropped, in order."""
     counts: dict[int, int] = {}
     for letter, begin, end in spans_of(e.batch, e.line):
         if not dropped(letter):
@@ -71,46 +71,46 @@ def counts_of(e: Current, dropped: Callable[[int], bool]) -> dict[int, int]:
 
 
 class Layer:
-    """A learner over another one; its first lines say what goes with it.
+    """A learner over another one (its base). Class attributes declare what it is compatible with.
 
-    option: what asks for it. excludes: options that it cannot be with. fits: the companies that it can be in: "batches"
-    (weights that change between passes only), "lines" (examples of several lines), "classes" (whose models lie side by
-    side). company: the one that all others must fit. ensemble: it is made of learners of the kind below it, as many as
-    its option says, and counts the features of an example itself. kind, output: its labels and predictions, if they are
-    not those of the layer below. name: as the header shows it. predicts_apart: what is shown is predicted before
-    learning, on its own; None: as below.
+    option: enables it. excludes: incompatible options. compatible_with: kinds of learners that it can be combined with:
+    "batches" (weights change between passes only), "lines" (multiline examples), "classes" (models side by side in one
+    table). requires: the kind that all other layers must be compatible with. ensemble: it has as many base learners as
+    its option says, and counts the features of an example itself. kind, output: types of labels and predictions, if
+    they differ from those of the base. name: as the header shows it. predicts_first: the printed prediction is computed
+    separately, before learning; None: as the base does.
     """
 
-    option = company = ""
+    option = requires = ""
     excludes: tuple[str, ...] = ()
-    fits: tuple[str, ...] = ()
+    compatible_with: tuple[str, ...] = ()
     kind = output = name = ""
     ensemble = False
-    predicts_apart: bool | None = None
+    predicts_first: bool | None = None
     increment: int
     of_lines: Any = None  # the layer that learns examples of several lines, if they are such
 
     @classmethod
-    def wanted(cls, a: Arguments) -> bool:
-        """Whether it is in the learner, if its option is given or it has none."""
+    def enabled(cls, a: Arguments) -> bool:
+        """Whether the layer is used, given that its option is set or it has none."""
         return True
 
     @classmethod
     def models(cls, a: Arguments) -> int:
-        """How many learners of the kind below it is made of."""
+        """The number of its base learners."""
         return int(a[cls.option]) if cls.ensemble else 1
 
     @classmethod
     def check(cls, a: Arguments) -> None:
-        """Refuse what it cannot do, beyond what it excludes."""
+        """Refuse unsupported options, beyond `excludes`."""
 
     @classmethod
     def prepare(cls, s: Setup) -> None:
-        """What comes before any layer is made."""
+        """Called before any layer is created."""
 
     @classmethod
     def over(cls, base: "Layer", s: Setup) -> "Layer":
-        """The layer over those below it."""
+        """Create the layer over its base."""
         return cls(base, s)
 
     def __init__(self, base: "Layer", s: Setup) -> None:
@@ -119,8 +119,8 @@ class Layer:
         self.increment = base.increment * base.width  # models between two of the base
         self.kind, self.output = self.kind or base.kind, self.output or base.output
         self.of_lines = base.of_lines
-        if self.predicts_apart is None:
-            self.predicts_apart = base.predicts_apart
+        if self.predicts_first is None:
+            self.predicts_first = base.predicts_first
 
     def predict(self, e: Current) -> None:
         self.base.predict(e)
@@ -129,25 +129,25 @@ class Layer:
         self.base.learn(e)
 
     def predict_with(self, e: Current, i: int) -> None:
-        """Have the i-th base predict."""
+        """Predict with the i-th base."""
         e.model += i * self.increment
         self.base.predict(e)
         e.model -= i * self.increment
 
     def learn_with(self, e: Current, i: int) -> None:
-        """Have the i-th base learn."""
+        """Learn with the i-th base."""
         e.model += i * self.increment
         self.base.learn(e)
         e.model -= i * self.increment
 
     def end_example(self) -> None:
-        """What follows an example."""
+        """Called after each example."""
         self.base.end_example()
 
     def end_pass(self) -> None:
         self.base.end_pass()
 
-    # What a model keeps of the layers, from the top down: in a readable one, in a binary one, and read back.
+    # The state of layers in a model, from the top down: as text, as bytes, and read back.
 
     def saved_text(self) -> str:
         return self.base.saved_text()
@@ -164,7 +164,7 @@ class Layer:
         return self.base.names + ([self.name] if self.name else [])
 
     def layer(self, option: str) -> Any:
-        """The layer of an option, here or below; None if there is none."""
+        """The layer of an option: this one or one below; None if there is none."""
         return self if self.option == option else self.base.layer(option)
 
     @property
@@ -173,7 +173,7 @@ class Layer:
 
 
 class Symmetric(Layer):
-    """A layer that does about the same where it predicts and where it learns."""
+    """A layer with one method for predicting and learning."""
 
     def run(self, e: Current, learns: bool) -> None:
         raise NotImplementedError
@@ -185,7 +185,7 @@ class Symmetric(Layer):
         self.run(e, True)
 
     def pass_on(self, e: Current, learns: bool) -> None:
-        """Have the base do it."""
+        """Predict or learn with the base."""
         if learns:
             self.base.learn(e)
         else:
@@ -196,13 +196,13 @@ class LinearLayer(Layer):
     """The linear model itself: the stepper's rule."""
 
     kind, output = "SIMPLE", "SCALAR"
-    fits: tuple[str, ...] = ("lines",)
+    compatible_with: tuple[str, ...] = ("lines",)
     in_batches = False  # weights change between passes only
 
-    def __init__(self, name: str, stepper: Stepper, streams: Streams, predicts_apart: bool = False) -> None:
+    def __init__(self, name: str, stepper: Stepper, streams: Streams, predicts_first: bool = False) -> None:
         self.name, self.stepper, self.streams = name, stepper, streams
         self.increment = self.width = 1
-        self.predicts_apart = predicts_apart
+        self.predicts_first = predicts_first
         self.audit: Callable[[Current], None] | None = None
         self.collect: Callable[[Current], None] | None = None
         self.example_number = 0
@@ -210,7 +210,7 @@ class LinearLayer(Layer):
         self.constant_places: Callable[[Current], tuple[int, int]] | None = None
 
     def take(self, e: Current) -> None:
-        """Have the stepper hold the features of an example."""
+        """Pass the features of an example to the stepper."""
         e.features = self.stepper.take(e.batch, e.line) + self.stepper.expander.hidden
         if e.own is not None and self.constant_places is not None:
             keys, values = self.stepper.features()
@@ -242,7 +242,7 @@ class LinearLayer(Layer):
             self.collect(e)
 
     def warn_of_update(self, rule: Rule) -> None:
-        """Tell of what the last update of a rule met."""
+        """Print warnings about the last update of a rule."""
         if getattr(rule, "too_large", False):
             self.streams.error("The features have too much magnitude")
         if getattr(rule, "lost", False):
@@ -272,7 +272,7 @@ class LinearLayer(Layer):
         e.partial = 0.0
 
     def begin(self) -> None:
-        """The weights to begin with are there."""
+        """Called when the initial weights are set."""
 
     def end_example(self) -> None:
         pass
@@ -304,10 +304,10 @@ class LinearLayer(Layer):
 class NamedLayer(Layer):
     """A layer that is only a name in the header."""
 
-    fits = ("batches", "lines", "classes")
+    compatible_with = ("batches", "lines", "classes")
 
 
-def judged(loss: Loss, p: float, y: float, stepper: Stepper) -> float:
+def evaluated_loss(loss: Loss, p: float, y: float, stepper: Stepper) -> float:
     """The loss of a prediction. The squared one grows linearly outside of the labels seen."""
     low, high = stepper.min_label, stepper.max_label
     if low <= p <= high or not isinstance(loss, Squared):

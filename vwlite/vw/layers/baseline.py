@@ -16,8 +16,8 @@ class Baseline(Layer):
 
     option = name = "baseline"
     excludes = ("nn", "bootstrap", "boosting", "active", "confidence")
-    fits = ("lines",)
-    predicts_apart = True
+    compatible_with = ("lines",)
+    predicts_first = True
 
     def __init__(self, base: Layer, s: Setup) -> None:
         super().__init__(base, s)
@@ -72,7 +72,7 @@ class Baseline(Layer):
         e.prediction, e.partial = shown
 
     def _constant(self, keys: list[int]) -> int | None:
-        """The place of the constant; None if there is none. Layers above may have put features behind it."""
+        """The position of the constant; None if there is none. Layers above may have added features after it."""
         stepper = self.bottom.stepper
         if stepper.expander.constant_key is None:
             return None

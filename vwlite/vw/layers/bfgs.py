@@ -16,12 +16,12 @@ WRITTEN = (
 
 
 class Bfgs(LinearLayer):
-    """The row of `--bfgs`; what stands over it is a `solvers.linear.BatchLinear`."""
+    """The row of `--bfgs`; the layer on top is a `solvers.linear.BatchLinear`."""
 
     option = "bfgs"
     excludes = ("feature_mask", "oaa_subsample", "audit_regressor")
-    company = "batches"
-    fits = ("batches", "lines")
+    requires = "batches"
+    compatible_with = ("batches", "lines")
 
     @classmethod
     def over(cls, base: LinearLayer, s: Setup) -> LinearLayer:  # type: ignore[override]

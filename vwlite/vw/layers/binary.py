@@ -7,8 +7,8 @@ class Binary(Symmetric):
     """Predicts the sign, and counts wrong ones."""
 
     option = name = "binary"
-    fits = ("batches", "lines")
-    predicts_apart = False
+    compatible_with = ("batches", "lines")
+    predicts_first = False
 
     def run(self, e: Current, learns: bool) -> None:
         self.pass_on(e, learns)

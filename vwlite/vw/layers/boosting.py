@@ -17,7 +17,7 @@ class Boosting(Layer):
 
     option = "boosting"
     ensemble = True
-    predicts_apart = True
+    predicts_first = True
 
     @classmethod
     def models(cls, a: Arguments) -> int:
@@ -118,7 +118,7 @@ class Boosting(Layer):
     def load(self, source: Any) -> None:
         if self.variant != "BBM":
             if source.number("<i") != self.width:
-                raise damaged(source.path, "its number of weak learners is another")
+                raise damaged(source.path, "it has another number of weak learners")
             self.alpha = [source.number("<f") for _ in range(self.width)]
             if self.variant == "adaptive":
                 self.v = [source.number("<f") for _ in range(self.width)]

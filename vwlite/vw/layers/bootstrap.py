@@ -20,7 +20,7 @@ class Bootstrap(Symmetric):
 
     option = name = "bootstrap"
     ensemble = True
-    predicts_apart = False
+    predicts_first = False
 
     @classmethod
     def models(cls, a: Arguments) -> int:

@@ -1,4 +1,4 @@
-"""Bottoms that are no model: noop, print."""
+"""Base learners without a model: noop, print."""
 
 from vwlite.core.data.expand import CONSTANT_HASH
 from vwlite.vw.layers.base import Current, LinearLayer
@@ -7,7 +7,7 @@ from vwlite.vw.setup import Setup
 
 
 class Noop(LinearLayer):
-    """A bottom that learns nothing and predicts 0."""
+    """A base learner that learns nothing and predicts 0."""
 
     option = name = "noop"
 
@@ -22,15 +22,15 @@ class Noop(LinearLayer):
 
 
 class Print(Noop):
-    """A bottom that prints examples: label, importance, tag, and the numbers of the features with their values."""
+    """A base learner that prints examples: label, importance, tag, and the features, as number and value."""
 
     option = name = "print"
     excludes = ("quadratic", "cubic", "interactions", "svrg", "bfgs", "conjugate_gradient", "ngram")
-    fits = ("lines", "classes")
+    compatible_with = ("lines", "classes")
 
     def __init__(self, base: LinearLayer, s: Setup) -> None:
         super().__init__(base, s)
-        self.predicts_apart = True
+        self.predicts_first = True
 
     def predict(self, e: Current) -> None:
         super().predict(e)

@@ -1,4 +1,4 @@
-"""What learners of classes share."""
+"""The common parts of learners of classes."""
 
 from collections.abc import Callable
 
@@ -13,7 +13,7 @@ class Indexing:
         self.before_words: Callable[[], None] = lambda: None
 
     def check(self, label: int) -> int:
-        """Look at a label; the one that counts instead if it is out of range."""
+        """Check a label; returns the replacement if it is out of range."""
         if not (1 if self.first is None else self.first) <= label < self.k + (self.first or 0):
             self.before_words()
         if self.first is None and label in (0, self.k):
@@ -33,7 +33,7 @@ class Indexing:
 
 
 def choose_link(s: Setup) -> None:
-    """With --probabilities the link is the learner's business; and a loss other than the logistic one is warned of."""
+    """With --probabilities the learner applies the link. Warn unless the loss is logistic."""
     a = s.arguments
     if not a.flag("probabilities"):
         return

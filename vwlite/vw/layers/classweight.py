@@ -13,8 +13,8 @@ class ClassWeight(Symmetric):
     """Multiplies the importance by the weight of the class, which is a label; or, over --oaa and --ect, the target."""
 
     option = "classweight"
-    fits = ("batches", "lines")
-    predicts_apart: bool | None = True
+    compatible_with = ("batches", "lines")
+    predicts_first: bool | None = True
     of_classes = False
 
     @classmethod
@@ -47,7 +47,7 @@ class MulticlassWeight(ClassWeight):
     """The same over a learner of classes, which predicts and learns as that does."""
 
     of_classes = True
-    predicts_apart = None
+    predicts_first = None
 
     @classmethod
     def prepare(cls, s: Setup) -> None:

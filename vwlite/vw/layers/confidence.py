@@ -9,10 +9,10 @@ NO_LABEL = 3.4028234663852886e38  # Vowpal Wabbit's number for it
 
 
 class Confidence(Symmetric):
-    """Tells how sure a prediction is: its distance from 0 over how far one example could move it."""
+    """The confidence of a prediction: its distance from 0, divided by how far one example could move it."""
 
     option = name = "confidence"
-    predicts_apart = False
+    predicts_first = False
 
     @classmethod
     def over(cls, base: Layer, s: Setup) -> Layer:

@@ -12,9 +12,9 @@ class Csoaa(Symmetric):
 
     option = name = "csoaa"
     kind, output = "CS", "MULTICLASS"
-    fits = ("batches",)
+    compatible_with = ("batches",)
     ensemble = True
-    predicts_apart = False
+    predicts_first = False
 
     @classmethod
     def models(cls, a: Arguments) -> int:

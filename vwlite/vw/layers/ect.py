@@ -1,6 +1,6 @@
 """Error correcting tournaments: --ect. Beygelzimer, Langford, Ravikumar. Error-Correcting Tournaments, ALT 2009.
 
-The classes meet in pairs. A class that loses goes on in the next tournament, and is out after one more defeat than
+The classes meet in pairs. A class that loses continues in the next tournament, and is out after one more defeat than
 errors are allowed. A last elimination is held among the winners of the tournaments. Each match is a linear model.
 """
 
@@ -77,7 +77,7 @@ class Ect(Layer):
     option = name = "ect"
     kind = output = "MULTICLASS"
     ensemble = True
-    predicts_apart = True
+    predicts_first = True
 
     @classmethod
     def models(cls, a: Arguments) -> int:

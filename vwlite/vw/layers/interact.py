@@ -7,10 +7,10 @@ from vwlite.vw.text.examples import MASK, spans_of
 
 
 class Interact(Symmetric):
-    """The features of two namespaces that stand at the same places after the first, multiplied."""
+    """The products of the features of two namespaces at the same positions after the first."""
 
     option = name = "interact"
-    fits = ("batches",)
+    compatible_with = ("batches",)
 
     def __init__(self, base: Layer, s: Setup) -> None:
         super().__init__(base, s)

@@ -36,8 +36,8 @@ class Ldf(Layer):
 
     option = "csoaa_ldf"
     excludes = ("csv", "json", "named_labels")
-    company = "lines"
-    fits = ("lines",)
+    requires = "lines"
+    compatible_with = ("lines",)
     kind = "CS"
 
     @classmethod
@@ -59,12 +59,12 @@ class Ldf(Layer):
         self.name = "csoaa_ldf" + ("-rank" if self.rank else "-prob" if self.probabilities else "")
 
     def group(self, run: Any, lines: list[Current]) -> None:
-        """Predict and learn one example, count it, and tell of it."""
+        """Predict and learn one example, count it, and print the result."""
         statistics = run.statistics
         shared = lines[0] if lines[0].shared else None
         group = Group(lines[1:] if shared else lines, shared)
         if not all(e.target for e in group.lines):
-            raise Critical("a line of an example of several lines has no class", "csoaa.cc", 270)
+            raise Critical("a line of a multiline example has no class", "csoaa.cc", 270)
         if shared is not None:
             _share(group.lines, shared)
         self.bottom.example_number = statistics.example_number
@@ -81,7 +81,7 @@ class Ldf(Layer):
     # --- predicting and learning -------------------------------------------------------------
 
     def _take(self, run: Any, e: Current) -> None:
-        """Have the stepper hold the features of a line."""
+        """Pass the features of a line to the stepper."""
         bottom = self.bottom
         bottom.take(e)
         rule = bottom.stepper.rule
@@ -110,7 +110,7 @@ class Ldf(Layer):
             group.odds = [x / sum(odds) for x in odds]
 
     def _tests(self, group: Group) -> bool:
-        """Whether there is nothing to learn from the example, with a word if it is not clear."""
+        """Whether there is nothing to learn from the example; warns if it is not clear."""
         tests = _cost(group.lines[0]) == UNKNOWN_COST
         for e in group.lines:
             if len(e.target) != 1:
@@ -176,7 +176,7 @@ class Ldf(Layer):
             keys, values = self.bottom.stepper.features()
         return keys, values
 
-    # --- counting and telling ----------------------------------------------------------------
+    # --- counting and printing ---------------------------------------------------------------
 
     def _count(self, run: Any, group: Group, tests: bool) -> None:
         s = run.statistics

@@ -42,7 +42,7 @@ class Lrq(Symmetric):
     @classmethod
     def check(cls, a: Arguments) -> None:
         if "ftrl" in a:
-            raise Refused(f"--{cls.option} with --ftrl", "its weights follow from sums, so they cannot begin at random")
+            raise Refused(f"--{cls.option} with --ftrl", "its weights are computed from sums, without random values")
 
     def __init__(self, base: Layer, s: Setup) -> None:
         super().__init__(base, s)
@@ -78,13 +78,13 @@ class Lrq(Symmetric):
         e.more_names = []
         e.prediction, e.loss, e.confidence = shown, loss, confidence
 
-    def _products(self, e: Current, spaces: Spaces, odd: int, learns: bool) -> list[tuple[int, float, bytes]]:
+    def _products(self, e: Current, spaces: Spaces, second: int, learns: bool) -> list[tuple[int, float, bytes]]:
         """Key, value and name of the features that a turn adds."""
         drops = self.dropout and learns
         scale = 0.5 if self.dropout and not drops else 1.0
         found = []
         for one, other, rank in self.pairs:
-            left, right = (other, one) if odd else (one, other)
+            left, right = (other, one) if second else (one, other)
             for base, x, _ in spaces.get(left, ()):
                 for n in range(1, rank + 1):
                     if drops and self.random.next() <= 0.5:
@@ -95,7 +95,7 @@ class Lrq(Symmetric):
         return found
 
     def _weight(self, place: int, size: float, learns: bool) -> float:
-        """The weight in a place, which is no longer 0 when it has been learned."""
+        """The weight at an index; nonzero once it has been learned."""
         stepper = self.bottom.stepper
         w = float(stepper.weight(place & 0xFFFFFFFF))
         if learns and w == 0:

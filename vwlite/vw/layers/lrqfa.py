@@ -32,11 +32,11 @@ class Lrqfa(Lrq):
         self.held.clear()
         super().run(e, learns)
 
-    def _products(self, e: Current, spaces: Spaces, odd: int, learns: bool) -> list[tuple[int, float, bytes]]:
+    def _products(self, e: Current, spaces: Spaces, second: int, learns: bool) -> list[tuple[int, float, bytes]]:
         found: dict[int, list[tuple[int, float, bytes]]] = {}
         rank, ids = self.rank, self.ids
         for one, other in combinations(self.fields, 2):
-            left, right = (one, other) if odd else (other, one)
+            left, right = (one, other) if second else (other, one)
             for base, x, _ in spaces.get(left, ()):
                 for n in range(1, rank + 1):
                     # As in Vowpal Wabbit, this is the first model's weight even where others learn.

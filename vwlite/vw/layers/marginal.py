@@ -12,7 +12,7 @@ from typing import Any
 
 from vwlite.core.data.batch import Batch
 from vwlite.vw.arguments import unescaped
-from vwlite.vw.layers.base import Current, Layer, Symmetric, judged
+from vwlite.vw.layers.base import Current, Layer, Symmetric, evaluated_loss
 from vwlite.vw.messages import Critical, short
 from vwlite.vw.setup import Setup
 from vwlite.vw.text.examples import example_of
@@ -49,7 +49,7 @@ class Marginal(Symmetric):
     """Learns over means in place of ids."""
 
     option = name = "marginal"
-    predicts_apart = False
+    predicts_first = False
 
     def __init__(self, base: Layer, s: Setup) -> None:
         super().__init__(base, s)
@@ -147,7 +147,7 @@ class Marginal(Symmetric):
     # --- learning ----------------------------------------------------------------------------
 
     def _judge(self, p: float, y: float) -> float:
-        return judged(self.loss, p, y, self.stepper)
+        return evaluated_loss(self.loss, p, y, self.stepper)
 
     def _compete(self, e: Current, found: float, learns: bool) -> None:
         """Let the experts vote, the linear model among them; remember what their mixture loses."""

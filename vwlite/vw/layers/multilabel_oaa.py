@@ -11,9 +11,9 @@ class MultilabelOaa(Symmetric):
 
     option = "multilabel_oaa"
     kind, output = "MULTILABEL", "MULTILABELS"
-    fits = ("batches",)
+    compatible_with = ("batches",)
     ensemble = True
-    predicts_apart = False
+    predicts_first = False
 
     @classmethod
     def models(cls, a: Arguments) -> int:

@@ -43,7 +43,7 @@ class Nn(Symmetric):
 
     option = name = "nn"
     excludes = ("coin", "freegrad", "pistol", "active", "confidence", "replay_b")
-    fits = ("lines",)
+    compatible_with = ("lines",)
 
     @classmethod
     def models(cls, a: Arguments) -> int:

@@ -14,8 +14,8 @@ class Oaa(Layer):
 
     option = "oaa"
     kind = output = "MULTICLASS"
-    fits = ("batches", "classes")
-    predicts_apart = False
+    compatible_with = ("batches", "classes")
+    predicts_first = False
     ensemble = True
 
     @classmethod

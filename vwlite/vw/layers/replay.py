@@ -12,7 +12,7 @@ class Replay(Layer):
     count: how often an example is learned, in expectation.
     """
 
-    predicts_apart = True
+    predicts_first = True
 
     def __init__(self, base: Layer, s: Setup) -> None:
         super().__init__(base, s)
@@ -69,11 +69,11 @@ class ReplayM(Replay):
     """Below the classes."""
 
     option = "replay_m"
-    fits = ("lines",)
+    compatible_with = ("lines",)
 
 
 class ReplayC(Replay):
     """Above the costs."""
 
     option = "replay_c"
-    fits = ("lines",)
+    compatible_with = ("lines",)

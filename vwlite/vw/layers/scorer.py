@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from math import exp
 
-from vwlite.vw.layers.base import Current, Layer, judged
+from vwlite.vw.layers.base import Current, Layer, evaluated_loss
 from vwlite.vw.setup import Setup
 
 LINKS: dict[str, Callable[[float], float]] = {
@@ -19,9 +19,9 @@ def _exp(x: float) -> float:
 
 
 class ScorerLayer(Layer):
-    """Learns if there is something to learn, tells the loss, and puts the prediction through the link."""
+    """Learns if the example has a label, computes the loss, and applies the link."""
 
-    fits = ("batches", "lines", "classes")
+    compatible_with = ("batches", "lines", "classes")
 
     def __init__(self, base: Layer, s: Setup) -> None:
         super().__init__(base, s)
@@ -31,7 +31,7 @@ class ScorerLayer(Layer):
 
     def predict(self, e: Current) -> None:
         self.base.predict(e)
-        self._judge(e)
+        self._finish(e)
 
     def learn(self, e: Current) -> None:
         stepper = self.bottom.stepper
@@ -41,10 +41,10 @@ class ScorerLayer(Layer):
             self.base.learn(e)
         else:
             self.base.predict(e)
-        self._judge(e)
+        self._finish(e)
 
-    def _judge(self, e: Current) -> None:
+    def _finish(self, e: Current) -> None:
         if e.weight > 0 and e.label == e.label:
-            e.loss = judged(self.loss, e.prediction, e.label, self.bottom.stepper) * e.weight
+            e.loss = evaluated_loss(self.loss, e.prediction, e.label, self.bottom.stepper) * e.weight
         if self.link is not None:
             e.prediction = self.link(e.prediction)

@@ -1,4 +1,4 @@
-"""The layers of a run: what goes with what, and how they are put one over the other."""
+"""The layers of a run: compatibility, and how they are stacked."""
 
 from importlib import import_module
 
@@ -10,26 +10,26 @@ from vwlite.vw.setup import Setup
 
 
 def load(place: str) -> type[Layer]:
-    """The class in a place, MODULE:CLASS. Only those that are asked for are loaded: each start is faster for it."""
+    """Import the class MODULE:CLASS. Only classes that a run uses are imported, for a faster start."""
     module, _, name = place.partition(":")
     found: type[Layer] = getattr(import_module(f"vwlite.vw.layers.{module}"), name)
     return found
 
 
-def _asked(a: Arguments) -> list[type[Layer]]:
-    """The layers that options ask for, and those that decide themselves, from the bottom up."""
+def _requested(a: Arguments) -> list[type[Layer]]:
+    """The layers that options enable, and those that decide themselves, from the bottom up."""
     return [load(row.place) for row in REDUCTIONS if not row.option or a.on(row.option)]
 
 
-def _wanted(a: Arguments) -> list[type[Layer]]:
+def _enabled(a: Arguments) -> list[type[Layer]]:
     """The layers of the learner, from the bottom up."""
-    return [layer for layer in _asked(a) if layer.wanted(a)]
+    return [layer for layer in _requested(a) if layer.enabled(a)]
 
 
 def check(a: Arguments) -> None:
-    """Refused for what is not here together, Critical for what is nowhere."""
+    """Refused for combinations that vwlite does not support, Critical for those that Vowpal Wabbit rejects too."""
     a.check()
-    found = [layer for layer in _asked(a) if layer.option]
+    found = [layer for layer in _requested(a) if layer.option]
     of_classes = [layer.option for layer in found if layer.kind not in ("", "SIMPLE")]
     if len(of_classes) > 1:
         raise Refused(f"--{of_classes[0]} with --{of_classes[1]}")
@@ -41,36 +41,36 @@ def check(a: Arguments) -> None:
             if a.on(name):
                 raise Refused(f"--{layer.option} with --{name}")
         for other in found:
-            if layer.company and layer.company not in other.fits and layer is not other:
+            if layer.requires and layer.requires not in other.compatible_with and layer is not other:
                 raise Refused(f"--{layer.option} with --{other.option}")
 
 
 def count_models(a: Arguments) -> int:
     """How many linear models the layers need, before it is rounded up to a power of two.
 
-    Critical if that is more than there can be.
+    Critical if there are too many.
     """
     count, several = 1, []
-    for layer in reversed(_wanted(a)):
+    for layer in reversed(_enabled(a)):
         models = max(1, layer.models(a))
         count *= models
         several += [layer.option] if models > 1 else []
     if count > MODELS:
         names = " ".join(f"--{name}" for name in several)
-        raise Critical(f"{names} would need {count} linear models: {MODELS} are the most", "options.cc", 30)
+        raise Critical(f"{names} would need {count} linear models: the maximum is {MODELS}", "options.cc", 30)
     return count
 
 
 def side_by_side(a: Arguments) -> bool:
-    """Whether no layer or option keeps the classes of --oaa apart."""
-    if any(OPTIONS[name].apart and a.on(name) for name in a.values):
+    """Whether the classes of --oaa can be stored side by side in the table."""
+    if any(OPTIONS[name].unshared and a.on(name) for name in a.values):
         return False
-    return a.on("oaa") and all("classes" in layer.fits for layer in _wanted(a))
+    return a.on("oaa") and all("classes" in layer.compatible_with for layer in _enabled(a))
 
 
 def stack(s: Setup, learner: Layer) -> Layer:
     """The layers over the linear model."""
-    s.layers = _wanted(s.arguments)
+    s.layers = _enabled(s.arguments)
     s.link = s.arguments.get("link", "identity")
     for layer in s.layers:
         layer.prepare(s)

@@ -33,7 +33,7 @@ class StagePoly(Layer):
     """Learns over the monomials that the parents make, instead of the features."""
 
     option = name = "stage_poly"
-    predicts_apart = True
+    predicts_first = True
 
     def __init__(self, base: Layer, s: Setup) -> None:
         super().__init__(base, s)
@@ -55,7 +55,7 @@ class StagePoly(Layer):
     # --- monomials ---------------------------------------------------------------------------
 
     def _linear(self, e: Current) -> int:
-        """How many features are no interactions, the hidden ones of --ignore_linear too."""
+        """The number of features that are not interactions, including those of --ignore_linear."""
         counts = counts_of(e, self.setup.plan.shape.dropped)
         return sum(counts.values()) + (self.stepper.expander.constant_key is not None)
 
@@ -101,16 +101,16 @@ class StagePoly(Layer):
         """Make parents of the monomials with the largest weights."""
         slots, fields = self.slots, self.setup.plan.fields
         size = 2 if fields[1:2] not in ((), ("G",), ("N",)) else fields.index("N") if "N" in fields else 0
-        room = int(to_float(to_float(self.features / self.examples) ** self.exponent))
+        capacity = int(to_float(to_float(self.features / self.examples) ** self.exponent))
         # Which one of equal weights is left out is up to the heap, which must be Vowpal Wabbit's.
         heap: list[Monomial] = []
         for key, floats in sorted(SlotLayout(self.stepper.rule, fields).read()):
             found = Monomial(to_float(abs(floats[0]) * floats[size]), key)
             if found.weight <= TOLERANCE or key == self.root or slots[2 * key + 1] & PARENT:
                 continue
-            if len(heap) == room and heap and heap[0] < found:
+            if len(heap) == capacity and heap and heap[0] < found:
                 heappop(heap)
-            if len(heap) < room:
+            if len(heap) < capacity:
                 heappush(heap, found)
         for chosen in heap:
             slots[2 * chosen.key + 1] ^= PARENT

@@ -1,4 +1,4 @@
-"""Examples of several lines, of which those with the largest predictions are told: top."""
+"""Multiline examples; the lines with the largest predictions are printed: top."""
 
 from bisect import insort
 from typing import Any
@@ -13,8 +13,8 @@ class Top(Layer):
 
     option = name = "top"
     excludes = ("csv", "json", "named_labels")
-    company = "lines"
-    fits = ("lines",)
+    requires = "lines"
+    compatible_with = ("lines",)
     output = "SCALARS"
 
     def __init__(self, base: Layer, s: Setup) -> None:
@@ -22,11 +22,11 @@ class Top(Layer):
         self.of_lines, self.k = self, s.arguments["top"]
 
     @classmethod
-    def wanted(cls, a: Arguments) -> bool:
+    def enabled(cls, a: Arguments) -> bool:
         return not (a.on("csoaa_ldf") or a.on("wap_ldf"))
 
     def group(self, run: Any, lines: list[Current]) -> None:
-        """Learn the lines of one example, count them, and tell of it."""
+        """Learn the lines of one example, count them, and print the result."""
         s = run.statistics
         for e in lines:
             run.learn(e)

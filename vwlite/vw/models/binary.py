@@ -14,7 +14,7 @@ from vwlite.model.slots import CODES, Array, array_of, copied, field_of
 from vwlite.vw.messages import VERSION, Critical, short
 from vwlite.vw.text.parser import to_float
 
-WIDE = 31  # from so many bits on the number of a slot takes eight bytes in a file
+WIDE = 31  # from this number of bits on, the number of a slot takes eight bytes in a file
 
 Version = tuple[int, int, int]
 
@@ -40,7 +40,7 @@ LAYOUTS: dict[str, tuple[str, ...]] = {
 
 
 def version_of(text: str) -> Version | None:
-    """The numbers of a version; None: it is none."""
+    """The numbers of a version; None if it is not a version."""
     match = re.match(r"(\d{1,6})\.(\d{1,6})\.(\d{1,6})(?!\d)", text, re.ASCII)
     return (int(match[1]), int(match[2]), int(match[3])) if match else None
 
@@ -159,13 +159,13 @@ def write_binary(model: VwModel, extra: bytes = b"") -> bytes:
 
 
 def write_regularizer(h: Header, slots: "array[int]", floats: "array[float]") -> bytes:
-    """A file for `--input_feature_regularizer`: at 2 j the strength for weight j, at 2 j + 1 where it pulls to."""
+    """A file for `--input_feature_regularizer`: at 2 j the strength for weight j, at 2 j + 1 its center."""
     entry = struct.Struct("<If")
     return binary_head(h) + b"\1" + b"".join(map(entry.pack, slots, floats))
 
 
 def write_regularizer_text(h: Header, slots: "array[int]", floats: "array[float]", hexfloat: bool = False) -> str:
-    """The same to be read."""
+    """The same as text."""
     show: Callable[[float], str] = _hexfloat if hexfloat else short
     return text_head(h) + ":1\n" + "".join(f"{slot}:{show(x)}\n" for slot, x in zip(slots, floats, strict=True))
 
@@ -231,7 +231,7 @@ class _Bytes:
 
     def take(self, size: int) -> bytes:
         if size > len(self.data) - self.at:
-            raise damaged(self.path, "it is cut off, or a length in it is wrong")
+            raise damaged(self.path, "it is truncated, or has an invalid length")
         piece = self.data[self.at : self.at + size]
         self.at += size
         if self.check is not None:
@@ -245,19 +245,19 @@ class _Bytes:
         size = self.number("<I")
         data = self.take(size)
         if not data.endswith(b"\0"):
-            raise damaged(self.path, "a text in it does not end")
+            raise damaged(self.path, "a string in it has no end")
         return data[:-1].decode("utf-8", "surrogateescape")
 
 
 def read_head(path: str, data: bytes) -> tuple[Header, _Bytes]:
-    """The header of a binary model, and what comes behind it. Critical if the file is no model or damaged."""
+    """The header of a binary model, and what comes behind it. Critical if the file is not a model or is damaged."""
     source = _Bytes(path, data)
     shown = source.text()
     version = version_of(shown)
     if version is None:
         raise damaged(path, "it does not begin with a version")
     if version < OLDEST:
-        raise damaged(path, f"it is of version {shown}; models from version {'.'.join(map(str, OLDEST))} on are read")
+        raise damaged(path, f"it has version {shown}; versions from {'.'.join(map(str, OLDEST))} on are supported")
     h = Header(version=version)
     source.check = check = _Checksum()
     if version >= WITH_ID:
@@ -266,7 +266,7 @@ def read_head(path: str, data: bytes) -> tuple[Header, _Bytes]:
         raise damaged(path, "it is not a model of Vowpal Wabbit")
     h.min_label, h.max_label, h.bits = source.number("<f"), source.number("<f"), source.number("<I")
     if h.bits > 32:
-        raise damaged(path, f"it has {h.bits} bits; 32 are the most here")
+        raise damaged(path, f"it has {h.bits} bits; the maximum is 32")
     if version < CROSSINGS_AMONG_OPTIONS:
         for size in (2, 3):
             h.crossings += [source.take(size).decode("latin-1") for _ in range(source.number("<I"))]
@@ -286,7 +286,7 @@ def read_head(path: str, data: bytes) -> tuple[Header, _Bytes]:
         return h, source
     expected = check.value if version >= CHAINED_CHECKSUM else murmur3(data[: source.at], 0)
     if source.number("<I") != 4 or source.number("<I") != expected:
-        raise damaged(path, "its checksum is wrong")
+        raise damaged(path, "its checksum does not match")
     return h, source
 
 
@@ -294,9 +294,9 @@ def read_rest(h: Header, source: _Bytes, width: int) -> VwModel:
     """The state and the weights, `width` floats to a slot if the model can be continued."""
     resume = source.number("<B")
     if resume not in (0, 1):
-        raise damaged(source.path, "it is damaged behind its header")
+        raise damaged(source.path, "it is damaged after its header")
     if resume and {"--bfgs", "--conjugate_gradient"} & set(h.options.split()):
-        raise damaged(source.path, "it is a regularizer: --input_feature_regularizer takes it")
+        raise damaged(source.path, "it is a regularizer: use --input_feature_regularizer")
     state = None
     if resume:
         state = {name: source.number(form) for name, form in STATE if _has(h.version, name)}
@@ -307,12 +307,12 @@ def read_rest(h: Header, source: _Bytes, width: int) -> VwModel:
     head = 2 if h.bits >= WIDE or (resume and _wide(h, rest, width)) else 1  # words of four bytes of a slot's number
     step = head + width
     if len(rest) % (4 * step):
-        raise damaged(source.path, "bytes are missing or too many at its end")
+        raise damaged(source.path, "it has missing or extra bytes at its end")
     words = array_of(rest, "I")
     if largest(words[::step]) >= 1 << h.bits or (head == 2 and largest(words[1::step])):
         entry = struct.Struct(f"<{'Q' if head == 2 else 'I'}{4 * width}x")
         slot = next(slot for (slot,) in entry.iter_unpack(rest) if slot >= 1 << h.bits)
-        raise damaged(source.path, f"slot {slot} lies outside of its {h.bits} bits")
+        raise damaged(source.path, f"slot {slot} exceeds its {h.bits} bits")
     numbers = array_of(rest, "f")
     columns = [numbers[head + i :: step] for i in range(width)]
     return VwModel(h, state, width, copied(words[::step]), woven(columns))
@@ -356,11 +356,11 @@ def read_regularizer(h: Header, source: _Bytes) -> tuple["array[int]", "array[fl
     entry = struct.Struct("<If")
     rest = source.data[source.at :]
     if len(rest) % entry.size:
-        raise damaged(source.path, "bytes are missing or too many at its end")
+        raise damaged(source.path, "it has missing or extra bytes at its end")
     slots, floats = array("Q"), array("f")
     for slot, x in entry.iter_unpack(rest):
         if slot >= 2 << h.bits:
-            raise damaged(source.path, f"place {slot} lies outside of its {h.bits} bits")
+            raise damaged(source.path, f"index {slot} exceeds its {h.bits} bits")
         slots.append(slot)
         floats.append(x)
     return slots, floats

@@ -26,10 +26,10 @@ _KNOWN = (
 
 
 def from_vw(path: str, data: bytes) -> Model:
-    """A model of Vowpal Wabbit as one of vwlite. DataError if it is damaged or needs what is not there.
+    """A model of Vowpal Wabbit as one of vwlite. DataError if it is damaged or has unsupported options.
 
-    The default update, continued, goes on as `gd`; with any other the model predicts and cannot be continued. The file
-    does not know its loss, and so neither does the model.
+    A model of the default update is continued as `gd`; any other model predicts and cannot be continued. The file does
+    not have its loss, so the model has none.
     """
     try:
         header, source = vw.read_head(path, data)
@@ -38,12 +38,12 @@ def from_vw(path: str, data: bytes) -> Model:
     try:
         a = parse(header.options.split())
     except (Critical, Refused) as e:
-        raise DataError(f"{path}: a model of Vowpal Wabbit with options that are not known: {brief(e)}") from e
+        raise DataError(f"{path}: a model of Vowpal Wabbit with unknown options: {brief(e)}") from e
     for name in a.values:
         if name not in _KNOWN or (name == "hash_seed" and a[name]):
-            raise DataError(f"{path}: a model of Vowpal Wabbit with --{name}: `vwlite vw -i` takes it")
+            raise DataError(f"{path}: a model of Vowpal Wabbit with --{name}: use `vwlite vw -i`")
     if header.ngrams or header.skips:
-        raise DataError(f"{path}: a model of Vowpal Wabbit with --ngram: `vwlite vw -i` takes it")
+        raise DataError(f"{path}: a model of Vowpal Wabbit with --ngram: use `vwlite vw -i`")
     fields = model_fields(a)
     try:
         found = vw.read_rest(header, source, len(fields))
@@ -54,7 +54,7 @@ def from_vw(path: str, data: bytes) -> Model:
     try:
         check_settings(settings)
     except ValueError as e:
-        raise DataError(f"{path}: a model of Vowpal Wabbit that only `vwlite vw -i` takes: {e}") from e
+        raise DataError(f"{path}: a model of Vowpal Wabbit that only `vwlite vw -i` can read: {e}") from e
     state = found.state or {}
     low, high = (state.get(name, getattr(header, name)) for name in ("min_label", "max_label"))
     try:
@@ -122,11 +122,11 @@ def to_vw(path: str, model: Model) -> bytes:
     """
     s = model.settings
     if s.hash not in ("strings", "all"):
-        raise DataError(f"{path}: --hash {s.hash} is not known to Vowpal Wabbit")
+        raise DataError(f"{path}: --hash {s.hash} is not supported by Vowpal Wabbit")
     if s.crosses:
-        raise DataError(f"{path}: namespaces crossed by name (-q {s.crosses[0]}) are not known to Vowpal Wabbit")
+        raise DataError(f"{path}: namespaces crossed by name (-q {s.crosses[0]}) are not supported by Vowpal Wabbit")
     if model.records > 1:
-        raise DataError(f"{path}: a model of classes cannot be exported: `vwlite vw --oaa` makes one for Vowpal Wabbit")
+        raise DataError(f"{path}: a model of classes cannot be exported: train it with `vwlite vw --oaa`")
     if model.rule.get("unseen"):
         raise DataError(
             f"{path}: a model of --algorithm {s.algorithm} cannot be exported: features that were never seen have a "

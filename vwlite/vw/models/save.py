@@ -1,4 +1,4 @@
-"""The models that a run writes, as it is at the time."""
+"""Write the models of a run in its current state."""
 
 import sys
 from typing import Any
@@ -24,9 +24,9 @@ MERGED = ("ignore", "ignore_linear", "keep")  # options whose values are kept as
 
 
 class ModelWriter:
-    """Writes the models of a run: `-f`, `--readable_model`, `--invert_hash`, and strengths of weights.
+    """Writes the models of a run: `-f`, `--readable_model`, `--invert_hash`, and regularization strengths.
 
-    idle: options that mean nothing in this run, which a model keeps nevertheless. writes_regularizer: it is the
+    idle: options without effect in this run, which a model stores nevertheless. writes_regularizer: it is the
     strengths of a batch solver that go to their files. saved: `save` was called.
     """
 

@@ -19,11 +19,11 @@ from vwlite.vw.solvers.weights import Weights
 class BatchLinear(LinearLayer):
     """A linear model whose weights change only between passes.
 
-    The first pass takes down the features that come by; the later ones are made from those notes. They rely on the
-    layers above to ask in the same order in every pass.
+    The first pass records the features of the examples; later passes use the record. They rely on the layers above to
+    request examples in the same order in every pass.
 
-    bits: of slots. constant: the key of the constant if it is not to be regularized, or -1. tests: nothing will be
-    learned, and no notes are taken.
+    bits: of slots. constant: the key of the constant if it is not to be regularized, or -1. tests: nothing is
+    learned, and nothing is recorded.
     """
 
     in_batches = True
@@ -69,11 +69,11 @@ class BatchLinear(LinearLayer):
             self.collect(e)
 
     def begin(self) -> None:
-        """The weights to begin with are there."""
+        """Called when the initial weights are set."""
         self.blank = not self.stepper.rule.slots()
 
     def _note(self, e: Current) -> None:
-        """Take the example down. Its prediction is made anew, to be to the bit what it would be in a later pass."""
+        """Record the example. Its prediction is recomputed, to have the same bits as in a later pass."""
         stepper = self.stepper
         keys, values = stepper.keys_of(e.model), stepper.features()[1]
         self.rows.add(keys, values, e.initial)
@@ -89,7 +89,7 @@ class BatchLinear(LinearLayer):
     # --- passes ------------------------------------------------------------------------------
 
     def finish_pass(self, holdout: float | None) -> None:
-        """Have the solver decide, and be ready for the next pass. holdout: see `PassSolver.end_pass`."""
+        """Let the solver decide, and prepare the next pass. holdout: see `PassSolver.end_pass`."""
         if self.weights is None:
             self.weights = self._freeze()
         p = np.asarray(self.predictions, np.float32)
@@ -102,7 +102,7 @@ class BatchLinear(LinearLayer):
             self.store()
 
     def repeat(self) -> tuple[float, float]:
-        """Make a pass in which nothing is other than in the last one but the weights.
+        """Make a pass in which only the weights differ from the last one.
 
         Returns the sums of the losses, of examples that were not held out and of those that were.
         """
@@ -110,7 +110,8 @@ class BatchLinear(LinearLayer):
         labels = np.asarray(responses.labels, np.float32)
         weights = np.where(np.isnan(labels), 0, np.asarray(responses.weights, np.float32))
         counts = weights > 0
-        loss = responses.judged(self.solver.loss, np.asarray(self.predictions, np.float32))[0][counts] * weights[counts]
+        losses = responses.evaluate(self.solver.loss, np.asarray(self.predictions, np.float32))[0]
+        loss = losses[counts] * weights[counts]
         held = np.asarray(responses.held, np.bool_)[counts]
         return float(loss[~held].sum()), float(loss[held].sum())
 

@@ -1,4 +1,4 @@
-"""The examples of a batch solver: a sparse matrix, and what is asked of each row."""
+"""The examples of a batch solver: a sparse matrix, and the targets of each row."""
 
 from array import array
 from dataclasses import dataclass
@@ -49,7 +49,7 @@ class ExampleMatrix:
         self._initial.append(initial)
 
     def freeze(self, more: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
-        """There are no more rows. The keys of the columns, rising: those of the rows and some more."""
+        """End the rows. Returns the keys of the columns, ascending: those of the rows and some more."""
         keys = np.asarray(self._keys, np.uint32)
         found: npt.NDArray[np.uint32] = np.union1d(keys, more)
         self.columns = np.searchsorted(found, keys)
@@ -75,7 +75,7 @@ class ExampleMatrix:
 
 @dataclass
 class Responses:
-    """What the layers above said of the rows in a pass."""
+    """The targets that the layers above set for the rows in a pass."""
 
     labels: "array[float]"
     weights: "array[float]"
@@ -92,7 +92,7 @@ class Responses:
         self.learned.append(learned)
         self.held.append(e.held)
 
-    def judged(self, loss: Loss, p: Floats) -> Doubles:
+    def evaluate(self, loss: Loss, p: Floats) -> Doubles:
         """The loss of each prediction and its first two derivatives, not weighted: three rows."""
         found = np.empty((3, len(p)))
         loss.evaluate_each(p.astype(np.float64), np.asarray(self.labels, np.float32).astype(np.float64), *found)

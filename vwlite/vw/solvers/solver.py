@@ -1,4 +1,4 @@
-"""What each pass of a batch solver is for: a new direction, the curvature along it, or a step back."""
+"""The purpose of each pass of a batch solver: a new direction, the curvature along it, or a step back."""
 
 from math import copysign, isnan
 
@@ -55,12 +55,12 @@ class PassSolver:
     ) -> None:
         """What follows a pass in which the rows had the predictions p.
 
-        holdout: what stands for the loss in the row of the table: the loss on examples that were held out, NaN if it
+        holdout: shown as the loss in the row of the table: the loss on examples that were held out, NaN if it
         is not known, or None for the loss on the others.
         """
         importance = np.asarray(responses.weights, np.float32)
         learned = np.asarray(responses.learned, np.bool_)
-        loss, dloss, curvature = responses.judged(self.loss, p)
+        loss, dloss, curvature = responses.evaluate(self.loss, p)
 
         def weighed(x: Doubles) -> Floats:
             return np.where(learned, x.astype(np.float32) * importance, np.float32(0))

@@ -10,7 +10,7 @@ LARGEST_RATIO = 10000.0  # of the diagonal of the preconditioner
 
 
 class NoCurvature(Exception):
-    """There is no curvature along the last step."""
+    """Raised if the last step found no curvature."""
 
 
 class Weights:
@@ -58,7 +58,7 @@ class Weights:
         self.g[:] = 0
 
     def start(self) -> None:
-        """The first direction. What is known of the second derivatives of the loss serves for it alone."""
+        """The first direction. The second derivatives of the loss are used for it only."""
         self.d[:] = -self.h * self.g
         self.remember()
         self.h[:] = 0

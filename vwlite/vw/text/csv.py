@@ -6,19 +6,19 @@ from vwlite.vw.text.parser import FeatureHashing, ParsedExample, read_number, to
 
 csv.field_size_limit(1 << 30)
 
-# Carriage returns within a line, and NUL, are characters like others; to the module they are not. These stand for them:
-# they are in no text that was decoded from bytes.
+# Carriage returns within a line, and NUL, are ordinary characters here, but not for the csv module. They are replaced
+# by these, which never occur in text decoded from bytes.
 _PLAIN = str.maketrans("\r\0", "\udc00\udc01")
 _BACK = str.maketrans("\udc00\udc01", "\r\0")
 
 
 def _bytes(text: str) -> bytes:
-    """As they stand in the file, be they UTF-8 or not."""
+    """The bytes of the file, UTF-8 or not."""
     return text.encode("utf-8", "surrogateescape")
 
 
 class CsvError(Exception):
-    """Columns that cannot be, or a line that does not have them; `place`: the line of Vowpal Wabbit's reader."""
+    """Invalid columns, or a line that does not match them; `place`: the line of Vowpal Wabbit's reader."""
 
     def __init__(self, message: str, place: int) -> None:
         super().__init__(message)
@@ -26,7 +26,7 @@ class CsvError(Exception):
 
 
 class CsvParser:
-    """Lines become examples; the first is the head, unless it is said otherwise."""
+    """Converts lines to examples; by default the first is the header."""
 
     def __init__(
         self, features: FeatureHashing, *, separator: str, has_head: bool, head: str | None, scales: str
@@ -62,7 +62,7 @@ class CsvParser:
             self.columns.append((space, feature) if bar else ("", space))
 
     def line(self, line: bytes) -> ParsedExample | None:
-        """The example of a line; None for the head. CsvError if it is none."""
+        """The example of a line; None for the header. CsvError if it is invalid."""
         text = line.decode("utf-8", "surrogateescape").removeprefix("\ufeff").rstrip("\r")
         example = ParsedExample()
         if not text.strip():

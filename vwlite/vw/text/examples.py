@@ -1,4 +1,4 @@
-"""Where examples come from: the data or its cache, as batches of the engine, with names where they are wanted.
+"""The source of examples: the data or its cache, as batches of the engine, with names if needed.
 
 A label that is not a simple one is kept as text: in the tag of the batch's line, before a NUL.
 """
@@ -81,14 +81,14 @@ def _offsets(n: int, skips: int) -> list[list[int]]:
 
 
 def mask_space(space: Namespace, bits: int) -> None:
-    """Have features that share an index share the hash too."""
+    """Give features that share an index the same hash."""
     space.hashes = [h & ((1 << bits) - 1) for h in space.hashes]
 
 
 def sort_space(space: Namespace, bits: int, limit: int | None = None) -> None:
     """Sort the features by index and value, keep the first of equal ones, and at most `limit` of them.
 
-    Vowpal Wabbit moves those that are kept to the front. Of its sum of squares it takes what stands behind them then,
+    Vowpal Wabbit moves those that are kept to the front. From its sum of squares it subtracts what is after them then,
     which need not be what is left out, and multiplies each with the first of these instead of itself.
     """
     mask = (1 << bits) - 1
@@ -112,7 +112,7 @@ class ExampleSource:
     """The data of a run, and how its lines become examples.
 
     simple: labels are numbers. wants_names: names are collected. make: how a line becomes an example if it is not
-    Vowpal Wabbit's text. stop: when it gives true, the data ends, and there is no cache.
+    Vowpal Wabbit's text. stop: when it returns true, the data end, and no cache is written.
     """
 
     paths: Sequence[str]
@@ -137,15 +137,15 @@ class ExampleSource:
     cached_now: bool = False  # in this pass a cache is read
 
     def __post_init__(self) -> None:
-        self._failure: Critical | None = None  # what ended reading, to be raised behind the lines before it
+        self._failure: Critical | None = None  # the error that ended reading, raised after the lines before it
         self.text = TextParser(self.features, self.streams, self.strict)
         self.simple_reader = SimpleLabels(self.streams)
 
     def find_cache(self) -> bool:
         """Use the cache of an earlier run if there is one; whether there is.
 
-        One that cannot be used is built again from the data. Without data there is nothing to build it from, and
-        what is no cache at all is somebody's file.
+        A cache that cannot be used is rebuilt from the data. Without data that is impossible, and a file that is not a
+        cache is left alone.
         """
         if self.cache is None or self.kill_cache or not os.path.exists(self.cache):
             return False
@@ -158,7 +158,7 @@ class ExampleSource:
             if data == "-" or not _is_cache(self.cache) or os.path.realpath(data) == os.path.realpath(self.cache):
                 words = f"cache file {self.cache} is possibly corrupted or of another program: {e}"
                 raise Critical(words, "cache.cc") from None
-            self.streams.warn(f"cache file is ignored, and made again from the data: {e}.")
+            self.streams.warn(f"cache file is ignored, and rebuilt from the data: {e}.")
             return False
         bits = reader.made_from.get("bits")
         if not isinstance(bits, int) or bits < self.bits:
@@ -210,7 +210,7 @@ class ExampleSource:
                     if self._failure is not None:
                         raise self._failure
             return
-        # A pipe may be silent for long: then the consumer must not be the one who waits for it.
+        # A pipe may be silent for long: the consumer must not wait for it.
         ahead = Ahead(
             lambda stop: map(Task, self._blocks(stop)),
             lambda: _Parsing(self.features, numbers=self.cache is not None, labels_in_tags=not self.simple), threads=1,
@@ -245,17 +245,17 @@ class ExampleSource:
             yield batch
             return
         whole, begin = Batch(), 0
-        for odd in parsed.bad:
-            line = odd.line - batch.first_line
+        for bad in parsed.bad:
+            line = bad.line - batch.first_line
             whole.extend(batch, begin, line)
             self.text.number += line - begin
             if self.by_turns:
                 yield whole
                 whole = Batch()
             try:
-                self._add(whole, self.text.line(odd.text))
+                self._add(whole, self.text.line(bad.text))
             except Critical:
-                yield whole  # what stands before it
+                yield whole  # the lines before it
                 raise
             begin = line + 1
         whole.extend(batch, begin, len(batch))
@@ -325,7 +325,7 @@ class ExampleSource:
 
 
 class _Parsing(Parsing):
-    """Parses blocks. Lines that the engine's parser does not know are told as bad ones.
+    """Parses blocks. Lines that the engine's parser cannot read are returned as bad lines.
 
     numbers: for a cache, whose batches number their distinct hashes. labels_in_tags: labels are not simple.
     """
@@ -339,18 +339,18 @@ class _Parsing(Parsing):
         self.numbers = numbers
 
     def parse(self, task: Task, batch: Batch) -> Parsed:
-        block, odd = task.block, []
+        block, bad = task.block, []
         assert isinstance(block, Block)
         batch.first_line = block.first_line
         if self.parser.parse(block.data, batch):
             for _, line, first, last, _, _ in self.parser.faults(batch):
                 text = bytes(block.data[first:last])
-                odd.append(BadLine(block.source, block.first_line + line, 1, "unknown to the engine", text))
+                bad.append(BadLine(block.source, block.first_line + line, 1, "unknown to the engine", text))
         batch.gather()
-        if self.numbers and not odd:
+        if self.numbers and not bad:
             batch.number_hashes()
         block.release()
-        return Parsed(batch, odd)
+        return Parsed(batch, bad)
 
 
 def spans_of(batch: Batch, line: int) -> Iterator[tuple[int, int, int]]:
@@ -376,7 +376,7 @@ _FOREIGN = re.compile(rb"([\x01-\x20])\0{7}\d+\.\d[^\0]*\0c", re.DOTALL)
 
 
 def _is_cache(path: str) -> bool:
-    """Whether a file is a cache of this program or of Vowpal Wabbit, whatever its version, or is empty."""
+    """Whether a file is empty, or a cache of this program or of Vowpal Wabbit of any version."""
     if not os.path.isfile(path):
         return False
     try:

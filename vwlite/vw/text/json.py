@@ -7,7 +7,7 @@ from vwlite.vw.text.parser import MASK, FeatureHashing, ParsedExample, to_float
 
 
 class JsonError(Exception):
-    """A line that is no example; `at`: where, if it is no JSON."""
+    """A line that is not an example; `at`: the position, if it is not JSON."""
 
     def __init__(self, message: str, at: int | None = None) -> None:
         super().__init__(message)
@@ -15,13 +15,13 @@ class JsonError(Exception):
 
 
 class JsonParser:
-    """Objects become examples, one a line; see the README for what stands for what."""
+    """Objects become examples, one for each line; see the README for the keys."""
 
     def __init__(self, features: FeatureHashing, chain_hash: bool) -> None:
         self.features, self.chain_hash = features, chain_hash
 
     def line(self, line: bytes) -> ParsedExample | None:
-        """The example of a line; a blank one for a blank line. JsonError if it is none."""
+        """The example of a line; a blank one for a blank line. JsonError if it is invalid."""
         example = ParsedExample()
         if not line.strip():
             example.blank = True
@@ -29,7 +29,7 @@ class JsonParser:
         try:
             pairs = json.loads(line, object_pairs_hook=list)
             if pairs != [] and not _is_object(pairs):
-                raise JsonError("an object is expected")
+                raise JsonError("expected an object")
             self._object(example, pairs, b"", top=True)
         except ValueError as e:
             raise JsonError(str(e), getattr(e, "pos", 0)) from None
@@ -96,14 +96,14 @@ class JsonParser:
                     space.values.append(to_float(value))
                     space.names.append(name + b"^[%d]" % i)
             elif value is not None:
-                raise JsonError("an array holds numbers or objects")
+                raise JsonError("an array must have numbers or objects")
 
     def _special(self, example: ParsedExample, key: str, value: Any) -> bool:
         """Labels and tags."""
         if key == "_label":
             if isinstance(value, list):
                 if value and not _is_object(value):
-                    raise JsonError("a label is no array")
+                    raise JsonError("a label cannot be an array")
                 parts = dict(value)
                 words = [parts.get("Label"), parts.get("Weight"), parts.get("Initial")]
                 example.words = [_word(word) for word in words if word is not None]
@@ -131,7 +131,7 @@ def _is_object(value: Any) -> bool:
 
 
 def _bytes(text: str) -> bytes:
-    """In UTF-8; halves of pairs that stand alone are kept as they are."""
+    """In UTF-8; lone surrogates are kept unchanged."""
     return text.encode("utf-8", "surrogatepass")
 
 

@@ -10,7 +10,7 @@ from vwlite.vw.layers.base import Current
 from vwlite.vw.messages import Critical, prediction, short
 from vwlite.vw.text.parser import read_number
 
-_NO_LABEL = (1 << 31) - 1  # from here on a number is shown as none
+_NO_LABEL = (1 << 31) - 1  # numbers from here on are shown as missing
 _SPECIAL = (b"***shared***", b"***label***")  # in place of a class
 UNKNOWN_COST = 3.4028234663852886e38  # of a class without a cost, in an example of several lines
 
@@ -34,7 +34,7 @@ class Simple:
         self.run = run
         a = run.arguments
         self.loss = a.get("loss_function", "squared")
-        # Active learning tells the importance of labels that it would like to have.
+        # Active learning prints the importance of labels that it requests.
         self.asks = a.flag("active") and not any(
             name in a for name in ("simulation", "direct", "confidence", "bootstrap", "boosting", "stage_poly")
         )
@@ -112,7 +112,7 @@ class Simple:
 
 
 class PackedLabels:
-    """Labels that are not simple: their words lie before a NUL in the tag of a batch's line."""
+    """Labels that are not simple: their words are before a NUL in the tag of a batch's line."""
 
     def __init__(self, run: Any) -> None:
         self.run = run
@@ -121,7 +121,7 @@ class PackedLabels:
         self.indexing = classes and classes.indexing
         if self.names and self.indexing is not None:
             self.indexing.before_words = self.tell_unknown
-        self._batch: Batch | None = None  # whose unknown names were not told yet
+        self._batch: Batch | None = None  # its unknown names were not reported yet
 
     def begin_batch(self, batch: Batch) -> None:
         """The examples that follow are those of this batch."""
@@ -177,8 +177,8 @@ class PackedLabels:
         return min(max(int(match[0][:25]), -(1 << 63)), (1 << 63) - 1), match.end()
 
     def tell_unknown(self) -> None:
-        """Warn of all names in the batch that are unknown. Vowpal Wabbit reads on while it learns: its words of what it
-        reads come first."""
+        """Warn of all names in the batch that are unknown. Vowpal Wabbit reads ahead while it learns: its
+        messages about what it reads come first."""
         batch, self._batch = self._batch, None
         if batch is None or self.run.arguments.flag("onethread"):
             return
@@ -239,7 +239,7 @@ class Multiclass(PackedLabels):
 
     @property
     def expected(self) -> tuple[float, float, bool]:
-        """The first and the last class, by their places from 1, whose labels say nothing new about all labels.
+        """The first and the last class, by their places from 1, whose labels add nothing to the range of labels.
 
         That of the last one tells from which number classes count, if that is not known yet.
         """
@@ -310,13 +310,13 @@ class Costs(PackedLabels):
         return [word.partition(b":")[0] for word in words if not word.startswith(_SPECIAL)]
 
     def parse(self, e: Current) -> None:
-        # A word that stands alone is read twice in Vowpal Wabbit, and told of twice.
+        # Vowpal Wabbit reads a single word twice, and warns twice.
         e.target = self._special(e.words[0], self._pair(e.words[0])[0]) if len(e.words) == 1 else None
         if e.target is None:
             e.target = [self._cost(word) for word in e.words]
 
     def _pair(self, word: bytes) -> tuple[list[bytes], float | None]:
-        """The parts of a word between colons, and the cost: that of one part is none."""
+        """The parts of a word between colons, and the cost; a single part has no cost."""
         parts = [part for part in word.split(b":") if part]
         if len(parts) < 2:
             return parts, None
@@ -326,7 +326,7 @@ class Costs(PackedLabels):
         return parts, 0.0
 
     def _special(self, word: bytes, parts: list[bytes]) -> list[tuple[int, float | None]] | None:
-        """What `shared` and `label` mean alone, which are no names of classes unless classes have names."""
+        """The meaning of `shared` and `label` alone: they are not names of classes unless classes have names."""
         plain = () if self.names else (b"shared", b"label")
         if not parts or parts[0] not in (*_SPECIAL, *plain):
             return None
@@ -408,7 +408,7 @@ class Multilabels(PackedLabels):
 
     def count(self, e: Current) -> None:
         labelled = self.known(e)
-        loss = _apart(e.target, e.prediction) * e.weight if labelled else 0.0
+        loss = _differences(e.target, e.prediction) * e.weight if labelled else 0.0
         self.run.statistics.update(e.held, labelled, loss, e.weight, e.features)
 
     def shown_label(self, e: Current) -> str:
@@ -418,7 +418,7 @@ class Multilabels(PackedLabels):
         return ",".join(map(str, e.prediction))
 
     def text(self, e: Current) -> str:
-        """The classes, with a space behind them in any case; before that a line of its own with the probabilities."""
+        """The classes, always with a space after them; before that a separate line with the probabilities."""
         line = tagged(self.shown(e) + " ", e)
         scores = getattr(e, "scores", None)
         if scores is not None:
@@ -426,8 +426,8 @@ class Multilabels(PackedLabels):
         return line
 
 
-def _apart(given: list[int], predicted: list[int]) -> float:
-    """How many classes stand in one of two lists only, gone through together as if both were in order."""
+def _differences(given: list[int], predicted: list[int]) -> float:
+    """How many classes are in one of two lists only, merged as if both were sorted."""
     i = j = both = 0
     while i < len(given) and j < len(predicted):
         both += given[i] == predicted[j]

@@ -1,7 +1,7 @@
-"""Vowpal Wabbit's text, read as Vowpal Wabbit reads it: never refused, with its warnings, and with names.
+"""Vowpal Wabbit's text, parsed as Vowpal Wabbit does: never rejected, with its warnings, and with names.
 
-The engine's parser reads the lines of sound text, and fast. This one is for the others, and for runs that want the
-names of features or features made of names (affixes, spellings, dictionaries).
+The engine's parser is fast, and reads valid lines. This one is for the others, and for runs that need the names of
+features, or features derived from names (affixes, spellings, dictionaries).
 """
 
 import re
@@ -32,7 +32,7 @@ def to_float(x: float) -> float:
 
 
 def read_number(text: bytes) -> tuple[float, int]:
-    """The number that the text begins with, and how many bytes it takes; 0 bytes: there is none."""
+    """The number that the text begins with, and its length in bytes; length 0: no number."""
     if not text:
         return 0.0, 0
     match = _NUMBER.match(text)
@@ -298,7 +298,7 @@ def _shown(text: bytes) -> str:
 
 
 def read_dictionary(lines: list[bytes], parser: TextParser) -> dict[bytes, Namespace]:
-    """A dictionary: a word a line, and the features it stands for. The first line of a word counts."""
+    """A dictionary: a word a line, and its features. The first line of a word is used."""
     entries: dict[bytes, Namespace] = {}
     for line in lines:
         line = line.strip(b" \t\r\n")
