@@ -9,10 +9,12 @@ rcv1    documents like those of RCV1: 47,236 words, the r-th most frequent with 
         logistic model with 1,000 weights that are not zero. As VW text, word 123 is `w123`.
 clicks  impressions of advertisements: 12 namespaces (advertiser, browser, ... to l) with one feature each, up to
         a million values in a namespace. About one label in five is 1; it depends on every namespace and on
-        which advertiser meets which format, so `-q af` helps. As libsvm, every value has an index of its own.
-meals   what an animal (namespace A) is offered (B), herbivore or carnivore, plant or meat, a hundred of each, and ten
-        namespaces C to L with one of 10,000 words each, which mean nothing; 1 is a meal that is eaten, so only `-q AB`
-        helps. As libsvm, every value has an index of its own. After the benchmark of Fwumious Wabbit.
+        which advertiser meets which format, so `-q af` helps. As libsvm, every value has its own index.
+fw-synthetic
+        the synthetic data of the benchmark of Fwumious Wabbit: an animal (namespace A: herbivores and carnivores)
+        and a food (B: plants and meat), a hundred of each kind, and ten noise namespaces C to L with one of 10,000
+        words each. The label is 1 if the animal eats the food, so only `-q AB` helps. As libsvm, every value has its
+        own index.
 
 Examples are made in blocks, each from its own random stream, so memory does not grow with the length, a
 longer stream begins with the shorter one, and the same arguments give the same bytes.
@@ -25,12 +27,12 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-BLOCK = 4096  # examples made at a time; part of what a seed means
-MODEL = 1 << 40  # the number of the random stream for the planted model, behind those of all blocks
+BLOCK = 4096  # examples generated at a time; the seed depends on it
+MODEL = 1 << 40  # the number of the random stream for the planted model, after those of all blocks
 
 WORDS = 47_236
-PLANTED, COMMON = 1_000, 5_000  # so many words have a weight, among so many of the most frequent ones
-WORD_SCALE = 40.0  # of these weights; leaves an error of about 7 % to the best classifier
+PLANTED, COMMON = 1_000, 5_000  # number of words with a weight, and of the most frequent words they are drawn from
+WORD_SCALE = 40.0  # of these weights; the best classifier has an error of about 7 %
 
 CARDINALITIES = {
     "advertiser": 5_000,
@@ -131,8 +133,8 @@ class Clicks:
         return ((line * BLOCK) % tuple(rows.ravel().tolist())).encode().splitlines(keepends=True)
 
 
-class Meals:
-    """Rows of one value per namespace, of which two together say the label."""
+class FwSynthetic:
+    """Rows of one value per namespace; the label depends on a pair of namespaces."""
 
     KINDS = (("Herbivore", "Carnivore"), ("Plant", "Meat"))
     EACH, NOISE, WORDS = 100, 10, 10_000
@@ -158,7 +160,9 @@ class Meals:
         return lines
 
 
-STREAMS: dict[str, Callable[[int], Rcv1 | Clicks | Meals]] = {"rcv1": Rcv1, "clicks": Clicks, "meals": Meals}
+STREAMS: dict[str, Callable[[int], Rcv1 | Clicks | FwSynthetic]] = {
+    "rcv1": Rcv1, "clicks": Clicks, "fw-synthetic": FwSynthetic,
+}  # fmt: skip
 
 
 def draw_labels(rng: np.random.Generator, margin: np.ndarray) -> np.ndarray:
@@ -167,20 +171,20 @@ def draw_labels(rng: np.random.Generator, margin: np.ndarray) -> np.ndarray:
 
 
 def generate(name: str, form: str, seed: int, examples: int | None, megabytes: float | None) -> Iterator[bytes]:
-    """The text, in pieces: so many examples, or whole lines until there are so many megabytes (10^6 bytes)."""
+    """The text, in chunks: a number of examples, or whole lines until a number of megabytes (10^6 bytes)."""
     source = STREAMS[name](seed)
     left = examples if examples is not None else sys.maxsize
     bytes_left = megabytes * 1e6 if megabytes is not None else float("inf")
     block = 0
     while left > 0 and bytes_left > 0:
         lines = source.text(stream(seed, block), form)[:left]
-        piece = b"".join(lines)
-        if len(piece) > bytes_left:
+        chunk = b"".join(lines)
+        if len(chunk) > bytes_left:
             ends = np.cumsum([len(line) for line in lines])
-            piece = b"".join(lines[: int(np.searchsorted(ends, bytes_left)) + 1])
-        yield piece
+            chunk = b"".join(lines[: int(np.searchsorted(ends, bytes_left)) + 1])
+        yield chunk
         left -= len(lines)
-        bytes_left -= len(piece)
+        bytes_left -= len(chunk)
         block += 1
 
 
@@ -196,27 +200,27 @@ def main(arguments: list[str] | None = None) -> int:
     typed = parser.parse_args(arguments)
     if typed.examples is None and typed.megabytes is None:
         typed.examples = 10_000
-    pieces = generate(typed.stream, typed.format, typed.seed, typed.examples, typed.megabytes)
+    chunks = generate(typed.stream, typed.format, typed.seed, typed.examples, typed.megabytes)
     try:
         if typed.output:
-            write(typed.output, pieces)
+            write(typed.output, chunks)
         else:
-            sys.stdout.buffer.writelines(pieces)
+            sys.stdout.buffer.writelines(chunks)
             sys.stdout.buffer.flush()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing more to say at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # no output at exit
     except OSError as e:
         print(f"generate.py: {typed.output or 'standard output'}: {e.strerror}", file=sys.stderr)
         return 74
     return 0
 
 
-def write(path: str, pieces: Iterator[bytes]) -> None:
-    """Write a file that is there only when it is whole."""
+def write(path: str, chunks: Iterator[bytes]) -> None:
+    """Write a file atomically."""
     unfinished = f"{path}.unfinished"
     try:
         with open(unfinished, "wb") as f:
-            f.writelines(pieces)
+            f.writelines(chunks)
         os.replace(unfinished, path)
     except BaseException:
         if os.path.exists(unfinished):

@@ -51,7 +51,7 @@ def test_the_quick_benchmark_fills_its_table(tmp_path: Path) -> None:
     assert {len(cells) for cells in table} == {7}
     works = " ".join(cells[0] for cells in table)
     rows = ["`gd`", "clicks", "predict", "libsvm", "cache", "`sgd`", "`l1-ball`", "`adagrad`", "`arow`", "memory"]
-    rows += ["meals", "over their text", "one thread", "the portable build, train", "the portable build, a pass"]
+    rows += ["fw-synthetic", "over their text", "one thread", "the portable build, train", "the portable build, a pass"]
     rows += ["in memory"] if importlib.util.find_spec("sklearn") else []
     for word in (*rows, "`vwlite vw`", "--version", "one"):
         assert word in works

@@ -272,11 +272,11 @@ def test_make_help_lists_goals_that_exist() -> None:
         make("--dry-run", goal)
 
 
-def test_meals_are_eaten_by_those_who_can():
-    """Both texts say the same, and the label is that of the pair."""
+def test_the_label_of_fw_synthetic_is_that_of_the_pair():
+    """Both formats have the same examples, and the label depends on the pair of animal and food."""
     lines = {}
     for form in ("vw", "libsvm"):
-        lines[form] = b"".join(generate.generate("meals", form, 3, 500, None)).decode().splitlines()
+        lines[form] = b"".join(generate.generate("fw-synthetic", form, 3, 500, None)).decode().splitlines()
     indices: dict[str, int] = {}
     for text, numbers in zip(lines["vw"], lines["libsvm"], strict=True):
         label, *namespaces = text.split(" |")
