@@ -104,7 +104,7 @@ def topic_table() -> str:
 
 
 def sections() -> dict[str, str]:
-    """What stands in the README between the markers `<!-- begin NAME -->` and `<!-- end NAME -->`."""
+    """The text of the README between the markers `<!-- begin NAME -->` and `<!-- end NAME -->`."""
     return {"picture": caption(), "bars": bars(), "first run": first_run(), "topics": topic_table()}
 
 
@@ -142,13 +142,13 @@ def losses() -> str:
 
 
 def with_losses(text: str) -> str:
-    """`vwlite help algorithms` with its table of losses made anew."""
+    """`vwlite help algorithms` with its table of losses rebuilt."""
     head, _, rest = text.partition("\nLosses\n------\n\n")
     return f"{head}\nLosses\n------\n\n{losses()}\n\n{rest[rest.index('Advice on each'):]}"
 
 
 def updated(text: str, made: dict[str, str]) -> str:
-    """A text with its made parts made anew."""
+    """A text with its generated parts rebuilt."""
     for name, content in made.items():
         pattern = rf"(<!-- begin {re.escape(name)} -->\n).*?(<!-- end {re.escape(name)} -->)"
         text, found = re.subn(pattern, lambda m, c=content: f"{m[1]}{c}\n{m[2]}", text, flags=re.DOTALL)

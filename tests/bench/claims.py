@@ -7,7 +7,7 @@ fit; of those with at most N nonzero weights the one with the best AUC on the va
 predicts the test part. Strengths are found by halving, for every learning rate: the weakest with at most N
 weights. The part to fit has a multiple of 100 examples, so that what shrinks or rounds at times does so at the end.
 
-In the third table a setting is judged by what it minimises, on the whole training part: the mean log loss and l1 times
+In the third table a setting is evaluated by its objective, on the whole training part: the mean log loss and l1 times
 the sum of |weights|, the constant left out. Every cell has the learning rate that was best for it.
 """
 
@@ -139,7 +139,7 @@ def tested(parts: Parts, algorithm: str, tried: list[Setting], folder: Path) -> 
 
 
 def tuned(parts: Parts, kind: Kind, limits: list[int], folder: Path) -> dict[str, Any]:
-    """The best of the settings with at most so many weights, for each limit."""
+    """The best of the settings with at most N weights, for each limit N."""
     every = [
         at_most(parts, kind, typed, schedule, limits, folder)
         for typed in kind.typed
@@ -166,7 +166,7 @@ def limited(parts: Parts, kind: Kind, limits: list[int], folder: Path) -> dict[s
 
 
 def objective(parts: Parts, algorithm: str, words: Iterable[str], l1: float, passes: int, folder: Path) -> float:
-    """The mean log loss of the training part and l1 ||w||_1, after so many passes."""
+    """The mean log loss of the training part and l1 ||w||_1, after `passes` passes."""
     model, raw = folder / "model", folder / "predictions.txt"
     typed = [parts.files["train"], "--algorithm", algorithm, "--loss", "logistic", *words, "--l1", l1]
     typed += ["--passes", passes, *(["--holdout-off"] if passes > 1 else [])]

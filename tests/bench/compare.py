@@ -6,15 +6,15 @@
 Each data set is split with a seed: a training and a test part, where it has none of its own, and of the training part
 80 % to fit and 20 % to validate. Of every algorithm a small grid is tried: learning rates (ftrl: alpha and beta), and
 strengths (what makes the model small: --l1, --radius, ...); all rates with the weakest and the middle strength, and the
-rates that were best there with all others. They learn what is to fit, and are judged by the log loss on what is to
+rates that were best there with all others. They learn the fitting part, and the log loss is taken on the part to
 validate.
 
 In the table is the setting with the fewest nonzero weights of those within 1 % of the algorithm's least log loss. It
-learns all of the training part anew and predicts the test part, once. In the picture are all strengths, each with the
-learning rate that was best for it on the validation part, and they too learn and predict anew.
+learns all of the training part again and predicts the test part, once. In the picture are all strengths, each with the
+learning rate that was best for it on the validation part, and they too learn and predict again.
 
-Scores learned from the hinge loss are no log-odds: for the log loss they go through a x + b, the a and b that are best
-on the validation part. A multi-class task is judged by its errors.
+Scores of the hinge loss are not log-odds: for the log loss they are mapped by a x + b, the a and b that are best
+on the validation part. A multi-class task is evaluated by its errors.
 """
 
 import argparse
@@ -65,7 +65,7 @@ WHERE = (
 class Grid:
     """What is tried of an algorithm: learning rates times strengths."""
 
-    rate: str = ""  # the option, "" if there is none
+    rate: str = ""  # the option; "" for none
     rates: tuple[float, ...] = ()
     strength: str = ""
     strengths: tuple[float, ...] = ()  # the weakest first
@@ -172,7 +172,7 @@ class Refused(Exception):
 
 @dataclass
 class Setting:
-    """What one learner is told, and how good that is on the validation part."""
+    """The options of one learner, and its loss on the validation part."""
 
     rate: float | None
     strength: float | None

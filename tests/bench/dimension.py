@@ -2,13 +2,13 @@
 
     make bench-dimension     writes the tables in RESULTS.md
 
-The number d of ids grows from 10^4 to 10^8; the examples stay as many, and as long. Two streams tell two things apart:
+The number d of ids grows from 10^4 to 10^8; the examples stay as many, and as long. Two streams separate two effects:
 
     same        10^4 features are in use; only the ids from which they are drawn, and --features where there is such an
                 option, become more. The table is the same size, so this is what the algorithm costs.
     uniform     every feature of every example is drawn from all d ids. So the table grows too, until hardly any feature
                 comes twice, and memory is far away from the processor. What of this is the memory's, the row of sgd
-                shows, which does nothing but to look for weights and to change them: beside each time stands how many
+                shows, which does nothing but to look for weights and to change them: next to each time is how many
                 times that of sgd it grew.
 
 A time is processor time per feature, learning included, reading and parsing not. Each pass over the stream has labels
@@ -104,7 +104,7 @@ def measure(streams: dict[int, list[list[Batch]]], rounds: int, features: int) -
 
 
 def table_of(times: Times, beside: str | None = None) -> str:
-    """beside: the algorithm whose growth stands beside each."""
+    """beside: the algorithm whose growth is shown next to each."""
     dimensions = list(next(iter(times.values())))
     first, *others = dimensions
     titles = ["`--algorithm`", f"d = {power(first)}", *map(power, others), f"at most {LIMIT:g}"]

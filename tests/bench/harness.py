@@ -197,7 +197,7 @@ def show(content: str, results: Path | None, name: str) -> None:
 
 
 def read_results(path: Path, empty: dict[str, Any], wanted: bool) -> dict[str, Any]:
-    """The results of before, if they are wanted and there are any."""
+    """The earlier results, if requested and available."""
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if wanted and path.exists() else empty
     return found
 

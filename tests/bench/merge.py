@@ -168,7 +168,7 @@ def quality(folder: Path, algorithm: str, work: Work, shards: list[list[str]], r
 
 
 def one_machine(folder: Path, algorithm: str, rounds: int, rate: tuple[str, str]) -> float:
-    """The least test loss of so many passes."""
+    """The smallest test loss of the passes."""
     best, begin = float("inf"), ["--loss", "logistic", "--algorithm", algorithm, *rate]
     for _ in range(rounds):
         vwlite("train", folder / "all", *begin, "-m", folder / "one", "--quiet")

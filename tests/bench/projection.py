@@ -2,7 +2,7 @@
 
     make bench-projection     writes the table and the picture in RESULTS.md
 
-A vector of n numbers, uniform in [-1, 1] and then projected, lies on the ball of radius n / 2; a random vector with k
+A vector of n numbers, uniform in [-1, 1] and then projected, is on the ball of radius n / 2; a random vector with k
 nonzeros, uniform in [-1, 1], is added; the sum is projected. "sort" is method="sort" (NumPy); "linear" is
 method="linear", which writes into an array that is there already; "sparse" is SparseBall.add, which both adds and
 projects. Its vector stays from update to update, and making it at the beginning does not count; it never writes n

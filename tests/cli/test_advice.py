@@ -136,7 +136,7 @@ def test_a_feature_without_its_namespace(vwlite):
 
 
 def test_an_export_to_standard_output(vwlite, folder):
-    """As everywhere, - is no file."""
+    """As everywhere, - is not a file."""
     vwlite("export", "m", "--to", "tsv", "-o", "t")
     assert vwlite("export", "m", "--to", "tsv", "-o", "-").out == (folder / "t").read_text()
     assert not (folder / "-").exists()

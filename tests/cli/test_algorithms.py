@@ -197,7 +197,7 @@ def test_the_help_of_train_points_here():
 
 
 def test_the_help_of_solve_names_the_usual_solvers_first():
-    """Those that `auto` takes are usual; what lies in solve/papers is not."""
+    """Those that `auto` takes are usual; the solvers in solve/papers are not."""
     text = " ".join(help_of("solve").split()).split("algorithms`. One of ")[1].split(".")[0]
     usual, papers = (set(names.split(", ")) for names in text.split("; to reproduce papers, "))
     assert usual | papers == set(SOLVERS)

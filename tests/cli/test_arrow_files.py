@@ -119,7 +119,7 @@ def test_a_dictionary_gives_the_features_of_its_words(first, second, with_plain,
     assert found == wanted
     if not with_plain and len(first[0]) + len(second[0]) <= 20:
         assert numbered
-    if numbered:  # they are no others when the batch lies in a cache, which keeps the numbers alone
+    if numbered:  # they are the same when the batch is in a cache, which stores the numbers only
         data = b"".join(batch.dump())
         assert list(Batch.view(bytearray(data), 0, len(data)).hash) == wanted[0]
 

@@ -710,7 +710,7 @@ def test_killed_at_any_moment_there_is_a_whole_model_and_nothing_in_the_way(vwli
             assert vwlite("check", "data.vwlite-cache").out.startswith("data.vwlite-cache: a cache, whole")
     assert 0 in found
     assert any(0 < count < final for count in found)
-    # What the killed ones left is in nobody's way, and goes with the next one that writes there.
+    # Files of killed runs do not disturb; the next run that writes there removes them.
     write("model", old)
     vwlite(*command, "--kill-cache")
     assert learned() == final
@@ -769,7 +769,7 @@ def test_predictions_before_learning_have_a_line_for_each_line(vwlite, passes):
 
 # --- divergence ------------------------------------------------------------------------------
 
-# Poisson, without a constant, rate 1: the first line makes the weight of x 999, and exp(999) is no number.
+# Poisson, without a constant, rate 1: the first line makes the weight of x 999, and exp(999) is infinite.
 DIVERGING = b"1000 |a x\n1 |a y\n1 |a x\n"
 LINKED = {
     "logistic": lambda p: 1 / (1 + np.exp(-p)),

@@ -1,4 +1,4 @@
-"""`vwlite dask`: the same model however many workers there are, and whoever is killed; what it says of bad input.
+"""`vwlite dask`: the same model for any number of workers, also if some are killed; messages about bad input.
 
 Workers are slow to start, so `make test` has six tests with some; the others are `long`.
 """
@@ -561,7 +561,7 @@ def test_a_run_is_gone_on_with_only_if_it_is_the_same(vwlite, cluster, shards):
 
 @pytest.mark.long
 def test_all_workers_have_died(shards):
-    """A run that nobody works for says so, and goes on when somebody comes."""
+    """A run without workers prints a note, and continues when a worker comes."""
     with by_command("scheduler", "--port", "0", "--no-dashboard", "--host", "127.0.0.1") as scheduler:
         address = wait_for(scheduler_address, scheduler)
         worker = ("worker", address, "--nthreads", "1", "--no-dashboard", "--no-nanny")

@@ -218,7 +218,7 @@ def at_call(call: str, at: int, instead: Callable) -> None:
 
 
 def check(folder: Path, name: str, known: Known, tidy: bool = True, interrupted: bool = False) -> None:
-    """Each output is old or new, or what there was when the run was told to stop; the rest is as it was; nothing else
+    """Each output is old or new, or the state when the run was stopped; the rest is as it was; nothing else
     is there; and the next run works."""
     job = JOBS[name]
     for n, content in known.files.items():
@@ -248,7 +248,7 @@ def check(folder: Path, name: str, known: Known, tidy: bool = True, interrupted:
 
 
 def drawn(count: int) -> pytest.MarkDecorator:
-    """So many tests."""
+    """The number of tests."""
     return pytest.mark.parametrize("number", range(count * TIMES))
 
 
@@ -441,7 +441,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 @drawn(20)
 def test_a_signal_while_a_command_starts(folder, known, number):
-    """After so many imports; then it may have ended by itself."""
+    """After N imports; then it may have ended by itself."""
     name, chance = job_of(number), random.Random(f"start {number}")
     job, found, which = JOBS[name], known(name), random.Random(number).choice(SIGNALS)
     fill(folder, found)
@@ -465,7 +465,7 @@ def test_a_signal_while_a_command_starts(folder, known, number):
 
 @drawn(20)
 def test_a_signal_while_a_command_learns(folder, known, number):
-    """After so many rows of its table, of which each is printed while it runs."""
+    """After N rows of its table, each printed while it runs."""
     names = ["train", "continue", "passes", "outputs", "checkpoints", "vw", "vw passes"]
     name, chance = names[number % len(names)], random.Random(f"signal {number}")
     job, found, which = JOBS[name], known(name), chance.choice(SIGNALS)

@@ -1,4 +1,4 @@
-"""`vwlite train --holdout-to`: lines that are not learned but written, for a merge to judge by."""
+"""`vwlite train --holdout-to`: lines that are not learned but written, to evaluate a merge."""
 
 import json
 import os

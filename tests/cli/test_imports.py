@@ -71,7 +71,7 @@ KNOWN_CYCLES = [{"vwlite.model", "vwlite.model.file", "vwlite.vw.models.convert"
 
 
 def test_no_import_in_a_function_hides_a_cycle():
-    """What commands import late is for a short start: nobody imports them. `vwlite/vw` is not looked into."""
+    """Modules imported late, for a short start, are not imported early. `vwlite/vw` is not checked."""
     hidden = [way for way in cycles(graph(ast.walk)) if not all(name.startswith("vwlite.vw") for name in way)]
     assert [way for way in hidden if set(way) not in KNOWN_CYCLES] == []
 

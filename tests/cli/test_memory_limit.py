@@ -1,4 +1,4 @@
-"""`--memory` of `vwlite solve` and `certify`: what does not fit lies in files, and no byte of a result changes."""
+"""`--memory` of `vwlite solve` and `certify`: the rest is kept in files, and no byte of a result changes."""
 
 import json
 import os

@@ -49,7 +49,7 @@ def save(path, model) -> bytes:
 
 
 def sealed(content: bytes) -> bytes:
-    """A zip with the comment that a model has: nobody has to be of good will to make one."""
+    """A zip with the comment of a model: an attacker can create one."""
     at = len(content) - 2
     assert content[at:] == b"\0\0"  # the size of the comment
     content = content[:at] + (79).to_bytes(2, "little")

@@ -260,7 +260,7 @@ def test_one_value_in_every_line_may_fill_the_place_of_the_label(vwlite):
 
 
 def test_the_table_shows_labels_as_they_are_in_the_data(vwlite):
-    """And predictions as they are written: with --link logistic a label is no probability."""
+    """And predictions as they are written: with --link logistic a label is not a probability."""
     Path("data").write_text(coded(0, 1))
     err = vwlite("train", "data", "--loss", "logistic", "--labels", "0,1", "--link", "logistic", "-p", "p", "-P", 1).err
     rows = [line.split() for line in err.splitlines() if re.match(r"\d\.\d{6} ", line)]
@@ -270,7 +270,7 @@ def test_the_table_shows_labels_as_they_are_in_the_data(vwlite):
 
 @pytest.mark.parametrize("options", ["--l1-of-max 0.5", "--l1 0.02", "--radius 1", "--nonzeros 3"])
 def test_a_model_that_dropped_features_is_not_blamed_for_it(vwlite, options):
-    """The header says how many features the training had; what goes on from the model knows it too."""
+    """The header says how many features the training had; so does a model continued from it."""
     Path("data").write_text(many("text", 100))
     vwlite("solve", "data", "--loss", "logistic", *options.split(), "-m", "m")
     model = read_model("m")

@@ -93,7 +93,7 @@ def test_killed_at_any_moment_there_is_a_whole_version(tmp_path):
         assert len(set(lines[:-1])) == 1
         versions.add(lines[0])
     assert len(versions) > 1
-    # What the killed ones left behind is no obstacle, and goes.
+    # Files of killed runs do not disturb, and are removed.
     assert leftovers(tmp_path, ["a"])
     write(path, b"new")
     assert path.read_bytes() == b"new"
@@ -228,7 +228,7 @@ def test_named_pipe_gets_the_bytes(tmp_path):
 
 
 def test_named_pipe_that_begins_anew_before_it_was_written(tmp_path):
-    """As a model does: begun when the run starts, to be sure that it can be, and again when it is written."""
+    """As for a model: created when the run starts, to detect errors early, and again when it is written."""
     os.mkfifo(tmp_path / "fifo")
     thread, found = reader_of(tmp_path / "fifo")
     with AtomicFile(tmp_path / "fifo") as f:

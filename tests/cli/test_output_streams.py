@@ -177,7 +177,7 @@ CALLS = ("open", "write", "fsync", "rename", "close", "unlink", "fchmod", "fstat
 
 
 def test_killed_before_any_system_call_leaves_the_old_file_or_the_new_one(tmp_path):
-    """The process kills itself before its first, second, ... call, until there is none left."""
+    """The process kills itself before its first, second, ... call, until no call is left."""
     outcomes = []
     for n in range(1, 200):
         folder = tmp_path / str(n)
@@ -207,7 +207,7 @@ def test_killed_before_any_system_call_leaves_the_old_file_or_the_new_one(tmp_pa
         assert code in (0, -signal.SIGKILL)
         assert path.read_bytes() in (OLD, NEW)
         outcomes.append(path.read_bytes() == NEW)
-        write(path, b"next")  # what is left of a killed job is in nobody's way, and goes
+        write(path, b"next")  # files of a killed job do not disturb, and are removed
         assert os.listdir(folder) == ["model"]
         if code == 0:
             break

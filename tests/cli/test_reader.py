@@ -70,7 +70,7 @@ lines = st.binary(max_size=300) | st.lists(st.sampled_from([b"a", b"\n", b"\r\n"
 @settings(deadline=None, max_examples=150)
 @given(data=lines, block_size=st.integers(1, 400), kind=st.sampled_from(list(COMPRESS)))
 def test_blocks_are_the_input_in_whole_lines(scratch, data, block_size, kind):
-    data = b"-" + data  # whatever comes, it is no magic
+    data = b"-" + data  # no continuation can be magic bytes
     scratch.write_bytes(COMPRESS[kind](data))
     check_blocks(read(scratch, block_size=block_size), data)
 
@@ -151,7 +151,7 @@ def check_damaged(items, data):
 def test_every_truncation_is_a_fault(scratch, kind):
     stored = COMPRESS[kind](TEXT)
     whole = 0
-    # Fewer bytes than the magic are no compressed file; as text they are no valid line either.
+    # Fewer bytes than the magic are not a compressed file; as text they are not a valid line either.
     for size in range({"gzip": 2, "bzip2": 3, "xz": 6, "zstd": 4}[kind], len(stored)):
         scratch.write_bytes(stored[:size])
         items = read(scratch, skip_faults=True, block_size=50)
@@ -318,7 +318,7 @@ def test_whole_lines_do_not_wait_for_the_end_of_the_last():
 
 
 def test_a_line_is_delivered_when_the_beginning_of_the_next_arrives_at_once(monkeypatch):
-    """Between two reads there is no pause, but the second brings no line end."""
+    """No pause between two reads, but the second has no line end."""
     with piped() as (source, writing):
         os.write(writing, b"one\ntw")
         blocks = read_blocks([source], block_size=4)  # the first read is `one\n`
@@ -364,7 +364,7 @@ def first_answer(stored, block_size):
 
 
 def test_a_line_does_not_wait_for_the_compressed_bytes_behind_it():
-    """Between two reads there is no pause, but the second is not enough to make anything of it."""
+    """No pause between two reads, but the second is too short to decide."""
     compressor = zlib.compressobj(wbits=31)
     stored = compressor.compress(b"one\n") + compressor.flush(zlib.Z_SYNC_FLUSH)
     more = compressor.compress(b"two\n") + compressor.flush(zlib.Z_SYNC_FLUSH)
@@ -403,7 +403,7 @@ def test_stop_ends_a_silent_pipe_without_the_line_that_is_cut_off():
 
 
 def test_a_named_pipe_is_opened_once(tmp_path):
-    """Whoever writes into it would get a SIGPIPE when the first reader goes away."""
+    """A writer would get SIGPIPE when the first reader closes it."""
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     check_sources([str(fifo)])  # does not wait for a writer either
@@ -453,7 +453,7 @@ def test_a_file_that_shrinks_is_a_fault(tmp_path, size):
     read_before = text_of(found)
     assert isinstance(fault, UnreadableInput)
     assert data.startswith(read_before)
-    assert read_before.endswith(b"\n")  # a line that is cut off is none
+    assert read_before.endswith(b"\n")  # a truncated line does not count
     assert "has become shorter while it was read" in fault.message
     assert fault.line == 1 + read_before.count(b"\n")
     path.write_bytes(data)

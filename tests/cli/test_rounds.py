@@ -273,7 +273,7 @@ def test_what_cannot_be(vwlite, at, command, code, words):
 
 
 def temporary(folder):
-    """Files that were begun and are left."""
+    """Files that were started and not finished."""
     return [path.name for path in Path(folder).iterdir() if path.name.endswith((".tmp", ".lock"))]
 
 
@@ -282,7 +282,7 @@ def children_of(pid):
 
 
 def started(at):
-    """A run over shards that goes on for long, and its processes."""
+    """A long run over shards, and its processes."""
     options = ["--loss", "logistic", "--l1", 1e-9, "--tolerance", 0]
     process = start("solve", *split(SOURCES, 4), "--shards", 2, *options, "-m", "m", cwd=at)
     assert process.stderr is not None

@@ -163,7 +163,7 @@ def test_the_simplex_has_weights_that_add_up(vwlite, at):
     optimum = data.mean_loss("squared", w, b)
     assert np.all(v > 0) and v.sum() == pytest.approx(0.5)
     assert optimum * (1 - 1e-9) <= data.mean_loss("squared", v, c) <= optimum * (1 + 2e-5)
-    # Where the radius is far too large, the simplex is worse than the ball, and so is its bound: that of nobody else.
+    # Where the radius is far too large, the simplex is worse than the ball, and so is its bound, but no other bound.
     large = ["--loss", "squared", "--radius", 100, "--quiet"]
     vwlite("solve", "squared", *large, "--nonnegative", "-m", "ball")
     vwlite("solve", "squared", *large, "--solver", "eg", "-m", "m")
@@ -404,7 +404,7 @@ def test_classes_with_names(vwlite, at):
         assert "  green\n" in said
         assert vwlite("predict", "-m", "m", "d").out.split()[:4] == ["red", "green", "red", "blue"]
     assert read_model("m").classes == ["red", "green", "blue"]
-    vwlite("solve", "d", "-i", "m", "-m", "m", "--quiet")  # the names go on
+    vwlite("solve", "d", "-i", "m", "-m", "m", "--quiet")  # the names are continued
     assert read_model("m").classes == ["red", "green", "blue"]
 
 

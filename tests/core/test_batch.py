@@ -420,7 +420,7 @@ def test_a_view_cannot_be_gathered():
 
 
 def random_batch(rng: random.Random, words: int) -> Batch:
-    """A view that is numbered, of so many words at most."""
+    """A numbered view of at most N words."""
     drawn = [f"w{rng.randrange(words)}:{rng.randint(1, 9)}" for _ in range(3 * words)]
     batch = batch_from("".join(f"1 | {' '.join(drawn[i : i + 5])}\n" for i in range(0, len(drawn), 5)).encode())
     batch.number_hashes()

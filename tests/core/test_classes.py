@@ -152,7 +152,7 @@ def test_the_largest_score_is_predicted_the_first_of_equals():
     scores = [float(x.split(b":")[1]) for x in raw[1].split()]
     assert scores == pytest.approx([-0.5, -0.5, 0.5])  # the dloss of the logistic loss at 0 is 1/2
     scores = [float(x.split(b":")[1]) for x in raw[2].split()[:3]]
-    less, more = 1 - half, half  # the slopes at -1/2 and 1/2 of what is no label
+    less, more = 1 - half, half  # the slopes at -1/2 and 1/2, which are not labels
     assert scores == pytest.approx([2 * (-0.5 - less), 2 * (-0.5 + half), 2 * (0.5 - more)], abs=1e-5)
     assert raw[2].endswith(b" t")
     tally = learner.progressive

@@ -32,7 +32,7 @@ def powers(x, exponent):
 
 
 def true(name, x, y=0.0):
-    """In decimals. Where 1 is taken away or added, so many digits more than cancel."""
+    """In decimals. If 1 is subtracted or added, with enough additional digits for the cancellation."""
     x = Decimal(float(x))
     if name == "exp":
         return x.exp()

@@ -16,7 +16,7 @@ COLON = ord(":")
 
 
 def slow_terms(patterns, seen):
-    """The interactions that the patterns stand for, in order, each settled and each multiset once."""
+    """The interactions that the patterns expand to, in order, each settled and each multiset once."""
     present = sorted(c for c in seen if 32 <= c <= 126)
     found = []
     for pattern in patterns:
@@ -208,7 +208,7 @@ def test_constant_key():
 
 
 def test_many_features_make_many_products():
-    """More than any buffer at hand: a namespace of 300 with itself, and with another that stands in two places."""
+    """More than any buffer at hand: a namespace of 300 with itself, and with another that occurs in two places."""
     rng = np.random.default_rng(1)
     a = [(int(h), 1.0) for h in rng.integers(0, 2**32, 300)]
     b = [(int(h), 1.0) for h in rng.integers(0, 2**32, 60)]

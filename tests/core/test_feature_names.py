@@ -48,7 +48,7 @@ def slow_line(line, hash_all, libsvm):
 
 
 def slow_names(text, settings, libsvm=False, most=10**9):
-    """The names of all features and crosses, by hash: the first one of each hash, and at most so many of either."""
+    """The names of all features and crosses, by hash: the first one of each hash, at most N of each kind."""
     linear, crosses = {}, {}
     keep, ignore, ignore_linear = (getattr(settings, n).encode("latin-1") for n in ("keep", "ignore", "ignore_linear"))
     hash_all = settings.hash == "all"
@@ -276,7 +276,7 @@ def test_finders_want_an_expander_of_their_own():
 
 
 def test_finders_look_while_the_store_grows():
-    """Many threads look for names while one keeps them: each name is kept once, whoever finds it how often."""
+    """Many threads look for names while one keeps them: each name is kept once, however often threads find it."""
     store = NameStore(10**6)
     settings = Settings(interactions=("ax",))
     lines = [b"1 |a w%d v%d |x u%d\n" % (i % 997, i, i % 13) for i in range(21_000)]

@@ -210,7 +210,7 @@ def test_diverging_comes_back_with_the_culprit_unlearned():
     batch = batch_of([one(), one(x=1e30, key=6), one(x=1e30, key=6), one(key=7), one()])
     at = learner.run(batch)
     assert learner.reason == Reason.DIVERGED
-    assert at == 2  # w = 1e60 is no float any more
+    assert at == 2  # w = 1e60 exceeds a float
     assert learner.rule.t == 2
     assert learner.examples == 2
     assert len(learner.raw_predictions.take().splitlines()) == 2
@@ -272,7 +272,7 @@ def test_the_range_is_that_of_labels_that_were_learned():
 
 
 def test_gd_takes_log_means_of_44_at_most():
-    """Beyond, the square of exp(p) is no float, and a label of 100 does not make exp(100) sensible."""
+    """Beyond, the square of exp(p) exceeds a float, and a label of 100 does not make exp(100) sensible."""
     loss = Poisson()
     learner = Learner(Gd(loss), loss, Expander(constant=False), predictions=True)
     learner.min_label, learner.max_label = -50.0, 50.0
@@ -313,7 +313,7 @@ def test_numbers_as_text_on_a_grid():
 
 
 def test_numbers_as_text_near_the_ties_of_the_last_digit():
-    """The nearest double to a number of seven decimals that ends in 5 lies above or below it."""
+    """The nearest double to a number of seven decimals that ends in 5 is above or below it."""
     rng = np.random.default_rng(1)
     values = [float(f"{whole}.{six:06}5") for whole in (0, 1, 7, 523) for six in rng.integers(0, 10**6, 3000)]
     values += [v * (1 + 2.0**-52) for v in values[:2000]] + [-v for v in values[:2000]]
@@ -391,7 +391,7 @@ def test_a_dictionary_is_asked_for_again_when_the_table_changes(known):
     model = Learner(learner.rule, Squared(), learner.expander, learn=False, raw_predictions=True)
     before = column_weights(model, Matrix(x, label=y), batch)
     assert before == 0
-    for keys in ([], [7], range(100, 3000)):  # nothing new; a new slot; so many that all move
+    for keys in ([], [7], range(100, 3000)):  # nothing new; a new slot; so many new slots that all move
         learner.run(batch_of([Line(1, [(key, 1)]) for key in keys]))
         matrix = matrix if known else Matrix(x, label=y)
         matrix.fill(batch, 0)

@@ -153,7 +153,7 @@ def test_the_largest_and_the_common_extra_number():
 
 @pytest.mark.parametrize("beta", [0.0, 1e-8, 1.0, 100.0])
 def test_path_length_at_all_scales(beta):
-    """Through the share of the way of a single shard's rising evidence; far apart it is about sqrt d."""
+    """Through the share of the way of a single shard's growing precision; for a large distance it is about sqrt d."""
     keys = memoryview(array("I", range(40)))
     S0 = array("d", [10.0**i for i in range(-20, 20, 2) for _ in range(2)])
     d = array("d", [10.0**i for i in range(-19, 21, 2) for _ in range(2)])

@@ -1,4 +1,4 @@
-"""Lines of so many features that they come in pieces: nothing but the memory may tell that they do."""
+"""Lines with so many features that they are split into chunks: only the memory may differ."""
 
 import random
 
@@ -63,7 +63,7 @@ def in_pieces(monkeypatch, most: int, piece: int) -> None:
 
 
 def text(labels: list[str], lines: int = 60, seed: int = 1) -> bytes:
-    """Short and long lines; features that stand twice, namespaces that are interrupted, values of any size."""
+    """Short and long lines; duplicate features, namespaces that are interrupted, values of any size."""
     draw = random.Random(seed)
     found = []
     for _ in range(lines):

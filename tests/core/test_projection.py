@@ -95,7 +95,7 @@ def assert_optimal(v, w, z, a, b, tolerance):
         return
     assert mass == pytest.approx(z, abs=tolerance * a.sum())
     pull, inner = (size - kept) / a, (kept > 0) & (kept < b)
-    least = pull[kept == 0].max(initial=0)  # theta is no less
+    least = pull[kept == 0].max(initial=0)  # theta is not less
     most = pull[kept == b].min(initial=inf)  # and no more
     slack = tolerance / a.min()
     assert least <= most + slack
@@ -169,7 +169,7 @@ def test_few_different_numbers(numbers, method):
         n, z = int(rng.choice([1, 2, 3, 5, 30, 1000])), float(rng.choice([0.1, 0.25, 0.3, 0.5, 1.0, 1.5, 2.0]))
         v = rng.choice(numbers, n)
         largest = v == v.max()
-        if rng.random() < 0.5:  # of those that are largest so many above the others that these come to be on theta
+        if rng.random() < 0.5:  # the largest ones exceed the others by so much that the others are at theta
             below = v[~largest].max(initial=0)
             v[largest] = below + z / largest.sum()
         w = project_simplex(v, z, method=method)
@@ -306,7 +306,7 @@ HARD = {
     "two values": (np.r_[np.ones(N // 2), np.full(N // 2, 2.0)], N / 4),
     "ascending": (np.arange(1.0, N), 10.0),
     "descending": (np.arange(1.0, N)[::-1].copy(), 1e8),
-    # each mean of what is left lies just above the smallest number: without a pivot, 900 rounds over everything
+    # each mean of the rest is just above the smallest number: without a pivot, 900 rounds over everything
     "steep": (np.r_[-(2.0 ** np.arange(900)), RNG(11).uniform(0, 1, N)], 2.0**940),
 }
 

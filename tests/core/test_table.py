@@ -87,7 +87,7 @@ def test_is_a_dictionary(operations, bits):
 
 
 def test_grows_within_one_example():
-    """An example with more features than the table has room for, some of them twice."""
+    """An example with more features than the capacity of the table, some of them twice."""
     learner = learner_of()
     features = [(k * 7919 % 2**32, 1.0) for k in range(20_000)]
     learner.run(batch_of([Line(1.0, features + features[:10])]))

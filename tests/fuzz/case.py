@@ -62,7 +62,7 @@ def _written(content: Any, depth: int) -> str:
 
 
 def _as_text(data: bytes) -> str | dict[str, str]:
-    """As it stands if it is ASCII without control characters, so that people can read it."""
+    """Unchanged if it is ASCII without control characters, to be readable."""
     if all(32 <= c < 127 or c in b"\t\r\n" for c in data):
         return data.decode("ascii")
     return {"base64": base64.b64encode(data).decode("ascii")}

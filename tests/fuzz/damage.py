@@ -1,7 +1,7 @@
-"""Models and caches that nobody wrote: changed at random, then signed as if that had been meant.
+"""Crafted models and caches: changed at random, with valid digests.
 
-The digest of a model and the sums of a cache find accidents. They are no signatures, so the rest of the program must
-not trust what lies behind them.
+The digest of a model and the sums of a cache find accidents. They are not signatures, so the rest of the program must
+not trust the content.
 """
 
 import hashlib

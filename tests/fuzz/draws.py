@@ -141,7 +141,7 @@ def value(rng: Random, odd: float) -> str:
 
 
 def data(rng: Random, labels: list[str], count: int, *, format: str = "vw", odd: float = 0, bad: float = 0) -> bytes:
-    """Lines with these labels. odd: how many numbers are at the edge of what a number can be; below 0: few features of
+    """Lines with these labels. odd: the share of extreme numbers; below 0: few features of
     few values, so that sums are equal now and then. bad: how many lines are any text at all. The first line is always
     one that can be learned."""
     found = []
@@ -301,7 +301,7 @@ LOOKS: list[Command] = [
 
 
 def commands(rng: Random) -> Case:
-    """Train, look at the model, predict; with odd numbers, odd options and bad lines now and then."""
+    """Train, look at the model, predict; sometimes with extreme numbers, extreme options and bad lines."""
     odd = rng.choice([0.0, 0.1, 0.5, 1.0, -1.0])
     s = setup(rng, odd=max(odd, 0))
     bad = rng.choice([0.0, 0.0, 0.1])
@@ -484,7 +484,7 @@ def problem(rng: Random, odd: float) -> Setup:
 
 
 def solving(rng: Random) -> Case:
-    """Solve, judge, solve on, learn on; with odd numbers, odd options and bad lines now and then."""
+    """Solve, judge, solve on, learn on; sometimes with extreme numbers, extreme options and bad lines."""
     odd = rng.choice([0.0, 0.1, 0.5, 1.0, -1.0])
     s = problem(rng, max(odd, 0))
     bad = rng.choice([0.0, 0.0, 0.1])
@@ -529,7 +529,7 @@ def equal_solving(rng: Random) -> Case:
     return Case("equal", files, groups, ["model"])
 
 
-# --- models and caches that nobody wrote ---------------------------------------------------------------
+# --- crafted models and caches --------------------------------------------------------------------------
 
 
 class Stock:

@@ -25,7 +25,7 @@ OUTPUTS = ("-m", "-f", "--model")
 
 
 def judge(case: Case, folder: Path) -> str:
-    """What is wrong with a case; nothing: "". The folder is made anew and left as the case left it."""
+    """The errors of a case; "" for none. The folder is recreated, and not cleaned up."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     result = folder / "result"

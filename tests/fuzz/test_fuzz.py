@@ -1,4 +1,4 @@
-"""What `make fuzz` found once, and the judge that found it."""
+"""Cases found by `make fuzz`, and the checker that found them."""
 
 import os
 import signal
@@ -26,7 +26,7 @@ KINDS = [
 
 @pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)
 def test_what_was_found_once_stays_cured(path, tmp_path, request):
-    if path.stem.startswith("open-"):  # found, and not cured yet: whoever cures it gives the file another name
+    if path.stem.startswith("open-"):  # known, and not fixed yet: the fix renames the file
         request.applymarker(pytest.mark.xfail)
     assert judge.judge(read_case(path), tmp_path / "work") == ""
 
@@ -45,7 +45,7 @@ def test_drawn_texts_are_parsed_as_the_slow_parser_does(tmp_path):
     assert judge.judge(case, tmp_path / "work") == ""
 
 
-# --- the judge finds what it looks for ---------------------------------------------------------------
+# --- the checker finds errors --------------------------------------------------------------------------
 
 PREDICT = Case("any", {"data": b"|a x\n"}, [[["predict", "data"]]])
 

@@ -23,7 +23,7 @@ def told(path: Path) -> dict[str, Any]:
 
 
 def run(vwlite: Shell, path: Path, which: str, folder: Path) -> str:
-    """Run the command that stands under a name; what it wrote to standard output."""
+    """Run the command of a name; returns its standard output."""
     data = {part.upper(): path.parent / f"{told(path)['data']}.{part}.vw" for part in ("train", "test", "more")}
     files = data | {"MODEL": path.with_suffix(".model"), "RAW": folder / "raw", "OUT": folder / "out"}
     return vwlite(*(files.get(a, a) for a in told(path)[which])).out
@@ -38,7 +38,7 @@ class TestEach:
             assert (tmp_path / "raw").read_text() == told(path)["raw"]
 
     def test_predicts_what_its_twin_did(self, path):
-        """Without running anything: what stands in the files is what the algorithm's definition says."""
+        """Without running anything: the files agree with the definition of the algorithm."""
         twin = told(path)["twin"]
         if twin is None:
             pytest.skip("has no twin")

@@ -183,7 +183,7 @@ def test_continuing_predicting_and_listing(vwlite, tmp_path, algorithm, loss):
     assert f"nonzero weights = {nonzero}\n" in err
     listed = vwlite("weights", tmp_path / "whole", "--all").out.splitlines()
     assert {int(row.split()[0]): float(row.split()[1]) for row in listed} == weights
-    # The mean is another model than the last weights are; learning goes on from those.
+    # The mean is not the model of the last weights; learning continues from the last weights.
     options = ["train", "--quiet", "--algorithm", algorithm, "--loss", loss, "-l", 0.05, *COMMANDS[algorithm]]
     vwlite(*options, tmp_path / "all", "-m", tmp_path / "plain", "-p", tmp_path / "plain.p")
     vwlite(*command, "--quiet", tmp_path / "all", "-p", tmp_path / "averaged.p")

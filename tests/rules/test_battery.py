@@ -175,7 +175,7 @@ def bits_of(state) -> tuple[str, bytes]:
 
 
 def restored(learner: Learner, state) -> Learner:
-    """A fresh learner that goes on from a state."""
+    """A new learner that continues from a state."""
     scalars, label_range, slots = state
     learner.rule.load(scalars, slots.view(np.uint8).reshape(-1))
     learner.min_label, learner.max_label = label_range
@@ -333,7 +333,7 @@ def test_save_load_continue_equals_never_stopping(rule, loss):
 
 @pytest.mark.parametrize("loss", ["squared", "logistic", "hinge"])
 def test_the_order_of_the_heap_is_invisible(loss):
-    """A heap made anew drops the same features in another order; the sum S must not show it."""
+    """A rebuilt heap drops the same features in another order; the sum S must not depend on it."""
     radius, rate, keys = {"squared": (5.0, 0.05, 3000), "logistic": (20.0, 1.0, 3000), "hinge": (3.0, 0.5, 300)}[loss]
     settings = {"extra": {"radius": radius}, "learning_rate": rate}
     for seed in range(3):
@@ -429,7 +429,7 @@ def test_count_of_nonzero_weights_leaves_the_constant_out(rule, loss):
 
 @pytest.mark.parametrize(("rule", "loss"), PAIRS)
 def test_the_last_key_is_a_feature_like_any_other(rule, loss):
-    """2^32 - 1 is stored apart in the table. Giving it to another feature changes nothing else."""
+    """2^32 - 1 is stored separately in the table. Giving it to another feature changes nothing else."""
     stream = stream_for(rule, loss, 14)
     popular = stream_for(rule, loss, 14, odd=False)[0].features[0][0]
     renamed = [

@@ -132,7 +132,7 @@ def test_what_is_in_the_place_of_its_start(vwlite, tmp_path, monkeypatch):
         vwlite("train", "--quiet", "data", "-i", "start", "-m", "pipe")
         (tmp_path / "piped").write_bytes(piped.result())
     assert read_model("piped").base == digest
-    for _ in range(2):  # what is beside its start goes on in its own place
+    for _ in range(2):  # other weights continue at their own positions
         vwlite("train", "--quiet", "data", "-i", "hard", "-m", "hard")
     assert read_model("hard").base == digest
 
@@ -179,7 +179,7 @@ def test_continuing_in_a_ball_of_another_size(vwlite, tmp_path, radius):
     more = ["train", "-i", tmp_path / "model", "--radius", radius, "-m", tmp_path / "more.model"]
     vwlite(*more, tmp_path / "more")
     assert np.abs(np.asarray(read_model(str(tmp_path / "more.model")).weights)).sum() == pytest.approx(radius, rel=1e-6)
-    # Where the radius is no tighter, nothing changes but what comes afterwards.
+    # If the radius is not smaller, only later updates change.
     (tmp_path / "empty").write_text("")
     vwlite(*more, tmp_path / "empty", "--allow-empty")
     before, after = (np.asarray(read_model(str(tmp_path / name)).weights) for name in ("model", "more.model"))

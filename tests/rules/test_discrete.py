@@ -262,7 +262,7 @@ def test_each_rule_agrees_with_its_twin_on_many_streams(name: str) -> None:
 
 
 def as_bytes(model: Model) -> list[object]:
-    """Everything of a model that learning goes on from, and its weights."""
+    """The state from which learning continues, and the weights."""
     arrays = {"keys": model.keys, "weights": model.weights} | model.state | model.more
     return [model.rule, model.range, *((name, array.tobytes()) for name, array in arrays.items())]
 

@@ -1,4 +1,4 @@
-"""What must hold after every single example of a long run, however often sums are counted anew on the way.
+"""What must hold after every single example of a long run, however often sums are recomputed on the way.
 
 `make test` has a million examples of some kinds; `make test-long` has them of all, and other balls and steps.
 
@@ -98,7 +98,7 @@ def weights_of(rule: Rule) -> np.ndarray:
     return out
 
 
-# A rule, and a radius and a step with which it often counts its sums anew.
+# A rule, and a radius and a step with which it often recomputes its sums.
 BALLS: dict[str, tuple[type[Rule], float, float]] = {
     "l1-ball": (L1Ball, 0.05, 1.0),
     "feature weights": (WeightedL1Ball, 1.0, 0.3),
@@ -109,7 +109,7 @@ BALLS: dict[str, tuple[type[Rule], float, float]] = {
 
 
 def stay_in_the_ball(name: str, radius: float, rate: float) -> int:
-    """Learn a million examples; how often the shift fell: it was subtracted from all weights, the sums counted anew."""
+    """Learn a million examples; how often the shift fell: subtracted from all weights, sums recomputed."""
     kind, box = BALLS[name][0], 2.0 ** np.floor(np.log2(radius / 3))
     rule = kind(Hinge(), radius=radius, rate=rate, power_t=0.0, **({"box": box} if "box" in name else {}))
     a = np.ones(FEATURES)

@@ -1,4 +1,4 @@
-"""What a merge makes of every algorithm: a model whose state says what its weights say, and goes on as they would."""
+"""Merges of every algorithm: the state of the result agrees with its weights, and learning continues from it."""
 
 import json
 import random
@@ -150,7 +150,7 @@ def test_one_shard_is_itself_and_goes_on_as_itself(vwlite, tmp_path, trained, fo
     merged = tmp_path / "merged"
     vwlite("merge", shard, "-o", merged, *more, "--quiet")
     assert_close(merged, shard, close)
-    if "limited" in form or "rounded" in form:  # learning goes on from more than the weights
+    if "limited" in form or "rounded" in form:  # learning continues from more than the weights
         return
     before, after = read_model(str(shard)), read_model(str(merged))
     assert (after.counters, after.options, after.range) == (before.counters, before.options, before.range)
@@ -354,7 +354,7 @@ def test_weights_without_their_state(vwlite, tmp_path, trained):
 
 
 def test_merging_with_the_same_start_is_the_same_as_training_from_it_says(vwlite, tmp_path, trained):
-    """A second round: its start is the merge of the first, and the third goes on."""
+    """A second round: its start is the merge of the first, and the third continues."""
     options = ["--algorithm", "adagrad", *LOGISTIC]
     held = write_lines(tmp_path / "held", 9, 400)
     shards = [trained(f"shard{k}", k, *options) for k in range(4)]

@@ -689,7 +689,7 @@ def test_the_elastic_net_by_adagrad(loss, schedule, l1, l2):
 
 @pytest.mark.parametrize(("l1", "l2", "rate"), [(0.0, 1e308, 10.0), (1e307, 1e308, 10.0), (1e308, 1e-308, 1e-9)])
 def test_the_largest_strengths_leave_the_constant_alone(l1, l2, rate):
-    """Where the rate times them is no double any more."""
+    """If the product with the rate exceeds a double."""
     options = {"rate": rate, "power_t": 0.0, "l1": l1, "l2": l2}
     stream = random_stream(9, 200, loss="logistic", scales=False)
     loss = LOSSES["logistic"][0]

@@ -32,7 +32,7 @@ def shards_of(drawn, cuts=(7, 19)):
 
 
 class Sums:
-    """The sums over shards, as whoever drives the rounds has them."""
+    """The sums over shards, as in the driver of the rounds."""
 
     def __init__(self, loss, shards, constant):
         self.loss, self.constant = loss, constant

@@ -53,7 +53,7 @@ def batch_of(lines: Iterable[Line], *, numbered: bool = False) -> Batch:
 
 
 def learn(learner: Learner, batch: Batch) -> int:
-    """Run over a batch, line by line if the rule is to be told importances ahead, as `vwlite vw` does."""
+    """Run over a batch, line by line if the rule needs importances in advance, as in `vwlite vw`."""
     if not hasattr(learner.rule, "importance"):
         return learner.run(batch)
     at = 0

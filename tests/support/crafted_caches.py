@@ -1,6 +1,6 @@
 """Caches that are wrong in some way, with sums that are right: what somebody else's program, or somebody, may write.
 
-`crafted` takes a cache that was really written apart, changes something in it, and puts it together again.
+`crafted` splits a real cache into its parts, changes something in it, and assembles it again.
 """
 
 import json
@@ -37,7 +37,7 @@ class Crafted(NamedTuple):
 
 @dataclass
 class Parts:
-    """A cache taken apart."""
+    """The parts of a cache."""
 
     batches: list[bytearray]
     origins: list[list[Any]]  # source and first line of each
@@ -106,7 +106,7 @@ def written_out(batch: bytearray) -> bytearray:
 
 
 def change_item(batch: bytearray, chance: random.Random) -> str:
-    """Set an item of an array to something odd."""
+    """Set an item of an array to an unusual value."""
     arrays = {name: found for name, found in arrays_of(batch).items() if found[1]}
     name = chance.choice(sorted(arrays))
     at, items, code = arrays[name]
@@ -151,7 +151,7 @@ def change_batch(batch: bytearray, chance: random.Random) -> tuple[str, bool]:
 
 
 def change_json(x: Any, chance: random.Random) -> tuple[str, Any]:
-    """A value of JSON with something odd somewhere in it."""
+    """A value of JSON with something unusual in it."""
     if isinstance(x, dict) and x and chance.random() < 0.85:
         key = chance.choice(sorted(x))
         if chance.random() < 0.15:
@@ -172,7 +172,7 @@ def change_json(x: Any, chance: random.Random) -> tuple[str, Any]:
 
 
 def change_text(text: bytes, chance: random.Random) -> tuple[str, bytes]:
-    """The text of an index that is no JSON, or unusual JSON."""
+    """The text of an index that is not JSON, or unusual JSON."""
     at = chance.randrange(len(text))
     return chance.choice(
         [

@@ -1,4 +1,4 @@
-"""Models that nobody trained: the digest is right, and something in them is not.
+"""Crafted models: the digest is valid, and something in them is not.
 
 The digest of a model guards against accidents, not against people; whatever a file says must end in a sentence.
 
@@ -82,7 +82,7 @@ SOLVED_KINDS = {
 
 @dataclass
 class Parts:
-    """A model file taken apart."""
+    """The parts of a model file."""
 
     header: Any
     arrays: dict[str, tuple[str, str, bytes]]  # name -> NumPy's type, the shape as text, content

@@ -29,7 +29,7 @@ cdef extern from *:
 
 
 def centers() -> list[Fraction]:
-    """Below 1 the numbers of seven bits are 1/128 apart, above 1/64."""
+    """Numbers of seven bits have distance 1/128 below 1, and 1/64 above."""
     below = [FIRST + Fraction(i, 128) for i in range(int((1 - FIRST) * 128))]
     return below + [1 + Fraction(i, 64) for i in range(LOGS - len(below))]
 

@@ -100,5 +100,5 @@ def standard_input(file: Path) -> Iterator[None]:
 
 
 def leftovers(folder: Path, expected: Sequence[str]) -> list[str]:
-    """Files in a folder that nobody expects, such as temporary ones and locks."""
+    """Unexpected files in a folder, such as temporary ones and locks."""
     return sorted(set(os.listdir(folder)) - set(expected))

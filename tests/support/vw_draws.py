@@ -39,7 +39,7 @@ def _feature(number: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
 
 @st.composite
 def line(draw: st.DrawFn, labels: list[str], odd: bool) -> str:
-    """A line of text; odd: with the corners of the grammar."""
+    """A line of text; odd: with the corner cases of the grammar."""
     if draw(st.integers(0, 29 if not odd else 9)) == 7:
         return draw(st.sampled_from(["", " ", "|", "1", "'tag", "1 2 3 4 |a x", "1 'tag"])) if odd else ""
     number = st.sampled_from(NUMBERS + (ODD_NUMBERS if odd else []))

@@ -1,4 +1,4 @@
-"""The papers' batch solvers, step by step, in plain NumPy: dense, every number computed anew where that can be.
+"""The papers' batch solvers, step by step, in plain NumPy: dense, every number recomputed where possible.
 
 Random numbers are drawn as by the compiled solvers, so that a twin goes the same way: splitmix64, of which the upper 32
 bits decide.

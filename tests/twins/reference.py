@@ -182,7 +182,7 @@ class Logistic:
             return y * plain
         if y * p > 15:  # x = e^{yp} has no digits left for w(x): solve d + e^{yp} (e^d - 1) = s h for small d
             return y * log1p(h * plain) / h
-        # The true step lies between none and the plain one; the error of w(x) does not always.
+        # The true step is between zero and the unmodified one; the error of w(x) is not always.
         step = -(lambert_w_of_exp_minus(s * h + y * p + exp(y * p)) + y * p) / h
         return y * min(max(step, 0), plain)
 
@@ -585,7 +585,7 @@ class AdagradFull(Twin):
     cmd: eta_t <g, w> + eta_t l1 ||w||_1 + (w - w_t)^T S (w - w_t) / 2
     rda: eta_t <sum of g, w> + eta_t t l1 ||w||_1 + w^T S w / 2
 
-    with S = delta I + G^(1/2), G = sum of g g^T. The root is made anew after `root_every` gradients, and when S^-1 g
+    with S = delta I + G^(1/2), G = sum of g g^T. The root is recomputed after `root_every` gradients, and when S^-1 g
     would be longer than 1.
     """
 
@@ -755,7 +755,7 @@ class Limited:
 
     After 8 examples, then a sixteenth more (at most 131,072 more), but at least a 64th of `features` and 1 more.
     A subclass is also of a rule. `features` counts the features in the table; `model` has the N largest weights.
-    `examples_long`: as many weights as the features of so many examples are there on the way, if that is more than 2 N.
+    `examples_long`: the limit on the way is the features of that many examples, if more than 2 N.
     """
 
     margin, gain, examples_long = 2, 0.7, 8
@@ -1074,7 +1074,7 @@ class FreeGrad(ParameterFree):
     """w = -G epsilon (2 V + h |G|) h1^2 / (2 (V + h |G|)^2 sqrt(V)) exp(|G|^2 / (2 V + 2 h |G|))
 
     G is the sum of g, V that of g^2, h the largest |g| and h1 the first; a g that is larger than h counts as h before.
-    The first g^2 counts twice. restart: G, V and h1 begin anew when h / h1 exceeds 2 + the sum of |g| / h. Mhammedi,
+    The first g^2 counts twice. restart: G, V and h1 restart when h / h1 exceeds 2 + the sum of |g| / h. Mhammedi,
     Koolen. Lipschitz and Comparator-Norm Adaptivity in Online Learning. COLT 2020; equation 9.
     """
 

@@ -46,7 +46,7 @@ class SlowParser:
     labels: tuple[float, float] | None = None
     lenient_labels: bool = False
     stop_at_fault: bool = True
-    classes: dict[str, Any] | None = None  # as Names takes them: room, names, grows, numbers
+    classes: dict[str, Any] | None = None  # arguments of Names: room, names, grows, numbers
     names: list[bytes] = field(default_factory=list)  # of classes so far
 
     def __post_init__(self) -> None:

@@ -23,7 +23,7 @@ _TIME = re.compile(
 
 
 def time_of(text: str) -> tuple[int | None, int, int] | None:
-    """Hour, weekday and month of a date or time, by Python's own calendar; None if it is none."""
+    """Hour, weekday and month of a date or time, by Python's own calendar; None if it is invalid."""
     found = _TIME.fullmatch(text)
     try:
         if found is None or (found["hour"] is None and "-" not in text):
@@ -46,7 +46,7 @@ def time_of(text: str) -> tuple[int | None, int, int] | None:
 
 
 def time_of_number(x: float) -> tuple[int | None, int, int] | None:
-    """The same of seconds since 1970, in UTC; a whole number of 8 digits is a date, one of 4 or 6 is none."""
+    """The same of seconds since 1970, in UTC; a whole number of 8 digits is a date, one of 4 or 6 is invalid."""
     digits = str(int(x)) if x >= 0 and x == int(x) else ""
     if len(digits) in (4, 6):
         return None
@@ -112,7 +112,7 @@ def scalar(name: str, role: str, value: Any, ngram: int, missing: tuple[str, ...
 
 
 class Number(str):
-    """A number of JSON, as it stands there."""
+    """A number of JSON, unchanged."""
 
 
 def head(label: str, importance: str, tag: str) -> str:

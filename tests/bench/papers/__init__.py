@@ -1,1 +1,1 @@
-"""The figures of four papers, drawn anew: `python -m papers` beside this folder; one file a paper."""
+"""The figures of four papers, reproduced: `python -m papers` beside this folder; one file a paper."""

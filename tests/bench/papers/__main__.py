@@ -44,7 +44,7 @@ FIGURES = {
 
 @dataclass
 class Setting:
-    """What a figure's function is told."""
+    """The arguments of a figure's function."""
 
     data: Path  # the public data sets
     folder: Path  # an empty one, for its files
@@ -52,7 +52,7 @@ class Setting:
 
     @property
     def few(self) -> int | None:
-        """So many examples are enough; None: all."""
+        """The number of examples to use; None: all."""
         return 300 if self.quick else None
 
     def some(self, of: Sequence[T]) -> list[T]:

@@ -78,7 +78,7 @@ def follow_at_best_rate(
 
 
 def optimum(problem: Problem, gap: float = 1e-7, steps: int = 300) -> float:
-    """The least objective, by proximal Newton: at most this part too large, if that is reached in so many steps."""
+    """The least objective, by proximal Newton: with at most this relative error, if reached in `steps` steps."""
     begin(problem)
     solver = Newton(problem)
     for _ in range(steps):

@@ -161,7 +161,7 @@ def parse(lines: Iterable[str]) -> Sparse:
 
 
 def parse_names(lines: Iterable[str]) -> Sparse:
-    """VW text; features are numbered as they come, and those that stand twice in a line are added."""
+    """VW text; features are numbered as they come, and duplicates in a line are added."""
     numbers: dict[tuple[str, str], int] = {}
     labels, begins, indices, values = [], [0], [], []
     for line in lines:
@@ -218,7 +218,7 @@ def magic(folder: Path, dense: bool, examples: int | None = None) -> Sparse:
 def arcene(n: int = 100, real: int = 7000, noise: int = 3000, seed: int = SEED) -> Sparse:
     """Like ARCENE: few dense spectra of many features, about 54 % of them not zero, 3,000 of them noise.
 
-    The real features are mixtures of 20 latent profiles, of which 5 tell the classes apart.
+    The real features are mixtures of 20 latent profiles, of which 5 separate the classes.
     """
     rng = np.random.default_rng(seed)
     latent = rng.normal(0, 1, (n, 20))

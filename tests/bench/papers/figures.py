@@ -73,7 +73,7 @@ def reached(x: Iterable[float], y: Iterable[float], goal: float) -> float | None
 
 
 def value_at(x: Iterable[float], y: Iterable[float], at: float) -> float:
-    """The last y up to this x; the first y, if there is none."""
+    """The last y up to this x; else the first y."""
     found = None
     for place, value in zip(x, y, strict=True):
         if found is None or place <= at:
@@ -83,7 +83,7 @@ def value_at(x: Iterable[float], y: Iterable[float], at: float) -> float:
 
 
 def thinned(series: Series, points: int = 150) -> Series:
-    """At most about so many of its points, evenly over the numbers of the points, the last one among them."""
+    """At most about N of its points, evenly by number, including the last."""
     n = len(series.x)
     keep = sorted({round(i * (n - 1) / (points - 1)) for i in range(points)}) if n > points else range(n)
     return Series(series.label, [series.x[i] for i in keep], [series.y[i] for i in keep], series.dashed)
@@ -150,7 +150,7 @@ def draw_panel(place: Any, panel: Panel) -> None:
         for i, series in enumerate(panel.series):
             at = [names.index(name) + (i - (len(panel.series) - 1) / 2) * width for name in series.x]
             place.bar(at, series.y, width, label=series.label, color=COLOURS[i])
-        place.set_ylim(0, 1.3 * max(max(series.y) for series in panel.series))  # room for the legend
+        place.set_ylim(0, 1.3 * max(max(series.y) for series in panel.series))  # space for the legend
         place.set_xticks(range(len(names)), names, rotation=35, ha="right")
     else:
         for i, series in enumerate(panel.series):

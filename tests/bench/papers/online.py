@@ -73,7 +73,7 @@ def weights_of(model: Path, features: int) -> tuple[np.ndarray, float]:
 def trace(
     bench: Bench, on: str, problem: Problem, options: Iterable[object], passes: Iterable[int], entries: int
 ) -> tuple[list[float], list[float], list[float]]:
-    """Entries read, objective and nonzero weights after so many passes, each going on from the one before.
+    """Entries read, objective and nonzero weights after each pass, which continues the previous one.
 
     The objective is that of the problem, without a constant. Ends where the learner diverges.
     """

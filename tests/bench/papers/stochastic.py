@@ -45,7 +45,7 @@ class Race:
         return (value_at(curve.accesses, curve.objectives, share * self.budget) - self.least) / way
 
     def told(self) -> str:
-        """Where each stands at half of the accesses and at the end."""
+        """The value of each at half of the accesses and at the end."""
         parts = [f"{name} {100 * self.excess(name, 0.5):.2g}, {100 * self.excess(name):.2g}" for name in self.curves]
         return "% of the way to the optimum left, at half of the accesses and at the end: " + "; ".join(parts)
 

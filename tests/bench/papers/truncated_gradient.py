@@ -59,7 +59,7 @@ class Task:
 
 
 def task(folder: Path, name: str, extra: int, most: int | None = None) -> Task:
-    """Missing if there is no such file."""
+    """Raise Missing if the file does not exist."""
     if name == "wdbc":
         parts = [lines_of(ROOT / "data", f"breast_cancer.{part}.vw") for part in ("train", "test")]
         data = parse_names(parts[0] + parts[1]).shuffled()
@@ -209,7 +209,7 @@ class Point:
 
 
 def front(points: Iterable[Point], limits: Iterable[int] = LIMITS) -> tuple[list[int], list[float]]:
-    """For each limit the test AUC of the model with at most so many features that is best on the validation part."""
+    """For each limit the test AUC of the best model on the validation part with at most N features."""
     points = list(points)
     xs, ys = [], []
     for limit in limits:
@@ -377,7 +377,7 @@ def figure3(at: Any) -> Figure:
     thetas = {kind: front(some) for kind, some in by_theta.items()}
 
     def area(curve: tuple[list[int], list[float]]) -> float:
-        """The mean AUC over the limits; where there is no model, that of chance."""
+        """The mean AUC over the limits; without a model, that of chance."""
         return float(np.mean([dict(zip(*curve, strict=True)).get(limit, 0.5) for limit in LIMITS]))
 
     tg = {k: area(ks[f"truncated gradient, K = {k}"]) for k in periods}
