@@ -169,7 +169,7 @@ def test_the_quick_claims_have_their_tables(tmp_path: Path, only: list[str]) -> 
     assert [len(cells) for cells in cells_of(done.stdout)] == columns
 
 
-def test_the_weakest_strength_is_found_that_leaves_so_many_weights(monkeypatch) -> None:
+def test_the_weakest_strength_is_found_that_leaves_n_weights(monkeypatch) -> None:
     claims, compare, asked = load("claims"), load("compare"), []
 
     def ranked(parts, algorithm, setting, folder):
@@ -233,7 +233,7 @@ def test_scaling_divides_by_the_root_mean_square() -> None:
 # --- results ----------------------------------------------------------------------------------------
 
 
-def test_the_results_have_room_for_all_that_is_measured_and_its_pictures() -> None:
+def test_the_results_have_space_for_all_that_is_measured_and_its_pictures() -> None:
     results = (FOLDER / "RESULTS.md").read_text(encoding="utf-8")
     for program in ("bench", "dimension", "projection", "compare", "claims"):
         assert results.count(f"<!-- begin bench: {program} -->\n") == 1

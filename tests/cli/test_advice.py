@@ -58,7 +58,7 @@ DASK = "or `vwlite dask`, which reads URLs\n"
         ("*.gz", 66, "No such file or directory: no file has such a name\n"),
     ],
 )  # fmt: skip
-def test_what_is_no_data(vwlite, command, typed, code, said):
+def test_what_is_not_data(vwlite, command, typed, code, said):
     """Before anything else is read or written."""
     if command == "names m" and typed == "m":
         pytest.skip("it is refused for another reason: it would be overwritten")
@@ -86,11 +86,11 @@ def test_a_model_on_standard_input(vwlite, folder):
     ],
 )
 @pytest.mark.parametrize("command", ["predict cancer.train.vw -m", "info", "train cancer.train.vw -i"])
-def test_what_is_no_model(vwlite, command, typed, code, said):
+def test_what_is_not_a_model(vwlite, command, typed, code, said):
     assert vwlite(*command.split(), typed, code=code).err == f"{typed}: {said}"
 
 
-def test_a_url_is_no_place_for_a_model(vwlite):
+def test_a_url_is_not_a_place_for_a_model(vwlite):
     assert vwlite("train", "cancer.train.vw", "-m", "s3://b/m", "--quiet", code=73).err == (
         "s3://b/m: cannot be created: it is a URL; write a file, and copy it there\n"
     )
@@ -113,13 +113,13 @@ def test_a_terminal_is_announced(command):
     os.close(slave)
 
 
-def test_input_that_is_no_terminal_is_not_announced(vwlite, folder):
+def test_input_that_is_not_a_terminal_is_not_announced(vwlite, folder):
     with standard_input(folder / "cancer.train.vw"):
         assert "terminal" not in vwlite("train").err
     assert "terminal" not in shell("vwlite train < /dev/null; echo '1 |a x' | vwlite train").err
 
 
-def test_a_column_that_is_none(vwlite, folder):
+def test_a_column_that_is_invalid(vwlite, folder):
     (folder / "t.csv").write_text("label,a,b\n1,2,3\n")
     assert vwlite("train", "t.csv", "--label", "lable", "--quiet", code=65).err == (
         "t.csv:1:1: --label lable: there is no such column (did you mean label?); there are label, a, b\n"

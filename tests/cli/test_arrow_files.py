@@ -402,7 +402,7 @@ def test_labels_and_importances_are_numbers_or_words(vwlite, at, kind):
         assert said.endswith(" is not: make one of it, or leave --importance out")
 
 
-def test_truths_and_words_can_be_labels_and_importances(vwlite, at):
+def test_booleans_and_words_can_be_labels_and_importances(vwlite, at):
     """The same as numbers, and convert says the same of them."""
     weights = {"w": ["1", None, " 0.5 ", "x", "inf", "1_0", "-1"], "bool": [True, None, False, True, True, True, True]}
     pq.write_table(pa.table({"y": [True, False] * 3 + [None], "x": [1.5] * 7, **weights}), "a.parquet")
@@ -597,7 +597,7 @@ def test_a_damaged_footer_of_parquet(at):
 
 
 @pytest.mark.parametrize(("name", "kind"), [("a.parquet", "Parquet"), ("a.arrow", "Arrow")])
-def test_what_is_no_text_is_found_where_it_is_compressed(vwlite, files, name, kind):
+def test_what_is_not_a_text_is_found_where_it_is_compressed(vwlite, files, name, kind):
     data = Path(name).read_bytes()
     Path("a.gz").write_bytes(gzip.compress(data))
     wanted = f"1:1: {kind} in a compressed file or from standard input: decompress it, and give the name of the file"

@@ -129,7 +129,7 @@ def reason(path, made_from):
     return str(refused.value)
 
 
-def test_what_is_no_cache(tmp_path, made_from):
+def test_what_is_not_a_cache(tmp_path, made_from):
     path = tmp_path / "cache"
     assert reason(path, made_from) == "No such file or directory"
     assert reason(tmp_path, made_from) == "Is a directory"
@@ -229,7 +229,7 @@ def test_unusable_cache_is_built_again(vwlite, tmp_path, data, damage, reason):
 
 @pytest.mark.parametrize("content", [b"hello\n", b"v", b"1 |a x\n" * 1000, b"vwlite cachE" + bytes(99)])
 @pytest.mark.parametrize("more", [(), ("-k",), ("--passes", 2), ("--names",)])
-def test_a_file_that_is_no_cache_is_not_replaced(vwlite, tmp_path, data, content, more):
+def test_a_file_that_is_not_a_cache_is_not_replaced(vwlite, tmp_path, data, content, more):
     """Of --cache-file with a wrong name."""
     (tmp_path / "notes.txt").write_bytes(content)
     command = ("train", data, "--cache-file", tmp_path / "notes.txt", "-m", tmp_path / "model", *more)
@@ -294,7 +294,7 @@ def test_an_edit_that_keeps_size_and_time_is_seen(vwlite, tmp_path, data):
     assert (tmp_path / "model").read_bytes() != before
 
 
-def test_data_that_shrinks_is_no_data(tmp_path):
+def test_data_that_shrinks_is_not_data(tmp_path):
     """It is cut while the program waits for somebody to read predictions."""
     data = tmp_path / "data.vw"
     data.write_bytes(TEXT * 20_000)
@@ -376,7 +376,7 @@ def test_without_bad_lines_the_rejects_are_empty_from_a_cache_too(vwlite, tmp_pa
         assert rejects.read_bytes() == b""
 
 
-def test_a_stream_that_ends_early_is_no_rejected_line(vwlite, tmp_path):
+def test_a_stream_that_ends_early_is_not_a_rejected_line(vwlite, tmp_path):
     data, rejects = tmp_path / "data.vw.gz", tmp_path / "rejects"
     data.write_bytes(gzip.compress(b"1 | a\nbad\n1 | b\n")[:-1])
     assert vwlite("train", data, "--on-error", "skip", "--rejects", rejects).code == 0
@@ -508,7 +508,7 @@ def test_crafted_caches_are_refused_or_do_no_harm(vwlite, tmp_path, well_made, s
         (lambda parts: parts.batches[0].__setitem__(slice(0, 8), bytes(8)), "the counts do not add up"),
     ],
 )
-def test_odd_caches_are_built_again(vwlite, tmp_path, well_made, change, why):
+def test_unusual_caches_are_built_again(vwlite, tmp_path, well_made, change, why):
     command, cache, model = well_made
     parts = taken_apart(cache)
     change(parts)
@@ -572,7 +572,7 @@ def test_names_of_classes_that_are_not_those_of_the_data(vwlite, tmp_path, data,
         assert (tmp_path / "model").read_bytes() == model
 
 
-def test_a_cache_that_is_no_file(vwlite, tmp_path, data):
+def test_a_cache_that_is_not_a_file(vwlite, tmp_path, data):
     os.mkfifo(tmp_path / "fifo")
     assert "not a regular file" in vwlite("train", data, "--cache-file", tmp_path / "fifo", code=73).err
 

@@ -101,7 +101,7 @@ def refused(path, made_from):
 
 @pytest.mark.parametrize("count", [0, 1, 2, 9])
 @pytest.mark.parametrize("named", [True, False])
-def test_batches_come_back_as_often_as_they_are_wanted(tmp_path, named, count):
+def test_batches_come_back_as_often_as_they_are_requested(tmp_path, named, count):
     batches = some_batches(count=count)
     wanted = [content(batch) for batch in batches]
     cache = write(tmp_path / "c" if named else None, batches, {})
@@ -328,7 +328,7 @@ def test_a_pair_of_data_and_cache_in_a_folder_that_was_moved_is_still_good(tmp_p
     assert delivered(open_cache(str(tmp_path / "there" / "day1.cache"), made_from)) == [content(b) for b in batches]
 
 
-def test_a_name_that_is_no_text(tmp_path):
+def test_a_name_that_is_not_a_text(tmp_path):
     name = os.path.join(os.fsencode(tmp_path), b"day\xff.vw")
     with open(name, "wb") as f:
         f.write(b"1 | a\n")

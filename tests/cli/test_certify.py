@@ -75,7 +75,7 @@ def test_both_penalties_are_the_model_s(vwlite, at, algorithm):
 
 
 @pytest.mark.parametrize("algorithm", ["l1-ball", "adagrad-ball", "simplex", "eg", "eg-pm"])
-def test_a_ball_is_judged_by_its_radius(vwlite, at, algorithm):
+def test_a_ball_is_certified_by_its_radius(vwlite, at, algorithm):
     data = Data(1, "logistic")
     features = ["--features", 7] if algorithm in ("simplex", "eg", "eg-pm") else []
     vwlite("train", "logistic", "--loss", "logistic", "--algorithm", algorithm, "--radius", 1.5, *features, "-l", 0.1,
@@ -305,7 +305,7 @@ def test_threads_caches_and_pipes_change_no_word(vwlite, at):
     assert shell(f"cat {SOURCES} | vwlite certify -m {at}/s").out == expected
 
 
-def test_an_objective_that_is_not_finite_is_none(vwlite, at):
+def test_an_objective_that_is_not_finite_is_invalid(vwlite, at):
     vwlite("solve", "squared", "--loss", "squared", "--l1", 0.01, "-m", "m", "--quiet")
     parts = taken_apart(Path("m").read_bytes())
     kind, shape, content = parts.arrays["weights"]
@@ -349,7 +349,7 @@ def test_an_objective_that_is_not_finite_is_none(vwlite, at):
         ("-m soft one --radius 1", 65, "label '3': --oaa 2 takes whole numbers"),
     ],
 )
-def test_what_cannot_be_judged_says_why(vwlite, at, options, code, words):
+def test_what_cannot_be_certified_gives_the_reason(vwlite, at, options, code, words):
     for name, text in (("bad", "7 |a x\n"), ("none", " |a x\n"), ("classes", "1 |a x\n2 |a y\n"),
                        ("one", "1 |a x\n3 |a y\n")):  # fmt: skip
         Path(name).write_text(text)

@@ -27,7 +27,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("options", "line", "message"), BAD)
-def test_labels_that_are_no_class(vwlite, tmp_path, options, line, message):
+def test_labels_that_are_not_classes(vwlite, tmp_path, options, line, message):
     file = tmp_path / "data.vw"
     file.write_text(f"1 |f a\n2 |f b\n \t{line}\n1 |f c\n")
     model = tmp_path / "model"

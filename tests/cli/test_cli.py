@@ -473,7 +473,7 @@ def test_a_closed_standard_output_is_an_error_if_there_is_something_to_say(model
 
 
 @pytest.mark.parametrize("where", ["2>&-", "2>/dev/full", "2> >(true)"])
-def test_words_that_nobody_reads_do_not_stop_the_work(where):
+def test_words_without_a_reader_do_not_stop_the_work(where):
     if "full" in where and not os.path.exists("/dev/full"):
         pytest.skip("no /dev/full here")
     done = shell(f"vwlite train d.vw -m n -P 1 {where} && vwlite check n")
@@ -509,7 +509,7 @@ def test_weights_fall_and_read_back_exactly(vwlite, model):
     assert vwlite("weights", "m").out == vwlite("weights", "m", "--top", "20").out
 
 
-def test_weights_leave_zeros_out_unless_all_are_wanted(vwlite, model):
+def test_weights_leave_zeros_out_unless_all_are_requested(vwlite, model):
     command = "train d.vw --algorithm truncated-gradient --l1 0.05 --period 4 -m t --quiet"
     vwlite(*command.split())
     every, some = (rows(vwlite("weights", "t", *more).out) for more in (["--all"], []))
@@ -539,7 +539,7 @@ def test_check_says_what_each_file_is(vwlite, folder, model):
     ]
 
 
-def test_check_says_why_and_goes_on(vwlite, folder, model):
+def test_check_says_why_and_continues(vwlite, folder, model):
     (folder / "bad.vw").write_text("1 |a x:abc\n" * 25)
     (folder / "one.vw").write_text("1 |a x:abc\n")
     (folder / "cut").write_bytes((folder / "m").read_bytes()[:-1])
@@ -595,7 +595,7 @@ def test_check_reads_pipes_from_their_beginning(command):
     assert done.code == 0
 
 
-def test_file_names_that_are_no_text_come_out_as_they_went_in(model):
+def test_file_names_that_are_not_text_come_out_as_they_went_in(model):
     done = shell(r"""mv m $'m\xff' && vwlite check $'m\xff' | od -An -c | head -1""", LC_ALL="C")
     assert done.out.split()[:3] == ["m", "377", ":"]
 

@@ -51,7 +51,7 @@ def drained(master):
         ("train /dev/null --quiet", YELLOW, "warning", "no example was learned"),
     ],
 )
-def test_what_stands_out(vwlite, typed, color, kind, said):
+def test_what_is_highlighted(vwlite, typed, color, kind, said):
     words = typed.split()
     bold, plain = f"{color}{kind}:{END} {said}", f"{kind}: {said}"
     assert bold in on_terminal(*words) and bold in on_terminal(*words, NO_COLOR="")

@@ -631,7 +631,7 @@ def start_training(*options):
     return process
 
 
-def test_a_checkpoint_is_there_while_the_run_goes_on(vwlite):
+def test_a_checkpoint_is_there_while_the_run_continues(vwlite):
     process = start_training("--checkpoint-every", "30")
     early = read_model("model")
     assert (early.counters["examples"], early.interrupted) == (90, True)

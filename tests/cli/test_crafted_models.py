@@ -27,7 +27,7 @@ NOT_FOR_IT = {(2, "solve"), (2, "certify"), (2, "merge")}
 NO_MERGE = ("smidas", "adagrad-full", "solve")
 
 
-def test_healthy_models_are_taken_and_taking_them_apart_loses_nothing(healthy, folder):
+def test_healthy_models_are_taken_and_splitting_them_loses_nothing(healthy, folder):
     """Else what follows could refuse everything."""
     for name, data in healthy.items():
         parts = taken_apart(data)
@@ -107,7 +107,7 @@ def test_every_command_refuses_an_absurd_header(healthy, folder, name):
 
 
 @pytest.mark.parametrize(("name", "value"), [("t", 1e16), ("t", -1.0), ("last", -1e300), ("last", 1e300)])
-def test_steps_that_nobody_missed_are_not_taken(healthy, folder, name, value):
+def test_steps_that_were_not_needed_are_not_taken(healthy, folder, name, value):
     """l1-subgradient takes one for each example since a feature was seen: these were never over."""
     parts = taken_apart(healthy["l1-subgradient"])
     if name == "t":
@@ -142,7 +142,7 @@ def test_compressed_arrays_are_refused_before_they_take_memory(healthy, folder, 
     assert peak < 2 << 20
 
 
-def test_arrays_that_lie_over_each_other_are_refused(healthy, folder):
+def test_arrays_that_overlap_are_refused(healthy, folder):
     """Many entries of the directory for one place in the file: another bomb."""
     parts = taken_apart(healthy["adagrad"])
 

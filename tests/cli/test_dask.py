@@ -186,7 +186,7 @@ def test_twenty_kills_make_no_difference(shards):
     assert killed > 10
 
 
-def test_a_driver_that_is_killed_goes_on(vwlite, cluster, shards):
+def test_a_driver_that_is_killed_continues(vwlite, cluster, shards):
     """After a round, with kill -9; its workers are not its own."""
     arguments = ("dask", "train", "a[03].vw*", "--scheduler", cluster.scheduler_address, "--rounds", 3, *BASIC, "-m")
     vwlite(*arguments, "undisturbed")
@@ -317,7 +317,7 @@ def test_what_it_says(vwlite, cluster, shards):
 
 
 @pytest.mark.long
-def test_one_goes_on_from_a_model(vwlite, cluster, shards):
+def test_one_continues_from_a_model(vwlite, cluster, shards):
     vwlite("train", "a0.vw", *BASIC, "-m", "first")
     before = read_model("first")
     vwlite("dask", "train", "a1.vw", "a2.vw", "-i", "first", "--scheduler", cluster.scheduler_address, "-m", "m",
@@ -339,7 +339,7 @@ def test_a_signal_keeps_the_last_round(cluster, shards):
     assert sorted(os.listdir()) == [*sorted(map(str, Path().glob(shards))), "m", "m.rounds"]
 
 
-def test_predictions_stand_in_a_file_for_each_shard_in_the_order_of_its_lines(vwlite, cluster, shards):
+def test_predictions_are_in_a_file_for_each_shard_in_the_order_of_its_lines(vwlite, cluster, shards):
     vwlite("train", "a0.vw", *BASIC, "-m", "m")
     Path("day=1").mkdir()
     Path("day=1/a0.vw").write_text(text(7, 300))
@@ -470,7 +470,7 @@ def test_other_text(vwlite, cluster, tmp_path, monkeypatch, kind):
 # --- what is wrong ---------------------------------------------------------------------------
 
 
-def test_bad_lines_are_told_with_the_shard_and_the_number_in_it(vwlite, cluster, shards):
+def test_bad_lines_are_reported_with_the_shard_and_the_number_in_it(vwlite, cluster, shards):
     at = ("--scheduler", cluster.scheduler_address, "-m", "m", *BASIC)
     lines = text(9, 400).splitlines(keepends=True)
     for number in (1, 51, 200, 399):  # 200 is held out

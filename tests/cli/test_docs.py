@@ -246,7 +246,7 @@ def test_the_glossary_is_sorted_and_short() -> None:
     assert seen and {*seen} <= {*terms}
 
 
-def test_a_topic_that_is_none(vwlite) -> None:
+def test_a_topic_that_is_invalid(vwlite) -> None:
     names = ", ".join(topics())
     assert f"'model' is no topic: there are {names}" in vwlite("help", "model", code=2).err.replace("\n", " ")
     assert f"`vwlite train --help` is about that command; topics are {names}" in vwlite("help", "train", code=2).err

@@ -426,7 +426,7 @@ DEEP = b"[" * 100_000
 
 
 @pytest.mark.parametrize("data", [b"{", b"{\xff", DEEP, b'{"format": ' + DEEP, b"\0\xff\n", b"\n\n"], ids=range(6))
-def test_what_is_no_table_is_refused(vwlite, tiny, data):
+def test_what_is_not_a_table_is_refused(vwlite, tiny, data):
     Path("t").write_bytes(data)
     assert vwlite("import", "t", "-m", "n", code=65).err.startswith("t:")
 

@@ -93,7 +93,7 @@ def test_every_fiftieth_if_nothing_else_is_said(vwlite):
     assert Path("held").read_text() == ""
 
 
-def test_the_lines_of_several_files_go_on(vwlite):
+def test_the_lines_of_several_files_continue(vwlite):
     """Blank lines count and are not written; bad ones that are skipped do not count."""
     lines = vw_lines(11)
     lines[5] = ""
@@ -117,7 +117,7 @@ def test_the_lines_of_several_files_go_on(vwlite):
     assert Path("new").read_text() == "y,a,b\n-1,3,4\n-1,3,6\n"
 
 
-def test_a_cache_is_read_only_where_lines_are_not_wanted(vwlite):
+def test_a_cache_is_read_only_where_lines_are_not_requested(vwlite):
     Path("d").write_text("".join(f"{line}\n" for line in vw_lines(120)))
     vwlite("train", "d", *BASIC, "-c")
     said = vwlite("train", "d", *BASIC, "-c", "--holdout-to", "held", "-m", "m").err

@@ -128,7 +128,7 @@ def test_too_little_says_what_would_do(vwlite, at):
 
 
 @pytest.mark.parametrize("value", ["", "x", "1.5M", "-1", "0", "1T", "1 M", "k", "nan", "1_000", "9" * 30])
-def test_numbers_of_bytes_that_are_none(vwlite, at, value):
+def test_numbers_of_bytes_that_are_invalid(vwlite, at, value):
     said = vwlite("solve", "d", "--l1", 1, f"--memory={value}", code=2).err
     assert "--memory" in said and ("such as 500M" in said or "at least 1" in said)
 
@@ -209,7 +209,7 @@ def test_nothing_is_left_behind(at, number):
     assert os.listdir("tmp") == [] and Path("m").exists() == (number == signal.SIGTERM)
 
 
-def test_nobody_sees_data_that_change_meanwhile(at):
+def test_data_that_change_meanwhile_are_not_used(at):
     """They are read once; what solving reads has no name."""
     command = ("solve", "d", "--l1-path", "20:0.02", "--tolerance", 1e-6, "--memory", ENOUGH, "-m", "m%d")
     subprocess.run([*PROGRAM, *map(str, command)], check=True, capture_output=True, timeout=PATIENT)

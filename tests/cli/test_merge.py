@@ -88,7 +88,7 @@ def test_the_order_makes_no_difference(vwlite, shards):
     assert len(found) == 1
 
 
-def test_a_rule_of_ones_own_is_judged_and_nothing_is_searched(vwlite, shards):
+def test_a_rule_of_ones_own_is_evaluated_and_nothing_is_searched(vwlite, shards):
     vwlite("merge", *shards, "-o", "m", "--rule", "dual", "--holdout", "held", "--report", "r", "--quiet")
     report = json.loads(open("r").read())
     assert (report["results"]["rule"], report["results"]["step"]) == ("dual", 1.0)
@@ -253,7 +253,7 @@ def test_shards_of_another_kind_are_refused(vwlite, shards):
     assert "models of solve cannot be merged: the best of parts is not the best of all" in refused(vwlite, "solved.m")
 
 
-def test_files_that_are_no_shards(vwlite, shards):
+def test_files_that_are_not_shards(vwlite, shards):
     assert refused(vwlite, code=2) == (
         "there is no shard: name the models that are to be merged, as in vwlite merge a.model b.model"
     )
@@ -304,7 +304,7 @@ def test_options_that_mean_nothing(vwlite, shards):
     assert read_model("a.m").merged["shards"] == 1
 
 
-def test_holdouts_that_are_none(vwlite, shards):
+def test_holdouts_that_are_invalid(vwlite, shards):
     open("unlabelled", "w").write("| a b\n| c\n")
     assert refused(vwlite, *shards, "--holdout", "unlabelled") == (
         "unlabelled: no example with a label: a holdout needs some"
@@ -327,7 +327,7 @@ def test_a_holdout_on_which_all_is_infinite_takes_what_is_there(vwlite, shards):
     assert report["results"]["rule"] == "the start as it is"
 
 
-def test_models_whose_header_lies_about_the_merge(vwlite, shards):
+def test_models_whose_header_is_wrong_about_the_merge(vwlite, shards):
     vwlite("merge", "a.m", "b.m", "-o", "ab.m", "--quiet")
     merged = read_model("ab.m").merged
     for base in ("x", "a" * 63, "A" * 64):
@@ -453,7 +453,7 @@ def test_rounds_of_models_of_vowpal_wabbit(vwlite, shards):
     assert "a model of Vowpal Wabbit with --lrq: use `vwlite vw -i`" in refused(vwlite, "sparse")
 
 
-def test_numbers_that_are_none(vwlite, shards):
+def test_numbers_that_are_invalid(vwlite, shards):
     """A shard is refused; if a candidate's loss on a holdout is infinite, the others are compared."""
     parts = taken_apart(open("b.m", "rb").read())
     kind, shape, content = parts.arrays["weights"]

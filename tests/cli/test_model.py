@@ -193,7 +193,7 @@ def test_a_damaged_model_says_what_to_do(tmp_path):
         (bytes(range(256)), "not a model of vwlite"),
     ],
 )
-def test_what_is_no_model_is_called_what_it_is(tmp_path, content, reason):
+def test_what_is_not_a_model_is_called_what_it_is(tmp_path, content, reason):
     path = tmp_path / "m"
     path.write_bytes(content)
     with pytest.raises(DataError) as caught:

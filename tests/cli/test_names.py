@@ -88,7 +88,7 @@ def test_any_threads_and_blocks_keep_the_same_names(vwlite, at, monkeypatch, opt
         assert len(names) == 37 + 300 + 11 + 300 + 300
 
 
-def test_that_there_is_no_room_for_more_is_said(vwlite):
+def test_that_there_is_no_space_for_more_is_said(vwlite):
     err = vwlite("train", "data", "--names=2", "-q", "up", "-m", "m").err
     assert "note: there is room for 2 names of features and as many of crosses, those that came first: --names=N" in err
     assert "room" not in vwlite("train", "data", "--names=200", "-q", "up", "-m", "m").err
@@ -145,7 +145,7 @@ def test_info_says_how_much_has_a_name(vwlite, at):
     assert "named" not in vwlite("info", "m").out
 
 
-def test_odd_names_are_kept_and_shown(vwlite, at):
+def test_unusual_names_are_kept_and_shown(vwlite, at):
     (at / "odd").write_bytes(b"1 |a n\x00l \x1b[31m \xff\xfe 1\x0b2 \\t :1\n-1 |\xe2\x80\xae x\r\n")
     vwlite("train", "odd", "--names", "-m", "m", "--quiet")
     names = [name for _, name in read_model("m").names]
@@ -203,7 +203,7 @@ def test_solved_models_have_names_as_if_they_were_found_later(vwlite, at, way):
     assert Path("without").read_bytes() == Path("with").read_bytes()
 
 
-def test_solved_models_of_a_path_and_begun_from_one_have_names(vwlite, at):
+def test_solved_models_of_a_path_and_started_from_one_have_names(vwlite, at):
     vwlite("solve", "data", "--l1-path", 3, "--names=3", "-m", "m%d")
     first, last = (read_model(f"m{k}") for k in (1, 3))
     assert len(first.names) == 0 < len(last.names) == len(last.keys) - 1  # without the constant
@@ -305,7 +305,7 @@ def test_names_are_added_to_a_model_in_another_file_or_its_own(vwlite, at):
     assert Path("p").read_bytes() == Path("q").read_bytes()
 
 
-def test_only_names_of_the_models_weights_take_room(vwlite, at):
+def test_only_names_of_the_models_weights_take_space(vwlite, at):
     """However much else is in the data."""
     vwlite("train", "data", "-m", "m", "--quiet")
     (at / "large").write_text("".join(f"1 |user u{i}\n" for i in range(500)) + TEXT)
@@ -362,7 +362,7 @@ def test_numpy_reads_the_names(vwlite):
     assert [(key, text[a:b]) for key, a, b in zip(keys, begins, ends, strict=True)] == list(read_model("m").names)
 
 
-def test_a_program_that_knows_no_names_is_told_which_one_does(vwlite):
+def test_a_program_without_names_gets_the_name_of_one_that_has_them(vwlite):
     vwlite("train", "data", "--names", "-m", "m", "--quiet")
     with zipfile.ZipFile("m") as archive:
         header = json.loads(str(np.load(io.BytesIO(archive.read("header.npy")))))

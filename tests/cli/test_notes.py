@@ -65,7 +65,7 @@ LINES = "1 |a x y |b z\n-1 |a y |c z\n2 |b u\n"
     ],
 )
 @pytest.mark.parametrize("passes", [(), ("--passes", 2, "--holdout-off")], ids=["one", "two"])
-def test_options_that_match_nothing_are_told(vwlite, options, expected, passes):
+def test_options_that_match_nothing_are_reported(vwlite, options, expected, passes):
     notes, results = train(vwlite, LINES, *options.split(), *passes)
     assert notes == expected
     assert results["options that match nothing"] == len(expected)
@@ -109,7 +109,7 @@ NUMBERS = "and --loss squared predicts such a number; to tell two classes apart 
         ("2 1", "--oaa 3", None, None),
     ],
 )  # fmt: skip
-def test_labels_that_suggest_another_loss_or_none_are_told(vwlite, labels, options, expected, count):
+def test_labels_that_suggest_another_loss_or_none_are_reported(vwlite, labels, options, expected, count):
     notes, results = train(vwlite, "".join(f"{y} |a x{y}\n" for y in labels.split()), *options.split())
     assert notes == ([expected] if expected else [])
     assert results.get("distinct labels, up to 3") == count
@@ -132,7 +132,7 @@ def many(namespace, words, count=300):
     ["", "-q ::", "--algorithm ftrl --l1 3", "--algorithm truncated-gradient --l1 0.05", "--save-weights-only",
      "--algorithm adagrad --nonzeros 10", "--loss squared --average --algorithm sgd"],
 )  # fmt: skip
-def test_data_that_the_model_hardly_knows_is_told(vwlite, options, form):
+def test_data_that_the_model_hardly_knows_is_reported(vwlite, options, form):
     def text(namespace, first):
         lines = many(namespace, 100)
         if form == "vw":
@@ -318,7 +318,7 @@ def test_a_model_of_an_older_program_says_only_what_is_known(vwlite):
         ((1, 2, 5, 9.5), "--loss squared"), ((0, 2), "--loss poisson"),
     ],
 )  # fmt: skip
-def test_a_loss_far_above_that_of_a_constant_is_told(vwlite, labels, options):
+def test_a_loss_far_above_that_of_a_constant_is_reported(vwlite, labels, options):
     """The best constant is looked for on a grid; labels that come from nowhere, and steps that are too large."""
     chance = random.Random(3)
     ys = chance.choices(labels, weights=range(1, len(labels) + 1), k=400)

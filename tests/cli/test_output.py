@@ -100,7 +100,7 @@ def test_killed_at_any_moment_there_is_a_whole_version(tmp_path):
     assert leftovers(tmp_path, ["a"]) == []
 
 
-def test_second_job_is_told_to_wait(tmp_path):
+def test_a_second_job_gets_a_busy_error(tmp_path):
     with AtomicFile(tmp_path / "a") as f:
         with pytest.raises(BusyError, match="a: another job is writing it"):
             AtomicFile(tmp_path / "a")
@@ -155,7 +155,7 @@ def test_folder_that_is_a_file(tmp_path):
         AtomicFile(tmp_path / "file" / "a")
 
 
-def test_a_folder_is_no_file(tmp_path):
+def test_a_folder_is_not_a_file(tmp_path):
     with pytest.raises(CannotCreateError, match="it is a folder"):
         AtomicFile(tmp_path)
 
@@ -227,7 +227,7 @@ def test_named_pipe_gets_the_bytes(tmp_path):
     assert stat.S_ISFIFO(os.stat(tmp_path / "fifo").st_mode)
 
 
-def test_named_pipe_that_begins_anew_before_it_was_written(tmp_path):
+def test_named_pipe_that_restarts_before_it_was_written(tmp_path):
     """As for a model: created when the run starts, to detect errors early, and again when it is written."""
     os.mkfifo(tmp_path / "fifo")
     thread, found = reader_of(tmp_path / "fifo")

@@ -63,7 +63,7 @@ def killed_in_the_middle(path, umask=0o022):
     assert in_child(work) == 0
 
 
-def test_temporary_files_have_a_name_that_nobody_can_foresee_and_are_for_the_owner_alone(tmp_path):
+def test_temporary_files_have_a_name_that_cannot_be_predicted_and_are_for_the_owner_alone(tmp_path):
     seen = set()
     for _ in range(3):
         with AtomicFile(tmp_path / "model") as file:
@@ -97,7 +97,7 @@ def test_the_right_to_run_as_the_owner_is_not_inherited(tmp_path):
 
 @pytest.mark.parametrize("kind", ["file", "hard link", "symbolic link", "folder"])
 @pytest.mark.parametrize("name", [".model.tmp", ".model.0123456789abcdef.tmp"])
-def test_what_lies_where_temporary_files_lie_is_harmless_and_not_harmed(tmp_path, kind, name):
+def test_existing_files_with_temporary_names_are_harmless_and_not_harmed(tmp_path, kind, name):
     victim = tmp_path / "victim"
     victim.write_bytes(b"precious")
     planted = tmp_path / name
@@ -128,7 +128,7 @@ def plant(path, kind, victim):
 
 
 @pytest.mark.parametrize("kind", ["file", "hard link", "symbolic link", "link to nothing", "pipe"])
-def test_what_lies_where_the_lock_lies_is_harmless_and_not_harmed(tmp_path, kind):
+def test_an_existing_file_with_the_name_of_the_lock_is_harmless_and_not_harmed(tmp_path, kind):
     victim = tmp_path / "victim"
     victim.write_bytes(b"precious")
     plant(tmp_path / ".model.lock", kind, victim)
@@ -141,7 +141,7 @@ def test_what_lies_where_the_lock_lies_is_harmless_and_not_harmed(tmp_path, kind
     assert victim.read_bytes() == b"precious"
 
 
-def test_a_file_that_is_no_lock_stays_where_it_is(tmp_path):
+def test_a_file_that_is_not_a_lock_stays_where_it_is(tmp_path):
     (tmp_path / ".model.lock").write_bytes(b"mine")
     write(tmp_path / "model")
     assert (tmp_path / ".model.lock").read_bytes() == b"mine"
@@ -199,7 +199,7 @@ def test_names_of_any_length(tmp_path, size, letter):
 @needs_root
 @pytest.mark.parametrize("umask", [0o022, 0o077])
 @pytest.mark.parametrize("sticky", [False, True])
-def test_a_killed_job_of_root_is_in_nobody_s_way(shared, umask, sticky):
+def test_a_killed_job_of_root_does_not_disturb(shared, umask, sticky):
     shared.chmod(0o1777 if sticky else 0o777)
     killed_in_the_middle(shared / "model", umask)
     assert len(leftovers(shared, [])) == 2
@@ -310,7 +310,7 @@ def test_an_output_in_the_place_of_another_s_lock_is_refused(folder):
     check_apart({"--model": "model", "--predictions": ".model.tmp"}, [])
 
 
-def test_devices_and_pipes_meet_nobody(folder):
+def test_devices_and_pipes_need_no_lock(folder):
     os.mkfifo("pipe")
     check_apart({"--model": "/dev/null", "--report": "/dev/null", "--predictions": "pipe"}, [("pipe", "the data")])
 

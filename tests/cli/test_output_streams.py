@@ -71,7 +71,7 @@ def test_versions_follow_each_other_under_one_lock(target):
     assert target.read_bytes() == b"two"
 
 
-def test_begin_throws_away_what_was_begun(target):
+def test_begin_throws_away_what_was_started(target):
     with AtomicFile(target) as file:
         file.write(NEW)
         file.begin()
@@ -226,7 +226,7 @@ with AtomicFile(sys.argv[1]) as file:
 """
 
 
-def test_a_second_job_is_told_until_the_first_one_is_gone(target):
+def test_a_second_job_gets_an_error_until_the_first_one_is_gone(target):
     with subprocess.Popen([sys.executable, "-c", HOLD, target], stdout=subprocess.PIPE) as first:
         assert first.stdout.readline() == b"held\n"
         with pytest.raises(BusyError) as caught:
@@ -262,7 +262,7 @@ def test_no_two_jobs_ever_hold_one_lock(tmp_path):
     assert os.listdir(tmp_path) == ["number"]
 
 
-def test_a_device_is_written_directly_as_often_as_it_is_wanted():
+def test_a_device_is_written_directly_as_often_as_it_is_requested():
     with AtomicFile(os.devnull) as file:
         for _ in range(3):
             file.begin()
@@ -288,7 +288,7 @@ def test_a_named_pipe_gets_one_version(tmp_path):
     assert os.listdir(tmp_path) == ["pipe"]
 
 
-def test_a_reader_that_went_away_is_no_write_error(tmp_path):
+def test_a_reader_that_went_away_is_not_a_write_error(tmp_path):
     path = tmp_path / "pipe"
     os.mkfifo(path)
     reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
@@ -308,7 +308,7 @@ with AtomicFile(sys.argv[1]) as file:
 
 
 @pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
-def test_a_file_that_is_open_already_goes_on_where_it_is(tmp_path, name):
+def test_a_file_that_is_open_already_continues_where_it_is(tmp_path, name):
     if not os.path.exists(name):
         pytest.skip(f"no {name} here")
     command = [sys.executable, "-c", WRITE, name]

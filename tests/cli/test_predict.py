@@ -113,7 +113,7 @@ def test_a_loss_or_a_linked_prediction_that_is_not_finite_is_a_bad_line(vwlite):
     assert "inf" not in vwlite("predict", "-m", "poisson", "d", "--link", "identity", "--quiet").out
 
 
-def test_a_service_goes_on_after_a_hostile_line(vwlite, products):
+def test_a_service_continues_after_a_hostile_line(vwlite, products):
     done = shell(f"printf '%s\\n' '| a' \"{HOSTILE}\" '| b' | vwlite predict -m m --on-error skip --quiet | wc -l")
     assert done.out.split() == ["3"]
 

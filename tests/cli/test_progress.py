@@ -37,7 +37,7 @@ def test_a_row_is_that_of_vowpal_wabbit_with_one_column_more():
     )
 
 
-def test_columns_stand_under_their_heads():
+def test_columns_are_under_their_heads():
     heads = HEADER.splitlines()
     ends = [i for i in range(1, len(heads[0]) + 1) if heads[0][i - 1] != " " and heads[0][i : i + 1] in ("", " ")]
     made = row()
@@ -55,12 +55,12 @@ def test_columns_stand_under_their_heads():
         ({"holdout": True}, " h"),
     ],
 )
-def test_odd_values(changes, text):
+def test_unusual_values(changes, text):
     assert text in row(**changes)
 
 
 @pytest.mark.parametrize(("step", "rows"), [(None, [1, 2, 4, 8, 16, 32, 64]), (25, [25, 50, 75, 100])])
-def test_rows_come_at_doubling_weights_or_every_so_many(step, rows):
+def test_rows_come_at_doubling_weights_or_every_n(step, rows):
     interval, at = Interval() if step is None else Interval(step=step), []
     for weight in range(1, 101):
         if weight >= interval.at:
@@ -166,7 +166,7 @@ def test_the_live_line_of_predicting_is_gone_before_an_error(trained):
 
 
 @pytest.mark.parametrize("typed", [("-p", "p", "--quiet"), ("-p", "-"), (), ("-p", "p", "-r", "-")])
-def test_predicting_has_no_live_line_if_it_could_be_among_predictions_or_is_not_wanted(trained, typed):
+def test_predicting_has_no_live_line_if_it_could_be_among_predictions_or_is_not_requested(trained, typed):
     assert " examples, " not in on_a_terminal("predict", "-m", "m", "d", *typed)[1]
 
 

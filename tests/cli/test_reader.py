@@ -97,7 +97,7 @@ def test_much_data_in_few_bytes(scratch, kind):
 
 @pytest.mark.third
 @pytest.mark.parametrize("kind", COMPRESSED)
-def test_blocks_stay_small_whatever_a_few_bytes_stand_for(scratch, kind):
+def test_blocks_stay_small_whatever_a_few_bytes_expand_to(scratch, kind):
     """A block of 64 MB makes a batch of 200 MB."""
     data = b"0 | a\n" * 5_000_000
     scratch.write_bytes(COMPRESS[kind](data))
@@ -461,7 +461,7 @@ def test_a_file_that_shrinks_is_a_fault(tmp_path, size):
         shrunk(path, size)
 
 
-def test_a_file_that_grows_or_shrinks_behind_what_is_read_is_none(tmp_path):
+def test_a_file_that_grows_or_shrinks_behind_what_is_read_is_invalid(tmp_path):
     path = tmp_path / "a"
     path.write_bytes(b"1 | a\n" * 100)
     items = read_blocks([str(path)], block_size=100)
@@ -503,28 +503,28 @@ def test_missing_files_are_found_before_anything_is_read(tmp_path):
         read(tmp_path / "none")
 
 
-def test_a_folder_is_no_input(tmp_path):
+def test_a_folder_is_not_an_input(tmp_path):
     with pytest.raises(NoInputError, match="Is a directory"):
         check_sources([str(tmp_path)])
     with pytest.raises(NoInputError, match="Is a directory"):
         read(tmp_path)
 
 
-def test_a_path_below_a_file_is_no_input(tmp_path):
+def test_a_path_below_a_file_is_not_an_input(tmp_path):
     (tmp_path / "a").write_bytes(b"")
     with pytest.raises(NoInputError, match="Not a directory"):
         check_sources([str(tmp_path / "a" / "b")])
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_an_unreadable_file_is_no_input(tmp_path):
+def test_an_unreadable_file_is_not_an_input(tmp_path):
     (tmp_path / "a").write_bytes(b"")
     (tmp_path / "a").chmod(0)
     with pytest.raises(NoInputError, match="Permission denied"):
         check_sources([str(tmp_path / "a")])
 
 
-def test_closed_standard_input_is_no_input(monkeypatch):
+def test_closed_standard_input_is_not_an_input(monkeypatch):
     saved = os.dup(0)
     os.close(0)
     try:

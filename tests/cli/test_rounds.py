@@ -207,7 +207,7 @@ def a_run(at):
         yield run, shards, stack
 
 
-def test_a_run_goes_on_from_what_it_was_at(a_run):
+def test_a_run_continues_from_what_it_was_at(a_run):
     run, shards, stack = a_run
     other = Rounds(RoundState.unpacked(run.state.packed()), 1e-9)
     for _ in range(3):
@@ -307,7 +307,7 @@ def test_a_process_that_is_killed(at):
 @pytest.mark.third
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="it looks into /proc")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_processes_end_with_whoever_asks(at, number):
+def test_processes_end_with_the_caller(at, number):
     process = started(at)
     children = children_of(process.pid)
     process.send_signal(number)

@@ -355,7 +355,7 @@ def crossing(features: int) -> bytes:
 
 
 @pytest.mark.parametrize("number", SIGNALS)
-def test_training_ends_within_an_enormous_line(tmp_path, vwlite, number):
+def test_training_ends_within_an_oversized_line(tmp_path, vwlite, number):
     """The line alone would take an hour. It is left out."""
     (tmp_path / "d").write_bytes(LINES + crossing(1_000_000))
     process = until(start("train", tmp_path / "d", "-q", "aa", "-b", "18", "-m", tmp_path / "m", "-P", "100"))
@@ -371,7 +371,7 @@ def test_training_ends_within_an_enormous_line(tmp_path, vwlite, number):
 
 
 @pytest.mark.parametrize("number", SIGNALS)
-def test_predicting_ends_within_an_enormous_line(tmp_path, vwlite, number):
+def test_predicting_ends_within_an_oversized_line(tmp_path, vwlite, number):
     (tmp_path / "first").write_bytes(LINES)
     (tmp_path / "d").write_bytes(LINES + crossing(1_000_000))
     vwlite("train", tmp_path / "first", "-q", "aa", "-b", "18", "-m", tmp_path / "m", "--quiet")
@@ -383,7 +383,7 @@ def test_predicting_ends_within_an_enormous_line(tmp_path, vwlite, number):
     assert (tmp_path / "p").read_bytes().count(b"\n") in (0, 100)  # no answer to what was not predicted
 
 
-def test_vwlite_vw_ends_within_an_enormous_line(tmp_path):
+def test_vwlite_vw_ends_within_an_oversized_line(tmp_path):
     """In the engine's loop, and one by one."""
     (tmp_path / "d").write_bytes(LINES + crossing(1_000_000))
     for options in (["-q", "aa"], ["-q", "aa", "--nn", "1"]):
@@ -392,7 +392,7 @@ def test_vwlite_vw_ends_within_an_enormous_line(tmp_path):
         ended_by(process, signal.SIGINT)
 
 
-def test_what_was_learned_of_an_enormous_line_stays():
+def test_what_was_learned_of_an_oversized_line_stays():
     """Once the example counts, it is being learned, which takes seconds with a --power-t that is not 0.5."""
     features = [(i * 2654435761 % 2**32, 1.0) for i in range(6000)]
     settings = Settings(bits=18, interactions=("aa",), power_t=0.3)

@@ -470,7 +470,7 @@ def test_a_path_has_a_model_and_a_line_for_each_strength(vwlite, at):
     assert counts[0] <= 1 < counts[3]
 
 
-def test_at_most_so_many_weights(vwlite, at):
+def test_at_most_n_weights(vwlite, at):
     vwlite("solve", SOURCES, "--nonzeros", 12, "-m", "m", "--quiet", "--report", "r")
     results = report_of(at / "r")["results"]
     assert 8 <= results["nonzero weights"] <= 12 and results["relative gap"] <= 1e-3
@@ -492,7 +492,7 @@ def test_at_most_so_many_weights(vwlite, at):
         ("l1-subgradient", ["--l1", "0.01"]),
     ],
 )
-def test_learning_goes_on_from_the_weights(vwlite, at, algorithm, more):
+def test_learning_continues_from_the_weights(vwlite, at, algorithm, more):
     vwlite("solve", SOURCES, "--l1-of-max", 0.05, "-m", "m", "--quiet")
     vwlite("predict", "-m", "m", SOURCES, "-p", "p")
     said = vwlite("train", SOURCES, "-i", "m", "--algorithm", algorithm, "-l", 1e-6, *more, "-m", "t", "-p", "q").err
@@ -502,7 +502,7 @@ def test_learning_goes_on_from_the_weights(vwlite, at, algorithm, more):
     vwlite("train", SOURCES, "-i", "t", "--quiet")
 
 
-def test_learning_goes_on_from_the_weights_of_classes(vwlite, at):
+def test_learning_continues_from_the_weights_of_classes(vwlite, at):
     vwlite("solve", DIGITS, "--oaa", 10, "--l1", 0.02, "-m", "m", "--quiet")
     vwlite("train", DIGITS, "-i", "m", "--algorithm", "sgd", "-l", 1e-9, "-m", "t", "--quiet")
     for model in ("m", "t"):
@@ -521,7 +521,7 @@ def test_learning_goes_on_from_the_weights_of_classes(vwlite, at):
         (["--algorithm", "sgd", "-b", "18"], "--bits 18 contradicts the model m"),
     ],
 )
-def test_learning_that_cannot_go_on_says_why(vwlite, at, options, words):
+def test_learning_that_cannot_continue_says_why(vwlite, at, options, words):
     vwlite("solve", "ok", "--l1", 0.05, "-m", "m", "--quiet")
     assert words in vwlite("train", "ok", "-i", "m", *options, code=2).err
 
@@ -713,7 +713,7 @@ def test_rounding_makes_no_loss_negative(vwlite, at, label):
         assert solved["objective"] >= solved["lower_bound"] >= 0
 
 
-def test_ratios_that_are_no_numbers_are_none(vwlite, at):
+def test_ratios_that_are_not_numbers_are_invalid(vwlite, at):
     """Of strengths that are far from those of the data."""
     Path("d").write_text("1 |a x:1e-38\n-1 |a y:1e-38\n1 |a z:1e-38 y:1e-38\n")
     for l1 in (1e300, 1e-320):
@@ -734,7 +734,7 @@ def test_steps_that_are_as_small_as_can_be_end(vwlite, at):
         vwlite(*common, "--l2", 1e300, "--solver", solver, "--quiet", code=None)
 
 
-def test_bad_lines_are_left_out_and_kept_apart(vwlite, at):
+def test_bad_lines_are_left_out_and_kept_separately(vwlite, at):
     Path("d").write_text("1 |a x\nnonsense\n-1 |a y\n1 |a x:z\n-1 |a z\n")
     vwlite("solve", "d", "--l1", 0.05, "--on-error", "skip", "--rejects", "bad", "-m", "m", "--quiet", "--report", "r")
     assert Path("bad").read_text() == "nonsense\n1 |a x:z\n"
@@ -816,7 +816,7 @@ def test_a_signal_while_solving_saves_what_is_there(at, number):
     assert model.solved["objective"] == pytest.approx(expected, rel=1e-6)
 
 
-def test_time_that_is_over_is_no_error(vwlite, at):
+def test_time_that_is_over_is_not_an_error(vwlite, at):
     Path("d").write_text(Data(3, "logistic", n=4000, d=200).text())
     begin = time.monotonic()
     said = vwlite("solve", "d", "--l1", 1e-9, "--tolerance", 0, "--solver", "cd", "--max-seconds", 0.3, "-m", "m").err

@@ -201,7 +201,7 @@ def criteo(rows: int) -> str:
     return "\n".join(lines) + "\n"
 
 
-def test_a_first_line_of_data_is_no_header(vwlite, at, in_blocks):
+def test_a_first_line_of_data_is_not_a_header(vwlite, at, in_blocks):
     text = criteo(60)
     Path("a.tsv").write_text(text)
     names = ", ".join(x or "''" for x in text.split("\t")[:6])
@@ -331,7 +331,7 @@ def test_crosses_by_name_are_those_by_letter_where_that_tells(vwlite, at, by_nam
     )
 
 
-def test_crosses_by_name_tell_namespaces_of_one_letter_apart(vwlite, at):
+def test_crosses_by_name_distinguish_namespaces_of_one_letter(vwlite, at):
     # Only the names of namespaces differ: their hashes differ, what is crossed must not.
     Path("a.vw").write_text("1 |user a b |us c |ad d e |ads f\n")
     vwlite("train", "a.vw", "-q", "user,ad", "--cache-file", "c", "-m", "m")
@@ -663,7 +663,7 @@ def test_learning_that_diverges_says_the_line_of_the_file(vwlite, at):
     assert err[-1].startswith("a.csv:10:1: the prediction is not finite"), err[-1]
 
 
-def test_importances_that_are_none(vwlite, at):
+def test_importances_that_are_invalid(vwlite, at):
     """Advice about VW text does not apply to a table."""
     for cell, said in (("x", "is not a number"), ("-1", "is negative"), ("inf", "is not a finite number")):
         Path("a.csv").write_text(f"y,a,w\n1,2,1\n1,2,{cell}\n")
@@ -717,7 +717,7 @@ def test_bad_headers(vwlite, at, text, typed, said):
     assert vwlite("train", "a.csv", "--label", "y", *typed, code=65).err.splitlines()[-1] == said
 
 
-def test_a_label_is_asked_for_where_there_is_none(vwlite, at):
+def test_a_label_is_asked_for_if_it_is_missing(vwlite, at):
     Path("a.csv").write_text("y,a\n1,2\n")
     Path("a.jsonl").write_text('{"y": 1}\n')
     said = "a.csv:1:1: which column is the label? train with --label NAME: y, a\n"
@@ -896,7 +896,7 @@ def test_a_model_with_columns_that_cannot_be(vwlite, clicks):
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-def test_a_line_behind_newlines_in_quotes_is_told_truly(vwlite, at, monkeypatch, threads):
+def test_a_line_behind_newlines_in_quotes_is_reported_correctly(vwlite, at, monkeypatch, threads):
     """Also of a batch from a cache, and of a later pass."""
     monkeypatch.setattr("vwlite.input.reader.BLOCK_SIZE", 256)
     rows = [f'{2 * (i % 2) - 1},"{"a" + chr(10) * (i % 3)}",{i % 5}\n' for i in range(60)]

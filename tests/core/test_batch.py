@@ -389,7 +389,7 @@ def test_a_tag_that_is_not_there():
         batch.tag(1)
 
 
-def test_spans_with_the_same_letter_are_gathered_where_the_first_one_stands():
+def test_spans_with_the_same_letter_are_gathered_where_the_first_one_is():
     r = random.Random(3)
     batch = Batch()
     lines = []

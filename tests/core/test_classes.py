@@ -178,7 +178,7 @@ def test_the_matrix_of_random_predictions(seed):
             tally.count(p, y)
 
 
-def test_a_label_that_is_no_class_is_none():
+def test_a_label_that_is_not_a_class_is_invalid():
     """The parser lets none through; a batch may come from elsewhere."""
     learner = learner_of("sgd", holdout_period=0)
     go(learner, [Line(label, [(1, 1.0)]) for label in (0.0, 4.0, -1.0, 0.5, 1e300)])
@@ -295,7 +295,7 @@ def test_the_step_of_softmax_is_the_gradient_of_its_loss(label):
             assert -moved[k, j] == pytest.approx(rise / (2 * h), abs=1e-7)
 
 
-def test_softmax_of_scores_that_are_far_apart():
+def test_softmax_of_scores_that_are_far_from_each_other():
     learner = learner_of("l1-ball", softmax=True, radius=1e12, learning_rate=1e6, bits=32, holdout_period=0)
     go(learner, [Line(1 + i % 3, [(i % 3, 1000.0)]) for i in range(12)])
     assert learner.reason == Reason.DONE
@@ -305,7 +305,7 @@ def test_softmax_of_scores_that_are_far_apart():
 
 @pytest.mark.parametrize("far", [1.0, 30.0, 800.0, 1e6])
 @pytest.mark.parametrize("softmax", [False, True])
-def test_log_loss_of_scores_that_are_far_apart(softmax, far):
+def test_log_loss_of_scores_that_are_far_from_each_other(softmax, far):
     """In logarithms throughout, where probabilities underflow too. One step sets the scores, the rest is predicted."""
     options = {"softmax": softmax, "learning_rate": 1.0, "power_t": 0.0, "constant": False, "bits": 32}
     learner = learner_of("sgd", holdout_period=0, **options)

@@ -115,7 +115,7 @@ ODD = [0.0, -0.0, 5e-324, -5e-324, 1e-320, 1e-17, -1e-17, 1.0, -1.0, 2.0**53, 1e
 
 
 @pytest.mark.parametrize("name", ["exp", "expm1", "log", "log1p", "pow", "powf"])
-def test_what_is_odd_is_as_in_c(name):
+def test_what_is_unusual_is_as_in_c(name):
     """NumPy's long doubles are those of C: rounded to doubles, where a unit in the last place makes no difference."""
     x = np.array(ODD if "pow" not in name else [a for a in ODD if not math.copysign(1, a) < 0])
     function = {"pow": np.power, "powf": np.power}.get(name) or getattr(np, name)

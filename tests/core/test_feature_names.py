@@ -189,7 +189,7 @@ def test_names_of_random_text():
         assert found_names(text, settings, sizes=[1, 2, 12], finders=2, seed=turn)[0] == expected
 
 
-def test_only_wanted_names_are_found_and_parts_of_crosses():
+def test_only_requested_names_are_found_and_parts_of_crosses():
     settings = Settings(interactions=("ax",), bits=10)
     text = b"1 |a b c |x d e\n1 |a b f |x e\n"
     every = {name: key for key, name in slow_names(text, settings)}
@@ -218,7 +218,7 @@ def test_names_that_were_known_stay_and_count():
     assert found == sorted({(3, b"old"), (5, b"older"), (5, b"a^b")} | ({(b, b"a^b")} if b else set()))
 
 
-def test_a_store_has_room_for_a_hundred_bytes_a_name():
+def test_a_store_has_capacity_for_a_hundred_bytes_a_name():
     store = NameStore(10)
     finder = make_finder(Settings(), store)
     for i in range(4):
@@ -310,7 +310,7 @@ def test_finders_look_while_the_store_grows():
 
 @pytest.mark.parametrize("shift", [0, 1, 3])
 @pytest.mark.parametrize("seed", range(8))
-def test_united_names_are_those_of_all_models_as_far_as_there_is_room(seed, shift):
+def test_united_names_are_those_of_all_models_as_far_as_there_is_space(seed, shift):
     """At any address, as in a file."""
     chance = random.Random(seed)
 

@@ -102,7 +102,7 @@ def numbers_of_examples(learner):
     return [float(line) for line in learner.raw_predictions.take().splitlines() if line]
 
 
-def test_holdout_begins_anew_in_each_pass():
+def test_holdout_restarts_in_each_pass():
     learner = learner_of(holdout_period=3)
     for _ in range(2):
         learner.begin_pass()
@@ -170,7 +170,7 @@ def test_a_checkpoint_is_not_lost_behind_a_report():
     assert learner.examples == 5
 
 
-def test_stops_when_told():
+def test_stops_on_request():
     learner = learner_of()
     learner.stop()
     batch = batch_of([one()] * 3)

@@ -32,7 +32,7 @@ def target(name: str, y: float) -> float:
 
 
 @pytest.mark.parametrize(("name", "y"), CASES)
-def test_derivative_lies_between_the_slopes_on_either_side(name, y):
+def test_derivative_is_between_the_slopes_on_either_side(name, y):
     loss, h = LOSSES[name][0], 1e-5
     for p in GRID:
         here = loss(p, y)
@@ -126,7 +126,7 @@ def test_invariant_step_goes_downhill_and_never_passes_the_label(name, y):
 
 
 @pytest.mark.parametrize(("name", "y"), CASES)
-def test_invariant_step_is_no_longer_than_the_plain_one_and_tends_to_it(name, y):
+def test_invariant_step_is_not_longer_than_the_plain_one_and_tends_to_it(name, y):
     loss = LOSSES[name][0]
     for p in [*GRID[::8], -20.0, 15.0, 17.0, 20.0, 30.0, 37.0, 40.0, 50.0]:
         dloss = loss.derivative(p, y)

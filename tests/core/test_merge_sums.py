@@ -171,7 +171,7 @@ def test_path_length_at_all_scales(beta):
     assert np.isfinite(np.array(sums["path"])).all()
 
 
-def test_predictions_are_linear_in_the_step_and_so_judged():
+def test_predictions_are_linear_in_the_step_and_so_evaluated():
     chance = random.Random(3)
     begin, index, value = [0], [], []
     for _ in range(20):

@@ -26,7 +26,7 @@ def test_names_get_their_numbers_as_they_appear():
 
 
 @pytest.mark.parametrize("columns", [False, True])
-def test_names_on_bad_lines_take_up_no_room(columns):
+def test_names_on_bad_lines_take_no_space(columns):
     names = ClassNames(2, grows=True)
     text = b"a |f x\nwrong |f x:y\nworse |f x:1 y:2:3\n|f x\nb |f x\nwrong\nc |f\na |f\n"
     batch = Batch()

@@ -250,7 +250,7 @@ NO_NUMBERS = ["", "-", "+", ".", "-.", "e5", ".e5", "1e", "1e+", "--1", "0x1", "
 
 
 @pytest.mark.parametrize("token", NO_NUMBERS)
-def test_what_is_no_number(token):
+def test_what_is_not_a_number(token):
     assert number(token.encode(), True) is None
     assert number(token.encode(), False) is None
 

@@ -192,7 +192,7 @@ def test_the_features_are_those_of_the_whole_line_in_their_order(monkeypatch, fi
 @pytest.mark.parametrize(
     ("command", "one_by_one"), [("train", []), ("vw", []), ("vw", ["--link", "logistic"])]
 )
-def test_a_line_whose_weights_have_no_room_is_named(vwlite, tmp_path, monkeypatch, command, one_by_one):
+def test_a_line_whose_weights_have_no_space_is_named(vwlite, tmp_path, monkeypatch, command, one_by_one):
     """Before the table of 2^18 slots with 100 records each is made."""
     (tmp_path / "d").write_bytes(b"1 |a x\n1 |a " + b" ".join(b"f%d" % i for i in range(500)) + b"\n")
     in_pieces(monkeypatch, 1000, 1000)

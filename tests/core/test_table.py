@@ -157,7 +157,7 @@ def test_a_feature_that_left_comes_back_as_new():
     assert weights_of(learner.rule) == {5: 2.5}  # 3, less the gravity of this step
 
 
-def test_gd_slots_begin_anew_with_initial_t():
+def test_gd_slots_restart_with_initial_t():
     """Slots whose initial state is not zero: unseen ones, and those in a table that grew."""
     for initial_t in (3.0, 0.1):
         learner = learner_of(Gd, initial_t=initial_t)

@@ -35,7 +35,7 @@ def test_auc_of_random_scores(seed, spread):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_auc_is_exact_for_scores_that_are_well_apart(seed):
+def test_auc_is_exact_for_scores_that_are_well_separated(seed):
     rng = np.random.default_rng(seed)
     levels = np.concatenate([-(1.01 ** np.arange(40)), [0.0, -0.0], 1.01 ** np.arange(40), [1e30, -1e-30, 1e-30]])
     scores = rng.choice(levels, 800)

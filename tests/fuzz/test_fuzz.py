@@ -108,7 +108,7 @@ RUN = vwlite.cli.run
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_the_judge_sees(name, tmp_path, monkeypatch):
+def test_the_checker_sees(name, tmp_path, monkeypatch):
     run, words = WRONG[name]
     monkeypatch.setattr(vwlite.cli, "run", run)
     monkeypatch.setattr(judge, "LONGEST", 0.5 if name == "work" else judge.LONGEST)
@@ -117,7 +117,7 @@ def test_the_judge_sees(name, tmp_path, monkeypatch):
     assert judge.judge(PREDICT, tmp_path / "work").startswith(words)
 
 
-def test_the_judge_compares_groups(tmp_path):
+def test_the_checker_compares_groups(tmp_path):
     files = {"data": b"1 |a x\n-1 |a y\n", "other": b"1 |a x\n"}
     train = ["train", "--quiet", "-m", "model"]
     same = Case("equal", files, [[[*train, "data"]], [[*train, "<", "data"]]], ["model"])
@@ -128,7 +128,7 @@ def test_the_judge_compares_groups(tmp_path):
     assert judge.judge(worse, tmp_path / "work") == "group 1 ends with 66, group 0 with 0"
 
 
-def test_the_judge_sees_a_difference_to_the_slow_parser(tmp_path, monkeypatch):
+def test_the_checker_sees_a_difference_to_the_slow_parser(tmp_path, monkeypatch):
     texts = [("vw", {}, 1, b"1 |a x:0.5\n"), ("vw", {}, 1, b"1 |a x:3\n1 |b y\n")]
     assert judge.judge(Case("lines", texts=texts), tmp_path / "work") == ""
     import slow_parser

@@ -297,7 +297,7 @@ def test_threads_share_a_model():
     assert all((p == wanted).all() for p in found)
 
 
-def test_others_go_on_while_it_learns():
+def test_others_continue_while_it_learns():
     x = sp.csr_matrix(np.ones((600, 300)))
     y = np.arange(600) % 2
     gaps, done = [], threading.Event()
@@ -520,7 +520,7 @@ def test_a_fork_while_a_thread_learns():
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_a_fork_while_a_thread_fits_anew():
+def test_a_fork_while_a_thread_fits_again():
     """With other columns and classes: the child has all of one fit, or all of the other."""
     first, second = problem(4000), (problem(3000)[0][:, :7], np.arange(3000) % 3)
     made = SparseClassifier().fit(*first)
@@ -597,7 +597,7 @@ def test_two_words_are_kept_in_the_file(tmp_path, vwlite, solver, pair, labels):
     assert again.classes_.tolist() == sorted(pair)
 
 
-def test_words_go_on_from_a_model_that_has_none(tmp_path):
+def test_words_continue_from_a_model_that_has_none(tmp_path):
     """As an older program saved them."""
     X, y = np.eye(4), np.array(["a", "b", "a", "b"])
     path = str(tmp_path / "m")

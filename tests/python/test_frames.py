@@ -444,7 +444,7 @@ INDEXES = {
 
 
 @pytest.mark.parametrize("index", INDEXES.values(), ids=INDEXES)
-def test_an_index_of_pandas_is_no_feature(index, vwlite, tmp_path):
+def test_an_index_of_pandas_is_not_a_feature(index, vwlite, tmp_path):
     frame, y = sorted_by_label()
     other = frame.set_axis(index(len(frame)))
     made, wanted = SparseClassifier().fit(other, y), SparseClassifier().fit(frame, y)
@@ -474,7 +474,7 @@ def test_an_index_of_pandas_is_no_feature(index, vwlite, tmp_path):
     assert list(read_model(tmp_path / "a").weights) == list(read_model(tmp_path / "b").weights)
 
 
-def test_an_index_is_no_feature_after_other_libraries(tmp_path):
+def test_an_index_is_not_a_feature_after_other_libraries(tmp_path):
     """polars keeps the column, and not the metadata that says what it is."""
     frame, y = sorted_by_label()
     frame.set_axis(INDEXES["numbers"](len(frame))).to_parquet(tmp_path / "a.parquet")
@@ -607,7 +607,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("made", BROKEN.values(), ids=BROKEN)
-def test_words_that_lie_nowhere_are_refused(made):
+def test_words_without_a_position_are_refused(made):
     """In a stream, of which only the offsets are known; as a label, too."""
     column, damage = made()
     table = pa.table({"w": column, "x": [1.0, 2.0]})
@@ -637,7 +637,7 @@ def test_words_behind_their_buffer_are_refused(kind, ends):
             SparseClassifier().fit(frame, [0, 1])
 
 
-def test_a_word_that_is_null_may_lie_anywhere():
+def test_a_word_that_is_null_may_be_anywhere():
     column, damage = views(20, 9, -1)
     frame = pa.table({"w": pa.Array.from_buffers(pa.string_view(), 2, [pa.py_buffer(b"\x02"), *column.buffers()[1:]])})
     damage()

@@ -99,7 +99,7 @@ def test_what_was_predicted_is_let_go(model):
     assert base() is None
 
 
-def test_files_that_are_no_models(tmp_path, model):
+def test_files_that_are_not_models(tmp_path, model):
     with pytest.raises(FileNotFoundError, match="none: No such file"):
         load_model(tmp_path / "none")
     (tmp_path / "text").write_text("1 | a\n")
@@ -312,7 +312,7 @@ def test_weights_of_classes_are_by_class(vwlite, tmp_path):
 
 
 @pytest.mark.parametrize("line", [1, None, ["1 |a b"], 1.5, {}])
-def test_a_line_that_is_no_text_is_refused(vwlite, tmp_path, line):
+def test_a_line_that_is_not_a_text_is_refused(vwlite, tmp_path, line):
     (tmp_path / "d").write_text("1 |a b\n-1 |a c\n")
     vwlite("train", tmp_path / "d", "-m", tmp_path / "m", "--quiet")
     loaded = load_model(tmp_path / "m")

@@ -179,7 +179,7 @@ def test_partial_fit_is_what_continuing_learns(vwlite, tmp_path, algorithm, opti
     assert (tmp_path / "python.model").read_bytes() == model.read_bytes()
 
 
-def test_partial_fit_goes_on_after_the_best_of_several_passes(vwlite, tmp_path):
+def test_partial_fit_continues_after_the_best_of_several_passes(vwlite, tmp_path):
     x, y = drawn()
     options = {"passes": 9, "holdout_period": 3, "early_terminate": 1, "algorithm": "sgd", "learning_rate": 50.0}
     data, model = written(tmp_path / "data.libsvm", x, y), tmp_path / "command.model"

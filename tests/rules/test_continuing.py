@@ -409,7 +409,7 @@ def test_forged_count_of_the_l1_ball_is_refused(vwlite, tmp_path, active):
 
 
 @pytest.mark.parametrize("rule", ["sgd", "truncated-gradient", "adagrad", "adagrad-rda"])
-def test_l2_goes_on_with_another_strength_but_does_not_begin_or_end(vwlite, tmp_path, rule):
+def test_l2_continues_with_another_strength_but_does_not_begin_or_end(vwlite, tmp_path, rule):
     """Its state is another one: a sentence."""
     (tmp_path / "data").write_text(lines_of(1, 100))
     for strength, other in (("0.1", "0"), ("0", "0.1")):

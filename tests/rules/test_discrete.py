@@ -305,12 +305,12 @@ def cut_everywhere(name: str, seed: int) -> int:
 
 
 @pytest.mark.parametrize("name", CONTINUED)
-def test_a_model_that_is_cut_off_anywhere_goes_on_byte_for_byte(name: str) -> None:
+def test_a_model_that_is_cut_off_anywhere_continues_byte_for_byte(name: str) -> None:
     assert sum(cut_everywhere(name, seed) for seed in range(STREAMS // 2)) > 3 * STREAMS
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", CONTINUED)
-def test_many_models_that_are_cut_off_anywhere_go_on_byte_for_byte(name: str) -> None:
+def test_many_models_that_are_cut_off_anywhere_continue_byte_for_byte(name: str) -> None:
     for seed in range(STREAMS // 2, 50 * STREAMS):
         cut_everywhere(name, seed)

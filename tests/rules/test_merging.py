@@ -140,7 +140,7 @@ def weights_by_key(model):
 
 @pytest.mark.parametrize("begun", [False, True])
 @pytest.mark.parametrize("form", FORMS)
-def test_one_shard_is_itself_and_goes_on_as_itself(vwlite, tmp_path, trained, form, begun):
+def test_one_shard_is_itself_and_continues_as_itself(vwlite, tmp_path, trained, form, begun):
     options, close = options_of(form)
     if begun:
         start = trained("start", 1, *options)
@@ -163,7 +163,7 @@ def test_one_shard_is_itself_and_goes_on_as_itself(vwlite, tmp_path, trained, fo
 @pytest.mark.third
 @pytest.mark.parametrize("classes", [0, 4])
 @pytest.mark.parametrize("form", FORMS)
-def test_a_copy_of_the_start_that_goes_on_in_its_place_is_a_shard(vwlite, tmp_path, trained, form, classes):
+def test_a_copy_of_the_start_that_continues_in_its_place_is_a_shard(vwlite, tmp_path, trained, form, classes):
     """The same merge as of models beside the start; what began elsewhere is refused, as far as evidence can tell."""
     options, _ = options_of(form)
     if classes:

@@ -203,7 +203,7 @@ def test_rounding(loss, schedule, period, threshold):
     assert compiled.rounds == twin.t // period
 
 
-def test_roundings_are_counted_anew_before_the_count_overflows():
+def test_roundings_are_counted_again_before_the_count_overflows():
     stream = random_stream(31, 300, loss="squared", scales=False)
     options = {"threshold": 0.05, "period": 3, "rate": 0.004, "constant": CONSTANT % (1 << BITS)}
     plain, full = (Learner(Rounding(Squared(), **options), Squared(), Expander(bits=BITS)) for _ in range(2))
@@ -1302,7 +1302,7 @@ def test_norm_of_smidas_is_much_faster_than_over_all_weights(shape):
 # --- the formulas of the twins themselves ----------------------------------------------------
 
 
-def test_projection_is_no_farther_than_any_other_point_of_the_ball():
+def test_projection_is_not_farther_than_any_other_point_of_the_ball():
     rng = np.random.default_rng(26)
     for _ in range(200):
         v, z = rng.normal(0, 2, 6), float(rng.choice([0.1, 1.0, 5.0]))
@@ -1315,7 +1315,7 @@ def test_projection_is_no_farther_than_any_other_point_of_the_ball():
     assert reference.project_simplex([0.2, -7.0], 1.0).tolist() == [1.0, 0.0]
 
 
-def test_weighted_projection_is_no_farther_than_any_other_point():
+def test_weighted_projection_is_not_farther_than_any_other_point():
     rng = np.random.default_rng(62)
     for _ in range(300):
         v, a = rng.normal(0, 2, 5), np.exp(rng.normal(0, 1, 5))

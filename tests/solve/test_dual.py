@@ -111,7 +111,7 @@ def test_one_class_and_rows_without_features():
     assert problem.objective == pytest.approx(best, rel=1e-9)
 
 
-def test_beginning_from_a_solution_and_going_on():
+def test_beginning_from_a_solution_and_continuing():
     _, problem = drawn_with(82, True, 0.01, n=200)
     solver = DualCoordinateDescent(problem)
     while problem.gap > 1e-9 * problem.objective or solver.accesses == 0:

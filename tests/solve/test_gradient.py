@@ -205,7 +205,7 @@ def test_exponentiated_gradient_comes_to_the_optimum():
         sampled.ExponentiatedGradientBothSigns,
     ],
 )
-def test_beginning_going_on_and_stopping(kind):
+def test_beginning_continuing_and_stopping(kind):
     """Looking changes nothing; from given weights it begins there; stopped at once, the weights are valid."""
     ways = []
     for looks in (False, True):

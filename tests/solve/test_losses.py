@@ -28,7 +28,7 @@ ONLINE = {
 
 
 @pytest.mark.parametrize(("name", "y"), CASES)
-def test_dloss_lies_between_the_slopes_on_either_side(name, y):
+def test_dloss_is_between_the_slopes_on_either_side(name, y):
     h = 1e-5
     for p in GRID[:-2]:
         left = (loss_at(name, p, y, 0.3)[0] - loss_at(name, p - h, y, 0.3)[0]) / h

@@ -43,7 +43,7 @@ def test_on_the_ball_of_the_norm_of_a_penalized_solution_it_finds_that(loss, nam
 
 
 @pytest.mark.parametrize("loss", ["squared", "poisson"])
-def test_a_ball_that_holds_all_is_no_limit(loss):
+def test_a_ball_that_holds_all_is_not_a_limit(loss):
     drawn = draw(32, loss)
     free = drawn.problem()
     solver = CoordinateDescent(free)

@@ -169,7 +169,7 @@ def test_the_ball_holds_its_weights():
 
 
 @each_strength
-def test_a_state_goes_on_as_if_nothing_had_happened(name):
+def test_a_state_continues_as_if_nothing_had_happened(name):
     strength = STRENGTHS[name]
     drawn = draw(13, "logistic")
     sums = Sums("logistic", shards_of(drawn), True)
@@ -199,7 +199,7 @@ def test_a_state_of_something_else_is_refused():
         one.load(one.state(), {k: a[:2] for k, a in one.arrays.items()})
 
 
-def test_an_objective_that_is_no_number_shortens_the_step():
+def test_an_objective_that_is_not_a_number_shortens_the_step():
     descent = OWLQN(np.zeros(3), l1=0.1)
     assert descent.tell(1.0, array("d", [1.0, -2.0, 0.5]), 0.25)
     trial = list(descent.arrays["trial"])

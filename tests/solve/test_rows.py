@@ -57,7 +57,7 @@ def test_many_keys():
     assert all(rows.keys[rows.row(i)[0][0]] == keys[i] for i in range(0, len(keys), 97))
 
 
-def test_an_enormous_line_is_one_row(monkeypatch):
+def test_an_oversized_line_is_one_row(monkeypatch):
     monkeypatch.setattr(expand, "most_whole", 16)
     monkeypatch.setattr(expand, "piece_size", 4)
     rows = rows_of([Line(1.0, [(k % 25, 1.0) for k in range(50)])], bits=32)

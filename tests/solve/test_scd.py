@@ -68,7 +68,7 @@ def test_the_optimum_is_that_of_the_twin(kind, loss, name, fraction):
     assert problem.lower_bound <= twin.objective(w, b) * (1 + 1e-12)
 
 
-def test_it_goes_on_after_others_looked_and_from_other_weights():
+def test_it_continues_after_others_looked_and_from_other_weights():
     """`evaluate` between two steps changes nothing; `set` begins again, from one part for each weight."""
     ways = []
     for looks in (False, True):

@@ -86,7 +86,7 @@ def test_without_a_penalty(kind, loss, constant):
 
 
 @each_solver
-def test_it_goes_on_from_any_weights_and_strength(kind):
+def test_it_continues_from_any_weights_and_strength(kind):
     drawn = draw(23, "logistic")
     problem = drawn.problem(l1=0.05)
     solver = kind(problem)

@@ -129,7 +129,7 @@ def test_a_regularizer_pulls_to_where_another_run_ended(solve, vwlite, tmp_path)
     assert w == pytest.approx(second.minimum(np.ones(FEATURES + 1), u), abs=0.01)
 
 
-def test_a_regularizer_is_no_model(vwlite, solve, tmp_path):
+def test_a_regularizer_is_not_a_model(vwlite, solve, tmp_path):
     (tmp_path / "d").write_text("1 | 1\n-1 | 2\n" * 9)
     common = ("vw", "-d", str(tmp_path / "d"), "-c", "-k", "--passes", "50", "--predict_only_model", "-b", "4")
     vwlite(*common, "--bfgs", "--l2", "1", "--output_feature_regularizer_binary", str(tmp_path / "r"))

@@ -79,7 +79,7 @@ def test_what_may_not_be_made_again_stays(run, content):
         assert f.read() == content
 
 
-def test_a_pipe_is_no_cache(run):
+def test_a_pipe_is_not_a_cache(run):
     os.mkfifo("pipe")
     open("p", "w").close()
     assert "it is not a regular file" in run("--cache_file", "pipe", code=1)[0]

@@ -94,7 +94,7 @@ NAMED = "dog |a x\ncat 2 |a y\nbird |a x y\nfish |a z\ndog |a x\n |a y\ncow 3 |a
 
 
 @pytest.mark.parametrize("slow", SLOW)
-def test_a_label_that_is_no_name(vwlite: Any, tmp_path: Path, slow: list[str]) -> None:
+def test_a_label_that_is_not_a_name(vwlite: Any, tmp_path: Path, slow: list[str]) -> None:
     """It counts as class 0, which no class is: as a wrong prediction, and as unknown in the table. Vowpal Wabbit's
     parser runs ahead, so that its words come first."""
     (tmp_path / "d").write_text(NAMED)
@@ -156,7 +156,7 @@ def test_costs_of_classes_without_a_name(vwlite: Any, tmp_path: Path) -> None:
         ("-", "'-' is not a good int"),
     ],
 )
-def test_labels_that_are_no_class(vwlite: Any, tmp_path: Path, label: str, said: str) -> None:
+def test_labels_that_are_not_classes(vwlite: Any, tmp_path: Path, label: str, said: str) -> None:
     (tmp_path / "d").write_bytes(f"{label} |a x\n".encode("latin-1"))
     assert said in vwlite("vw", "-d", tmp_path / "d", "--oaa", "3", code=1).out
 
@@ -183,7 +183,7 @@ def test_numbers_of_classes_have_32_bits(vwlite: Any, tmp_path: Path, label: str
         (":", "no names on: :"),
     ],
 )
-def test_odd_costs(vwlite: Any, tmp_path: Path, label: str, said: str) -> None:
+def test_unusual_costs(vwlite: Any, tmp_path: Path, label: str, said: str) -> None:
     (tmp_path / "d").write_text(f"{label} |a x\n2:1 1:0 |a x\n")
     assert said in vwlite("vw", "-d", tmp_path / "d", "--csoaa", "3", code=1 if "no names" in said else 0).out
 

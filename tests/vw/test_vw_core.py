@@ -38,7 +38,7 @@ def test_losses_are_those_of_the_definition(loss, value, labels):
         assert loss.derivative(p, y) == pytest.approx(dloss, abs=1e-3)
 
 
-def test_large_predictions_are_judged_as_vowpal_wabbit_does():
+def test_large_predictions_are_evaluated_as_vowpal_wabbit_does():
     """In single precision 1 + exp(-yp) is 1 from 16.6 on: there is no loss. Of p, poisson sees at most 44."""
     soft = SoftLogistic()
     for p in (16.6, 16.7, 50.0):

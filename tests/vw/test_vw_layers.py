@@ -276,7 +276,7 @@ def test_the_buffer_of_a_level_needs_its_learner(vwlite: Any, tmp_path: Path) ->
 # --- the best of several lines, and a constant that is learned first -----------------------------------
 
 
-def test_the_lines_with_the_largest_predictions_are_told(vwlite: Any, tmp_path: Path) -> None:
+def test_the_lines_with_the_largest_predictions_are_reported(vwlite: Any, tmp_path: Path) -> None:
     r = random.Random(9)
     sizes = [r.randint(1, 6) for _ in range(20)]
     text = ["".join(f"{r.randint(0, 3)} 't{g}_{i} |a x{r.randint(0, 9)} y{r.randint(0, 3)}\n" for i in range(size))

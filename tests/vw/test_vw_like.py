@@ -100,7 +100,7 @@ def test_freegrad_does_not_cut_what_an_importance_adds(vwlite, tmp_path):
     assert got == pytest.approx(expected, abs=1e-5)
 
 
-def test_the_constant_stands_before_the_interactions():
+def test_the_constant_comes_before_the_interactions():
     batch = Batch()
     Parser().parse(b"1 |a x y\n", batch)
     for early, place in ((True, 2), (False, 5)):
@@ -177,14 +177,14 @@ SCATTERED = [
 
 @pytest.mark.parametrize("more", ["", "--power_t 0.3", "--coin", "--freegrad", "-q ab", "--ignore_linear b", "-q :b",
                                   "-c -k --passes 3 --holdout_off", "--feature_limit 2", "--hash all"])  # fmt: skip
-def test_namespaces_with_the_same_letter_stand_where_the_first_one_does(vwlite, tmp_path, more):
+def test_namespaces_with_the_same_letter_are_where_the_first_one_is(vwlite, tmp_path, more):
     # With two slots for all features, the order in which they are visited shows.
     texts = ["".join(lines) * 3 for lines in zip(*SCATTERED, strict=True)]
     one, other = (predictions(vwlite, tmp_path, text, "-b", "1", *more.split()) for text in texts)
     assert one == other
 
 
-def test_features_of_a_shared_line_stand_with_those_of_the_same_letter(vwlite, tmp_path):
+def test_features_of_a_shared_line_are_with_those_of_the_same_letter(vwlite, tmp_path):
     found = []
     for first in ("shared |a s:2\n1:1 |a x |b y:3\n2:0 |a z:.5 |b y\n", "1:1 |a x s:2 |b y:3\n2:0 |a z:.5 s:2 |b y\n"):
         (tmp_path / "t").write_text((first + "\n") * 3)
@@ -269,7 +269,7 @@ def test_raw_predictions_of_classes(vwlite, tmp_path):
 
 
 @pytest.mark.parametrize("more", ["", "--coin", "-q sa", "--ignore_linear b"])
-def test_the_constant_stands_before_the_features_of_a_shared_line(vwlite, tmp_path, more):
+def test_the_constant_comes_before_the_features_of_a_shared_line(vwlite, tmp_path, more):
     # Two slots for all features, so that the order shows: a line has its own features, the constant, then the others.
     (tmp_path / "c").write_text("shared |s q:2\n1:1 |a x |b y:3\n2:0 |a z:.5 |b y\n\n" * 3)
     constant = next(name for name in map(str, range(9)) if (int(name) + murmur3(b"k", 0) - CONSTANT_HASH) % 2 == 0)

@@ -82,7 +82,7 @@ def test_lines_before_one_of_another_form_are_learned(vwlite: Any, tmp_path: Pat
         ("1:", []),
     ],
 )  # fmt: skip
-def test_costs_that_are_odd_are_told_as_vowpal_wabbit_does(
+def test_costs_that_are_unusual_are_reported_as_vowpal_wabbit_does(
     vwlite: Any, tmp_path: Path, word: str, said: list[str]
 ) -> None:
     """A single word is read twice."""

@@ -172,7 +172,7 @@ def numbers(text):
 
 
 @pytest.mark.parametrize("loss", ["logistic", "hinge", "squared", "quantile --quantile_tau 0.25"])
-def test_a_model_goes_on_with_the_loss_that_is_said(vwlite, tmp_path, loss):
+def test_a_model_continues_with_the_loss_that_is_said(vwlite, tmp_path, loss):
     at = {name: str(tmp_path / name) for name in ("d", "m", "n", "o", "p")}
     (tmp_path / "d").write_text(DATA)
     vwlite("vw", "-d", at["d"], "-f", at["m"], "--loss_function", *loss.split())

@@ -31,7 +31,7 @@ def columns(err: str, *wanted: int) -> list[list[str]]:
     return [[row[i] for i in wanted] for row in rows]
 
 
-def test_a_space_stands_behind_the_classes_before_a_tag_and_without_one(run: Any) -> None:
+def test_a_space_comes_after_the_classes_before_a_tag_and_without_one(run: Any) -> None:
     _, found = run(TEXT)
     assert found == ["  a", "0,1 ", "1 ", "0,1  b", "1 ", "0,1 ", "0,1 ", "0 "]
     _, found = run(TEXT, "-t")
@@ -53,7 +53,7 @@ def test_examples_without_a_label_teach_nothing(run: Any, vwlite: Any, tmp_path:
     assert models[0] == models[1]
 
 
-def test_labels_count_in_their_order_and_odd_ones_are_told(run: Any) -> None:
+def test_labels_count_in_their_order_and_unusual_ones_are_reported(run: Any) -> None:
     """The words, the labels and the losses are those of Vowpal Wabbit."""
     done, _ = run(ODD)
     assert sorted(done.out.splitlines()) == [

@@ -80,7 +80,7 @@ def test_a_number_of_models_has_a_range(vwlite, data, name):
 @pytest.mark.parametrize(
     "options", ["--oaa 4096 --nn 4096", "--ect 8192 --error 1000", "--lrq ab99999999", "--lrqfa ab99999999"]
 )
-def test_so_many_models_as_none_can_hold_are_refused(vwlite, data, options):
+def test_too_many_models_are_refused(vwlite, data, options):
     done = vwlite("vw", "-d", data, *options.split(), code=1)
     assert options.split()[0] in done.out and f"the maximum is {MODELS}" in done.out
 
@@ -177,7 +177,7 @@ def test_bad_json_is_critical(vwlite, tmp_path, text):
         '{"_label":{}}',
     ],
 )  # fmt: skip
-def test_odd_json_is_taken(vwlite, tmp_path, text):
+def test_unusual_json_is_taken(vwlite, tmp_path, text):
     (tmp_path / "j").write_text(text + "\n")
     assert "number of examples = 1" in vwlite("vw", "--json", "-d", str(tmp_path / "j")).err
 
@@ -212,7 +212,7 @@ def test_counters_at_their_end_begin_again():
     assert found is not None and found["example_number"] == 5 and found["min_label"] == -inf
 
 
-def test_a_negative_sum_of_squares_in_a_model_is_no_number():
+def test_a_negative_sum_of_squares_in_a_model_is_not_a_number():
     from vwlite.core.rules.ftrl import Ftrl
 
     rule = Ftrl(Squared())

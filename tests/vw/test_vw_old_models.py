@@ -206,7 +206,7 @@ def test_a_file_cut_off_anywhere_is_refused(version: str) -> None:
             read_rest(*read_head("m", model[:size]), 1)
 
 
-def test_an_id_goes_on(vwlite: Any, tmp_path: Any) -> None:
+def test_an_id_continues(vwlite: Any, tmp_path: Any) -> None:
     (tmp_path / "d").write_text(TEXT)
     vwlite("vw", "-d", tmp_path / "d", "-f", tmp_path / "m", "--id", "one")
     vwlite("vw", "-d", tmp_path / "d", "-i", tmp_path / "m", "-f", tmp_path / "n")

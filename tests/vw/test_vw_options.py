@@ -211,7 +211,7 @@ def test_arguments_from_a_file(vwlite: Any, data: Path, tmp_path: Path, monkeypa
         ("\udcff\n", 1, ""),
     ],
 )
-def test_files_of_arguments_that_are_none(
+def test_files_of_arguments_that_are_invalid(
     vwlite: Any, data: Path, monkeypatch: pytest.MonkeyPatch, text: str | None, code: int, said: str
 ) -> None:
     monkeypatch.chdir(data.parent)
@@ -257,7 +257,7 @@ def test_a_backslash_at_the_end_escapes_nothing() -> None:
         split_words("a \\")
 
 
-def test_arguments_from_a_file_stand_alone(vwlite: Any, data: Path, tmp_path: Path) -> None:
+def test_arguments_from_a_file_are_alone(vwlite: Any, data: Path, tmp_path: Path) -> None:
     (tmp_path / "args").write_text("--sgd\n")
     done = vwlite("vw", "-d", data, "--args", tmp_path / "args", code=1)
     assert "unrecognised option '--args'" in done.out

@@ -201,7 +201,7 @@ def test_classes_are_the_same_both_ways(arguments, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("label", ["0", "4", "a", "-2", "2147483648", "1 2 3", "1 nan", "\xff"])
-def test_odd_labels_of_classes_are_the_same_both_ways(label, tmp_path, monkeypatch):
+def test_unusual_labels_of_classes_are_the_same_both_ways(label, tmp_path, monkeypatch):
     text = CLASSES + label.encode("latin-1") + b" |a x y\n" + CLASSES
     for more in ("", " -t", " --named_labels 1,2,3,b", " --probabilities --loss_function logistic"):
         assert compare_classes(tmp_path / "w", text, f"--oaa 4 -P 1{more}".split(), monkeypatch)
@@ -222,7 +222,7 @@ def test_labels_that_count_from_0_are_the_same_both_ways(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("arguments", ["", "-t", "--preserve_performance_counters", "--predict_only_model"])
-def test_models_of_classes_go_on_the_same_both_ways(arguments, tmp_path, monkeypatch):
+def test_models_of_classes_continue_the_same_both_ways(arguments, tmp_path, monkeypatch):
     folder = tmp_path / "w"
     text = CLASSES.replace(b"4 |a x y\n", b"")
     for first in ("--oaa 3 -b 8", "--oaa 3 -b 8 --ftrl", "--oaa 3 -b 8 --adaptive"):

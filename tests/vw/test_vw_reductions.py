@@ -146,7 +146,7 @@ def test_the_loss_of_the_best_constant_grows_linearly_where_predictions_are_clip
 @pytest.mark.parametrize(
     ("option", "name"), [("ftrl", "Proximal-FTRL"), ("pistol", "PiSTOL"), ("coin", "Coin Betting")]
 )
-def test_the_learner_that_follows_the_leader_is_called_otherwise_when_names_are_wanted(
+def test_the_learner_that_follows_the_leader_is_called_otherwise_when_names_are_requested(
     vwlite: Any, tmp_path: Path, option: str, name: str
 ) -> None:
     (tmp_path / "d").write_text("1 |a x\n")
