@@ -130,14 +130,14 @@ def losses() -> str:
     found += [(loss.name, loss.formula, "; ".join(filter(None, (labels[loss.labels], loss.note))))
               for loss in LOSSES.values()]  # fmt: skip
     first, second = (max(len(row[i]) for row in found) for i in (0, 1))
-    room = 100 - 4 - (first + 2) - (second + 2)
-    cells = [(name, formula, wrap(about, room)) for name, formula, about in found]
+    width = 100 - 4 - (first + 2) - (second + 2)
+    cells = [(name, formula, wrap(about, width)) for name, formula, about in found]
     last = max(len(line) for _, _, lines in cells for line in lines)
     cells.insert(1, ("-" * first, "-" * second, ["-" * last]))
     lines = []
     for name, formula, (about, *more) in cells:
         lines.append(f"    {name:<{first}}  {formula:<{second}}  {about}")
-        lines += [" " * (100 - room) + line for line in more]
+        lines += [" " * (100 - width) + line for line in more]
     return "\n".join(lines)
 
 

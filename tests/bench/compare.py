@@ -396,19 +396,19 @@ def search(parts: Parts, algorithm: str, grid: Grid, folder: Path) -> list[Setti
     def tried(strength: float | None, rates: Iterable[Schedule]) -> list[Setting]:
         typed = [] if strength is None else [grid.strength, f"{strength:g}"]
         settings = [Setting(rate, strength, [*words, *typed, *fixed], schedule=words) for rate, words in rates]
-        return judge(parts, algorithm, settings, folder)
+        return evaluate(parts, algorithm, settings, folder)
 
     every = schedules(grid, parts.data)
     done = {strength: tried(strength, every) for strength in dict.fromkeys(anchors)}
-    good = [min(judged, key=lambda s: s.loss).schedule for judged in done.values() if judged]
+    good = [min(evaluated, key=lambda s: s.loss).schedule for evaluated in done.values() if evaluated]
     kept = [(rate, words) for rate, words in every if words in good]
     for strength in strengths:
         if strength not in done:
             done[strength] = tried(strength, kept)
-    return [setting for judged in done.values() for setting in judged]
+    return [setting for evaluated in done.values() for setting in evaluated]
 
 
-def judge(parts: Parts, algorithm: str, tried: Iterable[Setting], folder: Path) -> list[Setting]:
+def evaluate(parts: Parts, algorithm: str, tried: Iterable[Setting], folder: Path) -> list[Setting]:
     """Learn the part that is to fit with each setting, and see what it is worth on the validation part."""
     labels = parts.labels["valid"]
     done = []
@@ -428,10 +428,10 @@ def judge(parts: Parts, algorithm: str, tried: Iterable[Setting], folder: Path) 
     return done
 
 
-def chosen(judged: list[Setting]) -> Setting:
+def chosen(evaluated: list[Setting]) -> Setting:
     """The one with the fewest nonzero weights of those that are as good as the best."""
-    least = min(s.loss for s in judged)
-    return min((s for s in judged if s.loss <= CLOSE * least), key=lambda s: (s.nonzeros, s.loss))
+    least = min(s.loss for s in evaluated)
+    return min((s for s in evaluated if s.loss <= CLOSE * least), key=lambda s: (s.nonzeros, s.loss))
 
 
 def class_log_loss(parts: Parts, folder: Path) -> float:
@@ -472,16 +472,16 @@ def compare(data: Data, source: Path, folder: Path, grids: dict[str, Grid]) -> d
             continue
         if data.only and algorithm not in data.only:
             continue
-        judged = search(parts, algorithm, grid, folder)
-        if not judged:
+        evaluated = search(parts, algorithm, grid, folder)
+        if not evaluated:
             say(f"{data.name}: {algorithm}: no setting can be learned: {(folder / 'words.txt').read_text()}")
             continue
-        best = chosen(judged)
-        rates = [s.rate for s in judged if s.rate is not None]
+        best = chosen(evaluated)
+        rates = [s.rate for s in evaluated if s.rate is not None]
         edge = " (its rate is at the end of the grid)" if rates and best.rate in (min(rates), max(rates)) else ""
         curve = []
         for strength in grid.strengths:
-            same = [s for s in judged if s.strength == strength]
+            same = [s for s in evaluated if s.strength == strength]
             if same:
                 with_rate = min(same, key=lambda s: s.loss)
                 curve.append(measured(parts, algorithm, with_rate, folder, cached=True))

@@ -196,9 +196,9 @@ def show(content: str, results: Path | None, name: str) -> None:
         put_into(results, name, content)
 
 
-def read_results(path: Path, empty: dict[str, Any], wanted: bool) -> dict[str, Any]:
+def read_results(path: Path, empty: dict[str, Any], requested: bool) -> dict[str, Any]:
     """The earlier results, if requested and available."""
-    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if wanted and path.exists() else empty
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if requested and path.exists() else empty
     return found
 
 

@@ -538,12 +538,12 @@ def main() -> None:
     cases: dict[str, Case] = {}
 
     def of(*names: str) -> list[Case]:
-        wanted = ["documents"] if typed.quick else [name for name in names if name in typed.sets]
-        for name in wanted:
+        requested = ["documents"] if typed.quick else [name for name in names if name in typed.sets]
+        for name in requested:
             if name not in cases:
                 data = load(typed.work, text.name) if name == "documents" else public(typed.data, name)
                 cases[name] = case(name, data)
-        return [cases[name] for name in wanted]
+        return [cases[name] for name in requested]
 
     works: dict[str, Callable[[], list[Result]]] = {
         "logistic": lambda: l1_work(

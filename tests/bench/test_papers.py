@@ -47,7 +47,7 @@ def test_figures_of_drawn_data_are_made_and_others_left_out(tmp_path: Path) -> N
 
 
 def test_a_claim_agrees_as_far_as_its_facts_do(papers) -> None:
-    verdicts = [papers.figures.judged("a", "b", *facts).verdict for facts in ((True, True), (True, False), (False,))]
+    verdicts = [papers.figures.finding("a", "b", *facts).verdict for facts in ((True, True), (True, False), (False,))]
     assert verdicts == ["agrees", "in part", "**no**"]
 
 
@@ -225,7 +225,7 @@ def test_a_race_says_what_is_left_of_the_way(papers) -> None:
     curve = s.Curve([0.0, 5.0, 10.0], [1.1, 0.6, 0.2], [0, 1, 2])
     race = s.Race({"SCD": curve, "TruncGrad": curve}, least=0.1, budget=10.0)
     assert race.excess("SCD", 0.5) == pytest.approx(0.5) and race.excess("SCD") == pytest.approx(0.1)
-    assert "SCD 50, 10; TruncGrad 50, 10" in race.told()
+    assert "SCD 50, 10; TruncGrad 50, 10" in race.summary()
 
 
 def test_the_first_of_some_curves_to_a_goal(papers) -> None:

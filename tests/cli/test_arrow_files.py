@@ -113,15 +113,15 @@ def test_a_dictionary_gives_the_features_of_its_words(first, second, with_plain,
     plain["b"], coded["b"] = pa.array([None if x is None else str(x).lower() for x in truth]), pa.array(truth)
     if with_plain:
         plain["z"] = coded["z"] = plain["x"]
-    wanted, numbered, _ = batch_of(pa.table(plain), offset)
+    expected, numbered, _ = batch_of(pa.table(plain), offset)
     assert not numbered
     found, numbered, batch = batch_of(pa.table(coded), offset)
-    assert found == wanted
+    assert found == expected
     if not with_plain and len(first[0]) + len(second[0]) <= 20:
         assert numbered
     if numbered:  # they are the same when the batch is in a cache, which stores the numbers only
         data = b"".join(batch.dump())
-        assert list(Batch.view(bytearray(data), 0, len(data)).hash) == wanted[0]
+        assert list(Batch.view(bytearray(data), 0, len(data)).hash) == expected[0]
 
 
 @pytest.mark.parametrize("extra", [[], ["-q", "c,d"], ["--passes", "3"], ["--hash", "all"], ["--noconstant"]])
@@ -287,11 +287,11 @@ def test_times_are_those_of_their_text(vwlite, at):
         Path("a.csv").write_text(as_csv(pa.table({"y": [1, -1] * 3, "at": text})))
         run = ["--label", "y", "--time", "at"]
         vwlite("train", "a.csv", *run, "-m", "csv.model")
-        wanted = vwlite("convert", "a.csv", *run).out
+        expected = vwlite("convert", "a.csv", *run).out
         for file in ("a.parquet", "a.arrow"):
             vwlite("train", file, *run, "-m", "m")
             assert Path("m").read_bytes() == Path("csv.model").read_bytes(), name
-            assert vwlite("convert", file, *run).out == wanted, name
+            assert vwlite("convert", file, *run).out == expected, name
         assert vwlite("predict", "a.parquet", "-m", "m").out == vwlite("predict", "a.csv", "-m", "m").out
 
 
@@ -511,11 +511,11 @@ def test_damaged_files_end_with_a_sentence(vwlite, at):
             commands.append(["convert", file, *form, "--label", "y"])
     Path("commands.json").write_text(json.dumps(commands))
     done = subprocess.run([sys.executable, "-P", "-c", COMMANDS], capture_output=True, text=True)
-    begun, ended = (
+    head, ended = (
         [line for line in done.stdout.splitlines() if line.startswith(word)] for word in ("begin", "end")
     )
-    assert done.returncode == 0, (done.returncode, begun[-1:])
-    assert len(begun) == len(ended) == len(commands)
+    assert done.returncode == 0, (done.returncode, head[-1:])
+    assert len(head) == len(ended) == len(commands)
     codes = set()
     for words, line in zip(commands, ended, strict=True):
         code, megabytes, said = line.split(" ", 3)[1:] if line.count(" ") > 2 else [*line.split()[1:], ""]
@@ -600,13 +600,13 @@ def test_a_damaged_footer_of_parquet(at):
 def test_what_is_not_a_text_is_found_where_it_is_compressed(vwlite, files, name, kind):
     data = Path(name).read_bytes()
     Path("a.gz").write_bytes(gzip.compress(data))
-    wanted = f"1:1: {kind} in a compressed file or from standard input: decompress it, and give the name of the file"
+    expected = f"1:1: {kind} in a compressed file or from standard input: decompress it, and give the name of the file"
     vwlite("train", "a.csv", *TYPED, "-m", "csv.model", "--quiet")
-    assert last(vwlite, "train", "a.gz", *TYPED) == f"a.gz:{wanted}"
-    assert last(vwlite, "predict", "a.gz", "-m", "csv.model") == f"a.gz:{wanted}"
-    assert last(vwlite, "convert", "a.gz", *TYPED[:2]) == f"a.gz:{wanted}"
+    assert last(vwlite, "train", "a.gz", *TYPED) == f"a.gz:{expected}"
+    assert last(vwlite, "predict", "a.gz", "-m", "csv.model") == f"a.gz:{expected}"
+    assert last(vwlite, "convert", "a.gz", *TYPED[:2]) == f"a.gz:{expected}"
     done = finish(start("train", "--label", "y"), data)
-    assert (done.code, done.err.splitlines()[-1]) == (65, f"<stdin>:{wanted}")
+    assert (done.code, done.err.splitlines()[-1]) == (65, f"<stdin>:{expected}")
 
 
 def test_views_can_be_converted_past_bad_rows(vwlite, at):

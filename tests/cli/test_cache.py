@@ -10,7 +10,7 @@ import threading
 
 import numpy as np
 import pytest
-from crafted_caches import arrays_of, crafted, put_together, taken_apart, written_out
+from crafted_caches import arrays_of, crafted, put_together, split_into_parts, written_out
 from running import PATIENT, PROGRAM, finish, leftovers, start
 
 from vwlite.core.data.batch import Batch
@@ -464,7 +464,7 @@ def well_made(vwlite, tmp_path):
 
 def test_a_cache_put_together_again_is_used(vwlite, tmp_path, well_made):
     command, cache, _ = well_made
-    assert put_together(taken_apart(cache)) == cache
+    assert put_together(split_into_parts(cache)) == cache
     assert vwlite(*command).err == ""
 
 
@@ -510,7 +510,7 @@ def test_crafted_caches_are_refused_or_do_no_harm(vwlite, tmp_path, well_made, s
 )
 def test_unusual_caches_are_built_again(vwlite, tmp_path, well_made, change, why):
     command, cache, model = well_made
-    parts = taken_apart(cache)
+    parts = split_into_parts(cache)
     change(parts)
     (tmp_path / "cache").write_bytes(put_together(parts))
     result = vwlite(*command)
@@ -545,7 +545,7 @@ def test_numbers_that_no_text_gives_are_refused(vwlite, tmp_path, data, array, v
     command = ("train", data, "-c", "--quiet", "-m", tmp_path / "model", *options)
     vwlite(*command)
     cache, model = (tmp_path / "data.vw.vwlite-cache"), (tmp_path / "model").read_bytes()
-    parts = taken_apart(cache.read_bytes())
+    parts = split_into_parts(cache.read_bytes())
     parts.batches[0] = written_out(parts.batches[0])
     at, items, code = arrays_of(parts.batches[0])[array]
     struct.pack_into("=" + code, parts.batches[0], at + items // 2 * struct.calcsize(code), value)
@@ -562,7 +562,7 @@ def test_names_of_classes_that_are_not_those_of_the_data(vwlite, tmp_path, data,
     command = ("train", data, "-c", "--quiet", "-m", tmp_path / "model", "--oaa", 2, "--classes", "auto")
     vwlite(*command)
     cache, model = (tmp_path / "data.vw.vwlite-cache"), (tmp_path / "model").read_bytes()
-    parts = taken_apart(cache.read_bytes())
+    parts = split_into_parts(cache.read_bytes())
     assert parts.index["classes"] == ["0", "1"]
     parts.index["classes"] = names
     cache.write_bytes(put_together(parts))

@@ -103,17 +103,17 @@ def refused(path, made_from):
 @pytest.mark.parametrize("named", [True, False])
 def test_batches_come_back_as_often_as_they_are_requested(tmp_path, named, count):
     batches = some_batches(count=count)
-    wanted = [content(batch) for batch in batches]
+    expected = [content(batch) for batch in batches]
     cache = write(tmp_path / "c" if named else None, batches, {})
     for _ in range(3):
-        assert delivered(cache) == wanted
+        assert delivered(cache) == expected
 
 
 def test_a_cache_is_used_again_by_a_later_run(stored):
-    path, wanted, made_from = stored
+    path, expected, made_from = stored
     for _ in range(2):
-        assert delivered(open_cache(str(path), made_from)) == wanted
-    assert delivered(open_cache(str(path), None)) == wanted
+        assert delivered(open_cache(str(path), made_from)) == expected
+    assert delivered(open_cache(str(path), None)) == expected
 
 
 def test_a_batch_that_is_filled_again_is_kept_as_it_was(tmp_path):
@@ -122,13 +122,13 @@ def test_a_batch_that_is_filled_again_is_kept_as_it_was(tmp_path):
 
     parser, batch = Parser(format="vw"), Batch()
     writer = CacheWriter(str(tmp_path / "c"), {})
-    wanted = []
+    expected = []
     for text in (b"1 'one |a b:2 c\n-1 |a d\n", b"\n", b"1 | longer than before " + b"x " * 500 + b"\n", b"-1 |z z\n"):
         assert parser.parse(text, batch) == 0
         writer.add(batch)
-        wanted.append(content(batch))
-    assert delivered(writer.finish()) == wanted
-    assert delivered(open_cache(str(tmp_path / "c"), None)) == wanted
+        expected.append(content(batch))
+    assert delivered(writer.finish()) == expected
+    assert delivered(open_cache(str(tmp_path / "c"), None)) == expected
 
 
 def test_batches_are_aligned_and_places_reach_the_end(tmp_path):
@@ -354,20 +354,20 @@ def test_nothing_but_the_cache_is_left(tmp_path):
 
 
 def test_a_cache_that_is_not_finished_leaves_the_old_one(tmp_path, stored):
-    path, wanted, made_from = stored
+    path, expected, made_from = stored
     before = sorted(os.listdir(tmp_path))
     writer = CacheWriter(str(path), made_from)
     writer.add(some_batches(seed=9)[0])
     writer.close()
     assert sorted(os.listdir(tmp_path)) == before
-    assert delivered(open_cache(str(path), made_from)) == wanted
+    assert delivered(open_cache(str(path), made_from)) == expected
 
 
 def test_a_reader_is_not_disturbed_by_a_new_cache(stored):
-    path, wanted, made_from = stored
+    path, expected, made_from = stored
     cache = open_cache(str(path), made_from)
     write(path, some_batches(seed=9), made_from)
-    assert delivered(cache) == wanted
+    assert delivered(cache) == expected
 
 
 def test_two_writers_of_one_cache(tmp_path):
@@ -487,7 +487,7 @@ def test_the_name_beside_the_data():
 
 def test_the_format_is_as_it_is_described(stored):
     """Magic, batches, index, trailer: read without the code that wrote it."""
-    path, wanted, made_from = stored
+    path, expected, made_from = stored
     data = path.read_bytes()
     assert data[:16] == b"vwlite cache\0\0\5\0"
     place, size, found, end = struct.unpack("<QQQ8s", data[-32:])
@@ -497,7 +497,7 @@ def test_the_format_is_as_it_is_described(stored):
     assert found == xxh64(index)
     index = json.loads(index)
     assert index["made from"] == json.loads(json.dumps(made_from))
-    for (at, length, check, source, first_line), (*origin, dump) in zip(index["batches"], wanted, strict=True):
+    for (at, length, check, source, first_line), (*origin, dump) in zip(index["batches"], expected, strict=True):
         assert data[at : at + length] == dump
         assert xxh64(dump) == check
         assert [source, first_line] == origin

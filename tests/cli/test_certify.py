@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from crafted_models import put_together, taken_apart
+from crafted_models import put_together, split_into_parts
 from running import shell
 from streams import CONSTANT
 from text_problems import SMOOTH, Data, weights_of
@@ -224,10 +224,10 @@ def test_features_and_classes_that_the_data_lack(vwlite, at):
     common = ("--softmax", "--radius", 2, "--quiet", "--feature-weights", "c", "--l2", 0.1)
     vwlite("solve", "d", "--oaa", 5, "--classes", "auto", *common, "-m", "m")
     Path("less").write_text("red |a x\ngreen |a y\nred |a x\n")
-    judged = ("-m", "m", "--feature-weights", "c")
-    whole = certified(vwlite, *judged, "d")
+    typed = ("-m", "m", "--feature-weights", "c")
+    whole = certified(vwlite, *typed, "d")
     assert whole["objective"] == pytest.approx(read_model("m").solved["objective"], rel=1e-12)
-    found = certified(vwlite, *judged, "less")
+    found = certified(vwlite, *typed, "less")
     assert found["sum of |weights|"] == pytest.approx(whole["sum of |weights|"])
     assert 0 <= found["lower bound"] <= found["objective"]
     weights = np.reshape(read_model("m").weights, (-1, 5))
@@ -307,7 +307,7 @@ def test_threads_caches_and_pipes_change_no_word(vwlite, at):
 
 def test_an_objective_that_is_not_finite_is_invalid(vwlite, at):
     vwlite("solve", "squared", "--loss", "squared", "--l1", 0.01, "-m", "m", "--quiet")
-    parts = taken_apart(Path("m").read_bytes())
+    parts = split_into_parts(Path("m").read_bytes())
     kind, shape, content = parts.arrays["weights"]
     parts.arrays["weights"] = (kind, shape, array("d", [1e300]).tobytes() + content[8:])
     Path("far").write_bytes(put_together(parts))

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from crafted_models import put_together, taken_apart
+from crafted_models import put_together, split_into_parts
 from models import content
 from running import PATIENT, finish, in_child, leftovers, shell, standard_input, start, start_child, wait_child
 from streams import CONSTANT
@@ -827,7 +827,7 @@ def test_a_model_from_before_links_were_kept_has_none(vwlite):
     Path("data").write_text("1 |a b\n")
     vwlite("train", "data", "--loss", "logistic", "-m", "model", "--quiet")
     new = vwlite("predict", "-m", "model", "data").out
-    parts = taken_apart(Path("model").read_bytes())
+    parts = split_into_parts(Path("model").read_bytes())
     assert parts.header["options"].pop("link") == "identity"
     Path("model").write_bytes(put_together(parts))
     assert vwlite("predict", "-m", "model", "data").out == new

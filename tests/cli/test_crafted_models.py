@@ -8,7 +8,7 @@ from random import Random
 
 import crafted_models
 import pytest
-from crafted_models import DATA, Parts, crafted, models, outcomes, put_together, taken_apart, wrong
+from crafted_models import DATA, Parts, crafted, models, outcomes, put_together, split_into_parts, wrong
 
 from vwlite.errors import DataError
 from vwlite.model import read_model
@@ -30,7 +30,7 @@ NO_MERGE = ("smidas", "adagrad-full", "solve")
 def test_healthy_models_are_taken_and_splitting_them_loses_nothing(healthy, folder):
     """Else what follows could refuse everything."""
     for name, data in healthy.items():
-        parts = taken_apart(data)
+        parts = split_into_parts(data)
         found = outcomes(folder, put_together(parts))
         assert wrong(found) is None, name
         # 2: a loss, or classes, that are not for a penalty
@@ -59,7 +59,7 @@ def test_crafted_models_end_in_a_sentence_and_check_says_what_predict_does(healt
 
 def absurd(healthy, kind="gd", **changes):
     """A healthy model with other fields in its header; names of options and of the rule's state are in there too."""
-    parts = taken_apart(healthy[kind])
+    parts = split_into_parts(healthy[kind])
     for name, value in changes.items():
         where = next((parts.header[n] for n in ("options", "rule") if name in parts.header[n]), parts.header)
         where[name] = value
@@ -109,7 +109,7 @@ def test_every_command_refuses_an_absurd_header(healthy, folder, name):
 @pytest.mark.parametrize(("name", "value"), [("t", 1e16), ("t", -1.0), ("last", -1e300), ("last", 1e300)])
 def test_steps_that_were_not_needed_are_not_taken(healthy, folder, name, value):
     """l1-subgradient takes one for each example since a feature was seen: these were never over."""
-    parts = taken_apart(healthy["l1-subgradient"])
+    parts = split_into_parts(healthy["l1-subgradient"])
     if name == "t":
         parts.header["rule"]["t"] = value
         parts.header["rule"]["gravity"] = 1e200
@@ -125,7 +125,7 @@ def test_steps_that_were_not_needed_are_not_taken(healthy, folder, name, value):
 @pytest.mark.parametrize("name", ["keys", "weights", "state_w", "state_zeros", "more_zeros", "header"])
 def test_compressed_arrays_are_refused_before_they_take_memory(healthy, folder, name, method):
     """2.4 MB of them were 4.2 GB."""
-    parts = taken_apart(healthy["sgd"])
+    parts = split_into_parts(healthy["sgd"])
     if name == "header":
         parts.header["program"] = " " * (1 << 20)
     else:
@@ -144,7 +144,7 @@ def test_compressed_arrays_are_refused_before_they_take_memory(healthy, folder, 
 
 def test_arrays_that_overlap_are_refused(healthy, folder):
     """Many entries of the directory for one place in the file: another bomb."""
-    parts = taken_apart(healthy["adagrad"])
+    parts = split_into_parts(healthy["adagrad"])
 
     def change(data: bytearray) -> bytearray:
         places = [i.header_offset for i in zipfile.ZipFile(io.BytesIO(bytes(data))).infolist()]
@@ -174,7 +174,7 @@ def test_bytes_that_belong_to_no_array_are_refused(healthy, folder, place):
             data[entry + 42 : entry + 46] = offset.to_bytes(4, "little")
         return data
 
-    (folder / "m").write_bytes(put_together(Parts(**vars(taken_apart(healthy["gd"])) | {"after": [change]})))
+    (folder / "m").write_bytes(put_together(Parts(**vars(split_into_parts(healthy["gd"])) | {"after": [change]})))
     with pytest.raises(DataError, match=r"m: not a "):
         read_model("m")
 
@@ -219,7 +219,7 @@ def test_slots_of_vowpal_wabbit_may_come_in_any_order(vwlite, folder):
 def test_weights_that_vowpal_wabbit_cannot_hold_are_not_exported(vwlite, folder):
     (folder / "d").write_text(DATA)
     vwlite("train", "d", "-m", "m", "--algorithm", "sgd", "--save-weights-only", "--quiet")
-    parts = taken_apart((folder / "m").read_bytes())
+    parts = split_into_parts((folder / "m").read_bytes())
     kind, shape, content = parts.arrays["weights"]
     parts.arrays["weights"] = (kind, shape, array("d", [1e39]).tobytes() + content[8:])
     (folder / "m").write_bytes(put_together(parts))

@@ -600,8 +600,8 @@ def test_workers_that_die_while_they_start(vwlite, shards, monkeypatch, deaths):
     monkeypatch.setattr(distributed, "LocalCluster", dying)
     run = ("dask", "train", shards, "--scheduler", "local:1", "-m", "m", *BASIC)
     said = vwlite(*run, code=0 if deaths < cluster_module.ATTEMPTS else 69).err
-    wanted = "local:1: the workers die while they start (Nanny failed to start.)\n"
-    assert said == ("" if deaths < cluster_module.ATTEMPTS else wanted)
+    expected = "local:1: the workers die while they start (Nanny failed to start.)\n"
+    assert said == ("" if deaths < cluster_module.ATTEMPTS else expected)
 
 
 def test_no_scheduler(vwlite, shards, monkeypatch):

@@ -236,14 +236,14 @@ def test_digits() -> None:
 
 
 def test_the_readme_names_every_file_and_its_lines() -> None:
-    told: dict[str, str] = {}  # name: lines, or nothing
+    goals: dict[str, str] = {}  # name: lines, or nothing
     for line in (DATA / "README.md").read_text().splitlines():
         if line.startswith("| `"):
             names, lines = ([cell.strip(" `") for cell in cells.split(",")] for cells in line.split("|")[1:3])
-            told.update(zip(names, lines, strict=True))
+            goals.update(zip(names, lines, strict=True))
     there = {path.name for path in DATA.iterdir() if path.is_file()} - {"README.md"}
-    assert set(told) == there
-    for name, lines in told.items():
+    assert set(goals) == there
+    for name, lines in goals.items():
         if lines:
             assert read_text(DATA / name).count("\n") == int(lines), name
 
@@ -265,10 +265,10 @@ def test_make_help_lists_goals_that_exist() -> None:
             ["make", "-s", *arguments], cwd=DATA.parent, check=True, capture_output=True, text=True
         ).stdout
 
-    told = [line.split()[1] for line in make("help").splitlines() if line.startswith("make ")]
+    goals = [line.split()[1] for line in make("help").splitlines() if line.startswith("make ")]
     assert make() == make("help")
-    assert {"demo", "test", "lint", "sanitize", "bench", "clean"} <= set(told)
-    for goal in told:
+    assert {"demo", "test", "lint", "sanitize", "bench", "clean"} <= set(goals)
+    for goal in goals:
         make("--dry-run", goal)
 
 

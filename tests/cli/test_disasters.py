@@ -393,15 +393,15 @@ def test_a_full_disk(folder, known, kind, number):
     try:
         fill(folder, found)
         largest = max(len(content) for n, content in found.new.items() if "cache" not in n)
-        room = chance.randint(0, largest - 1)
+        limit = chance.randint(0, largest - 1)
         if kind == "limit":
             ended = attempt(
-                folder, job.command, lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room, resource.RLIM_INFINITY))
+                folder, job.command, lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
             )
         else:
             with (folder / "ballast").open("wb") as ballast:
                 left = os.statvfs(folder).f_bavail * os.statvfs(folder).f_frsize
-                ballast.write(bytes(max(0, left - room // 4096 * 4096)))
+                ballast.write(bytes(max(0, left - limit // 4096 * 4096)))
             ended = attempt(folder, job.command)
             (folder / "ballast").unlink()
         assert ended.code == (1 if name.startswith("vw") else 74), ended

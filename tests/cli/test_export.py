@@ -218,10 +218,10 @@ def parted(line):
         return first
 
 
-def assert_same(found, expected, most_apart=NEAR):
+def assert_same(found, expected, largest_difference=NEAR):
     assert len(found) == len(expected)
     for line, (a, b) in enumerate(zip(map(parted, found), map(parted, expected), strict=True)):
-        assert a == pytest.approx(b, abs=most_apart) if not isinstance(b, str) else a == b, line
+        assert a == pytest.approx(b, abs=largest_difference) if not isinstance(b, str) else a == b, line
 
 
 def trained(vwlite, folder, options, text):
@@ -649,8 +649,8 @@ def test_sql_of_a_table_with_classes(vwlite, tmp_path, monkeypatch, database):
     found = dict(base.execute("SELECT example, prediction FROM vwlite_predictions").fetchall())
     assert [found[row[0]] for row in rows] == vwlite("predict", "-m", "m", "t.csv", "--quiet").out.split()
     shares = {(i, name): p for i, name, p in base.execute("SELECT * FROM vwlite_probabilities").fetchall()}
-    wanted = vwlite("predict", "-m", "m", "t.csv", "--probabilities", "--quiet").out.splitlines()
-    for row, line in zip(rows, wanted, strict=True):
+    target = vwlite("predict", "-m", "m", "t.csv", "--probabilities", "--quiet").out.splitlines()
+    for row, line in zip(rows, target, strict=True):
         assert {name: pytest.approx(p, abs=1e-6) for name, p in parted(line).items()} == {
             name: shares[row[0], name] for name in "123"
         }

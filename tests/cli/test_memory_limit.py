@@ -155,13 +155,13 @@ def test_no_folder_for_temporary_files(vwlite, at, monkeypatch):
     assert not Path("m").exists()
 
 
-@pytest.mark.parametrize("room", [1_000, 100_000, 600_000])
-def test_a_full_disk(at, room):
+@pytest.mark.parametrize("limit", [1_000, 100_000, 600_000])
+def test_a_full_disk(at, limit):
     """Files may be so large: those of rows are cut off while they are read or tidied."""
     Path("m").write_bytes(b"old")
     ended = subprocess.run(
         [*PROGRAM, "solve", "d", "--l1-of-max", "0.001", "--memory", ENOUGH, "-m", "m"], capture_output=True, text=True,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room, room)), timeout=PATIENT,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)), timeout=PATIENT,
     )  # fmt: skip
     assert ended.returncode == 74, ended
     assert "cannot be written: File too large; set TMPDIR to a folder with more room" in ended.stderr

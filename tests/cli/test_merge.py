@@ -9,7 +9,7 @@ from array import array
 
 import numpy as np
 import pytest
-from crafted_models import put_together, taken_apart
+from crafted_models import put_together, split_into_parts
 from running import start as start_program
 
 from vwlite.model import read_model, write_model
@@ -119,14 +119,14 @@ def test_classes_that_were_found_in_another_order_are_merged_by_name(vwlite, tmp
     for i, (name, some) in enumerate(each.items()):
         (tmp_path / name).write_text(text(i, 150, some))
         vwlite("train", "--quiet", name, *BASIC, "--oaa", 5, "--classes", "auto", "-m", f"{name}.auto")
-        vwlite("train", "--quiet", name, *BASIC, "--classes", ",".join([*sorted(names), "x"]), "-m", f"{name}.told")
+        vwlite("train", "--quiet", name, *BASIC, "--classes", ",".join([*sorted(names), "x"]), "-m", f"{name}.named")
     (tmp_path / "held").write_text(text(9, 200, names[:3]))
-    for kind in ("auto", "told"):
+    for kind in ("auto", "named"):
         vwlite("merge", *(f"{name}.{kind}" for name in each), "-o", f"m.{kind}", "--quiet", "--rule", "information")
-    auto, told = read_model("m.auto"), read_model("m.told")
+    auto, named = read_model("m.auto"), read_model("m.named")
     assert auto.classes == ["blue", "green", "red"]
-    places = [told.class_names().index(name) for name in auto.classes]
-    a, t = (np.array(m.weights).reshape(-1, 5) for m in (auto, told))
+    places = [named.class_names().index(name) for name in auto.classes]
+    a, t = (np.array(m.weights).reshape(-1, 5) for m in (auto, named))
     np.testing.assert_allclose(a[:, :3], t[:, places], rtol=1e-12)
     vwlite("merge", *(f"{name}.auto" for name in each), "-o", "m", "--quiet", "--holdout", "held")
     assert vwlite("predict", "-m", "m", "held", "-p", "/dev/null").err.count("accuracy") == 1
@@ -455,7 +455,7 @@ def test_rounds_of_models_of_vowpal_wabbit(vwlite, shards):
 
 def test_numbers_that_are_invalid(vwlite, shards):
     """A shard is refused; if a candidate's loss on a holdout is infinite, the others are compared."""
-    parts = taken_apart(open("b.m", "rb").read())
+    parts = split_into_parts(open("b.m", "rb").read())
     kind, shape, content = parts.arrays["weights"]
     parts.arrays["weights"] = kind, shape, struct.pack("<d", math.nan) + content[8:]
     open("nan.m", "wb").write(put_together(parts))
@@ -503,9 +503,9 @@ def test_names_of_zero_weights_go(vwlite, shards):
         vwlite("train", "--quiet", name, *BASIC, "--l1", 0.03, "--names", "-m", f"{name}.m")
     vwlite("merge", "a.m", "b.m", "-o", "m", "--quiet")
     model = read_model("m")
-    lively = {key for key, w in zip(model.keys, model.weights, strict=True) if w}
-    assert 0 < len(lively) < len(model.keys)
-    assert set(model.names.keys) <= lively
+    active = {key for key, w in zip(model.keys, model.weights, strict=True) if w}
+    assert 0 < len(active) < len(model.keys)
+    assert set(model.names.keys) <= active
     assert len(model.names)
 
 

@@ -88,7 +88,7 @@ def arrays_of(a: Model, b: Model):
         a_model(200_000),
         a_model(options={"labels": [0.0, 1.0], "keep": "Ã¤", "initial_t": 1e-300}, rule={"t": 1 / 3, "x": 5e-324}),
     ],
-    ids=["small", "empty", "one", "weights only", "large", "odd"],
+    ids=["small", "empty", "one", "weights only", "large", "rare"],
 )
 def test_what_is_written_is_read(tmp_path, model):
     data = save(tmp_path / "m", model)

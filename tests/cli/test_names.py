@@ -9,7 +9,7 @@ from pathlib import Path
 import crafted_models
 import numpy as np
 import pytest
-from crafted_models import put_together, taken_apart
+from crafted_models import put_together, split_into_parts
 from running import leftovers, shell, standard_input
 from test_feature_names import slow_names
 
@@ -43,7 +43,7 @@ def text_of(options):
 
 def without_names(data):
     """The header and the arrays that a model would have if it had no names."""
-    parts = taken_apart(data)
+    parts = split_into_parts(data)
     for name in ("names", "names_ends", "names_keys"):
         parts.arrays.pop(name, None)
     return {**parts.header, "format": 1}, parts.arrays
@@ -399,7 +399,7 @@ def changed(parts, what):
 )  # fmt: skip
 def test_damaged_names_are_refused_alike(vwlite, at, what):
     vwlite("train", "data", "--names", "-m", "m", "--quiet")
-    parts = taken_apart(Path("m").read_bytes())
+    parts = split_into_parts(Path("m").read_bytes())
     changed(parts, what)
     Path("m").write_bytes(put_together(parts))
     for command in (["info", "m"], ["weights", "m"], ["predict", "-m", "m", "data"], ["names", "m", "data"]):
@@ -408,7 +408,7 @@ def test_damaged_names_are_refused_alike(vwlite, at, what):
 
 def test_a_format_and_its_names_go_together(vwlite, at, healthy):
     vwlite("train", "data", "--names", "-m", "m", "--quiet")
-    named, plain = taken_apart(Path("m").read_bytes()), taken_apart(healthy["gd"])
+    named, plain = split_into_parts(Path("m").read_bytes()), split_into_parts(healthy["gd"])
     named.header["format"], plain.header["format"] = 1, 2
     for parts, said in ((named, "its format is 1, and it has 3"), (plain, "its format is 2, and it has 0")):
         Path("m").write_bytes(put_together(parts))

@@ -23,7 +23,7 @@ def notes_of(result):
     return [line.removeprefix("note: ") for line in result.err.splitlines() if line.startswith("note: ")]
 
 
-def told(vwlite, command, text, *options):
+def run_notes(vwlite, command, text, *options):
     """The notes of a run, and the results in its report, which has the same notes."""
     Path("data").write_text(text)
     notes = notes_of(vwlite(command, "data", "--report", "report", "-m", "m", *options))
@@ -33,11 +33,11 @@ def told(vwlite, command, text, *options):
 
 
 def train(vwlite, text, *options):
-    return told(vwlite, "train", text, *options)
+    return run_notes(vwlite, "train", text, *options)
 
 
 def predict(vwlite, text, *options):
-    return told(vwlite, "predict", text, *options)
+    return run_notes(vwlite, "predict", text, *options)
 
 
 LINES = "1 |a x y |b z\n-1 |a y |c z\n2 |b u\n"

@@ -60,8 +60,8 @@ def test_a_line_without_a_finite_prediction_is_skipped_as_other_bad_lines(
     assert (said[0], said[2]) == (f"d:2:1: {INFINITE} (skipped)", f"d:7:1: {INFINITE} (skipped)")
     assert said[1].startswith("d:5:1: no '|'") and said[3] == "3 bad lines skipped"
     assert Path("rejects").read_text() == f"{HOSTILE}\nbad\n1 {HOSTILE}\n"
-    found, wanted = (json.loads(Path(name).read_text())["results"] for name in ("r2", "r1"))
-    assert {**found, "seconds": 0} == {**wanted, "seconds": 0}
+    found, target = (json.loads(Path(name).read_text())["results"] for name in ("r2", "r1"))
+    assert {**found, "seconds": 0} == {**target, "seconds": 0}
 
 
 def test_too_many_lines_without_a_finite_prediction_end_the_run(vwlite, products):
@@ -160,8 +160,8 @@ def test_rows_have_tag_label_score_and_probability(vwlite, format, labels):
     assert [row["tag"] for row in rows] == [*TAGS, "", "", "", ""]
     known = [positive if i % 2 else negative for i in range(len(TAGS))]
     assert [row["label"] for row in rows] == [*known, "", "", positive, ""]
-    for name, wanted in (("score", scores), ("probability", probabilities)):
-        assert [row[name] for row in rows] == [line.split(" ")[0] for line in wanted]
+    for name, target in (("score", scores), ("probability", probabilities)):
+        assert [row[name] for row in rows] == [line.split(" ")[0] for line in target]
     assert all(list(row) == ["tag", "label", "score", "probability"] for row in rows)
 
 
@@ -202,8 +202,8 @@ def test_rows_of_classes(vwlite, format, options, loss):
     if not probable:
         return
     full = rows_of(predicted("-m", "m", "d", "--probabilities", "--output-format", format), format)
-    wanted = predicted("-m", "m", "d", "--probabilities").splitlines()
-    for row, line in zip(full, wanted, strict=True):
+    target = predicted("-m", "m", "d", "--probabilities").splitlines()
+    for row, line in zip(full, target, strict=True):
         shares = dict(word.rsplit(":", 1) for word in line.split() if ":" in word)
         found = {name: row[f"probability_{name}"] for name in names if row.get(f"probability_{name}")}
         assert found == shares and row["probability"] == shares.get(row["class"], "")

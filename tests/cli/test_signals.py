@@ -415,18 +415,18 @@ def test_what_was_learned_of_an_oversized_line_stays():
 
 def test_what_came_before_an_inner_one_begins_is_dealt_with_by_then(monkeypatch):
     """Its thread may be late on a busy machine; what it does must not happen when there are files by then."""
-    told = threading.Event()
+    stopped = threading.Event()
 
     def late(self: StopSignal) -> "int | None":
         time.sleep(0.2)
         return StopSignal._next(self)
 
-    outer = StopSignal(told.set)
+    outer = StopSignal(stopped.set)
     monkeypatch.setattr(outer, "_next", late.__get__(outer))
     with outer:
         os.kill(os.getpid(), signal.SIGTERM)
         with StopSignal() as inner:
-            assert told.is_set()
+            assert stopped.is_set()
             assert inner.number is None
     assert outer.number == signal.SIGTERM
 

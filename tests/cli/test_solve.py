@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from crafted_models import put_together, taken_apart
+from crafted_models import put_together, split_into_parts
 from running import PATIENT, shell, start
 from streams import CONSTANT
 from text_problems import SMOOTH, Data, weights_of
@@ -438,7 +438,7 @@ def test_a_start_is_a_result(vwlite, at):
 
 def test_a_start_that_is_worse_than_none_is_left(vwlite, at):
     vwlite("solve", "logistic", "--l1", 0.1, "-m", "m", "--quiet")
-    parts = taken_apart(Path("m").read_bytes())
+    parts = split_into_parts(Path("m").read_bytes())
     kind, shape, content = parts.arrays["weights"]
     parts.arrays["weights"] = (kind, shape, array("d", [-1e15]).tobytes() + content[8:])
     Path("far").write_bytes(put_together(parts))
@@ -552,7 +552,7 @@ def test_learning_that_cannot_continue_says_why(vwlite, at, options, words):
 )  # fmt: skip
 def test_a_header_that_no_run_has_made_is_refused(vwlite, at, where, name, value, words):
     vwlite("solve", "ok", "--l1", 0.05, "-m", "m", "--quiet")
-    parts = taken_apart(Path("m").read_bytes())
+    parts = split_into_parts(Path("m").read_bytes())
     place = parts.header[where] if where else parts.header
     place[name] = value
     Path("m").write_bytes(put_together(parts))
@@ -562,7 +562,7 @@ def test_a_header_that_no_run_has_made_is_refused(vwlite, at, where, name, value
 
 def test_predictions_that_are_not_finite_are_refused(vwlite, at):
     vwlite("solve", "ok", "--l1", 0.01, "-m", "m", "--quiet")
-    parts = taken_apart(Path("m").read_bytes())
+    parts = split_into_parts(Path("m").read_bytes())
     kind, shape, content = parts.arrays["weights"]
     parts.arrays["weights"] = (kind, shape, array("d", [1e308] * (len(content) // 8)).tobytes())
     Path("m").write_bytes(put_together(parts))
@@ -574,7 +574,7 @@ def test_predictions_that_are_not_finite_are_refused(vwlite, at):
 
 def test_models_of_other_commands_say_nothing_of_solving(vwlite, at):
     vwlite("train", "ok", "-m", "m", "--quiet")
-    parts = taken_apart(Path("m").read_bytes())
+    parts = split_into_parts(Path("m").read_bytes())
     assert "solved" not in parts.header
     parts.header["solved"] = {"solver": "cd"}
     Path("m").write_bytes(put_together(parts))

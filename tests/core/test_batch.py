@@ -289,9 +289,9 @@ def test_numbers_that_the_parser_does_not_make(line, domain, classes, why):
 
 
 def test_numbers_that_the_parser_makes():
-    odd = [(i + 1, x) for i, x in enumerate((1e-45, -1e-45, 3.4028234e38, -3.4028234e38))]
+    rare = [(i + 1, x) for i, x in enumerate((1e-45, -1e-45, 3.4028234e38, -3.4028234e38))]
     labels = (-1, 1, float("nan"))
-    lines = [Line(y, odd, importance=h, initial=p) for y in labels for h in (0, 1e300) for p in (-1e9, 0)]
+    lines = [Line(y, rare, importance=h, initial=p) for y in labels for h in (0, 1e300) for p in (-1e9, 0)]
     batch_of(lines).check_numbers("any", 0)
     batch_of(lines).check_numbers("binary", 0)
     batch_of([Line(y, []) for y in (0, 0.5, 1e300, float("nan"))]).check_numbers("nonnegative", 0)
@@ -478,6 +478,6 @@ def test_a_full_dictionary_leaves_a_batch_alone():
 def test_only_views_of_memory_that_may_be_written_are_renumbered():
     batch = batch_from(b"1 | a a\n")
     batch.number_hashes()
-    for odd in (batch, Batch.view(dumped(batch), 0, len(dumped(batch)))):
+    for rare in (batch, Batch.view(dumped(batch), 0, len(dumped(batch)))):
         with pytest.raises(ValueError, match="view of memory that may be written"):
-            Dictionary().renumber(odd)
+            Dictionary().renumber(rare)

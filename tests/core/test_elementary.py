@@ -110,14 +110,14 @@ def test_powf_is_nearly_always_rounded_correctly(y):
     assert max(errors) < Decimal("0.501")
 
 
-ODD = [0.0, -0.0, 5e-324, -5e-324, 1e-320, 1e-17, -1e-17, 1.0, -1.0, 2.0**53, 1e308, -1e308, math.inf, -math.inf,
+RARE = [0.0, -0.0, 5e-324, -5e-324, 1e-320, 1e-17, -1e-17, 1.0, -1.0, 2.0**53, 1e308, -1e308, math.inf, -math.inf,
        math.nan, 710.0, -746.0, 1e5, -1e5]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ["exp", "expm1", "log", "log1p", "pow", "powf"])
 def test_what_is_unusual_is_as_in_c(name):
     """NumPy's long doubles are those of C: rounded to doubles, where a unit in the last place makes no difference."""
-    x = np.array(ODD if "pow" not in name else [a for a in ODD if not math.copysign(1, a) < 0])
+    x = np.array(RARE if "pow" not in name else [a for a in RARE if not math.copysign(1, a) < 0])
     function = {"pow": np.power, "powf": np.power}.get(name) or getattr(np, name)
     wide, narrow = (np.float32, np.float32) if name == "powf" else (np.longdouble, float)
     exponents = [0.0, 1.0, -1.0, 2.5, -2.5, math.inf, -math.inf, math.nan, 1e300, -1e300, 1e-300]

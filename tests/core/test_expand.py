@@ -106,11 +106,11 @@ def test_expands_as_the_rules_say(spans, patterns, keep, ignore, ignore_linear, 
     filters = {"keep": keep, "ignore": ignore, "ignore_linear": ignore_linear}
     expander = Expander(bits=bits, constant=constant, interactions=patterns, **filters)
     seen = {c for c, features in spans if features and (not keep or c in keep) and c not in ignore}
-    wanted = slow_expand(spans, slow_terms(patterns, seen), bits=bits, constant=constant, **filters)
+    expected = slow_expand(spans, slow_terms(patterns, seen), bits=bits, constant=constant, **filters)
     keys, values = expanded(expander, spans)
-    assert keys == wanted[0]
+    assert keys == expected[0]
     # Which of the factors are multiplied first is the program's business.
-    np.testing.assert_allclose(values, wanted[1], rtol=1e-6)
+    np.testing.assert_allclose(values, expected[1], rtol=1e-6)
     assert expanded(expander, spans) == (keys, values)  # nothing is left over from the last line
 
 

@@ -229,10 +229,10 @@ def test_a_store_has_capacity_for_a_hundred_bytes_a_name():
     assert store.full and len(store) == 3
 
 
-ODD = [b"", b"plain", b"a\tb\nc\rd\\e", b"\xff\xfe", b"\x00\x1b[31m", "\u00e9\u202e\u2028".encode(), b"\\x41"]
+RARE = [b"", b"plain", b"a\tb\nc\rd\\e", b"\xff\xfe", b"\x00\x1b[31m", "\u00e9\u202e\u2028".encode(), b"\\x41"]
 
 
-@pytest.mark.parametrize("name", ODD)
+@pytest.mark.parametrize("name", RARE)
 def test_escaped_names_are_one_printable_word_and_come_back(name):
     shown = escaped(name)
     assert shown.isprintable() and "\t" not in shown

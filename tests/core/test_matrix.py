@@ -41,15 +41,15 @@ def contents(batch):
 @given(MATRICES, st.sampled_from([np.int32, np.int64]), st.sampled_from([np.float32, np.float64]), st.booleans())
 def test_a_batch_is_that_of_the_text(dense, index, kind, hash_all):
     label = np.arange(len(dense), dtype=np.float64) - 1
-    wanted, parser = Batch(), Parser(format="libsvm", hash_all=hash_all)
-    assert parser.parse(text_of(dense, label), wanted) == 0
+    expected, parser = Batch(), Parser(format="libsvm", hash_all=hash_all)
+    assert parser.parse(text_of(dense, label), expected) == 0
     values, columns, begins = csr(dense, index, kind)
     sparse = Matrix(values, columns, begins, width=dense.shape[1], label=label, hash_all=hash_all)
     for matrix in (sparse, Matrix(dense.astype(kind), label=label, hash_all=hash_all)):
         batch = Batch()
         assert matrix.fill(batch, 0) == matrix.rows == len(dense)
         assert matrix.fault is None
-        assert contents(batch) == contents(wanted)
+        assert contents(batch) == contents(expected)
 
 
 def test_rows_come_in_several_batches():
@@ -162,9 +162,9 @@ def test_columns_in_any_order_are_added_up_as_scipy_does(data, index, kind, hash
     values = data.draw(st.lists(halves, min_size=sum(sizes), max_size=sum(sizes)))
     begins = np.array([0, *np.cumsum(sizes, dtype=np.int64)], dtype=index)
     given = np.array(values, dtype=kind), np.array(columns, dtype=index), begins
-    wanted = sp.csr_matrix(given, shape=(len(sizes), width), copy=True)
-    wanted.sum_duplicates()
-    summed = (wanted.data, wanted.indices.astype(index), wanted.indptr.astype(index))
+    expected = sp.csr_matrix(given, shape=(len(sizes), width), copy=True)
+    expected.sum_duplicates()
+    summed = (expected.data, expected.indices.astype(index), expected.indptr.astype(index))
     found = []
     for arrays in (given, summed):
         batch = Batch()
@@ -189,10 +189,10 @@ def test_a_matrix_that_changes_after_the_first_pass_is_looked_at_again():
 
 def test_sums_are_rounded_as_their_type_is():
     values, columns, begins = [1e8, 1.0, -1e8], [5, 5, 5], [0, 3]
-    for kind, wanted in ((np.float32, []), (np.float64, [1.0])):
+    for kind, expected in ((np.float32, []), (np.float64, [1.0])):
         batch = Batch()
         Matrix(np.array(values, dtype=kind), np.array(columns), np.array(begins), width=6).fill(batch, 0)
-        assert batch.value.tolist() == wanted
+        assert batch.value.tolist() == expected
 
 
 def test_columns_are_numbered_where_they_have_many_values():
@@ -202,16 +202,16 @@ def test_columns_are_numbered_where_they_have_many_values():
         for matrix in (Matrix(dense), Matrix(values, columns, begins, width=5)):
             batch = Batch()
             matrix.fill(batch, 0)
-            wanted = np.zeros(5, dtype=np.uint32)
-            column_hashes(wanted)
-            assert batch.distinct.tolist() == (wanted.tolist() if rows > 1 else [])
-            assert batch.hash.tolist() == wanted.tolist() * rows
+            expected = np.zeros(5, dtype=np.uint32)
+            column_hashes(expected)
+            assert batch.distinct.tolist() == (expected.tolist() if rows > 1 else [])
+            assert batch.hash.tolist() == expected.tolist() * rows
 
 
 def test_a_batch_that_another_matrix_has_filled_has_the_columns_of_the_last():
     batch = Batch()
     for hash_all in (False, True, False):
         Matrix(np.ones((4, 3)), hash_all=hash_all).fill(batch, 0)
-        wanted = np.zeros(3, dtype=np.uint32)
-        column_hashes(wanted, hash_all=hash_all)
-        assert batch.hash.tolist() == wanted.tolist() * 4
+        expected = np.zeros(3, dtype=np.uint32)
+        column_hashes(expected, hash_all=hash_all)
+        assert batch.hash.tolist() == expected.tolist() * 4

@@ -63,11 +63,11 @@ class Model:
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("kind", BLANK)
-@pytest.mark.parametrize("begun", [False, True])
-def test_sums_and_directions_are_those_of_the_twin(seed, kind, begun):
-    chance = random.Random(f"{seed} {kind} {begun}")
+@pytest.mark.parametrize("started", [False, True])
+def test_sums_and_directions_are_those_of_the_twin(seed, kind, started):
+    chance = random.Random(f"{seed} {kind} {started}")
     n, classes, shards = 60, chance.choice([1, 3]), chance.choice([1, 2, 3, 7, 16])
-    start = Model(chance, n, classes, kind, part=0.4 if begun else 0)
+    start = Model(chance, n, classes, kind, part=0.4 if started else 0)
     models = [
         Model(chance, n, classes, kind, part=0.4, base=start, code=chance.choice("df")) for _ in range(shards)
     ]

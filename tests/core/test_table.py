@@ -126,12 +126,12 @@ def test_truncated_weights_leave():
     common, labels = rng.integers(0, 50, n).tolist(), rng.normal(2, 1, n).tolist()
     stream = [Line(labels[i], [(1000 + i, 1.0), (common[i], 1.0)]) for i in range(n)]
     small = truncating(0.002)
-    sizes, room = [], []
+    sizes, sizes_of_tables = [], []
     for begin in range(0, len(stream), 500):
         small.run(batch_of(stream[begin : begin + 500]))
         sizes.append(len(small.rule))
-        room.append(small.rule.table_bytes)
-    assert max(room) < 2.1 * 2**20
+        sizes_of_tables.append(small.rule.table_bytes)
+    assert max(sizes_of_tables) < 2.1 * 2**20
     assert max(sizes) < n / 2
     assert sum(b < a for a, b in pairwise(sizes)) >= 2
 

@@ -98,13 +98,13 @@ def test_delimited_text_is_what_python_reads(seed):
     assert writer.take_text().decode() == vw.decode()
     for hash_all in (False, True):
         parser = table_parser(schema, names, delimiter, hash_all=hash_all)
-        found, wanted = content(parser, body), content(Parser("vw", hash_all=hash_all), vw)
+        found, target = content(parser, body), content(Parser("vw", hash_all=hash_all), vw)
         # Without a label, VW text has no place for the importance.
         labels = Batch()
         Parser("vw").parse(vw, labels)
         if all(y == y for y in labels.label):
-            assert found[1] == wanted[1]
-        assert [*found[:1], *found[2:]] == [*wanted[:1], *wanted[2:]]
+            assert found[1] == target[1]
+        assert [*found[:1], *found[2:]] == [*target[:1], *target[2:]]
 
 
 @pytest.mark.parametrize("seed", range(100))
@@ -187,8 +187,8 @@ def test_json_lines_are_what_python_reads(seed):
     assert writer.take_text().decode() == vw.decode()
     for hash_all in (False, True):
         found = content(json_parser(schema, hash_all=hash_all), of(text))
-        wanted = content(Parser("vw", hash_all=hash_all), vw)
-        assert [*found[:1], *found[2:]] == [*wanted[:1], *wanted[2:]]
+        target = content(Parser("vw", hash_all=hash_all), vw)
+        assert [*found[:1], *found[2:]] == [*target[:1], *target[2:]]
 
 
 def test_words_of_a_text_are_letters_and_digits_of_unicode():
@@ -205,17 +205,17 @@ def test_times_are_those_of_python():
     for year in (1, 1899, 1969, 1970, 2000, 2024, 9999):
         for i in range(0, 365 * 24, 7):
             at = datetime(year, 1, 1) + i * hour
-            wanted = at.hour, at.isoweekday(), at.month
-            assert time_of(of(at.isoformat())) == wanted
+            target = at.hour, at.isoweekday(), at.month
+            assert time_of(of(at.isoformat())) == target
             seconds = (at - epoch) // timedelta(seconds=1)
             if seconds < 0 or len(str(seconds)) not in (4, 6, 8):
-                assert time_of(b"%d" % seconds) == time_of(of(repr(seconds + 0.99))) == wanted, at
+                assert time_of(b"%d" % seconds) == time_of(of(repr(seconds + 0.99))) == target, at
                 if seconds > 0:
-                    assert time_of(b"%d" % (seconds + 3599)) == wanted
+                    assert time_of(b"%d" % (seconds + 3599)) == target
     for day in range(1, date.max.toordinal() + 1, 11):
         found = date.fromordinal(day)
-        wanted = None, found.isoweekday(), found.month
-        assert time_of(of(found.isoformat())) == time_of(of(found.isoformat().replace("-", ""))) == wanted
+        target = None, found.isoweekday(), found.month
+        assert time_of(of(found.isoformat())) == time_of(of(found.isoformat().replace("-", ""))) == target
 
 
 PARTS = ["2026-01-31", "20260131", "2023-02-29", "20240229", "0000-01-01", "2026-1-31", "2026-13-01", "2026-00-10"]
@@ -230,9 +230,9 @@ SECONDS = ["0", "-0.5", "1e9", "253402300799.9", "-62135596800", ".5", "12345", 
 def test_what_is_a_time():
     rng, good = Random(3), 0
     for text in [*(a + b + c for a in PARTS for b in CLOCKS for c in OFFSETS), *NO_TIMES, *SECONDS]:
-        wanted = slow_time_of(text)
-        assert time_of(of(text)) == wanted, text
-        good += wanted is not None
+        target = slow_time_of(text)
+        assert time_of(of(text)) == target, text
+        good += target is not None
         for _ in range(3):  # no byte behind it is looked at, and none in it is passed over
             cut = of(text)[: rng.randrange(len(text) + 1)] + rng.choice([b"", b"7", b":", b"\xff"])
             if b"\xff" in cut or not cut:

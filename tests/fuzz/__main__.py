@@ -14,8 +14,8 @@ from pathlib import Path
 from random import Random, SystemRandom
 
 from fuzz.case import read_case
+from fuzz.check_case import check_case
 from fuzz.draws import Stock, draw
-from fuzz.judge import judge
 from fuzz.shrink import alike, shrunk
 
 HERE = Path(__file__).resolve().parent
@@ -77,7 +77,7 @@ def again(cases: list[Path], work: Path, shrink: bool) -> int:
     wrong = 0
     for path in cases:
         case = read_case(path)
-        found = judge(case, work / "again")
+        found = check_case(case, work / "again")
         wrong += bool(found)
         print(f"{path}: {found or 'nothing wrong'}")
         if shrink and found:
@@ -116,7 +116,7 @@ def work(seed: int, job: int, stock: Stock, o: argparse.Namespace) -> int:
         while time.monotonic() < end:
             case = draw(Random(f"{seed} {number}"), stock)
             if not o.only or case.kind == o.only:
-                found = judge(case, folder)
+                found = check_case(case, folder)
                 counts[case.kind] += 1
                 if found:
                     counts["found"] += 1

@@ -114,12 +114,12 @@ def _other_header(rng: Random, data: bytes) -> bytes:
         return data
     if type(header) is not dict:
         return data
-    text = json.dumps(odd_json(rng, header), sort_keys=True)
+    text = json.dumps(rare_json(rng, header), sort_keys=True)
     members["header.npy"] = _npy(f"<U{len(text)}", "()", text.encode("utf-32-le", "surrogatepass"))
     return _archive(list(members.items()))
 
 
-def odd_json(rng: Random, content: Any) -> Any:
+def rare_json(rng: Random, content: Any) -> Any:
     """The same with one thing in it another one."""
     if type(content) is dict and content and rng.random() < 0.95:
         name = rng.choice(sorted(content))
@@ -130,12 +130,12 @@ def odd_json(rng: Random, content: Any) -> Any:
                 return content | {name + "s": content[name]}
             case 2:
                 return content | {name: content[rng.choice(sorted(content))]}
-        return content | {name: odd_json(rng, content[name])}
+        return content | {name: rare_json(rng, content[name])}
     if type(content) is list and content and rng.random() < 0.8:
         at = rng.randrange(len(content))
         if rng.random() < 0.2:
             return rng.choice([content[:at], content + content, content[::-1], [*content, content[at]]])
-        return [*content[:at], odd_json(rng, content[at]), *content[at + 1 :]]
+        return [*content[:at], rare_json(rng, content[at]), *content[at + 1 :]]
     if type(content) in (int, float) and rng.random() < 0.4:
         return rng.choice([content + 1, content - 1, -content, content * 2, content * 1000])
     if type(content) is str and rng.random() < 0.4:
@@ -213,7 +213,7 @@ def _damaged_vw(rng: Random, data: bytes) -> bytes:
         case 1 | 2:
             return data[:at] + changed_bytes(rng, data[at:])
     names = ["id", "min_label", "max_label", "bits", "options"]
-    odd: dict[str, list[Any]] = {
+    rare: dict[str, list[Any]] = {
         "id": ["x" * 300, "\u00e9"], "min_label": FLOATS[:7], "max_label": FLOATS[:7],
         "bits": [0, 1, 17, 19, 31, 32, 33, 62, -1, 2**31 - 1],
         "options": [
@@ -224,7 +224,7 @@ def _damaged_vw(rng: Random, data: bytes) -> bytes:
         ],
     }  # fmt: skip
     name = rng.choice(names)
-    value = rng.choice(odd[name])
+    value = rng.choice(rare[name])
     if name == "options" and rng.random() < 0.5:
         value = header.options + value
     setattr(header, name, value)
@@ -244,7 +244,7 @@ def damaged_cache(rng: Random, data: bytes) -> bytes:
         return other
     index, end = _index(data)
     if rng.random() < 0.3:
-        index = odd_json(rng, index)
+        index = rare_json(rng, index)
         return with_index(data[:end], index)
     body = bytearray(data[:end])
     batches = index["batches"]

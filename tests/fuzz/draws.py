@@ -14,8 +14,8 @@ from typing import Any
 import click
 
 from fuzz.case import Case, Command
+from fuzz.check_case import check_case
 from fuzz.damage import changed_bytes, damaged_cache, damaged_model
-from fuzz.judge import judge
 from vwlite.algorithms.losses import LOSSES
 from vwlite.algorithms.table import ALGORITHMS
 from vwlite.commands.certify import command as certify
@@ -131,44 +131,45 @@ def lines(rng: Random) -> Case:
 # --- data that can be learned --------------------------------------------------------------------------
 
 PLAIN_VALUES = ["1", "2", "0.5", "-1", "1.25", "3e-1", "-2"]
-ODD_VALUES = ["0", "-0", "1e38", "-1e38", "3.4028234e38", "1e-38", "1e-45", "1e-30", "16777217", "1e10", "1e-7", "1e20"]
+RARE_VALUES = ["0", "-0", "1e38", "-1e38", "3.4028234e38", "1e-38", "1e-45", "1e-30", "16777217", "1e10", "1e-7",
+               "1e20"]  # fmt: skip
 
 
-def value(rng: Random, odd: float) -> str:
-    if odd < 0:
+def value(rng: Random, rare: float) -> str:
+    if rare < 0:
         return rng.choice(["1", "-1", "0.5", "-0.5", "2", "-2"])
-    return rng.choice(ODD_VALUES) if rng.random() < odd else rng.choice([*PLAIN_VALUES, f"{rng.gauss(0, 1):.3g}"])
+    return rng.choice(RARE_VALUES) if rng.random() < rare else rng.choice([*PLAIN_VALUES, f"{rng.gauss(0, 1):.3g}"])
 
 
-def data(rng: Random, labels: list[str], count: int, *, format: str = "vw", odd: float = 0, bad: float = 0) -> bytes:
-    """Lines with these labels. odd: the share of extreme numbers; below 0: few features of
+def data(rng: Random, labels: list[str], count: int, *, format: str = "vw", rare: float = 0, bad: float = 0) -> bytes:
+    """Lines with these labels. rare: the share of extreme numbers; below 0: few features of
     few values, so that sums are equal now and then. bad: how many lines are any text at all. The first line is always
     one that can be learned."""
     found = []
-    spaces_of, most = (["a"], 2) if odd < 0 else (["a", "b", "c", "ab", "f"], 30)
+    spaces_of, most = (["a"], 2) if rare < 0 else (["a", "b", "c", "ab", "f"], 30)
     for i in range(count):
         if i and rng.random() < bad:
             found.append(rng.choice([vw_line, libsvm_line, garbage])(rng).replace("\n", ""))
             continue
         if format == "libsvm":
-            indices = sorted(rng.sample(range(1, 5 if odd < 0 else 30), rng.randrange(1, 4)))
-            pairs = " ".join(f"{index}:{value(rng, odd)}" for index in indices)
+            indices = sorted(rng.sample(range(1, 5 if rare < 0 else 30), rng.randrange(1, 4)))
+            pairs = " ".join(f"{index}:{value(rng, rare)}" for index in indices)
             found.append(f"{rng.choice(labels)} {pairs}")
             continue
         head = rng.choice(labels)
         if i and rng.random() < 0.1:
             head = ""
         elif i and rng.random() < 0.2:
-            head += " " + rng.choice(["1e9", "1e-9", "1e300"] if rng.random() < odd else ["1", "2", "0.5", "0", "0.1"])
+            head += " " + rng.choice(["1e9", "1e-9", "1e300"] if rng.random() < rare else ["1", "2", "0.5", "0", "0.1"])
             if rng.random() < 0.3:
-                head += " " + rng.choice(["1e300", "-1e30"] if rng.random() < odd else ["0", "0.25", "-1"])
+                head += " " + rng.choice(["1e300", "-1e30"] if rng.random() < rare else ["0", "0.25", "-1"])
         tag = rng.choice(["", "", "", "'t1", "'", "'nan"])
         spaces = []
         for _ in range(rng.choice([1, 1, 2, 3])):
-            scale = f":{value(rng, odd)}" if rng.random() < 0.1 else ""
+            scale = f":{value(rng, rare)}" if rng.random() < 0.1 else ""
             space = rng.choice(spaces_of) + scale
             names = [rng.choice("xyzw") + rng.choice(["", str(rng.randrange(most))]) for _ in range(rng.randrange(7))]
-            features = [n + (f":{value(rng, odd)}" if rng.random() < 0.6 else "") for n in names]
+            features = [n + (f":{value(rng, rare)}" if rng.random() < 0.6 else "") for n in names]
             spaces.append(f"|{space} {' '.join(features)}")
         line = f"{head} {tag}{' '.join(spaces)}".lstrip()
         found.append(line if i == 0 or rng.random() > 0.03 else rng.choice(["", " ", "|", f"{head} |"]))
@@ -195,19 +196,19 @@ FEATURES = ("bits", "hash", "no_constant", "quadratic", "cubic", "interactions",
 NAMED = ["red", "green", "blue", "\u00e9", "1", "-1"]
 
 
-def option(rng: Random, parameter: click.Option, odd: float) -> Command:
+def option(rng: Random, parameter: click.Option, rare: float) -> Command:
     """An option as it is typed, with a value of its type."""
     kind, spelling = parameter.type, rng.choice(parameter.opts)
     if parameter.is_flag:
         return [spelling]
-    if rng.random() < odd * 0.1:
+    if rng.random() < rare * 0.1:
         return [spelling, rng.choice(["", "nan", "-1", "x", "1e999", "0", "1_0", "-", "9" * 20, "\u00e9", "a,b"])]
     if isinstance(kind, Whole):
-        wholes = WHOLES if rng.random() < odd else WHOLES[:8]
+        wholes = WHOLES if rng.random() < rare else WHOLES[:8]
         most = 100 if parameter.name == "passes" else kind.high  # two billion passes take the time that they take
         text = str(rng.choice([n for n in wholes if kind.low <= n <= most] or [2]))
     elif isinstance(kind, Number):
-        reals = [x for x in (REALS if rng.random() < odd else USUAL) if kind.low <= x <= kind.high and x != kind.high]
+        reals = [x for x in (REALS if rng.random() < rare else USUAL) if kind.low <= x <= kind.high and x != kind.high]
         text = f"{rng.choice(reals):g}"
     elif isinstance(kind, click.Choice):
         text = str(rng.choice(list(kind.choices)))
@@ -229,7 +230,7 @@ def option(rng: Random, parameter: click.Option, odd: float) -> Command:
     return [spelling, text]
 
 
-def setup(rng: Random, *, odd: float = 0, without: tuple[str, ...] = ()) -> Setup:
+def setup(rng: Random, *, rare: float = 0, without: tuple[str, ...] = ()) -> Setup:
     """An algorithm, a loss, labels and options that go together, but none of `without`; now and then one not."""
     a = ALGORITHMS[rng.choice(list(ALGORITHMS))]
     loss = rng.choice(a.losses)
@@ -237,7 +238,7 @@ def setup(rng: Random, *, odd: float = 0, without: tuple[str, ...] = ()) -> Setu
     labels = {"any": ["1", "-1", "0", "0.5", "2", "-3.25"], "binary": ["1", "-1"], "nonnegative": ["0", "1", "2", "5"]}[
         LOSSES[loss].labels
     ]
-    if odd and LOSSES[loss].labels != "binary" and rng.random() < odd:
+    if rare and LOSSES[loss].labels != "binary" and rng.random() < rare:
         labels = [*labels, "1e300", "1e-300", "1e30"]
     found = Setup(options, labels)
     classes = rng.random() < 0.2 and LOSSES[loss].labels != "nonnegative"
@@ -245,19 +246,19 @@ def setup(rng: Random, *, odd: float = 0, without: tuple[str, ...] = ()) -> Setu
         if each == "feature_weights":
             if rng.random() < 0.2:
                 options += ["--feature-weights", "weights"]
-                found.more["weights"] = b"a^x 2\nb^y 0.5\nx1 1000\n" + (b"x" if rng.random() < odd * 0.2 else b"")
+                found.more["weights"] = b"a^x 2\nb^y 0.5\nx1 1000\n" + (b"x" if rng.random() < rare * 0.2 else b"")
         elif each in a.required or rng.random() < (0.1 if each in ("average", "nonzeros") else 0.4):
             if each == "features":
                 options += ["--features", str(rng.choice([1000, 2**32, 20]))]
             elif not (each == "nonzeros" and classes):
-                options += option(rng, PARAMETERS[each], odd)
+                options += option(rng, PARAMETERS[each], rare)
     for each in a.schedule:
         if rng.random() < 0.3:
-            options += option(rng, PARAMETERS[each], odd)
+            options += option(rng, PARAMETERS[each], rare)
     crossing = ("quadratic", "cubic", "interactions") if a.name == "adagrad-full" else ()  # which takes their cube
     for each in (name for name in FEATURES if name not in crossing):
         if rng.random() < 0.1:
-            options += option(rng, PARAMETERS[each], odd)
+            options += option(rng, PARAMETERS[each], rare)
     if classes:
         found.labels = ["1", "2", "3"]
         match rng.randrange(4):
@@ -278,9 +279,9 @@ def setup(rng: Random, *, odd: float = 0, without: tuple[str, ...] = ()) -> Setu
         options += ["--labels", "0,1"]
         found.labels = ["0", "1"]
     if LOSSES[loss].option and rng.random() < 0.5:
-        options += option(rng, PARAMETERS[LOSSES[loss].option], odd)
-    if rng.random() < odd * 0.2:
-        options += option(rng, rng.choice(SHAPING), odd)
+        options += option(rng, PARAMETERS[LOSSES[loss].option], rare)
+    if rng.random() < rare * 0.2:
+        options += option(rng, rng.choice(SHAPING), rare)
     return found
 
 
@@ -302,8 +303,8 @@ LOOKS: list[Command] = [
 
 def commands(rng: Random) -> Case:
     """Train, look at the model, predict; sometimes with extreme numbers, extreme options and bad lines."""
-    odd = rng.choice([0.0, 0.1, 0.5, 1.0, -1.0])
-    s = setup(rng, odd=max(odd, 0))
+    rare = rng.choice([0.0, 0.1, 0.5, 1.0, -1.0])
+    s = setup(rng, rare=max(rare, 0))
     bad = rng.choice([0.0, 0.0, 0.1])
     if rng.random() < 0.05:
         s.labels = ["1", "-1", "red", "nan", "1e300"]
@@ -311,7 +312,7 @@ def commands(rng: Random) -> Case:
     if "adagrad-full" in s.options:
         count = min(count, 20)
     packed = rng.choice([gzip.compress, bz2.compress, lzma.compress]) if rng.random() < 0.1 else None
-    files = {n: data(rng, s.labels, count, format=format, odd=odd * 0.2, bad=bad) for n in ("data", "test")} | s.more
+    files = {n: data(rng, s.labels, count, format=format, rare=rare * 0.2, bad=bad) for n in ("data", "test")} | s.more
     if packed is not None:
         files["data"] = packed(files["data"])
         if rng.random() < 0.5:
@@ -323,24 +324,25 @@ def commands(rng: Random) -> Case:
                 "-r raw -p p", "--link logistic", "--threads 1", "--threads 3", "--names", "--names=2")  # fmt: skip
     skip = "--on-error skip"
     run += some(rng, 0.6 if bad else 0.1, skip, f"{skip} --rejects bad", f"{skip} --max-errors 2")
-    if rng.random() < odd * 0.3:
-        run += option(rng, rng.choice(list(PARAMETERS.values())), odd)
+    if rng.random() < rare * 0.3:
+        run += option(rng, rng.choice(list(PARAMETERS.values())), rare)
     again = ["predict", "-m", "model", "test", *s.predict, "--on-error", "skip"]
-    if rng.random() < odd * 0.3:
-        again += option(rng, rng.choice([p for p in predict.params if isinstance(p, click.Option)]), odd)
+    if rng.random() < rare * 0.3:
+        again += option(rng, rng.choice([p for p in predict.params if isinstance(p, click.Option)]), rare)
     more = ["train", "-i", "model", "test", "-m", "model", "--on-error", "skip"]
     if rng.random() < 0.5:
-        more += option(rng, PARAMETERS[rng.choice(["learning_rate", "l1", "l2", "radius", "decay_learning_rate"])], odd)
+        name = rng.choice(["learning_rate", "l1", "l2", "radius", "decay_learning_rate"])
+        more += option(rng, PARAMETERS[name], rare)
     check = ["check", *rng.sample(["data", "test", "model", "cache", "none"], 2)]
     return Case("commands", files, [[run, again, rng.choice(LOOKS), more, check]])
 
 
 def continued(rng: Random) -> Case:
     """Learning in parts gives the model and the predictions of learning at once."""
-    odd = rng.choice([0.0, 0.1, -1.0])
-    s = setup(rng, odd=max(odd, 0), without=("round_at_end",))  # which is done at the end of each part
+    rare = rng.choice([0.0, 0.1, -1.0])
+    s = setup(rng, rare=max(rare, 0), without=("round_at_end",))  # which is done at the end of each part
     most = 6 if "adagrad-full" in s.options else 100
-    parts = [data(rng, s.labels, rng.choice([1, 3, most]), odd=odd * 0.2) for _ in range(rng.choice([2, 2, 3]))]
+    parts = [data(rng, s.labels, rng.choice([1, 3, most]), rare=rare * 0.2) for _ in range(rng.choice([2, 2, 3]))]
     files = {f"part{i}": part for i, part in enumerate(parts)}
     names, output = list(files), ["-m", "model", "-p", "-", "--quiet"]
     files |= s.more
@@ -352,10 +354,10 @@ def continued(rng: Random) -> Case:
 
 def equal(rng: Random) -> Case:
     """From a cache, a pipe or a compressed file, with any number of threads: the same."""
-    odd = rng.choice([0.0, 0.1])
-    s = setup(rng, odd=odd)
+    rare = rng.choice([0.0, 0.1])
+    s = setup(rng, rare=rare)
     count = 6 if "adagrad-full" in s.options else rng.choice([3, 40, 300])  # whose steps take the cube of the features
-    content = data(rng, s.labels, count, odd=odd * 0.2, bad=rng.choice([0, 0, 0.05]))
+    content = data(rng, s.labels, count, rare=rare * 0.2, bad=rng.choice([0, 0, 0.05]))
     files = {"data": content, "data.gz": gzip.compress(content, mtime=0)} | s.more
     run = ["train", *s.options, "-m", "model", "--quiet", "--on-error", "skip", "-p", "-"]
     run += some(rng, 0.5, "--passes 2", "--passes 4 --holdout-off", "--passes 3 --holdout-period 3")
@@ -408,7 +410,7 @@ VW_REDUCTIONS = ["", "", "", "--oaa 3", "--csoaa 3", "--ect 3", "--csoaa_ldf m",
 
 def vw(rng: Random) -> Case:
     """Vowpal Wabbit's arguments."""
-    odd = rng.choice([0.0, 0.1, 0.5])
+    rare = rng.choice([0.0, 0.1, 0.5])
     reduction = rng.choice(VW_REDUCTIONS)
     labels = ["1", "2", "3"] if "oaa" in reduction or "ect" in reduction else ["1", "-1"]
     if "cs" in reduction or "wap" in reduction:
@@ -422,7 +424,7 @@ def vw(rng: Random) -> Case:
         arguments += vw_option(rng, rng.choice(list(OPTIONS)))
     files = {}
     for each in ("data", "test"):
-        content = data(rng, labels, rng.choice([1, 20, 60]), odd=odd * 0.2, bad=rng.choice([0, 0.1]))
+        content = data(rng, labels, rng.choice([1, 20, 60]), rare=rare * 0.2, bad=rng.choice([0, 0.1]))
         if "ldf" in reduction:  # examples of several lines
             content = b"".join(line + b"\n" * rng.choice([1, 1, 1, 2]) for line in content.splitlines())
         files[each] = content
@@ -444,13 +446,13 @@ OF_SOLVE, OF_CERTIFY = ([p for p in c.params if isinstance(p, click.Option)] for
 DOMAINS = {"any": ["1", "-1", "0", "0.5", "2", "-3.25"], "binary": ["1", "-1"], "nonnegative": ["0", "1", "2", "5"]}
 
 
-def problem(rng: Random, odd: float) -> Setup:
+def problem(rng: Random, rare: float) -> Setup:
     """A solver, a loss, labels and a strength that go together; now and then one not."""
     row = SOLVERS[rng.choice([*SOLVERS, "newton", "newton"])]
     loss = rng.choice(row.losses)
     found = Setup(["--solver", rng.choice([row.name, row.name, row.name, "auto"]), "--loss", loss],
                   DOMAINS[LOSSES[loss].labels])  # fmt: skip
-    reals = REALS if rng.random() < odd else USUAL
+    reals = REALS if rng.random() < rare else USUAL
     strengths: list[Command] = [["--l1", f"{rng.choice([0, *reals]):g}"],
                                 ["--l1-of-max", rng.choice(["0.001", "0.01", "0.3", "1", "2"])],
                                 ["--l1-path", rng.choice(["2", "3:0.5", "5:0.001"])]]  # fmt: skip
@@ -466,8 +468,8 @@ def problem(rng: Random, odd: float) -> Setup:
         found.options += ["--nonnegative"]
     if "feature_weights" in row.takes and rng.random() < 0.2:
         found.options += ["--feature-weights", "weights"]
-        found.more["weights"] = b"a^x 2\nb^y 0.5\nx1 1000\n" + (b"a^y 1e300\n" if rng.random() < odd else b"")
-    if odd and LOSSES[loss].labels != "binary" and rng.random() < odd:
+        found.more["weights"] = b"a^x 2\nb^y 0.5\nx1 1000\n" + (b"a^y 1e300\n" if rng.random() < rare else b"")
+    if rare and LOSSES[loss].labels != "binary" and rng.random() < rare:
         found.labels = [*found.labels, "1e300", "1e-300", "1e30"]
     if rng.random() < 0.2 and LOSSES[loss].labels != "nonnegative":
         names = rng.random() < 0.5
@@ -477,20 +479,20 @@ def problem(rng: Random, odd: float) -> Setup:
         if row.softmax and loss == "logistic" and rng.random() < 0.7:
             found.options += ["--softmax"]
     for each in rng.sample(FEATURES, rng.choice([0, 0, 1, 2])):
-        found.options += option(rng, PARAMETERS[each], odd)
-    if rng.random() < odd * 0.3:
-        found.options += option(rng, rng.choice(OF_SOLVE), odd)
+        found.options += option(rng, PARAMETERS[each], rare)
+    if rng.random() < rare * 0.3:
+        found.options += option(rng, rng.choice(OF_SOLVE), rare)
     return found
 
 
 def solving(rng: Random) -> Case:
-    """Solve, judge, solve on, learn on; sometimes with extreme numbers, extreme options and bad lines."""
-    odd = rng.choice([0.0, 0.1, 0.5, 1.0, -1.0])
-    s = problem(rng, max(odd, 0))
+    """Solve, check_case, solve on, learn on; sometimes with extreme numbers, extreme options and bad lines."""
+    rare = rng.choice([0.0, 0.1, 0.5, 1.0, -1.0])
+    s = problem(rng, max(rare, 0))
     bad = rng.choice([0.0, 0.0, 0.1])
     if rng.random() < 0.1:
         s.labels = rng.choice([s.labels[:1], ["1", "-1", "red", "1e300"]])
-    files = {n: data(rng, s.labels, rng.choice([1, 5, 40, 200]), odd=odd * 0.2, bad=bad) for n in ("data", "test")}
+    files = {n: data(rng, s.labels, rng.choice([1, 5, 40, 200]), rare=rare * 0.2, bad=bad) for n in ("data", "test")}
     files |= s.more
     run = ["solve", *s.options, "data", "-m", "model%d" if "--l1-path" in s.options else "model", "--report", "report"]
     run += ["--max-seconds", rng.choice(["0.3"] * 6 + ["0"]), *some(rng, 0.2, "--max-passes 3")]
@@ -499,13 +501,13 @@ def solving(rng: Random) -> Case:
     skip = "--on-error skip"
     run += some(rng, 0.6 if bad else 0.1, skip, f"{skip} --rejects bad", f"{skip} --max-errors 2")
     model = "model2" if "--l1-path" in s.options else "model"
-    judged = ["certify", "-m", model, rng.choice(["data", "test"]), "--on-error", "skip", "--report", "report"]
-    judged += some(rng, 0.5, "--l1 0.1", "--radius 2", "--l2 0.1", "--l1 0", "--radius 1e-9", "--l1 1e300")
-    judged += some(rng, 0.4, f"--against {model}", "--against other", "--memory 30M")
+    certifying = ["certify", "-m", model, rng.choice(["data", "test"]), "--on-error", "skip", "--report", "report"]
+    certifying += some(rng, 0.5, "--l1 0.1", "--radius 2", "--l2 0.1", "--l1 0", "--radius 1e-9", "--l1 1e300")
+    certifying += some(rng, 0.4, f"--against {model}", "--against other", "--memory 30M")
     if "weights" in s.more:
-        judged += ["--feature-weights", "weights"]
-    if rng.random() < odd * 0.3:
-        judged += option(rng, rng.choice(OF_CERTIFY), odd)
+        certifying += ["--feature-weights", "weights"]
+    if rng.random() < rare * 0.3:
+        certifying += option(rng, rng.choice(OF_CERTIFY), rare)
     more = ["solve", "-i", model, "test", "-m", "other", "--on-error", "skip", "--max-seconds", "0.3"]
     more += some(rng, 0.5, "--l1 0.01", "--radius 1", "--l1-of-max 0.1")
     learned = ["train", *s.options[2:4], *some(rng, 0.5, "--algorithm sgd", "--algorithm truncated-gradient --l1 0.01"),
@@ -514,7 +516,7 @@ def solving(rng: Random) -> Case:
             *some(rng, 0.3, f"--against {model}")]  # fmt: skip
     looks = [model if word == "model" else word for word in rng.choice(LOOKS)]
     again = ["predict", "-m", model, "test", "--on-error", "skip"]
-    return Case("solving", files, [[run, judged, again, looks, more, learned, last]])
+    return Case("solving", files, [[run, certifying, again, looks, more, learned, last]])
 
 
 def equal_solving(rng: Random) -> Case:
@@ -542,13 +544,13 @@ class Stock:
             s = setup(rng)
             files = {"data": data(rng, s.labels, 12)} | s.more
             run = ["train", *s.options, "data", "-m", "model", "--quiet"]
-            if judge(Case("stock", files, [[run]]), folder) == "" and (folder / "0/model").exists():
+            if check_case(Case("stock", files, [[run]]), folder) == "" and (folder / "0/model").exists():
                 self.models.append((folder / "0/model").read_bytes())
         while len(self.models) < len(golden) + 40:
             p = problem(rng, 0)
             files = {"data": data(rng, p.labels, 12)} | p.more
             run = ["solve", *p.options, "data", "-m", "model", "--quiet", "--max-passes", "30"]
-            if judge(Case("stock", files, [[run]]), folder) == "" and (folder / "0/model").exists():
+            if check_case(Case("stock", files, [[run]]), folder) == "" and (folder / "0/model").exists():
                 self.models.append((folder / "0/model").read_bytes())
         while len(self.caches) < 12:
             i = len(self.caches)
@@ -557,7 +559,7 @@ class Stock:
                 content = data(rng, ["1", "2"], 100)[:400] * 20  # few features, so that they are numbered
             run = ["train", "data", "-c", "--on-error", "skip", "--quiet", *[["--oaa", "3"], []][i % 2]]
             cache = folder / "0/data.vwlite-cache"
-            if judge(Case("stock", {"data": content}, [[run]]), folder) == "" and cache.exists():
+            if check_case(Case("stock", {"data": content}, [[run]]), folder) == "" and cache.exists():
                 self.caches.append((content, cache.read_bytes()))
 
     def crafted_model(self, rng: Random) -> Case:

@@ -6,7 +6,7 @@ from copy import deepcopy
 from pathlib import Path
 
 from fuzz.case import Case, Command
-from fuzz.judge import judge
+from fuzz.check_case import check_case
 
 ROUNDS = 300
 
@@ -19,14 +19,14 @@ def alike(found: str) -> str:
 
 def shrunk(case: Case, found: str, folder: Path) -> Case:
     """The smallest of the cases that are made by leaving something out, again and again."""
-    wanted = alike(found)
+    expected = alike(found)
     for _ in range(ROUNDS):
         smaller = False
         for candidate in _candidates(case):
             if candidate.to_json() == case.to_json():
                 continue
-            wrong = judge(candidate, folder)
-            if wrong and alike(wrong) == wanted:
+            wrong = check_case(candidate, folder)
+            if wrong and alike(wrong) == expected:
                 case, smaller = candidate, True
                 case.found = wrong.split("\n{", 1)[0][:2000]
                 break

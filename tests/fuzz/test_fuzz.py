@@ -10,7 +10,7 @@ import pytest
 
 import vwlite.cli
 import vwlite.program
-from fuzz import draws, judge, shrink
+from fuzz import check_case, draws, shrink
 from fuzz.case import Case, read_case
 from fuzz.damage import damaged_cache, damaged_model
 from vwlite.errors import DataError
@@ -28,7 +28,7 @@ KINDS = [
 def test_what_was_found_once_stays_cured(path, tmp_path, request):
     if path.stem.startswith("open-"):  # known, and not fixed yet: the fix renames the file
         request.applymarker(pytest.mark.xfail)
-    assert judge.judge(read_case(path), tmp_path / "work") == ""
+    assert check_case.check_case(read_case(path), tmp_path / "work") == ""
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
@@ -42,7 +42,7 @@ def test_the_same_seed_draws_the_same_case(kind, tmp_path):
 
 def test_drawn_texts_are_parsed_as_the_slow_parser_does(tmp_path):
     case = draws.lines(Random(1))
-    assert judge.judge(case, tmp_path / "work") == ""
+    assert check_case.check_case(case, tmp_path / "work") == ""
 
 
 # --- the checker finds errors --------------------------------------------------------------------------
@@ -111,30 +111,30 @@ RUN = vwlite.cli.run
 def test_the_checker_sees(name, tmp_path, monkeypatch):
     run, words = WRONG[name]
     monkeypatch.setattr(vwlite.cli, "run", run)
-    monkeypatch.setattr(judge, "LONGEST", 0.5 if name == "work" else judge.LONGEST)
-    monkeypatch.setattr(judge, "PATIENT", 1.0 if name == "waiting" else judge.PATIENT)
-    monkeypatch.setattr(judge, "LARGEST", inherited() + (100 << 10))
-    assert judge.judge(PREDICT, tmp_path / "work").startswith(words)
+    monkeypatch.setattr(check_case, "LONGEST", 0.5 if name == "work" else check_case.LONGEST)
+    monkeypatch.setattr(check_case, "PATIENT", 1.0 if name == "waiting" else check_case.PATIENT)
+    monkeypatch.setattr(check_case, "LARGEST", inherited() + (100 << 10))
+    assert check_case.check_case(PREDICT, tmp_path / "work").startswith(words)
 
 
 def test_the_checker_compares_groups(tmp_path):
     files = {"data": b"1 |a x\n-1 |a y\n", "other": b"1 |a x\n"}
     train = ["train", "--quiet", "-m", "model"]
     same = Case("equal", files, [[[*train, "data"]], [[*train, "<", "data"]]], ["model"])
-    assert judge.judge(same, tmp_path / "work") == ""
+    assert check_case.check_case(same, tmp_path / "work") == ""
     other = Case("equal", files, [[[*train, "data"]], [[*train, "other"]]], ["model"])
-    assert judge.judge(other, tmp_path / "work") == "model of group 1 is not that of group 0"
+    assert check_case.check_case(other, tmp_path / "work") == "model of group 1 is not that of group 0"
     worse = Case("equal", files, [[[*train, "data"]], [[*train, "none"]]], ["model"])
-    assert judge.judge(worse, tmp_path / "work") == "group 1 ends with 66, group 0 with 0"
+    assert check_case.check_case(worse, tmp_path / "work") == "group 1 ends with 66, group 0 with 0"
 
 
 def test_the_checker_sees_a_difference_to_the_slow_parser(tmp_path, monkeypatch):
     texts = [("vw", {}, 1, b"1 |a x:0.5\n"), ("vw", {}, 1, b"1 |a x:3\n1 |b y\n")]
-    assert judge.judge(Case("lines", texts=texts), tmp_path / "work") == ""
+    assert check_case.check_case(Case("lines", texts=texts), tmp_path / "work") == ""
     import slow_parser
 
     monkeypatch.setattr(slow_parser, "float32", lambda text: slow_parser.np.float32(float(text.replace(b"3", b"4"))))
-    found = judge.judge(Case("lines", texts=texts), tmp_path / "work")
+    found = check_case.check_case(Case("lines", texts=texts), tmp_path / "work")
     assert found.startswith("the parser and its twin differ")
     small = shrink.shrunk(Case("lines", texts=texts), found, tmp_path / "work")
     assert [text for *_, text in small.texts] == [b"|a x:3\n"]
@@ -144,10 +144,10 @@ def test_a_case_is_made_smaller(tmp_path):
     files = {"data": b"1 |a x w:3\n" * 7 + b"1 |a y:\n" + b"-1 |b z\n" * 4, "more": b"1 |a x\n"}
     once = [["train", "data", "--passes", "2", "--quiet"], ["train", "more", "--quiet"]]
     case = Case("commands", files, [once, [["train", "more", "--passes", "2"]]], ["x"])
-    found = judge.judge(case, tmp_path / "work")
+    found = check_case.check_case(case, tmp_path / "work")
     assert found == "group 1 ends with 0, group 0 with 65"
     small = shrink.shrunk(case, found, tmp_path / "work")
-    assert judge.judge(small, tmp_path / "work") == found
+    assert check_case.check_case(small, tmp_path / "work") == found
     assert len(small.files["data"]) < 10
     assert sum(map(len, (command for group in small.groups for command in group))) < 9
 

@@ -17,33 +17,33 @@ CLOSE = 2e-5  # to the twin, whose numbers are doubles
 
 
 @cache
-def told(path: Path) -> dict[str, Any]:
+def meta(path: Path) -> dict[str, Any]:
     content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return content
 
 
 def run(vwlite: Shell, path: Path, which: str, folder: Path) -> str:
     """Run the command of a name; returns its standard output."""
-    data = {part.upper(): path.parent / f"{told(path)['data']}.{part}.vw" for part in ("train", "test", "more")}
+    data = {part.upper(): path.parent / f"{meta(path)['data']}.{part}.vw" for part in ("train", "test", "more")}
     files = data | {"MODEL": path.with_suffix(".model"), "RAW": folder / "raw", "OUT": folder / "out"}
-    return vwlite(*(files.get(a, a) for a in told(path)[which])).out
+    return vwlite(*(files.get(a, a) for a in meta(path)[which])).out
 
 
 @pytest.mark.parametrize("path", GOLDEN, ids=lambda path: f"{path.parent.name}-{path.stem}")
 class TestEach:
     def test_predicts_the_same_bytes(self, vwlite, tmp_path, path):
-        assert run(vwlite, path, "predict", tmp_path) == told(path)["predictions"]
-        assert len(set(told(path)["predictions"].split())) > 2
-        if told(path)["raw"] is not None:
-            assert (tmp_path / "raw").read_text() == told(path)["raw"]
+        assert run(vwlite, path, "predict", tmp_path) == meta(path)["predictions"]
+        assert len(set(meta(path)["predictions"].split())) > 2
+        if meta(path)["raw"] is not None:
+            assert (tmp_path / "raw").read_text() == meta(path)["raw"]
 
     def test_predicts_what_its_twin_did(self, path):
         """Without running anything: the files agree with the definition of the algorithm."""
-        twin = told(path)["twin"]
+        twin = meta(path)["twin"]
         if twin is None:
             pytest.skip("has no twin")
         classes = len(twin[0])
-        text = told(path)["raw"] if classes > 1 else told(path)["predictions"]
+        text = meta(path)["raw"] if classes > 1 else meta(path)["predictions"]
         words = [line.split()[:classes] for line in text.splitlines()]
         scores = [[float(word.rpartition(":")[2]) for word in row] for row in words]
         np.testing.assert_allclose(scores, twin, rtol=CLOSE, atol=CLOSE)
@@ -53,29 +53,29 @@ class TestEach:
         model = path.with_suffix(".model")
         if model.read_bytes()[:4] != ZIP:
             pytest.skip("is Vowpal Wabbit's")
-        assert f"a model, whole: {told(path)['algorithm']}, " in vwlite("check", model).out
+        assert f"a model, whole: {meta(path)['algorithm']}, " in vwlite("check", model).out
         facts = json.loads(vwlite("info", model, "--json").out)
-        assert (facts["program"], facts["algorithm"]) == (f"vwlite {path.parent.name}", told(path)["algorithm"])
+        assert (facts["program"], facts["algorithm"]) == (f"vwlite {path.parent.name}", meta(path)["algorithm"])
 
     def test_continues(self, vwlite, tmp_path, path):
         model, out = path.with_suffix(".model"), tmp_path / "out"
-        if told(path)["continue"] is None:
+        if meta(path)["continue"] is None:
             pytest.skip("has no state")
         run(vwlite, path, "continue", tmp_path)
         assert out.read_bytes() != model.read_bytes()
-        if told(path)["continue"][0] == "train":
+        if meta(path)["continue"][0] == "train":
             before, after = (json.loads(vwlite("info", m, "--json").out)["counters"] for m in (model, out))
             assert after["examples"] == before["examples"] + 20 == 80
-        files = {"MODEL": out, "TEST": path.parent / f"{told(path)['data']}.test.vw", "RAW": tmp_path / "raw"}
-        learned = vwlite(*(files.get(a, a) for a in told(path)["predict"])).out
+        files = {"MODEL": out, "TEST": path.parent / f"{meta(path)['data']}.test.vw", "RAW": tmp_path / "raw"}
+        learned = vwlite(*(files.get(a, a) for a in meta(path)["predict"])).out
         assert len(learned.splitlines()) == 20
-        raw = told(path)["raw"]
-        assert learned != told(path)["predictions"] or (raw and (tmp_path / "raw").read_text() != raw)
+        raw = meta(path)["raw"]
+        assert learned != meta(path)["predictions"] or (raw and (tmp_path / "raw").read_text() != raw)
 
 
 def test_every_algorithm_has_one():
     """A new algorithm gets its golden model with the first release that has it."""
-    assert {told(path)["algorithm"] for path in GOLDEN} >= {*ALGORITHMS, SOLVED.name}, "tests/golden/make.py makes them"
+    assert {meta(path)["algorithm"] for path in GOLDEN} >= {*ALGORITHMS, SOLVED.name}, "see tests/golden/make.py"
 
 
 def test_each_model_has_what_it_predicts():

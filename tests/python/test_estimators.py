@@ -287,14 +287,14 @@ def test_a_refused_partial_fit_changes_nothing():
 def test_threads_share_a_model():
     x, y = drawn(rows=5000, classes=3)
     made = SparseClassifier(softmax=True, algorithm="sgd").fit(x, y)
-    wanted, found = made.predict_proba(x), []
+    expected, found = made.predict_proba(x), []
     threads = [threading.Thread(target=lambda: found.append(made.predict_proba(x))) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     assert len(found) == 8
-    assert all((p == wanted).all() for p in found)
+    assert all((p == expected).all() for p in found)
 
 
 def test_others_continue_while_it_learns():
@@ -490,9 +490,9 @@ def test_a_fork_while_a_thread_predicts(tmp_path):
     made.save(tmp_path / "m")
     loaded = load_model(tmp_path / "m")
     for model in (made, loaded):
-        wanted = model.decision_function(x).tolist()
+        expected = model.decision_function(x).tolist()
         assert in_children(
-            lambda model=model, wanted=wanted: model.decision_function(x).tolist() == wanted,
+            lambda model=model, expected=expected: model.decision_function(x).tolist() == expected,
             lambda model=model: model.predict(x),
         ) == [0] * FORKS
 

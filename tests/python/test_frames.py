@@ -118,13 +118,13 @@ def command(vwlite, tmp_path):
 @pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
 def test_a_frame_is_the_text_of_the_table(frame, command, tmp_path):
     made = SparseClassifier(text="ad text").fit(frame(), Y)
-    wanted = list(command.predict_lines(TEXT))
-    assert made.decision_function(frame()).tolist() == wanted
+    expected = list(command.predict_lines(TEXT))
+    assert made.decision_function(frame()).tolist() == expected
     assert made.feature_names_in_.tolist() == list(DATA)
     assert made.n_features_in_ == len(DATA)
-    assert made.partial_fit(frame(), Y).decision_function(frame()).tolist() != wanted
+    assert made.partial_fit(frame(), Y).decision_function(frame()).tolist() != expected
     made.fit(frame(), Y).save(tmp_path / "m")
-    assert load_model(tmp_path / "m").predict(frame()).tolist() == wanted
+    assert load_model(tmp_path / "m").predict(frame()).tolist() == expected
 
 
 def test_several_passes_read_a_stream_once(command, vwlite, tmp_path):
@@ -144,9 +144,9 @@ def test_crosses_are_by_the_names_of_columns(command, vwlite, tmp_path):
     typed = ["-q", "country,member", "-m", tmp_path / "m", "--quiet"]
     vwlite("train", tmp_path / "data.vw", "--loss", "logistic", *typed)
     made = SparseClassifier(text="ad text", quadratic="country,member").fit(arrow(), Y)
-    wanted = list(load_model(tmp_path / "m").predict_lines(TEXT))
-    assert made.decision_function(arrow()).tolist() == wanted
-    assert wanted != SparseClassifier(text="ad text").fit(arrow(), Y).decision_function(arrow()).tolist()
+    expected = list(load_model(tmp_path / "m").predict_lines(TEXT))
+    assert made.decision_function(arrow()).tolist() == expected
+    assert expected != SparseClassifier(text="ad text").fit(arrow(), Y).decision_function(arrow()).tolist()
     with pytest.raises(ValueError, match="country,town cannot be crossed: there are no features of a column 'town'"):
         SparseClassifier(quadratic="country,town").fit(arrow(), Y)
 
@@ -157,11 +157,11 @@ def test_names_of_features_are_those_of_the_text(command, vwlite, tmp_path, opti
     passes = ["--passes", "3", "--holdout-off"] if "passes" in options else []
     typed = ["--loss", "logistic", "--names", *crossing, *passes, "--quiet", "-m", tmp_path / "m"]
     vwlite("train", tmp_path / "data.vw", *typed)
-    wanted = list(read_model(tmp_path / "m").names)
+    expected = list(read_model(tmp_path / "m").names)
     made = SparseClassifier(text="ad text", names=True, **options)
     for frame in (arrow(), chunked(), batches()):
         made.fit(frame, Y).save(tmp_path / "python.model")
-        assert list(read_model(tmp_path / "python.model").names) == wanted != []
+        assert list(read_model(tmp_path / "python.model").names) == expected != []
     vwlite("train", tmp_path / "data.vw", "-i", tmp_path / "m", "-m", tmp_path / "m", "--quiet")
     if not passes:
         twice = pickle.loads(pickle.dumps(made)).partial_fit(arrow(), Y)
@@ -196,11 +196,11 @@ def test_a_table_in_a_file_is_the_same(vwlite, tmp_path):
     vwlite("train", tmp_path / "data.csv", "--label", "bought", *text, "-m", tmp_path / "command.model")
     made = SparseClassifier(text="ad text").fit(polars(), Y)
     made.save(tmp_path / "python.model")
-    wanted = made.decision_function(polars()).tolist()
+    expected = made.decision_function(polars()).tolist()
     for model in ("command.model", "python.model"):
-        assert load_model(tmp_path / model).predict(polars()).tolist() == wanted
+        assert load_model(tmp_path / model).predict(polars()).tolist() == expected
         printed = vwlite("predict", tmp_path / "data.csv", "-m", tmp_path / model, "--quiet").out.split()
-        assert printed == [f"{p:.6f}" for p in wanted]
+        assert printed == [f"{p:.6f}" for p in expected]
 
 
 TASK = """
@@ -230,8 +230,8 @@ def test_roles_that_are_said(vwlite, tmp_path):
     made.fit(frame, [1, -1, 1]).save(tmp_path / "python.model")
     (tmp_path / "data.vw").write_text("\n".join(text))
     vwlite("train", tmp_path / "data.vw", "--loss", "logistic", "-m", tmp_path / "command.model", "--quiet")
-    wanted = list(load_model(tmp_path / "command.model").predict_lines(text))
-    assert made.decision_function(frame).tolist() == wanted
+    expected = list(load_model(tmp_path / "command.model").predict_lines(text))
+    assert made.decision_function(frame).tolist() == expected
     with pytest.raises(AttributeError, match="the frame has others too"):
         _ = made.coef_
 
@@ -254,13 +254,13 @@ def test_times_of_frames(vwlite, tmp_path):
     vw.append("-1 |at hour=0 weekday=4 month=2")
     (tmp_path / "data.vw").write_text("\n".join(vw) + "\n")
     vwlite("train", tmp_path / "data.vw", "--loss", "logistic", "-m", tmp_path / "m", "--quiet")
-    wanted = list(load_model(tmp_path / "m").predict_lines(vw))
+    expected = list(load_model(tmp_path / "m").predict_lines(vw))
     zoned = pd.DataFrame({"at": pd.to_datetime(pd.Series(stamps), utc=True).dt.tz_convert("Europe/Lisbon")})
     for frame in (pd.DataFrame({"at": stamps}), pl.DataFrame({"at": stamps}), pa.table({"at": text}), zoned):
         made = SparseClassifier(time="at").fit(frame, [1, -1, 1, -1])
-        assert made.decision_function(frame).tolist() == wanted
+        assert made.decision_function(frame).tolist() == expected
         made.save(tmp_path / "python.model")
-        assert load_model(tmp_path / "python.model").predict(frame).tolist() == wanted
+        assert load_model(tmp_path / "python.model").predict(frame).tolist() == expected
     made = SparseClassifier(time=["at"], names=True).fit(pa.table({"at": text}), [1, -1, 1, -1])
     made.save(tmp_path / "m")
     assert {name for _, name in read_model(tmp_path / "m").names} >= {b"at^hour=13", b"at^weekday=6", b"at^month=1"}
@@ -274,8 +274,8 @@ def test_nan_is_missing(tmp_path):
     """As pandas has it, whose frames come with null instead."""
     pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
     data = {"x": [1.0, math.nan, 3.0, math.nan], "z": ["a", "b", "a", "c"]}
-    wanted = SparseClassifier().fit(pa.table(data | {"x": [1.0, None, 3.0, None]}), [1, 0, 1, 0])
-    scores = wanted.decision_function(pa.table(data | {"x": [1.0, None, 3.0, None]})).tolist()
+    expected = SparseClassifier().fit(pa.table(data | {"x": [1.0, None, 3.0, None]}), [1, 0, 1, 0])
+    scores = expected.decision_function(pa.table(data | {"x": [1.0, None, 3.0, None]})).tolist()
     for frame in (pa.table(data), pl.DataFrame(data), pd.DataFrame(data)):
         made = SparseClassifier().fit(frame, [1, 0, 1, 0])
         assert made.decision_function(frame).tolist() == scores
@@ -304,12 +304,12 @@ def test_any_frame_is_its_text(data):
     for row in zip(*columns, strict=True):
         words = [feature(f"c{j}", x) for j, x in enumerate(row)]
         text.append(b"| " + b" ".join(b"|c%d %s" % (j, w) for j, w in enumerate(words) if w))
-    wanted, batch = Batch(), Batch()
-    assert Parser().parse(b"\n".join(text), wanted) == 0
+    expected, batch = Batch(), Batch()
+    assert Parser().parse(b"\n".join(text), expected) == 0
     frame = frame_of(table)
     assert prepared(frame, schema_of(frame, RoleOptions()), Settings()).fill(batch, 0) == rows
     for name in ("hash", "value", "letter", "span_begin", "feature_begin", "kind", "importance"):
-        assert getattr(batch, name).tolist() == getattr(wanted, name).tolist(), name
+        assert getattr(batch, name).tolist() == getattr(expected, name).tolist(), name
 
 
 def feature(name, x):
@@ -376,8 +376,8 @@ def test_roles_that_do_not_fit(roles, message):
 
 def test_a_type_without_a_feature_may_be_dropped():
     frame = arrow().append_column("when", pa.array([1, 2, 3, 4, 5], pa.timestamp("s")))
-    made, wanted = SparseClassifier(drop="when").fit(frame, Y), SparseClassifier().fit(arrow(), Y)
-    assert made.decision_function(frame).tolist() == wanted.decision_function(arrow()).tolist()
+    made, expected = SparseClassifier(drop="when").fit(frame, Y), SparseClassifier().fit(arrow(), Y)
+    assert made.decision_function(frame).tolist() == expected.decision_function(arrow()).tolist()
 
 
 def test_what_prediction_refuses(tmp_path):
@@ -447,14 +447,14 @@ INDEXES = {
 def test_an_index_of_pandas_is_not_a_feature(index, vwlite, tmp_path):
     frame, y = sorted_by_label()
     other = frame.set_axis(index(len(frame)))
-    made, wanted = SparseClassifier().fit(other, y), SparseClassifier().fit(frame, y)
+    made, expected = SparseClassifier().fit(other, y), SparseClassifier().fit(frame, y)
     assert made.feature_names_in_.tolist() == ["x", "c"] and made.n_features_in_ == 2
     made.save(tmp_path / "a")
-    wanted.save(tmp_path / "b")
+    expected.save(tmp_path / "b")
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
     for rows in (frame, other, other[::-1][::-1], frame.sample(frac=1, random_state=1).sort_index()):
         for model in (made, load_model(tmp_path / "a")):
-            assert model.decision_function(rows).tolist() == wanted.decision_function(frame).tolist()
+            assert model.decision_function(rows).tolist() == expected.decision_function(frame).tolist()
     labels = pd.Series(y.to_numpy(), index=other.index)
     weights = pd.Series(1.0, index=other.index)
     again = SparseClassifier().partial_fit(other, labels, classes=[0, 1], sample_weight=weights).partial_fit(frame, y)
@@ -488,9 +488,9 @@ def test_an_option_makes_a_feature_of_an_index(vwlite, tmp_path):
     frame, y = sorted_by_label()
     named = frame.set_axis(pd.Index(np.arange(len(frame)) // 100, name="week"))
     made = SparseClassifier(categorical="week").fit(named, y)
-    wanted = SparseClassifier(categorical="week").fit(named.reset_index()[["x", "c", "week"]], y)
+    expected = SparseClassifier(categorical="week").fit(named.reset_index()[["x", "c", "week"]], y)
     assert made.feature_names_in_.tolist() == ["x", "c", "week"]
-    assert made.decision_function(named).tolist() == wanted.decision_function(named).tolist()
+    assert made.decision_function(named).tolist() == expected.decision_function(named).tolist()
     with pytest.raises(ValueError, match="seen at fit time, yet now missing:\n- week"):
         made.predict(frame)
     named.assign(y=y.to_numpy()).to_parquet(tmp_path / "a.parquet")
@@ -562,13 +562,13 @@ def test_texts_in_a_series(dtype):
     texts, words = ["Buy now", "dear friend", "buy cheap", "my dear"] * 5, ["spam", "ham"] * 10
     index = np.arange(20)[::-1] * 2
     series, labels = pd.Series(texts, index=index, dtype=dtype), pd.Series(words, index=index, dtype=dtype)
-    wanted = SparseClassifier(text="t").fit(pa.table({"t": texts}), words)
+    expected = SparseClassifier(text="t").fit(pa.table({"t": texts}), words)
     for y in (words, labels, labels.to_numpy()):
         made = SparseClassifier(text="t").fit(series.to_frame("t"), y)
         assert made.classes_.tolist() == ["ham", "spam"]
-        assert made.predict(series.to_frame("t")).tolist() == wanted.predict(pa.table({"t": texts})).tolist() == words
+        assert made.predict(series.to_frame("t")).tolist() == expected.predict(pa.table({"t": texts})).tolist() == words
         assert made.decision_function(series.to_frame("t")).tolist() == (
-            wanted.decision_function(pa.table({"t": texts})).tolist()
+            expected.decision_function(pa.table({"t": texts})).tolist()
         )
 
 
@@ -642,5 +642,5 @@ def test_a_word_that_is_null_may_be_anywhere():
     frame = pa.table({"w": pa.Array.from_buffers(pa.string_view(), 2, [pa.py_buffer(b"\x02"), *column.buffers()[1:]])})
     damage()
     made = SparseClassifier().fit(frame, [0, 1])
-    wanted = SparseClassifier().fit(pa.table({"w": [None, "x" * 20]}), [0, 1])
-    assert made.predict_proba(frame).tolist() == wanted.predict_proba(frame).tolist()
+    expected = SparseClassifier().fit(pa.table({"w": [None, "x" * 20]}), [0, 1])
+    assert made.predict_proba(frame).tolist() == expected.predict_proba(frame).tolist()

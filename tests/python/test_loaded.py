@@ -20,19 +20,19 @@ def model(vwlite, tmp_path):
 
 
 def test_lines_are_predicted_as_the_command_predicts_them(vwlite, model, tmp_path):
-    wanted = vwlite("predict", tmp_path / "data.vw", "-m", model, "--quiet").out.split("\n")
+    expected = vwlite("predict", tmp_path / "data.vw", "-m", model, "--quiet").out.split("\n")
     for given in (LINES, [line.decode() for line in LINES], [line + b"\r\n" for line in LINES], b"\n".join(LINES)):
         for ahead in (1, 5, 1000):
             found = list(load_model(model).predict_lines(given, ahead=ahead))
-            assert ["" if p is None else f"{p:.6f}" for p in found] == wanted[: len(LINES)]
+            assert ["" if p is None else f"{p:.6f}" for p in found] == expected[: len(LINES)]
     with open(tmp_path / "data.vw") as file:
         assert sum(p is not None for p in load_model(model).predict_lines(file)) == 9
 
 
 def test_a_link_of_its_own(vwlite, model, tmp_path):
-    wanted = vwlite("predict", tmp_path / "data.vw", "-m", model, "--link", "logistic", "--quiet").out.split()
+    expected = vwlite("predict", tmp_path / "data.vw", "-m", model, "--link", "logistic", "--quiet").out.split()
     found = [p for p in load_model(model, link="logistic").predict_lines(LINES) if p is not None]
-    assert [f"{p:.6f}" for p in found] == wanted
+    assert [f"{p:.6f}" for p in found] == expected
     with pytest.raises(ValueError, match="link poisson makes no sense of the scores of loss logistic"):
         load_model(model, link="poisson")
     with pytest.raises(ValueError, match="unknown link log: choose from identity, logistic"):
@@ -119,8 +119,8 @@ def test_a_model_of_classes(vwlite, tmp_path):
     loaded = load_model(tmp_path / "m")
     assert loaded.classes == ["red", "blue", "green"]
     assert list(loaded.predict_lines(["| b", "| c", "| a"])) == ["blue", "green", "red"]
-    wanted = vwlite("predict", data, "-m", tmp_path / "m", "--probabilities", "--quiet").out.splitlines()
-    for line, found in zip(wanted, loaded.predict_lines(data.read_bytes(), probabilities=True), strict=True):
+    expected = vwlite("predict", data, "-m", tmp_path / "m", "--probabilities", "--quiet").out.splitlines()
+    for line, found in zip(expected, loaded.predict_lines(data.read_bytes(), probabilities=True), strict=True):
         assert line == " ".join(f"{name}:{p:.6f}" for name, p in found.items())
     with pytest.raises(ValueError, match="is for one score"):
         load_model(tmp_path / "m", link="logistic")
@@ -134,8 +134,8 @@ def test_models_of_other_commands(vwlite, tmp_path, command):
     if command == "vw":
         typed = ["-d", data, "-f", tmp_path / "m", "--loss_function", "logistic"]
     vwlite(command, *([data] if command == "solve" else []), *typed, "--quiet")
-    wanted = vwlite("predict", data, "-m", tmp_path / "m", "--quiet").out.split()
-    assert [f"{p:.6f}" for p in load_model(tmp_path / "m").predict_lines(data.read_bytes())] == wanted
+    expected = vwlite("predict", data, "-m", tmp_path / "m", "--quiet").out.split()
+    assert [f"{p:.6f}" for p in load_model(tmp_path / "m").predict_lines(data.read_bytes())] == expected
 
 
 def test_matrices(model):
@@ -212,10 +212,10 @@ def clicks(request, vwlite, tmp_path):
 
 
 def test_dictionaries_and_json_lines_are_predicted_as_the_command_predicts_json_lines(vwlite, clicks, tmp_path):
-    wanted = vwlite("predict", tmp_path / "rows.jsonl", "-m", clicks, "--quiet").out.split()
+    expected = vwlite("predict", tmp_path / "rows.jsonl", "-m", clicks, "--quiet").out.split()
     loaded = load_model(clicks)
-    assert len(set(wanted)) > 3
-    assert ["1" if p == 1 else f"{p:.6f}" for p in loaded.predict(ROWS)] == wanted
+    assert len(set(expected)) > 3
+    assert ["1" if p == 1 else f"{p:.6f}" for p in loaded.predict(ROWS)] == expected
     lines = (tmp_path / "rows.jsonl").read_text().splitlines()
     for ahead in (1, 1000):
         assert list(loaded.predict_lines(lines, ahead=ahead)) == loaded.predict(ROWS).tolist()
@@ -232,8 +232,8 @@ def test_dictionaries_and_json_lines_are_predicted_as_the_command_predicts_json_
 def test_numbers_of_numpy_in_dictionaries(clicks):
     loaded = load_model(clicks)
     plain = {"device": "phone", "price": 3.5, "seen": True}
-    odd = {"device": np.str_("phone"), "price": np.float32(3.5), "seen": np.bool_(True)}
-    assert loaded.predict([odd]).tolist() == loaded.predict([plain]).tolist()
+    rare = {"device": np.str_("phone"), "price": np.float32(3.5), "seen": np.bool_(True)}
+    assert loaded.predict([rare]).tolist() == loaded.predict([plain]).tolist()
     assert loaded.predict([{"price": np.int64(3)}]).tolist() == loaded.predict([{"price": 3}]).tolist()
 
 
@@ -287,16 +287,16 @@ def test_weights_are_those_that_the_command_shows(vwlite, tmp_path, names):
     (tmp_path / "d").write_bytes(b"\n".join(LINES))
     vwlite("train", tmp_path / "d", "-q", "ab", "-m", tmp_path / "m", *(["--names"] if names else []), "--quiet")
     found = load_model(tmp_path / "m").weights()
-    wanted = [line.split("\t") for line in vwlite("weights", tmp_path / "m", "--all").out.splitlines()]
-    wanted = [row for row in wanted if float(row[1])]
+    expected = [line.split("\t") for line in vwlite("weights", tmp_path / "m", "--all").out.splitlines()]
+    expected = [row for row in expected if float(row[1])]
     if names:
         assert {name for name, _ in found} >= {"a^x", "a^y", "b^z", "a^x*b^z", "Constant"}
-        assert [name for name, _ in found] == [row[2] for row in wanted]
+        assert [name for name, _ in found] == [row[2] for row in expected]
     else:
         assert [name for name, _ in found if name != "Constant"] == [
-            int(row[0]) for row, (name, _) in zip(wanted, found, strict=True) if name != "Constant"
+            int(row[0]) for row, (name, _) in zip(expected, found, strict=True) if name != "Constant"
         ]
-    assert [f"{weight:g}" for _, weight in found] == [f"{float(row[1]):g}" for row in wanted]
+    assert [f"{weight:g}" for _, weight in found] == [f"{float(row[1]):g}" for row in expected]
     assert [abs(weight) for _, weight in found] == sorted((abs(weight) for _, weight in found), reverse=True)
     assert sum(name == "Constant" for name, _ in found) == 1
 

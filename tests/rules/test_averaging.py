@@ -90,7 +90,7 @@ def test_it_is_the_mean_of_the_plain_weights_to_the_last_digits(name, loss):
     options = OPTIONS[name] | {"rate": 4 * rate_for(loss)}
     plain, averaged = plain_and_averaged(name, loss, options)
     total = np.zeros(1 << BITS)
-    for number, line in enumerate(random_stream(51, MANY, loss=loss, scales=False, odd=False)):
+    for number, line in enumerate(random_stream(51, MANY, loss=loss, scales=False, rare=False)):
         total += weights_of(plain.rule, 1 << BITS)
         run(plain, [line])
         run(averaged, [line])
@@ -197,7 +197,7 @@ def test_continuing_predicting_and_listing(vwlite, tmp_path, algorithm, loss):
 
 
 def test_held_out_examples_are_predicted_with_the_mean():
-    stream = random_stream(54, 300, loss="squared", scales=False, odd=False)
+    stream = random_stream(54, 300, loss="squared", scales=False, rare=False)
     compiled_loss = LOSSES["squared"][0]
     rule = AveragedSgd(compiled_loss, rate=0.004)
     held = Learner(rule, compiled_loss, Expander(bits=BITS, constant=False), holdout_period=10)

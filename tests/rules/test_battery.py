@@ -368,8 +368,8 @@ def test_zero_importance_learns_nothing(rule, loss):
     assert bits_of(state_of(learner)) == before
     assert len(learner.rule) == size
 
-    stream = stream_for(rule, loss, 10, odd=False)
-    zeros = stream_for(rule, loss, 11, odd=False)
+    stream = stream_for(rule, loss, 10, rare=False)
+    zeros = stream_for(rule, loss, 11, rare=False)
     mixed = [line for pair in zip(stream, zeros, strict=True) for line in (pair[0], pair[1]._replace(importance=0.0))]
     one, other = fresh(rule, loss), fresh(rule, loss)
     go(one, stream)
@@ -380,7 +380,7 @@ def test_zero_importance_learns_nothing(rule, loss):
 @pytest.mark.parametrize(("rule", "loss"), PAIRS)
 def test_importance_counts(rule, loss):
     """Importance 2 moves further than 1; for the invariant rule it moves about as two examples do."""
-    stream = stream_for(rule, loss, 12, odd=False, repeats=False)[:60]
+    stream = stream_for(rule, loss, 12, rare=False, repeats=False)[:60]
     extra = {
         "rounding": {"threshold": 1e-9},
         "l1-ball": {"radius": 1e6},
@@ -431,7 +431,7 @@ def test_count_of_nonzero_weights_leaves_the_constant_out(rule, loss):
 def test_the_last_key_is_a_feature_like_any_other(rule, loss):
     """2^32 - 1 is stored separately in the table. Giving it to another feature changes nothing else."""
     stream = stream_for(rule, loss, 14)
-    popular = stream_for(rule, loss, 14, odd=False)[0].features[0][0]
+    popular = stream_for(rule, loss, 14, rare=False)[0].features[0][0]
     renamed = [
         line._replace(features=[(0xFFFFFFFF if h == popular else h, x) for h, x in line.features]) for line in stream
     ]
@@ -461,10 +461,10 @@ def test_wildcards_survive_a_restart(rule, loss):
         spans = [(int(letter), n) for letter, n in zip(letters, (first, size - first), strict=True) if n]
         stream.append(line._replace(spans=spans))
     settings = {"interactions": ("::", "a::"), "learning_rate": 0.3 if rule == "gd" else rate_for(loss) / 20}
-    straight, begun = fresh(rule, loss, **settings), fresh(rule, loss, **settings)
+    straight, started = fresh(rule, loss, **settings), fresh(rule, loss, **settings)
     text = go(straight, stream)
-    head = go(begun, stream[:75])
-    tail = go(restored(fresh(rule, loss, **settings), state_of(begun)), stream[75:])
+    head = go(started, stream[:75])
+    tail = go(restored(fresh(rule, loss, **settings), state_of(started)), stream[75:])
     assert head + tail == text
 
 

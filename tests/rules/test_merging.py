@@ -138,11 +138,11 @@ def weights_by_key(model):
     return dict(zip(model.keys, np.array(model.weights).reshape(-1, model.records), strict=True))
 
 
-@pytest.mark.parametrize("begun", [False, True])
+@pytest.mark.parametrize("started", [False, True])
 @pytest.mark.parametrize("form", FORMS)
-def test_one_shard_is_itself_and_continues_as_itself(vwlite, tmp_path, trained, form, begun):
+def test_one_shard_is_itself_and_continues_as_itself(vwlite, tmp_path, trained, form, started):
     options, close = options_of(form)
-    if begun:
+    if started:
         start = trained("start", 1, *options)
         shard, more = trained("shard", 2, "-i", start), ["--start", start]
     else:
@@ -192,12 +192,12 @@ def test_a_copy_of_the_start_that_continues_in_its_place_is_a_shard(vwlite, tmp_
 
 @pytest.mark.third
 @pytest.mark.parametrize("state", ["sum", "mean"])
-@pytest.mark.parametrize("begun", [False, True])
+@pytest.mark.parametrize("started", [False, True])
 @pytest.mark.parametrize("form", FORMS)
-def test_the_state_of_a_merge_says_its_weights(vwlite, tmp_path, trained, form, begun, state):
+def test_the_state_of_a_merge_says_its_weights(vwlite, tmp_path, trained, form, started, state):
     options, _ = options_of(form)
     more = []
-    if begun:
+    if started:
         options, more = ["-i", trained("start", 1, *options)], ["--start", tmp_path / "start"]
     shards = [trained(f"shard{k}", 10 + k, *options) for k in range(3)]
     ways = ALGORITHMS[FORMS[form][0][0]].merging.ways
@@ -208,7 +208,7 @@ def test_the_state_of_a_merge_says_its_weights(vwlite, tmp_path, trained, form, 
         assert any(np.any(w) for w in weights_of(merged).values())
         vwlite("train", "--quiet", "-i", merged, write_lines(tmp_path / "more", 3, 40), "-m", tmp_path / "on")
     examples = read_model(str(merged)).counters["examples"]
-    assert examples == 150 * (3 + begun)
+    assert examples == 150 * (3 + started)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -243,7 +243,7 @@ def test_classes_are_merged_each_by_itself(vwlite, tmp_path, trained, form):
     start = trained("start", 1, *options, classes=4, count=60)
     shards = [trained(f"shard{k}", 10 + k, "-i", start, classes=4) for k in range(3)]
     held = write_lines(tmp_path / "held", 99, 200, 4)
-    for name, more in {"plain": [], "judged": ["--holdout", held]}.items():
+    for name, more in {"plain": [], "scored": ["--holdout", held]}.items():
         vwlite("merge", *shards, "-o", tmp_path / name, "--start", start, "--quiet", *more)
         assert_state_says_the_weights(tmp_path / name)
     vwlite("merge", shards[0], "-o", tmp_path / "alone", "--start", start, "--quiet")
@@ -257,25 +257,25 @@ SUMMED = ["gd", "sgd", "truncated-gradient", "rounding", "l1-subgradient", "adag
 def merged_by_ranges(shards, start, rule, state, count=5):
     """As the workers of Dask do it: without them, and without a holdout."""
     o = MergeOptions(rule=rule, state=state, initial=start and str(start))
-    begun = Path(start).read_bytes() if start else b""
+    started = Path(start).read_bytes() if start else b""
     ranges = [ranges_of.Range(number, count, o) for number in range(1, count + 1)]
     cuts = [ranges_of.pieces(ShardResult(Path(shard).read_bytes(), b"", 1), ranges) for shard in shards]
     found = []
     for r in ranges:
         mine = [ranges_of.piece(cut, r.number) for cut in cuts]
-        sums = ranges_of.add_up(mine, [str(shard) for shard in shards], begun, r)
-        found.append(ranges_of.finished(sums, begun, r, Candidate(rule, 1.0))[0])
+        sums = ranges_of.add_up(mine, [str(shard) for shard in shards], started, r)
+        found.append(ranges_of.finished(sums, started, r, Candidate(rule, 1.0))[0])
     return ranges_of.joined(found)
 
 
-@pytest.mark.parametrize("begun", [False, True])
+@pytest.mark.parametrize("started", [False, True])
 @pytest.mark.parametrize("form", SUMMED)
-def test_ranges_are_joined_into_the_merge_of_all(vwlite, tmp_path, trained, form, begun):
+def test_ranges_are_joined_into_the_merge_of_all(vwlite, tmp_path, trained, form, started):
     """Byte for byte: a range has the sums of the same shards in the same order."""
     pytest.importorskip("distributed")
     options, _ = options_of(form)
     start, more = None, []
-    if begun:
+    if started:
         start = trained("start", 1, *options, count=60)
         options, more = ["-i", start], ["--start", start]
     shards = [trained(f"shard{k}", 10 + k, *options) for k in range(4)]
@@ -343,8 +343,8 @@ def test_weights_without_their_state(vwlite, tmp_path, trained):
         assert w[0] == pytest.approx(sum(one.get(key, [0.0])[0] for one in each) / 3, rel=1e-12)
     model = read_model(str(tmp_path / "merged"))
     assert (model.weights_only, model.state, model.rule) == (True, {}, {})
-    vwlite("merge", *shards, "-o", tmp_path / "judged", "--holdout", held, "--quiet")
-    vwlite("predict", "-m", tmp_path / "judged", held, "-p", "/dev/null")
+    vwlite("merge", *shards, "-o", tmp_path / "scored", "--holdout", held, "--quiet")
+    vwlite("predict", "-m", tmp_path / "scored", held, "-p", "/dev/null")
     said = vwlite("merge", *shards, "-o", tmp_path / "merged", "--rule", "path", code=2).err
     what = "--rule path means nothing to weights without their state"
     assert said == f"{what}: it takes mean, or search with a --holdout\n"

@@ -118,8 +118,8 @@ def test_few_weights_are_found_in_long_examples(name):
     stream = []
     for _ in range(4000):
         y = float(rng.choice([-1, 1]))
-        told = [(k, y if rng.random() < 0.8 else -y) for k in range(5) if rng.random() < 0.2]
-        stream.append(Line(y, [*told, *((int(k), 1.0) for k in rng.integers(5, 2000, 60))]))
+        pairs = [(k, y if rng.random() < 0.8 else -y) for k in range(5) if rng.random() < 0.2]
+        stream.append(Line(y, [*pairs, *((int(k), 1.0) for k in rng.integers(5, 2000, 60))]))
     compiled_loss = LOSSES["logistic"][0]
     options = {"truncated-gradient": {"rate": 0.5}, "adagrad": {"rate": 0.5}, "l1-ball": {"rate": 0.5, "radius": 1.0}}
     rule = RULES[name][0](compiled_loss, nonzeros=5, **options[name])

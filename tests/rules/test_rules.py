@@ -909,7 +909,7 @@ def test_norm_over_a_long_run_in_the_adaptive_norm(radius, rate, delta):
 
 def test_each_step_is_the_projection():
     """KKT: w = P(v) iff |v_j| - |w_j| is one and the same for all that stay, no less than |v_j| for those that go."""
-    stream = random_stream(22, 1500, loss="squared", keys=400, odd=False, scales=False, repeats=False)
+    stream = random_stream(22, 1500, loss="squared", keys=400, rare=False, scales=False, repeats=False)
     radius, rate, bits = 3.0, 0.02, 9
     learner = ball(radius, rate, power_t=0.0, bits=bits)
     projected = 0

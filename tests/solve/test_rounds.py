@@ -177,10 +177,10 @@ def test_a_state_continues_as_if_nothing_had_happened(name):
     for _ in range(25):
         again = descent_of(strength, np.zeros(len(sums.keys) + 1))
         again.load(first.state(), {k: bytes_of(a) for k, a in first.arrays.items()})
-        told = sums.at(first.arrays["trial"])[:3]
+        at_trial = sums.at(first.arrays["trial"])[:3]
         for descent in (first, again):
             if not descent.done:
-                descent.tell(told[0], told[1].copy(), told[2])
+                descent.tell(at_trial[0], at_trial[1].copy(), at_trial[2])
         assert again.state() == first.state()
         assert {k: a.tobytes() for k, a in again.arrays.items()} == {k: a.tobytes() for k, a in first.arrays.items()}
 

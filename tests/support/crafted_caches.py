@@ -17,11 +17,11 @@ from vwlite.input.cache import ALIGNMENT, END, MAGIC, TRAILER
 
 COUNTS = ("lines", "spans", "features", "tag bytes", "distinct", "form")
 HEAD = struct.Struct(f"={len(COUNTS)}Q")
-ODD_WORDS = (0, 1, 2, 7, 255, 1 << 15, (1 << 16) - 1, 1 << 31, (1 << 32) - 1)
-ODD_LONGS = (0, 1, 8, 1 << 31, 1 << 32, 1 << 61, 1 << 63, (1 << 64) - 1)
-ODD_FLOATS = (0.0, -0.0, 1e-45, 3e38, -3e38, float("inf"), float("-inf"), float("nan"))
-ODD_DOUBLES = (*ODD_FLOATS, 0.5, -1.0, 1.0, 2.0, 3.0, 1e300, 5e-324, 4294967297.0, 1e19)
-ODD_JSON = (
+RARE_WORDS = (0, 1, 2, 7, 255, 1 << 15, (1 << 16) - 1, 1 << 31, (1 << 32) - 1)
+RARE_LONGS = (0, 1, 8, 1 << 31, 1 << 32, 1 << 61, 1 << 63, (1 << 64) - 1)
+RARE_FLOATS = (0.0, -0.0, 1e-45, 3e38, -3e38, float("inf"), float("-inf"), float("nan"))
+RARE_DOUBLES = (*RARE_FLOATS, 0.5, -1.0, 1.0, 2.0, 3.0, 1e300, 5e-324, 4294967297.0, 1e19)
+RARE_JSON = (
     None, True, False, 0, -1, 1, 40, 1 << 31, 1 << 64, 10**400, 0.5, -0.0, 1e300, "", "a", "\ud800", "\udcff", "a b",
     "x" * 5000, "\x1b[2J\n", [], [[]], [None], {}, {"a": 1}, [1, 2, 3, "a", 5], float("nan"),
 )  # fmt: skip
@@ -44,7 +44,7 @@ class Parts:
     index: dict[str, Any]
 
 
-def taken_apart(data: bytes) -> Parts:
+def split_into_parts(data: bytes) -> Parts:
     place, size, _, _ = TRAILER.unpack(data[-TRAILER.size :])
     index = json.loads(data[place : place + size])
     entries = index.pop("batches")
@@ -115,9 +115,9 @@ def change_item(batch: bytearray, chance: random.Random) -> str:
     (old,) = struct.unpack_from("=" + code, batch, at + i * size)
     value: float
     if code in "df":
-        value = chance.choice(ODD_DOUBLES if code == "d" else ODD_FLOATS)
+        value = chance.choice(RARE_DOUBLES if code == "d" else RARE_FLOATS)
     else:
-        value = chance.choice([*ODD_WORDS, old + 1, old - 1, chance.getrandbits(32)]) % (1 << 8 * size)
+        value = chance.choice([*RARE_WORDS, old + 1, old - 1, chance.getrandbits(32)]) % (1 << 8 * size)
     struct.pack_into("=" + code, batch, at + i * size, value)
     return f"{name}[{i}] is {value} instead of {old}"
 
@@ -128,7 +128,7 @@ def change_batch(batch: bytearray, chance: random.Random) -> tuple[str, bool]:
     if kind == 0:
         i = chance.randrange(len(COUNTS))
         old = HEAD.unpack_from(batch)[i]
-        value = chance.choice([*ODD_LONGS, old + 1, old - 1, 2 * old, old ^ 1 << chance.randrange(9)]) % (1 << 64)
+        value = chance.choice([*RARE_LONGS, old + 1, old - 1, 2 * old, old ^ 1 << chance.randrange(9)]) % (1 << 64)
         struct.pack_into("=Q", batch, 8 * i, value)
         return f"{COUNTS[i]} is {value} instead of {old}", False
     if kind == 1:
@@ -166,7 +166,7 @@ def change_json(x: Any, chance: random.Random) -> tuple[str, Any]:
             return f"[{i}] twice", [*x[:i], x[i], *x[i:]]
         what, changed = change_json(x[i], chance)
         return f"[{i}]: {what}", [*x[:i], changed, *x[i + 1 :]]
-    choices = [*ODD_JSON, x + 1, x - 1, x + 8, x + 64] if type(x) is int else list(ODD_JSON)
+    choices = [*RARE_JSON, x + 1, x - 1, x + 8, x + 64] if type(x) is int else list(RARE_JSON)
     value = chance.choice(choices)
     return f"{repr(value)[:60]} instead of {repr(x)[:60]}", value
 
@@ -190,7 +190,7 @@ def change_text(text: bytes, chance: random.Random) -> tuple[str, bytes]:
 
 def crafted(data: bytes, chance: random.Random) -> Crafted:
     """A variant of a cache, always the same for the same state of `chance`."""
-    parts = taken_apart(data)
+    parts = split_into_parts(data)
     kind = chance.random()
     if kind < 0.6 and parts.batches:
         i = chance.randrange(len(parts.batches))
@@ -219,6 +219,6 @@ def crafted(data: bytes, chance: random.Random) -> Crafted:
         whole = put_together(parts, change_text=change_bytes)
         return Crafted(f"index: {words[0]}", whole)
     place, size, _, end = TRAILER.unpack(data[-TRAILER.size :])
-    place, size = (chance.choice([x, x + 1, x - 1, *ODD_LONGS]) % (1 << 64) for x in (place, size))
+    place, size = (chance.choice([x, x + 1, x - 1, *RARE_LONGS]) % (1 << 64) for x in (place, size))
     sum_of_it = checksum(data[place : place + size]) if place < len(data) else 0
     return Crafted(f"trailer: {place}, {size}", data[: -TRAILER.size] + TRAILER.pack(place, size, sum_of_it, end))

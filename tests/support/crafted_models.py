@@ -92,7 +92,7 @@ class Parts:
     after: list[Callable[[bytearray], bytearray]] = field(default_factory=list)  # what is done to the zip
 
 
-def taken_apart(data: bytes) -> Parts:
+def split_into_parts(data: bytes) -> Parts:
     """The parts of a healthy model."""
     arrays = {}
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -337,7 +337,7 @@ def crafted(random: Random, healthy: dict[str, bytes]) -> tuple[str, bytes]:
     if random.random() < 0.1:
         return crafted_vw(random)
     kind = random.choice(list(healthy))
-    parts = taken_apart(healthy[kind])
+    parts = split_into_parts(healthy[kind])
     changes = []
     for _ in range(random.choice([1, 1, 1, 2, 3])):
         change = random.choice([change_header] * 6 + [change_array] * 3 + [change_zip, change_text])

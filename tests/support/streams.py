@@ -37,12 +37,12 @@ def _draw(
     keys: int = 300,
     width: int = 12,
     repeats: bool = True,
-    odd: bool = True,
+    rare: bool = True,
     scales: bool = True,
 ) -> tuple[Line, ...]:
     """Over `keys` features, some common, most rare.
 
-    repeats: features that occur twice in an example. odd: unlabelled examples, zero and other importance,
+    repeats: features that occur twice in an example. rare: unlabelled examples, zero and other importance,
     initial predictions, blank lines, empty examples. scales: features of sizes from 1/30 to 30.
     """
     rng = np.random.default_rng(seed)
@@ -54,7 +54,7 @@ def _draw(
     label_of = LABELS.get(loss) or LABELS[LOSSES[loss].labels]
     stream = []
     for _ in range(lines):
-        if odd and rng.random() < 0.02:
+        if rare and rng.random() < 0.02:
             stream.append(Line(nan, (), kind=1))
             continue
         size = int(rng.integers(1, width + 1))
@@ -65,7 +65,7 @@ def _draw(
         x = (unit * scale[which]).astype(np.float32)
         label = label_of(rng, float(truth[which] @ unit))
         importance, initial = 1.0, 0.0
-        if odd:
+        if rare:
             label = nan if rng.random() < 0.05 else label
             importance = float(rng.choice([1, 1, 1, 1, 0, 0.3, 2.5]))
             initial = float(rng.choice([0, 0, 0, 0.5, -0.25]))

@@ -17,7 +17,7 @@ LABELS = {
 SPACES = ["a", "b", "c", "ab", ""]
 NAMES = ["x", "y", "z", "long_name", "5", "05", "12a", "-3", "x^y", "x*y", "'q", "\u00e9", "\udcff", "X."]
 NUMBERS = ["1", "2", "0.5", "-1", "1.25", "3e-1", "0"]
-ODD_NUMBERS = [
+RARE_NUMBERS = [
     ".5", "5.", "+2", "1e", "0x2", "1E0", "-.25", "1e-50", "00.50", "-0", "nan", "1e+0", "--1", "-", "", "word",
 ]  # fmt: skip
 
@@ -38,38 +38,38 @@ def _feature(number: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
 
 
 @st.composite
-def line(draw: st.DrawFn, labels: list[str], odd: bool) -> str:
-    """A line of text; odd: with the corner cases of the grammar."""
-    if draw(st.integers(0, 29 if not odd else 9)) == 7:
-        return draw(st.sampled_from(["", " ", "|", "1", "'tag", "1 2 3 4 |a x", "1 'tag"])) if odd else ""
-    number = st.sampled_from(NUMBERS + (ODD_NUMBERS if odd else []))
+def line(draw: st.DrawFn, labels: list[str], rare: bool) -> str:
+    """A line of text; rare: with the corner cases of the grammar."""
+    if draw(st.integers(0, 29 if not rare else 9)) == 7:
+        return draw(st.sampled_from(["", " ", "|", "1", "'tag", "1 2 3 4 |a x", "1 'tag"])) if rare else ""
+    number = st.sampled_from(NUMBERS + (RARE_NUMBERS if rare else []))
     words = []
     if draw(st.integers(0, 9)):
-        words.append(draw(st.sampled_from(labels + (["nan", "x1"] if odd and "0.5" in labels else []))))
+        words.append(draw(st.sampled_from(labels + (["nan", "x1"] if rare and "0.5" in labels else []))))
         if draw(st.integers(0, 3)) == 0:
-            words.append(draw(st.sampled_from(["1", "2", "0.5", "0", "1.5", "0.1"] + (["-1", "nan"] if odd else []))))
+            words.append(draw(st.sampled_from(["1", "2", "0.5", "0", "1.5", "0.1"] + (["-1", "nan"] if rare else []))))
             if draw(st.integers(0, 3)) == 0:
                 words.append(draw(st.sampled_from(["0", "0.25", "-1"])))
     if draw(st.integers(0, 3)) == 0:
         words.append(draw(st.sampled_from(["'tag", "'12", "'"])))
-    text = (draw(st.sampled_from([" ", "  ", "\t"])) if odd else " ").join(words)
-    if words and not (odd and draw(st.integers(0, 4)) == 0):
+    text = (draw(st.sampled_from([" ", "  ", "\t"])) if rare else " ").join(words)
+    if words and not (rare and draw(st.integers(0, 4)) == 0):
         text += " "
     for _ in range(draw(st.integers(1, 3))):
         space = draw(st.sampled_from(SPACES))
         if draw(st.integers(0, 9)) == 0:
             space += ":" + draw(number)
         features = draw(st.lists(_feature(number), max_size=5))
-        gap = draw(st.sampled_from([" ", "  ", "\t", " \t "])) if odd else " "
+        gap = draw(st.sampled_from([" ", "  ", "\t", " \t "])) if rare else " "
         text += f"|{space}" + "".join(gap + feature for feature in features)
-        text += draw(st.sampled_from(["", " ", "\t", "\r", "\ufeff"])) if odd else " "
+        text += draw(st.sampled_from(["", " ", "\t", "\r", "\ufeff"])) if rare else " "
     return text
 
 
-def texts(labels: list[str], odd: bool) -> st.SearchStrategy[bytes]:
-    lines = st.lists(line(labels, odd), min_size=5, max_size=30)
+def texts(labels: list[str], rare: bool) -> st.SearchStrategy[bytes]:
+    lines = st.lists(line(labels, rare), min_size=5, max_size=30)
     # Behind a number at the very end of a file, Vowpal Wabbit reads on in what was in memory before.
-    ends = st.sampled_from(["\n", "\n", "\n", "\r\n"] if odd else ["\n", "\n", ""])
+    ends = st.sampled_from(["\n", "\n", "\n", "\r\n"] if rare else ["\n", "\n", ""])
     return st.builds(
         lambda lines, end: ("\n".join(lines) + end).encode("utf-8", "surrogateescape"), lines, ends
     )  # fmt: skip
@@ -125,8 +125,8 @@ def cases(draw: st.DrawFn) -> Case:
                        "--sort_features")  # fmt: skip
     arguments += _some(draw, 10, "--min_prediction -0.5 --max_prediction 0.5", "--max_prediction 1")
     arguments += _some(draw, 12, "--binary", "--classweight 1:2.5", "--classweight 1:0.5,-1:2")
-    odd = draw(st.integers(0, 2)) == 0
-    text = texts(LABELS[loss], odd)
+    rare = draw(st.integers(0, 2)) == 0
+    text = texts(LABELS[loss], rare)
     return Case(arguments, draw(text), draw(text), draw(st.integers(0, 2)) == 0)
 
 

@@ -291,7 +291,7 @@ class Softmax:
     l2: float = 0.0
 
     def __post_init__(self) -> None:
-        self.wanted = np.eye(self.classes)[self.y]
+        self.expected = np.eye(self.classes)[self.y]
 
     def probabilities(self, w: Array, b: Array) -> Array:
         s = self.x @ w.T + b
@@ -304,13 +304,13 @@ class Softmax:
         return float(self.h @ (np.logaddexp.reduce(s, axis=1) - own)) + self.l2 / 2 * float((w**2).sum())
 
     def gradient(self, w: Array, b: Array) -> tuple[Array, Array]:
-        r = self.h[:, None] * (self.probabilities(w, b) - self.wanted)
+        r = self.h[:, None] * (self.probabilities(w, b) - self.expected)
         return r.T @ self.x + self.l2 * w, r.sum(axis=0) * self.constant
 
     def bound(self, q: Array, ball: Ball) -> float:
         """The dual at probabilities whose shares are those of the labels; l2 = 0."""
-        assert not self.constant or np.allclose(self.h @ (q - self.wanted), 0, atol=1e-12)
-        v = (self.h[:, None] * (self.wanted - q)).T @ self.x / ball.c
+        assert not self.constant or np.allclose(self.h @ (q - self.expected), 0, atol=1e-12)
+        v = (self.h[:, None] * (self.expected - q)).T @ self.x / ball.c
         most = np.maximum(v, 0).max(axis=1) if ball.nonnegative else np.abs(v).max(axis=1)
         entropy = -np.where(q > 0, q * np.log(np.where(q > 0, q, 1)), 0).sum(axis=1)
         return float(self.h @ entropy) - ball.z * float(most.sum())

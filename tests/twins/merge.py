@@ -89,14 +89,14 @@ def adagrad_z(w: Vector, S: Vector, delta: float, shift: Vector) -> Vector:
 
 def rda_z(w: Vector, S: Vector, delta: float, shift: Vector, scale: float, z: Vector) -> Vector:
     """z: z_0 + sum (z_k - z_0)."""
-    lively = np.sign(w) * (np.abs(w) * (delta + np.sqrt(S)) / scale + shift)
-    result: Vector = np.where(w == 0, np.clip(z, -shift, shift), lively)
+    active = np.sign(w) * (np.abs(w) * (delta + np.sqrt(S)) / scale + shift)
+    result: Vector = np.where(w == 0, np.clip(z, -shift, shift), active)
     return result
 
 
 def ftrl_z(w: Vector, S: Vector, alpha: float, beta: float, l1: Vector, l2: Vector, z: Vector) -> Vector:
-    lively = -w * ((beta + np.sqrt(S)) / alpha + l2) - np.sign(w) * l1
-    result: Vector = np.where(w == 0, np.clip(z, -l1, l1), lively)
+    active = -w * ((beta + np.sqrt(S)) / alpha + l2) - np.sign(w) * l1
+    result: Vector = np.where(w == 0, np.clip(z, -l1, l1), active)
     return result
 
 

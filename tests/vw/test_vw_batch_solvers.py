@@ -301,8 +301,8 @@ def test_passes_over_notes_are_those_over_examples(vwlite, tmp_path):
     common = [*data, "--bfgs", "--hessian_on", "--passes", "15", "--loss_function", "logistic", "-f"]
     quick = vwlite(*common, str(tmp_path / "m"))
     slow = vwlite(*common, str(tmp_path / "n"), "-p", str(tmp_path / "p"))
-    told = [[line for line in done.err.splitlines() if " = " not in line] for done in (quick, slow)]
-    assert told[0] == told[1] and len(told[0]) > 8
+    printed = [[line for line in done.err.splitlines() if " = " not in line] for done in (quick, slow)]
+    assert printed[0] == printed[1] and len(printed[0]) > 8
     sums = [re.findall(r"^(?:weighted|total|average|best|number|passes).*", done.err, re.M) for done in (quick, slow)]
     assert sums[0] == sums[1] and len(sums[0]) == 8
     assert (tmp_path / "m").read_bytes() == (tmp_path / "n").read_bytes()

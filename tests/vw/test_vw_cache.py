@@ -6,7 +6,7 @@ import random
 import struct
 
 import pytest
-from crafted_caches import crafted, put_together, taken_apart
+from crafted_caches import crafted, put_together, split_into_parts
 from running import leftovers
 from test_cache import other_ranges, zeros
 
@@ -147,15 +147,15 @@ def test_crafted_caches_are_refused_or_do_no_harm(run, seed, options):
         if built_again or not case.plausible:
             assert tuple(found[:1]) == expected[1:2], case.what
     run(*options, "-k")
-    assert put_together(taken_apart(whole)) == whole
+    assert put_together(split_into_parts(whole)) == whole
 
 
 def test_a_cache_that_is_missing_a_count_of_bits(run):
     run("-c")
     with open("d.cache", "rb") as f:
-        parts = taken_apart(f.read())
-    for odd in (None, "18", 17, {}):
-        parts.index["made from"]["bits"] = odd
+        parts = split_into_parts(f.read())
+    for rare in (None, "18", 17, {}):
+        parts.index["made from"]["bits"] = rare
         with open("d.cache", "wb") as f:
             f.write(put_together(parts))
         out, *_ = run("-c")

@@ -286,9 +286,9 @@ def test_the_lines_with_the_largest_predictions_are_reported(vwlite: Any, tmp_pa
     vwlite("vw", "-d", at["d"], "--top", 2, "-p", at["top"])
     vwlite("vw", "-d", at["d"], "-p", at["plain"])
     predicted = iter([(float(p), tag) for p, tag in map(str.split, at["plain"].read_text().splitlines())])
-    told = [[line.split() for line in group.splitlines()] for group in at["top"].read_text().split("\n\n") if group]
-    assert len(told) == len(sizes)
-    for size, lines in zip(sizes, told, strict=True):
+    printed = [[line.split() for line in group.splitlines()] for group in at["top"].read_text().split("\n\n") if group]
+    assert len(printed) == len(sizes)
+    for size, lines in zip(sizes, printed, strict=True):
         scores = {tag: p for p, tag in [next(predicted) for _ in range(size)]}
         shown = [(float(p), tag) for p, tag in lines]
         assert [p for p, _ in shown] == pytest.approx(sorted(scores.values())[-2:], abs=2e-6)

@@ -10,7 +10,7 @@ from real_vw import RealVw, interpreter
 from vwlite.vw.run import main
 
 TEXT = "0,1 'a |n x y\n1 |n x\n |n z\n'b |n y\n0 |n x z\n |n x\n0,2 |n x\n0 |n x\n"
-ODD = (
+RARE = (
     "0,1x |n x y\n1.5,2 |n x\nx1 |n z\n1 2 |n q\n0,5 |n x\n0,0 |n x\n1,0 |n x\n\n-1 |n x\n0,,2, |n x\n, |n x\n"
     "3000000000,7 |n q\n5,7,9 |n y\n+1 |n y\n"
 )
@@ -26,9 +26,9 @@ def run_fixture(vwlite: Any, tmp_path: Path) -> Any:
     return run
 
 
-def columns(err: str, *wanted: int) -> list[list[str]]:
+def columns(err: str, *expected: int) -> list[list[str]]:
     rows = [line.split() for line in err.splitlines() if line[:2] in ("0.", "1.", "2.", "3.")]
-    return [[row[i] for i in wanted] for row in rows]
+    return [[row[i] for i in expected] for row in rows]
 
 
 def test_a_space_comes_after_the_classes_before_a_tag_and_without_one(run: Any) -> None:
@@ -55,7 +55,7 @@ def test_examples_without_a_label_teach_nothing(run: Any, vwlite: Any, tmp_path:
 
 def test_labels_count_in_their_order_and_unusual_ones_are_reported(run: Any) -> None:
     """The words, the labels and the losses are those of Vowpal Wabbit."""
-    done, _ = run(ODD)
+    done, _ = run(RARE)
     assert sorted(done.out.splitlines()) == [
         "[error] example with an odd label, what is 1 2",
         "[error] label 0 is not in {0,2} This won't work right.",
@@ -73,14 +73,14 @@ def test_labels_count_in_their_order_and_unusual_ones_are_reported(run: Any) -> 
 
 
 def test_names_are_not_for_them(run: Any) -> None:
-    plain, one = run(ODD)
-    named, other = run(ODD, "--named_labels", "q,w")
+    plain, one = run(RARE)
+    named, other = run(RARE, "--named_labels", "q,w")
     assert one == other and plain.out == named.out
     assert named.err.replace("parsed 2 named labels\n", "") == plain.err
 
 
 def test_the_words_of_labels_are_said_when_they_are_read_not_from_the_cache(run: Any) -> None:
-    done, _ = run(ODD, "-c", "-k", "--passes", "3", "--holdout_off")
+    done, _ = run(RARE, "-c", "-k", "--passes", "3", "--holdout_off")
     assert done.out.count("what is 1 2") == done.out.count("'x1' is not a good int") == 1
     assert done.out.count("label 5 is not in {0,2}") == 6
 
@@ -92,7 +92,7 @@ def test_a_loss_that_fits_no_probabilities_is_named(run: Any) -> None:
 
 
 @pytest.mark.skipif(interpreter() is None, reason="Vowpal Wabbit is not installed")
-@pytest.mark.parametrize("text", [TEXT, ODD])
+@pytest.mark.parametrize("text", [TEXT, RARE])
 @pytest.mark.parametrize(
     "options",
     ["", "--loss_function logistic", "--link logistic", "--classweight 1:2,-1:3", "-c -k --passes 3",

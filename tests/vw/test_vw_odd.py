@@ -61,9 +61,9 @@ def test_numbers_are_read_as_vowpal_wabbit_does(name, text, value):
 )  # fmt: skip
 def test_numbers_that_vowpal_wabbit_refuses_are_refused_in_its_words(name, code, texts):
     for text in texts:
-        with pytest.raises(Critical) as told:
+        with pytest.raises(Critical) as error:
             OPTIONS[name].read(text)
-        assert str(told.value) == f"Failed to convert {text} to {code}"
+        assert str(error.value) == f"Failed to convert {text} to {code}"
 
 
 @pytest.mark.parametrize(

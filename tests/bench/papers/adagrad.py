@@ -13,7 +13,7 @@ import numpy as np
 from compare import error
 
 from papers.data import SEED, Sparse, load, topics
-from papers.figures import NOT_DONE, Figure, Finding, Panel, Series, judged
+from papers.figures import NOT_DONE, Figure, Finding, Panel, Series, finding
 from papers.online import Bench
 
 TOPICS = ("ECAT", "CCAT", "GCAT", "MCAT")
@@ -132,7 +132,7 @@ def findings_of(cells: dict[str, dict[str, Cell]]) -> list[Finding]:
     def shares(method: str) -> list[float]:
         return [cell.share for cell in cells[method].values()]
 
-    def told(*methods: str) -> str:
+    def describe(*methods: str) -> str:
         return "; ".join(
             f"{m} " + ", ".join(f"{100 * c.error:.1f} ({c.share:.2f})" for c in cells[m].values()) for m in methods
         )
@@ -145,18 +145,18 @@ def findings_of(cells: dict[str, dict[str, Cell]]) -> list[Finding]:
 
     names = ", ".join(next(iter(cells.values())))
     return [
-        judged("the adaptive methods err less than RDA and FB without adaptation, on every topic",
-               f"% wrong (share of weights) for {names}: " + told("RDA", "AdaGrad-RDA", "FB", "AdaGrad-FB")
+        finding("the adaptive methods err less than RDA and FB without adaptation, on every topic",
+               f"% wrong (share of weights) for {names}: " + describe("RDA", "AdaGrad-RDA", "FB", "AdaGrad-FB")
                + f": RDA {counted(fewer('AdaGrad-RDA', 'RDA'))}, FB {counted(fewer('AdaGrad-FB', 'FB'))}",
                *fewer("AdaGrad-RDA", "RDA"), *fewer("AdaGrad-FB", "FB")),
-        judged("they err less than AROW, and AROW less than PA", told("AROW", "PA")
+        finding("they err less than AROW, and AROW less than PA", describe("AROW", "PA")
                + f": AdaGrad-RDA {counted(fewer('AdaGrad-RDA', 'AROW'))}, AROW {counted(fewer('AROW', 'PA'))}",
                *fewer("AdaGrad-RDA", "AROW"), *fewer("AROW", "PA")),
-        judged("AdaGrad-RDA keeps fewer weights than AdaGrad-FB, RDA fewer than FB",
+        finding("AdaGrad-RDA keeps fewer weights than AdaGrad-FB, RDA fewer than FB",
                "shares are in brackets above",
                *(a < b for a, b in zip(shares("AdaGrad-RDA"), shares("AdaGrad-FB"), strict=True)),
                *(a < b for a, b in zip(shares("RDA"), shares("FB"), strict=True))),
-        judged("AdaGrad-RDA is as sparse as RDA or sparser", "shares are in brackets above",
+        finding("AdaGrad-RDA is as sparse as RDA or sparser", "shares are in brackets above",
                *(a <= b for a, b in zip(shares("AdaGrad-RDA"), shares("RDA"), strict=True))),
         Finding("ImageNet ranking; census income", "images' features and this census are not among the data here",
                 NOT_DONE),

@@ -58,7 +58,7 @@ class Figure:
     columns: int = 2
 
 
-def judged(claim: str, came: str, *facts: bool) -> Finding:
+def finding(claim: str, came: str, *facts: bool) -> Finding:
     """A finding of a claim that consists of these facts."""
     verdict = AGREES if all(facts) else DIFFERS if not any(facts) else PARTLY
     return Finding(claim, came, verdict)

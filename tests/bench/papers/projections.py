@@ -16,7 +16,7 @@ from projection import SIZES, measure
 
 from papers.batch import Trace, begin, follow, follow_at_best_rate, optimum
 from papers.data import Sparse, gaussian, lines_of, load, of_dense, topics
-from papers.figures import Figure, Finding, Panel, Series, judged, reached, value_at
+from papers.figures import Figure, Finding, Panel, Series, finding, reached, value_at
 from papers.interior import interior_point
 from papers.online import unless_diverged
 from vwlite.core.solve.problem import Problem
@@ -59,14 +59,14 @@ def figure4(at: Any) -> Figure:
     small, large = (f"sparse, k = {k:,}" for k in (nonzeros[0], nonzeros[-1]))
     last = {name: values[-1] for name, values in times.items()}
     findings = [
-        judged("for large n the sparse form is faster than both others",
+        finding("for large n the sparse form is faster than both others",
                f"n = {sizes[-1]:,}: " + ", ".join(f"{name} {1e3 * t:.3g} ms" for name, t in last.items()),
                last[large] < min(last["sort"], last["linear"])),
-        judged(f"two orders of magnitude at n = {sizes[-1]:,}, k = {nonzeros[0]:,}",
+        finding(f"two orders of magnitude at n = {sizes[-1]:,}, k = {nonzeros[0]:,}",
                f"{last['linear'] / last[small]:.0f} times as fast as the linear form, "
                f"{last['sort'] / last[small]:.0f} times as fast as sorting",
                last["linear"] / last[small] >= 100, last["sort"] / last[small] >= 100),
-        judged("the linear form is faster than sorting", f"{last['sort'] / last['linear']:.1f} times, at the largest n",
+        finding("the linear form is faster than sorting", f"{last['sort'] / last['linear']:.1f} times at the largest n",
                last["linear"] < last["sort"]),
     ]  # fmt: skip
     drawn = [Series(name, list(sizes), [1e3 * t for t in values]) for name, values in times.items()]
@@ -154,24 +154,24 @@ def synthetic_figure(at: Any, number: int, loss: str, what: str) -> Figure:
     fraction = 0.05
     products = {n: (400 if n == sizes[0] else 200) for n in sizes}
     runs = {n: synthetic(at, loss, n, fraction, products[n]) for n in sizes}
-    early, last, told, ends = {}, {}, [], []
+    early, last, descriptions, ends = {}, {}, [], []
     for n, (curves, start) in runs.items():
         goal = 1e-2 * start
         early[n] = first_to(curves, PROJECTED, goal), first_to(curves, ["IP"], goal)
         left = {name: min(curve.above) / start for name, curve in curves.items()}
         last[n] = left
         words = [f"{name} {millions(first_to(curves, [name], goal))}" for name in curves]
-        told.append(f"n = {n:,}: " + ", ".join(words))
+        descriptions.append(f"n = {n:,}: " + ", ".join(words))
         ends.append(f"n = {n:,}: " + ", ".join(f"{name} {max(share, 0):.1g}" for name, share in left.items()))
     small, large = sizes
     findings = [
-        judged("the projected methods reach an error of 1e-2 quickly, before the interior point method",
-               "millions of operations until f - f* is 1e-2 of f(0); " + "; ".join(told),
+        finding("the projected methods reach an error of 1e-2 quickly, before the interior point method",
+               "millions of operations until f - f* is 1e-2 of f(0); " + "; ".join(descriptions),
                *(early[n][0] < early[n][1] for n in sizes)),
-        judged("then they slow down: at n = 800 the interior point method is ahead of each in the end",
+        finding("then they slow down: at n = 800 the interior point method is ahead of each in the end",
                f"(f - f*) / f(0) after {products[small]} products with X; {ends[0]}",
                *(last[small]["IP"] < last[small][name] for name in PROJECTED)),
-        judged("at n = 4,000 the interior point method does not catch up with any",
+        finding("at n = 4,000 the interior point method does not catch up with any",
                f"the same after {products[large]}; {ends[1]}",
                *(last[large]["IP"] > last[large][name] for name in PROJECTED)),
     ]  # fmt: skip
@@ -235,13 +235,13 @@ def figure7(at: Any) -> Figure:
             side[title] = above(traces[title], least, traces[title].seconds)
     last = {title: side[title].above[-1] for side in curves.values() for title in side}
     early = {t: value_at(side[t].x, side[t].above, 0.1 * seconds) for side in curves.values() for t in side}
-    told = "; ".join(f"{title} {early[title]:.2g}, {last[title]:.2g}" for title in last)
+    descriptions = "; ".join(f"{title} {early[title]:.2g}, {last[title]:.2g}" for title in last)
     findings = [
-        judged("left: the l1 projections outperform EG, in speed and in loss",
-               f"log loss above the least, {least:.4f}, after {0.1 * seconds:.2g} and {seconds:g} s: {told}",
+        finding("left: the l1 projections outperform EG, in speed and in loss",
+               f"log loss above the least, {least:.4f}, after {0.1 * seconds:.2g} and {seconds:g} s: {descriptions}",
                last["L1 - Full"] < last["EG - Full"], last["L1 - 25 %"] < last["EG - 25 %"],
                early["L1 - Full"] < early["EG - Full"], early["L1 - 25 %"] < early["EG - 25 %"]),
-        judged("right: with samples of 1 and 100 EG has an advantage in run time over the projections", "as above",
+        finding("right: with samples of 1 and 100 EG has an advantage in run time over the projections", "as above",
                early["EG - 1"] < early["L1 - 1"], early["EG - 100"] < early["L1 - 100"]),
     ]  # fmt: skip
     titles = {"left": "all documents, and a quarter", "right": "samples of 1 and 100"}
@@ -311,13 +311,13 @@ def figure8(at: Any) -> Figure:
     both = {"left": curves("left", left), "right": curves("right", right)}
     last = {side: {name: curve.above[-1] for name, curve in some.items()} for side, some in both.items()}
     findings = [
-        judged("with true gradients the projections outperform EG in convergence and loss",
+        finding("with true gradients the projections outperform EG in convergence and loss",
                f"above the least loss, {least:.4f}, after {gradients} gradients: L1 {last['left']['L1']:.3g}, EG "
                f"{last['left']['EG']:.3g}", last["left"]["L1"] < last["left"]["EG"]),
-        judged("with gradients of 1 % of the data too",
+        finding("with gradients of 1 % of the data too",
                f"L1 {last['right']['L1']:.3g}, EG {last['right']['EG']:.3g}",
                last["right"]["L1"] < last["right"]["EG"]),
-        judged("the projections zero 10 to 50 % of each class's weights, EG none",
+        finding("the projections zero 10 to 50 % of each class's weights, EG none",
                f"all classes: {100 * zeros:.0f} % of the weights zero, EG {100 * eg_zeros:.0f} %",
                0.1 <= zeros <= 0.5, eg_zeros == 0),
     ]  # fmt: skip
@@ -414,15 +414,15 @@ def figure9(at: Any) -> Figure:
         losses = {kind: found["losses"][-1] / n for kind, found in best.items()}
         errors = {kind: error(found["scores"], labels) for kind, found in best.items()}
         findings += [
-            judged(f"{name}: the projections outperform EG in cumulative log loss",
+            finding(f"{name}: the projections outperform EG in cumulative log loss",
                    ", ".join(f"{kind} {value:.4f} an example" for kind, value in losses.items())
                    + f"; radius {l1['options'][3]}, eta {l1['options'][5]}; EG: {best['EG']['options'][3]}, "
                    f"{best['EG']['options'][5]}", losses["L1"] < losses["EG"]),
-            judged(f"{name}: and in errors on the way" + {"CCAT": " (11.9 % against more than 15 %)",
+            finding(f"{name}: and in errors on the way" + {"CCAT": " (11.9 % against more than 15 %)",
                    "ECAT": " (14.9 % against more than 20 %)"}.get(name, ""),
                    ", ".join(f"{kind} {100 * value:.1f} %" for kind, value in errors.items()),
                    errors["L1"] < errors["EG"]),
-            judged(f"{name}: about 5 % of the features seen are not zero, EG's all",
+            finding(f"{name}: about 5 % of the features seen are not zero, EG's all",
                    f"{share[-1]:.1f} % of {seen['features in the table']:,}", share[-1] <= 10, 2.5 <= share[-1] <= 10),
         ]  # fmt: skip
     return Figure(

@@ -11,7 +11,7 @@ import numpy as np
 
 from papers.batch import follow, optimum
 from papers.data import Sparse, arcene, load, magic
-from papers.figures import Figure, Finding, Panel, Series, judged, short, value_at
+from papers.figures import Figure, Finding, Panel, Series, finding, short, value_at
 from papers.online import Bench, trace
 from vwlite.core.solve.problem import Problem
 from vwlite.core.solve.rows import Rows
@@ -44,7 +44,7 @@ class Race:
         way = curve.objectives[0] - self.least
         return (value_at(curve.accesses, curve.objectives, share * self.budget) - self.least) / way
 
-    def told(self) -> str:
+    def summary(self) -> str:
         """The value of each at half of the accesses and at the end."""
         parts = [f"{name} {100 * self.excess(name, 0.5):.2g}, {100 * self.excess(name):.2g}" for name in self.curves]
         return "% of the way to the optimum left, at half of the accesses and at the end: " + "; ".join(parts)
@@ -123,11 +123,11 @@ def text(at: Any) -> Figure:
     (found,) = races_of(at, data, (1e-6,), 4 if at.quick else 20)
     tight = found.excess("SCD, mean")
     findings = [
-        judged("SCD outperforms the other three", found.told(), *first_of(found)),
-        judged("DetCD is much slower than SCD", "as above", found.excess("DetCD") > 1.5 * found.excess("SCD")),
-        judged("SMIDAS and TruncGrad do much worse than SCD, at their best rates", "as above",
+        finding("SCD outperforms the other three", found.summary(), *first_of(found)),
+        finding("DetCD is much slower than SCD", "as above", found.excess("DetCD") > 1.5 * found.excess("SCD")),
+        finding("SMIDAS and TruncGrad do much worse than SCD, at their best rates", "as above",
                *(found.excess(name) > 1.5 * found.excess("SCD") for name in ONLINE)),
-        judged("(not in the paper) with a bound by the mean of x^2 in place of the largest, SCD is first",
+        finding("(not in the paper) with a bound by the mean of x^2 in place of the largest, SCD is first",
                f"{100 * tight:.3g} % left instead of {100 * found.excess('SCD'):.3g} %",
                all(tight < found.excess(name) for name in found.curves if name != "SCD, mean")),
     ]  # fmt: skip
@@ -149,18 +149,18 @@ def spectra(at: Any) -> Figure:
         return found.curves[name].objectives[-1]
 
     findings = [
-        judged("lambda 1e-2: SMIDAS does much better than TruncGrad", strong.told(),
+        finding("lambda 1e-2: SMIDAS does much better than TruncGrad", strong.summary(),
                *(strong.excess("SMIDAS", share) < 0.7 * strong.excess("TruncGrad", share) for share in (0.5, 1.0))),
-        judged("lambda 1e-6: SMIDAS is worse, but still competitive",
-               f"{weak.told()}; objectives {last(weak, 'SMIDAS'):.3g}, {last(weak, 'TruncGrad'):.3g}",
+        finding("lambda 1e-6: SMIDAS is worse, but still competitive",
+               f"{weak.summary()}; objectives {last(weak, 'SMIDAS'):.3g}, {last(weak, 'TruncGrad'):.3g}",
                last(weak, "SMIDAS") >= last(weak, "TruncGrad"),
                last(weak, "SMIDAS") <= last(weak, "TruncGrad") + 0.1),
-        *(judged(f"lambda {l1:g}: SCD does well",
+        *(finding(f"lambda {l1:g}: SCD does well",
                  f"{short(100 * found.excess('SCD', 0.5))} % left at half of the accesses, "
                  f"{short(100 * found.excess('SCD'))} % at the end",
                  found.curves["SCD"].objectives[-1] <= 1.1 * min(last(found, name) for name in ("DetCD", *ONLINE)))
           for l1, found in races.items()),
-        *(judged(f"lambda {l1:g}: DetCD is quite slow", "as above",
+        *(finding(f"lambda {l1:g}: DetCD is quite slow", "as above",
                  found.excess("DetCD", 0.5) > found.excess("SCD", 0.5))
           for l1, found in races.items()),
     ]  # fmt: skip
@@ -195,11 +195,11 @@ def telescope(at: Any) -> Figure:
         dense, thin = races["D", l1], races["S", l1]
         end = {name: dense.curves[name].nonzeros[-1] for name in dense.curves}
         findings += [
-            judged(f"MAGIC04D, lambda {l1:g}: SMIDAS does much better than TruncGrad", dense.told(),
+            finding(f"MAGIC04D, lambda {l1:g}: SMIDAS does much better than TruncGrad", dense.summary(),
                    *(dense.excess("SMIDAS", share) < 0.7 * dense.excess("TruncGrad", share) for share in (0.5, 1.0))),
-            judged(f"MAGIC04S, lambda {l1:g}: TruncGrad is competitive", thin.told(),
+            finding(f"MAGIC04S, lambda {l1:g}: TruncGrad is competitive", thin.summary(),
                    last("S", l1, "TruncGrad") <= 1.02 * last("S", l1, "SMIDAS")),
-            judged(f"MAGIC04D, lambda {l1:g}: SCD is sparse along the way, its weights at the end a bit sparser than "
+            finding(f"MAGIC04D, lambda {l1:g}: SCD is sparse along the way, its weights at the end a bit sparser than "
                    "TruncGrad's, which has the smaller objective",
                    f"SCD has at most {sparse_on_the_way(dense):.0f} weights on the way; at the end "
                    + ", ".join(f"{name} {n:.0f}" for name, n in end.items()),

@@ -15,7 +15,7 @@ import numpy as np
 from compare import ROOT, auc
 
 from papers.data import SEED, Missing, Sparse, lines_of, load, parse_names, random_bits
-from papers.figures import NOT_DONE, Figure, Finding, Panel, Series, judged, middle, short, spread
+from papers.figures import NOT_DONE, Figure, Finding, Panel, Series, finding, middle, short, spread
 from papers.online import Bench
 from vwlite.core.solve.coordinate import CoordinateDescent
 from vwlite.core.solve.problem import Problem
@@ -164,16 +164,16 @@ def figure1(at: Any) -> Figure:
     near = sum(r > 0.98 for r in every)
     each = ", ".join(f"{k} {100 * (1 - v):.0f} %" for k, v in small.items())
     findings = [
-        judged(
+        finding(
             "with 1,000 random features, more than 90 % of the features go in every set but `ad` (71 %)",
             f"{cut} of {len(small)} sets: {each}", *(v <= 0.1 for v in small.values()),
         ),
-        judged(
+        finding(
             "without them, some of the less useful features go too, at the same performance",
             f"{fewer} of {len(base)} sets; left: " + ", ".join(f"{k} {v:.2f}" for k, v in base.items()),
             *(v < 1 for v in base.values()),
         ),
-        judged(
+        finding(
             "ratios of AUC with and without are often above 98 %, sometimes above 1",
             f"{near} of {len(every)} above 0.98, {sum(r > 1 for r in every)} above 1, least {min(every):.3f}",
             near > len(every) / 2, any(r > 1 for r in every),
@@ -319,23 +319,23 @@ def figure2(at: Any) -> Figure:
             if limit in batch:
                 (close if limit <= 20 else robust).append(value - batch[limit])
     findings = [
-        judged(
+        finding(
             "truncated gradient (theta = inf) is competitive with the other online algorithms on every set, and "
             "clearly ahead on some",
             f"AUC against the best other one at the same limit: {spread(ahead)}",
             middle(ahead) > -0.01, min(ahead, default=0) > -0.03,
         ),
-        judged(
+        finding(
             "with theta = g it is like rounding, sometimes better",
             f"AUC against rounding: {spread(alike)}",
             abs(middle(alike)) <= 0.02, max(alike, default=0) > 0,
         ),
-        judged(
+        finding(
             "truncated gradient is similar to the Lasso where very few features are allowed",
             f"at most 20 features: AUC against the Lasso {spread(close)}",
             abs(middle(close)) <= 0.02,
         ),
-        judged(
+        finding(
             "where many are allowed, the Lasso overfits and is worse",
             f"above 20 features: AUC against the Lasso {spread(robust)}",
             middle(robust) > 0.002,
@@ -384,17 +384,17 @@ def figure3(at: Any) -> Figure:
     rounded = {k: area(ks[f"rounding, K = {k}"]) for k in periods}
     of_theta = {name: area(curve) for name, curve in thetas.items()}
     findings = [
-        judged(
+        finding(
             "K = 10 works better than K = 1",
             "mean AUC over the limits, truncated gradient: " + ", ".join(f"K = {k} {v:.4f}" for k, v in tg.items()),
             tg[10] > tg[1],
         ),
-        judged(
+        finding(
             "that is especially important for rounding",
             "rounding: " + ", ".join(f"K = {k} {v:.4f}" for k, v in rounded.items()),
             rounded[10] > rounded[1], rounded[10] - rounded[1] > tg[10] - tg[1],
         ),
-        judged(
+        finding(
             "theta = inf is generally the better choice, theta = g is like rounding",
             ", ".join(f"{name} {v:.4f}" for name, v in of_theta.items())
             + f"; rounding with K = 10 {short(rounded[10])}",

@@ -24,7 +24,7 @@ SIGNS = ("Traceback", "internal error", "Exception ignored", "runtime error:", "
 OUTPUTS = ("-m", "-f", "--model")
 
 
-def judge(case: Case, folder: Path) -> str:
+def check_case(case: Case, folder: Path) -> str:
     """The errors of a case; "" for none. The folder is recreated, and not cleaned up."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
