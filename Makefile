@@ -148,7 +148,7 @@ aarch64:
 # No piece of memory above 1 GB; what is freed is watched for only a little while, as that is memory too.
 MINUTES := 5
 fuzz: $(SANITIZED)
-	cd tests && PYTHONPATH=support:twins $(WATCHED) OPENBLAS_NUM_THREADS=1 \
+	cd tests && PYTHONPATH=support:reference $(WATCHED) OPENBLAS_NUM_THREADS=1 \
 		ASAN_OPTIONS=detect_leaks=0:quarantine_size_mb=32:max_allocation_size_mb=1024:allocator_may_return_null=1 \
 		../.venv-asan/bin/python -m fuzz --work ../build/fuzz/work --keep ../build/fuzz --minutes $(MINUTES) \
 		$(if $(SEED),--seed $(SEED)) $(abspath $(CASES))

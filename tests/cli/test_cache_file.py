@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from batches import Line, batch_of
-from reference import xxh64
+from slow_rules import xxh64
 
 import vwlite
 from vwlite.errors import BusyError, CannotCreateError, NoInputError, UsageError, WriteError
@@ -32,7 +32,7 @@ from vwlite.input.cache import (
     open_cache,
 )
 
-HELPERS = [str(Path(__file__).parents[1] / folder) for folder in ("support", "twins")]
+HELPERS = [str(Path(__file__).parents[1] / folder) for folder in ("support", "reference")]
 OPTIONS = {"format": "auto", "hash_all": False, "labels": (0.0, 1.0), "skip": False}
 
 
@@ -419,7 +419,7 @@ FULL = """
 import resource, sys
 sys.path[:0] = sys.argv[2:]
 from batches import Line, batch_of
-from reference import xxh64
+from slow_rules import xxh64
 from vwlite.input.cache import CacheWriter
 from vwlite.errors import VwliteError
 batch = batch_of(Line(1.0, [(i, 1.0) for i in range(50)]) for _ in range(100))

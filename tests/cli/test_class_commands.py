@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 from models import content
-from reference import softmax
+from slow_rules import softmax
 
 from vwlite.model import read_model
 

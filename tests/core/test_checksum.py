@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from reference import xxh64
+from slow_rules import xxh64
 
 from vwlite.core.base.checksum import checksum
 

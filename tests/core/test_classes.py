@@ -5,7 +5,7 @@ from math import isnan, nan
 
 import numpy as np
 import pytest
-import reference
+import slow_rules
 from batches import Line, batch_of
 from streams import CONSTANT, random_stream
 from test_battery import OPTIONS
@@ -196,16 +196,16 @@ class Given:
 
 
 TWINS = {
-    "l1-ball": (reference.L1Ball, {"radius": 1.5}),
-    "nonnegative": (reference.L1Ball, {"radius": 1.5, "nonnegative": True}),
-    "sgd": (reference.Sgd, {}),
-    "adagrad": (reference.Adagrad, {"l1": 0.01}),
-    "ftrl": (reference.Ftrl, {"ftrl_alpha": 0.1, "l1": 0.3, "l2": 0.01}),
-    "truncated-gradient": (reference.TruncatedGradient, {"l1": 0.02, "period": 3, "threshold": 0.4}),
-    "sgd with l2": (reference.Sgd, {"l2": 0.1}),
-    "truncated-gradient with l2": (reference.TruncatedGradient, {"l1": 0.02, "l2": 0.1, "period": 3, "threshold": 0.4}),
-    "adagrad with l2": (reference.Adagrad, {"l1": 0.01, "l2": 0.1}),
-    "adagrad-rda with l2": (reference.AdagradRda, {"l1": 0.01, "l2": 0.1}),
+    "l1-ball": (slow_rules.L1Ball, {"radius": 1.5}),
+    "nonnegative": (slow_rules.L1Ball, {"radius": 1.5, "nonnegative": True}),
+    "sgd": (slow_rules.Sgd, {}),
+    "adagrad": (slow_rules.Adagrad, {"l1": 0.01}),
+    "ftrl": (slow_rules.Ftrl, {"ftrl_alpha": 0.1, "l1": 0.3, "l2": 0.01}),
+    "truncated-gradient": (slow_rules.TruncatedGradient, {"l1": 0.02, "period": 3, "threshold": 0.4}),
+    "sgd with l2": (slow_rules.Sgd, {"l2": 0.1}),
+    "truncated-gradient with l2": (slow_rules.TruncatedGradient, {"l1": 0.02, "l2": 0.1, "period": 3, "threshold": 0.4}),
+    "adagrad with l2": (slow_rules.Adagrad, {"l1": 0.01, "l2": 0.1}),
+    "adagrad-rda with l2": (slow_rules.AdagradRda, {"l1": 0.01, "l2": 0.1}),
 }
 
 
@@ -231,7 +231,7 @@ def test_softmax_is_its_eager_twin(name, radius):
         predicted.append(int(np.argmax(scores)) + 1)
         if isnan(line.label) or line.importance == 0:
             continue
-        shares = reference.softmax(scores)
+        shares = slow_rules.softmax(scores)
         for k, twin in enumerate(twins):
             twin.learn(keys, values, shares[k] - (line.label == k + 1), line.label, line.importance)
     tolerance = 2e-5 if rule in ("sgd", "truncated-gradient") else 1e-9
@@ -291,7 +291,7 @@ def test_the_step_of_softmax_is_the_gradient_of_its_loss(label):
             up, down = W.copy(), W.copy()
             up[k, j] += h
             down[k, j] -= h
-            rise = reference.multinomial_loss(up @ x, label - 1) - reference.multinomial_loss(down @ x, label - 1)
+            rise = slow_rules.multinomial_loss(up @ x, label - 1) - slow_rules.multinomial_loss(down @ x, label - 1)
             assert -moved[k, j] == pytest.approx(rise / (2 * h), abs=1e-7)
 
 

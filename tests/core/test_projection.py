@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import reference
+import slow_rules
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -52,7 +52,7 @@ def test_simplex_by_its_twin(name, z, method):
     v = VECTORS[name]
     before = v.copy()
     w = project_simplex(v, z, method=method)
-    assert unlike(w, reference.projection_by_bisection(v, z, simplex=True), z) < 1e-12
+    assert unlike(w, slow_rules.projection_by_bisection(v, z, simplex=True), z) < 1e-12
     assert w.min() >= 0
     assert w.sum() == pytest.approx(z, rel=1e-12)
     assert np.array_equal(v, before)
@@ -66,7 +66,7 @@ def test_l1_by_its_twin(name, z, method):
     v = VECTORS[name] * (z / max(np.abs(VECTORS[name]).max(), 1e-300))
     for factor in (0.001, 1.0, 30.0):
         w = project_l1(factor * v, z, method=method)
-        assert unlike(w, reference.projection_by_bisection(factor * v, z), z) < 1e-12
+        assert unlike(w, slow_rules.projection_by_bisection(factor * v, z), z) < 1e-12
 
 
 @pytest.mark.pairwise
@@ -79,7 +79,7 @@ def test_weights_and_box_by_their_twin(name, z, weighted, box, method):
     v = VECTORS[name] * (3 / max(np.abs(VECTORS[name]).max(), 1e-300))
     a = 10 ** RNG(10).uniform(-1, 1, len(v)) if weighted else None
     w = project_l1(v, z, weights=a, box=box, method=method)
-    twin = reference.projection_by_bisection(v, z, weights=a, box=inf if box is None else box)
+    twin = slow_rules.projection_by_bisection(v, z, weights=a, box=inf if box is None else box)
     assert unlike(w, twin, 3) < 1e-12
 
 
@@ -128,7 +128,7 @@ def test_any_input_is_projected_by_both_methods(pairs, z, box, weighted):
     if len(v):
         results = [project_simplex(v, z, method=m) for m in METHODS]
         assert unlike(*results, z) < 1e-12
-        assert unlike(results[0], reference.projection_by_bisection(v, z, simplex=True), z) < 1e-12
+        assert unlike(results[0], slow_rules.projection_by_bisection(v, z, simplex=True), z) < 1e-12
 
 
 def layers(rng, z):
@@ -150,7 +150,7 @@ def test_layers_by_their_twin(seed):
     rng = RNG(seed)
     z = float(rng.choice([1e-3, 1.0, 50.0]))
     v = layers(rng, z)
-    twin = reference.projection_by_bisection(v, z, simplex=True)
+    twin = slow_rules.projection_by_bisection(v, z, simplex=True)
     for method in METHODS:
         assert unlike(project_simplex(v, z, method=method), twin, z) < 1e-12
         assert unlike(project_l1(v + 3 * z, z, method=method), twin, z) < 1e-11
@@ -175,14 +175,14 @@ def test_few_different_numbers(numbers, method):
         w = project_simplex(v, z, method=method)
         assert (w >= 0).all()
         assert w.sum() == pytest.approx(z, rel=1e-13)
-        assert unlike(w, reference.projection_by_bisection(v, z, simplex=True), z) < 1e-13
+        assert unlike(w, slow_rules.projection_by_bisection(v, z, simplex=True), z) < 1e-13
         assert (w[v == v[0]] == w[0]).all()
         a, b = rng.choice([0.5, 1.0, 2.0], n), float(rng.choice([0.1, 0.5, inf]))
         for kwargs in ({}, {"weights": a}, {"box": b}, {"weights": a, "box": b}):
             w = project_l1(v, z, method=method, **kwargs)
             weights, box = kwargs.get("weights", np.ones(n)), kwargs.get("box", inf)
             assert float(weights @ np.abs(w)) <= z * (1 + 1e-11)
-            twin = reference.projection_by_bisection(v, z, weights=weights, box=box)
+            twin = slow_rules.projection_by_bisection(v, z, weights=weights, box=box)
             assert unlike(w, twin, max(z, np.abs(v).max())) < 1e-13
 
 

@@ -1,7 +1,7 @@
 """Makes the golden models of a release: `.venv/bin/python tests/golden/make.py`, as the last thing before it.
 
 The folder of the release gets a small model of each algorithm and form (NAME.model), and beside it (NAME.json) how it
-was made, how it predicts and is continued, what it predicts, and what the eager twin of tests/twins/reference.py,
+was made, how it predicts and is continued, what it predicts, and what the eager twin of tests/reference/slow_rules.py,
 which knows the algorithm from the papers only, makes of the same data. A model that is not as its twin is not written.
 From then on the files stay as they are, and the tests see that later programs read them as this one does. --anew
 replaces a folder that was not released yet, and --only NAME adds to it.
@@ -24,10 +24,10 @@ from typing import Any
 import numpy as np
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent / name) for name in ("core", "support", "twins")]
+sys.path[:0] = [str(HERE.parent / name) for name in ("core", "support", "reference")]
 
 import batch  # noqa: E402
-import reference  # noqa: E402
+import slow_rules  # noqa: E402
 from batches import Line  # noqa: E402
 from slow_parser import SlowParser  # noqa: E402
 from streams import CONSTANT, Walk  # noqa: E402
@@ -104,7 +104,7 @@ class Form:
 
 
 def forms() -> list[Form]:
-    r = reference
+    r = slow_rules
     logistic, hinge, squared = r.Logistic(), r.Hinge(), r.Squared()
 
     def form(name: str, algorithm: str, options: str, twin: type | None, more: dict[str, Any], **rest: Any) -> Form:
@@ -255,18 +255,18 @@ def twin_scores(form: Form) -> list[list[float]] | None:
     make: Callable[[Any], Any] = lambda loss: form.twin(loss, 1 << BITS, constant=constant, **options)  # noqa: E731
     if form.softmax:
         return softmax_scores(make, train, test, form.classes)
-    low, high = (-50.0, 50.0) if isinstance(form.loss, reference.Logistic | reference.Poisson) else (0.0, 0.0)
+    low, high = (-50.0, 50.0) if isinstance(form.loss, slow_rules.Logistic | slow_rules.Poisson) else (0.0, 0.0)
     columns = []
     for k in range(1, max(form.classes, 1) + 1):
         twin = make(form.loss)
         walk = Walk(twin, bits=BITS, range_of_labels=(low, high),
-                    largest_p=44 if isinstance(form.loss, reference.Poisson) else inf)  # fmt: skip
+                    largest_p=44 if isinstance(form.loss, slow_rules.Poisson) else inf)  # fmt: skip
         labelled = train
         if form.classes:
             sides = [nan if math.isnan(x.label) else 1.0 if x.label == k else -1.0 for x in train]
             labelled = [x._replace(label=side) for x, side in zip(train, sides, strict=True)]
         walk.run(labelled)
-        if isinstance(twin, reference.Limited):
+        if isinstance(twin, slow_rules.Limited):
             twin.weights = twin.model
         walk.run(test)
         columns.append(walk.predictions[-len(test) :])
@@ -292,7 +292,7 @@ def softmax_scores(make: Callable[[Any], Any], train: list[Line], test: list[Lin
         scores = [twin.predict(ids, values, line.initial) for twin in twins]
         found.append(scores)
         if not math.isnan(line.label):
-            shares = reference.softmax(np.array(scores))
+            shares = slow_rules.softmax(np.array(scores))
             for k, twin in enumerate(twins):
                 twin.learn(ids, values, shares[k] - (line.label == k + 1), line.label, line.importance)
     return found[-len(test) :]

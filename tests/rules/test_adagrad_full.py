@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import reference
+import slow_rules
 from batches import Line, batch_of
 from losses import LOSSES
 from streams import Walk, random_stream
@@ -63,7 +63,7 @@ def test_it_is_its_twin(loss, options, update, constant):
     compiled, plain = LOSSES[loss]
     learner = learner_of(compiled, bits=4, constant=constant, **options)
     key = learner.expander.constant_key
-    twin = reference.AdagradFull(plain, 16, constant=key if constant else None, **options)
+    twin = slow_rules.AdagradFull(plain, 16, constant=key if constant else None, **options)
     walk = Walk(twin, bits=4, constant=constant, largest_p=inf)
     for decay in (1.0, 0.7):
         learner.rule.pass_decay = twin.decay = decay
@@ -94,10 +94,10 @@ def test_the_threads_of_the_linear_algebra_library_change_nothing(tmp_path):
 
 def test_one_feature_is_the_diagonal():
     stream = [Line(y, [(7, x)]) for y, x in [(1.0, 2.0), (0.5, -1.0), (3.0, 0.25), (-2.0, 1.5)]]
-    for update, diagonal in (("cmd", reference.Adagrad), ("rda", reference.AdagradRda)):
+    for update, diagonal in (("cmd", slow_rules.Adagrad), ("rda", slow_rules.AdagradRda)):
         learner = learner_of(Squared(), constant=False, rate=0.5, l1=0.05, update=update)
         run(learner, stream)
-        twin = diagonal(reference.Squared(), 8, rate=0.5, power_t=0, l1=0.05)
+        twin = diagonal(slow_rules.Squared(), 8, rate=0.5, power_t=0, l1=0.05)
         Walk(twin, bits=3, constant=False).run(stream)
         np.testing.assert_allclose(weights_of(learner.rule, 8), twin.weights, rtol=1e-12)
 

@@ -5,7 +5,7 @@ from math import inf
 
 import numpy as np
 import pytest
-import reference
+import slow_rules
 import test_rules
 from batches import Line
 from streams import CONSTANT, random_stream
@@ -23,10 +23,10 @@ from vwlite.model import read_model
 pytestmark = pytest.mark.pairwise
 PLAIN = {"sgd": Sgd, "truncated-gradient": TruncatedGradient, "l1-ball": L1Ball, "adagrad": Adagrad}
 RULES = {
-    "sgd": (AveragedSgd, reference.AveragedSgd),
-    "truncated-gradient": (AveragedTruncatedGradient, reference.AveragedTruncatedGradient),
-    "l1-ball": (AveragedL1Ball, reference.AveragedL1Ball),
-    "adagrad": (AveragedAdagrad, reference.AveragedAdagrad),
+    "sgd": (AveragedSgd, slow_rules.AveragedSgd),
+    "truncated-gradient": (AveragedTruncatedGradient, slow_rules.AveragedTruncatedGradient),
+    "l1-ball": (AveragedL1Ball, slow_rules.AveragedL1Ball),
+    "adagrad": (AveragedAdagrad, slow_rules.AveragedAdagrad),
 }
 OPTIONS = {
     "sgd": {},

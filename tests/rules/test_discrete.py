@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-import reference
+import slow_rules
 from batches import Line, batch_of
 from streams import CONSTANT
 
@@ -36,7 +36,7 @@ LABELS = {
     "binary": (-1.0, 1.0),
     "nonnegative": (0.0, 1.0, 2.0),
 }
-LOSSES = {name: getattr(reference, row.kind) for name, row in TABLE.items()}
+LOSSES = {name: getattr(slow_rules, row.kind) for name, row in TABLE.items()}
 RADIUS = {"radius": (0.1, 0.25, 0.3, 0.5, 1.0, 1.5, 2.0, 4.0)}
 L1 = {"l1": (0.0, 0.05, 0.1, 0.25, 0.5)}
 DELTA = {"delta": (1e-8, 0.5, 1.0)}
@@ -58,35 +58,35 @@ class Kind(NamedTuple):
 
 
 KINDS = {
-    "sgd": Kind("sgd", reference.Sgd, tolerance=1e-5),
+    "sgd": Kind("sgd", slow_rules.Sgd, tolerance=1e-5),
     "truncated-gradient": Kind(
-        "truncated-gradient", reference.TruncatedGradient,
+        "truncated-gradient", slow_rules.TruncatedGradient,
         L1 | {"period": (1, 2, 3), "threshold": (0.1, 0.3, 0.25, 0.5, None)}, tolerance=1e-5,
     ),
     "rounding": Kind(
-        "rounding", reference.Rounding, EXACT | {"period": (1, 2, 3), "threshold": (0.125, 0.25, 0.5)}
+        "rounding", slow_rules.Rounding, EXACT | {"period": (1, 2, 3), "threshold": (0.125, 0.25, 0.5)}
     ),
-    "l1-subgradient": Kind("l1-subgradient", reference.L1Subgradient, EXACT | {"l1": (0.0, 0.25, 0.5)}),
+    "l1-subgradient": Kind("l1-subgradient", slow_rules.L1Subgradient, EXACT | {"l1": (0.0, 0.25, 0.5)}),
     "l1-subgradient, rounded": Kind("l1-subgradient", None, L1),
-    "l1-ball": Kind("l1-ball", reference.L1Ball, RADIUS),
-    "nonnegative": Kind("l1-ball", reference.L1Ball, RADIUS | {"nonnegative": (True,)}),
-    "box": Kind("l1-ball", reference.WeightedL1Ball, RADIUS | {"box": (0.1, 0.25, 0.5, 1.0)}),
-    "feature weights": Kind("l1-ball", reference.WeightedL1Ball, RADIUS | {"feature_weights": (True,)}),
+    "l1-ball": Kind("l1-ball", slow_rules.L1Ball, RADIUS),
+    "nonnegative": Kind("l1-ball", slow_rules.L1Ball, RADIUS | {"nonnegative": (True,)}),
+    "box": Kind("l1-ball", slow_rules.WeightedL1Ball, RADIUS | {"box": (0.1, 0.25, 0.5, 1.0)}),
+    "feature weights": Kind("l1-ball", slow_rules.WeightedL1Ball, RADIUS | {"feature_weights": (True,)}),
     "feature weights and box": Kind(
-        "l1-ball", reference.WeightedL1Ball, RADIUS | {"feature_weights": (True,), "box": (0.1, 0.5)}
+        "l1-ball", slow_rules.WeightedL1Ball, RADIUS | {"feature_weights": (True,), "box": (0.1, 0.5)}
     ),
-    "simplex": Kind("simplex", reference.Simplex, RADIUS),
-    "eg": Kind("eg", reference.Eg, RADIUS),
-    "eg-pm": Kind("eg-pm", reference.EgPm, RADIUS),
-    "adagrad": Kind("adagrad", reference.Adagrad, L1 | DELTA),
-    "adagrad-rda": Kind("adagrad-rda", reference.AdagradRda, L1 | DELTA),
-    "adagrad-ball": Kind("adagrad-ball", reference.AdagradBall, RADIUS | DELTA),
-    "pa": Kind("pa", reference.Pa),
-    "pa-i": Kind("pa-i", reference.PaI, {"pa_c": (0.1, 0.5, 1.0)}),
-    "pa-ii": Kind("pa-ii", reference.PaII, {"pa_c": (0.1, 0.5, 1.0)}),
-    "arow": Kind("arow", reference.Arow, {"arow_r": (0.1, 0.5, 1.0)}),
-    "ftrl": Kind("ftrl", reference.Ftrl, L1 | {"ftrl_alpha": (0.1, 0.5), "ftrl_beta": (1.0, 0.5, 0.01)}),
-    "smidas": Kind("smidas", reference.Smidas, L1),
+    "simplex": Kind("simplex", slow_rules.Simplex, RADIUS),
+    "eg": Kind("eg", slow_rules.Eg, RADIUS),
+    "eg-pm": Kind("eg-pm", slow_rules.EgPm, RADIUS),
+    "adagrad": Kind("adagrad", slow_rules.Adagrad, L1 | DELTA),
+    "adagrad-rda": Kind("adagrad-rda", slow_rules.AdagradRda, L1 | DELTA),
+    "adagrad-ball": Kind("adagrad-ball", slow_rules.AdagradBall, RADIUS | DELTA),
+    "pa": Kind("pa", slow_rules.Pa),
+    "pa-i": Kind("pa-i", slow_rules.PaI, {"pa_c": (0.1, 0.5, 1.0)}),
+    "pa-ii": Kind("pa-ii", slow_rules.PaII, {"pa_c": (0.1, 0.5, 1.0)}),
+    "arow": Kind("arow", slow_rules.Arow, {"arow_r": (0.1, 0.5, 1.0)}),
+    "ftrl": Kind("ftrl", slow_rules.Ftrl, L1 | {"ftrl_alpha": (0.1, 0.5), "ftrl_beta": (1.0, 0.5, 0.01)}),
+    "smidas": Kind("smidas", slow_rules.Smidas, L1),
     "gd": Kind("gd", None, L1),
 }
 AVERAGED = {f"average of {name}": KINDS[name] for name in ("sgd", "truncated-gradient", "l1-ball", "adagrad")}

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-import reference
+import slow_rules
 from batches import Line
 from streams import CONSTANT, Walk, random_stream
 from test_continuing import lines_of
@@ -21,14 +21,14 @@ from vwlite.model import read_model
 
 pytestmark = pytest.mark.pairwise
 RULES = {
-    "truncated-gradient": (TruncatedGradient, reference.LimitedTruncatedGradient),
-    "adagrad": (Adagrad, reference.LimitedAdagrad),
-    "adagrad-rda": (AdagradRda, reference.LimitedAdagradRda),
-    "ftrl": (Ftrl, reference.LimitedFtrl),
-    "l1-ball": (L1Ball, reference.LimitedL1Ball),
-    "truncated-gradient with l2": (ElasticTruncatedGradient, reference.LimitedTruncatedGradient),
-    "adagrad with l2": (ElasticAdagrad, reference.LimitedAdagrad),
-    "adagrad-rda with l2": (ElasticAdagradRda, reference.LimitedAdagradRda),
+    "truncated-gradient": (TruncatedGradient, slow_rules.LimitedTruncatedGradient),
+    "adagrad": (Adagrad, slow_rules.LimitedAdagrad),
+    "adagrad-rda": (AdagradRda, slow_rules.LimitedAdagradRda),
+    "ftrl": (Ftrl, slow_rules.LimitedFtrl),
+    "l1-ball": (L1Ball, slow_rules.LimitedL1Ball),
+    "truncated-gradient with l2": (ElasticTruncatedGradient, slow_rules.LimitedTruncatedGradient),
+    "adagrad with l2": (ElasticAdagrad, slow_rules.LimitedAdagrad),
+    "adagrad-rda with l2": (ElasticAdagradRda, slow_rules.LimitedAdagradRda),
 }
 SIZE = 1 << BITS
 KEY = CONSTANT % SIZE

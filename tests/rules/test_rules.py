@@ -6,7 +6,7 @@ from time import process_time
 
 import numpy as np
 import pytest
-import reference
+import slow_rules
 from batches import Line, batch_of, learn
 from losses import LOSSES
 from streams import CONSTANT, Walk, random_stream
@@ -30,8 +30,8 @@ from vwlite.core.rules.truncated_gradient import ElasticTruncatedGradient, Trunc
 
 pytestmark = pytest.mark.pairwise
 CLASSES = {name: rule_class(row.rule) for name, row in ALGORITHMS.items() if name != "adagrad-full"}
-RULES = {name: (kind, getattr(reference, kind.__name__)) for name, kind in CLASSES.items()} | {
-    f"{name} with l2": (rule_class(ALGORITHMS[name].forms["l2"]), getattr(reference, kind.__name__))
+RULES = {name: (kind, getattr(slow_rules, kind.__name__)) for name, kind in CLASSES.items()} | {
+    f"{name} with l2": (rule_class(ALGORITHMS[name].forms["l2"]), getattr(slow_rules, kind.__name__))
     for name, kind in CLASSES.items()
     if "l2" in ALGORITHMS[name].forms
 }
@@ -290,7 +290,7 @@ def test_rounding_at_the_end_leaves_learning_alone():
             run(learner, [line])
             learner.rule.final = True
         kept = weights_of(rounded.rule, 1 << BITS)
-        np.testing.assert_array_equal(kept, reference.t0(weights_of(plain.rule, 1 << BITS), 0.01))
+        np.testing.assert_array_equal(kept, slow_rules.t0(weights_of(plain.rule, 1 << BITS), 0.01))
         assert rounded.rule.count_nonzero() == np.count_nonzero(kept) == len(rounded.rule.slots()) // 32
         plain.rule.final = rounded.rule.final = False
         np.testing.assert_array_equal(weights_of(rounded.rule, 1 << BITS), weights_of(plain.rule, 1 << BITS))
@@ -485,7 +485,7 @@ def test_ftrl_takes_a_changed_strength_at_once():
     after.load(before.rule.scalars(), before.rule.slots())
     slots = np.frombuffer(bytes(after.slots()), dtype=after.SLOT)
     expected = np.zeros(1 << BITS)
-    expected[slots["mark"] - np.uint32(1)] = -reference.soft(slots["z"], 1.0) / ((1 + slots["root"]) / 0.5 + 2)
+    expected[slots["mark"] - np.uint32(1)] = -slow_rules.soft(slots["z"], 1.0) / ((1 + slots["root"]) / 0.5 + 2)
     np.testing.assert_allclose(weights_of(after, 1 << BITS), expected, rtol=1e-12)
     learner = Learner(after, Logistic(), Expander(bits=BITS, constant=False), learn=False, raw_predictions=True)
     run(learner, [Line(1.0, [(k, 1.0)]) for k in range(1 << BITS)])
@@ -560,8 +560,8 @@ def test_weighted_l1_ball_without_negative_weights(constants):
     rule = WeightedL1Ball(Squared(), **of_compiled)
     rule.set_weights(keys, np.full(1 << BITS, a))
     learner = Learner(rule, Squared(), Expander(bits=BITS))
-    twin = reference.WeightedL1Ball(
-        reference.Squared(), 1 << BITS, rate=0.01, radius=0.3, constant=CONSTANT % (1 << BITS), a=a, box=box
+    twin = slow_rules.WeightedL1Ball(
+        slow_rules.Squared(), 1 << BITS, rate=0.01, radius=0.3, constant=CONSTANT % (1 << BITS), a=a, box=box
     )
 
     def step(gradient, plain=twin.after_step):
@@ -595,7 +595,7 @@ def test_l1_ball_with_weights_and_box(loss, schedule, radius, weighted, box):
     a[::5] = 1
     compiled = WeightedL1Ball(compiled_loss, constant=constant, **options)
     compiled.set_weights(np.arange(size, dtype=np.uint32), a)
-    twin = reference.WeightedL1Ball(plain_loss, size, constant=constant, a=a, **options)
+    twin = slow_rules.WeightedL1Ball(plain_loss, size, constant=constant, a=a, **options)
     learner = Learner(compiled, compiled_loss, expander)
     walk = Walk(twin, bits=BITS, largest_p=44)
     stream = random_stream(61, 160, loss=loss, scales=False)
@@ -950,7 +950,7 @@ def test_ties_leave_the_ball_together():
 
 def test_weights_cross_zero_and_come_back():
     learner = ball(10.0, 1.0, power_t=0.0)
-    twin = reference.L1Ball(reference.Squared(), 8, radius=10.0, rate=1.0, power_t=0.0)
+    twin = slow_rules.L1Ball(slow_rules.Squared(), 8, radius=10.0, rate=1.0, power_t=0.0)
     walk = Walk(twin, bits=3, constant=False)
     rng = np.random.default_rng(23)
     stream = []
@@ -991,7 +991,7 @@ TIES = {  # in each a weight came to be on the shift, to the last bit, and the s
 def test_a_projection_is_right_where_weights_tie_with_the_shift(name):
     kind, loss, options, examples = TIES[name]
     learner = Learner(kind(loss, power_t=0.0, **options), loss, Expander(bits=2, constant=False))
-    twin = getattr(reference, kind.__name__)(getattr(reference, type(loss).__name__)(), 3, power_t=0.0, **options)
+    twin = getattr(slow_rules, kind.__name__)(getattr(slow_rules, type(loss).__name__)(), 3, power_t=0.0, **options)
     walk = Walk(twin, bits=2, constant=False)
     for label, text in examples:
         features = [(int(key), float(x)) for key, x in (feature.split(":") for feature in text.split())]
@@ -1037,7 +1037,7 @@ def test_radius_too_large_to_matter_is_plain_descent():
     loss = Logistic()
     learner = ball(1e6, 0.3, bits=BITS, loss=loss)
     run(learner, stream)
-    twin = reference.L1Subgradient(reference.Logistic(), 1 << BITS, rate=0.3, l1=0)  # descent in 64 bits
+    twin = slow_rules.L1Subgradient(slow_rules.Logistic(), 1 << BITS, rate=0.3, l1=0)  # descent in 64 bits
     Walk(twin, bits=BITS, constant=False).run(stream)
     np.testing.assert_allclose(weights_of(learner.rule, 1 << BITS), twin.weights, rtol=1e-12, atol=1e-12)
     assert learner.rule.shift == 0
@@ -1090,7 +1090,7 @@ def test_zeros_of_the_simplex_come_up_together():
     loss = Quantile(0.5)
     rule = Simplex(loss, radius=1.0, rate=1.0, power_t=0.0, features=64)
     learner = Learner(rule, loss, Expander(bits=32, constant=False))
-    twin = reference.Simplex(reference.Quantile(0.5), 64, radius=1.0, rate=1.0, power_t=0.0)
+    twin = slow_rules.Simplex(slow_rules.Quantile(0.5), 64, radius=1.0, rate=1.0, power_t=0.0)
     rng = np.random.default_rng(52)
     walk = Walk(twin, bits=6, constant=False)
     alike = 0
@@ -1112,7 +1112,7 @@ def test_features_of_the_simplex_that_are_read_and_not_moved(overflowing):
     radius = 1e280  # times the largest float, an infinity
     rule = Simplex(Hinge(), radius=radius, rate=radius, power_t=0.0, features=64)
     learner = Learner(rule, Hinge(), Expander(bits=32, constant=False))
-    twin = reference.Simplex(reference.Hinge(), 64, radius=radius, rate=radius, power_t=0.0)
+    twin = slow_rules.Simplex(slow_rules.Hinge(), 64, radius=radius, rate=radius, power_t=0.0)
     walk = Walk(twin, bits=6, constant=False)
     rng = np.random.default_rng(55)
     diverged = 0
@@ -1261,7 +1261,7 @@ def test_norm_of_smidas_is_that_of_all_weights(features, shape):
             x = (-3.9 * rng.random(len(which)) * theta[which] + rng.normal(0, 0.01, len(which))).astype(np.float32)
         run(learner, [Line(1e30, list(zip(which.tolist(), x.tolist(), strict=True)))])
         theta[which] += rate * 0.5 * x.astype(float)
-        theta = reference.soft(theta, rate * l1)
+        theta = slow_rules.soft(theta, rate * l1)
         p = max(2, 2 * np.log(features))
         assert rule.p == p
         assert rule.norm == pytest.approx(p_norm(theta, p), rel=1e-12)
@@ -1290,7 +1290,7 @@ def test_norm_of_smidas_is_much_faster_than_over_all_weights(shape):
     ours = (process_time() - begin) / 1000
     theta = start.astype(float)
     np.add.at(theta, which.reshape(-1), x.reshape(-1).astype(float))
-    theta = reference.soft(theta, 2e-8 * 1001)
+    theta = slow_rules.soft(theta, 2e-8 * 1001)
     begin = process_time()
     plain = p_norm(theta, rule.p)
     theirs = process_time() - begin
@@ -1306,13 +1306,13 @@ def test_projection_is_not_farther_than_any_other_point_of_the_ball():
     rng = np.random.default_rng(26)
     for _ in range(200):
         v, z = rng.normal(0, 2, 6), float(rng.choice([0.1, 1.0, 5.0]))
-        w = reference.project_l1(v, z)
+        w = slow_rules.project_l1(v, z)
         assert np.abs(w).sum() <= z * (1 + 1e-12)
         others = rng.normal(0, 1, (200, 6))
         others *= z / np.maximum(np.abs(others).sum(axis=1, keepdims=True), z)
         others = np.vstack([others, 0.999 * w + 0.001 * others])
         assert (np.linalg.norm(v - w) <= np.linalg.norm(v - others, axis=1) + 1e-12).all()
-    assert reference.project_simplex([0.2, -7.0], 1.0).tolist() == [1.0, 0.0]
+    assert slow_rules.project_simplex([0.2, -7.0], 1.0).tolist() == [1.0, 0.0]
 
 
 def test_weighted_projection_is_not_farther_than_any_other_point():
@@ -1320,17 +1320,17 @@ def test_weighted_projection_is_not_farther_than_any_other_point():
     for _ in range(300):
         v, a = rng.normal(0, 2, 5), np.exp(rng.normal(0, 1, 5))
         z, b = float(rng.choice([0.1, 1.0, 5.0])), float(rng.choice([0.05, 0.5, 2.0, inf]))
-        w = reference.project_weighted(v, z, a, b)
+        w = slow_rules.project_weighted(v, z, a, b)
         assert (a * np.abs(w)).sum() <= z * (1 + 1e-12)
         assert np.abs(w).max() <= b
-        other_way = reference.projection_by_bisection(v, z, weights=a, box=b)
+        other_way = slow_rules.projection_by_bisection(v, z, weights=a, box=b)
         np.testing.assert_allclose(w, other_way, rtol=1e-9, atol=1e-12)
         others = np.clip(rng.normal(0, 1, (200, 5)), -b, b)
         others *= z / np.maximum((a * np.abs(others)).sum(axis=1, keepdims=True), z)
         others = np.vstack([others, 0.999 * w + 0.001 * others])
         assert (np.linalg.norm(v - w) <= np.linalg.norm(v - others, axis=1) + 1e-12).all()
     v = rng.normal(0, 2, 9)
-    np.testing.assert_allclose(reference.project_weighted(v, 1.5, np.ones(9), inf), reference.project_l1(v, 1.5))
+    np.testing.assert_allclose(slow_rules.project_weighted(v, 1.5, np.ones(9), inf), slow_rules.project_l1(v, 1.5))
 
 
 def test_truncation_on_a_grid():
@@ -1339,10 +1339,10 @@ def test_truncation_on_a_grid():
     for v in np.linspace(-2, 2, 41):
         for a in (0.0, 0.3, 1.0, 5.0):
             best = grid[np.argmin((grid - v) ** 2 / 2 + a * np.abs(grid))]
-            assert float(reference.t1(v, a, inf)) == pytest.approx(best, abs=1.1e-3)
-            assert float(reference.soft(v, a)) == pytest.approx(best, abs=1.1e-3)
-    assert reference.t1([0.5, -0.5, 0.6, -0.6], 0.2, 0.5).tolist() == [0.3, -0.3, 0.6, -0.6]
-    assert reference.t0([0.5, -0.4, 0.6, -0.6], 0.5).tolist() == [0.5, 0, 0.6, -0.6]
+            assert float(slow_rules.t1(v, a, inf)) == pytest.approx(best, abs=1.1e-3)
+            assert float(slow_rules.soft(v, a)) == pytest.approx(best, abs=1.1e-3)
+    assert slow_rules.t1([0.5, -0.5, 0.6, -0.6], 0.2, 0.5).tolist() == [0.3, -0.3, 0.6, -0.6]
+    assert slow_rules.t0([0.5, -0.4, 0.6, -0.6], 0.5).tolist() == [0.5, 0, 0.6, -0.6]
 
 
 @pytest.mark.parametrize(("l1", "l2"), [(0.3, 0.0), (0.0, 0.7), (0.3, 0.7), (2.0, 5.0)])
@@ -1351,15 +1351,15 @@ def test_the_elastic_net_on_a_grid(l1, l2):
     grid, v, eta = np.linspace(-3, 3, 6001), np.linspace(-2, 2, 41), 0.8
     options = {"rate": eta, "power_t": 0.0, "l2": l2}
     for twin, H in [
-        (reference.TruncatedGradient(None, 41, l1=l1, **options), 1.0),
-        (reference.Adagrad(None, 41, l1=l1, delta=0.4, **options), 0.4),
+        (slow_rules.TruncatedGradient(None, 41, l1=l1, **options), 1.0),
+        (slow_rules.Adagrad(None, 41, l1=l1, delta=0.4, **options), 0.4),
     ]:
         twin.weights, twin.t = v.copy(), 1
         twin.step(np.zeros(41))
         for before, after in zip(v, twin.weights, strict=True):
             best = grid[np.argmin(eta * (l1 * np.abs(grid) + l2 * grid**2 / 2) + H * (grid - before) ** 2 / 2)]
             assert after == pytest.approx(best, abs=1.1e-3)
-    twin = reference.AdagradRda(None, 41, l1=l1, delta=0.4, **options)
+    twin = slow_rules.AdagradRda(None, 41, l1=l1, delta=0.4, **options)
     twin.sums, twin.t = v.copy(), 3
     twin.step(np.zeros(41))
     for total, w in zip(v, twin.weights, strict=True):

@@ -1,12 +1,12 @@
 """Every loss of the table with its twin, for tests over all of them."""
 
-import reference
+import slow_rules
 
 from vwlite.algorithms.losses import LOSSES as TABLE
 from vwlite.core.learn import losses
 
 ARGUMENTS = {"quantile": (0.7,), "huber": (0.4,)}
 LOSSES = {
-    name: tuple(getattr(of, row.kind)(*ARGUMENTS.get(name, ())) for of in (losses, reference))
+    name: tuple(getattr(of, row.kind)(*ARGUMENTS.get(name, ())) for of in (losses, slow_rules))
     for name, row in TABLE.items()
 }

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-import reference
+import slow_rules
 import test_rules
 from streams import random_stream
 from test_rules import FLOAT, LOSSES, assert_agree
@@ -12,9 +12,9 @@ from vwlite.core.vw.freegrad import FreeGrad
 from vwlite.core.vw.pistol import Pistol
 
 RULES = {
-    "coin": (Coin, reference.Coin),
-    "pistol": (Pistol, reference.Pistol),
-    "freegrad": (FreeGrad, reference.FreeGrad),
+    "coin": (Coin, slow_rules.Coin),
+    "pistol": (Pistol, slow_rules.Pistol),
+    "freegrad": (FreeGrad, slow_rules.FreeGrad),
 }
 
 
