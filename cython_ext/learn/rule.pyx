@@ -6,7 +6,7 @@ inside. It is the only place that knows what a slot means; table, learner and mo
 To add a rule, write a file like those in `rules/`: the slot struct (first field `uint32_t mark`),
 `SLOT` with its fields as NumPy would spell them, `SLOT_BYTES` with its size, `SCALARS` with the names of the state that
 is not per feature, the four methods, and `state_of` if no field is the weight itself. Then a row in
-`vwlite/algorithms/table.py`, a page in `vwlite/algorithms/pages/`, and its eager twin in `tests/reference/slow_rules.py`.
+`vwlite/algorithms/table.py`, a page in `vwlite/algorithms/pages/`, a reference in `tests/reference/slow_rules.py`.
 
 An example of millions of features, which interactions make, comes in pieces (pieces.pyx): a rule goes through them as
 often as it needs to (`sweep`), and keeps nothing of each place. What it keeps of each feature is a part of the table's

@@ -89,26 +89,26 @@ def test_adult_as_csv_and_json_lines_is_the_model_of_vw_text(vwlite, at):
     text = Path("adult.csv").read_text()
     roles = decided(text, {"income": "label"})
     assert [n for n, role in roles.items() if role == "numeric"] == [n for n in names if _is_numeric(rows, n)]
-    Path("twin.vw").write_text(csv_as_vw(text, roles))
+    Path("reference.vw").write_text(csv_as_vw(text, roles))
     with open("adult.jsonl", "w") as f:
         for row in rows:
             f.write(json.dumps({k: float(v) if roles[k] == "numeric" else v for k, v in row.items()}) + "\n")
     typed = ["--loss", "logistic", "--algorithm", "ftrl", "--quiet"]
     err = vwlite("train", "adult.csv", "--label", "income", *typed, "-m", "csv.model").err
     assert err == ""
-    vwlite("train", "twin.vw", *typed, "-m", "twin.model")
-    same_weights("csv.model", "twin.model")
+    vwlite("train", "reference.vw", *typed, "-m", "reference.model")
+    same_weights("csv.model", "reference.model")
     Path("adult.vw").write_text(vwlite("convert", "adult.csv", "--label", "income").out)
-    assert Path("adult.vw").read_text() == Path("twin.vw").read_text()
+    assert Path("adult.vw").read_text() == Path("reference.vw").read_text()
     # JSON lines have their keys in the order of each row, which leaves out what it does not have.
     vwlite("train", "adult.jsonl", "--label", "income", *typed, "-m", "json.model")
     json_vw = vwlite("convert", "adult.jsonl", "--label", "income").out
     assert json_vw == json_as_vw(Path("adult.jsonl").read_text(), {"income": "label"})
     Path("json.vw").write_text(json_vw)
-    vwlite("train", "json.vw", *typed, "-m", "json-twin.model")
-    same_weights("json.model", "json-twin.model")
+    vwlite("train", "json.vw", *typed, "-m", "json-reference.model")
+    same_weights("json.model", "json-reference.model")
     predicted = vwlite("predict", "-m", "csv.model", "adult.csv").out
-    assert predicted == vwlite("predict", "-m", "twin.model", "adult.vw").out
+    assert predicted == vwlite("predict", "-m", "reference.model", "adult.vw").out
     assert vwlite("predict", "-m", "csv.model", "adult.vw").out == predicted
     # A model of delimited text reads JSON lines too: the same but for the order of a sum.
     other = vwlite("predict", "-m", "csv.model", "adult.jsonl").out

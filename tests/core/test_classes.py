@@ -1,4 +1,4 @@
-"""Several classes: one against all is K runs of two labels, softmax is its twin; what is predicted and counted."""
+"""Several classes: one against all is K runs of two labels, softmax is its reference; what is predicted and counted."""
 
 from dataclasses import replace
 from math import isnan, nan
@@ -189,13 +189,13 @@ def test_a_label_that_is_not_a_class_is_invalid():
 
 
 class Given:
-    """A loss whose dloss is the prediction: so that a twin of one score takes the step that it is told."""
+    """A loss whose dloss is the prediction: so that a reference of one score takes the given step."""
 
     def dloss(self, p, y):
         return p
 
 
-TWINS = {
+REFERENCES = {
     "l1-ball": (slow_rules.L1Ball, {"radius": 1.5}),
     "nonnegative": (slow_rules.L1Ball, {"radius": 1.5, "nonnegative": True}),
     "sgd": (slow_rules.Sgd, {}),
@@ -203,22 +203,25 @@ TWINS = {
     "ftrl": (slow_rules.Ftrl, {"ftrl_alpha": 0.1, "l1": 0.3, "l2": 0.01}),
     "truncated-gradient": (slow_rules.TruncatedGradient, {"l1": 0.02, "period": 3, "threshold": 0.4}),
     "sgd with l2": (slow_rules.Sgd, {"l2": 0.1}),
-    "truncated-gradient with l2": (slow_rules.TruncatedGradient, {"l1": 0.02, "l2": 0.1, "period": 3, "threshold": 0.4}),
+    "truncated-gradient with l2": (
+        slow_rules.TruncatedGradient, {"l1": 0.02, "l2": 0.1, "period": 3, "threshold": 0.4},
+    ),
     "adagrad with l2": (slow_rules.Adagrad, {"l1": 0.01, "l2": 0.1}),
     "adagrad-rda with l2": (slow_rules.AdagradRda, {"l1": 0.01, "l2": 0.1}),
 }
 
 
 @pytest.mark.parametrize("radius", [1.5, 1e6])
-@pytest.mark.parametrize("name", TWINS)
-def test_softmax_is_its_eager_twin(name, radius):
-    kind, options = TWINS[name]
+@pytest.mark.parametrize("name", REFERENCES)
+def test_softmax_is_its_eager_reference(name, radius):
+    kind, options = REFERENCES[name]
     options = {**options, "radius": radius} if "radius" in options else options
     rule = "l1-ball" if name == "nonnegative" else name.split()[0]
     power = 0.0 if rule.startswith("adagrad") else 0.5
     learner = learner_of(rule, softmax=True, learning_rate=0.3, holdout_period=0, **options)
     mask = (1 << BITS) - 1
-    twins = [kind(Given(), 1 << BITS, rate=0.3, power_t=power, constant=CONSTANT & mask, **options) for _ in range(K)]
+    settings = {"rate": 0.3, "power_t": power, "constant": CONSTANT & mask, **options}
+    references = [kind(Given(), 1 << BITS, **settings) for _ in range(K)]
     stream = stream_of(3)
     go(learner, stream)
     predicted = []
@@ -227,19 +230,19 @@ def test_softmax_is_its_eager_twin(name, radius):
             continue
         keys = [h & mask for h, _ in line.features] + [CONSTANT & mask]
         values = [x for _, x in line.features] + [1.0]
-        scores = np.array([twin.predict(keys, values, line.initial) for twin in twins])
+        scores = np.array([reference.predict(keys, values, line.initial) for reference in references])
         predicted.append(int(np.argmax(scores)) + 1)
         if isnan(line.label) or line.importance == 0:
             continue
         shares = slow_rules.softmax(scores)
-        for k, twin in enumerate(twins):
-            twin.learn(keys, values, shares[k] - (line.label == k + 1), line.label, line.importance)
+        for k, reference in enumerate(references):
+            reference.learn(keys, values, shares[k] - (line.label == k + 1), line.label, line.importance)
     tolerance = 2e-5 if rule in ("sgd", "truncated-gradient") else 1e-9
     weights, _ = weights_of(learner.rule)
     dense = np.zeros((K, 1 << BITS))
     for key, row in weights.items():
         dense[:, key] = row
-    theirs = np.stack([twin.weights for twin in twins])
+    theirs = np.stack([reference.weights for reference in references])
     assert np.abs(theirs).max() > 1e-2
     np.testing.assert_allclose(dense, theirs, rtol=tolerance, atol=tolerance * np.abs(theirs).max())
     ours = [int(text.split()[0]) for text in learner.predictions.take().decode().splitlines()]

@@ -44,10 +44,10 @@ def test_derivative_is_between_the_slopes_on_either_side(name, y):
 
 @pytest.mark.parametrize(("name", "y"), CASES)
 def test_value_and_derivative_are_those_of_the_definition(name, y):
-    loss, twin, _ = LOSSES[name]
+    loss, reference, _ = LOSSES[name]
     for p in GRID:
-        assert loss(p, y) == pytest.approx(twin.value(p, y), rel=1e-12, abs=1e-12), p
-        assert loss.derivative(p, y) == pytest.approx(twin.dloss(p, y), rel=1e-12, abs=1e-300), p
+        assert loss(p, y) == pytest.approx(reference.value(p, y), rel=1e-12, abs=1e-12), p
+        assert loss.derivative(p, y) == pytest.approx(reference.dloss(p, y), rel=1e-12, abs=1e-300), p
 
 
 @pytest.mark.parametrize(("name", "y"), CASES)
@@ -81,25 +81,25 @@ def test_logistic_keeps_its_digits_far_out(y):
     assert loss.derivative(-700 * y, y) == -y
 
 
-def flow(twin: slow_rules.Loss, p: float, y: float, eta: float, h: float, steps: int = 4000) -> float:
+def flow(reference: slow_rules.Loss, p: float, y: float, eta: float, h: float, steps: int = 4000) -> float:
     """Where dp/ds = -h l'(p) leads from p in the time eta: the middle of tiny Runge-Kutta steps."""
     ds = eta / steps
     for _ in range(steps):
-        k1 = -h * twin.dloss(p, y)
-        k2 = -h * twin.dloss(p + ds / 2 * k1, y)
-        k3 = -h * twin.dloss(p + ds / 2 * k2, y)
-        k4 = -h * twin.dloss(p + ds * k3, y)
+        k1 = -h * reference.dloss(p, y)
+        k2 = -h * reference.dloss(p + ds / 2 * k1, y)
+        k3 = -h * reference.dloss(p + ds / 2 * k2, y)
+        k4 = -h * reference.dloss(p + ds * k3, y)
         p += ds / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
     return p
 
 
 @pytest.mark.parametrize(("name", "y"), CASES)
 def test_invariant_step_solves_its_equation(name, y):
-    loss, twin, _ = LOSSES[name]
+    loss, reference, _ = LOSSES[name]
     for p in [-3.0, -0.7, 0.0, 0.2, 1.0, 2.9]:
         for eta, h in [(0.01, 1.0), (0.5, 0.3), (0.5, 1.0), (0.02, 25.0), (2.0, 1.5), (0.5, 7.0)]:
             # stiff where the dloss is steep: there the end is the label
-            moved = flow(twin, p, y, eta, h)
+            moved = flow(reference, p, y, eta, h)
             if not isfinite(moved) or abs(moved) > 1e3:
                 continue
             tol = 1e-4 if name == "logistic" else 1e-6

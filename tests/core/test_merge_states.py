@@ -1,4 +1,4 @@
-"""The state after a merge against its eager twin."""
+"""The state after a merge against its eager reference."""
 
 from dataclasses import replace
 
@@ -107,5 +107,5 @@ def test_normal_distributions_and_averaged_gradients(seed):
     joint, shift, damping = z0 + (z - z0).sum(axis=0), strength(0.4), strength(0.25)
     expected = soft(joint, shift) * 0.5 / (0.1 + np.sqrt(total) + damping) - w0
     close(dual_average(found, [0.4], [0.5], [0.25], CONSTANT), expected)
-    twin = directions(w0, S0, w, S, eta=np.full(N, 0.5), beta=0.1, c=2.0)
-    close(direction(found, "dual"), twin["dual"])
+    reference = directions(w0, S0, w, S, eta=np.full(N, 0.5), beta=0.1, c=2.0)
+    close(direction(found, "dual"), reference["dual"])

@@ -1,4 +1,4 @@
-"""The compiled sums and directions of a merge against their eager twins."""
+"""The compiled sums and directions of a merge against their eager references."""
 
 import random
 from array import array
@@ -64,7 +64,7 @@ class Model:
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("kind", BLANK)
 @pytest.mark.parametrize("started", [False, True])
-def test_sums_and_directions_are_those_of_the_twin(seed, kind, started):
+def test_sums_and_directions_are_those_of_the_reference(seed, kind, started):
     chance = random.Random(f"{seed} {kind} {started}")
     n, classes, shards = 60, chance.choice([1, 3]), chance.choice([1, 2, 3, 7, 16])
     start = Model(chance, n, classes, kind, part=0.4 if started else 0)

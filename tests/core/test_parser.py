@@ -1,4 +1,4 @@
-"""The parser: against its slow twin, and by hand."""
+"""The parser: against its slow reference, and by hand."""
 
 import math
 import random
@@ -19,7 +19,7 @@ from vwlite.core.text.numbers import number, short
 from vwlite.core.text.parser import Parser, detect, window
 from vwlite.hashing import feature_hash
 
-# --- against the slow twin -------------------------------------------------------------------------
+# --- against the slow reference -------------------------------------------------------------------------
 
 PIECES = [b" ", b"  ", b"\t", b"|", b":", b"\r", b"\n", b"\r\n", b"'", b"#"]
 PIECES += [b"\x00", b"\x0b", b"\x1f", b"\x7f", b"\xff"]
@@ -587,7 +587,7 @@ def as_words(texts: list[bytes]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return words[:, 0].copy(), words[:, 1].copy(), np.array([len(t) for t in texts], dtype=np.uint32)
 
 
-def test_the_delimiters_and_their_portable_twin():
+def test_the_delimiters_and_their_portable_reference():
     rng = random.Random(5)
     for length in [*range(200), 5000, 20_000]:
         text = bytes(rng.choice([rng.randrange(256), *b"abc :|\n"]) for _ in range(length))
@@ -598,7 +598,7 @@ def test_the_delimiters_and_their_portable_twin():
             assert marks == [i for i in expected if i < reached]
 
 
-def test_the_columns_and_their_portable_twin():
+def test_the_columns_and_their_portable_reference():
     rng = random.Random(3)
     names = [plain_feature(rng).partition(":")[0].encode()[:15] for _ in range(3001)]
     names += [b"1", b"12345678", b"1234567a", b"00000000", b"9"]

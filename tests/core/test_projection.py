@@ -1,4 +1,4 @@
-"""Projections onto the simplex and the l1 ball: two methods, one twin without any, and the conditions of optimality."""
+"""Projections onto the simplex and the l1 ball: two methods, a reference, and the conditions of optimality."""
 
 import re
 import textwrap
@@ -48,7 +48,7 @@ def unlike(x, y, scale):
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("z", RADII)
 @pytest.mark.parametrize("name", VECTORS)
-def test_simplex_by_its_twin(name, z, method):
+def test_simplex_by_its_reference(name, z, method):
     v = VECTORS[name]
     before = v.copy()
     w = project_simplex(v, z, method=method)
@@ -61,8 +61,8 @@ def test_simplex_by_its_twin(name, z, method):
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("z", RADII)
 @pytest.mark.parametrize("name", VECTORS)
-def test_l1_by_its_twin(name, z, method):
-    """v is as large as z here, with a factor: the twin has no digits of z beside numbers that are much larger."""
+def test_l1_by_its_reference(name, z, method):
+    """v is as large as z here, with a factor: the reference has no digits of z beside numbers that are much larger."""
     v = VECTORS[name] * (z / max(np.abs(VECTORS[name]).max(), 1e-300))
     for factor in (0.001, 1.0, 30.0):
         w = project_l1(factor * v, z, method=method)
@@ -75,12 +75,12 @@ def test_l1_by_its_twin(name, z, method):
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("z", RADII)
 @pytest.mark.parametrize("name", VECTORS)
-def test_weights_and_box_by_their_twin(name, z, weighted, box, method):
+def test_weights_and_box_by_their_reference(name, z, weighted, box, method):
     v = VECTORS[name] * (3 / max(np.abs(VECTORS[name]).max(), 1e-300))
     a = 10 ** RNG(10).uniform(-1, 1, len(v)) if weighted else None
     w = project_l1(v, z, weights=a, box=box, method=method)
-    twin = slow_rules.projection_by_bisection(v, z, weights=a, box=inf if box is None else box)
-    assert unlike(w, twin, 3) < 1e-12
+    reference = slow_rules.projection_by_bisection(v, z, weights=a, box=inf if box is None else box)
+    assert unlike(w, reference, 3) < 1e-12
 
 
 def assert_optimal(v, w, z, a, b, tolerance):
@@ -145,15 +145,15 @@ def layers(rng, z):
 
 
 @pytest.mark.parametrize("seed", range(200))
-def test_layers_by_their_twin(seed):
+def test_layers_by_their_reference(seed):
     """The means alone take many rounds here, so that it is up to the pivots; layers of ties are among them."""
     rng = RNG(seed)
     z = float(rng.choice([1e-3, 1.0, 50.0]))
     v = layers(rng, z)
-    twin = slow_rules.projection_by_bisection(v, z, simplex=True)
+    reference = slow_rules.projection_by_bisection(v, z, simplex=True)
     for method in METHODS:
-        assert unlike(project_simplex(v, z, method=method), twin, z) < 1e-12
-        assert unlike(project_l1(v + 3 * z, z, method=method), twin, z) < 1e-11
+        assert unlike(project_simplex(v, z, method=method), reference, z) < 1e-12
+        assert unlike(project_l1(v + 3 * z, z, method=method), reference, z) < 1e-11
 
 
 DISCRETE = [(0.0, 1.0), (-1.0, 0.0, 1.0), (-0.5, 0.5, 1.0, 2.0), (0.1, 0.2, 0.3, 0.7), (-2.0, -0.3, 0.15, 0.45)]
@@ -182,8 +182,8 @@ def test_few_different_numbers(numbers, method):
             w = project_l1(v, z, method=method, **kwargs)
             weights, box = kwargs.get("weights", np.ones(n)), kwargs.get("box", inf)
             assert float(weights @ np.abs(w)) <= z * (1 + 1e-11)
-            twin = slow_rules.projection_by_bisection(v, z, weights=weights, box=box)
-            assert unlike(w, twin, max(z, np.abs(v).max())) < 1e-13
+            reference = slow_rules.projection_by_bisection(v, z, weights=weights, box=box)
+            assert unlike(w, reference, max(z, np.abs(v).max())) < 1e-13
 
 
 # --- the edges -----------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""A case: files and what is done with them; or a text, for the parser and its slow twin."""
+"""A case: files and what is done with them; or a text, for the parser and its slow reference."""
 
 import base64
 import json
@@ -16,7 +16,7 @@ class Case:
     same: files that must be the same after each group, "stdout" too; the groups must also end with the same exit code.
     caches: which of the files are caches, each with the files it is to be of: its fingerprint is made that of them as
     they are when the case runs.
-    texts: for the parser and its slow twin: format, options, number of the first line, text.
+    texts: for the parser and its slow reference: format, options, number of the first line, text.
     found: what was wrong with it.
     """
 

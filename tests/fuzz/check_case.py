@@ -129,7 +129,7 @@ def _texts(case: Case) -> str:
             agree(text, format, first_line, **options)
         except AssertionError as e:
             case.texts = [(format, options, first_line, text)]
-            return f"the parser and its twin differ: {e}\n{case.to_json()}"
+            return f"the parser and its reference differ: {e}\n{case.to_json()}"
     return ""
 
 

@@ -110,7 +110,7 @@ CLASSES: list[dict[str, Any]] = [
 
 
 def lines(rng: Random) -> Case:
-    """Texts for the parser and its slow twin."""
+    """Texts for the parser and its slow reference."""
     texts = []
     for _ in range(25):
         format = rng.choice(["vw", "vw", "libsvm"])

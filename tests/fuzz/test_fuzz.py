@@ -135,7 +135,7 @@ def test_the_checker_sees_a_difference_to_the_slow_parser(tmp_path, monkeypatch)
 
     monkeypatch.setattr(slow_parser, "float32", lambda text: slow_parser.np.float32(float(text.replace(b"3", b"4"))))
     found = check_case.check_case(Case("lines", texts=texts), tmp_path / "work")
-    assert found.startswith("the parser and its twin differ")
+    assert found.startswith("the parser and its reference differ")
     small = shrink.shrunk(Case("lines", texts=texts), found, tmp_path / "work")
     assert [text for *_, text in small.texts] == [b"|a x:3\n"]
 

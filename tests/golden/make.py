@@ -1,8 +1,8 @@
 """Makes the golden models of a release: `.venv/bin/python tests/golden/make.py`, as the last thing before it.
 
 The folder of the release gets a small model of each algorithm and form (NAME.model), and beside it (NAME.json) how it
-was made, how it predicts and is continued, what it predicts, and what the eager twin of tests/reference/slow_rules.py,
-which knows the algorithm from the papers only, makes of the same data. A model that is not as its twin is not written.
+was made, how it predicts and is continued, what it predicts, and what tests/reference/slow_rules.py, written from the
+papers only, computes from the same data. A model that differs from its reference is not written.
 From then on the files stay as they are, and the tests see that later programs read them as this one does. --anew
 replaces a folder that was not released yet, and --only NAME adds to it.
 """
@@ -38,8 +38,8 @@ from vwlite.algorithms.table import ALGORITHMS, SOLVED  # noqa: E402
 from vwlite.hashing import feature_hash  # noqa: E402
 from vwlite.options.settings import Settings  # noqa: E402
 
-BITS = 8  # of the twins' keys: they hold a number for each
-CLOSE = 2e-5  # how near predictions must be to those of the twin, whose numbers are doubles
+BITS = 8  # of the references' keys: they hold a number for each
+CLOSE = 2e-5  # how near predictions must be to those of the reference, whose numbers are doubles
 PREDICT = ["predict", "-m", "MODEL", "TEST", "-r", "RAW", "--quiet"]
 CONTINUE = ["train", "-i", "MODEL", "MORE", "-m", "OUT", "--quiet"]
 VW_PREDICT = ["vw", "-t", "-i", "MODEL", "-d", "TEST", "-p", "/dev/stdout", "--quiet"]
@@ -83,14 +83,14 @@ def text(kind: str, part: str) -> str:
 
 @dataclass
 class Form:
-    """A kind of model: how it is made, and its twin."""
+    """A kind of model: how it is made, and its reference."""
 
     name: str
     algorithm: str
     options: str
     data: str = "binary"
-    twin: type | None = None
-    more: dict[str, Any] | None = None  # options of the twin
+    reference: type | None = None
+    more: dict[str, Any] | None = None  # options of the reference
     loss: Any = None
     classes: int = 0
     softmax: bool = False
@@ -107,12 +107,14 @@ def forms() -> list[Form]:
     r = slow_rules
     logistic, hinge, squared = r.Logistic(), r.Hinge(), r.Squared()
 
-    def form(name: str, algorithm: str, options: str, twin: type | None, more: dict[str, Any], **rest: Any) -> Form:
+    def form(
+        name: str, algorithm: str, options: str, reference: type | None, more: dict[str, Any], **rest: Any
+    ) -> Form:
         rest.setdefault("loss", logistic)
         loss = {logistic: "logistic", hinge: "hinge", squared: "squared"}.get(rest["loss"])
         if loss and "--softmax" not in options:
             options += f" --loss {loss}"
-        return Form(name, algorithm, f"--algorithm {algorithm} {options}", twin=twin, more=more, **rest)
+        return Form(name, algorithm, f"--algorithm {algorithm} {options}", reference=reference, more=more, **rest)
 
     rate, ball = {"rate": 0.5}, {"radius": 3.0, "rate": 0.5}
     adagrad = {"rate": 0.5, "power_t": 0.0}
@@ -200,11 +202,11 @@ def forms() -> list[Form]:
     return found
 
 
-# --- twins -------------------------------------------------------------------------------------------
+# --- references -------------------------------------------------------------------------------------------
 
 
 class Keys(dict[int, int]):
-    """Small numbers for indices of features, as the twins hold one number for each that there may be."""
+    """Small numbers for indices of features, as the references hold one number for each that there may be."""
 
     def __init__(self, bits: int) -> None:
         super().__init__()
@@ -238,11 +240,11 @@ def stream(form: Form, part: str, keys: Keys) -> list[Line]:
     return found
 
 
-def twin_scores(form: Form) -> list[list[float]] | None:
-    """What the twin says of each example of the test data, or the twins of all classes."""
+def reference_scores(form: Form) -> list[list[float]] | None:
+    """What the reference says of each example of the test data, or the references of all classes."""
     if form.solve:
         return solved_scores(form)
-    if form.twin is None:
+    if form.reference is None:
         return None
     keys = Keys(form.bits)
     train, test = (stream(form, part, keys) for part in ("train", "test"))
@@ -252,22 +254,22 @@ def twin_scores(form: Form) -> list[list[float]] | None:
         options["a"] = np.ones(1 << BITS)
         for (space, name), a in WEIGHTS.items():
             options["a"][keys[feature_hash(name.encode(), space.encode())]] = a
-    make: Callable[[Any], Any] = lambda loss: form.twin(loss, 1 << BITS, constant=constant, **options)  # noqa: E731
+    make: Callable[[Any], Any] = lambda loss: form.reference(loss, 1 << BITS, constant=constant, **options)  # noqa: E731
     if form.softmax:
         return softmax_scores(make, train, test, form.classes)
     low, high = (-50.0, 50.0) if isinstance(form.loss, slow_rules.Logistic | slow_rules.Poisson) else (0.0, 0.0)
     columns = []
     for k in range(1, max(form.classes, 1) + 1):
-        twin = make(form.loss)
-        walk = Walk(twin, bits=BITS, range_of_labels=(low, high),
+        reference = make(form.loss)
+        walk = Walk(reference, bits=BITS, range_of_labels=(low, high),
                     largest_p=44 if isinstance(form.loss, slow_rules.Poisson) else inf)  # fmt: skip
         labelled = train
         if form.classes:
             sides = [nan if math.isnan(x.label) else 1.0 if x.label == k else -1.0 for x in train]
             labelled = [x._replace(label=side) for x, side in zip(train, sides, strict=True)]
         walk.run(labelled)
-        if isinstance(twin, slow_rules.Limited):
-            twin.weights = twin.model
+        if isinstance(reference, slow_rules.Limited):
+            reference.weights = reference.model
         walk.run(test)
         columns.append(walk.predictions[-len(test) :])
     scores = [list(row) for row in zip(*columns, strict=True)]
@@ -277,24 +279,24 @@ def twin_scores(form: Form) -> list[list[float]] | None:
 
 
 class Given:
-    """A loss whose dloss is the prediction, so that a twin of one score takes the step that it is told."""
+    """A loss whose dloss is the prediction, so that a reference of one score takes the given step."""
 
     def dloss(self, p: float, y: float) -> float:
         return p
 
 
 def softmax_scores(make: Callable[[Any], Any], train: list[Line], test: list[Line], classes: int) -> list[list[float]]:
-    twins = [make(Given()) for _ in range(classes)]
+    references = [make(Given()) for _ in range(classes)]
     found = []
     for line in [*train, *test]:
         ids = [k for k, _ in line.features] + [CONSTANT & (1 << BITS) - 1]
         values = [x for _, x in line.features] + [1.0]
-        scores = [twin.predict(ids, values, line.initial) for twin in twins]
+        scores = [reference.predict(ids, values, line.initial) for reference in references]
         found.append(scores)
         if not math.isnan(line.label):
             shares = slow_rules.softmax(np.array(scores))
-            for k, twin in enumerate(twins):
-                twin.learn(ids, values, shares[k] - (line.label == k + 1), line.label, line.importance)
+            for k, reference in enumerate(references):
+                reference.learn(ids, values, shares[k] - (line.label == k + 1), line.label, line.importance)
     return found[-len(test) :]
 
 
@@ -356,7 +358,7 @@ def make(form: Form, folder: Path, work: Path) -> None:
     predict = [*VW_PREDICT, *(["--predict_only_model"] if form.vw and form.only else [])] if vw else PREDICT
     predictions = vwlite(predict, files)
     raw = None if vw else files["RAW"].read_text()
-    scores = twin_scores(form)
+    scores = reference_scores(form)
     if scores is not None:
         assert scores_of(raw if form.classes and raw else predictions, form.classes) == near(scores), form.name
     content = {

@@ -13,7 +13,7 @@ from vwlite.algorithms.table import ALGORITHMS, SOLVED
 from vwlite.model.file import ZIP
 
 GOLDEN = sorted(Path(__file__).parent.glob("*/*.json"))
-CLOSE = 2e-5  # to the twin, whose numbers are doubles
+CLOSE = 2e-5  # to the reference, whose numbers are doubles
 
 
 @cache
@@ -37,17 +37,17 @@ class TestEach:
         if meta(path)["raw"] is not None:
             assert (tmp_path / "raw").read_text() == meta(path)["raw"]
 
-    def test_predicts_what_its_twin_did(self, path):
+    def test_predicts_what_its_reference_did(self, path):
         """Without running anything: the files agree with the definition of the algorithm."""
-        twin = meta(path)["twin"]
-        if twin is None:
-            pytest.skip("has no twin")
-        classes = len(twin[0])
+        reference = meta(path)["twin"]
+        if reference is None:
+            pytest.skip("has no reference")
+        classes = len(reference[0])
         text = meta(path)["raw"] if classes > 1 else meta(path)["predictions"]
         words = [line.split()[:classes] for line in text.splitlines()]
         scores = [[float(word.rpartition(":")[2]) for word in row] for row in words]
-        np.testing.assert_allclose(scores, twin, rtol=CLOSE, atol=CLOSE)
-        assert np.std(twin) > 0.01
+        np.testing.assert_allclose(scores, reference, rtol=CLOSE, atol=CLOSE)
+        assert np.std(reference) > 0.01
 
     def test_is_whole(self, vwlite, path):
         model = path.with_suffix(".model")

@@ -1,6 +1,6 @@
 """The papers' batch solvers, step by step, in plain NumPy: dense, every number recomputed where possible.
 
-Random numbers are drawn as by the compiled solvers, so that a twin goes the same way: splitmix64, of which the upper 32
+Random numbers are drawn as by the compiled solvers, so that both take the same steps: splitmix64, of which the upper 32
 bits decide.
 
 SMD: Shalev-Shwartz, Tewari. Stochastic Methods for l1 Regularized Loss Minimization. ICML 2009.

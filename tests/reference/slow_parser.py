@@ -1,4 +1,4 @@
-"""A slow, obvious parser, written from the grammar: the twin of the compiled one.
+"""A slow, obvious parser, written from the grammar: the reference of the compiled one.
 
 It works on one line at a time, with Python's own float and mmh3, and knows the complaints only by
 their kind and place.

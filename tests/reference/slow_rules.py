@@ -1,6 +1,6 @@
-"""The slow twins: every rule as dense, eager NumPy, straight from its definition.
+"""The slow references: every rule as dense, eager NumPy, straight from its definition.
 
-No laziness and no cleverness: a twin holds one number per key for the whole key space, and does
+No laziness and no cleverness: a reference holds one number per key for the whole key space, and does
 everything to every weight at every step. The compiled rules must agree with them.
 
 An example is `keys` and `values` of equal length; a key may occur more than once. The constant is a
@@ -298,7 +298,7 @@ def softmax(scores):
 # --- rules -----------------------------------------------------------------------------------
 
 
-class Twin:
+class Reference:
     """Stochastic gradient descent; what comes after the gradient step is the business of `after_step`.
 
     size: of the key space. t counts the examples learned; eta_t = rate decay (t + initial_t)^-power_t.
@@ -339,7 +339,7 @@ class Twin:
         pass
 
 
-class Sgd(Twin):
+class Sgd(Reference):
     """w <- (w - eta_t g_t) / (1 + eta_t l2), with the weights of an example's features kept in 32 bits"""
 
     def __init__(self, loss, size, *, l2=0.0, **schedule):
@@ -374,7 +374,7 @@ class TruncatedGradient(Sgd):
             self.weights = np.where(self.penalized & (np.abs(self.weights) <= self.threshold), shrunk, self.weights)
 
 
-class Rounding(Twin):
+class Rounding(Reference):
     """w <- T0(w - eta_t g_t, theta) if K divides t, else w - eta_t g_t."""
 
     def __init__(self, loss, size, *, threshold, period=1, **schedule):
@@ -386,7 +386,7 @@ class Rounding(Twin):
             self.weights = np.where(self.penalized, t0(self.weights, self.threshold), self.weights)
 
 
-class L1Subgradient(Twin):
+class L1Subgradient(Reference):
     """w <- w - eta_t g_t - eta_t l1 sgn(w)"""
 
     def __init__(self, loss, size, *, l1=0.0, **schedule):
@@ -399,7 +399,7 @@ class L1Subgradient(Twin):
         self.weights = self.weights - self.eta() * self.l1 * np.sign(before) * self.penalized
 
 
-class L1Ball(Twin):
+class L1Ball(Reference):
     """w <- P(w - eta_t g_t), P the projection onto ||w||_1 <= radius; nonnegative: onto that with w >= 0."""
 
     def __init__(self, loss, size, *, radius, nonnegative=False, **schedule):
@@ -413,7 +413,7 @@ class L1Ball(Twin):
         self.weights[self.penalized] = project_l1(v, self.radius)
 
 
-class WeightedL1Ball(Twin):
+class WeightedL1Ball(Reference):
     """The same for sum of a_i |w_i| <= radius and |w_i| <= box."""
 
     def __init__(self, loss, size, *, radius, a=1.0, box=inf, **schedule):
@@ -425,7 +425,7 @@ class WeightedL1Ball(Twin):
         self.weights[self.penalized] = project_weighted(self.weights[self.penalized], self.radius, self.a, self.box)
 
 
-class Simplex(Twin):
+class Simplex(Reference):
     """w <- P(w - eta_t g_t), P the projection onto w >= 0, sum w = radius; all begin with radius / d.
 
     features: d, those that never occur too, which all weigh the same; all keys but the constant's if not given.
@@ -453,7 +453,7 @@ class Simplex(Twin):
         self.other = w[-1]
 
 
-class Eg(Twin):
+class Eg(Reference):
     """w_i <- w_i exp(-eta_t g_i) / Z on {w >= 0, sum w = radius}; in logarithms, so that nothing overflows.
 
     features: d, those that never occur too; all keys but the constant's if not given.
@@ -497,7 +497,7 @@ class EgPm(Eg):
     signs = (1, -1)
 
 
-class Smidas(Twin):
+class Smidas(Reference):
     """theta <- soft(theta - eta_t g_t, eta_t l1), w_j = sign(theta_j) |theta_j|^(p-1) / ||theta||_p^(p-2), p = 2 ln d.
 
     features: d; if it is not given, the number of features in the examples learned so far. The constant has no
@@ -530,7 +530,7 @@ class Smidas(Twin):
         self.weights = np.where(self.penalized, linked, self.theta)
 
 
-class Adagrad(Twin):
+class Adagrad(Reference):
     """w <- soft(H w - eta_t g, eta_t l1) / (H + eta_t l2), H = delta + sqrt(sum of g^2)."""
 
     def __init__(self, loss, size, *, l1=0.0, l2=0.0, delta=1e-8, **schedule):
@@ -546,7 +546,7 @@ class Adagrad(Twin):
         self.weights = np.where(self.penalized, shrunk, v)
 
 
-class AdagradRda(Twin):
+class AdagradRda(Reference):
     """w <- -sign(G) eta_t t / (H + eta_t t l2) max(|G| / t - l1, 0), G = sum of g, H = delta + sqrt(sum of g^2)."""
 
     def __init__(self, loss, size, *, l1=0.0, l2=0.0, delta=1e-8, **schedule):
@@ -563,7 +563,7 @@ class AdagradRda(Twin):
         self.weights = -np.sign(self.sums) * self.eta() * self.t / (H + self.eta() * self.t * self.l2) * kept
 
 
-class AdagradBall(Twin):
+class AdagradBall(Reference):
     """w <- argmin sum of H_i (w_i - v_i)^2 over ||w||_1 <= radius, v = w - eta_t g / H; H as for adagrad."""
 
     def __init__(self, loss, size, *, radius, delta=1e-8, **schedule):
@@ -579,7 +579,7 @@ class AdagradBall(Twin):
         self.weights = v
 
 
-class AdagradFull(Twin):
+class AdagradFull(Reference):
     """The argmin over w of
 
     cmd: eta_t <g, w> + eta_t l1 ||w||_1 + (w - w_t)^T S (w - w_t) / 2
@@ -619,7 +619,7 @@ def dense(keys: Keys, values: Values, size: int):
     return x
 
 
-class Pa(Twin):
+class Pa(Reference):
     """w <- w + tau y x, tau = l / ||x||^2; l is the hinge loss."""
 
     def tau(self, loss, norm, importance):
@@ -651,7 +651,7 @@ class PaII(PaI):
         return loss / (norm + 1 / (2 * importance * self.pa_c))
 
 
-class Arow(Twin):
+class Arow(Reference):
     """beta = 1 / (x' Sigma x + r / h); w <- w + l beta y Sigma x; Sigma_ii <- Sigma_ii - beta (Sigma_ii x_i)^2.
 
     Nothing if y p >= 1: the figure in the paper leaves such an example out.
@@ -672,7 +672,7 @@ class Arow(Twin):
         self.sigma = self.sigma - beta * (self.sigma * x) ** 2
 
 
-class Ftrl(Twin):
+class Ftrl(Reference):
     """sigma = (sqrt(n + g^2) - sqrt(n)) / alpha; z <- z + g - sigma w; n <- n + g^2;
 
     w = 0 if |z| <= l1 else -(z - sign(z) l1) / ((beta + sqrt(n)) / alpha + l2). The constant: l1 = l2 = 0.
@@ -695,43 +695,43 @@ class Ftrl(Twin):
 
 
 class Averaged:
-    """The mean of w_1, ..., w_T, those weights of a twin that T examples were predicted with before it learned them.
+    """The mean of w_1, ..., w_T, the weights of a reference that predicted T examples before it learned them.
 
-    `predict` is for examples that are learned next, `answer` for others. A subclass names the twin.
+    `predict` is for examples that are learned next, `answer` for others. A subclass names the reference.
     """
 
     clips = False
-    kind: type[Twin]
+    kind: type[Reference]
 
     def __init__(self, loss, size, **options):
-        self.twin = self.kind(loss, size, **options)
+        self.reference = self.kind(loss, size, **options)
         self.sum = np.zeros(size)
 
     @property
     def weights(self):
-        return self.sum / max(self.twin.t, 1)
+        return self.sum / max(self.reference.t, 1)
 
     def predict(self, keys, values, initial=0.0):
-        return self.twin.predict(keys, values, initial)
+        return self.reference.predict(keys, values, initial)
 
     def answer(self, keys, values, initial=0.0):
         return initial + sum(self.weights[k] * x for k, x in zip(keys, values, strict=True))
 
     def learn(self, keys, values, p, y, importance=1.0):
-        self.sum += self.twin.weights
-        self.twin.learn(keys, values, p, y, importance)
+        self.sum += self.reference.weights
+        self.reference.learn(keys, values, p, y, importance)
 
     @property
     def t(self):
-        return self.twin.t
+        return self.reference.t
 
     @property
     def decay(self):
-        return self.twin.decay
+        return self.reference.decay
 
     @decay.setter
     def decay(self, decay):
-        self.twin.decay = decay
+        self.reference.decay = decay
 
 
 class AveragedSgd(Averaged):

@@ -1,4 +1,4 @@
-"""AdaGrad with the full matrix: against its eager twin, and what the battery asks of the other rules."""
+"""AdaGrad with the full matrix: against its eager reference, and what the battery asks of the other rules."""
 
 import os
 import subprocess
@@ -56,26 +56,27 @@ def run(learner, stream):
 @pytest.mark.parametrize("update", ["cmd", "rda"])
 @pytest.mark.parametrize("options", OPTIONS)
 @pytest.mark.parametrize("loss", LOSSES)
-def test_it_is_its_twin(loss, options, update, constant):
+def test_it_is_its_reference(loss, options, update, constant):
     """Over two passes, the second with a lower rate; 16 keys for 40 features."""
     options = {"rate": RATES[loss], "power_t": 0.0, "update": update} | OPTIONS[options]
     stream = random_stream(31, 70, loss=loss, keys=40, width=6, scales=False)
     compiled, plain = LOSSES[loss]
     learner = learner_of(compiled, bits=4, constant=constant, **options)
     key = learner.expander.constant_key
-    twin = slow_rules.AdagradFull(plain, 16, constant=key if constant else None, **options)
-    walk = Walk(twin, bits=4, constant=constant, largest_p=inf)
+    reference = slow_rules.AdagradFull(plain, 16, constant=key if constant else None, **options)
+    walk = Walk(reference, bits=4, constant=constant, largest_p=inf)
     for decay in (1.0, 0.7):
-        learner.rule.pass_decay = twin.decay = decay
+        learner.rule.pass_decay = reference.decay = decay
         run(learner, stream)
         walk.run(stream)
         ours = weights_of(learner.rule, 16)
-        assert np.abs(twin.weights).max() > 1e-3
+        assert np.abs(reference.weights).max() > 1e-3
         # A root keeps half of the digits that a small eigenvalue has beside the largest; those of poisson differ most.
         tolerance = 1e-5 if loss == "poisson" else 1e-9
-        np.testing.assert_allclose(ours, twin.weights, rtol=tolerance, atol=tolerance * np.abs(twin.weights).max())
-        np.testing.assert_array_equal(ours == 0, np.abs(twin.weights) < 1e-11)  # rounding, for features never seen
-    assert twin.roots < twin.t // 2 or options.get("root_every", 1) == 1
+        largest = np.abs(reference.weights).max()
+        np.testing.assert_allclose(ours, reference.weights, rtol=tolerance, atol=tolerance * largest)
+        np.testing.assert_array_equal(ours == 0, np.abs(reference.weights) < 1e-11)  # rounding, for features never seen
+    assert reference.roots < reference.t // 2 or options.get("root_every", 1) == 1
 
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="there is one core only")
@@ -97,9 +98,9 @@ def test_one_feature_is_the_diagonal():
     for update, diagonal in (("cmd", slow_rules.Adagrad), ("rda", slow_rules.AdagradRda)):
         learner = learner_of(Squared(), constant=False, rate=0.5, l1=0.05, update=update)
         run(learner, stream)
-        twin = diagonal(slow_rules.Squared(), 8, rate=0.5, power_t=0, l1=0.05)
-        Walk(twin, bits=3, constant=False).run(stream)
-        np.testing.assert_allclose(weights_of(learner.rule, 8), twin.weights, rtol=1e-12)
+        reference = diagonal(slow_rules.Squared(), 8, rate=0.5, power_t=0, l1=0.05)
+        Walk(reference, bits=3, constant=False).run(stream)
+        np.testing.assert_allclose(weights_of(learner.rule, 8), reference.weights, rtol=1e-12)
 
 
 @pytest.mark.parametrize("update", ["cmd", "rda"])

@@ -67,10 +67,10 @@ def test_against_the_eager_mean(name, options, tolerance, loss, schedule):
         rate = 1.0 if schedule == "1/t" else 0.1
     options = SCHEDULES[schedule] | {"rate": rate} | options
     stream = random_stream(50, 400, loss=loss, scales=False)
-    _, twin = assert_agree(
+    _, reference = assert_agree(
         name, loss, stream, options, tolerance=tolerance, passes=2, decay=0.9, holdout_period=7
     )
-    assert np.abs(twin.weights - twin.twin.weights).max() > 1e-4
+    assert np.abs(reference.weights - reference.reference.weights).max() > 1e-4
 
 
 def learner(kind, loss, **options):

@@ -236,7 +236,7 @@ def test_the_last_key_of_all_is_kept(vwlite, tmp_path, rule):
     vwlite(*command, "-m", tmp_path / "once")
     model = read_model(str(tmp_path / "once"))
     assert model.keys[-1] == 2**32 - 1
-    assert model.weights[-1] != 0 or rule == "simplex"  # where it is 0, also by the twin; but it was touched
+    assert model.weights[-1] != 0 or rule == "simplex"  # where it is 0, also by the reference; but it was touched
     data.write_text("".join(data.read_text() for _ in range(2)))
     vwlite(*command, "-m", tmp_path / "twice")
     data.write_text(data.read_text()[: len(data.read_text()) // 2])

@@ -1,6 +1,6 @@
 """Streams of few features with few different values, where weights meet each other, and 0, to the last bit.
 
-Values that are drawn from a continuum never tie. Here each rule stands beside its twin after every example, both with
+Values that are drawn from a continuum never tie. Each rule is compared to its reference after each example, both with
 the prediction of the compiled one, so that no kink of a loss is decided by a last bit; and a model that is cut off
 anywhere and continued is, byte for byte, as if it had never stopped.
 
@@ -41,7 +41,7 @@ RADIUS = {"radius": (0.1, 0.25, 0.3, 0.5, 1.0, 1.5, 2.0, 4.0)}
 L1 = {"l1": (0.0, 0.05, 0.1, 0.25, 0.5)}
 DELTA = {"delta": (1e-8, 0.5, 1.0)}
 RATES = (0.03, 0.1, 0.25, 0.5, 1.0)
-# Where the rule itself decides by an equality, |w| < theta or w = 0, whose two sides the twin rounds otherwise: numbers
+# Where the rule decides by an equality, |w| < theta or w = 0, the reference rounds the two sides otherwise: numbers
 # that are not rounded at all.
 EXACT = {"loss": ("hinge", "quantile"), "learning_rate": (0.25, 0.5, 1.0), "power_t": (0.0,)}
 BALLS = ("l1-ball", "nonnegative", "box", "feature weights", "feature weights and box", "adagrad-ball")
@@ -49,10 +49,10 @@ SUMS = ("simplex", "eg")
 
 
 class Kind(NamedTuple):
-    """An algorithm with options to draw from, and its twin."""
+    """An algorithm with options to draw from, and its reference."""
 
     algorithm: str
-    twin: Any = None  # None: there is only continuing
+    reference: Any = None  # None: there is only continuing
     options: Mapping[str, Sequence[Any]] = {}
     tolerance: float = 1e-9
 
@@ -162,7 +162,7 @@ def learner_of(case: Case) -> Learner:
     return learner
 
 
-def twin_of(name: str, case: Case) -> Any:
+def reference_of(name: str, case: Case) -> Any:
     names = {"learning_rate": "rate", "quantile_tau": "tau"}
     options = {names.get(option, option): value for option, value in case.options.items()}
     loss = LOSSES[options.pop("loss")]()
@@ -171,7 +171,7 @@ def twin_of(name: str, case: Case) -> Any:
     if options.get("threshold", 1) is None:
         del options["threshold"]
     constant = case.keys.index(case.constant) if case.constant is not None else None
-    return KINDS[name].twin(loss, len(case.keys), constant=constant, **options)
+    return KINDS[name].reference(loss, len(case.keys), constant=constant, **options)
 
 
 def weights_of(case: Case, rule: Rule) -> np.ndarray:
@@ -210,10 +210,10 @@ def kind_of(name: str) -> str:
     return name.removesuffix(" for classes")
 
 
-def learn_beside_its_twin(name: str, seed: int) -> int:
+def learn_beside_its_reference(name: str, seed: int) -> int:
     """How many examples were learned."""
     case = draw(name, seed)
-    learner, twin, tolerance = learner_of(case), twin_of(name, case), KINDS[name].tolerance
+    learner, reference, tolerance = learner_of(case), reference_of(name, case), KINDS[name].tolerance
     for number, line in enumerate(case.lines):
         label = f"{name}, seed {seed}, example {number}"
         assert learner.run(batch_of([line])) == 1, label
@@ -222,40 +222,40 @@ def learn_beside_its_twin(name: str, seed: int) -> int:
         values = [x for _, x in line.features]
         if case.constant is not None:
             keys, values = [*keys, case.keys.index(case.constant)], [*values, 1.0]
-        scale = max(1.0, np.abs(twin.weights).max())
+        scale = max(1.0, np.abs(reference.weights).max())
         if scale > 1e3:
             return number
-        assert abs(p - twin.predict(keys, values)) <= 20 * tolerance * scale, label
+        assert abs(p - reference.predict(keys, values)) <= 20 * tolerance * scale, label
         if not isnan(line.label) and line.importance > 0:
-            twin.learn(keys, values, p, line.label, line.importance)
+            reference.learn(keys, values, p, line.label, line.importance)
         if name == "adagrad-ball":
             # It keeps H |w| + Theta: each touched weight has the digits of Theta / H alone, and what one lacks of the
             # radius is the others'. A smallest H near delta = 1e-8 has more than the tolerance.
-            least = twin.delta + np.sqrt(twin.squares[twin.squares > 0].min(initial=np.inf))
+            least = reference.delta + np.sqrt(reference.squares[reference.squares > 0].min(initial=np.inf))
             tolerance = max(tolerance, 4 * np.spacing(learner.rule.shift) / least)
         weights = weights_of(case, learner.rule)
-        scale = max(1.0, np.abs(twin.weights).max())
+        scale = max(1.0, np.abs(reference.weights).max())
         if not scale <= 1e3:
             return number
-        np.testing.assert_allclose(weights[0], twin.weights, rtol=tolerance, atol=tolerance * scale, err_msg=label)
+        np.testing.assert_allclose(weights[0], reference.weights, rtol=tolerance, atol=tolerance * scale, err_msg=label)
         if case.settings.radius is not None:
             assert_inside(name, case, learner.rule, weights, label)
     return len(case.lines)
 
 
-TWINS = [name for name, kind in KINDS.items() if kind.twin]
+REFERENCES = [name for name, kind in KINDS.items() if kind.reference]
 
 
-@pytest.mark.parametrize("name", TWINS)
-def test_each_rule_agrees_with_its_twin_after_every_example(name: str) -> None:
-    assert sum(learn_beside_its_twin(name, seed) for seed in range(STREAMS)) > 5 * STREAMS
+@pytest.mark.parametrize("name", REFERENCES)
+def test_each_rule_agrees_with_its_reference_after_every_example(name: str) -> None:
+    assert sum(learn_beside_its_reference(name, seed) for seed in range(STREAMS)) > 5 * STREAMS
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", TWINS)
-def test_each_rule_agrees_with_its_twin_on_many_streams(name: str) -> None:
+@pytest.mark.parametrize("name", REFERENCES)
+def test_each_rule_agrees_with_its_reference_on_many_streams(name: str) -> None:
     for seed in range(STREAMS, 100 * STREAMS):
-        learn_beside_its_twin(name, seed)
+        learn_beside_its_reference(name, seed)
 
 
 # --- continuing ------------------------------------------------------------------------------------

@@ -51,28 +51,28 @@ def options_for(name, loss):
 @pytest.mark.parametrize("n", [1, 10, 40])
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("name", RULES)
-def test_against_the_eager_twin(name, loss, n):
-    """Strength, weights and predictions; the twin counts its dense weights."""
+def test_against_the_eager_reference(name, loss, n):
+    """Strength, weights and predictions; the reference counts its dense weights."""
     options = options_for(name, loss) | {"nonzeros": n}
     if name.startswith("truncated-gradient") and n == 10:
         options |= {"period": 5, "threshold": 0.3}
     stream = random_stream(60, 500, loss=loss, scales=False)
     compiled_loss, plain_loss = LOSSES[loss]
     compiled = RULES[name][0](compiled_loss, constant=KEY, **options)
-    twin = RULES[name][1](plain_loss, SIZE, constant=KEY, **options)
+    reference = RULES[name][1](plain_loss, SIZE, constant=KEY, **options)
     learner = Learner(compiled, compiled_loss, Expander(bits=BITS), predictions=True)
-    walk = Walk(twin, bits=BITS)
+    walk = Walk(reference, bits=BITS)
     tolerance = 1e-4 if name.startswith("truncated-gradient") else 1e-8
     strengths = set()
     for line in stream:
         run(learner, [line])
         walk.run([line])
-        assert compiled.strength == pytest.approx(twin.strength, rel=tolerance, abs=1e-12)
+        assert compiled.strength == pytest.approx(reference.strength, rel=tolerance, abs=1e-12)
         strengths.add(round(compiled.strength, 9))
     assert len(strengths) > 5
     said = [float(text) for text in learner.predictions.take().split()]
     np.testing.assert_allclose(said, walk.predictions, rtol=tolerance, atol=1e-5)
-    ours, theirs = weights_of(compiled, SIZE), twin.model
+    ours, theirs = weights_of(compiled, SIZE), reference.model
     np.testing.assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance * np.abs(theirs).max())
     penalized = np.arange(SIZE) != KEY
     assert np.count_nonzero(ours[penalized]) == compiled.count_nonzero() <= n

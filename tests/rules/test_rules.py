@@ -1,4 +1,4 @@
-"""Each compiled rule against its dense, eager twin."""
+"""Each compiled rule against its dense, eager reference."""
 
 import random
 from math import inf
@@ -48,7 +48,7 @@ NEEDED = {  # options without a default; a rate at which a rule that multiplies 
     "adagrad with l2": {"l1": 0.01, "l2": 0.1, "power_t": 0.0},
     "adagrad-rda with l2": {"l1": 0.01, "l2": 0.1},
 }
-# Relative to the largest weight: float32 weights; state all in doubles, summed otherwise than by the twin; and as it.
+# Relative to the largest weight: float32 weights; state all in doubles, summed unlike in the reference; and like it.
 FLOAT, EXACT, DOUBLE = 2e-5, 1e-9, 1e-12
 HINGE_ONLY = tuple(name for name, row in ALGORITHMS.items() if row.losses == ("hinge",))
 NEVER_ZERO = ("simplex", "eg", "eg-pm")  # or features that were never seen have weights too
@@ -85,12 +85,12 @@ def assert_agree(
     expander = Expander(bits=bits, constant=constant)
     of_compiled = {"features": (1 << bits) - constant} | options if name in ("simplex", "eg", "eg-pm") else options
     compiled = RULES[name][0](compiled_loss, constant=expander.constant_key, **of_compiled)
-    twin = RULES[name][1](plain_loss, 1 << bits, constant=expander.constant_key, **options)
+    reference = RULES[name][1](plain_loss, 1 << bits, constant=expander.constant_key, **options)
     learner = Learner(compiled, compiled_loss, expander, holdout_period=holdout_period, predictions=True)
     low, high = (-50.0, 50.0) if loss in ("logistic", "poisson") else (0.0, 0.0)
     learner.min_label, learner.max_label = low, high
     walk = Walk(
-        twin,
+        reference,
         bits=bits,
         constant=constant,
         holdout_period=holdout_period,
@@ -98,22 +98,22 @@ def assert_agree(
         largest_p=44 if loss == "poisson" else inf,
     )
     for number in range(passes):
-        compiled.pass_decay = twin.decay = decay**number
+        compiled.pass_decay = reference.decay = decay**number
         learner.begin_pass()
         run(learner, stream)
         walk.run(stream)
-        ours, theirs = weights_of(compiled, 1 << bits), twin.weights
+        ours, theirs = weights_of(compiled, 1 << bits), reference.weights
         assert np.abs(theirs).max() > 1e-3  # something was learned
         np.testing.assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance * np.abs(theirs).max())
         said = [float(text) for text in learner.predictions.take().split()]
         np.testing.assert_allclose(
             said, walk.predictions[-len(said) :], rtol=50 * tolerance, atol=1e-6 + 50 * tolerance
         )
-        assert compiled.t == twin.t
+        assert compiled.t == reference.t
         if (tolerance in (DOUBLE, ADAPTIVE) or name.startswith("truncated-gradient")) and name not in NEVER_ZERO:
             penalized = np.arange(1 << bits) != expander.constant_key
             assert compiled.count_nonzero() == np.count_nonzero(theirs[penalized])
-    return compiled, twin
+    return compiled, reference
 
 
 def rate_for(loss, constant_rate=False):
@@ -147,10 +147,10 @@ def test_truncated_gradient(loss, schedule, period, threshold):
     options = SCHEDULES[schedule] | {"rate": rate_for(loss, schedule == "constant")}
     options |= {"l1": 0.03, "period": period, "threshold": threshold}
     stream = random_stream(2, 400, loss=loss, scales=False)
-    _, twin = assert_agree(
+    _, reference = assert_agree(
         "truncated-gradient", loss, stream, options, tolerance=FLOAT, passes=2, decay=0.9, holdout_period=7
     )
-    assert 0 < np.count_nonzero(twin.weights) < 128  # truncation did something
+    assert 0 < np.count_nonzero(reference.weights) < 128  # truncation did something
 
 
 @pytest.mark.parametrize("l2", [0.01, 1.0, 1e9, 1e308])
@@ -172,10 +172,10 @@ def test_the_elastic_net_by_truncated_gradient(loss, schedule, period, threshold
     options = SCHEDULES[schedule] | {"rate": rate_for(loss, schedule == "constant")}
     options |= {"l1": 0.03, "l2": l2, "period": period, "threshold": threshold}
     stream = random_stream(2, 400, loss=loss, scales=False)
-    _, twin = assert_agree(
+    _, reference = assert_agree(
         "truncated-gradient with l2", loss, stream, options, tolerance=FLOAT, passes=2, decay=0.9, holdout_period=7
     )
-    assert 0 < np.count_nonzero(twin.weights) < 128
+    assert 0 < np.count_nonzero(reference.weights) < 128
 
 
 @pytest.mark.parametrize("theta", [0.1, 0.3, 0.7])
@@ -196,11 +196,11 @@ def test_a_weight_that_is_the_threshold_is_shrunk(theta):
 def test_rounding(loss, schedule, period, threshold):
     options = SCHEDULES[schedule] | {"rate": rate_for(loss), "period": period, "threshold": threshold}
     stream = random_stream(30, 400, loss=loss, scales=False)
-    compiled, twin = assert_agree(
+    compiled, reference = assert_agree(
         "rounding", loss, stream, options, tolerance=DOUBLE, passes=2, decay=0.9, holdout_period=7
     )
-    assert 0 < np.count_nonzero(twin.weights) < 128  # rounding did something
-    assert compiled.rounds == twin.t // period
+    assert 0 < np.count_nonzero(reference.weights) < 128  # rounding did something
+    assert compiled.rounds == reference.t // period
 
 
 def test_roundings_are_counted_again_before_the_count_overflows():
@@ -224,14 +224,14 @@ def test_l1_subgradient(loss, schedule, l1):
     rate = rate_for(loss, schedule == "constant") * (5 if schedule == "1/t" else 1)
     options = SCHEDULES[schedule] | {"rate": rate, "l1": l1}
     stream = random_stream(32, 400, loss=loss, scales=False)
-    compiled, twin = assert_agree(
+    compiled, reference = assert_agree(
         "l1-subgradient", loss, stream, options, tolerance=EXACT, passes=3, decay=0.9, holdout_period=7
     )
     if l1 == 0.5:
-        shrinkage = twin.eta() * l1
-        assert np.count_nonzero((np.abs(twin.weights) > 0) & (np.abs(twin.weights) <= shrinkage)) > 10
+        shrinkage = reference.eta() * l1
+        assert np.count_nonzero((np.abs(reference.weights) > 0) & (np.abs(reference.weights) <= shrinkage)) > 10
     compiled.final = True
-    assert compiled.count_nonzero() == np.count_nonzero(twin.weights[twin.penalized])
+    assert compiled.count_nonzero() == np.count_nonzero(reference.weights[reference.penalized])
 
 
 def subgradient(**options):
@@ -357,11 +357,11 @@ def sigma_of(rule, size):
 @pytest.mark.parametrize("r", [0.01, 1.0, 100.0])
 def test_arow(r, scales):
     stream = random_stream(36, 500, loss="hinge", scales=scales)
-    compiled, twin = assert_agree(
+    compiled, reference = assert_agree(
         "arow", "hinge", stream, {"arow_r": r}, tolerance=EXACT, passes=3, decay=0.5, holdout_period=7
     )
-    np.testing.assert_allclose(sigma_of(compiled, 1 << BITS), twin.sigma, rtol=EXACT)
-    assert twin.sigma.min() < 0.5
+    np.testing.assert_allclose(sigma_of(compiled, 1 << BITS), reference.sigma, rtol=EXACT)
+    assert reference.sigma.min() < 0.5
 
 
 def test_arow_minimises_its_objective():
@@ -415,19 +415,19 @@ def test_the_variances_of_arow_never_fall_below_zero():
 @pytest.mark.parametrize("loss", LOSSES)
 def test_ftrl(loss, options, alpha):
     # Steps that pass the minimum by more than they began before it multiply rounding errors, by 27 at alpha = 0.3 with
-    # Huber's loss: its gradients are cut, so n stays small, but its curvature is not. Twins that differ in nothing but
+    # Huber's loss: its gradients are cut, so n stays small, but its curvature is not. References that differ only in
     # the order in which a prediction is summed are 1e-9 apart then.
     options = {"ftrl_alpha": alpha / 10 if loss in ("poisson", "huber") else alpha} | options
     stream = random_stream(39, 500, loss=loss, scales=loss != "poisson")
-    compiled, twin = assert_agree(
+    compiled, reference = assert_agree(
         "ftrl", loss, stream, options, tolerance=EXACT, passes=3, decay=0.5, holdout_period=7
     )
-    assert compiled.count_nonzero() == np.count_nonzero(twin.weights[twin.penalized])
-    assert ((twin.n > 0) & (twin.weights == 0)).any() == ("l1" in options)
+    assert compiled.count_nonzero() == np.count_nonzero(reference.weights[reference.penalized])
+    assert ((reference.n > 0) & (reference.weights == 0)).any() == ("l1" in options)
     table = np.frombuffer(bytes(compiled.slots()), dtype=np.dtype(compiled.SLOT, align=True))
     keys = table["mark"] - np.uint32(1)
-    np.testing.assert_allclose(table["z"], twin.z[keys], rtol=EXACT, atol=EXACT * np.abs(twin.z).max())
-    np.testing.assert_allclose(table["root"] ** 2, twin.n[keys], rtol=EXACT)
+    np.testing.assert_allclose(table["z"], reference.z[keys], rtol=EXACT, atol=EXACT * np.abs(reference.z).max())
+    np.testing.assert_allclose(table["root"] ** 2, reference.n[keys], rtol=EXACT)
 
 
 def test_ftrl_is_zero_inside_its_threshold_and_only_there():
@@ -528,11 +528,11 @@ def test_smidas(loss, schedule, l1, features):
     if features:
         options["features"] = features
     stream = random_stream(40, 250, loss=loss, scales=False)
-    compiled, twin = assert_agree(
+    compiled, reference = assert_agree(
         "smidas", loss, stream, options, tolerance=DOUBLE * 100, passes=2, decay=0.9, holdout_period=10
     )
-    assert compiled.p == twin.p
-    assert compiled.norm == pytest.approx(twin.norm, rel=1e-11)
+    assert compiled.p == reference.p
+    assert compiled.norm == pytest.approx(reference.norm, rel=1e-11)
 
 
 @pytest.mark.parametrize("radius", [0.2, 5.0, 1e6])
@@ -560,20 +560,20 @@ def test_weighted_l1_ball_without_negative_weights(constants):
     rule = WeightedL1Ball(Squared(), **of_compiled)
     rule.set_weights(keys, np.full(1 << BITS, a))
     learner = Learner(rule, Squared(), Expander(bits=BITS))
-    twin = slow_rules.WeightedL1Ball(
+    reference = slow_rules.WeightedL1Ball(
         slow_rules.Squared(), 1 << BITS, rate=0.01, radius=0.3, constant=CONSTANT % (1 << BITS), a=a, box=box
     )
 
-    def step(gradient, plain=twin.after_step):
-        twin.weights = twin.weights - twin.eta() * gradient
-        twin.weights[twin.penalized] = np.maximum(twin.weights[twin.penalized], 0)
+    def step(gradient, plain=reference.after_step):
+        reference.weights = reference.weights - reference.eta() * gradient
+        reference.weights[reference.penalized] = np.maximum(reference.weights[reference.penalized], 0)
         plain()
 
-    twin.step = step
+    reference.step = step
     run(learner, stream)
-    Walk(twin, bits=BITS).run(stream)
+    Walk(reference, bits=BITS).run(stream)
     ours = weights_of(rule, 1 << BITS)
-    np.testing.assert_allclose(ours, twin.weights, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(ours, reference.weights, rtol=1e-9, atol=1e-9)
     assert 0 < np.count_nonzero(np.delete(ours, CONSTANT % (1 << BITS)) > 0) < 127
 
 
@@ -595,19 +595,19 @@ def test_l1_ball_with_weights_and_box(loss, schedule, radius, weighted, box):
     a[::5] = 1
     compiled = WeightedL1Ball(compiled_loss, constant=constant, **options)
     compiled.set_weights(np.arange(size, dtype=np.uint32), a)
-    twin = slow_rules.WeightedL1Ball(plain_loss, size, constant=constant, a=a, **options)
+    reference = slow_rules.WeightedL1Ball(plain_loss, size, constant=constant, a=a, **options)
     learner = Learner(compiled, compiled_loss, expander)
-    walk = Walk(twin, bits=BITS, largest_p=44)
+    walk = Walk(reference, bits=BITS, largest_p=44)
     stream = random_stream(61, 160, loss=loss, scales=False)
     penalized = np.arange(size) != constant
     for line in stream:
         run(learner, [line])
         walk.run([line])
         ours = weights_of(compiled, size)
-        np.testing.assert_allclose(ours, twin.weights, rtol=1e-10, atol=1e-10 * np.abs(twin.weights).max())
+        np.testing.assert_allclose(ours, reference.weights, rtol=1e-10, atol=1e-10 * np.abs(reference.weights).max())
         assert (a * np.abs(ours))[penalized].sum() <= radius * (1 + 1e-9)
         assert np.abs(ours[penalized]).max() <= (box or inf)
-        assert compiled.count_nonzero() == compiled.active == np.count_nonzero(twin.weights[penalized])
+        assert compiled.count_nonzero() == compiled.active == np.count_nonzero(reference.weights[penalized])
     assert compiled.norm == pytest.approx((a * np.abs(ours))[penalized].sum(), rel=1e-9)
 
 
@@ -630,13 +630,13 @@ GD = {
 def test_gd(loss, options):
     stream = random_stream(4, 500, loss=loss, scales=loss != "poisson")
     tolerance = 2e-4 if "l" in options else FLOAT * 4
-    compiled, twin = assert_agree(
+    compiled, reference = assert_agree(
         "gd", loss, stream, {"rate": 0.5} | GD[options], tolerance=tolerance, passes=2, decay=0.7, holdout_period=10
     )
-    assert compiled.norm_sum == pytest.approx(twin.S, rel=1e-5)
-    assert compiled.weight_sum == pytest.approx(twin.W, rel=1e-12)
-    assert compiled.gravity == pytest.approx(twin.gravity, rel=1e-4)
-    assert compiled.contraction == pytest.approx(twin.contraction, rel=1e-4)
+    assert compiled.norm_sum == pytest.approx(reference.S, rel=1e-5)
+    assert compiled.weight_sum == pytest.approx(reference.W, rel=1e-12)
+    assert compiled.gravity == pytest.approx(reference.gravity, rel=1e-4)
+    assert compiled.contraction == pytest.approx(reference.contraction, rel=1e-4)
 
 
 ADAPTIVE_RATES = dict.fromkeys(LOSSES, 0.1) | {"quantile": 0.05, "poisson": 0.01}
@@ -648,10 +648,10 @@ ADAPTIVE_RATES = dict.fromkeys(LOSSES, 0.1) | {"quantile": 0.05, "poisson": 0.01
 def test_adagrad(loss, schedule, l1, delta):
     options = SCHEDULES[schedule] | {"rate": ADAPTIVE_RATES[loss], "l1": l1, "delta": delta}
     stream = random_stream(9, 500, loss=loss, scales=False)
-    _, twin = assert_agree(
+    _, reference = assert_agree(
         "adagrad", loss, stream, options, tolerance=ADAPTIVE, passes=3, decay=0.8, holdout_period=9
     )
-    assert np.count_nonzero(twin.weights) < np.count_nonzero(twin.squares) or l1 < 0.01
+    assert np.count_nonzero(reference.weights) < np.count_nonzero(reference.squares) or l1 < 0.01
 
 
 @pytest.mark.parametrize(("l1", "delta"), [(0.0, 1e-8), (0.02, 1e-8), (0.1, 0.5), (1e-3, 1e-300)])
@@ -662,14 +662,14 @@ def test_adagrad_rda(loss, schedule, l1, delta):
     if schedule == "1/t":  # the rate of now is that of all gradients so far
         options["rate"] *= 100
     stream = random_stream(9, 500, loss=loss, scales=False)
-    rule, twin = assert_agree(
+    rule, reference = assert_agree(
         "adagrad-rda", loss, stream, options, tolerance=ADAPTIVE, passes=3, decay=0.8, holdout_period=9
     )
     # Inside the threshold a weight is exactly zero, outside it is not.
-    zeros = (np.abs(twin.sums) <= twin.t * l1) & twin.penalized
+    zeros = (np.abs(reference.sums) <= reference.t * l1) & reference.penalized
     np.testing.assert_array_equal(weights_of(rule, 1 << BITS)[zeros], 0)
     assert (weights_of(rule, 1 << BITS)[~zeros] != 0).all()
-    assert np.count_nonzero(zeros & (twin.squares > 0)) or l1 < 0.01
+    assert np.count_nonzero(zeros & (reference.squares > 0)) or l1 < 0.01
 
 
 ELASTIC = [(0.0, 0.01), (0.02, 0.1), (0.1, 1e-9), (1e-3, 30.0)]
@@ -709,10 +709,10 @@ def test_the_elastic_net_by_adagrad_rda(loss, schedule, l1, l2):
     options = SCHEDULES[schedule] | {"rate": ADAPTIVE_RATES[loss] * (100 if schedule == "1/t" else 1)}
     options |= {"l1": l1, "l2": l2}
     stream = random_stream(9, 500, loss=loss, scales=False)
-    rule, twin = assert_agree(
+    rule, reference = assert_agree(
         "adagrad-rda with l2", loss, stream, options, tolerance=ADAPTIVE, passes=3, decay=0.8, holdout_period=9
     )
-    zeros = (np.abs(twin.sums) <= twin.t * l1) & twin.penalized
+    zeros = (np.abs(reference.sums) <= reference.t * l1) & reference.penalized
     np.testing.assert_array_equal(weights_of(rule, 1 << BITS)[zeros], 0)
 
 
@@ -725,8 +725,8 @@ def test_other_strengths_count_from_where_they_begin(name):
     then = first | {"rate": 0.05, "l2": 0.4} | ({} if name.startswith(("sgd", "adagrad-rda")) else {"l1": 0.001})
     stream = random_stream(5, 300, loss="logistic", scales=False)
     rules = [RULES[name][0](loss, constant=CONSTANT % (1 << BITS), **options) for options in (first, then)]
-    twin = RULES[name][1](plain_loss, 1 << BITS, constant=CONSTANT % (1 << BITS), **first)
-    walk = Walk(twin, bits=BITS)
+    reference = RULES[name][1](plain_loss, 1 << BITS, constant=CONSTANT % (1 << BITS), **first)
+    walk = Walk(reference, bits=BITS)
     run(Learner(rules[0], loss, Expander(bits=BITS)), stream[:150])
     walk.run(stream[:150])
     rules[1].load(rules[0].scalars(), rules[0].slots())
@@ -734,9 +734,10 @@ def test_other_strengths_count_from_where_they_begin(name):
         np.testing.assert_array_equal(weights_of(rules[1], 1 << BITS), weights_of(rules[0], 1 << BITS))
     run(Learner(rules[1], loss, Expander(bits=BITS)), stream[150:])
     for option, value in then.items():
-        setattr(twin, option, value * (twin.penalized if name.startswith("adagrad-rda") and option == "l2" else 1))
+        scaled = name.startswith("adagrad-rda") and option == "l2"
+        setattr(reference, option, value * (reference.penalized if scaled else 1))
     walk.run(stream[150:])
-    np.testing.assert_allclose(weights_of(rules[1], 1 << BITS), twin.weights, rtol=FLOAT, atol=1e-6)
+    np.testing.assert_allclose(weights_of(rules[1], 1 << BITS), reference.weights, rtol=FLOAT, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", ["sgd with l2", "truncated-gradient with l2", "adagrad with l2"])
@@ -823,9 +824,9 @@ def test_few_bits_and_no_constant(name, bits):
 def test_gd_pays_large_gravity_at_once():
     stream = [line._replace(label=1e5 * line.label) for line in random_stream(6, 400, loss="squared", scales=False)]
     options = {"rate": 2000.0, "l1": 0.005, "l2": 1e-7}
-    _, twin = assert_agree("gd", "squared", stream, options, tolerance=2e-4, passes=2)
-    assert twin.folds > 3
-    assert np.count_nonzero(twin.weights) > 5
+    _, reference = assert_agree("gd", "squared", stream, options, tolerance=2e-4, passes=2)
+    assert reference.folds > 3
+    assert np.count_nonzero(reference.weights) > 5
 
 
 # --- the l1 ball, by its properties ----------------------------------------------------------
@@ -950,8 +951,8 @@ def test_ties_leave_the_ball_together():
 
 def test_weights_cross_zero_and_come_back():
     learner = ball(10.0, 1.0, power_t=0.0)
-    twin = slow_rules.L1Ball(slow_rules.Squared(), 8, radius=10.0, rate=1.0, power_t=0.0)
-    walk = Walk(twin, bits=3, constant=False)
+    reference = slow_rules.L1Ball(slow_rules.Squared(), 8, radius=10.0, rate=1.0, power_t=0.0)
+    walk = Walk(reference, bits=3, constant=False)
     rng = np.random.default_rng(23)
     stream = []
     for _ in range(300):
@@ -965,7 +966,7 @@ def test_weights_cross_zero_and_come_back():
         ]
     run(learner, stream, cut=1)
     walk.run(stream)
-    np.testing.assert_allclose(weights_of(learner.rule, 8), twin.weights, rtol=1e-11, atol=1e-11)
+    np.testing.assert_allclose(weights_of(learner.rule, 8), reference.weights, rtol=1e-11, atol=1e-11)
 
 
 TIES = {  # in each a weight came to be on the shift, to the last bit, and the shift fell by one: all are short of it
@@ -991,14 +992,15 @@ TIES = {  # in each a weight came to be on the shift, to the last bit, and the s
 def test_a_projection_is_right_where_weights_tie_with_the_shift(name):
     kind, loss, options, examples = TIES[name]
     learner = Learner(kind(loss, power_t=0.0, **options), loss, Expander(bits=2, constant=False))
-    twin = getattr(slow_rules, kind.__name__)(getattr(slow_rules, type(loss).__name__)(), 3, power_t=0.0, **options)
-    walk = Walk(twin, bits=2, constant=False)
+    slow_loss = getattr(slow_rules, type(loss).__name__)()
+    reference = getattr(slow_rules, kind.__name__)(slow_loss, 3, power_t=0.0, **options)
+    walk = Walk(reference, bits=2, constant=False)
     for label, text in examples:
         features = [(int(key), float(x)) for key, x in (feature.split(":") for feature in text.split())]
         run(learner, [Line(float(label), features)])
         walk.run([Line(float(label), features)])
         ours = weights_of(learner.rule, 4)[:3]
-        np.testing.assert_allclose(ours, twin.weights, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(ours, reference.weights, rtol=1e-12, atol=1e-12)
         norm = np.abs(ours).sum()
         assert norm <= options["radius"] * (1 + 1e-12)
         assert norm == pytest.approx(options["radius"], rel=1e-12) or kind is L1Ball
@@ -1037,9 +1039,9 @@ def test_radius_too_large_to_matter_is_plain_descent():
     loss = Logistic()
     learner = ball(1e6, 0.3, bits=BITS, loss=loss)
     run(learner, stream)
-    twin = slow_rules.L1Subgradient(slow_rules.Logistic(), 1 << BITS, rate=0.3, l1=0)  # descent in 64 bits
-    Walk(twin, bits=BITS, constant=False).run(stream)
-    np.testing.assert_allclose(weights_of(learner.rule, 1 << BITS), twin.weights, rtol=1e-12, atol=1e-12)
+    reference = slow_rules.L1Subgradient(slow_rules.Logistic(), 1 << BITS, rate=0.3, l1=0)  # descent in 64 bits
+    Walk(reference, bits=BITS, constant=False).run(stream)
+    np.testing.assert_allclose(weights_of(learner.rule, 1 << BITS), reference.weights, rtol=1e-12, atol=1e-12)
     assert learner.rule.shift == 0
     plain = Learner(Sgd(loss, rate=0.3), loss, Expander(bits=BITS, constant=False))
     run(plain, stream)
@@ -1090,9 +1092,9 @@ def test_zeros_of_the_simplex_come_up_together():
     loss = Quantile(0.5)
     rule = Simplex(loss, radius=1.0, rate=1.0, power_t=0.0, features=64)
     learner = Learner(rule, loss, Expander(bits=32, constant=False))
-    twin = slow_rules.Simplex(slow_rules.Quantile(0.5), 64, radius=1.0, rate=1.0, power_t=0.0)
+    reference = slow_rules.Simplex(slow_rules.Quantile(0.5), 64, radius=1.0, rate=1.0, power_t=0.0)
     rng = np.random.default_rng(52)
-    walk = Walk(twin, bits=6, constant=False)
+    walk = Walk(reference, bits=6, constant=False)
     alike = 0
     for _ in range(600):
         keys = rng.choice(64, int(rng.integers(1, 5)))
@@ -1101,7 +1103,7 @@ def test_zeros_of_the_simplex_come_up_together():
         run(learner, [line])
         walk.run([line])
         ours = weights_of(learner.rule, 64)
-        np.testing.assert_allclose(ours, twin.weights, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(ours, reference.weights, rtol=1e-9, atol=1e-12)
         alike = max(alike, max(np.unique(ours[ours > 0], return_counts=True)[1]))
     assert alike > 20
 
@@ -1112,8 +1114,8 @@ def test_features_of_the_simplex_that_are_read_and_not_moved(overflowing):
     radius = 1e280  # times the largest float, an infinity
     rule = Simplex(Hinge(), radius=radius, rate=radius, power_t=0.0, features=64)
     learner = Learner(rule, Hinge(), Expander(bits=32, constant=False))
-    twin = slow_rules.Simplex(slow_rules.Hinge(), 64, radius=radius, rate=radius, power_t=0.0)
-    walk = Walk(twin, bits=6, constant=False)
+    reference = slow_rules.Simplex(slow_rules.Hinge(), 64, radius=radius, rate=radius, power_t=0.0)
+    walk = Walk(reference, bits=6, constant=False)
     rng = np.random.default_rng(55)
     diverged = 0
     for _ in range(1500):
@@ -1121,14 +1123,14 @@ def test_features_of_the_simplex_that_are_read_and_not_moved(overflowing):
         line = Line(float(rng.choice([-1, 1, 1])), [(key, 2.0 ** int(rng.integers(-10, 2))) for key in keys])
         run(learner, [line])
         walk.run([line])
-        np.testing.assert_allclose(weights_of(rule, 64), twin.weights, rtol=1e-9, atol=1e-12 * radius)
+        np.testing.assert_allclose(weights_of(rule, 64), reference.weights, rtol=1e-9, atol=1e-12 * radius)
         weighty = [int(key) for key in rng.choice(64, 5)]
-        if overflowing and twin.weights[weighty].sum() > 1e-6 * radius:
+        if overflowing and reference.weights[weighty].sum() > 1e-6 * radius:
             assert learner.run(batch_of([Line(1.0, [(key, 3e38) for key in weighty])])) == 0
             assert learner.reason == Reason.DIVERGED
             diverged += 1
     assert diverged > 500 or not overflowing
-    assert (twin.weights == 0).any()
+    assert (reference.weights == 0).any()
 
 
 @pytest.mark.parametrize("name", NEVER_ZERO)
@@ -1299,7 +1301,7 @@ def test_norm_of_smidas_is_much_faster_than_over_all_weights(shape):
     assert theirs > 20 * ours, (theirs, ours)
 
 
-# --- the formulas of the twins themselves ----------------------------------------------------
+# --- the formulas of the references themselves ----------------------------------------------------
 
 
 def test_projection_is_not_farther_than_any_other_point_of_the_ball():
@@ -1347,22 +1349,22 @@ def test_truncation_on_a_grid():
 
 @pytest.mark.parametrize(("l1", "l2"), [(0.3, 0.0), (0.0, 0.7), (0.3, 0.7), (2.0, 5.0)])
 def test_the_elastic_net_on_a_grid(l1, l2):
-    """The twins' steps at no gradient: no point does better for eta (l1 |w| + l2 w^2 / 2) + H (w - v)^2 / 2."""
+    """The references' steps at no gradient: no point does better for eta (l1 |w| + l2 w^2 / 2) + H (w - v)^2 / 2."""
     grid, v, eta = np.linspace(-3, 3, 6001), np.linspace(-2, 2, 41), 0.8
     options = {"rate": eta, "power_t": 0.0, "l2": l2}
-    for twin, H in [
+    for reference, H in [
         (slow_rules.TruncatedGradient(None, 41, l1=l1, **options), 1.0),
         (slow_rules.Adagrad(None, 41, l1=l1, delta=0.4, **options), 0.4),
     ]:
-        twin.weights, twin.t = v.copy(), 1
-        twin.step(np.zeros(41))
-        for before, after in zip(v, twin.weights, strict=True):
+        reference.weights, reference.t = v.copy(), 1
+        reference.step(np.zeros(41))
+        for before, after in zip(v, reference.weights, strict=True):
             best = grid[np.argmin(eta * (l1 * np.abs(grid) + l2 * grid**2 / 2) + H * (grid - before) ** 2 / 2)]
             assert after == pytest.approx(best, abs=1.1e-3)
-    twin = slow_rules.AdagradRda(None, 41, l1=l1, delta=0.4, **options)
-    twin.sums, twin.t = v.copy(), 3
-    twin.step(np.zeros(41))
-    for total, w in zip(v, twin.weights, strict=True):
+    reference = slow_rules.AdagradRda(None, 41, l1=l1, delta=0.4, **options)
+    reference.sums, reference.t = v.copy(), 3
+    reference.step(np.zeros(41))
+    for total, w in zip(v, reference.weights, strict=True):
         best = grid[np.argmin(eta * (total * grid / 3 + l1 * np.abs(grid) + l2 * grid**2 / 2) + 0.4 * grid**2 / 6)]
         assert w == pytest.approx(np.clip(best, -3, 3), abs=1.1e-3) or abs(w) > 3
 

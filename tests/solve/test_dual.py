@@ -1,4 +1,4 @@
-"""The support vector machine by its dual: its box, its gap, and the optimum of the twin."""
+"""The support vector machine by its dual: its box, its gap, and the optimum of the reference."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ each_order = pytest.mark.parametrize("order", ["permuted", "random"])
 
 def drawn_with(seed, constant, l2, **how):
     drawn = draw(seed, "hinge", **how)
-    return Dual(drawn.twin(constant=constant, l2=l2)), drawn.problem(constant=constant, l2=l2)
+    return Dual(drawn.reference(constant=constant, l2=l2)), drawn.problem(constant=constant, l2=l2)
 
 
 def whole(problem):
@@ -27,26 +27,26 @@ def whole(problem):
 @with_and_without_constant
 @each_order
 def test_in_its_box_at_every_step_and_the_optimum_in_the_end(order, constant, l2):
-    twin, problem = drawn_with(71, constant, l2)
-    best = twin.objective(twin.solve())
+    reference, problem = drawn_with(71, constant, l2)
+    best = reference.objective(reference.solve())
     solver = DualCoordinateDescent(problem, order=order)
     bound = -np.inf
     for _ in range(5000):
         solver.step()
         a = np.array(solver.a)
-        assert np.all((a >= 0) & (a <= twin.most))
+        assert np.all((a >= 0) & (a <= reference.most))
         w = whole(problem)
-        of_a = twin.x.T @ (a * twin.problem.y)
+        of_a = reference.x.T @ (a * reference.problem.y)
         if order == "random":
             np.testing.assert_allclose(w, of_a, rtol=1e-9, atol=1e-11)
         else:  # an average, no further than weights of this gap can be: the objective and the dual bend by l2
-            gap = problem.objective - twin.bound(a)
+            gap = problem.objective - reference.bound(a)
             assert np.linalg.norm(w - of_a) <= np.sqrt(2 / l2) * np.sqrt(2 * gap) * (1 + 1e-9) + 1e-9
-        assert problem.objective == pytest.approx(twin.objective(w), rel=1e-12)
-        assert problem.lower_bound == pytest.approx(max(twin.bound(a), 0), rel=1e-9, abs=1e-14)
-        assert twin.bound(a) >= bound - 1e-12
+        assert problem.objective == pytest.approx(reference.objective(w), rel=1e-12)
+        assert problem.lower_bound == pytest.approx(max(reference.bound(a), 0), rel=1e-9, abs=1e-14)
+        assert reference.bound(a) >= bound - 1e-12
         assert problem.lower_bound <= best * (1 + 1e-12)
-        bound = twin.bound(a)
+        bound = reference.bound(a)
         if solver.done or problem.gap <= 1e-11 * best:
             break
     assert problem.objective == pytest.approx(best, rel=1e-9)
@@ -60,8 +60,8 @@ def test_in_its_box_at_every_step_and_the_optimum_in_the_end(order, constant, l2
     assert problem.lower_bound <= best * (1 + 1e-12)
 
 
-def test_random_visits_are_those_of_the_twin():
-    twin, problem = drawn_with(72, True, 0.05)
+def test_random_visits_are_those_of_the_reference():
+    reference, problem = drawn_with(72, True, 0.05)
     solver = DualCoordinateDescent(problem, order="random", seed=5)
     random = Random(5)
     for _ in range(3):
@@ -69,12 +69,12 @@ def test_random_visits_are_those_of_the_twin():
         solver.step()
         read = 0
         while read < 4 * problem.rows.nonzeros:
-            for _ in range(len(twin.a)):
-                i = random.below(len(twin.a))
+            for _ in range(len(reference.a)):
+                i = random.below(len(reference.a))
                 read += len(problem.rows.row(i)[0])
-                twin.visit(i)
+                reference.visit(i)
         assert solver.accesses - before in (read + problem.rows.nonzeros, read + 2 * problem.rows.nonzeros)
-        np.testing.assert_allclose(solver.a, twin.a, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(solver.a, reference.a, rtol=1e-9, atol=1e-12)
 
 
 def test_the_shrinking_one_ends():
@@ -103,8 +103,8 @@ def test_one_class_and_rows_without_features():
     np.testing.assert_allclose(list(solver.a)[1:], [0.2 / 0.1, 0, 0.2 / 0.1])
     assert problem.objective == pytest.approx(0.4 + 0.05 * 0.25, rel=1e-12)
     assert problem.gap <= 1e-12
-    twin, problem = drawn_with(81, True, 0.1, one_class=True)
-    best = twin.objective(twin.solve())
+    reference, problem = drawn_with(81, True, 0.1, one_class=True)
+    best = reference.objective(reference.solve())
     solver = DualCoordinateDescent(problem)
     for _ in range(200):
         solver.step()

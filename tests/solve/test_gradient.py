@@ -1,4 +1,4 @@
-"""First-order methods on balls and simplexes: step by step as the eager twins, and the optimum in the end."""
+"""First-order methods on balls and simplexes: step by step as the eager references, and the optimum in the end."""
 
 import batch
 import numpy as np
@@ -36,14 +36,14 @@ with_and_without_constant = pytest.mark.parametrize("constant", [True, False])
 
 
 def drawn_with(seed, loss, name, constant, radius=0.8):
-    """A twin, its ball, and the compiled problem."""
+    """A reference, its ball, and the compiled problem."""
     drawn = draw(seed, loss)
     options = dict(SETS[name])
     c = np.random.default_rng(5).uniform(0.3, 3, len(drawn.rows.keys)) if options.pop("c", False) else None
     simplex, nonnegative = options.get("simplex", False), options.get("nonnegative", False)
-    twin = drawn.twin(constant=constant, l2=options.get("l2", 0.0), c=c)
+    reference = drawn.reference(constant=constant, l2=options.get("l2", 0.0), c=c)
     problem = drawn.problem(**options, c=c, constant=constant, radius=radius)
-    return twin, Ball(radius, twin.weights, nonnegative, simplex), problem
+    return reference, Ball(radius, reference.weights, nonnegative, simplex), problem
 
 
 def same(problem, eager):
@@ -55,9 +55,9 @@ def same(problem, eager):
 @with_and_without_constant
 @each_set
 @each_loss
-def test_projected_gradient_goes_as_the_twin(loss, name, constant, how):
-    twin, ball, problem = drawn_with(41, loss, name, constant)
-    eager = Gradient(twin, ball, how=how)
+def test_projected_gradient_goes_as_the_reference(loss, name, constant, how):
+    reference, ball, problem = drawn_with(41, loss, name, constant)
+    eager = Gradient(reference, ball, how=how)
     if how == "accelerated":
         solver = gradient.AcceleratedGradient(problem, iterations=1)
     else:
@@ -79,31 +79,31 @@ def test_projected_gradient_goes_as_the_twin(loss, name, constant, how):
 @pytest.mark.parametrize("how", ["fixed", "sqrt", "inverse"])
 @each_set
 @each_loss
-def test_samples_go_as_the_twin(loss, name, how, size):
-    twin, ball, problem = drawn_with(42, loss, name, True)
-    many = max(1, round(size * len(twin.y))) if size < 1 else size
-    eager = Minibatch(twin, ball, size=many, how=how, seed=9)
+def test_samples_go_as_the_reference(loss, name, how, size):
+    reference, ball, problem = drawn_with(42, loss, name, True)
+    many = max(1, round(size * len(reference.y))) if size < 1 else size
+    eager = Minibatch(reference, ball, size=many, how=how, seed=9)
     solver = sampled.Minibatch(problem, batch=size, step=how, seed=9, iterations=3)
     for _ in range(15):
         solver.step()
         for _ in range(3):
             eager.step()
         same(problem, eager)
-        assert problem.objective == pytest.approx(twin.objective(eager.w, eager.b), rel=1e-10)
+        assert problem.objective == pytest.approx(reference.objective(eager.w, eager.b), rel=1e-10)
 
 
 @pytest.mark.parametrize("size", [None, 1, 0.3])
 @pytest.mark.parametrize("how", ["fixed", "sqrt", "inverse", "armijo"])
 @pytest.mark.parametrize("name", OF_EG)
 @each_loss
-def test_exponentiated_gradient_goes_as_the_twin(loss, name, how, size):
-    twin, ball, problem = drawn_with(43, loss, name, True)
+def test_exponentiated_gradient_goes_as_the_reference(loss, name, how, size):
+    reference, ball, problem = drawn_with(43, loss, name, True)
     if size and (problem.l2 or how == "armijo"):
         return
-    many = max(1, round(size * len(twin.y))) if size and size < 1 else size
+    many = max(1, round(size * len(reference.y))) if size and size < 1 else size
     kind = sampled.ExponentiatedGradientBothSigns if OF_EG[name] else sampled.ExponentiatedGradient
     eta0 = None if loss != "poisson" else 0.02
-    eager = Exponentiated(twin, ball, both=OF_EG[name], size=many, how=how, eta0=eta0, seed=9)
+    eager = Exponentiated(reference, ball, both=OF_EG[name], size=many, how=how, eta0=eta0, seed=9)
     solver = kind(problem, batch=size, step=how, eta0=eta0, seed=9, iterations=3)
     before = np.inf
     for _ in range(40):
@@ -120,9 +120,9 @@ def test_exponentiated_gradient_goes_as_the_twin(loss, name, how, size):
 
 def test_masses_that_differ_by_more_than_a_double_holds():
     """The logarithms are kept, so that what was nothing can come back."""
-    twin, ball, problem = drawn_with(44, "squared", "ball", False)
+    reference, ball, problem = drawn_with(44, "squared", "ball", False)
     for size in (None, 5):
-        eager = Exponentiated(twin, ball, both=True, size=size, eta0=3.0, seed=2)
+        eager = Exponentiated(reference, ball, both=True, size=size, eta0=3.0, seed=2)
         solver = sampled.ExponentiatedGradientBothSigns(
             problem, batch=size, step="fixed", eta0=3.0, seed=2, iterations=1
         )
@@ -148,11 +148,12 @@ def test_the_optimum_is_that_of_the_penalty_with_that_norm(loss, name, constant,
     if options.pop("c", False):
         options["c"] = np.random.default_rng(5).uniform(0.3, 3, len(drawn.rows.keys))
     simplex = options.pop("simplex", False)
-    twin = drawn.twin(**options | {"nonnegative": simplex or options.get("nonnegative", False)}, constant=constant)
-    twin.l1 = fraction * batch.l1_max(twin)
-    w, b = batch.solve(twin)
-    z = float(np.abs(w) @ twin.weights)
-    best = twin.objective(w, b) - twin.l1 * z
+    nonnegative = simplex or options.get("nonnegative", False)
+    reference = drawn.reference(**options | {"nonnegative": nonnegative}, constant=constant)
+    reference.l1 = fraction * batch.l1_max(reference)
+    w, b = batch.solve(reference)
+    z = float(np.abs(w) @ reference.weights)
+    best = reference.objective(w, b) - reference.l1 * z
     problem = drawn.problem(**options, constant=constant, radius=z, simplex=simplex)
     for solver in (gradient.ProjectedGradient(problem), gradient.AcceleratedGradient(problem)):
         problem.set(np.zeros(len(w)), 0.0)
@@ -162,7 +163,7 @@ def test_the_optimum_is_that_of_the_penalty_with_that_norm(loss, name, constant,
                 break
         assert problem.objective == pytest.approx(best, rel=1e-9)
         assert problem.lower_bound <= best * (1 + 1e-12)
-        assert float(np.abs(problem.w) @ twin.weights) <= z * (1 + 1e-12)
+        assert float(np.abs(problem.w) @ reference.weights) <= z * (1 + 1e-12)
         problem.forget()
 
 
@@ -217,7 +218,7 @@ def test_beginning_continuing_and_stopping(kind):
                 problem.evaluate()
         ways.append((bytes(problem.w), problem.b))
     assert ways[0] == ways[1]
-    twin, _, problem = drawn_with(48, "logistic", "ball", True)
+    reference, _, problem = drawn_with(48, "logistic", "ball", True)
     given = np.linspace(-0.1, 0.1, len(problem.w))  # inside
     problem.set(given, 0.25)
     solver = kind(problem, iterations=2)
@@ -225,7 +226,7 @@ def test_beginning_continuing_and_stopping(kind):
     solver.step()
     np.testing.assert_allclose(problem.w, given, rtol=1e-9, atol=1e-12)
     assert problem.b == 0.25
-    assert problem.objective == pytest.approx(twin.objective(np.array(problem.w), problem.b), rel=1e-12)
+    assert problem.objective == pytest.approx(reference.objective(np.array(problem.w), problem.b), rel=1e-12)
     problem.set(np.full(len(given), 2.0), 0.0)  # outside
     kind(problem, iterations=1).step()
     assert np.abs(problem.w).sum() <= 0.8 * (1 + 1e-12)
@@ -243,9 +244,9 @@ def test_the_seed_decides_the_sample():
 @pytest.mark.parametrize("loss", ["hinge", "logistic"])
 def test_a_sample_of_all_and_a_loss_with_kinks(loss):
     """Samples take any loss; one of all examples is the whole gradient."""
-    twin, ball, problem = drawn_with(50, loss, "ball", True)
-    eager = Minibatch(twin, ball, size=len(twin.y), how="sqrt", eta0=0.1)
-    solver = sampled.Minibatch(problem, batch=len(twin.y), eta0=0.1, iterations=1)
+    reference, ball, problem = drawn_with(50, loss, "ball", True)
+    eager = Minibatch(reference, ball, size=len(reference.y), how="sqrt", eta0=0.1)
+    solver = sampled.Minibatch(problem, batch=len(reference.y), eta0=0.1, iterations=1)
     for _ in range(10):
         solver.step()
         eager.step()

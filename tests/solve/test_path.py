@@ -27,11 +27,11 @@ def finish(solver, steps=400):
 def test_on_the_ball_of_the_norm_of_a_penalized_solution_it_finds_that(loss, name, constant, fraction):
     drawn = draw(31, loss)
     options = penalty_of(drawn, name) | {"constant": constant}
-    twin = drawn.twin(**options)
-    twin.l1 = fraction * batch.l1_max(twin)
-    w, b = batch.solve(twin)
+    reference = drawn.reference(**options)
+    reference.l1 = fraction * batch.l1_max(reference)
+    w, b = batch.solve(reference)
     z = float(np.abs(w) @ options.get("c", np.ones(len(w))))
-    best = twin.objective(w, b) - twin.l1 * z
+    best = reference.objective(w, b) - reference.l1 * z
     problem = drawn.problem(**options, radius=z)
     solver = NewtonOnBall(problem)
     finish(solver)
@@ -39,7 +39,7 @@ def test_on_the_ball_of_the_norm_of_a_penalized_solution_it_finds_that(loss, nam
     assert problem.gap <= 1e-9 * best
     assert problem.lower_bound <= best * (1 + 1e-12)
     assert np.abs(problem.w) @ options.get("c", np.ones(len(w))) <= z * (1 + 1e-12)
-    assert solver.l1 == pytest.approx(twin.l1, rel=1e-4)
+    assert solver.l1 == pytest.approx(reference.l1, rel=1e-4)
 
 
 @pytest.mark.parametrize("loss", ["squared", "poisson"])
@@ -76,8 +76,8 @@ def test_no_more_weights_than_asked_for_and_one_more_below(loss, most):
         if solver.done:
             break
     assert problem.nonzeros <= most
-    twin = drawn.twin(l1=problem.l1)
-    assert twin.violations(np.array(problem.w), problem.b).max() <= 1e-9
+    reference = drawn.reference(l1=problem.l1)
+    assert reference.violations(np.array(problem.w), problem.b).max() <= 1e-9
     if problem.nonzeros < most < 9:
         below = drawn.problem(l1=problem.l1 / 1.002)
         finish(Newton(below))

@@ -1,4 +1,4 @@
-"""Objective, violation and lower bounds of drawn problems, against the dense twin."""
+"""Objective, violation and lower bounds of drawn problems, against the dense reference."""
 
 from itertools import product
 
@@ -21,10 +21,10 @@ def norm(options: dict, w: np.ndarray) -> float:
 @pytest.mark.parametrize("constant", [True, False])
 @pytest.mark.parametrize("name", PENALTIES)
 @pytest.mark.parametrize("loss", [*LOSSES, "hinge"])
-def test_what_is_said_of_any_weights_is_what_the_twin_says(loss, name, constant):
+def test_what_is_said_of_any_weights_is_what_the_reference_says(loss, name, constant):
     drawn = draw(3, loss)
     options = penalty_of(drawn, name) | {"constant": constant, "l1": 0.05}
-    problem, twin = drawn.problem(**options), drawn.twin(**options)
+    problem, reference = drawn.problem(**options), drawn.reference(**options)
     rng = np.random.default_rng(4)
     for _ in range(5):
         w = rng.normal(0, 1, len(drawn.rows.keys)) * (rng.random(len(drawn.rows.keys)) < 0.5)
@@ -34,10 +34,10 @@ def test_what_is_said_of_any_weights_is_what_the_twin_says(loss, name, constant)
         problem.set(w, b)
         problem.evaluate()
         assert (list(problem.w), problem.b) == (w.tolist(), b)
-        assert problem.objective == pytest.approx(twin.objective(w, b), rel=1e-12)
-        assert problem.violation == pytest.approx(twin.violations(w, b).max(), rel=1e-10)
+        assert problem.objective == pytest.approx(reference.objective(w, b), rel=1e-12)
+        assert problem.violation == pytest.approx(reference.violations(w, b).max(), rel=1e-10)
         assert problem.nonzeros == np.count_nonzero(w)
-        np.testing.assert_allclose(problem.gradient_at(), twin.gradient(w, b)[0], rtol=1e-10, atol=1e-14)
+        np.testing.assert_allclose(problem.gradient_at(), reference.gradient(w, b)[0], rtol=1e-10, atol=1e-14)
 
 
 @pytest.mark.parametrize(("constant", "nonnegative", "weighted"), list(product([True, False], repeat=3)))
@@ -48,7 +48,7 @@ def test_the_largest_strength(loss, constant, nonnegative, weighted):
     problem = drawn.problem(**options)
     problem.set(np.ones(len(drawn.rows.keys)), 1.0)
     found = problem.l1_max()
-    assert found == pytest.approx(batch.l1_max(drawn.twin(**options)), rel=1e-9)
+    assert found == pytest.approx(batch.l1_max(drawn.reference(**options)), rel=1e-9)
     assert list(problem.w) == [1.0] * len(drawn.rows.keys)
 
 
@@ -60,18 +60,18 @@ def test_no_bound_is_above_the_optimum_and_that_of_the_optimum_meets_it(loss, na
     """For the penalty, and for the ball of the norm of the solution, on which the mean loss is as small as can be."""
     drawn = draw(7, loss)
     options = penalty_of(drawn, name) | {"constant": constant}
-    twin = drawn.twin(**options)
-    twin.l1 = fraction * batch.l1_max(twin)
-    w, b = batch.solve(twin)
-    assert twin.violations(w, b).max() < 1e-10
-    best = twin.objective(w, b)
-    problems = [(drawn.problem(**options, l1=twin.l1), best)]
+    reference = drawn.reference(**options)
+    reference.l1 = fraction * batch.l1_max(reference)
+    w, b = batch.solve(reference)
+    assert reference.violations(w, b).max() < 1e-10
+    best = reference.objective(w, b)
+    problems = [(drawn.problem(**options, l1=reference.l1), best)]
     z = norm(options, w)
     if z > 0 and "box" not in options:
         ball = drawn.problem(**options, radius=z)
-        problems.append((ball, best - twin.l1 * z))
+        problems.append((ball, best - reference.l1 * z))
         if options.get("nonnegative"):
-            problems.append((drawn.problem(**options, radius=z, simplex=True), best - twin.l1 * z))
+            problems.append((drawn.problem(**options, radius=z, simplex=True), best - reference.l1 * z))
     rng = np.random.default_rng(8)
     for problem, optimum in problems:
         for scale in (10, 1, 0.1, 0.01, 1e-4):
@@ -94,7 +94,7 @@ def test_importance_of_all_sizes(loss):
     ]
     drawn = Drawn(loss, lines, rows_of(lines))
     problem = drawn.problem()
-    assert problem.l1_max() == pytest.approx(batch.l1_max(drawn.twin()), rel=1e-6)
+    assert problem.l1_max() == pytest.approx(batch.l1_max(drawn.reference()), rel=1e-6)
     problem.set(np.full(len(problem.w), 0.3), 0.7)
     problem.evaluate()
     assert np.isfinite(problem.lower_bound)
@@ -103,8 +103,8 @@ def test_importance_of_all_sizes(loss):
 
 def test_the_best_bound_is_kept_until_the_strength_changes():
     drawn = draw(9, "logistic")
-    twin = drawn.twin(l1=0.03)
-    w, b = batch.solve(twin)
+    reference = drawn.reference(l1=0.03)
+    w, b = batch.solve(reference)
     problem = drawn.problem(l1=0.03)
     problem.set(w, b)
     problem.evaluate()

@@ -1,4 +1,4 @@
-"""Rounds over shards: sums that add, bounds that hold, steps as the twins', and the optimum in the end."""
+"""Rounds over shards: sums that add, bounds that hold, steps as the references', and the optimum in the end."""
 
 from array import array
 from itertools import pairwise
@@ -6,7 +6,7 @@ from itertools import pairwise
 import batch
 import numpy as np
 import pytest
-import rounds as twins
+import rounds as references
 from batch_problems import LOSSES, draw, rows_of
 
 from vwlite.core.solve.rounds import OWLQN, SPG
@@ -63,28 +63,28 @@ def descent_of(strength, x):
     return SPG(x, **strength) if "radius" in strength else OWLQN(x, **strength)
 
 
-def twin_of(strength, x):
+def reference_of(strength, x):
     known = {"l1": 0.0} | strength
     if "radius" in strength:
         known.pop("l1")
-        return twins.SPG(x, **known)
-    return twins.OWLQN(x, **known)
+        return references.SPG(x, **known)
+    return references.OWLQN(x, **known)
 
 
 @with_and_without_constant
 @each_loss
 def test_sums_over_shards_are_those_of_the_whole(loss, constant):
     drawn = draw(3, loss)
-    sums, twin = Sums(loss, shards_of(drawn), constant), drawn.twin(constant=constant)
+    sums, reference = Sums(loss, shards_of(drawn), constant), drawn.reference(constant=constant)
     assert list(sums.keys) == list(drawn.rows.keys)
     rng = np.random.default_rng(1)
     for size in (0.0, 0.3, 2.0):
         x = size * rng.normal(0, 1, len(sums.keys) + 1)
         x[-1] *= constant
         loss_at, gradient, curvature, _ = sums.at(x)
-        g, by_b = twin.gradient(x[:-1], x[-1])
-        bends = twin.h @ batch.LOSSES[loss].curvature(twin.predictions(x[:-1], x[-1]), twin.y)
-        assert loss_at == pytest.approx(twin.mean_loss(x[:-1], x[-1]), rel=1e-12)
+        g, by_b = reference.gradient(x[:-1], x[-1])
+        bends = reference.h @ batch.LOSSES[loss].curvature(reference.predictions(x[:-1], x[-1]), reference.y)
+        assert loss_at == pytest.approx(reference.mean_loss(x[:-1], x[-1]), rel=1e-12)
         np.testing.assert_allclose(gradient, [*g, by_b * constant], rtol=1e-10, atol=1e-12)
         assert curvature == pytest.approx(bends, rel=1e-10)
 
@@ -118,12 +118,12 @@ def test_no_bound_is_above_the_optimum_and_near_it_they_meet(loss, constant, nam
 @each_strength
 @with_and_without_constant
 @each_loss
-def test_rounds_go_as_the_twin(loss, constant, name):
+def test_rounds_go_as_the_reference(loss, constant, name):
     strength = STRENGTHS[name]
     drawn = draw(41, loss)
     sums = Sums(loss, shards_of(drawn), constant)
     start = np.zeros(len(sums.keys) + 1)
-    descent, eager = descent_of(strength, start), twin_of(strength, start)
+    descent, eager = descent_of(strength, start), reference_of(strength, start)
     refused = 0
     for _ in range(18):
         np.testing.assert_allclose(descent.arrays["trial"], eager.trial, rtol=1e-6, atol=1e-9)
@@ -140,15 +140,15 @@ def test_rounds_go_as_the_twin(loss, constant, name):
 @pytest.mark.parametrize("name", ["l1", "l2", "elastic"])
 @with_and_without_constant
 @each_loss
-def test_the_optimum_is_that_of_the_twin(loss, constant, name):
+def test_the_optimum_is_that_of_the_reference(loss, constant, name):
     drawn = draw(7, loss)
-    sums, twin = Sums(loss, shards_of(drawn), constant), drawn.twin(constant=constant, **STRENGTHS[name])
-    w, b = batch.solve(twin)
+    sums, reference = Sums(loss, shards_of(drawn), constant), drawn.reference(constant=constant, **STRENGTHS[name])
+    w, b = batch.solve(reference)
     descent = descent_of(STRENGTHS[name], np.zeros(len(sums.keys) + 1))
     for _ in range(500):
         if not descent.done:
             descent.tell(*sums.at(descent.arrays["trial"])[:3])
-    assert descent.objective == pytest.approx(twin.objective(w, b), rel=1e-9)
+    assert descent.objective == pytest.approx(reference.objective(w, b), rel=1e-9)
 
 
 def test_the_ball_holds_its_weights():

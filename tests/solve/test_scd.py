@@ -1,4 +1,4 @@
-"""The paper's coordinate descent: step by step as the eager twin, and the optimum in the end."""
+"""The paper's coordinate descent: step by step as the eager reference, and the optimum in the end."""
 
 import batch
 import numpy as np
@@ -17,9 +17,9 @@ each_kind = pytest.mark.parametrize("kind", KINDS)
 def drawn_with(loss, name, constant, fraction, seed=31):
     drawn = draw(seed, loss)
     options = penalty_of(drawn, name) | {"constant": constant}
-    twin = drawn.twin(**options)
-    twin.l1 = fraction * batch.l1_max(twin)
-    return twin, drawn.problem(**options, l1=twin.l1)
+    reference = drawn.reference(**options)
+    reference.l1 = fraction * batch.l1_max(reference)
+    return reference, drawn.problem(**options, l1=reference.l1)
 
 
 def entries(problem):
@@ -34,9 +34,9 @@ def entries(problem):
 @pytest.mark.parametrize("name", PENALTIES)
 @pytest.mark.parametrize("loss", LOSSES)
 @each_kind
-def test_each_step_is_that_of_the_twin(kind, loss, name, constant, beta):
-    twin, problem = drawn_with(loss, name, constant, 0.1)
-    eager = Coordinates(twin, entries(problem), seed=7, beta=beta)
+def test_each_step_is_that_of_the_reference(kind, loss, name, constant, beta):
+    reference, problem = drawn_with(loss, name, constant, 0.1)
+    eager = Coordinates(reference, entries(problem), seed=7, beta=beta)
     solver = KINDS[kind](problem, seed=7, beta=beta, visits=3)
     for _ in range(30):
         solver.step()
@@ -44,7 +44,7 @@ def test_each_step_is_that_of_the_twin(kind, loss, name, constant, beta):
         np.testing.assert_allclose(solver.halves, eager.u, rtol=1e-9, atol=1e-12)
         np.testing.assert_allclose(problem.w, eager.w, rtol=1e-9, atol=1e-12)
         assert problem.b == pytest.approx(eager.b, rel=1e-9, abs=1e-12)
-        assert problem.objective == pytest.approx(twin.objective(eager.w, eager.b), rel=1e-12)
+        assert problem.objective == pytest.approx(reference.objective(eager.w, eager.b), rel=1e-12)
         if problem.violation > 1e-5:  # later, whether a step is one is decided by rounding
             assert solver.accesses == eager.accesses
     assert np.any(eager.u > 0)
@@ -54,18 +54,18 @@ def test_each_step_is_that_of_the_twin(kind, loss, name, constant, beta):
 @pytest.mark.parametrize("name", PENALTIES)
 @pytest.mark.parametrize("loss", LOSSES)
 @each_kind
-def test_the_optimum_is_that_of_the_twin(kind, loss, name, fraction):
-    twin, problem = drawn_with(loss, name, True, fraction)
-    w, b = batch.solve(twin)
+def test_the_optimum_is_that_of_the_reference(kind, loss, name, fraction):
+    reference, problem = drawn_with(loss, name, True, fraction)
+    w, b = batch.solve(reference)
     solver = KINDS[kind](problem, visits=200)
     for _ in range(3000):
         solver.step()
         if solver.done:
             break
     assert solver.done
-    assert problem.objective == pytest.approx(twin.objective(w, b), rel=1e-9)
+    assert problem.objective == pytest.approx(reference.objective(w, b), rel=1e-9)
     assert problem.gap <= 1e-9 * problem.objective
-    assert problem.lower_bound <= twin.objective(w, b) * (1 + 1e-12)
+    assert problem.lower_bound <= reference.objective(w, b) * (1 + 1e-12)
 
 
 def test_it_continues_after_others_looked_and_from_other_weights():
@@ -102,7 +102,7 @@ def test_one_class_and_stopping(kind):
     solver.stop()
     solver.step()
     w = np.array(problem.w)
-    assert drawn.twin(l1=0.01).objective(w, problem.b) == pytest.approx(problem.objective, rel=1e-12)
+    assert drawn.reference(l1=0.01).objective(w, problem.b) == pytest.approx(problem.objective, rel=1e-12)
 
 
 @each_kind

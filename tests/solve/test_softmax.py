@@ -24,21 +24,22 @@ with_and_without_constant = pytest.mark.parametrize("constant", [True, False])
 
 
 def drawn_with(seed, name="ball", constant=True, classes=4, radius=0.9, unseen=None):
-    """A twin, its ball, and the compiled problem; the labels are planted."""
+    """A reference, its ball, and the compiled problem; the labels are planted."""
     drawn = draw(seed, "squared")
     options = dict(SETS[name])
-    plain = drawn.twin()
+    plain = drawn.reference()
     c = np.random.default_rng(5).uniform(0.3, 3, plain.x.shape[1]) if options.pop("c", False) else None
     rng = np.random.default_rng(seed)
     scores = plain.x @ rng.normal(0, 1, (plain.x.shape[1], classes)) + rng.gumbel(size=(len(plain.y), classes))
     if unseen is not None:
         scores[:, unseen] = -np.inf
     y = scores.argmax(axis=1)
-    twin = Softmax(plain.x, y, plain.h, classes, constant, options.get("l2", 0.0))
+    reference = Softmax(plain.x, y, plain.h, classes, constant, options.get("l2", 0.0))
     problem = SoftmaxProblem(
         drawn.rows, classes, radius, labels=y + 1.0, constant=constant, penalty_weights=c, **options
     )
-    return twin, Ball(radius, np.ones(plain.x.shape[1]) if c is None else c, options.get("nonnegative", False)), problem
+    weights = np.ones(plain.x.shape[1]) if c is None else c
+    return reference, Ball(radius, weights, options.get("nonnegative", False)), problem
 
 
 def project(ball, w):
@@ -48,7 +49,7 @@ def project(ball, w):
 @with_and_without_constant
 @each_set
 def test_what_is_said_of_any_weights(name, constant):
-    twin, ball, problem = drawn_with(61, name, constant)
+    reference, ball, problem = drawn_with(61, name, constant)
     rng = np.random.default_rng(1)
     for scale in (0.1, 1, 30):
         w = project(ball, rng.normal(0, scale, np.shape(problem.w)))
@@ -57,10 +58,10 @@ def test_what_is_said_of_any_weights(name, constant):
         problem.evaluate()
         np.testing.assert_array_equal(problem.w, w)
         assert list(problem.b) == b.tolist()
-        assert problem.objective == pytest.approx(twin.objective(w, b), rel=1e-12)
+        assert problem.objective == pytest.approx(reference.objective(w, b), rel=1e-12)
         assert problem.nonzeros == np.count_nonzero(w)
-        g, by_b = twin.gradient(w, b)
-        np.testing.assert_allclose(problem.gradient_at(), g - twin.l2 * w, rtol=1e-9, atol=1e-14)
+        g, by_b = reference.gradient(w, b)
+        np.testing.assert_allclose(problem.gradient_at(), g - reference.l2 * w, rtol=1e-9, atol=1e-14)
         most = ((np.maximum(-g, 0) if ball.nonnegative else np.abs(g)) / ball.c).max(axis=1)
         worst = max(((g * w).sum(axis=1) / ball.z + most).max(), np.abs(by_b).max())
         assert problem.violation == pytest.approx(worst, rel=1e-9)
@@ -68,19 +69,20 @@ def test_what_is_said_of_any_weights(name, constant):
 
 @pytest.mark.parametrize("name", ["ball", "weighted", "nonnegative"])
 def test_without_constants_the_bound_is_the_dual_at_the_probabilities(name):
-    twin, ball, problem = drawn_with(62, name, False)
+    reference, ball, problem = drawn_with(62, name, False)
     rng = np.random.default_rng(2)
     for scale in (0.1, 1, 10):
         w = project(ball, rng.normal(0, scale, np.shape(problem.w)))
         problem.set(w, np.zeros(4))
-        assert problem.dual() == pytest.approx(twin.bound(twin.probabilities(w, np.zeros(4)), ball), rel=1e-12)
+        bound = reference.bound(reference.probabilities(w, np.zeros(4)), ball)
+        assert problem.dual() == pytest.approx(bound, rel=1e-12)
 
 
 @pytest.mark.parametrize("unseen", [None, 2])
 @with_and_without_constant
 @each_set
 def test_no_bound_is_above_any_objective(name, constant, unseen):
-    twin, ball, problem = drawn_with(63, name, constant, unseen=unseen)
+    reference, ball, problem = drawn_with(63, name, constant, unseen=unseen)
     rng = np.random.default_rng(3)
     bounds, objectives = [], []
     for scale in (0, 0.01, 0.1, 1, 100):
@@ -88,7 +90,7 @@ def test_no_bound_is_above_any_objective(name, constant, unseen):
         b = rng.normal(0, min(scale, 3), 4) * constant
         problem.set(w, b)
         bounds.append(problem.dual())
-        objectives.append(twin.objective(w, b))
+        objectives.append(reference.objective(w, b))
     solver = gradient.AcceleratedGradient(problem, iterations=200)
     for _ in range(5):
         solver.step()
@@ -101,7 +103,7 @@ def test_no_bound_is_above_any_objective(name, constant, unseen):
 @with_and_without_constant
 @each_set
 def test_the_gap_closes(kind, name, constant):
-    twin, ball, problem = drawn_with(64, name, constant)
+    reference, ball, problem = drawn_with(64, name, constant)
     solver = kind(problem, iterations=50)
     before = np.inf
     for _ in range(1000):
@@ -113,19 +115,19 @@ def test_the_gap_closes(kind, name, constant):
             break
     w, b = np.array(problem.w), np.array(problem.b)
     assert problem.gap <= 1e-9 * problem.objective
-    assert problem.objective == pytest.approx(twin.objective(w, b), rel=1e-12)
+    assert problem.objective == pytest.approx(reference.objective(w, b), rel=1e-12)
     assert (np.abs(w) @ ball.c).max() <= ball.z * (1 + 1e-12)
     assert not ball.nonnegative or w.min() >= 0
     assert 0 < np.count_nonzero(w) < w.size
 
 
 def test_projected_gradient_goes_as_plain_numpy():
-    twin, ball, problem = drawn_with(65)
+    reference, ball, problem = drawn_with(65)
     solver = gradient.ProjectedGradient(problem, step="fixed", eta0=0.4, iterations=1)
     w, b = np.zeros(np.shape(problem.w)), np.zeros(4)
     for _ in range(30):
         solver.step()
-        g, by_b = twin.gradient(w, b)
+        g, by_b = reference.gradient(w, b)
         w, b = project(ball, w - 0.4 * g), b - 0.4 * by_b
         np.testing.assert_allclose(problem.w, w, rtol=1e-9, atol=1e-12)
         np.testing.assert_allclose(problem.b, b, rtol=1e-9, atol=1e-12)
@@ -133,13 +135,13 @@ def test_projected_gradient_goes_as_plain_numpy():
 
 def test_samples_and_multipliers_come_near():
     """The figure's other methods: both see the same function."""
-    twin, ball, problem = drawn_with(66, "nonnegative")
+    reference, ball, problem = drawn_with(66, "nonnegative")
     solver = gradient.AcceleratedGradient(problem, iterations=500)
     for _ in range(20):
         solver.step()
     best = problem.objective
     _, _, problem = drawn_with(66, "nonnegative")
-    solver = sampled.Minibatch(problem, batch=len(twin.y), eta0=1.0, step="fixed", iterations=5000)
+    solver = sampled.Minibatch(problem, batch=len(reference.y), eta0=1.0, step="fixed", iterations=5000)
     solver.step()
     assert problem.objective == pytest.approx(best, rel=1e-6)
     _, _, problem = drawn_with(66, "nonnegative")
@@ -152,7 +154,7 @@ def test_samples_and_multipliers_come_near():
         solver = sampled.ExponentiatedGradient(problem, batch=batch, eta0=0.05, iterations=200)
         solver.step()
         np.testing.assert_allclose(np.array(problem.w).sum(axis=1), ball.z, rtol=1e-12)
-        assert problem.objective <= twin.objective(np.zeros(np.shape(problem.w)), np.zeros(4))
+        assert problem.objective <= reference.objective(np.zeros(np.shape(problem.w)), np.zeros(4))
 
 
 @with_and_without_constant

@@ -1,4 +1,4 @@
-"""The solvers of a penalty: the optimum of the twin, however they get there."""
+"""The solvers of a penalty: the optimum of the reference, however they get there."""
 
 import batch
 import numpy as np
@@ -38,20 +38,20 @@ def run(solver, steps=1000):
 @pytest.mark.parametrize("name", PENALTIES)
 @pytest.mark.parametrize("loss", LOSSES)
 @each_solver
-def test_the_optimum_is_that_of_the_twin(kind, loss, name, constant, fraction):
+def test_the_optimum_is_that_of_the_reference(kind, loss, name, constant, fraction):
     drawn = draw(21, loss)
     options = penalty_of(drawn, name) | {"constant": constant}
-    twin = drawn.twin(**options)
-    twin.l1 = fraction * batch.l1_max(twin)
-    w, b = batch.solve(twin)
-    problem = drawn.problem(**options, l1=twin.l1)
+    reference = drawn.reference(**options)
+    reference.l1 = fraction * batch.l1_max(reference)
+    w, b = batch.solve(reference)
+    problem = drawn.problem(**options, l1=reference.l1)
     run(kind(problem))
     ours = np.array(problem.w)
-    assert problem.objective == pytest.approx(twin.objective(w, b), rel=1e-9)
-    assert problem.objective == pytest.approx(twin.objective(ours, problem.b), rel=1e-12)
-    assert twin.violations(ours, problem.b).max() <= 1e-10
+    assert problem.objective == pytest.approx(reference.objective(w, b), rel=1e-9)
+    assert problem.objective == pytest.approx(reference.objective(ours, problem.b), rel=1e-12)
+    assert reference.violations(ours, problem.b).max() <= 1e-10
     assert problem.gap <= 1e-9 * problem.objective
-    assert problem.lower_bound <= twin.objective(w, b) * (1 + 1e-12)
+    assert problem.lower_bound <= reference.objective(w, b) * (1 + 1e-12)
     if fraction > 1:
         assert problem.nonzeros == 0
 
@@ -78,11 +78,11 @@ def test_a_larger_problem_proves_itself(kind, loss, constant):
 @each_solver
 def test_without_a_penalty(kind, loss, constant):
     drawn = draw(22, loss)
-    twin = drawn.twin(constant=constant)
-    w, b = batch.solve(twin, tolerance=1e-10)
+    reference = drawn.reference(constant=constant)
+    w, b = batch.solve(reference, tolerance=1e-10)
     problem = drawn.problem(constant=constant)
     run(kind(problem), 20_000)
-    assert problem.objective == pytest.approx(twin.objective(w, b), rel=1e-9)
+    assert problem.objective == pytest.approx(reference.objective(w, b), rel=1e-9)
 
 
 @each_solver
@@ -135,7 +135,8 @@ def test_stopped_before_it_began_it_is_still_valid(kind):
     solver = kind(problem)
     solver.stop()
     solver.step()
-    assert drawn.twin(l1=0.01).objective(np.array(problem.w), problem.b) == pytest.approx(problem.objective, rel=1e-12)
+    objective = drawn.reference(l1=0.01).objective(np.array(problem.w), problem.b)
+    assert objective == pytest.approx(problem.objective, rel=1e-12)
 
 
 @each_solver

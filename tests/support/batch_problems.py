@@ -1,4 +1,4 @@
-"""Drawn batch problems: rows for the compiled core, and the same as a dense twin."""
+"""Drawn batch problems: rows for the compiled core, and the same as a dense reference."""
 
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -26,14 +26,14 @@ PENALTIES = {
 
 @dataclass
 class Drawn:
-    """Lines, the rows made of them, and the dense twin with the columns of these rows."""
+    """Lines, the rows made of them, and the dense reference with the columns of these rows."""
 
     loss: str
     lines: list[Line]
     rows: Rows
     options: dict[str, Any] = field(default_factory=dict)
 
-    def twin(self, **options: Any) -> batch.Problem:
+    def reference(self, **options: Any) -> batch.Problem:
         """The dense problem; a key's values in a line are summed as floats, in order."""
         columns = {key: j for j, key in enumerate(self.rows.keys)}
         used = [line for line in self.lines if line.kind == 0 and line.label == line.label and line.importance > 0]

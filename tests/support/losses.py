@@ -1,4 +1,4 @@
-"""Every loss of the table with its twin, for tests over all of them."""
+"""Every loss of the table with its reference, for tests over all of them."""
 
 import slow_rules
 

@@ -1,4 +1,4 @@
-"""The compiled parser beside its slow twin."""
+"""The compiled parser beside its slow reference."""
 
 import struct
 from typing import Any
@@ -62,11 +62,11 @@ def agree(text: bytes, format: str, first_line: int = 1, **options) -> None:
     other, other_faults = parsed(text, format, first_line=first_line, columns=False, names=other_names, **plain)
     assert exact(examples_of(other)) == exact(examples_of(batch))
     assert other_faults == faults
-    twin = SlowParser(format, **options)
-    slow, bad = twin.parse(text, first_line)
+    reference = SlowParser(format, **options)
+    slow, bad = reference.parse(text, first_line)
     assert exact(examples_of(batch)) == exact(slow)
     if names is not None and not names.numbers:
-        found = [name.decode("utf-8", "surrogateescape") for name in twin.names]
+        found = [name.decode("utf-8", "surrogateescape") for name in reference.names]
         assert list(names) == list(other_names) == found
     starts = [0]
     for line in text.split(b"\n"):

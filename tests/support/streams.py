@@ -1,4 +1,4 @@
-"""Random streams of examples, and the eager walk of a twin over them."""
+"""Random streams of examples, and the eager walk of a reference over them."""
 
 from functools import lru_cache
 from math import inf, isnan, nan
@@ -77,10 +77,10 @@ def _draw(
 
 
 class Walk:
-    """A twin that goes through a stream as the learner must: predict, score, learn, in order."""
+    """A reference that goes through a stream as the learner must: predict, score, learn, in order."""
 
-    def __init__(self, twin, *, bits, constant=True, holdout_period=0, range_of_labels=(0.0, 0.0), largest_p=inf):
-        self.twin, self.mask = twin, (1 << bits) - 1
+    def __init__(self, reference, *, bits, constant=True, holdout_period=0, range_of_labels=(0.0, 0.0), largest_p=inf):
+        self.reference, self.mask = reference, (1 << bits) - 1
         self.constant, self.holdout_period = constant, holdout_period
         self.low, self.high = range_of_labels
         self.largest_p = largest_p
@@ -99,13 +99,13 @@ class Walk:
             values = [x for _, x in line.features]
             if self.constant:
                 keys, values = [*keys, CONSTANT & self.mask], [*values, 1.0]
-            self.twin.importance = line.importance
-            predict = self.twin.predict if learns else getattr(self.twin, "answer", self.twin.predict)
+            self.reference.importance = line.importance
+            predict = self.reference.predict if learns else getattr(self.reference, "answer", self.reference.predict)
             p = predict(keys, values, line.initial)
-            if self.twin.clips:
+            if self.reference.clips:
                 if learns:
                     self.low, self.high = min(self.low, line.label), max(self.high, line.label)
                 p = min(max(p, self.low, -self.largest_p), self.high, self.largest_p)
             self.predictions.append(p)
             if learns:
-                self.twin.learn(keys, values, p, line.label, line.importance)
+                self.reference.learn(keys, values, p, line.label, line.importance)

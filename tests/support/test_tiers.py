@@ -98,7 +98,8 @@ def test_make_test_long_runs_what_make_test_leaves_out():
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--collect-only", "-m", "long", "-k", "eager"]
     said = subprocess.run([*command, file], cwd=file.parent, capture_output=True, text=True, check=True).stdout
     cases = full(name=RULES, loss=LOSSES, n=(1, 10, 40))
-    long = [case for case in cases if f"test_against_the_eager_twin[{'-'.join(map(str, case.values()))}]\n" in said]
+    name = "test_against_the_eager_reference"
+    long = [case for case in cases if f"{name}[{'-'.join(map(str, case.values()))}]\n" in said]
     short = [case for case in cases if case not in long]
     assert len(long) == said.count("::") > len(cases) / 2
     assert pairs_of(short) == pairs_of(cases)

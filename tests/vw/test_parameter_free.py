@@ -40,5 +40,5 @@ def test_against_the_definition(name, options, tolerance, loss):
     stream = random_stream(60, 300, loss=loss, scales=False)
     if name == "freegrad":  # an importance below 1 can make its V negative, in Vowpal Wabbit too
         stream = [line._replace(importance=1.0 if line.importance == 0.3 else line.importance) for line in stream]
-    _, twin = assert_agree(name, loss, stream, options, tolerance=tolerance, passes=2, holdout_period=7)
-    assert np.count_nonzero(twin.weights) > 50
+    _, reference = assert_agree(name, loss, stream, options, tolerance=tolerance, passes=2, holdout_period=7)
+    assert np.count_nonzero(reference.weights) > 50
