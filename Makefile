@@ -99,7 +99,7 @@ SANITIZED := .venv-asan/.installed
 PORTABLE := .venv-portable/.installed
 # No wildcards: a test that is renamed must not drop out.
 CORE_TESTS := tests/core tests/solve $(addprefix tests/rules/test_, rules.py averaging.py nonzeros.py) \
-	$(addprefix tests/vw/test_, interleaved.py vw_core.py vw_models.py vw_odd.py vw_quick.py vw_text.py)
+	$(addprefix tests/vw/test_, interleaved.py vw_core.py vw_fast_path.py vw_invalid_input.py vw_models.py vw_text.py)
 # With all combinations of parameters.
 ALL_PAIRS := -m 'not long or pairwise'
 
