@@ -2,7 +2,7 @@
 
     python tests/digests.py [WORD ...]      prints DIGEST NAME, of those whose names contain a WORD
 
-It needs nothing but vwlite (without scikit-learn there are no fits), so that it runs wherever the package does.
+It needs nothing but vwlite (without scikit-learn it has no fits), so that it runs wherever the package does.
 `make portable` compares the portable build with the usual one, and tests/cli/test_digests.py the installed program with
 itself on other processors, as far as one can pretend to have them.
 """

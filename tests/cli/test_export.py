@@ -376,7 +376,7 @@ WRONG_TSV = {
     "a negative index": (plus("-1\t1\n"), "10: the index -1 is not an integer from 0"),
     "a large index": (plus("4294967296\t1\n"), "10: the index 4294967296 is not an integer from 0"),
     "an index twice": (plus("17\t1\n17\t2\n"), "11: duplicate index 17"),
-    "an odd escape": (plus("17\t1\ta\\q\n"), "10: 'a\\\\q' has a \\ without"),
+    "an invalid escape": (plus("17\t1\ta\\q\n"), "10: 'a\\\\q' has a \\ without"),
     "fewer bits": (header(bits=4), "has more than 4 bits"),
     "an unknown option": (header(options={"magic": 1}), "needs vwlite 0.1.0 or later: unknown option magic"),
     "a newer format": (header(format=3), "or later: it is of format 3"),

@@ -81,12 +81,12 @@ def eats(arguments):
 
 
 WRONG = {
-    "an error that nobody expected": (lambda arguments: vwlite_main_with(fails), "exit 70: internal error: ValueError"),
+    "an unexpected error": (lambda arguments: vwlite_main_with(fails), "exit 70: internal error: ValueError"),
     "a signal": (lambda arguments: os.kill(os.getpid(), signal.SIGKILL), "signal 9"),
     "an end without a word": (lambda arguments: os._exit(3), "ended with 3"),
-    "an exit code that is none": (lambda arguments: 4, "exit 4"),
+    "an unknown exit code": (lambda arguments: 4, "exit 4"),
     "an error without a word": (lambda arguments: 65, "exit 65 without a word"),
-    "a prediction that is no number": (says_nan, "a prediction that is not finite: nan 't1"),
+    "a prediction that is not a number": (says_nan, "a prediction that is not finite: nan 't1"),
     "a file left behind": (leaves_a_file, "left behind: .model.tmp"),
     "waiting": (lambda arguments: time.sleep(60), "time: 0."),
     "work": (works, "time: "),

@@ -3,7 +3,7 @@
 The folder of the release gets a small model of each algorithm and form (NAME.model), and beside it (NAME.json) how it
 was made, how it predicts and is continued, what it predicts, and what tests/reference/slow_rules.py, written from the
 papers only, computes from the same data. A model that differs from its reference is not written.
-From then on the files stay as they are, and the tests see that later programs read them as this one does. --anew
+From then on the files stay as they are, and the tests see that later programs read them as this one does. --replace
 replaces a folder that was not released yet, and --only NAME adds to it.
 """
 
@@ -393,7 +393,7 @@ class near:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--anew", action="store_true", help="replace the folder of a release that is not out yet")
+    parser.add_argument("--replace", action="store_true", help="replace the folder of a release that is not out yet")
     parser.add_argument("--only", metavar="NAME", help="make only the model of this name, beside those that are there")
     o = parser.parse_args()
     folder = HERE / __version__
@@ -402,8 +402,8 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as work:
             make(form, folder, Path(work))
         return
-    if folder.exists() and not o.anew:
-        raise SystemExit(f"{folder} is there already, and stays as it is once its release is out; --anew before")
+    if folder.exists() and not o.replace:
+        raise SystemExit(f"{folder} exists: only the folder of an unreleased version may be replaced, with --replace")
     shutil.rmtree(folder, ignore_errors=True)
     work = folder / "work"
     work.mkdir(parents=True)

@@ -416,7 +416,7 @@ def test_the_variances_of_arow_never_fall_below_zero():
 def test_ftrl(loss, options, alpha):
     # Steps that pass the minimum by more than they began before it multiply rounding errors, by 27 at alpha = 0.3 with
     # Huber's loss: its gradients are cut, so n stays small, but its curvature is not. References that differ only in
-    # the order in which a prediction is summed are 1e-9 apart then.
+    # the order in which a prediction is summed differ by 1e-9 then.
     options = {"ftrl_alpha": alpha / 10 if loss in ("poisson", "huber") else alpha} | options
     stream = random_stream(39, 500, loss=loss, scales=loss != "poisson")
     compiled, reference = assert_agree(

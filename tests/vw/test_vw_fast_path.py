@@ -188,9 +188,9 @@ def compare_classes(folder: Path, text: bytes, arguments: list[str], monkeypatch
     """Whether the run could be quick."""
     quick = outcome(folder, text, arguments, True, monkeypatch)
     slow = outcome(folder, text, arguments, False, monkeypatch)
-    apart = outcome(folder, text, arguments, False, monkeypatch, side_by_side=False)
+    separate = outcome(folder, text, arguments, False, monkeypatch, side_by_side=False)
     assert quick == slow
-    assert slow[1:] == apart[1:] and slow[0].split()[0] == apart[0].split()[0]
+    assert slow[1:] == separate[1:] and slow[0].split()[0] == separate[0].split()[0]
     return quick[0].endswith(b"1")
 
 
