@@ -31,7 +31,7 @@ def run(arguments: list[str] | None = None) -> int:
         stdio.say_error(str(e))
         return e.exit_code
     except MemoryError as e:
-        stdio.say_error(f"out of memory: {str(e) or 'the model needs more than there is; try fewer --bits'}")
+        stdio.say_error(f"out of memory: {str(e) or 'the model does not fit; try fewer --bits'}")
         return 70
     except Exception as e:
         shortage = _shortage(e)

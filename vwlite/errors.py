@@ -59,7 +59,7 @@ class BusyError(VwliteError):
 
 
 class ClosedPipe(VwliteError):
-    """Whoever read our output has had enough. That is no error: the program ends quietly.
+    """The reader of the output has closed it. This is not an error: the program ends quietly.
 
     Not an OSError, as click would make exit code 1 of it.
     """

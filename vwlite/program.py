@@ -46,7 +46,7 @@ def _version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
 
 
 class UnknownCommand(click.UsageError):
-    """A word that is none of the commands."""
+    """A word that is not a command."""
 
     def __init__(self, word: str, commands: list[str], ctx: click.Context) -> None:
         super().__init__(f"No such command {word!r}.", ctx)

@@ -40,7 +40,7 @@ def project_simplex(v: ArrayLike, z: float = 1.0, *, method: Method = "linear", 
     """
     vector, z, out = _checked(v, z, method, out)
     if z == inf:
-        raise ValueError("z is inf: on the simplex the numbers have a finite sum")
+        raise ValueError("z is inf: the simplex needs a finite sum")
     if len(vector) == 0 and z > 0:
         raise ValueError(f"v is empty: no numbers have a sum of {z}")
     if z == 0:

@@ -138,7 +138,7 @@ def explained(e: click.UsageError, arguments: Sequence[str]) -> str:
 
 
 def _with_one_hyphen(arguments: Sequence[str], letter: str) -> str:
-    """A word that was typed as -word, which is read as the option -w with a value; nothing if there is none."""
+    """A word that was typed as -word, which is read as the option -w with a value; "" without one."""
     known = {word for row in (*_OPTIONS.values(), *(row[1] for row in _INSTEAD)) for word in row.split()}
     known.update(*(options for _, options in _options_of_commands()))
     names = (argument.partition("=")[0] for argument in arguments)

@@ -30,7 +30,7 @@ def model(name):
 
 
 CACHE = "cancer.train.vw.vwlite-cache"
-URL = "URLs are not read: "
+URL = "URLs are not supported: "
 DASK = "or `vwlite dask`, which reads URLs\n"
 
 
@@ -55,7 +55,7 @@ DASK = "or `vwlite dask`, which reads URLs\n"
         ("day2.vw", 66, "No such file or directory\n"),
         ("nosuch/cancer.train.vw", 66, "No such file or directory: there is no folder nosuch\n"),
         ("*.vw", 66, "No such file or directory: the shell expands a pattern without quotes\n"),
-        ("*.gz", 66, "No such file or directory: no file has such a name\n"),
+        ("*.gz", 66, "No such file or directory: no file matches\n"),
     ],
 )  # fmt: skip
 def test_what_is_not_data(vwlite, command, typed, code, said):
@@ -122,7 +122,7 @@ def test_input_that_is_not_a_terminal_is_not_announced(vwlite, folder):
 def test_a_column_that_is_invalid(vwlite, folder):
     (folder / "t.csv").write_text("label,a,b\n1,2,3\n")
     assert vwlite("train", "t.csv", "--label", "lable", "--quiet", code=65).err == (
-        "t.csv:1:1: --label lable: there is no such column (did you mean label?); there are label, a, b\n"
+        "t.csv:1:1: --label lable: no such column (did you mean label?); the columns are label, a, b\n"
     )
     assert vwlite("train", "cancer.train.vw", "--label", "y", "--quiet", code=65).err == (
         "cancer.train.vw:1:1: --label y: the file is VW text, which has no columns: leave the option out\n"

@@ -124,7 +124,7 @@ def test_the_rows_agree_with_their_rules():
     for a in ALGORITHMS.values():
         assert ("average" in a.options) == ("average" in a.forms)
         assert ("feature_weights" in a.options) == ("box" in a.options) == ("box" in a.forms)
-        assert {*a.forms, *sum(a.apart, ())} <= {*a.options, *a.schedule}
+        assert {*a.forms, *sum(a.incompatible, ())} <= {*a.options, *a.schedule}
         assert set(a.required) | set(a.unset) <= set(a.options)
         assert not set(a.instead) & set(a.options)
         assert all(issubclass(rule_class(kind), Rule) for kind in (a.rule, *a.forms.values()))
@@ -186,10 +186,10 @@ def test_the_best_solver_takes_the_problem(loss, strength):
 def test_an_unknown_name_is_refused_with_the_nearest(vwlite, typed, near):
     done = vwlite("algorithms", typed, code=2)
     assert done.out == ""
-    assert f"{typed!r} is no algorithm" in done.err
+    assert f"unknown algorithm {typed!r}" in done.err
     assert all(name in done.err for name in near)
     assert ("Did you mean" in done.err) == bool(near)
-    assert near or "`vwlite algorithms` shows all" in done.err
+    assert near or "`vwlite algorithms` lists all" in done.err
 
 
 def test_the_help_of_train_points_here():

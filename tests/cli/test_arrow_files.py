@@ -235,7 +235,7 @@ def last(vwlite, *arguments) -> str:
 def test_what_is_refused(vwlite, files):
     data = Path("a.parquet").read_bytes()
     Path("cut.parquet").write_bytes(data[: len(data) // 2])
-    whole = "1:1: not a whole file of"
+    whole = "1:1: not a complete file of"
     assert last(vwlite, "train", "cut.parquet", "--label", "y").startswith(f"cut.parquet:{whole} Parquet: ")
     Path("bad.parquet").write_bytes(b"PAR1" + bytes(100) + b"PAR1")
     assert last(vwlite, "train", "bad.parquet", "--label", "y").startswith(f"bad.parquet:{whole} Parquet: ")
@@ -250,7 +250,7 @@ def test_what_is_refused(vwlite, files):
     )
     vwlite("train", "l.parquet", "--label", "y", "--drop", "l")
     assert "which column is the label? train with --label NAME: y, l" in last(vwlite, "train", "l.parquet")
-    said = "l.parquet:1:1: --label z: there is no such column; there are y, l"
+    said = "l.parquet:1:1: --label z: no such column; the columns are y, l"
     assert last(vwlite, "train", "l.parquet", "--label", "z") == said
 
 
@@ -258,13 +258,13 @@ def test_bad_rows_say_their_row_and_column(vwlite, at):
     table = {"y": [1.0, -1, 7, 1, 1], "a": [1.0, float("inf"), 2, 1e99, 3], "w": [1.0, 1, 1, 1, -2]}
     pq.write_table(pa.table(table), "a.parquet")
     run = ["train", "a.parquet", "--label", "y", "--importance", "w", "--loss", "logistic"]
-    first = "a.parquet:2:2: column a: 'inf' is not a number; have a null where there is none"
+    first = "a.parquet:2:2: column a: 'inf' is not a number; use null for missing values"
     assert last(vwlite, *run) == first
     found = vwlite(*run, "--on-error", "skip", "-m", "m").err
     assert f"{first} (skipped)\n" in found
     assert "a.parquet:3:1: column y: label 7: logistic needs -1 or 1" in found
     assert "a.parquet:4:2: column a: '1e+99' is too large for a 32-bit float (skipped)\n" in found
-    assert "a.parquet:5:3: column w: importance -2 is not 0 or more (skipped)\n" in found
+    assert "a.parquet:5:3: column w: importance -2 is negative or not finite (skipped)\n" in found
     assert "number of examples = 1\n" in found
     assert "a.parquet:2:2" in vwlite("predict", "-m", "m", "a.parquet", code=65).err
 
@@ -304,7 +304,7 @@ def test_bad_times_say_their_row_and_column(vwlite, at):
     }  # fmt: skip
     for shown, column in columns.items():
         pq.write_table(pa.table({"y": [1, -1, 1], "at": column}), "a.parquet", store_schema=True)
-        said = f"a.parquet:2:2: column at: {shown} is no time: it should be ISO 8601, such as 2026-01-31T13:05:00Z, or "
+        said = f"a.parquet:2:2: column at: {shown} is not a time: expected ISO 8601, such as 2026-01-31T13:05:00Z, or "
         assert last(vwlite, *run) == said + "seconds since 1970"
         found = vwlite(*run, "--on-error", "skip").err
         assert said in found and "number of examples = 2\n" in found
@@ -334,7 +334,7 @@ def test_nan_is_missing_as_in_csv(vwlite, at):
         assert text.splitlines()[1].startswith("|c c=NA") and ("-999" in text) == (not missing)
     first = "a.parquet:2:1: column y: label 'nan' is not a finite number"
     assert last(vwlite, "train", "a.parquet", *run, "--missing", "") == first
-    said = "a.parquet:2:1: column ndouble: 'nan' is not a number; have a null where there is none"
+    said = "a.parquet:2:1: column ndouble: 'nan' is not a number; use null for missing values"
     typed = ["--label", "i", "--drop", "y,w,nfloat,nhalffloat", "--missing", ""]
     assert last(vwlite, "train", "a.parquet", *typed) == said
 
@@ -394,19 +394,19 @@ def test_labels_and_importances_are_numbers_or_words(vwlite, at, kind):
     pq.write_table(pa.table({"y": column, "x": [1, 2]}), "y.parquet")
     if kind in ("list", "struct", "map"):
         said = last(vwlite, "train", "y.parquet", "--label", "y")
-        assert said.startswith("y.parquet:1:1: column y: a label is a number or a word, which a value of the Arrow")
+        assert said.startswith("y.parquet:1:1: column y: a label is a number or a word, not a value of the Arrow")
     pq.write_table(pa.table({"y": [1, 2], "w": column}), "w.parquet")
     for command in ("train", "convert"):
         said = last(vwlite, command, "w.parquet", "--label", "y", "--importance", "w")
-        assert said.startswith("w.parquet:1:2: column w: an importance is a number, which a value of the Arrow type ")
-        assert said.endswith(" is not: make one of it, or leave --importance out")
+        assert said.startswith("w.parquet:1:2: column w: an importance is a number, not a value of the Arrow type ")
+        assert said.endswith(": convert it, or leave --importance out")
 
 
 def test_booleans_and_words_can_be_labels_and_importances(vwlite, at):
     """The same as numbers, and convert says the same of them."""
     weights = {"w": ["1", None, " 0.5 ", "x", "inf", "1_0", "-1"], "bool": [True, None, False, True, True, True, True]}
     pq.write_table(pa.table({"y": [True, False] * 3 + [None], "x": [1.5] * 7, **weights}), "a.parquet")
-    bad = [f"a.parquet:{row}:3: column w: importance '{word}' is not 0 or more (skipped)"
+    bad = [f"a.parquet:{row}:3: column w: importance '{word}' is negative or not finite (skipped)"
            for row, word in ((4, "x"), (5, "inf"), (6, "1_0"), (7, "-1"))]  # fmt: skip
     for weight, wrong in (("w", bad), ("bool", [])):
         other = "bool" if weight == "w" else "w"
@@ -554,7 +554,7 @@ def test_an_arrow_file_that_is_cut_off_while_it_is_read(at):
         assert done.returncode == 0, done
         first, last = done.stdout.splitlines()
         assert first == "[1.0, -1.0, 1.0]"
-        assert last.startswith(f"{name}:") and ":1: not a whole file of Arrow: " in last
+        assert last.startswith(f"{name}:") and ":1: not a complete file of Arrow: " in last
         assert int(last.split(":")[1]) > 10_000  # the row from which on it cannot be read
 
 
@@ -566,7 +566,7 @@ def test_checksums_of_pages_are_looked_at(vwlite, at):
     vwlite("train", "a.parquet", "--label", "y")
     Path("a.parquet").write_bytes(data[:place] + b"\x01" + data[place + 1 :])
     said = last(vwlite, "train", "a.parquet", "--label", "y")
-    assert said.startswith("a.parquet:1:1: not a whole file of Parquet: ") and "CRC" in said
+    assert said.startswith("a.parquet:1:1: not a complete file of Parquet: ") and "CRC" in said
 
 
 FOOTER = """

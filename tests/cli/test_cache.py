@@ -209,10 +209,10 @@ def test_one_pass_over_a_cache(vwlite, tmp_path, data):
 @pytest.mark.parametrize(
     ("damage", "reason"),
     [
-        (lambda b: b[:-1], "it is cut off or damaged"),
+        (lambda b: b[:-1], "it is truncated or damaged"),
         (lambda b: b[:200] + bytes([b[200] ^ 4]) + b[201:], "it is damaged"),
         (lambda b: b"", "it is empty"),
-        (lambda b: b[:14] + b"\x09" + b[15:], "it is of another version of the format"),
+        (lambda b: b[:14] + b"\x09" + b[15:], "its format has another version"),
     ],
 )
 def test_unusable_cache_is_built_again(vwlite, tmp_path, data, damage, reason):
@@ -221,7 +221,7 @@ def test_unusable_cache_is_built_again(vwlite, tmp_path, data, damage, reason):
     cache, model = (tmp_path / "cache").read_bytes(), (tmp_path / "model").read_bytes()
     (tmp_path / "cache").write_bytes(damage(cache))
     result = vwlite(*command)
-    assert f"cache {tmp_path}/cache is not used: {reason}; it is built again\n" in result.err
+    assert f"cache {tmp_path}/cache is not used: {reason}; it is rebuilt\n" in result.err
     assert (tmp_path / "model").read_bytes() == model
     assert (tmp_path / "cache").read_bytes() == cache
     assert "is not used" not in vwlite(*command).err
@@ -290,7 +290,7 @@ def test_an_edit_that_keeps_size_and_time_is_seen(vwlite, tmp_path, data):
         f.seek(info.st_size // 2 // 28 * 28)
         f.write(b"-")
     os.utime(data, ns=(info.st_atime_ns, info.st_mtime_ns))
-    assert "data.vw has changed since it was made; it is built again" in vwlite(*command).err
+    assert "data.vw has changed since it was made; it is rebuilt" in vwlite(*command).err
     assert (tmp_path / "model").read_bytes() != before
 
 
@@ -338,7 +338,7 @@ main(sys.argv[1:])
     assert done.returncode == 74
     assert done.stderr.decode() == (
         f"the temporary cache in {folder} cannot be written: File too large; several passes keep the parsed data "
-        "there: set TMPDIR to a folder with more room, or name a --cache-file\n"
+        "there: set TMPDIR to a folder with more space, or name a --cache-file\n"
     )
     assert leftovers(tmp_path, ["data.vw", "temporary"]) == []
     assert os.listdir(folder) == []
@@ -360,10 +360,10 @@ def test_bad_lines_are_reported_when_the_cache_leaves_them_out(vwlite, tmp_path)
     assert run() == f"2 bad lines skipped when {data}.vwlite-cache was made\n"
     assert skipped() == 2
     rejects = tmp_path / "rejects"
-    assert "it leaves out bad lines (2), which --rejects asks for; it is built again" in run("--rejects", rejects)
+    assert "it leaves out bad lines (2), which --rejects needs; it is rebuilt" in run("--rejects", rejects)
     assert rejects.read_bytes() == b"bad\nworse\n"
-    assert "which --max-errors asks for" in run("--max-errors", "1", code=65)
-    assert "which --max-errors asks for" in run("--max-errors", "2")
+    assert "which --max-errors needs" in run("--max-errors", "1", code=65)
+    assert "which --max-errors needs" in run("--max-errors", "2")
 
 
 def test_without_bad_lines_the_rejects_are_empty_from_a_cache_too(vwlite, tmp_path):
@@ -392,7 +392,7 @@ def test_reading_ahead_can_end_early_and_does_not_wait_for_what_is_gone(tmp_path
     assert not [t for t in threading.enumerate() if t.name == "cache reader"]
     os.truncate(tmp_path / "cache", 100)
     for threads, share in ((1, False), (2, False), (2, True)):
-        with pytest.raises(NoInputError, match=r"changed while it was in use \(it is cut off\)"):
+        with pytest.raises(NoInputError, match=r"changed while it was in use \(it is truncated\)"):
             list(cache.batches(threads, share))
 
 
@@ -482,7 +482,7 @@ def test_crafted_caches_are_refused_or_do_no_harm(vwlite, tmp_path, well_made, s
         assert result.code in ((0, 65) if case.plausible else (0,)), (case.what, result)
         if "is not used" in result.err:
             refused += 1
-            assert result.err.endswith("; it is built again\n"), (case.what, result)
+            assert result.err.endswith("; it is rebuilt\n"), (case.what, result)
             assert (tmp_path / "cache").read_bytes() == cache, case.what
         assert result.code or case.plausible or (tmp_path / "model").read_bytes() == model, case.what
         if result.code == 0:
@@ -493,18 +493,18 @@ def test_crafted_caches_are_refused_or_do_no_harm(vwlite, tmp_path, well_made, s
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (lambda parts: parts.index.pop("made from"), "another version of the format"),
-        (lambda parts: parts.index.update({"made from": []}), "another version of the format"),
-        (lambda parts: parts.index.update({"skipped": "many"}), "another version of the format"),
-        (lambda parts: parts.index.update({"classes": [1]}), "another version of the format"),
-        (lambda parts: parts.index.update({"classes": ["\ud800"]}), "another version of the format"),
+        (lambda parts: parts.index.pop("made from"), "its format has another version"),
+        (lambda parts: parts.index.update({"made from": []}), "its format has another version"),
+        (lambda parts: parts.index.update({"skipped": "many"}), "its format has another version"),
+        (lambda parts: parts.index.update({"classes": [1]}), "its format has another version"),
+        (lambda parts: parts.index.update({"classes": ["\ud800"]}), "its format has another version"),
         (lambda parts: parts.index["made from"].pop("program"), "made by vwlite ?;"),
         (lambda parts: parts.index["made from"].update({"program": "\x1b[2J9"}), "made by vwlite ?[2J9"),
         (lambda parts: parts.index["made from"].update({"command": "vw"}), "not made by vwlite train"),
         (lambda parts: parts.index["made from"].update({"options": 1}), "made with other options"),
         (lambda parts: parts.index["made from"].update({"sources": [1, 2, 3]}), "made from other files"),
-        (lambda parts: parts.origins[0].__setitem__(0, 5), "another version of the format"),
-        (lambda parts: parts.origins[0].__setitem__(1, -1), "another version of the format"),
+        (lambda parts: parts.origins[0].__setitem__(0, 5), "its format has another version"),
+        (lambda parts: parts.origins[0].__setitem__(1, -1), "its format has another version"),
         (lambda parts: parts.batches[0].__setitem__(slice(0, 8), bytes(8)), "the counts do not add up"),
     ],
 )

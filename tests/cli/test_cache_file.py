@@ -158,16 +158,16 @@ def test_every_truncation_is_refused(tmp_path, stored):
     for size in range(len(data)):
         path.write_bytes(data[:size])
         why = refused(path, made_from)
-        assert why in ("it is empty", "it is not a cache of vwlite", "it is cut off", "it is cut off or damaged",
-                       "it is of another version of the format"), (size, why)  # fmt: skip
+        assert why in ("it is empty", "it is not a cache of vwlite", "it is truncated", "it is truncated or damaged",
+                       "its format has another version"), (size, why)  # fmt: skip
 
 
 @pytest.mark.parametrize("more", [b"\0", b"\n", bytes(64), b"x" * TRAILER.size])
 def test_trailing_bytes_are_refused(stored, more):
     path, _, made_from = stored
     path.write_bytes(path.read_bytes() + more)
-    assert "cut off or damaged" in refused(path, made_from)
-    assert "cut off or damaged" in refused(path, None)
+    assert "truncated or damaged" in refused(path, made_from)
+    assert "truncated or damaged" in refused(path, None)
 
 
 def test_every_flipped_bit_is_refused(tmp_path, source):
@@ -242,7 +242,7 @@ def test_another_version_of_the_format_is_refused(stored):
     assert data[: len(MAGIC)] == MAGIC
     data[len(MAGIC) - 2 : len(MAGIC)] = (VERSION + 1).to_bytes(2, "little")
     path.write_bytes(data)
-    assert refused(path, made_from) == "it is of another version of the format"
+    assert refused(path, made_from) == "its format has another version"
 
 
 # --- stale and foreign ---------------------------------------------------------------------------

@@ -105,7 +105,7 @@ def test_a_solved_model_is_as_near_as_it_said(vwlite, at):
 def test_the_bound_of_another_run_holds_only_for_the_same_data_and_strength(vwlite, at):
     vwlite("solve", SOURCES, "--l1-of-max", 0.05, "-m", "s", "--quiet")
     l1 = read_model("s").options["l1"]
-    note = "note: s was solved for other data or strength: only its weights are used"
+    note = "note: s was solved for other data or another regularization strength: only its weights are used"
     assert note not in vwlite("certify", "-m", "s", SOURCES, "--against", "s").err
     other = vwlite("certify", "-m", "s", SOURCES, "--against", "s", "--l1", l1 / 2)
     assert note in other.err
@@ -136,7 +136,7 @@ def test_weights_of_features_are_named_once_more(vwlite, at):
     Path("c").write_text("a^x 3\nb^u 2\n")
     vwlite("solve", "ok", "--l1", 0.02, "--feature-weights", "c", "--tolerance", 1e-9, "-m", "m", "--quiet")
     said = vwlite("certify", "-m", "m", "ok", code=2).err
-    assert "m was made with --feature-weights: name their file once more" in said
+    assert "m was made with --feature-weights: give their file again" in said
     found = certified(vwlite, "-m", "m", "ok", "--feature-weights", "c", "--against", "m")
     assert found["relative gap"] < 1e-8
 
@@ -200,7 +200,7 @@ def test_several_classes_with_one_loss(vwlite, at, name, radius):
     assert found["sum of |weights|"] == pytest.approx(norms.sum())
     assert found["nonzero weights"] == np.count_nonzero(w)
     notes = json.loads(Path("report").read_text())["notes"]
-    assert any("m is no model of this radius" in note for note in notes) == (norms.max() > radius * (1 + 1e-6))
+    assert any("m is outside of this ball" in note for note in notes) == (norms.max() > radius * (1 + 1e-6))
     vwlite("solve", "d", *several, *solving, "--radius", radius, "--tolerance", 1e-7, "-m", "s", "--quiet")
     solved = read_model("s").solved
     assert 0 <= found["lower bound"] <= solved["objective"]
@@ -212,7 +212,7 @@ def test_several_classes_with_one_loss(vwlite, at, name, radius):
     if name == "eg":
         vwlite("solve", "d", *several, "--radius", radius, "-m", "signed", "--quiet")
         said = vwlite("certify", "-m", "m", "d", "--against", "signed", code=65).err
-        assert said == "signed has weights below 0, and m is of a problem without: they are not compared\n"
+        assert said == "signed has weights below 0, which the problem of m excludes: they are not compared\n"
     own = certified(vwlite, "-m", "s", "d", "--against", "s")
     assert own["radius"] == radius and own["lower bound"] == solved["lower_bound"]
     assert own["relative gap"] <= 1e-7 and own["objective"] == pytest.approx(solved["objective"], rel=1e-12)
@@ -263,14 +263,14 @@ def test_models_of_vowpal_wabbit_say_no_loss(vwlite, at):
 def test_losses_with_kinks_are_said_to_leave_a_gap(vwlite, at, loss):
     vwlite("train", "hinge", "--loss", loss, "--algorithm", "sgd", "-m", "m", "--quiet")
     done = vwlite("certify", "-m", "m", "hinge", "--l1", 0.01)
-    assert f"note: with --loss {loss} the bound does not meet the objective, even that of the best model" in done.err
+    assert f"note: with --loss {loss} the bound is below the objective even at the optimum" in done.err
 
 
 def test_a_model_outside_of_the_ball_is_said_to_be(vwlite, at):
     online = ["--loss", "logistic", "--algorithm", "sgd", "--passes", 50, "--holdout-off"]
     vwlite("train", "ok", *online, "-m", "m", "--quiet")
     norm = certified(vwlite, "-m", "m", "ok", "--l1", 0)["sum of |weights|"]
-    said = "is no model of this radius: the sum of its |weights| is"
+    said = "is outside of this ball: the sum of its |weights| is"
     assert said in vwlite("certify", "-m", "m", "ok", "--radius", norm / 2).err
     assert said not in vwlite("certify", "-m", "m", "ok", "--radius", norm * 1.001).err
 
@@ -279,7 +279,7 @@ def test_a_bound_is_never_below_zero_and_says_when_it_says_nothing(vwlite, at):
     vwlite("train", "squared", "--algorithm", "sgd", "-l", 0.5, "--power-t", 0, "-m", "m", "--quiet")
     done = vwlite("certify", "-m", "m", "squared", "--l1", 0)
     assert "\nlower bound = 0\n" in done.out
-    assert "note: the bound says nothing: no objective is below 0; try --against a model of vwlite solve" in done.err
+    assert "note: the bound is trivial: no objective is below 0; try --against a model of vwlite solve" in done.err
 
 
 @pytest.mark.parametrize(("loss", "label"), [("logistic", "1"), ("logistic", "-1"), ("poisson", "0")])
@@ -289,11 +289,11 @@ def test_labels_of_one_kind_leave_no_bound(vwlite, at, loss, label):
     for more in ([], ["--radius", 1], ["--l2", 1]):
         done = vwlite("certify", "-m", "m", "d", *more)
         assert "\nlower bound = 0\n" in done.out and "(100 %)" in done.out
-        assert done.err.endswith(f"note: every label is {label}: the least objective is 0, of an infinite constant\n")
+        assert done.err.endswith(f"note: every label is {label}: the minimum is 0, at an infinite intercept\n")
     Path("several").write_text("a |x\na |y\na |x y\n")
     vwlite("solve", "several", "--classes", "a,b", "--l1", 0.01, "-m", "c", "--quiet")
     said = vwlite("certify", "-m", "c", "several").err
-    assert "note: class a: all examples, or none, are of it: the least objective is 0" in said
+    assert "note: class a: all examples, or none, are of it: the minimum is 0" in said
     assert "note: class b: all examples" in said
 
 
@@ -324,28 +324,28 @@ def test_an_objective_that_is_not_finite_is_invalid(vwlite, at):
     ("options", "code", "words"),
     [
         ("ok --l1 1", 2, "Missing option '-m'"),
-        ("-m g ok", 2, "g: a model of gd has no strength that means the same here: say --l1 or --radius"),
-        ("-m f ok", 2, "f: a model of ftrl has no strength that means the same here"),
-        ("-m th ok", 2, "th: a model of truncated-gradient has no strength that means the same here"),
-        ("-m few ok", 2, "few: a model of ftrl has no strength that means the same here"),
-        ("-m g ok --l1 1 --radius 1", 2, "--l1 and --radius exclude each other"),
+        ("-m g ok", 2, "g: the regularization strength of a model of gd does not apply here: give --l1"),
+        ("-m f ok", 2, "f: the regularization strength of a model of ftrl does not apply here"),
+        ("-m th ok", 2, "th: the regularization strength of a model of truncated-gradient does not apply here"),
+        ("-m few ok", 2, "few: the regularization strength of a model of ftrl does not apply here"),
+        ("-m g ok --l1 1 --radius 1", 2, "--l1 and --radius cannot be used together"),
         ("-m g ok --l1 -1", 2, "-1 is out of range"),
         ("-m g ok --l1 1 --loss squared", 2, "--loss squared contradicts the model g, which was trained with logistic"),
         ("-m g ok --l1 1 --quantile-tau 0.2", 2, "--quantile-tau is for a model of Vowpal Wabbit"),
-        ("-m hu ok --l1 1", 2, "hu: there is no lower bound for --loss huber here"),
-        ("-m g ok --l1 1 --against sq", 2, "sq is of another problem than g: --loss is not the same"),
-        ("-m g ok --l1 1 --against b", 2, "b is of another problem than g: --bits is not the same"),
+        ("-m hu ok --l1 1", 2, "hu: no lower bound is known for --loss huber"),
+        ("-m g ok --l1 1 --against sq", 2, "sq solves another problem than g: --loss differs"),
+        ("-m g ok --l1 1 --against b", 2, "b solves another problem than g: --bits differs"),
         ("-m g ok --l1 1 --against ok", 65, "ok: not a model of vwlite"),
         ("-m g ok --l1 1 --against no", 66, "no: No such file"),
         ("-m g ok --l1 1 --against s --report s", 2, "--report s is the model of --against"),
-        ("-m g ok --l1 1 --report g", 2, "--report g is the model that is read"),
+        ("-m g ok --l1 1 --report g", 2, "--report g is the input model"),
         ("-m ok ok", 65, "ok: not a model of vwlite: it is text"),
         ("-m no ok", 66, "no: No such file"),
         ("-m g no --l1 1", 66, "no: No such file"),
         ("-m g bad --l1 1", 65, "bad:1:1: "),
         ("-m g none --l1 1", 65, "no example with a label: of 1 lines, 1 without a label"),
-        ("-m soft classes --l1 1", 2, "soft: a model of --softmax has a lower bound only among those"),
-        ("-m soft classes --l2 1", 2, "a ball for each class: say --radius"),
+        ("-m soft classes --l1 1", 2, "soft: the lower bound of a model of --softmax needs a ball"),
+        ("-m soft classes --l2 1", 2, "a ball for each class: give --radius"),
         ("-m soft one --radius 1", 65, "label '3': --oaa 2 takes whole numbers"),
     ],
 )

@@ -19,10 +19,10 @@ BAD = [
     ("--oaa 3", "red |f a", f"label 'red': {TAKES}; {OTHERS}"),
     ("--oaa 3", "-1 |f a", f"label '-1': {TAKES}; {OTHERS}"),
     ("--oaa 3", "1x |f a", f"label '1x': {TAKES}; {OTHERS}"),
-    ("--classes 1,2", "3 |f a", "label '3' is none of the classes 1, 2; --classes must name them all"),
+    ("--classes 1,2", "3 |f a", "label '3' is not one of the classes 1, 2; --classes must name all"),
     ("--classes 1,2,3,4,5,6,7,8,9", "x |f a",
-     "label 'x' is none of the classes 1, 2, 3, 4, 5, 6, 7, 8, ...; --classes must name them all"),
-    ("--oaa 2 --classes auto", "3 |f a", "label '3' is one class more than --oaa 2 has room for, after 1, 2"),
+     "label 'x' is not one of the classes 1, 2, 3, 4, 5, 6, 7, 8, ...; --classes must name all"),
+    ("--oaa 2 --classes auto", "3 |f a", "label '3' is a new class, but --oaa 2 allows only 1, 2"),
 ]  # fmt: skip
 
 
@@ -56,7 +56,7 @@ def test_check_counts_the_classes_of_all_files_together(vwlite, tmp_path):
     two.write_text("green |f a\nblue |f b\n")
     options = ["--classes", "auto", "--oaa"]
     assert vwlite("check", one, two, *options, 3).out.count("every line valid") == 2
-    message = f"{two}:2:1: label 'blue' is one class more than --oaa 2 has room for, after red, green\n"
+    message = f"{two}:2:1: label 'blue' is a new class, but --oaa 2 allows only red, green\n"
     assert message in vwlite("check", one, two, *options, 2, code=1).out
     assert vwlite("train", one, two, *options, 2, "--quiet", code=65).err == message
     vwlite("check", two, *options, 2)
@@ -227,7 +227,7 @@ def test_a_cache_keeps_the_names_and_is_not_for_another_order(vwlite, tmp_path, 
     vwlite("train", other, *options, "-m", model)
     vwlite("train", data, "-i", model, "-m", plain, "--quiet")
     done = vwlite("train", data, "-i", model, "-c", "-m", model, "--quiet")
-    assert "it was made with another order of classes; it is built again" in done.err
+    assert "it was made with another order of classes; it is rebuilt" in done.err
     assert content(model) == content(plain)
     done = vwlite("train", data, "--oaa", "4", "--classes", "auto", "-c", "-m", model, "--quiet")
     assert "it was made with another number of classes" in done.err
@@ -280,7 +280,7 @@ def test_a_name_cannot_command_the_terminal(vwlite, tmp_path):
         ("--oaa 1", "1 is out of range: it must be at least 2 and at most 65536"),
         ("--oaa x", "'x' is not a whole number"),
         ("--classes red", "'red' is neither auto nor two or more names with commas between them"),
-        ("--classes red,red", "'red,red': a name stands there twice"),
+        ("--classes red,red", "'red,red': duplicate name"),
         ("--classes red,", "'red,': '' cannot be a label: a name is one word without |"),
         ("--classes auto", "--classes auto needs --oaa K, the largest number of classes that there may be"),
         ("--oaa 3 --classes a,b", "--oaa 3 contradicts --classes, which names 2: leave --oaa out"),
@@ -290,16 +290,16 @@ def test_a_name_cannot_command_the_terminal(vwlite, tmp_path):
             "--oaa 3 --algorithm ftrl --nonzeros 9",
             "--nonzeros counts the weights of one score, but --oaa has one for each class: use --l1",
         ),
-        ("--oaa 3 --labels 0,1", "--labels makes labels -1 and 1, but with --oaa they are classes: use --classes"),
+        ("--oaa 3 --labels 0,1", "--labels maps labels to -1 and 1, but with --oaa they are classes: use --classes"),
         ("--oaa 3 --loss poisson", "--oaa learns from labels of 1 and -1, which --loss poisson cannot use: "
          "use --loss logistic"),
         ("--oaa 3 --link logistic", "--link logistic is for one score, but --oaa has one for each class: leave it out; "
          "vwlite predict --probabilities prints probabilities"),
-        ("--oaa 3 --softmax --radius 1 --loss squared", "--softmax has a loss of its own: leave --loss squared out"),
+        ("--oaa 3 --softmax --radius 1 --loss squared", "--softmax has its own loss: leave --loss squared out"),
         ("--oaa 3 --softmax --algorithm gd", "--algorithm gd cannot learn from --softmax, as its steps need the loss "
          "of one score: use l1-ball, sgd, adagrad or ftrl"),
-        ("--oaa 3 --softmax --algorithm pa --loss hinge", "--softmax has a loss of its own: leave --loss hinge out"),
-        ("--oaa 3 --nonnegative", "--nonnegative means nothing to --algorithm gd: it is an option of l1-ball"),
+        ("--oaa 3 --softmax --algorithm pa --loss hinge", "--softmax has its own loss: leave --loss hinge out"),
+        ("--oaa 3 --nonnegative", "--nonnegative has no effect with --algorithm gd: it is an option of l1-ball"),
     ],
 )  # fmt: skip
 def test_options_that_contradict_each_other(vwlite, tmp_path, options, said):
@@ -317,7 +317,7 @@ def test_options_of_classes_belong_to_the_model(vwlite, tmp_path, data):
     done = vwlite("predict", "-m", model, data, "--probabilities", code=2)
     assert done.err == (
         f"--probabilities needs a model of --loss logistic or --softmax: {model} was trained with --loss squared, "
-        "whose scores are none\n"
+        "whose scores are not probabilities\n"
     )
     assert "use --probabilities" in vwlite("predict", "-m", model, data, "--link", "logistic", code=2).err
     two = tmp_path / "two.vw"

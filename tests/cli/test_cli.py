@@ -258,82 +258,84 @@ def users(option):
 
 MEANINGLESS = {
     "--algorithm l1-ball": "--algorithm l1-ball needs --radius",
-    "--algorithm l1-ball --radius 1 --l1 1": "--l1 means nothing to --algorithm l1-ball: "
-    "the ball's --radius is its strength",
-    "--algorithm truncated-gradient --radius 1": "--radius means nothing to --algorithm truncated-gradient: "
-    "its strength is --l1",
+    "--algorithm l1-ball --radius 1 --l1 1": "--l1 has no effect with --algorithm l1-ball: "
+    "the --radius of the ball is the regularization strength",
+    "--algorithm truncated-gradient --radius 1": "--radius has no effect with --algorithm truncated-gradient: "
+    "its regularization strength is --l1",
     "--algorithm simplex": "--algorithm simplex needs --radius",
-    "--algorithm simplex --radius 1 --l1 1": "--l1 means nothing to --algorithm simplex: "
-    "the sum of its weights is its --radius; --algorithm l1-ball shrinks with the radius",
+    "--algorithm simplex --radius 1 --l1 1": "--l1 has no effect with --algorithm simplex: "
+    "the sum of its weights is --radius; use --algorithm l1-ball, whose radius can shrink",
     "--algorithm eg": "--algorithm eg needs --radius",
     "--algorithm eg-pm": "--algorithm eg-pm needs --radius",
-    "--algorithm eg --radius 1 --l1 1": "--l1 means nothing to --algorithm eg: "
-    "what multiplies weights makes none zero; use --algorithm l1-ball, or truncated-gradient",
-    "--algorithm eg-pm --radius 1 --l1 1": "--l1 means nothing to --algorithm eg-pm: "
-    "what multiplies weights makes none zero; use --algorithm l1-ball, or truncated-gradient",
-    "--algorithm smidas --radius 1": "--radius means nothing to --algorithm smidas: its strength is --l1",
-    "--box 5": "--box means nothing to --algorithm gd: it is an option of l1-ball",
-    "--algorithm simplex --radius 1 --feature-weights f": "--feature-weights means nothing to --algorithm simplex: "
+    "--algorithm eg --radius 1 --l1 1": "--l1 has no effect with --algorithm eg: "
+    "multiplying never makes a weight zero; use --algorithm l1-ball or truncated-gradient",
+    "--algorithm eg-pm --radius 1 --l1 1": "--l1 has no effect with --algorithm eg-pm: "
+    "multiplying never makes a weight zero; use --algorithm l1-ball or truncated-gradient",
+    "--algorithm smidas --radius 1": (
+        "--radius has no effect with --algorithm smidas: its regularization strength is --l1"
+    ),
+    "--box 5": "--box has no effect with --algorithm gd: it is an option of l1-ball",
+    "--algorithm simplex --radius 1 --feature-weights f": "--feature-weights has no effect with --algorithm simplex: "
     "it is an option of l1-ball",
-    "--features 5": "--features means nothing to --algorithm gd: it is an option of simplex, eg, eg-pm, smidas",
-    "--radius 1": f"--radius means nothing to --algorithm gd: it is an option of {users('radius')}",
-    "--period 5": "--period means nothing to --algorithm gd: it is an option of truncated-gradient, rounding",
-    "--threshold inf": "--threshold means nothing to --algorithm gd: it is an option of truncated-gradient, rounding",
+    "--features 5": "--features has no effect with --algorithm gd: it is an option of simplex, eg, eg-pm, smidas",
+    "--radius 1": f"--radius has no effect with --algorithm gd: it is an option of {users('radius')}",
+    "--period 5": "--period has no effect with --algorithm gd: it is an option of truncated-gradient, rounding",
+    "--threshold inf": "--threshold has no effect with --algorithm gd: it is an option of truncated-gradient, rounding",
     "--algorithm pa": "--algorithm pa cannot learn from --loss squared: use --loss hinge",
     "--algorithm pa-ii --loss logistic": "--algorithm pa-ii cannot learn from --loss logistic: use --loss hinge",
-    "--algorithm pa --loss hinge --pa-c 1": "--pa-c means nothing to --algorithm pa: it is an option of pa-i, pa-ii",
-    "--algorithm pa --loss hinge -l 1": "--learning-rate means nothing to --algorithm pa: "
-    "its steps follow from the loss",
-    "--algorithm pa-i --loss hinge --power-t 1": "--power-t means nothing to --algorithm pa-i: use --pa-c",
+    "--algorithm pa --loss hinge --pa-c 1": "--pa-c has no effect with --algorithm pa: it is an option of pa-i, pa-ii",
+    "--algorithm pa --loss hinge -l 1": "--learning-rate has no effect with --algorithm pa: "
+    "its steps need only the loss",
+    "--algorithm pa-i --loss hinge --power-t 1": "--power-t has no effect with --algorithm pa-i: use --pa-c",
     "--algorithm arow --loss quantile": "--algorithm arow cannot learn from --loss quantile: use --loss hinge",
-    "--algorithm gd --arow-r 1": "--arow-r means nothing to --algorithm gd: it is an option of arow",
-    "--algorithm ftrl -l 1": "--learning-rate means nothing to --algorithm ftrl: use --ftrl-alpha",
-    "--algorithm ftrl --arow-r 1": "--arow-r means nothing to --algorithm ftrl: it is an option of arow",
-    "--algorithm sgd --ftrl-beta 1": "--ftrl-beta means nothing to --algorithm sgd: it is an option of ftrl",
-    "--average": f"--average means nothing to --algorithm gd: it is an option of {users('average')}",
-    "--algorithm adagrad-rda --average": "--average means nothing to --algorithm adagrad-rda: "
+    "--algorithm gd --arow-r 1": "--arow-r has no effect with --algorithm gd: it is an option of arow",
+    "--algorithm ftrl -l 1": "--learning-rate has no effect with --algorithm ftrl: use --ftrl-alpha",
+    "--algorithm ftrl --arow-r 1": "--arow-r has no effect with --algorithm ftrl: it is an option of arow",
+    "--algorithm sgd --ftrl-beta 1": "--ftrl-beta has no effect with --algorithm sgd: it is an option of ftrl",
+    "--average": f"--average has no effect with --algorithm gd: it is an option of {users('average')}",
+    "--algorithm adagrad-rda --average": "--average has no effect with --algorithm adagrad-rda: "
     f"it is an option of {users('average')}",
-    "--algorithm l1-ball --radius 1 --box 1 --average": "--average and --box exclude each other: "
+    "--algorithm l1-ball --radius 1 --box 1 --average": "--average and --box cannot be used together: "
     "leave one of them out",
     "--algorithm l1-ball --radius 1 --feature-weights f --average": "--average and --feature-weights "
-    "exclude each other: leave one of them out",
-    "--nonzeros 5": f"--nonzeros means nothing to --algorithm gd: it is an option of {users('nonzeros')}",
-    "--algorithm rounding --threshold 1 --nonzeros 5": "--nonzeros means nothing to --algorithm rounding: "
+    "cannot be used together: leave one of them out",
+    "--nonzeros 5": f"--nonzeros has no effect with --algorithm gd: it is an option of {users('nonzeros')}",
+    "--algorithm rounding --threshold 1 --nonzeros 5": "--nonzeros has no effect with --algorithm rounding: "
     "its weights are zero below --threshold; use --algorithm truncated-gradient",
-    "--algorithm adagrad-ball --radius 1 --nonzeros 5": "--nonzeros means nothing to --algorithm adagrad-ball: "
+    "--algorithm adagrad-ball --radius 1 --nonzeros 5": "--nonzeros has no effect with --algorithm adagrad-ball: "
     "use --algorithm adagrad or l1-ball",
-    "--algorithm adagrad --nonzeros 5 --average": "--average and --nonzeros exclude each other: "
+    "--algorithm adagrad --nonzeros 5 --average": "--average and --nonzeros cannot be used together: "
     "the mean of weights is rarely zero, leave one of them out",
     "--algorithm rounding": "--algorithm rounding needs --threshold",
     "--algorithm rounding --threshold inf": "--algorithm rounding needs --threshold",
-    "--algorithm rounding --threshold 1 --l1 1": "--l1 means nothing to --algorithm rounding: "
+    "--algorithm rounding --threshold 1 --l1 1": "--l1 has no effect with --algorithm rounding: "
     f"it is an option of {users('l1')}",
-    "--algorithm sgd --l1 1": f"--l1 means nothing to --algorithm sgd: it is an option of {users('l1')}",
-    "--algorithm rounding --threshold 1 --l2 1": "--l2 means nothing to --algorithm rounding: "
+    "--algorithm sgd --l1 1": f"--l1 has no effect with --algorithm sgd: it is an option of {users('l1')}",
+    "--algorithm rounding --threshold 1 --l2 1": "--l2 has no effect with --algorithm rounding: "
     f"it is an option of {users('l2')}",
-    "--algorithm sgd --l2 1 --average": "--average and --l2 exclude each other: leave one of them out",
-    "--algorithm adagrad --l2 1 --power-t 0.5": "--l2 and --power-t exclude each other: weights that shrink unseen by "
-    "both need a constant rate",
-    "--delta 1": f"--delta means nothing to --algorithm gd: it is an option of {users('delta')}",
-    "--root-every 3": "--root-every means nothing to --algorithm gd: it is an option of adagrad-full",
-    "--algorithm adagrad --update rda": "--update means nothing to --algorithm adagrad: it is an option of "
+    "--algorithm sgd --l2 1 --average": "--average and --l2 cannot be used together: leave one of them out",
+    "--algorithm adagrad --l2 1 --power-t 0.5": "--l2 and --power-t cannot be used together: --l2 with lazy "
+    "updates requires a constant rate",
+    "--delta 1": f"--delta has no effect with --algorithm gd: it is an option of {users('delta')}",
+    "--root-every 3": "--root-every has no effect with --algorithm gd: it is an option of adagrad-full",
+    "--algorithm adagrad --update rda": "--update has no effect with --algorithm adagrad: it is an option of "
     "adagrad-full",
-    "--huber-delta 2": "--huber-delta means nothing to --loss squared: add --loss huber",
-    "--quantile-tau 0.5": "--quantile-tau means nothing to --loss squared: add --loss quantile",
-    "--loss poisson --labels 0,1": "--labels makes labels -1 and 1, which --loss poisson cannot use",
-    "--keep a --ignore b": "--keep and --ignore exclude each other: name the namespaces of one kind",
+    "--huber-delta 2": "--huber-delta has no effect with --loss squared: add --loss huber",
+    "--quantile-tau 0.5": "--quantile-tau has no effect with --loss squared: add --loss quantile",
+    "--loss poisson --labels 0,1": "--labels maps labels to -1 and 1, which --loss poisson cannot use",
+    "--keep a --ignore b": "--keep and --ignore cannot be used together: use one of them",
     "--max-errors 3": "--max-errors needs --on-error skip",
     "--rejects r": "--rejects needs --on-error skip",
     "-k": "--kill-cache needs --cache or --cache-file",
-    "-c --cache-file c": "--cache and --cache-file exclude each other: one cache is enough",
-    "-c -": "--cache cannot tell whether standard input has changed: name DATA files",
-    "--cache-file c -": "--cache-file cannot tell whether standard input has changed: name DATA files",
-    "-c /dev/null": "--cache cannot tell whether /dev/null has changed, as it is no file: leave it out",
-    "--holdout-off --holdout-period 5 --passes 2": "--holdout-off and --holdout-period exclude each other",
-    "--holdout-period 5": "--holdout-period needs --passes above 1: a single pass holds nothing out",
-    "--early-terminate 5": "--early-terminate needs --passes above 1: a single pass holds nothing out",
-    "--holdout-off --early-terminate 5 --passes 2": "--early-terminate needs the examples that --holdout-off "
-    "does not hold out",
+    "-c --cache-file c": "--cache and --cache-file cannot be used together: one cache is enough",
+    "-c -": "--cache cannot detect a change of standard input: name DATA files",
+    "--cache-file c -": "--cache-file cannot detect a change of standard input: name DATA files",
+    "-c /dev/null": "--cache cannot detect a change of /dev/null, which is not a file: leave it out",
+    "--holdout-off --holdout-period 5 --passes 2": "--holdout-off and --holdout-period cannot be used together",
+    "--holdout-period 5": "--holdout-period needs --passes above 1: a single pass has no holdout",
+    "--early-terminate 5": "--early-terminate needs --passes above 1: a single pass has no holdout",
+    "--holdout-off --early-terminate 5 --passes 2": "--early-terminate needs a holdout: "
+    "leave --holdout-off out",
     "--checkpoint-every 5": "--checkpoint-every needs --model",
     "--save-weights-only": "--save-weights-only needs --model",
     "-m -": "--model -: standard output is for predictions; name a file",
@@ -345,7 +347,7 @@ MEANINGLESS = {
     "-c -m d.vw.vwlite-cache": "--cache and --model are both d.vw.vwlite-cache",
     "-m d.vw": "--model d.vw is one of the DATA files, which it would overwrite",
     "-p ./d.vw": "--predictions ./d.vw is one of the DATA files, which it would overwrite",
-    "-i m -p m": "--predictions m is the model that is read, which it would overwrite",
+    "-i m -p m": "--predictions m is the input model, which it would overwrite",
 }
 
 
@@ -395,7 +397,7 @@ def test_options_that_repeat_the_model_or_may_change_are_taken(vwlite, model):
 def test_an_output_of_predict_may_not_be_its_model(vwlite, folder, model):
     before = (folder / "m").read_bytes()
     done = vwlite("predict", "-m", "m", "-p", "m", "d.vw", code=2)
-    assert done.err == "--predictions m is the model that is read, which it would overwrite\n"
+    assert done.err == "--predictions m is the input model, which it would overwrite\n"
     assert (folder / "m").read_bytes() == before
 
 
@@ -446,7 +448,7 @@ def test_no_memory_is_a_sentence(vwlite, monkeypatch):
         raise MemoryError
 
     monkeypatch.setattr("vwlite.model.read_model", full)
-    said = "out of memory: the model needs more than there is; try fewer --bits\n"
+    said = "out of memory: the model does not fit; try fewer --bits\n"
     assert vwlite("info", "d.vw", code=70).err == said
 
 
@@ -525,8 +527,8 @@ def test_weights_of_features_by_name(vwlite, model):
     assert float(first[1]) == stored[int(first[0])] != 0
     assert first[2] == "a^x"
     assert second[1:] == ["unknown", "b^never seen\x1b"]
-    assert done.err == "b^never seen\\x1b: m has no such feature: never seen, or of weight zero\n"
-    assert "exclude each other" in vwlite("weights", "m", "--top", "1", "--all", code=2).err
+    assert done.err == "b^never seen\\x1b: m has no such feature: unseen in training, or its weight is zero\n"
+    assert "cannot be used together" in vwlite("weights", "m", "--top", "1", "--all", code=2).err
 
 
 def test_check_says_what_each_file_is(vwlite, folder, model):
@@ -552,7 +554,7 @@ def test_check_says_why_and_continues(vwlite, folder, model):
         "bad.vw: data, 25 lines, 25 bad lines",
         "one.vw:1:8: feature value 'abc' is not a number",
         "one.vw: data, 1 line, 1 bad line",
-        "cut: not a whole model: its end is missing or damaged; use another copy",
+        "cut: not a complete model: its end is missing or damaged; use another copy",
         "empty: empty",
         "nosuch: No such file or directory",
         ".: Is a directory: ./* names the files in it",

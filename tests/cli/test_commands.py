@@ -244,7 +244,7 @@ def test_a_cache_of_data_that_changes_while_it_is_read_is_not_used_again(vwlite,
     with monkeypatch.context() as patch:
         patch.setattr(source, "parsed_batches", changing)
         vwlite("train", "data", "-c", "-m", "model", "--quiet")
-    assert "data has changed since it was made; it is built again" in vwlite("train", "data", "-c", "--quiet").err
+    assert "data has changed since it was made; it is rebuilt" in vwlite("train", "data", "-c", "--quiet").err
 
 
 REFUSED = [  # with the column where it is
@@ -363,12 +363,12 @@ def model(vwlite):
     [
         (0, "vwlite train data -m m --quiet && vwlite check m >/dev/null", ""),
         (1, "vwlite check data model broken >/dev/null", ""),
-        (2, "vwlite train data --radius 3", "--radius means nothing to --algorithm gd: it is an option of l1-ball"),
+        (2, "vwlite train data --radius 3", "--radius has no effect with --algorithm gd: it is an option of l1-ball"),
         (2, "vwlite train data --passes", "Error: Option '--passes' needs a value: number of passes over the data\n"),
         (2, "vwlite", "Usage: vwlite"),
         (65, "vwlite train data broken --quiet", f"broken:11:8: {SAID}\n"),
         (65, "cat data broken | vwlite train - --quiet", f"<stdin>:111:8: {SAID}\n"),
-        (65, "head -c 1000 model >cut; vwlite weights cut", "cut: not a whole model: "),
+        (65, "head -c 1000 model >cut; vwlite weights cut", "cut: not a complete model: "),
         (65, "gzip -c data | head -c 500 >cut; vwlite train cut --quiet", "cut:"),
         (66, "vwlite train data nosuch --quiet", "nosuch: No such file or directory\n"),
         (66, "vwlite predict -m nosuch data --quiet", "nosuch: No such file or directory\n"),
@@ -395,7 +395,7 @@ def test_too_little_memory_is_said_and_leaves_no_model(folder, capfd):
         return run(["train", "data", "-m", "model", "-q", "aa", "--quiet"])
 
     assert in_child(attempt) == 70
-    said = "out of memory: data:1 makes 4,504,501 features .* need more than there is.*\n"
+    said = "out of memory: data:1 makes 4,504,501 features .* do not fit; .*\n"
     assert re.fullmatch(said, capfd.readouterr().err)
     assert Path("model").read_bytes() == OLD
     assert leftovers(folder, ["data", "model"]) == []
@@ -815,7 +815,7 @@ def test_a_link_is_kept_shown_used_and_overridden(vwlite, link):
 )  # fmt: skip
 def test_a_link_that_makes_no_sense_of_the_loss_is_refused(vwlite, loss, link, right):
     Path("data").write_text("1 |a b\n")
-    said = f"--link {link} makes no sense of the scores of --loss {loss}, only of those of --loss {right}"
+    said = f"--link {link} cannot be applied to the scores of --loss {loss}, only of --loss {right}"
     assert said in vwlite("train", "data", "--loss", loss, "--link", link, "-m", "model", code=2).err
     vwlite("train", "data", "--loss", loss, "-m", "model", "--quiet")
     assert said in vwlite("predict", "-m", "model", "data", "--link", link, code=2).err
@@ -927,12 +927,12 @@ def test_no_line_of_data_writes_a_file_or_changes_an_option(vwlite, folder):
 
 
 EMPTY_INPUTS = {
-    "nothing": (b"", "there is no example in the input"),
-    "blank lines": (b"\n \n", "there is no example in the input"),
+    "nothing": (b"", "the input has no examples"),
+    "blank lines": (b"\n \n", "the input has no examples"),
     "no labels": (b"|a x\n|a y\n", "of 2 lines, 2 without a label"),
     "importance 0": (b"1 0 |a x\n|a y\n\n", "of 3 lines, 1 without a label, 1 of importance 0"),
     "bad lines": (b"1 |a x:abc\n\nx |a y\n", "of 3 lines, 2 bad"),
-    "gzip of nothing": (gzip.compress(b""), "there is no example in the input"),
+    "gzip of nothing": (gzip.compress(b""), "the input has no examples"),
 }
 
 
@@ -945,7 +945,7 @@ def test_an_input_without_examples_does_not_replace_a_model(vwlite, folder, kind
     vwlite("train", "good", "-m", "m")
     old, inputs = Path("m").read_bytes(), ("data", "--on-error", "skip", "--checkpoint-every", 1, *options)
     refused = vwlite("train", *inputs, "-m", "m", "-p", "p", "--report", "r", code=65)
-    assert f"no example was learned: {why}; m is left as it is (--allow-empty" in refused.err
+    assert f"no example was learned: {why}; m is unchanged (--allow-empty" in refused.err
     assert Path("m").read_bytes() == old
     assert leftovers(folder, ["data", "good", "m"]) == []
     vwlite("train", *inputs, "-m", "m", "--allow-empty")

@@ -197,7 +197,7 @@ def test_a_driver_that_is_killed_continues(vwlite, cluster, shards):
     assert os.path.exists("m.rounds")
     assert read_model("m").merged["shards"] == 2
     said = vwlite(*[a for a in arguments if a != "--quiet"], "m", "--resume").err
-    assert re.match(r"going on after round [12]\n", said)
+    assert re.match(r"continuing after round [12]\n", said)
     assert digest("m") == digest("undisturbed")
     assert not os.path.exists("m.rounds")
 
@@ -236,13 +236,13 @@ def test_scheduler_and_workers_by_command_of_which_one_is_killed(vwlite, cluster
             wait_for(lambda: os.path.exists("m.rounds"), run)
             scheduler.kill()
             assert finished(run, 69) == (
-                f"{address}: the scheduler has gone, and with it what the workers had done; --resume goes on from the "
-                "last round\n"
+                f"{address}: the scheduler has gone, and the results of the workers are lost; --resume continues "
+                "after the last round\n"
             )
     arguments = [a for a in arguments if a != "--quiet"]
     done = rounds_done("m")
     said = vwlite(*arguments, "m", "--scheduler", cluster.scheduler_address, "--rounds", done + 1, "--resume").err
-    assert said.startswith(f"going on after round {done}\n")
+    assert said.startswith(f"continuing after round {done}\n")
 
 
 # --- rounds and merges -----------------------------------------------------------------------
@@ -310,7 +310,7 @@ def test_what_it_says(vwlite, cluster, shards):
     assert lines[0].split() == ["round", "shards", "examples", "rows/s", "holdout", "loss", "rule", "step", "seconds"]
     assert [line.split()[:3] for line in lines[1:3]] == [[str(i), "4", str(i * (4 * COUNT - 80))] for i in (1, 2)]
     assert f"holdout loss = {report['results']['holdout loss']:.6f}" in lines
-    assert lines[-1] == "note: 80 lines are held out, so the choice is partly chance: 2000 or more are better"
+    assert lines[-1] == "note: 80 lines are held out, so the choice is partly random: 2000 or more are better"
     assert done.out == ""
     assert report["options"]["rounds"] == 2 and report["command"] == "dask train"
     assert vwlite(*arguments, "--loss", "logistic", "--quiet").err == ""
@@ -334,7 +334,7 @@ def test_a_signal_keeps_the_last_round(cluster, shards):
     wait_for(lambda: os.path.exists("m"), run)
     run.send_signal(signal.SIGINT)
     said = finished(run, 130)
-    assert re.search(r"interrupted by signal 2; m is the model of round \d+, --resume goes on\n\Z", said)
+    assert re.search(r"interrupted by signal 2; m is the model of round \d+, --resume continues\n\Z", said)
     assert read_model("m").merged["state"] == "mean"
     assert sorted(os.listdir()) == [*sorted(map(str, Path().glob(shards))), "m", "m.rounds"]
 
@@ -391,14 +391,14 @@ def rounds_done(model):
 def test_what_has_no_exact_rounds(vwlite, shards):
     at = ("dask", "train", shards, "--scheduler", "local:1", "-m", "m", "--exact", "--loss", "logistic")
     for options, word in {
-        ("--algorithm", "ftrl", "--l1", "1"): "--algorithm means nothing to --exact",
-        ("--l1", "1", "--rule", "path"): "--rule means nothing to --exact",
+        ("--algorithm", "ftrl", "--l1", "1"): "--algorithm has no effect with --exact",
+        ("--l1", "1", "--rule", "path"): "--rule has no effect with --exact",
         (): "how strong? ",
         ("--l1", "1", "--oaa", "3"): "is not solved in rounds",
     }.items():
         assert word in vwlite(*at, *options, code=2).err
     said = vwlite(*[a for a in at if a != "--exact"], "--tolerance", "1e-3", code=2).err
-    assert said == "--tolerance needs --exact: a round of merges has none\n"
+    assert said == "--tolerance needs --exact: rounds of merges do not use it\n"
     assert not os.path.exists("m")
 
 
@@ -496,8 +496,8 @@ def test_bad_lines_are_reported_with_the_shard_and_the_number_in_it(vwlite, clus
         ("nothing*", 66, "nothing*: no such file"),
         ("nothing.vw", 66, "nothing.vw: No such file or directory"),
         ("folder", 66, "folder: Is a directory: 'folder/*' names the files in it"),
-        ("empty", 66, "empty: there is nothing in any file"),
-        ("blank", 65, "there is no line in any shard: nothing to learn from"),
+        ("empty", 66, "empty: all files are empty"),
+        ("blank", 65, "all shards are empty: nothing to learn from"),
         ("unlabelled", 65, "unlabelled: no example was learned: of 2 lines, 2 without a label\n"),
         ("short", 65, "none of the lines that are held out, every 50th of each shard, has a label: try a smaller "
          "--holdout-period"),
@@ -506,7 +506,7 @@ def test_bad_lines_are_reported_with_the_shard_and_the_number_in_it(vwlite, clus
         ("a0.vw file:///nothing.vw", 66, "file:///nothing.vw: No such file or directory"),
         ("s3://bucket/x*", 2, "s3://bucket/x*: s3:// needs another package: pip install s3fs"),
         ("no-such://x", 2, "no-such://x: Protocol not known: no-such"),
-        ("table", 65, "table: a table that is no text, whose lines cannot be held out: make text of it first"),
+        ("table", 65, "table: a binary table, whose lines cannot be held out: convert it to text first"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_learned(vwlite, cluster, shards, data, code, message):
@@ -549,13 +549,13 @@ def test_a_run_is_gone_on_with_only_if_it_is_the_same(vwlite, cluster, shards):
         said = vwlite(*arguments, *options, "--resume", code=2).err
         assert said == f"--resume: m.rounds is of a run with other {what}: begin without --resume\n"
     said = vwlite(*arguments, "--loss", "logistic", "--resume", "--rounds", 1, code=2).err
-    assert re.fullmatch(r"--rounds 1: \d+ are done already: ask for more\n", said)
+    assert re.fullmatch(r"--rounds 1: \d+ are complete already: use a larger number\n", said)
     Path("a1.vw").write_text(text(77, COUNT))
     said = vwlite(*arguments, "--loss", "logistic", "--resume", code=2).err
     assert said == "--resume: m.rounds is of a run with other data: begin without --resume\n"
     Path("m.rounds").write_bytes(Path("m.rounds").read_bytes()[:-1])
     said = vwlite(*arguments, "--loss", "logistic", "--resume", code=65).err
-    assert said == "m.rounds: is not what a run of rounds has left: remove it, or begin without --resume\n"
+    assert said == "m.rounds: is not the state of a run in rounds: remove it, or start without --resume\n"
     assert Path("m").read_bytes() == kept
 
 
@@ -600,7 +600,8 @@ def test_workers_that_die_while_they_start(vwlite, shards, monkeypatch, deaths):
     monkeypatch.setattr(distributed, "LocalCluster", dying)
     run = ("dask", "train", shards, "--scheduler", "local:1", "-m", "m", *BASIC)
     said = vwlite(*run, code=0 if deaths < cluster_module.ATTEMPTS else 69).err
-    expected = "local:1: the workers die while they start (Nanny failed to start.)\n"
+    expected = "local:1: the workers die at start-up (Nanny failed to start.)
+"
     assert said == ("" if deaths < cluster_module.ATTEMPTS else expected)
 
 
@@ -625,7 +626,7 @@ def test_workers_of_another_version_and_none(vwlite, cluster, shards, monkeypatc
     monkeypatch.setattr(cluster_module, "ARRIVING", 0.5)
     with distributed.LocalCluster(n_workers=0, dashboard_address=None) as empty:
         said = vwlite(*at[:-1], empty.scheduler_address, code=69).err
-    assert "no worker has come within 0.5 seconds" in said
+    assert "no worker has connected within 0.5 seconds" in said
 
 
 class Locked(AbstractFileSystem):

@@ -485,7 +485,7 @@ def test_a_signal_while_a_command_learns(folder, known, number):
     assert process.returncode in (0, 128 + which), words
     assert b"Traceback" not in words
     if process.returncode:
-        assert b"interrupted by signal %d; the model as of then is model" % which in words
+        assert b"interrupted by signal %d; the model so far was saved to model" % which in words
         read_model(str(folder / "model"))
     assert not set(os.listdir(folder)) - {*found.files, *job.outputs}
     assert attempt(folder, job.command).code == 0

@@ -248,5 +248,5 @@ def test_the_glossary_is_sorted_and_short() -> None:
 
 def test_a_topic_that_is_invalid(vwlite) -> None:
     names = ", ".join(topics())
-    assert f"'model' is no topic: there are {names}" in vwlite("help", "model", code=2).err.replace("\n", " ")
+    assert f"unknown topic 'model': topics are {names}" in vwlite("help", "model", code=2).err.replace("\n", " ")
     assert f"`vwlite train --help` is about that command; topics are {names}" in vwlite("help", "train", code=2).err

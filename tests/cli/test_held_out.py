@@ -104,13 +104,13 @@ def test_the_lines_of_several_files_continue(vwlite):
     Path("c").write_text("".join(f"{line}\n" for line in libsvm_lines(9)))
     said = vwlite("train", "a", "c", *BASIC, "--on-error", "skip", "--holdout-to", "held", "-m", "m", code=65).err
     assert said.endswith(
-        "c: its lines are of another kind than those of a, so held cannot have both: train on each by itself\n"
+        "c: its format differs from that of a, so held cannot have both: train on each by itself\n"
     )
     assert Path("held").read_text() == f"{lines[2]}\n{lines[8]}\n"  # as it was
     for name, head in (("d.csv", "y,a,b\n"), ("e.csv", "y,b,a\n")):
         Path(name).write_text(head + "1,2,3\n-1,3,4\n")
     said = vwlite("train", "d.csv", "e.csv", "--label", "y", *BASIC, "--holdout-to", "new", code=65).err
-    assert "e.csv: its lines are of another kind than those of d.csv" in said
+    assert "e.csv: its format differs from that of d.csv" in said
     assert not Path("new").exists()
     Path("e.csv").write_text("y,a,b\n" + "1,2,5\n-1,3,6\n")
     vwlite("train", "d.csv", "e.csv", "--label", "y", *BASIC, "--holdout-to", "new", "--holdout-period", 2)
@@ -121,8 +121,8 @@ def test_a_cache_is_read_only_where_lines_are_not_requested(vwlite):
     Path("d").write_text("".join(f"{line}\n" for line in vw_lines(120)))
     vwlite("train", "d", *BASIC, "-c")
     said = vwlite("train", "d", *BASIC, "-c", "--holdout-to", "held", "-m", "m").err
-    why = "the lines for --holdout-to are in the text alone"
-    assert said == f"cache d.vwlite-cache is not used: {why}; it is built again\n"
+    why = "the lines for --holdout-to are only in the text"
+    assert said == f"cache d.vwlite-cache is not used: {why}; it is rebuilt\n"
     assert vwlite("train", "d", *BASIC, "-c", "-m", "all").err == ""  # which has all lines
     vwlite("train", "d", *BASIC, "-m", "direct")
     assert Path("all").read_bytes() == Path("direct").read_bytes()
@@ -131,14 +131,14 @@ def test_a_cache_is_read_only_where_lines_are_not_requested(vwlite):
 def test_what_cannot_be_held_out(vwlite):
     Path("d").write_text("".join(f"{line}\n" for line in vw_lines(120)))
     said = vwlite("train", "d", *BASIC, "--holdout-to", "held", "--holdout-off", code=2).err
-    assert said == "--holdout-off and --holdout-to exclude each other\n"
+    assert said == "--holdout-off and --holdout-to cannot be used together\n"
     said = vwlite("train", "d", *BASIC, "--holdout-to", "-", code=2).err
     assert said == "--holdout-to -: standard output is for predictions; name a file\n"
     assert "--holdout-to" in vwlite("train", "d", *BASIC, "--holdout-to", "d", code=2).err
     assert "--holdout-to" in vwlite("train", "d", *BASIC, "-m", "m", "--holdout-to", "m", code=2).err
     Path("rows.parquet").write_bytes(b"PAR1" + bytes(100))
     said = vwlite("train", "rows.parquet", "--label", "y", *BASIC, "--holdout-to", "held", code=2).err
-    assert said == "rows.parquet: --holdout-to writes lines, and Parquet has none: vwlite convert makes some\n"
+    assert said == "rows.parquet: --holdout-to writes lines, and Parquet has none: convert it with vwlite convert\n"
     Path("d").write_text("1 | a\n" * 60 + "x y z | a\n")
     assert vwlite("train", "d", *BASIC, "--holdout-to", "held", "-m", "m", code=65).err.startswith("d:61:")
     assert sorted(os.listdir()) == ["d", "rows.parquet"]

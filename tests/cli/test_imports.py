@@ -90,7 +90,7 @@ def test_python_in_the_folder_of_the_sources_says_what_it_has_found(tmp_path):
     done = subprocess.run([sys.executable, *command], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 1
     assert done.stderr.endswith(
-        f"ImportError: {tmp_path / 'vwlite' / 'core'} is a folder of sources, in which nothing is compiled: to import "
+        f"ImportError: {tmp_path / 'vwlite' / 'core'} is a source folder without compiled modules: to import "
         "the vwlite that is installed, start Python as `python -P`, or in another folder\n"
     )
     if sys.version_info >= (3, 11):

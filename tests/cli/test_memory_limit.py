@@ -116,13 +116,13 @@ def test_too_little_says_what_would_do(vwlite, at):
     words = vwlite("solve", "d", "--l1-of-max", 0.05, "--memory", "100k", "-m", "m", code=65).err.splitlines()[-1]
     said, _, end = words.partition(": ")
     assert said == "--memory 102400 is too little for 4000 examples and 400 columns"
-    enough = end.removesuffix(" would do")
+    enough = end.removeprefix("use ")
     assert not Path("m").exists()
     vwlite("solve", "d", "--l1-of-max", 0.05, "--memory", enough, "-m", "m", "--quiet")
     limited = Path("m").read_bytes()
     vwlite("solve", "d", "--l1-of-max", 0.05, "-m", "m", "--quiet")
     assert Path("m").read_bytes() == limited
-    assert "would do\n" in vwlite("solve", "d", "--l1-of-max", 0.05, "--memory", int(enough) // 2, code=65).err
+    assert ": use " in vwlite("solve", "d", "--l1-of-max", 0.05, "--memory", int(enough) // 2, code=65).err
     about = " ".join(vwlite("help", "solve").out.split())
     assert f"About {EXAMPLE} bytes for each example and {COLUMN} for each column" in about
 
@@ -150,7 +150,7 @@ def test_no_folder_for_temporary_files(vwlite, at, monkeypatch):
     words = said.splitlines()[-1]
     assert words == (
         f"the temporary file of the examples in {at / 'none'} cannot be written: No such file or directory; set TMPDIR "
-        "to a folder with more room, or allow more --memory"
+        "to a folder with more space, or allow more --memory"
     )
     assert not Path("m").exists()
 
@@ -164,7 +164,7 @@ def test_a_full_disk(at, limit):
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)), timeout=PATIENT,
     )  # fmt: skip
     assert ended.returncode == 74, ended
-    assert "cannot be written: File too large; set TMPDIR to a folder with more room" in ended.stderr
+    assert "cannot be written: File too large; set TMPDIR to a folder with more space" in ended.stderr
     assert Path("m").read_bytes() == b"old" and os.listdir("tmp") == []
 
 

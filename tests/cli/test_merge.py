@@ -60,7 +60,7 @@ def test_what_it_says(vwlite, shards):
     assert f"holdout loss = {results['holdout loss']:.6f}" in lines
     assert "number of examples = 360" in lines
     assert lines[-1] == (
-        "note: the holdout has 200 examples, so the choice is partly chance: 2000 or more are better"
+        "note: the holdout has 200 examples, so the choice is partly random: 2000 or more are better"
     )
     assert done.out == ""
     assert [s["file"] for s in report["shards"]] == sorted(shards, key=lambda s: read_model(s).digest)
@@ -76,7 +76,7 @@ def test_what_it_says(vwlite, shards):
     said = vwlite("merge", *shards, "-o", "m").err
     assert "rule = information\nstep = 1\n" in said
     assert said.endswith(
-        "note: nothing has checked this merge: --holdout FILE tries more ways, and no worse model is taken\n"
+        "note: this merge has not been evaluated: --holdout FILE compares merge rules and takes the best\n"
     )
 
 
@@ -105,10 +105,11 @@ def test_a_cache_is_a_holdout(vwlite, shards):
     assert open("text", "rb").read() == open("cache", "rb").read()
     vwlite("train", "--quiet", "held", *BASIC, "--hash", "all", "--cache-file", "other.cache")
     said = vwlite("merge", *shards, "-o", "m", "--holdout", "other.cache", code=65).err
-    assert said == "other.cache: a cache that is no holdout of these models: it was made with another hash all\n"
+    why = "it was made with another hash all"
+    assert said == f"other.cache: a cache that cannot be the holdout of these models: {why}\n"
     open("cut.cache", "wb").write(open("held.cache", "rb").read()[:-5])
     said = vwlite("merge", *shards, "-o", "m", "--holdout", "cut.cache", code=65).err
-    assert said == "cut.cache: a cache that is no holdout of these models: it is cut off or damaged\n"
+    assert said == "cut.cache: a cache that cannot be the holdout of these models: it is truncated or damaged\n"
 
 
 def test_classes_that_were_found_in_another_order_are_merged_by_name(vwlite, tmp_path, monkeypatch):
@@ -132,7 +133,7 @@ def test_classes_that_were_found_in_another_order_are_merged_by_name(vwlite, tmp
     assert vwlite("predict", "-m", "m", "held", "-p", "/dev/null").err.count("accuracy") == 1
     vwlite("train", "--quiet", "held", *BASIC, "--oaa", 5, "--classes", "auto", "--cache-file", "cache")
     said = vwlite("merge", "a.auto", "b.auto", "-o", "m", "--holdout", "cache", code=65).err
-    assert "with --classes auto a cache numbers the classes by itself: name the text" in said
+    assert "with --classes auto a cache has class numbers of its own: give the text" in said
     for i, name in enumerate("de"):
         (tmp_path / name).write_text(text(i, 50, [f"{name}{k}" for k in range(4)]))
         vwlite("train", "--quiet", name, *BASIC, "--oaa", 5, "--classes", "auto", "-m", f"{name}.auto")
@@ -157,7 +158,7 @@ def test_the_base_is_that_of_the_run(vwlite, shards):
     changed("ac.m", "again.m", interrupted=True)
     vwlite("train", "--quiet", "b", "-i", "again.m", "-m", "acb.m")
     assert read_model("acb.m").resumed == read_model("half.m").digest  # the first of them
-    assert "go on from one model that was interrupted, and its data would count twice" in refused(
+    assert "continue the same interrupted model, and its data would count twice" in refused(
         vwlite, "ac.m", "acb.m", output="m2"
     )
     vwlite("merge", "ac.m", "acb.m", "-o", "m", "--start", "half.m", "--quiet")
@@ -184,26 +185,26 @@ def test_what_would_count_twice_is_refused(vwlite, shards):
     vwlite("train", "--quiet", "c", "-i", "a.m", "-m", "ac.m")
     os.link("a.m", "link")
     open("copy", "wb").write(open("a.m", "rb").read())
-    assert refused(vwlite, "a.m", "a.m", code=2).startswith("a.m and a.m are one file: what it has learned would ")
+    assert refused(vwlite, "a.m", "a.m", code=2).startswith("a.m and a.m are the same file: what it has learned would ")
     assert "are the same model: what it has learned would count twice; name it once" in refused(vwlite, "a.m", "copy")
     assert "are the same model" in refused(vwlite, "a.m", "b.m", "link")
     assert refused(vwlite, "a.m", "ab.m") == (
-        "ab.m: goes on from a.m, and its data would count twice: name only one of them"
+        "ab.m: continues a.m, and its data would count twice: name only one of them"
     )
     said = refused(vwlite, "ab.m", "ac.m")
-    assert said.endswith("goes on from another model, which would count once for every shard: name that with --start")
+    assert said.endswith("continues another model, which would count once for every shard: name that with --start")
     open("other", "w").write(text(3).replace("e", "E"))
     vwlite("train", "--quiet", "b", "other", *BASIC, "-m", "other.m")
-    makes = "vwlite train -i a.m makes a shard of that start"
+    makes = "vwlite train -i a.m trains a shard from that start"
     assert refused(vwlite, "ab.m", "other.m", "--start", "a.m") == (
-        f"other.m: did not begin from a.m, as it knows less of 1 of its 17 features: {makes}"
+        f"other.m: did not start from a.m, as it has seen fewer examples of 1 of its 17 features: {makes}"
     )
     said = refused(vwlite, "ab.m", "ac.m", "--start", "b.m")
-    assert said.endswith("trained from another model, not from b.m: vwlite train -i b.m makes a shard of that start")
+    assert said.endswith("trained from another model, not from b.m: vwlite train -i b.m trains a shard from that start")
     counters = {"examples": 100, "unlabelled": 0, "features": 10}
     changed("ab.m", "fewer.m", counters=counters, rule={"t": 100.0, "shift": 0.0})
     assert refused(vwlite, "fewer.m", "ac.m", "--start", "a.m") == (
-        f"fewer.m: did not begin from a.m, as it has seen fewer examples: {makes}"
+        f"fewer.m: did not start from a.m, as it has seen fewer examples: {makes}"
     )
 
 
@@ -236,13 +237,13 @@ def test_shards_of_another_kind_are_refused(vwlite, shards):
     assert said.endswith("train all shards with one version")
     changed("b.m", "half.m", interrupted=True)
     assert refused(vwlite, "a.m", "half.m") == (
-        "half.m: its training was interrupted: `vwlite train -i half.m` goes on with the rest of the data, or train it "
-        "anew"
+        "half.m: its training was interrupted: `vwlite train -i half.m` continues with the rest of the data, or train "
+        "it again"
     )
     vwlite("merge", "a.m", "b.m", "-o", "ab.m", "--quiet")
     assert refused(vwlite, "ab.m", "c.m") == (
-        "ab.m: is merged already, of 2 shards, and a merge of merges is no merge of all: name the shards, or make it "
-        "the --start of the next round"
+        "ab.m: is already a merge of 2 shards, and merges cannot be merged again: name the shards, or give it as "
+        "--start of the next round"
     )
     open("nothing", "w").write("")
     vwlite("train", "--quiet", "nothing", *BASIC, "--allow-empty", "-m", "empty.m")
@@ -250,50 +251,50 @@ def test_shards_of_another_kind_are_refused(vwlite, shards):
     vwlite("train", "--quiet", "nothing", "-i", "a.m", "--allow-empty", "-m", "idle.m")
     assert refused(vwlite, "idle.m", "--start", "a.m") == "idle.m: has learned nothing since a.m: leave it out"
     vwlite("solve", "--quiet", "a", "--l1", 0.1, "-m", "solved.m")
-    assert "models of solve cannot be merged: the best of parts is not the best of all" in refused(vwlite, "solved.m")
+    assert "models of solve cannot be merged: merged optima are not the optimum" in refused(vwlite, "solved.m")
 
 
 def test_files_that_are_not_shards(vwlite, shards):
     assert refused(vwlite, code=2) == (
-        "there is no shard: name the models that are to be merged, as in vwlite merge a.model b.model"
+        "no shard is given: name the models to merge, as in vwlite merge a.model b.model"
     )
     assert refused(vwlite, "a.m", "gone.m", "b.m", code=66) == (
-        "gone.m: No such file or directory; --allow-missing 1 goes on without it"
+        "gone.m: No such file or directory; --allow-missing 1 continues without it"
     )
     said = refused(vwlite, "gone", "a.m", "lost", "--allow-missing", 1, code=66)
-    assert said == "lost: No such file or directory; --allow-missing 2 goes on without it"
-    assert refused(vwlite, "gone", "--allow-missing", 3, code=66) == "no shard is there: there is nothing to merge"
+    assert said == "lost: No such file or directory; --allow-missing 2 continues without it"
+    assert refused(vwlite, "gone", "--allow-missing", 3, code=66) == "no shard exists: nothing to merge"
     open("cut.m", "wb").write(open("b.m", "rb").read()[:-10])
-    assert refused(vwlite, "a.m", "cut.m").startswith("cut.m: not a whole model: its end is missing or damaged")
+    assert refused(vwlite, "a.m", "cut.m").startswith("cut.m: not a complete model: its end is missing or damaged")
     flipped = bytearray(open("b.m", "rb").read())
     flipped[len(flipped) // 2] ^= 1
     open("flipped.m", "wb").write(flipped)
     assert refused(vwlite, "a.m", "flipped.m").startswith("flipped.m: damaged: its content does not match its checksum")
     assert refused(vwlite, "a.m", "held").startswith("held: not a model of vwlite: it is text;")
     assert refused(vwlite, "a.m", ".", "--allow-missing", 1, code=66) == ".: Is a directory"
-    assert refused(vwlite, "a.m", "-", code=2) == "-: a shard is a file; standard input is none"
+    assert refused(vwlite, "a.m", "-", code=2) == "-: a shard is a file, not standard input"
     assert refused(vwlite, "a.m", "b.m", "--start", "gone", code=66) == "gone: No such file or directory"
     assert refused(vwlite, "a.m", "b.m", "--start", "held").startswith("held: not a model of vwlite: it is text;")
 
 
 def test_missing_shards_are_said(vwlite, shards):
     done = vwlite("merge", "a.m", "gone.m", "b.m", "-o", "m", "--allow-missing", 2, "--report", "r")
-    assert "note: merged without gone.m, which is not there\n" in done.err
+    assert "note: merged without gone.m, which does not exist\n" in done.err
     assert json.loads(open("r").read())["missing"] == ["gone.m"]
     assert read_model("m").merged["shards"] == 2
 
 
 def test_options_that_mean_nothing(vwlite, shards):
     assert refused(vwlite, *shards, "--rule", "search", code=2) == (
-        "--rule search needs examples to judge by: add --holdout FILE"
+        "--rule search needs examples to compare merges: add --holdout FILE"
     )
     assert refused(vwlite, *shards, "--rejects", "x", "--on-error", "skip", code=2) == (
-        "--rejects needs --holdout, as the shards are no lines"
+        "--rejects needs --holdout: shards are models, not lines"
     )
     assert refused(vwlite, *shards, "--loss", "hinge", code=2).startswith("--loss hinge contradicts ")
     vwlite("train", "--quiet", "a", "--loss", "logistic", "--algorithm", "sgd", "-m", "sgd.m")
     assert refused(vwlite, "sgd.m", "--rule", "path", code=2) == (
-        "--rule path means nothing to --algorithm sgd: it takes mean, or search with a --holdout"
+        "--rule path cannot be used with --algorithm sgd: use mean, or search with a --holdout"
     )
     said = vwlite("merge", *shards, "-o", "a.m", code=2).err
     assert said == "--model a.m is one of the DATA files, which it would overwrite\n"
@@ -307,7 +308,7 @@ def test_options_that_mean_nothing(vwlite, shards):
 def test_holdouts_that_are_invalid(vwlite, shards):
     open("unlabelled", "w").write("| a b\n| c\n")
     assert refused(vwlite, *shards, "--holdout", "unlabelled") == (
-        "unlabelled: no example with a label: a holdout needs some"
+        "unlabelled: no example has a label: a holdout needs labels"
     )
     open("bad", "w").write("1 | a\nx | b\n")
     assert refused(vwlite, *shards, "--holdout", "bad").startswith("bad:2:1: ")
@@ -332,14 +333,14 @@ def test_models_whose_header_is_wrong_about_the_merge(vwlite, shards):
     merged = read_model("ab.m").merged
     for base in ("x", "a" * 63, "A" * 64):
         changed("a.m", "odd.m", base=base)
-        assert "base, which it says that it began from, is no digest" in vwlite("info", "odd.m", code=65).err
+        assert "base, the model from which it started, is not a digest" in vwlite("info", "odd.m", code=65).err
     lies = {
-        "shards of how it was merged is 0.5": merged | {"shards": 0.5},
-        "what it says of how it was merged cannot be": merged | {"shards": 0},
-        "digest of how it was merged is 5": merged | {"digest": 5},
-        "step of how it was merged is None": {k: v for k, v in merged.items() if k != "step"},
-        "unknown fact more of how it was merged": merged | {"more": 1},
-        "it does not say how it was merged": [1],
+        "shards of its merge is 0.5": merged | {"shards": 0.5},
+        "the facts about its merge are impossible": merged | {"shards": 0},
+        "digest of its merge is 5": merged | {"digest": 5},
+        "step of its merge is None": {k: v for k, v in merged.items() if k != "step"},
+        "unknown fact more about its merge": merged | {"more": 1},
+        "the facts about its merge are missing": [1],
     }
     for said, lie in lies.items():
         changed("ab.m", "odd.m", merged=lie)
@@ -409,7 +410,7 @@ def test_models_of_vowpal_wabbit(vwlite, shards):
     for name in "abc":
         vwlite("vw", "-d", name, "-f", f"{name}.vw", "--quiet", "--loss_function", "logistic")
     said = refused(vwlite, "a.vw", "b.vw", code=2)
-    assert "does not know the loss that it was trained with: say it, such as --loss logistic" in said
+    assert "does not store the loss that it was trained with: give it, such as --loss logistic" in said
     vwlite("merge", "a.vw", "b.vw", "c.vw", "-o", "m", "--loss", "logistic", "--holdout", "held", "--quiet")
     model = read_model("m")
     assert (model.loss, model.algorithm, model.weights_only) == ("logistic", "gd", False)
@@ -443,8 +444,8 @@ def test_rounds_of_models_of_vowpal_wabbit(vwlite, shards):
     )
     learn("b", "elsewhere")
     said = refused(vwlite, "c.vw", "elsewhere", "--start", "start", "--loss", "logistic")
-    assert said.startswith("elsewhere: did not begin from start, as it knows less of ")
-    assert said.endswith(" features: vwlite vw -i start makes a shard of that start")
+    assert said.startswith("elsewhere: did not start from start, as it has seen fewer examples of ")
+    assert said.endswith(" features: vwlite vw -i start trains a shard from that start")
     for name in "bc":
         learn(name, f"{name}.sgd", "--sgd")
     vwlite("merge", "b.sgd", "c.sgd", "-o", "m", "--loss", "logistic", "--rule", "mean", "--quiet")
@@ -467,11 +468,11 @@ def test_numbers_that_are_invalid(vwlite, shards):
 
 
 def test_one_shard_and_one_holdout(vwlite, shards):
-    assert "note: this is one shard: there is nothing to merge it with\n" in vwlite("merge", "a.m", "-o", "m").err
+    assert "note: there is only one shard: nothing to merge\n" in vwlite("merge", "a.m", "-o", "m").err
     os.remove("m")
     os.symlink("held", "also")
     assert refused(vwlite, *shards, "--holdout", "held", "--holdout", "also", code=2) == (
-        "held and also are one file: its examples would count twice; name it once"
+        "held and also are the same file: its examples would count twice; name it once"
     )
 
 
@@ -494,7 +495,7 @@ def test_names_of_features_are_those_of_all_shards(vwlite, shards, monkeypatch):
     monkeypatch.setattr("vwlite.merging.shards.MOST_NAMES", 3)
     said = vwlite("merge", "b.m", "c.m", "-o", "m").err
     most = max(len(one.names) for one in each[1:])
-    assert f"note: there is room for {most} names of features, those of the start and of the first shards" in said
+    assert f"note: only {most} names of features are kept, those of the start and of the first shards" in said
     assert len(read_model("m").names) == most
 
 
@@ -548,17 +549,17 @@ def test_shards_of_tables_have_the_same_columns(vwlite, tmp_path, monkeypatch):
 
     said = made("--categorical", "age")
     assert "its column 'age' is " in said
-    assert "say the roles of columns to all shards" in said
+    assert "give all shards the same column roles" in said
     table("more.csv", [f"{line},1" for line in rows(80)], "clicked,age,city,new")
     assert "its column 'new' is " in made(data="more.csv")
-    assert "is not there" in made(data="more.csv")
+    assert "is missing" in made(data="more.csv")
     assert "with another --ngram than" in made("--ngram", 2)
     open("text", "w").write(text(1))
     vwlite("train", "text", *BASIC, "-m", "text.m", "--quiet")
     assert "a.m: trained on a table, but text.m on text without columns" in refused(vwlite, "a.m", "text.m")
     table("unlabelled.csv", ["20,Rome"], "age,city")
     assert refused(vwlite, "a.m", "b.m", "--holdout", "unlabelled.csv") == (
-        "unlabelled.csv: no example with a label: a holdout needs some"
+        "unlabelled.csv: no example has a label: a holdout needs labels"
     )
 
 
@@ -588,6 +589,6 @@ def test_a_signal_leaves_what_was_there(vwlite, shards):
         pipe.write(b"1 | b\n" * 100)
     _, err = process.communicate(timeout=30)
     assert process.returncode == 143
-    assert err.decode().splitlines()[-1] == "interrupted by signal 15; m is as it was"
+    assert err.decode().splitlines()[-1] == "interrupted by signal 15; m is unchanged"
     assert open("m").read() == "old"
     assert not [name for name in os.listdir() if name.startswith(".m")]

@@ -90,7 +90,7 @@ def test_any_threads_and_blocks_keep_the_same_names(vwlite, at, monkeypatch, opt
 
 def test_that_there_is_no_space_for_more_is_said(vwlite):
     err = vwlite("train", "data", "--names=2", "-q", "up", "-m", "m").err
-    assert "note: there is room for 2 names of features and as many of crosses, those that came first: --names=N" in err
+    assert "note: only the first 2 names of features and of crosses are kept: --names=N" in err
     assert "room" not in vwlite("train", "data", "--names=200", "-q", "up", "-m", "m").err
     vwlite("train", "data", "--names=2", "-m", "m", "--report", "r")
     report = json.loads(Path("r").read_text())
@@ -165,7 +165,7 @@ def test_unusual_names_are_kept_and_shown(vwlite, at):
 def test_a_cache_has_no_names_and_is_built_again(vwlite):
     vwlite("train", "data", "-c", "-m", "m", "--quiet")
     err = vwlite("train", "data", "-c", "--names", "-m", "n").err
-    assert "is not used: names of features are in the text alone; it is built again" in err
+    assert "is not used: names of features are only in the text; it is rebuilt" in err
     assert len(read_model("n").names)
     before = Path("data.vwlite-cache").read_bytes()
     vwlite("train", "data", "-c", "-m", "m", "--quiet")
@@ -211,7 +211,7 @@ def test_solved_models_of_a_path_and_started_from_one_have_names(vwlite, at):
     err = vwlite("solve", "more", "-i", "m3", "--l1", 0.001, "-m", "m").err
     names = {name for _, name in read_model("m").names}
     assert b"user^dora" in names and len(read_model("m").keys) == len(names) + 1 and "room" not in err
-    assert "note: there is room for 1 names" in vwlite("solve", "data", "--l1", 0.01, "--names=1", "-m", "m").err
+    assert "note: only the first 1 names" in vwlite("solve", "data", "--l1", 0.01, "--names=1", "-m", "m").err
     assert "--names needs --model" in vwlite("solve", "data", "--l1", 1, "--names", code=2).err
 
 
@@ -311,7 +311,7 @@ def test_only_names_of_the_models_weights_take_space(vwlite, at):
     (at / "large").write_text("".join(f"1 |user u{i}\n" for i in range(500)) + TEXT)
     assert "5 of 5 features" in vwlite("names", "m", "large", "--most", "5", "-o", "n").err
     err = vwlite("names", "m", "large", "--most", "2", "-o", "n").err
-    assert "2 of 5" in err and "note: there is room for 2 names of features, those that came first: --most" in err
+    assert "2 of 5" in err and "note: only the first 2 names of features are kept: --most" in err
 
 
 def test_names_of_classes_models_do_not_look_at_labels(vwlite, at):
@@ -332,7 +332,7 @@ def test_names_of_classes_models_do_not_look_at_labels(vwlite, at):
         (["m", "m"], 2, "which it would overwrite"),
         (["m", "data", "--most", "0"], 2, "--most"),
         (["m", "data", "--max-errors", "3"], 2, "needs --on-error skip"),
-        (["v", "data"], 65, "a model of Vowpal Wabbit, which has no room for names"),
+        (["v", "data"], 65, "a model of Vowpal Wabbit cannot store names"),
     ],
 )
 def test_what_names_refuses(vwlite, at, arguments, code, said):

@@ -87,7 +87,7 @@ def test_what_is_looked_for_is_found_as_by_a_search_line_by_line():
         assert namespaces.unmet_groups() == [g for g in groups if not any(set(g) <= line for line in present)]
 
 
-NUMBERS = "and --loss squared predicts such a number; to tell two classes apart use"
+NUMBERS = "and --loss squared predicts such a number; for two classes use"
 
 
 @pytest.mark.parametrize(
@@ -99,13 +99,13 @@ NUMBERS = "and --loss squared predicts such a number; to tell two classes apart 
         ("1 -1 1", "--loss logistic", None, 2),
         ("1 0 1", "--loss quantile", None, 2),
         ("1 2 3.5", "", None, 3),
-        ("1 1 1", "", "every example has the label 1: there was nothing to tell apart", 1),
-        ("1 1 1", "--loss logistic", "every example has the label 1: there was nothing to tell apart", 1),
-        ("7.5 7.5", "", "every example has the label 7.500000: there was nothing to tell apart", 1),
-        ("0 0", "--loss hinge --labels 0,1", "every example has the label 0: there was nothing to tell apart", 1),
+        ("1 1 1", "", "every example has the label 1: learning needs two labels", 1),
+        ("1 1 1", "--loss logistic", "every example has the label 1: learning needs two labels", 1),
+        ("7.5 7.5", "", "every example has the label 7.500000: learning needs two labels", 1),
+        ("0 0", "--loss hinge --labels 0,1", "every example has the label 0: learning needs two labels", 1),
         ("1", "", None, 1),
-        ("2 2", "--oaa 3", "every example is of class 2: there was nothing to tell apart", None),
-        ("red red", "--oaa 3 --classes auto", "every example is of class red: there was nothing to tell apart", None),
+        ("2 2", "--oaa 3", "every example is of class 2: learning needs two labels", None),
+        ("red red", "--oaa 3 --classes auto", "every example is of class red: learning needs two labels", None),
         ("2 1", "--oaa 3", None, None),
     ],
 )  # fmt: skip
@@ -148,7 +148,7 @@ def test_data_that_the_model_hardly_knows_is_reported(vwlite, options, form):
     assert results["examples of unknown features"] < 60
     notes, results = predict(vwlite, text("words", 1000))
     assert notes == [
-        "m does not know 100 % of the features of the data: are names and namespaces the same as in training?"
+        "100 % of the features of the data are unknown to m: are names and namespaces the same as in training?"
     ]
     assert (results["unknown features, share"], results["examples of unknown features"]) == (1, 300)
     assert notes_of(vwlite("predict", "-m", "m", "data", "--quiet")) == []
@@ -164,7 +164,7 @@ def test_the_share_of_unknown_features_is_exact(vwlite):
     notes, results = predict(vwlite, data + "|d x y z\n")
     assert results["unknown features, share"] == round(7 / 12, 6)
     assert notes == [
-        "m does not know 58 % of the features of the data: are names and namespaces the same as in training?"
+        "58 % of the features of the data are unknown to m: are names and namespaces the same as in training?"
     ]
 
 
@@ -228,10 +228,10 @@ def test_labels_of_another_coding_are_an_error(vwlite, options, own, expects, pa
         assert notes_of(skipped) == []
         return
     assert results["labels that the model does not have"] == 8 - 4 * len({*own.split()} & {*pair.split()})
-    data, other = done.err.removeprefix("the labels of the data, ").split(", do not fit m, which expects ")
+    data, other = done.err.removeprefix("the labels of the data, ").split(", do not match m, which expects ")
     assert sorted(data.split(" and ")) == sorted(pair.split())
-    assert other == f"{expects}: change the labels, or remove them; --on-error skip predicts without measuring\n"
-    assert notes_of(skipped) == [done.err.partition(": change")[0] + ": nothing is measured"]
+    assert other == f"{expects}: change the labels, or remove them; --on-error skip predicts without evaluating\n"
+    assert notes_of(skipped) == [done.err.partition(": change")[0] + ": nothing is evaluated"]
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -241,7 +241,7 @@ def test_a_few_labels_that_do_not_fit_are_counted(vwlite, threads):
     Path("data").write_text(coded(-1, 1, "7 |a x1\n|a x2\n" * 2))
     done = vwlite("predict", "-m", "m", "data", "-p", "p", "--threads", threads)
     assert notes_of(done) == [
-        "2 of 10 labels, such as 7, are none that m has: it expects -1 or 1; they are not measured"
+        "2 of 10 labels, such as 7, are unknown to m: it expects -1 or 1; they are not evaluated"
     ]
     assert "unlabelled examples = 4\n" in done.err
     assert "accuracy = 1\n" in done.err
@@ -252,7 +252,7 @@ def test_one_value_in_every_line_may_fill_the_place_of_the_label(vwlite):
     vwlite("train", "data", "--loss", "logistic", "-m", "m")
     Path("data").write_text(coded(0, 0))
     done = vwlite("predict", "-m", "m", "data", "-p", "p")
-    said = "8 of 8 labels, such as 0, are none that m has: it expects -1 or 1; they are not measured"
+    said = "8 of 8 labels, such as 0, are unknown to m: it expects -1 or 1; they are not evaluated"
     assert notes_of(done) == [said]
     assert "accuracy" not in done.err
     Path("data").write_text(coded(0, 0).replace("0 |", "|"))
@@ -285,7 +285,7 @@ def test_a_model_that_dropped_features_is_not_blamed_for_it(vwlite, options):
     kept = sum(key != 11650396 for key in model.keys)
     assert results["unknown features, share"] == 1
     assert notes == [
-        f"no example has any of the {kept} features that m keeps, of {len(features)} seen in training: are names and "
+        f"no example has any of the {kept} features that m has, of {len(features)} seen in training: are names and "
         "namespaces the same as in training?"
     ]
     Path("few").write_text("1 |text w1\n")
@@ -305,7 +305,7 @@ def test_a_model_of_an_older_program_says_only_what_is_known(vwlite):
     assert notes_of(vwlite("predict", "-m", "m", "data")) == []
     notes, _ = predict(vwlite, many("words", 100))
     assert re.sub(r"\d", "N", *notes) == (
-        "no example has any of the N features that m keeps: are names and namespaces the same as in training?"
+        "no example has any of the N features that m has: are names and namespaces the same as in training?"
     )
 
 
@@ -361,8 +361,8 @@ def test_a_loss_far_above_that_of_a_constant_is_reported(vwlite, labels, options
     notes, results = run(1e-9)
     said = f"the average loss is {results['average loss']:.6g}{but}"
     assert results["average loss"] == pytest.approx(zero, rel=1e-4)
-    hardly = "it has hardly learned anything: try a larger --learning-rate (it is 1e-09), more --passes, or less "
-    assert notes == ([f"{said}{hardly}regularization"] if zero > 1.1 * best else [])
+    hardly = "the model has hardly learned anything: try a larger --learning-rate (it is 1e-09), more --passes, or "
+    assert notes == ([f"{said}{hardly}less regularization"] if zero > 1.1 * best else [])
 
 
 def test_classes_are_compared_with_the_most_frequent_one(vwlite):

@@ -227,7 +227,7 @@ def test_damaged_states_are_refused_or_harmless(a_run):
         data[at : at + chance.choice([1, 4])] = chance.choice([b"", b"9", b"-", b"\xff\xff\xff\xff", b"[]", b"null"])
         try:
             other = Rounds(RoundState.unpacked(bytes(data)), 1e-9)
-            other.judge()
+            other.check_end()
         except NO_STATE:
             refused += 1
             continue
@@ -245,9 +245,9 @@ def test_the_same_examples_in_all_rounds(a_run):
 
 WRONG = [
     ("solve shard0 shard1 --shards 2", 2, "how strong?"),
-    ("solve --shards 2 --l1 1", 2, "standard input is none"),
-    ("solve shard0 shard1 --shards 2 --l1-of-max 0.1", 2, "--shards and --l1-of-max exclude each other"),
-    ("solve shard0 shard1 --shards 2 --l1 0.1 --solver cd", 2, "--shards and --solver cd exclude each other"),
+    ("solve --shards 2 --l1 1", 2, "standard input is not a file"),
+    ("solve shard0 shard1 --shards 2 --l1-of-max 0.1", 2, "--shards and --l1-of-max cannot be used together"),
+    ("solve shard0 shard1 --shards 2 --l1 0.1 --solver cd", 2, "--shards and --solver cd cannot be used together"),
     ("solve shard0 shard1 --shards 2 --nonzeros 3", 2, "--nonzeros is not solved in rounds"),
     ("solve shard0 shard1 --shards 2 --l1 0.1 --nonnegative", 2, "--nonnegative is not solved in rounds"),
     ("solve shard0 shard1 --shards 2 --l1 0.1 --cache-file c", 2, "use --cache"),
@@ -317,7 +317,7 @@ def test_processes_end_with_the_caller(at, number):
     if number == signal.SIGKILL:
         return
     assert process.returncode == 128 + number
-    assert b"the model as of then is m" in err
+    assert b"the model so far was saved to m" in err
     assert read_model("m").interrupted and not temporary(at)
     options = ["--loss", "logistic", "--l1", 1e-9]
     done = subprocess.run(

@@ -72,7 +72,7 @@ def ended_by(process: "subprocess.Popen[bytes]", number: int) -> bytes:
 @pytest.mark.parametrize("number", SIGNALS)
 def test_a_signal_saves_the_model_as_of_then(tmp_path, training, number):
     words = ended_by(training, number)
-    assert b"interrupted by signal %d; the model as of then is %s" % (number, bytes(tmp_path / "m")) in words
+    assert b"interrupted by signal %d; the model so far was saved to %s" % (number, bytes(tmp_path / "m")) in words
     model = read_model(str(tmp_path / "m"))
     assert model.interrupted
     assert model.counters["examples"] == 100
@@ -105,7 +105,7 @@ def test_a_signal_before_the_first_label_leaves_the_old_model(tmp_path, number):
     while b"unknown" not in process.stderr.readline():  # the row of that example
         assert process.poll() is None
     words = ended_by(process, number)
-    assert b"; no example was learned, %s is left as it is" % bytes(tmp_path / "m") in words
+    assert b"; no example was learned, %s is unchanged" % bytes(tmp_path / "m") in words
     assert (tmp_path / "m").read_bytes() == b"old"
     assert os.listdir(tmp_path) == ["m"]
 

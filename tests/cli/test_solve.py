@@ -84,7 +84,7 @@ def test_the_strength_as_a_part_of_the_largest_that_means_anything(vwlite, at):
     assert model.solved["l1_max"] == pytest.approx(np.abs(g).max(), rel=1e-9)
     assert model.options["l1"] == 0.3 * model.solved["l1_max"]
     said = vwlite("solve", "logistic", "--l1", np.abs(g).max() * 1.01).err
-    assert "nonzero weights = 0\n" in said and "note: all weights are zero, as with every --l1 from " in said
+    assert "nonzero weights = 0\n" in said and "note: all weights are zero, as with every --l1 of at least " in said
 
 
 def test_nonnegative_weights_and_weights_of_features(vwlite, at):
@@ -176,7 +176,7 @@ def test_the_simplex_has_weights_that_add_up(vwlite, at):
     vwlite("solve", "squared", *large[2:], "-i", "m", "--solver", "eg", "--report", "r")
     assert report_of(at / "r")["results"]["steps"] == 0
     said = vwlite("solve", "squared", "--radius", 99, "-i", "ball", "--solver", "eg").err
-    assert "warning: ball is outside of the simplex: it is not begun from\n" in said
+    assert "warning: ball is outside of the simplex: it is not used as the start\n" in said
 
 
 def test_samples_come_near_and_the_best_of_all_steps_is_kept(vwlite, at):
@@ -252,7 +252,8 @@ def test_a_constant_without_a_penalty_has_another_bound(vwlite, at):
     vwlite("certify", "-m", "t", "d", "--l1", 0, "--l2", 1, "--against", "svm", "--report", "r")
     report = report_of(at / "r")
     assert report["results"]["lower bound"] < read_model("svm").solved["lower_bound"]
-    assert "svm was solved for other data or strength: only its weights are used" in report["notes"]
+    solved = "svm was solved for other data or another regularization strength: only its weights are used"
+    assert solved in report["notes"]
     vwlite("certify", "-m", "svm", "d", "--l2", 2, "--report", "r")
     _, b = weights_of("svm")
     found = report_of(at / "r")["results"]["objective"]
@@ -304,10 +305,11 @@ def test_softmax_knows_the_classes_that_it_finds(vwlite, at):
     assert read_model("m").classes == ["red", "green"]
     assert vwlite("predict", "-m", "m", "d").out.split()[:3] == ["red", "green", "red"]
     said = vwlite(*common, "--classes", "red,green,blue").err
-    assert "note: there are classes that no label is of: their best constants are infinite\n" in said
+    assert "note: some classes have no examples: their optimal intercepts are infinite\n" in said
     assert vwlite("predict", "-m", "m", "d").out.split()[:3] == ["red", "green", "red"]
     vwlite("train", "d", "--softmax", "--radius", 9, "--classes", "red,green", "-m", "t", "-l", 9, "--quiet")
-    assert "t is outside of the ball: it is not begun from" in vwlite("solve", "d", "-i", "t", "--radius", 0.1).err
+    said = vwlite("solve", "d", "-i", "t", "--radius", 0.1).err
+    assert "t is outside of the ball: it is not used as the start" in said
     Path("one").write_text("red |a x\n")
     said = vwlite("solve", "one", "--softmax", "--radius", 2, "--oaa", 4, "--classes", "auto", code=65).err
     assert said.splitlines()[-1] == "1 classes: there must be at least 2"
@@ -443,7 +445,7 @@ def test_a_start_that_is_worse_than_none_is_left(vwlite, at):
     parts.arrays["weights"] = (kind, shape, array("d", [-1e15]).tobytes() + content[8:])
     Path("far").write_bytes(put_together(parts))
     done = vwlite("solve", "logistic", "-i", "far", "-m", "n", "--quiet")
-    assert done.err == "warning: far is worse than weights of zero: it is not begun from\n"
+    assert done.err == "warning: far is worse than weights of zero: it is not used as the start\n"
     assert Path("n").read_bytes() == Path("m").read_bytes()
     for strength in (["--nonzeros", 3], ["--l1-path", 3], ["--radius", 1e17]):
         assert "worse than weights of zero" in vwlite("solve", "logistic", "-i", "far", *strength).err
@@ -513,10 +515,10 @@ def test_learning_continues_from_the_weights_of_classes(vwlite, at):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ([], "m was made by vwlite solve, which does not learn from a stream: say how to go on, such as --algorithm "),
-        (["--algorithm", "ftrl"], "--algorithm ftrl cannot begin from weights alone, as its own follow from more: "),
-        (["--algorithm", "sgd", "--average"], "--algorithm sgd with --average cannot begin from weights alone"),
-        (["--algorithm", "truncated-gradient", "--nonzeros", "3"], "with --nonzeros cannot begin from weights alone"),
+        ([], "m was made by vwlite solve, which does not learn from a stream: say how to continue, such as"),
+        (["--algorithm", "ftrl"], "--algorithm ftrl cannot start from weights alone, as its weights depend on more: "),
+        (["--algorithm", "sgd", "--average"], "--algorithm sgd with --average cannot start from weights alone"),
+        (["--algorithm", "truncated-gradient", "--nonzeros", "3"], "with --nonzeros cannot start from weights alone"),
         (["--algorithm", "pa"], "--algorithm pa cannot learn from --loss logistic"),
         (["--algorithm", "sgd", "-b", "18"], "--bits 18 contradicts the model m"),
     ],
@@ -530,22 +532,22 @@ def test_learning_that_cannot_continue_says_why(vwlite, at, options, words):
     ("where", "name", "value", "words"),
     [
         ("solved", "solver", "magic", "needs vwlite 0.1.0 or later: unknown solver magic"),
-        ("solved", "new", 1, "needs vwlite 0.1.0 or later: unknown fact new of how it was solved"),
-        ("solved", "objective", "x", "objective of how it was solved is 'x'"),
-        ("solved", "objective", None, "objective of how it was solved is None"),
-        ("solved", "objective", float("nan"), "objective of how it was solved is nan"),
-        ("solved", "objective", 0.0, "what it says of how it was solved cannot be"),  # below the bound
-        ("solved", "lower_bound", -1.0, "what it says of how it was solved cannot be"),
-        ("solved", "l1_max", -1.0, "what it says of how it was solved cannot be"),
-        ("solved", "data", "0123", "what it says of how it was solved cannot be"),
-        ("", "solved", {}, "solver of how it was solved is None"),
-        ("", "solved", [], "it does not say how it was solved"),
+        ("solved", "new", 1, "needs vwlite 0.1.0 or later: unknown fact new about its solution"),
+        ("solved", "objective", "x", "objective of its solution is 'x'"),
+        ("solved", "objective", None, "objective of its solution is None"),
+        ("solved", "objective", float("nan"), "objective of its solution is nan"),
+        ("solved", "objective", 0.0, "the facts about its solution are impossible"),  # below the bound
+        ("solved", "lower_bound", -1.0, "the facts about its solution are impossible"),
+        ("solved", "l1_max", -1.0, "the facts about its solution are impossible"),
+        ("solved", "data", "0123", "the facts about its solution are impossible"),
+        ("", "solved", {}, "solver of its solution is None"),
+        ("", "solved", [], "the facts about its solution are missing"),
         ("", "weights_only", False, "it has a state, which models of vwlite solve do not have"),
         ("", "rule", {"unseen": 0.5}, "it has a state, which models of vwlite solve do not have"),
         ("", "range", [-1, 1], "it has a range of predictions"),
         ("", "algorithm", "gd", "algorithm is gd, but its options say solve"),
-        ("options", "radius", 2.0, "it has two strengths"),
-        ("options", "learning_rate", 0.1, "--learning-rate means nothing to --algorithm solve"),
+        ("options", "radius", 2.0, "it has both l1 and radius"),
+        ("options", "learning_rate", 0.1, "--learning-rate has no effect with --algorithm solve"),
         ("options", "softmax", True, "--softmax needs the classes"),
         ("options", "algorithm", "solve2", "unknown algorithm solve2"),
     ],
@@ -578,7 +580,7 @@ def test_models_of_other_commands_say_nothing_of_solving(vwlite, at):
     assert "solved" not in parts.header
     parts.header["solved"] = {"solver": "cd"}
     Path("m").write_bytes(put_together(parts))
-    assert "it says how it was solved, and vwlite solve did not make it" in vwlite("info", "m", code=65).err
+    assert "it has facts about a solution, but is not a model of vwlite solve" in vwlite("info", "m", code=65).err
 
 
 # --- bad input ---------------------------------------------------------------------------------
@@ -587,7 +589,7 @@ def test_models_of_other_commands_say_nothing_of_solving(vwlite, at):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ("", "how strong? --l1, --l1-of-max, --l1-path, --radius, --nonzeros or --l2 says it"),
+        ("", "the regularization strength is missing: give --l1"),
         ("--l1 -1", "-1 is out of range: it must be at least 0 and finite"),
         ("--l1 nan", "nan is out of range"),
         ("--l1 inf", "inf is out of range"),
@@ -596,14 +598,14 @@ def test_models_of_other_commands_say_nothing_of_solving(vwlite, at):
         ("--radius 0", "0 is out of range"),
         ("--radius inf", "inf is out of range"),
         ("--l1-of-max 0", "0 is out of range"),
-        ("--l1 0.1 --radius 2", "--l1 and --radius exclude each other"),
-        ("--l1-of-max 0.1 --l1-path 3", "--l1-of-max and --l1-path exclude each other"),
-        ("--nonzeros 3 --l1 1", "--l1 and --nonzeros exclude each other"),
+        ("--l1 0.1 --radius 2", "--l1 and --radius cannot be used together"),
+        ("--l1-of-max 0.1 --l1-path 3", "--l1-of-max and --l1-path cannot be used together"),
+        ("--nonzeros 3 --l1 1", "--l1 and --nonzeros cannot be used together"),
         ("--nonzeros 3 --oaa 2", "--nonzeros counts the weights of one score"),
         ("--l1-path 1", "1 is out of range"),
         ("--l1-path 3:2", "2 is out of range"),
         ("--l1-path x", "'x' is not a whole number"),
-        ("--l1-path 3 -m x", "--model x: with --l1-path, the number of each model goes where it has %d, once"),
+        ("--l1-path 3 -m x", "--model x: with --l1-path, the name must have %d once, for the number of each model"),
         ("--l1 1 --tolerance -1", "-1 is out of range"),
         ("--l1 1 --max-seconds -1", "-1 is out of range"),
         ("--l1 1 --max-passes 1.5", "'1.5' is not a whole number"),
@@ -616,10 +618,10 @@ def test_models_of_other_commands_say_nothing_of_solving(vwlite, at):
         ("--loss hinge --l2 1 --solver newton", "--solver newton does not take --loss hinge: use --solver sdca"),
         ("--l2 1 --solver sdca", "--solver sdca does not take --loss logistic: use --solver newton"),
         ("--loss hinge --l2 1 --order x", "'x' is not one of"),
-        ("--l1 1 --order random", "--order means nothing to --solver newton: it is for sdca"),
-        ("-i soft --l1 1", "--softmax needs --radius, the largest sum of |weights| of each class, and nothing else"),
+        ("--l1 1 --order random", "--order has no effect with --solver newton, only with sdca"),
+        ("-i soft --l1 1", "--softmax needs --radius, the limit of the sum of |weights| of each class, and no"),
         ("-i soft --radius 1 --solver newton", "--solver newton does not take --softmax: use --solver accelerated"),
-        ("--oaa 2 --softmax --radius 1 --loss squared", "--softmax has a loss of its own: leave --loss squared out"),
+        ("--oaa 2 --softmax --radius 1 --loss squared", "--softmax has its own loss: leave --loss squared out"),
         ("--softmax --radius 1", "--softmax needs the classes"),
         ("--l1 1 --solver cdd", "'cdd' is not one of"),
         ("--radius 1 --solver cd", "--solver cd does not take --radius: use --solver newton"),
@@ -628,16 +630,16 @@ def test_models_of_other_commands_say_nothing_of_solving(vwlite, at):
         ("--l1 1 --solver accelerated", "--solver accelerated needs --radius: use --solver newton"),
         ("--l1-path 3 --solver eg", "--solver eg needs --radius: use --solver newton"),
         ("--radius 1 --nonnegative --solver eg-pm", "--solver eg-pm does not take --nonnegative: use --solver newton"),
-        ("--radius 1 --solver minibatch", "--solver minibatch does not end by itself: add --max-seconds or --max-"),
-        ("--radius 1 --solver minibatch --max-passes 3 --batch 1.5", "--batch 1.5: from 1 on, it is a whole number"),
+        ("--radius 1 --solver minibatch", "--solver minibatch has no stopping rule: add --max-seconds or --max-"),
+        ("--radius 1 --solver minibatch --max-passes 3 --batch 1.5", "--batch 1.5: a number of examples must be whole"),
         ("--radius 1 --solver minibatch --max-passes 3 --batch 0", "0 is out of range"),
-        ("--l1 1 --beta paper", "--beta means nothing to --solver newton: it is for scd, detcd"),
+        ("--l1 1 --beta paper", "--beta has no effect with --solver newton, only with scd, detcd"),
         ("--l1 1 --solver scd --beta x", "'x' is not one of"),
-        ("--l1 1 --solver cd --batch 3", "--batch means nothing to --solver cd: it is for minibatch"),
-        ("--l1 1 --solver cd --eta0 3", "--eta0 means nothing to --solver cd: it is for projected-gradient, acc"),
+        ("--l1 1 --solver cd --batch 3", "--batch has no effect with --solver cd, only with minibatch"),
+        ("--l1 1 --solver cd --eta0 3", "--eta0 has no effect with --solver cd, only with projected-gradient, acc"),
         ("--l1 1 --loss poisson --oaa 2", "--oaa learns from labels of 1 and -1"),
-        ("--l1 1 --labels 0,1 --loss poisson", "--labels makes labels -1 and 1"),
-        ("--l1 1 --link poisson", "--link poisson makes no sense"),
+        ("--l1 1 --labels 0,1 --loss poisson", "--labels maps labels to -1 and 1"),
+        ("--l1 1 --link poisson", "--link poisson cannot be applied"),
         ("--l1 1 --passes 2", "No such option '--passes'"),
         ("--l1 1 -m ok", "--model ok is one of the DATA files"),
         ("--l1 1 --rejects bad", "--rejects needs --on-error skip"),
@@ -647,8 +649,8 @@ def test_models_of_other_commands_say_nothing_of_solving(vwlite, at):
         ("-i m --loss squared", "--loss squared contradicts the model m, which was trained with logistic"),
         ("-i m --oaa 2", "--oaa 2 contradicts the model m"),
         ("-i q", "q was trained with --loss quantile, which vwlite solve does not minimise"),
-        ("-i old --l1 1", "old: a model of Vowpal Wabbit does not know the loss"),
-        ("-i c", "c was solved with --feature-weights: name their file once more"),
+        ("-i old --l1 1", "old: a model of Vowpal Wabbit does not store the loss"),
+        ("-i c", "c was solved with --feature-weights: give their file again"),
     ],
 )  # fmt: skip
 def test_options_that_are_wrong(vwlite, at, options, words):
@@ -672,14 +674,14 @@ def test_options_that_are_wrong(vwlite, at, options, words):
 @pytest.mark.parametrize(
     ("data", "options", "code", "words"),
     [
-        ("", "", 65, "no example with a label: there is no example in the input"),
+        ("", "", 65, "no example with a label: the input has no examples"),
         (" |a x\n |a y\n", "", 65, "no example with a label: of 2 lines, 2 without a label"),
         ("1 0 |a x\n", "", 65, "no example with a label: of 1 lines, 1 blank or of importance 0"),
         ("1 |a x:y\n", "", 65, "d:1:8: "),
         ("1 |a x:y\n", "--on-error skip", 65, "no example with a label: of 1 lines, 1 bad"),
         ("2 |a x\n", "", 65, "d:1:1: "),
         ("-1 |a x\n", "--loss poisson", 65, "d:1:1: "),
-        ("1 |a x\n-1 |a x y z\n", "-b 1", 65, "a feature of the data has the index of the constant, 0: use"),
+        ("1 |a x\n-1 |a x y z\n", "-b 1", 65, "a feature of the data has the index of the intercept, 0: use"),
         ("1 |a x:3e38 x:3e38\n-1 |a y\n", "", 65, "sum to infinity"),
         ("3 |a x\n", "--oaa 2", 65, "d:1:1: "),
         ("1e200 |a x\n-1e200 |a y\n", "--loss squared", 65, "the objective is not finite; scale the features"),
@@ -750,7 +752,7 @@ def test_bad_lines_are_left_out_and_kept_separately(vwlite, at):
 def test_labels_of_one_kind_have_no_finite_constant(vwlite, at, loss, label):
     Path("d").write_text(f"{label} |a x\n{label} |a y\n")
     said = vwlite("solve", "d", "--loss", loss, "--l1", 0.1, "-m", "m").err
-    assert f"note: every label is {label}: the best constant is infinite" in said
+    assert f"note: every label is {label}: the optimal intercept is infinite" in said
     model = read_model("m")
     assert len(model.keys) == 1 and 10 < abs(model.weights[0]) < 1000
     assert model.solved["objective"] < 1e-9
@@ -759,7 +761,7 @@ def test_labels_of_one_kind_have_no_finite_constant(vwlite, at, loss, label):
 def test_a_class_that_nothing_is_of_has_no_finite_constant(vwlite, at):
     Path("d").write_text("1 |a x\n3 |a y\n1 |a x z\n")
     said = vwlite("solve", "d", "--oaa", 3, "--l1", 0.1, "-m", "m").err
-    assert "note: class 2: all examples, or none, are of it: the best constant is infinite" in said
+    assert "note: class 2: all examples, or none, are of it: the optimal intercept is infinite" in said
     assert "class 1: " not in said and "warning" not in said
 
 
@@ -808,7 +810,7 @@ def test_a_signal_while_solving_saves_what_is_there(at, number):
     process.send_signal(number)
     _, err = process.communicate(timeout=PATIENT)
     assert process.returncode == 128 + number, err
-    assert b"interrupted by signal %d; the model as of then is m, -i begins from it" % number in err
+    assert b"interrupted by signal %d; the model so far was saved to m, -i continues from it" % number in err
     model = read_model("m")
     assert model.interrupted and model.solved["lower_bound"] < model.solved["objective"] < math.log(2)
     w, b = weights_of("m", 200)

@@ -237,7 +237,7 @@ def test_a_file_without_a_header_for_a_model_that_knows_one(vwlite, at):
     assert vwlite("predict", "bare.csv", "-m", "m", code=65).err == said + "gives them names\n"
     assert len(vwlite("predict", "bare.csv", "-m", "m", "--columns", "y,a,b").out.split()) == 2
     err = vwlite("train", "bare.csv", "-i", "m", "--no-header", code=2).err
-    assert err.startswith("--no-header contradicts the model, which knows the names of a header: --columns NAMES")
+    assert err.startswith("--no-header contradicts the model, whose columns have names from a header: --columns NAMES")
 
 
 # First lines, and whether they are names.
@@ -266,7 +266,7 @@ def test_without_a_header_the_first_row_counts(vwlite, at):
     assert vwlite("convert", *run).out == "1 |c2 c2=x |c3 c3:2\n-1 |c2 c2=y |c3 c3:3\n"
     assert vwlite("convert", *run, "--drop", "c2", "--tag", "c3").out == "1 '2|\n-1 '3|\n".replace("|", " |")
     Path("a.csv").write_text('1,x "y"\n')
-    said = "a.csv:1:1: the first line is no row of cells: a quote inside of a cell that does not begin with one: quote "
+    said = "a.csv:1:1: the first line is not a valid row: a quote inside of a cell that does not begin with one: quote "
     assert vwlite("convert", *run, code=65).err.startswith(said)
     Path("a.csv").write_text("1,x\n1\n")
     assert "a.csv:2:1: a row of 1 cells, but there are 2 columns" in vwlite("convert", *run, code=65).err
@@ -396,10 +396,10 @@ def test_prediction_names_a_column_that_is_missing_or_renamed(vwlite, clicks):
     vwlite("train", clicks, *TYPED, "-m", "m", "--quiet")
     Path("new.csv").write_text(CLICKS.replace("age", "Age"))
     err = vwlite("predict", "-m", "m", "new.csv", code=65).err
-    assert err == "new.csv:1:1: column age of the model is not there; the new ones are Age\n"
+    assert err == "new.csv:1:1: column age of the model is missing; the file has the new columns Age\n"
     Path("new.csv").write_text("clicked,id\n1,2\n")
     err = vwlite("predict", "-m", "m", "new.csv", code=65).err
-    assert err == "new.csv:1:1: column age, country, device, 'ad text' of the model is not there\n"
+    assert err == "new.csv:1:1: column age, country, device, 'ad text' of the model is missing\n"
 
 
 def test_another_column_can_be_the_tag_of_predictions(vwlite, clicks):
@@ -495,7 +495,7 @@ def test_a_model_that_has_no_words_for_missing_values_predicts_as_before(vwlite,
     del columns["missing"]
     assert Schema.restored(columns).missing == ()
     for words in ([""], [" "], [1], "NA"):
-        with pytest.raises(ValueError, match="should be"):
+        with pytest.raises(ValueError, match="invalid"):
             Schema.restored(columns | {"missing": words})
 
 
@@ -505,7 +505,7 @@ def test_a_column_of_numbers_and_a_few_words_is_noted(vwlite, at):
     run = ["train", "a.csv", "--label", "y", "-m", "m"]
     words = "NA,N/A,NaN,nan,null,NULL,None,-,?,unknown"
     note = ("note: column the n: 192 of 200 cells are numbers, but not '?', 'unknown', so it is categorical: "
-            f"--missing '{words}' makes it numeric, --categorical 'the n' says that it is meant\n")  # fmt: skip
+            f"--missing '{words}' makes it numeric, --categorical 'the n' confirms it\n")  # fmt: skip
     found = vwlite(*run).err
     assert note in found and found.count("note: column") == 1
     assert "note: column" not in vwlite(*run, "--categorical", "the n").err
@@ -517,7 +517,7 @@ def test_a_column_of_numbers_and_a_few_words_is_noted(vwlite, at):
 def test_classes_that_are_words_for_missing_values(vwlite, at):
     Path("a.csv").write_text("y,n\nNone,1\nlow,2\nhigh,3\n")
     run = ["train", "a.csv", "--label", "y", "-m", "m"]
-    note = "note: column y: 'None' means that the label is missing, and is no class: --missing WORDS changes that\n"
+    note = "note: column y: 'None' means a missing label, not a class: --missing WORDS changes that\n"
     assert note in vwlite(*run, "--oaa", 3, "--classes", "auto").err
     said = "--classes names None, which means a missing label: give --missing other words, or ''\n"
     assert vwlite(*run, "--classes", "None,low,high", code=2).err == said
@@ -583,7 +583,7 @@ BAD_TIMES = [
 @pytest.mark.parametrize(("name", "text", "said"), BAD_TIMES)
 def test_bad_times_say_where_they_are(vwlite, at, name, text, said):
     Path(name).write_text(text)
-    said += " is no time: it should be ISO 8601, such as 2026-01-31T13:05:00Z, or seconds since 1970"
+    said += " is not a time: expected ISO 8601, such as 2026-01-31T13:05:00Z, or seconds since 1970"
     assert vwlite("train", name, "--label", "y", "--time", "at", code=65).err.splitlines()[-1] == said
     skip = ["--on-error", "skip", "--allow-empty"]
     assert f"{said} (skipped)\n" in vwlite("train", name, "--label", "y", "--time", "at", *skip).err
@@ -608,10 +608,10 @@ def test_columns_of_ids_dates_and_texts_are_noted(vwlite, at):
         "column a text: 100 of 100 cells differ, and each is a category: --drop 'a text' leaves them out; --text "
         "'a text' makes a feature of each word",
         "column id: 100 of 100 cells differ, and each is a category: --drop id leaves them out",
-        f"column at: dates or times, {one} at makes hour, weekday and month of them; --drop at leaves them out",
-        f"column day: dates or times, {one} day makes hour, weekday and month of them, if they are written as ISO "
+        f"column at: dates or times, {one} at extracts hour, weekday and month; --drop at leaves them out",
+        f"column day: dates or times, {one} day extracts hour, weekday and month, if they are written as ISO "
         "8601, such as 2026-01-31T13:05:00Z, or seconds since 1970; --drop day leaves them out",
-        "column whole: dates, read as large numbers: --time whole makes weekday and month of them",
+        "column whole: dates, read as large numbers: --time whole extracts weekday and month",
     ]
     found = [line for line in vwlite(*run).err.splitlines() if line.startswith("note: column")]
     assert found == [f"note: {note}" for note in notes]
@@ -623,7 +623,7 @@ def test_columns_of_ids_dates_and_texts_are_noted(vwlite, at):
 
 # --- bad input ---------------------------------------------------------------------------------------
 
-MISSING_TOO = ", --missing WORDS says which of them mean a missing number"
+MISSING_TOO = ", --missing WORDS names those that mean a missing number"
 
 # header and rows, line, column, what is said
 TWO_WORDS = "; for two words add --labels NEG,POS, one of them "
@@ -631,11 +631,11 @@ BAD_ROWS = [
     ("y,a,b\n1,2,3\n1,2\n", 3, 1, "a row of 2 cells, but there are 3 columns"),
     ("y,a,b\n1,2,3\n1,2,3,4\n", 3, 1, "a row of 4 cells, but there are 3 columns"),
     ('y,a,b\n1,2,"x\ny"\n1,2,"x\nz\n', 4, 5, "a quote that is never closed"),
-    ('y,a,b\n1,2,"x\ny"z\n', 3, 3, "text behind the quote that closes a cell: a quote inside of a cell is doubled"),
+    ('y,a,b\n1,2,"x\ny"z\n', 3, 3, "text after the quote that closes a cell: a quote inside of a cell is doubled"),
     ('y,a,b\n1,2,x "y"\n', 2, 7,
      "a quote inside of a cell that does not begin with one: quote the whole cell, and double the quote"),
     ("y,a,b\n1,2,3\n1,\"1,234\",3\n", 3, 4, "column a: '1,234' is not a number; --categorical a takes words too"),
-    ("y,a,b\n1,2,3\n1,-nan,3\n", 3, 3, "column a: '-nan' is not a number; leave the cell empty where there is none"),
+    ("y,a,b\n1,2,3\n1,-nan,3\n", 3, 3, "column a: '-nan' is not a number; leave the cells of missing numbers empty"),
     ("y,a,b\n1,2,3\n1,1e99,3\n", 3, 3, "column a: '1e99' is too large for a 32-bit float"),
     ("y,a,b\nspam,2,3\n", 2, 1, "column y: label 'spam' is not a number" + TWO_WORDS + "spam"),
     ('y,a,b\n1,2,"x\n\n"\n"\n7x",2,3\n', 6, 1, "column y: label '7x' has text after the number"),
@@ -704,9 +704,9 @@ BAD_HEADERS = [
     ("y,a,a\n1,2,3\n", [], "a.csv:1:1: two columns are called 'a': rename one of them"),
     ("y,a b,a_b\n1,2,3\n", [], "a.csv:1:1: columns 'a b' and 'a_b' both are the namespace a_b: rename one"),
     (",y\n1,2\n", [], "a.csv:1:1: column 1 has no name, as the index that pandas writes: name it, or --drop ''"),
-    ("x,a\n1,2\n", [], "a.csv:1:1: --label y: there is no such column; there are x, a"),
-    ("y,a\n1,2\n", ["--text", "b"], "a.csv:1:1: --text b: there is no such column; there are y, a"),
-    ('y,a"b\n1,2\n', [], "a.csv:1:1: the header is no row of cells: a quote inside of a cell that does not begin with "
+    ("x,a\n1,2\n", [], "a.csv:1:1: --label y: no such column; the columns are x, a"),
+    ("y,a\n1,2\n", ["--text", "b"], "a.csv:1:1: --text b: no such column; the columns are y, a"),
+    ('y,a"b\n1,2\n', [], "a.csv:1:1: the header is not a valid row: a quote inside of a cell that does not begin with "
      "one: quote the whole cell, and double the quote"),
 ]  # fmt: skip
 
@@ -725,7 +725,7 @@ def test_a_label_is_asked_for_if_it_is_missing(vwlite, at):
     said = "a.jsonl:1:1: which column is the label? train with --label NAME\n"
     assert vwlite("train", "a.jsonl", code=65).err.endswith(said)
     Path("data").write_text("y,a\n1,2\n")
-    assert "--label NAME the label of a table" in vwlite("train", "data", code=65).err
+    assert "or --label NAME for a table" in vwlite("train", "data", code=65).err
     assert vwlite("train", "data", "--label", "y", "-m", "m").code == 0
     assert vwlite("train", "a.csv", "--label", "y", "--drop", "y", code=2).err == (
         "column 'y' is both --label and --drop: it has one role\n"
@@ -742,15 +742,15 @@ def test_a_model_of_text_does_not_predict_tables(vwlite, at):
     vwlite("train", "t.vw", "-m", "m")
     why = (
         "this is a table, and the model m was trained on text without columns: train on a table with --label NAME, or "
-        "make VW text of this one with vwlite convert\n"
+        "convert this one to VW text with vwlite convert\n"
     )
     for name in ("a.csv", "a.jsonl"):
         assert vwlite("predict", "-m", "m", name, code=65).err == f"{name}:1:1: {why}"
         assert vwlite("predict", "-m", "m", name, "--columns", "a,b", code=65).err == f"{name}:1:1: {why}"
         assert vwlite("names", "m", name, "-o", "named", code=65).err == f"{name}:1:1: {why}"
     assert vwlite("predict", "-m", "m", "data", code=65).err == (
-        "data:1:1: neither VW text (label |namespace feature ...) nor libsvm (label index:value ...); --format says "
-        "which, the model m knows no tables: 'y,a'\n"
+        "data:1:1: neither VW text (label |namespace feature ...) nor libsvm (label index:value ...); give "
+        "--format (the model m is not for tables): 'y,a'\n"
     )
     out = vwlite("convert", "a.csv", "--label", "y").out
     Path("converted.vw").write_text(out)
@@ -764,7 +764,7 @@ def test_ngram_is_not_for_text_without_columns(vwlite, at, name, text, form):
     assert vwlite("train", name, "--ngram", 2, code=65).err.endswith(said)
     for typed in (["--ngram", 2], ["--delimiter", ";"], ["--columns", "a,b"]):
         assert vwlite("train", name, *typed, "--format", form, code=2).err == (
-            f"{typed[0]} is of tables, and --format {form} has no columns: leave one of them out\n"
+            f"{typed[0]} is for tables, and --format {form} has no columns: leave one of them out\n"
         )
 
 
@@ -781,21 +781,21 @@ BAD_JSON = [
      "a value nested too deep: objects hold words, numbers and arrays of words; arrays words or numbers"),
     ('{"y": 1, "a": [1, "x"]}', 19, "an array of both numbers and words: make two of it"),
     ('{"y": [1]}', 7, "an array or object where one value is expected"),
-    ('{"y": 1, "y": 2}', 13, "a key that is there twice"),
+    ('{"y": 1, "y": 2}', 13, "a duplicate key"),
     ('{"y": 1, "a": NaN}', 15, "a value is missing: a string, a number, true, false, null, an array or an object"),
-    ('{"y": 1, "a": 01}', 15, "a number that is none of JSON"),
-    ('{"y": 1, "a": 1.}', 15, "a number that is none of JSON"),
+    ('{"y": 1, "a": 01}', 15, "a number that JSON does not allow"),
+    ('{"y": 1, "a": 1.}', 15, "a number that JSON does not allow"),
     ('{"y": 1, "a": 1e99}', 15, "'1e99' is too large for a 32-bit float"),
     ('{"y": 1, "a": "x}', 15,
      "a string that does not end on its line; line ends and control characters in it are escaped"),
-    ('{"y": 1, "a": "\\x"}', 16, "a string with an escape that is none"),
-    ('{"y": 1, "a": "\\ud800"}', 16, "a string with an escape that is none"),
+    ('{"y": 1, "a": "\\x"}', 16, "a string with an invalid escape"),
+    ('{"y": 1, "a": "\\ud800"}', 16, "a string with an invalid escape"),
     ('{"y": 1, a: 2}', 10, "a key is missing: a string that is not empty, in quotes"),
     ('{"y": 1, "": 2}', 12, "a key is missing: a string that is not empty, in quotes"),
-    ('{"y" 1}', 6, "no ':' behind a key"),
-    ('{"y": 1 "a": 2}', 9, "no ',' or closing bracket behind a value"),
-    ('{"y": 1', 8, "no ',' or closing bracket behind a value"),
-    ('{"y": 1} {"y": 2}', 10, "text behind the object: one object is one line"),
+    ('{"y" 1}', 6, "no ':' after a key"),
+    ('{"y": 1 "a": 2}', 9, "no ',' or closing bracket after a value"),
+    ('{"y": 1', 8, "no ',' or closing bracket after a value"),
+    ('{"y": 1} {"y": 2}', 10, "text after the object: one object is one line"),
     ('{"y": "spam"}', 7, "column y: label '\"spam\"' is not a number"),
     ('{"y": 1, "n": true}', 15, "column n: 'true' is not a number; --categorical n takes words too"),
     ('{"y": 1, "w": -1}', 15, "column w: importance '-1' is negative"),
@@ -906,7 +906,7 @@ def test_a_line_behind_newlines_in_quotes_is_reported_correctly(vwlite, at, monk
     bad, after = (1 + text[: text.index(word)].count("\n") for word in ('1,"not', "1,next"))
     run = ["train", "a.csv", "--label", "y", "--threads", threads, "--on-error", "skip", "--algorithm", "sgd"]
     made = vwlite(*run, "--loss", "huber", "--huber-delta", 1e-9, "-l", 1e-9, "--cache-file", "c", "-m", "m")
-    assert f"a.csv:{bad + 1}:7: text behind the quote" in made.err
+    assert f"a.csv:{bad + 1}:7: text after the quote" in made.err
     cached = ["--cache-file", "c"]
     for more in ([], cached):
         diverged = vwlite(*run, "--loss", "squared", "-l", 1e-3, *more, code=65).err.splitlines()[-1]

@@ -90,7 +90,7 @@ STRENGTH = "the regularization strength is --l1 NUMBER or --l2 NUMBER"
         ("solve --solver newtn", "Did you mean 'newton'?"),
         ("export m --to py -o x", "Did you mean 'python'?"),
         ("merge a --rule meen -o x", "Did you mean 'mean'?"),
-        ("algorithms adagard", "'adagard' is no algorithm: `vwlite algorithms` shows all. Did you mean 'adagrad'?"),
+        ("algorithms adagard", "unknown algorithm 'adagard': `vwlite algorithms` lists all. Did you mean 'adagrad'?"),
         ("help modles", "Did you mean 'models'?"),
         ("solve --algorithm cd", "No such option '--algorithm': use --solver (the optimization method)"),
         ("-v", "No such option '-v': it is vwlite --version"),

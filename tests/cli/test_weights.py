@@ -109,10 +109,10 @@ def test_what_is_unknown_has_no_weight(vwlite):
     vwlite("train", "data", "-m", "m", "--quiet")
     done = vwlite("weights", "m", "--feature", "user^nobody", "--feature", "user^anna")
     assert [row[1] == "unknown" for row in cells(done.out)] == [True, False]
-    assert done.err == "user^nobody: m has no such feature: never seen, or of weight zero\n"
+    assert done.err == "user^nobody: m has no such feature: unseen in training, or its weight is zero\n"
     vwlite("train", "data", "--algorithm", "eg", "--features", "40", "--radius", "2", "-m", "e", "--quiet")
     done = vwlite("weights", "e", "--feature", "user^nobody")
-    assert float(cells(done.out)[0][1]) > 0 and "its weight is that of all never seen" in done.err
+    assert float(cells(done.out)[0][1]) > 0 and "its weight is that of all unseen features" in done.err
     vwlite("train", "classes", "--oaa", "3", "--classes", "auto", "-m", "c", "--quiet")
     rows = cells(vwlite("weights", "c", "--feature", "user^nobody").out)
     assert [row[1:3] for row in rows] == [["red", "unknown"], ["green", "unknown"], ["blue", "unknown"]]

@@ -94,7 +94,7 @@ def test_a_third_word_is_a_bad_line(vwlite):
     Path("data").write_text("spam |a x\nSpam |a x\nham |a y\n1 |a x\n")
     options = ["--labels", "ham,spam", "--loss", "logistic"]
     assert vwlite("train", "data", *options, code=65).err.splitlines()[-1] == (
-        "data:2:1: label Spam: expected ham or spam, as --labels says"
+        "data:2:1: label Spam: expected ham or spam, as in --labels"
     )
     vwlite("train", "data", *options, "--on-error", "skip", "-m", "m", "--cache-file", "c")
     assert read_model("m").counters["examples"] == 2
@@ -105,10 +105,10 @@ def test_a_third_word_is_a_bad_line(vwlite):
     assert rows == ["spam", "ham"]
     Path("other").write_text("1 |a x\n-1 |a y\n")
     assert vwlite("predict", "-m", "m", "other", "-p", "p", code=65).err.startswith(
-        "the labels of the data, 1 and -1, do not fit m, which expects ham or spam, as it was trained with --labels: "
+        "the labels of the data, 1 and -1, do not match m, which expects ham or spam, as it was trained with --labels: "
     )
     Path("one").write_text("spam |a x\nspam |a x\n")
-    assert "note: every example has the label spam: there was" in vwlite("train", "one", "--labels", "ham,spam").err
+    assert "note: every example has the label spam: learning" in vwlite("train", "one", "--labels", "ham,spam").err
     assert "note: every label is ham or spam, and --loss squared" in vwlite(
         "train", "data", "--labels", "ham,spam", "--on-error", "skip").err  # fmt: skip
 

@@ -21,7 +21,7 @@ def test_names_get_their_numbers_as_they_appear():
     assert parser.parse(b"blue |f a\nblack |f b\nred |f c\n", batch) == 1
     (fault,) = bad_lines(parser, b"blue |f a\nblack |f b\nred |f c\n", batch)
     assert (fault.line, fault.column) == (2, 1)
-    assert fault.message == "label 'black' is one class more than --oaa 3 has room for, after red, green, blue"
+    assert fault.message == "label 'black' is a new class, but --oaa 3 allows only red, green, blue"
     assert (names.number(b"blue"), names.number(b"black")) == (3, 0)
 
 

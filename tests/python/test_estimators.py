@@ -53,7 +53,7 @@ def test_every_option_of_a_model_is_a_parameter():
 
 def test_a_typed_parameter_is_a_typed_option():
     spec = OF_CLASSIFIER["ftrl_alpha"]
-    with pytest.raises(ValueError, match="ftrl_alpha means nothing to algorithm gd"):
+    with pytest.raises(ValueError, match="ftrl_alpha has no effect with algorithm gd"):
         SparseClassifier(ftrl_alpha=spec.default).fit(*drawn())
     assert SparseClassifier(ftrl_alpha=0.1, algorithm="ftrl").fit(*drawn())
 

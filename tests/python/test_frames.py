@@ -364,7 +364,7 @@ def test_what_is_refused(frame, message):
         ({"numeric": ["country"]}, "column 'country' has words, so it cannot be numeric"),
         ({"text": ["age"]}, "column 'age' has no words, so it cannot be text"),
         ({"categorical": ["age"]}, "column 'age' has numbers with a fraction, so it cannot be categorical"),
-        ({"drop": ["town"]}, "drop town: there is no such column; there are age, country"),
+        ({"drop": ["town"]}, "drop town: no such column; the columns are age, country"),
         ({"drop": ["age"], "text": ["age"]}, "column 'age' is both text and drop"),
         ({"ngram": 0}, "ngram is 0, but must be an integer from 1 to 16"),
     ],

@@ -273,7 +273,7 @@ def test_features_that_were_never_seen_have_their_weight_everywhere(vwlite, tmp_
     vwlite(*command, "-m", tmp_path / "model")
     vwlite(*command, "-m", tmp_path / "light", "--save-weights-only")
     done = vwlite("weights", tmp_path / "model", "--feature", "a^new")
-    assert "has no such feature: its weight is that of all never seen" in done.err
+    assert "has no such feature: its weight is that of all unseen features" in done.err
     unseen = float(done.out.split()[1])
     rows = vwlite("weights", tmp_path / "model", "--feature=a^x", "--feature=a^y", "--feature=a^z").out.splitlines()
     seen = sum(float(row.split()[1]) for row in rows)
@@ -332,7 +332,7 @@ def test_more_features_than_the_option_says(vwlite, tmp_path, rule):
     (tmp_path / "model").unlink()
     err = vwlite(*command, 2, code=65).err.splitlines()[-1]
     assert err == (
-        f"{tmp_path}/data:2:1: more features than --features allows: count them again, or leave the option out"
+        f"{tmp_path}/data:2:1: the data have more features than --features: increase it, or leave it out"
     )
     assert not (tmp_path / "model").exists()
 

@@ -186,7 +186,7 @@ def test_a_copy_of_the_start_that_continues_in_its_place_is_a_shard(vwlite, tmp_
     trained("elsewhere", 9, *options, classes=classes, count=400)
     if ALGORITHMS[options[1]].merging.evidence:
         said = vwlite("merge", tmp_path / "elsewhere", "--start", start, "-o", tmp_path / "no", code=65).err
-        assert f"elsewhere: did not begin from {start}, as it knows less of " in said
+        assert f"elsewhere: did not start from {start}, as it has seen fewer examples of " in said
         assert not (tmp_path / "no").exists()
 
 
@@ -346,7 +346,7 @@ def test_weights_without_their_state(vwlite, tmp_path, trained):
     vwlite("merge", *shards, "-o", tmp_path / "scored", "--holdout", held, "--quiet")
     vwlite("predict", "-m", tmp_path / "scored", held, "-p", "/dev/null")
     said = vwlite("merge", *shards, "-o", tmp_path / "merged", "--rule", "path", code=2).err
-    what = "--rule path means nothing to weights without their state"
+    what = "--rule path cannot be used with weights without their state"
     assert said == f"{what}: it takes mean, or search with a --holdout\n"
     trained("whole", 7, *options[:-1])
     said = vwlite("merge", shards[0], tmp_path / "whole", "-o", tmp_path / "merged", code=65).err

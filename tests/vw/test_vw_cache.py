@@ -46,9 +46,9 @@ def test_a_cache_is_used_again(run, tmp_path):
         (lambda whole: FOREIGN, "it is not a cache of vwlite"),
         (lambda whole: FOREIGN[:16], "it is not a cache of vwlite"),
         (lambda whole: b"", "it is empty"),
-        (lambda whole: whole[:-1], "it is cut off or damaged"),
+        (lambda whole: whole[:-1], "it is truncated or damaged"),
         (lambda whole: whole[:300] + bytes([whole[300] ^ 1]) + whole[301:], "it is damaged"),
-        (lambda whole: whole[:14] + b"\3" + whole[15:], "it is of another version of the format"),
+        (lambda whole: whole[:14] + b"\3" + whole[15:], "its format has another version"),
     ],
 )
 def test_what_cannot_be_used_is_made_again(run, content, why):
@@ -106,7 +106,7 @@ def test_the_caches_of_both_commands_are_not_mixed_up(run, vwlite):
         assert "rebuilt from the data: it was not made by vwlite vw." in out
         assert tuple(found) == expected[1:]
         result = vwlite("train", "d", "--cache-file", "c", "-m", "m0", "--quiet")
-        assert result.err == "cache c is not used: it was not made by vwlite train; it is built again\n"
+        assert result.err == "cache c is not used: it was not made by vwlite train; it is rebuilt\n"
         with open("m0", "rb") as f:
             assert f.read() == model
 

@@ -281,7 +281,7 @@ def test_an_export_may_not_be_its_model(data, tmp_path, monkeypatch, vwlite):
     os.link("m", "hard")
     for name in ("m", "./m", "hard"):
         done = vwlite("export", "m", "--to", "vw", "-o", name, code=2)
-        assert done.err == f"--output {name} is the model that is read, which it would overwrite\n"
+        assert done.err == f"--output {name} is the input model, which it would overwrite\n"
     vwlite("info", "m")
 
 

@@ -192,7 +192,7 @@ def test_a_model_without_a_loss_is_not_continued_with_just_any(vwlite, tmp_path)
     vwlite("vw", "-d", at["d"], "-f", at["m"], "--loss_function", "logistic")
     said = vwlite("train", at["d"], "-i", at["m"], "-m", at["n"], code=2).err
     assert said == (
-        f"{at['m']}: a model of Vowpal Wabbit does not know the loss that it was trained with: say it, such as "
+        f"{at['m']}: a model of Vowpal Wabbit does not store the loss that it was trained with: give it, such as "
         "--loss logistic\n"
     )
     assert not (tmp_path / "n").exists()
@@ -207,7 +207,7 @@ def test_the_summary_of_a_model_without_a_loss_has_none_unless_it_is_said(vwlite
     vwlite("vw", "-d", at["d"], "-f", at["m"], "--loss_function", "logistic")
     done = vwlite("predict", "-m", at["m"], at["d"], "--report", at["r"])
     assert "average loss =" not in done.err and "accuracy = " in done.err
-    assert f"no average loss: {at['m']} does not know its loss; --loss says which\n" in done.err
+    assert f"no average loss: {at['m']} does not store its loss; give --loss\n" in done.err
     assert "average loss" not in json.loads((tmp_path / "r").read_text())["results"]
     labels = np.array([float(line.split()[0]) for line in DATA.splitlines()])
     p = np.array(numbers(done.out))

@@ -47,7 +47,7 @@ def make_expander(settings: Settings) -> Expander:
 
 
 def make_finder(settings: Settings, store: "NameStore", wanted: Iterable[int] | None = None) -> "NameFinder":
-    """What looks for names of features that a model of these settings has. wanted: only of these keys."""
+    """A finder of names of features for a model of these settings. wanted: only of these keys."""
     hash_all = settings.hash == "all"
     from vwlite.core.text.feature_names import NameFinder  # not at the top: few models have names
 

@@ -1,8 +1,8 @@
 """The pages of algorithms and solvers, `pages/NAME.txt`: what `vwlite algorithms NAME` says beside their tables.
 
-Plain text: what it is about, then parts under headings. Needed by nobody who learns. The formulas are those of the
+Plain text: what it is about, then parts under headings. Not needed for learning. The formulas are those of the
 papers with the names of our options; the constant feature is never shrunk, truncated, rounded or projected, except by
-gd. A name in braces stands for a line of `pages/shared-texts`.
+gd. A name in braces is replaced by a line of `pages/shared-texts`.
 """
 
 import re
@@ -25,9 +25,9 @@ class Page:
     d: str  # what d is in the formulas
 
 
-def read_page(name: str, room: str = "algorithms") -> Page:
-    """The page of an algorithm, or with `solvers` as its room that of a solver. OSError if there is none."""
-    folder = files(f"vwlite.{room}") / "pages"
+def read_page(name: str, package: str = "algorithms") -> Page:
+    """The page of an algorithm, or with the package `solvers` that of a solver. OSError if it does not exist."""
+    folder = files(f"vwlite.{package}") / "pages"
     lines = (files("vwlite.algorithms") / "pages/shared-texts").read_text(encoding="utf-8").splitlines()
     shared = dict(line.split(": ", 1) for line in lines)
     about, *parts = _HEADING.split((folder / f"{name}.txt").read_text(encoding="utf-8"))

@@ -21,19 +21,19 @@ UPDATES = ("cmd", "rda")
 
 _MEAN = {("average", "nonzeros"): "the mean of weights is rarely zero, leave one of them out"}
 
-_BALL = "the ball's --radius is its strength"
+_BALL = "the --radius of the ball is the regularization strength"
 _FIXED_SUM = {
-    "l1": "what multiplies weights makes none zero; use --algorithm l1-ball, or truncated-gradient",
-    "l2": "it keeps the sum of the weights at --radius; leave --l2 out",
+    "l1": "multiplying never makes a weight zero; use --algorithm l1-ball or truncated-gradient",
+    "l2": "the sum of the weights is fixed at --radius; leave --l2 out",
 }
 
 
 # What becomes of a number of the rule in a merge: a constant, or one of these. TIME is added, too, but by its mean
-# where shards will go on.
+# where shards will continue.
 ADDED, TIME, LARGEST, LEAST = "added", "time", "largest", "least"
 
 # Of numbers of the rules, by their names, where `Merging.numbers` does not say it. Those that are not here follow from
-# the weights. `area`: the accounts of --average begin anew.
+# the weights. `area`: the sums of --average restart.
 NUMBERS = {
     "t": TIME, "gravity": TIME, "growth": LARGEST, "rounds": LARGEST, "shift": 0.0, "shrinkage": LARGEST,
     "damping": LARGEST, "norm_sum": ADDED, "weight_sum": ADDED, "contraction": 1.0, "min_label": LEAST,
@@ -62,7 +62,7 @@ class Merging(NamedTuple):
     extra: tuple[str, str] = ("", "")  # a field of the state and how it is merged: see EXTRAS in sums.pyx
     numbers: Mapping[str, Any] = MappingProxyType({})  # where they are not merged as in NUMBERS
     adds: bool = False  # its duals add up exactly: `dual` is made of the extra number
-    refusal: str = ""  # why there is no merge
+    refusal: str = ""  # why models cannot be merged
 
 
 _MERGED = Merging()
@@ -86,12 +86,12 @@ class Algorithm:
     rate: str = "learning_rate"  # the option that says how large steps are; none: ""
     defaults: dict[str, Any] = field(default_factory=dict)  # where they are not those of Settings
     forms: dict[str, str] = field(default_factory=dict)  # options that take another class when they are given: which
-    apart: dict[tuple[str, str], str] = field(default_factory=dict)  # pairs of options that exclude each other: why
+    incompatible: dict[tuple[str, str], str] = field(default_factory=dict)  # pairs of options: why not together
     all_keys: bool = False  # its number of features is that of all keys if --features does not say it
     needs_loss: bool = False  # it needs more of a loss than its dloss, so not --softmax
     instead: dict[str, str] = field(default_factory=dict)  # of options that it refuses: why, or what to use
     meanings: dict[str, str] = field(default_factory=dict)  # of options, where they are its own
-    unset: dict[str, str] = field(default_factory=dict)  # what stands for a default that is no number, if its own
+    unset: dict[str, str] = field(default_factory=dict)  # the text of a default of its own that is not a number
     solves: str = ""  # the option that is the strength of a problem of `vwlite solve` as it is, l1 or radius
     merging: Merging = _MERGED
 
@@ -124,7 +124,7 @@ ALGORITHMS = {
             needs_loss=True,
             meanings={
                 "power_t": "The rate of a feature falls as the sum of its squared gradients to the power -power-t.",
-                "initial_t": "Where that sum begins.",
+                "initial_t": "Initial value of that sum.",
             },
             merging=Merging(
                 _BY_EVIDENCE, "information", Evidence("G", by_extra=True), ("N", "largest"),
@@ -151,8 +151,8 @@ ALGORITHMS = {
                 "average": "truncated_gradient:AveragedTruncatedGradient",
                 "l2": "truncated_gradient:ElasticTruncatedGradient",
             },
-            apart=_MEAN,
-            instead={"radius": "its strength is --l1"},
+            incompatible=_MEAN,
+            instead={"radius": "its regularization strength is --l1"},
             meanings={"threshold": "Larger weights are not shrunk."},
             solves="l1",
         ),
@@ -174,7 +174,7 @@ ALGORITHMS = {
             "w <- w - eta_t g - eta_t l1 sgn(w)",
             ("l1", "round_at_end"),
             "Langford, Li, Zhang 2009, eq. 5",
-            instead={"nonzeros": "its weights meet zero by chance only; use --algorithm truncated-gradient"},
+            instead={"nonzeros": "its weights are almost never exactly zero; use --algorithm truncated-gradient"},
             solves="l1",
         ),
         Algorithm(
@@ -190,7 +190,7 @@ ALGORITHMS = {
                 "feature_weights": "l1_ball:WeightedL1Ball",
                 "box": "l1_ball:WeightedL1Ball",
             },
-            apart=_MEAN,
+            incompatible=_MEAN,
             instead={"l1": _BALL},
             meanings={"radius": "The largest sum of |weights|."},
             solves="radius",
@@ -205,7 +205,7 @@ ALGORITHMS = {
             "Duchi, Shalev-Shwartz, Singer, Chandra 2008, sections 3 and 6",
             required=("radius",),
             all_keys=True,
-            instead={"l1": "the sum of its weights is its --radius; --algorithm l1-ball shrinks with the radius"},
+            instead={"l1": "the sum of its weights is --radius; use --algorithm l1-ball, whose radius can shrink"},
             meanings={"radius": "The sum of the weights."},
             solves="radius",
             merging=_MEAN_ONLY,
@@ -234,7 +234,7 @@ ALGORITHMS = {
             required=("radius",),
             all_keys=True,
             instead=_FIXED_SUM,
-            meanings={"radius": "The sum of the weights for and those against."},
+            meanings={"radius": "The sum of w+ and w-."},
             solves="radius",
             merging=_MEAN_ONLY,
         ),
@@ -247,7 +247,7 @@ ALGORITHMS = {
             "Duchi, Hazan, Singer 2011, eq. 6",
             defaults=_CONSTANT_RATE,
             forms={"average": "adagrad:AveragedAdagrad", "l2": "adagrad:ElasticAdagrad"},
-            apart=_MEAN | {("l2", "power_t"): "weights that shrink unseen by both need a constant rate"},
+            incompatible=_MEAN | {("l2", "power_t"): "--l2 with lazy updates requires a constant rate"},
             solves="l1",
             merging=Merging(_BY_EVIDENCE, "information", _SQUARES, numbers={"t": ADDED, "shift": ADDED}),
         ),
@@ -288,7 +288,7 @@ ALGORITHMS = {
             defaults=_CONSTANT_RATE,
             solves="l1",
             merging=Merging(
-                refusal="a matrix is no sum of those of others: train on one machine, or use adagrad-rda"
+                refusal="the matrices of shards cannot be added: train on one machine, or use adagrad-rda"
             ),
         ),
         Algorithm(
@@ -327,7 +327,7 @@ ALGORITHMS = {
         Algorithm(
             "arow",
             "arow:Arow",
-            "adaptive regularisation of weights: each has a variance, and moves the less the surer it is",
+            "adaptive regularisation of weights: the smaller the variance of a weight, the smaller its steps",
             "if l > 0: w <- w + l beta y Sigma x, Sigma_ii <- Sigma_ii - beta (Sigma_ii x_i)^2, "
             "beta = 1 / (x' Sigma x + r)",
             ("arow_r",),
@@ -361,11 +361,11 @@ ALGORITHMS = {
             "p = 2 ln d",
             ("l1", "features"),
             "Shalev-Shwartz, Tewari 2009, Algorithm 3",
-            instead={"radius": "its strength is --l1"},
+            instead={"radius": "its regularization strength is --l1"},
             unset={"features": "those seen so far"},
             solves="l1",
             merging=Merging(
-                refusal="its weights follow from all others: train on one machine, or use adagrad-rda"
+                refusal="each weight depends on all the others: train on one machine, or use adagrad-rda"
             ),
         ),
     )
@@ -382,7 +382,7 @@ SOLVED = Algorithm(
     losses=("squared", "logistic", "squared-hinge", "poisson", "hinge"),
     rate="",
     solves="l1",
-    merging=Merging(refusal="the best of parts is not the best of all: vwlite solve takes the joined data"),
+    merging=Merging(refusal="merged optima are not the optimum of all data: run vwlite solve on all of it"),
 )
 
 

@@ -18,12 +18,12 @@ WIDTH = 100
 NAMES = list(dict.fromkeys([*ALGORITHMS, *SOLVERS]))  # some are both
 SOLVERS_FOLLOW = "Solvers, for `vwlite solve --solver`:"
 
-# What the letters of the formulas of solvers stand for.
+# The meaning of the letters in formulas of solvers.
 BATCH = (
-    "p_i = <w, x_i> + b, h_i the share of the importance that example i has, g = sum of h_i l'(p_i, y_i) x_i the "
+    "p_i = <w, x_i> + b, h_i the importance of example i divided by the total, g = sum of h_i l'(p_i, y_i) x_i the "
     "gradient of the mean loss."
 )
-FREE = "The constant b has no penalty."
+FREE = "The intercept b has no penalty."
 
 
 class AlgorithmType(click.ParamType):
@@ -37,7 +37,7 @@ class AlgorithmType(click.ParamType):
         from vwlite.options.nearest import did_you_mean
 
         hint = did_you_mean(str(value), NAMES)
-        self.fail(f"{value!r} is no algorithm: `vwlite algorithms` shows all.{hint}", param, ctx)
+        self.fail(f"unknown algorithm {value!r}: `vwlite algorithms` lists all.{hint}", param, ctx)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> Any:
         from click.shell_completion import CompletionItem
@@ -110,7 +110,7 @@ def page(name: str) -> str:
     a, p = ALGORITHMS[name], read_page(name)
     parts = [_wrapped(f"{a.name}: {a.summary}", 0), _wrapped(p.about, 0)]
     parts += _section("A step", p.step.split("\n"), where(a, p.d))
-    parts += _section("Options", options_of(a) or ["None of its own."])
+    parts += _section("Options", options_of(a) or ["No options of its own."])
     parts += _section("Refuses", refusals(a, p.refuses))
     parts += _section("Cost of an example with k features", [p.cost + "."])
     parts += _section("Source", [p.source + "."])
@@ -134,7 +134,7 @@ def page_of_solver(name: str) -> str:
 
 
 def where(a: Algorithm, d: str) -> list[str]:
-    """What the letters of the formulas stand for."""
+    """The meaning of the letters in the formulas."""
     found = ["t counts the examples, p is the prediction <w, x>, h the importance of the example"]
     if a.schedule and a.name != "gd":
         found.append("eta_t = learning-rate decay-learning-rate^(pass - 1) (t + initial-t)^-power-t")
@@ -143,7 +143,7 @@ def where(a: Algorithm, d: str) -> list[str]:
     if d:
         found.append(f"d = {d}")
     if a.name != "gd" and {"l1", "l2", "radius", "threshold"} & set(a.options):
-        found.append("The constant feature is learned like any other, but never shrunk, rounded or projected.")
+        found.append("The intercept is learned like any other weight, but never shrunk, rounded or projected.")
     return found
 
 

@@ -45,7 +45,7 @@ def command(model: str, kind: str, output: str, table: str | None, id_column: st
     if (table is None) != (id_column is None):
         raise UsageError("--table and --id go together: a table, and the column that names its rows")
     output = "/dev/stdout" if output == "-" else output
-    check_apart({"--output": output}, [(model, "the model that is read")])
+    check_apart({"--output": output}, [(model, "the input model")])
     found = read_model(model)
     restore(found, found.settings, model, learn=False)  # so that nothing is written that does not predict here
     with RunFrame("export") as frame:

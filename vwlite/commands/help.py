@@ -19,11 +19,11 @@ class Topic(click.ParamType):
         from vwlite.options.nearest import did_you_mean, near
         from vwlite.program import COMMANDS
 
-        hint = "there are"
+        hint = "topics are"
         if command := next(iter(near(str(value), COMMANDS)), ""):
             hint = f"`vwlite {command} --help` is about that command; topics are"
         listed, found = ", ".join(topics()), "" if command else did_you_mean(str(value), topics())
-        self.fail(f"{value!r} is no topic: {hint} {listed}.{found}", param, ctx)
+        self.fail(f"unknown topic {value!r}: {hint} {listed}.{found}", param, ctx)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> Any:
         from click.shell_completion import CompletionItem

@@ -30,7 +30,7 @@ def command(table: str, model: str, loss: str | None) -> int:
     from vwlite.output.atomic import check_apart
     from vwlite.runs.frame import RunFrame
 
-    check_apart({"--model": model}, [(table, "the table that is read")])
+    check_apart({"--model": model}, [(table, "the input table")])
     found = read_table(table, loss)
     restore(found, found.settings, table, learn=False)  # so that nothing is written that does not predict
     with RunFrame("import") as frame:

@@ -28,14 +28,14 @@ PRIME = 16777619  # of the hashes of crosses: see cython_ext/data/expand.pyx
 )  # fmt: skip
 @click.argument("model", type=PATH)
 @click.option("--top", cls=Option, type=Whole(1), metavar="N", help=f"Only the N largest.  [default: {TOP}]")
-@click.option("--all", "everything", cls=Option, is_flag=True, help="All weights, zeros too.")
+@click.option("--all", "everything", cls=Option, is_flag=True, help="All weights, including zeros.")
 @click.option(
     "--feature", "features", cls=Option, multiple=True, metavar="NAMESPACE^NAME",
-    help="Only the features of this name. A name alone is one without a namespace; the name is the last column. May be "
+    help="Only the features of this name. NAME alone: without a namespace. The name is the last column. May be "
          "repeated.",
 )  # fmt: skip
 @click.option("--contains", cls=Option, metavar="TEXT", help="Only features whose name contains TEXT.")
-@click.option("--by-class", cls=Option, is_flag=True, help="The largest of each class, class by class.")
+@click.option("--by-class", cls=Option, is_flag=True, help="The N largest of each class, by class.")
 @click.option("--json", "as_json", cls=Option, is_flag=True, help="As JSON, for programs.")
 def command(
     model: str, top: int | None, everything: bool, features: tuple[str, ...], contains: str | None, by_class: bool,
@@ -50,9 +50,9 @@ def command(
     from vwlite.model import read_model
 
     if (top is not None) + everything + bool(features) > 1:
-        raise UsageError("--top, --all and --feature exclude each other")
+        raise UsageError("--top, --all and --feature cannot be used together")
     if features and (contains is not None or by_class):
-        raise UsageError(f"--feature and {'--by-class' if by_class else '--contains'} exclude each other")
+        raise UsageError(f"--feature and {'--by-class' if by_class else '--contains'} cannot be used together")
     loaded = read_model(model)
     if by_class and not loaded.class_names():
         raise UsageError(f"--by-class: {model} has no classes")
@@ -76,7 +76,9 @@ def _of_features(path: str, model: "Model", features: tuple[str, ...]) -> "Itera
     for name in features:
         for index, weights, known in look_up(model, name):
             if not known:
-                why = "its weight is that of all never seen" if any(weights) else "never seen, or of weight zero"
+                why = "unseen in training, or its weight is zero"
+                if any(weights):
+                    why = "its weight is that of all unseen features"
                 alone = "" if "^" in name else "; with a namespace it is NAMESPACE^NAME"
                 click.echo(f"{printable(name)}: {path} has no such feature: {why}{alone}", err=True)
             for k, weight in enumerate(weights):
@@ -88,17 +90,17 @@ def look_up(model: "Model", name: str) -> list[tuple[int, list[float], bool]]:
     seen has a weight in some algorithms. Usually there is one; a name may have been given to several indices."""
     from bisect import bisect_left
 
-    wanted = _bytes(name)
+    key = _bytes(name)
     found = []
     k = model.records
-    for index in model.names.keys_of(wanted) or _indices(model, wanted):
+    for index in model.names.keys_of(key) or _indices(model, key):
         at = bisect_left(model.keys, index)
         if at < len(model.keys) and model.keys[at] == index:
             found.append((index, [float(w) for w in model.weights[at * k : (at + 1) * k]], True))
     if found:
         return found
     unseen = model.rule.get("unseen", 0.0)
-    return [(_indices(model, wanted)[0], unseen if isinstance(unseen, list) else [unseen] * k, False)]
+    return [(_indices(model, key)[0], unseen if isinstance(unseen, list) else [unseen] * k, False)]
 
 
 def _indices(model: "Model", name: bytes) -> list[int]:
@@ -121,7 +123,7 @@ def _indices(model: "Model", name: bytes) -> list[int]:
 def _largest(
     model: "Model", top: int | None, zeros: bool, contains: str | None, by_class: bool
 ) -> "Iterator[Row]":
-    """The rows by falling |weight|, ties by index; those of each class by themselves, if that is wanted."""
+    """The rows by falling |weight|, ties by index; those of each class separately, if requested."""
     import numpy as np
 
     keys, weights, k = np.asarray(model.keys), np.asarray(model.weights), model.records

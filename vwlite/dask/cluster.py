@@ -25,7 +25,7 @@ POLL = 0.5
 
 
 class Interrupted(Exception):
-    """A signal came: no more is wanted."""
+    """A signal came: stop."""
 
 
 class ShardFailed(VwliteError):
@@ -97,11 +97,11 @@ class Cluster:
             if isinstance(version, Exception):
                 raise UnavailableError(f"{worker}: {one_line(version)}")
             if version is None:
-                raise UnavailableError(f"the worker {worker} has no vwlite, or not all of it: pip install "
+                raise UnavailableError(f"the worker {worker} has no complete vwlite: pip install "
                                        f"'vwlite[dask]=={__version__}' there")  # fmt: skip
             if version != __version__:
-                raise UnavailableError(f"the worker {worker} has vwlite {version}, and here is {__version__}: all must "
-                                       "have the same")  # fmt: skip
+                raise UnavailableError(f"the worker {worker} has vwlite {version}, but this process has {__version__}: "
+                                       "all must have the same")  # fmt: skip
 
     def _wait_for_workers(self) -> None:
         deadline = time.monotonic() + ARRIVING
@@ -109,8 +109,8 @@ class Cluster:
             if self._stopped:
                 raise Interrupted
             if time.monotonic() > deadline:
-                raise UnavailableError(f"{self.address}: no worker has come within {ARRIVING} seconds: start some with "
-                                       f"`dask worker {self.address}`")  # fmt: skip
+                raise UnavailableError(f"{self.address}: no worker has connected within {ARRIVING} seconds: start some "
+                                       f"with `dask worker {self.address}`")  # fmt: skip
             time.sleep(0.1)
 
     # --- tasks -------------------------------------------------------------------------------
@@ -128,8 +128,8 @@ class Cluster:
         """The results of tasks 0, ..., count - 1, of which one that fails is made again.
 
         make: the future of a task; if it has failed before, with the worker to avoid. named: what failed, for messages.
-        done: is told of each.
-        ShardFailed if one has failed too often; Stopped. What has not begun then never does, as soon as nobody waits.
+        done: called for each result.
+        ShardFailed if one has failed too often; Stopped. Tasks that have not started are then cancelled.
         """
         results: list[Any] = [None] * count
         failures = [0] * count
@@ -191,8 +191,8 @@ class Cluster:
         return since
 
     def _lost(self) -> VwliteError:
-        return UnavailableError(f"{self.address}: the scheduler has gone, and with it what the workers had done; "
-                                "--resume goes on from the last round")  # fmt: skip
+        return UnavailableError(f"{self.address}: the scheduler has gone, and the results of the workers are lost; "
+                                "--resume continues after the last round")  # fmt: skip
 
     def _result(self, future: Any) -> Any:
         """What a task gave; Failed also for errors of Dask."""
@@ -202,7 +202,7 @@ class Cluster:
             return future.result()
         e = future.exception()
         if type(e).__name__ == "KilledWorker":
-            return Failed(70, f"every worker that did it has died, the last at {e.last_worker.address}: not enough "
+            return Failed(70, f"every worker that ran it has died, the last at {e.last_worker.address}: not enough "
                           "memory?", e.last_worker.address)  # fmt: skip
         if isinstance(e, VwliteError):
             return Failed(e.exit_code, str(e))
@@ -241,7 +241,7 @@ def _started(library: Any, count: int, folder: str) -> Any:
             )  # fmt: skip
         except RuntimeError as e:
             if attempt == ATTEMPTS:
-                raise UnavailableError(f"local:{count}: the workers die while they start ({one_line(e)})") from e
+                raise UnavailableError(f"local:{count}: the workers die at start-up ({one_line(e)})") from e
             attempt += 1
 
 
@@ -264,7 +264,7 @@ def _quietly() -> Iterator[None]:
 
 
 def _version_there() -> Callable[[], str | None]:
-    """A function that says which vwlite a worker has. It is inside of another, so that its code is sent, not its
+    """A function that returns the version of vwlite on a worker. It is defined here so that its code is sent, not its
     name."""
 
     def found() -> str | None:

@@ -18,10 +18,10 @@ from vwlite.rounds.shards import ShardSums, check_problem
 
 
 def settings_of(o: DaskTrainOptions, start: Model | None) -> Settings:
-    """Those of the problem. UsageError for what is none, or none that is solved in rounds."""
+    """The settings of the problem. UsageError if it is invalid, or not solved in rounds."""
     for name in ("algorithm", "holdout_period", "rule", "state", "names"):
         if name in o.raw:
-            raise UsageError(f"{option_name(name)} means nothing to --exact, which has one way: leave it out")
+            raise UsageError(f"{option_name(name)} has no effect with --exact: leave it out")
     problem = SolveOptions(typed=o.typed, initial=o.initial, tolerance=o.tolerance)
     settings, _ = resolve_solve(problem, start.settings if start else None)
     check_problem(settings, "--exact")
@@ -43,7 +43,7 @@ class ExactRounds(DaskRounds):
             return
         try:
             self.run = Rounds(Point.unpacked(state.model), self.options.tolerance)
-            self.run.judge()
+            self.run.check_end()
         except NO_STATE:
             raise damaged(self.path) from None
         self.go_on(state)
@@ -62,9 +62,10 @@ class ExactRounds(DaskRounds):
             remove_state(self.path)
 
     def _over(self, more: int = 0) -> str:
-        """Why there are no more rounds than those that are done and so many more; nothing if there are."""
+        """Why there are no more rounds after the completed ones and `more`; "" if there are."""
         most = self.options.rounds
-        return "--rounds are over, --resume goes on" if most is not None and len(self.done) + more >= most else ""
+        reached = most is not None and len(self.done) + more >= most
+        return "the limit of --rounds is reached, --resume continues" if reached else ""
 
     def _ask(self, run: Rounds) -> list[ShardSums]:
         """The sums over all shards at the weights of the round."""

@@ -1,4 +1,4 @@
-"""The packages that are no part of vwlite: a sentence for each that is not there."""
+"""Optional packages: an error message for each that is missing."""
 
 from importlib import import_module
 from types import ModuleType
@@ -24,7 +24,7 @@ def _imported(name: str) -> ModuleType:
     try:
         return import_module(name)
     except ImportError as e:
-        raise UsageError(f"vwlite dask needs packages that are not there ({e}): pip install 'vwlite[dask]'") from e
+        raise UsageError(f"vwlite dask needs packages that are not installed ({e}): pip install 'vwlite[dask]'") from e
 
 
 def unknown_protocol(url: str, e: Exception) -> UsageError:

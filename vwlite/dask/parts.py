@@ -62,14 +62,14 @@ def listed(patterns: tuple[str, ...], block_size: int) -> Listing:
             continue
         head = _head(url)
         if by_magic(head):
-            raise DataError(f"{url}: a table that is no text, whose lines cannot be held out: make text of it first")
+            raise DataError(f"{url}: a binary table, whose lines cannot be held out: convert it to text first")
         count = 1 if head.startswith(MAGICS) else max(1, -(-size // block_size))
         if count == 1:
             parts.append(FilePart(url))
         else:
             parts += [FilePart(url, i * block_size, min((i + 1) * block_size, size), i, count) for i in range(count)]
     if not parts:
-        raise NoInputError(f"{', '.join(patterns)}: there is nothing in any file")
+        raise NoInputError(f"{', '.join(patterns)}: all files are empty")
     return Listing(parts, empty, sorted(stamps.values()))
 
 
@@ -88,13 +88,13 @@ def _local(pattern: str) -> Iterator[tuple[str, int, str]]:
                 continue
             raise NoInputError(f"{path}: {os.strerror(errno.EISDIR)}: '{path}/*' names the files in it")
         if not os.path.isfile(path):
-            raise UsageError(f"{path}: is no file, and shards are read more than once")
+            raise UsageError(f"{path}: is not a file, and shards are read more than once")
         yield os.path.abspath(path), info.st_size, str(info.st_mtime_ns)
 
 
 def _remote(pattern: str) -> Iterator[tuple[str, int, str]]:
     fs, path = file_system(pattern)
-    with told(pattern):
+    with naming_errors(pattern):
         paths = fs.glob(path, detail=True) if has_magic(path) else {path: fs.info(path)}
         found = {name: info for name, info in paths.items() if info.get("type") != "directory"}
         if not found and paths:
@@ -121,7 +121,7 @@ def file_system(url: str) -> tuple[Any, str]:
         raise NoInputError(f"{url}: {one_line(e)}") from e
 
 
-class told:
+class naming_errors:
     """Errors of a file system, and of the library behind it, as NoInputError."""
 
     def __init__(self, url: str) -> None:
@@ -153,13 +153,13 @@ def opened(url: str) -> IO[bytes]:
 
 
 def _head(url: str) -> bytes:
-    with told(url), opened(url) as file:
+    with naming_errors(url), opened(url) as file:
         return file.read(LONGEST_MAGIC)
 
 
 def content(part: FilePart) -> Iterator[bytes]:
     """The bytes of a part as they are stored; of a file that is cut, whole lines. NoInputError."""
-    with told(part.url), opened(part.url) as file:
+    with naming_errors(part.url), opened(part.url) as file:
         if part.end is not None:
             yield from _cut(part, file)
             return
@@ -171,7 +171,7 @@ def _cut(part: FilePart, file: IO[bytes]) -> Iterator[bytes]:
     """The lines that begin in a part of a plain file."""
     assert part.end is not None
     at = part.begin
-    if at:  # whether a line begins there is told by the byte before
+    if at:  # the byte before shows whether a line begins there
         file.seek(at - 1)
         at += len(file.readline()) - 1
     rest = b""
@@ -192,5 +192,5 @@ def _cut(part: FilePart, file: IO[bytes]) -> Iterator[bytes]:
 
 def first_line(url: str) -> bytes:
     """That of a plain file: the header of a table."""
-    with told(url), opened(url) as file:
+    with naming_errors(url), opened(url) as file:
         return file.readline()

@@ -45,7 +45,7 @@ def predict(o: DaskPredictOptions) -> int:
             cluster.each(len(parts), make, lambda i: parts[i].name, lambda i, x: progress.one(x))
             progress.live.clear()
         except Interrupted:
-            return frame.code(f"; what is in {o.predictions} is whole, but not all")
+            return frame.code(f"; the files in {o.predictions} are complete, but some are missing")
         results = {"shards": len(parts), "number of predictions": progress.lines, "seconds": frame.seconds()}
         frame.show(summary(results))
         pairs = zip(parts, outputs, strict=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from vwlite.dask.parts import FilePart
-from vwlite.dask.work import Answer, Failed, Question, ShardJob, ShardResult, held_out, judge, own_folder
+from vwlite.dask.work import Answer, Failed, Question, ShardJob, ShardResult, evaluate, held_out, own_folder
 from vwlite.merging.merge import START, Merge
 from vwlite.merging.search import Candidate, Vector
 from vwlite.merging.shards import ShardModel, checked_shards
@@ -41,7 +41,7 @@ class RangeMerge(Merge):
 
 @dataclass(frozen=True)
 class Range:
-    """One of so many ranges of features, and what a merge of it needs."""
+    """A range of features, and what its merge needs."""
 
     number: int
     count: int
@@ -97,7 +97,7 @@ def add_up(found: list[Model], names: list[str], start: bytes, r: Range) -> Summ
 
 
 def written(folder: Path, model: bytes) -> str | None:
-    """The file of a model; None: there is no model."""
+    """The file of a model; None without a model."""
     path = folder / "model"
     path.write_bytes(model)
     return str(path) if model else None
@@ -133,7 +133,7 @@ def vectors(sums: Summed, start: bytes, r: Range, question: Question) -> dict[Ca
     with own_folder() as folder:
         run = added_up(sums, written(folder, start), r)
         of = run.vector_as_learned if question.whole else run.vector
-        return {key: of(key) for key in question.wanted()}
+        return {key: of(key) for key in question.needed()}
 
 
 def keys_of(learned: ShardResult | Failed, part: FilePart, job: ShardJob, question: Question) -> bytes:
@@ -174,8 +174,8 @@ def judge_ranges(
     learned: ShardResult | Failed, part: FilePart, job: ShardJob, question: Question,
     each: list[dict[Candidate, Vector]],
 ) -> Answer | Failed:  # fmt: skip
-    """As `judge`, with vectors of all ranges."""
-    return judge(learned, part, job, replace(question, vectors=joined_vectors(each)))
+    """As `evaluate`, with vectors of all ranges."""
+    return evaluate(learned, part, job, replace(question, vectors=joined_vectors(each)))
 
 
 def finished(sums: Summed, start: bytes, r: Range, chosen: Candidate) -> tuple[Model, int]:

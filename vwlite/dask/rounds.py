@@ -1,4 +1,4 @@
-"""What the runs of `vwlite dask train` share: the shards, the state beside the model, and how to go on from it."""
+"""What the runs of `vwlite dask train` share: the shards, the state beside the model, and how to continue from it."""
 
 import hashlib
 import json
@@ -24,7 +24,7 @@ class DaskRounds:
         self.options, self.listing, self.parts, self.job, self.cluster = o, listing, listing.parts, job, cluster
         self.file, self.path = file, o.model
         self.done: list[dict[str, Any]] = []  # what the report says of each round
-        # What a run must have in common with one that it goes on from, by what a message calls it.
+        # What a run must have in common with the run that it continues, by its name in messages.
         self.identity: dict[str, Any] = {
             "version of vwlite": __version__,
             "data": digest(json.dumps(listing.stamps).encode()),
@@ -36,16 +36,16 @@ class DaskRounds:
             return None
         state = read_state(self.path, self.identity)
         if state is None:
-            say("there is no round to go on from: this is the first")
+            say("there is no round to continue from: this is the first")
         return state
 
     def go_on(self, state: FinishedRounds) -> None:
         self.done = state.rounds
         if not self.options.quiet:
-            say(f"going on after round {len(self.done)}")
+            say(f"continuing after round {len(self.done)}")
 
     def keep(self, state: bytes) -> None:
-        """Write what another run needs to go on after this round."""
+        """Write what another run needs to continue after this round."""
         write_state(self.path, FinishedRounds(self.identity, self.done, state))
 
     def put(self, model: bytes) -> None:
@@ -57,8 +57,8 @@ class DaskRounds:
     def kept(self) -> str:
         """What became of the model of an interrupted run, as the end of a sentence."""
         if not self.done:
-            return f"; no round was done, {self.file.name} is as it was"
-        return f"; {self.file.name} is the model of round {len(self.done)}, --resume goes on"
+            return f"; no round was completed, {self.file.name} is unchanged"
+        return f"; {self.file.name} is the model of round {len(self.done)}, --resume continues"
 
     def notes(self) -> list[str]:
         return []

@@ -1,4 +1,4 @@
-"""What a run of rounds leaves beside its model, so that it can go on when its driver has died.
+"""The state that a run of rounds stores beside its model, to continue if its driver dies.
 
 One file: a line of JSON, and the merged model of the last round, or what an exact run is at after it.
 """
@@ -18,7 +18,7 @@ SUFFIX = ".rounds"
 
 @dataclass
 class FinishedRounds:
-    """Rounds that are done. identity: what must be the same to go on."""
+    """Completed rounds. identity: what must be the same to continue."""
 
     identity: dict[str, Any]
     rounds: list[dict[str, Any]]
@@ -39,7 +39,7 @@ def write_state(model: str, state: FinishedRounds) -> None:
 
 
 def read_state(model: str, identity: dict[str, Any]) -> FinishedRounds | None:
-    """The state beside a model; None: there is none. UsageError if it is of other data or options."""
+    """The state beside a model; None if missing. UsageError if it is of other data or options."""
     path = path_of(model)
     try:
         with open(path, "rb") as file:
@@ -59,13 +59,13 @@ def read_state(model: str, identity: dict[str, Any]) -> FinishedRounds | None:
     now = json.loads(json.dumps(identity))
     for name in now:
         if found.identity.get(name) != now[name]:
-            raise UsageError(f"--resume: {path} is of a run with other {name}: begin without --resume")
+            raise UsageError(f"--resume: {path} is of a run with different {name}: start without --resume")
     return found
 
 
 def damaged(model: str) -> DataError:
-    """The state beside a model is none."""
-    return DataError(f"{path_of(model)}: is not what a run of rounds has left: remove it, or begin without --resume")
+    """The file beside a model is not a valid state."""
+    return DataError(f"{path_of(model)}: is not the state of a run in rounds: remove it, or start without --resume")
 
 
 def remove_state(model: str) -> None:

@@ -18,7 +18,7 @@ def sums(o: DaskSumsOptions) -> int:
     assert o.initial is not None and o.output is not None
     model = read_model(o.initial)
     if model.program != (here := f"vwlite {__version__}"):
-        raise DataError(f"the worker has {here}, and the driver {model.program}: all workers need one version")
+        raise DataError(f"the worker has {here}, and the driver {model.program}: all need the same version")
     with ExitStack() as stack:
         examples = Examples(o, model.settings, Known.of(model, model.settings), stack)
         examples.read()

@@ -19,12 +19,12 @@ ENOUGH = 8 << 20  # bytes, in which there are the rows that decide roles
 
 
 def with_roles(job: ShardJob, o: InputOptions, parts: list[FilePart], columns: dict[str, Any]) -> ShardJob:
-    """The job with a role for each column of delimited text that has none yet. columns: those that a model knows.
+    """The job with a role for each column of delimited text without a role yet. columns: those of a model.
     UsageError if nothing says what the text is."""
     job = replace(job, header=columns.get("header", True) and not (o.columns or o.no_header))
     if o.names_columns and job.format == "auto" and any(format_of(part, job) == "auto" for part in parts):
         part = next(part for part in parts if format_of(part, job) == "auto")
-        raise UsageError(f"{part.name}: options of columns are typed, and its name does not say what it is: add "
+        raise UsageError(f"{part.name}: column options are given, but its name does not show its format: add "
                          "--format csv, tsv or jsonl")  # fmt: skip
     first = next((part for part in parts if format_of(part, job) in DELIMITED), None)
     if first is None or columns:

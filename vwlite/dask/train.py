@@ -1,7 +1,7 @@
 """A run of `vwlite dask train`: rounds, each of which learns all shards from one start and merges what they learned.
 
 The sums of a merge run over the shards in an order of their own, and shards do not depend on the workers: so the bytes
-of the model do not, either, whoever did what, and however often.
+of the model do not, either, whichever worker ran a task, and however often.
 """
 
 import tempfile
@@ -22,7 +22,7 @@ from vwlite.dask.parts import listed
 from vwlite.dask.rounds import DaskRounds, digest
 from vwlite.dask.state import remove_state
 from vwlite.dask.tables import with_roles
-from vwlite.dask.work import Answer, Question, ShardJob, ShardResult, judge, learn, model_of, same
+from vwlite.dask.work import Answer, Question, ShardJob, ShardResult, evaluate, learn, model_of, same
 from vwlite.errors import DataError, NoInputError, UsageError
 from vwlite.merging.merge import Merge, in_order
 from vwlite.merging.search import OWN, Candidate, VectorOf, mean
@@ -41,7 +41,7 @@ from vwlite.runs.frame import RunFrame
 from vwlite.runs.merge import FEW
 from vwlite.runs.progress import LiveLine
 
-# More shards or larger models than these are merged on the workers, in ranges of so many keys of all shards.
+# More shards or larger models than these are merged on the workers, in ranges of this many keys of all shards.
 MANY_SHARDS, MANY_KEYS, RANGE_KEYS, MOST_RANGES = 100, 1_000_000, 8_000_000, 64
 
 HEAD = "round  shards       examples     rows/s  holdout loss  rule         step    seconds"
@@ -136,7 +136,7 @@ class RoundProgress:
     lines: int = 0
     titled: bool = False
 
-    LINES_EVERY = 30  # seconds, where there is no terminal
+    LINES_EVERY = 30  # seconds, without a terminal
 
     def start(self, number: int) -> None:
         self.begin = self.said = time.monotonic()
@@ -197,7 +197,7 @@ class MergedRounds(DaskRounds):
         if (state := self.last_state()) is None:
             return
         if len(state.rounds) >= self.rounds:
-            raise UsageError(f"--rounds {self.rounds}: {len(state.rounds)} are done already: ask for more")
+            raise UsageError(f"--rounds {self.rounds}: {len(state.rounds)} are complete already: use a larger number")
         self.start = state.model
         self.go_on(state)
 
@@ -232,10 +232,10 @@ class MergedRounds(DaskRounds):
         without = [*self.listing.empty, *self.without]
         if without:
             more = f" and {len(without) - 3} more" if len(without) > 3 else ""
-            found.append(f"nothing is in {', '.join(without[:3])}{more}: left out")
+            found.append(f"empty shards are left out: {', '.join(without[:3])}{more}")
         held = self.done[-1]["holdout examples"]
         if held < FEW:
-            found.append(f"{held} lines are held out, so the choice is partly chance: {FEW} or more are better")
+            found.append(f"only {held} lines are held out, so the choice is partly random: {FEW} or more are better")
         return found
 
 
@@ -270,7 +270,7 @@ class Round:
         self.run.without = [part.name for part, x in zip(self.parts, found, strict=True) if not x.lines]
         self.used = [i for i, x in enumerate(found) if x.lines]
         if not self.used:
-            raise DataError("there is no line in any shard: nothing to learn from")
+            raise DataError("all shards are empty: nothing to learn from")
         o = self.run.options
         # Whatever the holdout is called: it is there.
         options = MergeOptions(model=o.model, rule=o.rule, state=self.state, holdout=("-",), typed=_loss(o))
@@ -295,7 +295,7 @@ class Round:
         start = ranges.written(self.folder, self.run.start)
         checked = checked_shards(shards, [], start, options.typed.get("loss"))
         merge = self.merge = Merge(replace(options, initial=start), checked)
-        self.judge = merge.holdout = Spread(self, merge)
+        self.holdout = merge.holdout = Spread(self, merge)
         merge.add_up()
         merge.choose()
         merge.finish()
@@ -317,7 +317,7 @@ class Round:
 
         heads: list[dict[str, Model]] = self.cluster.each(count, lambda p, avoid: put(ranges.heads_of, sums[p]), named)
         merge = self.merge = ranges.merge_of(heads[0], ranges.written(self.folder, self.run.start), spans[0])
-        self.judge = merge.holdout = SpreadRanges(self, merge, spans, sums)
+        self.holdout = merge.holdout = SpreadRanges(self, merge, spans, sums)
         merge.choose()
         found: list[tuple[Model, int]] = self.cluster.each(
             count, lambda p, avoid: put(ranges.finished, sums[p], self.start, spans[p], merge.chosen), named
@@ -339,7 +339,7 @@ class Round:
             "examples": merge.model.counters["examples"],
             "rows a second": round(self.rate, 1),
             "holdout loss": shown(c.loss),
-            "holdout examples": len(self.judge),
+            "holdout examples": len(self.holdout),
             "rule": c.way,
             "step": c.step,
             **({"shard": merge.shards.each[c.shard].path} if c.way == "shard" else {}),
@@ -410,15 +410,15 @@ class Spread:
         """What asks a shard: gives the future of its answer."""
         round, put = self._round, self._round.cluster.put
         keys = self.keys.tobytes()
-        question.vectors.update({key: ranges.selected(vector_of(key), keys) for key in question.wanted()})
+        question.vectors.update({key: ranges.selected(vector_of(key), keys) for key in question.needed()})
         sent = put(same, question)
-        return lambda i, avoid: put(judge, round.learned[i], round.parts[i], round.job, sent, avoid=avoid)
+        return lambda i, avoid: put(evaluate, round.learned[i], round.parts[i], round.job, sent, avoid=avoid)
 
 
 class SpreadRanges(Spread):
     """The same, where the vectors are on workers, too."""
 
-    keys = None  # nobody knows all
+    keys = None  # no process has all
 
     def __init__(self, round: Round, merge: Merge, spans: list[ranges.Range], sums: list[Any]) -> None:
         super().__init__(round, merge)

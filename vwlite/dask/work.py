@@ -1,6 +1,6 @@
 """What workers do: pure functions of a shard, a model and options, so that it may be done again, anywhere.
 
-A command that fails is no exception but a `Failed`: it says why, and Dask has nothing to log.
+A command that fails returns a `Failed` with the reason, not an exception, so Dask logs nothing.
 """
 
 import copyreg
@@ -17,7 +17,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vwlite.dask.parts import FilePart, content, file_system, first_line, told
+from vwlite.dask.parts import FilePart, content, file_system, first_line, naming_errors
 from vwlite.errors import DataError, VwliteError, WriteError
 from vwlite.input.formats import by_name
 from vwlite.merging.search import Candidate, Holdout, Vector
@@ -40,7 +40,7 @@ class ShardJob:
 
     arguments: tuple[str, ...]  # of the command
     files: tuple[tuple[str, bytes], ...] = ()  # options, and what is in the file that each names
-    period: int = 0  # every so many lines one is held out
+    period: int = 0  # one of each `period` lines is held out
     format: str = "auto"
     header: bool = True  # the first line of a file of delimited text names the columns
     options: TrainOptions | None = None  # for the lines that are held out
@@ -57,7 +57,7 @@ class Failed:
 
 @dataclass(frozen=True)
 class ShardResult:
-    """What a shard has taught. An empty model: there is no line in it."""
+    """The model of a shard. Empty: the shard has no line."""
 
     model: bytes
     held: bytes
@@ -84,7 +84,7 @@ class Question:
     whole: bool
     columns: tuple[tuple[str, Any], ...]  # of tables
 
-    def wanted(self) -> list[Candidate]:
+    def needed(self) -> list[Candidate]:
         """The keys of all vectors."""
         start = [] if self.whole else [Candidate("start", 0.0)]
         return list(dict.fromkeys(self.key(c) for c in [*self.candidates, *start]))
@@ -119,7 +119,7 @@ def learn(part: FilePart, start: bytes, job: ShardJob) -> ShardResult | Failed:
     return task.failed
 
 
-def judge(learned: ShardResult | Failed, part: FilePart, job: ShardJob, question: Question) -> Answer | Failed:
+def evaluate(learned: ShardResult | Failed, part: FilePart, job: ShardJob, question: Question) -> Answer | Failed:
     """The losses of candidates on the lines of a shard that are held out."""
     if isinstance(learned, Failed):
         return learned
@@ -152,7 +152,7 @@ def same(x: Any) -> Any:
 
 
 def model_of(learned: ShardResult | Failed) -> ShardResult | Failed:
-    """The same without the lines that are held out, which nobody else needs."""
+    """The same without the held-out lines, which other tasks do not need."""
     return learned if isinstance(learned, Failed) else replace(learned, held=b"")
 
 
@@ -182,7 +182,7 @@ def _put(path: Path, output: str) -> int:
     with open(path, "rb") as data, ExitStack() as stack:
         if "://" in output:
             fs, name = file_system(output)
-            with told(output):
+            with naming_errors(output):
                 fs.put_file(str(path), name)
             while piece := data.read(1 << 22):
                 lines += piece.count(b"\n")
@@ -219,7 +219,7 @@ class _Task:
         with ExitStack() as stack:
             file: Any = subprocess.PIPE
             if part.is_local and part.end is None:
-                with told(part.url):
+                with naming_errors(part.url):
                     file = stack.enter_context(open(part.url, "rb"))
             errors = stack.enter_context(tempfile.TemporaryFile(dir=self.folder))
             process = subprocess.Popen(
@@ -267,7 +267,7 @@ def _task() -> Iterator[_Task]:
             yield task
     except VwliteError as e:
         task.failed = Failed(e.exit_code, str(e), where)
-    except OSError as e:  # of our own files: those of others are told
+    except OSError as e:  # of our own files: errors of other files are named
         task.failed = Failed(WriteError.exit_code, f"{folder or tempfile.gettempdir()}: {e.strerror or e}", where)
     except MemoryError:
         task.failed = Failed(70, "out of memory", where)

@@ -5,7 +5,7 @@ MISSING = ("NA", "N/A", "NaN", "nan", "null", "NULL", "None", "-")  # words that
 
 
 def cache_name(source: str) -> str:
-    """Where the cache of a file lies if it is not said."""
+    """The default path of the cache of a file."""
     return f"{source}.vwlite-cache"
 
 

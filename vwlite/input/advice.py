@@ -1,4 +1,4 @@
-"""What to do about a file that cannot be read, or is no data. Imported only when there is one."""
+"""What to do about a file that cannot be read, or is not data. Imported only after such an error."""
 
 import errno
 import glob
@@ -24,13 +24,13 @@ def unreadable(path: str, e: OSError, *, data: bool = True) -> str:
     if e.errno != errno.ENOENT:
         return said
     if url := re.match(r"([a-z][a-z0-9+.-]*)://", path):
-        return f"{path}: URLs are not read{_instead(url[1], path, data)}"
+        return f"{path}: URLs are not supported{_instead(url[1], path, data)}"
     folder, name = os.path.split(path)
     if not os.path.isdir(folder or "."):
         return f"{said}: there is no folder {folder}"
     if any(c in name for c in "*?["):
         there = glob.glob(path)
-        return f"{said}: the shell expands a pattern without quotes" if there else f"{said}: no file has such a name"
+        return f"{said}: the shell expands a pattern without quotes" if there else f"{said}: no file matches"
     if "," in path and all(map(os.path.exists, path.split(","))):
         return f"{said}: write spaces between files, {path.replace(',', ' ')}"
     names = os.listdir(folder or ".") if os.access(folder or ".", os.R_OK) else []

@@ -1,6 +1,6 @@
 """Parquet and Arrow files among the sources: read with pyarrow, batch by batch, never the whole file.
 
-A row is a line; what is wrong is told by the row and the number of the column, both from 1. Labels are what their text
+A row is a line; errors name the row and the number of the column, both from 1. Labels are what their text
 would be in VW text: the parser reads the distinct ones of each batch.
 """
 
@@ -52,9 +52,9 @@ def rows_of(
     try:
         columns, batches = _opened(pa, source, format)
         layout = _layout(name, Frame(pa.RecordBatchReader.from_batches(columns, []).__arrow_c_stream__()), table)
-        wanted = _wanted(columns.names, layout)
-        size = ROWS if "text" in layout.schema.roles.values() else max(1, FEATURES // max(1, len(wanted)))
-        for batch in batches(wanted, size):
+        needed = _needed(columns.names, layout)
+        size = ROWS if "text" in layout.schema.roles.values() else max(1, FEATURES // max(1, len(needed)))
+        for batch in batches(needed, size):
             batch.validate(full=True)  # offsets are used as they are from here on
             for begin in range(0, batch.num_rows, size):
                 if stop():
@@ -67,7 +67,7 @@ def rows_of(
             raise NoInputError(f"{name}: {e.strerror}") from e
         kind = "Parquet" if format == "parquet" else "Arrow"
         why = str(e) or "a part is larger than memory"
-        raise DataError(f"{name}:{row}:1: not a whole file of {kind}: {shown(why.encode())}") from e
+        raise DataError(f"{name}:{row}:1: not a complete file of {kind}: {shown(why.encode())}") from e
 
 
 def _pyarrow(source: str, format: str) -> Any:
@@ -80,7 +80,7 @@ def _pyarrow(source: str, format: str) -> Any:
 
 
 def _opened(pa: Any, source: str, format: str) -> tuple[Any, Callable[[list[str], int], Iterator[Any]]]:
-    """The columns of a file, and its batches with those of them that are wanted, of so many rows unless it has batches
+    """The columns of a file, and its batches with the required ones, of this many rows unless it has batches
     of its own."""
     if format == "parquet":
         if source == "-" or not stat.S_ISREG(os.stat(source).st_mode):
@@ -91,23 +91,23 @@ def _opened(pa: Any, source: str, format: str) -> tuple[Any, Callable[[list[str]
         file = parquet.ParquetFile(
             source, metadata=file.metadata, read_dictionary=_dictionaries(file), page_checksum_verification=True
         )
-        return file.schema_arrow, lambda wanted, rows: file.iter_batches(batch_size=rows, columns=wanted)
+        return file.schema_arrow, lambda needed, rows: file.iter_batches(batch_size=rows, columns=needed)
     ipc = import_module("pyarrow.ipc")
     if source == "-":
         reader = ipc.open_stream(pa.PythonFile(open(0, "rb", closefd=False)))
-        return reader.schema, lambda wanted, rows: (batch.select(wanted) for batch in reader)
+        return reader.schema, lambda needed, rows: (batch.select(needed) for batch in reader)
     stream = pa.OSFile(source)  # not a memory map: a file that becomes shorter would end the process by SIGBUS
     is_file = by_magic(stream.read(8)) == "arrow"
     open_reader = ipc.open_file if is_file else ipc.open_stream
     stream.seek(0)
     reader = open_reader(stream)
 
-    def batches(wanted: list[str], rows: int) -> Iterator[Any]:
-        fields = [i for i, name in enumerate(reader.schema.names) if name in wanted]
+    def batches(needed: list[str], rows: int) -> Iterator[Any]:
+        fields = [i for i, name in enumerate(reader.schema.names) if name in needed]
         stream.seek(0)
         found = open_reader(stream, options=ipc.IpcReadOptions(included_fields=fields))
         for batch in map(found.get_batch, range(found.num_record_batches)) if is_file else found:
-            yield batch.select(wanted)
+            yield batch.select(needed)
 
     return reader.schema, batches
 
@@ -151,7 +151,7 @@ def _layout(source: str, frame: Frame, table: TableReader) -> Layout:
     return lay_out(table, source, where, frame.names, "", index)
 
 
-def _wanted(names: list[str], layout: Layout) -> list[str]:
+def _needed(names: list[str], layout: Layout) -> list[str]:
     """The columns of a file that are of any use."""
     roles = list(layout.schema.roles.values())
     return [names[i] for i, role in zip(layout.positions, roles, strict=True) if i >= 0 and role != "drop"]
@@ -174,8 +174,8 @@ class ArrowParsing:
         self._kept: tuple[Any, Layout] | None = None  # the rows of the last batch: a pyarrow.RecordBatch or Table
 
     def parse(self, block: Block, rows: ArrowRows, batch: Batch) -> tuple[list[BadLine], bytes]:
-        """Fill the batch, or make VW text if that is wanted; what is wrong with rows. A bad one has its place in the
-        batch, and none in the text; if they are not skipped, the first ends both."""
+        """Fill the batch, or create VW text if required; return the errors of rows. A bad row keeps its place in the
+        batch, but not in the text; if they are not skipped, the first ends both."""
         layout, o, as_text = rows.layout, self._options, rows.layout.table.as_text
         found, rejected = rows.batch, None
         frame = Frame(found.__arrow_c_stream__())
@@ -229,7 +229,7 @@ class ArrowParsing:
         return self._cells[1]
 
     def _labels_of(self, block: Block, frame: Frame, found: Any, layout: Layout) -> tuple[Any, dict[int, BadLine]]:
-        """The label of each row, NaN where there is none; rows whose label is none."""
+        """The label of each row, NaN where it is missing; rows whose label is invalid."""
         at = layout.place_of("label")
         if at < 0:
             return None, {}
@@ -240,8 +240,8 @@ class ArrowParsing:
             texts = [b"" if text in missing else text for text in texts]
         except pa.ArrowException:
             raise DataError(
-                f"{block.source}:{block.first_line}:{at + 1}: column {name}: a label is a number or a word, which "
-                f"{_kind_of(found.column(at))} is not: make one of it, or name another --label"
+                f"{block.source}:{block.first_line}:{at + 1}: column {name}: a label is a number or a word, not "
+                f"{_kind_of(found.column(at))}: convert it, or choose another --label"
             ) from None
         if self._labels is None:
             o = self._options
@@ -289,14 +289,14 @@ class ArrowParsing:
                 numbers = pa.array((_number(w, missing) for w in words), f64) if words else column.cast(f64, safe=False)
             except pa.ArrowException:
                 raise DataError(
-                    f"{block.source}:{block.first_line}:{at + 1}: column {name}: an importance is a number, which "
-                    f"{_kind_of(column)} is not: make one of it, or leave --importance out"
+                    f"{block.source}:{block.first_line}:{at + 1}: column {name}: an importance is a number, not "
+                    f"{_kind_of(column)}: convert it, or leave --importance out"
                 ) from None
             values = numbers.fill_null(1.0).to_numpy(zero_copy_only=False)
         faults = {}
         for i in np.flatnonzero(~(np.isfinite(values) & (values >= 0))).tolist():
             said = f"'{shown(words[i].encode())}'" if words else f"{values[i]:g}"
-            why = f"column {name}: importance {said} is not 0 or more"
+            why = f"column {name}: importance {said} is negative or not finite"
             faults[i] = BadLine(block.source, block.first_line + i, at + 1, why)
         return np.ascontiguousarray(values), faults
 
@@ -312,20 +312,20 @@ class ArrowParsing:
                 bad = np.flatnonzero(~np.isfinite(values.astype(np.float32)) & ~(np.isnan(values) & without_nan))
             for i in bad:
                 large = np.isfinite(values[i])
-                why = "is too large for a 32-bit float" if large else "is not a number; have a null where there is none"
+                why = "is too large for a 32-bit float" if large else "is not a number; use null for missing values"
                 words = f"column {name}: '{values[i]:g}' {why}"
                 faults[int(i)] = BadLine(block.source, block.first_line + int(i), at + 1, words)
         return faults
 
     def _no_times(self, block: Block, frame: Frame, found: Any, layout: Layout) -> dict[int, BadLine]:
-        """Rows with what is no time in a column of times."""
+        """Rows with an invalid time in a time column."""
         faults = {}
         for (name, role), at in zip(layout.schema.roles.items(), layout.positions, strict=True):
             for i in frame.bad_times(at) if at >= 0 and role == "time" else ():
                 value = found.column(at)[i]
                 while hasattr(value, "value"):  # of a dictionary; or the number that a date is, as its year may be any
                     value = value.value
-                words = f"column {name}: '{shown(str(value).encode())}' is no time: it should be {A_TIME}"
+                words = f"column {name}: '{shown(str(value).encode())}' is not a time: expected {A_TIME}"
                 faults[i] = BadLine(block.source, block.first_line + i, at + 1, words)
         return faults
 
@@ -379,7 +379,7 @@ def _missing_words(layout: Layout) -> set[bytes]:
 
 
 def _number(word: str | None, missing: set[bytes]) -> float | None:
-    """An importance; None: there is none; not a number: it is bad."""
+    """An importance; None if missing; NaN if invalid."""
     word = (word or "").strip(" \t\r\n")
     if word.encode() in missing:
         return None

@@ -7,9 +7,9 @@
     trailer                         32 bytes: place and size of the index, its sum, magic
 
 A later pass reads the batches and parses nothing. A cache that this run did not write is used only if the
-fingerprint is that of the data and options of now, and every byte of it is accounted for. Nothing counts as
-it lies in the file, where others may write at any time: a batch is read into memory of our own, and checked there,
-each time that it is wanted.
+fingerprint is that of the data and options of now, and every byte of it is accounted for. Bytes of the file
+are not trusted, as other processes may write at any time: each time that a batch is needed, it is read into memory of
+our own, and checked there.
 """
 
 import errno
@@ -50,14 +50,14 @@ class CacheUnusable(Exception):
 
 
 def made_by(command: str) -> dict[str, Any]:
-    """The part of a fingerprint that says which program made a cache, and where."""
+    """The part of a fingerprint with the program and the machine of a cache."""
     return {"command": command, "program": __version__, "byte order": sys.byteorder}
 
 
 def fingerprint(sources: Sequence[str], options: dict[str, Any]) -> dict[str, Any]:
     """What a cache of `vwlite train` was made from: the files, the options that shaped it, the program.
 
-    UsageError for a pipe or a device: nobody can tell whether it would give the same again.
+    UsageError for a pipe or a device: it may give other data the next time.
     """
     found = [_source_fingerprint(source) for source in sources]
     return {**made_by("train"), "options": options, "sources": found}
@@ -79,7 +79,7 @@ def _source_fingerprint(source: str) -> dict[str, Any]:
         "name": os.path.basename(source),
         "size": info.st_size,
         "mtime": info.st_mtime_ns,
-        "ctime": info.st_ctime_ns,  # of the last change of any kind, which nobody can set back
+        "ctime": info.st_ctime_ns,  # of the last change of any kind, which programs cannot set
         "sample": digest.hexdigest(),
     }
 
@@ -98,7 +98,7 @@ class BatchEntry:
 
 
 class CacheWriter:
-    """Writes a cache. Without a path it is a temporary file that nobody else sees, gone when it is closed."""
+    """Writes a cache. Without a path it is a temporary file without a name, deleted when it is closed."""
 
     def __init__(self, path: str | None, made_from: dict[str, Any]) -> None:
         self.path = path
@@ -125,7 +125,7 @@ class CacheWriter:
         folder = tempfile.tempdir or os.environ.get("TMPDIR", "the folder for temporary files")
         return WriteError(
             f"the temporary cache in {folder} cannot be written: {e.strerror}; several passes keep "
-            "the parsed data there: set TMPDIR to a folder with more room, or name a --cache-file"
+            "the parsed data there: set TMPDIR to a folder with more space, or name a --cache-file"
         )
 
     def _write(self, data: bytes | memoryview) -> None:
@@ -202,7 +202,7 @@ def check_replaceable(path: str) -> None:
 
 @dataclass(frozen=True)
 class CacheIndex:
-    """What stands at the end of a cache."""
+    """The data at the end of a cache."""
 
     made_from: dict[str, Any]
     skipped: int
@@ -211,7 +211,7 @@ class CacheIndex:
 
 
 class CacheReader:
-    """The batches of a cache, as often as they are wanted. It leaves out `skipped` bad lines of the data; its labels
+    """The batches of a cache, for any number of passes. It leaves out `skipped` bad lines of the data; its labels
     are the numbers of `classes`, if there are some.
 
     fd: of the file; it may be closed afterwards.
@@ -324,26 +324,26 @@ def _fill(view: memoryview, fd: int, place: int) -> None:
     while done < len(view):
         more = os.preadv(fd, [view[done:]], place + done)
         if more == 0:
-            raise CacheUnusable("it is cut off")
+            raise CacheUnusable("it is truncated")
         done += more
 
 
-def open_cache(path: str, wanted: dict[str, Any] | None) -> CacheReader:
+def open_cache(path: str, expected: dict[str, Any] | None) -> CacheReader:
     """A cache that was written earlier. CacheUnusable if there is something wrong with it.
 
-    wanted: the fingerprint that it must have, or a part of it; None: any.
+    expected: the fingerprint that it must have, or a part of it; None: any.
     """
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         try:
-            return _checked(fd, wanted)
+            return _checked(fd, expected)
         finally:
             os.close(fd)
     except OSError as e:
         raise CacheUnusable(e.strerror) from e
 
 
-def _checked(fd: int, wanted: dict[str, Any] | None) -> CacheReader:
+def _checked(fd: int, expected: dict[str, Any] | None) -> CacheReader:
     info = os.fstat(fd)
     if not stat.S_ISREG(info.st_mode):
         raise CacheUnusable(os.strerror(errno.EISDIR) if stat.S_ISDIR(info.st_mode) else "it is not a regular file")
@@ -353,10 +353,10 @@ def _checked(fd: int, wanted: dict[str, Any] | None) -> CacheReader:
     if magic[:-2] != MAGIC[:-2]:
         raise CacheUnusable("it is not a cache of vwlite")
     if magic != MAGIC:
-        raise CacheUnusable("it is of another version of the format")
+        raise CacheUnusable("its format has another version")
     index = _index(fd, info.st_size)
-    if wanted is not None:  # before the bytes: this is quick
-        _compare(index.made_from, wanted)
+    if expected is not None:  # before the bytes: this is quick
+        _compare(index.made_from, expected)
     reader = CacheReader(fd, index)
     reader.check()
     return reader
@@ -364,12 +364,12 @@ def _checked(fd: int, wanted: dict[str, Any] | None) -> CacheReader:
 
 def _index(fd: int, size: int) -> CacheIndex:
     if size < len(MAGIC) + TRAILER.size:
-        raise CacheUnusable("it is cut off")
+        raise CacheUnusable("it is truncated")
     trailer = bytearray(TRAILER.size)
     _fill(memoryview(trailer), fd, size - TRAILER.size)
     place, length, sum_of_it, end = TRAILER.unpack(trailer)
     if end != END or place + length != size - TRAILER.size:
-        raise CacheUnusable("it is cut off or damaged")
+        raise CacheUnusable("it is truncated or damaged")
     text = bytearray(length)
     _fill(memoryview(text), fd, place)
     if checksum(text) != sum_of_it:
@@ -381,7 +381,7 @@ def _index(fd: int, size: int) -> CacheIndex:
             [_text(name) for name in _list(content["classes"])], list(_entries(content["batches"], place)),
         )  # fmt: skip
     except (KeyError, TypeError, ValueError, RecursionError) as e:  # the sum is right: somebody else's index
-        raise CacheUnusable("it is of another version of the format") from e
+        raise CacheUnusable("its format has another version") from e
     return index
 
 
@@ -404,26 +404,26 @@ def _entries(found: Any, end: int) -> Iterator[BatchEntry]:
 
 def _dict(x: Any) -> dict[str, Any]:
     if not isinstance(x, dict):
-        raise ValueError(f"{x!r} is no object")
+        raise ValueError(f"{x!r} is not an object")
     return x
 
 
 def _list(x: Any) -> list[Any]:
     if not isinstance(x, list):
-        raise ValueError(f"{x!r} is no list")
+        raise ValueError(f"{x!r} is not a list")
     return x
 
 
 def _count(x: Any) -> int:
     if type(x) is not int or not 0 <= x < 1 << 64:
-        raise ValueError(f"{x!r} is no count")
+        raise ValueError(f"{x!r} is not a count")
     return x
 
 
 def _text(x: Any) -> str:
     """A text that came from bytes."""
     if not isinstance(x, str):
-        raise ValueError(f"{x!r} is no text")
+        raise ValueError(f"{x!r} is not a text")
     os.fsencode(x)
     return x
 
@@ -440,18 +440,18 @@ def _labels(index: CacheIndex) -> tuple[str | None, int]:
     return (domain if isinstance(domain, str) else "any"), (classes if sound else 0)
 
 
-def _compare(found: dict[str, Any], wanted: dict[str, Any]) -> None:
-    wanted = json.loads(json.dumps(wanted))  # tuples become lists
-    if found.get("command") != wanted["command"]:
-        raise CacheUnusable(f"it was not made by vwlite {wanted['command']}")
-    if found.get("program") != wanted["program"]:
+def _compare(found: dict[str, Any], expected: dict[str, Any]) -> None:
+    expected = json.loads(json.dumps(expected))  # tuples become lists
+    if found.get("command") != expected["command"]:
+        raise CacheUnusable(f"it was not made by vwlite {expected['command']}")
+    if found.get("program") != expected["program"]:
         raise CacheUnusable(f"it was made by vwlite {_shown(found.get('program'))}")
-    if found.get("byte order") != wanted["byte order"]:
+    if found.get("byte order") != expected["byte order"]:
         raise CacheUnusable("it was made on another kind of machine")
-    if "options" in wanted:
-        _compare_options(found.get("options"), wanted["options"])
-    if "sources" in wanted:
-        _compare_sources(found.get("sources"), wanted["sources"])
+    if "options" in expected:
+        _compare_options(found.get("options"), expected["options"])
+    if "sources" in expected:
+        _compare_sources(found.get("sources"), expected["sources"])
 
 
 def _compare_options(old: Any, new: dict[str, Any]) -> None:
@@ -462,10 +462,10 @@ def _compare_options(old: Any, new: dict[str, Any]) -> None:
             raise CacheUnusable(f"it was made with another {_shown(name.replace('_', ' '))}")
 
 
-def _compare_sources(found: Any, wanted: list[dict[str, Any]]) -> None:
-    if not _are_dicts(found) or len(found) != len(wanted):
+def _compare_sources(found: Any, expected: list[dict[str, Any]]) -> None:
+    if not _are_dicts(found) or len(found) != len(expected):
         raise CacheUnusable("it was made from other files")
-    for was, now in zip(found, wanted, strict=True):
+    for was, now in zip(found, expected, strict=True):
         if was.get("name") != now["name"]:
             raise CacheUnusable(f"it was made from {_shown(was.get('name'))}, not from {now['name']}")
         if was != now:

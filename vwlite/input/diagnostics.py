@@ -65,7 +65,7 @@ def bad_lines(
 
 
 class _Advice:
-    """About labels that are words, which are looked for once if they are wanted."""
+    """Hints about labels that are words; searched once, on demand."""
 
     def __init__(self, parser: "Parser", labels: Callable[[], list[str]] | None) -> None:
         self._labels = labels if parser.labels is None else None
@@ -104,18 +104,18 @@ EXPLAINED = {
     "JSON object": "a line of JSON lines is an object: {\"key\": value, ...}",
     "JSON value": "a value is missing: a string, a number, true, false, null, an array or an object",
     "JSON string": "a string that does not end on its line; line ends and control characters in it are escaped",
-    "JSON escape": "a string with an escape that is none",
-    "JSON number": "a number that is none of JSON",
+    "JSON escape": "a string with an invalid escape",
+    "JSON number": "a number that JSON does not allow",
     "JSON key": "a key is missing: a string that is not empty, in quotes",
-    "JSON colon": "no ':' behind a key",
-    "JSON comma": "no ',' or closing bracket behind a value",
-    "JSON after": "text behind the object: one object is one line",
-    "JSON twice": "a key that is there twice",
+    "JSON colon": "no ':' after a key",
+    "JSON comma": "no ',' or closing bracket after a value",
+    "JSON after": "text after the object: one object is one line",
+    "JSON twice": "a duplicate key",
     "JSON deep": "a value nested too deep: objects hold words, numbers and arrays of words; arrays words or numbers",
     "JSON mixed": "an array of both numbers and words: make two of it",
     "JSON kind": "an array or object where one value is expected",
     "quote inside": "a quote inside of a cell that does not begin with one: quote the whole cell, and double the quote",
-    "quote text": "text behind the quote that closes a cell: a quote inside of a cell is doubled",
+    "quote text": "text after the quote that closes a cell: a quote inside of a cell is doubled",
     "quote open": "a quote that is never closed",
     "not UTF-8": "a byte that is not UTF-8: convert the file",
 }
@@ -131,12 +131,12 @@ def explain_cell(code: str, record: bytes, begin: int, end: int, parser: "TableP
     if code == "cell":
         instead = f"--categorical {column} takes words too"
         if _NOT_FINITE.fullmatch(record[begin:end].strip()):
-            instead = "leave the cell empty where there is none"
+            instead = "leave the cells of missing numbers empty"
         elif not re.search(rb"\d|^(true|false)$", record[begin:end]):
-            instead += ", --missing WORDS says which of them mean a missing number"
+            instead += ", --missing WORDS names those that mean a missing number"
         return f"{where}'{token}' is not a number; {instead}"
     if code == "time":
-        return f"{where}'{token}' is no time: it should be {A_TIME}"
+        return f"{where}'{token}' is not a time: expected {A_TIME}"
     if code == "cell too large":
         return f"{where}'{token}' is too large for a 32-bit float"
     if code == "importance" and not _NOT_FINITE.fullmatch(record[begin:end]):
@@ -206,7 +206,7 @@ def explain(
         return f"label {token}: {_domain(loss, line[begin:end])}"
     if code == "label not mapped":
         assert labels is not None
-        return f"label {token}: expected {label_text(labels[0])} or {label_text(labels[1])}, as --labels says"
+        return f"label {token}: expected {label_text(labels[0])} or {label_text(labels[1])}, as in --labels"
     if code.startswith("class "):
         assert names is not None
         return _class(code, token, names)
@@ -249,15 +249,15 @@ def _not_a_number(code: str, line: bytes, begin: int, end: int) -> str:
 def _class(code: str, token: str, names: "ClassNames") -> str:
     count = len(names)
     if code == "class number":
-        wanted = f"label '{token}': --oaa {count} takes whole numbers from 1 to {count}"
+        expected = f"label '{token}': --oaa {count} takes whole numbers from 1 to {count}"
         if re.fullmatch(r"[1-9]\d*", token):
-            return f"{wanted}; with more classes give --oaa a larger number"
-        return f"{wanted}; for other numbers and for words add --classes auto"
+            return f"{expected}; with more classes give --oaa a larger number"
+        return f"{expected}; for other numbers and for words add --classes auto"
     shown_names = ", ".join(printable(name) for name in names.first(min(count, MOST_NAMES)))
     shown_names += ", ..." if count > MOST_NAMES else ""
     if code == "class unknown":
-        return f"label '{token}' is none of the classes {shown_names}; --classes must name them all"
-    return f"label '{token}' is one class more than --oaa {count} has room for, after {shown_names}"
+        return f"label '{token}' is not one of the classes {shown_names}; --classes must name all"
+    return f"label '{token}' is a new class, but --oaa {count} allows only {shown_names}"
 
 
 def _domain(loss: str, label: bytes) -> str:

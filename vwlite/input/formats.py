@@ -13,7 +13,7 @@ class Format(NamedTuple):
     """A format of input."""
 
     suffixes: tuple[str, ...] = ()  # of file names that tell it
-    magic: bytes = b""  # the first bytes of a file that is no text
+    magic: bytes = b""  # the first bytes of a binary file
     begin: bytes = b""  # of the first line, behind blanks
     is_table: bool = False
     is_delimited: bool = False  # a table whose records have cells
@@ -44,7 +44,7 @@ def by_name(source: str) -> str | None:
 
 
 def by_magic(head: bytes) -> str | None:
-    """The format of what begins so and is no text; None: it may be text."""
+    """The binary format of a file that begins so; None: it may be text."""
     return next((kind for kind, row in FORMATS.items() if row.magic and head.startswith(row.magic)), None)
 
 

@@ -42,7 +42,7 @@ class ParseOptions:
     label_domain: str = "any"  # any, binary, nonnegative
     loss_name: str = "squared"  # for messages
     lenient_labels: bool = False
-    skip: bool = False  # go on after a bad line
+    skip: bool = False  # continue after a bad line
     spaces: bool = False  # batches have the names of namespaces
     names: ClassNames | None = None  # of classes, which labels are then
     table: "TableReader | None" = None  # the columns, if something says that the sources are tables
@@ -79,9 +79,9 @@ class Parsed:
     bad: list[BadLine] = field(default_factory=list)
     done: int = 0  # bytes of input read so far
     total: int | None = None  # bytes of all input, if known
-    text: bytes = b""  # VW text that means the same, if that is wanted
+    text: bytes = b""  # the equivalent VW text, if required
     names: tuple[bytes, bytes, bytes] | None = None  # of features, for NameStore.take
-    source: SourceText | None = None  # if it is wanted
+    source: SourceText | None = None  # if required
     unfit: Sequence[str] = ()  # with lenient labels, those that the model cannot use: the first few different ones
 
 
@@ -108,8 +108,8 @@ def tasks(sources: Sequence[str], options: ParseOptions, stop: Callable[[], bool
         return
     if options.only_text:
         which, kind = next((sources[i], kind) for i, kind in others.items())
-        raise UsageError(f"{which}: --holdout-to writes lines, and {kind.capitalize()} has none: vwlite convert makes "
-                         "some")  # fmt: skip
+        raise UsageError(f"{which}: --holdout-to writes lines, and {kind.capitalize()} has none: convert it "
+                         "with vwlite convert")  # fmt: skip
     from vwlite.input import arrow, tables  # not at the top: few runs read tables
 
     if options.table is None:
@@ -124,7 +124,7 @@ def tasks(sources: Sequence[str], options: ParseOptions, stop: Callable[[], bool
 
 
 def _no_text(source: str, format: str) -> str | None:
-    """The format of a file that is no text; None: it is text."""
+    """The format of a binary file; None: it is text."""
     if format in BINARY:
         return format
     if format != "auto" or source == "-" or not os.path.isfile(source):
@@ -133,7 +133,7 @@ def _no_text(source: str, format: str) -> str | None:
         with open(source, "rb") as f:
             return by_magic(f.read(8))
     except OSError:
-        return None  # whoever reads it says so
+        return None  # reading it raises the error
 
 
 def _text_tasks(sources: Sequence[str], options: ParseOptions, stop: Callable[[], bool]) -> Iterator[Task]:
@@ -199,15 +199,15 @@ def _format(block: Block, options: ParseOptions) -> str:
             "give the name of the file"
         )
     known: str | None = None
-    if options.table is not None and options.table.wanted:
+    if options.table is not None and options.table.expected:
         known = options.table.format_of(block.source, block.data)
     line = bytes(block.data[:200]).split(b"\n")[0]
     known = known or detect(block.data) or by_name(block.source) or by_begin(line)
     if known is None:
-        table = f"the model {options.model} knows no tables" if options.model else "--label NAME the label of a table"
+        table = f" (the model {options.model} is not for tables)" if options.model else ", or --label NAME for a table"
         raise DataError(
             f"{block.source}:{block.first_line}:1: neither VW text (label |namespace feature ...) nor "
-            f"libsvm (label index:value ...); --format says which, {table}: {_shown(line)}"
+            f"libsvm (label index:value ...); give --format{table}: {_shown(line)}"
         )
     return known
 

@@ -1,6 +1,6 @@
 """From files and standard input to blocks of whole lines.
 
-Any mix of plain and compressed files; compression is told by the first bytes, never by the name. A
+Any mix of plain and compressed files; compression is detected by magic bytes, never by the name. A
 partial last line is carried over to the next block. From a pipe, the lines that are there are
 delivered as soon as the input pauses.
 """
@@ -54,7 +54,7 @@ class Pool:
 
 @dataclass(slots=True)
 class Piece:
-    """Some bytes of a source: buffer[begin:end]. If the buffer is of a pool, what lies before them is free."""
+    """Some bytes of a source: buffer[begin:end]. If the buffer is of a pool, the bytes before them are free."""
 
     buffer: bytes | bytearray
     begin: int
@@ -127,7 +127,7 @@ def _unreadable(source: str, e: OSError) -> NoInputError:
 
 
 def _no_data(begin: bytes, source: str) -> str:
-    """Why a file that begins so is no data, if it is a model or the like."""
+    """Why a file that begins so is not data, if it is a model or similar."""
     if not begin.startswith((b"PK\3\4", b"vwlite cache", b"\xff\xfe", b"\xfe\xff")) and begin[1:4] != b"\0\0\0":
         return ""
     from vwlite.input.advice import not_data
@@ -163,7 +163,7 @@ def read_blocks(
 ) -> Iterator[Block | UnreadableInput]:
     """The blocks of the sources, in order; no sources, or `-`, is standard input.
 
-    A fault raises DataError; with skip_faults it is one of the items, and reading goes on: behind the
+    A fault raises DataError; with skip_faults it is one of the items, and reading continues: after the
     endless line, or with the next source. When `stop` gives true, the stream ends between two reads.
     """
     sources = list(sources) or ["-"]
@@ -199,7 +199,7 @@ def _lines(file: "_File", index: int, block_size: int, max_line: int) -> Iterato
         owner, front = last, size - len(whole[-1])
         data: bytes | memoryview
         if owner and owner.pool and front <= owner.begin:
-            # What comes before it is put where there is room for it, before the rest.
+            # The bytes before it are placed in the free space before the rest.
             end = owner.begin + len(whole[-1])
             owner.buffer[owner.begin - front : owner.begin] = b"".join(whole[:-1])  # type: ignore[index]
             data = owner.view(owner.begin - front, end)
@@ -255,7 +255,7 @@ def _lines(file: "_File", index: int, block_size: int, max_line: int) -> Iterato
 
 
 def _at_most(size: int, pieces: Iterable[Piece]) -> Iterator[Piece]:
-    """The pieces, cut up where they are longer. So a line that is too long never lies in one piece."""
+    """The chunks, split where they are longer. So a line that is too long is never in one chunk."""
     for piece in pieces:
         if piece.end - piece.begin <= size:
             yield piece
@@ -357,10 +357,10 @@ class _File:
             self.done += len(data)
         return data
 
-    def _read_into(self, room: memoryview) -> int:
+    def _read_into(self, space: memoryview) -> int:
         """How many bytes came; none at the end, or when `stop` says so."""
         with self._readable() as readable:
-            size = os.readv(self._fd, [room]) if readable else 0
+            size = os.readv(self._fd, [space]) if readable else 0
             self.done += size
         return size
 

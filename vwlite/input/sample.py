@@ -9,7 +9,7 @@ from vwlite.input.diagnostics import A_TIME, IS_NUMBER, shown
 from vwlite.input.schema import CELLS_MISSING, SAMPLE, Schema, listed
 
 NEARLY = 0.9  # of the cells of a column are nearly all of them
-FEW = 50  # cells, of which nobody can tell whether most will differ
+FEW = 50  # cells: too few to see whether most values are distinct
 MOST_OTHERS = 5  # distinct words among numbers that may mean a missing number
 
 _DATE = re.compile(rb"\d{1,4}[./]\d{1,2}[./]\d{1,4}\b")  # in an order that only its writer knows
@@ -53,25 +53,25 @@ class Sample:
             cells = {cell: n for cell, n in column.items() if cell not in self._missing}
             others = {cell: n for cell, n in cells.items() if not IS_NUMBER.fullmatch(cell)}
             if role == "label" and others and self._missing - {b""} & column.keys():
-                yield (f"column {name}: {self._shown(self._missing - {b''} & column.keys())} means that the label is "
-                       "missing, and is no class: --missing WORDS changes that")  # fmt: skip
+                yield (f"column {name}: {self._shown(self._missing - {b''} & column.keys())} means a missing label, "
+                       "not a class: --missing WORDS changes that")  # fmt: skip
             if name in typed or not cells:
                 continue
-            total, odd, option = sum(cells.values()), sum(others.values()), typed_names([name])
+            total, bad, option = sum(cells.values()), sum(others.values()), typed_names([name])
             if role == "numeric" and all(map(_DIGITS.fullmatch, cells)) and all(map(time_of, cells)):
-                yield f"column {name}: dates, read as large numbers: --time {option} makes weekday and month of them"
+                yield f"column {name}: dates, read as large numbers: --time {option} extracts weekday and month"
             if role != "categorical":
                 continue
             dates = sum(n for cell, n in others.items() if time_of(cell) or _DATE.match(cell))
-            if odd and len(others) <= MOST_OTHERS and total - odd >= NEARLY * total:
+            if bad and len(others) <= MOST_OTHERS and total - bad >= NEARLY * total:
                 words = typed_names([*self._words, *sorted(cell.decode("utf-8", "replace") for cell in others)])
-                yield (f"column {name}: {total - odd} of {total} cells are numbers, but not {self._shown(others)}, so "
-                       f"it is categorical: --missing {words} makes it numeric, --categorical {option} says that it is "
-                       "meant")  # fmt: skip
+                yield (f"column {name}: {total - bad} of {total} cells are numbers, but not {self._shown(others)}, so "
+                       f"it is categorical: --missing {words} makes it numeric, --categorical {option} confirms "
+                       "it")  # fmt: skip
             elif dates >= NEARLY * total:
                 how = "" if all(map(time_of, others)) else f", if they are written as {A_TIME}"
-                yield (f"column {name}: dates or times, each of which is a category: --time {option} makes hour, "
-                       f"weekday and month of them{how}; --drop {option} leaves them out")  # fmt: skip
+                yield (f"column {name}: dates or times, each of which is a category: --time {option} extracts hour, "
+                       f"weekday and month{how}; --drop {option} leaves them out")  # fmt: skip
             elif total >= FEW and len(cells) >= NEARLY * total:
                 texts = sum(n for cell, n in cells.items() if b" " in cell) >= total / 2
                 words = f"; --text {option} makes a feature of each word" if texts else ""

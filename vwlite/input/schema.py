@@ -7,7 +7,7 @@ Each column is a namespace of its name. What a cell becomes, as VW text has it (
     categorical   |country country=PT      the word
     text          |ad_text great shoes     its words in lower case; --ngram 2 also makes great_shoes
     time          |at hour=13 weekday=1 month=11    of ISO 8601 or seconds since 1970: cython_ext/text/times.pxd
-    label, importance, tag                 what stands before the first bar of VW text; an empty cell: none, 1, none
+    label, importance, tag                 the text before the first | of VW text; an empty cell: none, 1, none
     drop                                   nothing
 
 Blanks at either end of a cell do not count, and an empty cell is absent. So is a word such as `NA` (MISSING, or what
@@ -48,7 +48,7 @@ def namespace_of(name: str) -> str:
 class Schema:
     """The columns of a table in order, each with its role.
 
-    ngram: features of a text have up to so many words in a row. open: a column that is not among them is `auto`, as in
+    ngram: features of a text have up to this many consecutive words. open: other columns are `auto`, as in
     JSON lines, where any line may have new ones; else it is ignored. delimiter: of text, "" for whatever the first
     line has. header: whether files have one; else their columns are these, in this order. missing: words that mean a
     missing value where a number is expected; those that are numbers count in numeric columns only, by value.
@@ -71,24 +71,24 @@ class Schema:
         """What `stored` gave. ValueError if it did not."""
         kinds = {"roles": list, "ngram": int, "open": bool, "delimiter": str, "header": bool, "missing": list}
         if type(stored) is not dict:
-            raise ValueError("its columns are not as they should be")
+            raise ValueError("its columns are invalid")
         stored = {"missing": []} | stored  # models of earlier versions do not have it
         if {name: type(value) for name, value in stored.items()} != kinds:
-            raise ValueError("its columns are not as they should be")
+            raise ValueError("its columns are invalid")
         if not all(type(word) is str and word.strip() for word in stored["missing"]):
-            raise ValueError("its words for missing values are not as they should be")
+            raise ValueError("its words for missing values are invalid")
         roles: dict[str, str] = {}
         for pair in stored["roles"]:
             if type(pair) is not list or len(pair) != 2 or type(pair[0]) is not str or pair[1] not in ROLES:
-                raise ValueError(f"{pair!r} is no column")
+                raise ValueError(f"{pair!r} is not a column")
             if pair[0] in roles:
                 raise ValueError(f"it has two columns {pair[0]!r}")
             roles[pair[0]] = pair[1]
         if not 1 <= stored["ngram"] <= MOST_WORDS or not is_delimiter(stored["delimiter"] or ","):
-            raise ValueError("its columns are not as they should be")
+            raise ValueError("its columns are invalid")
         check_names([name for name, role in roles.items() if role not in OPTIONAL])
         if any(sum(role == once for role in roles.values()) > 1 for once in ONCE):
-            raise ValueError("a role that only one column can have is that of two")
+            raise ValueError("two columns have a role that only one can have")
         return Schema(**(stored | {"roles": roles, "missing": tuple(stored["missing"])}))
 
     def name_of(self, role: str) -> str | None:
@@ -96,7 +96,7 @@ class Schema:
         return next((name for name, r in self.roles.items() if r == role), None)
 
     def positions(self, names: Sequence[str]) -> list[int]:
-        """Where each of the columns stands among those of a file, -1 for one that is not there.
+        """The position of each column in a file, -1 for a missing one.
 
         SchemaError for one that prediction cannot do without, and for two of the same name.
         """
@@ -107,10 +107,10 @@ class Schema:
                    if i < 0 and role not in OPTIONAL]  # fmt: skip
         if missing:
             new = self.unknown(names)
-            renamed = f"; the new ones are {listed(new)}" if new else ""
+            renamed = f"; the file has the new columns {listed(new)}" if new else ""
             if any(map(_INDEX.fullmatch, missing)):
                 renamed = ": it was the index of a pandas frame, which is not a feature; train the model again"
-            raise SchemaError(f"column {listed(missing)} of the model is not there{renamed}")
+            raise SchemaError(f"column {listed(missing)} of the model is missing{renamed}")
         return found
 
     @property
@@ -153,7 +153,7 @@ class RoleOptions:
     ngram: int = 1
     delimiter: str = ""
     names: Sequence[str] = ()  # of the columns of files without a header
-    no_header: bool = False  # files have none, and their columns are c1, c2, ...
+    no_header: bool = False  # files without a header, whose columns are c1, c2, ...
     missing: tuple[str, ...] | None = None  # None: nothing was said
 
     @property
@@ -179,7 +179,7 @@ def _no_column(name: str, names: Sequence[str]) -> str:
     from difflib import get_close_matches  # not at the top: most names are right
 
     near = "".join(f" (did you mean {other}?)" for other in get_close_matches(name, names, 1, 0.7))
-    return f"there is no such column{near}; there are {listed(names)}"
+    return f"no such column{near}; the columns are {listed(names)}"
 
 
 def decide(
@@ -187,7 +187,7 @@ def decide(
 ) -> Schema:
     """The schema of a table with these columns. numbers: for each, whether its first values are all numbers (and there
     is one): then it is numeric if nothing else was said, else categorical. index: columns that are dropped unless an
-    option names them. SchemaError for a role of a column that is not there, and for names that cannot be told apart."""
+    option names them. SchemaError for a role of a missing column, and for duplicate names."""
     check_distinct(names)
     typed = options.roles()
     for name, role in typed.items():
@@ -208,7 +208,7 @@ _INDEX = re.compile(r"__index_level_\d+__")  # the column that pyarrow makes of 
 def index_columns(names: Iterable[str], metadata: Mapping[bytes, bytes]) -> set[str]:
     """The columns that are the index of a frame of pandas: row labels, not features.
 
-    pandas says which in the metadata of the Arrow schema; where another library has dropped that, the name does.
+    pandas stores which in the metadata of the Arrow schema; where another library has dropped that, the name does.
     """
     found = {name for name in names if _INDEX.fullmatch(name)}
     try:
@@ -236,8 +236,8 @@ def check_same(schema: Schema, options: RoleOptions) -> None:
     if options.ngram not in (1, schema.ngram):
         raise SchemaError(f"--ngram {options.ngram} contradicts the model, which has {schema.ngram}: leave it out")
     if options.no_header and schema.header and not schema.open:
-        raise SchemaError("--no-header contradicts the model, which knows the names of a header: --columns NAMES gives "
-                          "them to a file without one")  # fmt: skip
+        raise SchemaError("--no-header contradicts the model, whose columns have names from a header: --columns "
+                          "NAMES gives them to a file without one")  # fmt: skip
     if options.missing not in (None, schema.missing):
         typed, known = (",".join(words or ()) for words in (options.missing, schema.missing))
         raise SchemaError(f"--missing '{typed}' contradicts the model, which has '{known}': leave it out")

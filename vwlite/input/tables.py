@@ -36,7 +36,7 @@ MOST_KEYS = 1000  # of JSON lines that an error chooses from
 
 @dataclass(frozen=True)
 class Layout:
-    """What a parser must know of a file: its columns, and where they stand among the cells of a record."""
+    """What a parser needs of a file: its columns, and their positions in a record."""
 
     table: "TableReader"
     schema: Schema
@@ -47,7 +47,7 @@ class Layout:
     header: bytes = b""  # as it is in the file
 
     def place_of(self, role: str) -> int:
-        """Where the column of a role that one has at most stands; -1: nowhere."""
+        """The position of the column of a role that at most one column has; -1 without one."""
         name = self.schema.name_of(role)
         return -1 if name is None else self.positions[list(self.schema.roles).index(name)]
 
@@ -88,19 +88,19 @@ class TableReader:
     as_text: bool = False  # make VW text
     say: Callable[[str], None] = lambda line: None
     model: str = ""  # the file of a model that is to predict, and knows no columns
-    may_lack: bool = False  # keys that options name may be in no line: that is said, and is no error
+    may_lack: bool = False  # keys named by options may be missing from all lines: a warning, not an error
     awaited: set[str] = field(default_factory=set)  # keys of JSON lines that options name, and no line had so far
     _others: set[str] = field(default_factory=set)  # keys that came meanwhile
     _ignored: set[str] = field(default_factory=set)
 
     @property
-    def wanted(self) -> bool:
+    def expected(self) -> bool:
         """Whether the sources are taken for tables if nothing speaks against it."""
         return self.schema is not None or self.options != RoleOptions()
 
     def format_of(self, source: str, data: bytes | memoryview) -> str | None:
         """The format of a source of tables, by its name or its first bytes; None where a model knows columns, and the
-        text is no table."""
+        text is not a table."""
         first = bytes(data[: 1 << 16]).removeprefix(BOM).lstrip().split(b"\n")[0]
         found = by_name(source) or by_begin(first)
         if found is not None:
@@ -148,7 +148,7 @@ class TableReader:
         if self.model:
             raise DataError(
                 f"{where}: this is a table, and the model {self.model} was trained on text without columns: train on a "
-                "table with --label NAME, or make VW text of this one with vwlite convert"
+                "table with --label NAME, or convert this one to VW text with vwlite convert"
             )
         if self.needs_label and schema.name_of("label") is None:
             there = f": {listed(list(schema.roles))}" if schema.roles else ""
@@ -176,10 +176,10 @@ class Records:
         self._delimiter = ""
         self._pending = b""  # a record whose end is not there yet
         self._line = 1  # of its first line
-        self._begun = False  # something of the source is here
+        self._started = False  # something of the source is here
         self._header: list[str] | None = None
         self._head = b""  # as it is in the file
-        self._where = ""  # it stands, for messages
+        self._where = ""  # for messages
         self._layout: Layout | None = None
         self._held: list[Block] = []  # rows from which roles are to be decided
         self._rows: list[list[bytes]] = []
@@ -190,9 +190,9 @@ class Records:
             joined = self._pending + bytes(block.data)
             block.release()
             block = replace(block, data=joined, first_line=self._line, owner=None)
-        elif not self._begun and bytes(block.data[:3]) == BOM and block.first_line == 1:
+        elif not self._started and bytes(block.data[:3]) == BOM and block.first_line == 1:
             block.data = block.data[3:]
-        self._begun, self._pending, self._line = True, b"", block.first_line
+        self._started, self._pending, self._line = True, b"", block.first_line
         if not self._delimiter:
             self._delimiter = self._guess(block.data)
         end = len(block.data) if last else whole(block.data, self._delimiter)
@@ -214,7 +214,7 @@ class Records:
         yield from self._decided(final=True)
 
     def _too_long(self, block: Block) -> Iterator[tuple[Block | UnreadableInput, Layout | None]]:
-        """A quote that is not closed in so many bytes: the line where it is opened is bad."""
+        """A quote that is not closed within the limit: the line where it is opened is bad."""
         why = f"a record is longer than {MAX_LINE >> 20} MiB: a quote that opens on this line is not closed, perhaps"
         yield UnreadableInput(why, self._source, self._line), None
         rest = self._pending.partition(b"\n")[2]
@@ -222,7 +222,7 @@ class Records:
         yield from self.feed(replace(block, data=rest, first_line=self._line, owner=None))
 
     def _guess(self, data: bytes | memoryview) -> str:
-        """What stands between the cells, if nobody says it: what the first line has."""
+        """The delimiter, if it is not given: detected in the first line."""
         known = self._table.options.delimiter or (self._table.schema.delimiter if self._table.schema else "")
         if known or self._fixed:
             return known or self._fixed
@@ -253,7 +253,7 @@ class Records:
             cells, _, end = split(block.data, self._delimiter)[0]
             if cells is None:
                 what = "first line" if options.no_header else "header"
-                raise DataError(f"{self._source}:{line}:1: the {what} is no row of cells: {EXPLAINED[end]}")
+                raise DataError(f"{self._source}:{line}:1: the {what} is not a valid row: {EXPLAINED[end]}")
             if options.no_header and (len(cells) > 1 or cells[0].strip(_BLANKS)):
                 self._head = b""
                 self._set_header([f"c{i + 1}" for i in range(len(cells))], line)
@@ -278,8 +278,8 @@ class Records:
         """DataError for a header that is more likely a row of data, unless an option or the model has such names."""
         schema, options = self._table.schema, self._table.options
         known = schema.roles if schema else options.roles()
-        wanted = {name for name, role in known.items() if not schema or role not in OPTIONAL}
-        if not is_data(names) or (wanted and wanted <= set(names)):
+        required = {name for name, role in known.items() if not schema or role not in OPTIONAL}
+        if not is_data(names) or (required and required <= set(names)):
             return
         instead = "--columns NAMES gives them names" + ("" if schema else ", --no-header calls them c1, c2, ...")
         shown = listed(names, most=6)
@@ -339,7 +339,7 @@ def _with_tag(schema: Schema, tag: str) -> Schema:
 def lay_out(
     table: TableReader, source: str, where: str, names: list[str], delimiter: str, index: Collection[str] = ()
 ) -> Layout:
-    """Where the columns of a file stand, whose names these are. DataError if one is missing; others are said, except
+    """The positions of the columns in a file with these names. DataError if one is missing; others are noted, except
     those of an index."""
     schema, options = table.schema, table.options
     assert schema is not None

@@ -20,7 +20,7 @@ from vwlite.core.base.elementary import power
 from vwlite.core.merge.directions import NEEDS, direction, dual_average, moved_by
 from vwlite.core.merge.sums import ModelStream, Sums
 from vwlite.errors import DataError, UsageError
-from vwlite.merging.search import OWN, Candidate, Holdout, Judge, Vector, search, with_losses
+from vwlite.merging.search import OWN, Candidate, Evaluator, Holdout, Vector, search, with_losses
 from vwlite.merging.shards import ShardModel, Shards
 from vwlite.merging.states import Merged, Weights
 from vwlite.model import Model
@@ -36,7 +36,7 @@ STEPS = {"mean": LONG, "touched": LONG, "information": LONG, "path": SHORT, "dua
 
 # c of `path`: 2 is that of the logistic loss, whose squared gradients add up to the Fisher information. Where no
 # holdout judges, a larger one is safer.
-JUDGED, UNJUDGED = 2.0, 4.0
+WITH_HOLDOUT, WITHOUT_HOLDOUT = 2.0, 4.0
 
 START = Candidate("start", 0.0)
 SINCE_THEN = {"occurrences", "largest"}  # numbers of rules that older models do not have
@@ -50,7 +50,7 @@ class Merge:
 
     model: Model
     chosen: Candidate
-    room: int | None  # for names of features, if it was too little
+    name_limit: int | None  # the limit of names of features, if it was reached
 
     def __init__(self, o: MergeOptions, shards: Shards) -> None:
         self.options, self.shards, self.settings = o, shards, shards.settings
@@ -64,7 +64,7 @@ class Merge:
         self._check_states()
         self.ways, self.searches = self._ways()
         self.scalars = self._scalars()
-        self.holdout: Judge | None = None
+        self.holdout: Evaluator | None = None
         self._judged: Sums | None = None  # the sums of what matters to it
         self.stopped = False
         self.candidates: list[Candidate] = []
@@ -85,7 +85,7 @@ class Merge:
                 o, o.holdout, self.settings, classes, self.shards.columns, self.clip, stack, lambda: self.stopped
             )
             if not len(self.holdout) and not self.stopped:
-                raise DataError(f"{', '.join(o.holdout)}: no example with a label: a holdout needs some")
+                raise DataError(f"{', '.join(o.holdout)}: no example has a label: a holdout needs labels")
 
     @property
     def clip(self) -> tuple[float, float] | None:
@@ -127,7 +127,7 @@ class Merge:
         if rule not in ways:
             what = "weights without their state" if self.shards.weights_only else f"--algorithm {self.algorithm.name}"
             takes = ", ".join(way for way in ways if way in STEPS and way not in ("touched", "root"))
-            raise UsageError(f"--rule {rule} means nothing to {what}: it takes {takes}, or search with a --holdout")
+            raise UsageError(f"--rule {rule} cannot be used with {what}: use {takes}, or search with a --holdout")
         return (rule,), False
 
     def _scalars(self) -> dict[str, list[Any]]:
@@ -174,17 +174,17 @@ class Merge:
 
     def add_up(self) -> None:
         """The sums over the shards."""
-        wanted = {"start", *(name for way in self.ways for name in NEEDS[way])}
+        needed = {"start", *(name for way in self.ways for name in NEEDS[way])}
         if not self.shards.weights_only:
-            wanted |= {"extra"} if self.row.extra[0] in self.first_fields else set()
-            wanted |= {"evidence", "start_evidence"} if self.row.evidence else set()
-            wanted |= {"absent"} if self.first.shrunk_since and self.sparse else set()
-        self.sums = self._sums(wanted, [shard.model.weights for shard in self.shards.each], self._start_weights())
+            needed |= {"extra"} if self.row.extra[0] in self.first_fields else set()
+            needed |= {"evidence", "start_evidence"} if self.row.evidence else set()
+            needed |= {"absent"} if self.first.shrunk_since and self.sparse else set()
+        self.sums = self._sums(needed, [shard.model.weights for shard in self.shards.each], self._start_weights())
         if self.settings.average and not self.shards.weights_only:
             start = self.shards.start
             weights = self._before_averaging(start) if start and not start.model.weights_only else self._start_weights()
             each = [self._before_averaging(shard) for shard in self.shards.each]
-            self.learned = self._sums(wanted, each, weights, plain=True)
+            self.learned = self._sums(needed, each, weights, plain=True)
 
     @property
     def first_fields(self) -> dict[str, str]:
@@ -193,13 +193,13 @@ class Merge:
     def _start_weights(self) -> Array:
         return self.shards.start.model.weights if self.shards.start else array_of(b"", "d")
 
-    def _sums(self, wanted: set[str], weights: list[Array], at_start: Array, *, plain: bool = False) -> Sums:
+    def _sums(self, needed: set[str], weights: list[Array], at_start: Array, *, plain: bool = False) -> Sums:
         extra, how = self.row.extra
         whole = not self.shards.weights_only
         start = self._start_stream(at_start)
         each = [self._stream(shard, w, plain) for shard, w in zip(self.shards.each, weights, strict=True)]
         try:
-            return Sums(start, each, wanted=wanted,
+            return Sums(start, each, wanted=needed,
                         extra=how if whole and extra in self.first_fields else "", **self._known())  # fmt: skip
         except ValueError as e:
             what = "--feature-weights" if how == "same" else "state"
@@ -207,7 +207,7 @@ class Merge:
 
     def _known(self) -> dict[str, Any]:
         """What is known of the evidence, as the sums take it."""
-        c, evidence = JUDGED if self.searches else UNJUDGED, self.row.evidence
+        c, evidence = WITH_HOLDOUT if self.searches else WITHOUT_HOLDOUT, self.row.evidence
         if evidence is None or self.shards.weights_only:
             return {"c": c}
         beta = getattr(self.settings, evidence.beta) if evidence.beta else 0.0
@@ -264,7 +264,7 @@ class Merge:
         }
 
     def _before_averaging(self, shard: ShardModel) -> Array:
-        """The weights from which learning goes on, of a model whose own are their mean: those of the same state
+        """The weights from which learning continues, of a model that stores their mean: those of the same state
         without --average."""
         settings = replace(self.settings, average=False)
         rule = make_rule(settings, make_loss(settings), self.constant)
@@ -408,7 +408,7 @@ class Merge:
         )
 
     def _weights(self, c: Candidate) -> tuple[Weights, Weights]:
-        """Those that a candidate predicts with, and those from which learning would go on."""
+        """The weights that a candidate predicts with, and those from which learning would continue."""
         w = self._candidate(self.sums, c)
         if c.way in OWN or self.shards.weights_only:
             return w, w
@@ -444,7 +444,7 @@ class Merge:
         if self.shards.weights_only and any(self._unseen(self.chosen)):
             scalars = {"unseen": self._unseen(self.chosen)}
         s, start = self.settings, self.shards.start.model if self.shards.start else None
-        names, self.room = self.shards.names(self.sums.keys, np.any(weights != 0, axis=1))
+        names, self.name_limit = self.shards.names(self.sums.keys, np.any(weights != 0, axis=1))
         seen = max(start.seen if start else 0, *(shard.model.seen for shard in self.shards.each))
         self.model = Model(
             algorithm=s.algorithm,
@@ -501,7 +501,7 @@ def in_order(numbers: Iterable[Any]) -> Any:
 
 
 def number_of(shard: ShardModel, name: str, c: int) -> Any:
-    """A number of the rule of a model, for a class; 0 if it has none."""
+    """A number of the rule of a model, for a class; 0 if missing."""
     found = shard.model.rule.get(name, 0)
     return found[shard.columns[c]] if isinstance(found, list) else found
 

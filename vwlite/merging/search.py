@@ -1,4 +1,4 @@
-"""Which way and how far: the candidates of a merge, judged on examples that no shard has learned from."""
+"""Directions and steps: the candidates of a merge, evaluated on holdout examples."""
 
 from array import array
 from collections.abc import Callable, Iterator, Sequence
@@ -38,7 +38,7 @@ class Candidate:
 class Vector:
     """Weights, or a change of them, as predictions are made of it: a row of numbers for each of the keys, which ascend.
 
-    columns: where in a row each class stands. unseen: the number of each class for keys that are not there.
+    columns: the column of each class. unseen: the number of each class for missing keys.
     """
 
     keys: Array
@@ -54,7 +54,7 @@ class Vector:
 VectorOf = Callable[[Candidate], Vector]
 
 
-class Judge(Protocol):
+class Evaluator(Protocol):
     """What says how good candidates are."""
 
     def __len__(self) -> int:
@@ -104,11 +104,11 @@ class Holdout:
                 continue
             try:
                 if self._settings.classes == "auto":
-                    raise CacheUnusable("with --classes auto a cache numbers the classes by itself: name the text")
+                    raise CacheUnusable("with --classes auto a cache has class numbers of its own: give the text")
                 shaping = shaping_of(self._options, self._settings, [], self._columns)
                 yield from (batch for batch, _ in open_cache(path, made_by("train") | {"options": shaping}).batches())
             except CacheUnusable as e:
-                raise DataError(f"{path}: a cache that is no holdout of these models: {e}") from None
+                raise DataError(f"{path}: a cache that cannot be the holdout of these models: {e}") from None
         if texts:
             with parsed_batches(tuple(texts), parse, stop=self._stop, threads=self._options.threads) as found:
                 for parsed in found:
@@ -166,7 +166,7 @@ class Holdout:
 
 
 def mean(losses: float, importances: float) -> float:
-    """The mean loss; infinity if there is none."""
+    """The mean loss; infinity without examples."""
     return losses / importances if importances > 0 else inf
 
 
@@ -180,17 +180,17 @@ def _is_cache(path: str) -> bool:
 
 def search(
     candidates: list[Candidate],
-    judged: Callable[[list[Candidate]], list[float]],
+    losses_of: Callable[[list[Candidate]], list[float]],
     as_learned: Callable[[list[Candidate]], list[float]] | None,
     finalists: int = 3,
 ) -> tuple[Candidate, list[Candidate]]:
     """The best candidate, and all with their losses. Of equal ones the first is the best.
 
-    judged: the losses of candidates. as_learned: those of candidates as the algorithm would have them, shrunk or
+    losses_of: the losses of candidates. as_learned: those of candidates as the algorithm would have them, shrunk or
     projected, which costs more: for the best few only; None: they are the same. The start and the shards are as they
     are.
     """
-    found = with_losses(candidates, judged)
+    found = with_losses(candidates, losses_of)
     order = sorted(range(len(found)), key=lambda i: found[i].loss)
     if as_learned is not None:
         tried = [i for i in order[:finalists] if found[i].way not in OWN]
@@ -200,5 +200,5 @@ def search(
     return found[order[0]], found
 
 
-def with_losses(candidates: list[Candidate], judged: Callable[[list[Candidate]], list[float]]) -> list[Candidate]:
-    return [replace(c, loss=loss) for c, loss in zip(candidates, judged(candidates), strict=True)]
+def with_losses(candidates: list[Candidate], losses_of: Callable[[list[Candidate]], list[float]]) -> list[Candidate]:
+    return [replace(c, loss=loss) for c, loss in zip(candidates, losses_of(candidates), strict=True)]

@@ -24,7 +24,7 @@ ROUNDING = 1e-9  # by which evidence may shrink where it is kept as a root
 
 @dataclass
 class ShardModel:
-    """A model and the file that it came from. columns: where in its arrays each class of the merged model stands."""
+    """A model and the file that it came from. columns: the column in its arrays of each class of the merged model."""
 
     path: str
     model: Model
@@ -57,13 +57,13 @@ class Shards:
         """Those of tables, as a model keeps them."""
         return next((shard.model.columns for shard in self.all if shard.model.columns), {})
 
-    def names(self, keys: Array, lively: NDArray[np.bool_]) -> tuple[FeatureNames, int | None]:
-        """The names of these ascending keys, as far as they are `lively`, those of the start first; and for how many
-        there was room, if not for all: the more of MOST_NAMES and what one model has."""
+    def names(self, keys: Array, active: NDArray[np.bool_]) -> tuple[FeatureNames, int | None]:
+        """The names of those of these ascending keys that are active, those of the start first; and the limit of names
+        if it was reached: MOST_NAMES, or the number in one model if that is larger."""
         each = [shard.model.names for shard in self.all if len(shard.model.names)]
         if not each:
             return NONE, None
-        keys = array_of(np.asarray(keys)[lively].tobytes(), "I")
+        keys = array_of(np.asarray(keys)[active].tobytes(), "I")
         most = max(MOST_NAMES, *map(len, each))
         found, whole = FeatureNames.united(each, keys, most)
         return found, None if whole else most
@@ -95,9 +95,9 @@ def read_models(paths: tuple[str, ...], missing: int, threads: int) -> tuple[lis
                 raise
             lost.append(path)
             if len(lost) > missing:
-                raise NoInputError(f"{e}; --allow-missing {len(lost)} goes on without it") from e
+                raise NoInputError(f"{e}; --allow-missing {len(lost)} continues without it") from e
     if not found:
-        raise NoInputError("no shard is there: there is nothing to merge")
+        raise NoInputError("no shard exists: nothing to merge")
     return found, lost
 
 
@@ -112,17 +112,17 @@ def checked_shards(found: list[ShardModel], lost: list[str], start: str | None, 
 
     NoInputError, DataError, UsageError: whose message names the file, and what to do.
     """
-    begun = ShardModel(start, map_model(start)) if start is not None else None
+    base = ShardModel(start, map_model(start)) if start is not None else None
     _check_each(found)
-    _check_alike(found, begun)
+    _check_alike(found, base)
     settings = _settings(found, loss)
     given, found = found, _ordered(found)
-    classes = _classes(settings, found, begun)
-    for shard in [*found, *([begun] if begun else [])]:
+    classes = _classes(settings, found, base)
+    for shard in [*found, *([base] if base else [])]:
         shard.columns = _columns(shard.model, classes)
     algorithm = algorithm_of(settings.algorithm)
-    _check_counted_once(given, begun, algorithm.merging.evidence)
-    return Shards(settings, algorithm, begun, found, lost, classes)
+    _check_counted_once(given, base, algorithm.merging.evidence)
+    return Shards(settings, algorithm, base, found, lost, classes)
 
 
 def _settings(found: list[ShardModel], loss: str | None) -> Settings:
@@ -143,11 +143,11 @@ def _check_each(found: list[ShardModel]) -> None:
         if refusal := algorithm_of(model.algorithm).merging.refusal:
             raise DataError(f"{path}: models of {model.algorithm} cannot be merged: {refusal}")
         if model.merged:
-            raise DataError(f"{path}: is merged already, of {model.merged['shards']} shards, and a merge of merges is "
-                            "no merge of all: name the shards, or make it the --start of the next round")  # fmt: skip
+            raise DataError(f"{path}: is already a merge of {model.merged['shards']} shards, and merges cannot be "
+                            "merged again: name the shards, or give it as --start of the next round")  # fmt: skip
         if model.interrupted:
-            raise DataError(f"{path}: its training was interrupted: `vwlite train -i {path}` goes on with the rest of "
-                            "the data, or train it anew")  # fmt: skip
+            raise DataError(f"{path}: its training was interrupted: `vwlite train -i {path}` continues with the rest "
+                            "of the data, or train it again")  # fmt: skip
         if model.counters.get("examples", 0) == 0 and model.program.startswith("vwlite"):
             raise DataError(f"{path}: has learned nothing: leave it out")
 
@@ -174,7 +174,7 @@ def _check_alike(found: list[ShardModel], start: ShardModel | None) -> None:
         names = KEPT if solved else tuple(f.name for f in fields(Settings) if f.name not in CHANGEABLE)
         _compare(first, start, names)
         if start.model.weights_only and not solved and not first.model.weights_only:
-            raise DataError(f"{start.path}: saved with --save-weights-only: no shard can have begun from it")
+            raise DataError(f"{start.path}: saved with --save-weights-only: no shard can start from it")
 
 
 def _compare(one: ShardModel, other: ShardModel, names: tuple[str, ...]) -> None:
@@ -198,9 +198,9 @@ def _compare_columns(one: ShardModel, other: ShardModel) -> None:
     mine, its = dict(a["roles"]), dict(b["roles"])
     for name in [*mine, *(name for name in its if name not in mine)]:
         if mine.get(name) != its.get(name):
-            x, y = (f"is {roles[name]}" if name in roles else "is not there" for roles in (mine, its))
-            raise DataError(f"{one.path}: its column {brief(repr(name))} {x}, and {y} in {other.path}: say the roles "
-                            "of columns to all shards, as `vwlite help tables` has them")  # fmt: skip
+            x, y = (f"is {roles[name]}" if name in roles else "is missing" for roles in (mine, its))
+            raise DataError(f"{one.path}: its column {brief(repr(name))} {x}, and {y} in {other.path}: give all "
+                            "shards the same column roles, as in `vwlite help tables`")  # fmt: skip
     for name in a:
         if (name != "roles" or not a["header"]) and a[name] != b[name]:
             what = "order of columns" if name == "roles" else f"--{name}" if name != "open" else "kind of table"
@@ -221,20 +221,20 @@ def _check_counted_once(found: list[ShardModel], start: ShardModel | None, kind:
         if other is not shard:
             raise DataError(f"{shard.path} and {other.path} are the same model: what it has learned would count twice; "
                             "name it once")  # fmt: skip
-    begun_at: dict[str, ShardModel] = {}
+    resumed_by: dict[str, ShardModel] = {}
     for shard in found:
         resumed = shard.model.resumed
-        if resumed in begun_at and (start is None or resumed != start.model.digest):
-            raise DataError(f"{begun_at[resumed].path} and {shard.path} go on from one model that was interrupted, and "
+        if resumed in resumed_by and (start is None or resumed != start.model.digest):
+            raise DataError(f"{resumed_by[resumed].path} and {shard.path} continue the same interrupted model, and "
                             "its data would count twice: name it with --start")  # fmt: skip
         if resumed:
-            begun_at[resumed] = shard
+            resumed_by[resumed] = shard
     for shard in found:
         base, ours = shard.model.base, shard.model.program.startswith("vwlite")
         if start is None and base:
-            begun = next((o for o in found if o.model.digest == base), None)
-            why = f"goes on from {begun.path}, and its data would count twice: name only one of them" if begun else (
-                "goes on from another model, which would count once for every shard: name that with --start")
+            parent = next((o for o in found if o.model.digest == base), None)
+            why = f"continues {parent.path}, and its data would count twice: name only one of them" if parent else (
+                "continues another model, which would count once for every shard: name that with --start")
             raise DataError(f"{shard.path}: {why}")
         if start is not None:
             _check_beginning(shard, start, kind, ours)
@@ -251,10 +251,11 @@ def _check_beginning(shard: ShardModel, start: ShardModel, kind: Evidence | None
     fewer = [name for name, count in before.counters.items() if model.counters.get(name, 0) < count]
     less = _known_less(shard, start, kind) if not says else 0
     if (ours and fewer) or less:
-        what = f"knows less of {less} of its {len(before.keys)} features" if less else f"has seen fewer {fewer[0]}"
-        raise DataError(f"{shard.path}: did not begin from {start.path}, as it {what}: {_make_a_shard(start)}")
+        some = f"examples of {less} of its {len(before.keys)} features" if less else fewer[0]
+        why = f"it has seen fewer {some}: {_make_a_shard(start)}"
+        raise DataError(f"{shard.path}: did not start from {start.path}, as {why}")
     if ours and model.counters.get("examples") == before.counters.get("examples"):
-        elsewhere = "" if says else ", or began elsewhere"
+        elsewhere = "" if says else ", or started elsewhere"
         raise DataError(f"{shard.path}: has learned nothing since {start.path}{elsewhere}: leave it out")
 
 
@@ -265,7 +266,7 @@ def _says_it_began_from(shard: ShardModel, start: ShardModel) -> bool:
 
 def _make_a_shard(start: ShardModel) -> str:
     command = "train" if start.model.program.startswith("vwlite") else "vw"
-    return f"vwlite {command} -i {start.path} makes a shard of that start"
+    return f"vwlite {command} -i {start.path} trains a shard from that start"
 
 
 def _known_less(shard: ShardModel, start: ShardModel, kind: Evidence | None) -> int:
@@ -298,7 +299,7 @@ def _classes(settings: Settings, found: list[ShardModel], start: ShardModel | No
 
 
 def _columns(model: Model, classes: list[str]) -> list[int]:
-    """Where in the arrays of a model each class stands; one that it has not met is one of those without a name, which
+    """The column in the arrays of a model of each class; an unseen class is one of those without a name, which
     are all alike."""
     places = {name: at for at, name in enumerate(model.classes)}
     unnamed = iter(range(len(model.classes), model.records))

@@ -20,13 +20,13 @@ ROWS = 1 << 14  # that are worked on at a time
 
 @dataclass
 class Merged:
-    """What a merge has found, apart from the weights."""
+    """The result of a merge, except the weights."""
 
     settings: Settings
     scalars: dict[str, list[Any]]  # of the rule, for each class; the functions add to it what follows from the weights
     keys: NDArray[np.uint32]
     constant: int | None  # where in the keys that of the constant is
-    w: Weights  # that learning goes on from
+    w: Weights  # from which learning continues
     S: Weights  # evidence
     extra: Weights
     absent: Weights  # what shards without the key would have shrunk it by

@@ -1,6 +1,6 @@
 """Model files: reading and writing them, and the way from a learner to a model and back.
 
-What stands here is public. It is loaded when it is asked for: what makes its models of other files, as `vwlite vw`,
+The names here are public. They are loaded on first use: what makes its models of other files, as `vwlite vw`,
 starts without it.
 """
 

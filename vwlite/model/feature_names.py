@@ -55,7 +55,7 @@ class FeatureNames:
     @staticmethod
     def united(each: Iterable["FeatureNames"], keys: Array, most: int) -> tuple["FeatureNames", bool]:
         """The names of these ascending keys in several models, those of earlier ones first: `most` names, and 100 bytes
-        of text for each on average. Also whether there was room for all."""
+        of text for each on average. Also whether all fitted."""
         from vwlite.core.text.feature_names import united
 
         found, whole = NONE, True
@@ -125,7 +125,7 @@ def unescaped(text: str) -> bytes:
         if match[1] is not None:
             return bytes([int(match[1], 16)])
         if match[2] not in _MEANT:
-            raise ValueError(f"{text!r} has a \\ without \\, t, n, r or xNN behind it")
+            raise ValueError(f"{text!r} has a \\ without \\, t, n, r or xNN after it")
         return _MEANT[match[2]]
 
     return _ESCAPE.sub(meant, text.encode("utf-8", "surrogateescape"))

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from vwlite.output.atomic import AtomicFile, Draft
 
 FORMAT = 2  # raised when older programs cannot read what is written
-WITHOUT_NAMES = 1  # the format of models that have none
+WITHOUT_NAMES = 1  # the format of models without names
 _COMMENT = b"vwlite blake2b=%s"
 _DIGEST = re.compile(rb"vwlite blake2b=([0-9a-f]{64})\Z")
 _COMMENT_SIZE = len(_COMMENT % (b"0" * 64))
@@ -97,7 +97,7 @@ class Model:
         return self.options.get("oaa") or 1
 
     def class_names(self) -> list[str]:
-        """The names of the classes; `?4` for the fourth if it has none yet. Without classes there are none."""
+        """The names of the classes; `?4` for the fourth if it has no name yet. Empty without classes."""
         found = self.classes
         if self.options.get("classes", "") not in ("", "auto"):
             found = self.options["classes"].split(",")
@@ -171,7 +171,7 @@ class _Digesting(io.RawIOBase):
 
 
 def write_model(file: "AtomicFile | Draft | _Memory", model: Model) -> str:
-    """Write a model into a file that was begun; the caller commits it. The digest that it has in it.
+    """Write a model into a file that was started; the caller commits it. The digest that it has in it.
 
     DataError if a number in it is not finite: such a model is never written.
     """
@@ -239,7 +239,7 @@ def _add(archive: zipfile.ZipFile, name: str, kind: str, shape: str, data: Array
 
 
 def read_own(path: str, file: IO[bytes], data: bytes | mmap.mmap, *, in_place: bool = False) -> Model:
-    """A model of vwlite from an open file and all of its bytes. DataError if it is none, or not whole.
+    """A model of vwlite from an open file and all of its bytes. DataError if it is not a model, or not complete.
 
     in_place: its arrays are views of the bytes, at any address.
     """
@@ -295,7 +295,7 @@ def _members(archive: zipfile.ZipFile, data: bytes | mmap.mmap, needed: tuple[st
     for info in sorted(archive.infolist(), key=lambda info: info.header_offset):
         match = _NAME.fullmatch(info.filename)
         if not match or match[1] in names:
-            raise ValueError(f"it has an array {info.filename} that no model has, or has twice")
+            raise ValueError(f"it has an array {info.filename} that is unknown or duplicate")
         _check_stored(info)
         sizes = data[info.header_offset + 26 : info.header_offset + 30]  # of the name, and of what else is before it
         if not at <= info.header_offset <= at + _DESCRIPTOR or len(sizes) < 4:
@@ -327,7 +327,7 @@ def _header_of(archive: zipfile.ZipFile) -> dict[str, Any]:
     except (ValueError, RecursionError) as e:
         raise ValueError(f"its header cannot be read: {e}") from e
     if type(header) is not dict:
-        raise ValueError("its header is no object")
+        raise ValueError("its header is not an object")
     return header
 
 
@@ -348,7 +348,7 @@ def _header(path: str, archive: zipfile.ZipFile) -> dict[str, Any]:
 
 
 def _in_file(archive: zipfile.ZipFile, data: bytes | mmap.mmap, name: str) -> Array:
-    """A member as it lies in the file; `_members` has seen that it does."""
+    """The bytes of a member in the file; `_members` has checked its bounds."""
     info = archive.getinfo(f"{name}.npy")
     at = info.header_offset
     at += 30 + sum(struct.unpack("<HH", data[at + 26 : at + 30]))
@@ -356,24 +356,24 @@ def _in_file(archive: zipfile.ZipFile, data: bytes | mmap.mmap, name: str) -> Ar
 
 
 def _array(data: Array, name: str, columns: int = 1) -> Array:
-    """An array in NumPy's format, of a type of CODES: a row, or rows of so many columns; or a text, the header.
-    ValueError if it is none of these."""
+    """An array in NumPy's format, of a type of CODES: a vector, or a matrix of given columns; or a text, the header.
+    ValueError otherwise."""
     begin = len(_NPY) + 2
     end = begin + int.from_bytes(data[len(_NPY) : begin], "little")
     described = _ARRAY.fullmatch(str(data[begin:end], "latin-1"))
     if data[: len(_NPY)] != _NPY or not described:
-        raise ValueError(f"{name} is no array")
+        raise ValueError(f"{name} is not an array")
     kind, items = described[1], int(described[2] or 1) * int(described[3] or 1)
     content = data[end:]
     if len(content) != items * int(kind[2:]) * (4 if kind[1] == "U" else 1):
         raise ValueError(f"{name} is not as long as it says")
     if name == "header":
         if kind[1] != "U" or described[2]:
-            raise ValueError("the header is no text")
+            raise ValueError("the header is not a text")
         return content
     codes = _TEXT if name == "names" else CODES
     if kind not in codes or not described[2]:
-        raise ValueError(f"{name} is of type {kind}, which is none of {', '.join(codes)}")
+        raise ValueError(f"{name} is of type {kind}, not one of {', '.join(codes)}")
     if described[3] != (None if columns == 1 else str(columns)):
         raise ValueError(f"{name} has another shape")
     return array_of(content, codes[kind])
@@ -385,7 +385,7 @@ def _checked_digest(path: str, data: bytes | mmap.mmap) -> str:
     found = _DIGEST.search(data[max(0, size - _COMMENT_SIZE) :])
     if not found:
         if data[:4] == ZIP:
-            raise DataError(f"{path}: not a whole model: its end is missing or damaged; use another copy")
+            raise DataError(f"{path}: not a complete model: its end is missing or damaged; use another copy")
         raise DataError(f"{path}: not a model of vwlite{_what_it_is(data[:4096])}")
     digest = hashlib.blake2b(digest_size=32)
     with memoryview(data) as view:
@@ -396,7 +396,7 @@ def _checked_digest(path: str, data: bytes | mmap.mmap) -> str:
 
 
 def _what_it_is(begin: bytes) -> str:
-    """What a file that is no model is instead, as far as its first bytes tell, and what writes one."""
+    """What a file is that is not a model, by its first bytes, and which command writes a model."""
     writes = "; `vwlite train -m FILE` writes one"
     if not begin:
         return f": it is empty{writes}"
@@ -412,7 +412,7 @@ def inconsistency(model: Model) -> str | None:
     """What is wrong with the arrays of a model; None if nothing is."""
     n, k = len(model.keys), model.records
     if model.keys.format != "I":
-        return "keys are not a row of uint32"
+        return "keys are not a vector of uint32"
     if model.weights.format != "d" or len(model.weights) != n * k:
         return "weights are not as many float64 as there are keys" + (" and classes" if k != 1 else "")
     if not all(is_ascending(part) for part in _parts(model.keys, 1)):
@@ -423,7 +423,7 @@ def inconsistency(model: Model) -> str | None:
         if len(numbers) != n * k:
             return f"state_{name} is not one number for each key" + (" and class" if k != 1 else "")
     if model.weights_only and (model.state or model.more):
-        return "it says that it has no state, and has some"
+        return "its header says that it has no state, but it has state"
     if len(model.names) or model.format != WITHOUT_NAMES:
         wrong = FeatureNames(*map(_aligned, model.names.arrays)).inconsistency(_aligned(model.keys))
         if wrong:
@@ -448,7 +448,7 @@ def _lies_aligned(numbers: Array) -> bool:
 
 
 def _aligned(numbers: Array) -> Array:
-    """The numbers, copied if they lie at an odd address."""
+    """The numbers, copied if their address is not aligned."""
     return numbers if _lies_aligned(numbers) else copied(numbers)
 
 

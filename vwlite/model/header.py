@@ -1,4 +1,4 @@
-"""The header of a model, checked, all of it here: whoever made it need not have meant well.
+"""The header of a model and all checks of it: a file is not trusted.
 
 Types come first, then what `vwlite train` would not take, alone or together: a model that passes can have been trained.
 """
@@ -20,7 +20,7 @@ from vwlite.options.settings import SPECS, Settings
 from vwlite.options.types import LettersType
 
 COUNTERS = ("examples", "unlabelled", "features")
-LARGEST = 1 << 127  # from here on no whole number of the program is; some sums have so many bits
+LARGEST = 1 << 127  # above all integers of the program; some sums need this many bits
 LONGEST = 200  # letters of an explanation that are shown
 
 FIELDS: dict[str, Any] = {
@@ -65,12 +65,12 @@ def check_header(header: dict[str, Any]) -> None:
     try:
         json.dumps(header, ensure_ascii=False).encode("utf-8", "surrogateescape")  # as it is printed
     except UnicodeEncodeError:
-        raise ValueError("it has characters that no text has") from None
+        raise ValueError("it has invalid characters") from None
     if header["format"] < 1:
-        raise ValueError(f"there is no format {header['format']}")
+        raise ValueError(f"unknown format {header['format']}")
     settings = _checked_options(header["options"])
     if not settings.loss:
-        raise ValueError("it does not say its loss")
+        raise ValueError("its loss is missing")
     for name in ("algorithm", "loss"):
         if header[name] != getattr(settings, name):
             raise ValueError(f"{name} is {brief(header[name])}, but its options say {getattr(settings, name)}")
@@ -90,11 +90,11 @@ def check_header(header: dict[str, Any]) -> None:
     if settings.algorithm == SOLVED.name:
         _check_solved(header, settings)
     elif header.get("solved", {}) != {}:
-        raise ValueError("it says how it was solved, and vwlite solve did not make it")
+        raise ValueError("it has facts about a solution, but is not a model of vwlite solve")
     for name in ("base", "resumed"):
         digest = header.get(name, "")
         if type(digest) is not str or (digest and not _FILE_DIGEST.fullmatch(digest)):
-            raise ValueError(f"{name}, which it says that it began from, is no digest")
+            raise ValueError(f"{name}, the model from which it started, is not a digest")
     _check_merged(header.get("merged", {}))
     seen = header.get("seen", 0)
     if type(seen) is not int or not 0 <= seen <= 1 << 32:
@@ -162,7 +162,7 @@ def _check_typed(name: str, value: Any) -> None:
     if name == "crosses":
         for text in value:
             if not 1 <= text.count(",") <= 2 or not all(text.split(",")):
-                raise ValueError(f"{brief(repr(text))} crosses no namespaces by name")
+                raise ValueError(f"{brief(repr(text))} does not cross namespaces by name")
         return
     kind = SPECS[name].type if name in SPECS else None  # constant is typed as --no-constant
     if isinstance(kind, LettersType):  # a text of letters, each by itself, or a tuple of patterns
@@ -195,62 +195,62 @@ def _check_rule(header: dict[str, Any], settings: Settings) -> None:
         values = value if settings.oaa else [value]
         if type(values) is not list or len(values) != (settings.oaa or 1) or not all(map(_is_number, values)):
             raise ValueError(f"{brief(name)} of the rule's state is {brief(repr(value))}")
-        # Models of gd may go on from the time of Vowpal Wabbit, which is none of examples.
+        # Models of gd may continue the time t of Vowpal Wabbit, which does not count examples.
         if name == "t" and settings.algorithm != "gd" and not all(0 <= t <= examples for t in values):
-            raise ValueError(f"it learned {brief(value)} times from {examples} examples")
+            raise ValueError(f"it has learned {brief(value)} times from {examples} examples")
     if header["weights_only"] and set(header["rule"]) - {"unseen"}:
-        raise ValueError("it says that it has no state, and has some")
+        raise ValueError("its header says that it has no state, but it has state")
 
 
 def _check_names(names: Any, settings: Settings) -> None:
     """The names of classes that were found in the data."""
     if type(names) is not list or (names and settings.classes != "auto"):
-        raise ValueError("it has names of classes and does not need any")
+        raise ValueError("it has names of classes, but needs none")
     if len(names) > (settings.oaa or 0):
         raise ValueError("there are more names than classes")
     for name in names:
         if type(name) is not str or not _NAME.fullmatch(name):
-            raise ValueError(f"{brief(repr(name))} is no name of a class")
+            raise ValueError(f"{brief(repr(name))} is not a name of a class")
     if len(set(names)) != len(names):
-        raise ValueError("the classes are not different names")
+        raise ValueError("duplicate names of classes")
 
 
 def _check_merged(found: Any) -> None:
-    """What a model of `vwlite merge` knows of its shards; {}: it is none."""
+    """The facts about the shards of a merged model; {}: the model is not merged."""
     if type(found) is not dict:
-        raise ValueError("it does not say how it was merged")
+        raise ValueError("the facts about its merge are missing")
     if not found:
         return
     for name in sorted(set(found) - set(MERGED_FIELDS)):
-        raise Newer(f"unknown fact {brief(name)} of how it was merged")
+        raise Newer(f"unknown fact {brief(name)} about its merge")
     for name, kind in MERGED_FIELDS.items():
         if name not in found or not _is_of(found[name], kind):
-            raise ValueError(f"{name} of how it was merged is {brief(repr(found.get(name)))}")
+            raise ValueError(f"{name} of its merge is {brief(repr(found.get(name)))}")
     if found["shards"] < 1 or not _FILE_DIGEST.fullmatch(found["digest"]):
-        raise ValueError("what it says of how it was merged cannot be")
+        raise ValueError("the facts about its merge are impossible")
 
 
 def _check_solved(header: dict[str, Any], settings: Settings) -> None:
-    """What a model of `vwlite solve` knows about its problem."""
+    """The facts about the problem of a model of `vwlite solve`."""
     found = header.get("solved")
     if type(found) is not dict:
-        raise ValueError("it does not say how it was solved")
+        raise ValueError("the facts about its solution are missing")
     for name in sorted(set(found) - set(SOLVED_FIELDS)):
-        raise Newer(f"unknown fact {brief(name)} of how it was solved")
+        raise Newer(f"unknown fact {brief(name)} about its solution")
     for name, kind in SOLVED_FIELDS.items():
         if name not in found or not _is_of(found[name], kind):
-            raise ValueError(f"{name} of how it was solved is {brief(repr(found.get(name)))}")
+            raise ValueError(f"{name} of its solution is {brief(repr(found.get(name)))}")
     from vwlite.solvers.table import EVERY, ROUNDS
 
     if found["solver"] not in EVERY:
         raise Newer(f"unknown solver {brief(found['solver'])}")
     if found["objective"] is None and found["solver"] not in ROUNDS:
-        raise ValueError("objective of how it was solved is None")
+        raise ValueError("objective of its solution is None")
     objective = found["lower_bound"] if found["objective"] is None else found["objective"]
     numbers = (found["lower_bound"], found["passes"], found["l1_max"] or 0.0, objective - found["lower_bound"])
     if min(numbers) < 0 or not _DIGEST.fullmatch(found["data"]):
-        raise ValueError("what it says of how it was solved cannot be")
+        raise ValueError("the facts about its solution are impossible")
     if not header["weights_only"] or header["rule"]:
         raise ValueError("it has a state, which models of vwlite solve do not have")
     if settings.radius is not None and settings.l1:
-        raise ValueError("it has two strengths")
+        raise ValueError("it has both l1 and radius")

@@ -51,7 +51,7 @@ def _checked(path: str, model: Model) -> Model:
 
 @contextmanager
 def opened(path: str, *, keeps: bool = False) -> Iterator[tuple[IO[bytes], bytes | mmap.mmap]]:
-    """A file and all of its bytes; what comes through a pipe is held in memory. keeps: the bytes are wanted for
+    """A file and all of its bytes; the content of a pipe is held in memory. keeps: the bytes are needed for
     longer."""
     try:
         with open(path, "rb") as f:

@@ -23,7 +23,7 @@ def copied(view: Array) -> Array:
 
 
 def field_of(rule: "Rule", slots: bytes | bytearray, name: str) -> Array:
-    """One field of all slots, as a view of every so many numbers: from its place in the first, in steps of a slot."""
+    """One field of all slots, as a strided view: from its offset in the first slot, in steps of one slot."""
     at = 0
     for field, kind in rule.SLOT:
         size = int(kind[2:])

@@ -33,7 +33,7 @@ class Provenance:
 
     @staticmethod
     def of(model: "Model", *, in_place: bool) -> "Provenance":
-        """Of a run that goes on from a model. in_place: what it learns takes the place of that model, so both are one
+        """Of a run that continues a model. in_place: the new model replaces the old one, so both are one
         run, and the model has the bytes of one; else several may begin from it. One that was interrupted has the
         beginning that it had."""
         if in_place:
@@ -55,10 +55,10 @@ def snapshot(
     weights_only: bool = False,
     columns: dict[str, Any] | None = None,
     names: "NameStore | None" = None,
-    begun: Provenance = FROM_NOTHING,
+    provenance: Provenance = FROM_NOTHING,
 ) -> "Model":
     """The model as of now. before: the counters of the model that was continued, or zeros. columns: of tables, as
-    `vwlite.input.schema.Schema.stored` gives them. names: those of features that have been found. begun: which model
+    `vwlite.input.schema.Schema.stored` gives them. names: the names of features found. provenance: which model
     was continued."""
     from vwlite.model.file import Model
 
@@ -87,9 +87,9 @@ def snapshot(
         interrupted=interrupted,
         weights_only=weights_only,
         classes=learner.names.first(learner.named) if settings.classes == "auto" else [],
-        base=begun.base,
-        resumed=begun.resumed,
-        seen=begun.seen if begun.seen > len(keys) else 0,  # a model of vwlite solve dropped some
+        base=provenance.base,
+        resumed=provenance.resumed,
+        seen=provenance.seen if provenance.seen > len(keys) else 0,  # a model of vwlite solve dropped some
         program=f"vwlite {__version__}",
         columns=columns or {},
         names=NONE if names is None else FeatureNames.kept(names, keys, weights, settings.bits),
@@ -109,7 +109,7 @@ def begin(settings: Settings, feature_weights: str | None, **options: Any) -> Le
 
 
 def resume(model: "Model", resolved: Resolved, path: str, **options: Any) -> Learner:
-    """A learner that goes on learning from a model, with what the command line changed in its settings."""
+    """A learner that continues a model, with the settings that the command line changed."""
     settings = resolved.settings
     if model.algorithm == SOLVED.name:
         return _from_weights(model, settings, path, options)
@@ -122,7 +122,7 @@ def resume(model: "Model", resolved: Resolved, path: str, **options: Any) -> Lea
 
 
 def restore(model: "Model", settings: Settings, path: str, **options: Any) -> Learner:
-    """A learner that goes on from a model. options: as Learner takes them."""
+    """A learner that continues a model. options: those of Learner."""
     if model.weights_only:
         if options.get("learn", True):
             raise DataError(f"{path}: saved with --save-weights-only: it predicts, but cannot be continued")
@@ -158,13 +158,13 @@ def _predictor(model: "Model", settings: Settings, path: str, options: dict[str,
 
 
 def _from_weights(model: "Model", settings: Settings, path: str, options: dict[str, Any]) -> Learner:
-    """A learner that begins with these weights, and knows nothing else. UsageError if its rule needs more."""
+    """A learner that starts from these weights without other state. UsageError if its rule needs more."""
     if not _begins_from_weights(algorithm_of(settings.algorithm)) or settings.average or settings.nonzeros:
         more = " with --average" if settings.average else " with --nonzeros" if settings.nonzeros else ""
         able = ", ".join(a.name for a in ALGORITHMS.values() if _begins_from_weights(a) and settings.loss in a.losses)
         raise UsageError(
-            f"{path}: --algorithm {settings.algorithm}{more} cannot begin from weights alone, as its own follow from "
-            f"more: use {able}"
+            f"{path}: --algorithm {settings.algorithm}{more} cannot start from weights alone, as its weights "
+            f"depend on more: use {able}"
         )
     learner = make_learner(settings, names=model.classes, **options)
     rule = learner.rule
@@ -184,7 +184,7 @@ def fresh_rule(settings: Settings) -> Rule:
 
 
 def blank_of(rule: Rule, name: str) -> Any:
-    """A field of a slot that nothing has touched; 0 if there is no such field."""
+    """A field of a new slot; 0 if the field does not exist."""
     blank = rule.blank() or bytes(rule.slot_size())
     return field_of(rule, blank, name)[0] if name in state_codes(rule) else 0.0
 

@@ -59,8 +59,8 @@ class Command(click.Command):
         last.help = "Show all options and examples, and exit."  # type: ignore[attr-defined]
         return [*own, show, last]
 
-    def _show(self, ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
-        if wanted and not ctx.resilient_parsing:
+    def _show(self, ctx: click.Context, _: click.Parameter, given: bool) -> None:
+        if given and not ctx.resilient_parsing:
             click.echo(self.screen(ctx), color=ctx.color)
             ctx.exit()
 

@@ -64,7 +64,7 @@ class DaskTrainOptions(TrainOptions, ClusterOptions):
         help="Write the model to this file after each round.",
     )  # fmt: skip
     rounds: int | None = option(
-        None, "--rounds", group=CLUSTER, type=Whole(1, 10_000), metavar="R", shown="1; --exact: as many as it takes",
+        None, "--rounds", group=CLUSTER, type=Whole(1, 10_000), metavar="R", shown="1; --exact: no limit",
         help="Number of rounds. In each, all shards are learned, starting from the last merge, and merged.",
     )  # fmt: skip
     holdout_period: int | None = option(
@@ -114,7 +114,7 @@ class DaskSumsOptions(TrainOptions):
 
     initial: str | None = option(
         None, "-i", "--initial", group=OUT, type=PATH, required=True, metavar="FILE",
-        help="The model at whose weights sums are wanted.",
+        help="The model at whose weights the sums are computed.",
     )  # fmt: skip
     output: str | None = option(
         None, "-o", "--output", group=OUT, type=PATH, required=True, metavar="FILE", help="Write the sums to this file."
@@ -192,7 +192,7 @@ def check_urls(o: DaskTrainOptions | DaskPredictOptions) -> None:
     if "-" in o.data:
         raise UsageError("-: the workers cannot read standard input: name files or URLs")
     if o.format in BINARY:
-        raise UsageError(f"--format {o.format}: workers read lines of text; vwlite convert makes some of it")
+        raise UsageError(f"--format {o.format}: workers read lines of text; convert it with vwlite convert")
     if isinstance(o, DaskTrainOptions) and "tolerance" in o.raw and not o.exact:
-        raise UsageError("--tolerance needs --exact: a round of merges has none")
+        raise UsageError("--tolerance needs --exact: rounds of merges do not use it")
     check_files(o)

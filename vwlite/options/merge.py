@@ -69,15 +69,15 @@ merge_options = takes(MergeOptions, _MERGE, "SHARD...")
 def check_merge(o: MergeOptions) -> None:
     """Options of the run that mean nothing together: UsageError."""
     if not o.data:
-        raise UsageError("there is no shard: name the models that are to be merged, as in vwlite merge a.model b.model")
+        raise UsageError("no shard is given: name the models to merge, as in vwlite merge a.model b.model")
     if o.rule == "search" and not o.holdout:
-        raise UsageError("--rule search needs examples to judge by: add --holdout FILE")
+        raise UsageError("--rule search needs examples to compare merges: add --holdout FILE")
     if not o.holdout:
         for name in ("max_errors", "rejects"):
             if getattr(o, name) is not None:
-                raise UsageError(f"{option_name(name)} needs --holdout, as the shards are no lines")
+                raise UsageError(f"{option_name(name)} needs --holdout: shards are models, not lines")
     if "-" in o.data:
-        raise UsageError("-: a shard is a file; standard input is none")
+        raise UsageError("-: a shard is a file, not standard input")
     check_files(o)
     outputs = {"--model": o.model, "--report": o.report, "--rejects": o.rejects}
     check_apart(outputs, [(path, "a file of --holdout") for path in o.holdout])
@@ -85,5 +85,5 @@ def check_merge(o: MergeOptions) -> None:
         seen: dict[str, str] = {}
         for path in paths:
             if other := seen.get(os.path.realpath(path)):
-                raise UsageError(f"{other} and {path} are one file: {what} would count twice; name it once")
+                raise UsageError(f"{other} and {path} are the same file: {what} would count twice; name it once")
             seen[os.path.realpath(path)] = path

@@ -1,4 +1,4 @@
-"""The name that was probably meant by a word that is none. Imported only when there is an error."""
+"""The valid name that is nearest to an invalid one. Imported only after an error."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches

@@ -18,7 +18,7 @@ from vwlite.output.atomic import check_apart
 # Options that may differ from those of the model that is continued.
 CHANGEABLE = ("learning_rate", "decay_learning_rate", "l1", "l2", "radius", "round_at_end", "link")
 
-# What the weights of a model are about, which whoever begins from them cannot change.
+# Settings that define the meaning of the weights; a run that starts from them cannot change these.
 KEPT = (
     "labels", "bits", "hash", "constant", "interactions", "crosses", "keep", "ignore", "ignore_linear", "loss", "oaa",
     "classes", "softmax",
@@ -82,7 +82,7 @@ def resolve(o: TrainOptions, model: Settings | None) -> Resolved:
         return _from_solved(o, typed, model)
     if model is not None:
         if "feature_weights" in typed:
-            raise UsageError(f"--feature-weights: the model {o.initial} keeps those that it began with: leave it out")
+            raise UsageError(f"--feature-weights: the model {o.initial} keeps its own: leave the option out")
         changed = contradictions(o, typed, model)
     if typed.get("softmax") and model is None:
         typed = {"algorithm": "l1-ball", "loss": "logistic"} | typed
@@ -95,7 +95,7 @@ def _from_solved(o: TrainOptions, typed: dict[str, Any], model: Settings) -> Res
     """The settings of a run that begins from a model of `vwlite solve`, which has weights and nothing else."""
     if "algorithm" not in typed:
         raise UsageError(
-            f"{o.initial} was made by vwlite solve, which does not learn from a stream: say how to go on, such as "
+            f"{o.initial} was made by vwlite solve, which does not learn from a stream: say how to continue, such as "
             "--algorithm truncated-gradient"
         )
     contradictions(o, {name: value for name, value in typed.items() if name in KEPT}, model)
@@ -116,18 +116,19 @@ def check_problem(settings: Settings, given: Sequence[str]) -> None:
             raise UsageError("--loss hinge is minimised with --l2, as in a support vector machine: add --l2 1e-4")
     elif settings.softmax:
         if list(given) != ["radius"]:
-            raise UsageError("--softmax needs --radius, the largest sum of |weights| of each class, and nothing else")
+            raise UsageError("--softmax needs --radius, the limit of the sum of |weights| of each class, and no other "
+                             "penalty")  # fmt: skip
     elif not given and settings.l2 == 0:
         raise UsageError(
-            "how strong? --l1, --l1-of-max, --l1-path, --radius, --nonzeros or --l2 says it, such as --l1-of-max 0.1; "
-            "--l1 0 is no penalty"
+            "the regularization strength is missing: give --l1, --l1-of-max, --l1-path, --radius, --nonzeros or --l2, "
+            "such as --l1-of-max 0.1; --l1 0 means no penalty"
         )
 
 
 def without_loss(path: str | None) -> str:
     """What to say of a model that does not have its loss."""
     return (
-        f"{path}: a model of Vowpal Wabbit does not know the loss that it was trained with: say it, such as --loss "
+        f"{path}: a model of Vowpal Wabbit does not store the loss that it was trained with: give it, such as --loss "
         "logistic"
     )
 
@@ -170,7 +171,7 @@ def refused(algorithm: Algorithm) -> dict[str, str]:
         found[name] = algorithm.instead.get(name, f"it is an option of {users}")
     for name in SCHEDULE:
         if name not in algorithm.schedule:
-            found[name] = f"use {option_name(algorithm.rate)}" if algorithm.rate else "its steps follow from the loss"
+            found[name] = f"use {option_name(algorithm.rate)}" if algorithm.rate else "its steps need only the loss"
     return found
 
 
@@ -186,12 +187,12 @@ def _check_algorithm(settings: Settings, typed: dict[str, Any]) -> None:
     algorithm = algorithm_of(settings.algorithm)
     for name, why in refused(algorithm).items():
         if name in typed:
-            raise UsageError(f"{option_name(name)} means nothing to --algorithm {settings.algorithm}: {why}")
+            raise UsageError(f"{option_name(name)} has no effect with --algorithm {settings.algorithm}: {why}")
     pairs = {pair: "leave one of them out" for pair in combinations(algorithm.forms, 2)
              if algorithm.forms[pair[0]] != algorithm.forms[pair[1]]}  # fmt: skip
-    for (one, other), why in (pairs | algorithm.apart).items():
+    for (one, other), why in (pairs | algorithm.incompatible).items():
         if getattr(settings, one) and getattr(settings, other):
-            raise UsageError(f"{option_name(one)} and {option_name(other)} exclude each other: {why}")
+            raise UsageError(f"{option_name(one)} and {option_name(other)} cannot be used together: {why}")
     if settings.loss and settings.loss not in algorithm.losses:
         losses = " or ".join(f"--loss {loss}" for loss in algorithm.losses)
         raise UsageError(f"--algorithm {settings.algorithm} cannot learn from --loss {settings.loss}: use {losses}")
@@ -200,11 +201,11 @@ def _check_algorithm(settings: Settings, typed: dict[str, Any]) -> None:
             raise UsageError(f"--algorithm {settings.algorithm} needs {option_name(name)}")
     for name, loss in LOSS_OPTIONS.items():
         if name in typed and settings.loss != loss:
-            raise UsageError(f"{option_name(name)} means nothing to --loss {settings.loss}: add --loss {loss}")
+            raise UsageError(f"{option_name(name)} has no effect with --loss {settings.loss}: add --loss {loss}")
     if "labels" in typed and settings.label_domain == "nonnegative":
-        raise UsageError(f"--labels makes labels -1 and 1, which --loss {settings.loss} cannot use")
+        raise UsageError(f"--labels maps labels to -1 and 1, which --loss {settings.loss} cannot use")
     if settings.keep and settings.ignore:
-        raise UsageError("--keep and --ignore exclude each other: name the namespaces of one kind")
+        raise UsageError("--keep and --ignore cannot be used together: use one of them")
 
 
 def check_link(settings: Settings) -> None:
@@ -212,7 +213,7 @@ def check_link(settings: Settings) -> None:
     losses = LINKS[settings.link]
     if settings.loss and settings.loss not in losses:
         raise UsageError(
-            f"--link {settings.link} makes no sense of the scores of --loss {settings.loss}, only of those of --loss "
+            f"--link {settings.link} cannot be applied to the scores of --loss {settings.loss}, only of --loss "
             f"{' or '.join(losses)}: use --link identity"
         )
 
@@ -224,7 +225,7 @@ def _check_classes(settings: Settings) -> None:
         if names == "auto":
             raise UsageError("--classes auto needs --oaa K, the largest number of classes that there may be")
         if names:  # the command line counts them; a header may not
-            raise UsageError(f"--classes names {len(names.split(','))} classes, but there is no --oaa")
+            raise UsageError(f"--classes names {len(names.split(','))} classes, but --oaa is missing")
         if settings.softmax:
             raise UsageError("--softmax needs the classes: add --oaa K for labels from 1 to K, or --classes")
         return
@@ -237,13 +238,13 @@ def _check_classes(settings: Settings) -> None:
             f"--nonzeros counts the weights of one score, but {option} has one for each class: use {strength}"
         )
     if settings.labels is not None:
-        raise UsageError(f"--labels makes labels -1 and 1, but with {option} they are classes: use --classes")
+        raise UsageError(f"--labels maps labels to -1 and 1, but with {option} they are classes: use --classes")
     if settings.link != "identity":
         raise UsageError(f"--link {settings.link} is for one score, but {option} has one for each class: leave it out; "
                          "vwlite predict --probabilities prints probabilities")  # fmt: skip
     if settings.softmax:
         if settings.loss != "logistic":
-            raise UsageError(f"--softmax has a loss of its own: leave --loss {settings.loss} out")
+            raise UsageError(f"--softmax has its own loss: leave --loss {settings.loss} out")
         if algorithm_of(settings.algorithm).needs_loss:
             raise UsageError(
                 f"--algorithm {settings.algorithm} cannot learn from --softmax, as its steps need the loss of one "
@@ -260,24 +261,24 @@ def check_runs(o: TrainOptions) -> None:
     if o.kill_cache and not (o.cache or o.cache_file):
         raise UsageError("--kill-cache needs --cache or --cache-file")
     if o.cache and o.cache_file:
-        raise UsageError("--cache and --cache-file exclude each other: one cache is enough")
+        raise UsageError("--cache and --cache-file cannot be used together: one cache is enough")
     if o.cache or o.cache_file:
         name = "--cache" if o.cache else "--cache-file"
         if not o.data or "-" in o.data:
-            raise UsageError(f"{name} cannot tell whether standard input has changed: name DATA files")
+            raise UsageError(f"{name} cannot detect a change of standard input: name DATA files")
         for path in o.data:
             if os.path.exists(path) and not os.path.isfile(path):
-                raise UsageError(f"{name} cannot tell whether {path} has changed, as it is no file: leave it out")
+                raise UsageError(f"{name} cannot detect a change of {path}, which is not a file: leave it out")
     if o.holdout_off and o.holdout_period is not None:
-        raise UsageError("--holdout-off and --holdout-period exclude each other")
+        raise UsageError("--holdout-off and --holdout-period cannot be used together")
     if o.holdout_off and o.holdout_to is not None:
-        raise UsageError("--holdout-off and --holdout-to exclude each other")
+        raise UsageError("--holdout-off and --holdout-to cannot be used together")
     if o.passes == 1:
         for name in ("holdout_period", "early_terminate"):
             if getattr(o, name) is not None and (name == "early_terminate" or o.holdout_to is None):
-                raise UsageError(f"{option_name(name)} needs --passes above 1: a single pass holds nothing out")
+                raise UsageError(f"{option_name(name)} needs --passes above 1: a single pass has no holdout")
     if o.holdout_off and o.early_terminate is not None:
-        raise UsageError("--early-terminate needs the examples that --holdout-off does not hold out")
+        raise UsageError("--early-terminate needs a holdout: leave --holdout-off out")
     for name in ("checkpoint_every", "names", "save_weights_only"):
         if getattr(o, name) and o.model is None:
             raise UsageError(f"{option_name(name)} needs --model")
@@ -305,7 +306,7 @@ def check_files(o: InputOptions, more: dict[str, str | None] | None = None) -> N
             inputs.append((o.typed["feature_weights"], "the file of --feature-weights"))
         model = o.initial
     if model is not None:
-        inputs.append((model, "the model that is read"))
+        inputs.append((model, "the input model"))
     check_apart(outputs, inputs, ("--model", model))
 
 

@@ -35,7 +35,7 @@ STRENGTHS = ("l1", "l1_of_max", "l1_path", "radius", "nonzeros")
 
 
 class Path(click.ParamType):
-    """K, or K:F: so many strengths, and the last of them over the first. (K, F)"""
+    """K, or K:F: the number of strengths, and the ratio of the last to the first. (K, F)"""
 
     name = "path"
 
@@ -219,7 +219,7 @@ def own_strength(settings: Settings) -> tuple[str, float] | None:
 def resolve_solve(o: SolveOptions, model: Settings | None) -> tuple[Settings, str]:
     """The settings of the model that is to be found, and the name of the solver.
 
-    model: that which is begun from. Its strength is that of now if none is typed and it means the same. UsageError for
+    model: the start. Its regularization strength is used if none is given and it has the same meaning. UsageError for
     what contradicts the model, or itself.
     """
     typed = typed_settings(o)
@@ -239,11 +239,11 @@ def resolve_solve(o: SolveOptions, model: Settings | None) -> tuple[Settings, st
         if model.algorithm == SOLVED.name:
             base = replace(base, nonnegative=model.nonnegative)
             if model.feature_weights and "feature_weights" not in typed:
-                raise UsageError(f"{o.initial} was solved with --feature-weights: name their file once more")
+                raise UsageError(f"{o.initial} was solved with --feature-weights: give their file again")
     given = [name for name in STRENGTHS if name in typed or getattr(o, name, None) is not None]
     if len(given) > 1:
         first, second = map(option_name, given[:2])
-        raise UsageError(f"{first} and {second} exclude each other: one strength is enough")
+        raise UsageError(f"{first} and {second} cannot be used together: each is a regularization strength")
     settings = replace(base, **typed)
     own = None
     if model is not None and model.algorithm not in SIMPLEX and settings.loss != "hinge":
@@ -278,11 +278,11 @@ def _check_solving(o: SolveOptions, row: SolverRow) -> None:
     for name in ("beta", "batch", "order", "eta0"):
         if getattr(o, name) is not None and name not in row.options:
             takers = _solvers_with(name)
-            raise UsageError(f"{option_name(name)} means nothing to --solver {row.name}: it is for {takers}")
+            raise UsageError(f"{option_name(name)} has no effect with --solver {row.name}, only with {takers}")
     if o.batch is not None and o.batch >= 1 and o.batch != int(o.batch):
-        raise UsageError(f"--batch {o.batch:g}: from 1 on, it is a whole number of examples")
+        raise UsageError(f"--batch {o.batch:g}: a number of examples must be whole")
     if not row.ends and o.max_seconds is None and o.max_passes is None:
-        raise UsageError(f"--solver {row.name} does not end by itself: add --max-seconds or --max-passes")
+        raise UsageError(f"--solver {row.name} has no stopping rule: add --max-seconds or --max-passes")
 
 
 def _takes(row: SolverRow, settings: Settings, strength: str) -> str | None:
@@ -308,9 +308,9 @@ def check_solve(o: SolveOptions) -> None:
     if o.l1_path is None or o.model is None:
         return
     if len(re.findall("%d", o.model)) != 1:
-        raise UsageError(f"--model {o.model}: with --l1-path, the number of each model goes where it has %d, once")
+        raise UsageError(f"--model {o.model}: with --l1-path, the name must have %d once, for the number of each model")
     inputs = [(path, "one of the DATA files") for path in o.data]
-    inputs += [(o.initial, "the model that is read")] if o.initial else []
+    inputs += [(o.initial, "the input model")] if o.initial else []
     for name in models_of_path(o):
         check_apart({"--model": name, "--report": o.report, "--rejects": o.rejects}, inputs, ("--model", o.initial))
 
@@ -320,13 +320,13 @@ def check_shards(o: SolveOptions) -> None:
     of_solvers = (name for row in SOLVERS.values() for name in row.options)
     for name in ("l1_of_max", "l1_path", "rejects", "max_errors", *of_solvers):
         if getattr(o, name) is not None:
-            raise UsageError(f"--shards and {option_name(name)} exclude each other: leave one of them out")
+            raise UsageError(f"--shards and {option_name(name)} cannot be used together: leave one of them out")
     if o.solver != "auto":
-        raise UsageError(f"--shards and --solver {o.solver} exclude each other: rounds have solvers of their own")
+        raise UsageError(f"--shards and --solver {o.solver} cannot be used together: rounds have their own solvers")
     if not o.data or "-" in o.data:
-        raise UsageError("--shards needs files: the DATA files are the shards, and standard input is none")
+        raise UsageError("--shards needs files: the DATA files are the shards, and standard input is not a file")
     if o.cache_file and len(o.data) > 1:
-        raise UsageError("--cache-file is one file, and each shard has a cache of its own: use --cache")
+        raise UsageError("--cache-file is one file, but each shard has its own cache: use --cache")
     check_runs(o)
 
 
@@ -340,14 +340,14 @@ def check_certify(o: CertifyOptions) -> None:
     """Options of the run that mean nothing together: UsageError."""
     check_runs(o)
     if "l1" in o.typed and "radius" in o.typed:
-        raise UsageError("--l1 and --radius exclude each other: one strength is enough")
+        raise UsageError("--l1 and --radius cannot be used together: each is a regularization strength")
     if o.against is not None:
         outputs = {"--report": o.report, "--rejects": o.rejects, "--cache-file": o.cache_path}
         check_apart(outputs, [(o.against, "the model of --against")])
 
 
 def problem_of_model(o: CertifyOptions, model: Settings) -> Settings:
-    """The problem by which a model is judged, as the settings of a model of `vwlite solve`; those of the data are the
+    """The problem for which a model is evaluated, as settings of a model of `vwlite solve`; those of the data are the
     model's. UsageError for options that contradict it, or are missing."""
     path = o.initial
     loss = model.loss or o.typed.get("loss")
@@ -359,7 +359,7 @@ def problem_of_model(o: CertifyOptions, model: Settings) -> Settings:
     if "quantile_tau" in o.typed and (loss != "quantile" or model.loss):
         raise UsageError("--quantile-tau is for a model of Vowpal Wabbit and --loss quantile: leave it out")
     if model.feature_weights and "feature_weights" not in o.typed:
-        raise UsageError(f"{path} was made with --feature-weights: name their file once more")
+        raise UsageError(f"{path} was made with --feature-weights: give their file again")
     name, value = strength_of(o, model)
     return replace(
         model, algorithm=SOLVED.name, loss=loss, nonzeros=None,
@@ -372,7 +372,7 @@ def problem_of_model(o: CertifyOptions, model: Settings) -> Settings:
 
 
 def strength_of(o: CertifyOptions, model: Settings) -> tuple[str, float]:
-    """By which option a model is judged, and its value: what was typed, or the model's own."""
+    """The option of the regularization strength, and its value: as given, or the model's own."""
     for name in ("l1", "radius"):
         if name in o.typed:
             return name, o.typed[name]
@@ -381,7 +381,7 @@ def strength_of(o: CertifyOptions, model: Settings) -> tuple[str, float]:
         return "l1", 0.0
     if own is None:
         raise UsageError(
-            f"{o.initial}: a model of {model.algorithm} has no strength that means the same here: say --l1 or --radius "
-            "(`vwlite help solve` has the conversions)"
+            f"{o.initial}: the regularization strength of a model of {model.algorithm} does not apply here: give --l1 "
+            "or --radius (`vwlite help solve` has the conversions)"
         )
     return own

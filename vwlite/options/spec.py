@@ -26,7 +26,7 @@ class Spec:
     help: str
     type: click.ParamType | None = None  # None: it is a flag
     default: Any = None
-    shown: str = ""  # the default as text, where it is no number and no word
+    shown: str = ""  # the default as text, where it is neither a number nor a word
     vw: tuple[str, ...] = ()  # Vowpal Wabbit's spellings, which the help leaves out
     metavar: str | None = None
     multiple: bool = False
@@ -57,12 +57,12 @@ class Spec:
         return f"{text}  [default: {default}{''.join(of_some)}]"
 
     def default_text(self) -> str:
-        """The default as it is typed; nothing if there is none to speak of."""
+        """The default as it is typed; "" without a default."""
         return self.shown or shown_value(self.default)
 
 
 def shown_value(value: Any) -> str:
-    """A default as it is typed; nothing for those that are no value."""
+    """A default as it is typed; "" for None, flags and tuples."""
     if value is None or isinstance(value, bool | tuple):
         return ""
     return f"{value:g}".replace("e-0", "e-") if isinstance(value, float) else str(value)

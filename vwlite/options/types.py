@@ -36,7 +36,7 @@ class Number(click.ParamType):
         return "NUMBER"
 
     def read(self, value: Any) -> float:
-        """ValueError if it is none; 1_000 is none, though Python takes it."""
+        """ValueError if it is not a number; 1_000 is refused, though Python accepts it."""
         if "_" in str(value):
             raise ValueError
         return float(value)
@@ -107,7 +107,7 @@ def _check_words(kind: click.ParamType, value: Any, words: list[str], param: Any
         if not word or re.search(r"[\s|]", word):
             kind.fail(f"{value!r}: {word!r} cannot be a label: a name is one word without |", param, ctx)
     if len(set(words)) < len(words):
-        kind.fail(f"{value!r}: a name stands there twice", param, ctx)
+        kind.fail(f"{value!r}: duplicate name", param, ctx)
 
 
 class Labels(click.ParamType):
@@ -160,7 +160,7 @@ class IntervalType(click.ParamType):
 
 
 class ProgressType(click.ParamType):
-    """How often to print: an integer (every so many) or a factor such as 2.0. (factor, step)."""
+    """How often to print: an integer (every N examples) or a factor such as 2.0. (factor, step)."""
 
     name = "progress"
 
@@ -188,9 +188,9 @@ class LettersType(click.ParamType):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         encoded = str(value).encode("utf-8", "surrogateescape")
-        wanted = f"{self.size} letters" if self.size else f"at least {self.least} letter{'s' * (self.least > 1)}"
+        expected = f"{self.size} letters" if self.size else f"at least {self.least} letter{'s' * (self.least > 1)}"
         if (self.size and len(encoded) != self.size) or not self.least <= len(encoded) <= 64:
-            self.fail(f"{value!r}: expected {wanted}, the first of each namespace's name", param, ctx)
+            self.fail(f"{value!r}: expected {expected}, the first of each namespace's name", param, ctx)
         if any((c <= 32 and c != 32) or c in b"|" for c in encoded) or (not self.wildcards and b":" in encoded):
             self.fail(f"{value!r}: a letter that no namespace can begin with", param, ctx)
         return encoded.decode("latin-1")
@@ -222,7 +222,7 @@ class FileName(click.Path):
 
 
 class NamesType(click.ParamType):
-    """Names of columns with commas between them; one with a comma stands in quotes, as in CSV."""
+    """Names of columns with commas between them; one with a comma is quoted, as in CSV."""
 
     name = "names"
 
@@ -234,12 +234,12 @@ class NamesType(click.ParamType):
         try:
             names = [name.strip() for name in next(csv.reader([value], strict=True), None) or [""]]
         except csv.Error as e:
-            self.fail(f"{value!r} is no list of names with commas between them: {e}", param, ctx)
+            self.fail(f"{value!r} is not a list of names with commas between them: {e}", param, ctx)
         return tuple(names)
 
 
 class Delimiter(click.ParamType):
-    """What stands between cells: one ASCII character; tab may be typed as `tab` or `\\t`."""
+    """The cell delimiter: one ASCII character; tab may be typed as `tab` or `\\t`."""
 
     name = "delimiter"
 

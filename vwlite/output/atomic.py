@@ -3,8 +3,8 @@
 A file is written beside its place under a temporary name, flushed to the disk and renamed. A lock
 beside it keeps a second job away. Killed at any instant, there is the old file or the new one.
 
-For NAME they are .NAME.RANDOM.tmp and .NAME.lock. The folder may be shared with people whom nobody knows, so what
-lies there already is never written: a temporary file is always a new one, and only its owner may read it before it
+For NAME they are .NAME.RANDOM.tmp and .NAME.lock. The folder may be shared with untrusted users, so an existing file
+is never written: a temporary file is always a new one, and only its owner may read it before it
 has the name and the mode of the old file. Locks have nothing in them; any user may lock a file that he can read.
 """
 
@@ -33,7 +33,7 @@ _OPEN_ALREADY = re.compile(r"/dev/(?:(stdout)|(stderr)|fd/(\d{1,6}))|/proc/self/
 _NO_FOLDER_SYNC = (errno.EINVAL, errno.EACCES, errno.ENOTSUP, errno.ENOSYS)
 
 _RANDOM = 8  # bytes in the name of a temporary file, as hexadecimal digits
-_DIGEST = 8  # bytes that stand for the end of a name that is too long, likewise
+_DIGEST = 8  # bytes of a digest that replaces the end of a name that is too long
 
 
 class AtomicFile:
@@ -90,7 +90,7 @@ class AtomicFile:
             )
 
     def begin(self) -> None:
-        """Start a new version of the file, empty; one that was begun is thrown away."""
+        """Start a new, empty version of the file; an unfinished one is discarded."""
         if self._direct and self._written and not os.path.samefile(self.name, os.devnull):
             raise CannotCreateError(f"{self.name}: cannot be written twice, as it is not a file: name a regular file")
         if self._direct and self._fd is not None:
@@ -107,7 +107,7 @@ class AtomicFile:
             raise self._cannot_create(e) from e
 
     def _create(self) -> int:
-        """A file that was not there before, under a name that nobody foresees."""
+        """A new file with an unpredictable name."""
         while True:
             self._temporary = self._beside.temporary()
             try:
@@ -120,7 +120,7 @@ class AtomicFile:
 
     def fileno(self) -> int:
         if self._fd is None:
-            raise ValueError(f"{self.name}: not begun")
+            raise ValueError(f"{self.name}: not started")
         return self._fd
 
     def write(self, data: Buffer) -> None:
@@ -132,7 +132,7 @@ class AtomicFile:
             while view.nbytes:
                 view = view[os.write(fd, view[: 1 << 30]) :]
         except BrokenPipeError as e:
-            raise ClosedPipe(f"{self.name}: nobody reads it any more") from e
+            raise ClosedPipe(f"{self.name}: its reader has gone") from e
         except OSError as e:
             raise self._write_error(e) from e
 
@@ -192,7 +192,7 @@ class AtomicFile:
             _open_files.discard(self)
 
     def abandon(self) -> None:
-        """Remove what lies beside the file, from any thread, as the process is about to end."""
+        """Remove the temporary file and the lock, from any thread, before the process ends."""
         if (temporary := self._temporary) is not None:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
@@ -200,7 +200,7 @@ class AtomicFile:
             self._remove_lock(lock)
 
     def _discard(self) -> None:
-        """Throw away the version that was begun."""
+        """Discard the unfinished version."""
         if self._fd is not None:
             _close(self._fd)
             self._fd = None
@@ -222,7 +222,7 @@ class AtomicFile:
     # --- the lock ----------------------------------------------------------------------------
 
     def _acquire(self) -> int:
-        """The lock, as a file descriptor. Whoever holds the lock may unlink its file, so it counts only while
+        """The lock, as a file descriptor. The holder of the lock may unlink its file, so it counts only while
         the path still leads to the file that was locked."""
         while True:
             lock, is_new = self._open_lock()
@@ -253,7 +253,7 @@ class AtomicFile:
             try:
                 lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | flags, 0o644)
                 with contextlib.suppress(OSError):
-                    os.fchmod(lock, 0o644)  # whatever the umask: if this job is killed, others may go on
+                    os.fchmod(lock, 0o644)  # for any umask: if this job is killed, others can continue
                 return lock, True
             except FileExistsError:
                 pass
@@ -295,7 +295,7 @@ _open_files: set[AtomicFile] = set()  # those that hold a lock
 
 
 def abandon_all() -> None:
-    """Remove what lies beside the files that are being written, as the process is about to end."""
+    """Remove the temporary files and locks of all open outputs, before the process ends."""
     for file in list(_open_files):
         file.abandon()
 
@@ -322,7 +322,7 @@ class _Beside:
         return path == self.lock or (path.parent == self.target.parent and self._is_temporary(path.name))
 
     def tidy(self) -> None:
-        """Remove the temporary files of jobs that were killed. Whoever has the lock knows that there are no others."""
+        """Remove the temporary files of jobs that were killed. With the lock held, no other job is running."""
         with contextlib.suppress(OSError):
             for name in os.listdir(self.target.parent):
                 if self._is_temporary(name):
@@ -339,14 +339,14 @@ def _shortened(target: "Path") -> str:
         longest = os.pathconf(target.parent, "PC_NAME_MAX")
     except (OSError, ValueError):
         longest = 255
-    room = longest - len(".." + ".tmp") - 2 * _RANDOM
+    space = longest - len(".." + ".tmp") - 2 * _RANDOM
     name = os.fsencode(target.name)
-    if len(name) <= room:
+    if len(name) <= space:
         return target.name
     import hashlib
 
     digest = hashlib.blake2b(name, digest_size=_DIGEST).hexdigest()
-    return name[: max(0, room - 1 - len(digest))].decode("utf-8", "ignore") + "~" + digest
+    return name[: max(0, space - 1 - len(digest))].decode("utf-8", "ignore") + "~" + digest
 
 
 def check_apart(
@@ -399,7 +399,7 @@ def _identity(path: str, standard: int) -> Any:
 
 
 class Draft:
-    """A version of a file that may be wanted later. It has no name of its own, and is gone with the process.
+    """A version of a file that may be needed later. It has no name, and disappears with the process.
 
     WriteError: the disk is full or fails.
     """
@@ -453,7 +453,7 @@ class Draft:
 
 
 def _open_already(name: str) -> int | None:
-    """The file descriptor that a name such as /dev/stdout or /dev/fd/3 stands for."""
+    """The file descriptor of a name such as /dev/stdout or /dev/fd/3."""
     match = _OPEN_ALREADY.fullmatch(name)
     if match is None:
         return None

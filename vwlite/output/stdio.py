@@ -1,6 +1,6 @@
 """Standard input, output and error as the program wants them.
 
-Whatever they are - closed, a full disk, a pipe that nobody reads any more -, results are never lost
+Whatever they are - closed, a full disk, a closed pipe -, results are never lost
 without an error, and words are never worth one.
 """
 
@@ -47,7 +47,7 @@ class Output(StandardStream):
                 select.select([], [1], [])
             except BrokenPipeError as e:
                 self._failed = True
-                raise ClosedPipe("nobody reads standard output any more") from e
+                raise ClosedPipe("the reader of standard output has gone") from e
             except OSError as e:
                 self._failed = True
                 raise WriteError(f"standard output: cannot be written: {e.strerror}") from e
@@ -55,7 +55,7 @@ class Output(StandardStream):
 
 
 class Words(StandardStream):
-    """Standard error. What it does not take is dropped: nobody would read it, and the work goes on."""
+    """Standard error. Output that fails is dropped, and the work continues."""
 
     number = 2
 

@@ -34,7 +34,7 @@ HEADER = " round             loss        objective           gap     gap %      
 
 @dataclass
 class RoundRow:
-    """Where a run stands after a round. The names are those of the report."""
+    """The progress of a run after a round. The names are those of the report."""
 
     round: int
     loss: float  # the mean, at the weights of the round
@@ -62,7 +62,7 @@ class RoundState:
     columns: dict[str, Any] = field(default_factory=dict)  # of tables
     lower_bound: float = 0.0
     word: str = "continue"  # or converged, or stopped
-    numbers: dict[str, Any] = field(default_factory=dict)  # of the method; {}: it has not begun
+    numbers: dict[str, Any] = field(default_factory=dict)  # of the method; {}: it has not started
     keys: Any = None
     places: Any = None  # of the keys of each shard among all keys
     arrays: dict[str, Any] = field(default_factory=dict)
@@ -76,7 +76,7 @@ class RoundState:
 
     @classmethod
     def unpacked(cls, data: bytes) -> "RoundState":
-        """NO_STATE: it is none, which may only be found by `Rounds` and `Rounds.judge`."""
+        """The state of packed data. NO_STATE if it is invalid, which may be detected only by `Rounds`."""
         at = data.index(b"\n") + 1
         facts, arrays = json.loads(data[:at]), {}
         for name, count in facts.pop("arrays").items():
@@ -86,7 +86,7 @@ class RoundState:
         found = cls(keys=arrays.pop("keys"), places=arrays.pop("places"), arrays=arrays, **facts)
         sizes = sum(features for _, _, features in found.shards)
         if at != len(data) or not found.numbers or not is_ascending(found.keys) or sizes != len(found.places):
-            raise ValueError("its arrays do not fit each other")
+            raise ValueError("its arrays do not match")
         return found
 
 
@@ -133,7 +133,7 @@ class Rounds:
     ) -> Iterator[RoundRow]:
         """Rounds to the end, which `ended` tells; a row after each.
 
-        ask: the sums over each shard at the weights that are wanted; none: it was stopped. over: why a round is the
+        ask: the sums over each shard at the requested weights; empty: it was stopped. over: why a round is the
         last, though the tolerance is not reached; nothing if it is not.
         """
         if not quiet:
@@ -173,7 +173,7 @@ class Rounds:
                 add_at(second, its, part.second)
         loss, descent, s = sums[1] / sums[0], self.descent, self.settings
         if s.constant and is_one_sided(s.loss, sums):
-            raise DataError("all labels, of all shards, are on one side: the best constant is infinite; use "
+            raise DataError("all labels of all shards are on one side: the optimal intercept is infinite; use "
                             "--no-constant, or other data")  # fmt: skip
         dual = DualPoint(s.loss, s.constant, sums, slopes, second)
         state.lower_bound = max(state.lower_bound, dual.bound(s.l1, s.l2, s.radius))
@@ -181,9 +181,9 @@ class Rounds:
         try:
             taken = descent.tell(loss, mean_gradient(sums, slopes, s.constant), sums[3] / sums[0])
         except ValueError as e:
-            raise DataError(f"no step can be made: {e}; scale the features") from None
+            raise DataError(f"no step is possible: {e}; scale the features") from None
         state.numbers, state.arrays = descent.state(), descent.arrays
-        self.judge()
+        self.check_end()
         return RoundRow(descent.rounds, loss, self.objective, self.bounds.gap, step, taken, self.nonzeros)
 
     def checked(self, parts: list[ShardSums]) -> list[ShardSums]:
@@ -191,11 +191,11 @@ class Rounds:
         parts = sorted(parts, key=lambda part: part.shard)
         for one, other in pairwise(parts):
             if one.shard == other.shard:
-                raise DataError(f"{one.name} and {other.name} are of the same examples, which would count twice: leave "
+                raise DataError(f"{one.name} and {other.name} have the same examples, which would count twice: leave "
                                 "one out")  # fmt: skip
             if one.columns != other.columns:
-                raise DataError(f"{one.name} and {other.name} are of tables whose columns mean different things: say "
-                                "what they are, with --label, --numeric, --categorical and the like")  # fmt: skip
+                raise DataError(f"{one.name} and {other.name} are tables whose columns have different roles: set "
+                                "them with --label, --numeric, --categorical and the like")  # fmt: skip
         known = {shard for shard, _, _ in self.state.shards}
         for part in parts:
             if known and part.shard not in known:
@@ -220,7 +220,7 @@ class Rounds:
         state.counters = {name: sum(part.counters[name] for part in parts) for name in COUNTERS}
         state.columns = parts[0].columns
 
-    def judge(self) -> None:
+    def check_end(self) -> None:
         """Whether the run is at its end, by the tolerance."""
         state, descent = self.state, self.descent
         assert descent is not None
@@ -228,7 +228,7 @@ class Rounds:
         if self.bounds.gap <= max(self.tolerance, CERTAIN) * self.objective:
             state.word = "converged"
 
-    # --- where it stands ---------------------------------------------------------------------
+    # --- progress ----------------------------------------------------------------------------
 
     @property
     def done(self) -> bool:
@@ -267,7 +267,7 @@ class Rounds:
         return {**found, **lines, "rounds": self.descent.rounds}
 
     def weights(self, *, best: bool) -> tuple[Any, float]:
-        """Those of each key, and the constant: the best so far, or those at which gradients are wanted."""
+        """The weight of each key, and the intercept: the best so far, or those at which gradients are requested."""
         d = self.descent
         if d is None:
             x = memoryview(self.state.arrays["x"])
@@ -276,7 +276,7 @@ class Rounds:
         return found
 
     def model(self, *, best: bool) -> Model:
-        """The model of the best weights, or of those at which gradients are wanted next."""
+        """The model of the best weights, or of those at which gradients are requested next."""
         state = self.state
         known = self.descent is not None and best
         return solved_model(

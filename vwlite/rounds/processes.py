@@ -1,7 +1,7 @@
 """Shards in the memory of processes on one machine, which answer what their shards say of any weights.
 
-A process is forked before anything else is begun. It reads its shards, and then answers until the line is closed: when
-whoever asks has ended, for whatever reason, it ends too.
+A process is forked before anything else is started. It reads its shards, and then answers until the line is closed:
+when the parent process has ended, for any reason, it ends too.
 """
 
 import os
@@ -85,7 +85,7 @@ class Processes:
                 signal.signal(signal.SIGTERM, _end)
             return pid
         except OSError as e:
-            raise ShortageError(f"no process for a shard: {e.strerror}; --shards takes fewer") from e
+            raise ShortageError(f"cannot start a process for a shard: {e.strerror}; try a smaller --shards") from e
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
@@ -116,9 +116,9 @@ class Processes:
         """The sums over each shard at the weights that the run wants. None of it, if it is stopped."""
         keys, (weights, constant) = run.state.keys, run.weights(best=False)
         for line, mine in zip(self._ours, self._mine, strict=True):
-            wanted = [aligned(self._keys[i], keys, weights) for i in mine]
+            parts = [aligned(self._keys[i], keys, weights) for i in mine]
             with suppress(OSError):  # that it has ended, its answer will tell
-                line.send((wanted, constant))
+                line.send((parts, constant))
         return [
             ShardSums(keys=self._keys[i], sums=sums, slopes=slopes, second=second, name=self.paths[i], **self._known[i])
             for i, (sums, slopes, second) in sorted(self._answers())
@@ -153,8 +153,8 @@ class Processes:
         self._pids.remove(pid)
         paths = ", ".join(self.paths[i] for i in self._mine[number])
         how = f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"code {os.WEXITSTATUS(status)}"
-        return ShortageError(f"the process that holds {paths} has ended with {how}: there may be too little memory; "
-                             "--memory takes less, in files")  # fmt: skip
+        return ShortageError(f"the process that holds {paths} has ended with {how}, perhaps out of memory: "
+                             "--memory limits it")  # fmt: skip
 
 
 def _end(number: int, frame: FrameType | None) -> None:
@@ -189,8 +189,8 @@ def _serve(line: Line, options: SolveOptions, settings: Settings, paths: list[st
             at += 1
         line.send(answers)
         while True:
-            wanted, constant = line.receive()
-            line.send([shard.sums(w, constant) for w, shard in zip(wanted, shards, strict=True)])
+            parts, constant = line.receive()
+            line.send([shard.sums(w, constant) for w, shard in zip(parts, shards, strict=True)])
     except (EOFError, BrokenPipeError, ConnectionResetError):
         raise
     except Exception as e:  # whatever it is, who asks makes a sentence and an exit code of it

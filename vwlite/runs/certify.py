@@ -52,12 +52,11 @@ def _check_model(o: CertifyOptions, model: Model, settings: Settings) -> None:
     """UsageError for a model whose problem has no bound here."""
     if settings.loss not in CERTIFIED:
         raise UsageError(
-            f"{o.initial}: there is no lower bound for --loss {settings.loss} here, only for {', '.join(CERTIFIED)}"
+            f"{o.initial}: no lower bound is known for --loss {settings.loss}, only for {', '.join(CERTIFIED)}"
         )
     if settings.softmax and settings.radius is None:
         raise UsageError(
-            f"{o.initial}: a model of --softmax has a lower bound only among those in a ball for each class: say "
-            "--radius"
+            f"{o.initial}: the lower bound of a model of --softmax needs a ball for each class: give --radius"
         )
 
 
@@ -67,7 +66,7 @@ def _check_against(o: CertifyOptions, model: Settings, other: Settings) -> None:
         a, b = getattr(model, name), getattr(other, name)
         if a != b and not (name == "loss" and not a and o.typed.get("loss") == b):
             raise UsageError(
-                f"{o.against} is of another problem than {o.initial}: {option_name(name)} is not the same ({b} and {a})"
+                f"{o.against} solves another problem than {o.initial}: {option_name(name)} differs ({b} and {a})"
             )
 
 
@@ -91,13 +90,13 @@ class Certifying(Bounds):
         self.examples = Examples(o, settings, Known.of(model, settings), frame)
         self.objective = self.lower_bound = self.norm = 0.0
         self.nonzeros = 0
-        self.outside = False  # of the ball by which it is judged
+        self.outside = False  # of the ball of its bound
         self.solved_objective: float | None = None  # of the model of --against
         self.one_sided: list[str] = []  # classes without a finite constant; "" without classes
         self._penalizes_constant = (
             penalizes_constant(model) and settings.radius is None and settings.l1 == 0 and settings.l2 > 0
         )
-        # The bound for all classes together is that of the ball, in which the simplex lies.
+        # The bound for all classes together is that of the ball, which contains the simplex.
         self._simplex = on_simplex(model) and settings.radius is not None and not settings.softmax
 
     def evaluate(self) -> None:
@@ -138,7 +137,8 @@ class Certifying(Bounds):
         name = self.options.initial if model is self.model else self.options.against
         if settings.nonnegative and any(min(weights, default=0.0) < 0 for weights, _ in numbers):
             raise DataError(
-                f"{name} has weights below 0, and {self.options.initial} is of a problem without: they are not compared"
+                f"{name} has weights below 0, which the problem of {self.options.initial} excludes: they are not "
+                "compared"
             )
         set_numbers(problem, numbers)
         problem.evaluate()
@@ -202,16 +202,17 @@ class Certifying(Bounds):
         s, found = self.settings, list(self.examples.notes()[1])
         if self.outside:
             found.append(
-                f"{self.options.initial} is no model of this radius: the sum of its |weights| is {self.norm:g}; one "
-                "outside of the ball may be below the bound"
+                f"{self.options.initial} is outside of this ball: the sum of its |weights| is {self.norm:g}; its "
+                "objective may be below the bound"
             )
         if s.loss in KINKED and not (self.against is not None and self._same_problem(self.against)):
-            found.append(f"with --loss {s.loss} the bound does not meet the objective, even that of the best model")
+            found.append(f"with --loss {s.loss} the bound is below the objective even at the optimum")
         if self.against is not None and self.against.solved and not self._same_problem(self.against):
-            found.append(f"{self.options.against} was solved for other data or strength: only its weights are used")
+            found.append(f"{self.options.against} was solved for other data or another regularization strength: only "
+                         "its weights are used")  # fmt: skip
         if self.one_sided and not s.softmax:
             whys = map(self.examples.one_sided, self.one_sided)
-            found += [f"{why}: the least objective is 0, of an infinite constant" for why in whys]
+            found += [f"{why}: the minimum is 0, at an infinite intercept" for why in whys]
         elif self.lower_bound == 0:
-            found.append("the bound says nothing: no objective is below 0; try --against a model of vwlite solve")
+            found.append("the bound is trivial: no objective is below 0; try --against a model of vwlite solve")
         return found

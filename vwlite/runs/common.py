@@ -66,13 +66,13 @@ class BadLines:
             self.count += 1
             if self.count <= SHOWN:
                 say(f"{b} (skipped)")
-            if self._rejects is not None and b.text:  # a stream that ends early is no line
+            if self._rejects is not None and b.text:  # a truncated stream has no line
                 self._rejects.write(b.text.rstrip(b"\n") + b"\n")
             if self._most is not None and self.count > self._most:
                 raise DataError(f"{b}; that is bad line {self.count}, --max-errors allows {self._most}")
 
     def finish_from(self, cache: str, count: int) -> None:
-        """Report the lines that a cache leaves out: there is no text to be read."""
+        """Report the lines that a cache leaves out, of which it has no text."""
         if count:
             say(f"{count} bad line{'s' * (count > 1)} skipped when {cache} was made")
             self.count = count
@@ -96,7 +96,7 @@ class Run:
         self.options = options
         self.settings = settings
         self.learner = learner
-        learner.answers_blank_lines = True  # whoever waits for an answer to each line gets one
+        learner.answers_blank_lines = True  # so that each line of a pipe gets an answer
         self.begin = time.monotonic()
         self.stopped = False
         self.bad = BadLines(options, stack)
@@ -129,7 +129,7 @@ class Run:
                 raise MemoryError(table_needs(self.learner.enormous, where))
             if reason == Reason.TOO_MANY:
                 most = self.learner.rule.MOST_FEATURES
-                why = "more features than --features allows: count them again, or leave the option out"
+                why = "the data have more features than --features: increase it, or leave it out"
                 if most is not None:
                     why = f"more than {most} features, too many for a matrix: use --algorithm adagrad, or fewer --bits"
                 raise DataError(f"{batch.source}:{batch.line_number(at)}:1: {why}")
@@ -139,7 +139,7 @@ class Run:
         self.flush()
 
     def diverged(self, batch: Batch, line: int) -> None:
-        """The prediction of a line of the batch, or its loss, is not finite. DataError if the run cannot go on."""
+        """The prediction of a line of the batch, or its loss, is not finite. DataError if the run cannot continue."""
         self.flush()
         raise DataError(
             f"{batch.source}:{batch.line_number(line)}:1: the prediction is not finite: learning has diverged; "
@@ -150,7 +150,7 @@ class Run:
         """The learner came back for a report or a checkpoint."""
 
     def flush(self) -> None:
-        """Write the predictions so far. ClosedPipe if nobody reads them any more and the run has no other output."""
+        """Write the predictions so far. ClosedPipe if their reader has gone and the run has no other output."""
         for sink, text in self._sinks:
             try:
                 sink.write(text.take())

@@ -17,7 +17,7 @@ def convert(o: InputOptions) -> int:
     check_sources(o.data, quiet=o.quiet)
     table = table_of(o) or TableReader()
     table.as_text = True
-    # Whatever the labels are, they will do: who learns from the text says which ones there are.
+    # Whatever the labels are, they will do: training checks them.
     parse = ParseOptions(
         format=o.format, skip=o.on_error == "skip", names=ClassNames(1), lenient_labels=True, table=table
     )  # fmt: skip

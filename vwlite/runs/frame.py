@@ -28,7 +28,7 @@ class RunFrame(ExitStack):
 
     def __enter__(self) -> "RunFrame":
         with ExitStack() as stack:
-            stack.enter_context(self._signals)  # first: what it finds begun is cleaned up
+            stack.enter_context(self._signals)  # first: what was started before it is cleaned up
             if self.options.report:
                 self._report = stack.enter_context(AtomicFile(self.options.report))
             self.push(stack.pop_all())

@@ -11,7 +11,7 @@ from vwlite.output.atomic import AtomicFile
 
 
 class HeldOut:
-    """Writes every so many lines as they are in the data: as the learner counts them, of which it holds out the same.
+    """Writes every Nth line as it is in the data, with the same count as the learner, which holds out the same lines.
 
     Behind the header of a table, if there is one. DataError for lines of several kinds, which no file can have.
     """
@@ -43,7 +43,7 @@ class HeldOut:
             self._kind, self._header, self._first = kind, source.header, batch.source
             self._file.write(source.header)
         if kind != self._kind or source.header.strip() != self._header.strip():
-            raise DataError(f"{batch.source}: its lines are of another kind than those of {self._first}, so "
+            raise DataError(f"{batch.source}: its format differs from that of {self._first}, so "
                             f"{self._path} cannot have both: train on each by itself")  # fmt: skip
 
     def commit(self) -> None:

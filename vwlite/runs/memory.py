@@ -10,12 +10,12 @@ GRAM = 1500  # weights of which Newton's method has a matrix
 
 
 def table_needs(features: int = 0, where: str = "") -> str:
-    """What to say when there is no memory for the weights; features: of a line that is to blame, else 0."""
+    """What to say when there is no memory for the weights; features: of the line that needs too much, else 0."""
     if not features:
-        return "the weight table needs more than there is; try fewer --bits"
+        return "the weight table does not fit; try fewer --bits"
     return (
-        f"{where or 'a line'} makes {features:,} features with its interactions, and their weights need more than "
-        "there is; try fewer --bits, or fewer interactions"
+        f"{where or 'a line'} makes {features:,} features with its interactions, and their weights do not fit; "
+        "try fewer --bits, or fewer interactions"
     )
 
 

@@ -34,7 +34,7 @@ def merge(o: MergeOptions) -> int:
             frame.show(summary(results), notes)
             options = frame.chosen(run.settings, "rule", "state", "holdout", "model", start=o.initial)
             frame.report(options=options, **report_of(run, results), notes=notes)
-        return frame.code(f"; {o.model} is as it was")
+        return frame.code(f"; {o.model} is unchanged")
 
 
 def _own_losses(run: Merge) -> dict[str, float]:
@@ -67,20 +67,20 @@ def results_of(run: Merge) -> dict[str, Any]:
 def notes_of(run: Merge) -> list[str]:
     found = []
     if run.shards.missing:
-        found.append(f"merged without {', '.join(run.shards.missing)}, which is not there")
+        found.append(f"merged without {', '.join(run.shards.missing)}, which does not exist")
     if run.count == 1:
-        found.append("this is one shard: there is nothing to merge it with")
+        found.append("there is only one shard: nothing to merge")
     if run.holdout is None:
-        found.append("nothing has checked this merge: --holdout FILE tries more ways, and no worse model is taken")
+        found.append("this merge has not been evaluated: --holdout FILE compares merge rules and takes the best")
     elif len(run.holdout) < FEW:
-        found.append(f"the holdout has {len(run.holdout)} examples, so the choice is partly chance: {FEW} or more "
-                     "are better")  # fmt: skip
-    if run.room is not None:
-        found.append(f"there is room for {run.room:,} names of features, those of the start and of the first shards: "
-                     "vwlite names looks for others in data")  # fmt: skip
+        found.append(f"the holdout has {len(run.holdout)} examples, so the choice is partly random: {FEW} or "
+                     "more are better")  # fmt: skip
+    if run.name_limit is not None:
+        found.append(f"only {run.name_limit:,} names of features are kept, those of the start and of the first shards: "
+                     "vwlite names finds others in data")  # fmt: skip
     if run.chosen.way in OWN:
-        found.append("no way of merging was better on the holdout than a model that was there: if the shards' data "
-                     "differ, shuffle the lines over the shards, or go on in rounds")  # fmt: skip
+        found.append("no merge was better on the holdout than a model that existed: if the shards' data "
+                     "differ, shuffle the lines over the shards, or continue in rounds")  # fmt: skip
     return found
 
 

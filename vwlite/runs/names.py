@@ -28,22 +28,22 @@ def add_names(path: str, output: str, most: int, o: InputOptions) -> int:
     check_files(o)
     outputs = {"MODEL" if output == path else "--output": output, "--rejects": o.rejects}
     check_apart(outputs, [(source, "one of the DATA files") for source in o.data])
-    check_apart(outputs, [(path, "the model that is read")], ("MODEL", path))
+    check_apart(outputs, [(path, "the input model")], ("MODEL", path))
     check_sources(o.data, quiet=o.quiet)
     model = read_model(path)
     settings = model.settings
     if not settings.loss:
         raise DataError(
-            f"{path}: a model of Vowpal Wabbit, which has no room for names: make one of vwlite of it with "
+            f"{path}: a model of Vowpal Wabbit cannot store names: convert it to a model of vwlite with "
             "vwlite export --to tsv and vwlite import --loss"
         )
     learner = restore(model, settings, path, learn=False)  # so that nothing is written that does not predict
     known = model.names
     store = NameStore(max(most, len(known)), known.arrays if len(known) else None)
     weights = np.asarray(model.weights).reshape(-1, model.records)
-    wanted = np.asarray(model.keys)[(weights != 0).any(axis=1)].tolist()
+    nonzero = np.asarray(model.keys)[(weights != 0).any(axis=1)].tolist()
     parse = parse_with(o, settings, model, path, learner.names)
-    parse = replace(parse, finder=partial(make_finder, settings, store, wanted))
+    parse = replace(parse, finder=partial(make_finder, settings, store, nonzero))
     with RunFrame("names", o) as frame:
         bad, file = BadLines(o, frame), frame.file(output)
         batches = parsed_batches(o.data, parse, stop=lambda: frame.signal is not None, threads=o.threads)
@@ -59,7 +59,7 @@ def add_names(path: str, output: str, most: int, o: InputOptions) -> int:
         named, features, share = named_share(model)
         frame.show(
             f"{named} of {features} features with a weight have a name, {share:.1%} of the sum of |weights|",
-            about_names(store, "--most N makes more")[1],
+            about_names(store, "--most N keeps more")[1],
         )
     return 0
 

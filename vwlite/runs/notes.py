@@ -86,7 +86,7 @@ def about_labels(settings: Settings, learner: Learner, *, loss_typed: bool) -> N
         mapped = "" if (low, high) == (-1, 1) else f" --labels {low:g},{high:g}"
         one, other = (label_text(settings.label_of(label)) for label in (low, high))
         return count, [
-            f"every label is {one} or {other}, and --loss squared predicts such a number; to tell two classes apart "
+            f"every label is {one} or {other}, and --loss squared predicts such a number; for two classes "
             f"use --loss logistic{mapped}"
         ]
     return count, []
@@ -107,11 +107,11 @@ def about_unfit(settings: Settings, learner: Learner, unfit: Sequence[str], mode
     seen = [*map(printable, unfit), *fits]
     if several or len(seen) < 2:
         labelled = learner.unfit + learner.examples - learner.unlabelled
-        note = f"{learner.unfit} of {labelled} labels, such as {seen[0]}, are none that {model} has"
-        return (found, [f"{note}: it expects {expects}; they are not measured"]), ""
+        note = f"{learner.unfit} of {labelled} labels, such as {seen[0]}, are unknown to {model}"
+        return (found, [f"{note}: it expects {expects}; they are not evaluated"]), ""
     more = ", ..." if len(seen) > 2 else ""
-    wrong = f"the labels of the data, {' and '.join(seen[:2])}{more}, do not fit {model}, which expects {expects}"
-    return (found, [f"{wrong}: nothing is measured"]), wrong
+    wrong = f"the labels of the data, {' and '.join(seen[:2])}{more}, do not match {model}, which expects {expects}"
+    return (found, [f"{wrong}: nothing is evaluated"]), wrong
 
 
 def _known(settings: Settings, learner: Learner, label: float) -> str:
@@ -151,7 +151,7 @@ def about_loss(settings: Settings, learner: Learner, tally: Tally) -> Notes:
         return found, []
     rate = algorithm_of(settings.algorithm).rate
     larger = f"a larger {option_name(rate)} (it is {getattr(settings, rate):g}), " if rate else ""
-    more = f"it has hardly learned anything: try {larger}more --passes, or less regularization"
+    more = f"the model has hardly learned anything: try {larger}more --passes, or less regularization"
     return found, [
         f"the average loss is {tally.average:.6g}, but that of the best constant prediction {best:.6g}: "
         f"{smaller_steps(settings) if tally.average > HARDLY * zero else more}"
@@ -185,20 +185,20 @@ def _of_constants(settings: Settings, learner: Learner, tally: Tally) -> tuple[f
 
 
 def _one(what: str) -> str:
-    return f"every example {what}: there was nothing to tell apart"
+    return f"every example {what}: learning needs two labels"
 
 
-MORE_NAMES = "--names=N keeps N, and vwlite names looks for those of the model's weights alone"
+MORE_NAMES = "--names=N keeps N, and vwlite names finds only those of the model's weights"
 
 
 def about_names(store: "NameStore", more: str = MORE_NAMES) -> Notes:
-    """Names of features that a model does not have, as there was no room for them. more: what makes room."""
+    """Names of features that a model does not have because of the limit. more: how to keep more."""
     found = {"names of features found": len(store)}
     full = [what for what, is_full in (("features", store.full), ("crosses", store.crosses_full)) if is_full]
     if not full:
         return found, []
     return found, [
-        f"there is room for {store.most:,} names of {' and as many of '.join(full)}, those that came first: {more}"
+        f"only the first {store.most:,} names of {' and of '.join(full)} are kept: {more}"
     ]
 
 
@@ -229,14 +229,14 @@ def about_features(settings: Settings, learner: Learner, model: str, kept: Kept)
             return found, []
         of = f", of {kept.seen:,} seen in training" if kept.seen else ""
         return found, [
-            f"no example has any of the {kept.features:,} features that {model} keeps{of}: are names and namespaces "
+            f"no example has any of the {kept.features:,} features that {model} has{of}: are names and namespaces "
             "the same as in training?"
         ]
     sparse = settings.l1 > 0 or settings.radius or settings.nonzeros or settings.threshold is not None
     if share <= 0.5 or (sparse and 2 * learner.unknown_examples <= learner.examples):
         return found, []
     return found, [
-        f"{model} does not know {100 * share:.0f} % of the features of the data: are names and namespaces the same as "
+        f"{100 * share:.0f} % of the features of the data are unknown to {model}: are names and namespaces the same as "
         "in training?"
     ]
 

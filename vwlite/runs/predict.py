@@ -65,14 +65,14 @@ def predict(o: PredictOptions) -> int:
             results["unlabelled examples"] = learner.unlabelled
         labels, wrong = about_unfit(settings, learner, [*unfit], o.model)
         if wrong and o.on_error == "stop" and frame.signal is None:
-            raise DataError(f"{wrong}: change the labels, or remove them; --on-error skip predicts without measuring")
+            raise DataError(f"{wrong}: change the labels, or remove them; --on-error skip predicts without evaluating")
         if learner.progressive.weight and not wrong:
             results.update(run.measures(learner.progressive))
         results["seconds"] = round(run.seconds(), 3)
         numbers, notes = together(labels, about_features(settings, learner, o.model, kept))
         frame.show(summary(results), notes)
         if not o.quiet and not settings.loss and learner.progressive.weight:
-            say(f"no average loss: {o.model} does not know its loss; --loss says which")
+            say(f"no average loss: {o.model} does not store its loss; give --loss")
         run.commit()
         frame.report(
             options=frame.chosen(settings, "data", "model"), signal=frame.signal, results={**results, **numbers},
@@ -159,6 +159,6 @@ def _settings(o: PredictOptions, model: Model) -> Settings:
     if o.probabilities and settings.loss != "logistic":
         raise UsageError(
             f"--probabilities needs a model of --loss logistic or --softmax: {o.model} was trained with "
-            f"--loss {settings.loss}, whose scores are none"
+            f"--loss {settings.loss}, whose scores are not probabilities"
         )
     return settings

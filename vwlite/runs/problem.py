@@ -143,7 +143,7 @@ class Examples:
 
     @property
     def classes(self) -> int:
-        """How many problems there are: classes that no label has named have none."""
+        """The number of problems: one for each class that has occurred."""
         return len(self.names) if self.names is not None and self.settings.classes == "auto" else self.records
 
     @property
@@ -199,7 +199,7 @@ class Examples:
             "blank or of importance 0": self.lines - unlabelled - bad,
         }
         found = [f"{n} {what}" for what, n in counts.items() if n]
-        why = f"of {self.lines} lines, {', '.join(found)}" if found else "there is no example in the input"
+        why = f"of {self.lines} lines, {', '.join(found)}" if found else "the input has no examples"
         return f"no example with a label: {why}"
 
     def _limit(self, memory: int) -> None:
@@ -215,7 +215,7 @@ class Examples:
             enough = least + min(all_rows, least // 3 + 1)
             raise DataError(
                 f"--memory {memory} is too little for {len(rows)} examples and {len(rows.keys)} columns: "
-                f"{enough} would do"
+                f"use {enough}"
             )
         left += LEAST_OF_ENTRIES
         rows.limit(left // 4, left // 2)
@@ -225,7 +225,7 @@ class Examples:
         key, keys = self.constant_key, self.rows.keys
         if key is not None and keys[(at := bisect_left(keys, key)) : at + 1].tolist() == [key]:
             raise DataError(
-                f"a feature of the data has the index of the constant, {key}: use other --bits than "
+                f"a feature of the data has the index of the intercept, {key}: use other --bits than "
                 f"{self.settings.bits}, or --no-constant"
             )
 
@@ -326,7 +326,7 @@ def temporary_files() -> Iterator[None]:
         folder = tempfile.tempdir or os.environ.get("TMPDIR", "the folder for temporary files")
         raise WriteError(
             f"the temporary file of the examples in {folder} cannot be written: {e.strerror}; set TMPDIR to a folder "
-            "with more room, or allow more --memory"
+            "with more space, or allow more --memory"
         ) from e
 
 

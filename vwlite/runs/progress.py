@@ -22,7 +22,7 @@ loss     last          counter         weight          label        predict feat
 
 @dataclass(frozen=True)
 class ProgressRow:
-    """One row of the table. A loss of None is not known; a label of None: there is none."""
+    """One row of the table. A loss of None is unknown; a label of None is missing."""
 
     average: float | None
     recent: float | None

@@ -49,5 +49,6 @@ def solve_shards(o: SolveOptions) -> int:
             rounds=[vars(row) for row in rows],
             results={**results, "warning": ended if warns else None},
         )
-        kept = f"the model as of then is {o.model}, -i begins from it" if o.model and rows else "nothing is written"
+        saved = f"the model so far was saved to {o.model}, -i continues from it"
+        kept = saved if o.model and rows else "nothing is written"
         return frame.code(f"; {kept}")

@@ -67,7 +67,7 @@ def solve(o: SolveOptions) -> int:
 
 @dataclass
 class SolveStatus(Bounds):
-    """Where a problem, or those of all classes together, stand. The names are those of the report."""
+    """The progress of a problem, or of those of all classes together. The names are those of the report."""
 
     nonzeros: int = 0
     steps: int = 0
@@ -183,14 +183,14 @@ class Solving:
                 continue
             name = self.examples.class_name(k)
             of_class = f" for class {name}" if name else ""
-            say(f"warning: {self.options.initial} is {why}{of_class}: it is not begun from")
+            say(f"warning: {self.options.initial} is {why}{of_class}: it is not used as the start")
 
     @property
     def _has_l1_max(self) -> bool:
         return not self.settings.softmax and bool({"l1", "radius"} & {*self.row.takes})
 
     def _l1_max(self) -> float:
-        """The least l1 at which the weights of all classes are zero; 0 if there is none."""
+        """The least l1 at which the weights of all classes are zero; 0 if it does not exist."""
         if not self._has_l1_max:
             return 0.0
         found = max(self._problem_of(self.settings, k).l1_max() for k in range(self.examples.classes))
@@ -279,7 +279,7 @@ class Solving:
                 if math.isnan(problem.objective):
                     raise DataError(f"step {found.steps}: the objective is not a number any more; scale the features")
                 if problem.objective == math.inf:
-                    continue  # another strength has just begun
+                    continue  # the next l1 of the path has just started
                 if best is not None:
                     best.look()
                 found.rows.append(self._row(problem, solver, found.steps, name, rows))
@@ -339,7 +339,7 @@ class Solving:
         return f"{where}step {steps + 1}, {solver.passes:.1f} passes, {int(seconds) // 60}:{int(seconds) % 60:02d}"
 
     def _row(self, p: Problem, solver: Solver, step: int, name: str, shown: bool) -> dict[str, Any]:
-        """Where a problem stands after a step, printed and for the report."""
+        """The progress of a problem after a step, printed and for the report."""
         seconds = time.monotonic() - self.begin
         found = Bounds(p.objective, p.lower_bound)
         violation = p.violation / p.l1 if p.l1 > 0 else p.violation
@@ -409,11 +409,11 @@ class Solving:
         examples, found = self.examples, list(self.examples.notes()[1])
         for name in self._one_sided:
             found.append(
-                "there are classes that no label is of: their best constants are infinite" if self.settings.softmax
-                else f"{examples.one_sided(name)}: the best constant is infinite, and ends where the loss is nearly 0"
+                "some classes have no examples: their optimal intercepts are infinite" if self.settings.softmax
+                else f"{examples.one_sided(name)}: the optimal intercept is infinite; it ends where the loss is near 0"
             )  # fmt: skip
         if not self.outcome.nonzeros and self.l1_max and self.settings.l1 >= self.l1_max:
-            found.append(f"all weights are zero, as with every --l1 from {self.l1_max:.6g} on")
+            found.append(f"all weights are zero, as with every --l1 of at least {self.l1_max:.6g}")
         return found
 
     def _write_model(self, interrupted: bool) -> None:
@@ -447,11 +447,11 @@ class Solving:
         if not self.weights:
             if o.model is None or o.l1_path is not None:
                 return "; nothing was solved"
-            left = "is left as it is" if os.path.exists(o.model) else "is not written"
+            left = "is unchanged" if os.path.exists(o.model) else "is not written"
             return f"; nothing was solved, {o.model} {left}"
         if self.file is None:
-            return "; there was no --model to save"
-        return f"; the model as of then is {self.file.name}, -i begins from it"
+            return "; no --model was given"
+        return f"; the model so far was saved to {self.file.name}, -i continues from it"
 
     def _print_head(self) -> None:
         o, s, rows = self.options, self.settings, self.examples.rows
@@ -459,7 +459,7 @@ class Solving:
             return
         strength = f"radius = {s.radius:g}" if s.radius is not None else f"l1 = {s.l1:.6g}"
         if o.l1_path is not None or s.nonzeros:
-            strength = f"l1 from {self.l1_max:.6g} on"
+            strength = f"l1 from {self.l1_max:.6g} down"
         elif "l1" not in self.row.takes and s.radius is None:
             strength = ""
         strength = ", ".join([*filter(None, [strength]), *([f"l2 = {s.l2:g}"] if s.l2 else [])])
@@ -467,7 +467,7 @@ class Solving:
         say(f"solver = {self.solver}, loss = {s.loss}, {classes}{strength}, bits = {s.bits}")
         say(f"{len(rows)} examples, {len(rows.keys)} columns, {rows.nonzeros} nonzeros{' in a file' * rows.in_file}")
         if o.initial:
-            say(f"begins from {o.initial}")
+            say(f"starts from {o.initial}")
         if o.model:
             say(f"model = {o.model}")
 

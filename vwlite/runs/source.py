@@ -61,7 +61,7 @@ def table_of(
                   "no-header": o.no_header, "missing": o.missing}  # fmt: skip
         what = next((f"{role} {name}" for name, role in typed.items()), None)
         what = what or next(name for name, is_typed in others.items() if is_typed)
-        raise UsageError(f"--{what} is of tables, and --format {o.format} has no columns: leave one of them out")
+        raise UsageError(f"--{what} is for tables, and --format {o.format} has no columns: leave one of them out")
     missing = schema.missing if schema is not None else options.missing_words
     both = set(missing) & set(str(o.typed.get("classes", "")).split(","))
     if both:
@@ -99,7 +99,7 @@ def parse_with(
 
 
 def name_store(o: TrainOptions, known: FeatureNames) -> "NameStore | None":
-    """Where names of features go, if they are wanted or the model that is continued has some."""
+    """The store of feature names, if they are requested or the continued model has some."""
     if not (o.names or len(known)):
         return None
     from vwlite.core.text.feature_names import NameStore
@@ -112,8 +112,8 @@ def shaping_of(
 ) -> dict[str, Any]:
     """The options that shape a cache. named: the classes that were known before it. columns: of tables."""
     parse = parse_options(o, settings)
-    apart = ("loss_name", "names", "table", "spaces", "finder", "keeps_text", "only_text", "model")
-    found = {k: v for k, v in vars(parse).items() if k not in apart}
+    separate = ("loss_name", "names", "table", "spaces", "finder", "keeps_text", "only_text", "model")
+    found = {k: v for k, v in vars(parse).items() if k not in separate}
     if parse.spaces:
         found |= {"spaces": True}
     if columns:
@@ -205,32 +205,32 @@ class Source:
 
         try:
             if self._finder is not None:
-                raise CacheUnusable("names of features are in the text alone")
+                raise CacheUnusable("names of features are only in the text")
             if o.holdout_to is not None:
-                raise CacheUnusable("the lines for --holdout-to are in the text alone")
+                raise CacheUnusable("the lines for --holdout-to are only in the text")
             cache = open_cache(path, self._fingerprint())
             if cache.skipped and (o.rejects or o.max_errors is not None):
                 option = "--rejects" if o.rejects else "--max-errors"
-                raise CacheUnusable(f"it leaves out bad lines ({cache.skipped}), which {option} asks for")
+                raise CacheUnusable(f"it leaves out bad lines ({cache.skipped}), which {option} needs")
             if self._settings.classes == "auto":
                 self._take_names(cache.classes)
             self._bad.finish_from(path, cache.skipped)
             return cache
         except CacheUnusable as e:
-            say(f"cache {path} is not used: {e}; it is built again")
+            say(f"cache {path} is not used: {e}; it is rebuilt")
             return None
 
     def _take_names(self, classes: list[str]) -> None:
-        """Go on with the names of classes of a cache. CacheUnusable if they cannot be those of this run."""
+        """Continue with the names of classes of a cache. CacheUnusable if they cannot be those of this run."""
         from vwlite.input.cache import CacheUnusable
 
         assert self._names is not None
         known, new = classes[: len(self._named)], [os.fsencode(name) for name in classes[len(self._named) :]]
-        room = (self._settings.oaa or 0) - len(self._named)
-        if known != self._named or len(new) > room or len({*map(os.fsencode, known), *new}) != len(classes):
+        free = (self._settings.oaa or 0) - len(self._named)
+        if known != self._named or len(new) > free or len({*map(os.fsencode, known), *new}) != len(classes):
             raise CacheUnusable("its classes are not those of this run")
         if not all(name and not set(name) & set(b" \t\r\n|") for name in new):
-            raise CacheUnusable("its names of classes are no words")
+            raise CacheUnusable("its names of classes are not words")
         self._names.extend(new)
 
     def _writer(self) -> "CacheWriter | None":

@@ -57,7 +57,7 @@ class Job(NamedTuple):
     learner: Learner
     resolved: Resolved
     before: dict[str, int]  # the counters of that model
-    begun: Provenance
+    provenance: Provenance
     known: Known
 
 
@@ -87,7 +87,7 @@ def _in_place(o: TrainOptions) -> bool:
 
 
 def _held_out(o: TrainOptions, stack: ExitStack) -> "HeldOut | None":
-    """Where lines that are held out go, if they are wanted."""
+    """The writer of held-out lines, if requested."""
     if o.holdout_to is None:
         return None
     from vwlite.runs.held_out import HeldOut
@@ -146,7 +146,7 @@ class Training(Run):
         self.source.open()
         without_gain = 0
         for self.pass_number in range(1, o.passes + 1):
-            if self.pass_number > 1:  # not after the last one: a model that is continued goes on from its rate
+            if self.pass_number > 1:  # not after the last one: a continued model starts from its rate
                 self.learner.rule.pass_decay *= self.settings.decay_learning_rate
             self.learner.begin_pass()
             self._one_pass()
@@ -218,7 +218,7 @@ class Training(Run):
         found = [f"{n} {what}" for what, n in counts.items() if n]
         if learner.holdout.weight:
             found.append("every one with a label is held out")
-        why = f"of {learner.lines + bad} lines, {', '.join(found)}" if found else "there is no example in the input"
+        why = f"of {learner.lines + bad} lines, {', '.join(found)}" if found else "the input has no examples"
         return f"no example was learned: {why}"
 
     def _checkpoint(self) -> None:
@@ -262,7 +262,7 @@ class Training(Run):
             weights_only=self.options.save_weights_only,
             columns=self.source.columns,
             names=self.names,
-            begun=self.job.begun,
+            provenance=self.job.provenance,
         )
 
     # --- the end -----------------------------------------------------------------------------
@@ -273,7 +273,7 @@ class Training(Run):
         learned = self.learner.progressive.weight > 0
         if not learned and frame.signal is None:
             if self.file is not None and not self._may_write():
-                unwritten = f"{self._unwritten()} (--allow-empty writes it all the same)"
+                unwritten = f"{self._unwritten()} (--allow-empty writes it anyway)"
                 raise DataError(f"{self._nothing_learned()}; {unwritten}")
             say(f"warning: {self._nothing_learned()}")
         if not self.best_is_kept:
@@ -312,15 +312,15 @@ class Training(Run):
         cut = self.learner.cut
         part = f"; of the last example, only a part of its {cut:,} features is learned" if cut else ""
         if self.file is None:
-            return part + "; there was no --model to save"
+            return part + "; no --model was given"
         if not self._may_write():
             return f"; no example was learned, {self._unwritten()}"
-        return part + f"; the model as of then is {self.file.name}, -i continues it"
+        return part + f"; the model so far was saved to {self.file.name}, -i continues it"
 
     def _unwritten(self) -> str:
         """What becomes of the model's file when it is not written."""
         assert self.file is not None
-        return f"{self.file.name} is {'left as it is' if os.path.exists(self.file.name) else 'not written'}"
+        return f"{self.file.name} is {'unchanged' if os.path.exists(self.file.name) else 'not written'}"
 
     def results(self) -> dict[str, Any]:
         """What the summary and the report say, by name."""
@@ -352,7 +352,7 @@ class Training(Run):
         return self.held or (self.learner.holdout if self.learner.holdout.weight else None)
 
     def notes(self) -> Notes:
-        """What the data says about the options. A model that is continued was told when it began."""
+        """Hints from the data about the options. For a continued model they were printed in its first run."""
         named = about_names(self.names) if self.names is not None else ({}, [])
         loss = about_loss(self.settings, self.learner, self._held_tally or self.learner.progressive)
         if self.options.initial:

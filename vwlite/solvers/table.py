@@ -60,7 +60,7 @@ SOLVERS = {
         SolverRow(
             "scd",
             "papers.scd:StochasticCoordinateDescent",
-            "stochastic coordinate descent: the coordinate is drawn anew for every step",
+            "stochastic coordinate descent: each step draws a coordinate at random",
             "u_k <- u_k + max(-u_k, -(g_k + l1) / B_k), w = u_1..d - u_d+1..2d, k uniform",
             PENALTY,
             "Shalev-Shwartz, Tewari 2009, Algorithm 1",
@@ -71,8 +71,8 @@ SOLVERS = {
         SolverRow(
             "detcd",
             "papers.scd:DeterministicCoordinateDescent",
-            "greedy coordinate descent: each step goes to the coordinate that gains most",
-            "as scd, with the k whose step has the largest bound on what it gains",
+            "greedy coordinate descent: each step takes the coordinate with the largest gain",
+            "as scd, with the k whose step has the largest bound of its gain",
             PENALTY,
             "Shalev-Shwartz, Tewari 2009, section 2",
             losses=BOUNDED,

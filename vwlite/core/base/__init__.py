@@ -1,1 +1,1 @@
-"""What the rest stands on: arrays, vectors, functions with the same bits everywhere."""
+"""The base of the rest: arrays, vectors, functions with the same bits everywhere."""
