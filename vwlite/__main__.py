@@ -1,4 +1,4 @@
-"""The program, `vwlite` or `python -m vwlite`: ready for signals before it imports what it is made of."""
+"""The program, `vwlite` or `python -m vwlite`: installs signal handlers before the slow imports."""
 
 from _signal import SIG_DFL, SIGINT, default_int_handler, getsignal, signal  # type: ignore[import-not-found]
 from sys import modules

@@ -1,4 +1,4 @@
-"""The program: runs the command, and turns errors into sentences and exit codes."""
+"""The program: runs the command, and converts errors to messages and exit codes."""
 
 import errno
 import os

@@ -1,6 +1,6 @@
-"""What can go wrong, as exceptions with an exit code each.
+"""The exceptions of the program, each with an exit code.
 
-A message is a sentence for the person at the shell: where, what is wrong, and what to do.
+A message is a sentence for the user: where, what is wrong, and what to do.
 """
 
 

@@ -1,4 +1,4 @@
-"""Errors of the command line: what was typed, and what was probably meant. Imported only when there is an error."""
+"""Errors of the command line, with the option that was probably meant. Imported only after an error."""
 
 import importlib
 import os

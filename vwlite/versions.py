@@ -1,4 +1,4 @@
-"""What `vwlite --version` says."""
+"""The output of `vwlite --version`."""
 
 import os
 import sys

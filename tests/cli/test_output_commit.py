@@ -325,7 +325,7 @@ def test_what_can_be_written(tmp_path):
     with AtomicFile(tmp_path / "x") as file:
         file.writelines([b"a", bytearray(b"b"), memoryview(b"xcx")[1:2], b""])
         file.commit()
-        with pytest.raises(ValueError, match="not begun"):
+        with pytest.raises(ValueError, match="not started"):
             file.write(b"x")
     assert (tmp_path / "x").read_bytes() == b"abc"
 

@@ -392,7 +392,7 @@ def test_what_prediction_refuses(tmp_path):
     made.save(tmp_path / "m")
     loaded = load_model(tmp_path / "m")
     assert loaded.predict(arrow().append_column("more", arrow()["age"])).tolist() == loaded.predict(arrow()).tolist()
-    with pytest.raises(ValueError, match="column age of the model is not there"):
+    with pytest.raises(ValueError, match="column age of the model is missing"):
         loaded.predict(arrow().rename_columns(["years", *list(DATA)[1:]]))
     SparseClassifier().fit(np.eye(2), [1, 2]).save(tmp_path / "m")
     with pytest.raises(ValueError, match="the model was not trained on a table"):

@@ -33,7 +33,7 @@ def test_a_link_of_its_own(vwlite, model, tmp_path):
     expected = vwlite("predict", tmp_path / "data.vw", "-m", model, "--link", "logistic", "--quiet").out.split()
     found = [p for p in load_model(model, link="logistic").predict_lines(LINES) if p is not None]
     assert [f"{p:.6f}" for p in found] == expected
-    with pytest.raises(ValueError, match="link poisson makes no sense of the scores of loss logistic"):
+    with pytest.raises(ValueError, match="link poisson cannot be applied to the scores of loss logistic"):
         load_model(model, link="poisson")
     with pytest.raises(ValueError, match="unknown link log: choose from identity, logistic"):
         load_model(model, link="log")

@@ -367,7 +367,7 @@ def test_feature_weights_are_kept_in_the_model(vwlite, tmp_path):
         other[np.asarray(loaded.keys) == 11650396] = 0
         assert (b * np.abs(other)).sum() == pytest.approx(min(3, radius), rel=1e-9)
     err = vwlite("train", "-i", tmp_path / "whole", "--feature-weights", tmp_path / "weights", code=2).err
-    assert f"--feature-weights: the model {tmp_path}/whole keeps those that it began with: leave it out" in err
+    assert f"--feature-weights: the model {tmp_path}/whole keeps its own: leave the option out" in err
 
 
 @pytest.mark.parametrize(

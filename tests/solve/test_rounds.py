@@ -227,7 +227,7 @@ def test_keys_are_united_and_found():
     add_at(sums, places_of(keys, b), array("d", [5, 6, 7, 8]))
     assert list(sums) == [5, 1, 8, 3, 7, 8]
     for key in (2, 12):
-        with pytest.raises(ValueError, match="is not a column"):
+        with pytest.raises(ValueError, match="is no column"):
             places_of(keys, array("I", [key]))
     with pytest.raises(ValueError, match="no place 6"):
         add_at(sums, array("I", [6]), array("d", [1]))

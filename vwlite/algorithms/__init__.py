@@ -1,1 +1,1 @@
-"""The algorithms: the table of them, their pages, the classes behind their names."""
+"""The algorithms: their table, their pages, their classes."""

@@ -1,4 +1,4 @@
-"""From settings to objects: which class is meant by which name."""
+"""Create objects from settings: the class of each name."""
 
 from collections.abc import Iterable, Sequence
 from importlib import import_module

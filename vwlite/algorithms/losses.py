@@ -1,4 +1,4 @@
-"""The losses: a row for each. The classes are in `cython_ext/learn/losses.pyx`."""
+"""The table of losses. The classes are in `cython_ext/learn/losses.pyx`."""
 
 from dataclasses import dataclass
 

@@ -1,7 +1,6 @@
-"""The pages of algorithms and solvers, `pages/NAME.txt`: what `vwlite algorithms NAME` says beside their tables.
-
-Plain text: what it is about, then parts under headings. Not needed for learning. The formulas are those of the
-papers with the names of our options; the constant feature is never shrunk, truncated, rounded or projected, except by
+"""The pages of algorithms and solvers, `pages/NAME.txt`: the text that `vwlite algorithms NAME` prints.
+Plain text: a summary, then sections with headings. Not needed for learning. The formulas are those of the
+papers with the names of our options; the intercept is never shrunk, truncated, rounded or projected, except by
 gd. A name in braces is replaced by a line of `pages/shared-texts`.
 """
 

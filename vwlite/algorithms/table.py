@@ -1,7 +1,7 @@
-"""The algorithms: a row for each, of which help texts, pages, checks and tests are made.
+"""The table of algorithms, from which help texts, pages, checks and tests are generated.
 
-Data only: `vwlite/algorithms/build.py` makes the objects. What else there is to say about an algorithm is in
-`pages/NAME.txt` beside this file.
+Data only: `vwlite/algorithms/build.py` creates the objects. More about an algorithm is in `pages/NAME.txt` in this
+folder.
 """
 
 from collections.abc import Mapping

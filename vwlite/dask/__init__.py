@@ -1,4 +1,4 @@
 """The front on Dask: shards of files and URLs, commands that run on workers, merges in rounds.
 
-Dask and fsspec are imported in here alone: they are the extra `vwlite[dask]`.
+Dask and fsspec are imported only in this package: they are the extra `vwlite[dask]`.
 """

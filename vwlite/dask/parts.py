@@ -1,6 +1,6 @@
-"""What the shards are: files and URLs, listed, and large plain files cut into parts at newlines.
+"""The list of shards: files and URLs, with large plain files cut into parts at newlines.
 
-The parts follow from the files and the block size alone, never from the workers, so the models do too.
+The parts depend only on the files and the block size, never on the workers, and so do the models.
 """
 
 import errno

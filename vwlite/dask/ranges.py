@@ -1,7 +1,7 @@
 """Merges by ranges of features, on the workers: for more shards, or larger models, than one machine should have.
 
-Each shard's model is cut into ranges where it was learned; a range's pieces meet on one worker, which adds them up, and
-later has the weights of the range. Only sums of losses and the merged model come to the driver. No shard's own model is
+Each shard's model is cut into ranges on the worker that learned it; one worker sums the parts of a range and later
+stores its weights. Only sums of losses and the merged model come to the driver. No shard's own model is
 a candidate.
 """
 

@@ -1,6 +1,6 @@
 """The state that a run of rounds stores beside its model, to continue if its driver dies.
 
-One file: a line of JSON, and the merged model of the last round, or what an exact run is at after it.
+One file: a line of JSON, and the merged model of the last round, or the state of an exact run after it.
 """
 
 import hashlib

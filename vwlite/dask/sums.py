@@ -1,4 +1,4 @@
-"""`vwlite dask sums`: what a worker runs of a shard, on standard input, in a round of `vwlite dask train --exact`."""
+"""`vwlite dask sums`: the command for one shard on a worker, in a round of `vwlite dask train --exact`."""
 
 import pickle
 from array import array

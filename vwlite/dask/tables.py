@@ -1,4 +1,4 @@
-"""Tables: the roles of columns are decided once for all shards, of the first rows of the first."""
+"""Tables: the roles of columns are decided once for all shards, from the first rows of the first."""
 
 import csv
 import io

@@ -1,7 +1,7 @@
 """A run of `vwlite dask train`: rounds, each of which learns all shards from one start and merges what they learned.
 
-The sums of a merge run over the shards in an order of their own, and shards do not depend on the workers: so the bytes
-of the model do not, either, whichever worker ran a task, and however often.
+The sums of a merge have a fixed order of the shards, and shards do not depend on the workers: so the bytes of the
+model do not, either, whichever worker ran a task, and however often.
 """
 
 import tempfile

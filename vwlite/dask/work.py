@@ -1,4 +1,4 @@
-"""What workers do: pure functions of a shard, a model and options, so that it may be done again, anywhere.
+"""The tasks of workers: pure functions of a shard, a model and options, so that any worker can repeat them.
 
 A command that fails returns a `Failed` with the reason, not an exception, so Dask logs nothing.
 """

@@ -252,7 +252,7 @@ class CacheReader:
 
     @contextmanager
     def _numbering(self) -> Iterator[Callable[[Found], Found]]:
-        """A function that gives the features of a batch numbers that hold for several batches. The next pass goes on
+        """A function that gives the features of a batch numbers that hold for several batches. The next pass continues
         with the dictionary of this one."""
         dictionary, self._dictionary = self._dictionary or Dictionary(), None
 

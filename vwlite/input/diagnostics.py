@@ -1,4 +1,4 @@
-"""Bad lines: where they are, and what is wrong with them, in words. The parser only says which complaint and where."""
+"""Messages about bad lines: position and reason. The parser returns only an error code and the position."""
 
 import math
 import re

@@ -1,4 +1,4 @@
-"""The file of --feature-weights: how much each feature counts in the norm.
+"""The file of --feature-weights: the factor of each feature in the norm.
 
 Lines of `NAMESPACE^NAME WEIGHT` (a name alone: no namespace), as `vwlite weights --feature` takes names. Blank lines
 are skipped. Features that are not in the file have the weight 1.

@@ -1,7 +1,7 @@
-"""The formats of input: a row for each says how it is detected and what reads it.
+"""The table of input formats: how each is detected and which code reads it.
 
-The grammar of a text format is in `vwlite.core.text`: `Parser` for lines of features, `TableParser` for tables. Which
-of the two VW text or libsvm it is, is seen by `vwlite.core.text.parser.detect`.
+The grammar of a text format is in `vwlite.core.text`: `Parser` for lines of features, `TableParser` for tables.
+`vwlite.core.text.parser.detect` detects VW text and libsvm.
 """
 
 from typing import NamedTuple

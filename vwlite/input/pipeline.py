@@ -2,7 +2,7 @@
 
 They hold a few batches at most; the consumer gets them in stream order, so the result is bit for bit that
 of one thread. When the consumer would have to wait, it parses a block itself: so all threads are busy,
-however much work a byte of text makes for either side.
+whatever the ratio of the costs of parsing and learning.
 """
 
 import os

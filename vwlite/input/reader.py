@@ -1,7 +1,7 @@
 """From files and standard input to blocks of whole lines.
 
 Any mix of plain and compressed files; compression is detected by magic bytes, never by the name. A
-partial last line is carried over to the next block. From a pipe, the lines that are there are
+partial last line is carried over to the next block. From a pipe, the complete lines are
 delivered as soon as the input pauses.
 """
 

@@ -1,4 +1,4 @@
-"""What the first rows of a delimited table show: which columns are numbers, what is missing, what may be wrong."""
+"""Statistics of the first rows of a delimited table: which columns are numeric, missing values, likely mistakes."""
 
 import re
 from collections import Counter

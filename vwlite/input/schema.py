@@ -1,4 +1,4 @@
-"""The columns of a table: what each is, how that is decided, and what a model keeps of it.
+"""The columns of a table: their roles, how these are decided, and what a model stores of them.
 
 Each column is a namespace of its name. What a cell becomes, as VW text has it (the core does so in
 `cython_ext/text/cells.pxd`, for every format of tables):

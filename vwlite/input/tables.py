@@ -1,7 +1,7 @@
-"""Tables among the sources: what tells them, their headers, the roles of their columns, and blocks of whole records.
+"""Tables among the sources: their detection, their headers, the roles of their columns, and blocks of whole records.
 
-Blocks of text are cut at line ends; those of delimited text once more, where no quote is open. The header of each
-source is taken off, and every block goes to the parser with the place of each column. The roles are decided once, from
+Blocks of text are cut at line ends; those of delimited text again, where no quote is open. The header of each
+source is removed, and every block goes to the parser with the position of each column. The roles are decided once, from
 the first rows of the first table, before any block of it is parsed: so nothing depends on how the text is cut.
 """
 

@@ -1,1 +1,1 @@
-"""Merging models that were trained from one start: what each algorithm keeps, and how the weights are found."""
+"""Merging models that were trained from one start: the state of each algorithm, and the search of the weights."""

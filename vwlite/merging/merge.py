@@ -1,4 +1,4 @@
-"""One model of several that were trained from one start: sums over shards, the choice of weights, the state."""
+"""Merge several models that were trained from one start: sums over shards, the choice of weights, the state."""
 
 from array import array
 from collections.abc import Callable, Iterable

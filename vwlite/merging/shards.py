@@ -1,4 +1,4 @@
-"""The models that are merged, checked: all of one kind, trained from the start that is said, each counted once."""
+"""The shards of a merge and their checks: all of one kind, trained from the given start, each counted once."""
 
 import hashlib
 from concurrent.futures import ThreadPoolExecutor

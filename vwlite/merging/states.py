@@ -1,4 +1,4 @@
-"""What a rule makes its state of when the weights of a merge are known: see `Rule.state_of`.
+"""The input from which a rule computes its state for the merged weights: see `Rule.state_of`.
 
 Arrays have a row of all classes for each key.
 """

@@ -1,7 +1,7 @@
-"""Model files: reading and writing them, and the way from a learner to a model and back.
+"""Model files: reading and writing them, and the conversion from a learner to a model and back.
 
-The names here are public. They are loaded on first use: what makes its models of other files, as `vwlite vw`,
-starts without it.
+The names here are public. They are loaded on first use: code that creates models from other files, such as `vwlite vw`,
+starts without them.
 """
 
 from importlib import import_module

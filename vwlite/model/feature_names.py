@@ -1,4 +1,4 @@
-"""Names of features: what the indices of a model were called in the text that it learned from.
+"""Names of features: the names of a model's indices in its training data.
 
 A name is NAMESPACE^NAME, or a name alone where there is no namespace; a cross is its components with `*` between them,
 as in `user^anna*page^home`. Names are bytes, as text may hold any.

@@ -4,9 +4,9 @@ A model file is what `numpy.load(file, allow_pickle=False)` reads: an uncompress
 
     header      the JSON text, as a string array without dimensions
     keys        uint32 [n], ascending: the masked hashes of the features
-    weights     float64 [n]: the weight now, with everything lazy paid; with K classes [n, K]
-    state_*     [n] or [n, K]: what the rule keeps for each feature; absent with --save-weights-only
-    more_*      what else some rules keep, such as a matrix, row after row
+    weights     float64 [n]: the current weight, with all lazy updates applied; with K classes [n, K]
+    state_*     [n] or [n, K]: the state of the rule for each feature; absent with --save-weights-only
+    more_*      other state of some rules, such as a matrix, row after row
     names       uint8: names of features with a nonzero weight, one behind the other, by key and then by name; absent
                 if none is known. With it names_ends, uint32 [m]: where each name ends; names_keys, uint32 [m]: of which
                 key it is. The format is 2 then, so that programs which know no names say which one does.
@@ -433,8 +433,8 @@ def inconsistency(model: Model) -> str | None:
 
 
 def _parts(numbers: Array, overlap: int = 0) -> Iterator[Array]:
-    """The numbers, copied where they do not lie as the compiled functions need them; each part but the first begins
-    with so many numbers of the one before."""
+    """The numbers, copied if they are not aligned for the compiled functions; each part but the first begins
+    with `overlap` numbers of the one before."""
     step = _CHUNK // numbers.itemsize
     if _lies_aligned(numbers):
         yield numbers

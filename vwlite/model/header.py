@@ -1,6 +1,6 @@
 """The header of a model and all checks of it: a file is not trusted.
 
-Types come first, then what `vwlite train` would not take, alone or together: a model that passes can have been trained.
+Types come first, then options that `vwlite train` would refuse, alone or together.
 """
 
 import re
@@ -34,9 +34,7 @@ SOLVED_FIELDS: dict[str, Any] = {
     "solver": str, "objective": float | None, "lower_bound": float, "l1_max": float | None, "passes": float,
     "data": str,
 }  # fmt: skip
-# What a model of `vwlite merge` knows: of how many shards, and the digest of theirs; how the weights were found, and
-# the state; and `part`, if it is but a part of the features, as I/P, or `sums`, the digests of the shards, if it is no
-# model yet but their sums.
+# The facts of a merged model: the number of shards and the digest of theirs, the merge rule, its step, and the state.
 MERGED_FIELDS: dict[str, Any] = {"shards": int, "digest": str, "rule": str, "step": float, "state": str}
 _DIGEST = re.compile(r"[0-9a-f]{16}")
 _FILE_DIGEST = re.compile(r"[0-9a-f]{64}")

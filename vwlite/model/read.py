@@ -1,4 +1,4 @@
-"""Reading a model file, of whichever program it is."""
+"""Reading a model file of vwlite or Vowpal Wabbit."""
 
 import hashlib
 import io

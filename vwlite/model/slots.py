@@ -1,4 +1,4 @@
-"""Numbers side by side: an array as a memoryview of numbers, and one field of the slots of a rule."""
+"""Arrays as memoryviews of numbers, and views of one field of the slots of a rule."""
 
 import array
 from typing import TYPE_CHECKING, Any, TypeAlias

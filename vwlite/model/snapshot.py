@@ -1,4 +1,4 @@
-"""From settings or a model to a learner, and from a learner to a model."""
+"""Create a learner from settings or a model, and a model from a learner."""
 
 import struct
 from dataclasses import dataclass, replace

@@ -1,1 +1,1 @@
-"""The options: what was typed, and what it means."""
+"""The options of the command line, and their resolution to settings."""

@@ -1,6 +1,5 @@
-"""The options of the commands: what was typed.
-
-`train_options`, `predict_options` and `check_options` make options of click from the specs, and hand the command one
+"""The options of the commands, as typed.
+`train_options`, `predict_options` and `check_options` create options of click from the specs, and pass the command one
 dataclass. What the options mean is decided in `vwlite/options/resolve.py`.
 """
 

@@ -1,4 +1,4 @@
-"""What the options mean: from what was typed, and the model that is continued, to the settings."""
+"""Resolve the options: compute the settings from the typed options and the model that is continued."""
 
 import os
 from collections.abc import Sequence

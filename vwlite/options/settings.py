@@ -1,4 +1,4 @@
-"""The settings of a model, which are the options that shape it: each is written once, here."""
+"""The settings of a model: the options that define it, each written once, here."""
 
 from dataclasses import asdict, dataclass
 from typing import Any

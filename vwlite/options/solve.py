@@ -203,10 +203,10 @@ certify_options = takes(CertifyOptions, _CERTIFY)
 
 
 def own_strength(settings: Settings) -> tuple[str, float] | None:
-    """The option that is the strength of a model's problem, and its value: l1 or radius.
+    """The regularization strength of a model: l1 or radius, and its value.
 
-    None where the algorithm has none, or another problem: a threshold that spares large weights, a strength that was
-    found on the way.
+    None for algorithms without one, or with another problem: with a threshold that spares large weights, or with a
+    strength that was found during learning.
     """
     name = algorithm_of(settings.algorithm).solves
     if settings.algorithm == SOLVED.name:

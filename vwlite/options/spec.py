@@ -1,6 +1,6 @@
-"""One row for each option: a field of a dataclass that says how it is typed, what it means and what it is by default.
+"""One row for each option: a field of a dataclass with its spelling, its help and its default.
 
-`Settings` (what shapes a model) and the options of runs in `vwlite/options/groups.py` are such dataclasses.
+`Settings` (what defines a model) and the options of runs in `vwlite/options/groups.py` are such dataclasses.
 """
 
 import inspect

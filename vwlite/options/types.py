@@ -1,4 +1,4 @@
-"""The kinds of values that options take: what is typed, as a number, a tuple or a text."""
+"""The types of option values: conversion of typed text to a number, a tuple or a text."""
 
 import math
 import re

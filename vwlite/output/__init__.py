@@ -1,1 +1,1 @@
-"""Output: files that are there whole or not at all, and the standard streams."""
+"""Output: atomic files, and the standard streams."""

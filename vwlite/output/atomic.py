@@ -1,11 +1,11 @@
-"""Output files that are there whole or not at all.
+"""Atomic output files: complete or absent.
 
-A file is written beside its place under a temporary name, flushed to the disk and renamed. A lock
-beside it keeps a second job away. Killed at any instant, there is the old file or the new one.
+A file is written in the same folder under a temporary name, flushed to the disk and renamed. A lock
+file excludes a second job. If the job is killed at any instant, the file is the old or the new one.
 
 For NAME they are .NAME.RANDOM.tmp and .NAME.lock. The folder may be shared with untrusted users, so an existing file
 is never written: a temporary file is always a new one, and only its owner may read it before it
-has the name and the mode of the old file. Locks have nothing in them; any user may lock a file that he can read.
+has the name and the mode of the old file. Locks are empty files; any user may lock a file that he can read.
 """
 
 import contextlib

@@ -1,7 +1,7 @@
-"""Standard input, output and error as the program wants them.
+"""Standard input, output and error as the program needs them.
 
 Whatever they are - closed, a full disk, a closed pipe -, results are never lost
-without an error, and words are never worth one.
+without an error, and failing messages never cause one.
 """
 
 import io

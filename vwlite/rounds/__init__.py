@@ -1,1 +1,1 @@
-"""Solving in rounds over shards: the driver, what a shard is asked for, and processes on one machine."""
+"""Solving in rounds over shards: the driver, the sums of a shard, and processes on one machine."""

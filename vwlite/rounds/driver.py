@@ -1,7 +1,7 @@
 """Solving in rounds: from the sums over each shard to the next weights, until the tolerance is reached.
 
-Who has the shards, processes or the workers of Dask, only answers what the sums are at some weights. They are added in
-the order of the shards' digests, so nothing depends on where they come from, or in which order.
+The owners of the shards, processes or Dask workers, only compute the sums at given weights. These are added in the
+order of the shards' digests, so the result does not depend on where they come from, or in which order.
 """
 
 import json

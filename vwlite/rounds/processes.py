@@ -1,4 +1,4 @@
-"""Shards in the memory of processes on one machine, which answer what their shards say of any weights.
+"""Shards in the memory of processes on one machine, which compute the sums over their shards at given weights.
 
 A process is forked before anything else is started. It reads its shards, and then answers until the line is closed:
 when the parent process has ended, for any reason, it ends too.

@@ -1,1 +1,1 @@
-"""What the commands that go through data do."""
+"""The runs of the commands that process data."""

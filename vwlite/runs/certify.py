@@ -1,4 +1,4 @@
-"""A run of `vwlite certify`: the objective of a model, and a lower bound on that of every model of its strength."""
+"""A run of `vwlite certify`: the objective of a model, and a lower bound for all models of the same problem."""
 
 import math
 from dataclasses import replace

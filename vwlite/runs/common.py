@@ -1,4 +1,4 @@
-"""What training and predicting share: the stream through the learner, bad lines, output files."""
+"""Code shared by training and prediction: the stream through the learner, bad lines, output files."""
 
 import sys
 import time

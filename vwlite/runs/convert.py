@@ -1,4 +1,4 @@
-"""A run of `vwlite convert`: every line of the input as VW text that means the same."""
+"""A run of `vwlite convert`: every line of the input as equivalent VW text."""
 
 from vwlite.core.data.class_names import ClassNames
 from vwlite.input.pipeline import ParseOptions, parsed_batches

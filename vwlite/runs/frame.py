@@ -1,4 +1,4 @@
-"""What each command does around its work: signals, output files, the summary, the report, the exit code."""
+"""The frame of each command: signals, output files, the summary, the report, the exit code."""
 
 import time
 from collections.abc import Callable, Iterable

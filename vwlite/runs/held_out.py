@@ -1,4 +1,4 @@
-"""The lines that training holds out, in a file of their own: what `vwlite merge` judges by."""
+"""The held-out lines of training in a file of their own: the holdout of `vwlite merge`."""
 
 from contextlib import ExitStack
 

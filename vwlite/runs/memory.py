@@ -1,4 +1,4 @@
-"""How much memory there has to be, and what to say when it is not enough."""
+"""The required memory, and the message when it is not available."""
 
 # Of `vwlite solve` and `certify`, in bytes: more than what the solvers were seen to hold.
 FIXED = 1 << 20

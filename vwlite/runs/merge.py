@@ -1,4 +1,4 @@
-"""A run of `vwlite merge`: one model of several that were trained from one start."""
+"""A run of `vwlite merge`: merge several models that were trained from one start."""
 
 from math import inf
 from typing import Any

@@ -1,4 +1,4 @@
-"""Notes at the end of a run: it went well, but the data is not what the options or the model suggest."""
+"""Notes at the end of a successful run whose data do not match the options or the model."""
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""A predicting run: every example of a stream through a model, which stays as it is."""
+"""A prediction run: the predictions of a model for every example of a stream."""
 
 import json
 from contextlib import ExitStack

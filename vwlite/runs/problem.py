@@ -1,4 +1,4 @@
-"""What solving and certifying share: the examples in memory, and the problems that settings make of them."""
+"""Code shared by solve and certify: the examples in memory, and the problems of given settings."""
 
 import math
 import os

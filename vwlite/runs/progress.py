@@ -1,6 +1,6 @@
-"""What is printed while learning: the progress table, the live line, the summary.
+"""Output during learning: the progress table, the live line, the summary.
 
-The table is Vowpal Wabbit's, with one column more. All of it goes to standard error.
+The table is Vowpal Wabbit's, with one additional column. All of it goes to standard error.
 """
 
 import sys

@@ -2,7 +2,7 @@
 
 Python's own handler in C writes the number of each signal to a pipe at once, in whichever thread the
 signal arrives (numpy has threads of its own) and while the core runs without the GIL. A thread reads
-them there. System calls that a signal interrupts are taken up again by Python.
+them there. Python restarts system calls that a signal interrupts.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""A run of `vwlite solve`: from DATA to the weights with the least objective, and how near they are to it."""
+"""A run of `vwlite solve`: the weights with the least objective on DATA, and their duality gap."""
 
 import math
 import os

@@ -1,1 +1,1 @@
-"""The solvers of `vwlite solve`: the table of them, and their pages."""
+"""The solvers of `vwlite solve`: their table and their pages."""

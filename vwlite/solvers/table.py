@@ -1,6 +1,6 @@
-"""The solvers: a row for each, of which help texts, pages, checks and tests are made.
+"""The table of solvers, from which help texts, pages, checks and tests are generated.
 
-Data only. What else there is to say about a solver is in `pages/NAME.txt` beside this file.
+Data only. More about a solver is in `pages/NAME.txt` in this folder.
 """
 
 from dataclasses import dataclass

@@ -1,1 +1,1 @@
-"""What only `vwlite vw` needs. Nothing outside of it imports it."""
+"""The compiled part of `vwlite vw`. Only `vwlite.vw` imports it."""
