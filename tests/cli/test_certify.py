@@ -246,7 +246,7 @@ def test_features_and_classes_that_the_data_lack(vwlite, at):
 
 def test_models_of_vowpal_wabbit_say_no_loss(vwlite, at):
     vwlite("vw", "-d", "ok", "--loss_function", "logistic", "-f", "old")
-    assert "say it, such as --loss logistic" in vwlite("certify", "-m", "old", "ok", "--l1", 0.1, code=2).err
+    assert "give it, such as --loss logistic" in vwlite("certify", "-m", "old", "ok", "--l1", 0.1, code=2).err
     vwlite("export", "old", "--to", "vw", "-o", "same")
     logistic = ["ok", "--l1", 0.1, "--loss", "logistic"]
     found = certified(vwlite, "-m", "old", *logistic)

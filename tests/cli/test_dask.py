@@ -393,8 +393,8 @@ def test_what_has_no_exact_rounds(vwlite, shards):
     for options, word in {
         ("--algorithm", "ftrl", "--l1", "1"): "--algorithm has no effect with --exact",
         ("--l1", "1", "--rule", "path"): "--rule has no effect with --exact",
-        (): "how strong? ",
-        ("--l1", "1", "--oaa", "3"): "is not solved in rounds",
+        (): "the regularization strength is missing",
+        ("--l1", "1", "--oaa", "3"): "cannot be solved in rounds",
     }.items():
         assert word in vwlite(*at, *options, code=2).err
     said = vwlite(*[a for a in at if a != "--exact"], "--tolerance", "1e-3", code=2).err
@@ -613,7 +613,7 @@ def test_no_scheduler(vwlite, shards, monkeypatch):
         assert "--scheduler" in vwlite(*at, wrong, code=2).err
     monkeypatch.setitem(sys.modules, "distributed", None)
     said = vwlite(*at, "local:1", code=2).err
-    assert said.startswith("vwlite dask needs packages that are not there") and "pip install 'vwlite[dask]'" in said
+    assert said.startswith("vwlite dask needs packages that are not installed") and "pip install 'vwlite[dask]'" in said
     assert not os.path.exists("m")
 
 

@@ -102,7 +102,7 @@ def test_tables_are_shards_too(vwlite, at):
     vwlite("predict", "-m", "w", "all.csv", "-p", "p")
     Path("part1.csv").write_text("bought,a,city\n1,2,5\n-1,3,6\n")  # a column of words that are numbers here
     said = vwlite("solve", *shards, "--shards", 2, *options, "-m", "v", code=65)
-    assert "are of tables whose columns mean different things" in said.err and not Path("v").exists()
+    assert "are tables whose columns have different roles" in said.err and not Path("v").exists()
     vwlite("solve", *shards, "--shards", 2, *options, "--categorical", "city", "-m", "v")
 
 
@@ -244,17 +244,17 @@ def test_the_same_examples_in_all_rounds(a_run):
 
 
 WRONG = [
-    ("solve shard0 shard1 --shards 2", 2, "how strong?"),
+    ("solve shard0 shard1 --shards 2", 2, "the regularization strength is missing"),
     ("solve --shards 2 --l1 1", 2, "standard input is not a file"),
     ("solve shard0 shard1 --shards 2 --l1-of-max 0.1", 2, "--shards and --l1-of-max cannot be used together"),
     ("solve shard0 shard1 --shards 2 --l1 0.1 --solver cd", 2, "--shards and --solver cd cannot be used together"),
-    ("solve shard0 shard1 --shards 2 --nonzeros 3", 2, "--nonzeros is not solved in rounds"),
-    ("solve shard0 shard1 --shards 2 --l1 0.1 --nonnegative", 2, "--nonnegative is not solved in rounds"),
+    ("solve shard0 shard1 --shards 2 --nonzeros 3", 2, "--nonzeros cannot be solved in rounds"),
+    ("solve shard0 shard1 --shards 2 --l1 0.1 --nonnegative", 2, "--nonnegative cannot be solved in rounds"),
     ("solve shard0 shard1 --shards 2 --l1 0.1 --cache-file c", 2, "use --cache"),
     ("solve shard0 nothing --shards 2 --l1 0.1", 66, "nothing: No such file"),
     ("solve shard0 bad --shards 2 --l1 0.1", 65, "bad:1:"),
     ("solve shard0 empty --shards 2 --l1 0.1", 65, "no example with a label"),
-    ("solve shard0 shard0 --shards 2 --l1 0.1", 65, "are of the same examples"),
+    ("solve shard0 shard0 --shards 2 --l1 0.1", 65, "have the same examples"),
     ("solve ones more --shards 2 --l1 0.1", 65, "on one side"),
 ]
 

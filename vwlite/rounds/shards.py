@@ -34,7 +34,7 @@ def check_problem(settings: Settings, what: str) -> None:
         refused.append(f"--loss {settings.loss}")
     if refused:
         why = refused[0]
-        raise UsageError(f"{what}: a problem with {why} cannot be solved in rounds: use vwlite solve without --shards")
+        raise UsageError(f"{what}: a problem with {why} cannot be solved in rounds: vwlite solve without --shards can")
 
 
 def shard_of(examples: Examples, settings: Settings) -> Shard:
