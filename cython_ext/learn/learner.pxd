@@ -1,4 +1,4 @@
-"""The order of events. See learner.pyx."""
+"""The learning loop: predict, evaluate, count, write, learn. See learner.pyx."""
 
 from libc.stdint cimport uint32_t, uint64_t
 
@@ -13,28 +13,28 @@ from vwlite.core.learn.table cimport Table
 from vwlite.core.learn.tally cimport Tally
 from vwlite.core.text.output cimport PredictionWriter
 
-# Why `run` came back.
+# Why `run` returned.
 cpdef enum Reason:
     DONE = 0         # the lines are learned
-    REPORT = 1       # the weight of examples has reached `report_at`
-    CHECKPOINT = 2   # the number of examples has reached `checkpoint_at`
+    REPORT = 1       # the total importance of examples reached `report_at`
+    CHECKPOINT = 2   # the number of examples reached `checkpoint_at`
     DIVERGED = 3     # the prediction or the loss of the line is not finite
     STOPPED = 4      # `stop` was called
     NO_MEMORY = 5
-    TOO_MANY = 6     # the rule was made for fewer features
-    WARNING = 7      # a subclass has something to tell of the last example
+    TOO_MANY = 6     # more features than the rule was created for
+    WARNING = 7      # a subclass has a warning about the last example
 
 
-# One example, from its line to what is written of it.
+# The state of one example, from parsing its line to writing its prediction.
 cdef struct Turn:
     bint labelled
-    bint held             # out: it is only predicted
+    bint held             # out: predicted only
     bint learns
-    Example e             # as `locate` finds it
-    double raw            # as `predict` fills them in: the prediction;
-    double shown          # ... as it is told and written: clipped, or the number of the class;
-    double low, high      # ... the range of labels before this one
-    Outcome o             # label and importance are those of the line, p of `predict`, the rest of `evaluate`;
+    Example e             # filled in by `locate`
+    double raw            # filled in by `predict`: the prediction;
+    double shown          # ... as it is reported and written: clipped, or the number of the class;
+    double low, high      # ... the range of labels before this example
+    Outcome o             # label and importance of the line, p from `predict`, the rest from `evaluate`;
     double log_loss       # ... -log of the probability of the label's class, if there are probabilities
 
 
@@ -46,12 +46,12 @@ cdef class Learner:
     cdef Table table
     cdef bint learning
     cdef size_t holdout_period
-    cdef public bint answers_blank_lines   # with an empty line, as it does bad ones
+    cdef public bint answers_blank_lines   # write an empty line for a blank line, as for invalid lines
     # Classes.
     cdef readonly Classifier classifier    # the rule, or None
-    cdef bint multiclass                   # it is not None
+    cdef bint multiclass                   # `classifier` is not None
     cdef readonly ClassNames names
-    cdef public size_t named               # classes that have a name so far, as this stream and the model say
+    cdef public size_t named               # classes that have a name so far, in the model or in this stream
     cdef double* class_probabilities       # owned; [classes]
     # The range to which predictions are clipped.
     cdef public bint clips
@@ -59,46 +59,46 @@ cdef class Learner:
     # Where the features of an example are.
     cdef char** slots[2]                   # owned; of an example, and of the next one
     cdef size_t slot_capacity[2]
-    cdef bint encoded                      # the features of the batch are numbers in its dictionary, whose slots are:
-    cdef char** dictionary_slots           # owned; [distinct, and one more for the constant]
+    cdef bint encoded                      # the features of the batch are indices into its dictionary, whose slots are:
+    cdef char** dictionary_slots           # owned; [distinct, and one more for the intercept]
     cdef uint32_t* dictionary_keys         # owned
     cdef size_t dictionary_slot_capacity, dictionary_key_capacity
-    cdef uint64_t dictionary               # which it is, its hashes, and what the table was when their slots were found
+    cdef uint64_t dictionary               # its identity, size, and table state when the slots were found
     cdef size_t dictionary_size
     cdef uint64_t dictionary_moves
     cdef size_t dictionary_used
-    cdef size_t expanded                   # the line of the batch that was expanded ahead,
-    cdef size_t located                    # ... and the one whose slots were found ahead
-    cdef PieceMaker maker                  # of the features of an enormous line
-    cdef readonly uint64_t enormous        # features of the line where `run` came back, if they come in pieces; else 0
-    # When to come back.
+    cdef size_t expanded                   # the line of the batch that was expanded in advance,
+    cdef size_t located                    # ... and the line whose slots were found in advance
+    cdef PieceMaker maker                  # splits the features of an oversized line into chunks
+    cdef readonly uint64_t enormous        # features of the line where `run` returned, if they come in chunks; else 0
+    # When to return.
     cdef int stopping
     cdef readonly Reason reason
-    cdef public double report_at           # weight of examples (held out ones left out) at which to come back
-    cdef public uint64_t checkpoint_at     # number of examples at which to come back
-    # What is counted.
-    cdef readonly Tally progressive        # what is learned, predicted before
-    cdef readonly Tally holdout            # what is held out, in this pass
-    cdef public uint64_t lines             # in this pass, blank ones too
+    cdef public double report_at           # total importance of examples (without holdout) at which to return
+    cdef public uint64_t checkpoint_at     # number of examples at which to return
+    # Counters.
+    cdef readonly Tally progressive        # examples that are learned, predicted before learning
+    cdef readonly Tally holdout            # held out examples of this pass
+    cdef public uint64_t lines             # in this pass, including blank lines
     cdef public uint64_t examples          # not held out, over all passes
     cdef readonly uint64_t unlabelled
-    cdef readonly uint64_t unfit             # ... as their label is none that the model can use
+    cdef readonly uint64_t unfit             # ... because their label is not valid for the model
     cdef public double unlabelled_weight
-    cdef readonly uint64_t features        # of all examples, held out ones too
-    cdef readonly int distinct_labels      # how many different labels there were; 3: or more
+    cdef readonly uint64_t features        # of all examples, including held out ones
+    cdef readonly int distinct_labels      # number of different labels; 3: or more
     cdef readonly double first_label, second_label
-    cdef readonly uint64_t cut             # features of the example that was cut short in learning, by `stop`; 0: none
-    # ... of those that are only predicted, interactions left out:
+    cdef readonly uint64_t cut             # features of the example whose learning was interrupted by `stop`; 0: none
+    # ... of examples that are only predicted, without interactions:
     cdef readonly uint64_t looked_up         # features
-    cdef readonly uint64_t unknown           # ... that the model does not know
-    cdef readonly uint64_t unknown_examples  # examples of which it knows no feature
+    cdef readonly uint64_t unknown           # ... that are not in the model
+    cdef readonly uint64_t unknown_examples  # examples without any feature that is in the model
     # Of the last example.
     cdef readonly double label, prediction
     cdef readonly size_t size
 
     cdef size_t loop(self, const Arrays* a, size_t begin, size_t end) noexcept nogil
 
-    # What a subclass may do otherwise; each is called once for an example.
+    # Methods that a subclass may override; each is called once per example.
     cdef bint holds_out(self, bint labelled) noexcept nogil
     cdef Reason predict(self, Turn* turn) noexcept nogil
     cdef void widen_range(self, double label) noexcept nogil
@@ -107,7 +107,7 @@ cdef class Learner:
 
 
 cdef inline void count_label(int* distinct, double* first, double* second, double label) noexcept nogil:
-    """Count a label among the different ones, as far as three."""
+    """Update the number of different labels, which saturates at 3."""
     if distinct[0] > 2:
         return
     if distinct[0] == 0:
@@ -122,7 +122,7 @@ cdef inline void count_label(int* distinct, double* first, double* second, doubl
 
 
 cdef inline double clipped(Learner self, double p) noexcept nogil:
-    """A prediction as the range of labels and the loss allow it."""
+    """A prediction clipped to the range of labels and of the loss."""
     if not self.clips:
         return p
     return min(max(p, max(self.min_label, -self.loss.largest_p)), min(self.max_label, self.loss.largest_p))

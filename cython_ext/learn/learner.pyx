@@ -1,11 +1,11 @@
-"""The order of events: an example is located, predicted, judged, counted, written, learned; one after the other.
+"""The learning loop: for each example, find the slots of its features, predict, evaluate, count, write, learn.
 
-The learner runs over a batch without the GIL and comes back early when Python has something to do:
-a row of progress to print, a checkpoint to write, a number that is not finite, a signal. It is told
-nothing about files or options; lines of predictions are the writer's (text/output.pyx), and it tells no rule
-anything but features and outcomes.
+The learner runs over a batch without the GIL and returns early when Python has something to do: print a progress
+row, write a checkpoint, handle a number that is not finite, handle a signal. It has no access to files or options;
+prediction lines are formatted by the writer (text/output.pyx), and a rule receives only features and outcomes
+(prediction, label, importance, loss and its derivative).
 
-With classes (multiclass.pyx), labels and predictions are their numbers, and the loss is 0 or 1.
+With classes (multiclass.pyx), labels and predictions are class numbers, and the loss is 0 or 1.
 """
 
 from libc.math cimport INFINITY, isnan
@@ -26,15 +26,15 @@ from vwlite.core.learn.tally cimport Tally
 from vwlite.core.text.output cimport Link, PredictionWriter, linked
 
 cdef enum:
-    NEAR = 1 << 21      # bytes of a table that is in the cache anyway: nothing to prefetch
+    NEAR = 1 << 21      # bytes of a table that fits in the cache: prefetching is not needed
 
 
 cdef class Learner:
     """Learns or predicts the examples of batches.
 
-    learn: whether to learn at all. holdout_period: every so many lines one is only predicted; 0: none.
+    learn: whether to learn at all. holdout_period: one line of every `holdout_period` is only predicted; 0: no holdout.
     predictions, raw_predictions, link, probabilities: see PredictionWriter.
-    names: of the classes, if the rule is a Classifier.
+    names: class names, if the rule is a Classifier.
     """
 
     def __init__(self, Rule rule not None, Loss loss not None, Expander expander not None, *, bint learn=True,
@@ -72,39 +72,39 @@ cdef class Learner:
 
     @property
     def predictions(self):
-        """Lines that wait to be taken."""
+        """Output lines that have not been taken yet."""
         return self.writer.predictions
 
     @property
     def raw_predictions(self):
-        """Lines that wait to be taken."""
+        """Output lines that have not been taken yet."""
         return self.writer.raw_predictions
 
     def linked(self, double p):
-        """A prediction as it is written."""
+        """A prediction as it is written to the output."""
         return self.writer.linked(p)
 
     def stop(self):
-        """Have `run` come back after the example that it is at; before it, or with it learned in part, if it is an
-        enormous one. May be called from any thread."""
+        """Let `run` return after the current example, or before or within it if the example is oversized (then it is
+        not learned, or learned in part). May be called from any thread."""
         vwlite_store(self.stopping, 1)
 
     def reject(self):
-        """Answer the line where `run` came back with DIVERGED as a bad line."""
+        """Answer the line where `run` returned DIVERGED as an invalid line."""
         self.lines -= 1
         if self.writer.blank_line():
             raise MemoryError("no memory for a prediction")
 
     def begin_pass(self):
-        """Count lines anew, and what is held out."""
+        """Reset the counters of lines and of held out examples."""
         self.lines = 0
         self.holdout = self._new_tally()
 
     def run(self, Batch batch not None, size_t begin=0, end=None):
-        """Go through the lines of a batch from `begin` to `end`; the line after the last one done.
+        """Process the lines of a batch from `begin` to `end`. Returns the line after the last one processed.
 
-        `reason` says why it came back. After DIVERGED the line returned is the culprit, not learned, and `prediction`
-        is its prediction, which is finite if only the loss is not.
+        `reason` says why it returned. After DIVERGED, the returned line is the one that diverged; it is not learned,
+        and `prediction` is its prediction, which is finite if only the loss is not.
         """
         cdef size_t line, last = batch.a.lines if end is None else end
         if not begin <= last <= batch.a.lines:
@@ -155,13 +155,13 @@ cdef class Learner:
         return self.holdout_period and self.lines % self.holdout_period == 0
 
     cdef Reason predict(self, Turn* turn) noexcept nogil:
-        """The prediction: `raw`; clipped, or as the number of a class, `o.p` and `shown`."""
+        """Set the prediction: `raw`, then `o.p` and `shown` (clipped, or the number of a class)."""
         cdef double raw
         if turn.learns:
             raw = self.rule.predict_to_learn(&turn.e)
         else:
             raw = self.rule.predict(&turn.e)
-        if turn.e.pieces != NULL and self.maker.stopped:     # all is as before this example
+        if turn.e.pieces != NULL and self.maker.stopped:     # the state is as before this example
             self.lines -= 1
             return Reason.STOPPED
         if raw - raw != 0:
@@ -181,11 +181,11 @@ cdef class Learner:
         return Reason.DONE
 
     cdef void widen_range(self, double label) noexcept nogil:
-        """Have the range of predictions hold a label that is learned."""
+        """Extend the range of predictions to include a label that is learned."""
         self.min_label, self.max_label = min(self.min_label, label), max(self.max_label, label)
 
     cdef Reason count(self, const Turn* turn) noexcept nogil:
-        """From here on the example counts."""
+        """Count the example."""
         cdef const Outcome* o = &turn.o
         if self.writer.link == Link.POISSON and self.writer.writes and not (self.learning or self.multiclass):
             self.prediction = linked(turn.shown, Link.POISSON)
@@ -209,7 +209,7 @@ cdef class Learner:
         return Reason.DONE
 
     cdef Reason pause(self) noexcept nogil:
-        """Whether and why to come back after this example."""
+        """Whether to return after this example, and the reason."""
         if self.progressive.weight + self.unlabelled_weight >= self.report_at:
             return Reason.REPORT
         return Reason.CHECKPOINT if self.examples >= self.checkpoint_at else Reason.DONE
@@ -236,7 +236,7 @@ cdef inline Reason one(Learner self, const Arrays* a, size_t line) noexcept nogi
 
 
 cdef inline void begin(Learner self, const Arrays* a, size_t line, Turn* turn) noexcept nogil:
-    """What the line says, and what becomes of it."""
+    """Read label and importance of the line, and decide whether the example is learned."""
     cdef double label = a.label[line], importance = a.importance[line]
     self.lines += 1
     turn.labelled = 1 <= label <= self.classifier.classes if self.multiclass else not isnan(label)
@@ -251,7 +251,7 @@ cdef inline void begin(Learner self, const Arrays* a, size_t line, Turn* turn) n
 cdef inline Reason locate(Learner self, const Arrays* a, size_t line, Turn* turn) noexcept nogil:
     """Expand the example, and find the slots of its features."""
     cdef Expansion expansion = WHOLE
-    # The next example is expanded before this one is learned, so that its slots are on their way meanwhile.
+    # The next example is expanded before this one is learned, so that its slots are prefetched meanwhile.
     if self.expanded != line:
         expansion = self.expander.expand(a, line, line & 1, self.encoded)
     if expansion != WHOLE:
@@ -281,7 +281,7 @@ cdef inline Reason evaluate(Learner self, Turn* turn) noexcept nogil:
 
 
 cdef inline Reason write(Learner self, const Arrays* a, size_t line, const Turn* turn) noexcept nogil:
-    """The lines of the prediction, with the tag of the example."""
+    """Write the prediction lines, with the tag of the example."""
     cdef const char* tag = a.tags + a.tag_begin[line]
     cdef size_t tag_size = a.tag_begin[line + 1] - a.tag_begin[line]
     cdef int failed
@@ -299,7 +299,7 @@ cdef inline Reason write(Learner self, const Arrays* a, size_t line, const Turn*
 
 
 cdef inline Reason update(Learner self, Turn* turn) noexcept nogil:
-    """Have the rule learn the example."""
+    """Let the rule learn the example."""
     self.rule.update(&turn.e, &turn.o)
     if turn.e.pieces != NULL and self.maker.stopped:
         self.cut = self.maker.size
@@ -311,11 +311,11 @@ cdef inline Reason update(Learner self, Turn* turn) noexcept nogil:
 # --- where the features of an example are ----------------------------------------------------
 
 cdef int locate_dictionary(Learner self, const Arrays* a) noexcept nogil:
-    """Find the slots of all features of a batch. They stay where they are until the next one; -1: no memory.
+    """Find the slots of all features of a batch. They stay valid until the next batch. -1: no memory.
 
-    A feature that is only in examples that are not learned gets a slot too, which is idle. Of a dictionary that is known,
-    only the hashes that are new to it are asked for, unless slots have moved, or those of a model that does not learn
-    have become more.
+    A feature that occurs only in examples that are not learned gets a slot too, which is idle. If the dictionary is the
+    same as before, only its new hashes are looked up, unless slots have moved, or a model that does not learn has got
+    more slots.
     """
     cdef size_t known = 0, n = a.distinct
     cdef uint64_t moves = self.table.moves
@@ -338,7 +338,7 @@ cdef int locate_dictionary(Learner self, const Arrays* a) noexcept nogil:
 
 
 cdef int locate_hashes(Learner self, const Arrays* a, size_t first) noexcept nogil:
-    """Find the slots of the distinct hashes from the first one on, and of the constant; -1: no memory."""
+    """Find the slots of the distinct hashes from index `first` on, and of the intercept; -1: no memory."""
     cdef size_t i, n = a.distinct
     for i in range(first, n):
         self.dictionary_keys[i] = a.distinct_hash[i] & self.expander.mask
@@ -351,7 +351,7 @@ cdef int locate_hashes(Learner self, const Arrays* a, size_t first) noexcept nog
 
 
 cdef inline int locate_whole(Learner self, const Arrays* a, size_t line, Example* e, bint learns) noexcept nogil:
-    """Find the slots of an example that is expanded; -1: no memory."""
+    """Find the slots of an expanded example; -1: no memory."""
     cdef Features* f
     cdef char** slots
     cdef size_t here = line & 1
@@ -360,7 +360,7 @@ cdef inline int locate_whole(Learner self, const Arrays* a, size_t line, Example
         self.expanded = line + 1
     f = &self.expander.buffers[here]
     e.size, e.x = f.size, f.values
-    if self.encoded:    # the slots stay where they are: those of the next example are taken before this one is learned
+    if self.encoded:    # the slots do not move: those of the next example are looked up before this one is learned
         if self.located != line and locate_numbers(self, a, here):
             return -1
         if self.expanded == line + 1:
@@ -385,7 +385,7 @@ cdef inline int locate_whole(Learner self, const Arrays* a, size_t line, Example
 
 
 cdef inline int locate_numbers(Learner self, const Arrays* a, size_t which) noexcept nogil:
-    """Take the slots of an expanded example from those of the dictionary, and have them on their way; -1: no memory."""
+    """Copy the slots of an expanded example from those of the dictionary, and prefetch them; -1: no memory."""
     cdef Features* f = &self.expander.buffers[which]
     cdef char** slots
     cdef char** known = self.dictionary_slots
@@ -405,7 +405,7 @@ cdef inline int locate_numbers(Learner self, const Arrays* a, size_t which) noex
 
 
 cdef int locate_pieces(Learner self, const Arrays* a, size_t line, Example* e, bint learns) noexcept nogil:
-    """Have an example's features come in pieces; -1: no memory."""
+    """Deliver the features of an example in chunks; -1: no memory."""
     if self.maker.begin(a, line):
         return -1
     self.enormous = e.size = self.maker.size
@@ -414,7 +414,7 @@ cdef int locate_pieces(Learner self, const Arrays* a, size_t line, Example* e, b
 
 
 cdef inline void count_unknown(Learner self, const Arrays* a, size_t line, size_t size, char** slots) noexcept nogil:
-    """Count the features of the line that the model does not know; they come before the interactions."""
+    """Count the features of the line that are not in the model; they precede the interactions."""
     cdef size_t n = a.feature_begin[a.span_begin[line + 1]] - a.feature_begin[a.span_begin[line]]
     cdef size_t i, unknown = 0
     cdef const char* blank = self.table.blank

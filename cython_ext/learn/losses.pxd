@@ -1,7 +1,7 @@
-"""Losses: a number for a prediction and a label, its derivative, and the invariant step."""
+"""Losses: the value for a prediction and a label, its derivative, and the importance-aware step. See losses.pyx."""
 
 cdef class Loss:
-    cdef readonly double largest_p     # a rule that clips its predictions clips them to [-largest_p, largest_p] too
+    cdef readonly double largest_p     # a rule that clips its predictions also clips them to [-largest_p, largest_p]
     cdef double value(self, double p, double y) noexcept nogil
     cdef double dloss(self, double p, double y) noexcept nogil
     cdef double evaluate(self, double p, double y, double* dloss) noexcept nogil

@@ -1,9 +1,9 @@
 """Losses l(p, y): the value, the derivative dl/dp, and the importance-aware step.
 
-A loss sees a prediction and a label, never a weight. The invariant step is that of Karampatziakis
+A loss depends on prediction and label, never on weights. The importance-aware step is that of Karampatziakis
 and Langford, Online Importance Weight Aware Updates, 2011: if the prediction moves along
-dp/ds = -h l'(p, y) for a time eta, then p moves by h * invariant_step(p, y, eta, h). It is what
-many tiny gradient steps of total length eta would give, and never passes the label.
+dp/ds = -h l'(p, y) for a time eta, then p moves by h * invariant_step(p, y, eta, h). It is the limit of
+many tiny gradient steps of total length eta, and never overshoots the label.
 """
 
 from libc.math cimport INFINITY, fabs, fmax, fmin
@@ -13,7 +13,7 @@ from vwlite.core.base.logistic cimport logistic, logistic_curvature
 
 
 cdef inline double lambert_of_exp(double x) noexcept nogil:
-    """W(exp(x)) - x, W being Lambert's function, to 9e-5: one step of Halley's kind from a line."""
+    """W(exp(x)) - x, where W is Lambert's function, to 9e-5: one Halley step from a linear guess."""
     cdef double w, r, t, v
     if x >= 1:
         w = 0.86 * x + 0.01
@@ -27,7 +27,7 @@ cdef inline double lambert_of_exp(double x) noexcept nogil:
 
 
 cdef class Loss:
-    """The base: what every loss offers, with wrappers for Python."""
+    """The base class of all losses, with wrappers for Python."""
 
     def __cinit__(self, *args, **options):
         self.largest_p = INFINITY
@@ -40,12 +40,12 @@ cdef class Loss:
         return 0
 
     cdef double evaluate(self, double p, double y, double* dloss) noexcept nogil:
-        """The value, and the dloss: both at once, where they have an exponential in common."""
+        """The value and the derivative together, as they may share an exponential."""
         dloss[0] = self.dloss(p, y)
         return self.value(p, y)
 
     cdef double invariant_step(self, double p, double y, double dloss, double eta, double h) noexcept nogil:
-        """dloss: that of p and y."""
+        """dloss: the derivative at p and y."""
         return -eta * dloss
 
     cdef double curvature(self, double p, double y) noexcept nogil:
@@ -64,7 +64,8 @@ cdef class Loss:
     def evaluate_each(
         self, const double[::1] p, const double[::1] y, double[::1] value, double[::1] dloss, double[::1] curvature
     ):
-        """For each prediction and label, fill in the loss and its first two derivatives. All are of one length."""
+        """For each prediction and label, fill in the loss and its first two derivatives. All arrays have the same
+        length."""
         cdef size_t i, n = p.shape[0]
         if not (<size_t>y.shape[0] == <size_t>value.shape[0] == <size_t>dloss.shape[0]
                 == <size_t>curvature.shape[0] == n):
@@ -123,7 +124,7 @@ cdef class Logistic(Loss):
             return y * plain
         if yp > 15:     # the approximation would lose all digits; this is exact to exp(-yp)
             return y * log1p(h * plain) / h
-        # The error of the approximation must not lead out of where the step can be.
+        # The error of the approximation must not move the result out of its valid range.
         return y * fmin(fmax(-(lambert_of_exp(eta * h + yp + (1 / steep - 1)) + yp) / h, 0), plain)
 
 
@@ -181,7 +182,7 @@ cdef class Quantile(Loss):
 
 
 cdef class Huber(Squared):
-    """(p - y)^2 if |p - y| <= delta, else delta (2 |p - y| - delta), which goes on in a straight line"""
+    """(p - y)^2 if |p - y| <= delta, else the tangent continues linearly: delta (2 |p - y| - delta)"""
     cdef double delta
 
     def __init__(self, double delta=1):
@@ -198,7 +199,7 @@ cdef class Huber(Squared):
         return 2 if fabs(p - y) <= self.delta else 0
 
     cdef double invariant_step(self, double p, double y, double dloss, double eta, double h) noexcept nogil:
-        """|r| falls by 2 h delta s down to delta, which takes the time beyond / (2 h delta); from there as exp(-2 h s)."""
+        """|r| decreases by 2 h delta s until it is delta (after time excess / (2 h delta)), then as exp(-2 h s)."""
         cdef double beyond = fabs(p - y) - self.delta
         if beyond >= 2 * self.delta * eta * h:
             return -eta * dloss
@@ -208,7 +209,7 @@ cdef class Huber(Squared):
 
 
 cdef class Poisson(Loss):
-    """exp(p) - y p - (y - y log y), y >= 0, p the logarithm of the mean: half the deviance"""
+    """exp(p) - y p - (y - y log y), y >= 0, p is the logarithm of the mean: half the deviance"""
 
     def __cinit__(self, *args, **options):
         self.largest_p = 44     # exp(44)^2 is still a float, as in Vowpal Wabbit

@@ -5,12 +5,12 @@ from vwlite.core.learn.rule cimport Example, Outcome, Rule
 
 cdef class Classifier(Rule):
     cdef readonly list rules          # one for each class
-    cdef void** each                  # owned; the same, borrowed
+    cdef void** each                  # owned; the same rules as borrowed pointers
     cdef readonly size_t classes      # K
-    cdef readonly bint probable       # whether the scores mean probabilities
-    cdef size_t record                # bytes from the record of one class in a slot to that of the next
-    cdef double* scores               # owned, [K]; of the example that was predicted last
-    cdef Outcome* outcomes            # owned, [K]; as `evaluate` found them
+    cdef readonly bint probable       # whether the scores give probabilities
+    cdef size_t record                # bytes from the record of one class to that of the next class in a slot
+    cdef double* scores               # owned, [K]; of the last predicted example
+    cdef Outcome* outcomes            # owned, [K]; set by `evaluate`
     cdef char** slots_of_class        # owned, [capacity]
     cdef size_t capacity
 

@@ -1,18 +1,20 @@
-"""Several classes: one rule of the same kind for each, in one table.
+"""Several classes: one rule of the same kind per class, in one table.
 
-A slot holds K records, so a feature is looked up once for all classes. Each rule has a table that is a view of its
-record of every slot (table.pyx): it learns as it would alone. What it is told about an example is what differs:
+A slot has K records, so one lookup finds a feature for all classes. Each rule has a table that is a view of its
+record of every slot (table.pyx), and learns as it would alone. Only the outcome that it receives differs:
 
-    one against all     y = 1 for the rule of the label's class, -1 for the others; each has the loss of its own score.
-                        So they are, bit by bit, K rules that learn K streams with two labels.
+    one against all     y = 1 for the rule of the label's class, -1 for the others; each rule has the loss of its own
+                        score. So the result is, bit by bit, that of K rules that learn K streams with two
+                        labels.
     softmax             the multinomial logistic loss of all scores together, log(1 + sum over r != y of
                         exp(s_r - s_y)): the dloss for class r is P(r) - [r = y], P(r) = exp(s_r) / sum of exp(s).
                         Duchi, Shalev-Shwartz, Singer, Chandra. Efficient Projections onto the l1-Ball. ICML 2008;
                         eq. 12. With a rule that projects, each class has a ball of its own.
 
-Classes count from 1. With names that are learned as they appear, `named` of them have one so far. The class with the
-largest score among these is predicted, the first of several; the others are there, but nobody can name them. In one
-against all they learn from the beginning, that no example is theirs; in softmax they take no part until they have a name.
+Classes are numbered from 1. If class names are learned as they appear, the first `named` classes have one. The
+prediction is the class with the largest score among these, the first one in case of a tie; classes without a name are
+never predicted. In one against all they learn from the beginning (every example is a negative one for them); in
+softmax they take no part until they have a name.
 """
 
 from libc.stdint cimport uint32_t
@@ -27,9 +29,9 @@ from vwlite.core.learn.table cimport Table
 
 
 cdef class Classifier(Rule):
-    """The base: K rules in one table. Its state is a list of K where that of a rule is a number.
+    """The base class: K rules in one table. Where the state of a rule has a number, this one has a list of K.
 
-    rules: one for each class, alike, which have learned nothing yet.
+    rules: one per class, of the same kind and settings, untrained.
     """
 
     def __cinit__(self, list rules not None, *arguments, **options):
@@ -78,7 +80,7 @@ cdef class Classifier(Rule):
     # --- learning ----------------------------------------------------------------------------
 
     cdef int begin(self, Example* part, const Example* e) noexcept nogil:
-        """The example as the first class sees it; -1: no memory."""
+        """The example for the first class; -1: no memory."""
         cdef size_t i
         part[0] = e[0]
         if e.pieces != NULL:
@@ -93,7 +95,7 @@ cdef class Classifier(Rule):
         return 0
 
     cdef inline void go_on(self, Example* part) noexcept nogil:
-        """The example as the next class sees it."""
+        """The example for the next class."""
         cdef size_t i
         if part.pieces != NULL:
             part.pieces.offset += self.record
@@ -108,7 +110,7 @@ cdef class Classifier(Rule):
         return self.score(e, True)
 
     cdef double score(self, const Example* e, bint learns) noexcept nogil:
-        """Fill `scores` with what the rules predict; 0, or NaN if one of them is not finite."""
+        """Fill `scores` with the predictions of the rules; 0, or NaN if one of them is not finite."""
         cdef size_t k
         cdef Example part
         cdef double finite = 0
@@ -125,7 +127,7 @@ cdef class Classifier(Rule):
         return finite
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
-        """Learn from an example that was predicted and judged."""
+        """Learn from an example that was predicted and evaluated."""
         cdef size_t k
         cdef Example part
         self.t += 1
@@ -146,15 +148,15 @@ cdef class Classifier(Rule):
         return found + 1 if named > 0 else 0
 
     cdef bint evaluate(self, size_t label, double importance, size_t named) noexcept nogil:
-        """Fill `outcomes`, before an example is learned; false if a loss is not finite."""
+        """Fill `outcomes` before an example is learned; false if a loss is not finite."""
         return False
 
     cdef void probabilities(self, size_t named, double* out) noexcept nogil:
-        """Of the classes that have a name; they add up to 1."""
+        """Probabilities of the classes that have a name; their sum is 1."""
         pass
 
     cdef double log_loss(self, size_t label, size_t named) noexcept nogil:
-        """-log of the probability of a class that has a name; finite, also where that is 0 in a double."""
+        """-log of the probability of a class that has a name; finite also where the probability underflows to 0."""
         return 0
 
     # --- what Python sees --------------------------------------------------------------------
@@ -167,7 +169,7 @@ cdef class Classifier(Rule):
         return True
 
     cdef void normalize(self, char* slot) noexcept nogil:
-        """Records that are idle become blank: they may be of any age, and a learner that forgot the slot has none."""
+        """Clear idle records: they may be of any age, and a learner that dropped the slot does not have them."""
         cdef size_t k
         cdef char* record
         for k in range(self.classes):
@@ -178,7 +180,7 @@ cdef class Classifier(Rule):
             (<Rule>self.each[k]).normalize(record)
 
     cdef void prepare_all(self):
-        """The rules as they must be to be asked, or told, about all slots."""
+        """Prepare the rules before all slots are read or written."""
         cdef Rule rule
         for rule in self.rules:
             rule.final = self.final
@@ -195,7 +197,7 @@ cdef class Classifier(Rule):
             rule.pass_decay = decay
 
     def scalars(self):
-        """By name, a list of K numbers; and arrays of class k as NAME_k."""
+        """By name, a list of K numbers; arrays of class k are named NAME_k."""
         each = [rule.scalars() for rule in self.rules]
         found = {}
         for name, first in each[0].items():
@@ -206,7 +208,7 @@ cdef class Classifier(Rule):
         return found
 
     def _scalars_of(self, scalars, size_t k):
-        """Those of class k, counted from 0, as its rule has them."""
+        """The scalars of class k, counted from 0, in the form that its rule uses."""
         return {
             name: scalars[f"{name}_{k + 1}"] if isinstance(own, memoryview) else scalars[name][k]
             for name, own in self.rules[k].scalars().items()
@@ -241,7 +243,7 @@ cdef class Classifier(Rule):
             rule.flush()
 
     def radius_changed(self):
-        """Go on from a loaded state with another radius."""
+        """Continue from a loaded state with another radius."""
         self.prepare_all()
         for rule in self.rules:
             rule.radius_changed()
@@ -258,26 +260,26 @@ cdef class Classifier(Rule):
             rule.set_weights(keys, weights)
 
     def weights(self, const unsigned char[::1] slots, double[::1] out):
-        """The weights now, of slots as `slots()` gives them: K for each, one after the other."""
+        """The current weights of slots as returned by `slots()`: K per slot, one after the other."""
         cdef size_t i
         self.prepare_all()
         for i in range(<size_t>out.shape[0]):
             out[i] = (<Rule>self.each[i % self.classes]).weight(<const char*>&slots[i * self.record])
 
     def count_nonzero(self):
-        """Weights that are not zero, those of the constant left out. O(size of the table)."""
+        """Number of nonzero weights without those of the intercept. O(size of the table)."""
         self.prepare_all()
         return sum(rule.count_nonzero() for rule in self.rules)
 
 
 cdef class OneAgainstAll(Classifier):
-    """Each rule learns whether an example is of its class, as from labels of 1 and -1.
+    """Each rule learns whether an example is of its class, from labels 1 and -1.
 
-    begin: the range to which scores are clipped before there is a label, if the rules clip.
+    begin: the range to which scores are clipped before the first label, if the rules clip.
     """
 
     cdef bint clips
-    cdef double* low                  # owned, [K]: what `min_label` is for a learner of two labels
+    cdef double* low                  # owned, [K]: corresponds to `min_label` of a learner with two labels
     cdef double* high                 # owned, [K]
 
     def __cinit__(self, list rules not None, *, begin=(0.0, 0.0)):
@@ -315,12 +317,12 @@ cdef class OneAgainstAll(Classifier):
         return True
 
     cdef void probabilities(self, size_t named, double* out) noexcept nogil:
-        """The sigmoids of the scores, made to add up to 1. (If all of them are 0, relative to the largest.)"""
+        """The sigmoids of the scores, normalized to sum 1. (If all of them are 0, relative to the largest.)"""
         cdef size_t k
         cdef double sum = 0, largest = self.scores[self.best(named) - 1]
         cdef double far = largest if largest < -700 else 0
         for k in range(named):
-            # Far below 0 the sigmoid is e^s, and only the ratios matter.
+            # Far below 0 the sigmoid is e^s, so that only the ratios matter.
             out[k] = exp(self.scores[k] - far) if far != 0 else sigmoid(self.scores[k])
             sum += out[k]
         for k in range(named):
@@ -350,7 +352,7 @@ cdef class OneAgainstAll(Classifier):
 
 
 cdef class Softmax(Classifier):
-    """The multinomial logistic loss. For rules that learn from the dloss alone."""
+    """The multinomial logistic loss. For rules that learn from the derivative of the loss alone."""
 
     def __init__(self, list rules not None):
         super().__init__(rules)

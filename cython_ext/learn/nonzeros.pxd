@@ -1,4 +1,4 @@
-"""Rules that can keep to a number of nonzero weights. See nonzeros.pyx."""
+"""Rules that can limit the number of nonzero weights. See nonzeros.pyx."""
 
 from libc.stdint cimport uint32_t
 
@@ -6,13 +6,13 @@ from vwlite.core.learn.rule cimport Rule
 
 
 cdef class Limited(Rule):
-    cdef readonly size_t nonzeros     # at most so many; 0: no limit
-    cdef public double strength       # l1 or the radius, as it is now
-    cdef public double next_recount_t        # t of the next look at the number of weights
-    cdef double occurrences           # features of the examples learned, all together, where weights move at once
-    cdef double* sizes                # owned; of weights, what a look collects
+    cdef readonly size_t nonzeros     # the maximal number of nonzero weights; 0: no limit
+    cdef public double strength       # current l1 or radius
+    cdef public double next_recount_t        # t of the next recount of the weights
+    cdef double occurrences           # features of all learned examples, where an update makes weights nonzero at once
+    cdef double* sizes                # owned; sizes of weights, collected by a recount
     cdef size_t capacity
-    cdef double cut                   # the model leaves out smaller weights, and those of this size with larger keys
+    cdef double cut                   # the model omits smaller weights, and those of this size with larger keys
     cdef uint32_t cut_key
 
     cdef double goal(self) noexcept nogil

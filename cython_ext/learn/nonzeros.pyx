@@ -1,20 +1,21 @@
-"""--nonzeros N: a strength that is found while learning, for a model of at most N nonzero weights.
+"""--nonzeros N: adapt the regularization strength during learning, for a model with at most N nonzero weights.
 
-After 8 examples, and then whenever there are a sixteenth more of them (or 131,072 more, or a 64th of the number of
-features in the table), the nonzero weights are counted. Learning should have 2 N of them: many are of features that
-were just touched, and a count comes with a delay and some noise. The N largest of 2 N make a better model than N that
-were left alone. Where an example makes its own weights nonzero (not where they follow from sums over all examples), it
-should have at least as many as eight examples have features: else they are those of the last few, and none can grow.
+The nonzero weights are counted after 8 examples, and then each time the number of examples has grown by 1/16 (or by
+131,072, or by 1/64 of the number of features in the table). The goal during learning is 2 N nonzero weights: many
+belong to features that were just updated, and a count is delayed and noisy. The N largest of 2 N weights make a better
+model than N weights from a strength that leaves N. Where an example makes its own weights nonzero at once (not where
+weights follow from sums over all examples), the goal is at least the number of features of eight examples: otherwise
+only the weights of the last few examples are nonzero, and none can grow.
 
-- where l1 shrinks the weights, it is multiplied by (count / goal)^0.7, at least 1/4 and at most 4. From 0 it begins
-  with what takes the weights that are too many to zero until the next look; and to 0 it falls where it means nothing.
-- the radius of the ball is multiplied by (goal / count)^0.2, as long as the ball is what limits the weights: while a
-  ball that has grown fills up nothing shrinks, so it must grow slowly.
-- where l1 is a bound that a number of each feature has to pass, it becomes that of the feature on place 2 N.
+- If l1 shrinks the weights, it is multiplied by (count / goal)^0.7, at least 1/4 and at most 4. From 0 it starts
+  with the value that sets the surplus weights to zero until the next recount; it falls to 0 where it has no effect.
+- The radius of the ball is multiplied by (goal / count)^0.2, as long as the ball limits the weights: while a
+  ball that has grown fills up, no weight shrinks, so it must grow slowly.
+- If l1 is a threshold for a number of each feature, it is set to the number of the feature of rank 2 N.
 
-A look comes before an example is learned, depends on nothing but what was learned before, and its cost is that of a
-few features for each example. The model that is written has the N largest of the weights; which they are is no part
-of the state, so learning goes on from all of them, and a model that is continued is as if it had never stopped.
+A recount takes place before an example is learned and depends only on what was learned before; its cost is that of a
+few features per example. The written model has the N largest weights. This selection is not part of the state:
+learning continues from all weights, so a continued model is the same as that of an uninterrupted run.
 """
 
 from libc.math cimport INFINITY, fabs, floor
@@ -29,12 +30,12 @@ from vwlite.core.learn.table cimport Head, next_slot
 cdef double MARGIN = 2
 cdef double SETTLED = 8     # examples
 cdef double GAIN = 0.7
-cdef double SURELY = 1 + 1 / 64.     # what is to be zero at the next look is no matter of the last digit
-cdef double FEW = 1e-6      # of the largest weight: what is shrunk by less between two looks is not shrunk
+cdef double SURELY = 1 + 1 / 64.     # a margin, so that rounding does not decide what is zero at the next recount
+cdef double FEW = 1e-6      # of the largest weight: less shrinkage than this between two recounts counts as none
 
 
 cdef double kth_largest(const double* numbers, size_t n, size_t k) noexcept nogil:
-    """The k-th largest of n positive numbers, 1 <= k <= n. Their bits order as they do: found byte by byte."""
+    """The k-th largest of n positive numbers, 1 <= k <= n. Their bit patterns have the same order: radix selection."""
     cdef size_t count[256]
     cdef uint64_t bits, found = 0, known = 0
     cdef size_t i
@@ -57,7 +58,8 @@ cdef double kth_largest(const double* numbers, size_t n, size_t k) noexcept nogi
 
 
 cdef class Limited(Rule):
-    """The base of rules with a strength. nonzeros: at most so many weights; 0: as many as there are."""
+    """The base class of rules with an adaptive regularization strength. nonzeros: the maximal number of nonzero
+    weights; 0: no limit."""
 
     def __init__(self, loss, *, size_t nonzeros=0, **schedule):
         super().__init__(loss, **schedule)
@@ -78,46 +80,47 @@ cdef class Limited(Rule):
         super().set_scalars(scalars)
         if self.nonzeros:
             self.next_recount_t = scalars["look_at"]
-            self.occurrences = scalars.get("occurrences", 0)    # older models have none
+            self.occurrences = scalars.get("occurrences", 0)    # absent in older models
             self.strength = scalars["strength"]
             if not 0 <= self.strength < INFINITY:
                 raise ValueError("the strength is not a positive number")
             self.use(self.strength)
 
     def restart(self, double strength):
-        """Go on from a loaded state with another strength."""
+        """Continue from a loaded state with another regularization strength."""
         self.strength = strength
         self.use(strength)
         self.strength_changed()
 
     @property
     def slack(self):
-        """Whether the weights are fewer than the limit, with nothing to keep them so."""
+        """Whether there are fewer weights than the limit, without any shrinkage."""
         return self.strength == 0 and Rule.count_nonzero(self) <= self.nonzeros
 
     cdef double goal(self) noexcept nogil:
-        """How many weights learning should have."""
+        """The goal: the number of nonzero weights during learning."""
         return max(MARGIN * self.nonzeros, floor(SETTLED * self.occurrences / max(self.t, 1.0)))
 
-    # --- what a rule says --------------------------------------------------------------------
+    # --- what a rule implements --------------------------------------------------------------
 
     cdef double size(self, const char* slot) noexcept nogil:
-        """How far the weight is from zero, in units of the strength; 0 if it is zero, infinite if it does not shrink."""
+        """The distance of the weight from zero, in units of the strength; 0 if it is zero, infinite if it does not
+        shrink."""
         return fabs(self.weight(slot))
 
     cdef void use(self, double strength) noexcept nogil:
-        """Learn with this strength from here on. The state follows in `strength_changed`."""
+        """Learn with this strength from now on. `strength_changed` updates the state."""
         pass
 
     cdef void strength_changed(self) noexcept nogil:
-        """Bring the state in line with a new strength."""
+        """Update the state for a new strength."""
         pass
 
     cdef double adapted(self, size_t n, double examples) noexcept nogil:
-        """The strength for the next examples; sizes[:n] are of those that are above 0."""
+        """The strength for the next examples; sizes[:n] are the sizes above 0."""
         return self.strength
 
-    # --- a look ------------------------------------------------------------------------------
+    # --- recounts ----------------------------------------------------------------------------
 
     cdef void look(self) noexcept nogil:
         """Count the weights and adapt the strength."""
@@ -132,7 +135,7 @@ cdef class Limited(Rule):
         self.next_recount_t = self.t + examples
 
     cdef size_t collect(self, bint of_weights) noexcept nogil:
-        """Fill `sizes` with those that are above 0, of weights or as `size` has them; how many."""
+        """Fill `sizes` with the sizes above 0, of weights or from `size`; returns their number."""
         cdef size_t n = 0
         cdef char* slot = NULL
         cdef double size
@@ -150,7 +153,7 @@ cdef class Limited(Rule):
         return n
 
     cdef double shrunk(self, size_t n, double rate, double examples) noexcept nogil:
-        """`adapted` for what shrinks all sizes by rate times the strength with every example."""
+        """`adapted` for rules that shrink all sizes by rate times the strength with every example."""
         cdef size_t i
         cdef double largest = 0, strength = self.strength, first, unit = rate * examples
         for i in range(n):
@@ -169,7 +172,7 @@ cdef class Limited(Rule):
     # --- the model ---------------------------------------------------------------------------
 
     cdef void find_cut(self) noexcept nogil:
-        """Which weights are the N largest; of equal ones those with the smaller keys."""
+        """Select the N largest weights; of equal ones those with the smaller keys."""
         cdef size_t i, n = self.collect(True), above = 0, equal = 0
         cdef char* slot = NULL
         self.cut, self.cut_key = 0, 0xFFFFFFFF
@@ -185,7 +188,7 @@ cdef class Limited(Rule):
         self.cut_key = <uint32_t>(4294967296.0 - kth_largest(self.sizes, equal, self.nonzeros - above))
 
     def weights(self, const unsigned char[::1] slots, double[::1] out):
-        """The weights of the model, of slots as `slots()` gives them: at most N of them are not zero."""
+        """The weights of the model for slots as returned by `slots()`: at most N of them are not zero."""
         cdef size_t i, stride = self.table.stride
         cdef const char* slot
         cdef double size
@@ -204,6 +207,6 @@ cdef class Limited(Rule):
                 out[i] = 0
 
     def count_nonzero(self):
-        """Features whose weight in the model is not zero, the constant left out. O(size of the table)."""
+        """Features with a nonzero weight in the model, without the intercept. O(size of the table)."""
         n = super().count_nonzero()
         return min(n, self.nonzeros) if self.nonzeros else n

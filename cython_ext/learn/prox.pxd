@@ -1,4 +1,4 @@
-"""The formulas that shrink a weight: each exists once, on plain doubles."""
+"""Proximal operators and other shrinkage formulas, each in one place, on C doubles."""
 
 from libc.math cimport fabs
 
@@ -8,7 +8,7 @@ cdef extern from *:
     #include <stdint.h>
     #include <string.h>
 
-    /* No branch, not even a hidden one: whether a weight is zero is a coin toss. */
+    /* Without a branch: whether a weight is zero is unpredictable. */
     static inline double vwlite_only_if(int condition, double x) {
         uint64_t bits;
         memcpy(&bits, &x, 8);

@@ -1,4 +1,4 @@
-"""What an update rule is. See rule.pyx."""
+"""The interface of update rules. See rule.pyx."""
 
 from libc.stdint cimport uint64_t
 
@@ -7,32 +7,32 @@ from vwlite.core.learn.table cimport Table
 from vwlite.core.base.simd cimport unlikely
 
 
-# One example as a rule sees it, or a piece of one. The constant feature, if there is one, is the last.
+# One example as the input of a rule, or a chunk of one. The intercept, if there is one, is the last feature.
 cdef struct Example:
     size_t size           # features
-    char** slots          # [size] a feature that occurs twice stands twice
+    char** slots          # [size] a feature that occurs twice has two entries
     const float* x        # [size]
     double initial        # added to the prediction
-    Pieces* pieces        # where an enormous example has its features: there, not here; NULL: they are here
-    bint begun            # of a piece: see `sweep`
-    bint ends             # of a piece: the last feature is that of the example
+    Pieces* pieces        # the source of the features of an oversized example; NULL: they are here
+    bint begun            # of a chunk: see `iterate`
+    bint ends             # of a chunk: its last feature is that of the example
 
 
-# Where the features of an enormous example come from.
+# The source of the features of an oversized example, in chunks.
 cdef struct Pieces:
     bint (*next)(Pieces* pieces, Example* part) noexcept nogil
     void* maker
     size_t offset         # added to every slot
-    char* constant        # the slot of the constant, without the offset
+    char* constant        # the slot of the intercept, without the offset
 
 
 cdef inline Example sweep(const Example* e) noexcept nogil:
-    """To go through the features: `while next_piece(&part)`. Mostly there is one piece, the example."""
+    """Start an iteration over the features: `while next_chunk(&part)`. Usually there is one chunk, the example."""
     return Example(e.size, e.slots, e.x, 0, e.pieces, False, True)
 
 
 cdef inline bint next_piece(Example* part) noexcept nogil:
-    """The next piece; all but the last have an even number of features. They are valid until the piece after."""
+    """The next chunk; all but the last have an even number of features. They are valid until the next call."""
     if unlikely(part.pieces != NULL):
         return part.pieces.next(part.pieces, part)
     part.begun = not part.begun
@@ -40,14 +40,14 @@ cdef inline bint next_piece(Example* part) noexcept nogil:
 
 
 cdef inline char* last_slot(const Example* e) noexcept nogil:
-    """The slot of the constant, of an example that has it."""
+    """The slot of the intercept, of an example that has one."""
     return e.slots[e.size - 1] if e.pieces == NULL else e.pieces.constant + e.pieces.offset
 
 
-# How the prediction of an example was judged: what the loss tells the rule.
+# The evaluated prediction of an example: what the loss passes to the rule.
 cdef struct Outcome:
     double p              # the prediction, clipped if the rule asks for it
-    double label          # for the loss's invariant step; a rule looks at it for nothing else
+    double label          # for the loss's invariant step; a rule uses it for nothing else
     double importance     # > 0
     double loss           # l(p, label)
     double dloss          # dl/dp
@@ -69,12 +69,12 @@ cdef class Rule:
     cdef Table table
     cdef Schedule schedule
     cdef public double t      # examples learned
-    cdef public bint final     # the weights are wanted as they are after the last example of all
-    cdef bint out_of_memory   # an update could not get memory: the learner ends
-    cdef bint too_many        # there are more features than the rule was made for: the learner ends
-    cdef bint no_preallocation    # the number of slots means something: none must be made ahead of time
+    cdef public bint final     # the requested weights are those after the last example of all
+    cdef bint out_of_memory   # an update could not allocate memory: learning ends
+    cdef bint too_many        # there are more features than the rule was created for: learning ends
+    cdef bint no_preallocation    # the number of slots has a meaning: none may be created in advance
     cdef bint has_constant
-    cdef uint64_t constant    # the mark of the constant feature; 2^32, which no slot has, if there is none
+    cdef uint64_t constant    # the mark of the intercept; 2^32, which no slot has, without an intercept
 
     cdef make_table(self, size_t record, bytes blank, size_t records)
     cdef double predict(self, const Example* e) noexcept nogil

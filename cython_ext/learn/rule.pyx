@@ -1,16 +1,17 @@
-"""What an update rule is: a slot struct, how to predict from it, and how to learn.
+"""The interface of an update rule: the struct of a slot, how to predict from it, and how to learn.
 
-A rule is dynamic once per example (`predict`, `update`) and static once per feature: the loops are
-inside. It is the only place that knows what a slot means; table, learner and model file ask it.
+Calls are virtual once per example (`predict`, `update`); the loops over features are inside and are compiled
+statically. Only the rule interprets the contents of a slot; table, learner and model file call its methods.
 
 To add a rule, write a file like those in `rules/`: the slot struct (first field `uint32_t mark`),
-`SLOT` with its fields as NumPy would spell them, `SLOT_BYTES` with its size, `SCALARS` with the names of the state that
+`SLOT` with its fields in NumPy notation, `SLOT_BYTES` with its size, `SCALARS` with the names of the state that
 is not per feature, the four methods, and `state_of` if no field is the weight itself. Then a row in
-`vwlite/algorithms/table.py`, a page in `vwlite/algorithms/pages/`, a reference in `tests/reference/slow_rules.py`.
+`vwlite/algorithms/table.py`, a page in `vwlite/algorithms/pages/`, and its eager reference implementation in
+`tests/reference/slow_rules.py`.
 
-An example of millions of features, which interactions make, comes in pieces (pieces.pyx): a rule goes through them as
-often as it needs to (`sweep`), and keeps nothing of each place. What it keeps of each feature is a part of the table's
-size. The sums are those of the whole, in the same order.
+An example with millions of features, created by interactions, is delivered in chunks (pieces.pyx): a rule iterates
+over them as often as it needs to (`iterate`), and stores nothing per position. What it stores per feature belongs to
+the table and its size. The sums are those of the whole example, in the same order.
 """
 
 from libc.math cimport sqrt
@@ -35,19 +36,19 @@ cdef bint slot_is_default(void* rule, const char* slot) noexcept nogil:
 
 
 cdef class Rule:
-    """The base of the rules.
+    """The base class of the rules.
 
-    loss: where gradients come from. rate, power_t, initial_t: the schedule, eta_t =
-    rate * decay * (t + initial_t)^-power_t. constant: the key of the constant feature (which is
+    loss: the source of gradients. rate, power_t, initial_t: the schedule, eta_t =
+    rate * decay * (t + initial_t)^-power_t. constant: the key of the intercept (which is
     never shrunk, truncated or projected), or None.
     """
 
     SLOT = [("mark", "<u4")]    # the fields of the slot struct
-    SLOT_BYTES = sizeof(Head)   # of that struct: `SLOT` must lie as C lays it out
-    SCALARS = ["t"]             # attributes that are the rest of the state
-    MOST_FEATURES = None        # how many it can take at most
+    SLOT_BYTES = sizeof(Head)   # of that struct: `SLOT` must match the layout of the C struct
+    SCALARS = ["t"]             # attributes with the rest of the state
+    MOST_FEATURES = None        # the maximal number of features
     CLIPS = False               # whether predictions are clipped to the range of labels seen
-    UNSEEN_WEIGHS = False       # whether a feature without a slot has a weight; then the constant always has a slot
+    UNSEEN_WEIGHS = False       # whether a feature without a slot has a weight; then the intercept always has a slot
 
     def __init__(self, Loss loss not None, *, double rate=0.5, double power_t=0.5, double initial_t=0, constant=None):
         self.loss = loss
@@ -59,19 +60,19 @@ cdef class Rule:
         self.make_table(self.slot_size(), self.blank(), 1)
 
     cdef make_table(self, size_t record, bytes blank, size_t records):
-        """An empty table of slots with so many records."""
+        """An empty table whose slots have `records` records."""
         cdef uint32_t constant = <uint32_t>(self.constant - 1)
         cdef char* slot
         self.table = Table(record, blank, records)
         self.table.rule = <void*>self
         self.table.is_default = slot_is_default
-        # Without a slot it would look like a feature that was never seen, and so would a feature with its key.
+        # Without a slot it would be handled as an unseen feature, as would a feature with its key.
         if self.UNSEEN_WEIGHS and self.has_constant and self.table.resolve(&constant, 1, &slot):
             raise MemoryError("no memory for the weight table")
 
     @classmethod
     def slot_size(cls):
-        """Bytes of a slot: as C lays the fields out, each at a multiple of its size."""
+        """Bytes of a slot with the padding of C: each field at a multiple of its size."""
         at = 0
         sizes = [int(code[2:]) for _, code in cls.SLOT]
         for size in sizes:
@@ -83,9 +84,9 @@ cdef class Rule:
         return None
 
     cdef double predict(self, const Example* e) noexcept nogil:
-        """initial + <w, x>, w the weights of the model: for an example that is not learned. Changes no weight.
+        """initial + <w, x>, with the weights w of the model, for an example that is not learned. Changes no weight.
 
-        This one asks `weight`; a rule whose predictions should be fast has a loop of its own.
+        This generic version calls `weight`; a rule whose predictions should be fast has a loop of its own.
         """
         cdef size_t i
         cdef double sum = 0
@@ -96,7 +97,7 @@ cdef class Rule:
         return e.initial + sum
 
     cdef double predict_to_learn(self, const Example* e) noexcept nogil:
-        """The prediction of an example that `update` comes for next; a rule may note its features already."""
+        """The prediction of an example that `update` learns next; a rule may store its features already."""
         return self.predict(e)
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
@@ -104,22 +105,22 @@ cdef class Rule:
         pass
 
     cdef double weight(self, const char* slot) noexcept nogil:
-        """The weight now, with everything that the slot has missed."""
+        """The current weight, including pending lazy updates."""
         return 0
 
     cdef bint is_default(self, const char* slot) noexcept nogil:
-        """Whether forgetting the slot would change nothing."""
+        """Whether the slot can be dropped without any effect."""
         return False
 
     cdef void normalize(self, char* slot) noexcept nogil:
-        """Bring the copy of a slot that goes into a model up to date, if fields of it would not be right there."""
+        """Update the copy of a slot that goes into a model, if some fields would not be right there."""
         pass
 
     def flush(self):
-        """Before slots go into a model: do what is put off, if the model could not do it later."""
+        """Called before slots go into a model: do deferred work that the model could not do later."""
 
     def on_load(self, slots):
-        """Slots of a model as the table must have them from the beginning, so that it does not forget them."""
+        """Fill the table from the beginning with slots of a model that must not be dropped."""
         return slots
 
     @property
@@ -137,7 +138,7 @@ cdef class Rule:
 
     @property
     def records(self):
-        """How many weights a feature has: one, or one for each class."""
+        """Number of weights per feature: one, or one per class."""
         return self.table.stride // self.table.record
 
     @property
@@ -169,28 +170,28 @@ cdef class Rule:
         self.set_scalars(scalars)
         self.table.load(self.on_load(slots))
 
-    # --- merges of models: m is a `Merged` of vwlite/merging, whose arrays have a row of all classes for each key --------
+    # --- merges of models: m is a `Merged` of vwlite/merging, whose arrays have, for each key, a row of all classes
 
-    restricted = None       # a method of (m, w): what makes merged weights those of the algorithm
-    shrunk_since = None     # a method of (now, before): what a shard has shrunk the weights by that it does not have
+    restricted = None       # a method of (m, w): restricts merged weights to what the algorithm allows
+    shrunk_since = None     # a method of (now, before): the shrinkage of the weights that a shard does not have
 
     def state_of(self, m):
-        """The fields of slots, by name, whose weights are m.w and whose evidence is m.S, so that the next step is that of
-        a learner that came to them by itself; it adds numbers of the rule to `m.scalars`. Fields that are missing hold
-        a number of the rule as of now."""
+        """The fields of slots, by name, for weights m.w and precisions m.S, such that the next step is that of
+        a learner that reached them by itself; it adds numbers of the rule to `m.scalars`. Missing fields are set from
+        a current number of the rule."""
         return {"w": m.w}
 
     def radius_changed(self):
-        """Go on from a loaded state with another radius."""
+        """Continue from a loaded state with another radius."""
 
     def weights(self, const unsigned char[::1] slots, double[::1] out):
-        """The weights now, of slots as `slots()` gives them."""
+        """The current weights of slots as returned by `slots()`."""
         cdef size_t i, stride = self.table.stride
         for i in range(<size_t>out.shape[0]):
             out[i] = self.weight(<const char*>&slots[i * stride])
 
     def count_nonzero(self):
-        """Features whose weight is not zero, the constant left out. O(size of the table)."""
+        """Features with a nonzero weight, without the intercept. O(size of the table)."""
         cdef size_t n = 0
         cdef char* slot = NULL
         with nogil:

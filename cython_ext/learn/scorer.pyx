@@ -1,4 +1,4 @@
-"""A learner that only predicts, and whose predictions are numbers in arrays, not lines of text."""
+"""A learner that only predicts, and stores predictions as numbers in arrays instead of lines of text."""
 
 from vwlite.core.data.batch cimport Batch
 from vwlite.core.learn.learner cimport Learner, Reason, Turn
@@ -8,13 +8,13 @@ from vwlite.core.text.output import Link as LINKS
 
 
 cdef class Scorer(Learner):
-    """Predicts as another learner does that does not learn either, and shares what it has learned.
+    """Predicts with the weights of another learner that does not learn either.
 
-    After `into`, `run` fills the arrays, from their rows at `at` on, one row for each example; `release` lets them go.
+    After `into`, `run` fills the arrays, starting at row `at`, one row per example; `release` drops the references.
     """
 
     cdef public size_t at             # the next row
-    cdef readonly size_t width        # scores of an example: one for each class, or one
+    cdef readonly size_t width        # scores per example: one per class, or one
     cdef double[:, ::1] scores
     cdef double[::1] predicted
     cdef double[:, ::1] shares
@@ -28,10 +28,10 @@ cdef class Scorer(Learner):
         self.width = self.classifier.classes if self.multiclass else 1
 
     def into(self, double[:, ::1] scores not None, double[::1] predicted not None, double[:, ::1] probabilities=None):
-        """The arrays to fill, from their first row on, with as many rows as there are examples.
+        """Set the arrays to fill, from their first row on, with one row per example.
 
-        scores: [examples, width] as they are, neither clipped nor linked. predicted: clipped, or the number of the class.
-        probabilities: of the classes, if there are such; those of classes without a name stay as they are.
+        scores: [examples, width], neither clipped nor linked. predicted: clipped, or the number of the class.
+        probabilities: of the classes, if the model gives any; those of classes without a name are left unchanged.
         """
         self.scores, self.predicted, self.at = scores, predicted, 0
         self.gives_probabilities = probabilities is not None and self.multiclass and self.classifier.probable
@@ -57,7 +57,7 @@ cdef class Scorer(Learner):
 
 
 def link_all(double[::1] numbers not None, str link):
-    """Have each number go through a link, in its place."""
+    """Apply the link to each number, in place."""
     cdef Py_ssize_t i
     cdef Link how = LINKS[link.upper()]
     for i in range(numbers.shape[0]):

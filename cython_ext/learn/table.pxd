@@ -6,7 +6,7 @@ from vwlite.core.base.fibonacci cimport place_of
 from vwlite.core.base.prefetch cimport prefetch_write
 
 
-# Every rule's slot begins with this field. 0 is a free slot, else the key plus one.
+# Every slot begins with this field. 0: a free slot; else the key plus one.
 cdef struct Head:
     uint32_t mark
 
@@ -16,20 +16,20 @@ ctypedef bint (*IsDefault)(void* rule, const char* slot) noexcept nogil
 
 cdef class Table:
     cdef char* slots          # owned; capacity slots, and one more for the key 2^32 - 1, whose mark would be 0
-    cdef char* blank          # owned; one slot in the initial state: how an unseen feature looks
+    cdef char* blank          # owned; one slot in the initial state, used for unseen features
     cdef size_t stride        # bytes from one slot to the next
     cdef size_t record        # bytes of one of the records that make a slot; each begins with the mark
     cdef size_t capacity      # a power of two
-    cdef size_t used          # slots taken, the idle ones too
-    cdef size_t limit         # more than this many, and the table makes room first
-    cdef size_t asked         # keys that were asked for since it made room
-    cdef uint64_t moves       # how often it made room: then slots are elsewhere
+    cdef size_t used          # slots taken, including idle ones
+    cdef size_t limit         # above this number, the table is rebuilt first
+    cdef size_t asked         # keys that were looked up since the last rebuild
+    cdef uint64_t moves       # number of rebuilds: each one moves all slots
     cdef int shift
     cdef bint has_last        # the slot after the last is taken
     cdef bint plain           # the initial state is all zero bytes
-    cdef IsDefault is_default            # whether a slot is back to its initial state; NULL: never
+    cdef IsDefault is_default            # whether a slot is in its initial state; NULL: never
     cdef void* rule           # its first argument; borrowed
-    cdef Table owner          # of slots and blank, if not this table: it is a view of one record of each slot
+    cdef Table owner          # if this table is a view of one record of each slot: the table that owns slots and blank
     cdef size_t offset        # of that record
 
     cdef int allocate(self, size_t capacity) noexcept nogil
@@ -46,7 +46,7 @@ cdef class Table:
 
 
 cdef inline size_t home(Table table, uint32_t mark) noexcept nogil:
-    """Where the search for a mark begins."""
+    """The position where the search for a mark starts."""
     return place_of(mark, table.shift)
 
 
@@ -68,7 +68,7 @@ cdef inline char* find(Table table, uint32_t key) noexcept nogil:
 
 
 cdef inline void prefetch(Table table, const uint32_t* keys, size_t n) noexcept nogil:
-    """Ask the memory for the slots of an example that comes soon."""
+    """Prefetch the slots of an example that is needed soon."""
     cdef size_t i
     cdef char* slots = table.slots
     cdef size_t stride = table.stride
@@ -78,7 +78,7 @@ cdef inline void prefetch(Table table, const uint32_t* keys, size_t n) noexcept 
 
 
 cdef inline bint next_slot(Table table, char** slot) noexcept nogil:
-    """To go through the slots that are taken: `while next_slot(table, &slot)`, which is NULL before and after."""
+    """Iterate over the slots that are taken: `while next_slot(table, &slot)`, which is NULL before and after."""
     cdef char* last = table.slots + table.capacity * table.stride
     cdef char* s = table.slots if slot[0] == NULL else slot[0] + table.stride
     while s < last and (<Head*>s).mark == 0:

@@ -1,22 +1,22 @@
 """The weight table: an open-addressing hash table from feature keys to slots.
 
-One table serves all rules: the rule says how many bytes a slot has, the table finds it. Keys are
-the whole 32-bit hashes (masked by the learner when `-b` is below 32), so collisions all but
-vanish while memory follows the features that were seen.
+One table serves all rules: the rule defines the size of a slot, the table finds it. Keys are
+the whole 32-bit hashes (masked by the learner when `-b` is below 32), so there are nearly no
+collisions, and memory is proportional to the number of features that were seen.
 
-Why like this:
+Design:
 
-- Key and state lie in one record, so a feature costs one cache line.
-- Linear probing at a load of at most 0.6: the next slot is mostly in the same line.
+- Key and state are stored in one record, so a feature costs one cache line.
+- Linear probing with a load of at most 0.6: the next slot is usually in the same line.
 - A free slot is all zeros, so a new table is untouched memory; the mark is the key
-  plus one, and the one key whose mark would be zero has a slot of its own behind the last.
-- An example's keys become addresses in one loop. Room for all of them is made before it, so that
-  the addresses hold until the next example.
-- Before it doubles, it forgets idle slots (those back to their initial state, such as a truncated
-  weight at zero). What is left stays as it was, bit by bit: when the table is swept can not be
-  seen in any weight.
-- A slot may be several records, one after the other, each with a copy of the mark: one look-up serves several
-  rules of one kind. Each of them has a table that is a view of its record of every slot.
+  plus one, and the one key whose mark would be zero has its own slot after the last one.
+- An example's keys become addresses in one loop. The table grows before that loop if necessary, so
+  the addresses stay valid until the next example.
+- Before it doubles, it drops idle slots (those back in their initial state, such as a truncated
+  weight at zero). The others are copied bit by bit: the time of a rebuild has no effect on
+  any weight.
+- A slot may have several records, one after the other, each with a copy of the mark: one lookup serves several
+  rules of the same kind. Each of them has a table that is a view of its record of every slot.
 """
 
 cimport cython
@@ -38,8 +38,8 @@ cdef extern from *:
     #endif
     #endif
 
-    /* Large memory is asked for in pages of 2 MB: features lie all over a table, so with pages of 4 KB
-       the processor would look up the address of nearly every one. */
+    /* Large blocks use pages of 2 MB: accesses are spread over the whole table, so with pages of 4 KB nearly
+          every one would miss the TLB. */
     #ifdef VWLITE_HUGE
     static void *vwlite_zeros_of(size_t bytes) {
         size_t whole, before;
@@ -59,7 +59,7 @@ cdef extern from *:
             munmap(all, before);
         }
         munmap(aligned + bytes, VWLITE_HUGE - before);
-        madvise(aligned, bytes, MADV_HUGEPAGE);  /* a wish: it may be refused */
+        madvise(aligned, bytes, MADV_HUGEPAGE);  /* a hint: it may be refused */
         return aligned;
     }
 
@@ -80,20 +80,20 @@ cdef extern from *:
 
 cdef enum:
     SMALLEST = 1024
-    LITTLE = 1 << 20    # bytes of a table that may double although few of its slots are in use
+    LITTLE = 1 << 20    # bytes of a table that may double although few of its slots are used
 
 
 cdef inline char* near_home(char* slots, size_t stride, int shift, uint32_t mark) noexcept nogil:
-    """The slot where the search for a mark begins, or the next one if that is another's. Most searches end in
-    one of the two, and in which of them is a coin toss: so it is chosen without a branch. (Behind the last slot
+    """The slot where the search for a mark starts, or the next one if the first has another mark. Most searches end in
+    one of the two, and which one is unpredictable: so it is selected without a branch. (After the last slot
     is that of the last key, whose mark is 0.)"""
     cdef char* slot = slots + place_of(mark, shift) * stride
     return slot + (stride & (0 - <size_t>((<Head*>slot).mark != mark)))
 
 
-@cython.no_gc_clear   # else the garbage collector takes `owner` away before __dealloc__ asks for it
+@cython.no_gc_clear   # else the garbage collector clears `owner` before __dealloc__ reads it
 cdef class Table:
-    """Slots by key, each of so many records of `record` bytes. `blank`: the initial record, zeros if not given."""
+    """Slots by key, each with `records` records of `record` bytes. `blank`: the initial record, zeros if not given."""
 
     def __cinit__(self, size_t record, bytes blank=None, size_t records=1):
         cdef const char* initial
@@ -122,7 +122,7 @@ cdef class Table:
             free(self.blank)
 
     cdef void view(self, Table owner, size_t offset):
-        """Be a view of the record at that offset in each slot of another table, which alone makes slots."""
+        """Become a view of the record at that offset in each slot of another table; only that one creates slots."""
         self.give_up()
         self.owner, self.offset = owner, offset
         self.stride = owner.stride
@@ -130,13 +130,13 @@ cdef class Table:
         self.sync_view()
 
     cdef void sync_view(self) noexcept nogil:
-        """Look at the owner as it is now: it may have moved, or have more slots."""
+        """Copy the current state of the owner: it may have moved, or have more slots."""
         self.slots, self.blank = self.owner.slots + self.offset, self.owner.blank + self.offset
         self.capacity, self.shift = self.owner.capacity, self.owner.shift
         self.used, self.has_last, self.moves = self.owner.used, self.owner.has_last, self.owner.moves
 
     cdef int allocate(self, size_t capacity) noexcept nogil:
-        """Fresh, empty memory for so many slots; -1 if there is none, and all is as it was."""
+        """Allocate empty memory for `capacity` slots; -1 without memory, and then nothing has changed."""
         cdef char* slots = <char*>zeros_of((capacity + 1) * self.stride)
         if slots == NULL:
             return -1
@@ -148,7 +148,7 @@ cdef class Table:
         return 0
 
     cdef int make_room(self, size_t n) noexcept nogil:
-        """Make `n` more keys fit: forget the idle slots, then double as long as it is needed."""
+        """Reserve space for `n` more keys: drop the idle slots, then double as long as necessary."""
         cdef char* old = self.slots
         cdef char* slot
         cdef char* target
@@ -161,7 +161,7 @@ cdef class Table:
             slot = old + i * self.stride
             if (<Head*>slot).mark and not (self.is_default and self.is_default(self.rule, slot)):
                 keep += 1
-        # Sweeping pays only if it leaves room for a while,
+        # Dropping idle slots is worth it only if enough capacity is free afterwards,
         while keep > capacity * 42 // 100:
             capacity *= 2
         # and if the last one did: else what is forgotten comes back at once, and is better kept for some time.
@@ -188,8 +188,8 @@ cdef class Table:
         return 0
 
     cdef int resolve(self, const uint32_t* keys, size_t n, char** out) noexcept nogil:
-        """The slots of n keys, made where they are missing. They stay where they are until the
-        next call. -1 when memory is out."""
+        """The slots of n keys; missing ones are created. They do not move until the
+        next call. -1: out of memory."""
         cdef char* slots
         cdef char* slot
         cdef size_t i
@@ -207,7 +207,7 @@ cdef class Table:
         return 0
 
     cdef int resolve_all(self, const uint32_t* keys, size_t n, char** out) noexcept nogil:
-        """`resolve` for many keys of which most are there already: room is made for those that are not."""
+        """`resolve` for many keys of which most are present already: capacity is reserved for the missing ones only."""
         cdef size_t i, missing = 0
         self.asked += n
         self.lookup(keys, n, out)
@@ -227,7 +227,7 @@ cdef class Table:
         return 0
 
     cdef char* taken(self, uint32_t mark) noexcept nogil:
-        """The slot of a mark, made if it is missing; there is room for it."""
+        """The slot of a mark; it is created if it is missing. Capacity must have been reserved."""
         cdef size_t at = home(self, mark)
         cdef char* slot
         if mark == 0:
@@ -253,7 +253,7 @@ cdef class Table:
         return slot
 
     cdef void lookup(self, const uint32_t* keys, size_t n, char** out) noexcept nogil:
-        """The slots of n keys, the blank one where they are missing. Changes nothing."""
+        """The slots of n keys, the blank slot for missing ones. Changes nothing."""
         cdef char* slots = self.slots
         cdef char* slot
         cdef size_t i
@@ -268,11 +268,11 @@ cdef class Table:
             out[i] = slot
 
     cdef size_t live(self, uint64_t* out) noexcept nogil:
-        """Where the slots are that are not idle: key * 2^32 + place, in `out`, which has room for all that are taken and
-        one more; how many."""
+        """The positions of the slots that are not idle: key * 2^32 + position, in `out`, which needs space for all
+        taken slots and one more. Returns their number."""
         cdef size_t i, n = 0, taken = 0
         cdef uint32_t mark
-        for i in range(self.capacity):      # without a branch: which slots are taken is a coin toss
+        for i in range(self.capacity):      # without a branch: which slots are taken is unpredictable
             mark = (<Head*>(self.slots + i * self.stride)).mark
             out[taken] = <uint64_t>(mark - 1) << 32 | i
             taken += mark != 0
@@ -287,17 +287,17 @@ cdef class Table:
         return n
 
     cdef size_t count_live(self) noexcept nogil:
-        """How many slots are not idle."""
+        """The number of slots that are not idle."""
         cdef size_t n = 0
         cdef char* slot = NULL
         while next_slot(self, &slot):
             n += not (self.is_default and self.is_default(self.rule, slot))
         return n
 
-    # --- what Python sees --------------------------------------------------------------------
+    # --- Python interface --------------------------------------------------------------------
 
     def __len__(self):
-        """Slots taken, the idle ones too."""
+        """Number of taken slots, including idle ones."""
         return self.used + self.has_last
 
     @property
@@ -305,13 +305,13 @@ cdef class Table:
         return (self.capacity + 1) * self.stride
 
     def slots_in_order(self):
-        """The slots that are not idle, by rising key, as a bytearray of `stride` bytes each."""
+        """The slots that are not idle, by increasing key, as a bytearray of `stride` bytes each."""
         cdef size_t i, n, most
         cdef size_t stride = self.stride
         cdef uint64_t* places
         cdef uint64_t* sorted
         cdef char* data
-        if self.owner is not None:      # or there may be more slots than it knows
+        if self.owner is not None:      # the owner may have more slots by now
             self.sync_view()
         most = self.used + self.has_last
         places = <uint64_t*>malloc((2 * most + 1) * sizeof(uint64_t))
@@ -320,7 +320,7 @@ cdef class Table:
         try:
             with nogil:
                 n = self.live(places)
-                sorted = sort_by_high_half(places, places + n, n)    # what lies behind is never touched
+                sorted = sort_by_high_half(places, places + n, n)    # memory after the end is never touched
             out = bytearray(n * stride)
             data = out
             with nogil:
@@ -331,7 +331,7 @@ cdef class Table:
         return out
 
     def load(self, const unsigned char[::1] slots):
-        """Take up slots as `slots_in_order` gives them, for keys that are not in the table yet."""
+        """Insert slots as returned by `slots_in_order`, for keys that are not in the table yet."""
         cdef size_t i, n = slots.shape[0] // self.stride
         cdef uint32_t key
         cdef char* slot

@@ -1,10 +1,10 @@
-"""How good predictions are, as a running count. See tally.pyx."""
+"""Running evaluation of predictions. See tally.pyx."""
 
 cdef enum:
     CHUNK_BITS = 8
 
 
-# The importance of the examples whose score is in one of so many neighbouring bins, by sign of the label.
+# The importance of the examples whose score is in one chunk of neighbouring bins, by sign of the label.
 cdef struct Bins:
     double negative[1 << CHUNK_BITS]
     double positive[1 << CHUNK_BITS]
@@ -19,10 +19,10 @@ cdef class Tally:
     cdef readonly bint signs              # every label so far was -1 or 1
     cdef readonly double min_label, max_label
     cdef double recent_loss, recent_weight   # since `take_recent`
-    cdef readonly size_t classes          # how many there are; 0: labels are numbers
+    cdef readonly size_t classes          # number of classes; 0: labels are numbers
     cdef readonly bint probable           # they have probabilities
     cdef double log_loss_sum              # sum of importance * -log of the probability that the label's class had
     cdef double* confusion                # owned; [classes, classes] of importance by label and prediction, or NULL
-    cdef Bins** chunks                    # owned; importance by score, NULL until the first, as is each of them
+    cdef Bins** chunks                    # owned; importance by score; allocated on demand
 
     cdef int add(self, double p, double label, double importance, double loss, double log_loss) noexcept nogil

@@ -1,10 +1,10 @@
-"""How good predictions are, as a running count: loss, for labels of -1 and 1 accuracy and AUC, for classes which is
-taken for which.
+"""Running evaluation of predictions: loss; accuracy and AUC for labels of -1 and 1; the confusion matrix for
+classes.
 
 The area under the ROC curve needs the order of all scores. They are counted in bins by the top
-bits of their single-precision pattern (which orders as the numbers do), so memory does not grow
-with the stream; scores in one bin are within 0.2 % of each other and count as ties. Most scores are of few
-magnitudes: bins have memory by the chunk, from their first score on.
+bits of their single-precision pattern (which have the same order as the numbers), so memory does not grow
+with the stream; scores in one bin are within 0.2 % of each other and count as ties. Most scores have similar
+magnitudes: memory for bins is allocated in chunks, at the first score of each.
 """
 
 from libc.stdint cimport uint32_t
@@ -15,7 +15,7 @@ cdef enum:
     DROPPED_BITS = 14
     CHUNKS = 1 << (32 - DROPPED_BITS - CHUNK_BITS)
     LAST_OF_CHUNK = (1 << CHUNK_BITS) - 1
-    MOST_CLASSES = 1000     # of which a matrix is kept
+    MOST_CLASSES = 1000     # above this, no confusion matrix is stored
 
 
 cdef inline uint32_t bin_of(double score) noexcept nogil:
@@ -40,7 +40,7 @@ cdef inline Bins* chunk_of(Tally self, uint32_t bin) noexcept nogil:
 cdef class Tally:
     """The running count. Every sum is weighted by importance.
 
-    classes: labels and predictions are the numbers of classes, from 1 to this. 0: they are just numbers.
+    classes: labels and predictions are numbers of classes, from 1 to this. 0: they are arbitrary numbers.
     probable: each prediction comes with the probability that the label's class had.
     """
 
@@ -61,7 +61,7 @@ cdef class Tally:
         free(self.chunks)
 
     cdef int add(self, double p, double label, double importance, double loss, double log_loss) noexcept nogil:
-        """Count one labelled prediction; -1: no memory. log_loss: -log of the label's probability, if there are such."""
+        """Count one labelled prediction; -1: no memory. log_loss: -log of the label's probability, if it is known."""
         cdef uint32_t bin
         cdef Bins* bins
         if self.weight == 0:
@@ -97,7 +97,7 @@ cdef class Tally:
         return 0
 
     def count(self, double p, double label, double importance=1, double loss=0, double log_loss=0):
-        """Count one labelled prediction. ValueError for what is no class."""
+        """Count one labelled prediction. ValueError for an invalid class."""
         if self.classes and not (1 <= label <= self.classes and 0 <= p <= self.classes):
             raise ValueError(f"{p} for {label} with {self.classes} classes")
         if self.add(p, label, importance, loss, log_loss):
@@ -105,7 +105,7 @@ cdef class Tally:
 
     @property
     def average(self):
-        """The average loss; None if there is none."""
+        """The average loss; None without examples."""
         return self.loss / self.weight if self.weight else None
 
     @property
@@ -114,20 +114,20 @@ cdef class Tally:
         return self.log_loss_sum / self.weight if self.probable and self.weight else None
 
     def take_recent(self):
-        """The average loss since the last call; None if there is none."""
+        """The average loss since the last call; None without examples."""
         average = self.recent_loss / self.recent_weight if self.recent_weight else None
         self.recent_loss = self.recent_weight = 0
         return average
 
     @property
     def accuracy(self):
-        """The share of the right class, or with the right sign (a score of 0 counts as negative); None unless all labels
+        """The fraction of correct classes or signs (a score of 0 counts as negative); None unless all labels
         are classes, or -1 or 1."""
         return self.correct / self.weight if self.signs and self.weight else None
 
     @property
     def auc(self):
-        """The probability that a positive scores above a negative; None without both of them."""
+        """The probability that a positive example scores above a negative one; None without both kinds."""
         cdef double area = 0, below = 0, positives = 0
         cdef size_t i, chunk
         cdef Bins* bins
@@ -142,8 +142,8 @@ cdef class Tally:
         return area / (below * positives) if below and positives else None
 
     def matrix(self, size_t n):
-        """The weight of examples by label (rows) and prediction, for the first n classes, as lists; None if there are
-        too many classes, or none."""
+        """The importance of examples by label (rows) and prediction, for the first n classes, as lists; None if there
+        are too many classes, or no classes."""
         cdef size_t i, j
         if self.confusion == NULL or n > self.classes:
             return None
